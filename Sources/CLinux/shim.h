@@ -1,0 +1,50 @@
+// Linux interfaces that Swift's Glibc module leaves out, and the two calls whose C form Swift cannot express.
+#pragma once
+
+#include <errno.h>
+#include <netdb.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <pthread.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdint.h>
+#include <sys/epoll.h>
+#include <sys/eventfd.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
+#include <time.h>
+#include <unistd.h>
+
+/// Monotonic nanoseconds; the clock of every timer.
+static inline uint64_t clinux_monotonic_nanoseconds(void) {
+  struct timespec t;
+  clock_gettime(CLOCK_MONOTONIC, &t);
+  return (uint64_t)t.tv_sec * 1000000000ull + (uint64_t)t.tv_nsec;
+}
+
+/// CPU time of the calling thread in nanoseconds.
+static inline uint64_t clinux_thread_cpu_nanoseconds(void) {
+  struct timespec t;
+  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
+  return (uint64_t)t.tv_sec * 1000000000ull + (uint64_t)t.tv_nsec;
+}
+
+/// The kernel's id of the calling thread. Not `pthread_self`, which is declared `const`: a compiler may reuse its
+/// value across a suspension that moved to another thread.
+static inline int32_t clinux_thread_id(void) { return (int32_t)gettid(); }
+
+/// `SIG_IGN` is a cast macro, invisible to Swift.
+static inline void clinux_ignore_sigpipe(void) { signal(SIGPIPE, SIG_IGN); }
+
+/// `epoll_event.data` is a union inside a packed struct; only its 64-bit member is used here.
+static inline int clinux_epoll_ctl(int epoll, int operation, int descriptor, uint32_t events, uint64_t data) {
+  struct epoll_event event;
+  event.events = events;
+  event.data.u64 = data;
+  return epoll_ctl(epoll, operation, descriptor, &event);
+}
+
+static inline uint32_t clinux_epoll_events(const struct epoll_event *events, int index) { return events[index].events; }
+static inline uint64_t clinux_epoll_data(const struct epoll_event *events, int index) { return events[index].data.u64; }
