@@ -29,12 +29,8 @@ let deque: Target.Dependency = .product(name: "DequeModule", package: "swift-col
 
 let package = Package(
   name: "tacet",
-  products: [
-    .executable(name: "tacet", targets: ["tacet"]),
-    .executable(name: "apns-simulator", targets: ["apns-simulator"]),
-  ],
   dependencies: [
-    .package(url: "https://github.com/apple/swift-collections", from: "1.6.0"),
+    .package(url: "https://github.com/apple/swift-collections", from: "1.6.0")
   ],
   targets: [
     // C libraries: headers and typed inline shims.
@@ -42,6 +38,6 @@ let package = Package(
 
     // The loop.
     layer("Reactors", ["CLinux", collections, deque]),
-    tests("ReactorsTests", ["Reactors"]),
+    tests("ReactorsTests", ["Reactors", "CLinux"]),
   ]
 )

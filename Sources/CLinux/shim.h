@@ -46,5 +46,17 @@ static inline int clinux_epoll_ctl(int epoll, int operation, int descriptor, uin
   return epoll_ctl(epoll, operation, descriptor, &event);
 }
 
+extern int accept4(int listener, struct sockaddr *peer, socklen_t *length, int flags);
+
+/// `accept4` is a GNU extension whose declaration is hidden without `_GNU_SOURCE`.
+static inline int clinux_accept(int listener, struct sockaddr_storage *peer) {
+  socklen_t length = sizeof(*peer);
+  return accept4(listener, (struct sockaddr *)peer, &length, SOCK_NONBLOCK | SOCK_CLOEXEC);
+}
+
 static inline uint32_t clinux_epoll_events(const struct epoll_event *events, int index) { return events[index].events; }
 static inline uint64_t clinux_epoll_data(const struct epoll_event *events, int index) { return events[index].data.u64; }
+
+/// A GNU extension that the importer hides without `_GNU_SOURCE`; at most 15 bytes of the name are kept.
+extern int pthread_setname_np(pthread_t thread, const char *name);
+static inline void clinux_name_current_thread(const char *name) { pthread_setname_np(pthread_self(), name); }

@@ -1,0 +1,123 @@
+internal import CLinux
+internal import DequeModule
+internal import Glibc
+internal import Synchronization
+
+/// The job queue of one reactor thread, usable both as a task's executor preference and as an actor's executor.
+///
+/// A job enqueued by the reactor's own thread goes into a ring buffer without a lock. A job from another thread goes
+/// through the *inbox*: a lock, and one write to an event descriptor only when the reactor sleeps and nobody else has
+/// already promised to wake it.
+public final class ReactorExecutor: TaskExecutor, SerialExecutor, @unchecked Sendable {
+  // Unchecked because `local` is unsynchronised: it is touched by the reactor's own thread only, which `enqueue`
+  // establishes by comparing thread handles and every other user by being called from `Reactor.run`.
+  private var local = Deque<UnownedJob>(minimumCapacity: 256)
+  private let inbox = Mutex<[UnownedJob]>([])
+  private let inboxHasJobs = Atomic<Bool>(false)
+  private let isSleeping = Atomic<Bool>(false)
+  private let isStopRequested = Atomic<Bool>(false)
+  private let thread = Atomic<UInt>(0)
+  private let arrivedFromOtherThreads = Atomic<Int>(0)
+  private let wakesWritten = Atomic<Int>(0)
+
+  /// The event descriptor the reactor polls so that other threads can end its sleep.
+  let wakeDescriptor: Int32
+
+  init() throws(SystemError) {
+    wakeDescriptor = eventfd(0, Int32(EFD_NONBLOCK | EFD_CLOEXEC))
+    guard wakeDescriptor >= 0 else { throw SystemError(operation: "eventfd", code: errno) }
+  }
+
+  deinit {
+    close(wakeDescriptor)
+  }
+
+  /// Queues a job; called by the Swift runtime from any thread.
+  public func enqueue(_ job: consuming ExecutorJob) {
+    let job = UnownedJob(job)
+    if isOnThread {
+      local.append(job)
+      return
+    }
+    inbox.withLock { $0.append(job) }
+    arrivedFromOtherThreads.add(1, ordering: .relaxed)
+    inboxHasJobs.store(true, ordering: .sequentiallyConsistent)
+    wake()
+  }
+
+  /// Traps unless the calling thread is this reactor's.
+  public func checkIsolated() {
+    precondition(isOnThread, "called off the reactor's thread")
+  }
+
+  /// Whether the calling thread is this reactor's.
+  public func isIsolatingCurrentContext() -> Bool? { isOnThread }
+
+  /// The executor as the runtime's unowned reference, compared by identity.
+  public func asUnownedSerialExecutor() -> UnownedSerialExecutor { UnownedSerialExecutor(ordinary: self) }
+
+  /// Jobs that came through the inbox since the start; steady traffic on one reactor leaves it unchanged.
+  public var jobsFromOtherThreads: Int { arrivedFromOtherThreads.load(ordering: .relaxed) }
+
+  /// Times another thread had to end this reactor's sleep.
+  public var wakeUps: Int { wakesWritten.load(ordering: .relaxed) }
+
+  // `pthread_self` is declared `const`, so an inlined copy could be reused across a suspension. A call that is never
+  // inlined asks afresh.
+  @inline(never)
+  private var isOnThread: Bool { UInt(pthread_self()) == thread.load(ordering: .relaxed) }
+}
+
+// What the reactor's own thread does with the queue.
+extension ReactorExecutor {
+  func adoptCurrentThread() {
+    thread.store(UInt(pthread_self()), ordering: .relaxed)
+  }
+
+  var hasReadyJobs: Bool { !local.isEmpty || inboxHasJobs.load(ordering: .relaxed) }
+
+  var shouldStop: Bool { isStopRequested.load(ordering: .relaxed) }
+
+  func requestStop() {
+    isStopRequested.store(true, ordering: .sequentiallyConsistent)
+    wake()
+  }
+
+  /// Runs at most `limit` ready jobs, so that descriptors and timers get their turn however many jobs breed.
+  func runReadyJobs(limit: Int) {
+    if inboxHasJobs.exchange(false, ordering: .sequentiallyConsistent) { takeInbox() }
+    var budget = limit
+    while budget > 0, let job = local.popFirst() {
+      budget -= 1
+      job.runSynchronously(isolatedTo: asUnownedSerialExecutor(), taskExecutor: asUnownedTaskExecutor())
+    }
+  }
+
+  /// Announces sleep. Returns false when a job arrived meanwhile: the poll must then not block.
+  func prepareToSleep() -> Bool {
+    isSleeping.store(true, ordering: .sequentiallyConsistent)
+    return !inboxHasJobs.load(ordering: .sequentiallyConsistent) && !shouldStop
+  }
+
+  func wokeUp() {
+    isSleeping.store(false, ordering: .relaxed)
+  }
+
+  func clearWakeDescriptor() {
+    var count: UInt64 = 0
+    _ = read(wakeDescriptor, &count, 8)
+  }
+
+  private func takeInbox() {
+    var arrived: [UnownedJob] = []
+    inbox.withLock { swap(&$0, &arrived) }
+    local.append(contentsOf: arrived)
+  }
+
+  private func wake() {
+    guard isSleeping.exchange(false, ordering: .sequentiallyConsistent) else { return }
+    var one: UInt64 = 1
+    wakesWritten.add(1, ordering: .relaxed)
+    _ = write(wakeDescriptor, &one, 8)
+  }
+}

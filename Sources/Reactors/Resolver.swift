@@ -1,0 +1,49 @@
+internal import CLinux
+internal import Glibc
+
+/// A name that could not be turned into addresses, with the resolver's own text.
+public struct ResolutionError: Error, CustomStringConvertible {
+  /// The name asked for.
+  public let host: String
+
+  /// What `getaddrinfo` said, e.g. `Name or service not known`.
+  public let reason: String
+
+  /// The name and the reason.
+  public var description: String { "cannot resolve \(host): \(reason)" }
+}
+
+/// Turns host names into addresses.
+public enum Resolver {
+  /// The addresses of a host, in the order the system prefers; each call asks afresh, nothing is cached.
+  ///
+  /// A numeric host is answered at once on the calling thread. A name is looked up on the global executor, because
+  /// `getaddrinfo` blocks.
+  public static func addresses(of host: String, port: UInt16) async throws(ResolutionError) -> [SocketAddress] {
+    if let address = SocketAddress(numericHost: host, port: port) { return [address] }
+    let lookup = Task(executorPreference: globalConcurrentExecutor) { lookUp(host, port: port) }
+    return try await lookup.value.get()
+  }
+
+  private static func lookUp(_ host: String, port: UInt16) -> Result<[SocketAddress], ResolutionError> {
+    var hints = addrinfo()
+    hints.ai_socktype = Int32(SOCK_STREAM.rawValue)
+    hints.ai_flags = AI_ADDRCONFIG | AI_NUMERICSERV
+    var list: UnsafeMutablePointer<addrinfo>?
+    let code = getaddrinfo(host, String(port), &hints, &list)
+    guard code == 0 else {
+      return .failure(ResolutionError(host: host, reason: String(cString: gai_strerror(code))))
+    }
+    defer { freeaddrinfo(list) }
+    return .success(sequence(first: list, next: { $0?.pointee.ai_next }).compactMap { address(of: $0) })
+  }
+
+  private static func address(of entry: UnsafeMutablePointer<addrinfo>?) -> SocketAddress? {
+    guard let entry, let source = entry.pointee.ai_addr else { return nil }
+    var storage = sockaddr_storage()
+    withUnsafeMutableBytes(of: &storage) {
+      $0.copyMemory(from: UnsafeRawBufferPointer(start: source, count: Int(entry.pointee.ai_addrlen)))
+    }
+    return SocketAddress(kernel: storage)
+  }
+}

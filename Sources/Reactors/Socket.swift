@@ -1,0 +1,118 @@
+internal import CLinux
+internal import Glibc
+
+/// How a non-blocking read ended.
+public enum ReadOutcome: Equatable, Sendable {
+  /// This many bytes were read, at least one.
+  case bytes(Int)
+  /// Nothing to read now.
+  case wouldBlock
+  /// The peer has closed its writing half.
+  case endOfStream
+  /// The connection is broken.
+  case failed(SystemError)
+}
+
+/// How a non-blocking write ended.
+public enum WriteOutcome: Equatable, Sendable {
+  /// This many bytes were taken, possibly fewer than offered.
+  case bytes(Int)
+  /// No room now.
+  case wouldBlock
+  /// The connection is broken.
+  case failed(SystemError)
+}
+
+/// The one owner of a non-blocking stream socket; closes it when released.
+///
+/// Deregister it from the reactor before letting it go.
+public final class Socket {
+  /// The descriptor, for registration and for libraries that do their own reading. Never close it elsewhere.
+  public let descriptor: Int32
+
+  init(owning descriptor: Int32) {
+    self.descriptor = descriptor
+  }
+
+  deinit {
+    close(descriptor)
+  }
+
+  /// Reads what is there, at most the buffer's size.
+  public func read(into buffer: UnsafeMutableRawBufferPointer) -> ReadOutcome {
+    let count = recv(descriptor, buffer.baseAddress, buffer.count, 0)
+    if count > 0 { return .bytes(count) }
+    if count == 0 { return .endOfStream }
+    return isRetry(errno) ? .wouldBlock : .failed(SystemError(operation: "recv", code: errno))
+  }
+
+  /// Writes what there is room for.
+  public func write(_ buffer: UnsafeRawBufferPointer) -> WriteOutcome {
+    let count = send(descriptor, buffer.baseAddress, buffer.count, Int32(MSG_NOSIGNAL))
+    if count >= 0 { return .bytes(count) }
+    return isRetry(errno) ? .wouldBlock : .failed(SystemError(operation: "send", code: errno))
+  }
+
+  /// Tells the peer that nothing more will be written; reading goes on.
+  public func shutDownWriting() {
+    _ = shutdown(descriptor, Int32(SHUT_WR))
+  }
+
+  /// Sends small writes at once instead of waiting for the peer's acknowledgement (Nagle's algorithm off).
+  public func disableDelay() {
+    set(Int32(IPPROTO_TCP), TCP_NODELAY, 1)
+  }
+
+  /// The address this socket is bound to.
+  public var localAddress: SocketAddress? {
+    var storage = sockaddr_storage()
+    let code = withUnsafeMutablePointer(to: &storage) { pointer in
+      var length = socklen_t(MemoryLayout<sockaddr_storage>.size)
+      return pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { getsockname(descriptor, $0, &length) }
+    }
+    return code == 0 ? SocketAddress(kernel: storage) : nil
+  }
+
+  /// The error pending on the socket, which also clears it; nil when there is none.
+  public func takePendingError(operation: String) -> SystemError? {
+    var code: Int32 = 0
+    var length = socklen_t(MemoryLayout<Int32>.size)
+    getsockopt(descriptor, SOL_SOCKET, SO_ERROR, &code, &length)
+    return code == 0 ? nil : SystemError(operation: operation, code: code)
+  }
+
+  func set(_ level: Int32, _ option: Int32, _ value: Int32) {
+    var value = value
+    _ = setsockopt(descriptor, level, option, &value, socklen_t(MemoryLayout<Int32>.size))
+  }
+
+  static func open(_ family: SocketAddress.Family) throws(SystemError) -> Socket {
+    let flags = Int32(SOCK_STREAM.rawValue) | Int32(SOCK_NONBLOCK.rawValue) | Int32(SOCK_CLOEXEC.rawValue)
+    let descriptor = socket(family.domain, flags, 0)
+    guard descriptor >= 0 else { throw SystemError(operation: "socket", code: errno) }
+    return Socket(owning: descriptor)
+  }
+
+  /// `EINTR` counts as "later": the readiness is level-triggered, so the next tick asks again.
+  private func isRetry(_ code: Int32) -> Bool { code == EAGAIN || code == EWOULDBLOCK || code == EINTR }
+}
+
+extension Socket {
+  /// Opens a connection without blocking the reactor.
+  /// - Parameter limit: the whole time allowed for the connect.
+  /// - Throws: ``SystemError``; `ETIMEDOUT` when the limit passed.
+  public static func connect(
+    to address: SocketAddress, within limit: Duration, on reactor: isolated Reactor
+  ) async throws(SystemError) -> Socket {
+    let socket = try open(address.family)
+    if address.family != .unix { socket.disableDelay() }
+    let code = address.withSockaddr { Glibc.connect(socket.descriptor, $0, $1) == 0 ? 0 : errno }
+    if code == 0 { return socket }
+    guard code == EINPROGRESS else { throw SystemError(operation: "connect to \(address)", code: code) }
+    guard try await reactor.waitForReadiness(of: socket.descriptor, .write, for: limit) != nil else {
+      throw SystemError(operation: "connect to \(address)", code: ETIMEDOUT)
+    }
+    if let error = socket.takePendingError(operation: "connect to \(address)") { throw error }
+    return socket
+  }
+}

@@ -1,0 +1,26 @@
+internal import Glibc
+
+/// A system call that failed, with the call's name and its `errno`.
+public struct SystemError: Error, Equatable, CustomStringConvertible {
+  /// The call that failed, e.g. `bind`.
+  public let operation: String
+
+  /// The value of `errno` right after the call.
+  public let code: Int32
+
+  /// Notes a failed call. Read `errno` before anything else can overwrite it.
+  public init(operation: String, code: Int32) {
+    self.operation = operation
+    self.code = code
+  }
+
+  /// The call and the system's text for its error number.
+  public var description: String { "\(operation): \(Self.text(of: code)) (errno \(code))" }
+
+  private static func text(of code: Int32) -> String {
+    withUnsafeTemporaryAllocation(of: CChar.self, capacity: 256) { buffer in
+      guard let base = buffer.baseAddress else { return "unknown" }
+      return strerror_r(code, base, 256) == 0 ? String(cString: base) : "unknown"
+    }
+  }
+}
