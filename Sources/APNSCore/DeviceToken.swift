@@ -1,0 +1,38 @@
+/// The address of one app on one device, as the app received it from the system and registered it.
+///
+/// Kept as lower-case hexadecimal text: APNs takes both cases, but one token must have one spelling, because
+/// identifiers and uniqueness are derived from it. It becomes part of the request path, so nothing but hexadecimal
+/// digits gets in.
+public struct DeviceToken: Hashable, Sendable {
+  /// The most digits taken. Apple promises no length (64, 108 and 160 digits are common, Live Activities use more); the
+  /// cap keeps the path well below the 8000 bytes of headers that APNs announces.
+  public static let digitsMax = 2048
+
+  /// The token, lower-case hexadecimal, an even number of digits from 2 to ``digitsMax``.
+  public let hexadecimal: String
+
+  /// Takes a token in either case.
+  ///
+  /// - Throws: `deviceTokenMalformed` for an empty or overlong text, an odd number of digits, or any other character.
+  public init(_ text: String) throws(PushRequestError) {
+    let digits = text.utf8.count
+    guard (2...Self.digitsMax).contains(digits), digits.isMultiple(of: 2) else {
+      throw PushRequestError(
+        .deviceTokenMalformed,
+        "\(digits) bytes long; an even number of hexadecimal digits up to \(Self.digitsMax) is needed")
+    }
+    guard text.utf8.allSatisfy(Self.isHexadecimalDigit) else {
+      throw PushRequestError(.deviceTokenMalformed, "holds something else than hexadecimal digits")
+    }
+    hexadecimal = text.lowercased()
+  }
+
+  private static func isHexadecimalDigit(_ byte: UInt8) -> Bool {
+    switch byte {
+    case UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "a")...UInt8(ascii: "f"),
+      UInt8(ascii: "A")...UInt8(ascii: "F"):
+      true
+    default: false
+    }
+  }
+}

@@ -1,0 +1,89 @@
+/// A JSON document being written, front to back, straight into UTF-8 bytes.
+///
+/// Written here rather than with a coder because it is on the path of every push: one pass, no intermediate tree, and
+/// text is copied in runs between the few characters that need an escape.
+struct JSONBytes {
+  private(set) var bytes: [UInt8] = []
+
+  init(reservingBytes capacity: Int) {
+    bytes.reserveCapacity(capacity)
+  }
+
+  /// Text that is already JSON: punctuation and constant keys.
+  mutating func append(literal: StaticString) {
+    bytes.append(contentsOf: UnsafeBufferPointer(start: literal.utf8Start, count: literal.utf8CodeUnitCount))
+  }
+
+  mutating func append(rawBytes: [UInt8]) {
+    bytes.append(contentsOf: rawBytes)
+  }
+
+  mutating func append(integer: some BinaryInteger) {
+    bytes.append(contentsOf: String(integer).utf8)
+  }
+
+  /// A quoted string, escaped by RFC 8259 §7.
+  ///
+  /// Only what the RFC demands is escaped: quote, backslash and the controls below U+0020. Everything else stays UTF-8,
+  /// since each `\u` escape would take six bytes of the four thousand there are.
+  mutating func append(string: String) {
+    bytes.append(UInt8(ascii: "\""))
+    var string = string
+    string.withUTF8 { appendEscaped($0) }
+    bytes.append(UInt8(ascii: "\""))
+  }
+
+  private mutating func appendEscaped(_ text: UnsafeBufferPointer<UInt8>) {
+    var runStart = 0
+    for index in text.indices where JSONEscape.isNeeded(for: text[index]) {
+      bytes.append(contentsOf: text[runStart..<index])
+      JSONEscape.append(text[index], to: &bytes)
+      runStart = index + 1
+    }
+    bytes.append(contentsOf: text[runStart...])
+  }
+}
+
+extension JSONBytes {
+  mutating func append(value: PayloadValue) {
+    switch value {
+    case .string(let text): append(string: text)
+    case .integer(let number): append(integer: number)
+    case .number(let number): append(number: number)
+    case .boolean(let truth): append(literal: truth ? "true" : "false")
+    case .null: append(literal: "null")
+    case .array(let values): append(array: values)
+    case .object(let object): append(object: object)
+    }
+  }
+
+  /// Members separated by commas, without the braces around them.
+  mutating func append(membersOf object: PayloadObject) {
+    for (index, member) in object.members.enumerated() {
+      if index > 0 { append(literal: ",") }
+      append(string: member.key)
+      append(literal: ":")
+      append(value: member.value)
+    }
+  }
+
+  private mutating func append(object: PayloadObject) {
+    append(literal: "{")
+    append(membersOf: object)
+    append(literal: "}")
+  }
+
+  private mutating func append(array: [PayloadValue]) {
+    append(literal: "[")
+    for (index, value) in array.enumerated() {
+      if index > 0 { append(literal: ",") }
+      append(value: value)
+    }
+    append(literal: "]")
+  }
+
+  private mutating func append(number: Double) {
+    guard number.isFinite else { return append(literal: "null") }
+    bytes.append(contentsOf: "\(number)".utf8)
+  }
+}

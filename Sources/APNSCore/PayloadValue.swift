@@ -1,0 +1,29 @@
+/// A JSON value of a push's custom data.
+public enum PayloadValue: Equatable, Sendable {
+  /// Text, written as UTF-8.
+  case string(String)
+  /// A whole number, written in decimal digits.
+  case integer(Int64)
+  /// A number, written in the shortest form that reads back the same. JSON has no infinities and no NaN: they become
+  /// `null`.
+  case number(Double)
+  /// `true` or `false`.
+  case boolean(Bool)
+  /// `null`.
+  case null
+  /// Values in their order.
+  case array([PayloadValue])
+  /// Members in their order.
+  case object(PayloadObject)
+}
+
+extension PayloadValue: ExpressibleByStringLiteral, ExpressibleByIntegerLiteral, ExpressibleByBooleanLiteral {
+  /// A string.
+  public init(stringLiteral value: String) { self = .string(value) }
+
+  /// A whole number.
+  public init(integerLiteral value: Int64) { self = .integer(value) }
+
+  /// A truth value.
+  public init(booleanLiteral value: Bool) { self = .boolean(value) }
+}

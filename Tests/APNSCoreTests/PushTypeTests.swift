@@ -1,0 +1,46 @@
+import APNSCore
+import Testing
+
+@Suite("Push types")
+struct PushTypeTests {
+  @Test(
+    "each type has its header value and its topic",
+    arguments: [
+      (PushType.alert, "alert", "com.example.app"),
+      (.background, "background", "com.example.app"),
+      (.complication, "complication", "com.example.app.complication"),
+      (.controls, "controls", "com.example.app.push-type.controls"),
+      (.fileprovider, "fileprovider", "com.example.app.pushkit.fileprovider"),
+      (.liveactivity, "liveactivity", "com.example.app.push-type.liveactivity"),
+      (.location, "location", "com.example.app.location-query"),
+      (.mdm, "mdm", "com.example.app"),
+      (.pushtotalk, "pushtotalk", "com.example.app.voip-ptt"),
+      (.voip, "voip", "com.example.app.voip"),
+      (.widgets, "widgets", "com.example.app.push-type.widgets"),
+    ])
+  func topics(type: PushType, header: String, topic: String) {
+    #expect(type.rawValue == header)
+    #expect(type.topic(bundleIdentifier: "com.example.app") == topic)
+  }
+
+  @Test("there are eleven types")
+  func count() {
+    #expect(PushType.allCases.count == 11)
+  }
+
+  @Test("only calls may be larger than four kilobytes", arguments: PushType.allCases)
+  func limits(type: PushType) {
+    #expect(type.bodyBytesMax == (type == .voip ? 5120 : 4096))
+  }
+
+  @Test("what Apple calls an error is not allowed, everything else is", arguments: PushType.allCases)
+  func priorities(type: PushType) {
+    let expected: [PushPriority] =
+      switch type {
+      case .background: [.powerAware]
+      case .liveactivity: [.immediate, .powerAware]
+      default: PushPriority.allCases
+      }
+    #expect(type.allowedPriorities == expected)
+  }
+}
