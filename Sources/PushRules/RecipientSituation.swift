@@ -1,0 +1,59 @@
+/// What the database knows about one recipient of one message at the moment of the decision.
+///
+/// All ages are durations that the database computed with its own clock, so no two machines' clocks are ever compared.
+/// An age of zero is now; a negative one lies in the database's future, which only a stranger's clock can have written.
+public struct RecipientSituation: Equatable, Sendable {
+  /// Since the message was committed.
+  public var messageAge: Duration
+  /// The part of ``messageAge`` that this push was held on purpose; it does not count towards expiry.
+  public var heldFor: Duration
+  /// Whether the message, or its conversation, is gone.
+  public var isDeleted: Bool
+  /// Whether the recipient is in the message's `read_by`.
+  public var hasRead: Bool
+  /// Since the recipient's client last reported looking at the conversation; nil when it never did.
+  public var lastSeenAge: Duration?
+  /// Whether that report is later than the message's arrival.
+  public var sawAfterMessage: Bool
+  /// Whether the client has reported leaving the conversation since it was last seen there.
+  public var hasLeft: Bool
+  /// Since the newest other message of the conversation was touched, if the recipient has read it; nil otherwise.
+  public var newestOtherReadAge: Duration?
+  /// Whether the recipient silenced the conversation or its sender.
+  public var isMuted: Bool
+  /// Until the recipient's quiet hours end; nil outside them.
+  public var quietHoursRemaining: Duration?
+  /// What the recipient wants of pushes that fall into quiet hours.
+  public var quietHoursPolicy: QuietHoursPolicy
+  /// Device tokens the push can go to.
+  public var deviceCount: Int
+
+  /// A situation; the defaults are those of a recipient with one device of whom nothing else is known.
+  public init(
+    messageAge: Duration = .zero,
+    heldFor: Duration = .zero,
+    isDeleted: Bool = false,
+    hasRead: Bool = false,
+    lastSeenAge: Duration? = nil,
+    sawAfterMessage: Bool = false,
+    hasLeft: Bool = false,
+    newestOtherReadAge: Duration? = nil,
+    isMuted: Bool = false,
+    quietHoursRemaining: Duration? = nil,
+    quietHoursPolicy: QuietHoursPolicy = .hold,
+    deviceCount: Int = 1
+  ) {
+    self.messageAge = messageAge
+    self.heldFor = heldFor
+    self.isDeleted = isDeleted
+    self.hasRead = hasRead
+    self.lastSeenAge = lastSeenAge
+    self.sawAfterMessage = sawAfterMessage
+    self.hasLeft = hasLeft
+    self.newestOtherReadAge = newestOtherReadAge
+    self.isMuted = isMuted
+    self.quietHoursRemaining = quietHoursRemaining
+    self.quietHoursPolicy = quietHoursPolicy
+    self.deviceCount = deviceCount
+  }
+}

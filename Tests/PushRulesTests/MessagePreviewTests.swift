@@ -1,0 +1,111 @@
+import PushRules
+import Testing
+
+private func body(of text: String) -> String {
+  MessagePreview(senderName: "Ana", text: text).body
+}
+
+private func title(for name: String?) -> String {
+  MessagePreview(senderName: name, text: "hi").title
+}
+
+@Suite("The body of a message preview")
+struct MessagePreviewBodyTests {
+  @Test(
+    "one cluster counts as one character, whatever it is made of",
+    arguments: [
+      "a", "é", "e\u{301}", "👨‍👩‍👧‍👦", "👩🏽‍❤️‍💋‍👨🏿", "🇩🇪", "🏴󠁧󠁢󠁳󠁣󠁴󠁿", "각", "\u{1100}\u{1161}\u{11A8}", "नि", "👍🏾",
+      "👨🏻‍👩🏽‍👧🏿‍👦🏾",
+    ])
+  func clusterEdges(cluster: String) {
+    #expect(cluster.count == 1)
+    for count in [1, 49, 50] {
+      let text = String(repeating: cluster, count: count)
+      #expect(body(of: text) == text)
+    }
+    for count in [51, 52, 5000] {
+      #expect(body(of: String(repeating: cluster, count: count)) == String(repeating: cluster, count: 50) + "...")
+    }
+  }
+
+  @Test("a mixed text is cut after its fiftieth cluster")
+  func mixed() {
+    let text = String(repeating: "a🇫🇷e\u{301}👨‍👩‍👧‍👦각", count: 10)
+    #expect(body(of: text) == text)
+    #expect(body(of: text + "z") == text + "...")
+    #expect(body(of: "z" + text) == "z" + text.dropLast() + "...")
+  }
+
+  @Test(
+    "a line break or control character becomes one space and counts as one character",
+    arguments: ["\n", "\r", "\r\n", "\t", "\u{0}", "\u{1B}", "\u{7F}", "\u{85}", "\u{2028}", "\u{2029}"])
+  func controls(control: String) {
+    #expect(body(of: "a\(control)b") == "a b")
+    let text = String(repeating: control == "\r" ? "\r\u{7}" : control, count: 60)
+    #expect(body(of: text) == String(repeating: " ", count: 50) + "...")
+  }
+
+  @Test("spaces are kept as they are")
+  func spaces() {
+    #expect(body(of: "  a  b ") == "  a  b ")
+  }
+
+  @Test("an empty text stays empty")
+  func empty() {
+    #expect(body(of: "") == "")
+  }
+
+  @Test(
+    "a text is never torn at the byte limit, nor is the limit passed",
+    arguments: [2_398, 2_399, 2_400, 2_401, 5_000_000])
+  func hugeCluster(bytes: Int) {
+    // One cluster of that many bytes, after another.
+    let text = "x" + "a" + String(repeating: "\u{301}", count: bytes / 2)
+    let preview = body(of: text)
+    #expect(preview == (text.utf8.count <= MessagePreview.bodyBytesMax ? text : "x..."))
+  }
+
+  @Test("a single endless cluster leaves only the continuation")
+  func endlessCluster() {
+    #expect(body(of: "a" + String(repeating: "\u{301}", count: 100_000)) == "...")
+  }
+
+  @Test("a multi-byte scalar on the byte limit is left out whole")
+  func scalarOnLimit() {
+    // 48 clusters of 50 bytes are 2,400 bytes; each shift moves the limit into another byte of a scalar.
+    for shift in 0...4 {
+      let cluster = "a" + String(repeating: "\u{1F3FB}", count: 12) + "b"
+      let text = String(repeating: "x", count: shift) + String(repeating: cluster, count: 70)
+      let preview = body(of: text)
+      #expect(preview.hasSuffix("..."))
+      #expect(text.hasPrefix(preview.dropLast(3)))
+      #expect(preview.utf8.count <= MessagePreview.bodyBytesMax + 3)
+    }
+  }
+}
+
+@Suite("The title of a message preview")
+struct MessagePreviewTitleTests {
+  @Test("it names the sender")
+  func name() {
+    #expect(title(for: "Ana") == "Message from Ana")
+  }
+
+  @Test("without a name it says only that there is a message", arguments: [nil, "", "   ", "\n\t", "\u{0}"])
+  func nameless(name: String?) {
+    #expect(title(for: name) == "New message")
+  }
+
+  @Test("a name cannot draw a second line, and loses the space around it")
+  func nameWithLineBreaks() {
+    #expect(title(for: " Ana\nBank\r\nof x\t") == "Message from Ana Bank of x")
+  }
+
+  @Test("an endless name is cut")
+  func longName() {
+    let name = String(repeating: "n", count: 80)
+    #expect(title(for: name) == "Message from " + name)
+    #expect(title(for: name + "n") == "Message from " + name + "...")
+    #expect(title(for: String(repeating: "👨‍👩‍👧‍👦", count: 1_000)).utf8.count <= 13 + MessagePreview.nameBytesMax + 3)
+  }
+}

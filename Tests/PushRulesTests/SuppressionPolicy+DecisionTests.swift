@@ -1,0 +1,146 @@
+import PushRules
+import Testing
+
+private let policy = SuppressionPolicy(window: .seconds(60), timeToLive: .seconds(3600))
+private let microsecond = Duration.microseconds(1)
+
+@Suite("The suppression rule")
+struct SuppressionDecisionTests {
+  @Test("a recipient of whom nothing is known gets the push")
+  func unknownPresence() {
+    #expect(policy.decision(for: RecipientSituation()) == .send)
+  }
+
+  @Test(
+    "a view younger than the window holds until the window ends, one exactly as old sends",
+    arguments: [
+      (Duration.seconds(0), PushDecision.hold(for: .seconds(60), reason: .userViewing)),
+      (.seconds(20), .hold(for: .seconds(40), reason: .userViewing)),
+      (.microseconds(59_999_999), .hold(for: .microseconds(1), reason: .userViewing)),
+      (.microseconds(60_000_000), .send),
+      (.microseconds(60_000_001), .send),
+      (.seconds(86_400), .send),
+    ])
+  func viewEdges(age: Duration, expected: PushDecision) {
+    #expect(policy.decision(for: RecipientSituation(lastSeenAge: age)) == expected)
+    #expect(policy.decision(for: RecipientSituation(newestOtherReadAge: age)) == expected)
+  }
+
+  @Test("the window is the policy's", arguments: [30, 45])
+  func otherWindows(seconds: Int) {
+    let policy = SuppressionPolicy(window: .seconds(seconds))
+    let inside = RecipientSituation(lastSeenAge: .seconds(seconds) - microsecond)
+    #expect(policy.decision(for: inside) == .hold(for: microsecond, reason: .userViewing))
+    #expect(policy.decision(for: RecipientSituation(lastSeenAge: .seconds(seconds))) == .send)
+  }
+
+  @Test("a window of zero never holds")
+  func zeroWindow() {
+    #expect(SuppressionPolicy(window: .zero).decision(for: RecipientSituation(lastSeenAge: .zero)) == .send)
+  }
+
+  @Test(
+    "a view from the future holds for one window from the message's arrival and no longer",
+    arguments: [
+      (Duration.zero, PushDecision.hold(for: .seconds(60), reason: .userViewing)),
+      (.seconds(10), .hold(for: .seconds(50), reason: .userViewing)),
+      (.microseconds(59_999_999), .hold(for: .microseconds(1), reason: .userViewing)),
+      (.seconds(60), .send),
+      (.seconds(-5), .hold(for: .seconds(60), reason: .userViewing)),
+    ])
+  func futureView(messageAge: Duration, expected: PushDecision) {
+    for ahead in [microsecond, .seconds(3600), .seconds(86_400 * 365)] {
+      var situation = RecipientSituation(messageAge: messageAge, lastSeenAge: .zero - ahead, sawAfterMessage: true)
+      #expect(policy.decision(for: situation) == expected)
+      situation = RecipientSituation(messageAge: messageAge, newestOtherReadAge: .zero - ahead)
+      #expect(policy.decision(for: situation) == expected)
+    }
+  }
+
+  @Test("a view since the arrival skips, also when it is old or the client has left since")
+  func sawItArrive() {
+    for age in [Duration.zero, .seconds(59), .seconds(61)] {
+      for hasLeft in [false, true] {
+        let situation = RecipientSituation(
+          messageAge: .seconds(100), lastSeenAge: age, sawAfterMessage: true, hasLeft: hasLeft)
+        #expect(policy.decision(for: situation) == .skip(reason: .userViewing))
+      }
+    }
+  }
+
+  @Test("a client that left gets the push at once, whatever it saw or read before")
+  func left() {
+    #expect(policy.decision(for: RecipientSituation(lastSeenAge: .seconds(1), hasLeft: true)) == .send)
+    #expect(policy.decision(for: RecipientSituation(hasLeft: true, newestOtherReadAge: .seconds(1))) == .send)
+  }
+
+  @Test("reading the newest other message counts only where the client reports no views")
+  func readEvidence() {
+    let reporting = RecipientSituation(lastSeenAge: .seconds(60), newestOtherReadAge: .zero)
+    #expect(policy.decision(for: reporting) == .send)
+    let younger = RecipientSituation(lastSeenAge: .seconds(50), newestOtherReadAge: .seconds(1))
+    #expect(policy.decision(for: younger) == .hold(for: .seconds(10), reason: .userViewing))
+  }
+
+  @Test(
+    "a message expires after its time to live, the end included",
+    arguments: [
+      (Duration.seconds(3600) - microsecond, Duration.zero, PushDecision.send),
+      (.seconds(3600), .zero, .send),
+      (.seconds(3600) + microsecond, .zero, .skip(reason: .expired)),
+      (.seconds(8 * 3600), .seconds(7 * 3600), .send),
+      (.seconds(8 * 3600), .seconds(7 * 3600) - microsecond, .skip(reason: .expired)),
+    ])
+  func expiry(messageAge: Duration, heldFor: Duration, expected: PushDecision) {
+    #expect(policy.decision(for: RecipientSituation(messageAge: messageAge, heldFor: heldFor)) == expected)
+  }
+
+  @Test(
+    "quiet hours hold or drop as the recipient wishes, and are over when nothing remains",
+    arguments: [
+      (microsecond, QuietHoursPolicy.hold, PushDecision.hold(for: .microseconds(1), reason: .quietHours)),
+      (.seconds(28_800), .hold, .hold(for: .seconds(28_800), reason: .quietHours)),
+      (microsecond, .drop, .skip(reason: .quietHours)),
+      (.zero, .hold, .send),
+      (.zero, .drop, .send),
+      (.zero - microsecond, .drop, .send),
+    ])
+  func quietHours(remaining: Duration, wish: QuietHoursPolicy, expected: PushDecision) {
+    let situation = RecipientSituation(quietHoursRemaining: remaining, quietHoursPolicy: wish)
+    #expect(policy.decision(for: situation) == expected)
+  }
+
+  @Test("without a device nothing is sent")
+  func noDevices() {
+    #expect(policy.decision(for: RecipientSituation(deviceCount: 0)) == .skip(reason: .noTokens))
+  }
+}
+
+@Suite("The precedence of the suppression rule")
+struct SuppressionPrecedenceTests {
+  /// Everything is true at once; each step takes the strongest reason away and shows the next.
+  @Test("reasons give way to one another in their documented order")
+  func order() {
+    var situation = RecipientSituation(
+      messageAge: .seconds(9999), isDeleted: true, hasRead: true, lastSeenAge: .seconds(10), sawAfterMessage: true,
+      newestOtherReadAge: .seconds(30), isMuted: true, quietHoursRemaining: .seconds(500), deviceCount: 0)
+    expect(.skip(reason: .deleted), then: { $0.isDeleted = false }, in: &situation)
+    expect(.skip(reason: .alreadyRead), then: { $0.hasRead = false }, in: &situation)
+    expect(.skip(reason: .expired), then: { $0.messageAge = .seconds(5) }, in: &situation)
+    expect(.skip(reason: .userViewing), then: { $0.sawAfterMessage = false }, in: &situation)
+    expect(.skip(reason: .muted), then: { $0.isMuted = false }, in: &situation)
+    expect(.skip(reason: .noTokens), then: { $0.deviceCount = 2 }, in: &situation)
+    expect(.hold(for: .seconds(500), reason: .quietHours), then: { $0.quietHoursRemaining = nil }, in: &situation)
+    expect(.hold(for: .seconds(50), reason: .userViewing), then: { $0.lastSeenAge = nil }, in: &situation)
+    expect(.hold(for: .seconds(30), reason: .userViewing), then: { $0.newestOtherReadAge = nil }, in: &situation)
+    expect(.send, then: { _ in }, in: &situation)
+  }
+
+  private func expect(
+    _ expected: PushDecision, then change: (inout RecipientSituation) -> Void, in situation: inout RecipientSituation,
+    sourceLocation: SourceLocation = #_sourceLocation
+  ) {
+    #expect(policy.decision(for: situation) == expected, sourceLocation: sourceLocation)
+    change(&situation)
+  }
+}
