@@ -3,24 +3,21 @@ struct TextExcerpt {
   /// The excerpt, followed by `...` when the text went on.
   let text: String
 
-  /// Reads at most `bytesMax` bytes and one cluster of `source`.
+  /// Reads at most `bytesMax` bytes of `source`.
   ///
   /// The bytes are bounded before clusters are looked for, because finding the end of a cluster means walking it, and a
   /// cluster may be as long as the sender likes. Where that bound cuts, the last cluster may be torn and is left out.
   init(of source: String, clustersMax: Int, bytesMax: Int) {
     let examined = source[..<Self.scalarBoundary(in: source, within: bytesMax)]
     let isBounded = examined.endIndex < source.endIndex
-    var clusters = String()
     var end = examined.startIndex
-    var count = 0
-    while count < clustersMax, end < examined.endIndex {
+    for _ in 0..<clustersMax where end < examined.endIndex {
       let next = examined.index(after: end)
       if isBounded, next == examined.endIndex { break }
-      clusters.append(examined[end].onOneLine)
       end = next
-      count += 1
     }
-    text = end < source.endIndex ? clusters + "..." : clusters
+    let shown = source[..<end].onOneLine
+    text = end < source.endIndex ? shown + "..." : shown
   }
 
   /// The last boundary between scalars that is not more than `bytesMax` bytes from the start.
@@ -36,13 +33,22 @@ struct TextExcerpt {
   }
 }
 
-extension Character {
-  /// Itself, or a space in place of a line break or a control character; CR LF is one character and becomes one space.
-  fileprivate var onOneLine: Character {
-    isNewline || isControl ? " " : self
+extension Substring {
+  /// Itself, with a space in place of each line break and control character; CR LF is one character and becomes one
+  /// space.
+  fileprivate var onOneLine: String {
+    guard unicodeScalars.contains(where: \.breaksLine) else { return String(self) }
+    return String(map { character in character.unicodeScalars.first?.breaksLine == true ? " " : character })
   }
+}
 
-  private var isControl: Bool {
-    unicodeScalars.first?.properties.generalCategory == .control
+extension Unicode.Scalar {
+  /// Whether it is a control character of Unicode (general category Cc) or one of its two other line breaks. None of
+  /// them is ever part of a larger cluster, CR LF aside, so looking at the first scalar of a cluster is enough.
+  fileprivate var breaksLine: Bool {
+    switch value {
+    case 0x00...0x1F, 0x7F...0x9F, 0x2028, 0x2029: true
+    default: false
+    }
   }
 }
