@@ -1,0 +1,39 @@
+internal import FoundationEssentials
+
+/// How apps and other servers prove who they are. Endpoints whose proof is not set up are off.
+public struct CallerSettings: Equatable, Sendable {
+  /// The bearer key of other servers; nil turns the service endpoints off.
+  public let serviceKey: Secret<String>?
+  /// The HS256 secret of clients' tokens.
+  public let jwtSecret: Secret<String>?
+  /// Where the key set for clients' tokens is, over `https` or `http`; secret, as it may hold a password.
+  public let keySetURL: Secret<String>?
+
+  /// Whether clients can prove who they are; otherwise the client endpoints are off.
+  public var acceptsClients: Bool { jwtSecret != nil || keySetURL != nil }
+
+  init(_ reader: inout SettingsReader) {
+    serviceKey = reader.optional(.serviceKey, BearerText.checked).map(Secret.init)
+    jwtSecret = reader.optional(.jwtSecret, Self.jwtSecret).map(Secret.init)
+    keySetURL = reader.optional(.jwksURL, Self.keySetURL).map(Secret.init)
+  }
+
+  /// RFC 7518 §3.2: a key for HS256 has at least the 32 bytes of its hash. A shorter one can be guessed from any
+  /// client's token.
+  private static func jwtSecret(_ text: String) throws(UnusableValue) -> String {
+    guard text.utf8.count >= 32 else {
+      throw UnusableValue("too short", expected: "at least 32 bytes, as HS256 demands")
+    }
+    return text
+  }
+
+  private static func keySetURL(_ text: String) throws(UnusableValue) -> String {
+    let parts = URLComponents(string: text, encodingInvalidCharacters: false)
+    guard let parts, let scheme = parts.scheme?.lowercased(), ["http", "https"].contains(scheme),
+      parts.host?.isEmpty == false
+    else {
+      throw UnusableValue("not a web address", expected: "https://host/path of a JSON Web Key Set")
+    }
+    return text
+  }
+}

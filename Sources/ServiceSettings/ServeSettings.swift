@@ -1,0 +1,54 @@
+public import PushRules
+
+/// Everything that the running service is told from outside, read once at its start.
+public struct ServeSettings: Equatable, Sendable {
+  /// The database.
+  public let database: DatabaseSettings
+  /// Where the service listens; `127.0.0.1:8080` unless set.
+  public let listenAddress: ListenAddress
+  /// Database webhooks.
+  public let webhooks: WebhookSettings
+  /// Apps and other servers.
+  public let callers: CallerSettings
+  /// The push service.
+  public let apns: APNSSettings
+  /// When pushes are withheld.
+  public let suppression: SuppressionPolicy
+  /// Whether the proactive run may send; off unless set.
+  public let isPushTriggerEnabled: Bool
+  /// Event-loop threads, from 1 to 256; nil for one for each core.
+  public let reactors: Int?
+  /// Log messages.
+  public let log: LogSettings
+
+  /// Reads the settings of `tacet serve`.
+  ///
+  /// - Parameters:
+  ///   - environment: the process's environment. It wins over the file that its `TACET_CONFIG` names; an empty value
+  ///     counts as none.
+  ///   - readFile: how files are read: the settings file, the private key, the certificates.
+  /// - Throws: every problem at once.
+  public init(
+    environment: [String: String],
+    readFile: @escaping (String) throws(LocalFile.ReadError) -> [UInt8] = LocalFile.read(path:)
+  ) throws(SettingsError) {
+    var reader = SettingsReader(environment: environment, readFile: readFile)
+    let database = DatabaseSettings(&reader)
+    listenAddress = reader.optional(.listenAddress, ListenAddress.init) ?? .tcp(host: "127.0.0.1", port: 8080)
+    let webhooks = WebhookSettings(&reader)
+    callers = CallerSettings(&reader)
+    let apns = APNSSettings(&reader)
+    suppression = SuppressionPolicy(&reader)
+    isPushTriggerEnabled = reader.optional(.pushTriggerEnabled, SettingNumbers.boolean) ?? false
+    reactors = reader.optional(.reactors) { text throws(UnusableValue) in try SettingNumbers.integer(text, in: 1...256)
+    }
+    log = LogSettings(&reader)
+    try reader.finish()
+    guard let database, let webhooks, let apns else {
+      preconditionFailure("a required setting is nil, but no problem was noted")
+    }
+    self.database = database
+    self.webhooks = webhooks
+    self.apns = apns
+  }
+}

@@ -1,0 +1,90 @@
+/// A setting by the name it has in the environment and in the settings file.
+public enum SettingKey: String, CaseIterable, Sendable {
+  /// Where the database is: a libpq URI or connection string.
+  case databaseURL = "DATABASE_URL"
+  /// Where the service listens.
+  case listenAddress = "LISTEN_ADDRESS"
+  /// What database webhooks prove themselves with.
+  case webhookSecret = "WEBHOOK_SECRET"
+  /// How long an ingest answer waits for the outcome.
+  case webhookWaitMilliseconds = "WEBHOOK_WAIT_MILLISECONDS"
+  /// What other servers prove themselves with.
+  case serviceKey = "SERVICE_KEY"
+  /// The HS256 secret that clients' tokens are signed with.
+  case jwtSecret = "JWT_SECRET"
+  /// Where the key set for clients' tokens is.
+  case jwksURL = "JWKS_URL"
+  /// The identifier of the APNs signing key.
+  case apnsKeyID = "APNS_KEY_ID"
+  /// The identifier of the developer team.
+  case apnsTeamID = "APNS_TEAM_ID"
+  /// The app that pushes go to.
+  case apnsBundleID = "APNS_BUNDLE_ID"
+  /// The APNs signing key itself.
+  case apnsPrivateKey = "APNS_PRIVATE_KEY"
+  /// The file with the APNs signing key.
+  case apnsPrivateKeyFile = "APNS_PRIVATE_KEY_FILE"
+  /// The push service of device tokens that do not say theirs.
+  case apnsEnvironment = "APNS_ENVIRONMENT"
+  /// The production push service.
+  case apnsURL = "APNS_URL"
+  /// The sandbox push service.
+  case apnsSandboxURL = "APNS_SANDBOX_URL"
+  /// Certificates trusted besides the system's.
+  case apnsCAFile = "APNS_CA_FILE"
+  /// How long a sign of presence counts.
+  case suppressionWindowSeconds = "SUPPRESSION_WINDOW_SECONDS"
+  /// How old a message may be when its push goes out.
+  case messageTTLSeconds = "MESSAGE_TTL_SECONDS"
+  /// Whether the proactive run may send.
+  case pushTriggerEnabled = "PUSH_TRIGGER_ENABLED"
+  /// How many event-loop threads there are.
+  case reactors = "REACTORS"
+  /// The least severe messages that are logged.
+  case logLevel = "LOG_LEVEL"
+  /// How log messages look.
+  case logFormat = "LOG_FORMAT"
+  /// The settings file; in the environment only.
+  case configFile = "TACET_CONFIG"
+}
+
+extension SettingKey {
+  /// Whether the value must never be shown: it is a secret, or may hold one, as a URL holds a password and as a key is
+  /// pasted where its file should be named.
+  public var isSecret: Bool {
+    switch self {
+    case .databaseURL, .webhookSecret, .serviceKey, .jwtSecret, .jwksURL, .apnsPrivateKey, .apnsPrivateKeyFile,
+      .apnsURL, .apnsSandboxURL:
+      true
+    default: false
+    }
+  }
+
+  /// Beginnings of names that nothing but this service would use, so an unknown name with one of them is a typing
+  /// error. Names like `LOG_…` and `DATABASE_…` belong to everybody.
+  static let ownPrefixes = ["APNS_", "JWKS_", "MESSAGE_TTL", "PUSH_TRIGGER_", "SUPPRESSION_", "TACET_", "WEBHOOK_"]
+
+  /// The known key that a mistyped one is most like: few letters differ, and more of the beginning is the same, since
+  /// people leave endings off.
+  static func nearest(to name: String) -> SettingKey {
+    func unlikeness(_ key: SettingKey) -> Int {
+      distance(from: name, to: key.rawValue) - zip(name.utf8, key.rawValue.utf8).prefix { $0 == $1 }.count
+    }
+    return allCases.min { unlikeness($0) < unlikeness($1) } ?? .configFile
+  }
+
+  /// Insertions, deletions and replacements that turn one name into the other (Levenshtein's distance).
+  private static func distance(from one: String, to other: String) -> Int {
+    let other = Array(other.utf8)
+    var previous = Array(0...other.count)
+    for (row, byte) in one.utf8.enumerated() {
+      var current = [row + 1]
+      for (column, otherByte) in other.enumerated() {
+        let replaced = previous[column] + (byte == otherByte ? 0 : 1)
+        current.append(min(replaced, previous[column + 1] + 1, current[column] + 1))
+      }
+      previous = current
+    }
+    return previous[other.count]
+  }
+}

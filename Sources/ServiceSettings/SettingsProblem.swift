@@ -1,0 +1,39 @@
+/// One thing that is wrong with the settings; names the key and what is expected, and never shows a secret.
+public struct SettingsProblem: Equatable, Sendable, CustomStringConvertible {
+  /// The family of the problem.
+  public enum Code: String, Sendable {
+    /// A required key is not set, or set to nothing.
+    case missing
+    /// No key has this name.
+    case unknown
+    /// The value cannot be used.
+    case unusable
+    /// Two keys say the same thing, or one is set twice.
+    case conflicting
+    /// A file that a key names cannot be read.
+    case unreadable
+    /// A line of the settings file is no setting.
+    case malformed
+  }
+
+  /// The family of the problem.
+  public let code: Code
+  /// The key as the operator wrote it; for a malformed line, the key of the file it stands in.
+  public let key: String
+  /// What is wrong and what is expected, to be read after the key.
+  public let message: String
+
+  /// One line for the operator.
+  public var description: String { "\(key) \(message)" }
+}
+
+extension SettingsProblem {
+  init(_ code: Code, _ key: SettingKey, _ message: String) {
+    self.init(code: code, key: key.rawValue, message: message)
+  }
+
+  static func unknown(_ name: String, at place: String) -> SettingsProblem {
+    let nearest = SettingKey.nearest(to: name).rawValue
+    return SettingsProblem(code: .unknown, key: name, message: "(\(place)) is not a setting; did you mean \(nearest)?")
+  }
+}
