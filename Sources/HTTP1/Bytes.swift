@@ -1,0 +1,77 @@
+extension UInt8 {
+  static var tab: UInt8 { 0x09 }
+  static var lineFeed: UInt8 { 0x0a }
+  static var carriageReturn: UInt8 { 0x0d }
+  static var space: UInt8 { UInt8(ascii: " ") }
+  static var quote: UInt8 { UInt8(ascii: "\"") }
+  static var percent: UInt8 { UInt8(ascii: "%") }
+  static var comma: UInt8 { UInt8(ascii: ",") }
+  static var dot: UInt8 { UInt8(ascii: ".") }
+  static var slash: UInt8 { UInt8(ascii: "/") }
+  static var colon: UInt8 { UInt8(ascii: ":") }
+  static var semicolon: UInt8 { UInt8(ascii: ";") }
+  static var equals: UInt8 { UInt8(ascii: "=") }
+  static var questionMark: UInt8 { UInt8(ascii: "?") }
+  static var backslash: UInt8 { UInt8(ascii: "\\") }
+
+  /// Whether the byte may stand in no line: a control character other than the tabulator.
+  @inline(__always)
+  var isControl: Bool { self < 0x20 ? self != .tab : self == 0x7f }
+
+  @inline(__always)
+  var isBlank: Bool { self == .space || self == .tab }
+
+  @inline(__always)
+  var isDigit: Bool { self &- 0x30 < 10 }
+
+  /// The ASCII letter in lower case; every other byte unchanged.
+  @inline(__always)
+  var lowercased: UInt8 { self &- 0x41 < 26 ? self | 0x20 : self }
+
+  /// The value of a hexadecimal digit.
+  var hexadecimalValue: Int? {
+    if isDigit { return Int(self &- 0x30) }
+    let letter = lowercased
+    return letter &- 0x61 < 6 ? Int(letter &- 0x61) + 10 : nil
+  }
+}
+
+extension Span where Element == UInt8 {
+  /// Whether the bytes begin with these, case counting.
+  func hasPrefix(_ prefix: StaticString) -> Bool {
+    guard count >= prefix.utf8CodeUnitCount else { return false }
+    for index in 0..<prefix.utf8CodeUnitCount where self[index] != prefix.utf8Start[index] { return false }
+    return true
+  }
+
+  /// Whether the bytes are these, which are given in lower case, in any case.
+  func equalsIgnoringCase(_ lowercased: StaticString) -> Bool {
+    guard count == lowercased.utf8CodeUnitCount else { return false }
+    for index in 0..<count where self[index].lowercased != lowercased.utf8Start[index] { return false }
+    return true
+  }
+
+  /// Where the byte first occurs at or after `start`.
+  @inline(__always)
+  func firstIndex(of byte: UInt8, from start: Int = 0) -> Int? {
+    var index = start
+    while index < count, self[index] != byte { index += 1 }
+    return index < count ? index : nil
+  }
+
+  /// Whether there is at least one byte and every one belongs to the set.
+  @inline(__always)
+  func consists(of set: ByteSet) -> Bool {
+    for index in 0..<count where !set.contains(self[index]) { return false }
+    return count > 0
+  }
+
+  /// The range without the spaces and tabulators at both ends (`OWS`, RFC 9110 section 5.6.3).
+  @inline(__always)
+  func trimmingBlanks(_ range: Range<Int>) -> Range<Int> {
+    var (start, end) = (range.lowerBound, range.upperBound)
+    while start < end, self[start].isBlank { start += 1 }
+    while start < end, self[end - 1].isBlank { end -= 1 }
+    return start..<end
+  }
+}

@@ -1,0 +1,26 @@
+public import HTTPTypes
+
+/// A final response with everything fixed but its Date and Connection fields, ready to be copied out.
+///
+/// Make one ahead for answers that never change; writing it is then a copy of its bytes.
+public struct PreparedResponse: Sendable {
+  /// The status.
+  public let status: HTTPResponse.Status
+  /// Whether the fields asked for the connection to be closed (`Connection: close`).
+  public let closesConnection: Bool
+  /// Status line, fields and Content-Length, without the empty line.
+  let head: [UInt8]
+  let body: [UInt8]
+
+  /// - Parameters:
+  ///   - head: its status is final; see `ResponseHead` for the fields that are not written.
+  ///   - body: dropped for 204 and 304, which have no content.
+  public init(_ head: ResponseHead, body: [UInt8] = []) {
+    status = head.status
+    closesConnection = head.closesConnection
+    self.body = head.hasContent ? body : []
+    var bytes: [UInt8] = []
+    head.write(contentLength: body.count, to: &bytes)
+    self.head = bytes
+  }
+}

@@ -1,0 +1,210 @@
+import HTTPTypes
+import Testing
+
+@testable import HTTP1
+
+private let get = "GET / HTTP/1.1\r\nHost: a\r\n\r\n"
+
+private func post(_ fields: String) -> String { "POST / HTTP/1.1\r\nHost: a\r\n\(fields)\r\n\r\n" }
+
+@Suite struct ConnectionStateMachineTests {
+  @Test("five hundred pipelined requests are answered in order while the buffer moves its bytes")
+  func answersLongPipelines() {
+    var expected: [String] = []
+    var input = ""
+    for number in 0..<500 {
+      expected.append("GET /\(number)/\(String(repeating: "p", count: number % 61))")
+      input +=
+        "\(expected[number]) HTTP/1.1\r\nHost: a\r\nX-Filling: \(String(repeating: "f", count: number % 37))\r\n\r\n"
+    }
+    let bytes = Array(input.utf8)
+    for size in [1, 7, 1000, 4095, 4096, 4097, bytes.count] {
+      let pieces = stride(from: 0, to: bytes.count, by: size).map { bytes[$0..<min($0 + size, bytes.count)] }
+      let transcript = ConnectionRig.run(pieces)
+      #expect(transcript.requests == expected)
+      #expect(transcript.closeReason == nil)
+    }
+  }
+
+  @Test("a bad request in a pipeline is refused after the good ones, and nothing after it is looked at")
+  func refusesInsidePipeline() {
+    let transcript = ConnectionRig.run(get + get + "GET / HTTP/1.1\r\nHost : a\r\n\r\n" + get)
+    #expect(transcript.statuses == [200, 200, 400])
+    #expect(transcript.closeReason == .refused(.malformedField))
+  }
+
+  @Test("the next request waits for the answer to the former")
+  func answersOneAtATime() {
+    var machine = ConnectionStateMachine(limits: HTTPLimits(), date: ConnectionRig.date)
+    receive(get + get, &machine)
+    guard case .route = machine.received(), case .handle = machine.routed(bodyBytesMax: 0) else {
+      Issue.record("the first request is not handled")
+      return
+    }
+    #expect(machine.output.isEmpty)
+    guard case .route = machine.answered(ResponseHead(status: .ok)) else {
+      Issue.record("the second request is not routed")
+      return
+    }
+  }
+
+  @Test("content over the route's limit is refused before it is read")
+  func refusesAnnouncedLength() {
+    let transcript = ConnectionRig.run(post("Content-Length: 70000"))
+    #expect(transcript.statuses == [413])
+    #expect(transcript.closeReason == .answered)
+  }
+
+  @Test("short refused content is thrown away and the connection stays usable")
+  func discardsShortContent() {
+    let transcript = ConnectionRig.run(post("Content-Length: 65") + String(repeating: "x", count: 65) + get)
+    #expect(transcript.statuses == [413, 200])
+    #expect(transcript.closeReason == nil)
+  }
+
+  @Test("a client is asked to continue only when its content is acceptable")
+  func continuesWithinLimit() {
+    let fields = "Expect: 100-continue\r\nContent-Length: "
+    #expect(ConnectionRig.run(post(fields + "64")).statuses == [100])
+    let refused = ConnectionRig.run(post(fields + "65"))
+    #expect(refused.statuses == [413])
+    #expect(refused.closeReason == .answered)
+  }
+
+  @Test("a request answered before its chunks are read closes the connection")
+  func closesUnreadChunks() {
+    var machine = ConnectionStateMachine(limits: HTTPLimits(), date: ConnectionRig.date)
+    receive(post("Transfer-Encoding: chunked"), &machine)
+    _ = machine.received()
+    let action = machine.answered(ResponseHead(status: .notFound))
+    #expect(isClose(action, .answered))
+  }
+
+  @Test("an answer carries date, length and no banner")
+  func writesAnswer() {
+    let sent = ConnectionRig.run(get).sent
+    #expect(sent == "HTTP/1.1 200 OK\r\nContent-Length: 2\r\nDate: Sun, 06 Nov 1994 08:49:37 GMT\r\n\r\nok")
+  }
+
+  @Test("an answer to HEAD has the length and not the content")
+  func answersHeadWithoutContent() {
+    let sent = ConnectionRig.run("HEAD / HTTP/1.1\r\nHost: a\r\n\r\n" + get).sent
+    #expect(sent.split(separator: "HTTP/1.1").first?.hasSuffix("GMT\r\n\r\n") == true)
+    #expect(sent.contains("Content-Length: 2\r\nDate: Sun, 06 Nov 1994 08:49:37 GMT\r\n\r\nHTTP/1.1 200"))
+  }
+
+  @Test("an old client that asked to stay is told that it may")
+  func confirmsKeepAlive() {
+    #expect(
+      ConnectionRig.run("GET / HTTP/1.0\r\nConnection: keep-alive\r\n\r\n").sent.contains("Connection: keep-alive\r\n"))
+    #expect(ConnectionRig.run("GET / HTTP/1.0\r\n\r\n").sent.contains("Connection: close\r\n"))
+  }
+
+  @Test("204 and 304 have neither content nor length", arguments: [HTTPResponse.Status.noContent, .notModified])
+  func omitsContent(_ status: HTTPResponse.Status) {
+    for isPrepared in [false, true] {
+      var rig = handling(get)
+      let head = ResponseHead(status: status)
+      rig.action =
+        isPrepared
+        ? rig.machine.answered(PreparedResponse(head, body: [1])) : rig.machine.answered(head, body: [1])
+      rig.flush()
+      #expect(!rig.transcript.sent.contains("Content-Length"))
+      #expect(rig.transcript.sent.hasSuffix("GMT\r\n\r\n"))
+    }
+  }
+
+  @Test("a handler cannot set what frames the message, and can close the connection")
+  func dropsFramingFields() {
+    var rig = handling(get)
+    var fields = HTTPFields()
+    fields[.contentLength] = "99"
+    fields[.transferEncoding] = "chunked"
+    fields[.date] = "never"
+    fields[.connection] = "close"
+    rig.action = rig.machine.answered(ResponseHead(status: .ok, fields: fields), body: [])
+    rig.flush()
+    #expect(isClose(rig.action, .answered))
+    #expect(
+      rig.transcript.sent
+        == "HTTP/1.1 200 OK\r\nContent-Length: 0\r\nDate: Sun, 06 Nov 1994 08:49:37 GMT\r\nConnection: close\r\n\r\n")
+  }
+
+  @Test("draining closes a quiet connection at once")
+  func drainsQuietConnection() {
+    var rig = ConnectionRig()
+    rig.feed(get)
+    #expect(isClose(rig.machine.drainRequested(), .drained))
+  }
+
+  @Test("draining lets the request in flight finish and closes after it")
+  func drainsBusyConnection() {
+    var rig = ConnectionRig()
+    rig.feed("GET / HTTP/1.1\r\n")
+    #expect(rig.machine.drainRequested() == nil)
+    rig.feed("Host: a\r\n\r\n" + get)
+    #expect(rig.transcript.statuses == [200])
+    #expect(rig.transcript.sent.contains("Connection: close\r\n"))
+    #expect(rig.transcript.closeReason == .answered)
+  }
+
+  @Test("a deadline is answered with 408 inside a request and silently before one")
+  func answersDeadlines() {
+    for (input, statuses) in [("", []), ("GET", [408]), (post("Content-Length: 5") + "he", [408])] {
+      var rig = ConnectionRig()
+      rig.feed(input)
+      rig.action = rig.machine.deadlinePassed()
+      rig.perform()
+      #expect(rig.transcript.statuses == statuses)
+      #expect(rig.transcript.closeReason == (statuses.isEmpty ? .idle : .refused(.timedOut)))
+    }
+  }
+
+  @Test("what the peer is expected to send is told")
+  func tellsStretches() {
+    for (input, expected) in [
+      ("", ReadStretch.head), (get, .idle), (get + "G", .head), (post("Content-Length: 1"), .body),
+    ] {
+      var rig = ConnectionRig()
+      rig.feed(input)
+      guard case .read(let stretch) = rig.action else {
+        Issue.record("not reading")
+        continue
+      }
+      #expect(stretch == expected)
+    }
+  }
+
+  @Test("content that is cut off is refused")
+  func refusesEndInsideBody() {
+    let transcript = ConnectionRig.run([Array((post("Content-Length: 5") + "he").utf8)[...]], endsWithClose: true)
+    #expect(transcript.closeReason == .refused(.incomplete))
+  }
+
+  @Test("a close between requests is quiet")
+  func closesQuietly() {
+    let transcript = ConnectionRig.run([Array(get.utf8)[...]], endsWithClose: true)
+    #expect(transcript.statuses == [200])
+    #expect(transcript.closeReason == .peerClosed)
+  }
+
+  private func receive(_ text: String, _ machine: inout ConnectionStateMachine) {
+    _ = machine.receive { space in
+      space.copyBytes(from: text.utf8)
+      return text.utf8.count
+    }
+  }
+
+  private func handling(_ text: String) -> ConnectionRig {
+    var rig = ConnectionRig()
+    receive(text, &rig.machine)
+    _ = rig.machine.received()
+    rig.action = rig.machine.routed(bodyBytesMax: 64)
+    return rig
+  }
+
+  private func isClose(_ action: ConnectionAction?, _ reason: CloseReason) -> Bool {
+    guard case .close(reason) = action else { return false }
+    return true
+  }
+}
