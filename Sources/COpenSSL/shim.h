@@ -1,0 +1,55 @@
+// OpenSSL 3. Much of its interface is macros over `SSL_ctrl`, and some of it variadic: Swift sees neither.
+#pragma once
+
+#include <openssl/bio.h>
+#include <openssl/err.h>
+#include <openssl/evp.h>
+#include <openssl/pem.h>
+#include <openssl/ssl.h>
+#include <openssl/x509.h>
+#include <openssl/x509v3.h>
+
+/// A macro over `SSL_CTX_ctrl`.
+static inline int copenssl_require_tls12(SSL_CTX *context) {
+  return (int)SSL_CTX_set_min_proto_version(context, TLS1_2_VERSION);
+}
+
+/// A macro over `SSL_CTX_ctrl`. A write may be taken in part, and be retried from another address.
+static inline void copenssl_allow_partial_moving_writes(SSL_CTX *context) {
+  SSL_CTX_set_mode(context, SSL_MODE_ENABLE_PARTIAL_WRITE | SSL_MODE_ACCEPT_MOVING_WRITE_BUFFER);
+}
+
+/// A macro over `SSL_CTX_ctrl`. One `read` takes what is there, instead of one for a record's head and one for its rest.
+static inline void copenssl_read_ahead(SSL_CTX *context, size_t buffer_bytes) {
+  SSL_CTX_set_read_ahead(context, 1);
+  SSL_CTX_set_default_read_buffer_len(context, buffer_bytes);
+}
+
+/// The options are cast expressions, which the importer skips.
+static inline void copenssl_refuse_renegotiation(SSL_CTX *context) {
+  SSL_CTX_set_options(context, SSL_OP_NO_RENEGOTIATION);
+}
+
+/// A macro over `SSL_CTX_ctrl`, and an option as above. Tickets that a client never reads would turn its close into a
+/// reset, which can destroy what it has just sent.
+static inline void copenssl_issue_no_tickets(SSL_CTX *context) {
+  SSL_CTX_set_session_cache_mode(context, SSL_SESS_CACHE_OFF);
+  SSL_CTX_set_options(context, SSL_OP_NO_TICKET);
+  SSL_CTX_set_num_tickets(context, 0);
+}
+
+/// A macro over `SSL_CTX_ctrl`. Takes the certificate over on success.
+static inline int copenssl_add_chain_certificate(SSL_CTX *context, X509 *certificate) {
+  return (int)SSL_CTX_add0_chain_cert(context, certificate);
+}
+
+/// A macro over `SSL_ctrl`.
+static inline int copenssl_set_server_name(SSL *ssl, const char *name) {
+  return (int)SSL_set_tlsext_host_name(ssl, name);
+}
+
+/// Variadic.
+static inline EVP_PKEY *copenssl_make_p256_key(void) { return EVP_PKEY_Q_keygen(NULL, NULL, "EC", "P-256"); }
+
+/// A macro over `BIO_ctrl`.
+static inline long copenssl_memory_contents(BIO *bio, char **contents) { return BIO_get_mem_data(bio, contents); }

@@ -1,0 +1,104 @@
+internal import COpenSSL
+
+/// A private certificate authority that lives in memory: identities for simulators, demonstrations and tests.
+///
+/// Keys are P-256. Nothing is written anywhere, and the authority's own key cannot be read out.
+public final class CertificateAuthority {
+  /// What a server needs: its certificate and its key, as PEM text.
+  public struct Identity: Sendable {
+    /// One certificate, issued by the authority.
+    public let certificate: String
+    /// Its key, not encrypted. A secret.
+    public let key: String
+  }
+
+  /// The authority's certificate as PEM text, to be trusted by clients.
+  public let certificate: String
+
+  private let key: OpaquePointer
+  private let root: OpaquePointer
+
+  /// A new authority.
+  /// - Parameter validity: seconds from now in which the certificate is valid.
+  public init(name: String, validity: Range<Int> = -60..<86_400 * 365) throws(TLSError) {
+    ErrorQueue.clear()
+    guard let key = copenssl_make_p256_key(), let root = X509_new() else {
+      throw ErrorQueue.configurationError("key of \(name)")
+    }
+    self.key = key
+    self.root = root
+    CertificateAuthority.describe(root, name: name, key: key, validity: validity)
+    CertificateAuthority.extend(root, NID_basic_constraints, "critical,CA:TRUE")
+    CertificateAuthority.extend(root, NID_key_usage, "critical,keyCertSign,cRLSign")
+    X509_set_issuer_name(root, X509_get_subject_name(root))
+    guard X509_sign(root, key, EVP_sha256()) > 0 else { throw ErrorQueue.configurationError("certificate of \(name)") }
+    certificate = pemText { PEM_write_bio_X509($0, root) }
+  }
+
+  deinit {
+    X509_free(root)
+    EVP_PKEY_free(key)
+  }
+
+  /// Issues a server's certificate with a key of its own.
+  /// - Parameters:
+  ///   - hosts: names and numeric addresses, at least one; the subject's alternative names.
+  ///   - validity: seconds from now; a range in the past makes an expired one.
+  public func issue(
+    for hosts: [String], validity: Range<Int> = -60..<86_400 * 30
+  ) throws(TLSError) -> Identity {
+    ErrorQueue.clear()
+    guard let key = copenssl_make_p256_key(), let leaf = X509_new() else {
+      throw ErrorQueue.configurationError("key for \(hosts)")
+    }
+    defer {
+      X509_free(leaf)
+      EVP_PKEY_free(key)
+    }
+    CertificateAuthority.describe(leaf, name: hosts.first ?? "", key: key, validity: validity)
+    CertificateAuthority.extend(leaf, NID_subject_alt_name, CertificateAuthority.alternativeNames(hosts))
+    X509_set_issuer_name(leaf, X509_get_subject_name(root))
+    guard X509_sign(leaf, self.key, EVP_sha256()) > 0 else {
+      throw ErrorQueue.configurationError("certificate for \(hosts)")
+    }
+    return Identity(
+      certificate: pemText { PEM_write_bio_X509($0, leaf) },
+      key: pemText { PEM_write_bio_PrivateKey($0, key, nil, nil, 0, nil, nil) })
+  }
+
+  private static func describe(_ certificate: OpaquePointer, name: String, key: OpaquePointer, validity: Range<Int>) {
+    X509_set_version(certificate, 2)  // Counted from zero: version 3.
+    ASN1_INTEGER_set_uint64(X509_get_serialNumber(certificate), UInt64.random(in: 1...UInt64.max >> 1))
+    X509_gmtime_adj(X509_getm_notBefore(certificate), validity.lowerBound)
+    X509_gmtime_adj(X509_getm_notAfter(certificate), validity.upperBound)
+    X509_set_pubkey(certificate, key)
+    let bytes = Array(name.utf8.prefix(64))  // RFC 5280 ub-common-name.
+    X509_NAME_add_entry_by_NID(
+      X509_get_subject_name(certificate), NID_commonName, MBSTRING_UTF8, bytes, Int32(bytes.count), -1, 0)
+  }
+
+  private static func alternativeNames(_ hosts: [String]) -> String {
+    hosts.map { isNumeric($0) ? "IP:\($0)" : "DNS:\($0)" }.joined(separator: ",")
+  }
+
+  private static func isNumeric(_ host: String) -> Bool {
+    let address = a2i_IPADDRESS(host)
+    defer { ASN1_OCTET_STRING_free(address) }
+    return address != nil
+  }
+
+  private static func extend(_ certificate: OpaquePointer, _ kind: Int32, _ value: String) {
+    let added = X509V3_EXT_conf_nid(nil, nil, kind, value)
+    X509_add_ext(certificate, added, -1)
+    X509_EXTENSION_free(added)
+  }
+}
+
+private func pemText(_ write: (OpaquePointer?) -> Int32) -> String {
+  let memory = BIO_new(BIO_s_mem())
+  defer { BIO_free_all(memory) }
+  _ = write(memory)
+  var start: UnsafeMutablePointer<CChar>?
+  let length = copenssl_memory_contents(memory, &start)
+  return String(decoding: UnsafeRawBufferPointer(start: start, count: Int(length)), as: UTF8.self)
+}

@@ -1,0 +1,52 @@
+internal import COpenSSL
+
+/// Certificates or a key in PEM form, and where to find them.
+public enum PEM: Sendable {
+  /// The path of a file, read when the context is made.
+  case file(String)
+  /// The text itself.
+  case text(String)
+
+  var origin: String {
+    switch self {
+    case .file(let path): path
+    case .text: "PEM text"
+    }
+  }
+
+  /// Every certificate, in order. The caller frees them.
+  /// - Throws: ``TLSError/Code/configuration`` when there is none.
+  func certificates() throws(TLSError) -> [OpaquePointer] {
+    ErrorQueue.clear()
+    let source = open()
+    defer { BIO_free_all(source) }
+    var certificates: [OpaquePointer] = []
+    while let source, let certificate = PEM_read_bio_X509(source, nil, nil, nil) { certificates.append(certificate) }
+    guard !certificates.isEmpty else { throw ErrorQueue.configurationError("no certificate in \(origin)") }
+    // The end of the text is an error to OpenSSL.
+    ErrorQueue.clear()
+    return certificates
+  }
+
+  /// The private key; the caller frees it. A key with a passphrase is refused rather than asked for on the terminal.
+  func privateKey() throws(TLSError) -> OpaquePointer {
+    ErrorQueue.clear()
+    let source = open()
+    defer { BIO_free_all(source) }
+    guard let source, let key = PEM_read_bio_PrivateKey(source, nil, { _, _, _, _ in 0 }, nil) else {
+      throw ErrorQueue.configurationError("no usable private key in \(origin)")
+    }
+    return key
+  }
+
+  private func open() -> OpaquePointer? {
+    switch self {
+    case .file(let path): return BIO_new_file(path, "r")
+    case .text(let text):
+      let memory = BIO_new(BIO_s_mem())
+      var text = text
+      text.withUTF8 { _ = BIO_write(memory, $0.baseAddress, Int32($0.count)) }
+      return memory
+    }
+  }
+}

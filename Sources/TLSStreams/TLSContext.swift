@@ -1,0 +1,127 @@
+internal import COpenSSL
+
+/// Whose certificates a client believes.
+public enum TLSTrust: Sendable {
+  /// The system's certificate authorities.
+  case system
+  /// The system's, and the certificates given here.
+  case systemAnd(PEM)
+}
+
+/// What is the same for every TLS connection of one kind: trust or identity, versions, application protocols.
+///
+/// Make one per purpose at start-up and share it, also between reactors: the system's trust store takes megabytes and
+/// milliseconds to load.
+public final class TLSContext: @unchecked Sendable {
+  // Unchecked because of the pointers. Safe: the context is complete when the initializer returns and only read after
+  // that; OpenSSL counts its references atomically and locks its caches.
+  let handle: OpaquePointer
+
+  /// The application protocols offered or accepted, most wanted first; empty leaves ALPN out.
+  public let protocols: [String]
+
+  /// `protocols` as on the wire (RFC 7301 §3.1), at a stable address for OpenSSL's callback.
+  let wireProtocols: UnsafeMutableBufferPointer<UInt8>
+
+  /// Bytes one `read` of the socket may take: some records of the 16 KiB that a record may have.
+  private static let readBufferBytes = 64 * 1024
+
+  private init(method: OpaquePointer?, protocols: [String]) throws(TLSError) {
+    ErrorQueue.clear()
+    guard let handle = SSL_CTX_new(method) else { throw ErrorQueue.configurationError("SSL_CTX_new") }
+    self.handle = handle
+    self.protocols = protocols
+    let wire = protocols.flatMap { [UInt8(truncatingIfNeeded: $0.utf8.count)] + Array($0.utf8) }
+    wireProtocols = .allocate(capacity: wire.count)
+    _ = wireProtocols.initialize(from: wire)
+    guard protocols.allSatisfy({ 1...255 ~= $0.utf8.count }) else {
+      throw TLSError(.configuration, operation: "application protocol names have 1 to 255 bytes")
+    }
+    guard copenssl_require_tls12(handle) == 1 else { throw ErrorQueue.configurationError("TLS 1.2 or later") }
+    copenssl_allow_partial_moving_writes(handle)
+    copenssl_read_ahead(handle, TLSContext.readBufferBytes)
+    copenssl_refuse_renegotiation(handle)
+  }
+
+  deinit {
+    SSL_CTX_free(handle)
+    wireProtocols.deallocate()
+  }
+
+  /// A client's context. Certificates are always verified, and host names always checked.
+  public convenience init(trusting trust: TLSTrust = .system, protocols: [String]) throws(TLSError) {
+    try self.init(method: TLS_client_method(), protocols: protocols)
+    SSL_CTX_set_verify(handle, SSL_VERIFY_PEER, nil)
+    guard SSL_CTX_set_default_verify_paths(handle) == 1 else {
+      throw ErrorQueue.configurationError("the system's trust store")
+    }
+    if case .systemAnd(let pem) = trust { try addTrust(pem) }
+    if !protocols.isEmpty {
+      // Returns 0 for success, unlike its neighbours.
+      guard SSL_CTX_set_alpn_protos(handle, wireProtocols.baseAddress, UInt32(wireProtocols.count)) == 0 else {
+        throw ErrorQueue.configurationError("application protocols")
+      }
+    }
+  }
+
+  /// A server's context. Sessions are not resumed: connections are few and long.
+  /// - Parameters:
+  ///   - certificate: the server's own first, then the intermediates.
+  ///   - key: unencrypted, belonging to the first certificate.
+  public convenience init(certificate: PEM, key: PEM, protocols: [String]) throws(TLSError) {
+    try self.init(method: TLS_server_method(), protocols: protocols)
+    copenssl_issue_no_tickets(handle)
+    try use(certificate)
+    try use(key: key)
+    if !protocols.isEmpty { selectProtocol() }
+  }
+
+  private func addTrust(_ pem: PEM) throws(TLSError) {
+    let certificates = try pem.certificates()
+    defer { certificates.forEach { X509_free($0) } }
+    let store = SSL_CTX_get_cert_store(handle)
+    for certificate in certificates where X509_STORE_add_cert(store, certificate) != 1 {
+      throw ErrorQueue.configurationError("trust in \(pem.origin)")
+    }
+  }
+
+  private func use(_ certificate: PEM) throws(TLSError) {
+    var chain = try certificate.certificates()[...]
+    defer { chain.forEach { X509_free($0) } }
+    guard let own = chain.popFirst() else { return }
+    defer { X509_free(own) }
+    guard SSL_CTX_use_certificate(handle, own) == 1 else {
+      throw ErrorQueue.configurationError("certificate in \(certificate.origin)")
+    }
+    while let intermediate = chain.first {
+      guard copenssl_add_chain_certificate(handle, intermediate) == 1 else {
+        throw ErrorQueue.configurationError("certificate chain in \(certificate.origin)")
+      }
+      chain.removeFirst()
+    }
+  }
+
+  private func use(key pem: PEM) throws(TLSError) {
+    let key = try pem.privateKey()
+    defer { EVP_PKEY_free(key) }
+    guard SSL_CTX_use_PrivateKey(handle, key) == 1, SSL_CTX_check_private_key(handle) == 1 else {
+      throw ErrorQueue.configurationError("private key in \(pem.origin)")
+    }
+  }
+
+  /// The callback's argument is this object, unretained: every `TLSStream` keeps its context alive.
+  private func selectProtocol() {
+    SSL_CTX_set_alpn_select_cb(
+      handle,
+      { _, selected, selectedLength, offered, offeredLength, argument in
+        guard let argument, let selected else { return SSL_TLSEXT_ERR_ALERT_FATAL }
+        let ours = Unmanaged<TLSContext>.fromOpaque(argument).takeUnretainedValue().wireProtocols
+        var choice: UnsafeMutablePointer<UInt8>?
+        let outcome = SSL_select_next_proto(
+          &choice, selectedLength, ours.baseAddress, UInt32(ours.count), offered, offeredLength)
+        guard outcome == OPENSSL_NPN_NEGOTIATED else { return SSL_TLSEXT_ERR_ALERT_FATAL }
+        selected.pointee = UnsafePointer(choice)
+        return SSL_TLSEXT_ERR_OK
+      }, Unmanaged.passUnretained(self).toOpaque())
+  }
+}
