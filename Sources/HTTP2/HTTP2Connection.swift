@@ -1,0 +1,98 @@
+internal import DequeModule
+public import Reactors
+internal import TLSStreams
+
+/// A client's HTTP/2 connection over TLS: many requests at once, each with an outcome that says whether it may be sent
+/// again.
+///
+/// Belongs to one reactor. It lives until it is closed by either side, also when nobody refers to it; it never
+/// reconnects. Requests of one tick leave in few TLS records at the tick's end.
+public final class HTTP2Connection {
+  /// Where the connection is in its life.
+  public internal(set) var state = HTTP2ConnectionState.ready
+
+  /// Told of changes of ``state``.
+  public weak var observer: (any HTTP2ConnectionObserver)?
+
+  let configuration: HTTP2ClientConfiguration
+  let authority: [UInt8]
+  let session: Session
+  let link: Link
+
+  /// Requests without a stream, oldest first.
+  var waiting = Deque<ClientStream>()
+  /// By stream id: on the wire, or about to be.
+  var streams: [Int32: ClientStream] = [:]
+  /// What the server allows.
+  var serverStreamsMax: Int
+  var hasServerSettings = false
+  var goAway: HTTP2GoAway?
+  /// A change of state that a callback made, to be told when the reactor is at hand.
+  var stateIsUntold = false
+
+  var deadlineTimer: TimerToken?
+  /// When `deadlineTimer` fires, in monotonic nanoseconds.
+  var deadlineCheck = UInt64.max
+  var liveness: Liveness
+  var livenessTimer: TimerToken?
+  /// When `livenessTimer` fires, in monotonic nanoseconds.
+  var livenessCheck = UInt64.max
+
+  init(over stream: TLSStream, authority: String, configuration: HTTP2ClientConfiguration) {
+    self.configuration = configuration
+    self.authority = Array(authority.utf8)
+    session = .client(
+      limits: Session.Limits(
+        fieldsBytesMax: configuration.responseFieldsBytesMax, bodyBytesMax: configuration.responseBodyBytesMax))
+    link = Link(stream, session)
+    serverStreamsMax = configuration.initialStreamsMax
+    liveness = Liveness(configuration, now: Reactor.now)
+    session.delegate = self
+  }
+
+  /// Requests that may be on the wire at once, now.
+  public var streamsMax: Int { min(serverStreamsMax, configuration.streamsMax) }
+
+  /// Requests on the wire, including cancelled ones that the server has not closed.
+  public var openStreams: Int { streams.count }
+
+  /// Requests that wait for a stream.
+  public var waitingRequests: Int { waiting.count }
+
+  /// Sends a request and waits for its outcome. Never throws: what can go wrong is in the outcome.
+  ///
+  /// Cancelling the task does not end the wait; `limit` does.
+  /// - Parameter limit: counts from now, the wait for a stream included.
+  public func send(
+    _ request: HTTP2Request, within limit: Duration, on reactor: isolated Reactor
+  ) async -> HTTP2Outcome {
+    if let refusal { return .notProcessed(refusal) }
+    let stream = ClientStream(request, deadline: Reactor.now &+ limit.wholeNanoseconds)
+    waiting.append(stream)
+    checkDeadlines(by: stream.deadline, on: reactor)
+    link.flushAtTickEnd(on: reactor)
+    return await stream.outcome()
+  }
+
+  /// Takes no new requests, and closes after the last answer. Requests that wait for a stream are `notProcessed`.
+  public func drain(on reactor: isolated Reactor) {
+    guard state == .ready else { return }
+    beginDraining(.requested)
+    tellState(on: reactor)
+    closeIfDrained(on: reactor)
+  }
+
+  /// Closes now. Requests on the wire become `unknown`, the others `notProcessed`.
+  public func close(on reactor: isolated Reactor) {
+    end(.closedLocally, on: reactor)
+  }
+
+  /// Why a new request cannot be taken, if so.
+  private var refusal: HTTP2Unprocessed? {
+    switch state {
+    case .ready: waiting.count < configuration.waitingRequestsMax ? nil : .queueFull
+    case .draining(.goAway(let goAway)): .goAway(goAway)
+    case .draining, .closed: .notSent
+    }
+  }
+}

@@ -1,0 +1,47 @@
+/// What became of a request: the three cases differ in whether it may be sent again.
+public enum HTTP2Outcome: Sendable {
+  /// The server has answered completely.
+  case response(HTTP2Response)
+  /// The server has provably not acted on it: sending it again, on this or another connection, cannot double it.
+  case notProcessed(HTTP2Unprocessed)
+  /// Sent at least in part, and not answered: the server may have acted on it or not.
+  case unknown(HTTP2Uncertainty)
+}
+
+/// Why a request was provably not processed.
+public enum HTTP2Unprocessed: Equatable, Sendable {
+  /// The server's GOAWAY names a last stream below this one (RFC 9113 §6.8), or came before this request was sent.
+  case goAway(HTTP2GoAway)
+  /// The server reset the stream with REFUSED_STREAM (RFC 9113 §8.7).
+  case refused
+  /// The connection is draining or closed, or ended before the request's first byte was handed to TLS.
+  case notSent
+  /// The time limit passed before the request's first byte was handed to TLS.
+  case deadline
+  /// As many requests wait for a stream as the configuration allows.
+  case queueFull
+}
+
+/// Why nothing is known of a request that was sent.
+public enum HTTP2Uncertainty: Equatable, Sendable {
+  /// The stream was reset before a complete response.
+  case reset(HTTP2ErrorCode)
+  /// The connection ended; the error that ended it.
+  case connectionLost(HTTP2Error)
+  /// The time limit passed; the stream has been cancelled.
+  case deadline
+  /// The response was longer than the configuration allows; the stream has been cancelled.
+  case responseTooLarge
+}
+
+/// A server's announcement that it will take no more streams (RFC 9113 §6.8).
+public struct HTTP2GoAway: Equatable, Sendable {
+  /// Streams above this were not and will not be processed; `Int32.max` announces a second GOAWAY.
+  public let lastStreamID: Int32
+  /// Why.
+  public let code: HTTP2ErrorCode
+  /// Opaque bytes, often text: APNs sends JSON with a `reason`. At most 4,096 bytes are kept.
+  public let debugData: [UInt8]
+
+  static let debugDataBytesMax = 4096
+}

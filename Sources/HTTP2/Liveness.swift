@@ -1,0 +1,51 @@
+/// Decides when a silent peer is asked for a sign of life, and when it is given up. Times are monotonic nanoseconds.
+///
+/// Any frame is a sign of life, not just the PING's acknowledgement.
+struct Liveness {
+  enum Action: Equatable {
+    /// Look again then.
+    case check(at: UInt64)
+    /// Send a PING, and look again then.
+    case ping(nextCheck: UInt64)
+    /// The peer is dead.
+    case giveUp
+  }
+
+  private let silenceWhileBusy: UInt64
+  private let silenceWhileIdle: UInt64
+  private let pingTimeout: UInt64
+  private var quietSince: UInt64
+  private var pingSentAt: UInt64?
+
+  init(_ configuration: HTTP2ClientConfiguration, now: UInt64) {
+    silenceWhileBusy = configuration.silenceBeforePing.wholeNanoseconds
+    silenceWhileIdle = configuration.idleBeforePing.wholeNanoseconds
+    pingTimeout = configuration.pingTimeout.wholeNanoseconds
+    quietSince = now
+  }
+
+  /// Something arrived.
+  mutating func heard(now: UInt64) {
+    quietSince = now
+    pingSentAt = nil
+  }
+
+  /// A request is on the wire after there was none: the silence before it does not count.
+  mutating func becameBusy(now: UInt64) {
+    quietSince = max(quietSince, now)
+  }
+
+  /// When the peer has to be looked at next, counted from what is known.
+  func nextCheck(isBusy: Bool) -> UInt64 {
+    if let pingSentAt { return pingSentAt &+ pingTimeout }
+    return quietSince &+ (isBusy ? silenceWhileBusy : silenceWhileIdle)
+  }
+
+  mutating func check(now: UInt64, isBusy: Bool) -> Action {
+    let due = nextCheck(isBusy: isBusy)
+    if now < due { return .check(at: due) }
+    if pingSentAt != nil { return .giveUp }
+    pingSentAt = now
+    return .ping(nextCheck: now &+ pingTimeout)
+  }
+}

@@ -1,0 +1,132 @@
+internal import CNghttp2
+
+/// The C callbacks: each recovers the session, calls one method and returns.
+extension Session {
+  static func setCallbacks(_ callbacks: OpaquePointer) {
+    nghttp2_session_callbacks_set_on_begin_headers_callback(callbacks) { _, frame, data in
+      session(data).headersBegan(frame!)
+    }
+    nghttp2_session_callbacks_set_on_header_callback(callbacks) {
+      _, frame, name, nameLength, value, valueLength, flags, data in
+      session(data).fieldReceived(
+        frame!, UnsafeRawBufferPointer(start: name, count: nameLength),
+        UnsafeRawBufferPointer(start: value, count: valueLength),
+        isIndexed: flags & UInt8(NGHTTP2_NV_FLAG_NO_INDEX.rawValue) == 0)
+    }
+    nghttp2_session_callbacks_set_on_data_chunk_recv_callback(callbacks) { _, _, id, bytes, length, data in
+      session(data).bodyReceived(id, UnsafeRawBufferPointer(start: bytes, count: length))
+      return 0
+    }
+    nghttp2_session_callbacks_set_on_frame_recv_callback(callbacks) { _, frame, data in
+      session(data).frameReceived(frame!)
+      return 0
+    }
+    nghttp2_session_callbacks_set_before_frame_send_callback(callbacks) { _, frame, data in
+      session(data).frameSending(frame!)
+      return 0
+    }
+    nghttp2_session_callbacks_set_on_frame_not_send_callback(callbacks) { _, frame, _, data in
+      session(data).frameNotSent(frame!)
+      return 0
+    }
+    nghttp2_session_callbacks_set_on_stream_close_callback(callbacks) { _, id, code, data in
+      session(data).streamClosed(id, code)
+      return 0
+    }
+    nghttp2_session_callbacks_set_error_callback2(callbacks) { _, _, text, length, data in
+      session(data).violation = String(decoding: UnsafeRawBufferPointer(start: text, count: length), as: UTF8.self)
+      return 0
+    }
+  }
+
+  private func headersBegan(_ frame: UnsafePointer<nghttp2_frame>) -> Int32 {
+    if cnghttp2_opens_request(frame) != 0 {
+      let id = cnghttp2_stream(frame)
+      guard let stream = delegate?.streamOpened(id) else { return 0 }
+      stream.id = id
+      nghttp2_session_set_stream_user_data(handle, id, Unmanaged.passUnretained(stream).toOpaque())
+    } else if let stream = stream(cnghttp2_stream(frame)), !stream.isHeadComplete {
+      stream.beginHead()
+    }
+    return 0
+  }
+
+  private func fieldReceived(
+    _ frame: UnsafePointer<nghttp2_frame>, _ name: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer,
+    isIndexed: Bool
+  ) -> Int32 {
+    guard let stream = stream(cnghttp2_stream(frame)), !stream.isHeadComplete else { return 0 }
+    if name.first == UInt8(ascii: ":") {
+      stream.receivePseudoField(name, value)
+      return 0
+    }
+    if stream.fields.byteCount + name.count + value.count > limits.fieldsBytesMax {
+      delegate?.messageTooLarge(stream)
+      return NGHTTP2_ERR_TEMPORAL_CALLBACK_FAILURE.rawValue
+    }
+    stream.fields.append(name, value, isIndexed: isIndexed)
+    return 0
+  }
+
+  private func bodyReceived(_ id: Int32, _ bytes: UnsafeRawBufferPointer) {
+    guard let stream = stream(id) else { return }
+    stream.bodyBytesReceived += bytes.count
+    stream.body.append(contentsOf: bytes.prefix(limits.bodyBytesMax - stream.body.count))
+    if stream.bodyBytesReceived > limits.bodyBytesMax { delegate?.messageTooLarge(stream) }
+  }
+
+  private func frameReceived(_ frame: UnsafePointer<nghttp2_frame>) {
+    switch nghttp2_frame_type(UInt32(cnghttp2_type(frame))) {
+    case NGHTTP2_HEADERS, NGHTTP2_DATA: messagePartReceived(frame)
+    case NGHTTP2_SETTINGS: settingsReceived(frame)
+    case NGHTTP2_GOAWAY: goAwayReceived(cnghttp2_goaway(frame).pointee)
+    default: break
+    }
+  }
+
+  private func messagePartReceived(_ frame: UnsafePointer<nghttp2_frame>) {
+    guard let stream = stream(cnghttp2_stream(frame)) else { return }
+    if cnghttp2_type(frame) == UInt8(NGHTTP2_HEADERS.rawValue) { stream.endHead() }
+    guard cnghttp2_flags(frame) & UInt8(NGHTTP2_FLAG_END_STREAM.rawValue) != 0 else { return }
+    stream.isComplete = true
+    delegate?.messageCompleted(stream)
+  }
+
+  private func settingsReceived(_ frame: UnsafePointer<nghttp2_frame>) {
+    guard cnghttp2_flags(frame) & UInt8(NGHTTP2_FLAG_ACK.rawValue) == 0 else { return }
+    let settings = cnghttp2_settings(frame).pointee
+    let entries = UnsafeBufferPointer(start: settings.iv, count: settings.niv)
+    let streams = entries.last { $0.settings_id == Int32(NGHTTP2_SETTINGS_MAX_CONCURRENT_STREAMS.rawValue) }
+    delegate?.settingsReceived(streamsMax: streams.map { Int($0.value) })
+  }
+
+  private func goAwayReceived(_ frame: nghttp2_goaway) {
+    let debugData = UnsafeBufferPointer(start: frame.opaque_data, count: frame.opaque_data_len)
+    delegate?.goAwayReceived(
+      HTTP2GoAway(
+        lastStreamID: frame.last_stream_id, code: HTTP2ErrorCode(rawValue: frame.error_code),
+        debugData: Array(debugData.prefix(HTTP2GoAway.debugDataBytesMax))))
+  }
+
+  private func frameSending(_ frame: UnsafePointer<nghttp2_frame>) {
+    guard cnghttp2_type(frame) == UInt8(NGHTTP2_HEADERS.rawValue) else { return }
+    stream(cnghttp2_stream(frame))?.isHanded = true
+  }
+
+  private func frameNotSent(_ frame: UnsafePointer<nghttp2_frame>) {
+    guard cnghttp2_opens_request(frame) != 0 else { return }
+    delegate?.requestNotSent(id: cnghttp2_stream(frame))
+  }
+
+  private func streamClosed(_ id: Int32, _ code: UInt32) {
+    guard let stream = stream(id) else { return }
+    delegate?.streamClosed(stream, code: HTTP2ErrorCode(rawValue: code))
+  }
+}
+
+/// The session behind a callback's user data, unretained: the session deletes the nghttp2 handle in its `deinit`, so it
+/// is alive whenever nghttp2 calls.
+private func session(_ data: UnsafeMutableRawPointer?) -> Session {
+  guard let data else { fatalError("nghttp2 called back without its session") }
+  return Unmanaged<Session>.fromOpaque(data).takeUnretainedValue()
+}

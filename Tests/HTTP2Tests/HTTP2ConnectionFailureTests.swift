@@ -1,0 +1,202 @@
+import Reactors
+import TLSStreams
+import Testing
+
+@testable import HTTP2
+
+@Suite("What a failure says about a request")
+struct HTTP2ConnectionFailureTests {
+  @Test("GOAWAY: requests above its last stream were not processed, the others are answered, then it closes")
+  func goAway() async throws {
+    try await onReactor { reactor in
+      let exchange = try await Exchange.start(answers: false, on: reactor)
+      exchange.outcomes.send(10, over: exchange.client, on: reactor)
+      try await exchange.server.received(10, on: reactor)
+      let reason = Array(#"{"reason":"Shutdown"}"#.utf8)
+      let last = exchange.server.requests[3].streamID
+      exchange.server.connection.goAway(lastStreamID: last, debugData: reason, on: reactor)
+      try await exchange.outcomes.arrived(6, on: reactor)
+      let goAway = HTTP2GoAway(lastStreamID: last, code: .noError, debugData: reason)
+      #expect(exchange.outcomes.notProcessed.values.allSatisfy { $0 == .goAway(goAway) })
+      #expect(exchange.client.state == .draining(.goAway(goAway)))
+      exchange.outcomes.send(1, over: exchange.client, on: reactor)
+      for request in exchange.server.requests.prefix(4) { exchange.server.answer(request, on: reactor) }
+      try await exchange.outcomes.arrived(on: reactor)
+      #expect(exchange.outcomes.responses.keys.sorted() == [0, 1, 2, 3])
+      #expect(exchange.outcomes.notProcessed.keys.sorted() == Array(4...10))
+      #expect(try await exchange.log.closed(on: reactor) == .drained)
+      #expect(exchange.log.states == [.draining(.goAway(goAway)), .closed(.drained)])
+    }
+  }
+
+  @Test("a graceful shutdown in two steps keeps what was under way")
+  func gracefulShutdown() async throws {
+    try await onReactor { reactor in
+      let exchange = try await Exchange.start(answers: false, on: reactor)
+      exchange.outcomes.send(3, over: exchange.client, on: reactor)
+      try await exchange.server.received(3, on: reactor)
+      exchange.server.connection.goAway(lastStreamID: .max, on: reactor)
+      exchange.server.answer(exchange.server.requests[0], on: reactor)
+      try await exchange.outcomes.arrived(1, on: reactor)
+      #expect(
+        exchange.client.state == .draining(.goAway(HTTP2GoAway(lastStreamID: .max, code: .noError, debugData: []))))
+      exchange.server.connection.goAway(lastStreamID: exchange.server.requests[1].streamID, on: reactor)
+      try await exchange.outcomes.arrived(2, on: reactor)
+      #expect(exchange.outcomes.notProcessed.keys.sorted() == [2])
+      exchange.server.answer(exchange.server.requests[1], on: reactor)
+      try await exchange.outcomes.arrived(on: reactor)
+      #expect(exchange.outcomes.responses.keys.sorted() == [0, 1])
+      #expect(exchange.log.states.count == 3)
+    }
+  }
+
+  @Test("GOAWAY with nothing on the wire closes the connection and keeps the reason")
+  func goAwayAtRest() async throws {
+    try await onReactor { reactor in
+      let exchange = try await Exchange.start(answers: true, on: reactor)
+      _ = await exchange.ask(HTTP2Request(path: "/"), on: reactor)
+      let reason = Array(#"{"reason":"IdleTimeout"}"#.utf8)
+      exchange.server.connection.goAway(debugData: reason, on: reactor)
+      #expect(try await exchange.log.closed(on: reactor) == .drained)
+      guard case .draining(.goAway(let goAway)) = exchange.log.states.first else { throw TestFailure() }
+      #expect(goAway.debugData == reason)
+      guard case .notProcessed(.notSent) = await exchange.ask(HTTP2Request(path: "/"), on: reactor) else {
+        throw TestFailure()
+      }
+    }
+  }
+
+  @Test("GOAWAY followed by an abrupt close still tells which requests were not processed")
+  func goAwayAndClose() async throws {
+    try await onReactor { reactor in
+      let exchange = try await Exchange.start(answers: false, on: reactor)
+      exchange.outcomes.send(4, over: exchange.client, on: reactor)
+      try await exchange.server.received(4, on: reactor)
+      exchange.server.connection.goAway(lastStreamID: exchange.server.requests[1].streamID, on: reactor)
+      exchange.server.connection.flushNow(on: reactor)
+      exchange.server.connection.closeAbruptly(on: reactor)
+      // The client writes into the closed connection before it has read the GOAWAY.
+      exchange.outcomes.send(50, over: exchange.client, body: [UInt8](repeating: 0, count: 60_000), on: reactor)
+      try await exchange.outcomes.arrived(on: reactor)
+      #expect(exchange.outcomes.unknown.keys.sorted() == [0, 1])
+      #expect(exchange.outcomes.notProcessed.count == 52)
+    }
+  }
+
+  @Test("REFUSED_STREAM: not processed, and the connection goes on")
+  func refused() async throws {
+    try await onReactor { reactor in
+      let exchange = try await Exchange.start(answers: false, on: reactor)
+      exchange.outcomes.send(2, over: exchange.client, on: reactor)
+      try await exchange.server.received(2, on: reactor)
+      exchange.server.connection.reset(exchange.server.requests[0].streamID, .refusedStream, on: reactor)
+      try await exchange.outcomes.arrived(1, on: reactor)
+      #expect(exchange.outcomes.notProcessed == [0: .refused])
+      exchange.server.answer(exchange.server.requests[1], on: reactor)
+      try await exchange.outcomes.arrived(on: reactor)
+      #expect(exchange.outcomes.responses.keys.sorted() == [1])
+    }
+  }
+
+  @Test("any other reset leaves the request unknown", arguments: [HTTP2ErrorCode.internalError, .cancel, .noError])
+  func reset(code: HTTP2ErrorCode) async throws {
+    try await onReactor { reactor in
+      let exchange = try await Exchange.start(answers: false, on: reactor)
+      exchange.outcomes.send(1, over: exchange.client, on: reactor)
+      try await exchange.server.received(1, on: reactor)
+      exchange.server.connection.reset(exchange.server.requests[0].streamID, code, on: reactor)
+      try await exchange.outcomes.arrived(on: reactor)
+      #expect(exchange.outcomes.unknown == [0: .reset(code)])
+      #expect(exchange.client.state == .ready)
+    }
+  }
+
+  @Test("an abrupt close leaves what was sent unknown, what was answered answered, and what waited unprocessed")
+  func abruptClose() async throws {
+    try await onReactor { reactor in
+      var server = HTTP2ServerConfiguration()
+      server.streamsMax = 3
+      var client = HTTP2ClientConfiguration()
+      client.initialStreamsMax = 3
+      let exchange = try await Exchange.start(answers: false, client: client, server: server, on: reactor)
+      exchange.outcomes.send(5, over: exchange.client, on: reactor)
+      try await exchange.server.received(3, on: reactor)
+      exchange.server.answer(exchange.server.requests[0], on: reactor)
+      exchange.server.connection.flushNow(on: reactor)
+      exchange.server.connection.closeAbruptly(on: reactor)
+      try await exchange.outcomes.arrived(on: reactor)
+      #expect(exchange.outcomes.responses.keys.sorted() == [0])
+      #expect(exchange.outcomes.unknown.keys.sorted() == [1, 2])
+      #expect(exchange.outcomes.notProcessed == [3: .notSent, 4: .notSent])
+    }
+  }
+
+  @Test("a server that has fallen silent is given up after a PING")
+  func blackHole() async throws {
+    try await onReactor { reactor in
+      let exchange = try await Exchange.start(answers: false, client: impatient(), on: reactor)
+      exchange.outcomes.send(2, over: exchange.client, on: reactor)
+      try await exchange.server.received(2, on: reactor)
+      exchange.server.connection.fallSilent(on: reactor)
+      try await exchange.outcomes.arrived(on: reactor)
+      #expect(exchange.outcomes.unknown.values.allSatisfy { $0 == .connectionLost(.unresponsive) })
+      #expect(exchange.outcomes.unknown.count == 2)
+      #expect(exchange.log.states == [.closed(.unresponsive)])
+      exchange.server.connection.closeAbruptly(on: reactor)
+    }
+  }
+
+  @Test("a slow server that answers PINGs is not given up; the request's own time limit ends it")
+  func deadline() async throws {
+    try await onReactor { reactor in
+      let exchange = try await Exchange.start(answers: false, client: impatient(), on: reactor)
+      exchange.outcomes.send(1, over: exchange.client, within: .milliseconds(400), on: reactor)
+      try await exchange.outcomes.arrived(on: reactor)
+      #expect(exchange.outcomes.unknown == [0: .deadline])
+      #expect(exchange.client.state == .ready)
+      exchange.server.answersAtOnce = true
+      #expect(await exchange.ask(HTTP2Request(path: "/"), on: reactor).response?.status == 200)
+      #expect(exchange.server.connection.openStreams == 0)
+    }
+  }
+
+  @Test("a request whose time is over before it got a stream was not processed")
+  func deadlineWhileWaiting() async throws {
+    try await onReactor { reactor in
+      var server = HTTP2ServerConfiguration()
+      server.streamsMax = 1
+      var client = HTTP2ClientConfiguration()
+      client.initialStreamsMax = 1
+      let exchange = try await Exchange.start(answers: false, client: client, server: server, on: reactor)
+      exchange.outcomes.send(1, over: exchange.client, on: reactor)
+      exchange.outcomes.send(2, over: exchange.client, within: .milliseconds(50), on: reactor)
+      try await exchange.outcomes.arrived(2, on: reactor)
+      #expect(exchange.outcomes.notProcessed == [1: .deadline, 2: .deadline])
+      try await exchange.server.received(1, on: reactor)
+      exchange.server.answer(exchange.server.requests[0], on: reactor)
+      try await exchange.outcomes.arrived(on: reactor)
+      #expect(exchange.server.requests.count == 1)
+    }
+  }
+
+  @Test("near the end of the stream ids the connection drains")
+  func streamIDs() async throws {
+    try await onReactor { reactor in
+      var client = HTTP2ClientConfiguration()
+      client.firstStreamID = client.streamIDMax - 2
+      let exchange = try await Exchange.start(answers: true, client: client, on: reactor)
+      exchange.outcomes.send(5, over: exchange.client, on: reactor)
+      try await exchange.outcomes.arrived(on: reactor)
+      #expect(exchange.outcomes.responses.keys.sorted() == [0, 1])
+      #expect(exchange.outcomes.notProcessed == [2: .notSent, 3: .notSent, 4: .notSent])
+      #expect(exchange.log.states == [.draining(.streamIDsExhausted), .closed(.drained)])
+    }
+  }
+
+  private func impatient() -> HTTP2ClientConfiguration {
+    var configuration = HTTP2ClientConfiguration()
+    configuration.silenceBeforePing = .milliseconds(50)
+    configuration.pingTimeout = .milliseconds(100)
+    return configuration
+  }
+}

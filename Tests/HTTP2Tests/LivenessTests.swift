@@ -1,0 +1,45 @@
+import Testing
+
+@testable import HTTP2
+
+@Suite("Liveness")
+struct LivenessTests {
+  @Test("silence is asked about at its limit, not before, and given up at the PING's")
+  func silence() {
+    var liveness = makeLiveness()
+    #expect(liveness.check(now: 99, isBusy: true) == .check(at: 100))
+    #expect(liveness.check(now: 100, isBusy: true) == .ping(nextCheck: 110))
+    #expect(liveness.check(now: 109, isBusy: true) == .check(at: 110))
+    #expect(liveness.check(now: 110, isBusy: true) == .giveUp)
+  }
+
+  @Test("any frame after the PING is a sign of life")
+  func heard() {
+    var liveness = makeLiveness()
+    _ = liveness.check(now: 100, isBusy: true)
+    liveness.heard(now: 105)
+    #expect(liveness.check(now: 110, isBusy: true) == .check(at: 205))
+  }
+
+  @Test("an idle connection is left alone for longer")
+  func idle() {
+    var liveness = makeLiveness()
+    #expect(liveness.check(now: 999, isBusy: false) == .check(at: 1000))
+    #expect(liveness.check(now: 1000, isBusy: false) == .ping(nextCheck: 1010))
+  }
+
+  @Test("the silence before a request does not count against it")
+  func busyAfterIdle() {
+    var liveness = makeLiveness()
+    liveness.becameBusy(now: 900)
+    #expect(liveness.check(now: 901, isBusy: true) == .check(at: 1000))
+  }
+
+  private func makeLiveness() -> Liveness {
+    var configuration = HTTP2ClientConfiguration()
+    configuration.silenceBeforePing = .nanoseconds(100)
+    configuration.idleBeforePing = .nanoseconds(1000)
+    configuration.pingTimeout = .nanoseconds(10)
+    return Liveness(configuration, now: 0)
+  }
+}
