@@ -80,6 +80,9 @@ public struct SocketAddress: Sendable, Equatable, CustomStringConvertible {
     }
   }
 
+  /// Whether this is a path of the file system, without a port and on this machine only.
+  public var isUnix: Bool { family == .unix }
+
   /// The Unix path, nil for the other families.
   var unixPath: String? { family == .unix ? String(description.dropFirst("unix:".count)) : nil }
 
