@@ -8,6 +8,7 @@ extension RequestHead {
   /// Host and port as the client names this server: from an absolute-form target, else from the Host field; `nil` only
   /// for HTTP/1.0.
   public var authority: String? {
+    let bytes = bytes
     let host = fieldLines.first { bytes.span.extracting($0.name).equalsIgnoringCase("host") }
     return (targetParts.authority ?? host?.value).map(text)
   }
@@ -18,7 +19,8 @@ extension RequestHead {
   /// Lends the bytes of `path`, for a router that compares bytes.
   @inline(__always)
   public func withPathBytes<Result>(_ read: (Span<UInt8>) -> Result) -> Result {
-    read(bytes.span.extracting(targetParts.path))
+    let bytes = bytes
+    return read(bytes.span.extracting(targetParts.path))
   }
 
   /// The path's segments, each decoded by itself, so that an encoded slash does not separate; `/a/b%2Fc/` has the
@@ -26,6 +28,7 @@ extension RequestHead {
   ///
   /// `nil` if a segment is not UTF-8.
   public var pathSegments: [String]? {
+    let bytes = bytes
     let path = bytes.span.extracting(targetParts.path)
     var segments: [String] = []
     var start = min(1, path.count)
@@ -46,6 +49,7 @@ extension RequestHead {
   /// A parameter without an equals sign has an empty value; one that is not UTF-8 is left out.
   public var queryParameters: [(name: String, value: String)] {
     guard let range = targetParts.query else { return [] }
+    let bytes = bytes
     let query = bytes.span.extracting(range)
     var parameters: [(name: String, value: String)] = []
     var start = 0

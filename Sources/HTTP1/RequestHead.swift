@@ -3,8 +3,9 @@ public import HTTPTypes
 /// One request without its content: what was asked, of what, and how the content is framed.
 ///
 /// Holds the bytes as they came and where its parts stand in them; text is made when it is asked for, so a request whose
-/// fields nobody reads costs two allocations.
-public struct RequestHead: Sendable {
+/// fields nobody reads costs three allocations. An object, because it is handed through many hands and a copy of its parts
+/// would cost more than their sharing.
+public final class RequestHead: Sendable {
   /// The method; case counts.
   public let method: HTTPRequest.Method
   /// The version the request is treated as.
@@ -37,5 +38,8 @@ public struct RequestHead: Sendable {
     self.fieldLines = fieldLines
   }
 
-  func text(_ range: Range<Int>) -> String { String(bytes.span.extracting(range)) }
+  func text(_ range: Range<Int>) -> String {
+    let bytes = bytes
+    return String(bytes.span.extracting(range))
+  }
 }

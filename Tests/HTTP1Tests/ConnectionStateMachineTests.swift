@@ -130,6 +130,15 @@ private func post(_ fields: String) -> String { "POST / HTTP/1.1\r\nHost: a\r\n\
         == "HTTP/1.1 200 OK\r\nContent-Length: 0\r\nDate: Sun, 06 Nov 1994 08:49:37 GMT\r\nConnection: close\r\n\r\n")
   }
 
+  @Test("a value with line ends cannot add fields to an answer")
+  func keepsValuesOnTheirLine() {
+    var rig = handling(get)
+    rig.action = rig.machine.answered(ResponseHead(status: .ok, fields: [.location: "/a\r\nSet-Cookie: b"]))
+    rig.flush()
+    #expect(!rig.transcript.sent.contains("\nSet-Cookie"))
+    #expect(rig.transcript.sent.contains("\r\nLocation: /a"))
+  }
+
   @Test("draining closes a quiet connection at once")
   func drainsQuietConnection() {
     var rig = ConnectionRig()
