@@ -1,0 +1,91 @@
+internal import Glibc
+internal import HTTP1
+internal import Reactors
+
+/// The open connections of one reactor, and the clock that ends their waits.
+///
+/// One timer sweeps over all connections instead of one timer for each, so a request sets its deadlines without touching a
+/// queue or reading the clock.
+final class ConnectionRegistry {
+  /// The time-outs in sweeps.
+  struct Deadlines {
+    let head: Int
+    let body: Int
+    let idle: Int
+    let write: Int
+    let linger: Int
+  }
+
+  let deadlines: Deadlines
+  private let interval: Duration
+  private let connectionsMax: Int
+  private var channels: [ConnectionChannel] = []
+  private var isSweeping = false
+  private let emptied = Signal()
+  private var date = HTTPDate(unixSeconds: time(nil))
+  /// How often the timer has come.
+  private(set) var sweeps = 0
+
+  init(_ configuration: HTTPServiceConfiguration) {
+    let timeouts = configuration.timeouts
+    let all = [timeouts.head, timeouts.body, timeouts.idle, timeouts.write, timeouts.linger]
+    let interval = max(.milliseconds(1), min(.seconds(1), (all.min() ?? .seconds(1)) / 4))
+    self.interval = interval
+    // One more, because the present interval has partly passed.
+    let counts = all.map { Int(($0 / interval).rounded(.up)) + 1 }
+    deadlines = Deadlines(head: counts[0], body: counts[1], idle: counts[2], write: counts[3], linger: counts[4])
+    connectionsMax = configuration.connectionsMax
+  }
+
+  var count: Int { channels.count }
+
+  /// The present second, formatted once for all connections.
+  func currentDate() -> HTTPDate {
+    let now = time(nil)
+    if date.unixSeconds != now { date = HTTPDate(unixSeconds: now) }
+    return date
+  }
+
+  var isFull: Bool { channels.count >= connectionsMax }
+
+  func add(_ channel: ConnectionChannel, on reactor: isolated Reactor) {
+    channel.index = channels.count
+    channels.append(channel)
+    guard !isSweeping else { return }
+    isSweeping = true
+    reactor.schedule(after: interval, self)
+  }
+
+  /// Puts the last connection in the removed one's place.
+  func remove(_ channel: ConnectionChannel, on reactor: isolated Reactor) {
+    channels.swapAt(channel.index, channels.count - 1)
+    channels[channel.index].index = channel.index
+    channels.removeLast()
+    if channels.isEmpty { emptied.signal(on: reactor) }
+  }
+
+  func drain(on reactor: isolated Reactor) {
+    for channel in channels { channel.drain(on: reactor) }
+  }
+
+  /// - Returns: whether all connections were closed in time.
+  func waitUntilEmpty(for limit: Duration, on reactor: isolated Reactor) async -> Bool {
+    while !channels.isEmpty {
+      guard await emptied.wait(for: limit, on: reactor) else { return channels.isEmpty }
+    }
+    return true
+  }
+
+  func abort(on reactor: isolated Reactor) {
+    for channel in channels { channel.abort(on: reactor) }
+  }
+}
+
+extension ConnectionRegistry: TimerHandler {
+  func timerFired(_ timer: TimerToken, on reactor: isolated Reactor) {
+    sweeps += 1
+    for channel in channels { channel.sweep(sweeps, on: reactor) }
+    isSweeping = !channels.isEmpty
+    if isSweeping { reactor.schedule(after: interval, self) }
+  }
+}

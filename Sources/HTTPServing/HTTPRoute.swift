@@ -1,0 +1,41 @@
+internal import HTTPTypes
+public import Reactors
+
+/// Answers a request, on the reactor its connection lives on.
+///
+/// A thrown `ProblemDetails` is the answer; any other error is logged and answered with 500. The next request of the
+/// same connection is not begun before this one is answered.
+public typealias HTTPHandler = @Sendable (HTTPServerRequest, isolated Reactor) async throws -> HTTPServerResponse
+
+/// What is known of a method at a path pattern. An object, so that a match hands out a reference.
+final class HTTPRoute: Sendable {
+  let method: HTTPRequest.Method
+  let pattern: String
+  let parameterNames: [String]
+  /// In lower case, without parameters; empty accepts anything.
+  let mediaTypes: [String]
+  /// `nil` for the service's own limit.
+  let bodyBytesMax: Int?
+  let handler: HTTPHandler
+
+  init(
+    method: HTTPRequest.Method, pattern: String, parameterNames: [String], mediaTypes: [String], bodyBytesMax: Int?,
+    handler: @escaping HTTPHandler
+  ) {
+    self.method = method
+    self.pattern = pattern
+    self.parameterNames = parameterNames
+    self.mediaTypes = mediaTypes
+    self.bodyBytesMax = bodyBytesMax
+    self.handler = handler
+  }
+
+  /// Whether content of this type is accepted (RFC 9110 section 8.3.1: types compare without case).
+  func accepts(contentType: String?) -> Bool {
+    guard !mediaTypes.isEmpty else { return true }
+    guard let essence = contentType?.prefix(while: { $0 != ";" && $0 != " " && $0 != "\t" }).lowercased() else {
+      return false
+    }
+    return mediaTypes.contains(essence)
+  }
+}

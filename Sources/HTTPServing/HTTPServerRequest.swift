@@ -1,0 +1,24 @@
+public import HTTP1
+
+/// A complete request, as a handler gets it.
+public struct HTTPServerRequest: Sendable {
+  /// Method, target and fields.
+  public let head: RequestHead
+  /// The content, transfer coding removed; empty if there was none. Never longer than the route's limit.
+  public let body: [UInt8]
+  /// The pattern of the route that matched, such as `/v1/webhooks/{kind}`: the label for metrics.
+  public let route: String
+  /// The values of the pattern's parameters in the pattern's order, decoded, never empty.
+  let parameters: [String]
+  let parameterNames: [String]
+
+  /// The value the path has at the pattern's `{name}`.
+  ///
+  /// Asking for a name that the pattern does not have is a mistake of the caller and traps.
+  public func parameter(_ name: String) -> String {
+    guard let index = parameterNames.firstIndex(of: name) else {
+      preconditionFailure("the route \(route) has no parameter \(name)")
+    }
+    return parameters[index]
+  }
+}

@@ -1,0 +1,81 @@
+public import Logging
+public import Reactors
+
+/// An HTTP/1.1 service that listens on an address with one socket for each reactor.
+///
+/// A connection lives on the reactor that accepted it, and so does every handler it calls. May be used from any task.
+public final class HTTPService: Sendable {
+  /// Where it listens; the port is the one the kernel chose if none was asked for.
+  public let address: SocketAddress
+
+  private let listeners: [ReactorBound<ReactorListener>]
+
+  private init(address: SocketAddress, listeners: [ReactorBound<ReactorListener>]) {
+    self.address = address
+    self.listeners = listeners
+  }
+
+  /// Starts to listen and to serve.
+  ///
+  /// Over TCP the kernel spreads connections over the reactors (`SO_REUSEPORT`). A Unix socket has no such spreading and is
+  /// served by the first reactor alone.
+  ///
+  /// - Parameter logger: gets refused requests at `debug`, failed handlers at `error`.
+  /// - Throws: `SystemError` if the address cannot be bound.
+  public static func start(
+    _ routes: HTTPRoutes, on address: SocketAddress, reactors: [Reactor],
+    configuration: HTTPServiceConfiguration = HTTPServiceConfiguration(), logger: Logger
+  ) async throws -> HTTPService {
+    let context = ServiceContext(routes: routes, configuration: configuration, logger: logger)
+    var address = address
+    var listeners: [ReactorBound<ReactorListener>] = []
+    for reactor in address.isUnix ? reactors.prefix(1) : reactors[...] {
+      let wanted = address
+      let (listener, bound) = try await reactor.perform { reactor in
+        let listener = try ReactorListener(on: wanted, service: context, reactor: reactor)
+        return (ReactorBound(listener, on: reactor), listener.acceptor.address)
+      }
+      listeners.append(listener)
+      address = bound
+    }
+    return HTTPService(address: address, listeners: listeners)
+  }
+
+  /// How many connections are open, over all reactors.
+  public var connectionCount: Int {
+    get async {
+      var count = 0
+      for listener in listeners {
+        count += await listener.perform { listener, _ in listener.registry.count }
+      }
+      return count
+    }
+  }
+
+  /// Ends the service: accepts nothing more, closes quiet connections, lets requests in flight finish with
+  /// `Connection: close`, and aborts what is left when the time is over.
+  ///
+  /// A handler cannot be interrupted: one that is still running then keeps its task, and its answer goes nowhere.
+  ///
+  /// - Returns: whether every connection ended by itself.
+  public func drain(within limit: Duration) async -> Bool {
+    let start = ContinuousClock.now
+    for listener in listeners {
+      await listener.perform { listener, reactor in
+        listener.acceptor.stop(on: reactor)
+        listener.registry.drain(on: reactor)
+      }
+    }
+    var isEmpty = true
+    for listener in listeners {
+      let remaining = max(.zero, limit - (ContinuousClock.now - start))
+      isEmpty =
+        await listener.perform { listener, reactor in
+          if await listener.registry.waitUntilEmpty(for: remaining, on: reactor) { return true }
+          listener.registry.abort(on: reactor)
+          return false
+        } && isEmpty
+    }
+    return isEmpty
+  }
+}

@@ -1,0 +1,66 @@
+public import HTTPTypes
+
+/// An error a client is told, as `application/problem+json` (RFC 9457). Handlers throw it.
+public struct ProblemDetails: Error, Sendable, Equatable {
+  /// The value of an extension member.
+  public enum Value: Sendable, Equatable {
+    /// A JSON string.
+    case string(String)
+    /// A JSON number without a fraction.
+    case integer(Int)
+    /// A JSON boolean.
+    case boolean(Bool)
+    /// An array of JSON strings.
+    case strings([String])
+  }
+
+  /// A URI reference that names the kind of problem; `about:blank` says no more than the status.
+  public var type: String
+  /// A short summary of the kind, the same at every occurrence; by default the status's own phrase.
+  public var title: String
+  /// The status of the answer, 400 to 599.
+  public var status: HTTPResponse.Status
+  /// What is special about this occurrence, for the client's developer. Shown to strangers: no secrets, no internals.
+  public var detail: String?
+  /// Further members in their order, such as `field`; the names must differ from the four above.
+  public var extensions: [(name: String, value: Value)]
+  /// Fields of the answer, such as Allow, WWW-Authenticate and Retry-After.
+  public var fields: HTTPFields
+
+  /// Makes a problem; with the defaults it says what its status says.
+  public init(
+    _ status: HTTPResponse.Status, type: String = "about:blank", title: String? = nil, detail: String? = nil,
+    extensions: [(name: String, value: Value)] = [], fields: HTTPFields = [:]
+  ) {
+    self.type = type
+    self.title = title ?? status.reasonPhrase
+    self.status = status
+    self.detail = detail
+    self.extensions = extensions
+    self.fields = fields
+  }
+
+  /// Whether every member and field is equal, in the same order.
+  public static func == (a: ProblemDetails, b: ProblemDetails) -> Bool {
+    a.type == b.type && a.title == b.title && a.status == b.status && a.detail == b.detail && a.fields == b.fields
+      && a.extensions.elementsEqual(b.extensions) { $0.name == $1.name && $0.value == $1.value }
+  }
+
+  /// The answer.
+  public var response: HTTPServerResponse {
+    var fields = fields
+    fields[.contentType] = "application/problem+json"
+    return HTTPServerResponse(status: status, fields: fields, body: json)
+  }
+
+  /// The members as JSON, in UTF-8.
+  var json: [UInt8] {
+    var json = JSONObjectWriter()
+    json.write("type", .string(type))
+    json.write("title", .string(title))
+    json.write("status", .integer(status.code))
+    if let detail { json.write("detail", .string(detail)) }
+    for member in extensions { json.write(member.name, member.value) }
+    return json.finished()
+  }
+}

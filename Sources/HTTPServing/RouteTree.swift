@@ -1,0 +1,84 @@
+internal import HTTP1
+internal import HTTPTypes
+
+/// The patterns of all routes, segment by segment.
+///
+/// Places are numbers into one array, so that following a path copies nothing; 0 is the place before the first segment.
+struct RouteTree: Sendable {
+  /// What may follow at a place, and who answers if nothing does.
+  private struct Place: Sendable {
+    var literals: [(segment: [UInt8], place: Int)] = []
+    var parameter: Int?
+    var routes: [HTTPRoute] = []
+  }
+
+  private var places = [Place()]
+
+  mutating func insert(_ route: HTTPRoute, at segments: [RouteSegment]) {
+    var place = 0
+    for segment in segments { place = step(from: place, to: segment) }
+    let isNew = !places[place].routes.contains { $0.method == route.method }
+    precondition(isNew, "\(route.method) \(route.pattern) is added twice")
+    places[place].routes.append(route)
+  }
+
+  private mutating func step(from place: Int, to segment: RouteSegment) -> Int {
+    let next = places.count
+    switch segment {
+    case .parameter:
+      if let known = places[place].parameter { return known }
+      places[place].parameter = next
+    case .literal(let literal):
+      if let known = places[place].literals.first(where: { $0.segment == literal }) { return known.place }
+      places[place].literals.append((literal, next))
+    }
+    places.append(Place())
+    return next
+  }
+
+  /// Follows the path from the segment that begins at `start`; steps back from a literal to a parameter when the literal
+  /// leads nowhere. Goes no deeper than the longest pattern.
+  ///
+  /// - Returns: the place where the path ends and some method has a route.
+  func find(_ path: Span<UInt8>, from start: Int, at place: Int = 0, _ parameters: inout [String]) -> Int? {
+    guard start <= path.count else { return places[place].routes.isEmpty ? nil : place }
+    var end = start
+    while end < path.count, path[end] != UInt8(ascii: "/") { end += 1 }
+    let segment = path.extracting(start..<end)
+    for index in places[place].literals.indices where Self.equals(segment, places[place].literals[index].segment) {
+      let next = places[place].literals[index].place
+      if let found = find(path, from: end + 1, at: next, &parameters) { return found }
+    }
+    guard let next = places[place].parameter, end > start, let value = PercentEncoding.decode(segment) else {
+      return nil
+    }
+    parameters.append(value)
+    if let found = find(path, from: end + 1, at: next, &parameters) { return found }
+    parameters.removeLast()
+    return nil
+  }
+
+  /// The route of a method; that of GET for HEAD.
+  func route(for method: HTTPRequest.Method, at place: Int) -> HTTPRoute? {
+    let routes = places[place].routes
+    return routes.first { $0.method == method } ?? (method == .head ? routes.first { $0.method == .get } : nil)
+  }
+
+  /// The methods this place answers, for Allow.
+  func allowedMethods(at place: Int) -> String {
+    var methods = Set(places[place].routes.map(\.method.rawValue))
+    if methods.contains(HTTPRequest.Method.get.rawValue) { methods.insert(HTTPRequest.Method.head.rawValue) }
+    methods.insert(HTTPRequest.Method.options.rawValue)
+    return methods.sorted().joined(separator: ", ")
+  }
+
+  /// Compares bytes; a segment with percent-encoding is decoded first, since `%61` is `a` (RFC 3986 section 6.2.2.2).
+  private static func equals(_ segment: Span<UInt8>, _ literal: [UInt8]) -> Bool {
+    if segment.count == literal.count {
+      for index in 0..<segment.count where segment[index] != literal[index] { return false }
+      return true
+    }
+    guard segment.count > literal.count, PercentEncoding.occurs(in: segment) else { return false }
+    return PercentEncoding.decode(segment)?.utf8.elementsEqual(literal) ?? false
+  }
+}

@@ -1,0 +1,63 @@
+internal import HTTP1
+internal import HTTPTypes
+internal import Logging
+internal import Reactors
+
+/// What all connections of a service share: routes, bounds, and how a request is judged and answered.
+struct ServiceContext: Sendable {
+  /// What is done with a request whose head has arrived.
+  enum Judgement {
+    /// Read the content up to this size, then have it handled.
+    case process(PendingRequest, bodyBytesMax: Int)
+    /// Answer without reading the content.
+    case answer(HTTPServerResponse)
+  }
+
+  let routes: HTTPRoutes
+  let configuration: HTTPServiceConfiguration
+  let logger: Logger
+
+  func judge(_ head: RequestHead) -> Judgement {
+    if head.isForServer { return .answer(Self.options(routes.allMethods)) }
+    switch routes.match(head) {
+    case .found(let route, let parameters):
+      if head.framing.expectsContent, !route.accepts(contentType: head[.contentType]) {
+        return .answer(ProblemDetails.unsupportedMediaType(route.mediaTypes).response)
+      }
+      let request = PendingRequest(head: head, route: route, parameters: parameters)
+      return .process(request, bodyBytesMax: route.bodyBytesMax ?? configuration.limits.bodyBytesMax)
+    case .methodNotAllowed(let allowed) where head.method == .options:
+      return .answer(Self.options(allowed))
+    case .methodNotAllowed(let allowed):
+      return .answer(ProblemDetails.methodNotAllowed(allowed).response)
+    case .notFound:
+      return .answer(ProblemDetails.notFound.response)
+    }
+  }
+
+  func respond(to pending: PendingRequest, body: [UInt8], on reactor: isolated Reactor) async -> HTTPServerResponse {
+    let route = pending.route
+    let request = HTTPServerRequest(
+      head: pending.head, body: body, route: route.pattern, parameters: pending.parameters,
+      parameterNames: route.parameterNames)
+    do {
+      return try await route.handler(request, reactor)
+    } catch let problem as ProblemDetails {
+      return problem.response
+    } catch {
+      logger.error("handler failed", metadata: ["route": "\(route.pattern)", "error": "\(error)"])
+      return ProblemDetails.internalServerError.response
+    }
+  }
+
+  private static func options(_ allowed: String) -> HTTPServerResponse {
+    HTTPServerResponse(status: .noContent, fields: [.allow: allowed])
+  }
+}
+
+/// A request whose content is being read.
+struct PendingRequest {
+  let head: RequestHead
+  let route: HTTPRoute
+  let parameters: [String]
+}

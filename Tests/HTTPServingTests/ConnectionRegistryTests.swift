@@ -1,0 +1,82 @@
+import HTTP1
+import HTTPTypes
+import Reactors
+import Testing
+
+@testable import HTTPServing
+
+@Suite(.timeLimit(.minutes(1))) struct ConnectionRegistryTests {
+  @Test("a head that does not end in time is refused, and bytes that trickle in do not help")
+  func endsSlowHeads() async throws {
+    try await ServiceRig.run(testRoutes(), configuration: .short(\.head)) { rig in
+      let client = try TestClient(rig.address)
+      client.send("GET /hello HTTP/1.1\r\n")
+      #expect(client.readToEnd().hasPrefix("HTTP/1.1 408 "))
+    }
+  }
+
+  @Test("a connection that says nothing is closed without a word")
+  func endsSilence() async throws {
+    try await ServiceRig.run(testRoutes(), configuration: .short(\.head)) { rig in
+      let client = try TestClient(rig.address)
+      #expect(client.readToEnd() == "")
+    }
+  }
+
+  @Test("content that does not end in time is refused")
+  func endsSlowBodies() async throws {
+    try await ServiceRig.run(testRoutes(), configuration: .short(\.body)) { rig in
+      let client = try TestClient(rig.address)
+      client.send("POST /echo HTTP/1.1\r\nHost: a\r\nContent-Length: 3\r\n\r\na")
+      #expect(client.readToEnd().hasPrefix("HTTP/1.1 408 "))
+    }
+  }
+
+  @Test("a connection without a further request is closed")
+  func endsIdleness() async throws {
+    try await ServiceRig.run(testRoutes(), configuration: .short(\.idle)) { rig in
+      let client = try TestClient(rig.address)
+      client.send("GET /hello HTTP/1.1\r\nHost: a\r\n\r\n")
+      #expect(client.readToEnd().hasSuffix("\r\n\r\nhello"))
+    }
+  }
+
+  @Test("a peer that does not take its answer is given up")
+  func endsUnreadAnswers() async throws {
+    try await ServiceRig.run(testRoutes(), configuration: .short(\.write)) { rig in
+      let client = try TestClient(rig.address)
+      client.send("GET /large HTTP/1.1\r\nHost: a\r\n\r\n")
+      while await rig.service.connectionCount == 0 { await Task.yield() }
+      while await rig.service.connectionCount > 0 { await Task.yield() }
+      #expect(client.readToEnd().utf8.count < 32 * 1024 * 1024)
+    }
+  }
+
+  @Test("no more connections are taken than allowed until one closes")
+  func boundsConnections() async throws {
+    var configuration = HTTPServiceConfiguration()
+    configuration.connectionsMax = 2
+    try await ServiceRig.run(testRoutes(), configuration: configuration) { rig in
+      var clients = try (0..<2).map { _ in try TestClient(rig.address) }
+      for client in clients {
+        client.send("GET /hello HTTP/1.1\r\nHost: a\r\n\r\n")
+        #expect(client.read(until: "hello").hasSuffix("hello"))
+      }
+      let waiting = try TestClient(rig.address)
+      waiting.send("GET /hello HTTP/1.1\r\nHost: a\r\n\r\n")
+      #expect(await rig.service.connectionCount == 2)
+      clients.removeLast()
+      #expect(waiting.read(until: "hello").hasSuffix("hello"))
+      #expect(await rig.service.connectionCount == 2)
+    }
+  }
+}
+
+extension HTTPServiceConfiguration {
+  /// One time-out so short that a test waits for it; the others as they are.
+  static func short(_ timeout: WritableKeyPath<HTTPTimeouts, Duration>) -> HTTPServiceConfiguration {
+    var configuration = HTTPServiceConfiguration()
+    configuration.timeouts[keyPath: timeout] = .milliseconds(40)
+    return configuration
+  }
+}

@@ -1,0 +1,72 @@
+import Glibc
+
+@testable import Reactors
+
+/// A blocking connection, as a client's that does exactly what the test says. Reads give up after ten seconds.
+final class TestClient {
+  struct ConnectFailed: Error {}
+
+  let descriptor: Int32
+
+  /// - Parameter afterSocket: called when the client has its descriptor and before it connects.
+  init(_ address: SocketAddress, afterSocket: () -> Void = {}) throws {
+    descriptor = try Self.connected(address, afterSocket)
+    var limit = timeval(tv_sec: 10, tv_usec: 0)
+    setsockopt(descriptor, SOL_SOCKET, SO_RCVTIMEO, &limit, socklen_t(MemoryLayout<timeval>.size))
+  }
+
+  deinit { close(descriptor) }
+
+  func send(_ text: String) { send(Array(text.utf8)) }
+
+  /// Stops quietly when the server has closed.
+  func send(_ bytes: [UInt8]) {
+    var rest = bytes[...]
+    while !rest.isEmpty {
+      let count = rest.withUnsafeBytes { Glibc.send(descriptor, $0.baseAddress, $0.count, Int32(MSG_NOSIGNAL)) }
+      guard count > 0 else { return }
+      rest = rest.dropFirst(count)
+    }
+  }
+
+  /// Makes the close a reset, as of a client that crashed.
+  func resetOnClose() {
+    var option = linger(l_onoff: 1, l_linger: 0)
+    setsockopt(descriptor, SOL_SOCKET, SO_LINGER, &option, socklen_t(MemoryLayout<linger>.size))
+  }
+
+  func finishSending() { shutdown(descriptor, Int32(SHUT_WR)) }
+
+  /// Everything up to the server's close.
+  func readToEnd() -> String {
+    var all = ""
+    while let piece = readSome() { all += piece }
+    return all
+  }
+
+  /// What has arrived until it ends with this text.
+  func read(until end: String) -> String {
+    var all = ""
+    while !all.hasSuffix(end), let piece = readSome() { all += piece }
+    return all
+  }
+
+  /// `nil` at the end of the stream.
+  func readSome(atMost bytesMax: Int = 65536) -> String? {
+    var buffer = [UInt8](repeating: 0, count: bytesMax)
+    let count = recv(descriptor, &buffer, bytesMax, 0)
+    return count > 0 ? String(decoding: buffer[..<count], as: UTF8.self) : nil
+  }
+
+  private static func connected(_ address: SocketAddress, _ afterSocket: () -> Void) throws -> Int32 {
+    let isUnix = address.isUnix
+    let descriptor = socket(
+      isUnix ? AF_UNIX : address.description.hasPrefix("[") ? AF_INET6 : AF_INET, Int32(SOCK_STREAM.rawValue), 0)
+    afterSocket()
+    guard descriptor >= 0, address.withSockaddr({ connect(descriptor, $0, $1) }) == 0 else {
+      close(descriptor)
+      throw ConnectFailed()
+    }
+    return descriptor
+  }
+}
