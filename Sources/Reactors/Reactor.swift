@@ -159,7 +159,7 @@ public protocol TickEndHandler: AnyObject {
 
 extension Duration {
   /// Nanoseconds, 0 for negative durations, capped at about 146 years so that deadlines cannot overflow.
-  var clampedNanoseconds: UInt64 {
+  package var clampedNanoseconds: UInt64 {
     let (seconds, attoseconds) = components
     if seconds < 0 || attoseconds < 0 { return 0 }
     if seconds >= 4_611_686_018 { return 4_611_686_018_000_000_000 }

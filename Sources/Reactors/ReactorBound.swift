@@ -1,0 +1,61 @@
+/// Something that belongs to one reactor, in a form that other threads may carry around but not open.
+public struct ReactorBound<Value>: @unchecked Sendable {
+  // Unchecked: `value` need not be Sendable. Safe, because it is given out on its own reactor only, where it came from.
+  private let value: Value
+
+  /// Where the value lives.
+  public let reactor: Reactor
+
+  /// Wraps a value of this reactor.
+  public init(_ value: Value, on reactor: isolated Reactor) {
+    self.value = value
+    self.reactor = reactor
+  }
+
+  /// The value; traps on any reactor but its own.
+  public func value(on reactor: isolated Reactor) -> Value {
+    precondition(reactor === self.reactor, "a value of \(self.reactor.name) was asked for on \(reactor.name)")
+    return value
+  }
+
+  /// Starts work with the value on its reactor, from any thread: one job through the reactor's inbox.
+  public func submit(_ work: @escaping @Sendable (Value, isolated Reactor) async -> Void) {
+    reactor.submit { await work(self.value(on: $0), $0) }
+  }
+
+  /// Runs work with the value on its reactor, from any thread, and returns its result.
+  public func perform<Result: Sendable>(
+    _ work: @escaping @Sendable (Value, isolated Reactor) async -> Result
+  ) async -> Result {
+    await withUnsafeContinuation { continuation in
+      submit { continuation.resume(returning: await work($0, $1)) }
+    }
+  }
+}
+
+/// One value for each reactor of a group.
+public struct PerReactor<Value>: Sendable {
+  private let values: [ObjectIdentifier: ReactorBound<Value>]
+
+  /// In the order of the reactors.
+  public let all: [ReactorBound<Value>]
+
+  /// Makes a value on each reactor in turn.
+  /// - Parameter make: gets the reactor's number and runs on it.
+  public init(
+    _ reactors: [Reactor], make: @escaping @Sendable (Int, isolated Reactor) async throws -> Value
+  ) async throws {
+    var all: [ReactorBound<Value>] = []
+    for (number, reactor) in reactors.enumerated() {
+      all.append(try await reactor.perform { ReactorBound(try await make(number, $0), on: $0) })
+    }
+    self.all = all
+    values = Dictionary(uniqueKeysWithValues: all.map { (ObjectIdentifier($0.reactor), $0) })
+  }
+
+  /// This reactor's value; traps on a reactor that has none.
+  public func value(on reactor: isolated Reactor) -> Value {
+    guard let bound = values[ObjectIdentifier(reactor)] else { preconditionFailure("no value on \(reactor.name)") }
+    return bound.value(on: reactor)
+  }
+}
