@@ -1,0 +1,28 @@
+/// Growing waits between attempts, with full jitter so that many clients do not return in step.
+///
+/// A wait is drawn evenly from `0 ..< min(cap, base · 2^n)`, `n` counting the attempts since the last success. Source:
+/// AWS Architecture Blog, "Exponential Backoff And Jitter".
+struct Backoff {
+  /// The ceiling of the first wait: a server that restarts cleanly is back in about that time.
+  static let base: Duration = .milliseconds(50)
+
+  /// The ceiling of all waits: how late we may notice that a server is back.
+  static let cap: Duration = .seconds(5)
+
+  private var attempts = 0
+
+  /// The largest wait that could be drawn now.
+  var ceiling: Duration { min(Backoff.cap, Backoff.base * (1 << min(attempts, 16))) }
+
+  /// Draws a wait and counts the attempt.
+  mutating func next(using generator: inout some RandomNumberGenerator) -> Duration {
+    defer { attempts += 1 }
+    // The random word read as a fraction of 2^64: one draw, whatever generator; `random(in:)` may ask for more.
+    return .nanoseconds(ceiling.nanoseconds.multipliedFullWidth(by: generator.next()).high)
+  }
+
+  /// The attempt succeeded; the next wait is short again.
+  mutating func reset() {
+    attempts = 0
+  }
+}

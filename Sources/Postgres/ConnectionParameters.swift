@@ -1,0 +1,102 @@
+internal import CLibpq
+
+/// One place to connect to. An empty string leaves the choice to libpq.
+struct ConnectionTarget: Equatable {
+  var host: String
+  var address: String
+  var port: String
+
+  /// Whether libpq would have to resolve the host, which blocks.
+  var needsResolution: Bool { address.isEmpty && !host.isEmpty && !host.hasPrefix("/") && !host.hasPrefix("@") }
+}
+
+/// The keywords of a connection string, with its hosts as a list that can be resolved and rotated.
+struct ConnectionParameters {
+  private(set) var keywords: [String: String]
+  var targets: [ConnectionTarget]
+
+  /// Takes a connection string apart and adds what the configuration says.
+  /// - Throws: ``PostgresError/Code/invalidConfiguration``. libpq's text may quote the string and with it the password,
+  ///   so only the two texts that quote an option's name are kept.
+  init(_ configuration: PostgresConfiguration) throws(PostgresError) {
+    keywords = try ConnectionParameters.parse(configuration.conninfo)
+    targets = ConnectionParameters.targets(of: keywords)
+    // The string's own options come last and so win.
+    let options = [configuration.sessionOptions, keywords["options"]].compactMap { $0 }
+    keywords["options"] = options.joined(separator: " ")
+    keywords["client_encoding"] = "UTF8"
+    if keywords["application_name"] == nil { keywords["application_name"] = configuration.applicationName }
+    // Kerberos negotiation looks for credentials, and perhaps for their server, with blocking calls.
+    if keywords["gssencmode"] == nil { keywords["gssencmode"] = "disable" }
+  }
+
+  /// Calls `PQconnectStartParams` with the targets from `first` on, then those before it.
+  func startConnect(first: Int) -> OpaquePointer? {
+    let all = keywords.merging(targetKeywords(first: first)) { $1 }
+    return withCStrings(all.map(\.key)) { keys in
+      withCStrings(all.map(\.value)) { values in PQconnectStartParams(keys, values, 0) }
+    }
+  }
+
+  /// Without targets, libpq's defaults and the environment decide.
+  func targetKeywords(first: Int) -> [String: String] {
+    if targets.isEmpty { return [:] }
+    let rotated = targets.indices.map { targets[(first + $0) % targets.count] }
+    var keywords = ["host": \ConnectionTarget.host, "port": \.port, "hostaddr": \.address]
+      .mapValues { part in rotated.map { $0[keyPath: part] }.joined(separator: ",") }
+    if rotated.allSatisfy(\.address.isEmpty) { keywords["hostaddr"] = "" }
+    return keywords
+  }
+
+  private static func parse(_ conninfo: String) throws(PostgresError) -> [String: String] {
+    var message: UnsafeMutablePointer<CChar>?
+    defer { PQfreemem(message) }
+    guard let options = PQconninfoParse(conninfo, &message) else {
+      let text = message.map { String(cString: $0) } ?? ""
+      let isHarmless = text.hasPrefix("invalid connection option") || text.hasPrefix("invalid URI query parameter")
+      throw PostgresError(.invalidConfiguration, isHarmless ? text.filter { !$0.isNewline } : "")
+    }
+    defer { PQconninfoFree(options) }
+    var keywords: [String: String] = [:]
+    var option = options
+    while let key = option.pointee.keyword {
+      if let value = option.pointee.val { keywords[String(cString: key)] = String(cString: value) }
+      option += 1
+    }
+    return keywords
+  }
+
+  /// Lists are separated by commas; one port serves all hosts.
+  private static func targets(of keywords: [String: String]) -> [ConnectionTarget] {
+    let hosts = list(keywords["host"])
+    let addresses = list(keywords["hostaddr"])
+    let ports = list(keywords["port"])
+    return (0..<max(hosts.count, addresses.count)).map { index in
+      ConnectionTarget(
+        host: index < hosts.count ? hosts[index] : "", address: index < addresses.count ? addresses[index] : "",
+        port: index < ports.count ? ports[index] : ports.count == 1 ? ports[0] : "")
+    }
+  }
+
+  private static func list(_ text: String?) -> [String] {
+    (text ?? "").isEmpty ? [] : (text ?? "").split(separator: ",", omittingEmptySubsequences: false).map(String.init)
+  }
+}
+
+/// A NULL-terminated array of C strings, valid during the call.
+private func withCStrings<Result>(
+  _ strings: [String], _ body: (UnsafePointer<UnsafePointer<CChar>?>?) -> Result
+) -> Result {
+  var pointers: [UnsafePointer<CChar>?] = []
+  func push(_ index: Int) -> Result {
+    if index == strings.count {
+      pointers.append(nil)
+      return body(pointers)
+    }
+    return strings[index].withCString {
+      pointers.append($0)
+      return push(index + 1)
+    }
+  }
+  return push(0)
+}

@@ -1,0 +1,30 @@
+internal import CLibpq
+internal import Logging
+
+/// Writes the server's notices and warnings to the log, at debug.
+final class NoticeLog: Sendable {
+  private let logger: Logger
+
+  init(_ logger: Logger) {
+    self.logger = logger
+  }
+
+  /// libpq calls back with this object from inside its own calls; the connection that owns the handle also owns this
+  /// object and frees the handle first, so an unretained pointer is safe.
+  func attach(to connection: OpaquePointer) {
+    PQsetNoticeReceiver(
+      connection,
+      { argument, result in
+        guard let argument else { return }
+        Unmanaged<NoticeLog>.fromOpaque(argument).takeUnretainedValue().note(result)
+      }, Unmanaged.passUnretained(self).toOpaque())
+  }
+
+  private func note(_ result: OpaquePointer?) {
+    guard logger.logLevel <= .debug else { return }
+    let notice = PostgresError(report: result)
+    logger.debug(
+      "database notice",
+      metadata: ["sqlstate": "\(notice.sqlState?.description ?? "")", "message": "\(notice.message)"])
+  }
+}

@@ -1,0 +1,71 @@
+/// How to connect, and what a session is like.
+public struct PostgresConfiguration: Sendable {
+  /// A libpq URI or keyword/value string; several hosts and `target_session_attrs` are allowed. Contains the password:
+  /// never log it. Source: PostgreSQL manual, section 34.1.1, "Connection Strings".
+  public var conninfo: String
+
+  /// What `pg_stat_activity` shows, unless the connection string says otherwise.
+  public var applicationName = "tacet"
+
+  /// The whole time for name resolution, connect and authentication, over all hosts together.
+  public var connectLimit: Duration = .seconds(5)
+
+  /// The server's `statement_timeout`: it ends a statement that runs longer, with SQLSTATE 57014. Nil sets none and
+  /// also switches off ``silenceLimit`` and ``answerLimit``, which migrations need.
+  public var statementLimit: Duration? = .seconds(5)
+
+  /// How much longer than ``statementLimit`` the server may leave the oldest statement unanswered before the connection
+  /// is taken for dead and closed. The server should have cancelled the statement by then.
+  public var silenceLimit: Duration = .seconds(1)
+
+  /// How long a caller waits for its answer, its place in the pipeline included. The statement itself stays in the
+  /// pipeline: its outcome is then unknown to the caller.
+  public var answerLimit: Duration = .seconds(6)
+
+  /// Statements in flight on one connection. At 25 µs each, 512 are 13 ms of a server process's work.
+  public var pendingStatementsMax = 512
+
+  /// `synchronous_commit = off` for the session: a commit is acknowledged before it is on disk, and a crash of the
+  /// database server may forget the last few hundred milliseconds of them.
+  public var commitsAsynchronously = false
+
+  /// The `search_path`. Without `public`, nobody who may create there can put a function in front of ours.
+  public var searchPath = "pg_catalog, pg_temp"
+
+  /// Further session settings by name, e.g. `["work_mem": "8MB"]`.
+  public var settings: [String: String] = [:]
+
+  /// Settings with defaults; change what differs.
+  public init(conninfo: String) {
+    self.conninfo = conninfo
+  }
+
+  /// The settings as libpq's `options`: `-c name=value`, blanks and backslashes escaped.
+  ///
+  /// Sent with the connection request, they cost no round trip. PgBouncer refuses them unless told to ignore them.
+  var sessionOptions: String {
+    var all = settings
+    all["TimeZone"] = all["TimeZone"] ?? "UTC"
+    all["search_path"] = searchPath
+    if commitsAsynchronously { all["synchronous_commit"] = "off" }
+    if let statementLimit { all["statement_timeout"] = String(max(1, statementLimit.milliseconds)) }
+    return all.sorted { $0.key < $1.key }.map { "-c \($0.key)=\(escaped($0.value))" }.joined(separator: " ")
+  }
+
+  private func escaped(_ value: String) -> String {
+    value.reduce(into: "") { text, character in
+      if character == "\\" || character.isWhitespace { text.append("\\") }
+      text.append(character)
+    }
+  }
+}
+
+extension Duration {
+  /// Whole milliseconds, cut towards zero; the bounds of `Int64` are out of any configuration's reach.
+  var milliseconds: Int64 { components.seconds * 1000 + components.attoseconds / 1_000_000_000_000_000 }
+
+  /// Whole nanoseconds for deadlines on the reactor's clock.
+  var nanoseconds: UInt64 {
+    UInt64(max(0, components.seconds * 1_000_000_000 + components.attoseconds / 1_000_000_000))
+  }
+}

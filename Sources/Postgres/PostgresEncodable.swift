@@ -1,0 +1,121 @@
+/// A value that can be a statement's parameter.
+public protocol PostgresEncodable {
+  /// Writes the value as the next parameter. Call exactly one of the encoder's methods.
+  func encode(into encoder: inout PostgresParameterEncoder)
+}
+
+/// A value that can be read from a column.
+public protocol PostgresDecodable {
+  /// Reads a field; nil when it holds something this type cannot be.
+  init?(_ field: PostgresField)
+}
+
+/// A single value, as opposed to an array: can be a parameter, a column and an element of arrays of either.
+public protocol PostgresScalar: PostgresEncodable, PostgresDecodable, PostgresArrayElement {
+  /// Appends the binary form that `type` has on the wire.
+  /// - Returns: false when the value cannot be sent as this type; what was appended is then ignored.
+  func encode(as type: PostgresType, into bytes: inout [UInt8]) -> Bool
+
+  /// Reads the binary form of a value.
+  /// - Parameter bytes: valid during this call only.
+  /// - Returns: nil when `type` is not one this Swift type can hold, or the value does not fit.
+  init?(_ bytes: UnsafeRawBufferPointer, type: PostgresType)
+}
+
+/// One element of an array: a scalar, or an optional scalar where elements may be null.
+public protocol PostgresArrayElement {
+  /// Appends the element with its length; false when it cannot be sent as `type`.
+  func encodeElement(as type: PostgresType, into bytes: inout [UInt8]) -> Bool
+
+  /// Reads an element; `bytes` is nil for a null.
+  static func decodeElement(_ bytes: UnsafeRawBufferPointer?, type: PostgresType) -> Self?
+}
+
+/// One field of a row, during its decoding.
+public struct PostgresField {
+  /// The value in its binary form, valid while the row is being decoded; nil for a null.
+  public let bytes: UnsafeRawBufferPointer?
+
+  /// The column's type.
+  public let type: PostgresType
+}
+
+extension PostgresScalar {
+  /// Sends the value in its binary form.
+  public func encode(into encoder: inout PostgresParameterEncoder) {
+    encoder.appendBinary { type, bytes in encode(as: type, into: &bytes) }
+  }
+
+  /// Reads a field that is not null.
+  public init?(_ field: PostgresField) {
+    guard let bytes = field.bytes else { return nil }
+    self.init(bytes, type: field.type)
+  }
+
+  /// Appends the value with its length in front.
+  public func encodeElement(as type: PostgresType, into bytes: inout [UInt8]) -> Bool {
+    let start = bytes.count
+    bytes.appendBigEndian(Int32(0))
+    guard encode(as: type, into: &bytes) else { return false }
+    bytes.replaceLength(at: start, Int32(bytes.count - start - 4))
+    return true
+  }
+
+  /// Reads an element that is not null.
+  public static func decodeElement(_ bytes: UnsafeRawBufferPointer?, type: PostgresType) -> Self? {
+    bytes.flatMap { Self($0, type: type) }
+  }
+}
+
+extension Optional: PostgresEncodable where Wrapped: PostgresEncodable {
+  /// Sends nil as null.
+  public func encode(into encoder: inout PostgresParameterEncoder) {
+    guard let self else { return encoder.appendNull() }
+    self.encode(into: &encoder)
+  }
+}
+
+extension Optional: PostgresDecodable where Wrapped: PostgresDecodable {
+  /// Reads null as nil.
+  public init?(_ field: PostgresField) {
+    if field.bytes == nil {
+      self = .none
+    } else if let value = Wrapped(field) {
+      self = .some(value)
+    } else {
+      return nil
+    }
+  }
+}
+
+extension Optional: PostgresArrayElement where Wrapped: PostgresArrayElement {
+  /// Appends nil as a null element.
+  public func encodeElement(as type: PostgresType, into bytes: inout [UInt8]) -> Bool {
+    if let self { return self.encodeElement(as: type, into: &bytes) }
+    bytes.appendBigEndian(Int32(-1))
+    return true
+  }
+
+  /// Reads a null element as nil.
+  public static func decodeElement(_ bytes: UnsafeRawBufferPointer?, type: PostgresType) -> Wrapped?? {
+    guard bytes != nil else { return .some(.none) }
+    return Wrapped.decodeElement(bytes, type: type).map { .some($0) }
+  }
+}
+
+/// A string-backed or number-backed enumeration travels as its raw value.
+extension PostgresScalar where Self: RawRepresentable, RawValue: PostgresScalar {
+  /// Sends the raw value.
+  public func encode(into encoder: inout PostgresParameterEncoder) { rawValue.encode(into: &encoder) }
+
+  /// Appends the raw value.
+  public func encode(as type: PostgresType, into bytes: inout [UInt8]) -> Bool {
+    rawValue.encode(as: type, into: &bytes)
+  }
+
+  /// Reads a raw value; nil when no case has it.
+  public init?(_ bytes: UnsafeRawBufferPointer, type: PostgresType) {
+    guard let rawValue = RawValue(bytes, type: type) else { return nil }
+    self.init(rawValue: rawValue)
+  }
+}

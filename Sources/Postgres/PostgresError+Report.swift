@@ -1,0 +1,35 @@
+internal import CLibpq
+
+extension PostgresError {
+  /// Reads the error report in a libpq result. The result stays the caller's.
+  init(_ code: Code = .server, report result: OpaquePointer?) {
+    func field(_ name: Int32) -> String? { PQresultErrorField(result, name).map { String(cString: $0) } }
+    self.init(
+      code,
+      context: Context(
+        sqlState: field(CLIBPQ_DIAG_SQLSTATE).map { SQLState($0) },
+        message: field(CLIBPQ_DIAG_MESSAGE) ?? trimmed(PQresultErrorMessage(result)),
+        detail: field(CLIBPQ_DIAG_DETAIL), constraint: field(CLIBPQ_DIAG_CONSTRAINT), table: field(CLIBPQ_DIAG_TABLE)))
+  }
+
+  /// The last thing libpq said of a connection.
+  init(_ code: Code, of connection: OpaquePointer?) {
+    self.init(code, trimmed(PQerrorMessage(connection)))
+  }
+
+  /// Whether the report says that the server ends the session. libpq's own reports, without a severity, do too.
+  static func endsSession(report result: OpaquePointer?) -> Bool {
+    guard let severity = PQresultErrorField(result, CLIBPQ_DIAG_SEVERITY).map({ String(cString: $0) }) else {
+      return true
+    }
+    return severity != "ERROR"
+  }
+}
+
+/// libpq ends its messages with a newline.
+private func trimmed(_ text: UnsafePointer<CChar>?) -> String {
+  guard let text else { return "" }
+  var message = Substring(String(cString: text))
+  while message.last?.isNewline == true { message.removeLast() }
+  return String(message)
+}

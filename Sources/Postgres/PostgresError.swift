@@ -1,0 +1,114 @@
+/// What went wrong between this process and PostgreSQL.
+///
+/// ``description`` may be shown to a stranger. ``debugDescription`` adds the server's message, but never its detail
+/// line, because that line quotes the row.
+public struct PostgresError: Error, Sendable, CustomStringConvertible, CustomDebugStringConvertible {
+  /// What kind of failure it is, and with it what the caller can do.
+  public enum Code: String, Sendable {
+    /// The server refused the statement and said so; see ``PostgresError/sqlState``. Only this statement failed.
+    case server = "the database refused the statement"
+    /// The connection ended before the answer came: the statement may or may not have taken effect.
+    case connectionLost = "the database connection was lost"
+    /// No answer within the limit: the statement may or may not have taken effect.
+    case timedOut = "the database did not answer in time"
+    /// There is no connection, so the statement was never sent.
+    case notConnected = "no database connection"
+    /// A column is absent, null, or of a type that the asked-for Swift type cannot hold.
+    case decoding = "a database value has another type than expected"
+    /// A parameter cannot be sent as its declared type; the statement was never sent.
+    case invalidParameter = "a statement parameter cannot be sent"
+    /// The bound of statements in flight is reached; the statement was never sent. Try later.
+    case tooManyPending = "too many statements are waiting for the database"
+    /// The connection string is not understood.
+    case invalidConfiguration = "the database connection string is not understood"
+  }
+
+  /// What to match on.
+  public let code: Code
+
+  // Behind a reference, because an error travels in the result of every query and would be some 130 bytes wide.
+  private let context: Context
+
+  /// Makes an error; the server's report, where there is one, comes in `context`.
+  init(_ code: Code, _ message: String = "", context: Context = Context()) {
+    self.code = code
+    self.context = message.isEmpty ? context : context.with(message: message)
+  }
+
+  /// The server's condition; with ``Code/connectionLost`` and ``Code/notConnected`` too where the server gave a reason.
+  public var sqlState: SQLState? { context.sqlState }
+
+  /// The server's or libpq's message; may quote values of the statement.
+  public var message: String { context.message }
+
+  /// The server's detail line, which tends to quote the row. Never part of a description.
+  public var detail: String? { context.detail }
+
+  /// The name of the statement that failed.
+  public var statement: String? { context.statement }
+
+  /// The constraint that refused the row.
+  public var constraint: String? { context.constraint }
+
+  /// The table concerned.
+  public var table: String? { context.table }
+
+  /// The kind of failure with SQLSTATE, statement and constraint; nothing that came in as data.
+  public var description: String {
+    var text = code.rawValue
+    if let sqlState { text += " (SQLSTATE \(sqlState))" }
+    if let statement { text += ", statement \(statement)" }
+    if let constraint { text += ", constraint \(constraint)" }
+    return text
+  }
+
+  /// The description and the message.
+  public var debugDescription: String {
+    let message = messageWithoutValues
+    return message.isEmpty ? description : "\(description): \(message)"
+  }
+
+  /// Data exceptions end in the refused value, in quotes.
+  private var messageWithoutValues: Substring {
+    guard sqlState?.isDataException == true, let quote = message.firstIndex(of: "\"") else { return message[...] }
+    return message[..<quote]
+  }
+}
+
+extension PostgresError {
+  /// The parts of an error report.
+  final class Context: Sendable {
+    let sqlState: SQLState?
+    let message: String
+    let detail: String?
+    let statement: String?
+    let constraint: String?
+    let table: String?
+
+    init(
+      sqlState: SQLState? = nil, message: String = "", detail: String? = nil, statement: String? = nil,
+      constraint: String? = nil, table: String? = nil
+    ) {
+      self.sqlState = sqlState
+      self.message = message
+      self.detail = detail
+      self.statement = statement
+      self.constraint = constraint
+      self.table = table
+    }
+
+    func with(message: String? = nil, statement: String? = nil) -> Context {
+      Context(
+        sqlState: sqlState, message: message ?? self.message, detail: detail, statement: statement ?? self.statement,
+        constraint: constraint, table: table)
+    }
+  }
+
+  /// The same failure, said of one statement.
+  func of(statement name: String) -> PostgresError {
+    PostgresError(code, context: context.with(statement: name))
+  }
+
+  /// The same report with another meaning, e.g. a FATAL report that ended the connection.
+  func with(code: Code) -> PostgresError { PostgresError(code, context: context) }
+}

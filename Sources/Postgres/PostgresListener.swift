@@ -1,0 +1,106 @@
+public import Logging
+public import Reactors
+
+/// One session that listens for notifications, kept open, with its state told to a handler.
+///
+/// A notification is a hint: those sent while the session is away are lost, so look for yourself whenever the state
+/// becomes ``State/listening``. The session can also carry what must live on one session, such as an advisory lock;
+/// such state ends with the session, that is with ``State/lost(_:)``.
+public final class PostgresListener {
+  /// Whether notifications arrive.
+  public enum State: Sendable {
+    /// Every channel is listened to, since now: also after each reconnect.
+    case listening
+    /// Nothing arrives; connecting again is under way. Told once per loss and once per failed attempt.
+    case lost(PostgresError)
+  }
+
+  /// The channels, as names rather than SQL: case matters.
+  public let channels: [String]
+
+  private let configuration: PostgresConfiguration
+  private let heartbeat: ReconnectingConnection.Heartbeat
+  private let logger: Logger
+  private weak var handler: (any PostgresListenerHandler)?
+  private var slot: ReconnectingConnection?
+
+  /// Makes a listener that is not connected yet.
+  /// - Parameters:
+  ///   - heartbeatInterval: how often a silent session is asked for a sign of life.
+  ///   - heartbeatLimit: how long the sign may take before the session is given up. The sum of both bounds how long a
+  ///     vanished server goes unnoticed.
+  ///   - handler: not kept alive.
+  public init(
+    _ configuration: PostgresConfiguration, channels: [String], heartbeatInterval: Duration = .seconds(10),
+    heartbeatLimit: Duration = .seconds(5), logger: Logger, handler: any PostgresListenerHandler
+  ) {
+    self.configuration = configuration
+    self.channels = channels
+    heartbeat = .init(interval: heartbeatInterval, limit: heartbeatLimit)
+    self.logger = logger
+    self.handler = handler
+  }
+
+  /// Begins to connect, in the background. Call it once.
+  public func start(on reactor: isolated Reactor) {
+    precondition(slot == nil, "a listener is started once")
+    let slot = ReconnectingConnection(configuration, heartbeat: heartbeat, logger: logger, owner: self)
+    self.slot = slot
+    slot.start(on: reactor)
+  }
+
+  /// Whether every channel is listened to now.
+  public var isListening: Bool { slot?.connection != nil }
+
+  /// Sessions opened after the first.
+  public var reconnects: Int { max(0, (slot?.connects ?? 0) - 1) }
+
+  /// The listening session, for statements that must run on it; nil while it is away. Do not close it.
+  public var connection: PostgresConnection? { slot?.connection }
+
+  /// Runs a statement on the listening session.
+  /// - Throws: ``PostgresError/Code/notConnected`` at once while the session is away; otherwise as a connection does.
+  @discardableResult
+  public func query(
+    _ statement: PostgresStatement, _ parameters: [any PostgresEncodable] = [], within limit: Duration? = nil,
+    on reactor: isolated Reactor
+  ) async throws(PostgresError) -> PostgresRows {
+    guard let connection else { throw PostgresError(.notConnected).of(statement: statement.name) }
+    return try await connection.query(statement, parameters, within: limit, on: reactor)
+  }
+
+  /// Ends the session and the attempts to open one. Nothing is told any more. Call it once, after `start`.
+  public func close(on reactor: isolated Reactor) async {
+    await slot?.close(on: reactor)
+  }
+}
+
+/// Told about notifications, on the listener's reactor.
+public protocol PostgresListenerHandler: AnyObject {
+  /// Another session sent a notification. Several equal ones of one transaction arrive as one.
+  func notificationArrived(_ notification: PostgresNotification, on reactor: isolated Reactor)
+
+  /// Notifications begin to arrive, or no longer do.
+  func listenerStateChanged(_ state: PostgresListener.State, on reactor: isolated Reactor)
+}
+
+extension PostgresListener: ReconnectingConnectionOwner {
+  func setUp(_ connection: PostgresConnection, on reactor: isolated Reactor) async throws(PostgresError) {
+    for (number, channel) in channels.enumerated() {
+      let identifier = "\"" + channel.reduce(into: "") { $0 += $1 == "\"" ? "\"\"" : String($1) } + "\""
+      try await connection.query(PostgresStatement("listen_\(number)", "listen \(identifier)"), on: reactor)
+    }
+  }
+
+  func connectionOpened(on reactor: isolated Reactor) {
+    handler?.listenerStateChanged(.listening, on: reactor)
+  }
+
+  func connectionFailed(_ error: PostgresError, on reactor: isolated Reactor) {
+    handler?.listenerStateChanged(.lost(error), on: reactor)
+  }
+
+  func notificationArrived(_ notification: PostgresNotification, on reactor: isolated Reactor) {
+    handler?.notificationArrived(notification, on: reactor)
+  }
+}

@@ -1,0 +1,82 @@
+internal import CLibpq
+internal import Glibc
+
+/// What a statement returned: rows in order, and how many rows it touched.
+///
+/// Shape: a statement that returns no rows (an `update` without `returning`) gives an empty collection.
+public struct PostgresRows: RandomAccessCollection, Sendable {
+  let result: ResultHandle
+
+  /// The first row's place.
+  public var startIndex: Int { 0 }
+
+  /// The number of rows.
+  public var endIndex: Int { result.rowCount }
+
+  /// The row at a place; traps outside the bounds.
+  public subscript(index: Int) -> PostgresRow {
+    precondition(index >= 0 && index < result.rowCount, "row \(index) of \(result.rowCount)")
+    return PostgresRow(result: result, index: index)
+  }
+
+  /// Rows inserted, updated, deleted or selected, as the server's command tag says; 0 for other commands.
+  public var affectedCount: Int { result.affectedCount }
+
+  /// The only row.
+  /// - Throws: ``PostgresError/Code/decoding`` when there is none, or more than one.
+  public func one() throws(PostgresError) -> PostgresRow {
+    guard count == 1 else { throw PostgresError(.decoding, "\(count) rows where one was expected") }
+    return self[0]
+  }
+}
+
+/// The one owner of a libpq result.
+///
+/// Unchecked because it holds a C pointer. Safe: a result is read-only once made, and libpq's manual (section 34.20,
+/// "Behavior in Threaded Programs") allows reading it from any thread; it is freed once, by the last owner.
+final class ResultHandle: @unchecked Sendable {
+  private let result: OpaquePointer?
+  let rowCount: Int
+
+  init(owning result: OpaquePointer?) {
+    self.result = result
+    rowCount = Int(PQntuples(result))
+  }
+
+  deinit {
+    PQclear(result)
+  }
+
+  var affectedCount: Int {
+    guard let text = PQcmdTuples(result) else { return 0 }
+    return Int(String(cString: text)) ?? 0
+  }
+
+  /// What was done, e.g. `INSERT 0 1` or `COMMIT`.
+  var commandTag: String { PQcmdStatus(result).map { String(cString: $0) } ?? "" }
+
+  var columnCount: Int { Int(PQnfields(result)) }
+
+  func columnName(_ column: Int) -> String { PQfname(result, Int32(column)).map { String(cString: $0) } ?? "?" }
+
+  func type(of column: Int) -> PostgresType { PostgresType(oid: PQftype(result, Int32(column))) }
+
+  /// The first column of that name. Unlike `PQfnumber`, which folds case, this compares as written.
+  func column(named name: String) -> Int? {
+    name.withCString { wanted in
+      (0..<PQnfields(result)).first { strcmp(PQfname(result, $0), wanted) == 0 }.map(Int.init)
+    }
+  }
+
+  /// The field as it lies in libpq's memory: valid as long as this object.
+  func field(row: Int, column: Int) -> PostgresField {
+    let (row, column) = (Int32(row), Int32(column))
+    let isNull = PQgetisnull(result, row, column) == 1
+    return PostgresField(
+      bytes: isNull
+        ? nil
+        : UnsafeRawBufferPointer(
+          start: PQgetvalue(result, row, column), count: Int(PQgetlength(result, row, column))),
+      type: PostgresType(oid: PQftype(result, column)))
+  }
+}

@@ -1,0 +1,96 @@
+/// A PostgreSQL data type by its object identifier, as statements declare it and rows report it.
+///
+/// The numbers of built-in types are fixed (`pg_type.dat`); types a database defines itself, such as enumerations,
+/// have numbers of 16384 and above that differ between databases.
+public struct PostgresType: Hashable, Sendable, CustomStringConvertible {
+  /// The object identifier; 0 lets the server infer the type.
+  public let oid: UInt32
+
+  /// A type by its number.
+  public init(oid: UInt32) { self.oid = oid }
+
+  /// Left to the server to infer. A ``Swift/String`` parameter then goes over as text, whatever the type turns out to be.
+  public static let inferred = PostgresType(oid: 0)
+  /// `boolean`
+  public static let bool = PostgresType(oid: 16)
+  /// `bytea`
+  public static let bytes = PostgresType(oid: 17)
+  /// `smallint`
+  public static let int2 = PostgresType(oid: 21)
+  /// `integer`
+  public static let int4 = PostgresType(oid: 23)
+  /// `bigint`
+  public static let int8 = PostgresType(oid: 20)
+  /// `text`
+  public static let text = PostgresType(oid: 25)
+  /// `json`
+  public static let json = PostgresType(oid: 114)
+  /// `jsonb`
+  public static let jsonb = PostgresType(oid: 3802)
+  /// `double precision`
+  public static let float8 = PostgresType(oid: 701)
+  /// `timestamp with time zone`
+  public static let timestamptz = PostgresType(oid: 1184)
+  /// `interval`
+  public static let interval = PostgresType(oid: 1186)
+  /// `uuid`
+  public static let uuid = PostgresType(oid: 2950)
+
+  static let float4 = PostgresType(oid: 700)
+  static let name = PostgresType(oid: 19)
+  static let character = PostgresType(oid: 1042)
+  static let varchar = PostgresType(oid: 1043)
+  static let unknown = PostgresType(oid: 705)
+  static let xml = PostgresType(oid: 142)
+  static let void = PostgresType(oid: 2278)
+  static let numeric = PostgresType(oid: 1700)
+  static let date = PostgresType(oid: 1082)
+  static let timestamp = PostgresType(oid: 1114)
+
+  /// The array of this type. Known for the types above; nil for types a database defines itself.
+  public var array: PostgresType? { Self.arrays[self] }
+
+  /// The element type of an array; nil for a type that is none, or that a database defines itself.
+  var element: PostgresType? { Self.elements[self] }
+
+  /// The SQL name, or the number of a type without a name here.
+  public var description: String {
+    if let name = Self.names[self] { return name }
+    if let element { return "\(element)[]" }
+    return "type \(oid)"
+  }
+
+  /// Whether values of the type are plain characters in the binary format too. Enumerations and domains over text are.
+  var isTextual: Bool {
+    switch self {
+    case .text, .varchar, .character, .name, .json, .unknown, .xml, .void: true
+    default: oid >= 16384
+    }
+  }
+
+  private static let names: [PostgresType: String] = [
+    .inferred: "inferred", .bool: "boolean", .bytes: "bytea", .int2: "smallint", .int4: "integer", .int8: "bigint",
+    .text: "text", .json: "json", .jsonb: "jsonb", .float4: "real", .float8: "double precision", .name: "name",
+    .character: "character", .varchar: "character varying", .unknown: "unknown", .xml: "xml", .void: "void",
+    .numeric: "numeric", .date: "date", .timestamp: "timestamp without time zone",
+    .timestamptz: "timestamp with time zone", .interval: "interval", .uuid: "uuid",
+  ]
+
+  private static let arrays: [PostgresType: PostgresType] = [
+    .bool: .init(oid: 1000), .bytes: .init(oid: 1001), .int2: .init(oid: 1005), .int4: .init(oid: 1007),
+    .int8: .init(oid: 1016), .text: .init(oid: 1009), .json: .init(oid: 199), .jsonb: .init(oid: 3807),
+    .float4: .init(oid: 1021), .float8: .init(oid: 1022), .name: .init(oid: 1003), .character: .init(oid: 1014),
+    .varchar: .init(oid: 1015), .numeric: .init(oid: 1231), .date: .init(oid: 1182), .timestamp: .init(oid: 1115),
+    .timestamptz: .init(oid: 1185), .interval: .init(oid: 1187), .uuid: .init(oid: 2951),
+  ]
+
+  private static let elements = Dictionary(uniqueKeysWithValues: arrays.map { ($0.value, $0.key) })
+}
+
+extension PostgresType {
+  /// An array of `element`, which must be one of the types that have a name here.
+  public static func array(of element: PostgresType) -> PostgresType {
+    guard let array = element.array else { preconditionFailure("no array type is known for \(element)") }
+    return array
+  }
+}

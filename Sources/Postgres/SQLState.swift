@@ -1,0 +1,62 @@
+/// The five characters by which PostgreSQL names a condition; the first two are its class.
+///
+/// Source: PostgreSQL manual, appendix A, "PostgreSQL Error Codes".
+public struct SQLState: Hashable, Sendable, ExpressibleByStringLiteral, CustomStringConvertible {
+  /// Five characters, upper-case letters and digits.
+  public let description: String
+
+  /// A condition by its code, e.g. one read from an error report.
+  public init(_ code: String) { description = code }
+
+  /// A condition by its code, e.g. `"23505"`.
+  public init(stringLiteral code: String) { description = code }
+
+  /// The first two characters; every member of a family shares them.
+  public var conditionClass: Substring { description.prefix(2) }
+
+  /// Class 08: the connection failed or was refused.
+  public var isConnectionException: Bool { conditionClass == "08" }
+
+  /// Class 22: a value that its type cannot take. The server's text for it tends to quote the value.
+  public var isDataException: Bool { conditionClass == "22" }
+
+  /// Class 23: a constraint refused a row.
+  public var isIntegrityConstraintViolation: Bool { conditionClass == "23" }
+
+  /// Class 28: the server does not accept who we say we are.
+  public var isInvalidAuthorization: Bool { conditionClass == "28" }
+
+  /// Class 40: the transaction was rolled back because of others; the same transaction may succeed when run again.
+  public var isRetryable: Bool { conditionClass == "40" }
+
+  /// Class 53: the server has no memory, disk or connection left.
+  public var isInsufficientResources: Bool { conditionClass == "53" }
+
+  /// Class 57: an operator, a time-out or a shutdown intervened.
+  public var isOperatorIntervention: Bool { conditionClass == "57" }
+
+  /// A unique constraint already has such a row.
+  public static let uniqueViolation: SQLState = "23505"
+  /// The row referred to does not exist, or is still referred to.
+  public static let foreignKeyViolation: SQLState = "23503"
+  /// Cancelled, usually by `statement_timeout`.
+  public static let queryCanceled: SQLState = "57014"
+  /// The server is shutting down.
+  public static let adminShutdown: SQLState = "57P01"
+  /// The server is starting up or shutting down and takes no connections yet.
+  public static let cannotConnectNow: SQLState = "57P03"
+  /// A serializable transaction met another one.
+  public static let serializationFailure: SQLState = "40001"
+  /// Two transactions waited for each other.
+  public static let deadlockDetected: SQLState = "40P01"
+  /// A lock could not be had at once, or within `lock_timeout`.
+  public static let lockNotAvailable: SQLState = "55P03"
+  /// A statement of this transaction has failed before.
+  public static let inFailedTransaction: SQLState = "25P02"
+  /// The table does not exist or is not in the search path.
+  public static let undefinedTable: SQLState = "42P01"
+  /// The password is wrong.
+  public static let invalidPassword: SQLState = "28P01"
+  /// The database does not exist.
+  public static let invalidCatalogName: SQLState = "3D000"
+}

@@ -1,0 +1,128 @@
+public import FoundationEssentials
+
+extension Bool: PostgresScalar {
+  /// Appends one byte, for `boolean` only.
+  public func encode(as type: PostgresType, into bytes: inout [UInt8]) -> Bool {
+    bytes.append(self ? 1 : 0)
+    return type == .bool
+  }
+
+  /// Reads a `boolean`.
+  public init?(_ bytes: UnsafeRawBufferPointer, type: PostgresType) {
+    guard type == .bool, bytes.count == 1 else { return nil }
+    self = bytes[0] != 0
+  }
+}
+
+/// An integer as wide as the declared type; a value that does not fit is refused rather than cut.
+extension PostgresScalar where Self: FixedWidthInteger {
+  /// Appends two, four or eight bytes, as the type is wide.
+  public func encode(as type: PostgresType, into bytes: inout [UInt8]) -> Bool {
+    switch type {
+    case .int8: append(as: Int64.self, to: &bytes)
+    case .int4: append(as: Int32.self, to: &bytes)
+    case .int2: append(as: Int16.self, to: &bytes)
+    default: false
+    }
+  }
+
+  /// Reads a `smallint`, `integer` or `bigint` whose value fits.
+  public init?(_ bytes: UnsafeRawBufferPointer, type: PostgresType) {
+    let value: Int64? =
+      switch type {
+      case .int8: bytes.bigEndian(Int64.self)
+      case .int4: bytes.bigEndian(Int32.self).map(Int64.init)
+      case .int2: bytes.bigEndian(Int16.self).map(Int64.init)
+      default: nil
+      }
+    guard let value else { return nil }
+    self.init(exactly: value)
+  }
+
+  private func append<Wire: FixedWidthInteger>(as wire: Wire.Type, to bytes: inout [UInt8]) -> Bool {
+    guard let number = Wire(exactly: self) else { return false }
+    bytes.appendBigEndian(number)
+    return true
+  }
+}
+
+extension Int: PostgresScalar {}
+extension Int64: PostgresScalar {}
+extension Int32: PostgresScalar {}
+
+extension Double: PostgresScalar {
+  /// Appends eight bytes, for `double precision` only.
+  public func encode(as type: PostgresType, into bytes: inout [UInt8]) -> Bool {
+    bytes.appendBigEndian(bitPattern)
+    return type == .float8
+  }
+
+  /// Reads a `double precision` or `real`.
+  public init?(_ bytes: UnsafeRawBufferPointer, type: PostgresType) {
+    switch type {
+    case .float8:
+      guard let bits = bytes.bigEndian(UInt64.self) else { return nil }
+      self.init(bitPattern: bits)
+    case .float4:
+      guard let bits = bytes.bigEndian(UInt32.self) else { return nil }
+      self.init(Float(bitPattern: bits))
+    default: return nil
+    }
+  }
+}
+
+extension String: PostgresScalar {
+  /// Sends text, which the server reads as the declared type: a string can be a parameter of any type.
+  public func encode(into encoder: inout PostgresParameterEncoder) { encoder.appendText(utf8) }
+
+  /// Appends the characters; for types whose binary form is their characters. A NUL is refused, as PostgreSQL has none.
+  public func encode(as type: PostgresType, into bytes: inout [UInt8]) -> Bool {
+    bytes.append(contentsOf: utf8)
+    return type.isTextual && !utf8.contains(0)
+  }
+
+  /// Reads `text` and its relatives, `json`, `jsonb` and enumerations.
+  public init?(_ bytes: UnsafeRawBufferPointer, type: PostgresType) {
+    if type == .jsonb {
+      self.init(decoding: bytes.dropFirst(), as: UTF8.self)
+    } else if type.isTextual {
+      self.init(decoding: bytes, as: UTF8.self)
+    } else {
+      return nil
+    }
+  }
+}
+
+extension UUID: PostgresScalar {
+  /// Appends sixteen bytes, for `uuid` only.
+  public func encode(as type: PostgresType, into bytes: inout [UInt8]) -> Bool {
+    withUnsafeBytes(of: uuid) { bytes.append(contentsOf: $0) }
+    return type == .uuid
+  }
+
+  /// Reads a `uuid`.
+  public init?(_ bytes: UnsafeRawBufferPointer, type: PostgresType) {
+    guard type == .uuid, bytes.count == 16 else { return nil }
+    self.init(uuid: bytes.loadUnaligned(as: uuid_t.self))
+  }
+}
+
+extension Duration: PostgresScalar {
+  /// Appends an `interval` of whole microseconds, without days or months. Finer parts are cut towards zero.
+  public func encode(as type: PostgresType, into bytes: inout [UInt8]) -> Bool {
+    let (seconds, attoseconds) = components
+    let (whole, overflow) = seconds.multipliedReportingOverflow(by: 1_000_000)
+    let (microseconds, overflow2) = whole.addingReportingOverflow(attoseconds / 1_000_000_000_000)
+    bytes.appendBigEndian(microseconds)
+    bytes.appendBigEndian(Int64(0))
+    return type == .interval && !overflow && !overflow2
+  }
+
+  /// Reads an `interval` without months, which have no fixed length; a day counts 24 hours.
+  public init?(_ bytes: UnsafeRawBufferPointer, type: PostgresType) {
+    guard type == .interval, let microseconds = bytes.bigEndian(Int64.self),
+      let days = bytes.bigEndian(Int32.self, at: 8), bytes.bigEndian(Int32.self, at: 12) == 0
+    else { return nil }
+    self = .microseconds(microseconds) + .seconds(Int64(days) * 86_400)
+  }
+}

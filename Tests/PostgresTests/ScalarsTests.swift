@@ -1,0 +1,134 @@
+import FoundationEssentials
+import Postgres
+import Testing
+
+@Suite("Values")
+struct ScalarsTests {
+  private func roundTrip<Value: PostgresScalar & Equatable & Sendable>(
+    _ values: [Value], _ type: PostgresType
+  ) async throws {
+    try await withConnection { connection, reactor in
+      let scalar = PostgresStatement("scalar", "select $1 as v", [type])
+      let list = PostgresStatement("list", "select $1 as v, cardinality($1)", [.array(of: type)])
+      for value in values {
+        #expect(try await connection.query(scalar, [value], on: reactor).one().decode("v") == value)
+      }
+      let none = try await connection.query(scalar, [Value?.none], on: reactor).one()
+      #expect(try none.decode("v", as: Value?.self) == nil)
+      #expect(throws: PostgresError.self) { try none.decode("v", as: Value.self) }
+      let all = try await connection.query(list, [values], on: reactor).one()
+      #expect(try all.decode("v") == values)
+      #expect(try all.decode("cardinality") == values.count)
+      let holes: [Value?] = [nil] + values.map { $0 } + [nil]
+      #expect(try await connection.query(list, [holes], on: reactor).one().decode("v") == holes)
+      let empty = try await connection.query(list, [[Value]()], on: reactor).one()
+      #expect(try empty.decode("v") == [Value]())
+      let noList = try await connection.query(list, [[Value]?.none], on: reactor).one()
+      #expect(try noList.decode("v", as: [Value]?.self) == nil)
+    }
+  }
+
+  @Test("booleans come back as they went")
+  func booleans() async throws { try await roundTrip([true, false], .bool) }
+
+  @Test("integers come back as they went, at the ends of their ranges too")
+  func integers() async throws {
+    try await roundTrip([0, -1, Int.min, Int.max], .int8)
+    try await roundTrip([0, Int64.min, Int64.max], .int8)
+    try await roundTrip([0, Int32.min, Int32.max], .int4)
+    try await roundTrip([-32768, 32767], .int2)
+  }
+
+  @Test("floating-point numbers come back as they went")
+  func doubles() async throws {
+    try await roundTrip([0, -0.1, .infinity, .greatestFiniteMagnitude, .leastNonzeroMagnitude], .float8)
+  }
+
+  @Test("text comes back as it went, whatever characters an array literal would have to quote")
+  func text() async throws {
+    try await roundTrip(
+      ["", "a", "NULL", "\"quoted\"", "a,b", "{x}", "back\\slash", " ", "'", "𝄞 tacet", "\n\t"], .text)
+  }
+
+  @Test("UUIDs come back as they went")
+  func uuids() async throws {
+    try await roundTrip([UUID(), UUID(uuidString: "00000000-0000-0000-0000-000000000000")!], .uuid)
+  }
+
+  @Test("durations come back as intervals, negative ones and ones of many days too")
+  func durations() async throws {
+    try await roundTrip(
+      [Duration.zero, .microseconds(-1), .seconds(100 * 86_400), .milliseconds(1500)], .interval)
+  }
+
+  @Test("bytes come back as they went, NUL among them")
+  func bytes() async throws {
+    try await roundTrip([PostgresBytes([]), PostgresBytes([0, 255, 92]), PostgresBytes(Array(0...255))], .bytes)
+  }
+
+  @Test("JSON comes back as text")
+  func json() async throws {
+    let documents = [#"{"a": [1, "x"]}"#, "null"].map { PostgresJSON(utf8: Array($0.utf8)) }
+    try await roundTrip(documents, .json)
+    try await roundTrip(documents, .jsonb)
+  }
+
+  @Test("an interval's days count 24 hours, its months have no length")
+  func calendarIntervals() async throws {
+    try await withConnection { connection, reactor in
+      let days = PostgresStatement("days", "select interval '2 days 1 s', interval '1 month'")
+      let row = try await connection.query(days, on: reactor).one()
+      #expect(try row.decode(0) == Duration.seconds(2 * 86_400 + 1))
+      #expect(throws: PostgresError.self) { try row.decode(1, as: Duration.self) }
+    }
+  }
+
+  @Test("a string can be a parameter of any type")
+  func textForm() async throws {
+    try await withConnection { connection, reactor in
+      let casts = PostgresStatement(
+        "casts", "select $1 = timestamptz '2026-01-01 00:00+00', $2 ->> 'a', $3 + 1", [.timestamptz, .jsonb, .int4])
+      let row = try await connection.query(casts, ["2026-01-01T00:00Z", #"{"a":"b"}"#, "41"], on: reactor).one()
+      #expect(try row.decode(0, as: Bool.self))
+      #expect(try row.decode(1) == "b")
+      #expect(try row.decode(2) == 42)
+    }
+  }
+
+  @Test("an enumeration travels as its raw value and reads a database enumeration")
+  func enumerations() async throws {
+    try await withConnection { connection, reactor in
+      try await connection.simple("create type pg_temp.mood as enum ('calm', 'loud')", on: reactor)
+      let statement = PostgresStatement("mood", "select $1::pg_temp.mood, array['loud', $1]::pg_temp.mood[]", [.text])
+      let row = try await connection.query(statement, [Mood.calm], on: reactor).one()
+      #expect(try row.decode(0) == Mood.calm)
+      #expect(try row.decode(1) == [Mood.loud, .calm])
+      let other = PostgresStatement("other", "select 'angry'")
+      let angry = try await connection.query(other, on: reactor).one()
+      #expect(throws: PostgresError.self) { try angry.decode(0, as: Mood.self) }
+    }
+  }
+
+  @Test("what does not fit its declared type is refused before it is sent")
+  func refusals() async throws {
+    try await withConnection { connection, reactor in
+      let cases: [(PostgresType, any PostgresEncodable)] = [
+        (.text, "a\0b"), (.array(of: .text), ["a\0b"]), (.int4, 1 << 40), (.uuid, 5), (.int8, UUID()),
+        (.int8, [1]), (.array(of: .int8), ["x"]), (.interval, Duration.seconds(Int64.max)), (.text, true),
+      ]
+      for (index, (type, value)) in cases.enumerated() {
+        let statement = PostgresStatement("refused_\(index)", "select $1", [type])
+        let error = try await failure { try await connection.query(statement, [value], on: reactor) }
+        #expect(error.code == .invalidParameter)
+      }
+      let error = try await failure { try await connection.query(echo, on: reactor) }
+      #expect(error.code == .invalidParameter)
+      #expect(connection.statementsAnswered == 0)
+      try await connection.query(one, on: reactor)
+    }
+  }
+}
+
+private enum Mood: String, PostgresScalar {
+  case calm, loud
+}

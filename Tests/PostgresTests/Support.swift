@@ -1,0 +1,91 @@
+import Logging
+import Postgres
+import Reactors
+import TestPostgres
+import Testing
+
+let quiet = Logger(label: "tests") { _ in SwiftLogNoOpLogHandler() }
+
+/// Runs a test's body on a reactor of its own.
+func onReactor(_ body: @escaping @Sendable (isolated Reactor) async throws -> Void) async throws {
+  let group = try ReactorGroup(count: 1)
+  let result: Result<Void, any Error>
+  do {
+    try await group.reactors[0].perform(body)
+    result = .success(())
+  } catch {
+    result = .failure(error)
+  }
+  await group.stop()
+  try result.get()
+}
+
+/// A connection to the shared cluster, closed at the end.
+func withConnection(
+  _ configure: @escaping @Sendable (inout PostgresConfiguration) -> Void = { _ in },
+  _ body: @escaping @Sendable (PostgresConnection, isolated Reactor) async throws -> Void
+) async throws {
+  var configuration = PostgresConfiguration(conninfo: try await TestPostgres.shared.conninfo())
+  configure(&configuration)
+  try await onReactor { [configuration] reactor in
+    let connection = try await PostgresConnection.connect(configuration, logger: quiet, on: reactor)
+    let result: Result<Void, any Error>
+    do {
+      try await body(connection, reactor)
+      result = .success(())
+    } catch {
+      result = .failure(error)
+    }
+    connection.close(on: reactor)
+    try result.get()
+  }
+}
+
+/// Runs work that must fail with a `PostgresError`; the error.
+func failure(
+  _ work: () async throws -> Void
+) async throws -> PostgresError {
+  do {
+    try await work()
+  } catch let error as PostgresError {
+    return error
+  }
+  throw UnexpectedSuccess()
+}
+
+struct UnexpectedSuccess: Error {}
+
+let sleepStatement = PostgresStatement("sleep", "select pg_sleep($1)", [.float8])
+let one = PostgresStatement("one", "select 1")
+let echo = PostgresStatement("echo", "select $1", [.int8])
+
+/// Starts one task each for `0..<count` on the reactor, in order; their results in that order.
+func inParallel<Value>(
+  _ count: Int, on reactor: isolated Reactor, _ work: @escaping (Int) async throws -> Value
+) async throws -> [Value] {
+  let gathering = Gathering<Value>(count)
+  for number in 0..<count {
+    reactor.start {
+      do {
+        gathering.results[number] = .success(try await work(number))
+      } catch {
+        gathering.results[number] = .failure(error)
+      }
+      gathering.left -= 1
+      if gathering.left == 0 { gathering.done.signal(on: reactor) }
+    }
+  }
+  #expect(await gathering.done.wait(for: .seconds(60), on: reactor))
+  return try gathering.results.map { try #require($0).get() }
+}
+
+private final class Gathering<Value> {
+  var results: [Result<Value, any Error>?]
+  var left: Int
+  let done = Signal()
+
+  init(_ count: Int) {
+    results = .init(repeating: nil, count: count)
+    left = count
+  }
+}

@@ -1,0 +1,129 @@
+import Foundation
+
+/// A cluster that could not be made, with what the failing program said.
+public struct TestPostgresError: Error, CustomStringConvertible {
+  /// The program and its output.
+  public let description: String
+}
+
+/// A child process. Spawned here rather than with Foundation's `Process`, which lets a child inherit the pipes of
+/// another one that is spawned at the same moment; such a pipe then never ends.
+struct ChildProcess {
+  let id: pid_t
+
+  /// - Parameters:
+  ///   - input: becomes its standard input; without one it reads the end of input.
+  ///   - output: becomes its standard output and error; without one they are dropped.
+  init(_ command: [String], input: Int32? = nil, output: Int32? = nil) throws {
+    var actions = posix_spawn_file_actions_t()
+    posix_spawn_file_actions_init(&actions)
+    defer { posix_spawn_file_actions_destroy(&actions) }
+    if let input { posix_spawn_file_actions_adddup2(&actions, input, 0) }
+    if input == nil { posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDONLY, 0) }
+    if let output { posix_spawn_file_actions_adddup2(&actions, output, 1) }
+    if output == nil { posix_spawn_file_actions_addopen(&actions, 1, "/dev/null", O_WRONLY, 0) }
+    posix_spawn_file_actions_adddup2(&actions, 1, 2)
+    var attributes = posix_spawnattr_t()
+    posix_spawnattr_init(&attributes)
+    defer { posix_spawnattr_destroy(&attributes) }
+    // Swift's pool threads block nearly every signal, and a shell without SIGCHLD waits for ever.
+    var unblocked = sigset_t()
+    sigemptyset(&unblocked)
+    posix_spawnattr_setsigmask(&attributes, &unblocked)
+    posix_spawnattr_setflags(&attributes, Int16(POSIX_SPAWN_SETSIGMASK))
+    let arguments = command.map { strdup($0) } + [nil]
+    defer { for argument in arguments { free(argument) } }
+    var id: pid_t = 0
+    let code = posix_spawnp(&id, command[0], &actions, &attributes, arguments, environ)
+    guard code == 0 else { throw TestPostgresError(description: "\(command[0]): errno \(code)") }
+    self.id = id
+  }
+
+  /// Waits for its end; 0 when it succeeded.
+  func wait() -> Int32 {
+    var status: Int32 = 0
+    while waitpid(id, &status, 0) < 0, errno == EINTR {}
+    return status
+  }
+}
+
+/// A pipe that no other child inherits.
+struct ClosedPipe {
+  let reading: Int32
+  let writing: Int32
+
+  init() throws {
+    var ends: [Int32] = [0, 0]
+    // `pipe2` is hidden from Swift, and `pipe` cannot close its ends on exec atomically; a socket pair can.
+    let type = Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue)
+    guard socketpair(AF_UNIX, type, 0, &ends) == 0 else {
+      throw TestPostgresError(description: "socketpair: errno \(errno)")
+    }
+    (reading, writing) = (ends[0], ends[1])
+  }
+}
+
+/// Runs a program to its end; what it printed.
+@discardableResult
+func run(_ command: [String]) throws -> String {
+  let pipe = try ClosedPipe()
+  defer { close(pipe.reading) }
+  let spawned = Result { try ChildProcess(command, output: pipe.writing) }
+  close(pipe.writing)
+  let child = try spawned.get()
+  let text = String(decoding: readToEnd(pipe.reading), as: UTF8.self)
+  guard child.wait() == 0 else { throw TestPostgresError(description: "\(command[0]): \(text)") }
+  return text
+}
+
+private func readToEnd(_ descriptor: Int32) -> [UInt8] {
+  var bytes: [UInt8] = []
+  var buffer = [UInt8](repeating: 0, count: 4096)
+  while true {
+    let count = read(descriptor, &buffer, buffer.count)
+    if count > 0 { bytes += buffer[..<count] }
+    if count == 0 || (count < 0 && errno != EINTR) { return bytes }
+  }
+}
+
+var isRoot: Bool { geteuid() == 0 }
+
+/// PostgreSQL refuses to run as root; its own account where there is one.
+let account: String = getpwnam("postgres") == nil ? "nobody" : "postgres"
+
+/// The command as the server's account.
+func asServer(_ command: [String]) -> [String] {
+  guard isRoot, let entry = getpwnam(account)?.pointee else { return command }
+  return ["setpriv", "--reuid=\(entry.pw_uid)", "--regid=\(entry.pw_gid)", "--clear-groups"] + command
+}
+
+/// A folder whose path is short enough for a Unix socket.
+func makeTemporaryFolder() throws -> String {
+  var template = Array("/tmp/test-postgres-XXXXXX".utf8CString)
+  guard mkdtemp(&template) != nil else { throw TestPostgresError(description: "mkdtemp: errno \(errno)") }
+  return String(decoding: template.dropLast().map(UInt8.init(bitPattern:)), as: UTF8.self)
+}
+
+/// A port that was free a moment ago.
+func freePort() throws -> UInt16 {
+  let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
+  defer { close(descriptor) }
+  var address = sockaddr_in()
+  address.sin_family = sa_family_t(AF_INET)
+  address.sin_addr.s_addr = UInt32(INADDR_LOOPBACK).bigEndian
+  var length = socklen_t(MemoryLayout<sockaddr_in>.size)
+  let isBound = withUnsafeMutablePointer(to: &address) { pointer in
+    pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+      bind(descriptor, $0, length) == 0 && getsockname(descriptor, $0, &length) == 0
+    }
+  }
+  guard isBound else { throw TestPostgresError(description: "no free port: errno \(errno)") }
+  return UInt16(bigEndian: address.sin_port)
+}
+
+/// Runs work that blocks on a thread of its own: the pool's few threads must not wait for a server.
+func onOwnThread<Value: Sendable>(_ work: @escaping @Sendable () throws -> Value) async throws -> Value {
+  try await withCheckedThrowingContinuation { continuation in
+    Thread.detachNewThread { continuation.resume(with: Result { try work() }) }
+  }
+}

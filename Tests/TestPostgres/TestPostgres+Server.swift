@@ -1,0 +1,89 @@
+import Foundation
+import Synchronization
+
+extension TestPostgres {
+  /// Starts the server and waits until it takes connections.
+  public func start() async throws {
+    try await onOwnThread { try self.startServer() }
+  }
+
+  /// Stops the server and waits until it is gone. The folder stays for the next start.
+  public func stop(_ mode: ShutdownMode = .fast) async throws {
+    try await onOwnThread { self.stopServer(mode) }
+  }
+
+  /// Stops and starts.
+  public func restart(_ mode: ShutdownMode = .fast) async throws {
+    try await stop(mode)
+    try await start()
+  }
+
+  /// Kills the whole server at once, as a power cut would.
+  public func kill() async throws {
+    try await onOwnThread {
+      for process in self.serverProcesses() { Foundation.kill(process, SIGKILL) }
+      self.stopServer(.immediate)
+    }
+  }
+
+  func startServer() throws {
+    let command = asServer([Self.binaries + "/postgres", "-D", folder + "/data", "-p", "\(port)"] + options)
+    let started = try Watchdog(command, folder: folder)
+    watchdog.withLock { $0 = started }
+    try awaitReady()
+  }
+
+  private func stopServer(_ mode: ShutdownMode) {
+    signal(mode.rawValue)
+    let stopped = watchdog.withLock { watchdog in
+      defer { watchdog = nil }
+      return watchdog
+    }
+    stopped?.leaveFolder()
+  }
+
+  /// Stops every server process where it stands, so that connections stay open and nothing answers.
+  public func freeze() {
+    for process in serverProcesses() { Foundation.kill(process, SIGSTOP) }
+  }
+
+  /// Lets frozen processes go on.
+  public func thaw() {
+    for process in serverProcesses() { Foundation.kill(process, SIGCONT) }
+  }
+
+  private func signal(_ number: Int32) {
+    guard let process = postmaster() else { return }
+    Foundation.kill(process, number)
+  }
+
+  private func postmaster() -> pid_t? {
+    guard let text = try? String(contentsOfFile: folder + "/data/postmaster.pid", encoding: .utf8) else { return nil }
+    return text.split(separator: "\n").first.flatMap { pid_t($0) }
+  }
+
+  /// The postmaster and its children, the postmaster first so that it cannot replace a child.
+  private func serverProcesses() -> [pid_t] {
+    guard let postmaster = postmaster() else { return [] }
+    let path = "/proc/\(postmaster)/task/\(postmaster)/children"
+    let children = (try? String(contentsOfFile: path, encoding: .utf8)) ?? ""
+    return [postmaster] + children.split(separator: " ").compactMap { pid_t($0) }
+  }
+
+  /// The postmaster writes `ready` into its lock file; there is nothing to wait on but the file.
+  private func awaitReady() throws {
+    for _ in 0..<startPollsMax {
+      let text = (try? String(contentsOfFile: folder + "/data/postmaster.pid", encoding: .utf8)) ?? ""
+      let lines = text.split(separator: "\n", omittingEmptySubsequences: false)
+      if lines.count > 7, lines[7].hasPrefix("ready") { return }
+      usleep(pollMicroseconds)
+    }
+    let log = (try? String(contentsOfFile: folder + "/log", encoding: .utf8)) ?? ""
+    throw TestPostgresError(description: "the server did not start:\n\(log)")
+  }
+}
+
+private let pollMicroseconds: UInt32 = 5000
+
+/// Half a minute: a recovery on a busy machine takes seconds.
+private let startPollsMax = 6000

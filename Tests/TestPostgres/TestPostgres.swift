@@ -1,0 +1,111 @@
+import Foundation
+import Synchronization
+
+/// A private PostgreSQL cluster in a temporary folder, for tests.
+///
+/// The server is a child of a small shell process that waits on a pipe from here: however this process ends, the pipe
+/// closes, the shell stops the server and removes the folder. As root the server runs as an unprivileged account.
+public final class TestPostgres: Sendable {
+  /// How a server is told to stop; see "Shutting Down the Server" in the manual.
+  public enum ShutdownMode: Int32, Sendable {
+    /// Waits for sessions to end.
+    case smart = 15
+    /// Ends sessions, then stops.
+    case fast = 2
+    /// Stops without a checkpoint; the next start recovers.
+    case immediate = 3
+  }
+
+  /// The cluster's folder, which also has the Unix socket.
+  public let folder: String
+
+  /// The port, also of the Unix socket. TCP on 127.0.0.1 asks for a password; the socket does not.
+  public let port: UInt16
+
+  /// The superuser's password over TCP.
+  public static let password = "secret-of-the-tests"
+
+  let options: [String]
+  let watchdog = Mutex<Watchdog?>(nil)
+  private let databases = Mutex(0)
+
+  /// The cluster that the tests of this process share; started by its first user, stopped with the process.
+  public static var shared: TestPostgres {
+    get async throws { try await sharedStart.value }
+  }
+
+  private static let sharedStart = Task { try await TestPostgres.launch() }
+
+  /// Makes and starts a cluster.
+  /// - Parameters:
+  ///   - isDurable: whether commits wait for the disk; off for speed.
+  ///   - settings: further server settings, `name=value`.
+  public static func launch(isDurable: Bool = false, settings: [String] = []) async throws -> TestPostgres {
+    try await onOwnThread { try TestPostgres(isDurable: isDurable, settings: settings) }
+  }
+
+  private init(isDurable: Bool, settings: [String]) throws {
+    folder = try makeTemporaryFolder()
+    port = try freePort()
+    let durability = isDurable ? [] : ["fsync=off", "full_page_writes=off", "synchronous_commit=off"]
+    let always = ["listen_addresses=127.0.0.1", "unix_socket_directories=\(folder)", "max_connections=200"]
+    options = (always + durability + settings).flatMap { ["-c", $0] }
+    try initialize()
+    try startServer()
+  }
+
+  deinit {
+    // Ends the pipe: the watchdog stops the server and removes the folder.
+    let isRunning = watchdog.withLock { watchdog in
+      defer { watchdog = nil }
+      return watchdog != nil
+    }
+    if !isRunning { try? FileManager.default.removeItem(atPath: folder) }
+  }
+
+  /// How to connect to a database over the Unix socket, as the superuser.
+  public func conninfo(database: String = "postgres") -> String {
+    "host=\(folder) port=\(port) user=postgres dbname=\(database)"
+  }
+
+  /// How to connect over TCP, with a password.
+  public func tcpConninfo(
+    database: String = "postgres", password: String = TestPostgres.password, host: String = "127.0.0.1"
+  ) -> String {
+    "host=\(host) port=\(port) user=postgres dbname=\(database) password=\(password)"
+  }
+
+  /// A new, empty database; its connection string.
+  public func makeDatabase() async throws -> String {
+    let number = databases.withLock { number in
+      number += 1
+      return number
+    }
+    try await psql("create database test_\(number)")
+    return conninfo(database: "test_\(number)")
+  }
+
+  /// Runs SQL with `psql`; its unaligned output without headers.
+  @discardableResult
+  public func psql(_ sql: String, database: String = "postgres") async throws -> String {
+    let connection = ["-d", conninfo(database: database), "-c", sql]
+    return try await onOwnThread {
+      try run([Self.binaries + "/psql", "-X", "-q", "-A", "-t", "-v", "ON_ERROR_STOP=1"] + connection)
+    }
+  }
+
+  /// Where PostgreSQL's programs are.
+  public static let binaries: String =
+    (try? run(["pg_config", "--bindir"]).trimmingCharacters(in: .whitespacesAndNewlines)) ?? "/usr/bin"
+
+  private func initialize() throws {
+    let passwordFile = folder + "/password"
+    try Self.password.write(toFile: passwordFile, atomically: false, encoding: .utf8)
+    if isRoot { try run(["chown", "-R", account, folder]) }
+    try run(
+      asServer([
+        Self.binaries + "/initdb", "-D", folder + "/data", "-U", "postgres", "--pwfile", passwordFile, "--no-sync",
+        "--auth-local=trust", "--auth-host=scram-sha-256", "-E", "UTF8", "--locale=C.UTF-8",
+      ]))
+  }
+}

@@ -1,0 +1,43 @@
+import Foundation
+
+/// The shell process between this process and the server.
+final class Watchdog: Sendable {
+  /// `keep` on its input means: the server is stopped from outside, leave the folder. An end of input without it means
+  /// that this process is gone or done with the cluster.
+  private static let script = """
+    folder=$1; shift
+    "$@" >>"$folder/log" 2>&1 </dev/null &
+    server=$!
+    read word
+    if [ "$word" != keep ]; then kill -QUIT $server; fi
+    wait $server
+    if [ "$word" != keep ]; then rm -rf "$folder"; fi
+    """
+
+  private let child: ChildProcess
+  /// The only writing end: it closes with this object, or with this process.
+  private let input: Int32
+
+  init(_ command: [String], folder: String) throws {
+    let pipe = try ClosedPipe()
+    defer { close(pipe.reading) }
+    do {
+      child = try ChildProcess(["/bin/sh", "-c", Self.script, "watchdog", folder] + command, input: pipe.reading)
+    } catch {
+      close(pipe.writing)
+      throw error
+    }
+    input = pipe.writing
+  }
+
+  deinit {
+    close(input)
+  }
+
+  /// Lets the shell go and waits until the server is gone too. The next call must be the release of this object.
+  func leaveFolder() {
+    let word = Array("keep\n".utf8)
+    _ = write(input, word, word.count)
+    _ = child.wait()
+  }
+}
