@@ -1,0 +1,142 @@
+public import APNSCore
+internal import HTTP2
+public import Logging
+public import Reactors
+public import TLSStreams
+
+/// Sends pushes to APNs from one reactor: a lane for each environment, one provider token for all.
+public final class APNSClient {
+  private let configuration: APNSConfiguration
+  private let tokens: ProviderTokenSource
+  private let lanes: [APNSEnvironment: APNSLane]
+  private let logger: Logger
+
+  /// Makes a client; connections are opened by ``warmUp(_:on:)`` or by the first push.
+  /// - Parameters:
+  ///   - endpoints: where each environment is. context: from ``makeContext(certificatesFile:)``, for all reactors.
+  public init(
+    endpoints: [APNSEnvironment: APNSEndpoint], context: TLSContext, tokens: ProviderTokenSource,
+    configuration: APNSConfiguration = APNSConfiguration(), logger: Logger
+  ) {
+    self.configuration = configuration
+    self.tokens = tokens
+    self.logger = logger
+    lanes = endpoints.mapValues {
+      APNSLane(to: $0, context: context, configuration: configuration, tokens: tokens, logger: logger)
+    }
+  }
+
+  /// Whom the client believes: the system's authorities, and those in a file of certificates if one is given.
+  /// - Throws: `TLSError` when the file cannot be read or holds no certificate.
+  public static func makeContext(certificatesFile: String?) throws(TLSError) -> TLSContext {
+    try TLSContext(trusting: certificatesFile.map { .systemAnd(.file($0)) } ?? .system, protocols: ["h2"])
+  }
+
+  /// Opens the connection to an environment ahead of the first push, and keeps it open.
+  public func warmUp(_ environment: APNSEnvironment, on reactor: isolated Reactor) {
+    lanes[environment]?.connect(on: reactor)
+  }
+
+  /// Whether a connection to the environment is open.
+  public func isConnected(to environment: APNSEnvironment) -> Bool {
+    lanes[environment]?.isConnected ?? false
+  }
+
+  /// Why there is no connection to the environment, in words for an operator; nil when there is one.
+  public func failure(of environment: APNSEnvironment) -> String? {
+    lanes[environment]?.lastFailure
+  }
+
+  /// Connections opened to the environment so far.
+  public func connectionsOpened(to environment: APNSEnvironment) -> Int {
+    lanes[environment]?.connectionsOpened ?? 0
+  }
+
+  /// Closes every connection after its last answer.
+  public func close(on reactor: isolated Reactor) {
+    for lane in lanes.values { lane.close(on: reactor) }
+  }
+}
+
+extension APNSClient: PushChannel {
+  /// Sends a push, waiting for a connection if need be, and resends it where APNs provably did not process it.
+  public func send(
+    _ request: PushRequest, to environment: APNSEnvironment, on reactor: isolated Reactor
+  ) async -> PushAttempt {
+    guard let lane = lanes[environment] else { return .failed(.notProcessed(cause: "no such environment")) }
+    let deadline = Reactor.now &+ configuration.requestLimit.clampedNanoseconds
+    var resends = 0
+    while true {
+      guard let left = timeLeft(until: deadline), let link = await lane.usableLink(within: left, on: reactor) else {
+        return .failed(.notProcessed(cause: lane.lastFailure ?? "no connection"))
+      }
+      let attempt = await send(request, over: link, until: deadline, on: reactor)
+      guard resends < configuration.resendsMax, await mayResend(attempt, over: link, of: lane, on: reactor) else {
+        return attempt
+      }
+      resends += 1
+    }
+  }
+
+  private func send(
+    _ request: PushRequest, over link: APNSLane.Link, until deadline: UInt64,
+    on reactor: isolated Reactor
+  ) async -> PushAttempt {
+    guard let left = timeLeft(until: deadline) else { return .failed(.notProcessed(cause: "deadline")) }
+    link.token.adopt(tokens.current)
+    let outcome = await link.connection.send(
+      HTTP2Request(request, authorization: link.token.token.authorization), within: left, on: reactor)
+    switch outcome {
+    case .response(let response):
+      link.hasProvedItself = true
+      return .answered(
+        PushAnswer(status: response.status, identifier: response.fields["apns-id"], body: response.body))
+    case .notProcessed(let cause):
+      return .failed(.notProcessed(cause: "\(cause)"))
+    case .unknown(let cause):
+      return .failed(.unknown(cause: "\(cause)"))
+    }
+  }
+
+  private func timeLeft(until deadline: UInt64) -> Duration? {
+    let now = Reactor.now
+    return now < deadline ? .nanoseconds(Int64(deadline - now)) : nil
+  }
+
+  /// Whether the push can go again at once, after what the attempt asks for has been done.
+  private func mayResend(
+    _ attempt: PushAttempt, over link: APNSLane.Link, of lane: APNSLane, on reactor: isolated Reactor
+  ) async -> Bool {
+    if case .failed(.notProcessed) = attempt { return true }
+    switch attempt.disposition {
+    case .refreshProviderToken:
+      return await replaceToken(over: link, of: lane, on: reactor)
+    case .reconnect:
+      lane.replace(link, on: reactor)
+      return true
+    default:
+      return false
+    }
+  }
+
+  /// APNs keeps refusing a connection once it has seen an expired token on it, so the connection goes as well.
+  private func replaceToken(over link: APNSLane.Link, of lane: APNSLane, on reactor: isolated Reactor) async -> Bool {
+    do {
+      guard try await tokens.replace(link.token.token) else { return false }
+      lane.replace(link, on: reactor)
+      return true
+    } catch {
+      logger.error("cannot sign a provider token", metadata: ["error": "\(error)"])
+      return false
+    }
+  }
+}
+
+extension HTTP2Request {
+  fileprivate init(_ request: PushRequest, authorization: String) {
+    var fields = HTTP2Fields()
+    fields.append("authorization", authorization)
+    for (name, value) in request.head.fields { fields.append(name, value) }
+    self.init(method: "POST", path: request.head.path, fields: fields, body: request.body)
+  }
+}

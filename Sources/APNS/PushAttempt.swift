@@ -1,0 +1,36 @@
+public import APNSCore
+public import Reactors
+
+/// How one attempt to hand a push to APNs ended.
+public enum PushAttempt: Equatable, Sendable {
+  /// APNs answered.
+  case answered(PushAnswer)
+  /// The request ended without an answer.
+  case failed(TransportFailure)
+
+  /// What is to be done next; a push whose fate is unknown may be resent, because its identifiers stay the same.
+  public var disposition: PushDisposition {
+    switch self {
+    case .answered(let answer): .disposition(of: answer)
+    case .failed: .retryLater(minimumWait: .zero)
+    }
+  }
+
+  /// The reason as the ledger keeps it: APNs' own word, or what the connection did. Nil for an accepted push.
+  public var reason: String? {
+    switch self {
+    case .answered(let answer) where answer.status == 200: nil
+    case .answered(let answer): answer.reason?.rawValue ?? "http_\(answer.status)"
+    case .failed(.notProcessed): "apns_unreachable"
+    case .failed(.unknown): "apns_answer_lost"
+    }
+  }
+}
+
+/// Something that hands pushes to APNs: the real channel, or a script in a test.
+public protocol PushChannel: AnyObject {
+  /// Sends a push once, and again only where APNs provably did nothing with it.
+  func send(
+    _ request: PushRequest, to environment: APNSEnvironment, on reactor: isolated Reactor
+  ) async -> PushAttempt
+}

@@ -1,0 +1,19 @@
+internal import Reactors
+
+/// The provider token that one connection shows; it changes seldom, whatever the process holds.
+struct ShownToken {
+  private(set) var token: ProviderToken
+  private var shownSince: UInt64
+
+  init(_ token: ProviderToken, now: UInt64 = Reactor.now) {
+    self.token = token
+    shownSince = now
+  }
+
+  /// Moves to a newer token once the present one has been shown for long enough.
+  mutating func adopt(_ newest: ProviderToken, now: UInt64 = Reactor.now) {
+    guard newest != token else { return }
+    guard ProviderTokenSchedule.mayReplace(age: .nanoseconds(Int64(now &- shownSince))) else { return }
+    self = ShownToken(newest, now: now)
+  }
+}
