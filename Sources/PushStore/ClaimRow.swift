@@ -1,0 +1,97 @@
+internal import FoundationEssentials
+internal import Postgres
+internal import PushRules
+
+/// One row of a claim: an event and one of its recipients, or an event that has none.
+struct ClaimRow {
+  /// The columns of ``PushStatements/claim``, in its order.
+  private enum Column: Int {
+    case subjectID, kind, attempts, isDelivery, enqueuedAt, claimedAt, conversationID, senderName, body
+    case userID, isParticipant, hasRead, lastSeenAge, sawAfterMessage, hasLeft, priorReadAge, badge
+    case deviceTokens, environments, acceptedDevices
+  }
+
+  private let row: PostgresRow
+
+  /// Rows of one event stand together, because the statement sorts by subject.
+  static func events(from rows: PostgresRows) throws(PostgresError) -> [PushEvent] {
+    var events: [PushEvent] = []
+    for row in rows {
+      let row = ClaimRow(row: row)
+      let event = try row.event()
+      if events.last?.isSameClaim(as: event) != true { events.append(event) }
+      if let recipient = try row.recipient() { events[events.count - 1].recipients.append(recipient) }
+    }
+    return events
+  }
+
+  private func event() throws(PostgresError) -> PushEvent {
+    PushEvent(
+      subject: PushSubject(id: try read(.subjectID), kind: try read(.kind)),
+      origin: try read(.isDelivery) ? .delivery : .inbox,
+      attempts: Int(try read(.attempts) as Int32),
+      enqueuedAt: try read(.enqueuedAt),
+      claimedAt: try read(.claimedAt),
+      message: try message(),
+      recipients: [])
+  }
+
+  private func message() throws(PostgresError) -> MessageContent? {
+    guard let conversationID: UUID = try read(.conversationID) else { return nil }
+    let text: String? = try read(.body)
+    return MessageContent(conversationID: conversationID, senderName: try read(.senderName), text: text ?? "")
+  }
+
+  private func recipient() throws(PostgresError) -> PushRecipient? {
+    guard let userID: UUID = try read(.userID) else { return nil }
+    let accepted: [String] = try read(.acceptedDevices)
+    let devices = try self.devices(without: accepted)
+    let badge: Int64? = try read(.badge)
+    return PushRecipient(
+      userID: userID,
+      isParticipant: try read(.isParticipant),
+      situation: try situation(deviceCount: devices.count + accepted.count),
+      badge: Int(badge ?? 0),
+      devices: devices,
+      acceptedDevices: accepted)
+  }
+
+  private func situation(deviceCount: Int) throws(PostgresError) -> RecipientSituation {
+    let conversationID: UUID? = try read(.conversationID)
+    let enqueuedAt: Int64 = try read(.enqueuedAt)
+    let claimedAt: Int64 = try read(.claimedAt)
+    return RecipientSituation(
+      messageAge: .microseconds(claimedAt - enqueuedAt),
+      isDeleted: conversationID == nil,
+      hasRead: try read(.hasRead),
+      lastSeenAge: try duration(.lastSeenAge),
+      sawAfterMessage: try read(.sawAfterMessage),
+      hasLeft: try read(.hasLeft),
+      newestOtherReadAge: try duration(.priorReadAge),
+      deviceCount: deviceCount)
+  }
+
+  private func devices(without accepted: [String]) throws(PostgresError) -> [PushDevice] {
+    let tokens: [String] = try read(.deviceTokens)
+    let environments: [String] = try read(.environments)
+    return zip(tokens, environments).filter { !accepted.contains($0.0) }.map { token, environment in
+      PushDevice(token: token, environment: environment.isEmpty ? nil : environment)
+    }
+  }
+
+  private func duration(_ column: Column) throws(PostgresError) -> Duration? {
+    let microseconds: Int64? = try read(column)
+    return microseconds.map { .microseconds($0) }
+  }
+
+  private func read<Value: PostgresDecodable>(_ column: Column) throws(PostgresError) -> Value {
+    try row.decode(column.rawValue)
+  }
+}
+
+extension PushEvent {
+  /// Two rows belong to one claim on the inbox; every delivery is a claim of its own.
+  fileprivate func isSameClaim(as other: PushEvent) -> Bool {
+    origin == .inbox && other.origin == .inbox && subject == other.subject
+  }
+}

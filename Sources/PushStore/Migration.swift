@@ -1,0 +1,27 @@
+internal import Postgres
+
+/// One file of `db/migrations`, built into the program.
+public struct Migration: Sendable {
+  /// The number in front of the file's name; versions are applied in order.
+  public let version: Int
+
+  /// The file's name without its ending, e.g. `0002_tacet_schema`.
+  public let name: String
+
+  let sql: String
+
+  private init(_ name: String, _ text: [UInt8]) {
+    guard let version = Int(name.prefix(4)) else { preconditionFailure("\(name) does not begin with a version") }
+    self.version = version
+    self.name = name
+    sql = String(decoding: text, as: UTF8.self)
+  }
+
+  /// Every migration, in order.
+  public static let all: [Migration] = [
+    Migration("0001_host_tables", PackageResources._001_host_tables_sql),
+    Migration("0002_tacet_schema", PackageResources._002_tacet_schema_sql),
+    Migration("0003_host_contract", PackageResources._003_host_contract_sql),
+    Migration("0004_message_trigger", PackageResources._004_message_trigger_sql),
+  ]
+}

@@ -1,0 +1,94 @@
+public import FoundationEssentials
+public import PushRules
+
+/// What a push is about: a row of the host, and which kind of event it is.
+public struct PushSubject: Hashable, Sendable {
+  /// The host's id of the row, for messages the message id.
+  public let id: UUID
+
+  /// The kind of event, `message` for chat messages; also the ledger's `push_type`.
+  public let kind: String
+
+  /// Names a subject.
+  public init(id: UUID, kind: String) {
+    self.id = id
+    self.kind = kind
+  }
+
+  /// The chat message with this id.
+  public static func message(_ id: UUID) -> PushSubject { PushSubject(id: id, kind: "message") }
+}
+
+/// A claimed piece of work: an event with all its recipients, or what remains of one for a single recipient.
+public struct PushEvent: Equatable, Sendable {
+  /// Which table the claim was made on, and so which row the record removes.
+  public enum Origin: Equatable, Sendable {
+    /// A new event. Recipients who already stand in the ledger are left out.
+    case inbox
+    /// A hold that has ended or a retry that is due, for one recipient.
+    case delivery
+  }
+
+  /// What happened.
+  public let subject: PushSubject
+
+  /// Where the work came from.
+  public let origin: Origin
+
+  /// Claims so far, this one included. It fences the record: a later claim has a higher number.
+  public let attempts: Int
+
+  /// When the event was committed, by the database's clock; microseconds since 1970.
+  public let enqueuedAt: Int64
+
+  /// When this claim was made, by the database's clock; microseconds since 1970.
+  public let claimedAt: Int64
+
+  /// The message; nil when it has been deleted.
+  public let message: MessageContent?
+
+  /// Whom it concerns; may be empty.
+  public internal(set) var recipients: [PushRecipient]
+}
+
+/// What the composer needs of a message.
+public struct MessageContent: Equatable, Sendable {
+  /// The conversation it belongs to.
+  public let conversationID: UUID
+
+  /// The sender's name as the host shows it, nil when unknown.
+  public let senderName: String?
+
+  /// The text, at most its first 4096 characters; empty for a message without text.
+  public let text: String
+}
+
+/// One recipient of an event, with everything a decision needs.
+public struct PushRecipient: Equatable, Sendable {
+  /// The host's user id.
+  public let userID: UUID
+
+  /// Whether the user still takes part in the conversation.
+  public let isParticipant: Bool
+
+  /// What the rules look at.
+  public let situation: RecipientSituation
+
+  /// The user's unread messages, absolute.
+  public let badge: Int
+
+  /// Devices that have not got this push yet.
+  public let devices: [PushDevice]
+
+  /// Device tokens that APNs accepted in an earlier attempt.
+  public let acceptedDevices: [String]
+}
+
+/// A device token as the host stores it.
+public struct PushDevice: Equatable, Sendable {
+  /// Hexadecimal text, not yet checked.
+  public let token: String
+
+  /// `production` or `sandbox`; nil when the token's registration did not say.
+  public let environment: String?
+}

@@ -1,0 +1,143 @@
+public import FoundationEssentials
+
+/// The four things that can have become of a recipient's push, as the API and the ledger name them.
+public enum OutcomeDecision: String, Sendable {
+  /// APNs accepted it for at least one device.
+  case sent
+  /// It will be looked at again.
+  case held
+  /// Nothing had to be sent.
+  case skipped
+  /// It should have been sent and cannot be.
+  case failed
+}
+
+/// What is to be recorded for one recipient of a claimed event.
+public struct RecipientOutcome: Equatable, Sendable {
+  /// Work that remains, and so a row in the queue.
+  public enum Remaining: String, Sendable {
+    /// The rules wait for more to be learnt.
+    case held
+    /// A device could not be reached for now.
+    case retryable
+  }
+
+  /// Whom it concerns.
+  public let userID: UUID
+
+  /// What became of it.
+  public var decision: OutcomeDecision
+
+  /// Why, nil for a plain success.
+  public var reason: String?
+
+  /// When to look again, from the moment of the claim; nil when nothing remains.
+  public var due: Duration?
+
+  /// What remains; nil exactly when `due` is.
+  public var remaining: Remaining?
+
+  /// Device tokens that have the push by now.
+  public var acceptedDevices: [String]
+
+  /// From the wake-up to the claim's answer, in microseconds.
+  public var wokenMicroseconds: Int64 = 0
+
+  /// From the claim's answer to the decision, in microseconds.
+  public var decidedMicroseconds: Int64 = 0
+
+  /// From the claim's answer to APNs' first acceptance, in microseconds; nil when there was none.
+  public var acceptedMicroseconds: Int64?
+
+  /// Makes an outcome without its times.
+  public init(
+    userID: UUID, decision: OutcomeDecision, reason: String? = nil, due: Duration? = nil,
+    remaining: Remaining? = nil, acceptedDevices: [String] = []
+  ) {
+    self.userID = userID
+    self.decision = decision
+    self.reason = reason
+    self.due = due
+    self.remaining = remaining
+    self.acceptedDevices = acceptedDevices
+  }
+}
+
+/// A device token that APNs has declared dead.
+public struct DeadDeviceToken: Equatable, Sendable {
+  /// The token as the host stores it.
+  public let token: String
+
+  /// APNs' reason.
+  public let reason: String
+
+  /// Since when, microseconds since 1970. A registration after this moment keeps the token alive.
+  public let invalidSince: Int64
+
+  /// Notes a dead token.
+  public init(token: String, reason: String, invalidSince: Int64) {
+    self.token = token
+    self.reason = reason
+    self.invalidSince = invalidSince
+  }
+}
+
+/// A claimed event whose every recipient has an outcome: ready to be recorded.
+public struct DecidedEvent: Equatable, Sendable {
+  /// The event as it was claimed.
+  public let event: PushEvent
+
+  /// One per recipient of the claim.
+  public let outcomes: [RecipientOutcome]
+
+  /// Tokens found dead on the way.
+  public let deadTokens: [DeadDeviceToken]
+
+  /// What woke the service: `notify`, `webhook`, `poll` and so on.
+  public let wokenBy: String
+
+  /// Joins a claim and its outcomes.
+  public init(event: PushEvent, outcomes: [RecipientOutcome], deadTokens: [DeadDeviceToken], wokenBy: String) {
+    self.event = event
+    self.outcomes = outcomes
+    self.deadTokens = deadTokens
+    self.wokenBy = wokenBy
+  }
+}
+
+/// A recipient's outcome as the ledger has it.
+public struct RecordedOutcome: Equatable, Sendable {
+  /// Whom it concerns.
+  public let userID: UUID
+
+  /// What became of it.
+  public let decision: OutcomeDecision
+
+  /// Why, nil for a plain success.
+  public let reason: String?
+
+  /// Until when it is held, microseconds since 1970; nil unless it is.
+  public let heldUntil: Int64?
+
+  /// Devices for which APNs accepted it.
+  public let devicesAccepted: Int
+
+  /// Makes an outcome, for tests and for composing answers.
+  public init(userID: UUID, decision: OutcomeDecision, reason: String?, heldUntil: Int64?, devicesAccepted: Int) {
+    self.userID = userID
+    self.decision = decision
+    self.reason = reason
+    self.heldUntil = heldUntil
+    self.devicesAccepted = devicesAccepted
+  }
+}
+
+/// What is known of a message's push.
+public enum MessageStatus: Equatable, Sendable {
+  /// The host has no such message.
+  case unknown
+  /// In the inbox, not yet decided.
+  case pending
+  /// Decided; empty when there was nobody to tell. Sorted by user id.
+  case decided([RecordedOutcome])
+}

@@ -1,0 +1,58 @@
+internal import Postgres
+
+extension PushStatements {
+  /// Makes sure that a message a webhook named is in the inbox, unless it has been decided, and reads its outcome.
+  ///
+  /// A message that came by a webhook alone counts as old as its own `created_at` says: nothing better is known, and a
+  /// webhook about last year's message must not push it.
+  static let ingest = PostgresStatement(
+    "ingest",
+    """
+    with message as materialized (
+      select m.created_at from tacet.message_context($1::uuid) m
+    ), ledger as materialized (
+      select l.user_id, l.decision, l.reason, l.held_until, l.devices_accepted
+      from public.push_log l
+      where l.subject_id = $1::uuid and l.push_type = 'message'
+    ), entry as (
+      insert into tacet.inbox (subject_id, kind, enqueued_at)
+      select $1::uuid, 'message', least(clock_timestamp(), m.created_at)
+      from message m
+      where not exists (select from ledger)
+      on conflict do nothing
+    )
+    select
+      exists (select from message) or exists (select from ledger) as is_known,
+      not exists (select from ledger) as is_pending,
+      l.user_id, l.decision, l.reason, (extract(epoch from l.held_until) * 1000000)::bigint as held_until,
+      l.devices_accepted::bigint
+    from (values (1)) as one
+    left join ledger l on true
+    order by l.user_id
+    """,
+    [.uuid])
+
+  /// What became of a message so far. Pending while its inbox row is there.
+  static let outcome = PostgresStatement(
+    "outcome",
+    """
+    select
+      true as is_known,
+      exists (select from tacet.inbox i where i.subject_id = $1::uuid and i.kind = 'message') as is_pending,
+      l.user_id, l.decision, l.reason, (extract(epoch from l.held_until) * 1000000)::bigint as held_until,
+      l.devices_accepted::bigint
+    from (values (1)) as one
+    left join public.push_log l on l.subject_id = $1::uuid and l.push_type = 'message'
+    order by l.user_id
+    """,
+    [.uuid])
+
+  /// Microseconds until something becomes due by itself, null when nothing waits.
+  static let nextDue = PostgresStatement(
+    "next_due",
+    """
+    select (extract(epoch from least(
+      (select min(i.available_at) from tacet.inbox i), (select min(d.due_at) from tacet.deliveries d)
+    ) - now()) * 1000000)::bigint as wait
+    """)
+}

@@ -1,0 +1,63 @@
+public import FoundationEssentials
+public import Postgres
+public import Reactors
+
+/// The service's view of the database: claims, records and look-ups, each one round trip.
+///
+/// Belongs to one reactor, as its pool does. Every call throws ``PostgresError``; one that throws has changed nothing,
+/// or, when the connection was lost while it ran, may have changed everything it was to change.
+public final class PushStore {
+  private let pool: PostgresPool
+
+  /// Uses a pool, which stays the caller's to close.
+  public init(pool: PostgresPool) {
+    self.pool = pool
+  }
+
+  /// Whether a connection is open now.
+  public var isReady: Bool { pool.isReady }
+
+  /// Leases work and reads what its decisions need.
+  /// - Parameters:
+  ///   - eventsMax: new events at the most.
+  ///   - deliveriesMax: due holds and retries at the most.
+  ///   - lease: how long nobody else may claim them.
+  /// - Returns: in the order of their commits, new events first; empty when nothing waits.
+  public func claim(
+    eventsMax: Int, deliveriesMax: Int, lease: Duration, on reactor: isolated Reactor
+  ) async throws(PostgresError) -> [PushEvent] {
+    let rows = try await pool.query(
+      PushStatements.claim, [eventsMax, deliveriesMax, lease.wholeMicroseconds], on: reactor)
+    return try ClaimRow.events(from: rows)
+  }
+
+  /// Records decided events in one transaction. No subject and recipient may appear twice in `events`.
+  public func record(_ events: [DecidedEvent], on reactor: isolated Reactor) async throws(PostgresError) {
+    _ = try await pool.query(PushStatements.record, RecordColumns(events).parameters, on: reactor)
+  }
+
+  /// Makes sure that a message is in the inbox unless it has been decided, and says where it stands.
+  public func ingest(message id: UUID, on reactor: isolated Reactor) async throws(PostgresError) -> MessageStatus {
+    try LedgerRow.status(from: try await pool.query(PushStatements.ingest, [id], on: reactor))
+  }
+
+  /// Where a known message stands.
+  public func status(ofMessage id: UUID, on reactor: isolated Reactor) async throws(PostgresError) -> MessageStatus {
+    try LedgerRow.status(from: try await pool.query(PushStatements.outcome, [id], on: reactor))
+  }
+
+  /// How long until something becomes due by itself; negative when it is overdue, nil when nothing waits.
+  public func timeUntilNextDue(on reactor: isolated Reactor) async throws(PostgresError) -> Duration? {
+    let rows = try await pool.query(PushStatements.nextDue, [], on: reactor)
+    return try rows.one().decode(0, as: Int64?.self).map { .microseconds($0) }
+  }
+}
+
+extension Duration {
+  /// Whole microseconds, rounded towards zero, as the database's `bigint` holds them.
+  package var wholeMicroseconds: Int64 {
+    let (seconds, attoseconds) = components
+    let (product, overflow) = seconds.multipliedReportingOverflow(by: 1_000_000)
+    return overflow ? (seconds < 0 ? .min : .max) : product + attoseconds / 1_000_000_000_000
+  }
+}

@@ -1,0 +1,80 @@
+internal import FoundationEssentials
+internal import Postgres
+
+/// Decided events turned into the columns that ``PushStatements/record`` takes.
+struct RecordColumns {
+  private var subjectIDs: [UUID] = []
+  private var kinds: [String] = []
+  private var userIDs: [UUID] = []
+  private var decisions: [String] = []
+  private var reasons: [String?] = []
+  private var enqueued: [Int64] = []
+  private var claimed: [Int64] = []
+  private var woken: [Int64] = []
+  private var decided: [Int64] = []
+  private var accepted: [Int64?] = []
+  private var devicesAccepted: [Int64] = []
+  private var attempts: [Int64] = []
+  private var due: [Int64?] = []
+  private var remaining: [String?] = []
+  private var acceptedDevices: [String] = []
+  private var wokenBy: [String] = []
+
+  private var finishedIDs: [UUID] = []
+  private var finishedKinds: [String] = []
+  private var finishedAttempts: [Int64] = []
+
+  private var deadTokens: [String] = []
+  private var deadReasons: [String] = []
+  private var deadSince: [Int64] = []
+
+  init(_ events: [DecidedEvent]) {
+    for decided in events {
+      for outcome in decided.outcomes { append(outcome, of: decided) }
+      for token in decided.deadTokens { append(token) }
+      if decided.event.origin == .inbox { appendFinished(decided.event) }
+    }
+  }
+
+  /// In the order of the statement's parameters.
+  var parameters: [any PostgresEncodable] {
+    [
+      subjectIDs, kinds, userIDs, decisions, reasons, enqueued, claimed, woken, decided, accepted, devicesAccepted,
+      attempts, due, remaining, acceptedDevices, wokenBy, finishedIDs, finishedKinds, finishedAttempts, deadTokens,
+      deadReasons, deadSince,
+    ]
+  }
+
+  private mutating func append(_ outcome: RecipientOutcome, of decided: DecidedEvent) {
+    let event = decided.event
+    subjectIDs.append(event.subject.id)
+    kinds.append(event.subject.kind)
+    userIDs.append(outcome.userID)
+    decisions.append(outcome.decision.rawValue)
+    reasons.append(outcome.reason)
+    enqueued.append(event.enqueuedAt)
+    claimed.append(event.claimedAt)
+    woken.append(outcome.wokenMicroseconds)
+    self.decided.append(outcome.decidedMicroseconds)
+    accepted.append(outcome.acceptedMicroseconds)
+    devicesAccepted.append(Int64(outcome.acceptedDevices.count))
+    attempts.append(Int64(event.attempts))
+    due.append(outcome.due?.wholeMicroseconds)
+    remaining.append(outcome.remaining?.rawValue)
+    // Hexadecimal text, so a comma cannot be part of a token; an array of arrays of unequal lengths cannot be sent.
+    acceptedDevices.append(outcome.acceptedDevices.joined(separator: ","))
+    wokenBy.append(decided.wokenBy)
+  }
+
+  private mutating func append(_ token: DeadDeviceToken) {
+    deadTokens.append(token.token)
+    deadReasons.append(token.reason)
+    deadSince.append(token.invalidSince)
+  }
+
+  private mutating func appendFinished(_ event: PushEvent) {
+    finishedIDs.append(event.subject.id)
+    finishedKinds.append(event.subject.kind)
+    finishedAttempts.append(Int64(event.attempts))
+  }
+}
