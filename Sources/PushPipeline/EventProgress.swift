@@ -1,0 +1,67 @@
+internal import APNS
+internal import PushStore
+internal import Reactors
+
+/// A claimed event on its way: collects its recipients' outcomes until none is missing.
+final class EventProgress {
+  let event: PushEvent
+  private let wokenBy: WakeCause
+  private let wokenMicroseconds: Int64
+  private let claimedAt: UInt64
+  private var outcomes: [RecipientOutcome] = []
+  private var deadTokens: [DeadDeviceToken] = []
+  private var deliveries: [Int: RecipientDelivery] = [:]
+  private var decidedMicroseconds: [Int: Int64] = [:]
+
+  /// - Parameters:
+  ///   - wokenAt: monotonic nanoseconds of the wake-up. claimedAt: of the claim's answer.
+  init(_ event: PushEvent, wokenBy: WakeCause, wokenAt: UInt64, claimedAt: UInt64) {
+    self.event = event
+    self.wokenBy = wokenBy
+    self.claimedAt = claimedAt
+    wokenMicroseconds = Int64(claimedAt &- wokenAt) / 1000
+    outcomes.reserveCapacity(event.recipients.count)
+  }
+
+  var isDecided: Bool { outcomes.count == event.recipients.count }
+
+  var decided: DecidedEvent {
+    DecidedEvent(event: event, outcomes: outcomes, deadTokens: deadTokens, wokenBy: wokenBy.rawValue)
+  }
+
+  /// Nothing is to be sent for this recipient.
+  func settle(_ outcome: RecipientOutcome) {
+    append(outcome, decidedAfter: elapsed)
+  }
+
+  /// Sending begins; every device of the recipient will report.
+  func begin(_ index: Int) {
+    decidedMicroseconds[index] = elapsed
+    deliveries[index] = RecipientDelivery(of: event.recipients[index])
+  }
+
+  func note(_ attempt: PushAttempt, for device: PushDevice, of index: Int) {
+    deliveries[index]?.note(attempt, for: device, elapsed: elapsed, claimedAt: event.claimedAt)
+  }
+
+  func noteUnsendable(_ reason: String, of index: Int) {
+    deliveries[index]?.noteUnsendable(reason)
+  }
+
+  /// Closes a recipient once all of its devices have reported.
+  func finishIfComplete(_ index: Int, wait: (Duration) -> Duration) {
+    guard let delivery = deliveries[index], delivery.pending == 0 else { return }
+    deliveries[index] = nil
+    deadTokens += delivery.deadTokens
+    append(delivery.outcome(wait: wait), decidedAfter: decidedMicroseconds.removeValue(forKey: index) ?? elapsed)
+  }
+
+  private func append(_ outcome: RecipientOutcome, decidedAfter microseconds: Int64) {
+    var outcome = outcome
+    outcome.wokenMicroseconds = wokenMicroseconds
+    outcome.decidedMicroseconds = microseconds
+    outcomes.append(outcome)
+  }
+
+  private var elapsed: Int64 { Int64(Reactor.now &- claimedAt) / 1000 }
+}

@@ -1,0 +1,44 @@
+public import APNSCore
+public import PushRules
+
+/// What a pipeline is told from outside, and the bounds on what it takes on.
+public struct PipelineConfiguration: Sendable {
+  /// The suppression window and how long a message is worth a push.
+  public var policy: SuppressionPolicy
+
+  /// The app that device tokens belong to.
+  public var bundleIdentifier: BundleIdentifier
+
+  /// The APNs environment of device tokens that do not say.
+  public var defaultEnvironment: APNSEnvironment
+
+  /// How long a claim is ours. Longer than a push and its record may take, because a claim that runs out is sent again
+  /// by somebody else; as short as that allows, because a dead replica's work waits for it.
+  public var lease = Duration.seconds(30)
+
+  /// New events claimed in one round trip. Rows of a claim are held in memory until they are decided.
+  public var eventsPerClaimMax = 128
+
+  /// Due holds and retries claimed in one round trip; fewer than events, so that fresh work goes first.
+  public var deliveriesPerClaimMax = 64
+
+  /// Pushes, and events, between their claim and their record. Over it nothing is claimed: work waits in the database,
+  /// not here.
+  /// 1000 streams fit one APNs connection.
+  public var pushesInFlightMax = 2000
+
+  /// How the loop paces itself.
+  public var schedule = PollSchedule.Configuration()
+
+  /// How failed pushes are tried again.
+  public var retry = RetryPolicy()
+
+  /// A configuration with the default bounds.
+  public init(
+    policy: SuppressionPolicy, bundleIdentifier: BundleIdentifier, defaultEnvironment: APNSEnvironment
+  ) {
+    self.policy = policy
+    self.bundleIdentifier = bundleIdentifier
+    self.defaultEnvironment = defaultEnvironment
+  }
+}

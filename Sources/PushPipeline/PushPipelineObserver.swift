@@ -1,0 +1,10 @@
+public import Reactors
+
+/// Told, on the pipeline's reactor, of what concerns other parts of the process. Must not block.
+public protocol PushPipelineObserver: AnyObject {
+  /// A claim came back full: other reactors may help.
+  func pipelineFoundMore(on reactor: isolated Reactor)
+
+  /// The pipeline began or ended to poll fast enough that nobody needs to notify it.
+  func pipelineBusyChanged(_ isBusy: Bool, on reactor: isolated Reactor)
+}
