@@ -1,0 +1,77 @@
+internal import FoundationEssentials
+internal import PushStore
+
+/// What a webhook is told: what became of the message, for each recipient.
+struct IngestAnswer: Encodable {
+  /// One recipient's part.
+  struct Recipient: Encodable {
+    let userID: String
+    let decision: String
+    let reason: String?
+    let until: String?
+    let devices: Int?
+
+    private enum CodingKeys: String, CodingKey {
+      case userID = "user_id"
+      case decision, reason, until, devices
+    }
+  }
+
+  let messageID: String
+  let sent: Bool
+  let skipped: Bool
+  let reason: String?
+  let recipients: [Recipient]
+
+  private enum CodingKeys: String, CodingKey {
+    case messageID = "message_id"
+    case sent, skipped, reason, recipients
+  }
+
+  /// A message that is still on its way.
+  init(pending messageID: UUID) {
+    self.messageID = messageID.uuidString.lowercased()
+    sent = false
+    skipped = false
+    reason = nil
+    recipients = []
+  }
+
+  /// A decided message.
+  init(messageID: UUID, outcomes: [RecordedOutcome]) {
+    self.messageID = messageID.uuidString.lowercased()
+    sent = outcomes.contains { $0.decision == .sent }
+    skipped = !sent
+    reason = Self.sharedReason(of: outcomes)
+    recipients = outcomes.map(Recipient.init)
+  }
+
+  var json: [UInt8] {
+    let encoder = JSONEncoder()
+    encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
+    // Strings, numbers and booleans: nothing that could fail to encode.
+    guard let data = try? encoder.encode(self) else { preconditionFailure("an answer could not be encoded") }
+    return Array(data)
+  }
+
+  private static func sharedReason(of outcomes: [RecordedOutcome]) -> String? {
+    guard let first = outcomes.first else { return "no_recipients" }
+    return outcomes.allSatisfy { $0.reason == first.reason } ? first.reason : nil
+  }
+}
+
+extension IngestAnswer.Recipient {
+  fileprivate init(_ outcome: RecordedOutcome) {
+    userID = outcome.userID.uuidString.lowercased()
+    decision = outcome.decision.rawValue
+    reason = outcome.reason
+    until = outcome.heldUntil.map(Self.timestamp)
+    devices = outcome.devicesAccepted > 0 ? outcome.devicesAccepted : nil
+  }
+
+  /// RFC 3339 in UTC with milliseconds.
+  private static func timestamp(_ microseconds: Int64) -> String {
+    let date = Date(timeIntervalSince1970: Double(microseconds) / 1_000_000)
+    return date.formatted(Date.ISO8601FormatStyle(includingFractionalSeconds: true))
+  }
+}

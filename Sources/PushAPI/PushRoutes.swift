@@ -1,0 +1,41 @@
+public import HTTPServing
+internal import HTTPTypes
+public import Logging
+public import Reactors
+
+/// The operations of `openapi.yaml`.
+public enum PushRoutes {
+  /// The largest webhook body. An envelope carries the whole row, whose text the database does not bound; a mebibyte is
+  /// far beyond any chat message, and little enough to hold for every connection.
+  static let webhookBytesMax = 1 << 20
+
+  /// Puts the routes together.
+  /// - Parameters:
+  ///   - metrics: the text of `/metrics`, made on the reactor that is asked.
+  public static func make(
+    services: PerReactor<PushServices>, authentication: WebhookAuthentication, webhookWait: Duration,
+    metrics: @escaping @Sendable (isolated Reactor) async -> String, logger: Logger
+  ) -> HTTPRoutes {
+    var routes = HTTPRoutes()
+    let webhook = MessageWebhook(
+      authentication: authentication, services: services, standardWait: webhookWait, logger: logger)
+    routes.add(
+      .post, "/v1/webhooks/messages", mediaTypes: ["application/json"], bodyBytesMax: webhookBytesMax,
+      handler: { try await webhook.handle($0, on: $1) })
+    let health = HealthRoutes(services: services)
+    routes.add(.get, "/healthz", handler: { health.health($0, on: $1) })
+    routes.add(.get, "/readyz", handler: { health.readiness($0, on: $1) })
+    routes.add(.get, "/metrics", handler: { await plain(metrics($1), "text/plain; version=0.0.4; charset=utf-8") })
+    routes.add(
+      .get, "/openapi.yaml",
+      handler: { _, _ in
+        HTTPServerResponse(
+          status: .ok, fields: [.contentType: "application/yaml"], body: PackageResources.openapi_yaml)
+      })
+    return routes
+  }
+
+  private static func plain(_ text: String, _ mediaType: String) -> HTTPServerResponse {
+    HTTPServerResponse(status: .ok, fields: [.contentType: mediaType], body: Array(text.utf8))
+  }
+}

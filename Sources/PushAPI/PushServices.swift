@@ -1,0 +1,40 @@
+public import PushPipeline
+public import PushStore
+
+/// What the handlers use of their own reactor.
+public struct PushServices {
+  /// The database.
+  public let store: PushStore
+
+  /// The pipeline to wake, and whose records to wait for.
+  public let pipeline: PushPipeline
+
+  /// Whether this reactor can do its work; asked by `/readyz`.
+  public let readiness: () -> [ReadinessCheck]
+
+  /// Joins them.
+  public init(store: PushStore, pipeline: PushPipeline, readiness: @escaping () -> [ReadinessCheck]) {
+    self.store = store
+    self.pipeline = pipeline
+    self.readiness = readiness
+  }
+}
+
+/// One thing that must be well for the service to be of use.
+public struct ReadinessCheck: Sendable {
+  /// What was looked at, e.g. `database`.
+  public let name: String
+
+  /// Whether it is well.
+  public let isReady: Bool
+
+  /// What is wrong, for an operator; nil when nothing is.
+  public let detail: String?
+
+  /// Notes a check.
+  public init(_ name: String, isReady: Bool, detail: String? = nil) {
+    self.name = name
+    self.isReady = isReady
+    self.detail = detail
+  }
+}

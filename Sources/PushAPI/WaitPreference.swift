@@ -1,0 +1,47 @@
+internal import HTTPTypes
+
+/// How long a caller wants to wait for an outcome: the `Prefer` field of RFC 7240.
+struct WaitPreference: Equatable {
+  /// The longest wait anybody gets: longer than any push takes, shorter than what proxies cut off.
+  static let longest = Duration.seconds(60)
+
+  /// How long to wait.
+  let limit: Duration
+
+  /// What to confirm in `Preference-Applied`; nil when the default applies.
+  let applied: String?
+
+  /// `respond-async` does not wait, `wait=N` waits N seconds, and without either the default holds. What cannot be
+  /// understood is ignored, as the RFC asks.
+  init(_ fields: HTTPFields, default standard: Duration) {
+    let wishes = fields[values: .prefer].flatMap { $0.split(separator: ",") }.map(Self.trimmed)
+    if wishes.contains(where: { $0.lowercased() == "respond-async" }) {
+      self.init(limit: .zero, applied: "respond-async")
+    } else if let seconds = wishes.lazy.compactMap(Self.seconds).first {
+      self.init(limit: min(.seconds(seconds), Self.longest), applied: "wait=\(seconds)")
+    } else {
+      self.init(limit: standard, applied: nil)
+    }
+  }
+
+  private init(limit: Duration, applied: String?) {
+    self.limit = limit
+    self.applied = applied
+  }
+
+  private static func seconds(_ wish: Substring) -> Int64? {
+    let parts = wish.split(separator: "=", maxSplits: 1)
+    guard parts.count == 2, trimmed(parts[0]).lowercased() == "wait" else { return nil }
+    let value = trimmed(parts[1])
+    guard !value.isEmpty, value.utf8.count <= 6, value.utf8.allSatisfy({ (0x30...0x39).contains($0) }) else {
+      return nil
+    }
+    return Int64(value)
+  }
+
+  private static func trimmed(_ text: Substring) -> Substring {
+    var text = text.drop { $0 == " " || $0 == "\t" }
+    while text.last == " " || text.last == "\t" { text.removeLast() }
+    return text
+  }
+}

@@ -1,0 +1,80 @@
+internal import Crypto
+internal import FoundationEssentials
+internal import HTTPTypes
+
+/// Checks that a webhook comes from somebody who knows a secret, in constant time.
+///
+/// Two ways, either is enough: `Authorization: Bearer <secret>`, or a signature as Standard Webhooks asks
+/// (`webhook-id`, `webhook-timestamp`, `webhook-signature: v1,<base64 HMAC-SHA-256>` over `id.timestamp.body`). Several
+/// secrets may be valid at once, so that they can be rotated.
+public struct WebhookAuthentication: Sendable {
+  /// One secret in its two uses.
+  public struct Key: Sendable {
+    let bearerDigest: SHA256Digest
+    let signingKey: SymmetricKey
+
+    /// - Parameters:
+    ///   - bearer: the secret as it stands in the header. signingKey: the key of signatures.
+    public init(bearer: String, signingKey: [UInt8]) {
+      bearerDigest = SHA256.hash(data: Array(bearer.utf8))
+      self.signingKey = SymmetricKey(data: signingKey)
+    }
+  }
+
+  /// How far the signature's time may be from ours, in seconds: a captured webhook is worthless afterwards. Source:
+  /// Standard Webhooks, "Verifying webhooks with timestamp".
+  static let toleranceSeconds: Int64 = 300
+
+  private let keys: [Key]
+
+  /// Accepts any of these keys.
+  public init(_ keys: [Key]) {
+    self.keys = keys
+  }
+
+  /// Whether the request is authentic.
+  /// - Parameters:
+  ///   - body: as it came. now: Unix seconds.
+  func accepts(_ fields: HTTPFields, body: [UInt8], now: Int64) -> Bool {
+    if let authorization = fields[.authorization] { return acceptsBearer(authorization) }
+    return acceptsSignature(fields, body: body, now: now)
+  }
+
+  private func acceptsBearer(_ authorization: String) -> Bool {
+    let parts = authorization.split(separator: " ", maxSplits: 1)
+    guard parts.count == 2, parts[0].lowercased() == "bearer" else { return false }
+    // Digests are compared in constant time, and hide the secret's length as well.
+    let digest = SHA256.hash(data: Array(parts[1].utf8))
+    return keys.reduce(false) { $0 || $1.bearerDigest == digest }
+  }
+
+  private func acceptsSignature(_ fields: HTTPFields, body: [UInt8], now: Int64) -> Bool {
+    guard let id = fields[.webhookID], let timestamp = fields[.webhookTimestamp], let seconds = Int64(timestamp),
+      abs(seconds.subtractingReportingOverflow(now).partialValue) <= Self.toleranceSeconds
+    else { return false }
+    let signed = Array("\(id).\(timestamp).".utf8) + body
+    return signatures(in: fields).contains { signature in
+      keys.contains { HMAC<SHA256>.isValidAuthenticationCode(signature, authenticating: signed, using: $0.signingKey) }
+    }
+  }
+
+  /// The header is a list separated by spaces; versions other than `v1` are skipped.
+  private func signatures(in fields: HTTPFields) -> [Data] {
+    (fields[.webhookSignature] ?? "").split(separator: " ").prefix(8).compactMap { entry in
+      entry.hasPrefix("v1,") ? Data(base64Encoded: String(entry.dropFirst(3))) : nil
+    }
+  }
+}
+
+extension HTTPField.Name {
+  /// The webhook's unique id; our own constants, so that they are known to be valid names.
+  static let webhookID = Self("webhook-id")!
+  /// When it was sent, Unix seconds.
+  static let webhookTimestamp = Self("webhook-timestamp")!
+  /// Its signatures.
+  static let webhookSignature = Self("webhook-signature")!
+  /// What the caller would like (RFC 7240).
+  static let prefer = Self("prefer")!
+  /// Which of its wishes were met (RFC 7240).
+  static let preferenceApplied = Self("preference-applied")!
+}
