@@ -36,6 +36,7 @@ let httpTypes: Target.Dependency = .product(name: "HTTPTypes", package: "swift-h
 let jwtKit: Target.Dependency = .product(name: "JWTKit", package: "jwt-kit")
 let lifecycle: Target.Dependency = .product(name: "ServiceLifecycle", package: "swift-service-lifecycle")
 let logging: Target.Dependency = .product(name: "Logging", package: "swift-log")
+let signals: Target.Dependency = .product(name: "UnixSignals", package: "swift-service-lifecycle")
 let x509: Target.Dependency = .product(name: "X509", package: "swift-certificates")
 let yams: Target.Dependency = .product(name: "Yams", package: "Yams")
 
@@ -57,19 +58,54 @@ let package = Package(
   targets: [
     // C libraries: headers and typed inline shims.
     .systemLibrary(name: "CLinux"),
+    .systemLibrary(name: "CLibpq", pkgConfig: "libpq", providers: [.apt(["libpq-dev"])]),
+    .systemLibrary(name: "CNghttp2", pkgConfig: "libnghttp2", providers: [.apt(["libnghttp2-dev"])]),
+    .systemLibrary(name: "COpenSSL", pkgConfig: "openssl", providers: [.apt(["libssl-dev"])]),
 
     // The loop.
     layer("Reactors", ["CLinux", collections, deque]),
     tests("ReactorsTests", ["Reactors", "CLinux"]),
 
-    // Values in, values out.
-    layer("APNSCore", [crypto]),
-    tests("APNSCoreTests", ["APNSCore"]),
+    // Drivers on the loop.
     layer("HTTP1", [httpTypes]),
     tests("HTTP1Tests", ["HTTP1", httpTypes]),
+    layer("HTTPServing", ["HTTP1", "Reactors", httpTypes, logging]),
+    tests("HTTPServingTests", ["CLinux", "HTTPServing", "HTTP1", "Reactors", httpTypes, logging]),
+    layer("TLSStreams", ["COpenSSL", "Reactors"]),
+    tests("TLSStreamsTests", ["TLSStreams", "Reactors"]),
+    layer("HTTP2", ["CNghttp2", "TLSStreams", "Reactors", deque]),
+    tests("HTTP2Tests", ["HTTP2", "TLSStreams", "Reactors"]),
+    layer("Postgres", ["CLibpq", "Reactors", deque, logging]),
+    .target(name: "TestPostgres", path: "Tests/TestPostgres", swiftSettings: strict),
+    tests("PostgresTests", ["Postgres", "Reactors", "TestPostgres", logging]),
+
+    // Rules and protocols: values in, values out.
+    layer("APNSCore", [crypto]),
+    tests("APNSCoreTests", ["APNSCore"]),
     layer("PushRules"),
     tests("PushRulesTests", ["PushRules"]),
+
+    // The service.
+    layer("APNS", ["APNSCore", "HTTP2", "Reactors", "TLSStreams", jwtKit, logging]),
+    .target(
+      name: "PushStore", dependencies: ["Postgres", "PushRules", "Reactors", logging],
+      resources: [.embedInCode("Migrations")], swiftSettings: strict),
+    layer("PushPipeline", ["APNS", "APNSCore", "Postgres", "PushRules", "PushStore", "Reactors", logging]),
+    .target(
+      name: "PushAPI",
+      dependencies: [
+        "HTTP1", "HTTPServing", "Postgres", "PushPipeline", "PushStore", "Reactors", crypto, httpTypes, logging,
+      ],
+      resources: [.embedInCode("openapi.yaml")], swiftSettings: strict),
     layer("ServiceSettings", ["APNSCore", "PushRules", configuration, crypto]),
     tests("ServiceSettingsTests", ["ServiceSettings", "APNSCore", "PushRules", crypto]),
+
+    // Commands: wiring only.
+    command(
+      "tacet",
+      [
+        "APNS", "APNSCore", "HTTPServing", "Postgres", "PushAPI", "PushPipeline", "PushStore", "Reactors",
+        "ServiceSettings", "TLSStreams", argumentParser, lifecycle, logging, signals,
+      ]),
   ]
 )

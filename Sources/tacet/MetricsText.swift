@@ -1,0 +1,51 @@
+import Reactors
+
+/// What one reactor has done so far.
+struct ReactorFigures: Sendable {
+  let reactor: String
+  let ticks: Int
+  let jobsFromOtherThreads: Int
+  let wakeUps: Int
+  let databaseRoundTrips: Int
+  let databaseReconnects: Int
+  let apnsConnectionsOpened: Int
+  let outcomes: [String: Int]
+}
+
+/// The figures of all reactors in the text format of Prometheus.
+enum MetricsText {
+  static func make(_ workers: PerReactor<ReactorWorker>) async -> String {
+    var figures: [ReactorFigures] = []
+    for worker in workers.all { figures.append(await worker.perform { $0.figures(on: $1) }) }
+    return text(of: figures)
+  }
+
+  static func text(of figures: [ReactorFigures]) -> String {
+    counter("tacet_reactor_ticks_total", "Turns of the event loop.", figures, \.ticks)
+      + counter(
+        "tacet_reactor_jobs_from_other_threads_total", "Jobs that came from another thread.", figures,
+        \.jobsFromOtherThreads)
+      + counter("tacet_reactor_wake_ups_total", "Times another thread ended a sleep.", figures, \.wakeUps)
+      + counter("tacet_database_round_trips_total", "Statements answered.", figures, \.databaseRoundTrips)
+      + counter("tacet_database_reconnects_total", "Sessions opened again.", figures, \.databaseReconnects)
+      + counter("tacet_apns_connections_opened_total", "Connections to APNs.", figures, \.apnsConnectionsOpened)
+      + outcomes(figures)
+  }
+
+  private static func counter(
+    _ name: String, _ help: String, _ figures: [ReactorFigures], _ value: KeyPath<ReactorFigures, Int>
+  ) -> String {
+    let lines = figures.map { "\(name){reactor=\"\($0.reactor)\"} \($0[keyPath: value])\n" }
+    return head(name, help) + lines.joined()
+  }
+
+  private static func outcomes(_ figures: [ReactorFigures]) -> String {
+    let totals = figures.reduce(into: [:]) { $0.merge($1.outcomes, uniquingKeysWith: +) }
+    let lines = totals.sorted { $0.key < $1.key }.map { "tacet_outcomes_total{decision=\"\($0.key)\"} \($0.value)\n" }
+    return head("tacet_outcomes_total", "Recorded outcomes of recipients.") + lines.joined()
+  }
+
+  private static func head(_ name: String, _ help: String) -> String {
+    "# HELP \(name) \(help)\n# TYPE \(name) counter\n"
+  }
+}

@@ -1,0 +1,102 @@
+import APNS
+import APNSCore
+import HTTPServing
+import Logging
+import Postgres
+import PushAPI
+import PushPipeline
+import PushStore
+import Reactors
+import ServiceLifecycle
+import ServiceSettings
+
+/// The parts of `tacet serve`, put together: one worker on each reactor, and the HTTP service in front of them.
+struct PushService: Service {
+  /// How long a stop may take: a push's own limit and its record. Process managers wait 30 seconds or longer.
+  private static let drainLimit = Duration.seconds(15)
+
+  private let settings: ServeSettings
+  private let logger: Logger
+  private let tokens: ProviderTokenSource
+  private let addresses: [SocketAddress]
+
+  /// Checks what can be checked without a network: the key signs, the address can be resolved.
+  init(_ settings: ServeSettings, logger: Logger) async throws {
+    self.settings = settings
+    self.logger = logger
+    let credentials = try ProviderCredentials(
+      keyIdentifier: settings.apns.keyIdentifier, teamIdentifier: settings.apns.teamIdentifier,
+      privateKey: settings.apns.privateKey.exposed)
+    tokens = try await ProviderTokenSource(credentials)
+    addresses = try await settings.listenAddress.resolved()
+  }
+
+  func run() async throws {
+    let group = try ReactorGroup(count: settings.reactors ?? ReactorGroup.processorCount)
+    do {
+      try await serve(on: group)
+    } catch {
+      await group.stop()
+      throw error
+    }
+    await group.stop()
+    logger.notice("stopped")
+  }
+
+  private func serve(on group: ReactorGroup) async throws {
+    let workers = try await makeWorkers(on: group)
+    let routes = try await makeRoutes(workers)
+    let http = try await startHTTP(routes, on: group)
+    logger.notice("serving", metadata: ["address": "\(http.address)", "reactors": "\(group.reactors.count)"])
+    try? await gracefulShutdown()
+    logger.notice("stopping")
+    let isDrained = await http.drain(within: Self.drainLimit)
+    var isRecorded = true
+    for worker in workers.all {
+      isRecorded = await worker.perform { await $0.stop(within: Self.drainLimit, on: $1) } && isRecorded
+    }
+    if !isDrained || !isRecorded { logger.warning("stopped before everything was finished") }
+  }
+
+  private func makeWorkers(on group: ReactorGroup) async throws -> PerReactor<ReactorWorker> {
+    let context = try APNSClient.makeContext(certificatesFile: settings.apns.certificatesFile)
+    let workers = try await PerReactor(group.reactors) { [settings, tokens, logger] number, reactor in
+      ReactorWorker(
+        settings, number: number, context: context, tokens: tokens, logger: logger, on: reactor)
+    }
+    for worker in workers.all {
+      await worker.perform { $0.start(neighbours: workers.all, on: $1) }
+    }
+    return workers
+  }
+
+  private func makeRoutes(_ workers: PerReactor<ReactorWorker>) async throws -> HTTPRoutes {
+    let services = try await PerReactor(workers.all.map(\.reactor)) { _, reactor in
+      workers.value(on: reactor).services
+    }
+    let keys = settings.webhooks.secrets.map {
+      WebhookAuthentication.Key(bearer: $0.bearer.exposed, signingKey: $0.signingKey.exposed)
+    }
+    return PushRoutes.make(
+      services: services, authentication: WebhookAuthentication(keys), webhookWait: settings.webhooks.wait,
+      metrics: { _ in await MetricsText.make(workers) }, logger: logger)
+  }
+
+  private func startHTTP(_ routes: HTTPRoutes, on group: ReactorGroup) async throws -> HTTPService {
+    guard let address = addresses.first else { preconditionFailure("resolving found no address and no error") }
+    return try await HTTPService.start(routes, on: address, reactors: group.reactors, logger: logger)
+  }
+}
+
+extension ListenAddress {
+  /// Where to listen; a name becomes its first address.
+  fileprivate func resolved() async throws -> [SocketAddress] {
+    switch self {
+    case .tcp(let host, let port):
+      return try await Resolver.addresses(of: host, port: port)
+    case .unix(let path):
+      guard let address = SocketAddress(unixPath: path) else { preconditionFailure("the settings checked the path") }
+      return [address]
+    }
+  }
+}

@@ -1,0 +1,119 @@
+import APNS
+import APNSCore
+import Logging
+import Postgres
+import PushAPI
+import PushPipeline
+import PushStore
+import Reactors
+import ServiceSettings
+import TLSStreams
+
+/// Everything one reactor owns: its database sessions, its APNs connections and its pipeline.
+final class ReactorWorker {
+  /// Sessions with the database of each reactor. Commits wait for the disk one after the other on a session; four let
+  /// claims, records and webhooks overlap.
+  private static let poolSize = 4
+
+  private let number: Int
+  private let pool: PostgresPool
+  private let store: PushStore
+  private let apns: APNSClient
+  private let pipeline: PushPipeline
+  private let tokens: ProviderTokenSource
+  private let environment: APNSEnvironment
+  private let logger: Logger
+  private let listener: WakeListener?
+  private let tokenTimer: TokenRenewal
+  private var others: [ReactorBound<ReactorWorker>] = []
+
+  /// Connects nothing yet.
+  init(
+    _ settings: ServeSettings, number: Int, context: TLSContext, tokens: ProviderTokenSource, logger: Logger,
+    on reactor: isolated Reactor
+  ) {
+    var database = PostgresConfiguration(conninfo: settings.database.connectionString.exposed)
+    // If the database server crashes and forgets a claim or a record, the inbox row that the host's own commit made
+    // durable is back as well, and the push is sent again under the same identifiers.
+    database.commitsAsynchronously = true
+    self.number = number
+    self.tokens = tokens
+    self.logger = logger
+    environment = settings.apns.environment
+    pool = PostgresPool(database, size: Self.poolSize, logger: logger)
+    store = PushStore(pool: pool)
+    apns = APNSClient(endpoints: settings.apns.endpoints, context: context, tokens: tokens, logger: logger)
+    let pipeline = PushPipeline(
+      store: store, channel: apns, configuration: PipelineConfiguration(settings), logger: logger)
+    self.pipeline = pipeline
+    tokenTimer = TokenRenewal(tokens, logger: logger)
+    // One session hears the notifications; a reactor that finds more than it can take asks the others.
+    listener = number > 0 ? nil : WakeListener(database, logger: logger, handler: pipeline)
+  }
+
+  /// What the HTTP handlers of this reactor use.
+  var services: PushServices {
+    PushServices(store: store, pipeline: pipeline, readiness: { [unowned self] in readiness() })
+  }
+
+  /// Opens the connections and begins to work.
+  func start(neighbours: [ReactorBound<ReactorWorker>], on reactor: isolated Reactor) {
+    pool.start(on: reactor)
+    apns.warmUp(environment, on: reactor)
+    others = neighbours.filter { $0.reactor !== reactor }
+    pipeline.observer = self
+    if let listener {
+      listener.start(on: reactor)
+      tokenTimer.start(on: reactor)
+    }
+    reactor.start { await self.pipeline.run(on: reactor) }
+  }
+
+  /// Finishes what was claimed and closes the connections.
+  /// - Returns: whether everything was finished in time.
+  func stop(within limit: Duration, on reactor: isolated Reactor) async -> Bool {
+    let isDrained = await pipeline.drain(within: limit, on: reactor)
+    tokenTimer.stop(on: reactor)
+    await listener?.close(on: reactor)
+    apns.close(on: reactor)
+    await pool.close(on: reactor)
+    return isDrained
+  }
+
+  /// Figures for `/metrics`.
+  func figures(on reactor: isolated Reactor) -> ReactorFigures {
+    ReactorFigures(
+      reactor: reactor.name,
+      ticks: reactor.ticks,
+      jobsFromOtherThreads: reactor.executor.jobsFromOtherThreads,
+      wakeUps: reactor.executor.wakeUps,
+      databaseRoundTrips: pool.counters.roundTrips,
+      databaseReconnects: pool.counters.reconnects,
+      apnsConnectionsOpened: apns.connectionsOpened(to: environment),
+      outcomes: pipeline.outcomeCounts)
+  }
+
+  private func readiness() -> [ReadinessCheck] {
+    var checks = [
+      ReadinessCheck("database", isReady: pool.isReady, detail: pool.isReady ? nil : "no session is open"),
+      ReadinessCheck("apns", isReady: apns.isConnected(to: environment), detail: apns.failure(of: environment)),
+    ]
+    if let listener {
+      checks.append(
+        ReadinessCheck(
+          "listen", isReady: listener.isListening,
+          detail: listener.isListening ? nil : "notifications do not arrive; polling goes on"))
+    }
+    return checks
+  }
+}
+
+extension ReactorWorker: PushPipelineObserver {
+  func pipelineFoundMore(on reactor: isolated Reactor) {
+    for other in others { other.submit { $0.pipeline.wake(.neighbour, on: $1) } }
+  }
+
+  func pipelineBusyChanged(_ isBusy: Bool, on reactor: isolated Reactor) {
+    listener?.setAwake(isBusy, on: reactor)
+  }
+}

@@ -1,0 +1,24 @@
+import APNS
+import APNSCore
+import PushPipeline
+import ServiceSettings
+
+extension PipelineConfiguration {
+  /// The part of the settings that the pipeline needs.
+  init(_ settings: ServeSettings) {
+    self.init(
+      policy: settings.suppression, bundleIdentifier: settings.apns.bundleIdentifier,
+      defaultEnvironment: settings.apns.environment)
+  }
+}
+
+extension APNSSettings {
+  /// Where each environment is reached.
+  var endpoints: [APNSEnvironment: APNSEndpoint] {
+    Dictionary(
+      uniqueKeysWithValues: APNSEnvironment.allCases.map { environment in
+        let origin = origin(of: environment)
+        return (environment, APNSEndpoint(host: origin.host, port: origin.port))
+      })
+  }
+}
