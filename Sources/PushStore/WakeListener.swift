@@ -15,6 +15,7 @@ public final class WakeListener {
   /// Before the next attempt at the lock, so that a refusal is not asked for in a loop.
   private static let lockRetryWait = Duration.milliseconds(100)
 
+  private let status: ListenStatus
   private let logger: Logger
   private weak var handler: (any WakeHandler)?
   private var listener: PostgresListener?
@@ -22,8 +23,12 @@ public final class WakeListener {
   private var holdsAwakeLock = false
   private var isChangingLock = false
 
-  /// - Parameter handler: whom to wake; not kept alive.
-  public init(_ configuration: PostgresConfiguration, logger: Logger, handler: any WakeHandler) {
+  /// - Parameters:
+  ///   - status: told whether notifications arrive. handler: whom to wake; not kept alive.
+  public init(
+    _ configuration: PostgresConfiguration, status: ListenStatus, logger: Logger, handler: any WakeHandler
+  ) {
+    self.status = status
     self.logger = logger
     self.handler = handler
     var configuration = configuration
@@ -36,9 +41,6 @@ public final class WakeListener {
   public func start(on reactor: isolated Reactor) {
     listener?.start(on: reactor)
   }
-
-  /// Whether notifications arrive.
-  public var isListening: Bool { listener?.isListening ?? false }
 
   /// Wants or no longer wants the awake lock; what is wanted last is brought about.
   public func setAwake(_ isAwake: Bool, on reactor: isolated Reactor) {
@@ -89,10 +91,12 @@ extension WakeListener: PostgresListenerHandler {
     holdsAwakeLock = false
     switch state {
     case .listening:
+      status.isListening = true
       logger.info("listening for notifications")
       handler?.databaseWoke(on: reactor)
       setAwake(wantsAwakeLock, on: reactor)
     case .lost(let error):
+      status.isListening = false
       logger.error("not listening; polling goes on", metadata: ["error": "\(error)"])
     }
   }

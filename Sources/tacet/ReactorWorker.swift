@@ -15,30 +15,26 @@ final class ReactorWorker {
   /// claims, records and webhooks overlap.
   private static let poolSize = 4
 
-  private let number: Int
   private let pool: PostgresPool
   private let store: PushStore
   private let apns: APNSClient
   private let pipeline: PushPipeline
-  private let tokens: ProviderTokenSource
   private let environment: APNSEnvironment
-  private let logger: Logger
+  private let listening: ListenStatus
   private let listener: WakeListener?
   private let tokenTimer: TokenRenewal
   private var others: [ReactorBound<ReactorWorker>] = []
 
   /// Connects nothing yet.
   init(
-    _ settings: ServeSettings, number: Int, context: TLSContext, tokens: ProviderTokenSource, logger: Logger,
-    on reactor: isolated Reactor
+    _ settings: ServeSettings, number: Int, context: TLSContext, tokens: ProviderTokenSource, listening: ListenStatus,
+    logger: Logger, on reactor: isolated Reactor
   ) {
     var database = PostgresConfiguration(conninfo: settings.database.connectionString.exposed)
     // If the database server crashes and forgets a claim or a record, the inbox row that the host's own commit made
     // durable is back as well, and the push is sent again under the same identifiers.
     database.commitsAsynchronously = true
-    self.number = number
-    self.tokens = tokens
-    self.logger = logger
+    self.listening = listening
     environment = settings.apns.environment
     pool = PostgresPool(database, size: Self.poolSize, logger: logger)
     store = PushStore(pool: pool)
@@ -48,7 +44,7 @@ final class ReactorWorker {
     self.pipeline = pipeline
     tokenTimer = TokenRenewal(tokens, logger: logger)
     // One session hears the notifications; a reactor that finds more than it can take asks the others.
-    listener = number > 0 ? nil : WakeListener(database, logger: logger, handler: pipeline)
+    listener = number > 0 ? nil : WakeListener(database, status: listening, logger: logger, handler: pipeline)
   }
 
   /// What the HTTP handlers of this reactor use.
@@ -94,17 +90,13 @@ final class ReactorWorker {
   }
 
   private func readiness() -> [ReadinessCheck] {
-    var checks = [
+    [
       ReadinessCheck("database", isReady: pool.isReady, detail: pool.isReady ? nil : "no session is open"),
+      ReadinessCheck(
+        "listen", isReady: listening.isListening,
+        detail: listening.isListening ? nil : "notifications do not arrive; polling goes on"),
       ReadinessCheck("apns", isReady: apns.isConnected(to: environment), detail: apns.failure(of: environment)),
     ]
-    if let listener {
-      checks.append(
-        ReadinessCheck(
-          "listen", isReady: listener.isListening,
-          detail: listener.isListening ? nil : "notifications do not arrive; polling goes on"))
-    }
-    return checks
   }
 }
 
