@@ -1,13 +1,5 @@
 internal import COpenSSL
 
-/// Whose certificates a client believes.
-public enum TLSTrust: Sendable {
-  /// The system's certificate authorities.
-  case system
-  /// The system's, and the certificates given here.
-  case systemAnd(PEM)
-}
-
 /// What is the same for every TLS connection of one kind: trust or identity, versions, application protocols.
 ///
 /// Make one per purpose at start-up and share it, also between reactors: the system's trust store takes megabytes and
