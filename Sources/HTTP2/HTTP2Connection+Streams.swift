@@ -58,8 +58,9 @@ extension HTTP2Connection: SessionDelegate {
     session.reset(stream.id, .cancel)
   }
 
-  func requestNotSent(id: Int32) {
-    streams.removeValue(forKey: id)?.finish(.notProcessed(goAway.map { .goAway($0) } ?? .notSent))
+  func requestNotSent(id: Int32, willClose: Bool) {
+    streams[id]?.finish(.notProcessed(goAway.map { .goAway($0) } ?? .notSent))
+    if !willClose { streams[id] = nil }
   }
 
   func settingsReceived(streamsMax: Int?) {

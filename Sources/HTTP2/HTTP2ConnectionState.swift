@@ -1,5 +1,3 @@
-public import Reactors
-
 /// The life of a client connection, in order; `closed` is final.
 public enum HTTP2ConnectionState: Equatable, Sendable {
   /// Requests are taken.
@@ -18,11 +16,4 @@ public enum HTTP2DrainReason: Equatable, Sendable {
   case streamIDsExhausted
   /// The owner asked for it.
   case requested
-}
-
-/// Told of a client connection's changes, on its reactor.
-public protocol HTTP2ConnectionObserver: AnyObject {
-  /// The state is another, or a second GOAWAY says more than the first.
-  func connection(
-    _ connection: HTTP2Connection, changedTo state: HTTP2ConnectionState, on reactor: isolated Reactor)
 }

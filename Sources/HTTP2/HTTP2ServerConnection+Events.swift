@@ -42,7 +42,7 @@ extension HTTP2ServerConnection: SessionDelegate {
   /// A body is cut, and its length tells. A header block is nghttp2's to reset.
   func messageTooLarge(_ stream: MessageStream) {}
 
-  func requestNotSent(id: Int32) {}
+  func requestNotSent(id: Int32, willClose: Bool) {}
 
   func settingsReceived(streamsMax: Int?) {}
 

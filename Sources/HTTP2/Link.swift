@@ -20,24 +20,24 @@ final class Link {
   private static let recordBytes = 16 * 1024
 
   /// Records read per readiness: 1 MiB, then other descriptors get their turn.
-  private static let recordsPerReadMax = 64
+  static let recordsPerReadMax = 64
 
   let session: Session
   /// Nil when closed: its descriptor closes with it, whoever still holds the link.
-  private var stream: TLSStream?
+  var stream: TLSStream?
   private var registration: Registration?
   private var interest = Interest.read
-  private var owner: (any LinkOwner)?
-  private var flushIsDue = false
-  private var readsWhenWritable = false
-  private var isEnded = false
+  var owner: (any LinkOwner)?
+  var flushIsDue = false
+  var readsWhenWritable = false
+  var isEnded = false
 
-  private let input = UnsafeMutableRawBufferPointer.allocate(byteCount: recordBytes, alignment: 16)
-  private let output = UnsafeMutableRawBufferPointer.allocate(byteCount: recordBytes, alignment: 16)
-  private var outputStart = 0
-  private var outputEnd = 0
+  let input = UnsafeMutableRawBufferPointer.allocate(byteCount: recordBytes, alignment: 16)
+  let output = UnsafeMutableRawBufferPointer.allocate(byteCount: recordBytes, alignment: 16)
+  var outputStart = 0
+  var outputEnd = 0
   /// What of the session's last chunk did not fit into `output`.
-  private var excess = UnsafeRawBufferPointer(start: nil, count: 0)
+  var excess = UnsafeRawBufferPointer(start: nil, count: 0)
 
   init(_ stream: TLSStream, _ session: Session) {
     self.stream = stream
@@ -90,116 +90,13 @@ final class Link {
     registration = nil
   }
 
-  private func end(_ error: HTTP2Error, on reactor: isolated Reactor) {
+  func end(_ error: HTTP2Error, on reactor: isolated Reactor) {
     guard let owner else { return }
     close(orderly: error == .closedByPeer, on: reactor)
     owner.linkEnded(error, on: reactor)
   }
-}
 
-extension Link: ReadinessHandler {
-  func readinessChanged(_ readiness: Readiness, on reactor: isolated Reactor) {
-    // Of a peer that has closed, everything is read now: no more requests are to be handed to a dead connection.
-    let isClosing = !readiness.isDisjoint(with: [.peerClosed, .hungUp, .failed])
-    if readiness.shouldRead || readsWhenWritable { read(toEnd: isClosing, on: reactor) }
-    if readiness.shouldWrite { flushAtTickEnd(on: reactor) }
-  }
-
-  private func read(toEnd: Bool, on reactor: isolated Reactor) {
-    let error = feedSession(toEnd: toEnd)
-    owner?.linkDidRead(on: reactor)
-    if let error { return end(error, on: reactor) }
-    flushAtTickEnd(on: reactor)
-  }
-
-  /// Reads until the socket has no more, or the peer's share of this tick is used up.
-  /// - Parameter toEnd: asks the socket again when nothing is buffered, to see the end of the stream behind the data.
-  private func feedSession(toEnd: Bool) -> HTTP2Error? {
-    readsWhenWritable = false
-    guard let stream else { return nil }
-    for _ in 0..<Link.recordsPerReadMax {
-      switch stream.read(into: input) {
-      case .bytes(let count):
-        do throws(HTTP2Error) {
-          try session.receive(UnsafeRawBufferPointer(rebasing: input[..<count]))
-        } catch {
-          return error
-        }
-        if !toEnd && !stream.hasBufferedInput { return nil }
-      case .wouldBlock(let interest):
-        readsWhenWritable = interest == .write
-        return nil
-      case .endOfStream: return .closedByPeer
-      case .failed(let error): return .transport(error)
-      }
-    }
-    // The kernel does not report what TLS has already taken; being writable is reported in the next tick.
-    readsWhenWritable = true
-    return nil
-  }
-}
-
-extension Link: TickEndHandler {
-  func tickEnded(on reactor: isolated Reactor) {
-    flushIsDue = false
-    flushNow(on: reactor)
-  }
-
-  func flushNow(on reactor: isolated Reactor) {
-    guard !isEnded else { return }
-    owner?.linkWillWrite(on: reactor)
-    guard !isEnded else { return }
-    switch writeWhatFits() {
-    case .failed(let error): endAfterFailedWrite(error, on: reactor)
-    case .wouldBlock(let interest): watch(interest.union(.read), on: reactor)
-    case .bytes: finishFlush(on: reactor)
-    }
-  }
-
-  private func finishFlush(on reactor: isolated Reactor) {
-    if session.isFinished { return end(session.violation.map { .protocolViolation($0) } ?? .drained, on: reactor) }
-    watch(readsWhenWritable ? [.read, .write] : .read, on: reactor)
-  }
-
-  /// Takes frames out of the session and writes them, record by record, until there are none or the socket is full.
-  private func writeWhatFits() -> TLSWriteOutcome {
-    while let stream {
-      if outputStart == outputEnd { gather() }
-      if outputStart == outputEnd { return .bytes(0) }
-      switch stream.write(UnsafeRawBufferPointer(rebasing: output[outputStart..<outputEnd])) {
-      case .bytes(let count): outputStart += count
-      case let outcome: return outcome
-      }
-    }
-    return .bytes(0)
-  }
-
-  /// Fills the empty output buffer to a whole record, if there is that much.
-  private func gather() {
-    outputStart = 0
-    outputEnd = 0
-    while outputEnd < output.count {
-      if excess.isEmpty {
-        guard let chunk = session.nextChunk() else { return }
-        excess = chunk
-      }
-      let size = min(excess.count, output.count - outputEnd)
-      UnsafeMutableRawBufferPointer(rebasing: output[outputEnd...])
-        .copyMemory(from: UnsafeRawBufferPointer(rebasing: excess[..<size]))
-      outputEnd += size
-      excess = UnsafeRawBufferPointer(rebasing: excess[size...])
-    }
-  }
-
-  /// The peer may have said why it closes (GOAWAY) before it did: read that first, because it decides which requests
-  /// were not processed.
-  private func endAfterFailedWrite(_ error: TLSError, on reactor: isolated Reactor) {
-    let readError = feedSession(toEnd: true)
-    owner?.linkDidRead(on: reactor)
-    end(readError ?? .transport(error), on: reactor)
-  }
-
-  private func watch(_ wanted: Interest, on reactor: isolated Reactor) {
+  func watch(_ wanted: Interest, on reactor: isolated Reactor) {
     guard wanted != interest, let registration else { return }
     interest = wanted
     do throws(SystemError) {

@@ -44,8 +44,10 @@ struct Liveness {
   mutating func check(now: UInt64, isBusy: Bool) -> Action {
     let due = nextCheck(isBusy: isBusy)
     if now < due { return .check(at: due) }
-    if pingSentAt != nil { return .giveUp }
+    let isAnswerDue = pingSentAt != nil
+    // A look that comes late means that this side was held up: the answer may lie unread, so it gets its time again.
+    if isAnswerDue && now - due <= pingTimeout / 4 { return .giveUp }
     pingSentAt = now
-    return .ping(nextCheck: now &+ pingTimeout)
+    return isAnswerDue ? .check(at: now &+ pingTimeout) : .ping(nextCheck: now &+ pingTimeout)
   }
 }

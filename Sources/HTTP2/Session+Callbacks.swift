@@ -115,7 +115,9 @@ extension Session {
 
   private func frameNotSent(_ frame: UnsafePointer<nghttp2_frame>) {
     guard cnghttp2_opens_request(frame) != 0 else { return }
-    delegate?.requestNotSent(id: cnghttp2_stream(frame))
+    let id = cnghttp2_stream(frame)
+    // A stream that nghttp2 has opened already is closed by it next, and needed until then.
+    delegate?.requestNotSent(id: id, willClose: stream(id) != nil)
   }
 
   private func streamClosed(_ id: Int32, _ code: UInt32) {

@@ -12,7 +12,8 @@ protocol SessionDelegate: AnyObject {
   /// A body or a header block is larger than the limits. What is over them is not kept.
   func messageTooLarge(_ stream: MessageStream)
   /// nghttp2 has declined to send a request's headers.
-  func requestNotSent(id: Int32)
+  /// - Parameter willClose: whether ``streamClosed(_:code:)`` follows.
+  func requestNotSent(id: Int32, willClose: Bool)
   /// The peer's settings. `streamsMax` is nil when it does not say.
   func settingsReceived(streamsMax: Int?)
   func goAwayReceived(_ goAway: HTTP2GoAway)

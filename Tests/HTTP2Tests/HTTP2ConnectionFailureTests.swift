@@ -179,6 +179,18 @@ struct HTTP2ConnectionFailureTests {
     }
   }
 
+  @Test("header fields that nghttp2 declines to send were not processed, and the connection goes on")
+  func declined() async throws {
+    try await onReactor { reactor in
+      let exchange = try await Exchange.start(answers: true, on: reactor)
+      var request = HTTP2Request(path: "/", body: [1])
+      request.fields.append("x-large", String(repeating: "a", count: 100_000))
+      guard case .notProcessed(.notSent) = await exchange.ask(request, on: reactor) else { throw TestFailure() }
+      #expect(await exchange.ask(HTTP2Request(path: "/"), on: reactor).response?.status == 200)
+      #expect(exchange.client.openStreams == 0)
+    }
+  }
+
   @Test("near the end of the stream ids the connection drains")
   func streamIDs() async throws {
     try await onReactor { reactor in

@@ -13,6 +13,14 @@ struct LivenessTests {
     #expect(liveness.check(now: 110, isBusy: true) == .giveUp)
   }
 
+  @Test("a look that comes late gives the peer its time again, once more for each late look")
+  func lateLook() {
+    var liveness = makeLiveness()
+    #expect(liveness.check(now: 100, isBusy: true) == .ping(nextCheck: 110))
+    #expect(liveness.check(now: 113, isBusy: true) == .check(at: 123))
+    #expect(liveness.check(now: 125, isBusy: true) == .giveUp)
+  }
+
   @Test("any frame after the PING is a sign of life")
   func heard() {
     var liveness = makeLiveness()
