@@ -104,21 +104,30 @@ func makeTemporaryFolder() throws -> String {
   return String(decoding: template.dropLast().map(UInt8.init(bitPattern:)), as: UTF8.self)
 }
 
-/// A port that was free a moment ago.
+/// A port that is free now, from below the range the kernel hands out by itself, so that it stays free until used.
 func freePort() throws -> UInt16 {
+  for _ in 0..<portTriesMax {
+    let port = UInt16.random(in: 10_000..<32_768)
+    if try isFree(port) { return port }
+  }
+  throw TestPostgresError(description: "no free port in \(portTriesMax) tries")
+}
+
+private let portTriesMax = 100
+
+private func isFree(_ port: UInt16) throws -> Bool {
   let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
+  guard descriptor >= 0 else { throw TestPostgresError(description: "socket: errno \(errno)") }
   defer { close(descriptor) }
   var address = sockaddr_in()
   address.sin_family = sa_family_t(AF_INET)
+  address.sin_port = port.bigEndian
   address.sin_addr.s_addr = UInt32(INADDR_LOOPBACK).bigEndian
-  var length = socklen_t(MemoryLayout<sockaddr_in>.size)
-  let isBound = withUnsafeMutablePointer(to: &address) { pointer in
+  return withUnsafePointer(to: &address) { pointer in
     pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
-      bind(descriptor, $0, length) == 0 && getsockname(descriptor, $0, &length) == 0
+      bind(descriptor, $0, socklen_t(MemoryLayout<sockaddr_in>.size)) == 0
     }
   }
-  guard isBound else { throw TestPostgresError(description: "no free port: errno \(errno)") }
-  return UInt16(bigEndian: address.sin_port)
 }
 
 /// Runs work that blocks on a thread of its own: the pool's few threads must not wait for a server.
