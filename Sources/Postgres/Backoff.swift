@@ -1,3 +1,5 @@
+internal import Reactors
+
 /// Growing waits between attempts, with full jitter so that many clients do not return in step.
 ///
 /// A wait is drawn evenly from `0 ..< min(cap, base · 2^n)`, `n` counting the attempts since the last success. Source:
@@ -18,7 +20,7 @@ struct Backoff {
   mutating func next(using generator: inout some RandomNumberGenerator) -> Duration {
     defer { attempts += 1 }
     // The random word read as a fraction of 2^64: one draw, whatever generator; `random(in:)` may ask for more.
-    return .nanoseconds(ceiling.nanoseconds.multipliedFullWidth(by: generator.next()).high)
+    return .nanoseconds(ceiling.clampedNanoseconds.multipliedFullWidth(by: generator.next()).high)
   }
 
   /// The attempt succeeded; the next wait is short again.

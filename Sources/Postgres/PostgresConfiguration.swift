@@ -63,9 +63,4 @@ public struct PostgresConfiguration: Sendable {
 extension Duration {
   /// Whole milliseconds, cut towards zero; the bounds of `Int64` are out of any configuration's reach.
   var milliseconds: Int64 { components.seconds * 1000 + components.attoseconds / 1_000_000_000_000_000 }
-
-  /// Whole nanoseconds for deadlines on the reactor's clock.
-  var nanoseconds: UInt64 {
-    UInt64(max(0, components.seconds * 1_000_000_000 + components.attoseconds / 1_000_000_000))
-  }
 }

@@ -15,7 +15,7 @@ extension PostgresConnection {
     _ configuration: PostgresConfiguration, logger: Logger, on reactor: isolated Reactor
   ) async throws(PostgresError) -> PostgresConnection {
     var parameters = try ConnectionParameters(configuration)
-    let deadline = Reactor.now + configuration.connectLimit.nanoseconds
+    let deadline = Reactor.now + configuration.connectLimit.clampedNanoseconds
     try await parameters.resolve()
     let attempts = max(1, parameters.targets.count)
     for first in 0..<attempts {

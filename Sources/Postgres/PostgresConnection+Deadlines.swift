@@ -19,8 +19,8 @@ extension PostgresConnection: TimerHandler {
 
   /// When a caller that waits from now on gives up.
   func answerDeadline(_ limit: Duration?, now: UInt64) -> UInt64 {
-    if let limit { return now + limit.nanoseconds }
-    return configuration.statementLimit == nil ? .max : now + configuration.answerLimit.nanoseconds
+    if let limit { return now + limit.clampedNanoseconds }
+    return configuration.statementLimit == nil ? .max : now + configuration.answerLimit.clampedNanoseconds
   }
 
   /// Makes sure that a timer fires at the earliest deadline.
@@ -47,7 +47,7 @@ extension PostgresConnection: TimerHandler {
   /// When the server must have answered the oldest statement, because it should have cancelled it before.
   private var silenceDeadline: UInt64? {
     guard !pending.isEmpty, let limit = configuration.statementLimit else { return nil }
-    return oldestSince + limit.nanoseconds + configuration.silenceLimit.nanoseconds
+    return oldestSince + limit.clampedNanoseconds + configuration.silenceLimit.clampedNanoseconds
   }
 
   /// Statements keep their place in the pipeline; only their callers leave.

@@ -100,7 +100,7 @@ public final class PostgresPool {
   public func close(within limit: Duration = .seconds(5), on reactor: isolated Reactor) async {
     isClosed = true
     wakeWaiters(on: reactor)
-    let deadline = Reactor.now + limit.nanoseconds
+    let deadline = Reactor.now + limit.clampedNanoseconds
     await awaitLeases(until: deadline, on: reactor)
     for connection in members.compactMap(\.slot.connection) {
       _ = await connection.drain(within: .nanoseconds(remaining(until: deadline)), on: reactor)
@@ -143,7 +143,7 @@ extension PostgresPool {
 
   /// Waits for a member whose session can be used.
   func awaitUsable(on reactor: isolated Reactor) async throws(PostgresError) -> Member {
-    let deadline = Reactor.now + acquireLimit.nanoseconds
+    let deadline = Reactor.now + acquireLimit.clampedNanoseconds
     while true {
       if let member = leastBusy { return member }
       guard !isClosed, remaining(until: deadline) > 0 else { throw notConnected }
