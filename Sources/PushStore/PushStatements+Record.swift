@@ -51,7 +51,7 @@ extension PushStatements {
       )
       select
         o.subject_id, o.kind, o.user_id, o.due_at, o.enqueued_at, o.attempts, o.state,
-        string_to_array(nullif(o.accepted_devices, ''), ',')
+        string_to_array(o.accepted_devices, ',')
       from outcomes o
       where o.due_us is not null
       on conflict (subject_id, user_id, kind) do update
