@@ -1,0 +1,62 @@
+/// A misbehaviour of the server as a whole, as opposed to an answer about one push.
+public enum ServerFault: Equatable, Sendable {
+  /// Which stream a GOAWAY names as the last one processed.
+  public enum LastStream: Equatable, Sendable {
+    /// The request that met the fault: it is processed and answered, later ones were never looked at.
+    case current
+    /// The one before it: the request that met the fault is one that provably nobody processed.
+    case previous
+    /// 0: nothing on this connection was processed.
+    case none
+    /// 2^31−1: a graceful shutdown is announced; what is open is still answered.
+    case all
+    /// This one.
+    case stream(Int32)
+  }
+
+  /// GOAWAY, then close when what it promises is answered.
+  case goAway(lastStream: LastStream, code: UInt32, debug: String)
+  /// The connection is cut before the request is looked at.
+  case dropBeforeProcessing
+  /// The request is judged and recorded, and the connection cut instead of the answer.
+  case dropAfterProcessing
+  /// The request is read and never heard of again.
+  case blackHole
+  /// RST_STREAM with REFUSED_STREAM: provably not processed.
+  case refuseStream
+  /// The request is judged and recorded, then RST_STREAM with this code comes instead of the answer.
+  case resetStream(code: UInt32)
+  /// SETTINGS_MAX_CONCURRENT_STREAMS has this value from now on, on the connection of the request.
+  case announceStreams(Int)
+
+  /// Whether the request on this stream is judged and recorded before the fault strikes: yes, if the client can be told
+  /// or can find out that it may have been.
+  func isAfterProcessing(ofStream stream: Int32) -> Bool {
+    switch self {
+    case .dropAfterProcessing, .resetStream, .announceStreams: true
+    case .dropBeforeProcessing, .blackHole, .refuseStream: false
+    case .goAway(let lastStream, _, _): lastStream.number(atStream: stream) >= stream
+    }
+  }
+
+  /// Whether it can happen to a connection as a whole, without a request.
+  var concernsConnection: Bool {
+    switch self {
+    case .refuseStream, .resetStream: false
+    default: true
+    }
+  }
+}
+
+extension ServerFault.LastStream {
+  /// What the GOAWAY says when the request on this stream meets it. Streams of clients have odd numbers.
+  func number(atStream stream: Int32) -> Int32 {
+    switch self {
+    case .current: stream
+    case .previous: max(0, stream - 2)
+    case .none: 0
+    case .all: Int32.max
+    case .stream(let number): number
+    }
+  }
+}

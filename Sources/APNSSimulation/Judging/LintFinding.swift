@@ -1,0 +1,33 @@
+/// Something that APNs accepts without a word and that nobody wants: reported beside the answer, never in it.
+public struct LintFinding: Hashable, Sendable {
+  /// What was found.
+  public enum Code: String, CaseIterable, Codable, Sendable {
+    /// A member of `aps` that Apple does not document; a misplaced `priority` or `topic` is the usual one.
+    case apsUnknownKey = "aps-unknown-key"
+    /// No `apns-push-type`.
+    case missingPushType = "missing-push-type"
+    /// `iat` is a string or a fraction.
+    case iatNotInteger = "iat-not-integer"
+    /// The signature is ASN.1 DER instead of the 64 bytes of RFC 7518 §3.4.
+    case derSignature = "der-signature"
+    /// An alert push without anything to show or play, or a background push without `content-available`.
+    case payloadTypeMismatch = "payload-type-mismatch"
+    /// A background push that has an alert, a badge or a sound.
+    case backgroundWithAlert = "background-with-alert"
+    /// A Live Activity push without a member that its event needs.
+    case liveActivityMissingKey = "live-activity-missing-key"
+    /// A device token in upper case.
+    case upperCaseToken = "upper-case-token"
+  }
+
+  /// What was found.
+  public let code: Code
+  /// Which member or field; empty when the code says it all.
+  public let detail: String
+
+  /// A finding.
+  public init(_ code: Code, _ detail: String = "") {
+    self.code = code
+    self.detail = detail
+  }
+}

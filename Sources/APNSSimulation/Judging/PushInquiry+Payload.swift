@@ -1,0 +1,46 @@
+internal import FoundationEssentials
+
+extension PushInquiry {
+  /// Empty, too large, not a JSON object: in this order. Sizes are bytes of the body as sent.
+  mutating func checkPayload() throws(Refusal) {
+    guard request.bodyBytes > 0 else { throw .badRequest("PayloadEmpty") }
+    guard request.bodyBytes <= bodyBytesMax else { throw .payloadTooLarge }
+    guard let payload = try? JSONDecoder().decode(PayloadOutline.self, from: Data(request.body)) else {
+      throw .badRequest("PayloadEmpty")
+    }
+    lint(payload)
+  }
+
+  /// Without a push type the topic's suffix says whether this is a call.
+  private var bodyBytesMax: Int {
+    if let type = push.pushType { return type.bodyBytesMax }
+    let isCall = push.topic != bundle && push.topic.hasSuffix(SimulatedPushType.voip.topicSuffix)
+    return isCall ? SimulatedPushType.voip.bodyBytesMax : SimulatedPushType.alert.bodyBytesMax
+  }
+
+  /// APNs looks at none of this; devices then show nothing, or the wrong thing, and nobody learns why.
+  private mutating func lint(_ payload: PayloadOutline) {
+    guard let aps = payload.aps, push.pushType != .mdm else { return }
+    for key in aps.keys.subtracting(PayloadOutline.knownKeys).sorted() { report(.apsUnknownKey, key) }
+    switch push.pushType {
+    case .alert: lintAlert(aps)
+    case .background: lintBackground(aps)
+    case .liveactivity: lintLiveActivity(aps)
+    default: break
+    }
+  }
+
+  private mutating func lintAlert(_ aps: PayloadOutline.Aps) {
+    if aps.keys.isDisjoint(with: PayloadOutline.visibleKeys) { report(.payloadTypeMismatch, "nothing to show") }
+  }
+
+  private mutating func lintBackground(_ aps: PayloadOutline.Aps) {
+    if !aps.keys.contains("content-available") { report(.payloadTypeMismatch, "content-available") }
+    for key in aps.keys.intersection(PayloadOutline.visibleKeys).sorted() { report(.backgroundWithAlert, key) }
+  }
+
+  private mutating func lintLiveActivity(_ aps: PayloadOutline.Aps) {
+    let required = PayloadOutline.liveActivityKeys(event: aps.event)
+    for key in required where !aps.keys.contains(key) { report(.liveActivityMissingKey, key) }
+  }
+}

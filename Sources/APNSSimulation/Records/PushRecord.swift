@@ -1,0 +1,48 @@
+/// One request as it was received and answered, in the form in which the control endpoint shows it.
+public struct PushRecord: Codable, Equatable, Sendable {
+  /// The request's number since the start, from 1, without gaps.
+  public internal(set) var number = 0
+  /// When the request's last byte was read, in microseconds since 1970.
+  public var arrivedMicroseconds: Int64
+  /// When the answer was handed to the connection, in microseconds since 1970; nil while or when it was not.
+  public var answeredMicroseconds: Int64?
+  /// The listener's environment.
+  public var environment: SimulatedEnvironment
+  /// The connection's number since the start, from 1.
+  public var connection: Int
+  /// The HTTP/2 stream.
+  public var stream: Int32
+  /// The device token as sent; empty when there was none.
+  public var token: String
+  /// `apns-topic`, and the like for the fields that follow; nil or the default where the request had none.
+  public var topic: String
+  /// `apns-push-type`.
+  public var pushType: SimulatedPushType?
+  /// `apns-priority`, 10 when absent.
+  public var priority: Int
+  /// `apns-expiration`, Unix seconds.
+  public var expirationSeconds: Int64?
+  /// The answer's `apns-id`.
+  public var identifier: String
+  /// `apns-collapse-id`.
+  public var collapseID: String?
+  /// The beginning of the provider token's SHA-256, in hexadecimal.
+  public var providerTokenHash: String?
+  /// The body as text; bytes that are not UTF-8 are replaced.
+  public var payload: String
+  /// The answer's status.
+  public var status: Int
+  /// The answer's reason.
+  public var reason: String?
+
+  private enum CodingKeys: String, CodingKey {
+    case number, environment, connection, stream, token, topic, priority, payload, status, reason
+    case arrivedMicroseconds = "arrived_us"
+    case answeredMicroseconds = "answered_us"
+    case pushType = "push_type"
+    case expirationSeconds = "expiration"
+    case identifier = "apns_id"
+    case collapseID = "collapse_id"
+    case providerTokenHash = "jwt"
+  }
+}

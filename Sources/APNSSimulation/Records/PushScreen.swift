@@ -1,0 +1,65 @@
+internal import DequeModule
+
+/// What lies on the devices' screens: one line per device and collapse identifier, however often it was pushed.
+///
+/// Whether a retry showed something twice is answered here: it did when it made a second line.
+public struct PushScreen: Sendable {
+  /// A line on a device.
+  public struct Line: Codable, Equatable, Sendable {
+    /// The device token, lower-case.
+    public let token: String
+    /// The collapse identifier; nil for a push without one, which is a line of its own.
+    public let collapseID: String?
+    /// How many accepted pushes this line has shown, one after the other in the same place.
+    public fileprivate(set) var shown = 0
+    /// The `apns-id` of the latest.
+    public fileprivate(set) var identifier: String
+    /// The payload of the latest.
+    public fileprivate(set) var payload: String
+
+    private enum CodingKeys: String, CodingKey {
+      case token, shown, payload
+      case collapseID = "collapse_id"
+      case identifier = "apns_id"
+    }
+  }
+
+  private struct Place: Hashable {
+    let token: String
+    let collapseID: String?
+    /// The record's number where nothing collapses.
+    let number: Int
+  }
+
+  private let capacity: Int
+  private var lines: [Place: Line] = [:]
+  private var order: Deque<Place> = []
+
+  init(capacity: Int) {
+    self.capacity = capacity
+  }
+
+  /// All lines, the one that appeared first first. The oldest were forgotten when the screens are full.
+  public var visible: [Line] { order.compactMap { lines[$0] } }
+
+  /// Accepted pushes that a user sees; the other types act without a line.
+  mutating func show(_ record: PushRecord) {
+    guard record.status == 200, record.pushType == .alert || record.pushType == nil else { return }
+    let token = record.token.lowercased()
+    let place = Place(
+      token: token, collapseID: record.collapseID, number: record.collapseID == nil ? record.number : 0)
+    if lines[place] == nil { makeRoom(for: place) }
+    var line =
+      lines[place]
+      ?? Line(token: token, collapseID: record.collapseID, identifier: record.identifier, payload: record.payload)
+    line.shown += 1
+    line.identifier = record.identifier
+    line.payload = record.payload
+    lines[place] = line
+  }
+
+  private mutating func makeRoom(for place: Place) {
+    if order.count == capacity, let oldest = order.popFirst() { lines[oldest] = nil }
+    order.append(place)
+  }
+}

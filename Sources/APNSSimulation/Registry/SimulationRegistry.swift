@@ -1,0 +1,59 @@
+/// What the simulated service knows: keys, apps and devices.
+public struct SimulationRegistry: Sendable {
+  /// Device tokens at most, so that a script gone wild does not take the machine's memory; far above any demo's needs.
+  public static let devicesMax = 1_000_000
+
+  /// Keys by their identifier.
+  public private(set) var keys: [String: ProviderKey] = [:]
+  /// Apps by bundle identifier, each with the team that owns it; nil when every team may push to it.
+  public private(set) var bundles: [String: String?] = [:]
+  /// Devices by lower-case device token.
+  public private(set) var devices: [String: RegisteredDevice] = [:]
+  /// Whether a well-formed token that nobody registered is taken as one that fits the push.
+  public var acceptsAnyToken = false
+  /// Grows with every change of the keys, so that what was concluded from them can be forgotten.
+  private(set) var keysRevision = 0
+
+  /// An empty registry, which refuses every push.
+  public init() {}
+
+  /// Adds a key or replaces the one of the same identifier.
+  public mutating func register(_ key: ProviderKey) {
+    keys[key.identifier] = key
+    keysRevision += 1
+  }
+
+  /// Adds an app; `team` nil lets every team push to it.
+  public mutating func registerBundle(_ bundle: String, team: String?) {
+    bundles[bundle] = .some(team)
+  }
+
+  /// Adds or replaces a device.
+  /// - Parameter token: hexadecimal digits in either case; they are compared without it.
+  /// - Returns: false when the registry is full, and nothing was changed.
+  @discardableResult
+  public mutating func register(_ device: RegisteredDevice, token: String) -> Bool {
+    let token = token.lowercased()
+    guard devices[token] != nil || devices.count < Self.devicesMax else { return false }
+    devices[token] = device
+    return true
+  }
+
+  /// Forgets a device; its token is then one of nobody.
+  /// - Returns: whether it was there.
+  @discardableResult
+  public mutating func removeDevice(token: String) -> Bool {
+    devices.removeValue(forKey: token.lowercased()) != nil
+  }
+
+  /// Whether a team may push to an app.
+  func owns(_ team: String, bundle: String) -> Bool {
+    guard let owner = bundles[bundle] else { return false }
+    return owner == nil || owner == team
+  }
+
+  /// Uses up one scripted answer of a device. `token` is lower-case.
+  mutating func takeAnswer(token: String) -> ScriptedAnswer? {
+    devices[token]?.takeAnswer()
+  }
+}

@@ -1,0 +1,85 @@
+internal import Synchronization
+
+/// What the listeners, the control endpoint and tests share: the registry, the judges, the records and the faults.
+///
+/// May be used from any thread; each call is one short critical section.
+public final class SimulatedService: Sendable {
+  /// The time that provider tokens and expirations are measured by.
+  public let clock: SimulationClock
+
+  private let books: Mutex<SimulationBooks>
+
+  /// A service that knows nothing yet.
+  /// - Parameters:
+  ///   - seed: where made identifiers are drawn from.
+  ///   - recordsMax: push records kept in full.
+  public init(clock: SimulationClock = SimulationClock(), seed: UInt64, recordsMax: Int = PushLog.capacityDefault) {
+    self.clock = clock
+    books = Mutex(SimulationBooks(seed: seed, recordsMax: recordsMax))
+  }
+
+  /// Reads or changes keys, apps and devices.
+  public func withRegistry<Result: Sendable>(_ body: (inout SimulationRegistry) throws -> Result) rethrows -> Result {
+    try books.withLock { books in try body(&books.registry) }
+  }
+
+  /// Reads or clears the push log.
+  public func withLog<Result: Sendable>(_ body: (inout PushLog) throws -> Result) rethrows -> Result {
+    try books.withLock { books in try body(&books.log) }
+  }
+
+  /// Reads or changes the faults to come.
+  public func withFaults<Result: Sendable>(_ body: (inout FaultScript) throws -> Result) rethrows -> Result {
+    try books.withLock { books in try body(&books.faults) }
+  }
+
+  /// What was accepted and should not have been sent.
+  public var lint: LintLog { books.withLock { $0.lint } }
+
+  /// Requests that a fault swallowed before they were looked at; they are not in the push log.
+  public var unprocessed: Int { books.withLock { $0.unprocessed } }
+
+  /// Takes a whole request: lets it meet the next fault, judges and records it unless the fault came first.
+  func receive(
+    _ request: InspectedRequest, from origin: RequestOrigin, binding: inout ProviderBinding
+  ) -> Reception {
+    let now = clock.now
+    var admitted = binding
+    let (reception, due) = books.withLock { books in
+      let reception = books.receive(request, from: origin, binding: &admitted, now: now)
+      return (reception, books.takeDueWaiters())
+    }
+    binding = admitted
+    for act in due { act() }
+    return reception
+  }
+
+  func markAnswered(_ number: Int) {
+    let moment = SimulationClock.wall
+    books.withLock { $0.log.markAnswered(number, at: moment) }
+  }
+
+  /// Calls `act`, once and on whatever thread records the push, when the log's total has reached `count`; at once when it
+  /// has already.
+  /// - Returns: what ``cancelWait(_:)`` takes, nil when `act` was called at once.
+  func whenTotalReaches(_ count: Int, _ act: @escaping @Sendable () -> Void) -> Int? {
+    let ticket = books.withLock { $0.addWaiter(count, act) }
+    if ticket == nil { act() }
+    return ticket
+  }
+
+  /// Forgets a waiter; harmless when it was called already.
+  func cancelWait(_ ticket: Int) {
+    books.withLock { books in books.waiters[ticket] = nil }
+  }
+}
+
+/// What became of a request.
+struct Reception: Sendable {
+  /// The push log's number; nil when a fault came before the judgement.
+  var number: Int?
+  /// The judgement; nil when a fault came first.
+  var verdict: PushVerdict?
+  /// The fault it met.
+  var fault: ServerFault?
+}

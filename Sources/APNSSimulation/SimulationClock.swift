@@ -1,0 +1,35 @@
+internal import Glibc
+internal import Synchronization
+
+/// The time that the simulated service lives in: the wall clock, moved by what a test adds, or standing still.
+public final class SimulationClock: Sendable {
+  private let standing: Int64?
+  private let offset = Atomic<Int64>(0)
+
+  /// A clock that runs with the machine's.
+  public init() {
+    standing = nil
+  }
+
+  /// A clock that moves only when told to.
+  public init(standingAt moment: WallInstant) {
+    standing = moment.microseconds
+  }
+
+  /// The simulated time.
+  public var now: WallInstant {
+    WallInstant(microseconds: (standing ?? Self.wall.microseconds) + offset.load(ordering: .relaxed))
+  }
+
+  /// Moves the simulated time; negative values move it back.
+  public func advance(milliseconds: Int64) {
+    offset.add(milliseconds * 1000, ordering: .relaxed)
+  }
+
+  /// The machine's wall clock, whatever the simulated time is: what latencies are measured by.
+  public static var wall: WallInstant {
+    var time = timespec()
+    clock_gettime(CLOCK_REALTIME, &time)
+    return WallInstant(microseconds: Int64(time.tv_sec) * 1_000_000 + Int64(time.tv_nsec) / 1000)
+  }
+}
