@@ -1,0 +1,128 @@
+internal import HTTP2
+internal import HTTPServing
+internal import Logging
+internal import Reactors
+internal import Synchronization
+internal import TLSStreams
+
+/// A local APNs: TLS and HTTP/2 with the real one's checks, answers and moods, and a control endpoint beside it.
+///
+/// Made for one run: configure, ``start()``, look into ``service`` and ``connections``, ``stop()``.
+public final class APNSSimulator: Sendable {
+  /// What the certificate is for.
+  private static let hosts = ["localhost", "127.0.0.1", "::1"]
+
+  /// How long control requests may go on when the simulator stops.
+  private static let drainLimit = Duration.seconds(1)
+
+  /// Registry, push log, faults and clock.
+  public let service: SimulatedService
+
+  /// The open connections.
+  public let connections = ConnectionDirectory()
+
+  /// The PEM text that a client has to trust; nil when the identity was given from outside.
+  public let certificateAuthority: String?
+
+  private let configuration: APNSSimulatorConfiguration
+  private let context: TLSContext
+  private let running = Mutex<Running?>(nil)
+
+  private struct Running: Sendable {
+    let group: ReactorGroup
+    var listeners: [BoundListener] = []
+    var control: HTTPService?
+  }
+
+  /// A simulator that does not listen yet.
+  /// - Throws: an error that tells what is wrong with the certificate or its key.
+  public init(_ configuration: APNSSimulatorConfiguration) throws {
+    self.configuration = configuration
+    service = SimulatedService(
+      clock: configuration.clock, seed: configuration.seed, recordsMax: configuration.recordsMax)
+    service.withRegistry { $0 = configuration.registry }
+    switch configuration.identity {
+    case .privateAuthority:
+      let authority = try CertificateAuthority(name: "APNs simulator")
+      let identity = try authority.issue(for: Self.hosts)
+      certificateAuthority = authority.certificate
+      context = try TLSContext(certificate: .text(identity.certificate), key: .text(identity.key), protocols: ["h2"])
+    case .pem(let certificate, let key):
+      certificateAuthority = nil
+      context = try TLSContext(certificate: .text(certificate), key: .text(key), protocols: ["h2"])
+    }
+  }
+
+  /// Listens. When it returns, clients can connect.
+  /// - Throws: an error that names the address that cannot be had; nothing is left running then.
+  public func start() async throws -> SimulatorAddresses {
+    var running = Running(group: try ReactorGroup(count: configuration.reactors, name: "simulator"))
+    do {
+      var addresses: [SimulatedEnvironment: SocketAddress] = [:]
+      for (environment, address) in configuration.listeners {
+        addresses[environment] = try await listen(environment, on: address, &running)
+      }
+      running.control = try await startControl(running.group)
+      let control = running.control?.address
+      self.running.withLock { [running] in $0 = running }
+      return SimulatorAddresses(listeners: addresses, control: control)
+    } catch {
+      await Self.end(running)
+      throw error
+    }
+  }
+
+  /// Closes everything. Calling it twice does nothing more.
+  public func stop() async {
+    let running = self.running.withLock { running in
+      defer { running = nil }
+      return running
+    }
+    if let running { await Self.end(running) }
+  }
+
+  /// Waits until `count` pushes have been recorded since the start or the last clearing of the log.
+  /// - Returns: whether they were within the limit; false also when the simulator does not run.
+  public func waitForPushes(_ count: Int, within limit: Duration) async -> Bool {
+    guard let reactor = running.withLock({ $0?.group.reactors.first }) else { return false }
+    let service = service
+    let isReached = try? await reactor.perform { reactor in
+      await service.waitForPushes(count, within: limit, on: reactor)
+    }
+    return isReached ?? false
+  }
+}
+
+// Starting and ending.
+extension APNSSimulator {
+  /// One socket for each reactor, all with the same port.
+  private func listen(
+    _ environment: SimulatedEnvironment, on address: SocketAddress, _ running: inout Running
+  ) async throws -> SocketAddress {
+    var address = address
+    for reactor in running.group.reactors {
+      let wanted = address
+      let (service, directory, policy, context) = (service, connections, configuration.streams, context)
+      let listener = try await reactor.perform { reactor in
+        let server = PushServer(environment, service: service, directory: directory, policy: policy)
+        return try BoundListener(server, on: wanted, context: context, reactor: reactor)
+      }
+      running.listeners.append(listener)
+      address = listener.address
+    }
+    return address
+  }
+
+  private func startControl(_ group: ReactorGroup) async throws -> HTTPService? {
+    guard let address = configuration.control else { return nil }
+    let routes = ControlRoutes(service: service, connections: connections).table()
+    return try await HTTPService.start(
+      routes, on: address, reactors: Array(group.reactors.prefix(1)), logger: configuration.logger)
+  }
+
+  private static func end(_ running: Running) async {
+    for listener in running.listeners { await listener.end() }
+    if let control = running.control { _ = await control.drain(within: drainLimit) }
+    await running.group.stop()
+  }
+}

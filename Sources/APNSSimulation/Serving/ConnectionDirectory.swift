@@ -1,0 +1,86 @@
+internal import Synchronization
+
+/// A connection as the control endpoint shows it.
+public struct ConnectionSummary: Codable, Equatable, Sendable {
+  /// Its number since the start, from 1.
+  public let number: Int
+  /// The listener it came in on.
+  public let environment: SimulatedEnvironment
+  /// When its handshake was done, in microseconds since 1970.
+  public let openedMicroseconds: Int64
+  /// Whole requests received so far.
+  public var requests = 0
+  /// The streams it may have open now.
+  public var streamsMax: Int
+
+  private enum CodingKeys: String, CodingKey {
+    case number, environment, requests
+    case openedMicroseconds = "opened_us"
+    case streamsMax = "streams_max"
+  }
+}
+
+/// The open connections of all listeners, by number.
+///
+/// May be used from any thread; what reaches a connection is handed to its reactor.
+public final class ConnectionDirectory: Sendable {
+  private struct Entry {
+    var summary: ConnectionSummary
+    let strike: @Sendable (ServerFault, _ number: Int) -> Void
+  }
+
+  private struct Content {
+    var openedCount = 0
+    var open: [Int: Entry] = [:]
+  }
+
+  private let content = Mutex(Content())
+
+  init() {}
+
+  /// Connections since the start, closed ones included.
+  public var openedCount: Int { content.withLock { $0.openedCount } }
+
+  /// The open ones, oldest first.
+  public var open: [ConnectionSummary] {
+    content.withLock { content in content.open.values.map(\.summary) }.sorted { $0.number < $1.number }
+  }
+
+  /// Takes a connection in.
+  /// - Parameter strike: lets a fault happen to the connection of this number, from any thread.
+  /// - Returns: its number.
+  func add(
+    environment: SimulatedEnvironment, streamsMax: Int, strike: @escaping @Sendable (ServerFault, _ number: Int) -> Void
+  ) -> Int {
+    let opened = SimulationClock.wall.microseconds
+    return content.withLock { content in
+      content.openedCount += 1
+      let number = content.openedCount
+      let summary = ConnectionSummary(
+        number: number, environment: environment, openedMicroseconds: opened, streamsMax: streamsMax)
+      content.open[number] = Entry(summary: summary, strike: strike)
+      return number
+    }
+  }
+
+  func update(_ number: Int, _ change: (inout ConnectionSummary) -> Void) {
+    content.withLock { content in
+      guard var entry = content.open.removeValue(forKey: number) else { return }
+      change(&entry.summary)
+      content.open[number] = entry
+    }
+  }
+
+  func remove(_ number: Int) {
+    content.withLock { content in content.open[number] = nil }
+  }
+
+  /// Lets a fault happen on every open connection.
+  /// - Returns: how many there were.
+  @discardableResult
+  public func strike(_ fault: ServerFault) -> Int {
+    let open = content.withLock { content in Array(content.open.values) }
+    for entry in open { entry.strike(fault, entry.summary.number) }
+    return open.count
+  }
+}

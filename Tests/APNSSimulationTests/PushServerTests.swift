@@ -1,0 +1,87 @@
+import HTTP2
+import Reactors
+import Testing
+
+@testable import APNSSimulation
+
+@Suite("Faults over the wire")
+struct PushServerTests {
+  @Test(
+    "a fault gives its request the outcome it stands for, and the log says whether it was processed",
+    arguments: [
+      (ServerFault.refuseStream, "not processed: refused", 0),
+      (.resetStream(code: 2), "unknown: reset 2", 1),
+      (.dropBeforeProcessing, "unknown: connection lost", 0),
+      (.dropAfterProcessing, "unknown: connection lost", 1),
+      (.goAway(lastStream: .current, code: 0, debug: ""), "200", 1),
+      (.goAway(lastStream: .all, code: 0, debug: ""), "200", 1),
+      (.goAway(lastStream: .previous, code: 0, debug: ""), "not processed: goaway", 0),
+      (.goAway(lastStream: .none, code: 7, debug: "too many streams"), "not processed: goaway", 0),
+      (.announceStreams(3), "200", 1),
+    ])
+  func faults(_ fault: ServerFault, _ outcome: String, _ recorded: Int) async throws {
+    try await SimulatorScene.play { scene, reactor in
+      let connection = try await scene.connect(on: reactor)
+      let push = scene.push(try scene.providerToken())
+      #expect(await connection.outcome(of: push, on: reactor) == "200")
+      scene.script(fault)
+      #expect(await connection.outcome(of: push, on: reactor) == outcome)
+      #expect(scene.service.withLog { $0.total } == 1 + recorded)
+    }
+  }
+
+  @Test("a black hole swallows a request; the connection lives on")
+  func blackHole() async throws {
+    try await SimulatorScene.play { scene, reactor in
+      let connection = try await scene.connect(on: reactor)
+      let push = scene.push(try scene.providerToken())
+      #expect(await connection.outcome(of: push, on: reactor) == "200")
+      scene.script(.blackHole)
+      #expect(await connection.outcome(of: push, within: .milliseconds(50), on: reactor) == "unknown: deadline")
+      #expect(await connection.outcome(of: push, on: reactor) == "200")
+      #expect(scene.service.withLog { $0.total } == 2)
+      #expect(scene.service.unprocessed == 1)
+    }
+  }
+
+  @Test("a GOAWAY in the middle of a batch splits it: the streams up to it are answered, the rest provably untouched")
+  func goAwayMidBatch() async throws {
+    try await SimulatorScene.play { scene, reactor in
+      let connection = try await scene.connect(on: reactor)
+      let push = scene.push(try scene.providerToken())
+      #expect(await connection.outcome(of: push, on: reactor) == "200")
+      scene.script(.goAway(lastStream: .current, code: 0, debug: #"{"reason":"Shutdown"}"#), skip: 4)
+      let outcomes = await connection.outcomes(of: Array(repeating: push, count: 10), on: reactor)
+      #expect(outcomes == Array(repeating: "200", count: 5) + Array(repeating: "not processed: goaway", count: 5))
+      #expect(scene.service.withLog { $0.total } == 6)
+    }
+  }
+
+  @Test("a fault for now happens to every open connection without a request")
+  func strikesNow() async throws {
+    try await SimulatorScene.play { scene, reactor in
+      let observer = StateObserver()
+      let connection = try await scene.connect(on: reactor)
+      let push = scene.push(try scene.providerToken())
+      #expect(await connection.outcome(of: push, on: reactor) == "200")
+      connection.observer = observer
+      let fault = ServerFault.goAway(lastStream: .current, code: 0, debug: #"{"reason":"Shutdown"}"#)
+      #expect(scene.simulator.connections.strike(fault) == 1)
+      #expect(await observer.changed.wait(for: .seconds(10), on: reactor))
+      #expect(observer.goAways.map(\.lastStreamID) == [1])
+      #expect(observer.goAways.map(\.debugData) == [Array(#"{"reason":"Shutdown"}"#.utf8)])
+    }
+  }
+}
+
+private final class StateObserver: HTTP2ConnectionObserver {
+  let changed = Signal()
+  private(set) var goAways: [HTTP2GoAway] = []
+
+  func connection(
+    _ connection: HTTP2Connection, changedTo state: HTTP2ConnectionState, on reactor: isolated Reactor
+  ) {
+    if case .draining(.goAway(let goAway)) = state { goAways.append(goAway) }
+    changed.signal(on: reactor)
+  }
+}
