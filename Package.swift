@@ -37,14 +37,12 @@ let jwtKit: Target.Dependency = .product(name: "JWTKit", package: "jwt-kit")
 let lifecycle: Target.Dependency = .product(name: "ServiceLifecycle", package: "swift-service-lifecycle")
 let logging: Target.Dependency = .product(name: "Logging", package: "swift-log")
 let signals: Target.Dependency = .product(name: "UnixSignals", package: "swift-service-lifecycle")
-let x509: Target.Dependency = .product(name: "X509", package: "swift-certificates")
 let yams: Target.Dependency = .product(name: "Yams", package: "Yams")
 
 let package = Package(
   name: "tacet",
   dependencies: [
     .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
-    .package(url: "https://github.com/apple/swift-certificates", from: "1.21.1"),
     .package(url: "https://github.com/apple/swift-collections", from: "1.6.0"),
     // Settings are plain text lines; without traits no other file format is built.
     .package(url: "https://github.com/apple/swift-configuration", from: "1.4.0", traits: []),
@@ -100,6 +98,14 @@ let package = Package(
     layer("ServiceSettings", ["APNSCore", "PushRules", configuration, crypto]),
     tests("ServiceSettingsTests", ["ServiceSettings", "APNSCore", "PushRules", crypto]),
 
+    // A local APNs for development, tests and demos.
+    layer(
+      "APNSSimulation",
+      ["HTTP1", "HTTP2", "HTTPServing", "Reactors", "TLSStreams", crypto, deque, httpTypes, logging]),
+    tests(
+      "APNSSimulationTests", ["APNSSimulation", "HTTP2", "Reactors", "TLSStreams", crypto, yams],
+      resources: [.copy("Resources")]),
+
     // Commands: wiring only.
     command(
       "tacet",
@@ -107,5 +113,6 @@ let package = Package(
         "APNS", "APNSCore", "HTTPServing", "Postgres", "PushAPI", "PushPipeline", "PushStore", "Reactors",
         "ServiceSettings", "TLSStreams", argumentParser, lifecycle, logging, signals,
       ]),
+    command("apns-simulator", ["APNSSimulation", "Reactors", argumentParser, logging, signals]),
   ]
 )

@@ -76,9 +76,9 @@ struct SimulatorScene: Sendable {
   }
 
   func push(_ providerToken: String, to token: String = token, collapseID: String? = nil) -> HTTP2Request {
-    var fields = HTTP2Fields([
+    var fields: HTTP2Fields = [
       "authorization": "bearer \(providerToken)", "apns-topic": "com.example.app", "apns-push-type": "alert",
-    ])
+    ]
     if let collapseID { fields.append("apns-collapse-id", collapseID) }
     return HTTP2Request(path: "/3/device/\(token)", fields: fields, body: Array(#"{"aps":{"alert":"hi"}}"#.utf8))
   }
