@@ -102,9 +102,10 @@ extension APNSSimulator {
     var address = address
     for reactor in running.group.reactors {
       let wanted = address
-      let (service, directory, policy, context) = (service, connections, configuration.streams, context)
+      let (service, directory, context) = (service, connections, context)
+      let (policy, logger) = (configuration.streams, configuration.logger)
       let listener = try await reactor.perform { reactor in
-        let server = PushServer(environment, service: service, directory: directory, policy: policy)
+        let server = PushServer(environment, service: service, directory: directory, policy: policy, logger: logger)
         return try BoundListener(server, on: wanted, context: context, reactor: reactor)
       }
       running.listeners.append(listener)

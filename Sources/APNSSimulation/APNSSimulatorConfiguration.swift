@@ -31,7 +31,7 @@ public struct APNSSimulatorConfiguration: Sendable {
   public var clock = SimulationClock()
   /// Where made identifiers are drawn from.
   public var seed = UInt64.random(in: 0...UInt64.max)
-  /// Gets what the control endpoint has to say.
+  /// Gets each answered push at `debug`, by its number in the push log, and what the control endpoint has to say.
   public var logger = Logger(label: "apns-simulator")
 
   /// No listeners, and every default.

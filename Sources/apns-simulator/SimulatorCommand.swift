@@ -2,6 +2,7 @@ import APNSSimulation
 import ArgumentParser
 import Glibc
 import Logging
+import UnixSignals
 
 /// The command line of the simulator.
 @main
@@ -10,41 +11,44 @@ struct SimulatorCommand: AsyncParsableCommand {
     commandName: "apns-simulator",
     abstract: "A local APNs that checks, answers and misbehaves like the real one.",
     discussion: """
-      It speaks HTTP/2 over TLS and judges each push as Apple's service does: provider
-      token, headers, topic, size, device token; each refusal has Apple's reason. What
-      it does not know, it refuses: so name a key and an app, and register device
-      tokens, or accept any:
+      It speaks HTTP/2 over TLS and judges each push as Apple's service does:
+      provider token, headers, topic, size, device token. Each refusal has
+      Apple's reason. What it does not know, it refuses: so name a key and an
+      app, and register device tokens, or accept any:
 
-        apns-simulator --key ABC123DEFG:DEF123GHIJ:AuthKey.p8 \
-          --bundle com.example.app --accept-any-token --ca-out /tmp/simulator.pem
+        apns-simulator --key ABC123DEFG:DEF123GHIJ:AuthKey.p8 \\
+          --bundle com.example.app --accept-any-token --ca-out ca.pem
 
-      The sender then needs the address, https://127.0.0.1:2197, and the authority to
-      trust, /tmp/simulator.pem.
+      The sender then needs the address, https://127.0.0.1:2197, and the
+      authority to trust, ca.pem.
 
       The rest is said to the control endpoint, in plain HTTP and JSON:
 
-        PUT /tokens/TOKEN    {"environment": "production", "bundle_id": "..."} and, if
-                             wanted, "unregistered_at_ms", "expired_at_ms", "delay_ms",
-                             "answers": [{"status": 503, "reason": "...", "times": 2}]
-        GET /tokens          and DELETE /tokens/TOKEN
-        GET /pushes          ?after=N&limit=&token=&collapse_id=&apns_id=
-        GET /pushes/wait     ?count=N&timeout_ms=  answers when N pushes have come
-        DELETE /pushes       forgets pushes, counters and screens
-        GET /screen          what the devices show, and how often each line came
-        GET /lint            what was accepted and should not have been sent
-        GET /connections     and GET /healthz
-        POST /keys           {"key_id", "team_id", "pem"}, "environment", "topics"
-        POST /clock          {"advance_ms": 3600000}
-        POST /faults         {"kind": "goaway", "last_stream": "previous", "skip": 10}
-        DELETE /faults       forgets those that wait
+        PUT /tokens/TOKEN   {"environment": "production", "bundle_id": "..."}
+                            and, if wanted, "unregistered_at_ms",
+                            "expired_at_ms", "delay_ms", "answers":
+                            [{"status": 503, "reason": "...", "times": 2}]
+        GET /tokens         and DELETE /tokens/TOKEN
+        GET /pushes         ?after=N&limit=&token=&collapse_id=&apns_id=
+        GET /pushes/wait    ?count=N&timeout_ms=  until N pushes have come
+        DELETE /pushes      forgets pushes, counters and screens
+        GET /screen         what devices show, and how often each line came
+        GET /lint           what was accepted and should not have been sent
+        GET /connections    and GET /healthz
+        POST /keys          {"key_id", "team_id", "pem"} and, if wanted,
+                            "environment", "topics", "related_key_id"
+        POST /clock         {"advance_ms": 3600000}
+        POST /faults        {"kind": "goaway", "skip": 10, "times": 1}
+        DELETE /faults      forgets those that wait
 
-      Faults: goaway (last_stream current, previous, none, all or "7"; code; debug),
-      drop_before, drop_after, black_hole, refuse_stream, reset_stream (code), streams
-      (streams). Each lets "skip" requests pass, then hits "times", which is 1. With
+      Kinds of faults: goaway ("last_stream": current, previous, none, all or
+      "7"; "code"; "debug"), drop_before, drop_after, black_hole,
+      refuse_stream, reset_stream ("code"), streams ("streams": a limit). Each
+      lets "skip" requests pass, then hits "times", which is 1. With
       "now": true it happens to every open connection at once.
 
-        curl -X PUT localhost:2199/tokens/00ff \
-          -d '{"environment": "production", "bundle_id": "com.example.app"}'
+        curl -X PUT localhost:2199/tokens/00ff -d \\
+          '{"environment": "production", "bundle_id": "com.example.app"}'
         curl 'localhost:2199/pushes/wait?count=1'
 
       SIGTERM and SIGINT stop it.
@@ -97,14 +101,14 @@ struct SimulatorCommand: AsyncParsableCommand {
       handler.logLevel = level
       return handler
     }
-    let stop = StopSignals()
+    let stop = await UnixSignalsSequence(trapping: .sigterm, .sigint)
     let simulator = try APNSSimulator(simulatorConfiguration())
     if let path = tls.caOut { try TextFile.write(simulator.certificateAuthority ?? "", to: path) }
     let addresses = try await simulator.start()
     print(addresses.json)
     fflush(nil)
     if let path = readyFile { try TextFile.write(addresses.json + "\n", to: path) }
-    await stop.received()
+    for await _ in stop { break }
     await simulator.stop()
   }
 

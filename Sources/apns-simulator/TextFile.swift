@@ -1,22 +1,38 @@
-import ArgumentParser
 import FoundationEssentials
+import Glibc
 
 /// Small files, with errors that name the path.
 enum TextFile {
-  static func read(_ path: String) throws -> String {
+  static func read(_ path: String) throws(TextFileError) -> String {
     do {
       return String(decoding: try Data(contentsOf: URL(filePath: path)), as: UTF8.self)
     } catch {
-      throw ValidationError("\(path) cannot be read: \(error)")
+      throw TextFileError("\(path) cannot be read", error)
     }
   }
 
   /// Written whole or not at all: who waits for the file never sees half of it.
-  static func write(_ text: String, to path: String) throws {
+  static func write(_ text: String, to path: String) throws(TextFileError) {
     do {
       try Data(text.utf8).write(to: URL(filePath: path), options: .atomic)
     } catch {
-      throw ValidationError("\(path) cannot be written: \(error)")
+      throw TextFileError("\(path) cannot be written", error)
     }
+  }
+}
+
+/// A file that cannot be had.
+struct TextFileError: Error, CustomStringConvertible {
+  let description: String
+
+  init(_ summary: String, _ error: any Error) {
+    description = "\(summary): \(Self.cause(of: error))"
+  }
+
+  /// The system's own words, which the error that wraps them buries.
+  private static func cause(of error: any Error) -> String {
+    let system = (error as? CocoaError)?.userInfo.values.lazy.compactMap { $0 as? POSIXError }.first
+    guard let system else { return "\(error)" }
+    return String(cString: strerror(system.code.rawValue))
   }
 }

@@ -1,4 +1,5 @@
 internal import HTTP2
+internal import Logging
 internal import Reactors
 
 /// Serves one environment on one reactor: hands requests to the service, and gives the answers or lets the faults happen.
@@ -7,15 +8,19 @@ final class PushServer {
   private let service: SimulatedService
   private let directory: ConnectionDirectory
   private let policy: StreamPolicy
+  private let logger: Logger
   private var connections: [ObjectIdentifier: ServedConnection] = [:]
 
   init(
-    _ environment: SimulatedEnvironment, service: SimulatedService, directory: ConnectionDirectory, policy: StreamPolicy
+    _ environment: SimulatedEnvironment, service: SimulatedService, directory: ConnectionDirectory,
+    policy: StreamPolicy,
+    logger: Logger
   ) {
     self.environment = environment
     self.service = service
     self.directory = directory
     self.policy = policy
+    self.logger = logger
   }
 
   /// What a listener for this server needs.
@@ -95,6 +100,9 @@ extension PushServer {
       to: stream, status: verdict.status, fields: fields, body: verdict.body, on: reactor)
     guard isSent else { return }
     service.markAnswered(number)
+    logger.debug(
+      "push answered",
+      metadata: ["push": "\(number)", "status": "\(verdict.status)", "reason": "\(verdict.reason ?? "")"])
     for action in connection.conduct.answered(status: verdict.status, reason: verdict.reason) {
       perform(action, connection, on: reactor)
     }

@@ -1,0 +1,122 @@
+import Crypto
+import Foundation
+import HTTP2
+import Reactors
+import Testing
+
+@testable import APNSSimulation
+
+@Suite("The control endpoint")
+struct ControlRoutesTests {
+  @Test("a device that a script registers takes pushes, as it says, until it is removed")
+  func devices() async throws {
+    try await SimulatorScene.play { scene, reactor in
+      let control = scene.addresses.control
+      let device =
+        #"{"environment":"production","bundle_id":"com.example.app","answers":[{"status":503,"reason":"Shutdown"}]}"#
+      #expect(try await ControlClient.send("PUT", "/tokens/00FF", device, to: control, on: reactor).status == 204)
+      let list = try await ControlClient.send("GET", "/tokens", to: control, on: reactor)
+      #expect(list.json["total"] as? Int == 2)
+      let connection = try await scene.connect(on: reactor)
+      let push = scene.push(try scene.providerToken(), to: "00ff")
+      #expect(await connection.outcome(of: push, on: reactor) == #"503 {"reason":"Shutdown"}"#)
+      #expect(await connection.outcome(of: push, on: reactor) == "200")
+      #expect(try await ControlClient.send("DELETE", "/tokens/00ff", to: control, on: reactor).status == 204)
+      #expect(await connection.outcome(of: push, on: reactor) == #"400 {"reason":"BadDeviceToken"}"#)
+      #expect(try await ControlClient.send("DELETE", "/tokens/00ff", to: control, on: reactor).status == 404)
+    }
+  }
+
+  @Test("pushes, screens, lint and connections are shown as they happened")
+  func shows() async throws {
+    try await SimulatorScene.play { scene, reactor in
+      let control = scene.addresses.control
+      let connection = try await scene.connect(on: reactor)
+      let push = scene.push(try scene.providerToken(), collapseID: "m 1")
+      for _ in 0..<2 { _ = await connection.outcome(of: push, on: reactor) }
+      let page = try await ControlClient.send("GET", "/pushes?after=1&collapse_id=m+1", to: control, on: reactor)
+      let pushes = try #require(page.json["pushes"] as? [[String: Any]])
+      #expect(pushes.map { $0["number"] as? Int } == [2] && page.json["next"] as? Int == 2)
+      #expect(pushes.first?["token"] as? String == SimulatorScene.token && pushes.first?["status"] as? Int == 200)
+      let screen = try await ControlClient.send("GET", "/screen", to: control, on: reactor)
+      #expect((screen.json["lines"] as? [[String: Any]])?.map { $0["shown"] as? Int } == [2])
+      let connections = try await ControlClient.send("GET", "/connections", to: control, on: reactor)
+      #expect((connections.json["open"] as? [[String: Any]])?.map { $0["requests"] as? Int } == [2])
+      #expect(try await ControlClient.send("GET", "/lint", to: control, on: reactor).json["counts"] != nil)
+      #expect(try await ControlClient.send("DELETE", "/pushes", to: control, on: reactor).status == 204)
+      let health = try await ControlClient.send("GET", "/healthz", to: control, on: reactor)
+      #expect(health.json["pushes"] as? Int == 0 && health.json["connections"] as? Int == 1)
+    }
+  }
+
+  @Test("waiting for pushes answers with the last of them, or 408 when the time is over")
+  func wait() async throws {
+    try await SimulatorScene.play { scene, reactor in
+      let control = scene.addresses.control
+      let late = try await ControlClient.send("GET", "/pushes/wait?count=1&timeout_ms=1", to: control, on: reactor)
+      #expect(late.status == 408)
+      let connection = try await scene.connect(on: reactor)
+      let push = scene.push(try scene.providerToken())
+      reactor.start { _ = await connection.outcome(of: push, on: reactor) }
+      let answer = try await ControlClient.send("GET", "/pushes/wait?count=1", to: control, on: reactor)
+      #expect(answer.status == 200 && answer.json["total"] as? Int == 1)
+    }
+  }
+
+  @Test("a fault, a key and the clock are taken, and work")
+  func server() async throws {
+    try await SimulatorScene.play { scene, reactor in
+      let control = scene.addresses.control
+      let connection = try await scene.connect(on: reactor)
+      let push = scene.push(try scene.providerToken())
+      #expect(await connection.outcome(of: push, on: reactor) == "200")
+      let fault = #"{"kind":"refuse_stream","times":1}"#
+      #expect(try await ControlClient.send("POST", "/faults", fault, to: control, on: reactor).status == 204)
+      #expect(await connection.outcome(of: push, on: reactor) == "not processed: refused")
+      let key = KeyText(identifier: "KEY0000002", pem: P256.Signing.PrivateKey().publicKey.pemRepresentation)
+      #expect(try await ControlClient.send("POST", "/keys", key.json(), to: control, on: reactor).status == 204)
+      #expect(scene.service.withRegistry { $0.keys.count } == 2)
+      let hours = #"{"advance_ms":7200000}"#
+      #expect(try await ControlClient.send("POST", "/clock", hours, to: control, on: reactor).status == 204)
+      #expect(await connection.outcome(of: push, on: reactor) == #"403 {"reason":"ExpiredProviderToken"}"#)
+      let now = try await ControlClient.send(
+        "POST", "/faults", #"{"kind":"goaway","now":true}"#, to: control, on: reactor)
+      #expect(now.json["connections"] as? Int == 1)
+    }
+  }
+
+  @Test(
+    "what makes no sense is refused and named",
+    arguments: [
+      ("PUT", "/tokens/00f", "{}", "even number"), ("PUT", "/tokens/00ff", "{}", "environment"),
+      ("PUT", "/tokens/00ff", #"{"enviroment":"production"}"#, "enviroment"), ("PUT", "/tokens/00ff", "[]", "body"),
+      ("GET", "/pushes?after=-1", "", "after"), ("GET", "/pushes/wait", "", "count"),
+      ("POST", "/faults", #"{"kind":"streams"}"#, "streams"), ("POST", "/faults", #"{"kind":"flood"}"#, "flood"),
+      ("POST", "/faults", #"{"kind":"goaway","last_stream":"some"}"#, "last_stream"),
+      ("POST", "/faults", #"{"kind":"refuse_stream","now":true}"#, "now"),
+      ("POST", "/keys", #"{"key_id":"K","team_id":"T","pem":"x"}"#, "pem"),
+    ])
+  func refusals(_ method: String, _ target: String, _ body: String, _ named: String) async throws {
+    try await SimulatorScene.play { scene, reactor in
+      let answer = try await ControlClient.send(method, target, body, to: scene.addresses.control, on: reactor)
+      #expect(answer.status == 400)
+      #expect(answer.body.contains(named))
+    }
+  }
+}
+
+private struct KeyText: Encodable {
+  let identifier: String
+  let team = "TEAM000002"
+  let pem: String
+
+  enum CodingKeys: String, CodingKey {
+    case pem
+    case identifier = "key_id"
+    case team = "team_id"
+  }
+
+  func json() throws -> String {
+    String(decoding: try JSONEncoder().encode(self), as: UTF8.self)
+  }
+}
