@@ -74,7 +74,9 @@ let package = Package(
     layer("HTTP2", ["CNghttp2", "TLSStreams", "Reactors", deque]),
     tests("HTTP2Tests", ["HTTP2", "TLSStreams", "Reactors"]),
     layer("Postgres", ["CLibpq", "Reactors", deque, logging]),
-    .target(name: "TestPostgres", path: "Tests/TestPostgres", swiftSettings: strict),
+    .target(name: "TestProcesses", path: "Tests/TestProcesses", swiftSettings: strict),
+    .target(
+      name: "TestPostgres", dependencies: ["TestProcesses"], path: "Tests/TestPostgres", swiftSettings: strict),
     tests("PostgresTests", ["Postgres", "Reactors", "TestPostgres", logging]),
 
     // Rules and protocols: values in, values out.
@@ -114,5 +116,10 @@ let package = Package(
         "ServiceSettings", "TLSStreams", argumentParser, lifecycle, logging, signals,
       ]),
     command("apns-simulator", ["APNSSimulation", "Reactors", argumentParser, logging, signals]),
+
+    // The built service as a process, against a real database and the simulator.
+    tests(
+      "ServiceTests",
+      ["APNSSimulation", "Reactors", "TestPostgres", "TestProcesses", "apns-simulator", "tacet", crypto]),
   ]
 )

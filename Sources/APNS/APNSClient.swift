@@ -133,10 +133,15 @@ extension APNSClient: PushChannel {
 }
 
 extension HTTP2Request {
+  /// Values that never come again would only push the others out of the small compression table.
+  private static let uniqueFields: Set<String> = ["apns-id", "apns-collapse-id"]
+
   fileprivate init(_ request: PushRequest, authorization: String) {
     var fields = HTTP2Fields()
     fields.append("authorization", authorization)
-    for (name, value) in request.head.fields { fields.append(name, value) }
+    for (name, value) in request.head.fields {
+      fields.append(name, value, isIndexed: !Self.uniqueFields.contains(name))
+    }
     self.init(method: "POST", path: request.head.path, fields: fields, body: request.body)
   }
 }

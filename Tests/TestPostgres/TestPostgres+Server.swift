@@ -1,5 +1,6 @@
 import Foundation
 import Synchronization
+import TestProcesses
 
 extension TestPostgres {
   /// Starts the server and waits until it takes connections.
@@ -79,7 +80,7 @@ extension TestPostgres {
       usleep(pollMicroseconds)
     }
     let log = (try? String(contentsOfFile: folder + "/log", encoding: .utf8)) ?? ""
-    throw TestPostgresError(description: "the server did not start:\n\(log)")
+    throw TestProcessError(description: "the server did not start:\n\(log)")
   }
 }
 

@@ -1,5 +1,6 @@
 import Foundation
 import Synchronization
+import TestProcesses
 
 /// A private PostgreSQL cluster in a temporary folder, for tests.
 ///

@@ -1,4 +1,5 @@
 import Foundation
+import TestProcesses
 
 /// The shell process between this process and the server.
 final class Watchdog: Sendable {

@@ -1,20 +1,27 @@
-import Foundation
+package import Foundation
 
-/// A cluster that could not be made, with what the failing program said.
-public struct TestPostgresError: Error, CustomStringConvertible {
+/// A program that failed, with what it said.
+package struct TestProcessError: Error, CustomStringConvertible {
   /// The program and its output.
-  public let description: String
+  package let description: String
+
+  package init(description: String) {
+    self.description = description
+  }
 }
 
 /// A child process. Spawned here rather than with Foundation's `Process`, which lets a child inherit the pipes of
 /// another one that is spawned at the same moment; such a pipe then never ends.
-struct ChildProcess {
-  let id: pid_t
+package struct ChildProcess {
+  package let id: pid_t
 
   /// - Parameters:
   ///   - input: becomes its standard input; without one it reads the end of input.
   ///   - output: becomes its standard output and error; without one they are dropped.
-  init(_ command: [String], input: Int32? = nil, output: Int32? = nil) throws {
+  ///   - environment: all of its environment; without one it has this process's.
+  package init(_ command: [String], input: Int32? = nil, output: Int32? = nil, environment: [String: String]? = nil)
+    throws
+  {
     var actions = posix_spawn_file_actions_t()
     posix_spawn_file_actions_init(&actions)
     defer { posix_spawn_file_actions_destroy(&actions) }
@@ -33,14 +40,16 @@ struct ChildProcess {
     posix_spawnattr_setflags(&attributes, Int16(POSIX_SPAWN_SETSIGMASK))
     let arguments = command.map { strdup($0) } + [nil]
     defer { for argument in arguments { free(argument) } }
+    let variables = (environment ?? ProcessInfo.processInfo.environment).map { strdup("\($0.key)=\($0.value)") } + [nil]
+    defer { for variable in variables { free(variable) } }
     var id: pid_t = 0
-    let code = posix_spawnp(&id, command[0], &actions, &attributes, arguments, environ)
-    guard code == 0 else { throw TestPostgresError(description: "\(command[0]): errno \(code)") }
+    let code = posix_spawnp(&id, command[0], &actions, &attributes, arguments, variables)
+    guard code == 0 else { throw TestProcessError(description: "\(command[0]): errno \(code)") }
     self.id = id
   }
 
   /// Waits for its end; 0 when it succeeded.
-  func wait() -> Int32 {
+  package func wait() -> Int32 {
     var status: Int32 = 0
     while waitpid(id, &status, 0) < 0, errno == EINTR {}
     return status
@@ -48,16 +57,16 @@ struct ChildProcess {
 }
 
 /// A pipe that no other child inherits.
-struct ClosedPipe {
-  let reading: Int32
-  let writing: Int32
+package struct ClosedPipe {
+  package let reading: Int32
+  package let writing: Int32
 
-  init() throws {
+  package init() throws {
     var ends: [Int32] = [0, 0]
     // `pipe2` is hidden from Swift, and `pipe` cannot close its ends on exec atomically; a socket pair can.
     let type = Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue)
     guard socketpair(AF_UNIX, type, 0, &ends) == 0 else {
-      throw TestPostgresError(description: "socketpair: errno \(errno)")
+      throw TestProcessError(description: "socketpair: errno \(errno)")
     }
     (reading, writing) = (ends[0], ends[1])
   }
@@ -65,14 +74,14 @@ struct ClosedPipe {
 
 /// Runs a program to its end; what it printed.
 @discardableResult
-func run(_ command: [String]) throws -> String {
+package func run(_ command: [String]) throws -> String {
   let pipe = try ClosedPipe()
   defer { close(pipe.reading) }
   let spawned = Result { try ChildProcess(command, output: pipe.writing) }
   close(pipe.writing)
   let child = try spawned.get()
   let text = String(decoding: readToEnd(pipe.reading), as: UTF8.self)
-  guard child.wait() == 0 else { throw TestPostgresError(description: "\(command[0]): \(text)") }
+  guard child.wait() == 0 else { throw TestProcessError(description: "\(command[0]): \(text)") }
   return text
 }
 
@@ -86,38 +95,38 @@ private func readToEnd(_ descriptor: Int32) -> [UInt8] {
   }
 }
 
-var isRoot: Bool { geteuid() == 0 }
+package var isRoot: Bool { geteuid() == 0 }
 
 /// PostgreSQL refuses to run as root; its own account where there is one.
-let account: String = getpwnam("postgres") == nil ? "nobody" : "postgres"
+package let account: String = getpwnam("postgres") == nil ? "nobody" : "postgres"
 
 /// The command as the server's account.
-func asServer(_ command: [String]) -> [String] {
+package func asServer(_ command: [String]) -> [String] {
   guard isRoot, let entry = getpwnam(account)?.pointee else { return command }
   return ["setpriv", "--reuid=\(entry.pw_uid)", "--regid=\(entry.pw_gid)", "--clear-groups"] + command
 }
 
 /// A folder whose path is short enough for a Unix socket.
-func makeTemporaryFolder() throws -> String {
-  var template = Array("/tmp/test-postgres-XXXXXX".utf8CString)
-  guard mkdtemp(&template) != nil else { throw TestPostgresError(description: "mkdtemp: errno \(errno)") }
+package func makeTemporaryFolder(_ name: String = "test-postgres") throws -> String {
+  var template = Array("/tmp/\(name)-XXXXXX".utf8CString)
+  guard mkdtemp(&template) != nil else { throw TestProcessError(description: "mkdtemp: errno \(errno)") }
   return String(decoding: template.dropLast().map(UInt8.init(bitPattern:)), as: UTF8.self)
 }
 
 /// A port that is free now, from below the range the kernel hands out by itself, so that it stays free until used.
-func freePort() throws -> UInt16 {
+package func freePort() throws -> UInt16 {
   for _ in 0..<portTriesMax {
     let port = UInt16.random(in: 10_000..<32_768)
     if try isFree(port) { return port }
   }
-  throw TestPostgresError(description: "no free port in \(portTriesMax) tries")
+  throw TestProcessError(description: "no free port in \(portTriesMax) tries")
 }
 
 private let portTriesMax = 100
 
 private func isFree(_ port: UInt16) throws -> Bool {
   let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
-  guard descriptor >= 0 else { throw TestPostgresError(description: "socket: errno \(errno)") }
+  guard descriptor >= 0 else { throw TestProcessError(description: "socket: errno \(errno)") }
   defer { close(descriptor) }
   var address = sockaddr_in()
   address.sin_family = sa_family_t(AF_INET)
@@ -131,7 +140,7 @@ private func isFree(_ port: UInt16) throws -> Bool {
 }
 
 /// Runs work that blocks on a thread of its own: the pool's few threads must not wait for a server.
-func onOwnThread<Value: Sendable>(_ work: @escaping @Sendable () throws -> Value) async throws -> Value {
+package func onOwnThread<Value: Sendable>(_ work: @escaping @Sendable () throws -> Value) async throws -> Value {
   try await withCheckedThrowingContinuation { continuation in
     Thread.detachNewThread { continuation.resume(with: Result { try work() }) }
   }

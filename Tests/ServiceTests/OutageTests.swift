@@ -1,0 +1,73 @@
+import APNSSimulation
+import Foundation
+import TestPostgres
+import Testing
+
+@Suite("Outages", .serialized)
+struct OutageTests {
+  @Test("a message inserted while the service is stopped is pushed when it starts")
+  func stopped() async throws {
+    let scene = try await ServiceScene()
+    let conversation = try await Conversation(scene, [.away()])
+    let message = try await conversation.say()
+    let service = try await scene.startService()
+    #expect(try await scene.pushes(of: message, atLeast: 1).count == 1)
+    #expect(try await scene.ledger(of: message, rows: 1) == [conversation.people[0]: "sent "])
+    try await service.stop()
+    await scene.simulator.stop()
+  }
+
+  @Test("a killed service's claims are taken over, and shown once")
+  func killed() async throws {
+    let scene = try await ServiceScene()
+    let conversation = try await Conversation(scene, [.away()])
+    let token = conversation.tokens[0][0]
+    scene.register(token, delayMilliseconds: 60_000)
+    let first = try await scene.startService()
+    let message = try await conversation.say()
+    _ = try await scene.pushes(of: message, atLeast: 1)
+    try await first.process.signal(SIGKILL)
+    _ = try await first.process.exitCode()
+    // The lease of the dead process runs out now instead of in half a minute.
+    try await scene.sql("update tacet.inbox set available_at = now()")
+    scene.register(token)
+    let second = try await scene.startService()
+    let pushes = try await scene.pushes(of: message, atLeast: 2)
+    #expect(Set(pushes.map(\.identifier)).count == 1)
+    #expect(try await scene.ledger(of: message, rows: 1) == [conversation.people[0]: "sent "])
+    #expect(scene.simulator.service.withLog { $0.screen.visible.count } == 1)
+    try await second.stop()
+    await scene.simulator.stop()
+  }
+
+  @Test("a webhook is told 503 while the database is away, and what is inserted when it is back is pushed")
+  func databaseAway() async throws {
+    let postgres = try await TestPostgres.launch()
+    try await ServiceScene.play(postgres: postgres) { scene, service in
+      let conversation = try await Conversation(scene, [.away()])
+      try await postgres.stop()
+      let answer = try await service.webhook(#"{"message_id": "\#(UUID().uuidString)"}"#)
+      #expect(answer.status == 503 && answer.field("Retry-After") != nil, "\(answer.text)")
+      #expect(try await service.get("/healthz").status == 200)
+      #expect(try await service.get("/readyz").status == 503)
+      try await postgres.start()
+      let message = try await conversation.say()
+      #expect(try await scene.pushes(of: message, atLeast: 1).count == 1)
+    }
+  }
+
+  @Test("a device that APNs calls dead is dropped, another is not")
+  func deadToken() async throws {
+    try await ServiceScene.play { scene, _ in
+      let person = Conversation.Person(devices: [Conversation.newToken(), Conversation.newToken()])
+      let conversation = try await Conversation(scene, [person])
+      let end = Int64(Date().timeIntervalSince1970 * 1000) + 1000
+      scene.register(person.devices[0], end: .unregistered(atMilliseconds: end))
+      let message = try await conversation.say()
+      #expect(try await scene.ledger(of: message, rows: 1) == [conversation.people[0]: "sent "])
+      let rows = try await scene.sql(
+        "select device_token from push_tokens where user_id = '\(conversation.people[0])' and invalidated_at is null")
+      #expect(rows == person.devices[1])
+    }
+  }
+}

@@ -1,0 +1,146 @@
+import APNSSimulation
+import Crypto
+import Foundation
+import FoundationNetworking
+import Reactors
+import TestPostgres
+import TestProcesses
+import Testing
+
+/// A database, a simulator and a running service, with a conversation to write in.
+final class ServiceScene: Sendable {
+  static let secret = "webhook-secret-of-the-tests"
+  static let bundle = "com.example.app"
+
+  let postgres: TestPostgres
+  let database: String
+  let simulator: APNSSimulator
+  let settings: [String: String]
+
+  /// Starts everything but the service.
+  /// - Parameter postgres: nil takes the cluster all tests share.
+  init(postgres: TestPostgres? = nil, extra: [String: String] = [:]) async throws {
+    if let postgres { self.postgres = postgres } else { self.postgres = try await TestPostgres.shared }
+    let conninfo = try await self.postgres.makeDatabase()
+    database = String(try #require(conninfo.split(separator: "=").last))
+    let key = P256.Signing.PrivateKey()
+    simulator = try APNSSimulator(try Self.configuration(key))
+    let addresses = try await simulator.start()
+    let folder = try makeTemporaryFolder("test-service")
+    let authority = try #require(simulator.certificateAuthority)
+    try authority.write(toFile: folder + "/ca.pem", atomically: true, encoding: .utf8)
+    let port = try #require(addresses.listeners[.production]).port
+    settings = [
+      "DATABASE_URL": conninfo, "WEBHOOK_SECRET": Self.secret, "LISTEN_ADDRESS": "127.0.0.1:0",
+      "APNS_KEY_ID": "KEY0000001", "APNS_TEAM_ID": "TEAM000001", "APNS_BUNDLE_ID": Self.bundle,
+      "APNS_PRIVATE_KEY": key.pemRepresentation, "APNS_URL": "https://127.0.0.1:\(port)",
+      "APNS_CA_FILE": folder + "/ca.pem",
+    ].merging(extra) { $1 }
+    let migration = try ServiceProcess(["migrate"], settings: ["DATABASE_URL": conninfo])
+    try #require(try await migration.exitCode() == 0, "\(migration.text)")
+  }
+
+  private static func configuration(_ key: P256.Signing.PrivateKey) throws -> APNSSimulatorConfiguration {
+    var configuration = APNSSimulatorConfiguration()
+    configuration.listeners = [.production: try #require(SocketAddress(numericHost: "127.0.0.1", port: 0))]
+    configuration.registry.register(
+      ProviderKey(identifier: "KEY0000001", team: "TEAM000001", publicKey: key.publicKey))
+    configuration.registry.registerBundle(bundle, team: "TEAM000001")
+    return configuration
+  }
+
+  /// A scene with its service running, and everything stopped afterwards.
+  static func play(
+    postgres: TestPostgres? = nil, extra: [String: String] = [:],
+    _ body: (ServiceScene, RunningService) async throws -> Void
+  ) async throws {
+    let scene = try await ServiceScene(postgres: postgres, extra: extra)
+    let service = try await scene.startService()
+    let outcome: Result<Void, any Error>
+    do {
+      outcome = .success(try await body(scene, service))
+    } catch {
+      outcome = .failure(error)
+    }
+    try await service.stop()
+    await scene.simulator.stop()
+    try outcome.get()
+  }
+
+  /// Starts the service and waits until it is of use.
+  func startService(extra: [String: String] = [:]) async throws -> RunningService {
+    let process = try ServiceProcess(["serve"], settings: settings.merging(extra) { $1 })
+    let line = try await process.line(containing: "serving")
+    let address = try #require(line.split(separator: " ").first { $0.hasPrefix("address=") }).dropFirst(8)
+    _ = try await process.line(containing: "listening for notifications")
+    _ = try await process.line(containing: "connected to APNs")
+    return RunningService(process: process, origin: "http://\(address)")
+  }
+
+  /// Makes the simulator know a device, or changes what it knows of it.
+  func register(_ token: String, end: RegisteredDevice.End? = nil, delayMilliseconds: Int = 0) {
+    let device = RegisteredDevice(
+      environment: .production, bundle: Self.bundle, end: end, delayMilliseconds: delayMilliseconds)
+    simulator.service.withRegistry { registry in _ = registry.register(device, token: token) }
+  }
+
+  @discardableResult
+  func sql(_ text: String) async throws -> String {
+    try await postgres.psql(text, database: database).trimmingCharacters(in: .whitespacesAndNewlines)
+  }
+}
+
+/// A started service and where it answers.
+struct RunningService {
+  let process: ServiceProcess
+  let origin: String
+
+  func stop() async throws {
+    try await process.signal(SIGTERM)
+    let code = try await process.exitCode()
+    #expect(code == 0, "\(process.text)")
+  }
+
+  func get(_ path: String) async throws -> HTTPAnswer {
+    try await HTTPAnswer(of: URLRequest(url: #require(URL(string: origin + path))))
+  }
+
+  /// Posts a webhook; by default an authentic one.
+  func webhook(
+    _ body: String, secret: String? = ServiceScene.secret, fields: [String: String] = [:]
+  ) async throws -> HTTPAnswer {
+    var request = URLRequest(url: try #require(URL(string: origin + "/v1/webhooks/messages")))
+    request.httpMethod = "POST"
+    request.httpBody = Data(body.utf8)
+    request.setValue("application/json", forHTTPHeaderField: "Content-Type")
+    if let secret { request.setValue("Bearer \(secret)", forHTTPHeaderField: "Authorization") }
+    for (name, value) in fields { request.setValue(value, forHTTPHeaderField: name) }
+    return try await HTTPAnswer(of: request)
+  }
+
+  /// The sum of a counter over all reactors.
+  func counter(_ name: String) async throws -> Int {
+    try await get("/metrics").text.split(separator: "\n").filter { $0.hasPrefix(name) }
+      .compactMap { $0.split(separator: " ").last.flatMap { Int($0) } }.reduce(0, +)
+  }
+}
+
+/// An answer, whole.
+struct HTTPAnswer {
+  let status: Int
+  let text: String
+  private let response: HTTPURLResponse
+
+  init(of request: URLRequest) async throws {
+    let (data, response) = try await URLSession.shared.data(for: request)
+    self.response = try #require(response as? HTTPURLResponse)
+    status = self.response.statusCode
+    text = String(decoding: data, as: UTF8.self)
+  }
+
+  func field(_ name: String) -> String? { response.value(forHTTPHeaderField: name) }
+
+  var json: [String: any Sendable] {
+    (try? JSONSerialization.jsonObject(with: Data(text.utf8))) as? [String: any Sendable] ?? [:]
+  }
+}
