@@ -1,0 +1,51 @@
+internal import HTTP2
+internal import Logging
+internal import Reactors
+
+/// What follows a judgement.
+extension PushServer {
+  func act(
+    on reception: Reception, _ stream: Int32, _ connection: ServedConnection, on reactor: isolated Reactor
+  ) {
+    if let fault = reception.fault, !letHappen(fault, stream, connection, on: reactor) { return }
+    guard let verdict = reception.verdict, let number = reception.number else { return }
+    guard verdict.delayMilliseconds > 0 else { return answer(verdict, number, stream, connection, on: reactor) }
+    reactor.start { [self] in
+      await reactor.sleep(for: .milliseconds(verdict.delayMilliseconds))
+      answer(verdict, number, stream, connection, on: reactor)
+    }
+  }
+
+  private func answer(
+    _ verdict: PushVerdict, _ number: Int, _ stream: Int32, _ connection: ServedConnection, on reactor: isolated Reactor
+  ) {
+    var fields = HTTP2Fields()
+    for field in verdict.fields { fields.append(field.name, field.value) }
+    let isSent = connection.link.respond(
+      to: stream, status: verdict.status, fields: fields, body: verdict.body, on: reactor)
+    guard isSent else { return }
+    service.markAnswered(number)
+    logger.debug(
+      "push answered",
+      metadata: ["push": "\(number)", "status": "\(verdict.status)", "reason": "\(verdict.reason ?? "")"])
+    for action in connection.conduct.answered(status: verdict.status, reason: verdict.reason) {
+      perform(action, connection, on: reactor)
+    }
+  }
+
+  private func perform(
+    _ action: ConnectionConduct.Action, _ connection: ServedConnection, on reactor: isolated Reactor
+  ) {
+    switch action {
+    case .announceStreams(let count): announce(count, connection, on: reactor)
+    case .goAway(let reason):
+      let debug = AnswerBody.json(reason: reason, timestamp: nil)
+      sayGoodbye(connection.lastStream, .noError, debug, connection, on: reactor)
+    }
+  }
+
+  func announce(_ streams: Int, _ connection: ServedConnection, on reactor: isolated Reactor) {
+    connection.link.announce([.streamsMax(streams)], on: reactor)
+    directory.update(connection.number) { $0.streamsMax = streams }
+  }
+}
