@@ -1,0 +1,79 @@
+# shellcheck shell=bash
+# shellcheck disable=SC2034,SC2154 # variables are shared with the scripts that source this
+# Starting and stopping the demo's own processes. Sourced; needs say.sh; programs and state are
+# the folders of the executables and of the demo.
+#
+# Each has a file NAME.pid, so that the next run can end what a killed run left behind.
+
+# start_process NAME COMMAND...: in the background, its output in NAME.log. An empty environment, because the service
+# reads its settings from there and this shell's may hold some.
+start_process() {
+  local name=$1
+  shift
+  env -i PATH="$PATH" HOME="${HOME:-/}" "$@" >>"$state/$name.log" 2>&1 9>&- &
+  printf '%s\n' "$!" >"$state/$name.pid"
+}
+
+# The pid of a running NAME; nothing when it does not run. The command is compared as well, because a pid file that
+# was left over may name a stranger by now.
+process_pid() {
+  local pid
+  [[ -r $state/$1.pid ]] || return 0
+  pid=$(<"$state/$1.pid")
+  if [[ $(tr "\0" " " 2>/dev/null <"/proc/$pid/cmdline" || true) == *"$programs/$1 "* ]]; then
+    printf '%s\n' "$pid"
+  fi
+}
+
+# stop_process NAME: asks with SIGTERM and waits. Fails when it had to be killed or its exit code says that it was not
+# well; that of a process which another run started cannot be known.
+stop_process() {
+  local name=$1 pid status=0 tries
+  pid=$(process_pid "$name")
+  rm -f "$state/$name.pid"
+  if [[ -z $pid ]]; then return; fi
+  kill -TERM "$pid" 2>/dev/null || true
+  # The service finishes what it has begun for half a minute at the most.
+  for ((tries = 0; tries < 800; tries++)); do
+    if ! is_running "$pid"; then break; fi
+    sleep 0.05
+  done
+  if is_running "$pid"; then
+    complain "$name did not stop within 40 s of SIGTERM; it is killed."
+    kill -KILL "$pid" 2>/dev/null || true
+    status=1
+  fi
+  # 127: no child of this shell.
+  wait "$pid" 2>/dev/null || status=$?
+  if ((status == 127)); then status=0; fi
+  return "$status"
+}
+
+# A child that has ended and was not waited for is a zombie, and its pid still answers.
+is_running() { [[ -r /proc/$1/stat && $(cut -d ' ' -f 3 "/proc/$1/stat" 2>/dev/null) != [ZX] ]]; }
+
+# wait_until SECONDS NAME COMMAND...: looks every 50 ms until the command succeeds. Fails when NAME ends before, or the
+# time is over.
+wait_until() {
+  local tries=$(($1 * 20)) name=$2 pid
+  shift 2
+  pid=$(<"$state/$name.pid")
+  for ((; tries > 0; tries--)); do
+    if "$@" >/dev/null 2>&1; then return 0; fi
+    is_running "$pid" || return 1
+    sleep 0.05
+  done
+  return 1
+}
+
+# A port of the loopback address that nobody listens on. Somebody may take it before it is used: then try another.
+free_port() {
+  local port
+  for ((;;)); do
+    port=$((20000 + RANDOM % 10000))
+    if ! (: <"/dev/tcp/127.0.0.1/$port") 2>/dev/null; then
+      printf '%s\n' "$port"
+      return
+    fi
+  done
+}

@@ -1,0 +1,122 @@
+# shellcheck shell=bash
+# shellcheck disable=SC2034,SC2154 # variables are shared with the scripts that source this
+# The demo's parts: cluster, migrations, simulator, service. Sourced after the files it uses.
+
+bundle=com.example.app
+key_id=DEMOKEY001
+team_id=DEMOTEAM01
+webhook_secret=
+simulator_control=
+port=
+url=
+
+start_all() {
+  rm -f "$state"/*.log
+  stop_process tacet || true
+  stop_process apns-simulator || true
+  postgres_start "$cluster"
+  say "PostgreSQL: $("$(postgres_programs)/postgres" --version | cut -d ' ' -f 3), in $cluster, socket in $postgres_socket"
+  say "  fsync is ${DEMO_FSYNC:-off}; DEMO_FSYNC=on adds the disk's share of a commit to the times below"
+  create_database
+  env -i DATABASE_URL="$(conninfo tacet)" "$programs/tacet" migrate | sed 's/^/  /'
+  create_demo_schema
+  set_scene
+  start_simulator
+  register_devices
+  webhook_secret=whsec_$(openssl rand -base64 24)
+  start_service_anywhere
+  write_env
+}
+
+start_simulator() {
+  # The form of Apple's .p8 files: PKCS #8 in PEM.
+  openssl genpkey -quiet -algorithm EC -pkeyopt ec_paramgen_curve:P-256 -out "$state/apns-key.p8" 2>/dev/null ||
+    openssl genpkey -algorithm EC -pkeyopt ec_paramgen_curve:P-256 -out "$state/apns-key.p8" 2>/dev/null
+  rm -f "$state/simulator.json"
+  start_process apns-simulator "$programs/apns-simulator" --listen 127.0.0.1:0 --control 127.0.0.1:0 \
+    --key "$key_id:$team_id:$state/apns-key.p8" --bundle "$bundle:$team_id" \
+    --ca-out "$state/apns-ca.pem" --ready-file "$state/simulator.json"
+  wait_until 15 apns-simulator test -s "$state/simulator.json" ||
+    die "The simulator did not start: $(tail -n 5 "$state/apns-simulator.log")"
+  simulator_control=http://$(address control)
+  say "APNs simulator: https://$(address production), control $simulator_control"
+}
+
+# An address from the simulator's ready file, which is one flat JSON object.
+address() { sed -n "s/.*\"$1\":\"\([^\"]*\)\".*/\1/p" "$state/simulator.json"; }
+
+write_settings() {
+  cat >"$state/settings" <<SETTINGS
+DATABASE_URL=$(conninfo tacet)
+LISTEN_ADDRESS=127.0.0.1:$1
+WEBHOOK_SECRET=$webhook_secret
+APNS_KEY_ID=$key_id
+APNS_TEAM_ID=$team_id
+APNS_BUNDLE_ID=$bundle
+APNS_PRIVATE_KEY_FILE=$state/apns-key.p8
+APNS_URL=https://$(address production)
+APNS_CA_FILE=$state/apns-ca.pem
+SETTINGS
+}
+
+# start_service PORT: until it is ready. Fails when it ends before that.
+start_service() {
+  write_settings "$1"
+  start_process tacet TACET_CONFIG="$state/settings" "$programs/tacet" serve
+  wait_until 15 tacet curl -fsS "http://127.0.0.1:$1/readyz"
+}
+
+# A port that was free a moment ago may be taken now; three times in a row is something else.
+start_service_anywhere() {
+  local tries
+  for ((tries = 0; tries < 3; tries++)); do
+    port=$(free_port)
+    url=http://127.0.0.1:$port
+    if start_service "$port"; then
+      say "Service: $url, ready; log in $state/tacet.log"
+      return
+    fi
+    stop_process tacet || true
+  done
+  die "The service did not become ready:
+$(tail -n 10 "$state/tacet.log")"
+}
+
+# What a second shell needs.
+write_env() {
+  cat >"$state/env" <<ENV
+DEMO_URL='$url'
+WEBHOOK_SECRET='$webhook_secret'
+DEMO_DATABASE='$(conninfo tacet)'
+DEMO_SIMULATOR='$simulator_control'
+ENV
+  cat >"$state/insert-message" <<SCRIPT
+#!/usr/bin/env bash
+# Inserts a message for a situation, such as away or viewing, as the host application would, and prints its id.
+set -euo pipefail
+id=\$('$(command -v psql)' -X -q -A -t -v ON_ERROR_STOP=1 -d '$(conninfo app)' -v situation="\${1:?away or viewing}" \\
+  <<<"select demo.insert_message(:'situation')")
+[[ -n \$id ]] || { printf 'no such situation: %s\n' "\$1" >&2; exit 1; }
+printf '%s\n' "\$id"
+SCRIPT
+  chmod +x "$state/insert-message"
+}
+
+say_how_to_try() {
+  cat <<TRY
+
+It stays up until Ctrl-C. In a second shell, in $checkout:
+
+  source .demo/env
+  id=\$(.demo/insert-message away)
+  curl -s "\$DEMO_URL/v1/webhooks/messages" -H "authorization: Bearer \$WEBHOOK_SECRET" \\
+    -H 'content-type: application/json' -d "{\"message_id\":\"\$id\"}"; echo
+  curl -s "\$DEMO_SIMULATOR/pushes?collapse_id=\$id"; echo
+  curl -s "\$DEMO_URL/readyz"; echo
+  psql -d "\$DEMO_DATABASE" -c \\
+    'select user_id, decision, reason, woken_by from push_log order by claimed_at desc limit 5'
+  deploy/smoke "\$DEMO_URL"
+
+The service is $url, the webhook secret $webhook_secret
+TRY
+}
