@@ -71,9 +71,15 @@ begin
   if configuration.webhook_url is not null and configuration.webhook_secret is not null
     and to_regproc('net.http_post') is not null
   then
-    body := jsonb_build_object('message_id', first_subject_id);
-    execute 'select net.http_post(url := $1, body := $2, headers := $3)'
-      using configuration.webhook_url, body, tacet.webhook_headers(body::text, configuration.webhook_secret);
+    -- Apart from the notification, which an error here would take back.
+    begin
+      body := jsonb_build_object('message_id', first_subject_id);
+      execute 'select net.http_post(url := $1, body := $2, headers := $3)'
+        using configuration.webhook_url, body, tacet.webhook_headers(body::text, configuration.webhook_secret);
+    exception
+      when others then
+        perform tacet.count_trigger_failure(sqlstate, sqlerrm);
+    end;
   end if;
 end
 $$;
