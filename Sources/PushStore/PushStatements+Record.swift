@@ -9,6 +9,9 @@ extension PushStatements {
   /// The ledger keeps the first final decision, except that a later acceptance by one more device counts on top of an
   /// earlier one. An event leaves the inbox only under the claim that decided it: a replica whose lease has run out, and
   /// whose event was claimed again, finishes nothing.
+  ///
+  /// Times and counts beyond the ledger's columns are cut. After an outage a wake-up can be hours old, and one refused
+  /// row would take its whole batch with it.
   static let record = PostgresStatement(
     "record",
     """
@@ -34,7 +37,9 @@ extension PushStatements {
         o.subject_id, o.kind, o.user_id, o.decision, o.reason, o.enqueued_at, o.claimed_at,
         case when o.decision = 'held' then o.due_at end,
         case when o.decision = 'sent' then o.claimed_at + o.accepted_us * interval '1 microsecond' end,
-        o.woken_us, o.decided_us, o.accepted_us, o.devices_accepted, o.attempts, o.woken_by
+        least(o.woken_us, 2147483647), least(o.decided_us, 2147483647),
+        case when o.accepted_us is not null then least(o.accepted_us, 2147483647) end,
+        least(o.devices_accepted, 32767), least(o.attempts, 32767), o.woken_by
       from outcomes o
       on conflict (subject_id, user_id, push_type) do update
       set
