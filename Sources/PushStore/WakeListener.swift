@@ -66,6 +66,9 @@ public final class WakeListener {
         if !isWanted { handler?.databaseWoke(on: reactor) }
       } catch {
         logger.debug("the awake lock could not be changed", metadata: ["error": "\(error)"])
+        // While the lock is asked for, triggers find it taken: what they did not notify of is looked for here, because
+        // by now nobody may be polling any more.
+        if isWanted { handler?.databaseWoke(on: reactor) }
         await reactor.sleep(for: Self.lockRetryWait)
       }
     }
