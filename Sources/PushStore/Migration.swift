@@ -10,7 +10,7 @@ public struct Migration: Sendable {
 
   let sql: String
 
-  private init(_ name: String, _ text: [UInt8]) {
+  init(_ name: String, _ text: [UInt8]) {
     guard let version = Int(name.prefix(4)) else { preconditionFailure("\(name) does not begin with a version") }
     self.version = version
     self.name = name

@@ -1,0 +1,162 @@
+import Foundation
+import Testing
+
+@Suite("Trigger on messages: the host comes first")
+struct MessageTriggerSafetyTests {
+  @Test("a role without any right on our schema inserts messages")
+  func rights() async throws {
+    let chat = try await Chat()
+    let role = try await makeRole(in: chat.database, "grant select, insert on messages to $role")
+    try await chat.database.sql("set role \(role); \(chat.insertion(of: UUID()))")
+    #expect(try await chat.database.sql("select count(*) from tacet.inbox") == "1")
+    #expect(try await failures(chat.database) == "0")
+  }
+
+  @Test(
+    "a role without rights can neither read our tables nor call our functions",
+    arguments: [
+      "select from tacet.inbox", "select webhook_secret from tacet.settings", "select tacet.wake(null)",
+      "select tacet.webhook_headers('', 'guess')", "select tacet.invalidate_device_token('t', 'r', now())",
+    ])
+  func noRights(_ sql: String) async throws {
+    let chat = try await Chat()
+    let role = try await makeRole(in: chat.database)
+    await #expect { try await chat.database.sql("set role \(role); \(sql)") } throws: {
+      "\($0)".contains("permission denied")
+    }
+  }
+
+  @Test("columns of the host named like our own names confuse nothing")
+  func hostileColumns() async throws {
+    let chat = try await Chat()
+    let names = [
+      "kind", "subject_id", "inserted", "configuration", "body", "sqlstate", "first_subject_id", "message", "attempts",
+      "secret", "key", "tacet", "found",
+    ]
+    let columns = names.map { "add column \($0) text default 'x'" }.joined(separator: ", ")
+    try await chat.database.sql("alter table messages \(columns)")
+    #expect(try await notifications(of: chat.insertion(of: UUID()), in: chat.database) == 1)
+    #expect(try await chat.database.sql("select count(*) from tacet.inbox") == "1")
+    #expect(try await failures(chat.database) == "0")
+  }
+
+  @Test("generated and identity columns are no obstacle")
+  func generatedColumns() async throws {
+    let chat = try await Chat()
+    try await chat.database.sql(
+      """
+      alter table messages add column length int generated always as (length(text)) stored,
+        add column number bigint generated always as identity
+      """)
+    try await chat.send()
+    #expect(try await chat.database.sql("select count(*) from tacet.inbox") == "1")
+    #expect(try await failures(chat.database) == "0")
+  }
+
+  @Test("functions, operators and tables that the caller's search_path puts first are not used")
+  func searchPath() async throws {
+    let chat = try await Chat()
+    try await chat.database.sql(Self.attack)
+    let send = "set search_path = evil, pg_catalog, public; \(chat.insertion(of: UUID()))"
+    #expect(try await notifications(of: send, in: chat.database) == 1)
+    #expect(try await chat.database.sql("select count(*) from tacet.inbox") == "1")
+    #expect(try await chat.database.sql("select string_agg(what, ' ') from evil.calls") == "")
+    #expect(try await failures(chat.database) == "0")
+  }
+
+  @Test("temporary tables of the caller are not used")
+  func temporaryTables() async throws {
+    let chat = try await Chat()
+    try await chat.database.sql(
+      """
+      create temp table inserted (id uuid); create temp table settings (notify_enabled boolean);
+      create temp table inbox (subject_id uuid, kind text); \(chat.insertion(of: UUID()))
+      """)
+    #expect(try await chat.database.sql("select count(*) from tacet.inbox") == "1")
+    #expect(try await failures(chat.database) == "0")
+  }
+
+  @Test("an inbox locked by somebody else holds an insert up for a moment only, and is counted")
+  func locked() async throws {
+    let chat = try await Chat()
+    try await withSessions(chat.database, 1) { sessions, reactor in
+      try await sessions[0].run("begin; lock table tacet.inbox in access exclusive mode", on: reactor)
+      let start = ContinuousClock.now
+      let message = try await chat.send()
+      // A tenth of a second is what the trigger allows itself; the rest is for a busy machine.
+      #expect(ContinuousClock.now - start < .seconds(10))
+      try await sessions[0].run("rollback", on: reactor)
+      #expect(
+        try await sessions[0].value("select id from public.messages", on: reactor) == message.uuidString.lowercased())
+      #expect(try await sessions[0].rows("select sqlstate from tacet.trigger_failures", on: reactor) == "(55P03)")
+    }
+  }
+
+  @Test("the caller's own lock_timeout is as before after the insert")
+  func lockTimeout() async throws {
+    let chat = try await Chat()
+    let after = try await chat.database.sql("set lock_timeout = '7s'; \(chat.insertion(of: UUID())); show lock_timeout")
+    #expect(after == "7s")
+  }
+
+  @Test(
+    "whatever is missing on our side, messages are inserted",
+    arguments: [
+      "drop schema tacet cascade", "drop table tacet.inbox", "drop table tacet.settings",
+      "drop table tacet.inbox, tacet.trigger_failures, tacet.settings", "drop function tacet.wake",
+      "delete from tacet.settings",
+    ])
+  func missing(_ damage: String) async throws {
+    let chat = try await Chat()
+    try await chat.database.sql(damage)
+    try await chat.send()
+    #expect(try await chat.database.sql("select count(*) from messages") == "1")
+  }
+
+  @Test("an error in the inbox is counted once with its state and text")
+  func counted() async throws {
+    let chat = try await Chat()
+    try await chat.database.sql("alter table tacet.inbox add constraint refuse check (kind <> 'message')")
+    try await chat.send()
+    let counted = try await chat.database.sql("select sqlstate, message like '%refuse%' from tacet.trigger_failures")
+    #expect(counted == "23514|t")
+  }
+
+  @Test("an app whose message ids are no uuids keeps inserting")
+  func otherIDs() async throws {
+    let database = try await TestDatabase.empty()
+    try await database.sql(
+      """
+      create table messages (id bigserial primary key, conversation_id bigint, created_at timestamptz default now());
+      """)
+    for file in TestDatabase.migrationFiles { try await database.apply(file) }
+    try await database.sql("insert into messages (conversation_id) values (1), (2)")
+    #expect(try await database.sql("select count(*) from messages") == "2")
+    #expect(try await failures(database) != "0")
+  }
+
+  private static let attack = """
+    create schema evil;
+    create table evil.calls (what text);
+    create table evil.inserted (id uuid); create table evil.inbox (subject_id uuid, kind text);
+    create table evil.settings (notify_enabled boolean);
+    create function evil.pg_notify(text, text) returns void language sql
+      as $$ insert into evil.calls values ('pg_notify') $$;
+    create function evil.pg_try_advisory_xact_lock_shared(int, int) returns boolean language sql
+      as $$ insert into evil.calls values ('lock'); select false $$;
+    create function evil.to_regproc(text) returns regproc language sql
+      as $$ insert into evil.calls values ('to_regproc'); select 'now'::regproc $$;
+    create function evil.clock_timestamp() returns timestamptz language sql
+      as $$ insert into evil.calls values ('clock_timestamp'); select now() $$;
+    create function evil.equals(uuid, uuid) returns boolean language sql
+      as $$ insert into evil.calls values ('='); select true $$;
+    create operator evil.= (leftarg = uuid, rightarg = uuid, function = evil.equals)
+    """
+}
+
+/// A role of its own: roles belong to the cluster that all tests share.
+func makeRole(in database: TestDatabase, _ grants: String = "select") async throws -> String {
+  let role = "role_" + UUID().uuidString.lowercased().filter { $0 != "-" }
+  try await database.sql("create role \(role); \(grants.replacing("$role", with: role))")
+  return role
+}

@@ -1,0 +1,214 @@
+import Foundation
+import PushRules
+import Testing
+
+@testable import PushStore
+
+@Suite("Claim")
+struct PushStatementsClaimTests {
+  @Test("a new message comes with its text, its sender's name and everybody else of the conversation")
+  func whole() async throws {
+    let chat = try await Chat(readers: 3)
+    let message = try await chat.send("'Good morning'")
+    let events = try await claim(chat.database)
+    let event = try #require(events.first)
+    #expect(events.count == 1)
+    #expect(event.subject == .message(message))
+    #expect(event.origin == .inbox)
+    #expect(event.attempts == 1)
+    #expect((0...60_000_000).contains(event.claimedAt - event.enqueuedAt))
+    #expect(event.message == MessageContent(conversationID: chat.id, senderName: "Ada", text: "Good morning"))
+    #expect(Set(event.recipients.map(\.userID)) == Set(chat.readers))
+    for recipient in event.recipients {
+      let age = Duration.microseconds(event.claimedAt - event.enqueuedAt)
+      #expect(recipient.situation == RecipientSituation(messageAge: age, deviceCount: 0))
+      #expect(recipient.isParticipant)
+      #expect(recipient.badge == 1)
+      #expect(recipient.devices == [])
+      #expect(recipient.acceptedDevices == [])
+    }
+  }
+
+  @Test(
+    "presence is the database's own age of the last sign of it",
+    arguments: [
+      ("null", nil), ("now() - interval '30 seconds'", 30), ("now() - interval '10 days'", 864_000),
+      ("now() + interval '1 hour'", -3600),
+    ] as [(String, Int64?)])
+  func presence(_ lastSeen: String, _ seconds: Int64?) async throws {
+    let chat = try await Chat()
+    try await chat.see(lastSeen)
+    try await chat.send()
+    let age = try await situation(chat).lastSeenAge
+    if let seconds {
+      #expect(try (.seconds(seconds)...(.seconds(seconds) + patience)).contains(#require(age)))
+    } else {
+      #expect(age == nil)
+    }
+  }
+
+  @Test("a sign of presence after the message is told from one before it")
+  func sawAfter() async throws {
+    let chat = try await Chat(readers: 2)
+    try await chat.see("clock_timestamp()", user: chat.readers[0])
+    try await chat.send()
+    try await chat.see("clock_timestamp()", user: chat.readers[1])
+    let recipients = try #require(try await claim(chat.database).first).recipients
+    let saw = recipients.reduce(into: [:]) { $0[$1.userID] = $1.situation.sawAfterMessage }
+    #expect(saw == [chat.readers[0]: false, chat.readers[1]: true])
+  }
+
+  @Test(
+    "a client that said it left counts as gone until it is seen again",
+    arguments: [
+      ("now()", "null", false), ("now()", "now()", true), ("now() - interval '1 s'", "now()", true),
+      ("now()", "now() - interval '1 s'", false), ("null", "now()", false),
+    ])
+  func left(_ lastSeen: String, _ left: String, _ hasLeft: Bool) async throws {
+    let chat = try await Chat()
+    try await chat.see(lastSeen, left: left)
+    try await chat.send()
+    #expect(try await situation(chat).hasLeft == hasLeft)
+  }
+
+  @Test("a message in whose read_by the recipient stands is read")
+  func read() async throws {
+    let chat = try await Chat(readers: 2)
+    try await chat.send("'x'", ["read_by": "'{\(chat.sender),\(chat.readers[1])}'"])
+    let recipients = try #require(try await claim(chat.database).first).recipients
+    #expect(recipients.filter(\.situation.hasRead).map(\.userID) == [chat.readers[1]])
+  }
+
+  @Test("the newest other message, when read, tells how long ago that was")
+  func otherRead() async throws {
+    let chat = try await Chat()
+    let read = ["read_by": "'{\(chat.reader)}'"]
+    let old = ["created_at": "now() - interval '2 h'", "updated_at": "now() - interval '90 s'"]
+    try await chat.send("'first'", read.merging(old) { $1 })
+    try await chat.database.sql("delete from tacet.inbox")
+    try await chat.send()
+    let age = try #require(try await situation(chat).newestOtherReadAge)
+    #expect((.seconds(90)...(.seconds(90) + patience)).contains(age))
+  }
+
+  @Test("an older message that was read says nothing when the newest other one was not")
+  func otherUnread() async throws {
+    let chat = try await Chat()
+    try await chat.send("'first'", ["read_by": "'{\(chat.reader)}'", "created_at": "now() - interval '2 h'"])
+    try await chat.send("'second'", ["created_at": "now() - interval '1 h'"])
+    try await chat.database.sql("delete from tacet.inbox")
+    try await chat.send()
+    #expect(try await situation(chat).newestOtherReadAge == nil)
+  }
+
+  @Test("the badge counts what others wrote and the recipient has not read, in every conversation of theirs")
+  func badge() async throws {
+    let chat = try await Chat()
+    let other = try await Chat(in: chat.database)
+    try await chat.database.sql("insert into conversation_participants values ('\(other.id)', '\(chat.reader)')")
+    try await chat.send("'read'", ["read_by": "'{\(chat.reader)}'"])
+    try await chat.send("'mine'", from: chat.reader)
+    for _ in 0..<3 { try await other.send() }
+    try await chat.database.sql("delete from tacet.inbox")
+    try await chat.send()
+    #expect(try await recipient(chat).badge == 4)
+  }
+
+  @Test("devices are those that APNs serves and that are alive, with the environment they told")
+  func devices() async throws {
+    let chat = try await Chat()
+    try await chat.register("a1", ["platform": "'ios'"])
+    try await chat.register("a2", ["platform": "'iPadOS'", "environment": "'sandbox'"])
+    try await chat.register("a3", ["platform": "'macos'", "environment": "'production'"])
+    try await chat.register("a4", ["platform": "'android'"])
+    try await chat.register("a5", ["platform": "'web'"])
+    try await chat.register("a6", ["invalidated_at": "now()"])
+    try await chat.register("a7", of: chat.sender)
+    try await chat.send()
+    let recipient = try await recipient(chat)
+    let expected = [
+      PushDevice(token: "a1", environment: nil), PushDevice(token: "a2", environment: "sandbox"),
+      PushDevice(token: "a3", environment: "production"),
+    ]
+    #expect(recipient.devices.sorted { $0.token < $1.token } == expected)
+    #expect(recipient.situation.deviceCount == 3)
+  }
+
+  @Test(
+    "text is there as it is, cut after 4096 characters",
+    arguments: [
+      ("null", ""), ("''", ""), ("repeat('ä', 4096)", String(repeating: "ä", count: 4096)),
+      ("repeat('ä', 4097)", String(repeating: "ä", count: 4096)),
+    ])
+  func text(_ expression: String, _ text: String) async throws {
+    let chat = try await Chat()
+    try await chat.send(expression)
+    #expect(try await claim(chat.database).first?.message?.text == text)
+  }
+
+  @Test("a sender without a name has none")
+  func unnamedSender() async throws {
+    let chat = try await Chat()
+    try await chat.send(from: chat.reader)
+    let event = try #require(try await claim(chat.database).first)
+    #expect(event.message?.senderName == nil)
+    #expect(event.recipients.map(\.userID) == [chat.sender])
+  }
+
+  @Test("a message without a sender goes to everybody")
+  func noSender() async throws {
+    let chat = try await Chat()
+    try await chat.database.sql(
+      """
+      alter table messages alter column from_id drop not null;
+      insert into messages (conversation_id) values ('\(chat.id)')
+      """)
+    let event = try #require(try await claim(chat.database).first)
+    #expect(Set(event.recipients.map(\.userID)) == [chat.sender, chat.reader])
+  }
+
+  @Test("an event of a sender alone comes without recipients")
+  func alone() async throws {
+    let chat = try await Chat(readers: 0)
+    try await chat.send()
+    let event = try #require(try await claim(chat.database).first)
+    #expect(event.message != nil)
+    #expect(event.recipients == [])
+  }
+
+  @Test("an event whose message was deleted comes without message and recipients")
+  func deleted() async throws {
+    let chat = try await Chat()
+    let message = try await chat.send()
+    try await chat.database.sql("delete from messages")
+    let event = try #require(try await claim(chat.database).first)
+    #expect(event.subject == .message(message))
+    #expect(event.message == nil)
+    #expect(event.recipients == [])
+  }
+
+  @Test("recipients who stand in the ledger are left out", arguments: ["sent", "held", "skipped", "failed"])
+  func recorded(_ decision: String) async throws {
+    let chat = try await Chat(readers: 2)
+    let message = try await chat.send()
+    try await chat.database.sql(
+      """
+      insert into push_log (user_id, subject_id, push_type, decision) values
+        ('\(chat.readers[0])', '\(message)', 'message', '\(decision)'),
+        ('\(chat.readers[1])', '\(message)', 'other_kind', '\(decision)'),
+        ('\(chat.readers[1])', gen_random_uuid(), 'message', '\(decision)')
+      """)
+    let event = try #require(try await claim(chat.database).first)
+    #expect(event.recipients.map(\.userID) == [chat.readers[1]])
+  }
+
+  private func recipient(_ chat: Chat) async throws -> PushRecipient {
+    let events = try await claim(chat.database)
+    #expect(events.count == 1)
+    return try #require(events.first?.recipients.first)
+  }
+
+  private func situation(_ chat: Chat) async throws -> RecipientSituation {
+    try await recipient(chat).situation
+  }
+}

@@ -1,0 +1,181 @@
+import Foundation
+import Postgres
+import PushRules
+import Reactors
+import Testing
+
+@testable import PushStore
+
+@Suite("Ingest and status")
+struct PushStatementsIngestTests {
+  @Test("a message the host does not have is unknown and makes no inbox row")
+  func unknown() async throws {
+    let database = try await TestDatabase.migrated()
+    #expect(try await ingest(UUID(), in: database) == .unknown)
+    #expect(try await database.sql("select count(*) from tacet.inbox") == "0")
+  }
+
+  @Test("a message that a webhook alone told of gets an inbox row, once")
+  func webhookOnly() async throws {
+    let chat = try await Chat()
+    let message = try await chat.send()
+    try await chat.database.sql("delete from tacet.inbox")
+    for _ in 0..<2 { #expect(try await ingest(message, in: chat.database) == .pending) }
+    #expect(try await claim(chat.database).map(\.subject) == [.message(message)])
+    #expect(try await status(message, in: chat.database) == .pending)
+  }
+
+  @Test("a message that is claimed already is pending and not made anew")
+  func pending() async throws {
+    let chat = try await Chat()
+    let message = try await chat.send()
+    #expect(try await claim(chat.database).count == 1)
+    #expect(try await ingest(message, in: chat.database) == .pending)
+    #expect(try await claim(chat.database) == [])
+  }
+
+  @Test("a decided message answers its outcomes, by user id, and is not made anew")
+  func decided() async throws {
+    let chat = try await Chat(readers: 4)
+    let message = try await chat.send()
+    let events = try await claim(chat.database)
+    let claimed = try #require(events.first)
+    let decisions: [OutcomeDecision] = [.sent, .held, .skipped, .failed]
+    var outcomes = zip(chat.readers, decisions).map {
+      RecipientOutcome(userID: $0, decision: $1, reason: $1 == .sent ? nil : "r_\($1)")
+    }
+    outcomes[0].acceptedDevices = ["aa", "bb"]
+    outcomes[1].due = .seconds(5)
+    outcomes[1].remaining = .held
+    let event = DecidedEvent(event: claimed, outcomes: outcomes, deadTokens: [], wokenBy: "webhook")
+    try await withStore(chat.database) { try await $0.record([event], on: $1) }
+    let expected = zip(chat.readers, decisions).map { user, decision in
+      RecordedOutcome(
+        userID: user, decision: decision, reason: decision == .sent ? nil : "r_\(decision)",
+        heldUntil: decision == .held ? claimed.claimedAt + 5_000_000 : nil, devicesAccepted: decision == .sent ? 2 : 0)
+    }
+    #expect(try await ingest(message, in: chat.database) == .decided(expected))
+    #expect(try await status(message, in: chat.database) == .decided(expected))
+    #expect(try await chat.database.sql("select count(*) from tacet.inbox") == "0")
+  }
+
+  @Test("a deleted message that was decided is still answered from the ledger")
+  func deleted() async throws {
+    let chat = try await Chat()
+    let message = try await chat.send()
+    try await chat.database.sql(
+      """
+      insert into push_log (user_id, subject_id, push_type, decision)
+      values ('\(chat.reader)', '\(message)', 'message', 'skipped');
+      delete from messages; delete from tacet.inbox
+      """)
+    let outcome = RecordedOutcome(
+      userID: chat.reader, decision: .skipped, reason: nil, heldUntil: nil, devicesAccepted: 0)
+    #expect(try await ingest(message, in: chat.database) == .decided([outcome]))
+  }
+
+  @Test(
+    "a message that a webhook alone told of is as old as itself, and never younger than now",
+    arguments: [("interval '-1 year'", 31_000_000), ("interval '-10 minutes'", 600), ("interval '1 hour'", 0)])
+  func age(_ offset: String, _ seconds: Int64) async throws {
+    let chat = try await Chat()
+    let message = try await chat.send("'x'", ["created_at": "now() + \(offset)"])
+    try await chat.database.sql("delete from tacet.inbox")
+    #expect(try await ingest(message, in: chat.database) == .pending)
+    let age = try #require(try await claim(chat.database).first?.recipients.first).situation.messageAge
+    #expect(age >= .seconds(seconds))
+    if seconds < 1000 { #expect(age < .seconds(seconds) + patience) }
+  }
+
+  @Test("a webhook that comes while its event is being recorded brings no second push")
+  func whileRecorded() async throws {
+    let chat = try await Chat()
+    let message = try await chat.send()
+    let events = try await claim(chat.database)
+    try await withSessions(chat.database, 2) { sessions, reactor in
+      let (recorder, webhook) = (sessions[0], sessions[1])
+      let ingested = try await ingest(message, over: webhook, whileRecording: events, over: recorder, on: reactor)
+      try await recorder.run("commit", on: reactor)
+      _ = try await ingested.value(on: reactor)
+    }
+    let again = try await claim(chat.database)
+    #expect(again.flatMap(\.recipients) == [])
+    #expect(try await chat.database.sql("select decision, devices_accepted from push_log") == "sent|1")
+    try await withStore(chat.database) { store, reactor in
+      let empty = again.map { DecidedEvent(event: $0, outcomes: [], deadTokens: [], wokenBy: "webhook") }
+      try await store.record(empty, on: reactor)
+      guard case .decided(let outcomes) = try await store.status(ofMessage: message, on: reactor) else {
+        Issue.record("not decided")
+        return
+      }
+      #expect(outcomes.map(\.decision) == [.sent])
+    }
+  }
+
+  @Test("a webhook that comes while a record is being rolled back leaves the event to be claimed again")
+  func whileRolledBack() async throws {
+    let chat = try await Chat()
+    let message = try await chat.send()
+    let events = try await claim(chat.database, lease: .zero)
+    try await withSessions(chat.database, 2) { sessions, reactor in
+      let (recorder, webhook) = (sessions[0], sessions[1])
+      let ingested = try await ingest(message, over: webhook, whileRecording: events, over: recorder, on: reactor)
+      try await recorder.run("rollback", on: reactor)
+      #expect(try await ingested.value(on: reactor) == .pending)
+    }
+    let again = try await claim(chat.database)
+    #expect(again.map(\.attempts) == [2])
+    #expect(again.flatMap(\.recipients).map(\.userID) == chat.readers)
+  }
+
+  @Test("a claim that began before the record and goes on after it takes nothing that was recorded")
+  func claimDuringRecord() async throws {
+    let chat = try await Chat()
+    try await chat.send()
+    let events = try await claim(chat.database, lease: .zero)
+    try await withSessions(chat.database, 2) { sessions, reactor in
+      try await record(events, over: sessions[0], on: reactor)
+      // The row is locked by the record, so this claim passes it by, whatever becomes of the record.
+      let rows = try await sessions[1].connection.query(PushStatements.claim, [10, 10, 1_000_000], on: reactor)
+      #expect(try ClaimRow.events(from: rows) == [])
+      try await sessions[0].run("commit", on: reactor)
+    }
+    #expect(try await claim(chat.database) == [])
+  }
+
+  /// Begins a transaction that records `events` as sent, and an ingest that has to wait for it.
+  private func ingest(
+    _ message: UUID, over webhook: Session, whileRecording events: [PushEvent], over recorder: Session,
+    on reactor: isolated Reactor
+  ) async throws -> Begun<MessageStatus> {
+    try await record(events, over: recorder, on: reactor)
+    let ingested = Begun.begin(on: reactor) {
+      try LedgerRow.status(
+        from: try await webhook.connection.query(PushStatements.ingest, [message], on: reactor))
+    }
+    try await recorder.awaitBlocked(webhook, on: reactor)
+    #expect(!ingested.isFinished)
+    return ingested
+  }
+
+  private func record(_ events: [PushEvent], over session: Session, on reactor: isolated Reactor) async throws {
+    let decided = events.map { event in
+      DecidedEvent(
+        event: event,
+        outcomes: event.recipients.map {
+          RecipientOutcome(userID: $0.userID, decision: .sent, acceptedDevices: ["aa"])
+        },
+        deadTokens: [], wokenBy: "notify")
+    }
+    try await session.run("begin", on: reactor)
+    _ = try await session.connection.query(PushStatements.record, RecordColumns(decided).parameters, on: reactor)
+  }
+
+  private func ingest(_ message: UUID, in database: TestDatabase) async throws -> MessageStatus {
+    try await withStore(database) { try await $0.ingest(message: message, on: $1) }
+  }
+
+  private func status(_ message: UUID, in database: TestDatabase) async throws -> MessageStatus {
+    try await withStore(database) { try await $0.status(ofMessage: message, on: $1) }
+  }
+}

@@ -1,0 +1,94 @@
+import Foundation
+import Postgres
+import Testing
+
+@testable import PushStore
+
+@Suite("Statements")
+struct PushStatementsTests {
+  static let all = [
+    PushStatements.claim, PushStatements.record, PushStatements.ingest, PushStatements.outcome, PushStatements.nextDue,
+    PushStatements.lockAwake, PushStatements.unlockAwake, PushStatements.lockMigrations, PushStatements.hasMigrations,
+    PushStatements.appliedMigrations,
+  ]
+
+  @Test("every statement can be prepared on the migrated database, and none shares a name")
+  func prepared() async throws {
+    #expect(Set(Self.all.map(\.name)).count == Self.all.count)
+    try await withSessions(try await TestDatabase.migrated(), 1) { sessions, reactor in
+      for statement in Self.all { try await sessions[0].connection.prepare(statement, on: reactor) }
+    }
+  }
+
+  @Test("this list has every statement of the sources")
+  func complete() throws {
+    let folder = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+      .deletingLastPathComponent().appending(path: "Sources/PushStore")
+    let files = try FileManager.default.contentsOfDirectory(at: folder, includingPropertiesForKeys: nil)
+    let made = try files.filter { $0.pathExtension == "swift" }.map {
+      try String(contentsOf: $0, encoding: .utf8).matches(of: /PostgresStatement\(\s*"/).count
+    }
+    #expect(made.reduce(0, +) == Self.all.count)
+  }
+
+  @Test(
+    "a claim on a large database reads large tables through their indexes",
+    arguments: ["force_custom_plan", "force_generic_plan"])
+  func claimPlan(_ mode: String) async throws {
+    let database = try await Self.large.value
+    let plan = try await explain(PushStatements.claim, "20, 20, 60000000", mode, in: database)
+    for table in ["push_log", "messages", "conversation_participants", "push_tokens", "profiles"] {
+      #expect(!plan.contains("Seq Scan on \(table)"), "\(plan)")
+    }
+    for function in ["message_context", "seen_by", "device_tokens"] {
+      #expect(!plan.contains("Function Scan on \(function)"), "the planner could not look into \(function)")
+    }
+    #expect(plan.contains("push_log_subject_idx"), "\(plan)")
+  }
+
+  @Test(
+    "a look-up of an outcome uses the ledger's index",
+    arguments: ["force_custom_plan", "force_generic_plan"])
+  func ledgerPlan(_ mode: String) async throws {
+    let database = try await Self.large.value
+    for statement in [PushStatements.ingest, PushStatements.outcome] {
+      let plan = try await explain(statement, "'\(UUID())'", mode, in: database)
+      #expect(!plan.contains("Seq Scan on push_log"), "\(plan)")
+      #expect(plan.contains("push_log_subject_idx"), "\(plan)")
+    }
+  }
+
+  private func explain(
+    _ statement: PostgresStatement, _ arguments: String, _ mode: String, in database: TestDatabase
+  ) async throws -> String {
+    let types = statement.parameterTypes.map(\.description).joined(separator: ", ")
+    return try await database.sql(
+      """
+      set search_path = pg_catalog, pg_temp; set plan_cache_mode = \(mode);
+      prepare s (\(types)) as \(statement.sql); explain execute s (\(arguments))
+      """)
+  }
+
+  /// 10,000 participants in 2,000 conversations, 20,000 messages, 100,000 ledger rows, 500 events that wait.
+  private static let large = Task {
+    let database = try await TestDatabase.migrated()
+    try await database.sql(
+      """
+      insert into profiles (id, name) select gen_random_uuid(), 'p' || n from generate_series(1, 5000) n;
+      insert into conversations select from generate_series(1, 2000);
+      with c as (select id, row_number() over () n from conversations),
+        p as (select id, row_number() over () n from profiles)
+      insert into conversation_participants (conversation_id, user_id)
+      select c.id, p.id from generate_series(0, 9999) g join c on c.n = g / 5 + 1 join p on p.n = g % 5000 + 1;
+      insert into push_tokens (user_id, device_token) select id, id::text from profiles;
+      insert into messages (conversation_id, from_id, text)
+      select conversation_id, user_id, 'text' from conversation_participants, generate_series(1, 2);
+      truncate tacet.inbox;
+      insert into tacet.inbox (subject_id, kind) select id, 'message' from messages limit 500;
+      insert into push_log (user_id, subject_id, push_type, decision)
+      select m.from_id, gen_random_uuid(), 'message', 'sent' from messages m, generate_series(1, 5)
+      """)
+    try await database.sql("analyze")
+    return database
+  }
+}
