@@ -1,0 +1,104 @@
+import Foundation
+import Testing
+
+@Suite("Habits of the source")
+struct HabitTests {
+  /// A page that can be read in one go.
+  private static let linesMax = 250
+
+  /// Where tasks are made with the reactor's executor, and where a blocking call is moved off it.
+  private static let taskMakers = ["Sources/Reactors/Reactor+Work.swift", "Sources/Reactors/Resolver.swift"]
+
+  /// Everything that may lie beside the sources; dot-files and a licence may too.
+  private static let topLevel: Set<String> = [
+    "Package.swift", "Package.resolved", "Sources", "Tests", "db", "deploy", "openapi.yaml", "README.md", "LICENSE",
+    "LICENSE.txt", "LICENSE.md",
+  ]
+
+  @Test("tasks are made by the reactor alone")
+  func tasks() {
+    let bare = /\bTask\s*(<[^>]*>)?\s*(\([^)]*\))?\s*\{|\bTask\.(detached|immediate)|\bDispatchQueue\b/
+    let files = SourceTree.sources.filter { !Self.taskMakers.contains($0.path) }
+    #expect(matches(in: files) { $0.contains(bare) } == [])
+  }
+
+  @Test("no module is named like a type inside it")
+  func moduleNames() {
+    let declaration = /\b(?:struct|class|enum|actor|protocol|typealias)\s+(\w+)/
+    let homonyms = SourceTree.sources.flatMap { file in
+      file.code.compactMap { $0.firstMatch(of: declaration) }.filter { $0.1 == file.module }.map { _ in file.path }
+    }
+    #expect(homonyms == [])
+  }
+
+  @Test("every unsafe or unchecked mark says why it is safe")
+  func unsafeMarks() {
+    let mark = /@unchecked Sendable|nonisolated\(unsafe\)|\bUnmanaged\b/
+    let bare = SourceTree.sources.flatMap { file in
+      zip(0..., file.code).filter { $0.1.contains(mark) && !isExplained($0.0, in: file) }.map {
+        "\(file.path):\($0.0 + 1): \(file.lines[$0.0])"
+      }
+    }
+    #expect(bare == [])
+  }
+
+  @Test("files stay short")
+  func lengths() {
+    let long = (SourceTree.sources + SourceTree.tests).filter { $0.lines.count - 1 > Self.linesMax }
+    #expect(long.map { "\($0.path): \($0.lines.count - 1) lines" } == [])
+  }
+
+  @Test("file names say what is inside")
+  func fileNames() {
+    let empty = /Util|Helper|Common|Manager|Misc/
+    #expect((SourceTree.sources + SourceTree.tests).map(\.path).filter { $0.contains(empty) } == [])
+  }
+
+  @Test("the top of the repository holds nothing unexpected")
+  func top() throws {
+    let names = try FileManager.default.contentsOfDirectory(atPath: SourceTree.root.path)
+    #expect(names.filter { !$0.hasPrefix(".") && !Self.topLevel.contains($0) } == [])
+  }
+
+  @Test("what is left to do has an issue number")
+  func leftToDo() throws {
+    // Put together, so that this line does not find itself.
+    let words = try Regex("\\b(" + ["TO" + "DO", "FIX" + "ME", "X" + "XX"].joined(separator: "|") + ")\\b")
+    let paths = ["Sources", "Tests", "db", "deploy"].flatMap {
+      SourceTree.paths(under: $0, endings: [".swift", ".h", ".sql", ".sh", ".md", ".yaml"])
+    }
+    let open = paths.flatMap { path in
+      SourceTree.text(path).split(separator: "\n").filter { $0.contains(words) && !$0.contains(/#\d+/) }.map {
+        "\(path): \($0)"
+      }
+    }
+    #expect(open == [])
+  }
+
+  @Test("every statement of the service stands in the store")
+  func statements() {
+    let sql = /\b(select|insert into|update|delete from)\b.*\b(from|values|set|tacet\.|public\.)/
+    let owners: Set<String> = ["Postgres", "PushStore", "tacet-bench"]
+    let files = SourceTree.sources.filter { !owners.contains($0.module) }
+    let found = files.flatMap { file in
+      file.lines.filter { line in
+        !line.contains(/^\s*\/\//) && line.contains("\"") && line.contains(sql)
+      }.map { "\(file.path): \($0)" }
+    }
+    #expect(found == [])
+  }
+
+  /// By a comment in the three lines around, or by that of the declaration the line stands in.
+  private func isExplained(_ line: Int, in file: SourceFile) -> Bool {
+    let around = max(0, line - 3)...min(file.lines.count - 1, line + 3)
+    if around.contains(where: { file.lines[$0].contains("//") }) { return true }
+    let declaration = file.lines[..<line].lastIndex { $0.contains(/^\s*(\w+ )*(func|init|class|struct|enum|actor)\b/) }
+    return declaration.map { $0 > 0 && file.lines[$0 - 1].contains("//") } ?? false
+  }
+
+  private func matches(in files: [SourceFile], where isWrong: (String) -> Bool) -> [String] {
+    files.flatMap { file in
+      zip(1..., file.code).filter { isWrong($0.1) }.map { "\(file.path):\($0.0): \($0.1)" }
+    }
+  }
+}
