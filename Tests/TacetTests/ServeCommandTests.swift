@@ -1,0 +1,84 @@
+import Crypto
+import Foundation
+import Testing
+
+@Suite("tacet serve")
+struct ServeCommandTests {
+  /// Usable but for what a test changes. The secrets are words that can be looked for.
+  private static let settings = [
+    "DATABASE_URL": "postgresql://tacet:hunter2@127.0.0.1:1/app",
+    "WEBHOOK_SECRET": "hunter2-webhook",
+    "SERVICE_KEY": "hunter2-service",
+    "APNS_KEY_ID": "ABC123DEFG",
+    "APNS_TEAM_ID": "DEF123GHIJ",
+    "APNS_BUNDLE_ID": "com.example.app",
+    "APNS_PRIVATE_KEY": P256.Signing.PrivateKey().pemRepresentation,
+    "LISTEN_ADDRESS": "127.0.0.1:0",
+  ]
+
+  @Test(
+    "does not start with a setting it cannot use, and names it",
+    arguments: [
+      ("LISTEN_ADDRESS", "nowhere"), ("LISTEN_ADDRESS", "127.0.0.1:99999"), ("REACTORS", "0"), ("REACTORS", "many"),
+      ("APNS_KEY_ID", "short"), ("APNS_BUNDLE_ID", "no spaces please"), ("APNS_ENVIRONMENT", "staging"),
+      ("APNS_URL", "ftp://apple"), ("APNS_CA_FILE", "/nowhere/ca.pem"), ("APNS_PRIVATE_KEY", "hunter2-key"),
+      ("SUPPRESSION_WINDOW_SECONDS", "-1"), ("WEBHOOK_WAIT_MILLISECONDS", "soon"), ("LOG_LEVEL", "loud"),
+      ("LOG_FORMAT", "xml"), ("PUSH_TRIGGER_ENABLED", "perhaps"), ("TACET_CONFIG", "/nowhere/tacet.conf"),
+      ("WEBHOOK_SECRET", "whsec_hunter2%"), ("WEBHOOK_SECRET", ""), ("APNS_KEYID", "ABC123DEFG"),
+      ("WEBHOOK_SECRETS", "hunter2"),
+    ])
+  func unusable(_ key: String, _ value: String) async throws {
+    let run = try await CommandRun.tacet(["serve"], Self.settings.merging([key: value]) { $1 })
+    #expect(run.exitCode > 0)
+    #expect(run.output.contains(key))
+    expectNoSecret(run)
+  }
+
+  @Test("names every setting that is missing at once")
+  func missing() async throws {
+    let run = try await CommandRun.tacet(["serve"])
+    #expect(run.exitCode > 0)
+    for key in ["DATABASE_URL", "WEBHOOK_SECRET", "APNS_KEY_ID", "APNS_TEAM_ID", "APNS_BUNDLE_ID", "APNS_PRIVATE_KEY"] {
+      #expect(run.output.contains(key))
+    }
+  }
+
+  @Test("reads its key from a file, and names the setting when there is none in it")
+  func keyFile() async throws {
+    let file = FileManager.default.temporaryDirectory.appending(path: "\(UUID()).p8")
+    defer { try? FileManager.default.removeItem(at: file) }
+    try "-----BEGIN PRIVATE KEY-----\nhunter2\n-----END PRIVATE KEY-----\n".write(
+      to: file, atomically: true, encoding: .utf8)
+    var settings = Self.settings
+    settings["APNS_PRIVATE_KEY"] = nil
+    settings["APNS_PRIVATE_KEY_FILE"] = file.path
+    let run = try await CommandRun.tacet(["serve"], settings)
+    #expect(run.exitCode > 0)
+    #expect(run.output.contains("APNS_PRIVATE_KEY_FILE"))
+    expectNoSecret(run)
+  }
+
+  @Test("a key on a curve that APNs does not take is refused")
+  func otherCurve() async throws {
+    let key = P384.Signing.PrivateKey().pemRepresentation
+    let run = try await CommandRun.tacet(["serve"], Self.settings.merging(["APNS_PRIVATE_KEY": key]) { $1 })
+    #expect(run.exitCode > 0)
+    #expect(run.output.contains("APNS_PRIVATE_KEY"))
+    #expect(!run.output.contains(key.split(separator: "\n")[1]))
+  }
+
+  @Test("an address it cannot listen at ends it")
+  func unusableAddress() async throws {
+    let path = FileManager.default.temporaryDirectory.appending(path: "\(UUID())/no/folder.sock").path
+    let run = try await CommandRun.tacet(["serve"], Self.settings.merging(["LISTEN_ADDRESS": "unix:\(path)"]) { $1 })
+    #expect(run.exitCode > 0)
+    #expect(!run.output.isEmpty)
+    expectNoSecret(run)
+  }
+
+  private func expectNoSecret(_ run: CommandRun) {
+    #expect(!run.output.contains("hunter2"))
+    let key = Self.settings["APNS_PRIVATE_KEY"]?.split(separator: "\n") ?? []
+    #expect(key.count > 2 && !run.output.contains(key[1]))
+  }
+}
