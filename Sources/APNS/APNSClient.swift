@@ -88,9 +88,10 @@ extension APNSClient: PushChannel {
       HTTP2Request(request, authorization: link.token.token.authorization), within: left, on: reactor)
     switch outcome {
     case .response(let response):
-      link.hasProvedItself = true
-      return .answered(
+      let attempt = PushAttempt.answered(
         PushAnswer(status: response.status, identifier: response.fields["apns-id"], body: response.body))
+      if attempt.disposition != .reconnect { link.hasProvedItself = true }
+      return attempt
     case .notProcessed(let cause):
       return .failed(.notProcessed(cause: "\(cause)"))
     case .unknown(let cause):

@@ -13,7 +13,7 @@ final class APNSLane {
     let connection: HTTP2Connection
     var token: ShownToken
 
-    /// APNs has answered on it. Until then its end counts as a failed connect, or an APNs that accepts and closes would
+    /// APNs has answered on it with something else than that it goes away. Until then its end counts as a failed connect, or an APNs that accepts and closes would
     /// be connected to in a loop.
     var hasProvedItself = false
 
@@ -74,6 +74,7 @@ final class APNSLane {
   /// Lets a connection finish what it has and opens another, because APNs' answers say that this one is stuck.
   func replace(_ stuck: Link, on reactor: isolated Reactor) {
     guard stuck === link else { return }
+    noteEnd(of: stuck, isProved: stuck.hasProvedItself)
     link = nil
     stuck.connection.drain(on: reactor)
     connect(on: reactor)
@@ -103,6 +104,7 @@ final class APNSLane {
       let connection = try await HTTP2Connection.connect(
         host: endpoint.host, port: endpoint.port, context: context, configuration: configuration.http2, observer: self,
         within: configuration.connectLimit, on: reactor)
+      guard !isClosed else { return connection.drain(on: reactor) }
       guard connection.state == .ready else { return backoff.failed() }
       connectionsOpened += 1
       lastFailure = nil
@@ -115,6 +117,10 @@ final class APNSLane {
     }
   }
 
+  private func noteEnd(of link: Link, isProved: Bool) {
+    if isProved { backoff.succeeded() } else { backoff.failed() }
+  }
+
   private func wakeWaiters(on reactor: isolated Reactor) {
     for waiter in waiters { waiter.signal(on: reactor) }
   }
@@ -124,11 +130,19 @@ extension APNSLane: HTTP2ConnectionObserver {
   func connection(
     _ connection: HTTP2Connection, changedTo state: HTTP2ConnectionState, on reactor: isolated Reactor
   ) {
-    guard connection === link?.connection, state != .ready else { return }
+    guard let link, connection === link.connection, state != .ready else { return }
     logger.notice("APNs connection ends", metadata: ["host": "\(endpoint.host)", "state": "\(state)"])
     lastFailure = "\(state)"
-    if link?.hasProvedItself == true { backoff.succeeded() } else { backoff.failed() }
-    link = nil
+    noteEnd(of: link, isProved: link.hasProvedItself || state.provesWork)
+    self.link = nil
     connect(on: reactor)
+  }
+}
+
+extension HTTP2ConnectionState {
+  /// A GOAWAY that names a request says that APNs took it, also when the answer behind it has not been read yet.
+  fileprivate var provesWork: Bool {
+    guard case .draining(.goAway(let goAway)) = self else { return false }
+    return goAway.lastStreamID > 0 && goAway.lastStreamID < .max
   }
 }

@@ -9,7 +9,8 @@ internal import Synchronization
 public final class ProviderTokenSource: Sendable {
   private struct State {
     var token: ProviderToken
-    var isMinting = false
+    /// The signing under way; whoever wants a new token meanwhile waits for this one.
+    var minting: Task<Void, any Error>?
   }
 
   private let credentials: ProviderCredentials
@@ -17,9 +18,14 @@ public final class ProviderTokenSource: Sendable {
 
   /// Signs the first token.
   /// - Throws: when the key cannot sign.
-  public init(_ credentials: ProviderCredentials) async throws {
+  public convenience init(_ credentials: ProviderCredentials) async throws {
+    self.init(credentials, current: try await Self.mint(credentials))
+  }
+
+  /// Goes on with a token that exists.
+  init(_ credentials: ProviderCredentials, current: ProviderToken) {
     self.credentials = credentials
-    state = Mutex(State(token: try await Self.mint(credentials)))
+    state = Mutex(State(token: current))
   }
 
   /// The newest token.
@@ -40,13 +46,16 @@ public final class ProviderTokenSource: Sendable {
   }
 
   private func renew(when isWanted: (ProviderToken) -> Bool) async throws {
-    let isMine = state.withLock { state in
-      guard !state.isMinting, isWanted(state.token) else { return false }
-      state.isMinting = true
-      return true
+    let minting = state.withLock { state -> Task<Void, any Error>? in
+      guard isWanted(state.token) else { return nil }
+      if state.minting == nil { state.minting = Task { try await self.mintNext() } }
+      return state.minting
     }
-    guard isMine else { return }
-    defer { state.withLock { $0.isMinting = false } }
+    try await minting?.value
+  }
+
+  private func mintNext() async throws {
+    defer { state.withLock { $0.minting = nil } }
     let token = try await Self.mint(credentials)
     state.withLock { $0.token = token }
   }
