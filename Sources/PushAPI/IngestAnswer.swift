@@ -69,9 +69,12 @@ extension IngestAnswer.Recipient {
     devices = outcome.devicesAccepted > 0 ? outcome.devicesAccepted : nil
   }
 
-  /// RFC 3339 in UTC with milliseconds.
+  /// RFC 3339 in UTC with milliseconds. Whole seconds are formatted and the rest is put behind them, because a date
+  /// counts in binary fractions and would print many a millisecond as the one before.
   private static func timestamp(_ microseconds: Int64) -> String {
-    let date = Date(timeIntervalSince1970: Double(microseconds) / 1_000_000)
-    return date.formatted(Date.ISO8601FormatStyle(includingFractionalSeconds: true))
+    let (seconds, rest) = microseconds.quotientAndRemainder(dividingBy: 1_000_000)
+    let date = Date(timeIntervalSince1970: Double(seconds)).formatted(Date.ISO8601FormatStyle())
+    let milliseconds = String(1000 + rest / 1000).dropFirst()
+    return "\(date.dropLast()).\(milliseconds)Z"
   }
 }

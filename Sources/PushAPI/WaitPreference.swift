@@ -11,16 +11,17 @@ struct WaitPreference: Equatable {
   /// What to confirm in `Preference-Applied`; nil when the default applies.
   let applied: String?
 
-  /// `respond-async` does not wait, `wait=N` waits N seconds, and without either the default holds. What cannot be
-  /// understood is ignored, as the RFC asks.
+  /// `respond-async` does not wait, `wait=N` waits N seconds, both together too (section 4.3 there), and without either
+  /// the default holds. What cannot be understood is ignored, as the RFC asks.
   init(_ fields: HTTPFields, default standard: Duration) {
-    let wishes = fields[values: .prefer].flatMap { $0.split(separator: ",") }.map(Self.trimmed)
-    if wishes.contains(where: { $0.lowercased() == "respond-async" }) {
-      self.init(limit: .zero, applied: "respond-async")
-    } else if let seconds = wishes.lazy.compactMap(Self.seconds).first {
-      self.init(limit: min(.seconds(seconds), Self.longest), applied: "wait=\(seconds)")
-    } else {
-      self.init(limit: standard, applied: nil)
+    let wishes = fields[values: .prefer].flatMap { $0.split(separator: ",") }.map(Self.withoutParameters)
+    let isAsynchronous = wishes.contains { $0.lowercased() == "respond-async" }
+    let seconds = wishes.lazy.compactMap(Self.seconds).first.map { min($0, Self.longest.components.seconds) }
+    switch (isAsynchronous, seconds) {
+    case (true, nil): self.init(limit: .zero, applied: "respond-async")
+    case (true, let seconds?): self.init(limit: .seconds(seconds), applied: "respond-async, wait=\(seconds)")
+    case (false, let seconds?): self.init(limit: .seconds(seconds), applied: "wait=\(seconds)")
+    case (false, nil): self.init(limit: standard, applied: nil)
     }
   }
 
@@ -32,11 +33,21 @@ struct WaitPreference: Equatable {
   private static func seconds(_ wish: Substring) -> Int64? {
     let parts = wish.split(separator: "=", maxSplits: 1)
     guard parts.count == 2, trimmed(parts[0]).lowercased() == "wait" else { return nil }
-    let value = trimmed(parts[1])
+    let value = unquoted(trimmed(parts[1]))
     guard !value.isEmpty, value.utf8.count <= 6, value.utf8.allSatisfy({ (0x30...0x39).contains($0) }) else {
       return nil
     }
     return Int64(value)
+  }
+
+  /// A wish may have parameters behind a semicolon; none is known.
+  private static func withoutParameters(_ wish: Substring) -> Substring {
+    trimmed(wish.prefix { $0 != ";" })
+  }
+
+  private static func unquoted(_ value: Substring) -> Substring {
+    guard value.count >= 2, value.first == "\"", value.last == "\"" else { return value }
+    return value.dropFirst().dropLast()
   }
 
   private static func trimmed(_ text: Substring) -> Substring {
