@@ -52,12 +52,14 @@ final class Recorder: TickEndHandler {
     isWriting = false
   }
 
+  /// One event that the database refuses must not keep the others from being recorded: the batch is halved around it.
   private func write(_ batch: [DecidedEvent], on reactor: isolated Reactor) async {
     let deadline = Reactor.now + lease.clampedNanoseconds
     while true {
       do throws(PostgresError) {
         return try await store.record(batch, on: reactor)
       } catch {
+        if error.isOurMistake, batch.count > 1 { return await writeHalves(of: batch, on: reactor) }
         let isFinal = error.isOurMistake || Reactor.now >= deadline
         logger.error(
           "cannot record outcomes",
@@ -66,6 +68,11 @@ final class Recorder: TickEndHandler {
       }
       await reactor.sleep(for: Recorder.retryWait)
     }
+  }
+
+  private func writeHalves(of batch: [DecidedEvent], on reactor: isolated Reactor) async {
+    await write(Array(batch[..<(batch.count / 2)]), on: reactor)
+    await write(Array(batch[(batch.count / 2)...]), on: reactor)
   }
 
   /// The next batch: no subject and recipient twice, because the statement cannot touch a row twice. That happens only
@@ -97,7 +104,7 @@ protocol RecorderOwner: AnyObject {
 extension PostgresError {
   /// A statement the server refused as such will be refused again.
   fileprivate var isOurMistake: Bool {
-    guard let state = sqlState else { return code == .decoding }
+    guard let state = sqlState else { return code == .decoding || code == .invalidParameter }
     return state.isDataException || state.isIntegrityConstraintViolation || state.conditionClass == "42"
   }
 }
