@@ -1,0 +1,70 @@
+import Crypto
+import Reactors
+import Testing
+
+@testable import APNS
+
+@Suite("The source of provider tokens")
+struct ProviderTokenSourceTests {
+  /// A source whose token was made so many seconds ago.
+  private func source(ageSeconds: UInt64) throws -> ProviderTokenSource {
+    let token = ProviderToken(authorization: "bearer old", mintedAt: Reactor.now &- ageSeconds * 1_000_000_000)
+    return ProviderTokenSource(try .make(), current: token)
+  }
+
+  @Test("the first token is a signed one, for the header field")
+  func first() async throws {
+    let key = P256.Signing.PrivateKey()
+    let token = try await ProviderTokenSource(.make(key)).current
+    #expect(token.authorization.hasPrefix("bearer "))
+    #expect(try SignedToken(String(token.authorization.dropFirst(7))).isSigned(by: key.publicKey))
+    #expect(token.age < .seconds(60))
+  }
+
+  @Test("a token is renewed when it is due, and by whoever asks first", arguments: [(2000, false), (2100, true)])
+  func renewal(age: UInt64, isRenewed: Bool) async throws {
+    let source = try source(ageSeconds: age)
+    let old = source.current
+    try await source.renewIfDue()
+    #expect((source.current != old) == isRenewed)
+    let new = source.current
+    try await source.renewIfDue()
+    #expect(source.current == new)
+  }
+
+  @Test("a token that APNs calls expired is replaced only if it can be", arguments: [(1100, false), (1200, true)])
+  func replacing(age: UInt64, isReplaced: Bool) async throws {
+    let source = try source(ageSeconds: age)
+    let old = source.current
+    #expect(try await source.replace(old) == isReplaced)
+    #expect((source.current != old) == isReplaced)
+  }
+
+  @Test("a token that has been replaced already is not replaced again")
+  func replacedAlready() async throws {
+    let source = try source(ageSeconds: 1200)
+    let old = source.current
+    _ = try await source.replace(old)
+    let new = source.current
+    #expect(try await source.replace(old))
+    #expect(source.current == new)
+    #expect(try await source.replace(new) == false)
+  }
+
+  @Test("many who find the token expired at once share one new token, and all of them get it")
+  func many() async throws {
+    let source = try source(ageSeconds: 1200)
+    let old = source.current
+    let seen = try await withThrowingTaskGroup { group in
+      for _ in 0..<100 {
+        group.addTask {
+          guard try await source.replace(old) else { return "not replaced" }
+          return source.current.authorization
+        }
+      }
+      return try await group.reduce(into: Set<String>()) { $0.insert($1) }
+    }
+    #expect(seen == [source.current.authorization])
+    #expect(source.current != old)
+  }
+}

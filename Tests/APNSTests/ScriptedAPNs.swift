@@ -1,0 +1,197 @@
+import APNSCore
+import Crypto
+import HTTP2
+import Logging
+import Reactors
+import TLSStreams
+
+@testable import APNS
+
+/// An APNs of this process: it keeps every request, and answers as the test says.
+final class ScriptedAPNs: HTTP2RequestHandler {
+  /// One request, and the connection it came on.
+  struct Received {
+    let request: HTTP2ServerRequest
+    let connection: HTTP2ServerConnection
+    /// Counted from 0 in the order of their handshakes.
+    let connectionNumber: Int
+
+    var identifier: String? { request.fields["apns-id"] }
+  }
+
+  /// What to do with a request.
+  enum Reply {
+    case answer(Int, String)
+    case goAwayAndAnswer
+    case closeAbruptly
+    case wait
+  }
+
+  var reply: (Received) -> Reply = { _ in .answer(200, "") }
+  private(set) var requests: [Received] = []
+  private(set) var connections: [HTTP2ServerConnection] = []
+  private(set) var closedConnections = 0
+  private(set) var accepted: [String] = []
+  private let changed = Signal()
+  private var listener: HTTP2Listener?
+  private let authority: CertificateAuthority
+  private(set) var port: UInt16 = 0
+
+  init() throws {
+    authority = try CertificateAuthority(name: "Test authority")
+  }
+
+  /// Listens, on the port it had before if there was one.
+  func start(on reactor: isolated Reactor) throws {
+    guard let address = SocketAddress(numericHost: "127.0.0.1", port: port) else { throw TestFailure("no address") }
+    let listener = try HTTP2Listener(
+      on: address, context: try serverContext(protocols: ["h2"]), handler: self, reactor: reactor)
+    port = listener.address.port
+    self.listener = listener
+  }
+
+  /// Stops listening; open connections stay.
+  func stop(on reactor: isolated Reactor) {
+    listener?.stop(on: reactor)
+    listener = nil
+  }
+
+  func serverContext(protocols: [String]) throws -> TLSContext {
+    let identity = try authority.issue(for: ["127.0.0.1"])
+    return try TLSContext(certificate: .text(identity.certificate), key: .text(identity.key), protocols: protocols)
+  }
+
+  /// A client that believes this server, or the one whose authority is given.
+  func client(
+    believing other: ScriptedAPNs? = nil, port: UInt16? = nil, tokens: ProviderTokenSource? = nil,
+    configure: (inout APNSConfiguration) -> Void = { _ in }
+  ) async throws -> APNSClient {
+    var configuration = APNSConfiguration()
+    configure(&configuration)
+    let context = try TLSContext(
+      trusting: .systemAnd(.text((other ?? self).authority.certificate)), protocols: ["h2"])
+    let source: ProviderTokenSource
+    if let tokens { source = tokens } else { source = try await ProviderTokenSource(.make()) }
+    return APNSClient(
+      endpoints: [.production: APNSEndpoint(host: "127.0.0.1", port: port ?? self.port)], context: context,
+      tokens: source, configuration: configuration, logger: Logger(label: "tests") { _ in SwiftLogNoOpLogHandler() })
+  }
+
+  func connectionOpened(_ connection: HTTP2ServerConnection, on reactor: isolated Reactor) {
+    connections.append(connection)
+    changed.signal(on: reactor)
+  }
+
+  func requestReceived(
+    _ request: HTTP2ServerRequest, from connection: HTTP2ServerConnection, on reactor: isolated Reactor
+  ) {
+    let number = connections.firstIndex { $0 === connection } ?? -1
+    let received = Received(request: request, connection: connection, connectionNumber: number)
+    requests.append(received)
+    changed.signal(on: reactor)
+    switch reply(received) {
+    case .answer(let status, let body): answer(received, status, body, on: reactor)
+    case .goAwayAndAnswer:
+      connection.goAway(lastStreamID: request.streamID, on: reactor)
+      answer(received, 200, "", on: reactor)
+    case .closeAbruptly: connection.closeAbruptly(on: reactor)
+    case .wait: break
+    }
+  }
+
+  func connectionClosed(_ connection: HTTP2ServerConnection, on reactor: isolated Reactor) {
+    closedConnections += 1
+    changed.signal(on: reactor)
+  }
+
+  /// Answers a request that waited.
+  func answer(_ received: Received, _ status: Int = 200, _ body: String = "", on reactor: isolated Reactor) {
+    if status == 200 { accepted.append(received.identifier ?? "") }
+    received.connection.respond(
+      to: received.request.streamID, status: status, fields: ["apns-id": received.identifier ?? ""],
+      body: Array(body.utf8), on: reactor)
+  }
+
+  /// Opens a client's connection and waits until both sides have it.
+  func connected(_ client: APNSClient, on reactor: isolated Reactor) async throws {
+    client.warmUp(.production, on: reactor)
+    try await wait("connection", on: reactor) { !connections.isEmpty }
+    while !client.isConnected(to: .production) { await reactor.sleep(for: .milliseconds(1)) }
+  }
+
+  /// Waits until so many requests have arrived since the start.
+  func received(_ count: Int, on reactor: isolated Reactor) async throws {
+    try await wait("requests", on: reactor) { requests.count >= count }
+  }
+
+  /// Waits until so many connections were opened and closed.
+  func closed(_ count: Int, on reactor: isolated Reactor) async throws {
+    try await wait("closed connections", on: reactor) { closedConnections >= count }
+  }
+
+  private func wait(_ what: String, on reactor: isolated Reactor, until isDone: () -> Bool) async throws {
+    while !isDone() {
+      guard await changed.wait(for: .seconds(10), on: reactor) else { throw TestFailure("no \(what)") }
+    }
+  }
+}
+
+/// Pushes under way, and what became of them.
+final class Attempts {
+  private(set) var all: [Int: PushAttempt] = [:]
+  private var started = 0
+  private let changed = Signal()
+
+  /// Starts so many pushes at once.
+  func send(_ count: Int, over client: APNSClient, on reactor: isolated Reactor) throws {
+    for number in started..<(started + count) {
+      let request = try PushRequest.make(number)
+      reactor.start { [self] in
+        all[number] = await client.send(request, to: .production, on: reactor)
+        changed.signal(on: reactor)
+      }
+    }
+    started += count
+  }
+
+  /// Waits until every push has its outcome.
+  func finished(on reactor: isolated Reactor) async throws {
+    while all.count < started {
+      guard await changed.wait(for: .seconds(20), on: reactor) else { throw TestFailure("\(all.count) outcomes") }
+    }
+  }
+
+  var acceptedCount: Int { all.values.count { $0.disposition == .accepted } }
+}
+
+extension PushRequest {
+  /// A push to the device with this number.
+  static func make(_ number: Int = 0) throws -> PushRequest {
+    let token = try DeviceToken("aa" + String(1000 + number))
+    let head = try PushRequestHead(
+      deviceToken: token, pushType: .alert, bundleIdentifier: try BundleIdentifier("com.example.app"),
+      priority: .immediate, expiration: .until(unixSeconds: 1_700_000_000),
+      identifier: PushIdentifier(eventKind: "message", event: "e", recipient: "r", deviceToken: token),
+      collapseIdentifier: try CollapseIdentifier("collapse"))
+    return try PushRequest(head: head, body: Array(#"{"aps":{"badge":\#(number)}}"#.utf8))
+  }
+}
+
+extension PushAttempt {
+  var isNotProcessed: Bool {
+    if case .failed(.notProcessed) = self { true } else { false }
+  }
+}
+
+/// Runs a test's body on a reactor of its own.
+func onReactor(_ body: @escaping @Sendable (isolated Reactor) async throws -> Void) async throws {
+  let group = try ReactorGroup(count: 1)
+  let result: Result<Void, any Error>
+  do {
+    result = .success(try await group.reactors[0].perform(body))
+  } catch {
+    result = .failure(error)
+  }
+  await group.stop()
+  try result.get()
+}

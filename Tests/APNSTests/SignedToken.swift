@@ -1,0 +1,69 @@
+import Crypto
+import FoundationEssentials
+
+@testable import APNS
+
+/// A provider token taken apart.
+struct SignedToken {
+  struct Header: Decodable, Equatable {
+    let alg: String
+    let kid: String
+  }
+
+  let header: [String: String]
+  let claims: [String: Claim]
+  private let signed: String
+  private let signature: Data
+
+  /// A claim is a text or a whole number.
+  enum Claim: Decodable, Equatable {
+    case text(String)
+    case number(Int64)
+
+    init(from decoder: any Decoder) throws {
+      let container = try decoder.singleValueContainer()
+      if let number = try? container.decode(Int64.self) {
+        self = .number(number)
+      } else {
+        self = .text(try container.decode(String.self))
+      }
+    }
+  }
+
+  init(_ text: String) throws {
+    let parts = text.split(separator: ".", omittingEmptySubsequences: false).map(String.init)
+    guard parts.count == 3 else { throw TestFailure("\(parts.count) parts") }
+    header = try JSONDecoder().decode([String: String].self, from: try Self.decode(parts[0]))
+    claims = try JSONDecoder().decode([String: Claim].self, from: try Self.decode(parts[1]))
+    signed = parts[0] + "." + parts[1]
+    signature = try Self.decode(parts[2])
+  }
+
+  func isSigned(by key: P256.Signing.PublicKey) throws -> Bool {
+    key.isValidSignature(try P256.Signing.ECDSASignature(rawRepresentation: signature), for: Data(signed.utf8))
+  }
+
+  /// Base64url without padding (RFC 7515, appendix C).
+  private static func decode(_ text: String) throws -> Data {
+    guard !text.contains("=") else { throw TestFailure("padded") }
+    var text = text.map { $0 == "-" ? "+" : $0 == "_" ? "/" : $0 }.map(String.init).joined()
+    while !text.utf8.count.isMultiple(of: 4) { text += "=" }
+    guard let data = Data(base64Encoded: text) else { throw TestFailure("not base64url") }
+    return data
+  }
+}
+
+extension ProviderCredentials {
+  /// Credentials with a key of this process.
+  static func make(_ key: P256.Signing.PrivateKey = P256.Signing.PrivateKey()) throws -> ProviderCredentials {
+    try ProviderCredentials(
+      keyIdentifier: "ABC123DEFG", teamIdentifier: "DEF123GHIJ", privateKey: key.pemRepresentation)
+  }
+}
+
+/// Something a test waited for did not come.
+struct TestFailure: Error, CustomStringConvertible {
+  let description: String
+
+  init(_ description: String) { self.description = description }
+}
