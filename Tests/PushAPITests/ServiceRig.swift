@@ -1,0 +1,173 @@
+import APNS
+import APNSCore
+import FoundationEssentials
+import HTTPServing
+import Logging
+import Postgres
+import PushAPI
+import PushPipeline
+import PushRules
+import PushStore
+import Reactors
+import Synchronization
+import TestPostgres
+
+/// The HTTP service in front of a pipeline, with a channel that accepts or holds; one reactor.
+final class ServiceRig: Sendable {
+  static let secret = "secret of the tests"
+
+  let server: TestPostgres?
+  let database: String
+  let port: UInt16
+  let parts: ReactorBound<Parts>
+
+  /// What lives on the reactor.
+  final class Parts {
+    let pool: PostgresPool
+    let store: PushStore
+    let channel = GatedChannel()
+    let pipeline: PushPipeline
+    var checks: [ReadinessCheck] = []
+
+    var isStarted = false
+
+    init(_ conninfo: String, acquireLimit: Duration, on reactor: isolated Reactor) throws {
+      let logger = Logger(label: "tests") { _ in SwiftLogNoOpLogHandler() }
+      pool = PostgresPool(
+        PostgresConfiguration(conninfo: conninfo), size: 3, acquireLimit: acquireLimit, logger: logger)
+      pool.start(on: reactor)
+      store = PushStore(pool: pool)
+      let configuration = PipelineConfiguration(
+        policy: SuppressionPolicy(), bundleIdentifier: try BundleIdentifier("com.example.app"),
+        defaultEnvironment: .production)
+      pipeline = PushPipeline(store: store, channel: channel, configuration: configuration, logger: logger)
+    }
+  }
+
+  private init(server: TestPostgres?, database: String, port: UInt16, parts: ReactorBound<Parts>) {
+    self.server = server
+    self.database = database
+    self.port = port
+    self.parts = parts
+  }
+
+  /// Runs a test's body against a service; without a database nobody listens where it should be.
+  static func run(
+    hasDatabase: Bool = true, wait: Duration = .seconds(10), _ body: @Sendable (ServiceRig) async throws -> Void
+  ) async throws {
+    var server: TestPostgres?
+    var conninfo = "host=/nowhere user=nobody"
+    if hasDatabase {
+      let shared = try await TestPostgres.shared
+      server = shared
+      conninfo = try await shared.makeDatabase()
+    }
+    let group = try ReactorGroup(count: 1)
+    let result: Result<Void, any Error>
+    do {
+      result = .success(try await serve(server, conninfo, wait: wait, on: group, body))
+    } catch {
+      result = .failure(error)
+    }
+    await group.stop()
+    try result.get()
+  }
+
+  private static func serve(
+    _ server: TestPostgres?, _ conninfo: String, wait: Duration, on group: ReactorGroup,
+    _ body: @Sendable (ServiceRig) async throws -> Void
+  ) async throws {
+    let logger = Logger(label: "tests") { _ in SwiftLogNoOpLogHandler() }
+    if server != nil {
+      try await group.reactors[0].perform { reactor in
+        try await Migrator.run(in: PostgresConfiguration(conninfo: conninfo), logger: logger, on: reactor) { _, _ in }
+      }
+    }
+    let parts = try await PerReactor(group.reactors) { _, reactor in
+      // Where there is no database, nobody is to wait for it.
+      try Parts(conninfo, acquireLimit: server == nil ? .milliseconds(200) : .seconds(20), on: reactor)
+    }
+    let services = try await PerReactor(group.reactors) { _, reactor in
+      let parts = parts.value(on: reactor)
+      return PushServices(store: parts.store, pipeline: parts.pipeline, readiness: { parts.checks })
+    }
+    let routes = PushRoutes.make(
+      services: services,
+      authentication: WebhookAuthentication([.init(bearer: secret, signingKey: Array(secret.utf8))]),
+      webhookWait: wait, metrics: { "reactor_name{name=\"\($0.name)\"} 1\n" }, logger: logger)
+    guard let address = SocketAddress(numericHost: "127.0.0.1", port: 0) else { throw TestFailure("no address") }
+    let http = try await HTTPService.start(routes, on: address, reactors: group.reactors, logger: logger)
+    let database = conninfo.split(separator: "dbname=").last.map(String.init) ?? ""
+    let rig = ServiceRig(server: server, database: database, port: http.address.port, parts: parts.all[0])
+    try await body(rig)
+    _ = await http.drain(within: .seconds(5))
+    await rig.parts.perform { parts, reactor in
+      parts.channel.release(on: reactor)
+      if parts.isStarted { _ = await parts.pipeline.drain(within: .seconds(5), on: reactor) }
+      await parts.pool.close(on: reactor)
+    }
+  }
+
+  /// Makes the pipeline work until the rig is done.
+  func startPipeline() {
+    parts.submit { parts, reactor in
+      parts.isStarted = true
+      await parts.pipeline.run(on: reactor)
+    }
+  }
+
+  /// Posts a webhook with the right secret.
+  func webhook(_ body: String, prefer: String? = nil) async throws -> PlainResponse {
+    var fields = ["Authorization": "Bearer \(Self.secret)", "Content-Type": "application/json"]
+    fields["Prefer"] = prefer
+    return try await PlainClient.ask("POST", "/v1/webhooks/messages", fields: fields, body: body, port: port)
+  }
+
+  /// Runs SQL in the service's database; what it printed.
+  @discardableResult
+  func psql(_ sql: String) async throws -> String {
+    guard let server else { throw TestFailure("this rig has no database") }
+    return try await server.psql(sql, database: database)
+  }
+
+  /// A conversation of two with one message for the second; lower-case ids as the database prints them.
+  func makeMessage() async throws -> (message: String, recipient: String) {
+    let ids = (0..<4).map { _ in UUID().uuidString.lowercased() }
+    try await psql(
+      """
+      insert into public.profiles (id, name) values ('\(ids[0])', 'Ann'), ('\(ids[1])', 'Ben');
+      insert into public.conversations (id) values ('\(ids[2])');
+      insert into public.conversation_participants (conversation_id, user_id)
+        values ('\(ids[2])', '\(ids[0])'), ('\(ids[2])', '\(ids[1])');
+      insert into public.push_tokens (user_id, device_token) values ('\(ids[1])', '\(ids[1].filter { $0 != "-" })');
+      insert into public.messages (id, conversation_id, from_id, text)
+        values ('\(ids[3])', '\(ids[2])', '\(ids[0])', 'Hello');
+      """)
+    return (ids[3], ids[1])
+  }
+}
+
+/// Accepts every push, at once or when it is let go.
+final class GatedChannel: PushChannel {
+  var holds = false
+  private(set) var count = 0
+  private var held: [Signal] = []
+
+  func send(
+    _ request: PushRequest, to environment: APNSEnvironment, on reactor: isolated Reactor
+  ) async -> PushAttempt {
+    count += 1
+    if holds {
+      let signal = Signal()
+      held.append(signal)
+      _ = await signal.wait(on: reactor)
+    }
+    return .answered(PushAnswer(status: 200))
+  }
+
+  func release(on reactor: isolated Reactor) {
+    holds = false
+    for signal in held { signal.signal(on: reactor) }
+    held.removeAll()
+  }
+}
