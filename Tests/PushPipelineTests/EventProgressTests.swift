@@ -1,0 +1,65 @@
+import PushStore
+import Reactors
+import Testing
+
+@testable import PushPipeline
+
+@Suite("An event's progress")
+struct EventProgressTests {
+  private func progress(_ event: PushEvent, wokenBy cause: WakeCause = .webhook) -> EventProgress {
+    let now = Reactor.now
+    return EventProgress(event, wokenBy: cause, wokenAt: now - 3_000_000, claimedAt: now)
+  }
+
+  @Test("an event without recipients is decided from the start")
+  func nobody() {
+    let progress = progress(PushFixtures.event(recipients: []))
+    #expect(progress.isDecided)
+    #expect(progress.decided.outcomes.isEmpty)
+    #expect(progress.decided.wokenBy == "webhook")
+  }
+
+  @Test("it is decided when the last device of the last recipient has reported")
+  func lastDevice() {
+    let both = [PushFixtures.phone, PushFixtures.tablet]
+    let recipients = [
+      PushFixtures.recipient(PushFixtures.makeID(8), devices: both), PushFixtures.recipient(PushFixtures.makeID(9)),
+    ]
+    let progress = progress(PushFixtures.event(recipients: recipients))
+    progress.begin(0)
+    progress.settle(RecipientOutcome(userID: PushFixtures.makeID(9), decision: .skipped, reason: "muted"))
+    #expect(!progress.isDecided)
+    progress.note(.accepted, for: both[0], of: 0)
+    progress.finishIfComplete(0) { $0 }
+    #expect(!progress.isDecided)
+    progress.note(.unregistered, for: both[1], of: 0)
+    progress.finishIfComplete(0) { $0 }
+    #expect(progress.isDecided)
+    #expect(progress.decided.outcomes.map(\.decision) == [.skipped, .sent])
+    #expect(progress.decided.deadTokens.map(\.token) == ["BB02"])
+  }
+
+  @Test("a recipient is closed once, however often it is asked for")
+  func closedOnce() {
+    let progress = progress(PushFixtures.event())
+    progress.begin(0)
+    progress.noteUnsendable("deviceTokenMalformed", of: 0)
+    progress.finishIfComplete(0) { $0 }
+    progress.finishIfComplete(0) { $0 }
+    progress.note(.accepted, for: PushFixtures.phone, of: 0)
+    #expect(progress.decided.outcomes.map(\.reason) == ["deviceTokenMalformed"])
+  }
+
+  @Test("times count from the wake-up to the claim, and from the claim on")
+  func times() throws {
+    let progress = progress(PushFixtures.event())
+    progress.begin(0)
+    progress.note(.accepted, for: PushFixtures.phone, of: 0)
+    progress.finishIfComplete(0) { $0 }
+    let outcome = try #require(progress.decided.outcomes.first)
+    #expect(outcome.wokenMicroseconds == 3000)
+    let accepted = try #require(outcome.acceptedMicroseconds)
+    #expect(outcome.decidedMicroseconds >= 0)
+    #expect(outcome.decidedMicroseconds <= accepted)
+  }
+}

@@ -1,0 +1,129 @@
+import APNSCore
+import FoundationEssentials
+import Logging
+import Postgres
+import PushRules
+import PushStore
+import Reactors
+import TestPostgres
+
+@testable import PushPipeline
+
+/// A pipeline between a migrated database and a scripted channel, all on one reactor.
+final class PipelineRig {
+  let database: PostgresConfiguration
+  let pool: PostgresPool
+  let store: PushStore
+  let channel = ScriptedChannel()
+  let pipeline: PushPipeline
+  private var statements = 0
+  private var isStarted = false
+
+  /// Runs a test's body with a rig, then drains and closes it.
+  /// - Parameter server: where the database is made; nil for the one that tests share.
+  static func run(
+    window: Duration = .seconds(60), on server: TestPostgres? = nil,
+    configure: @escaping @Sendable (inout PipelineConfiguration) -> Void = { _ in },
+    _ body: @escaping @Sendable (PipelineRig, isolated Reactor) async throws -> Void
+  ) async throws {
+    let shared = try await TestPostgres.shared
+    let conninfo = try await (server ?? shared).makeDatabase()
+    try await onReactor { reactor in
+      let rig = try await PipelineRig(conninfo, window: window, configure: configure, on: reactor)
+      try await body(rig, reactor)
+      rig.channel.release(on: reactor)
+      try await rig.stop(on: reactor)
+      await rig.pool.close(on: reactor)
+    }
+  }
+
+  private init(
+    _ conninfo: String, window: Duration, configure: (inout PipelineConfiguration) -> Void,
+    on reactor: isolated Reactor
+  ) async throws {
+    var database = PostgresConfiguration(conninfo: conninfo)
+    database.commitsAsynchronously = true
+    // Far above what a machine needs that runs many tests at once.
+    database.connectLimit = .seconds(20)
+    database.statementLimit = .seconds(60)
+    database.answerLimit = .seconds(60)
+    self.database = database
+    try await Migrator.run(in: database, logger: .quiet, on: reactor) { _, _ in }
+    pool = PostgresPool(database, size: 3, acquireLimit: .seconds(20), logger: .quiet)
+    pool.start(on: reactor)
+    store = PushStore(pool: pool)
+    var configuration = PipelineConfiguration(
+      policy: SuppressionPolicy(window: window), bundleIdentifier: try BundleIdentifier("com.example.app"),
+      defaultEnvironment: .production)
+    configuration.retry.base = .milliseconds(20)
+    configure(&configuration)
+    pipeline = PushPipeline(store: store, channel: channel, configuration: configuration, logger: .quiet)
+  }
+
+  /// Makes the pipeline work, until the rig is done.
+  func start(on reactor: isolated Reactor) {
+    isStarted = true
+    reactor.start { await self.pipeline.run(on: reactor) }
+  }
+
+  private func stop(on reactor: isolated Reactor) async throws {
+    guard isStarted else { return }
+    guard await pipeline.drain(within: .seconds(10), on: reactor) else { throw TestFailure("not drained") }
+  }
+
+  /// Runs SQL that returns nothing of interest.
+  func execute(_ sql: String, on reactor: isolated Reactor) async throws {
+    _ = try await pool.withConnection(on: reactor) { try await $0.simple(sql, on: reactor) }
+  }
+
+  /// The only value of a query.
+  func value<Value: PostgresDecodable>(
+    _ sql: String, as type: Value.Type = Value.self, on reactor: isolated Reactor
+  ) async throws -> Value {
+    statements += 1
+    let statement = PostgresStatement("rig_\(statements)", sql)
+    return try await pool.query(statement, on: reactor).one().decode(0, as: Value.self)
+  }
+
+  /// Waits until the ledger says about a message what the test wants to see.
+  func outcomes(
+    of message: UUID, on reactor: isolated Reactor, until isDone: ([RecordedOutcome]) -> Bool = { _ in true }
+  ) async throws -> [RecordedOutcome] {
+    var last: MessageStatus?
+    for _ in 0..<1000 {
+      let status = try await store.status(ofMessage: message, on: reactor)
+      if case .decided(let outcomes) = status, isDone(outcomes) { return outcomes }
+      last = status
+      await pipeline.waitForRecord(of: .message(message), .milliseconds(10), on: reactor)
+    }
+    throw TestFailure("still \(String(describing: last))")
+  }
+
+  /// Waits until no work is left, in the inbox or in the queue.
+  func nothingLeft(on reactor: isolated Reactor) async throws {
+    let left = "select (select count(*) from tacet.inbox) + (select count(*) from tacet.deliveries)"
+    for _ in 0..<1000 {
+      if try await value(left, as: Int64.self, on: reactor) == 0 { return }
+      await reactor.sleep(for: .milliseconds(10))
+    }
+    throw TestFailure("work is left")
+  }
+}
+
+/// Runs a test's body on a reactor of its own.
+func onReactor(_ body: @escaping @Sendable (isolated Reactor) async throws -> Void) async throws {
+  let group = try ReactorGroup(count: 1)
+  let result: Result<Void, any Error>
+  do {
+    result = .success(try await group.reactors[0].perform(body))
+  } catch {
+    result = .failure(error)
+  }
+  await group.stop()
+  try result.get()
+}
+
+extension Logger {
+  /// Says nothing.
+  static var quiet: Logger { Logger(label: "tests") { _ in SwiftLogNoOpLogHandler() } }
+}

@@ -1,0 +1,55 @@
+import APNS
+import APNSCore
+import FoundationEssentials
+import PushRules
+
+@testable import PushStore
+
+/// Values as a claim returns them, where a test cares about a part of them only.
+enum PushFixtures {
+  static let user = makeID(1)
+  static let conversation = makeID(2)
+  static let messageID = makeID(3)
+  static let phone = PushDevice(token: "aa01", environment: nil)
+  static let tablet = PushDevice(token: "BB02", environment: "sandbox")
+
+  /// An id that ends in this number, with letters in it.
+  static func makeID(_ number: UInt8) -> UUID {
+    UUID(uuid: (0xAB, 0xCD, 0, 0, 0, 0, 0x40, 0, 0x80, 0, 0, 0, 0, 0, 0, number))
+  }
+
+  static func recipient(
+    _ id: UUID = user, isParticipant: Bool = true, situation: RecipientSituation = RecipientSituation(),
+    badge: Int = 1, devices: [PushDevice] = [phone], accepted: [String] = []
+  ) -> PushRecipient {
+    PushRecipient(
+      userID: id, isParticipant: isParticipant, situation: situation, badge: badge, devices: devices,
+      acceptedDevices: accepted)
+  }
+
+  static func event(
+    sender: String? = "Ann", text: String = "Hello", isDeleted: Bool = false, attempts: Int = 1,
+    subject: UUID = messageID, recipients: [PushRecipient] = [recipient()]
+  ) -> PushEvent {
+    PushEvent(
+      subject: .message(subject), origin: .inbox, attempts: attempts, enqueuedAt: 1_700_000_000_999_999,
+      claimedAt: 1_700_000_001_000_000,
+      message: isDeleted ? nil : MessageContent(conversationID: conversation, senderName: sender, text: text),
+      recipients: recipients)
+  }
+}
+
+extension PushAttempt {
+  static let accepted = PushAttempt.answered(PushAnswer(status: 200))
+  static let refused = answered(400, "BadDeviceToken")
+  static let unregistered = PushAttempt.answered(
+    PushAnswer(status: 410, reason: "Unregistered", timestampMilliseconds: 1_700_000_000_123))
+  static let badKey = answered(403, "InvalidProviderToken")
+  static let busy = answered(503, "ServiceUnavailable")
+  static let unreachable = PushAttempt.failed(.notProcessed(cause: "test"))
+  static let answerLost = PushAttempt.failed(.unknown(cause: "test"))
+
+  static func answered(_ status: Int, _ reason: PushReason?) -> PushAttempt {
+    .answered(PushAnswer(status: status, reason: reason))
+  }
+}

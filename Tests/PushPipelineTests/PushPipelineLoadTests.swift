@@ -1,0 +1,183 @@
+import APNS
+import FoundationEssentials
+import Postgres
+import PushStore
+import Reactors
+import TestPostgres
+import Testing
+
+@testable import PushPipeline
+
+@Suite("The pipeline under load and failure")
+struct PushPipelineLoadTests {
+  @Test("five hundred messages at once are all sent and recorded, each once")
+  func burst() async throws {
+    try await PipelineRig.run { rig, reactor in
+      let chat = try await Chat(in: rig, on: reactor)
+      rig.start(on: reactor)
+      try await chat.post(500, on: reactor)
+      rig.pipeline.wake(.webhook, on: reactor)
+      try await rig.channel.received(500, on: reactor)
+      try await rig.nothingLeft(on: reactor)
+      #expect(rig.channel.sent.count == 500)
+      #expect(Set(rig.channel.sent.map(\.identifier)).count == 500)
+      let sent = "select count(*) from public.push_log where decision = 'sent' and devices_accepted = 1"
+      #expect(try await rig.value(sent, as: Int64.self, on: reactor) == 500)
+      #expect(await rig.pipeline.drain(within: .seconds(10), on: reactor))
+      #expect(rig.pipeline.outcomeCounts == ["sent": 500])
+    }
+  }
+
+  @Test("pushes that await their answers are never more than the bound; the rest waits in the database")
+  func capacity() async throws {
+    try await PipelineRig.run(configure: { $0.pushesInFlightMax = 8 }) { rig, reactor in
+      let chat = try await Chat(in: rig, on: reactor)
+      rig.channel.holds = true
+      try await chat.post(50, on: reactor)
+      rig.start(on: reactor)
+      try await rig.channel.received(8, on: reactor)
+      let waiting = "select count(*) from tacet.inbox where attempts = 0"
+      #expect(try await rig.value(waiting, as: Int64.self, on: reactor) == 42)
+      for number in 9...50 {
+        rig.channel.release(1, on: reactor)
+        try await rig.channel.received(number, on: reactor)
+      }
+      #expect(rig.channel.mostInFlight == 8)
+    }
+  }
+
+  @Test("what APNs has accepted counts as well until it is recorded")
+  func capacityUntilRecorded() async throws {
+    try await PipelineRig.run(configure: { $0.pushesInFlightMax = 8 }) { rig, reactor in
+      let chat = try await Chat(in: rig, on: reactor)
+      try await chat.post(50, on: reactor)
+      try await rig.pool.withConnection(on: reactor) { locker in
+        // Claims read the ledger, which this lock allows; records write it, which it does not.
+        try await locker.simple("begin; lock table public.push_log in share row exclusive mode", on: reactor)
+        rig.start(on: reactor)
+        try await rig.channel.received(8, on: reactor)
+        for _ in 0..<50 {
+          rig.pipeline.wake(.webhook, on: reactor)
+          _ = try await rig.value("select 1", as: Int32.self, on: reactor)
+        }
+        #expect(rig.channel.sent.count == 8)
+        try await locker.simple("commit", on: reactor)
+      }
+      try await rig.channel.received(50, on: reactor)
+    }
+  }
+
+  @Test("a drain waits until what was claimed is recorded, and claims nothing more")
+  func drain() async throws {
+    try await PipelineRig.run { rig, reactor in
+      let chat = try await Chat(in: rig, on: reactor)
+      rig.channel.holds = true
+      rig.start(on: reactor)
+      let id = try await chat.post(waking: .webhook, on: reactor)
+      try await rig.channel.received(1, on: reactor)
+      #expect(await rig.pipeline.drain(within: .milliseconds(1), on: reactor) == false)
+      try await chat.post(on: reactor)
+      rig.pipeline.wake(.webhook, on: reactor)
+      rig.channel.release(on: reactor)
+      #expect(await rig.pipeline.drain(within: .seconds(10), on: reactor))
+      let status = try await rig.store.status(ofMessage: id, on: reactor)
+      guard case .decided(let outcomes) = status else { throw TestFailure("\(status)") }
+      #expect(outcomes.map(\.decision) == [.sent])
+      #expect(rig.channel.sent.count == 1)
+      #expect(try await rig.value("select count(*) from tacet.inbox", as: Int64.self, on: reactor) == 1)
+    }
+  }
+
+  @Test("a database that restarts while pushes are under way loses none and repeats none")
+  func restart() async throws {
+    let server = try await TestPostgres.launch(isDurable: true)
+    try await PipelineRig.run(on: server) { rig, reactor in
+      let chat = try await Chat(in: rig, on: reactor)
+      rig.channel.holds = true
+      rig.start(on: reactor)
+      try await chat.post(20, on: reactor)
+      rig.pipeline.wake(.webhook, on: reactor)
+      try await rig.channel.received(20, on: reactor)
+      try await server.stop()
+      rig.channel.release(on: reactor)
+      rig.pipeline.wake(.webhook, on: reactor)
+      try await server.start()
+      try await postWhenBack(20, in: chat, on: reactor)
+      try await rig.channel.received(40, on: reactor)
+      try await rig.nothingLeft(on: reactor)
+      #expect(rig.channel.sent.count == 40)
+      #expect(Set(rig.channel.sent.map(\.identifier)).count == 40)
+      let sent = "select count(*) from public.push_log where decision = 'sent'"
+      #expect(try await rig.value(sent, as: Int64.self, on: reactor) == 40)
+    }
+  }
+
+  /// The first statements after a restart find no session yet.
+  private func postWhenBack(_ count: Int, in chat: Chat, on reactor: isolated Reactor) async throws {
+    for _ in 0..<20 {
+      do {
+        try await chat.post(count, on: reactor)
+        return
+      } catch is PostgresError {
+        await reactor.sleep(for: .milliseconds(100))
+      }
+    }
+    throw TestFailure("the database did not come back")
+  }
+
+  @Test("a claim that its owner never recorded is sent again by the next, under the same identifiers")
+  func leaseRunsOut() async throws {
+    try await PipelineRig.run(configure: { $0.lease = .seconds(30) }) { rig, reactor in
+      let chat = try await Chat(in: rig, on: reactor)
+      let id = try await chat.post(on: reactor)[0]
+      let lost = try await rig.store.claim(eventsMax: 9, deliveriesMax: 9, lease: .milliseconds(50), on: reactor)
+      #expect(lost.map(\.subject) == [.message(id)])
+      rig.start(on: reactor)
+      _ = try await rig.outcomes(of: id, on: reactor)
+      #expect(rig.channel.sent.count == 1)
+      #expect(try await rig.value("select attempts::int from public.push_log", as: Int32.self, on: reactor) == 2)
+      try await rig.nothingLeft(on: reactor)
+    }
+  }
+
+  @Test("the observer hears of a full claim, and of the beginning and the end of busy times")
+  func observer() async throws {
+    try await PipelineRig.run(
+      configure: {
+        $0.eventsPerClaimMax = 10
+        $0.schedule.busyEvents = 10
+        $0.schedule.calmEvents = 4
+        $0.schedule.measure = .milliseconds(20)
+      },
+      { rig, reactor in
+        let observer = RecordingObserver()
+        rig.pipeline.observer = observer
+        let chat = try await Chat(in: rig, on: reactor)
+        try await chat.post(15, on: reactor)
+        rig.start(on: reactor)
+        try await observer.heard([true, false], on: reactor)
+        #expect(observer.fullClaims == 1)
+        try await rig.nothingLeft(on: reactor)
+      })
+  }
+}
+
+/// Keeps what a pipeline tells its observer.
+private final class RecordingObserver: PushPipelineObserver {
+  private(set) var fullClaims = 0
+  private var busy: [Bool] = []
+  private let changed = Signal()
+
+  func pipelineFoundMore(on reactor: isolated Reactor) { fullClaims += 1 }
+
+  func pipelineBusyChanged(_ isBusy: Bool, on reactor: isolated Reactor) {
+    busy.append(isBusy)
+    changed.signal(on: reactor)
+  }
+
+  func heard(_ expected: [Bool], on reactor: isolated Reactor) async throws {
+    while busy != expected {
+      guard await changed.wait(for: .seconds(10), on: reactor) else { throw TestFailure("heard \(busy)") }
+    }
+  }
+}

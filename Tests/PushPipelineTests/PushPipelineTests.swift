@@ -1,0 +1,291 @@
+import APNS
+import APNSCore
+import Postgres
+import PushStore
+import Reactors
+import Testing
+
+@testable import PushPipeline
+
+@Suite("The pipeline")
+struct PushPipelineTests {
+  @Test("a message for somebody who is away is sent and recorded, and nothing is left")
+  func away() async throws {
+    try await PipelineRig.run { rig, reactor in
+      let chat = try await Chat(in: rig, on: reactor)
+      rig.start(on: reactor)
+      let id = try await chat.post(waking: .webhook, on: reactor)
+      let outcome = try #require(try await rig.outcomes(of: id, on: reactor).first)
+      #expect(outcome.decision == .sent)
+      #expect(outcome.userID == chat.recipients[0])
+      #expect(outcome.devicesAccepted == 1)
+      #expect(rig.channel.sent.map(\.token) == ["00aa"])
+      #expect(rig.channel.sent.map(\.environment) == [.production])
+      try await rig.nothingLeft(on: reactor)
+      #expect(await rig.pipeline.drain(within: .seconds(10), on: reactor))
+      #expect(rig.pipeline.outcomeCounts == ["sent": 1])
+      let isWhole = try await rig.value(
+        """
+        select sent_at >= claimed_at and claimed_at >= enqueued_at and attempts = 1 and not opened and content is null
+          and woken_microseconds >= 0 and decided_microseconds >= 0 and accepted_microseconds >= decided_microseconds
+        from public.push_log
+        """, as: Bool.self, on: reactor)
+      #expect(isWhole)
+    }
+  }
+
+  @Test("an event without recipients leaves the inbox and no trace")
+  func nobody() async throws {
+    try await PipelineRig.run { rig, reactor in
+      let chat = try await Chat(of: 0, in: rig, on: reactor)
+      rig.start(on: reactor)
+      let id = try await chat.post(waking: .webhook, on: reactor)
+      #expect(try await rig.outcomes(of: id, on: reactor).isEmpty)
+      try await rig.nothingLeft(on: reactor)
+    }
+  }
+
+  @Test("a message for somebody who is looking is held until exactly the end of the window")
+  func held() async throws {
+    try await PipelineRig.run { rig, reactor in
+      let chat = try await Chat(in: rig, on: reactor)
+      try await chat.see(ago: "20 s", on: reactor)
+      rig.start(on: reactor)
+      let id = try await chat.post(waking: .webhook, on: reactor)
+      let outcome = try #require(try await rig.outcomes(of: id, on: reactor).first)
+      #expect(outcome.decision == .held)
+      #expect(outcome.reason == "user_viewing")
+      let until = try await rig.value(
+        """
+        select (extract(epoch from last_seen + interval '60 s') * 1000000)::bigint
+        from public.conversation_participants where last_seen is not null
+        """, as: Int64.self, on: reactor)
+      #expect(outcome.heldUntil == until)
+      let isDueThen = try await rig.value(
+        "select due_at = held_until and state = 'held' from tacet.deliveries, public.push_log", as: Bool.self,
+        on: reactor)
+      #expect(isDueThen)
+      #expect(rig.channel.sent.isEmpty)
+    }
+  }
+
+  @Test("a hold that ends is sent, by the pipeline's own timer")
+  func released() async throws {
+    try await PipelineRig.run(window: .milliseconds(200), configure: withoutPolls) {
+      rig, reactor in
+      let chat = try await Chat(in: rig, on: reactor)
+      rig.start(on: reactor)
+      try await chat.see(on: reactor)
+      let id = try await chat.post(waking: .webhook, on: reactor)
+      let first = try await rig.outcomes(of: id, on: reactor)
+      #expect(first.map(\.decision) == [.held])
+      let last = try await rig.outcomes(of: id, on: reactor) { $0.first?.decision == .sent }
+      #expect(last.map(\.devicesAccepted) == [1])
+      #expect(rig.channel.sent.count == 1)
+      let row = "select woken_by = 'due' and attempts = 2 and held_until is null from public.push_log"
+      #expect(try await rig.value(row, as: Bool.self, on: reactor))
+      try await rig.nothingLeft(on: reactor)
+    }
+  }
+
+  @Test("a message that is read while it is held is never sent")
+  func readMeanwhile() async throws {
+    try await PipelineRig.run(window: .milliseconds(200)) { rig, reactor in
+      let chat = try await Chat(in: rig, on: reactor)
+      rig.start(on: reactor)
+      try await chat.see(on: reactor)
+      let id = try await chat.post(waking: .webhook, on: reactor)
+      _ = try await rig.outcomes(of: id, on: reactor)
+      try await chat.read(on: reactor)
+      let outcomes = try await rig.outcomes(of: id, on: reactor) { $0.first?.decision != .held }
+      #expect(outcomes.map(\.reason) == ["already_read"])
+      #expect(rig.channel.sent.isEmpty)
+      try await rig.nothingLeft(on: reactor)
+    }
+  }
+
+  @Test("recipients of one message are decided each by their own situation")
+  func mixed() async throws {
+    try await PipelineRig.run { rig, reactor in
+      let chat = try await Chat(of: 4, in: rig, on: reactor)
+      let users = chat.recipients
+      let id = try await chat.post(on: reactor)[0]
+      try await rig.execute(
+        """
+        update public.messages set read_by = array['\(users[1])']::uuid[];
+        update public.conversation_participants
+        set last_seen = (select created_at from public.messages) - interval '1 s' where user_id = '\(users[2])';
+        delete from public.push_tokens where user_id = '\(users[3])';
+        """, on: reactor)
+      rig.start(on: reactor)
+      let outcomes = try await rig.outcomes(of: id, on: reactor)
+      let reasons = Dictionary(uniqueKeysWithValues: outcomes.map { ($0.userID, $0.reason ?? $0.decision.rawValue) })
+      #expect(
+        reasons == [users[0]: "sent", users[1]: "already_read", users[2]: "user_viewing", users[3]: "no_tokens"])
+      #expect(rig.channel.sent.map(\.token) == ["00aa"])
+    }
+  }
+
+  @Test("each device gets its own push; one that fails for now is tried again alone, under the same identifiers")
+  func twoDevices() async throws {
+    try await PipelineRig.run { rig, reactor in
+      let chat = try await Chat(devices: ["aa", "bb"], in: rig, on: reactor)
+      rig.channel.answer = { push, number in push.token == "00bb" && number <= 2 ? .unreachable : .accepted }
+      rig.start(on: reactor)
+      let id = try await chat.post(waking: .webhook, on: reactor)
+      let outcomes = try await rig.outcomes(of: id, on: reactor) { $0.first?.devicesAccepted == 2 }
+      #expect(outcomes.map(\.decision) == [.sent])
+      let sent = rig.channel.sent
+      try #require(sent.map(\.token).sorted() == ["00aa", "00bb", "00bb"])
+      #expect(sent.last?.token == "00bb")
+      #expect(Set(sent.map(\.identifier)).count == 2)
+      #expect(Set(sent.map { $0.request.head.collapseIdentifier?.text }).count == 1)
+      #expect(sent[2].request == sent[0].request || sent[2].request == sent[1].request)
+      try await rig.nothingLeft(on: reactor)
+    }
+  }
+
+  @Test(
+    "a push whose fate is unknown is sent again until APNs answers", arguments: [PushAttempt.answerLost, .unreachable])
+  func retried(failure: PushAttempt) async throws {
+    try await PipelineRig.run { rig, reactor in
+      let chat = try await Chat(in: rig, on: reactor)
+      rig.channel.answer = { _, number in number < 4 ? failure : .accepted }
+      rig.start(on: reactor)
+      let id = try await chat.post(waking: .webhook, on: reactor)
+      let first = try await rig.outcomes(of: id, on: reactor)
+      #expect(first.map(\.decision) != [.failed])
+      _ = try await rig.outcomes(of: id, on: reactor) { $0.first?.decision == .sent }
+      #expect(rig.channel.sent.count == 4)
+      #expect(Set(rig.channel.sent.map(\.identifier)).count == 1)
+      #expect(try await rig.value("select attempts::int from public.push_log", as: Int32.self, on: reactor) == 4)
+      try await rig.nothingLeft(on: reactor)
+    }
+  }
+
+  @Test("a dead token is dropped, unless the app has registered it since", arguments: [(10, true), (-10, false)])
+  func deadToken(secondsAfterRegistration: Int64, isDropped: Bool) async throws {
+    try await PipelineRig.run { rig, reactor in
+      let chat = try await Chat(in: rig, on: reactor)
+      let registered = try await rig.value(
+        "select (extract(epoch from registered_at) * 1000)::bigint from public.push_tokens", as: Int64.self, on: reactor
+      )
+      let since = registered + secondsAfterRegistration * 1000
+      rig.channel.answer = { _, _ in
+        .answered(PushAnswer(status: 410, reason: "Unregistered", timestampMilliseconds: since))
+      }
+      rig.start(on: reactor)
+      let id = try await chat.post(waking: .webhook, on: reactor)
+      let outcomes = try await rig.outcomes(of: id, on: reactor)
+      #expect(outcomes.map(\.decision) == [.failed])
+      #expect(outcomes.map(\.reason) == ["Unregistered"])
+      let row = "select invalidated_at is not null from public.push_tokens"
+      #expect(try await rig.value(row, as: Bool.self, on: reactor) == isDropped)
+      try await rig.nothingLeft(on: reactor)
+    }
+  }
+
+  @Test("wrong credentials hold the push and leave the token alone")
+  func credentials() async throws {
+    try await PipelineRig.run { rig, reactor in
+      let chat = try await Chat(in: rig, on: reactor)
+      rig.channel.answer = { _, _ in .badKey }
+      rig.start(on: reactor)
+      let id = try await chat.post(waking: .webhook, on: reactor)
+      let outcomes = try await rig.outcomes(of: id, on: reactor)
+      #expect(outcomes.map(\.decision) == [.held])
+      #expect(outcomes.map(\.reason) == ["InvalidProviderToken"])
+      let row = """
+        select invalidated_at is null and d.state = 'retryable' and d.due_at >= now() + interval '55 s'
+        from public.push_tokens, tacet.deliveries d
+        """
+      #expect(try await rig.value(row, as: Bool.self, on: reactor))
+    }
+  }
+
+  @Test("a token that cannot be one fails alone; the other device is sent to")
+  func malformedToken() async throws {
+    try await PipelineRig.run { rig, reactor in
+      let chat = try await Chat(devices: ["xyz", "bb"], in: rig, on: reactor)
+      rig.start(on: reactor)
+      let id = try await chat.post(waking: .webhook, on: reactor)
+      let outcomes = try await rig.outcomes(of: id, on: reactor)
+      #expect(outcomes.map(\.decision) == [.sent])
+      #expect(rig.channel.sent.map(\.token) == ["00bb"])
+      try await rig.nothingLeft(on: reactor)
+    }
+  }
+
+  @Test("a device's own environment goes before the service's")
+  func environments() async throws {
+    try await PipelineRig.run { rig, reactor in
+      let chat = try await Chat(of: 3, in: rig, on: reactor)
+      try await rig.execute(
+        """
+        update public.push_tokens set environment = 'sandbox' where device_token = '10aa';
+        update public.push_tokens set environment = 'moon' where device_token = '20aa';
+        """, on: reactor)
+      rig.start(on: reactor)
+      let id = try await chat.post(waking: .webhook, on: reactor)
+      _ = try await rig.outcomes(of: id, on: reactor)
+      let pairs = rig.channel.sent.map { ($0.token, $0.environment) }
+      let environments = Dictionary(uniqueKeysWithValues: pairs)
+      #expect(environments == ["00aa": .production, "10aa": .sandbox, "20aa": .production])
+    }
+  }
+
+  @Test("the ledger says what woke the service", arguments: [WakeCause.notify, .webhook, .neighbour])
+  func wakeCauses(cause: WakeCause) async throws {
+    try await PipelineRig.run(configure: withoutPolls) { rig, reactor in
+      let chat = try await Chat(in: rig, on: reactor)
+      rig.start(on: reactor)
+      let first = try await chat.post(waking: .webhook, on: reactor)
+      _ = try await rig.outcomes(of: first, on: reactor)
+      let id = try await chat.post(waking: cause, on: reactor)
+      _ = try await rig.outcomes(of: id, on: reactor)
+      let row = "select woken_by from public.push_log where subject_id = '\(id)'"
+      #expect(try await rig.value(row, as: String.self, on: reactor) == cause.rawValue)
+    }
+  }
+
+  @Test("what waited before the start is found by the start; what nobody announces is found by the poll")
+  func withoutWakeUps() async throws {
+    try await PipelineRig.run { rig, reactor in
+      let chat = try await Chat(in: rig, on: reactor)
+      let early = try await chat.post(on: reactor)[0]
+      rig.start(on: reactor)
+      _ = try await rig.outcomes(of: early, on: reactor)
+      let late = try await chat.post(on: reactor)[0]
+      _ = try await rig.outcomes(of: late, on: reactor)
+      for (id, cause) in [(early, "start"), (late, "poll")] {
+        let row = "select woken_by from public.push_log where subject_id = '\(id)'"
+        #expect(try await rig.value(row, as: String.self, on: reactor) == cause)
+      }
+    }
+  }
+
+  @Test("a notification from the host's insert wakes the pipeline without a poll")
+  func notified() async throws {
+    try await PipelineRig.run(configure: withoutPolls) { rig, reactor in
+      let chat = try await Chat(in: rig, on: reactor)
+      rig.start(on: reactor)
+      let first = try await chat.post(waking: .webhook, on: reactor)
+      _ = try await rig.outcomes(of: first, on: reactor)
+      let status = ListenStatus()
+      let listener = WakeListener(rig.database, status: status, logger: .quiet, handler: rig.pipeline)
+      listener.start(on: reactor)
+      while !status.isListening { await reactor.sleep(for: .milliseconds(1)) }
+      let id = try await chat.post(on: reactor)[0]
+      _ = try await rig.outcomes(of: id, on: reactor)
+      let row = "select woken_by from public.push_log where subject_id = '\(id)'"
+      #expect(try await rig.value(row, as: String.self, on: reactor) == "notify")
+      await listener.close(on: reactor)
+    }
+  }
+}
+
+/// The poll is so far away that whatever is found was announced.
+private let withoutPolls: @Sendable (inout PipelineConfiguration) -> Void = {
+  $0.schedule.shortest = .seconds(600)
+  $0.schedule.longest = .seconds(600)
+}

@@ -1,0 +1,100 @@
+import Postgres
+import PushStore
+import Reactors
+import Testing
+
+@testable import PushPipeline
+
+@Suite("The recorder")
+struct RecorderTests {
+  /// Claims messages and decides them all as sent.
+  private func decided(
+    _ count: Int, in chat: Chat, of rig: PipelineRig, on reactor: isolated Reactor
+  ) async throws -> [DecidedEvent] {
+    try await chat.post(count, on: reactor)
+    let events = try await rig.store.claim(eventsMax: count, deliveriesMax: 0, lease: .seconds(30), on: reactor)
+    return events.map { event in
+      let outcomes = event.recipients.map {
+        RecipientOutcome(userID: $0.userID, decision: .sent, acceptedDevices: $0.devices.map(\.token))
+      }
+      return DecidedEvent(event: event, outcomes: outcomes, deadTokens: [], wokenBy: "webhook")
+    }
+  }
+
+  @Test("what is decided in one tick is written in one statement, and what comes meanwhile in the next")
+  func batches() async throws {
+    try await PipelineRig.run { rig, reactor in
+      let chat = try await Chat(in: rig, on: reactor)
+      let events = try await decided(30, in: chat, of: rig, on: reactor)
+      let owner = RecordingOwner()
+      let recorder = Recorder(store: rig.store, lease: .seconds(30), logger: .quiet, owner: owner)
+      for event in events[..<20] { recorder.add(event, on: reactor) }
+      recorder.tickEnded(on: reactor)
+      for event in events[20...] { recorder.add(event, on: reactor) }
+      try await owner.recorded(30, on: reactor)
+      #expect(owner.batches == [20, 10] || owner.batches == [30])
+      #expect(try await rig.value("select count(*) from tacet.inbox", as: Int64.self, on: reactor) == 0)
+    }
+  }
+
+  @Test("a statement holds at most a thousand events")
+  func largeBatch() async throws {
+    try await PipelineRig.run { rig, reactor in
+      let chat = try await Chat(in: rig, on: reactor)
+      let events = try await decided(1001, in: chat, of: rig, on: reactor)
+      let owner = RecordingOwner()
+      let recorder = Recorder(store: rig.store, lease: .seconds(30), logger: .quiet, owner: owner)
+      for event in events { recorder.add(event, on: reactor) }
+      try await owner.recorded(1001, on: reactor)
+      #expect(owner.batches == [1000, 1])
+    }
+  }
+
+  @Test("the same event decided twice is written in two statements, because one cannot touch a row twice")
+  func twice() async throws {
+    try await PipelineRig.run { rig, reactor in
+      let chat = try await Chat(in: rig, on: reactor)
+      let event = try #require(try await decided(1, in: chat, of: rig, on: reactor).first)
+      let owner = RecordingOwner()
+      let recorder = Recorder(store: rig.store, lease: .seconds(30), logger: .quiet, owner: owner)
+      for _ in 0..<3 { recorder.add(event, on: reactor) }
+      try await owner.recorded(3, on: reactor)
+      #expect(owner.batches == [1, 1, 1])
+      #expect(try await rig.value("select count(*) from public.push_log", as: Int64.self, on: reactor) == 1)
+    }
+  }
+
+  @Test("one event that the database refuses takes no other down with it")
+  func poison() async throws {
+    try await PipelineRig.run { rig, reactor in
+      let chat = try await Chat(in: rig, on: reactor)
+      var events = try await decided(10, in: chat, of: rig, on: reactor)
+      // PostgreSQL's text holds no zero byte.
+      let refused = RecipientOutcome(userID: chat.recipients[0], decision: .skipped, reason: "a\u{0}b")
+      events[4] = DecidedEvent(event: events[4].event, outcomes: [refused], deadTokens: [], wokenBy: "webhook")
+      let owner = RecordingOwner()
+      let recorder = Recorder(store: rig.store, lease: .seconds(30), logger: .quiet, owner: owner)
+      for event in events { recorder.add(event, on: reactor) }
+      try await owner.recorded(10, on: reactor)
+      #expect(try await rig.value("select count(*) from public.push_log", as: Int64.self, on: reactor) == 9)
+      #expect(try await rig.value("select count(*) from tacet.inbox", as: Int64.self, on: reactor) == 1)
+    }
+  }
+}
+
+/// Keeps the sizes of the batches that left the recorder.
+private final class RecordingOwner: RecorderOwner {
+  private(set) var batches: [Int] = []
+  private let changed = Signal()
+
+  func recorded(_ events: [DecidedEvent], on reactor: isolated Reactor) {
+    batches.append(events.count)
+    changed.signal(on: reactor)
+  }
+
+  func recorded(_ count: Int, on reactor: isolated Reactor) async throws {
+    while batches.reduce(0, +) < count {
+      guard await changed.wait(for: .seconds(10), on: reactor) else { throw TestFailure("recorded \(batches)") }
+    }
+  }
+}
