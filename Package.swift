@@ -87,16 +87,29 @@ let package = Package(
 
     // The service.
     layer("APNS", ["APNSCore", "HTTP2", "Reactors", "TLSStreams", jwtKit, logging]),
+    tests("APNSTests", ["APNS", "APNSCore", "HTTP2", "Reactors", "TLSStreams", crypto, logging]),
     .target(
       name: "PushStore", dependencies: ["Postgres", "PushRules", "Reactors", logging],
       resources: [.embedInCode("Migrations")], swiftSettings: strict),
+    tests("PushStoreTests", ["Postgres", "PushRules", "PushStore", "Reactors", "TestPostgres", crypto, logging]),
     layer("PushPipeline", ["APNS", "APNSCore", "Postgres", "PushRules", "PushStore", "Reactors", logging]),
+    tests(
+      "PushPipelineTests",
+      [
+        "APNS", "APNSCore", "Postgres", "PushPipeline", "PushRules", "PushStore", "Reactors", "TestPostgres", logging,
+      ]),
     .target(
       name: "PushAPI",
       dependencies: [
         "HTTP1", "HTTPServing", "Postgres", "PushPipeline", "PushStore", "Reactors", crypto, httpTypes, logging,
       ],
       resources: [.embedInCode("openapi.yaml")], swiftSettings: strict),
+    tests(
+      "PushAPITests",
+      [
+        "APNS", "APNSCore", "HTTP1", "HTTPServing", "Postgres", "PushAPI", "PushPipeline", "PushRules", "PushStore",
+        "Reactors", "TestPostgres", crypto, httpTypes, logging,
+      ]),
     layer("ServiceSettings", ["APNSCore", "PushRules", configuration, crypto]),
     tests("ServiceSettingsTests", ["ServiceSettings", "APNSCore", "PushRules", crypto]),
 
@@ -116,6 +129,12 @@ let package = Package(
         "ServiceSettings", "TLSStreams", argumentParser, lifecycle, logging, signals,
       ]),
     command("apns-simulator", ["APNSSimulation", "Reactors", argumentParser, logging, signals]),
+
+    // The shape of the sources themselves.
+    tests("StructureTests"),
+
+    // The commands as processes.
+    tests("TacetTests", ["PushStore", "TestPostgres", "TestProcesses", "tacet", crypto]),
 
     // The built service as a process, against a real database and the simulator.
     tests(
