@@ -18,7 +18,7 @@ import Testing
     }
     try await ServiceRig.run(routes, reactorCount: 2) { rig in
       for _ in 0..<200 where seen.withLock({ $0.count < 2 }) {
-        _ = try rig.exchange("GET / HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n")
+        _ = try await rig.exchange("GET / HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n")
       }
       #expect(seen.withLock { $0.count } == 2)
     }
@@ -32,13 +32,13 @@ import Testing
         let clients = try (0..<8).map { _ in try TestClient(rig.address) }
         for client in clients {
           client.send("GET /hello HTTP/1.1\r\nHost: a\r\n\r\n")
-          _ = client.read(until: "hello")
+          _ = await client.read(until: "hello")
         }
         let waiting = try TestClient(rig.address, afterSocket: { limitDescriptors(to: 0) })
         waiting.send("GET /hello HTTP/1.1\r\nHost: a\r\n\r\n")
         let ticks = try await quietTicks(rig.reactors[0])
         limitDescriptors(to: 1024)
-        let answer = waiting.read(until: "hello")
+        let answer = await waiting.read(until: "hello")
         guard ticks < 20, answer.hasSuffix("hello") else { exit(EXIT_FAILURE) }
       }
     }

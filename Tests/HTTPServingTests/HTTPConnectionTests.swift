@@ -23,7 +23,7 @@ import Testing
       let before = reactor.executor.jobsFromOtherThreads
       for _ in 0..<1000 {
         client.send("GET / HTTP/1.1\r\nHost: a\r\n\r\n")
-        #expect(client.read(until: "\r\n\r\n").hasPrefix("HTTP/1.1 200 "))
+        #expect(await client.read(until: "\r\n\r\n").hasPrefix("HTTP/1.1 200 "))
       }
       #expect(reactor.executor.jobsFromOtherThreads == before)
       #expect(threads.withLock { $0 } == [own: 1000])
@@ -46,7 +46,7 @@ import Testing
       let ticks = try await quietTicks(rig.reactors[0])
       #expect(ticks < 20)
       gate.open()
-      #expect(client.readToEnd().split(separator: "HTTP/1.1 200").count == 2)
+      #expect(await client.readToEnd().split(separator: "HTTP/1.1 200").count == 2)
     }
   }
 

@@ -33,11 +33,11 @@ struct ServiceRig {
   }
 
   /// Sends on a connection of its own and reads until the server closes it.
-  func exchange(_ request: String) throws -> String {
+  func exchange(_ request: String) async throws -> String {
     let client = try TestClient(address)
     client.send(request)
     client.finishSending()
-    return client.readToEnd()
+    return await client.readToEnd()
   }
 }
 

@@ -1,4 +1,4 @@
-import Glibc
+import Foundation
 
 @testable import Reactors
 
@@ -23,7 +23,7 @@ final class TestClient {
   func send(_ bytes: [UInt8]) {
     var rest = bytes[...]
     while !rest.isEmpty {
-      let count = rest.withUnsafeBytes { Glibc.send(descriptor, $0.baseAddress, $0.count, Int32(MSG_NOSIGNAL)) }
+      let count = rest.withUnsafeBytes { Foundation.send(descriptor, $0.baseAddress, $0.count, Int32(MSG_NOSIGNAL)) }
       guard count > 0 else { return }
       rest = rest.dropFirst(count)
     }
@@ -38,24 +38,39 @@ final class TestClient {
   func finishSending() { shutdown(descriptor, Int32(SHUT_WR)) }
 
   /// Everything up to the server's close.
-  func readToEnd() -> String {
-    var all = ""
-    while let piece = readSome() { all += piece }
-    return all
+  func readToEnd() async -> String {
+    await Self.onOwnThread { [descriptor] in
+      var all = ""
+      while let piece = Self.readSome(descriptor) { all += piece }
+      return all
+    }
   }
 
   /// What has arrived until it ends with this text.
-  func read(until end: String) -> String {
-    var all = ""
-    while !all.hasSuffix(end), let piece = readSome() { all += piece }
-    return all
+  func read(until end: String) async -> String {
+    await Self.onOwnThread { [descriptor] in
+      var all = ""
+      while !all.hasSuffix(end), let piece = Self.readSome(descriptor) { all += piece }
+      return all
+    }
   }
 
   /// `nil` at the end of the stream.
-  func readSome(atMost bytesMax: Int = 65536) -> String? {
+  func readSome(atMost bytesMax: Int = 65536) async -> String? {
+    await Self.onOwnThread { [descriptor] in Self.readSome(descriptor, atMost: bytesMax) }
+  }
+
+  private static func readSome(_ descriptor: Int32, atMost bytesMax: Int = 65536) -> String? {
     var buffer = [UInt8](repeating: 0, count: bytesMax)
     let count = recv(descriptor, &buffer, bytesMax, 0)
     return count > 0 ? String(decoding: buffer[..<count], as: UTF8.self) : nil
+  }
+
+  /// The pool has as many threads as the machine has processors; a few tests that block them would starve the others.
+  private static func onOwnThread<Value: Sendable>(_ work: @escaping @Sendable () -> Value) async -> Value {
+    await withCheckedContinuation { continuation in
+      Thread.detachNewThread { continuation.resume(returning: work()) }
+    }
   }
 
   private static func connected(_ address: SocketAddress, _ afterSocket: () -> Void) throws -> Int32 {

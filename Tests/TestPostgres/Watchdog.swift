@@ -31,8 +31,12 @@ final class Watchdog: Sendable {
     input = pipe.writing
   }
 
+  /// The shell is waited for on a thread of its own: a child that nobody reaps keeps whoever waits for any child, as
+  /// the exit tests' monitor does, from seeing its own.
   deinit {
     close(input)
+    let child = child
+    Thread.detachNewThread { _ = child.wait() }
   }
 
   /// Lets the shell go and waits until the server is gone too. The next call must be the release of this object.
