@@ -6,7 +6,7 @@ extension PushStatements {
   /// `$1`–`$16` are columns of equal length, one row per recipient; `$17`–`$19` one row per finished event; `$20`–`$22`
   /// one row per device token that APNs has declared dead. No recipient and no event may appear twice.
   ///
-  /// The ledger keeps the first final decision, except that a later acceptance by one more device counts on top of an
+  /// The ledger keeps the first final decision, and nothing more is queued after it, except that a later acceptance by one more device counts on top of an
   /// earlier one. An event leaves the inbox only under the claim that decided it: a replica whose lease has run out, and
   /// whose event was claimed again, finishes nothing.
   ///
@@ -59,6 +59,10 @@ extension PushStatements {
         string_to_array(o.accepted_devices, ',')
       from outcomes o
       where o.due_us is not null
+        and (o.decision = 'sent' or not exists (
+          select from public.push_log l
+          where l.subject_id = o.subject_id and l.user_id = o.user_id and l.push_type = o.kind
+            and l.decision <> 'held'))
       on conflict (subject_id, user_id, kind) do update
       set due_at = excluded.due_at, state = excluded.state, accepted_devices = excluded.accepted_devices
     ), done as (

@@ -29,7 +29,9 @@ struct MigrateCommand: AsyncParsableCommand {
       }
     } catch {
       await group.stop()
-      throw error
+      // All of it: the server's text says which statement of which file failed, and no secret is part of it.
+      FileHandle.standardError.write(Data("tacet migrate: \(String(reflecting: error))\n".utf8))
+      throw ExitCode.failure
     }
     await group.stop()
   }

@@ -16,9 +16,9 @@ final class ReactorWorker {
   private static let poolSize = 4
 
   private let pool: PostgresPool
-  private let store: PushStore
+  private let store: PushDatabase
   private let apns: APNSClient
-  private let pipeline: PushPipeline
+  private let pipeline: DeliveryPipeline
   private let environment: APNSEnvironment
   private let listening: ListenStatus
   private let listener: WakeListener?
@@ -37,9 +37,9 @@ final class ReactorWorker {
     self.listening = listening
     environment = settings.apns.environment
     pool = PostgresPool(database, size: Self.poolSize, logger: logger)
-    store = PushStore(pool: pool)
+    store = PushDatabase(pool: pool)
     apns = APNSClient(endpoints: settings.apns.endpoints, context: context, tokens: tokens, logger: logger)
-    let pipeline = PushPipeline(
+    let pipeline = DeliveryPipeline(
       store: store, channel: apns, configuration: PipelineConfiguration(settings), logger: logger)
     self.pipeline = pipeline
     tokenTimer = TokenRenewal(tokens, logger: logger)
@@ -100,7 +100,7 @@ final class ReactorWorker {
   }
 }
 
-extension ReactorWorker: PushPipelineObserver {
+extension ReactorWorker: DeliveryPipelineObserver {
   func pipelineFoundMore(on reactor: isolated Reactor) {
     for other in others { other.submit { $0.pipeline.wake(.neighbour, on: $1) } }
   }

@@ -55,12 +55,11 @@ alter table public.push_tokens
   add column if not exists app text,
   add column if not exists invalidation_reason text;
 
-create index if not exists conversation_participants_last_seen_idx
-  on public.conversation_participants (conversation_id, last_seen);
-
 -- An index is made only where the tables have the columns: a host with its own shape chooses its own.
 do $$
 begin
+  create index if not exists conversation_participants_last_seen_idx
+    on public.conversation_participants (conversation_id, last_seen);
   create index if not exists conversation_participants_user_idx on public.conversation_participants (user_id);
   create index if not exists messages_conversation_idx on public.messages (conversation_id, created_at desc);
   create index if not exists push_tokens_user_idx on public.push_tokens (user_id) where invalidated_at is null;
