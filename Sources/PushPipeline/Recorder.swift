@@ -9,13 +9,10 @@ internal import Reactors
 /// A write that fails is tried again while its claim is still ours. After that it is given up: another claim will find
 /// the event in the inbox and send it again under the same identifiers.
 final class Recorder: TickEndHandler {
-  /// Events in one statement. At 1000 the statement's arrays are some 200 KiB.
-  private static let eventsPerWriteMax = 1000
-
   /// Between two tries of a failed write.
   private static let retryWait = Duration.milliseconds(100)
 
-  private let store: PushStore
+  private let store: PushDatabase
   private let lease: Duration
   private let logger: Logger
   private weak var owner: (any RecorderOwner)?
@@ -23,7 +20,7 @@ final class Recorder: TickEndHandler {
   private var isWriting = false
   private var isTickEndAsked = false
 
-  init(store: PushStore, lease: Duration, logger: Logger, owner: any RecorderOwner) {
+  init(store: PushDatabase, lease: Duration, logger: Logger, owner: any RecorderOwner) {
     self.store = store
     self.lease = lease
     self.logger = logger
@@ -75,23 +72,12 @@ final class Recorder: TickEndHandler {
     await write(Array(batch[(batch.count / 2)...]), on: reactor)
   }
 
-  /// The next batch: no subject and recipient twice, because the statement cannot touch a row twice. That happens only
-  /// when a lease ran out and the same process claimed again.
+  /// The next batch; what does not go into it stays, in order.
   private func takeBatch() -> [DecidedEvent]? {
     guard !waiting.isEmpty else { return nil }
-    var subjects: Set<PushSubject> = []
-    var batch: [DecidedEvent] = []
-    var rest: [DecidedEvent] = []
-    for decided in waiting {
-      let isNew = decided.event.origin == .delivery || subjects.insert(decided.event.subject).inserted
-      if isNew, batch.count < Recorder.eventsPerWriteMax, !batch.sharesRecipient(with: decided) {
-        batch.append(decided)
-      } else {
-        rest.append(decided)
-      }
-    }
-    waiting = rest
-    return batch
+    var batch = RecordBatch()
+    waiting.removeAll { batch.take($0) }
+    return batch.events
   }
 }
 
@@ -106,15 +92,5 @@ extension PostgresError {
   fileprivate var isOurMistake: Bool {
     guard let state = sqlState else { return code == .decoding || code == .invalidParameter }
     return state.isDataException || state.isIntegrityConstraintViolation || state.conditionClass == "42"
-  }
-}
-
-extension [DecidedEvent] {
-  /// Whether a due delivery meets an earlier piece of the same event and recipient.
-  fileprivate func sharesRecipient(with other: DecidedEvent) -> Bool {
-    contains { decided in
-      guard decided.event.subject == other.event.subject else { return false }
-      return decided.outcomes.contains { mine in other.outcomes.contains { $0.userID == mine.userID } }
-    }
   }
 }
