@@ -48,7 +48,9 @@ public final class ProviderTokenSource: Sendable {
   private func renew(when isWanted: (ProviderToken) -> Bool) async throws {
     let minting = state.withLock { state -> Task<Void, any Error>? in
       guard isWanted(state.token) else { return nil }
-      if state.minting == nil { state.minting = Task { try await self.mintNext() } }
+      if state.minting == nil {
+        state.minting = Task(executorPreference: globalConcurrentExecutor) { try await self.mintNext() }
+      }
       return state.minting
     }
     try await minting?.value

@@ -4,16 +4,16 @@ public import PushStore
 /// What the handlers use of their own reactor.
 public struct PushServices {
   /// The database.
-  public let store: PushStore
+  public let store: PushDatabase
 
   /// The pipeline to wake, and whose records to wait for.
-  public let pipeline: PushPipeline
+  public let pipeline: DeliveryPipeline
 
   /// Whether this reactor can do its work; asked by `/readyz`.
   public let readiness: () -> [ReadinessCheck]
 
   /// Joins them.
-  public init(store: PushStore, pipeline: PushPipeline, readiness: @escaping () -> [ReadinessCheck]) {
+  public init(store: PushDatabase, pipeline: DeliveryPipeline, readiness: @escaping () -> [ReadinessCheck]) {
     self.store = store
     self.pipeline = pipeline
     self.readiness = readiness

@@ -1,7 +1,7 @@
 public import Reactors
 
 /// Told, on the pipeline's reactor, of what concerns other parts of the process. Must not block.
-public protocol PushPipelineObserver: AnyObject {
+public protocol DeliveryPipelineObserver: AnyObject {
   /// A claim came back full: other reactors may help.
   func pipelineFoundMore(on reactor: isolated Reactor)
 

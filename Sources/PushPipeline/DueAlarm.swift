@@ -9,11 +9,11 @@ final class DueAlarm {
   /// The least wait, so that work that is due but locked by another replica is not looked at in a loop.
   private static let shortest = Duration.milliseconds(20)
 
-  private unowned let pipeline: PushPipeline
+  private unowned let pipeline: DeliveryPipeline
   private var timer: TimerToken?
   private var deadline = UInt64.max
 
-  init(for pipeline: PushPipeline) {
+  init(for pipeline: DeliveryPipeline) {
     self.pipeline = pipeline
   }
 

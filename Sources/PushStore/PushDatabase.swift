@@ -6,7 +6,7 @@ public import Reactors
 ///
 /// Belongs to one reactor, as its pool does. Every call throws ``PostgresError``; one that throws has changed nothing,
 /// or, when the connection was lost while it ran, may have changed everything it was to change.
-public final class PushStore {
+public final class PushDatabase {
   private let pool: PostgresPool
 
   /// Uses a pool, which stays the caller's to close.

@@ -24,9 +24,9 @@ final class ServiceRig: Sendable {
   /// What lives on the reactor.
   final class Parts {
     let pool: PostgresPool
-    let store: PushStore
+    let store: PushDatabase
     let channel = GatedChannel()
-    let pipeline: PushPipeline
+    let pipeline: DeliveryPipeline
     var checks: [ReadinessCheck] = []
 
     var isStarted = false
@@ -36,11 +36,11 @@ final class ServiceRig: Sendable {
       pool = PostgresPool(
         PostgresConfiguration(conninfo: conninfo), size: 3, acquireLimit: acquireLimit, logger: logger)
       pool.start(on: reactor)
-      store = PushStore(pool: pool)
+      store = PushDatabase(pool: pool)
       let configuration = PipelineConfiguration(
         policy: SuppressionPolicy(), bundleIdentifier: try BundleIdentifier("com.example.app"),
         defaultEnvironment: .production)
-      pipeline = PushPipeline(store: store, channel: channel, configuration: configuration, logger: logger)
+      pipeline = DeliveryPipeline(store: store, channel: channel, configuration: configuration, logger: logger)
     }
   }
 

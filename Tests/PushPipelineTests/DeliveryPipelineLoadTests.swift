@@ -8,8 +8,8 @@ import Testing
 
 @testable import PushPipeline
 
-@Suite("The pipeline under load and failure")
-struct PushPipelineLoadTests {
+@Suite("The pipeline under load and failure", .serialized)
+struct DeliveryPipelineLoadTests {
   @Test("five hundred messages at once are all sent and recorded, each once")
   func burst() async throws {
     try await PipelineRig.run { rig, reactor in
@@ -163,7 +163,7 @@ struct PushPipelineLoadTests {
 }
 
 /// Keeps what a pipeline tells its observer.
-private final class RecordingObserver: PushPipelineObserver {
+private final class RecordingObserver: DeliveryPipelineObserver {
   private(set) var fullClaims = 0
   private var busy: [Bool] = []
   private let changed = Signal()

@@ -13,9 +13,9 @@ import TestPostgres
 final class PipelineRig {
   let database: PostgresConfiguration
   let pool: PostgresPool
-  let store: PushStore
+  let store: PushDatabase
   let channel = ScriptedChannel()
-  let pipeline: PushPipeline
+  let pipeline: DeliveryPipeline
   private var statements = 0
   private var isStarted = false
 
@@ -51,13 +51,13 @@ final class PipelineRig {
     try await Migrator.run(in: database, logger: .quiet, on: reactor) { _, _ in }
     pool = PostgresPool(database, size: 3, acquireLimit: .seconds(20), logger: .quiet)
     pool.start(on: reactor)
-    store = PushStore(pool: pool)
+    store = PushDatabase(pool: pool)
     var configuration = PipelineConfiguration(
       policy: SuppressionPolicy(window: window), bundleIdentifier: try BundleIdentifier("com.example.app"),
       defaultEnvironment: .production)
     configuration.retry.base = .milliseconds(20)
     configure(&configuration)
-    pipeline = PushPipeline(store: store, channel: channel, configuration: configuration, logger: .quiet)
+    pipeline = DeliveryPipeline(store: store, channel: channel, configuration: configuration, logger: .quiet)
   }
 
   /// Makes the pipeline work, until the rig is done.
@@ -126,4 +126,10 @@ func onReactor(_ body: @escaping @Sendable (isolated Reactor) async throws -> Vo
 extension Logger {
   /// Says nothing.
   static var quiet: Logger { Logger(label: "tests") { _ in SwiftLogNoOpLogHandler() } }
+}
+
+/// The poll is so far away that whatever is found was announced.
+let withoutPolls: @Sendable (inout PipelineConfiguration) -> Void = {
+  $0.schedule.shortest = .seconds(600)
+  $0.schedule.longest = .seconds(600)
 }

@@ -88,14 +88,14 @@ func withSessions(
 /// Opens a store over a pool of its own, and closes it at the end.
 func withStore<Value: Sendable>(
   _ database: TestDatabase, sessions: Int = 1,
-  _ body: @escaping @Sendable (PushStore, isolated Reactor) async throws -> Value
+  _ body: @escaping @Sendable (PushDatabase, isolated Reactor) async throws -> Value
 ) async throws -> Value {
   try await onReactor { reactor in
     let pool = PostgresPool(database.configuration, size: sessions, acquireLimit: patience, logger: quiet)
     pool.start(on: reactor)
     let result: Result<Value, any Error>
     do {
-      result = .success(try await body(PushStore(pool: pool), reactor))
+      result = .success(try await body(PushDatabase(pool: pool), reactor))
     } catch {
       result = .failure(error)
     }

@@ -1,0 +1,79 @@
+internal import APNS
+internal import APNSCore
+internal import Logging
+internal import PushStore
+internal import Reactors
+
+// Gate, compose, deliver.
+extension DeliveryPipeline {
+  func process(_ events: [PushEvent], wokenBy cause: WakeCause, wokenAt: UInt64, on reactor: isolated Reactor) {
+    let claimedAt = Reactor.now
+    for event in events {
+      let cause = event.origin == .delivery ? WakeCause.due : cause
+      process(EventProgress(event, wokenBy: cause, wokenAt: wokenAt, claimedAt: claimedAt), on: reactor)
+    }
+  }
+
+  private func process(_ progress: EventProgress, on reactor: isolated Reactor) {
+    eventsInFlight += 1
+    var alert: PreparedAlert?
+    for (index, recipient) in progress.event.recipients.enumerated() {
+      switch gate.decision(for: recipient) {
+      case .settled(let outcome):
+        progress.settle(outcome)
+      case .send:
+        if alert == nil { alert = compose(progress.event) }
+        deliver(alert, to: index, of: progress, on: reactor)
+      }
+    }
+    recordIfDecided(progress, on: reactor)
+  }
+
+  private func compose(_ event: PushEvent) -> PreparedAlert? {
+    do throws(PushRequestError) {
+      return try composer.alert(for: event)
+    } catch {
+      logger.error("cannot compose", metadata: ["subject_id": "\(event.subject.id.lowercased)", "error": "\(error)"])
+      return nil
+    }
+  }
+
+  private func deliver(
+    _ alert: PreparedAlert?, to index: Int, of progress: EventProgress, on reactor: isolated Reactor
+  ) {
+    progress.begin(index)
+    let recipient = progress.event.recipients[index]
+    for device in recipient.devices {
+      do throws(PushRequestError) {
+        guard let alert else { throw PushRequestError(.payloadEmpty, "there is nothing to say") }
+        let request = try composer.request(alert, for: device, of: recipient, in: progress.event)
+        send(request, to: device, of: index, in: progress, on: reactor)
+      } catch {
+        progress.noteUnsendable(error.code.rawValue, of: index)
+        finishIfComplete(index, of: progress)
+      }
+    }
+  }
+
+  private func send(
+    _ request: PushRequest, to device: PushDevice, of index: Int, in progress: EventProgress,
+    on reactor: isolated Reactor
+  ) {
+    pushesInFlight += 1
+    let environment = device.environment.flatMap(APNSEnvironment.init) ?? configuration.defaultEnvironment
+    reactor.start {
+      let attempt = await self.channel.send(request, to: environment, on: reactor)
+      self.pushesInFlight -= 1
+      progress.note(attempt, for: device, of: index)
+      self.finishIfComplete(index, of: progress)
+      self.recordIfDecided(progress, on: reactor)
+    }
+  }
+
+  private func finishIfComplete(_ index: Int, of progress: EventProgress) {
+    progress.finishIfComplete(index) { minimum in
+      configuration.retry.wait(
+        afterAttempts: progress.event.attempts, minimum: minimum, draw: .random(in: 0..<1))
+    }
+  }
+}
