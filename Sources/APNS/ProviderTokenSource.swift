@@ -9,8 +9,9 @@ internal import Synchronization
 public final class ProviderTokenSource: Sendable {
   private struct State {
     var token: ProviderToken
-    /// The signing under way; whoever wants a new token meanwhile waits for this one.
-    var minting: Task<Void, any Error>?
+    var isMinting = false
+    /// Whoever wants a new token while one is being signed waits for that one.
+    var waiters: [UnsafeContinuation<Void, Never>] = []
   }
 
   private let credentials: ProviderCredentials
@@ -46,20 +47,41 @@ public final class ProviderTokenSource: Sendable {
   }
 
   private func renew(when isWanted: (ProviderToken) -> Bool) async throws {
-    let minting = state.withLock { state -> Task<Void, any Error>? in
+    let isMine: Bool? = state.withLock { state in
       guard isWanted(state.token) else { return nil }
-      if state.minting == nil {
-        state.minting = Task(executorPreference: globalConcurrentExecutor) { try await self.mintNext() }
-      }
-      return state.minting
+      defer { state.isMinting = true }
+      return !state.isMinting
     }
-    try await minting?.value
+    switch isMine {
+    case true?: try await mintNext()
+    case false?: await mintingEnds()
+    case nil: break
+    }
   }
 
   private func mintNext() async throws {
-    defer { state.withLock { $0.minting = nil } }
+    defer { endMinting() }
     let token = try await Self.mint(credentials)
     state.withLock { $0.token = token }
+  }
+
+  private func endMinting() {
+    let waiters = state.withLock { state in
+      defer { state.waiters = [] }
+      state.isMinting = false
+      return state.waiters
+    }
+    for waiter in waiters { waiter.resume() }
+  }
+
+  private func mintingEnds() async {
+    await withUnsafeContinuation { continuation in
+      let isOver = state.withLock { state in
+        if state.isMinting { state.waiters.append(continuation) }
+        return !state.isMinting
+      }
+      if isOver { continuation.resume() }
+    }
   }
 
   private static func mint(_ credentials: ProviderCredentials) async throws -> ProviderToken {
