@@ -50,7 +50,8 @@ struct APNSLaneTests {
     for number in 0..<100 {
       let attempt = await client.send(try PushRequest.make(number), to: .production, on: reactor)
       if attempt.disposition == .accepted { return }
-      #expect(attempt.isNotProcessed)
+      // The connection may come up just before the limit, which then leaves the answer no time.
+      #expect(attempt.disposition == .retryLater(minimumWait: .zero))
     }
     throw TestFailure("not connected again")
   }
