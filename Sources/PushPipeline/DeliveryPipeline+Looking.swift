@@ -24,13 +24,20 @@ extension DeliveryPipeline {
         on: reactor)
       noteLook(events, on: reactor)
       process(events, wokenBy: cause, wokenAt: wokenAt, on: reactor)
-      if cause == .due || cause == .start { try await setAlarm(on: reactor) }
+      if needsAlarm { try await setAlarm(on: reactor) }
     } catch {
       noteFailure(error, on: reactor)
     }
   }
 
+  /// Something is due, and nobody knows yet what comes after it; the next look asks, whatever wakes it.
+  func alarmWentOff(on reactor: isolated Reactor) {
+    needsAlarm = true
+    wake(.due, on: reactor)
+  }
+
   private func setAlarm(on reactor: isolated Reactor) async throws(PostgresError) {
+    needsAlarm = false
     guard let wait = try await store.timeUntilNextDue(on: reactor), !isDraining else { return }
     alarm.arm(after: wait, on: reactor)
   }
@@ -49,6 +56,7 @@ extension DeliveryPipeline {
   private func noteFailure(_ error: PostgresError, on reactor: isolated Reactor) {
     if !isFailing { logger.error("cannot claim work; it waits in the database", metadata: ["error": "\(error)"]) }
     isFailing = true
+    needsAlarm = true
     let wasBusy = schedule.isBusy
     schedule.failed()
     if wasBusy { observer?.pipelineBusyChanged(false, on: reactor) }

@@ -28,6 +28,7 @@ public final class DeliveryPipeline {
   var isStopped = false
   var isFailing = false
   lazy var recorder = Recorder(store: store, lease: configuration.lease, logger: logger, owner: self)
+  var needsAlarm = true
   lazy var alarm = DueAlarm(for: self)
 
   /// Recorded outcomes of recipients, by decision.

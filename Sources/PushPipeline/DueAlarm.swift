@@ -37,6 +37,6 @@ extension DueAlarm: TimerHandler {
   func timerFired(_ timer: TimerToken, on reactor: isolated Reactor) {
     self.timer = nil
     deadline = .max
-    pipeline.wake(.due, on: reactor)
+    pipeline.alarmWentOff(on: reactor)
   }
 }
