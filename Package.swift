@@ -62,7 +62,8 @@ let package = Package(
 
     // The loop.
     layer("Reactors", ["CLinux", collections, deque]),
-    tests("ReactorsTests", ["Reactors", "CLinux"]),
+    .target(name: "TestReactors", dependencies: ["Reactors"], path: "Tests/TestReactors", swiftSettings: strict),
+    tests("ReactorsTests", ["Reactors", "CLinux", "TestReactors"]),
 
     // Drivers on the loop.
     layer("HTTP1", [httpTypes]),
@@ -70,14 +71,14 @@ let package = Package(
     layer("HTTPServing", ["HTTP1", "Reactors", httpTypes, logging]),
     tests("HTTPServingTests", ["CLinux", "HTTPServing", "HTTP1", "Reactors", httpTypes, logging]),
     layer("TLSStreams", ["COpenSSL", "Reactors"]),
-    tests("TLSStreamsTests", ["TLSStreams", "Reactors"]),
+    tests("TLSStreamsTests", ["TLSStreams", "Reactors", "TestReactors"]),
     layer("HTTP2", ["CNghttp2", "TLSStreams", "Reactors", deque]),
-    tests("HTTP2Tests", ["HTTP2", "TLSStreams", "Reactors"]),
+    tests("HTTP2Tests", ["HTTP2", "TLSStreams", "Reactors", "TestReactors"]),
     layer("Postgres", ["CLibpq", "Reactors", deque, logging]),
     .target(name: "TestProcesses", path: "Tests/TestProcesses", swiftSettings: strict),
     .target(
       name: "TestPostgres", dependencies: ["TestProcesses"], path: "Tests/TestPostgres", swiftSettings: strict),
-    tests("PostgresTests", ["Postgres", "Reactors", "TestPostgres", logging]),
+    tests("PostgresTests", ["Postgres", "Reactors", "TestPostgres", logging, "TestReactors"]),
 
     // Rules and protocols: values in, values out.
     layer("APNSCore", [crypto]),
@@ -87,16 +88,19 @@ let package = Package(
 
     // The service.
     layer("APNS", ["APNSCore", "HTTP2", "Reactors", "TLSStreams", jwtKit, logging]),
-    tests("APNSTests", ["APNS", "APNSCore", "HTTP2", "Reactors", "TLSStreams", crypto, logging]),
+    tests("APNSTests", ["APNS", "APNSCore", "HTTP2", "Reactors", "TLSStreams", crypto, logging, "TestReactors"]),
     .target(
       name: "PushStore", dependencies: ["Postgres", "PushRules", "Reactors", logging],
       resources: [.embedInCode("Migrations")], swiftSettings: strict),
-    tests("PushStoreTests", ["Postgres", "PushRules", "PushStore", "Reactors", "TestPostgres", crypto, logging]),
+    tests(
+      "PushStoreTests",
+      ["Postgres", "PushRules", "PushStore", "Reactors", "TestPostgres", crypto, logging, "TestReactors"]),
     layer("PushPipeline", ["APNS", "APNSCore", "Postgres", "PushRules", "PushStore", "Reactors", logging]),
     tests(
       "PushPipelineTests",
       [
         "APNS", "APNSCore", "Postgres", "PushPipeline", "PushRules", "PushStore", "Reactors", "TestPostgres", logging,
+        "TestReactors",
       ]),
     .target(
       name: "PushAPI",

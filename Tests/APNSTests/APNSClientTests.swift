@@ -1,6 +1,7 @@
 import APNSCore
 import HTTP2
 import Reactors
+import TestReactors
 import Testing
 
 @testable import APNS

@@ -1,6 +1,7 @@
 import APNSCore
 import Reactors
 import TLSStreams
+import TestReactors
 import Testing
 
 @testable import APNS

@@ -182,16 +182,3 @@ extension PushAttempt {
     if case .failed(.notProcessed) = self { true } else { false }
   }
 }
-
-/// Runs a test's body on a reactor of its own.
-func onReactor(_ body: @escaping @Sendable (isolated Reactor) async throws -> Void) async throws {
-  let group = try ReactorGroup(count: 1)
-  let result: Result<Void, any Error>
-  do {
-    result = .success(try await group.reactors[0].perform(body))
-  } catch {
-    result = .failure(error)
-  }
-  await group.stop()
-  try result.get()
-}

@@ -2,6 +2,7 @@ import Glibc
 import HTTP2
 import Reactors
 import TLSStreams
+import TestReactors
 import Testing
 
 @Suite("Connecting")

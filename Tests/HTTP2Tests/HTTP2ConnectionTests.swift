@@ -1,5 +1,6 @@
 import HTTP2
 import Reactors
+import TestReactors
 import Testing
 
 @Suite("A client connection")

@@ -5,19 +5,6 @@ import Testing
 
 struct TestFailure: Error {}
 
-/// Runs a test's body on a reactor of its own.
-func onReactor(_ body: @escaping @Sendable (isolated Reactor) async throws -> Void) async throws {
-  let group = try ReactorGroup(count: 1)
-  let result: Result<Void, any Error>
-  do {
-    result = .success(try await group.reactors[0].perform(body))
-  } catch {
-    result = .failure(error)
-  }
-  await group.stop()
-  try result.get()
-}
-
 /// A server that keeps every request, and answers at once or when the test says so.
 final class ScriptedServer: HTTP2RequestHandler {
   var answersAtOnce: Bool

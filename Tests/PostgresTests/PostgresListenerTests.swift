@@ -1,6 +1,7 @@
 import Postgres
 import Reactors
 import TestPostgres
+import TestReactors
 import Testing
 
 @Suite("Listener")

@@ -2,23 +2,10 @@ import Logging
 import Postgres
 import Reactors
 import TestPostgres
+import TestReactors
 import Testing
 
 let quiet = Logger(label: "tests") { _ in SwiftLogNoOpLogHandler() }
-
-/// Runs a test's body on a reactor of its own.
-func onReactor(_ body: @escaping @Sendable (isolated Reactor) async throws -> Void) async throws {
-  let group = try ReactorGroup(count: 1)
-  let result: Result<Void, any Error>
-  do {
-    try await group.reactors[0].perform(body)
-    result = .success(())
-  } catch {
-    result = .failure(error)
-  }
-  await group.stop()
-  try result.get()
-}
 
 /// A connection to the shared cluster, closed at the end.
 func withConnection(

@@ -6,6 +6,7 @@ import PushRules
 import PushStore
 import Reactors
 import TestPostgres
+import TestReactors
 
 @testable import PushPipeline
 
@@ -108,19 +109,6 @@ final class PipelineRig {
     }
     throw TestFailure("work is left")
   }
-}
-
-/// Runs a test's body on a reactor of its own.
-func onReactor(_ body: @escaping @Sendable (isolated Reactor) async throws -> Void) async throws {
-  let group = try ReactorGroup(count: 1)
-  let result: Result<Void, any Error>
-  do {
-    result = .success(try await group.reactors[0].perform(body))
-  } catch {
-    result = .failure(error)
-  }
-  await group.stop()
-  try result.get()
 }
 
 extension Logger {

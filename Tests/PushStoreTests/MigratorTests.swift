@@ -1,6 +1,7 @@
 import Foundation
 import Postgres
 import Reactors
+import TestReactors
 import Testing
 
 @testable import PushStore

@@ -2,24 +2,10 @@ import Logging
 import Postgres
 import PushStore
 import Reactors
+import TestReactors
 import Testing
 
 let quiet = Logger(label: "tests") { _ in SwiftLogNoOpLogHandler() }
-
-/// Runs a test's body on a reactor of its own.
-func onReactor<Value: Sendable>(
-  _ body: @escaping @Sendable (isolated Reactor) async throws -> Value
-) async throws -> Value {
-  let group = try ReactorGroup(count: 1)
-  let result: Result<Value, any Error>
-  do {
-    result = .success(try await group.reactors[0].perform(body))
-  } catch {
-    result = .failure(error)
-  }
-  await group.stop()
-  return try result.get()
-}
 
 /// One of several sessions of a test, to be led step by step.
 struct Session {

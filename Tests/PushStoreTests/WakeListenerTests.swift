@@ -2,6 +2,7 @@ import Foundation
 import Postgres
 import Reactors
 import TestPostgres
+import TestReactors
 import Testing
 
 @testable import PushStore

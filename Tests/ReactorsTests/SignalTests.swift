@@ -1,3 +1,4 @@
+import TestReactors
 import Testing
 
 @testable import Reactors

@@ -1,4 +1,5 @@
 import Glibc
+import TestReactors
 import Testing
 
 @testable import Reactors
@@ -93,18 +94,4 @@ struct SocketTests {
   private func freePort() throws -> UInt16 {
     try ListeningSocket(on: #require(SocketAddress(numericHost: "127.0.0.1", port: 0))).address.port
   }
-}
-
-/// Runs a test's body on a reactor of its own.
-func onReactor(_ body: @escaping @Sendable (isolated Reactor) async throws -> Void) async throws {
-  let group = try ReactorGroup(count: 1)
-  let result: Result<Void, any Error>
-  do {
-    try await group.reactors[0].perform(body)
-    result = .success(())
-  } catch {
-    result = .failure(error)
-  }
-  await group.stop()
-  try result.get()
 }

@@ -1,19 +1,6 @@
 import Reactors
 import TLSStreams
 
-/// Runs a test's body on a reactor of its own.
-func onReactor(_ body: @escaping @Sendable (isolated Reactor) async throws -> Void) async throws {
-  let group = try ReactorGroup(count: 1)
-  let result: Result<Void, any Error>
-  do {
-    result = .success(try await group.reactors[0].perform(body))
-  } catch {
-    result = .failure(error)
-  }
-  await group.stop()
-  try result.get()
-}
-
 /// The two ends of a TCP connection over the loopback interface.
 func socketPair(on reactor: isolated Reactor) async throws -> (client: Socket, server: Socket) {
   guard let address = SocketAddress(numericHost: "127.0.0.1", port: 0) else { throw TestFailure() }

@@ -1,5 +1,6 @@
 import Reactors
 import TLSStreams
+import TestReactors
 import Testing
 
 @Suite("TLS streams")
