@@ -74,7 +74,7 @@ final class APNSLane {
   /// Lets a connection finish what it has and opens another, because APNs' answers say that this one is stuck.
   func replace(_ stuck: Link, on reactor: isolated Reactor) {
     guard stuck === link else { return }
-    noteEnd(of: stuck, isProved: stuck.hasProvedItself)
+    noteEnd(isProved: stuck.hasProvedItself)
     link = nil
     stuck.connection.drain(on: reactor)
     connect(on: reactor)
@@ -117,7 +117,7 @@ final class APNSLane {
     }
   }
 
-  private func noteEnd(of link: Link, isProved: Bool) {
+  private func noteEnd(isProved: Bool) {
     if isProved { backoff.succeeded() } else { backoff.failed() }
   }
 
@@ -133,7 +133,7 @@ extension APNSLane: HTTP2ConnectionObserver {
     guard let link, connection === link.connection, state != .ready else { return }
     logger.notice("APNs connection ends", metadata: ["host": "\(endpoint.host)", "state": "\(state)"])
     lastFailure = "\(state)"
-    noteEnd(of: link, isProved: link.hasProvedItself || state.provesWork)
+    noteEnd(isProved: link.hasProvedItself || state.provesWork)
     self.link = nil
     connect(on: reactor)
   }

@@ -1,4 +1,3 @@
-internal import FoundationEssentials
 internal import HTTPServing
 internal import HTTPTypes
 internal import Reactors
@@ -8,7 +7,7 @@ struct HealthRoutes: Sendable {
   let services: PerReactor<PushServices>
 
   /// The answer of `/readyz`.
-  private struct Report: Encodable {
+  private struct Report: JSONAnswer {
     struct Check: Encodable {
       let name: String
       let ready: Bool
@@ -30,9 +29,6 @@ struct HealthRoutes: Sendable {
     let report = Report(
       ready: checks.allSatisfy(\.isReady),
       checks: checks.map { Report.Check(name: $0.name, ready: $0.isReady, detail: $0.detail) })
-    let encoder = JSONEncoder()
-    encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
-    guard let body = try? encoder.encode(report) else { preconditionFailure("a report could not be encoded") }
-    return HTTPServerResponse(status: report.ready ? .ok : .serviceUnavailable, json: Array(body))
+    return HTTPServerResponse(status: report.ready ? .ok : .serviceUnavailable, json: report.json)
   }
 }

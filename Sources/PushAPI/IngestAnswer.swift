@@ -2,7 +2,7 @@ internal import FoundationEssentials
 internal import PushStore
 
 /// What a webhook is told: what became of the message, for each recipient.
-struct IngestAnswer: Encodable {
+struct IngestAnswer: JSONAnswer {
   /// One recipient's part.
   struct Recipient: Encodable {
     let userID: String
@@ -44,14 +44,6 @@ struct IngestAnswer: Encodable {
     skipped = !sent
     reason = Self.sharedReason(of: outcomes)
     recipients = outcomes.map(Recipient.init)
-  }
-
-  var json: [UInt8] {
-    let encoder = JSONEncoder()
-    encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
-    // Strings, numbers and booleans: nothing that could fail to encode.
-    guard let data = try? encoder.encode(self) else { preconditionFailure("an answer could not be encoded") }
-    return Array(data)
   }
 
   private static func sharedReason(of outcomes: [RecordedOutcome]) -> String? {

@@ -10,8 +10,13 @@ final class EventProgress {
   private let claimedAt: UInt64
   private var outcomes: [RecipientOutcome] = []
   private var deadTokens: [DeadDeviceToken] = []
-  private var deliveries: [Int: RecipientDelivery] = [:]
-  private var decidedMicroseconds: [Int: Int64] = [:]
+  /// By the recipient's place in the event.
+  private var sending: [Int: Sending] = [:]
+
+  private struct Sending {
+    var delivery: RecipientDelivery
+    let decidedMicroseconds: Int64
+  }
 
   /// - Parameters:
   ///   - wokenAt: monotonic nanoseconds of the wake-up. claimedAt: of the claim's answer.
@@ -36,24 +41,23 @@ final class EventProgress {
 
   /// Sending begins; every device of the recipient will report.
   func begin(_ index: Int) {
-    decidedMicroseconds[index] = elapsed
-    deliveries[index] = RecipientDelivery(of: event.recipients[index])
+    sending[index] = Sending(delivery: RecipientDelivery(of: event.recipients[index]), decidedMicroseconds: elapsed)
   }
 
   func note(_ attempt: PushAttempt, for device: PushDevice, of index: Int) {
-    deliveries[index]?.note(attempt, for: device, elapsed: elapsed, claimedAt: event.claimedAt)
+    sending[index]?.delivery.note(attempt, for: device, elapsed: elapsed, claimedAt: event.claimedAt)
   }
 
   func noteUnsendable(_ reason: String, of index: Int) {
-    deliveries[index]?.noteUnsendable(reason)
+    sending[index]?.delivery.noteUnsendable(reason)
   }
 
   /// Closes a recipient once all of its devices have reported.
   func finishIfComplete(_ index: Int, wait: (Duration) -> Duration) {
-    guard let delivery = deliveries[index], delivery.pending == 0 else { return }
-    deliveries[index] = nil
-    deadTokens += delivery.deadTokens
-    append(delivery.outcome(wait: wait), decidedAfter: decidedMicroseconds.removeValue(forKey: index) ?? elapsed)
+    guard let done = sending[index], done.delivery.pending == 0 else { return }
+    sending[index] = nil
+    deadTokens += done.delivery.deadTokens
+    append(done.delivery.outcome(wait: wait), decidedAfter: done.decidedMicroseconds)
   }
 
   private func append(_ outcome: RecipientOutcome, decidedAfter microseconds: Int64) {

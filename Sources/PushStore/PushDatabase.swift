@@ -14,9 +14,6 @@ public final class PushDatabase {
     self.pool = pool
   }
 
-  /// Whether a connection is open now.
-  public var isReady: Bool { pool.isReady }
-
   /// Leases work and reads what its decisions need.
   /// - Parameters:
   ///   - eventsMax: new events at the most.
