@@ -33,12 +33,7 @@ import Testing
   @Test("bytes that arrive while a handler runs do not keep the reactor busy")
   func ignoresEarlyBytes() async throws {
     let gate = Gate()
-    var routes = HTTPRoutes()
-    routes.add(.get, "/gated") { _, _ in
-      await gate.pass()
-      return HTTPServerResponse(status: .ok)
-    }
-    try await ServiceRig.run(routes) { rig in
+    try await ServiceRig.run(gatedRoutes(gate)) { rig in
       let client = try TestClient(rig.address)
       client.send("GET /gated HTTP/1.1\r\nHost: a\r\n\r\n")
       await gate.entered()
@@ -53,12 +48,7 @@ import Testing
   @Test("a client that vanishes while its handler runs does not keep the reactor busy")
   func ignoresVanishedClients() async throws {
     let gate = Gate()
-    var routes = HTTPRoutes()
-    routes.add(.get, "/gated") { _, _ in
-      await gate.pass()
-      return HTTPServerResponse(status: .ok)
-    }
-    try await ServiceRig.run(routes) { rig in
+    try await ServiceRig.run(gatedRoutes(gate)) { rig in
       var client: TestClient? = try TestClient(rig.address)
       client?.send("GET /gated HTTP/1.1\r\nHost: a\r\n\r\n")
       await gate.entered()

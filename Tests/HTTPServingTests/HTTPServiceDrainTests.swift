@@ -54,14 +54,4 @@ import Testing
       #expect(await drained)
     }
   }
-
-  private func gatedRoutes(_ gate: Gate) -> HTTPRoutes {
-    var routes = HTTPRoutes()
-    routes.add(.get, "/quick") { _, _ in HTTPServerResponse(status: .ok) }
-    routes.add(.get, "/gated") { _, _ in
-      await gate.pass()
-      return HTTPServerResponse(status: .ok)
-    }
-    return routes
-  }
 }

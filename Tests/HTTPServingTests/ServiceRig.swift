@@ -66,3 +66,14 @@ func testRoutes() -> HTTPRoutes {
 }
 
 struct HandlerFailure: Error {}
+
+/// A route that answers at once, and one that answers when the gate opens.
+func gatedRoutes(_ gate: Gate) -> HTTPRoutes {
+  var routes = HTTPRoutes()
+  routes.add(.get, "/quick") { _, _ in HTTPServerResponse(status: .ok) }
+  routes.add(.get, "/gated") { _, _ in
+    await gate.pass()
+    return HTTPServerResponse(status: .ok)
+  }
+  return routes
+}
