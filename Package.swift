@@ -95,7 +95,7 @@ let package = Package(
     tests(
       "PushStoreTests",
       ["Postgres", "PushRules", "PushStore", "Reactors", "TestPostgres", crypto, logging, "TestReactors"]),
-    layer("PushPipeline", ["APNS", "APNSCore", "Postgres", "PushRules", "PushStore", "Reactors", logging]),
+    layer("PushPipeline", ["APNS", "APNSCore", "Postgres", "PushRules", "PushStore", "Reactors", deque, logging]),
     tests(
       "PushPipelineTests",
       [
