@@ -67,7 +67,9 @@ extension APNSClient: PushChannel {
     let deadline = Reactor.now &+ configuration.requestLimit.clampedNanoseconds
     var resends = 0
     while true {
-      guard let left = timeLeft(until: deadline), let link = await lane.usableLink(within: left, on: reactor) else {
+      guard let left = timeLeft(until: deadline),
+        let link = await lane.usableLink(within: min(left, configuration.connectionWait), on: reactor)
+      else {
         return .failed(.notProcessed(cause: lane.lastFailure ?? "no connection"))
       }
       let attempt = await send(request, over: link, until: deadline, on: reactor)

@@ -10,6 +10,10 @@ public struct APNSConfiguration: Sendable {
   /// claim's lease, so that its outcome is still ours to record.
   public var requestLimit = Duration.seconds(10)
 
+  /// How long a push waits for a connection. What was known when it was decided gets old meanwhile; a push that comes
+  /// back later is decided anew.
+  public var connectionWait = Duration.seconds(1)
+
   /// Resends of a push that APNs provably did not process. Each needs a fault of its own; more than three in a row are
   /// an outage, which the queue handles better.
   public var resendsMax = 3

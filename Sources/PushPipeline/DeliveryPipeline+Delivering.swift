@@ -6,16 +6,25 @@ internal import Reactors
 
 // Gate, compose, deliver.
 extension DeliveryPipeline {
-  func process(_ events: [PushEvent], wokenBy cause: WakeCause, wokenAt: UInt64, on reactor: isolated Reactor) {
+  func process(_ events: [PushEvent], found look: Look, on reactor: isolated Reactor) {
     let claimedAt = Reactor.now
+    guard isFresh(look, at: claimedAt) else {
+      return logger.warning("claimed too long ago; left to be claimed again", metadata: ["events": "\(events.count)"])
+    }
     for event in events {
-      let cause = event.origin == .delivery ? WakeCause.due : cause
-      process(EventProgress(event, wokenBy: cause, wokenAt: wokenAt, claimedAt: claimedAt), on: reactor)
+      let cause = event.origin == .delivery ? WakeCause.due : look.cause
+      process(EventProgress(event, wokenBy: cause, wokenAt: look.wokenAt, claimedAt: claimedAt), on: reactor)
     }
   }
 
+  /// A process that was stopped, or a machine that was, must not act on what it learnt before: by now the work may be
+  /// somebody else's, and the recipient may have read. Half of the lease is left for the pushes themselves.
+  private func isFresh(_ look: Look, at now: UInt64) -> Bool {
+    now &- look.askedAt < configuration.lease.clampedNanoseconds / 2
+  }
+
   private func process(_ progress: EventProgress, on reactor: isolated Reactor) {
-    eventsInFlight += 1
+    placesInFlight += progress.event.places
     var alert: PreparedAlert?
     for (index, recipient) in progress.event.recipients.enumerated() {
       switch gate.decision(for: recipient) {
@@ -59,12 +68,18 @@ extension DeliveryPipeline {
     _ request: PushRequest, to device: PushDevice, of index: Int, in progress: EventProgress,
     on reactor: isolated Reactor
   ) {
-    pushesInFlight += 1
     let environment = device.environment.flatMap(APNSEnvironment.init) ?? configuration.defaultEnvironment
+    guard lanes.admit(environment) else {
+      progress.noteWaiting(for: environment.rawValue, lanes.fault(of: environment), of: index)
+      return finishIfComplete(index, of: progress)
+    }
+    pushesInFlight += 1
     reactor.start {
       let attempt = await self.channel.send(request, to: environment, on: reactor)
       self.pushesInFlight -= 1
-      progress.note(attempt, for: device, of: index)
+      // What waited for this lane goes now.
+      if self.lanes.note(attempt, from: environment) { self.wake(.due, on: reactor) }
+      progress.note(attempt, for: device, lane: environment.rawValue, of: index)
       self.finishIfComplete(index, of: progress)
       self.recordIfDecided(progress, on: reactor)
     }

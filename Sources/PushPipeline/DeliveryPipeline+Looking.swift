@@ -13,21 +13,41 @@ extension DeliveryPipeline {
   }
 
   func look(on reactor: isolated Reactor) async {
-    let capacity = configuration.pushesInFlightMax - max(pushesInFlight, eventsInFlight)
-    guard capacity > 0 else { return }
+    guard let limits = claimLimits else { return }
     let (cause, wokenAt) = (self.cause, self.wokenAt == 0 ? Reactor.now : self.wokenAt)
     (self.cause, self.wokenAt) = (.poll, 0)
+    let look = Look(cause: cause, wokenAt: wokenAt, askedAt: Reactor.now)
     do throws(PostgresError) {
-      let events = try await store.claim(
-        eventsMax: min(configuration.eventsPerClaimMax, capacity),
-        deliveriesMax: min(configuration.deliveriesPerClaimMax, capacity), lease: configuration.lease,
-        on: reactor)
-      noteLook(events, on: reactor)
-      process(events, wokenBy: cause, wokenAt: wokenAt, on: reactor)
+      let events = try await claim(limits, on: reactor)
+      noteLook(events, within: limits, on: reactor)
+      process(events, found: look, on: reactor)
       if needsAlarm { try await setAlarm(on: reactor) }
     } catch {
       noteFailure(error, on: reactor)
     }
+  }
+
+  private func claim(_ limits: ClaimLimits, on reactor: isolated Reactor) async throws(PostgresError) -> [PushEvent] {
+    do throws(PostgresError) {
+      return try await store.claim(limits, on: reactor)
+    } catch {
+      guard error.blamesStatement else { throw error }
+      logger.error("cannot look at everything at once", metadata: ["error": "\(error)"])
+      return try await claimOneByOne(limits, on: reactor)
+    }
+  }
+
+  /// What the next claim may take; nil when there is no room.
+  private var claimLimits: ClaimLimits? {
+    let room = configuration.pushesInFlightMax - max(pushesInFlight, placesInFlight)
+    guard room > 0 else { return nil }
+    let deliveriesMax = min(configuration.deliveriesPerClaimMax, room)
+    var limits = ClaimLimits(
+      eventsMax: min(configuration.eventsPerClaimMax, max(1, room / placesPerEvent)), deliveriesMax: deliveriesMax,
+      lanes: lanes.claimable(deliveriesMax: deliveriesMax), lease: configuration.lease)
+    limits.recipientsMax = configuration.recipientsPerClaimMax
+    limits.rescuesMax = configuration.rescuesMax
+    return limits
   }
 
   /// Something is due, and nobody knows yet what comes after it; the next look asks, whatever wakes it.
@@ -42,13 +62,15 @@ extension DeliveryPipeline {
     alarm.arm(after: wait, on: reactor)
   }
 
-  private func noteLook(_ events: [PushEvent], on reactor: isolated Reactor) {
+  private func noteLook(_ events: [PushEvent], within limits: ClaimLimits, on reactor: isolated Reactor) {
     if isFailing { logger.notice("the database answers again") }
     isFailing = false
     let wasBusy = schedule.isBusy
     schedule.looked(found: events.count, now: Reactor.now)
     if schedule.isBusy != wasBusy { observer?.pipelineBusyChanged(schedule.isBusy, on: reactor) }
-    guard events.count >= configuration.eventsPerClaimMax else { return }
+    let new = events.prefix { $0.origin == .inbox }
+    placesPerEvent = new.isEmpty ? 1 : max(1, new.reduce(0) { $0 + $1.places } / new.count)
+    guard new.count >= limits.eventsMax || events.count - new.count >= limits.deliveriesMax else { return }
     signal.signal(on: reactor)
     observer?.pipelineFoundMore(on: reactor)
   }
@@ -61,6 +83,19 @@ extension DeliveryPipeline {
     schedule.failed()
     if wasBusy { observer?.pipelineBusyChanged(false, on: reactor) }
   }
+}
+
+/// Why and when the database was looked at; monotonic nanoseconds.
+struct Look {
+  let cause: WakeCause
+  let wokenAt: UInt64
+  /// When the claim was asked for: its lease cannot have begun earlier.
+  let askedAt: UInt64
+}
+
+extension PushEvent {
+  /// What it takes of the room in flight.
+  var places: Int { max(1, recipients.count) }
 }
 
 extension DeliveryPipeline: WakeHandler {

@@ -1,4 +1,5 @@
 internal import Logging
+internal import PushRules
 internal import PushStore
 internal import Reactors
 
@@ -10,13 +11,29 @@ extension DeliveryPipeline: RecorderOwner {
   }
 
   func recorded(_ events: [DecidedEvent], on reactor: isolated Reactor) {
-    eventsInFlight -= events.count
+    release(events, on: reactor)
     for decided in events {
       noteOutcomes(of: decided)
       waiters.recorded(decided.event.subject, on: reactor)
-      for due in decided.outcomes.compactMap(\.due) { alarm.arm(after: due, on: reactor) }
+      for outcome in decided.outcomes { followUp(outcome, of: decided.event, on: reactor) }
     }
+    if events.contains(where: \.event.hasMore) { signal.signal(on: reactor) }
+  }
+
+  func setAside(_ decided: DecidedEvent, on reactor: isolated Reactor) {
+    release([decided], on: reactor)
+  }
+
+  private func release(_ events: [DecidedEvent], on reactor: isolated Reactor) {
+    placesInFlight -= events.reduce(0) { $0 + $1.event.places }
     idle.signal(on: reactor)
+  }
+
+  private func followUp(_ outcome: RecipientOutcome, of event: PushEvent, on reactor: isolated Reactor) {
+    guard let due = outcome.due else { return }
+    if outcome.remaining != .waiting || due > .zero { alarm.arm(after: due, on: reactor) }
+    guard outcome.remaining == .held, outcome.reason == DecisionReason.userViewing.rawValue else { return }
+    holdReview.add(RecordedHold(subject: event.subject, userID: outcome.userID), on: reactor)
   }
 
   private func noteOutcomes(of decided: DecidedEvent) {

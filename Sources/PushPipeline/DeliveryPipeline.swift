@@ -23,11 +23,16 @@ public final class DeliveryPipeline {
   var cause = WakeCause.start
   var wokenAt = Reactor.now
   var pushesInFlight = 0
-  var eventsInFlight = 0
+  /// Recipients between claim and record, and at least one for each event.
+  var placesInFlight = 0
+  /// Of the last claim, so that the next one does not bite off too much; at least one.
+  var placesPerEvent = 1
   var isDraining = false
   var isStopped = false
   var isFailing = false
-  lazy var recorder = Recorder(store: store, lease: configuration.lease, logger: logger, owner: self)
+  var lanes: Lanes
+  lazy var recorder = Recorder(store: store, logger: logger, owner: self)
+  lazy var holdReview = HoldReview(of: self)
   var needsAlarm = true
   lazy var alarm = DueAlarm(for: self)
 
@@ -47,6 +52,7 @@ public final class DeliveryPipeline {
     composer = MessageComposer(
       bundleIdentifier: configuration.bundleIdentifier, timeToLive: configuration.policy.timeToLive)
     schedule = PollSchedule(configuration.schedule, now: Reactor.now)
+    lanes = Lanes(configuration.breaker, logger: logger)
   }
 
   /// Works until ``drain(within:on:)``.
@@ -58,6 +64,7 @@ public final class DeliveryPipeline {
     }
     isStopped = true
     alarm.cancel(on: reactor)
+    holdReview.cancel(on: reactor)
     idle.signal(on: reactor)
   }
 
@@ -73,12 +80,17 @@ public final class DeliveryPipeline {
     isDraining = true
     signal.signal(on: reactor)
     let deadline = Reactor.now + limit.clampedNanoseconds
-    while !(isStopped && eventsInFlight == 0) {
+    while !(isStopped && placesInFlight == 0) {
       let now = Reactor.now
       guard now < deadline else { return false }
       _ = await idle.wait(for: .nanoseconds(Int64(deadline - now)), on: reactor)
     }
     return true
+  }
+
+  /// Ends the tries to record what is left after a drain; somebody else claims it again.
+  public func abandon() {
+    recorder.giveUp()
   }
 
   /// Waits until a subject is recorded by this pipeline, or the time is over.

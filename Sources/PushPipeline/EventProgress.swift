@@ -44,8 +44,13 @@ final class EventProgress {
     sending[index] = Sending(delivery: RecipientDelivery(of: event.recipients[index]), decidedMicroseconds: elapsed)
   }
 
-  func note(_ attempt: PushAttempt, for device: PushDevice, of index: Int) {
-    sending[index]?.delivery.note(attempt, for: device, elapsed: elapsed, claimedAt: event.claimedAt)
+  func note(_ attempt: PushAttempt, for device: PushDevice, lane: String, of index: Int) {
+    sending[index]?.delivery.note(
+      attempt, for: device, lane: lane, elapsed: elapsed, claimedAt: event.claimedAt)
+  }
+
+  func noteWaiting(for lane: String, _ reason: String?, of index: Int) {
+    sending[index]?.delivery.noteWaiting(for: lane, reason)
   }
 
   func noteUnsendable(_ reason: String, of index: Int) {

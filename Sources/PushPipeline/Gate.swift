@@ -40,7 +40,9 @@ struct Gate: Sendable {
 
   private func hold(_ recipient: PushRecipient, for duration: Duration, reason: String) -> RecipientOutcome {
     guard recipient.acceptedDevices.isEmpty else { return alreadySent(to: recipient) }
-    return RecipientOutcome(
+    var outcome = RecipientOutcome(
       userID: recipient.userID, decision: .held, reason: reason, due: duration, remaining: .held)
+    outcome.heldFor = recipient.situation.heldFor
+    return outcome
   }
 }

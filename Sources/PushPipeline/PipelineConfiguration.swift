@@ -22,13 +22,25 @@ public struct PipelineConfiguration: Sendable {
   /// Due holds and retries claimed in one round trip; fewer than events, so that fresh work goes first.
   public var deliveriesPerClaimMax = 64
 
-  /// Pushes, and events, between their claim and their record. Over it nothing is claimed: work waits in the database,
-  /// not here.
-  /// 1000 streams fit one APNs connection.
+  /// Recipients of one event claimed at once; the others come with later claims, between those of other conversations.
+  public var recipientsPerClaimMax = 250
+
+  /// Recipients, and pushes, between their claim and their record. Over it nothing is claimed: work waits in the
+  /// database, not here. 1000 streams fit one APNs connection.
   public var pushesInFlightMax = 2000
+
+  /// How often the lease of one piece of work may run out before it is parked; see ``ClaimLimits/rescuesMax``.
+  public var rescuesMax = 9
+
+  /// How long after its record a hold is held against the facts once more; see ``HoldReview``. Longer than it takes a
+  /// host's transaction to commit after its last statement.
+  public var holdReviewWait = Duration.seconds(1)
 
   /// How the loop paces itself.
   public var schedule = PollSchedule.Configuration()
+
+  /// When pushes are kept out of a lane that takes none.
+  var breaker = CircuitBreaker.Configuration()
 
   /// How failed pushes are tried again.
   public var retry = RetryPolicy()

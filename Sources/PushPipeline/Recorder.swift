@@ -6,25 +6,31 @@ internal import Reactors
 /// Writes decided events to the database, those of one tick and of a running write in one statement.
 ///
 /// While a write is on its way, what is decided meanwhile waits for the next: batches grow with the load by themselves.
-/// A write that fails is tried again while its claim is still ours. After that it is given up: another claim will find
-/// the event in the inbox and send it again under the same identifiers.
+/// A write is tried until the database takes it, however long it is away: nobody else can claim either meanwhile, and a
+/// claim that somebody else has taken over is told from ours by its number of attempts. What the database refuses as
+/// such is parked with its reason, so that it is not sent again and again.
 final class Recorder: TickEndHandler {
-  /// Between two tries of a failed write.
-  private static let retryWait = Duration.milliseconds(100)
+  /// Between two tries of a failed write, doubling.
+  private static let shortestWait = Duration.milliseconds(50)
+  private static let longestWait = Duration.seconds(2)
 
   private let store: PushDatabase
-  private let lease: Duration
   private let logger: Logger
   private weak var owner: (any RecorderOwner)?
   private var waiting: [DecidedEvent] = []
   private var isWriting = false
   private var isTickEndAsked = false
+  private var isGivingUp = false
 
-  init(store: PushDatabase, lease: Duration, logger: Logger, owner: any RecorderOwner) {
+  init(store: PushDatabase, logger: Logger, owner: any RecorderOwner) {
     self.store = store
-    self.lease = lease
     self.logger = logger
     self.owner = owner
+  }
+
+  /// Ends the tries: what is not written now is claimed again by somebody else.
+  func giveUp() {
+    isGivingUp = true
   }
 
   func add(_ event: DecidedEvent, on reactor: isolated Reactor) {
@@ -42,34 +48,44 @@ final class Recorder: TickEndHandler {
   }
 
   private func writeAll(on reactor: isolated Reactor) async {
-    while let batch = takeBatch() {
-      await write(batch, on: reactor)
-      owner?.recorded(batch, on: reactor)
-    }
+    while let batch = takeBatch() { await write(batch, on: reactor) }
     isWriting = false
   }
 
-  /// One event that the database refuses must not keep the others from being recorded: the batch is halved around it.
   private func write(_ batch: [DecidedEvent], on reactor: isolated Reactor) async {
-    let deadline = Reactor.now + lease.clampedNanoseconds
-    while true {
+    var wait = Self.shortestWait
+    while !isGivingUp {
       do throws(PostgresError) {
-        return try await store.record(batch, on: reactor)
+        try await store.record(batch, on: reactor)
+        owner?.recorded(batch, on: reactor)
+        return
       } catch {
-        if error.isOurMistake, batch.count > 1 { return await writeHalves(of: batch, on: reactor) }
-        let isFinal = error.isOurMistake || Reactor.now >= deadline
-        logger.error(
-          "cannot record outcomes",
-          metadata: ["events": "\(batch.count)", "error": "\(error)", "gives_up": "\(isFinal)"])
-        if isFinal { return }
+        logger.error("cannot record outcomes", metadata: ["events": "\(batch.count)", "error": "\(error)"])
+        if error.blamesStatement, batch.count > 1 { return await writeHalves(of: batch, on: reactor) }
+        if error.blamesStatement, await park(batch[0], error, on: reactor) { return }
       }
-      await reactor.sleep(for: Recorder.retryWait)
+      await reactor.sleep(for: wait * .random(in: 0.75...1.25))
+      wait = min(wait * 2, Self.longestWait)
     }
   }
 
+  /// One event that the database refuses must not keep the others from being recorded.
   private func writeHalves(of batch: [DecidedEvent], on reactor: isolated Reactor) async {
     await write(Array(batch[..<(batch.count / 2)]), on: reactor)
     await write(Array(batch[(batch.count / 2)...]), on: reactor)
+  }
+
+  private func park(_ decided: DecidedEvent, _ error: PostgresError, on reactor: isolated Reactor) async -> Bool {
+    do throws(PostgresError) {
+      try await store.park(decided.event, because: error, on: reactor)
+    } catch {
+      return false
+    }
+    logger.error(
+      "an event is parked: the database refuses its record",
+      metadata: ["subject_id": "\(decided.event.subject.id.lowercased)", "error": "\(error)"])
+    owner?.setAside(decided, on: reactor)
+    return true
   }
 
   /// The next batch; what does not go into it stays, in order.
@@ -83,14 +99,9 @@ final class Recorder: TickEndHandler {
 
 /// Told what has left the recorder.
 protocol RecorderOwner: AnyObject {
-  /// These events were written, or given up; in both cases they are no longer ours.
+  /// These events were written.
   func recorded(_ events: [DecidedEvent], on reactor: isolated Reactor)
-}
 
-extension PostgresError {
-  /// A statement the server refused as such will be refused again.
-  fileprivate var isOurMistake: Bool {
-    guard let state = sqlState else { return code == .decoding || code == .invalidParameter }
-    return state.isDataException || state.isIntegrityConstraintViolation || state.conditionClass == "42"
-  }
+  /// This one was parked.
+  func setAside(_ decided: DecidedEvent, on reactor: isolated Reactor)
 }

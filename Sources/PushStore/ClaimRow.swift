@@ -4,23 +4,27 @@ internal import PushRules
 
 /// One row of a claim: an event and one of its recipients, or an event that has none.
 struct ClaimRow {
-  /// The columns of ``PushStatements/claim``, in its order.
+  /// The columns of ``PushStatements/claim`` and of the two looks, in their order.
   private enum Column: Int {
     case subjectID, kind, attempts, isDelivery, enqueuedAt, claimedAt, conversationID, senderName, body
     case userID, isParticipant, hasRead, lastSeenAge, sawAfterMessage, hasLeft, priorReadAge, badge
-    case deviceTokens, environments, acceptedDevices
+    case deviceTokens, environments, acceptedDevices, heldMicroseconds
   }
 
   private let row: PostgresRow
 
   /// Rows of one event stand together, because the statement sorts by subject.
-  static func events(from rows: PostgresRows) throws(PostgresError) -> [PushEvent] {
+  /// - Parameter recipientsMax: the bound that the statement was given; an event that reaches it may have more.
+  static func events(from rows: PostgresRows, recipientsMax: Int) throws(PostgresError) -> [PushEvent] {
     var events: [PushEvent] = []
     for row in rows {
       let row = ClaimRow(row: row)
       let event = try row.event()
       if events.last?.isSameClaim(as: event) != true { events.append(event) }
       if let recipient = try row.recipient() { events[events.count - 1].recipients.append(recipient) }
+    }
+    for index in events.indices where events[index].origin == .inbox {
+      events[index].hasMore = events[index].recipients.count >= recipientsMax
     }
     return events
   }
@@ -62,6 +66,7 @@ struct ClaimRow {
     let claimedAt: Int64 = try read(.claimedAt)
     return RecipientSituation(
       messageAge: .microseconds(claimedAt - enqueuedAt),
+      heldFor: .microseconds(try read(.heldMicroseconds) as Int64),
       isDeleted: conversationID == nil,
       hasRead: try read(.hasRead),
       lastSeenAge: try duration(.lastSeenAge),

@@ -7,7 +7,7 @@ public import Reactors
 /// Belongs to one reactor, as its pool does. Every call throws ``PostgresError``; one that throws has changed nothing,
 /// or, when the connection was lost while it ran, may have changed everything it was to change.
 public final class PushDatabase {
-  private let pool: PostgresPool
+  let pool: PostgresPool
 
   /// Uses a pool, which stays the caller's to close.
   public init(pool: PostgresPool) {
@@ -15,17 +15,10 @@ public final class PushDatabase {
   }
 
   /// Leases work and reads what its decisions need.
-  /// - Parameters:
-  ///   - eventsMax: new events at the most.
-  ///   - deliveriesMax: due holds and retries at the most.
-  ///   - lease: how long nobody else may claim them.
   /// - Returns: in the order of their commits, new events first; empty when nothing waits.
-  public func claim(
-    eventsMax: Int, deliveriesMax: Int, lease: Duration, on reactor: isolated Reactor
-  ) async throws(PostgresError) -> [PushEvent] {
-    let rows = try await pool.query(
-      PushStatements.claim, [eventsMax, deliveriesMax, lease.wholeMicroseconds], on: reactor)
-    return try ClaimRow.events(from: rows)
+  public func claim(_ limits: ClaimLimits, on reactor: isolated Reactor) async throws(PostgresError) -> [PushEvent] {
+    let rows = try await pool.query(PushStatements.claim, limits.parameters, on: reactor)
+    return try ClaimRow.events(from: rows, recipientsMax: limits.recipientsMax)
   }
 
   /// Records decided events in one transaction. No subject and recipient may appear twice in `events`.

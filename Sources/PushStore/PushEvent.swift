@@ -49,6 +49,9 @@ public struct PushEvent: Equatable, Sendable {
 
   /// Whom it concerns; may be empty.
   public internal(set) var recipients: [PushRecipient]
+
+  /// Whether only a part of the recipients was claimed; the others come with a later claim.
+  public internal(set) var hasMore = false
 }
 
 /// What the composer needs of a message.

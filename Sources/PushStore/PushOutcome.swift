@@ -18,8 +18,10 @@ public struct RecipientOutcome: Equatable, Sendable {
   public enum Remaining: String, Sendable {
     /// The rules wait for more to be learnt.
     case held
-    /// A device could not be reached for now.
+    /// APNs asked for a later attempt at this push.
     case retryable
+    /// The lane takes nothing now; it goes when the lane is back.
+    case waiting
   }
 
   /// Whom it concerns.
@@ -39,6 +41,12 @@ public struct RecipientOutcome: Equatable, Sendable {
 
   /// Device tokens that have the push by now.
   public var acceptedDevices: [String]
+
+  /// The lane that is waited for, at most some words; nil exactly unless `remaining` is `waiting`.
+  public var lane: String?
+
+  /// How long it has been held on purpose before this claim, which does not count towards its expiry.
+  public var heldFor = Duration.zero
 
   /// From the wake-up to the claim's answer, in microseconds.
   public var wokenMicroseconds: Int64 = 0

@@ -47,12 +47,14 @@ extension PushStatements {
     """,
     [.uuid])
 
-  /// Microseconds until something becomes due by itself, null when nothing waits.
+  /// Microseconds until something becomes due by itself, null when nothing does. What waits for a lane does not.
   static let nextDue = PostgresStatement(
     "next_due",
     """
     select (extract(epoch from least(
-      (select min(i.available_at) from tacet.inbox i), (select min(d.due_at) from tacet.deliveries d)
+      (select min(i.available_at) from tacet.inbox i where not i.is_claimed),
+      (select min(i.available_at) from tacet.inbox i where i.is_claimed),
+      (select min(d.due_at) from tacet.deliveries d where d.state <> 'waiting')
     ) - now()) * 1000000)::bigint as wait
     """)
 }

@@ -3,19 +3,21 @@ internal import Postgres
 extension PushStatements {
   /// Records a batch of outcomes, queues what remains, and takes finished events from the inbox: one transaction.
   ///
-  /// `$1`–`$16` are columns of equal length, one row per recipient; `$17`–`$19` one row per finished event; `$20`–`$22`
-  /// one row per device token that APNs has declared dead. No recipient and no event may appear twice.
+  /// `$1`–`$20` are columns of equal length, one row per recipient; `$21`–`$24` one row per event; `$25`–`$27` one row
+  /// per device token that APNs has declared dead. No recipient and no event may appear twice.
   ///
-  /// The ledger keeps the first final decision, and nothing more is queued after it, except that a later acceptance by one more device counts on top of an
-  /// earlier one. An event leaves the inbox only under the claim that decided it: a replica whose lease has run out, and
-  /// whose event was claimed again, finishes nothing.
-  ///
-  /// Times and counts beyond the ledger's columns are cut. After an outage a wake-up can be hours old, and one refused
-  /// row would take its whole batch with it.
+  /// - Only the owner of a claim changes what is queued: the row is locked and its number of attempts compared. Whoever
+  ///   comes after its lease ran out, and after somebody else has claimed again, adds to the ledger what was really
+  ///   sent, and nothing else. The locks are taken in one order, so that two records cannot wait for each other.
+  /// - The ledger keeps the first final decision, except that a later acceptance by one more device counts on top of an
+  ///   earlier one. Nothing remains for a recipient whose row it refused.
+  /// - An event of which more recipients are to come stays in the inbox, as fresh as it was.
+  /// - Times and counts beyond the ledger's columns are cut. After an outage a wake-up can be hours old, and one refused
+  ///   row would take its whole batch with it.
   static let record = PostgresStatement(
     "record",
     """
-    with outcomes as materialized (
+    with reported as materialized (
       select
         o.*,
         timestamptz 'epoch' + o.claimed_us * interval '1 microsecond' as claimed_at,
@@ -23,11 +25,33 @@ extension PushStatements {
         timestamptz 'epoch' + (o.claimed_us + o.due_us) * interval '1 microsecond' as due_at
       from unnest(
         $1::uuid[], $2::text[], $3::uuid[], $4::text[], $5::text[], $6::bigint[], $7::bigint[], $8::bigint[],
-        $9::bigint[], $10::bigint[], $11::bigint[], $12::bigint[], $13::bigint[], $14::text[], $15::text[], $16::text[]
+        $9::bigint[], $10::bigint[], $11::bigint[], $12::bigint[], $13::bigint[], $14::text[], $15::text[],
+        $16::text[], $17::boolean[], $18::uuid[], $19::bigint[], $20::text[]
       ) as o (
         subject_id, kind, user_id, decision, reason, enqueued_us, claimed_us, woken_us,
-        decided_us, accepted_us, devices_accepted, attempts, due_us, state, accepted_devices, woken_by
+        decided_us, accepted_us, devices_accepted, attempts, due_us, state, accepted_devices, woken_by, is_delivery,
+        conversation_id, held_us, lane
       )
+    ), events as materialized (
+      select i.subject_id, i.kind, e.has_more
+      from unnest($21::uuid[], $22::text[], $23::bigint[], $24::boolean[]) as e (subject_id, kind, attempts, has_more)
+      join tacet.inbox i on i.subject_id = e.subject_id and i.kind = e.kind
+      where i.attempts = e.attempts and i.is_claimed
+      order by i.subject_id, i.kind
+      for update of i
+    ), deliveries as materialized (
+      select d.subject_id, d.user_id, d.kind
+      from reported o
+      join tacet.deliveries d on d.subject_id = o.subject_id and d.user_id = o.user_id and d.kind = o.kind
+      where o.is_delivery and d.attempts = o.attempts and d.is_claimed
+      order by d.subject_id, d.user_id, d.kind
+      for update of d
+    ), outcomes as materialized (
+      select o.*, coalesce(e.subject_id, d.subject_id) is not null as is_owned
+      from reported o
+      left join events e on not o.is_delivery and e.subject_id = o.subject_id and e.kind = o.kind
+      left join deliveries d
+        on o.is_delivery and d.subject_id = o.subject_id and d.user_id = o.user_id and d.kind = o.kind
     ), logged as (
       insert into public.push_log as l (
         subject_id, push_type, user_id, decision, reason, enqueued_at, claimed_at, held_until, sent_at,
@@ -41,6 +65,8 @@ extension PushStatements {
         case when o.accepted_us is not null then least(o.accepted_us, 2147483647) end,
         least(o.devices_accepted, 32767), least(o.attempts, 32767), o.woken_by
       from outcomes o
+      where o.is_owned or o.decision = 'sent'
+      order by o.subject_id, o.user_id, o.kind
       on conflict (subject_id, user_id, push_type) do update
       set
         decision = excluded.decision, reason = excluded.reason, claimed_at = excluded.claimed_at,
@@ -50,40 +76,55 @@ extension PushStatements {
         devices_accepted = greatest(l.devices_accepted, excluded.devices_accepted),
         attempts = excluded.attempts, woken_by = excluded.woken_by
       where l.decision = 'held' or excluded.decision = 'sent'
+      returning l.subject_id, l.user_id, l.push_type
     ), remaining as (
       insert into tacet.deliveries as d (
-        subject_id, kind, user_id, due_at, enqueued_at, attempts, state, accepted_devices
+        subject_id, kind, user_id, due_at, enqueued_at, attempts, state, accepted_devices, conversation_id, since,
+        held_us, lane
       )
       select
         o.subject_id, o.kind, o.user_id, o.due_at, o.enqueued_at, o.attempts, o.state,
-        string_to_array(o.accepted_devices, ',')
+        string_to_array(o.accepted_devices, ','), o.conversation_id, o.claimed_at, o.held_us, o.lane
       from outcomes o
-      where o.due_us is not null
-        and (o.decision = 'sent' or not exists (
-          select from public.push_log l
-          where l.subject_id = o.subject_id and l.user_id = o.user_id and l.push_type = o.kind
-            and l.decision <> 'held'))
+      join logged g on g.subject_id = o.subject_id and g.user_id = o.user_id and g.push_type = o.kind
+      where o.is_owned and o.due_us is not null
       on conflict (subject_id, user_id, kind) do update
-      set due_at = excluded.due_at, state = excluded.state, accepted_devices = excluded.accepted_devices
+      set
+        due_at = excluded.due_at, state = excluded.state, accepted_devices = excluded.accepted_devices,
+        conversation_id = excluded.conversation_id, since = excluded.since, held_us = excluded.held_us,
+        lane = excluded.lane, rescues = 0, is_claimed = false, error = null
     ), done as (
       delete from tacet.deliveries d
       using outcomes o
-      where o.due_us is null and d.subject_id = o.subject_id and d.user_id = o.user_id and d.kind = o.kind
+      left join logged g on g.subject_id = o.subject_id and g.user_id = o.user_id and g.push_type = o.kind
+      where o.is_owned and o.is_delivery and (o.due_us is null or g.subject_id is null)
+        and d.subject_id = o.subject_id and d.user_id = o.user_id and d.kind = o.kind
     ), finished as (
       delete from tacet.inbox i
-      using unnest($17::uuid[], $18::text[], $19::bigint[]) as f (subject_id, kind, attempts)
-      where i.subject_id = f.subject_id and i.kind = f.kind and i.attempts = f.attempts
+      using events e
+      where not e.has_more and i.subject_id = e.subject_id and i.kind = e.kind
+    ), continued as (
+      update tacet.inbox i
+      set available_at = least(now(), i.enqueued_at), rescues = 0, is_claimed = false, error = null
+      from events e
+      where e.has_more and i.subject_id = e.subject_id and i.kind = e.kind
     ), dropped as (
       select tacet.invalidate_device_token(
         t.device_token, t.reason, timestamptz 'epoch' + t.since_us * interval '1 microsecond')
-      from unnest($20::text[], $21::text[], $22::bigint[]) as t (device_token, reason, since_us)
+      from unnest($25::text[], $26::text[], $27::bigint[]) as t (device_token, reason, since_us)
     )
     select count(*) from dropped
     """,
     recordParameterTypes)
 
-  private static let recordParameterTypes: [PostgresType] =
+  private static let recordParameterTypes: [PostgresType] = recordOutcomeTypes + recordEventTypes + recordTokenTypes
+
+  private static let recordOutcomeTypes: [PostgresType] =
     [.uuid, .text, .uuid, .text, .text].map { .array(of: $0) }
     + [PostgresType](repeating: .array(of: .int8), count: 8)
-    + [.text, .text, .text, .uuid, .text, .int8, .text, .text, .int8].map { .array(of: $0) }
+    + [.text, .text, .text, .bool, .uuid, .int8, .text].map { .array(of: $0) }
+
+  private static let recordEventTypes: [PostgresType] = [.uuid, .text, .int8, .bool].map { .array(of: $0) }
+
+  private static let recordTokenTypes: [PostgresType] = [.text, .text, .int8].map { .array(of: $0) }
 }

@@ -19,10 +19,15 @@ struct RecordColumns {
   private var remaining: [String?] = []
   private var acceptedDevices: [String] = []
   private var wokenBy: [String] = []
+  private var isDelivery: [Bool] = []
+  private var conversationIDs: [UUID?] = []
+  private var held: [Int64] = []
+  private var lanes: [String?] = []
 
-  private var finishedIDs: [UUID] = []
-  private var finishedKinds: [String] = []
-  private var finishedAttempts: [Int64] = []
+  private var eventIDs: [UUID] = []
+  private var eventKinds: [String] = []
+  private var eventAttempts: [Int64] = []
+  private var eventHasMore: [Bool] = []
 
   private var deadTokens: [String] = []
   private var deadReasons: [String] = []
@@ -32,7 +37,7 @@ struct RecordColumns {
     for decided in events {
       for outcome in decided.outcomes { append(outcome, of: decided) }
       for token in decided.deadTokens { append(token) }
-      if decided.event.origin == .inbox { appendFinished(decided.event) }
+      if decided.event.origin == .inbox { append(decided.event) }
     }
   }
 
@@ -40,8 +45,8 @@ struct RecordColumns {
   var parameters: [any PostgresEncodable] {
     [
       subjectIDs, kinds, userIDs, decisions, reasons, enqueued, claimed, woken, decided, accepted, devicesAccepted,
-      attempts, due, remaining, acceptedDevices, wokenBy, finishedIDs, finishedKinds, finishedAttempts, deadTokens,
-      deadReasons, deadSince,
+      attempts, due, remaining, acceptedDevices, wokenBy, isDelivery, conversationIDs, held, lanes, eventIDs,
+      eventKinds, eventAttempts, eventHasMore, deadTokens, deadReasons, deadSince,
     ]
   }
 
@@ -64,6 +69,10 @@ struct RecordColumns {
     // Hexadecimal text, so a comma cannot be part of a token; an array of arrays of unequal lengths cannot be sent.
     acceptedDevices.append(outcome.acceptedDevices.joined(separator: ","))
     wokenBy.append(decided.wokenBy)
+    isDelivery.append(event.origin == .delivery)
+    conversationIDs.append(event.message?.conversationID)
+    held.append(outcome.heldFor.wholeMicroseconds)
+    lanes.append(outcome.lane)
   }
 
   private mutating func append(_ token: DeadDeviceToken) {
@@ -72,9 +81,10 @@ struct RecordColumns {
     deadSince.append(token.invalidSince)
   }
 
-  private mutating func appendFinished(_ event: PushEvent) {
-    finishedIDs.append(event.subject.id)
-    finishedKinds.append(event.subject.kind)
-    finishedAttempts.append(Int64(event.attempts))
+  private mutating func append(_ event: PushEvent) {
+    eventIDs.append(event.subject.id)
+    eventKinds.append(event.subject.kind)
+    eventAttempts.append(Int64(event.attempts))
+    eventHasMore.append(event.hasMore)
   }
 }

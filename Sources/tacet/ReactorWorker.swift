@@ -23,6 +23,7 @@ final class ReactorWorker {
   private let listening: ListenStatus
   private let listener: WakeListener?
   private let tokenTimer: TokenRenewal
+  private let rescuer: Rescuer?
   private var others: [ReactorBound<ReactorWorker>] = []
 
   /// Connects nothing yet.
@@ -43,6 +44,7 @@ final class ReactorWorker {
       store: store, channel: apns, configuration: PipelineConfiguration(settings), logger: logger)
     self.pipeline = pipeline
     tokenTimer = TokenRenewal(tokens, logger: logger)
+    rescuer = number > 0 ? nil : Rescuer(for: pipeline)
     // One session hears the notifications; a reactor that finds more than it can take asks the others.
     listener = number > 0 ? nil : WakeListener(database, status: listening, logger: logger, handler: pipeline)
   }
@@ -62,13 +64,18 @@ final class ReactorWorker {
       listener.start(on: reactor)
       tokenTimer.start(on: reactor)
     }
+    if let rescuer {
+      reactor.start { await rescuer.run(on: reactor) }
+    }
     reactor.start { await self.pipeline.run(on: reactor) }
   }
 
   /// Finishes what was claimed and closes the connections.
   /// - Returns: whether everything was finished in time.
   func stop(within limit: Duration, on reactor: isolated Reactor) async -> Bool {
+    rescuer?.stop(on: reactor)
     let isDrained = await pipeline.drain(within: limit, on: reactor)
+    pipeline.abandon()
     tokenTimer.stop(on: reactor)
     await listener?.close(on: reactor)
     apns.close(on: reactor)

@@ -130,7 +130,8 @@ struct DeliveryPipelineLoadTests {
     try await PipelineRig.run(configure: { $0.lease = .seconds(30) }) { rig, reactor in
       let chat = try await Chat(in: rig, on: reactor)
       let id = try await chat.post(on: reactor)[0]
-      let lost = try await rig.store.claim(eventsMax: 9, deliveriesMax: 9, lease: .milliseconds(50), on: reactor)
+      let lost = try await rig.store.claim(
+        ClaimLimits(eventsMax: 9, deliveriesMax: 9, lease: .milliseconds(50)), on: reactor)
       #expect(lost.map(\.subject) == [.message(id)])
       rig.start(on: reactor)
       _ = try await rig.outcomes(of: id, on: reactor)

@@ -138,7 +138,7 @@ struct DeliveryPipelineTests {
       #expect(outcomes.map(\.decision) == [.held])
       #expect(outcomes.map(\.reason) == ["InvalidProviderToken"])
       let row = """
-        select invalidated_at is null and d.state = 'retryable' and d.due_at >= now() + interval '55 s'
+        select invalidated_at is null and d.state = 'waiting' and d.lane = 'production'
         from public.push_tokens, tacet.deliveries d
         """
       #expect(try await rig.value(row, as: Bool.self, on: reactor))

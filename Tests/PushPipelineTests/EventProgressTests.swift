@@ -29,10 +29,10 @@ struct EventProgressTests {
     progress.begin(0)
     progress.settle(RecipientOutcome(userID: PushFixtures.makeID(9), decision: .skipped, reason: "muted"))
     #expect(!progress.isDecided)
-    progress.note(.accepted, for: both[0], of: 0)
+    progress.note(.accepted, for: both[0], lane: "production", of: 0)
     progress.finishIfComplete(0) { $0 }
     #expect(!progress.isDecided)
-    progress.note(.unregistered, for: both[1], of: 0)
+    progress.note(.unregistered, for: both[1], lane: "production", of: 0)
     progress.finishIfComplete(0) { $0 }
     #expect(progress.isDecided)
     #expect(progress.decided.outcomes.map(\.decision) == [.skipped, .sent])
@@ -46,7 +46,7 @@ struct EventProgressTests {
     progress.noteUnsendable("deviceTokenMalformed", of: 0)
     progress.finishIfComplete(0) { $0 }
     progress.finishIfComplete(0) { $0 }
-    progress.note(.accepted, for: PushFixtures.phone, of: 0)
+    progress.note(.accepted, for: PushFixtures.phone, lane: "production", of: 0)
     #expect(progress.decided.outcomes.map(\.reason) == ["deviceTokenMalformed"])
   }
 
@@ -54,7 +54,7 @@ struct EventProgressTests {
   func times() throws {
     let progress = progress(PushFixtures.event())
     progress.begin(0)
-    progress.note(.accepted, for: PushFixtures.phone, of: 0)
+    progress.note(.accepted, for: PushFixtures.phone, lane: "production", of: 0)
     progress.finishIfComplete(0) { $0 }
     let outcome = try #require(progress.decided.outcomes.first)
     #expect(outcome.wokenMicroseconds == 3000)

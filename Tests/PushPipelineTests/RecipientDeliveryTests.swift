@@ -9,38 +9,39 @@ import Testing
 struct RecipientDeliveryTests {
   /// What one device's answer means: the same words for all answers of one kind.
   private enum Kind: CaseIterable {
-    case accepted, dead, refused, badKey, lost, busy
+    case accepted, dead, refused, limited, badKey, lost, busy
 
     var attempt: PushAttempt {
       switch self {
       case .accepted: .accepted
       case .dead: .unregistered
       case .refused: .refused
+      case .limited: .answered(429, "TooManyRequests")
       case .badKey: .badKey
       case .lost: .answerLost
       case .busy: .busy
       }
     }
 
-    /// What APNs or patience asks for; nil when the answer is final.
-    var minimum: Duration? {
-      switch self {
-      case .accepted, .dead, .refused: nil
-      case .badKey: .seconds(60)
-      case .lost: .zero
-      case .busy: .seconds(900)
-      }
-    }
+    /// What APNs asks for this push; nil when the answer is final or not about the push.
+    var minimum: Duration? { self == .limited ? .seconds(60) : nil }
+
+    /// Whether the next push would fail alike.
+    var isLaneFault: Bool { [.badKey, .lost, .busy].contains(self) }
+
+    var isFinal: Bool { minimum == nil && !isLaneFault }
 
     var reason: String? { attempt.reason }
   }
 
   private let devices = [PushFixtures.phone, PushFixtures.tablet]
 
-  private func delivery(of attempts: [PushAttempt], accepted: [String] = []) -> RecipientDelivery {
+  private func delivery(
+    of attempts: [PushAttempt], accepted: [String] = [], lanes: [String] = ["production", "production"]
+  ) -> RecipientDelivery {
     var delivery = RecipientDelivery(of: PushFixtures.recipient(devices: devices, accepted: accepted))
-    for (device, attempt) in zip(devices, attempts) {
-      delivery.note(attempt, for: device, elapsed: 700, claimedAt: 5000)
+    for (number, attempt) in attempts.enumerated() {
+      delivery.note(attempt, for: devices[number], lane: lanes[number], elapsed: 700, claimedAt: 5000)
     }
     return delivery
   }
@@ -64,27 +65,52 @@ struct RecipientDeliveryTests {
     }
     let accepted = zip(devices, kinds).filter { $0.1 == .accepted }.map(\.0.token)
     let minimum = kinds.compactMap(\.minimum).max()
+    let isWaiting = minimum == nil && kinds.contains(where: \.isLaneFault)
+    let isFinal = kinds.allSatisfy(\.isFinal)
     #expect(outcome.acceptedDevices == accepted, comment)
-    #expect(asked == minimum, comment)
-    #expect(outcome.due == minimum.map { $0 + .seconds(1) }, comment)
-    #expect(outcome.remaining == (minimum == nil ? nil : .retryable), comment)
-    #expect(outcome.decision == expectedDecision(!accepted.isEmpty, minimum), comment)
-    let cause = kinds.first { minimum == nil || $0.minimum != nil }
+    #expect(asked == (isWaiting ? .zero : minimum), comment)
+    #expect(outcome.due == (isFinal ? nil : (minimum ?? .zero) + .seconds(1)), comment)
+    #expect(outcome.remaining == (isFinal ? nil : isWaiting ? .waiting : .retryable), comment)
+    #expect(outcome.lane == (isWaiting ? "production" : nil), comment)
+    #expect(outcome.decision == (!accepted.isEmpty ? .sent : isFinal ? .failed : .held), comment)
+    let cause = kinds.first { isFinal || !$0.isFinal }
     #expect(outcome.reason == (accepted.isEmpty ? cause?.reason : nil), comment)
     #expect(outcome.acceptedMicroseconds == (accepted.isEmpty ? nil : 700), comment)
     #expect(delivery.deadTokens.count == kinds.count { $0 == .dead }, comment)
   }
 
-  private func expectedDecision(_ isAccepted: Bool, _ minimum: Duration?) -> OutcomeDecision {
-    if isAccepted { return .sent }
-    return minimum == nil ? .failed : .held
+  @Test("after a fault of its lane a push steps back for some seconds at the most")
+  func laneFault() {
+    let outcome = delivery(of: [.answerLost, .answerLost]).outcome { _ in .seconds(300) }
+    #expect(outcome.due == .seconds(5))
+  }
+
+  @Test("a push that was never tried waits for its lane and is due as soon as that is back")
+  func waiting() {
+    var delivery = RecipientDelivery(of: PushFixtures.recipient(devices: devices))
+    for _ in devices { delivery.noteWaiting(for: "sandbox", "apns_unreachable") }
+    let outcome = delivery.outcome { _ in .seconds(300) }
+    #expect(outcome.decision == .held)
+    #expect(outcome.reason == "apns_unreachable")
+    #expect(outcome.remaining == .waiting)
+    #expect(outcome.lane == "sandbox")
+    #expect(outcome.due == .zero)
+  }
+
+  @Test("one that waits for two lanes waits for neither: it is tried again")
+  func twoLanes() {
+    let delivery = delivery(of: [.answerLost, .answerLost], lanes: ["production", "sandbox"])
+    let outcome = delivery.outcome { $0 + .seconds(1) }
+    #expect(outcome.remaining == .retryable)
+    #expect(outcome.lane == nil)
+    #expect(outcome.due == .seconds(6))
   }
 
   @Test("it is complete with its last device, not before")
   func pending() {
     var delivery = RecipientDelivery(of: PushFixtures.recipient(devices: devices))
     #expect(delivery.pending == 2)
-    delivery.note(.accepted, for: devices[0], elapsed: 1, claimedAt: 0)
+    delivery.note(.accepted, for: devices[0], lane: "production", elapsed: 1, claimedAt: 0)
     #expect(delivery.pending == 1)
     delivery.noteUnsendable("deviceTokenMalformed")
     #expect(delivery.pending == 0)
@@ -106,7 +132,7 @@ struct RecipientDeliveryTests {
     let delivery = delivery(of: [.answered(status, nil), .answered(status, "InvalidProviderToken")])
     let outcome = delivery.outcome { $0 }
     #expect(outcome.decision == .held)
-    #expect(outcome.due == .seconds(60))
+    #expect(outcome.remaining == .waiting)
     #expect(outcome.reason == "http_\(status)")
     #expect(delivery.deadTokens.isEmpty)
   }

@@ -1,6 +1,7 @@
 import Postgres
 import PushStore
 import Reactors
+import TestPostgres
 import Testing
 
 @testable import PushPipeline
@@ -12,7 +13,8 @@ struct RecorderTests {
     _ count: Int, in chat: Chat, of rig: PipelineRig, on reactor: isolated Reactor
   ) async throws -> [DecidedEvent] {
     try await chat.post(count, on: reactor)
-    let events = try await rig.store.claim(eventsMax: count, deliveriesMax: 0, lease: .seconds(30), on: reactor)
+    let events = try await rig.store.claim(
+      ClaimLimits(eventsMax: count, deliveriesMax: 0, lease: .seconds(30)), on: reactor)
     return events.map { event in
       let outcomes = event.recipients.map {
         RecipientOutcome(userID: $0.userID, decision: .sent, acceptedDevices: $0.devices.map(\.token))
@@ -27,7 +29,7 @@ struct RecorderTests {
       let chat = try await Chat(in: rig, on: reactor)
       let events = try await decided(30, in: chat, of: rig, on: reactor)
       let owner = RecordingOwner()
-      let recorder = Recorder(store: rig.store, lease: .seconds(30), logger: .quiet, owner: owner)
+      let recorder = Recorder(store: rig.store, logger: .quiet, owner: owner)
       for event in events[..<20] { recorder.add(event, on: reactor) }
       recorder.tickEnded(on: reactor)
       for event in events[20...] { recorder.add(event, on: reactor) }
@@ -43,7 +45,7 @@ struct RecorderTests {
       let chat = try await Chat(in: rig, on: reactor)
       let events = try await decided(1001, in: chat, of: rig, on: reactor)
       let owner = RecordingOwner()
-      let recorder = Recorder(store: rig.store, lease: .seconds(30), logger: .quiet, owner: owner)
+      let recorder = Recorder(store: rig.store, logger: .quiet, owner: owner)
       for event in events { recorder.add(event, on: reactor) }
       try await owner.recorded(1001, on: reactor)
       #expect(owner.batches == [1000, 1])
@@ -56,7 +58,7 @@ struct RecorderTests {
       let chat = try await Chat(in: rig, on: reactor)
       let event = try #require(try await decided(1, in: chat, of: rig, on: reactor).first)
       let owner = RecordingOwner()
-      let recorder = Recorder(store: rig.store, lease: .seconds(30), logger: .quiet, owner: owner)
+      let recorder = Recorder(store: rig.store, logger: .quiet, owner: owner)
       for _ in 0..<3 { recorder.add(event, on: reactor) }
       try await owner.recorded(3, on: reactor)
       #expect(owner.batches == [1, 1, 1])
@@ -64,7 +66,7 @@ struct RecorderTests {
     }
   }
 
-  @Test("one event that the database refuses takes no other down with it")
+  @Test("one event that the database refuses takes no other down with it, and is parked with the reason")
   func poison() async throws {
     try await PipelineRig.run { rig, reactor in
       let chat = try await Chat(in: rig, on: reactor)
@@ -73,10 +75,44 @@ struct RecorderTests {
       let refused = RecipientOutcome(userID: chat.recipients[0], decision: .skipped, reason: "a\u{0}b")
       events[4] = DecidedEvent(event: events[4].event, outcomes: [refused], deadTokens: [], wokenBy: "webhook")
       let owner = RecordingOwner()
-      let recorder = Recorder(store: rig.store, lease: .seconds(30), logger: .quiet, owner: owner)
+      let recorder = Recorder(store: rig.store, logger: .quiet, owner: owner)
       for event in events { recorder.add(event, on: reactor) }
-      try await owner.recorded(10, on: reactor)
+      try await owner.recorded(9, on: reactor)
+      #expect(owner.parked == [events[4].event.subject])
       #expect(try await rig.value("select count(*) from public.push_log", as: Int64.self, on: reactor) == 9)
+      #expect(try await rig.value("select count(*) from tacet.inbox", as: Int64.self, on: reactor) == 0)
+      #expect(try await rig.value("select count(*) from tacet.parked", as: Int64.self, on: reactor) == 1)
+    }
+  }
+
+  @Test("a record is tried until the database takes it, far beyond the lease")
+  func databaseAway() async throws {
+    let server = try await TestPostgres.launch()
+    try await PipelineRig.run(on: server) { rig, reactor in
+      let chat = try await Chat(in: rig, on: reactor)
+      let events = try await decided(3, in: chat, of: rig, on: reactor)
+      try await server.stop()
+      let owner = RecordingOwner()
+      let recorder = Recorder(store: rig.store, logger: .quiet, owner: owner)
+      for event in events { recorder.add(event, on: reactor) }
+      try await server.start()
+      try await owner.recorded(3, on: reactor)
+      #expect(try await rig.value("select count(*) from public.push_log", as: Int64.self, on: reactor) == 3)
+    }
+  }
+
+  @Test("who gives up writes nothing more")
+  func givesUp() async throws {
+    try await PipelineRig.run { rig, reactor in
+      let chat = try await Chat(in: rig, on: reactor)
+      let events = try await decided(1, in: chat, of: rig, on: reactor)
+      let owner = RecordingOwner()
+      let recorder = Recorder(store: rig.store, logger: .quiet, owner: owner)
+      recorder.giveUp()
+      recorder.add(events[0], on: reactor)
+      recorder.tickEnded(on: reactor)
+      try await rig.execute("select 1", on: reactor)
+      #expect(owner.batches.isEmpty)
       #expect(try await rig.value("select count(*) from tacet.inbox", as: Int64.self, on: reactor) == 1)
     }
   }
@@ -85,11 +121,16 @@ struct RecorderTests {
 /// Keeps the sizes of the batches that left the recorder.
 private final class RecordingOwner: RecorderOwner {
   private(set) var batches: [Int] = []
+  private(set) var parked: [PushSubject] = []
   private let changed = Signal()
 
   func recorded(_ events: [DecidedEvent], on reactor: isolated Reactor) {
     batches.append(events.count)
     changed.signal(on: reactor)
+  }
+
+  func setAside(_ decided: DecidedEvent, on reactor: isolated Reactor) {
+    parked.append(decided.event.subject)
   }
 
   func recorded(_ count: Int, on reactor: isolated Reactor) async throws {

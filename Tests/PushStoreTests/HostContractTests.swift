@@ -56,7 +56,7 @@ struct HostContractTests {
       """)
     let recipient = try await withStore(database) { store, reactor in
       #expect(try await store.ingest(message: post, on: reactor) == .pending)
-      let events = try await store.claim(eventsMax: 1, deliveriesMax: 1, lease: .seconds(60), on: reactor)
+      let events = try await store.claim(ClaimLimits(eventsMax: 1, deliveriesMax: 1, lease: .seconds(60)), on: reactor)
       let event = try #require(events.first)
       #expect(event.message == MessageContent(conversationID: room, senderName: "Grace", text: "Hi"))
       let outcomes = event.recipients.map { RecipientOutcome(userID: $0.userID, decision: .failed) }

@@ -25,20 +25,20 @@ struct LeaseTests {
       #expect(try await store.timeUntilNextDue(on: reactor) == nil)
       _ = try await chat.send()
       #expect(try #require(try await store.timeUntilNextDue(on: reactor)) <= .zero)
-      _ = try await store.claim(eventsMax: 1, deliveriesMax: 0, lease: .seconds(600), on: reactor)
+      _ = try await store.claim(ClaimLimits(eventsMax: 1, deliveriesMax: 0, lease: .seconds(600)), on: reactor)
       let wait = try #require(try await store.timeUntilNextDue(on: reactor))
       #expect((.seconds(600) - patience...(.seconds(600))).contains(wait))
     }
   }
 
-  @Test("no more is claimed than asked for, the oldest first")
+  @Test("no more is claimed than asked for, the newest first, in the order of their commits")
   func bounded() async throws {
     let chat = try await Chat()
     var messages: [UUID] = []
     for _ in 0..<3 { messages.append(try await chat.send()) }
     var claimed: [[UUID]] = []
     for count in [0, 2, 2] { claimed.append(try await claim(chat.database, eventsMax: count).map(\.subject.id)) }
-    #expect(claimed == [[], Array(messages.prefix(2)), Array(messages.suffix(1))])
+    #expect(claimed == [[], Array(messages.suffix(2)), Array(messages.prefix(1))])
   }
 
   @Test("two sessions that claim at the same moment share nothing and leave nothing")
@@ -73,13 +73,15 @@ struct LeaseTests {
     try await withStore(chat.database, sessions: 4) { store, reactor in
       let claims = (0..<20).map { _ in
         Begun.begin(on: reactor) {
-          try await store.claim(eventsMax: 100, deliveriesMax: 0, lease: .seconds(600), on: reactor)
+          try await store.claim(ClaimLimits(eventsMax: 100, deliveriesMax: 0, lease: .seconds(600)), on: reactor)
         }
       }
       var subjects: [PushSubject] = []
       for claim in claims { subjects += try await claim.value(on: reactor).map(\.subject) }
-      subjects += try await store.claim(eventsMax: 1000, deliveriesMax: 0, lease: .seconds(600), on: reactor)
-        .map(\.subject)
+      subjects += try await store.claim(
+        ClaimLimits(eventsMax: 1000, deliveriesMax: 0, lease: .seconds(600)), on: reactor
+      )
+      .map(\.subject)
       #expect(subjects.count == 1000)
       #expect(Set(subjects).count == 1000)
     }
@@ -88,7 +90,8 @@ struct LeaseTests {
   private func subjects(
     of session: Session, _ count: Int, on reactor: isolated Reactor
   ) async throws -> Set<PushSubject> {
-    let rows = try await session.connection.query(PushStatements.claim, [count, 0, 600_000_000], on: reactor)
-    return Set(try ClaimRow.events(from: rows).map(\.subject))
+    let limits = ClaimLimits(eventsMax: count, deliveriesMax: 0, lease: .seconds(600))
+    let rows = try await session.connection.query(PushStatements.claim, limits.parameters, on: reactor)
+    return Set(try ClaimRow.events(from: rows, recipientsMax: limits.recipientsMax).map(\.subject))
   }
 }

@@ -8,7 +8,10 @@ import Testing
 struct PushStatementsTests {
   static let all = [
     PushStatements.claim, PushStatements.record, PushStatements.ingest, PushStatements.outcome, PushStatements.nextDue,
-    PushStatements.lockAwake, PushStatements.unlockAwake, PushStatements.lockMigrations, PushStatements.hasMigrations,
+    PushStatements.lease, PushStatements.lookAtEvent, PushStatements.lookAtDelivery, PushStatements.noteEventError,
+    PushStatements.noteDeliveryError, PushStatements.parkExhausted, PushStatements.parkRefused,
+    PushStatements.enqueueMissed, PushStatements.releaseExpired, PushStatements.reviewHolds, PushStatements.lockAwake,
+    PushStatements.unlockAwake, PushStatements.lockMigrations, PushStatements.hasMigrations,
     PushStatements.appliedMigrations,
   ]
 
@@ -36,7 +39,8 @@ struct PushStatementsTests {
     arguments: ["force_custom_plan", "force_generic_plan"])
   func claimPlan(_ mode: String) async throws {
     let database = try await Self.large.value
-    let plan = try await explain(PushStatements.claim, "20, 20, 60000000", mode, in: database)
+    let plan = try await explain(
+      PushStatements.claim, "20, 20, 60000000, 250, 9, '{production}', '{20}'", mode, in: database)
     for table in ["push_log", "messages", "conversation_participants", "push_tokens", "profiles"] {
       #expect(!plan.contains("Seq Scan on \(table)"), "\(plan)")
     }

@@ -6,12 +6,12 @@ import Testing
 @Suite("Record: twice, late, and of dead tokens")
 struct RecordedAgainTests {
   @Test(
-    "the first final decision stays, except that a later acceptance counts",
+    "a claim that was recorded decides nothing more, except that a later acceptance counts",
     arguments: [
       (OutcomeDecision.skipped, OutcomeDecision.failed, "skipped|first"), (.failed, .skipped, "failed|first"),
       (.sent, .failed, "sent|first"), (.sent, .skipped, "sent|first"), (.sent, .held, "sent|first"),
-      (.failed, .sent, "sent|second"), (.skipped, .sent, "sent|second"), (.held, .skipped, "skipped|second"),
-      (.held, .failed, "failed|second"),
+      (.failed, .sent, "sent|second"), (.skipped, .sent, "sent|second"), (.held, .sent, "sent|second"),
+      (.held, .skipped, "held|first"), (.held, .failed, "held|first"),
     ])
   func firstFinal(_ first: OutcomeDecision, _ second: OutcomeDecision, _ kept: String) async throws {
     let chat = try await Chat()

@@ -95,7 +95,7 @@ func claim(
   _ database: TestDatabase, eventsMax: Int = 1000, lease: Duration = .seconds(60)
 ) async throws -> [PushEvent] {
   try await withStore(database) { store, reactor in
-    try await store.claim(eventsMax: eventsMax, deliveriesMax: 1000, lease: lease, on: reactor)
+    try await store.claim(ClaimLimits(eventsMax: eventsMax, deliveriesMax: 1000, lease: lease), on: reactor)
   }
 }
 

@@ -1,0 +1,54 @@
+internal import Logging
+internal import Postgres
+internal import PushStore
+internal import Reactors
+
+// One piece of work that cannot be looked at must not keep all others from being claimed: the host's functions may fail
+// for a single message, or take too long for a large one.
+extension DeliveryPipeline {
+  /// Leased at once; few, because each is looked at in a round trip of its own.
+  private static let piecesMax = 16
+
+  /// Leases some work, then looks at each piece alone. One that fails keeps its lease, comes back when that runs out,
+  /// and is parked with its error when that has happened too often.
+  func claimOneByOne(
+    _ limits: ClaimLimits, on reactor: isolated Reactor
+  ) async throws(PostgresError) -> [PushEvent] {
+    var limits = limits
+    limits.eventsMax = min(limits.eventsMax, Self.piecesMax)
+    limits.deliveriesMax = min(limits.deliveriesMax, Self.piecesMax)
+    limits.lanes = []
+    var events: [PushEvent] = []
+    for piece in try await store.lease(limits, on: reactor) {
+      do throws(PostgresError) {
+        events += try await store.look(at: piece, recipientsMax: limits.recipientsMax, on: reactor).map { [$0] } ?? []
+      } catch {
+        guard error.blamesStatement else { throw error }
+        try await setAside(piece, error, on: reactor)
+      }
+    }
+    signal.signal(on: reactor)
+    return events
+  }
+
+  private func setAside(
+    _ piece: LeasedWork, _ error: PostgresError, on reactor: isolated Reactor
+  ) async throws(PostgresError) {
+    logger.error(
+      "cannot look at this one; it is tried again when its lease is over",
+      metadata: ["subject_id": "\(piece.subject.id.lowercased)", "error": "\(error)"])
+    try await store.note(error, of: piece, on: reactor)
+  }
+}
+
+extension PostgresError {
+  /// Whether the statement or its data is at fault: the server would refuse it again, and others may be taken.
+  ///
+  /// Not so: what the server lacks or is going through (classes 53 to 58, but for a statement that took too long),
+  /// what other transactions did (40, 55), and the state of the session (08, 25, 26).
+  var blamesStatement: Bool {
+    guard code == .server, let sqlState else { return code == .decoding || code == .invalidParameter }
+    if sqlState == .queryCanceled { return true }
+    return !["08", "25", "26", "40", "53", "54", "55", "57", "58"].contains(String(sqlState.conditionClass))
+  }
+}

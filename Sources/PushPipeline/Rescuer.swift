@@ -1,0 +1,83 @@
+internal import Logging
+internal import Postgres
+internal import PushRules
+internal import PushStore
+public import Reactors
+
+/// Deals with work that no claim gets any further: parks what was claimed too often, enqueues what a trigger could not,
+/// and frees what waited for APNs for longer than a push is worth.
+///
+/// Looks every ten seconds. Any number of them may run on one database; one in each process does. When it dies, parked
+/// work is late, nothing else: expired leases are taken over by every claim.
+public final class Rescuer {
+  /// Between two looks.
+  private static let interval = Duration.seconds(10)
+
+  /// Rows of each kind in one statement.
+  private static let rowsMax = 500
+
+  private let pipeline: DeliveryPipeline
+  private let pause = Signal()
+  private var isStopped = false
+
+  /// Rescues for the pipelines that are configured like this one, and wakes it.
+  public init(for pipeline: DeliveryPipeline) {
+    self.pipeline = pipeline
+  }
+
+  /// Works until ``stop(on:)``.
+  public func run(on reactor: isolated Reactor) async {
+    while !isStopped {
+      _ = await pause.wait(for: Self.interval * .random(in: 0.8...1.2), on: reactor)
+      guard !isStopped else { break }
+      await look(on: reactor)
+    }
+  }
+
+  /// Ends ``run(on:)``.
+  public func stop(on reactor: isolated Reactor) {
+    isStopped = true
+    pause.signal(on: reactor)
+  }
+
+  /// One look, every kind to its end.
+  func look(on reactor: isolated Reactor) async {
+    let (store, configuration) = (pipeline.store, pipeline.configuration)
+    do throws(PostgresError) {
+      let parked = try await repeated { (limit) throws(PostgresError) in
+        try await store.parkExhausted(rescuesMax: configuration.rescuesMax, rowsMax: limit, on: reactor)
+      }
+      let missed = try await repeated { (limit) throws(PostgresError) in
+        try await store.enqueueMissed(rowsMax: limit, on: reactor)
+      }
+      let expired = try await repeated { (limit) throws(PostgresError) in
+        try await store.releaseExpired(life: configuration.policy.timeToLive, rowsMax: limit, on: reactor)
+      }
+      report(parked: parked, missed: missed)
+      if missed + expired > 0 { pipeline.wake(.due, on: reactor) }
+    } catch {
+      pipeline.logger.debug("cannot rescue work", metadata: ["error": "\(error)"])
+    }
+  }
+
+  private func report(parked: Int, missed: Int) {
+    if parked > 0 {
+      pipeline.logger.error("work was parked; tacet.parked has the reasons", metadata: ["rows": "\(parked)"])
+    }
+    if missed > 0 {
+      pipeline.logger.warning("events that a trigger could not enqueue were found", metadata: ["events": "\(missed)"])
+    }
+  }
+
+  /// Repeats a step while it finds as much as it may take.
+  private func repeated(
+    _ step: (Int) async throws(PostgresError) -> Int
+  ) async throws(PostgresError) -> Int {
+    var total = 0
+    while true {
+      let count = try await step(Self.rowsMax)
+      total += count
+      if count < Self.rowsMax { return total }
+    }
+  }
+}

@@ -1,0 +1,55 @@
+internal import Postgres
+
+/// How much one claim takes, and for how long.
+public struct ClaimLimits: Equatable, Sendable {
+  /// A lane that takes pushes now, and how many of the deliveries that wait for it.
+  public struct Lane: Equatable, Sendable {
+    /// As the record named it.
+    public let name: String
+    /// Deliveries at the most.
+    public let deliveriesMax: Int
+
+    /// Names a lane.
+    public init(_ name: String, deliveriesMax: Int) {
+      self.name = name
+      self.deliveriesMax = deliveriesMax
+    }
+  }
+
+  /// New events at the most.
+  public var eventsMax: Int
+
+  /// Rescued events, and holds and retries that are due, at the most each.
+  public var deliveriesMax: Int
+
+  /// Recipients of one event at the most; more come with a later claim. 500 take some milliseconds to decide, and keep
+  /// nobody else waiting for longer.
+  public var recipientsMax = 500
+
+  /// What may be claimed of the deliveries that wait for a lane.
+  public var lanes: [Lane] = []
+
+  /// How long nobody else may claim the same.
+  public var lease: Duration
+
+  /// How often a lease may run out before the work is left to be parked. With a lease of 30 s that doubles from the
+  /// third claim on, nine are about an hour: what cannot be decided for as long as a push is worth sending needs a
+  /// person.
+  public var rescuesMax = 9
+
+  /// Limits with the default bounds.
+  public init(eventsMax: Int, deliveriesMax: Int, lanes: [Lane] = [], lease: Duration) {
+    self.eventsMax = eventsMax
+    self.deliveriesMax = deliveriesMax
+    self.lanes = lanes
+    self.lease = lease
+  }
+
+  /// In the order of ``PushStatements/picking``.
+  var parameters: [any PostgresEncodable] {
+    [
+      eventsMax, deliveriesMax, lease.wholeMicroseconds, recipientsMax, rescuesMax, lanes.map(\.name),
+      lanes.map(\.deliveriesMax),
+    ]
+  }
+}

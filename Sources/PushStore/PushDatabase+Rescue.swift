@@ -1,0 +1,119 @@
+public import FoundationEssentials
+public import Postgres
+public import Reactors
+
+/// A leased piece of work that has not been looked at.
+public struct LeasedWork: Equatable, Sendable {
+  /// What it is about.
+  public let subject: PushSubject
+
+  /// Whom a delivery is for; nil for an event.
+  public let userID: UUID?
+}
+
+// Work that the usual claim and record cannot deal with.
+extension PushDatabase {
+  /// Leases work without looking at it: for when one piece that cannot be looked at makes every claim fail.
+  public func lease(_ limits: ClaimLimits, on reactor: isolated Reactor) async throws(PostgresError) -> [LeasedWork] {
+    var work: [LeasedWork] = []
+    for row in try await pool.query(PushStatements.lease, limits.parameters, on: reactor) {
+      let subject = PushSubject(id: try row.decode(0), kind: try row.decode(1))
+      work.append(LeasedWork(subject: subject, userID: try row.decode(2)))
+    }
+    return work
+  }
+
+  /// Looks at leased work.
+  /// - Returns: nil when it is gone.
+  public func look(
+    at work: LeasedWork, recipientsMax: Int, on reactor: isolated Reactor
+  ) async throws(PostgresError) -> PushEvent? {
+    let rows =
+      if let userID = work.userID {
+        try await pool.query(
+          PushStatements.lookAtDelivery, [work.subject.id, work.subject.kind, userID], on: reactor)
+      } else {
+        try await pool.query(
+          PushStatements.lookAtEvent, [work.subject.id, work.subject.kind, recipientsMax], on: reactor)
+      }
+    return try ClaimRow.events(from: rows, recipientsMax: recipientsMax).first
+  }
+
+  /// Notes why leased work could not be looked at; it stands in the parked row if that never works.
+  public func note(
+    _ error: PostgresError, of work: LeasedWork, on reactor: isolated Reactor
+  ) async throws(PostgresError) {
+    let reason = error.description
+    if let userID = work.userID {
+      let parameters: [any PostgresEncodable] = [work.subject.id, work.subject.kind, userID, reason]
+      try await pool.query(PushStatements.noteDeliveryError, parameters, on: reactor)
+    } else {
+      try await pool.query(PushStatements.noteEventError, [work.subject.id, work.subject.kind, reason], on: reactor)
+    }
+  }
+
+  /// Sets a claimed event aside whose record the database refuses.
+  /// - Returns: whether it was still ours.
+  @discardableResult
+  public func park(
+    _ event: PushEvent, because error: PostgresError, on reactor: isolated Reactor
+  ) async throws(PostgresError) -> Bool {
+    let userID = event.origin == .delivery ? event.recipients.first?.userID : nil
+    let parameters: [any PostgresEncodable] = [
+      event.subject.id, event.subject.kind, userID, event.attempts, error.description,
+    ]
+    return try await count(PushStatements.parkRefused, parameters, on: reactor) > 0
+  }
+
+  /// Sets aside what was claimed too often without a record.
+  /// - Returns: how much was.
+  public func parkExhausted(
+    rescuesMax: Int, rowsMax: Int, on reactor: isolated Reactor
+  ) async throws(PostgresError) -> Int {
+    try await count(PushStatements.parkExhausted, [rescuesMax, rowsMax], on: reactor)
+  }
+
+  /// Enqueues events that a trigger could not write to the inbox.
+  /// - Returns: how many there were.
+  public func enqueueMissed(rowsMax: Int, on reactor: isolated Reactor) async throws(PostgresError) -> Int {
+    try await count(PushStatements.enqueueMissed, [rowsMax], on: reactor)
+  }
+
+  /// Frees what has waited for its lane for longer than its life, so that it is recorded as expired.
+  /// - Returns: how much was.
+  public func releaseExpired(
+    life: Duration, rowsMax: Int, on reactor: isolated Reactor
+  ) async throws(PostgresError) -> Int {
+    try await count(PushStatements.releaseExpired, [life.wholeMicroseconds, rowsMax], on: reactor)
+  }
+
+  /// Makes those of the holds due about which something was learnt while they were being recorded.
+  /// - Returns: how many were.
+  public func review(_ holds: [RecordedHold], on reactor: isolated Reactor) async throws(PostgresError) -> Int {
+    let parameters: [any PostgresEncodable] = [
+      holds.map(\.subject.id), holds.map(\.subject.kind), holds.map(\.userID),
+    ]
+    return try await count(PushStatements.reviewHolds, parameters, on: reactor)
+  }
+
+  private func count(
+    _ statement: PostgresStatement, _ parameters: [any PostgresEncodable], on reactor: isolated Reactor
+  ) async throws(PostgresError) -> Int {
+    Int(try await pool.query(statement, parameters, on: reactor).one().decode(0, as: Int64.self))
+  }
+}
+
+/// A hold that was just recorded.
+public struct RecordedHold: Equatable, Sendable {
+  /// What is held.
+  public let subject: PushSubject
+
+  /// Whom it is for.
+  public let userID: UUID
+
+  /// Names a hold.
+  public init(subject: PushSubject, userID: UUID) {
+    self.subject = subject
+    self.userID = userID
+  }
+}

@@ -1,0 +1,42 @@
+internal import Postgres
+
+extension PushStatements {
+  /// Makes holds due about which something was learnt while they were being recorded.
+  ///
+  /// A host's transaction that changes presence sees no hold that is not committed yet, and the claim sees nothing of
+  /// that transaction before it commits; between the two a reason to look again can fall. So every new hold is held
+  /// against the facts once more, a moment after its record.
+  ///
+  /// `$1`–`$3`: subjects, kinds and users, in columns of equal length. Answers the number of holds released.
+  static let reviewHolds = PostgresStatement(
+    "review_holds",
+    """
+    with released as (
+      update tacet.deliveries d
+      set due_at = now()
+      from (
+        select x.subject_id, x.user_id, x.kind
+        from unnest($1, $2, $3) as h (subject_id, kind, user_id)
+        join tacet.deliveries x on x.subject_id = h.subject_id and x.user_id = h.user_id and x.kind = h.kind
+        left join lateral tacet.message_context(x.subject_id) m on true
+        left join lateral (
+          select v.user_id, v.last_seen, v.left_at
+          from tacet.seen_by(m.conversation_id) v
+          where v.user_id = x.user_id
+        ) s on true
+        where x.state = 'held' and not x.is_claimed and x.due_at > now()
+          and (
+            s.user_id is null
+            or s.user_id = any (m.read_by)
+            or s.left_at >= s.last_seen
+            or s.last_seen > greatest(m.created_at, x.enqueued_at) and s.last_seen <= now()
+          )
+        for update of x skip locked
+      ) x
+      where d.subject_id = x.subject_id and d.user_id = x.user_id and d.kind = x.kind
+      returning 1
+    )
+    select count(*) from released
+    """,
+    [.array(of: .uuid), .array(of: .text), .array(of: .uuid)])
+}

@@ -1,0 +1,118 @@
+internal import Postgres
+
+extension PushStatements {
+  /// The types of the parameters of ``picking``.
+  static let pickingParameterTypes: [PostgresType] =
+    [.int8, .int8, .int8, .int8, .int8, .array(of: .text), .array(of: .int8)]
+
+  /// Leases inbox rows and deliveries, and names them `work`; `limits` holds the bound on recipients.
+  ///
+  /// `$1`: new events at the most. `$2`: rescued events and due deliveries at the most, each. `$3`: the lease in
+  /// microseconds. `$4`: recipients of one event at the most. `$5`: rescues after which work is parked.
+  /// `$6`, `$7`: the lanes that take pushes now, and how many waiting deliveries each.
+  ///
+  /// - New events first, the newest of them first: after an outage the message of this second goes out before that of an
+  ///   hour ago. Conversations take turns, so that a flooded one keeps no other waiting; the turns are dealt among the
+  ///   newest rows, sixteen times as many as are taken.
+  /// - Then what a lost claim left behind, what has become due, and what waited for its lane, again the newest first.
+  /// - What was claimed three times without a record may be what kills its claimants: one of a kind at a time, so that
+  ///   nothing innocent shares its fate often. From then on the lease doubles with every claim, up to 32 times.
+  ///
+  /// The common table expressions that lock are materialized, so that the planner cannot run a `limit` more than once.
+  /// Rows that somebody else is claiming are skipped.
+  static let picking = """
+    with newest as materialized (
+      select
+        i.subject_id, i.kind, i.available_at,
+        row_number() over (
+          partition by coalesce(i.conversation_id, i.subject_id) order by i.available_at desc
+        ) as turn
+      from (
+        select n.subject_id, n.kind, n.available_at, n.conversation_id
+        from tacet.inbox n
+        where not n.is_claimed and n.available_at <= now()
+        order by n.available_at desc
+        limit 16 * $1
+      ) i
+    ), fresh as materialized (
+      select i.subject_id, i.kind
+      from newest n
+      join tacet.inbox i on i.subject_id = n.subject_id and i.kind = n.kind
+      where not i.is_claimed
+      order by n.turn, n.available_at desc
+      limit $1
+      for update of i skip locked
+    ), rescued as materialized (
+      select i.subject_id, i.kind
+      from tacet.inbox i
+      where i.is_claimed and i.rescues < 2 and i.available_at <= now()
+      order by i.available_at desc
+      limit $2
+      for update skip locked
+    ), suspect as materialized (
+      select i.subject_id, i.kind
+      from tacet.inbox i
+      where i.is_claimed and i.rescues >= 2 and i.rescues < $5 and i.available_at <= now()
+      order by i.available_at
+      limit least($2, 1)
+      for update skip locked
+    ), events as (
+      update tacet.inbox i
+      set
+        available_at = now()
+          + ($3 << least(greatest(i.rescues + i.is_claimed::int - 1, 0), 5)) * interval '1 microsecond',
+        attempts = i.attempts + 1,
+        rescues = i.rescues + i.is_claimed::int,
+        is_claimed = true
+      from (select * from fresh union all select * from rescued union all select * from suspect) p
+      where i.subject_id = p.subject_id and i.kind = p.kind
+      returning i.subject_id, i.kind, i.attempts, i.enqueued_at
+    ), due as materialized (
+      select d.subject_id, d.user_id, d.kind
+      from tacet.deliveries d
+      where d.state <> 'waiting' and d.due_at <= now() and d.rescues < 2
+      order by d.due_at
+      limit $2
+      for update skip locked
+    ), waiting as materialized (
+      select w.subject_id, w.user_id, w.kind
+      from unnest($6, $7) as l (lane, places)
+      cross join lateral (
+        select d.subject_id, d.user_id, d.kind
+        from tacet.deliveries d
+        where d.state = 'waiting' and d.lane = l.lane and d.due_at <= now() and d.rescues < 2
+        order by d.enqueued_at desc
+        limit l.places
+        for update skip locked
+      ) w
+    ), suspect_delivery as materialized (
+      select d.subject_id, d.user_id, d.kind
+      from tacet.deliveries d
+      where d.rescues > 1 and d.rescues < $5 and d.due_at <= now()
+      order by d.due_at
+      limit least($2, 1)
+      for update skip locked
+    ), deliveries as (
+      update tacet.deliveries d
+      set
+        due_at = now()
+          + ($3 << least(greatest(d.rescues + d.is_claimed::int - 1, 0), 5)) * interval '1 microsecond',
+        attempts = d.attempts + 1,
+        rescues = d.rescues + d.is_claimed::int,
+        is_claimed = true
+      from (select * from due union all select * from waiting union all select * from suspect_delivery) p
+      where d.subject_id = p.subject_id and d.user_id = p.user_id and d.kind = p.kind
+      returning
+        d.subject_id, d.user_id, d.kind, d.attempts, d.enqueued_at, d.accepted_devices,
+        \(heldMicroseconds) as held_us
+    ), work as (
+      select
+        e.subject_id, e.kind, null::uuid as user_id, e.attempts, e.enqueued_at, '{}'::text[] as accepted_devices,
+        0::bigint as held_us
+      from events e
+      union all
+      select d.subject_id, d.kind, d.user_id, d.attempts, d.enqueued_at, d.accepted_devices, d.held_us
+      from deliveries d
+    ), limits as (select $4::bigint as recipients_max)
+    """
+}

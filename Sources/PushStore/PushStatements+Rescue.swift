@@ -1,0 +1,148 @@
+internal import Postgres
+
+extension PushStatements {
+  /// Notes why an event could not be looked at. `$1`: the subject. `$2`: its kind. `$3`: the error.
+  static let noteEventError = PostgresStatement(
+    "note_event_error",
+    "update tacet.inbox i set error = $3 where i.subject_id = $1 and i.kind = $2 and i.is_claimed",
+    [.uuid, .text, .text])
+
+  /// Notes why a delivery could not be looked at. `$1`: the subject. `$2`: its kind. `$3`: the user. `$4`: the error.
+  static let noteDeliveryError = PostgresStatement(
+    "note_delivery_error",
+    """
+    update tacet.deliveries d set error = $4
+    where d.subject_id = $1 and d.kind = $2 and d.user_id = $3 and d.is_claimed
+    """,
+    [.uuid, .text, .uuid, .text])
+
+  /// Parks events and deliveries whose leases ran out too often.
+  ///
+  /// `$1`: rescues after which work is parked. `$2`: rows of each table at the most. Answers the number parked.
+  static let parkExhausted = PostgresStatement(
+    "park_exhausted",
+    """
+    with events as (
+      delete from tacet.inbox i
+      using (
+        select x.subject_id, x.kind
+        from tacet.inbox x
+        where x.is_claimed and x.rescues >= $1 and x.available_at <= now()
+        limit $2
+        for update skip locked
+      ) x
+      where i.subject_id = x.subject_id and i.kind = x.kind
+      returning i.*
+    ), deliveries as (
+      delete from tacet.deliveries d
+      using (
+        select x.subject_id, x.user_id, x.kind
+        from tacet.deliveries x
+        where x.rescues > 1 and x.rescues >= $1 and x.due_at <= now()
+        limit $2
+        for update skip locked
+      ) x
+      where d.subject_id = x.subject_id and d.user_id = x.user_id and d.kind = x.kind
+      returning d.*
+    ), \(parking)
+    """,
+    [.int8, .int8])
+
+  /// Parks one event or delivery whose record the database refuses, under the claim that decided it.
+  ///
+  /// `$1`: the subject. `$2`: its kind. `$3`: the user, null for an event. `$4`: the claim's attempts. `$5`: the reason.
+  static let parkRefused = PostgresStatement(
+    "park_refused",
+    """
+    with events as (
+      delete from tacet.inbox i
+      where $3::uuid is null and i.subject_id = $1 and i.kind = $2 and i.attempts = $4 and i.is_claimed
+      returning i.subject_id, i.kind, i.conversation_id, i.enqueued_at, i.attempts, $5::text as error
+    ), deliveries as (
+      delete from tacet.deliveries d
+      where d.user_id = $3 and d.subject_id = $1 and d.kind = $2 and d.attempts = $4 and d.is_claimed
+      returning
+        d.subject_id, d.user_id, d.kind, d.conversation_id, d.enqueued_at, d.attempts, d.accepted_devices,
+        $5::text as error
+    ), \(parking)
+    """,
+    [.uuid, .text, .uuid, .int8, .text])
+
+  /// Moves deleted `events` and `deliveries` to the parked rows. Somebody who is told nothing more has a failed push;
+  /// one that reached a device stays sent.
+  private static let parking = """
+    parked as (
+      insert into tacet.parked (
+        subject_id, user_id, kind, conversation_id, enqueued_at, attempts, reason, accepted_devices
+      )
+      select
+        e.subject_id, null::uuid, e.kind, e.conversation_id, e.enqueued_at, e.attempts,
+        coalesce(e.error, 'claimed too often without a record'), '{}'::text[]
+      from events e
+      union all
+      select
+        d.subject_id, d.user_id, d.kind, d.conversation_id, d.enqueued_at, d.attempts,
+        coalesce(d.error, 'claimed too often without a record'), d.accepted_devices
+      from deliveries d
+      returning 1
+    ), failed as (
+      update public.push_log l
+      set decision = 'failed', reason = 'parked', held_until = null
+      from deliveries d
+      where l.subject_id = d.subject_id and l.user_id = d.user_id and l.push_type = d.kind and l.decision = 'held'
+    )
+    select count(*) from parked
+    """
+
+  /// Enqueues events that a trigger could not. What has been recorded meanwhile finds nobody left to tell.
+  ///
+  /// `$1`: failures at the most. Answers the number of events found.
+  static let enqueueMissed = PostgresStatement(
+    "enqueue_missed",
+    """
+    with missed as (
+      update tacet.trigger_failures f
+      set subject_ids = '{}'
+      from (
+        select x.ctid as place, x.subject_ids, x.failed_at
+        from tacet.trigger_failures x
+        where x.subject_ids <> '{}'
+        order by x.failed_at
+        limit $1
+        for update skip locked
+      ) x
+      where f.ctid = x.place
+      returning x.subject_ids, x.failed_at
+    ), enqueued as (
+      insert into tacet.inbox (subject_id, kind, enqueued_at)
+      select s.subject_id, 'message', m.failed_at from missed m, unnest(m.subject_ids) as s (subject_id)
+      on conflict do nothing
+    )
+    select coalesce(sum(cardinality(m.subject_ids)), 0)::bigint from missed m
+    """,
+    [.int8])
+
+  /// Makes what waited for its lane longer than a push is worth claimable, so that it is recorded as expired.
+  ///
+  /// `$1`: the message's life in microseconds. `$2`: rows at the most. Answers the number of rows.
+  static let releaseExpired = PostgresStatement(
+    "release_expired",
+    """
+    with released as (
+      update tacet.deliveries d
+      set state = 'retryable', lane = null, due_at = now()
+      from (
+        select x.subject_id, x.user_id, x.kind
+        from tacet.deliveries x
+        where x.state = 'waiting' and not x.is_claimed
+          and x.enqueued_at < now() - ($1 + x.held_us) * interval '1 microsecond'
+        limit $2
+        for update skip locked
+      ) x
+      where d.subject_id = x.subject_id and d.user_id = x.user_id and d.kind = x.kind
+      returning 1
+    )
+    select count(*) from released
+    """,
+    [.int8, .int8])
+}
