@@ -4,17 +4,18 @@ public import TLSStreams
 /// Accepts connections on one reactor and serves them with one handler.
 public final class HTTP2Listener {
   /// Where it listens, with the port the kernel chose when port 0 was asked for.
-  public var address: SocketAddress { socket.address }
+  public let address: SocketAddress
 
   /// Pause after the process has run out of descriptors or memory; the next connection that closes makes room.
   private static let exhaustionPause = Duration.milliseconds(100)
 
-  private let socket: ListeningSocket
+  /// Nil when stopped. Connections keep the listener, and must not keep the port with it: the kernel would go on
+  /// completing connections that nobody accepts.
+  private var socket: ListeningSocket?
   private let context: TLSContext
   private let configuration: HTTP2ServerConfiguration
   private let handler: any HTTP2RequestHandler
   private var registration: Registration?
-  private var isStopped = false
 
   /// Open or in their handshake.
   private var connections = 0
@@ -28,18 +29,20 @@ public final class HTTP2Listener {
     reactor: isolated Reactor
   ) throws(SystemError) {
     precondition(context.protocols.contains("h2"), "HTTP/2 over TLS needs ALPN h2 (RFC 9113 §3.2)")
-    socket = try ListeningSocket(on: address)
+    let socket = try ListeningSocket(on: address)
+    self.socket = socket
+    self.address = socket.address
     self.context = context
     self.configuration = configuration
     self.handler = handler
     registration = try reactor.register(socket.descriptor, for: .read, handler: self)
   }
 
-  /// Accepts no more; connections that have been accepted go on.
+  /// Accepts no more and lets the port go: who comes now is refused. What has been accepted goes on.
   public func stop(on reactor: isolated Reactor) {
-    isStopped = true
     if let registration { reactor.deregister(registration) }
     registration = nil
+    socket = nil
   }
 
   func connectionEnded() {
@@ -50,7 +53,7 @@ public final class HTTP2Listener {
 extension HTTP2Listener: ReadinessHandler {
   /// Clients are waiting.
   public func readinessChanged(_ readiness: Readiness, on reactor: isolated Reactor) {
-    while true {
+    while let socket {
       switch socket.accept() {
       case .accepted(let client, _): admit(client, on: reactor)
       case .connectionLost: continue
@@ -89,7 +92,7 @@ extension HTTP2Listener: TimerHandler {
 
   /// The pause is over.
   public func timerFired(_ timer: TimerToken, on reactor: isolated Reactor) {
-    guard !isStopped else { return }
+    guard let socket else { return }
     registration = try? reactor.register(socket.descriptor, for: .read, handler: self)
     if registration == nil { reactor.schedule(after: HTTP2Listener.exhaustionPause, self) }
   }
