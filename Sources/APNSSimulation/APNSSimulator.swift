@@ -32,6 +32,11 @@ public final class APNSSimulator: Sendable {
     let group: ReactorGroup
     var listeners: [BoundListener] = []
     var control: HTTPService?
+
+    /// Each environment once, though it has a socket on every reactor.
+    var addresses: [SimulatedEnvironment: SocketAddress] {
+      Dictionary(listeners.map { ($0.environment, $0.address) }) { first, _ in first }
+    }
   }
 
   /// A simulator that does not listen yet.
@@ -58,14 +63,10 @@ public final class APNSSimulator: Sendable {
   public func start() async throws -> SimulatorAddresses {
     var running = Running(group: try ReactorGroup(count: configuration.reactors, name: "simulator"))
     do {
-      var addresses: [SimulatedEnvironment: SocketAddress] = [:]
-      for (environment, address) in configuration.listeners {
-        addresses[environment] = try await listen(environment, on: address, &running)
-      }
+      try await listen(on: configuration.listeners, &running)
       running.control = try await startControl(running.group)
-      let control = running.control?.address
       self.running.withLock { [running] in $0 = running }
-      return SimulatorAddresses(listeners: addresses, control: control)
+      return SimulatorAddresses(listeners: running.addresses, control: running.control?.address)
     } catch {
       await Self.end(running)
       throw error
@@ -79,6 +80,31 @@ public final class APNSSimulator: Sendable {
       return running
     }
     if let running { await Self.end(running) }
+  }
+
+  /// Goes out of service: every connection is closed and clients that come are refused, until ``resume()``. The control
+  /// endpoint, registry and records stay. Not to be called while another of these calls runs.
+  public func suspend() async {
+    for listener in running.withLock({ $0?.listeners ?? [] }) { await listener.end() }
+  }
+
+  /// Listens again where it did before ``suspend()``.
+  /// - Throws: an error that names the address when somebody has taken it meanwhile; the simulator is stopped then.
+  public func resume() async throws {
+    let taken = running.withLock { running in
+      defer { running = nil }
+      return running
+    }
+    guard var running = taken else { return }
+    let addresses = running.addresses
+    running.listeners = []
+    do {
+      try await listen(on: addresses, &running)
+      self.running.withLock { [running] in $0 = running }
+    } catch {
+      await Self.end(running)
+      throw error
+    }
   }
 
   /// Waits until `count` pushes have been recorded since the start or the last clearing of the log.
@@ -95,10 +121,16 @@ public final class APNSSimulator: Sendable {
 
 // Starting and ending.
 extension APNSSimulator {
+  private func listen(
+    on addresses: [SimulatedEnvironment: SocketAddress], _ running: inout Running
+  ) async throws {
+    for (environment, address) in addresses { try await listen(environment, on: address, &running) }
+  }
+
   /// One socket for each reactor, all with the same port.
   private func listen(
     _ environment: SimulatedEnvironment, on address: SocketAddress, _ running: inout Running
-  ) async throws -> SocketAddress {
+  ) async throws {
     var address = address
     for reactor in running.group.reactors {
       let wanted = address
@@ -111,7 +143,6 @@ extension APNSSimulator {
       running.listeners.append(listener)
       address = listener.address
     }
-    return address
   }
 
   private func startControl(_ group: ReactorGroup) async throws -> HTTPService? {

@@ -1,3 +1,4 @@
+import Foundation
 import HTTP2
 import Reactors
 import Testing
@@ -54,6 +55,26 @@ struct PushServerTests {
       let outcomes = await connection.outcomes(of: Array(repeating: push, count: 10), on: reactor)
       #expect(outcomes == Array(repeating: "200", count: 5) + Array(repeating: "not processed: goaway", count: 5))
       #expect(scene.service.withLog { $0.total } == 6)
+    }
+  }
+
+  @Test("out of service, it ends its connections and refuses new ones; back in service, it answers at the same address")
+  func outOfService() async throws {
+    try await SimulatorScene.play { scene, reactor in
+      let before = try await scene.connect(on: reactor)
+      let push = scene.push(try scene.providerToken())
+      #expect(await before.outcome(of: push, on: reactor) == "200")
+      await scene.simulator.suspend()
+      #expect(scene.simulator.connections.open.isEmpty)
+      let address = try #require(scene.addresses.listeners[.production])
+      let refused = await #expect(throws: SystemError.self) {
+        _ = try await Socket.connect(to: address, within: .seconds(10), on: reactor)
+      }
+      #expect(refused?.code == ECONNREFUSED)
+      try await scene.simulator.resume()
+      let after = try await scene.connect(on: reactor)
+      #expect(await after.outcome(of: push, on: reactor) == "200")
+      #expect(scene.service.withLog { $0.total } == 2)
     }
   }
 

@@ -6,6 +6,7 @@ internal import TLSStreams
 ///
 /// Unchecked because both belong to the reactor; safe because they are touched there only.
 struct BoundListener: @unchecked Sendable {
+  let environment: SimulatedEnvironment
   let address: SocketAddress
 
   private let listener: HTTP2Listener
@@ -18,6 +19,7 @@ struct BoundListener: @unchecked Sendable {
     listener = try HTTP2Listener(
       on: address, context: context, configuration: server.configuration, handler: server, reactor: reactor)
     self.server = server
+    environment = server.environment
     self.reactor = reactor
     self.address = listener.address
   }

@@ -4,12 +4,13 @@ internal import Reactors
 
 /// Serves one environment on one reactor: hands requests to the service, and gives the answers or lets the faults happen.
 final class PushServer {
-  private let environment: SimulatedEnvironment
+  let environment: SimulatedEnvironment
   let service: SimulatedService
   let directory: ConnectionDirectory
   private let policy: StreamPolicy
   let logger: Logger
   private var connections: [ObjectIdentifier: ServedConnection] = [:]
+  private var isClosed = false
 
   init(
     _ environment: SimulatedEnvironment, service: SimulatedService, directory: ConnectionDirectory,
@@ -32,8 +33,9 @@ final class PushServer {
     return configuration
   }
 
-  /// Says goodbye to every client.
+  /// Says goodbye to every client, those in their handshake included.
   func closeAll(on reactor: isolated Reactor) {
+    isClosed = true
     for connection in connections.values { connection.link.close(on: reactor) }
   }
 
@@ -45,6 +47,7 @@ final class PushServer {
 
 extension PushServer: HTTP2RequestHandler {
   func connectionOpened(_ link: HTTP2ServerConnection, on reactor: isolated Reactor) {
+    guard !isClosed else { return link.close(on: reactor) }
     let handle = PushServerHandle(self, on: reactor)
     let number = directory.add(environment: environment, streamsMax: link.streamsMax) { fault, number in
       handle.perform { server, reactor in server.strike(fault, number: number, on: reactor) }
