@@ -11,6 +11,8 @@ public struct PostgresError: Error, Sendable, CustomStringConvertible, CustomDeb
     case connectionLost = "the database connection was lost"
     /// No answer within the limit: the statement may or may not have taken effect.
     case timedOut = "the database did not answer in time"
+    /// The session answers, but what another session notified did not arrive.
+    case deaf = "notifications do not arrive: a pooler in transaction mode, or a half-open connection"
     /// There is no connection, so the statement was never sent.
     case notConnected = "no database connection"
     /// A column is absent, null, or of a type that the asked-for Swift type cannot hold.

@@ -20,6 +20,8 @@ public final class PostgresListener {
 
   private let configuration: PostgresConfiguration
   private let heartbeat: ReconnectingConnection.Heartbeat
+  private let probe: ListenProbe?
+  private weak var probeSender: (any PostgresProbeSender)?
   private let logger: Logger
   private weak var handler: (any PostgresListenerHandler)?
   private var slot: ReconnectingConnection?
@@ -29,11 +31,16 @@ public final class PostgresListener {
   ///   - heartbeatInterval: how often a silent session is asked for a sign of life.
   ///   - heartbeatLimit: how long the sign may take before the session is given up. The sum of both bounds how long a
   ///     vanished server goes unnoticed.
+  ///   - probeSender: with one, the sign of life is a notification that it sends from another session, first of all
+  ///     before ``State/listening`` is told; without one it is an answered statement. Not kept alive.
   ///   - handler: not kept alive.
   public init(
     _ configuration: PostgresConfiguration, channels: [String], heartbeatInterval: Duration = .seconds(10),
-    heartbeatLimit: Duration = .seconds(5), logger: Logger, handler: any PostgresListenerHandler
+    heartbeatLimit: Duration = .seconds(5), probeSender: (any PostgresProbeSender)? = nil, logger: Logger,
+    handler: any PostgresListenerHandler
   ) {
+    probe = probeSender.map { ListenProbe(sender: $0) }
+    self.probeSender = probeSender
     self.configuration = configuration
     self.channels = channels
     heartbeat = .init(interval: heartbeatInterval, limit: heartbeatLimit)
@@ -86,9 +93,25 @@ public protocol PostgresListenerHandler: AnyObject {
 
 extension PostgresListener: ReconnectingConnectionOwner {
   func setUp(_ connection: PostgresConnection, on reactor: isolated Reactor) async throws(PostgresError) {
-    for (number, channel) in channels.enumerated() {
+    let all = channels + (probe.map { [$0.channel] } ?? [])
+    for (number, channel) in all.enumerated() {
       let identifier = "\"" + channel.reduce(into: "") { $0 += $1 == "\"" ? "\"\"" : String($1) } + "\""
       try await connection.query(PostgresStatement("listen_\(number)", "listen \(identifier)"), on: reactor)
+    }
+    guard let probe else { return }
+    if case .unproven(let error) = try await probe.check(connection, within: heartbeat.limit, on: reactor) {
+      throw error
+    }
+  }
+
+  func checkAlive(
+    _ connection: PostgresConnection, within limit: Duration, on reactor: isolated Reactor
+  ) async throws(PostgresError) {
+    guard let probe else { return try await connection.checkAlive(within: limit, on: reactor) }
+    switch try await probe.check(connection, within: limit, on: reactor) {
+    case .hears: probeSender?.probeHeard(on: reactor)
+    // The other sessions are ill, and their owner will say so; this one answers.
+    case .unproven(let error): logger.debug("no probe was sent", metadata: ["error": "\(error.debugDescription)"])
     }
   }
 
@@ -96,11 +119,19 @@ extension PostgresListener: ReconnectingConnectionOwner {
     handler?.listenerStateChanged(.listening, on: reactor)
   }
 
+  func sessionEnded(on reactor: isolated Reactor) {
+    probe?.cancel(on: reactor)
+  }
+
   func connectionFailed(_ error: PostgresError, on reactor: isolated Reactor) {
     handler?.listenerStateChanged(.lost(error), on: reactor)
   }
 
   func notificationArrived(_ notification: PostgresNotification, on reactor: isolated Reactor) {
-    handler?.notificationArrived(notification, on: reactor)
+    if let probe, notification.channel == probe.channel {
+      probe.heard(notification.payload, on: reactor)
+    } else {
+      handler?.notificationArrived(notification, on: reactor)
+    }
   }
 }

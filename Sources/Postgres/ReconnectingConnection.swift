@@ -91,13 +91,19 @@ final class ReconnectingConnection {
     while let connection {
       if await sessionEnded.wait(for: heartbeat.interval, on: reactor) { continue }
       do throws(PostgresError) {
-        try await connection.query(.heartbeat, within: heartbeat.limit, on: reactor)
+        try await checkAlive(connection, on: reactor)
       } catch  where error.code != .tooManyPending {
-        connection.close(on: reactor)
+        connection.lose(error, on: reactor)
       } catch {
         // Too busy for a heartbeat is alive; its own deadlines watch over it.
       }
     }
+  }
+
+  private func checkAlive(
+    _ connection: PostgresConnection, on reactor: isolated Reactor
+  ) async throws(PostgresError) {
+    try await owner?.checkAlive(connection, within: heartbeat.limit, on: reactor)
   }
 
   private func report(_ message: Logger.Message, _ error: PostgresError, on reactor: isolated Reactor) {
@@ -114,6 +120,7 @@ extension ReconnectingConnection: PostgresConnectionObserver {
     let wasOpen = connection != nil
     connection = nil
     sessionEnded.signal(on: reactor)
+    owner?.sessionEnded(on: reactor)
     if wasOpen { report("database session ended", reason, on: reactor) }
   }
 
@@ -127,8 +134,17 @@ protocol ReconnectingConnectionOwner: AnyObject {
   /// Prepares a new session before anybody else uses it.
   func setUp(_ connection: PostgresConnection, on reactor: isolated Reactor) async throws(PostgresError)
 
+  /// Looks whether a session that nobody has asked anything lately is alive.
+  /// - Throws: why it is not; it is then given up.
+  func checkAlive(
+    _ connection: PostgresConnection, within limit: Duration, on reactor: isolated Reactor
+  ) async throws(PostgresError)
+
   /// The session can be used.
   func connectionOpened(on reactor: isolated Reactor)
+
+  /// A session has ended, in its set-up or later: whoever waits for something to come from it waits in vain.
+  func sessionEnded(on reactor: isolated Reactor)
 
   /// An attempt to connect has failed, or an open session has ended.
   func connectionFailed(_ error: PostgresError, on reactor: isolated Reactor)
@@ -139,9 +155,24 @@ protocol ReconnectingConnectionOwner: AnyObject {
 extension ReconnectingConnectionOwner {
   func setUp(_ connection: PostgresConnection, on reactor: isolated Reactor) async throws(PostgresError) {}
 
+  func checkAlive(
+    _ connection: PostgresConnection, within limit: Duration, on reactor: isolated Reactor
+  ) async throws(PostgresError) {
+    try await connection.checkAlive(within: limit, on: reactor)
+  }
+
   func connectionOpened(on reactor: isolated Reactor) {}
+
+  func sessionEnded(on reactor: isolated Reactor) {}
 
   func connectionFailed(_ error: PostgresError, on reactor: isolated Reactor) {}
 
   func notificationArrived(_ notification: PostgresNotification, on reactor: isolated Reactor) {}
+}
+
+extension PostgresConnection {
+  /// Asks for the least that proves a session alive: an answer.
+  func checkAlive(within limit: Duration, on reactor: isolated Reactor) async throws(PostgresError) {
+    try await query(.heartbeat, within: limit, on: reactor)
+  }
 }

@@ -9,6 +9,19 @@ extension PushStatements {
   /// Says that the service needs to be notified again.
   static let unlockAwake = PostgresStatement("unlock_awake", "select pg_advisory_unlock(1952539493, 1)")
 
+  /// What a listener must hear: a token on a channel of its own, sent by another session than the one that listens.
+  static let sendProbe = PostgresStatement("send_probe", "select pg_notify($1, $2)", [.text, .text])
+
+  /// Says for half a minute more that the service listens; triggers do not notify when nobody does. Every listener says
+  /// it every few seconds; who finds it said just now leaves the row alone.
+  static let noteListening = PostgresStatement(
+    "note_listening",
+    """
+    update tacet.settings s
+    set listening_until = clock_timestamp() + interval '30 seconds'
+    where s.listening_until is null or s.listening_until < clock_timestamp() + interval '25 seconds'
+    """)
+
   /// Keeps a second migrator waiting.
   static let lockMigrations = PostgresStatement("lock_migrations", "select pg_advisory_lock(1952539493, 2)")
 

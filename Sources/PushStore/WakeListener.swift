@@ -7,6 +7,10 @@ public import Reactors
 /// Its session holds the awake lock while the service polls anyway, so that the host's inserts do not notify: a NOTIFY
 /// in every transaction makes concurrent commits wait for each other. The lock ends with the session; whatever happens
 /// to this process, the next insert notifies again.
+///
+/// That it hears is proved again and again by a notification that another session sends to a channel of its own: behind a
+/// pooler in transaction mode, or on a connection whose other end has vanished, nothing else would tell. Each proof is
+/// noted in the database, whose triggers notify only as long as somebody hears.
 public final class WakeListener {
   /// How long one attempt waits for transactions that hold the lock shared because they are about to notify. A host
   /// transaction may stay open for hours; nothing is lost but a notification for nothing.
@@ -15,6 +19,13 @@ public final class WakeListener {
   /// Before the next attempt at the lock, so that a refusal is not asked for in a loop.
   private static let lockRetryWait = Duration.milliseconds(100)
 
+  /// How often the proof is asked for, and how long it may take. Together they are how long a silent death can go
+  /// unnoticed, and a second less than the quarter of a minute that operators are promised.
+  public static let probeInterval = Duration.seconds(9)
+  /// See ``probeInterval``.
+  public static let probeLimit = Duration.seconds(5)
+
+  private let pool: PostgresPool
   private let status: ListenStatus
   private let logger: Logger
   private weak var handler: (any WakeHandler)?
@@ -22,19 +33,28 @@ public final class WakeListener {
   private var wantsAwakeLock = false
   private var holdsAwakeLock = false
   private var isChangingLock = false
+  /// The failure that was logged last; each attempt to connect fails in the same way, and one line about it is enough.
+  private var loggedFailure: String?
 
   /// - Parameters:
-  ///   - status: told whether notifications arrive. handler: whom to wake; not kept alive.
+  ///   - configuration: how to open the session that listens.
+  ///   - pool: whose sessions send the probes; stays the caller's.
+  ///   - status: told whether notifications arrive.
+  ///   - handler: whom to wake; not kept alive.
   public init(
-    _ configuration: PostgresConfiguration, status: ListenStatus, logger: Logger, handler: any WakeHandler
+    _ configuration: PostgresConfiguration, pool: PostgresPool, probeInterval: Duration = WakeListener.probeInterval,
+    probeLimit: Duration = WakeListener.probeLimit, status: ListenStatus, logger: Logger, handler: any WakeHandler
   ) {
+    self.pool = pool
     self.status = status
     self.logger = logger
     self.handler = handler
     var configuration = configuration
     configuration.applicationName = "tacet listen"
     configuration.settings["lock_timeout"] = "\(Self.lockWait.components.seconds)s"
-    listener = PostgresListener(configuration, channels: ["tacet"], logger: logger, handler: self)
+    listener = PostgresListener(
+      configuration, channels: ["tacet"], heartbeatInterval: probeInterval, heartbeatLimit: probeLimit,
+      probeSender: self, logger: logger, handler: self)
   }
 
   /// Begins to listen, and goes on through every loss of the session.
@@ -94,13 +114,49 @@ extension WakeListener: PostgresListenerHandler {
     holdsAwakeLock = false
     switch state {
     case .listening:
-      status.isListening = true
+      status.state = .listening
+      loggedFailure = nil
       logger.info("listening for notifications")
-      handler?.databaseWoke(on: reactor)
+      reactor.start { await self.beginHearing(on: reactor) }
       setAwake(wantsAwakeLock, on: reactor)
     case .lost(let error):
-      status.isListening = false
-      logger.error("not listening; polling goes on", metadata: ["error": "\(error)"])
+      status.state = .deaf(error.description)
+      logLoss(error)
+    }
+  }
+
+  /// The triggers begin to notify when they see that somebody hears; what was committed before is looked for after that.
+  private func beginHearing(on reactor: isolated Reactor) async {
+    await noteListening(on: reactor)
+    handler?.databaseWoke(on: reactor)
+  }
+
+  private func logLoss(_ error: PostgresError) {
+    guard loggedFailure != error.description else { return }
+    loggedFailure = error.description
+    logger.error("not listening; polling goes on", metadata: ["error": "\(error)"])
+  }
+}
+
+extension WakeListener: PostgresProbeSender {
+  /// Notifies through the pool.
+  public func sendProbe(
+    _ token: String, to channel: String, on reactor: isolated Reactor
+  ) async throws(PostgresError) {
+    _ = try await pool.query(PushStatements.sendProbe, [channel, token], on: reactor)
+  }
+
+  /// Notifications arrive still.
+  public func probeHeard(on reactor: isolated Reactor) {
+    reactor.start { await self.noteListening(on: reactor) }
+  }
+
+  /// Without the note the triggers stop notifying after a while, and polling finds what they do not tell.
+  private func noteListening(on reactor: isolated Reactor) async {
+    do throws(PostgresError) {
+      _ = try await pool.query(PushStatements.noteListening, on: reactor)
+    } catch {
+      logger.debug("cannot note that somebody listens", metadata: ["error": "\(error)"])
     }
   }
 }

@@ -46,7 +46,11 @@ final class ReactorWorker {
     tokenTimer = TokenRenewal(tokens, logger: logger)
     rescuer = number > 0 ? nil : Rescuer(for: pipeline)
     // One session hears the notifications; a reactor that finds more than it can take asks the others.
-    listener = number > 0 ? nil : WakeListener(database, status: listening, logger: logger, handler: pipeline)
+    listener =
+      number > 0
+      ? nil
+      : WakeListener(
+        database, pool: pool, status: listening, logger: logger, handler: pipeline)
   }
 
   /// What the HTTP handlers of this reactor use.
@@ -99,9 +103,7 @@ final class ReactorWorker {
   private func readiness() -> [ReadinessCheck] {
     [
       ReadinessCheck("database", isReady: pool.isReady, detail: pool.isReady ? nil : "no session is open"),
-      ReadinessCheck(
-        "listen", isReady: listening.isListening,
-        detail: listening.isListening ? nil : "notifications do not arrive; polling goes on"),
+      ReadinessCheck("listen", isReady: listening.isListening, detail: listening.detail),
       ReadinessCheck("apns", isReady: apns.isConnected(to: environment), detail: apns.failure(of: environment)),
     ]
   }

@@ -209,7 +209,8 @@ struct DeliveryPipelineTests {
       let chat = try await Chat(in: rig, on: reactor)
       rig.start(on: reactor)
       let status = ListenStatus()
-      let listener = WakeListener(rig.database, status: status, logger: .quiet, handler: rig.pipeline)
+      let listener = WakeListener(
+        rig.database, pool: rig.pool, status: status, logger: .quiet, handler: rig.pipeline)
       listener.start(on: reactor)
       while !status.isListening { await reactor.sleep(for: .milliseconds(1)) }
       try await expectWoken(by: .notify, rig, on: reactor) {

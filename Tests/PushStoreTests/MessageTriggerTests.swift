@@ -66,6 +66,20 @@ struct MessageTriggerTests {
     }
   }
 
+  @Test(
+    "nobody is notified when nobody listens: not before the first said so, and not after the last has been silent",
+    arguments: [
+      ("null", 0), ("clock_timestamp()", 0), ("clock_timestamp() - interval '1 day'", 0),
+      ("clock_timestamp() + interval '1 minute'", 1),
+    ])
+  func listeningUntil(_ until: String, _ count: Int) async throws {
+    let chat = try await Chat()
+    let send = chat.insertion(of: UUID())
+    #expect(try await notifications(of: send, in: chat.database, listeningUntil: until) == count)
+    #expect(try await chat.database.sql("select count(*) from tacet.inbox") == "1")
+    #expect(try await failures(chat.database) == "0")
+  }
+
   @Test("a host that cannot have notifications switches them off")
   func disabled() async throws {
     let chat = try await Chat()
@@ -118,8 +132,12 @@ struct MessageTriggerTests {
 }
 
 /// Runs statements through a session that listens; how many notifications it heard.
-func notifications(of sql: String, in database: TestDatabase) async throws -> Int {
-  try await database.sql("listen tacet; commit; \(sql)").matches(of: /Asynchronous notification "tacet"/).count
+/// - Parameter until: SQL for the time until which a service has said that it listens.
+func notifications(
+  of sql: String, in database: TestDatabase, listeningUntil until: String = "'infinity'"
+) async throws -> Int {
+  try await database.sql("update tacet.settings set listening_until = \(until)")
+  return try await database.sql("listen tacet; commit; \(sql)").matches(of: /Asynchronous notification "tacet"/).count
 }
 
 /// How many errors the triggers have swallowed.

@@ -8,11 +8,12 @@ import Testing
 struct PushStatementsTests {
   static let all = [
     PushStatements.claim, PushStatements.record, PushStatements.ingest, PushStatements.outcome, PushStatements.nextDue,
-    PushStatements.lease, PushStatements.lookAtEvent, PushStatements.lookAtDelivery, PushStatements.noteEventError,
-    PushStatements.noteDeliveryError, PushStatements.parkExhausted, PushStatements.parkRefused,
-    PushStatements.enqueueMissed, PushStatements.releaseExpired, PushStatements.reviewHolds, PushStatements.lockAwake,
-    PushStatements.unlockAwake, PushStatements.lockMigrations, PushStatements.hasMigrations,
-    PushStatements.appliedMigrations,
+    PushStatements.lease, PushStatements.lookAtEvent, PushStatements.lookAtDelivery,
+    PushStatements.noteEventError, PushStatements.noteDeliveryError, PushStatements.parkExhausted,
+    PushStatements.parkRefused, PushStatements.enqueueMissed, PushStatements.releaseExpired,
+    PushStatements.reviewHolds,
+    PushStatements.lockAwake, PushStatements.unlockAwake, PushStatements.sendProbe, PushStatements.noteListening,
+    PushStatements.lockMigrations, PushStatements.hasMigrations, PushStatements.appliedMigrations,
   ]
 
   @Test("every statement can be prepared on the migrated database, and none shares a name")

@@ -102,25 +102,6 @@ struct WakeListenerTests {
       try await host.awaitTrue(lockIsHeld, on: reactor)
     }
   }
-
-  private func withListener(
-    _ configuration: PostgresConfiguration,
-    _ body: @escaping @Sendable (WakeListener, Wakes, ListenStatus, isolated Reactor) async throws -> Void
-  ) async throws {
-    try await onReactor { reactor in
-      let (wakes, status) = (Wakes(), ListenStatus())
-      let listener = WakeListener(configuration, status: status, logger: quiet, handler: wakes)
-      listener.start(on: reactor)
-      let result: Result<Void, any Error>
-      do {
-        result = .success(try await body(listener, wakes, status, reactor))
-      } catch {
-        result = .failure(error)
-      }
-      await listener.close(on: reactor)
-      try result.get()
-    }
-  }
 }
 
 private func advisoryLock(_ condition: String) -> String {
@@ -141,20 +122,5 @@ extension TestPostgres {
   fileprivate func awaitTrue(_ query: String) async throws {
     let deadline = ContinuousClock.now + patience
     while try await psql(query) != "t\n" { try #require(ContinuousClock.now < deadline) }
-  }
-}
-
-/// Counts wake-ups.
-private final class Wakes: WakeHandler {
-  private(set) var count = 0
-  private let woken = Signal()
-
-  func databaseWoke(on reactor: isolated Reactor) {
-    count += 1
-    woken.signal(on: reactor)
-  }
-
-  func next(on reactor: isolated Reactor) async throws {
-    try #require(await woken.wait(for: patience, on: reactor))
   }
 }

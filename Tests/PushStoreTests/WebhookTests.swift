@@ -113,6 +113,16 @@ struct WebhookTests {
     #expect(try await failures(chat.database) == "0")
   }
 
+  @Test("a wake-up that names no message notifies, and posts no webhook")
+  func nothingToName() async throws {
+    let chat = try await Chat()
+    try await makeNet(in: chat.database)
+    try await configure(chat.database)
+    #expect(try await notifications(of: "select tacet.wake(null)", in: chat.database) == 1)
+    #expect(try await chat.database.sql("select count(*) from net.posts") == "0")
+    #expect(try await failures(chat.database) == "0")
+  }
+
   @Test("without pg_net a configured URL is no error")
   func withoutNet() async throws {
     let chat = try await Chat()
