@@ -52,7 +52,7 @@ struct ListenProbeTests {
       defer { other.close(on: reactor) }
       let scene = ProbeScene(other, conduct)
       let listener = PostgresListener(
-        configuration, channels: ["wake"], heartbeatInterval: .milliseconds(10), heartbeatLimit: .milliseconds(300),
+        configuration, channels: ["probed"], heartbeatInterval: .milliseconds(10), heartbeatLimit: .milliseconds(300),
         probeSender: scene, logger: quiet, handler: scene)
       listener.start(on: reactor)
       let result: Result<Void, any Error>

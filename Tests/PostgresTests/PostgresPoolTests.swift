@@ -60,6 +60,8 @@ struct PostgresPoolTests {
     let server = try await TestPostgres.launch()
     try await withPool(server.conninfo()) { pool, reactor in
       try await pool.query(one, on: reactor)
+      // A place that opens its first session after the restart has not reconnected.
+      while pool.openCount < 4 { await reactor.sleep(for: .milliseconds(1)) }
       let pending = Signal()
       reactor.start {
         let error = try? await failure { try await pool.query(sleepStatement, [50.0], on: reactor) }
