@@ -15,7 +15,7 @@ public final class PushDatabase {
   }
 
   /// Leases work and reads what its decisions need.
-  /// - Returns: in the order of their commits, new events first; empty when nothing waits.
+  /// - Returns: new events first, in the order of their commits; what waited for its lane last, the newest of it first.
   public func claim(_ limits: ClaimLimits, on reactor: isolated Reactor) async throws(PostgresError) -> [PushEvent] {
     let rows = try await pool.query(PushStatements.claim, limits.parameters, on: reactor)
     return try ClaimRow.events(from: rows, recipientsMax: limits.recipientsMax)

@@ -17,7 +17,7 @@ extension PushStatements {
     with work as (
       select
         i.subject_id, i.kind, null::uuid as user_id, i.attempts, i.enqueued_at, '{}'::text[] as accepted_devices,
-        0::bigint as held_us
+        0::bigint as held_us, false as is_waiting
       from tacet.inbox i
       where i.subject_id = $1 and i.kind = $2
     ), limits as (select $3::bigint as recipients_max), \(looking)
@@ -33,7 +33,7 @@ extension PushStatements {
     with work as (
       select
         d.subject_id, d.kind, d.user_id, d.attempts, d.enqueued_at, d.accepted_devices,
-        \(heldMicroseconds) as held_us
+        \(heldMicroseconds) as held_us, d.state = 'waiting' as is_waiting
       from tacet.deliveries d
       where d.subject_id = $1 and d.kind = $2 and d.user_id = $3
     ), limits as (select 1::bigint as recipients_max), \(looking)
@@ -49,7 +49,7 @@ extension PushStatements {
   ///
   /// A recipient who already stands in the ledger is left out of an event, whatever brought the event back; so a large
   /// event is taken in several claims, `recipients_max` at a time. All ages are the database's own clock at the start of
-  /// the statement; none is computed anywhere else.
+  /// the statement; none is computed anywhere else. In the order of their commits, but for what waited for its lane.
   private static let looking = """
     situations as (
       select
@@ -75,7 +75,8 @@ extension PushStatements {
         coalesce(t.device_tokens, '{}') as device_tokens,
         coalesce(t.environments, '{}') as environments,
         w.accepted_devices,
-        w.held_us
+        w.held_us,
+        w.is_waiting
       from work w
       left join lateral tacet.message_context(w.subject_id) m on true
       left join lateral (
@@ -93,6 +94,9 @@ extension PushStatements {
         from tacet.device_tokens(s.user_id) d
       ) t on s.user_id is not null
     )
-    select * from situations o order by o.is_delivery, o.enqueued_at, o.subject_id
+    select *
+    from situations o
+    order by
+      o.is_delivery, o.is_waiting, case when o.is_waiting then - o.enqueued_at else o.enqueued_at end, o.subject_id
     """
 }

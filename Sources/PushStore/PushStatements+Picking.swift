@@ -104,14 +104,14 @@ extension PushStatements {
       where d.subject_id = p.subject_id and d.user_id = p.user_id and d.kind = p.kind
       returning
         d.subject_id, d.user_id, d.kind, d.attempts, d.enqueued_at, d.accepted_devices,
-        \(heldMicroseconds) as held_us
+        \(heldMicroseconds) as held_us, d.state = 'waiting' as is_waiting
     ), work as (
       select
         e.subject_id, e.kind, null::uuid as user_id, e.attempts, e.enqueued_at, '{}'::text[] as accepted_devices,
-        0::bigint as held_us
+        0::bigint as held_us, false as is_waiting
       from events e
       union all
-      select d.subject_id, d.kind, d.user_id, d.attempts, d.enqueued_at, d.accepted_devices, d.held_us
+      select d.subject_id, d.kind, d.user_id, d.attempts, d.enqueued_at, d.accepted_devices, d.held_us, d.is_waiting
       from deliveries d
     ), limits as (select $4::bigint as recipients_max)
     """

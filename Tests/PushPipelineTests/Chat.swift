@@ -24,10 +24,17 @@ struct Chat {
       sql += "insert into public.profiles (id) values ('\(user)');"
       sql += "insert into public.conversation_participants (conversation_id, user_id) values ('\(id)', '\(user)');"
       for device in devices {
-        sql += "insert into public.push_tokens (user_id, device_token) values ('\(user)', '\(number)0\(device)');"
+        let token = Self.prefix(number) + device
+        sql += "insert into public.push_tokens (user_id, device_token) values ('\(user)', '\(token)');"
       }
     }
     try await rig.execute(sql, on: reactor)
+  }
+
+  /// A number as the beginning of a token: an even count of digits.
+  private static func prefix(_ number: Int) -> String {
+    let digits = "\(number)0"
+    return digits.count.isMultiple(of: 2) ? digits : "0" + digits
   }
 
   /// Inserts messages in one transaction, as the host would; the trigger fills the inbox.

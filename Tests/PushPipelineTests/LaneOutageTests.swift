@@ -1,0 +1,137 @@
+import APNS
+import APNSCore
+import FoundationEssentials
+import Postgres
+import PushStore
+import Reactors
+import Testing
+
+@testable import PushPipeline
+
+@Suite("An outage of APNs", .serialized)
+struct LaneOutageTests {
+  /// Opens after the first fault, and probes often.
+  private static let quick: @Sendable (inout PipelineConfiguration) -> Void = {
+    $0.breaker.faultsMin = 1
+    $0.breaker.silence = .zero
+    $0.breaker.shortest = .milliseconds(5)
+    $0.breaker.longest = .milliseconds(20)
+    $0.retry.base = .milliseconds(1)
+  }
+
+  @Test(
+    "messages wait in the database, and go out newest first when APNs is back",
+    arguments: [PushAttempt.unreachable, .answerLost, .busy, .badKey])
+  func waits(_ fault: PushAttempt) async throws {
+    try await PipelineRig.run(configure: Self.quick) { rig, reactor in
+      let chat = try await Chat(in: rig, on: reactor)
+      let isBack = Flag()
+      rig.channel.answer = { _, _ in isBack.isSet ? .accepted : fault }
+      rig.start(on: reactor)
+      var messages: [UUID] = []
+      for _ in 0..<5 {
+        messages.append(try await chat.post(waking: .webhook, on: reactor))
+        let outcomes = try await rig.outcomes(of: messages[messages.count - 1], on: reactor)
+        #expect(outcomes.map(\.decision) == [.held])
+        #expect(outcomes.map(\.reason) == [fault.reason])
+      }
+      let waiting = "select count(*) from tacet.deliveries where state = 'waiting' and lane = 'production'"
+      #expect(try await rig.value(waiting, as: Int64.self, on: reactor) == 5)
+      let before = rig.channel.sent.count
+      isBack.isSet = true
+      try await rig.nothingLeft(on: reactor)
+      // The probe may have been any of them; the others follow by age.
+      let order = rig.channel.sent[before...].map { $0.request.head.collapseIdentifier?.text ?? "" }
+      let rest = order.suffix(4)
+      let ages = rest.compactMap { text in messages.firstIndex { $0.lowercased == text } }
+      #expect(ages == ages.sorted(by: >), "\(ages)")
+      #expect(Set(rig.channel.sent.map(\.identifier)).count == 5)
+    }
+  }
+
+  @Test("while a lane is out, one push at a time asks whether it is back")
+  func probes() async throws {
+    try await PipelineRig.run(configure: Self.quick) { rig, reactor in
+      let chat = try await Chat(of: 40, in: rig, on: reactor)
+      rig.channel.answer = { _, _ in .unreachable }
+      rig.start(on: reactor)
+      let id = try await chat.post(waking: .webhook, on: reactor)
+      _ = try await rig.outcomes(of: id, on: reactor)
+      let first = rig.channel.sent.count
+      rig.channel.holds = true
+      try await rig.channel.received(first + 1, on: reactor)
+      for _ in 0..<20 {
+        rig.pipeline.wake(.webhook, on: reactor)
+        _ = try await rig.value("select 1", as: Int32.self, on: reactor)
+      }
+      #expect(rig.channel.sent.count == first + 1)
+      rig.channel.answer = { _, _ in .accepted }
+      rig.channel.release(on: reactor)
+      try await rig.nothingLeft(on: reactor)
+    }
+  }
+
+  @Test("an outage of one environment concerns nobody in the other")
+  func otherLane() async throws {
+    try await PipelineRig.run(configure: Self.quick) { rig, reactor in
+      let chat = try await Chat(of: 2, in: rig, on: reactor)
+      try await rig.execute(
+        "update public.push_tokens set environment = 'sandbox' where user_id = '\(chat.recipients[1])'", on: reactor)
+      rig.channel.answer = { push, _ in push.environment == .sandbox ? .unreachable : .accepted }
+      rig.start(on: reactor)
+      for _ in 0..<5 {
+        let id = try await chat.post(waking: .webhook, on: reactor)
+        let outcomes = try await rig.outcomes(of: id, on: reactor)
+        let decisions = Dictionary(uniqueKeysWithValues: outcomes.map { ($0.userID, $0.decision) })
+        #expect(decisions == [chat.recipients[0]: .sent, chat.recipients[1]: .held])
+      }
+    }
+  }
+
+  @Test("a message that is older than its life when APNs is back is recorded as expired, and not sent")
+  func expired() async throws {
+    try await PipelineRig.run(configure: Self.quick) { rig, reactor in
+      let chat = try await Chat(in: rig, on: reactor)
+      let isBack = Flag()
+      rig.channel.answer = { _, _ in isBack.isSet ? .accepted : .unreachable }
+      rig.start(on: reactor)
+      let old = try await chat.post(waking: .webhook, on: reactor)
+      _ = try await rig.outcomes(of: old, on: reactor)
+      try await rig.execute(
+        "update tacet.deliveries set enqueued_at = enqueued_at - interval '3601 s'", on: reactor)
+      let new = try await chat.post(waking: .webhook, on: reactor)
+      isBack.isSet = true
+      try await rig.nothingLeft(on: reactor)
+      #expect(try await rig.outcomes(of: old, on: reactor).map(\.reason) == ["expired"])
+      #expect(try await rig.outcomes(of: new, on: reactor).map(\.decision) == [.sent])
+    }
+  }
+
+  @Test("what waited for longer than its life is recorded as expired also while the outage lasts")
+  func expiredMeanwhile() async throws {
+    try await PipelineRig.run(configure: Self.quick) { rig, reactor in
+      let chat = try await Chat(in: rig, on: reactor)
+      rig.channel.answer = { _, _ in .unreachable }
+      rig.start(on: reactor)
+      let id = try await chat.post(waking: .webhook, on: reactor)
+      _ = try await rig.outcomes(of: id, on: reactor)
+      let aged = """
+        update tacet.deliveries set enqueued_at = enqueued_at - interval '3601 s', due_at = now() + interval '1 h'
+        where not is_claimed
+        """
+      for _ in 0..<1000 where try await rig.value(Self.ages, as: Int64.self, on: reactor) == 0 {
+        try await rig.execute(aged, on: reactor)
+      }
+      await Rescuer(for: rig.pipeline).look(on: reactor)
+      let outcomes = try await rig.outcomes(of: id, on: reactor) { $0.first?.decision == .skipped }
+      #expect(outcomes.map(\.reason) == ["expired"])
+    }
+  }
+
+  private static let ages = "select count(*) from tacet.deliveries where enqueued_at < now() - interval '1 h'"
+}
+
+/// A switch that a test's closures share.
+private final class Flag {
+  var isSet = false
+}

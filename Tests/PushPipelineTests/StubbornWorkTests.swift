@@ -1,0 +1,152 @@
+import FoundationEssentials
+import Postgres
+import PushStore
+import Reactors
+import Testing
+
+@testable import PushPipeline
+
+@Suite("Work that cannot be done")
+struct StubbornWorkTests {
+  /// The host's function fails for one message.
+  private func poison(_ id: UUID, of rig: PipelineRig, on reactor: isolated Reactor) async throws {
+    try await rig.execute(
+      """
+      create or replace function tacet.unread_count(user_id uuid) returns bigint language sql stable as $$
+        select 1 / case when exists (
+          select from public.messages m where m.id = '\(id)' and m.text <> 'mended'
+        ) then 0 else 1 end::bigint
+      $$
+      """, on: reactor)
+  }
+
+  /// Only the poisoned message meets the poison: it has a recipient of its own.
+  private func poison(
+    _ id: UUID, to user: UUID, of rig: PipelineRig, on reactor: isolated Reactor
+  ) async throws {
+    try await rig.execute(
+      """
+      create or replace function tacet.unread_count(user_id uuid) returns bigint language plpgsql stable as $$
+      begin
+        if user_id = '\(user)' and exists (select from public.messages m where m.id = '\(id)' and m.text <> 'mended')
+        then
+          raise 'the badge of this user cannot be counted';
+        end if;
+        return 1;
+      end $$
+      """, on: reactor)
+  }
+
+  @Test("one message that cannot be looked at keeps no other waiting, and is parked with the reason")
+  func parked() async throws {
+    try await PipelineRig.run(configure: {
+      $0.lease = .milliseconds(400)
+      $0.rescuesMax = 3
+    }) { rig, reactor in
+      let cursed = try await Chat(in: rig, on: reactor)
+      let others = try await Chat(of: 3, devices: ["bb"], in: rig, on: reactor)
+      let bad = try await cursed.post(on: reactor)[0]
+      try await poison(bad, to: cursed.recipients[0], of: rig, on: reactor)
+      let good = try await others.post(5, on: reactor)
+      rig.start(on: reactor)
+      try await rig.channel.received(15, on: reactor)
+      for id in good { _ = try await rig.outcomes(of: id, on: reactor) }
+      let rescuer = Rescuer(for: rig.pipeline)
+      let parked = "select coalesce(max(reason), '') from tacet.parked where subject_id = '\(bad)'"
+      for _ in 0..<1000 where try await rig.value(parked, as: String.self, on: reactor).isEmpty {
+        await rescuer.look(on: reactor)
+        await reactor.sleep(for: .milliseconds(5))
+      }
+      #expect(try await rig.value(parked, as: String.self, on: reactor).contains("P0001"))
+      try await rig.nothingLeft(on: reactor)
+
+      try await rig.execute("update public.messages set text = 'mended' where id = '\(bad)'", on: reactor)
+      #expect(try await rig.value("select tacet.replay('\(bad)')", as: Int64.self, on: reactor) == 1)
+      try await rig.nothingLeft(on: reactor)
+      #expect(try await rig.outcomes(of: bad, on: reactor).map(\.decision) == [.sent])
+      #expect(rig.channel.sent.count == 16)
+    }
+  }
+
+  @Test("a hold that cannot be looked at any more is parked as failed, and replayed as held")
+  func parkedDelivery() async throws {
+    try await PipelineRig.run(configure: {
+      $0.lease = .milliseconds(400)
+      $0.rescuesMax = 3
+    }) { rig, reactor in
+      let chat = try await Chat(in: rig, on: reactor)
+      try await chat.see(ago: "20 s", on: reactor)
+      rig.start(on: reactor)
+      let id = try await chat.post(waking: .webhook, on: reactor)
+      #expect(try await rig.outcomes(of: id, on: reactor).map(\.decision) == [.held])
+      try await poison(id, to: chat.recipients[0], of: rig, on: reactor)
+      try await rig.execute("update tacet.deliveries set due_at = now()", on: reactor)
+      let rescuer = Rescuer(for: rig.pipeline)
+      let outcomes = try await rig.outcomes(of: id, on: reactor) { outcomes in
+        reactor.start { await rescuer.look(on: reactor) }
+        return outcomes.first?.decision == .failed
+      }
+      #expect(outcomes.map(\.reason) == ["parked"])
+      try await rig.execute("update public.messages set text = 'mended' where id = '\(id)'", on: reactor)
+      try await chat.see(ago: "61 s", on: reactor)
+      #expect(try await rig.value("select tacet.replay('\(id)')", as: Int64.self, on: reactor) == 1)
+      rig.pipeline.wake(.webhook, on: reactor)
+      let sent = try await rig.outcomes(of: id, on: reactor) { $0.first?.decision == .sent }
+      #expect(sent.count == 1)
+      try await rig.nothingLeft(on: reactor)
+    }
+  }
+
+  @Test("when nothing can be looked at, nothing is lost: all goes out once the host has mended its function")
+  func brokenContract() async throws {
+    try await PipelineRig.run(configure: { $0.lease = .milliseconds(400) }) { rig, reactor in
+      let chat = try await Chat(in: rig, on: reactor)
+      let ids = try await chat.post(20, on: reactor)
+      try await poison(ids[0], of: rig, on: reactor)
+      rig.start(on: reactor)
+      let noted = "select count(*) from tacet.inbox where error is not null"
+      for _ in 0..<1000 where try await rig.value(noted, as: Int64.self, on: reactor) < 20 {
+        await reactor.sleep(for: .milliseconds(5))
+      }
+      #expect(rig.channel.sent.isEmpty)
+      try await rig.execute("update public.messages set text = 'mended'", on: reactor)
+      try await rig.nothingLeft(on: reactor)
+      #expect(rig.channel.sent.count == 20)
+    }
+  }
+
+  @Test("events that the trigger could not write to the inbox are found and sent")
+  func missed() async throws {
+    try await PipelineRig.run { rig, reactor in
+      let chat = try await Chat(in: rig, on: reactor)
+      rig.start(on: reactor)
+      let locker = try await PostgresConnection.connect(rig.database, logger: .quiet, on: reactor)
+      defer { locker.close(on: reactor) }
+      try await locker.simple("begin; lock table tacet.inbox in share mode", on: reactor)
+      let ids = try await chat.post(3, on: reactor)
+      try await locker.simple("rollback", on: reactor)
+      #expect(rig.channel.sent.isEmpty)
+      await Rescuer(for: rig.pipeline).look(on: reactor)
+      for id in ids { #expect(try await rig.outcomes(of: id, on: reactor).map(\.decision) == [.sent]) }
+      await Rescuer(for: rig.pipeline).look(on: reactor)
+      try await rig.nothingLeft(on: reactor)
+      #expect(rig.channel.sent.count == 3)
+    }
+  }
+
+  @Test("what was claimed before this process stood still is left to others")
+  func stale() async throws {
+    try await PipelineRig.run { rig, reactor in
+      let chat = try await Chat(in: rig, on: reactor)
+      try await chat.post(on: reactor)
+      let limits = ClaimLimits(eventsMax: 1, deliveriesMax: 0, lease: .seconds(30))
+      let events = try await rig.store.claim(limits, on: reactor)
+      let half: UInt64 = 15_000_000_000
+      rig.pipeline.process(
+        events, found: Look(cause: .poll, wokenAt: 0, askedAt: Reactor.now - half - 1), on: reactor)
+      #expect(rig.channel.sent.isEmpty && rig.pipeline.placesInFlight == 0)
+      rig.pipeline.process(events, found: Look(cause: .poll, wokenAt: 0, askedAt: Reactor.now), on: reactor)
+      try await rig.channel.received(1, on: reactor)
+    }
+  }
+}

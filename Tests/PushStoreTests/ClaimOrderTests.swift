@@ -1,0 +1,134 @@
+import Foundation
+import Testing
+
+@testable import PushStore
+
+@Suite("The order of claims")
+struct ClaimOrderTests {
+  @Test("the newest events are claimed first, whatever their number")
+  func newestFirst() async throws {
+    let chats = try await Self.chats(5)
+    var messages: [UUID] = []
+    for chat in chats { messages.append(try await chat.send()) }
+    var claimed: [UUID] = []
+    for _ in messages { claimed += try await claim(chats[0].database, eventsMax: 1).map(\.subject.id) }
+    #expect(claimed == messages.reversed())
+  }
+
+  @Test("conversations take turns: a flooded one does not keep the others waiting")
+  func turns() async throws {
+    let chats = try await Self.chats(3)
+    let quiet = [try await chats[0].send(), try await chats[1].send()]
+    var flood: [UUID] = []
+    for _ in 0..<10 { flood.append(try await chats[2].send()) }
+    let first = try await claim(chats[0].database, eventsMax: 3).map(\.subject.id)
+    #expect(Set(first) == Set(quiet + flood.suffix(1)))
+    let second = try await claim(chats[0].database, eventsMax: 3).map(\.subject.id)
+    #expect(second == Array(flood[6...8]))
+  }
+
+  @Test("an event that came by a webhook belongs to no conversation and waits for none")
+  func withoutConversation() async throws {
+    let chat = try await Chat()
+    for _ in 0..<4 { try await chat.send() }
+    try await chat.database.sql("update tacet.inbox set conversation_id = null")
+    #expect(try await claim(chat.database, eventsMax: 4).count == 4)
+  }
+
+  @Test("fresh events come before rescued ones, and both are claimed at once")
+  func rescuedAfterFresh() async throws {
+    let chat = try await Chat()
+    let lost = try await chat.send()
+    _ = try await claim(chat.database, lease: .zero)
+    let fresh = try await chat.send()
+    #expect(try await claim(chat.database, eventsMax: 1).map(\.subject.id) == [lost, fresh])
+  }
+
+  @Test("what was claimed three times without a record is claimed one at a time")
+  func suspects() async throws {
+    let chat = try await Chat()
+    for _ in 0..<3 { try await chat.send() }
+    for round in 1...3 {
+      #expect(try await claim(chat.database, lease: .zero).map(\.attempts) == [round, round, round])
+    }
+    #expect(try await claim(chat.database, lease: .zero).map(\.attempts) == [4])
+    #expect(try await chat.database.sql("select rescues from tacet.inbox order by rescues") == "2\n2\n3")
+  }
+
+  @Test("the same holds for deliveries")
+  func suspectDeliveries() async throws {
+    let chat = try await Chat(readers: 3)
+    try await chat.decide { RecipientOutcome(userID: $0, decision: .held, due: .zero, remaining: .held) }
+    for round in 2...4 {
+      #expect(try await claim(chat.database, lease: .zero).map(\.attempts) == [round, round, round])
+    }
+    #expect(try await claim(chat.database, lease: .zero).map(\.attempts) == [5])
+  }
+
+  @Test(
+    "a lease doubles from the third claim on, up to thirty-two times",
+    arguments: [
+      (false, 0, 60), (true, 0, 60), (true, 1, 120), (true, 2, 240), (true, 4, 960), (true, 5, 1920), (true, 8, 1920),
+    ])
+  func leases(_ isClaimed: Bool, _ rescues: Int, _ seconds: Int) async throws {
+    let chat = try await Chat()
+    try await chat.send()
+    try await chat.database.sql("update tacet.inbox set is_claimed = \(isClaimed), rescues = \(rescues)")
+    let events = try await claim(chat.database, lease: .seconds(60))
+    let claimedAt = try #require(events.first).claimedAt
+    let end = try await chat.database.sql(
+      "select (extract(epoch from available_at) * 1000000)::bigint from tacet.inbox")
+    #expect(Int64(end) == claimedAt + Int64(seconds) * 1_000_000)
+  }
+
+  @Test("what was rescued too often is claimed no more, parked, and put back by a replay", arguments: [8, 9])
+  func exhausted(_ rescues: Int) async throws {
+    let chat = try await Chat()
+    let message = try await chat.send()
+    try await chat.database.sql("update tacet.inbox set is_claimed = true, rescues = \(rescues)")
+    let parked = try await withStore(chat.database) { store, reactor in
+      try await store.parkExhausted(rescuesMax: 9, rowsMax: 10, on: reactor)
+    }
+    #expect(parked == (rescues < 9 ? 0 : 1))
+    #expect(try await claim(chat.database).count == (rescues < 9 ? 1 : 0))
+    guard rescues == 9 else { return }
+    #expect(
+      try await chat.database.sql("select attempts, user_id, reason from tacet.parked")
+        == "0||claimed too often without a record")
+    #expect(try await chat.database.sql("select tacet.replay('\(message)'), tacet.replay('\(message)')") == "1|0")
+    #expect(try await claim(chat.database).map(\.subject.id) == [message])
+  }
+
+  @Test("deliveries that wait for a lane are claimed for lanes that take pushes, the newest first")
+  func lanes() async throws {
+    let chat = try await Chat()
+    var messages: [UUID] = []
+    for lane in ["production", "sandbox", "production", "production"] {
+      messages.append(try await chat.send())
+      try await chat.record(try await claim(chat.database)) {
+        var outcome = RecipientOutcome(userID: $0, decision: .held, due: .zero, remaining: .waiting)
+        outcome.lane = lane
+        return outcome
+      }
+    }
+    try await withStore(chat.database) { [messages] store, reactor in
+      var limits = ClaimLimits(eventsMax: 9, deliveriesMax: 9, lease: .seconds(60))
+      #expect(try await store.claim(limits, on: reactor).isEmpty)
+      #expect(try await store.timeUntilNextDue(on: reactor) == nil)
+      limits.lanes = [.init("production", deliveriesMax: 2)]
+      let first = try await store.claim(limits, on: reactor).map(\.subject.id)
+      #expect(first == [messages[3], messages[2]])
+      limits.lanes = [.init("production", deliveriesMax: 9), .init("sandbox", deliveriesMax: 9)]
+      let second = try await store.claim(limits, on: reactor).map(\.subject.id)
+      #expect(second == [messages[1], messages[0]])
+    }
+  }
+
+  /// Conversations in one database.
+  private static func chats(_ count: Int) async throws -> [Chat] {
+    let database = try await TestDatabase.migrated()
+    var chats: [Chat] = []
+    for _ in 0..<count { chats.append(try await Chat(in: database)) }
+    return chats
+  }
+}

@@ -1,0 +1,128 @@
+import Foundation
+import Testing
+
+@testable import PushStore
+
+@Suite("Holds that end early")
+struct ReleaseTests {
+  /// A message that is held for everybody for an hour.
+  private func held(readers: Int = 1) async throws -> Chat {
+    let chat = try await Chat(readers: readers)
+    try await chat.see("now() - interval '10 s'")
+    try await chat.decide {
+      RecipientOutcome(userID: $0, decision: .held, reason: "user_viewing", due: .seconds(3600), remaining: .held)
+    }
+    return chat
+  }
+
+  /// For whom a hold is due now, in the order of the readers.
+  private func released(_ chat: Chat) async throws -> [Bool] {
+    let users = try await chat.database.sql("select user_id from tacet.deliveries where due_at <= clock_timestamp()")
+    return chat.readers.map { users.contains($0.uuidString.lowercased()) }
+  }
+
+  /// What a host does, with `$reader` for the first reader, and whether that reader's hold ends by it.
+  private static let hostChanges: [(String, Bool)] = [
+    ("update messages set read_by = array_append(read_by, '$reader')", true),
+    ("update messages set read_by = array(select id from profiles where id <> '$reader')", false),
+    ("update messages set text = 'edited', updated_at = now()", false),
+    ("delete from messages", true),
+    ("delete from conversations", true),
+    ("update conversation_participants set last_seen = now() where user_id = '$reader'", true),
+    ("update conversation_participants set left_at = now() where user_id = '$reader'", true),
+    ("update conversation_participants set last_seen = null where user_id = '$reader'", true),
+    ("update conversation_participants set last_seen = last_seen where user_id = '$reader'", false),
+    ("update conversation_participants set last_seen = now() where user_id <> '$reader'", false),
+    (
+      """
+      insert into conversation_participants (conversation_id, user_id, last_seen)
+      select conversation_id, user_id, now() from conversation_participants where user_id = '$reader'
+      on conflict (conversation_id, user_id) do update set last_seen = excluded.last_seen
+      """, true
+    ),
+    ("delete from conversation_participants where user_id = '$reader'", true),
+    ("delete from conversation_participants where user_id <> '$reader'", false),
+    ("begin; delete from messages; rollback", false),
+    ("insert into conversations select", false),
+  ]
+
+  @Test("a hold ends at once by what is learnt about its message and its recipient", arguments: hostChanges)
+  func learnt(_ change: String, _ isReleased: Bool) async throws {
+    let chat = try await held()
+    let sql = change.replacing("$reader", with: chat.reader.uuidString)
+    let notified = try await notifications(of: sql, in: chat.database)
+    #expect(try await released(chat) == [isReleased])
+    #expect(notified == (isReleased ? 1 : 0))
+    #expect(try await failures(chat.database) == "0")
+  }
+
+  @Test("one statement releases all that it concerns, and nothing else")
+  func many() async throws {
+    let chat = try await held(readers: 4)
+    let readers = chat.readers.prefix(2).map { "'\($0)'" }.joined(separator: ", ")
+    let sql = "update conversation_participants set last_seen = now() where user_id in (\(readers))"
+    #expect(try await notifications(of: sql, in: chat.database) == 1)
+    #expect(try await released(chat) == [true, true, false, false])
+  }
+
+  @Test("what is claimed, due already, or waits for something else is left alone")
+  func leftAlone() async throws {
+    let change = "update conversation_participants set last_seen = now()"
+    for state in ["is_claimed = true", "state = 'retryable'", "state = 'waiting', lane = 'production'"] {
+      let chat = try await held()
+      try await chat.database.sql("update tacet.deliveries set \(state)")
+      #expect(try await notifications(of: change, in: chat.database) == 0)
+      #expect(try await released(chat) == [false], "\(state)")
+    }
+    let chat = try await held()
+    try await chat.database.sql("update tacet.deliveries set due_at = now()")
+    #expect(try await notifications(of: change, in: chat.database) == 0)
+  }
+
+  @Test("a host's update is never held up by a delivery that somebody has locked")
+  func locked() async throws {
+    let chat = try await held()
+    try await withSessions(chat.database, 2) { sessions, reactor in
+      try await sessions[0].run("begin; select from tacet.deliveries for update", on: reactor)
+      try await sessions[1].run(
+        "set statement_timeout = '10s'; update public.conversation_participants set last_seen = now()", on: reactor)
+      try await sessions[0].run("commit", on: reactor)
+    }
+    #expect(try await released(chat) == [false])
+  }
+
+  @Test(
+    "whatever is missing on our side, the host reads, looks, leaves and deletes",
+    arguments: [
+      "drop table tacet.deliveries", "drop function tacet.release_holds", "drop schema tacet cascade",
+      "alter table tacet.deliveries drop column state cascade",
+    ])
+  func missing(_ damage: String) async throws {
+    let chat = try await held()
+    try await chat.database.sql(damage)
+    try await chat.database.sql("update messages set read_by = array['\(chat.reader)']::uuid[]")
+    try await chat.database.sql("update conversation_participants set last_seen = now()")
+    try await chat.database.sql("delete from conversation_participants")
+    try await chat.database.sql("delete from messages")
+    #expect(try await chat.database.sql("select count(*) from messages") == "0")
+  }
+
+  @Test("a host with presence of its own releases what a user is held in a conversation")
+  func ownPresence() async throws {
+    let chat = try await held(readers: 2)
+    let sql = "select tacet.release_conversation('\(chat.id)', '\(chat.reader)')"
+    #expect(try await notifications(of: sql, in: chat.database) == 1)
+    #expect(try await released(chat) == [true, false])
+    #expect(try await notifications(of: sql, in: chat.database) == 0)
+  }
+
+  @Test("a role without any right on our schema reads, looks and leaves")
+  func rights() async throws {
+    let chat = try await held()
+    let grants = "grant select, update, delete on messages, conversation_participants to $role"
+    let role = try await makeRole(in: chat.database, grants)
+    try await chat.database.sql("set role \(role); update conversation_participants set last_seen = now()")
+    #expect(try await released(chat) == [true])
+    #expect(try await failures(chat.database) == "0")
+  }
+}
