@@ -24,6 +24,7 @@ public struct Migration: Sendable {
     Migration("0003_host_contract", PackageResources._003_host_contract_sql),
     Migration("0004_message_trigger", PackageResources._004_message_trigger_sql),
     Migration("0005_holds", PackageResources._005_holds_sql),
+    Migration("0006_retention", PackageResources._006_retention_sql),
     Migration("0007_listening", PackageResources._007_listening_sql),
   ]
 }

@@ -14,6 +14,8 @@ public struct ServeSettings: Equatable, Sendable {
   public let apns: APNSSettings
   /// When pushes are withheld.
   public let suppression: SuppressionPolicy
+  /// How long finished work is kept.
+  public let retention: RetentionSettings
   /// Whether the proactive run may send; off unless set.
   public let isPushTriggerEnabled: Bool
   /// Event-loop threads, from 1 to 256; nil for one for each core.
@@ -39,6 +41,7 @@ public struct ServeSettings: Equatable, Sendable {
     callers = CallerSettings(&reader)
     let apns = APNSSettings(&reader)
     suppression = SuppressionPolicy(&reader)
+    retention = RetentionSettings(&reader, policy: suppression)
     isPushTriggerEnabled = reader.optional(.pushTriggerEnabled, SettingNumbers.boolean) ?? false
     reactors = reader.optional(.reactors) { text throws(UnusableValue) in try SettingNumbers.integer(text, in: 1...256)
     }

@@ -36,6 +36,8 @@ public enum SettingKey: String, CaseIterable, Sendable {
   case suppressionWindowSeconds = "SUPPRESSION_WINDOW_SECONDS"
   /// How old a message may be when its push goes out.
   case messageTTLSeconds = "MESSAGE_TTL_SECONDS"
+  /// How many days finished work is kept.
+  case retentionDays = "RETENTION_DAYS"
   /// Whether the proactive run may send.
   case pushTriggerEnabled = "PUSH_TRIGGER_ENABLED"
   /// How many event-loop threads there are.
@@ -62,7 +64,9 @@ extension SettingKey {
 
   /// Beginnings of names that nothing but this service would use, so an unknown name with one of them is a typing
   /// error. Names like `LOG_…` and `DATABASE_…` belong to everybody.
-  static let ownPrefixes = ["APNS_", "JWKS_", "MESSAGE_TTL", "PUSH_TRIGGER_", "SUPPRESSION_", "TACET_", "WEBHOOK_"]
+  static let ownPrefixes = [
+    "APNS_", "JWKS_", "MESSAGE_TTL", "PUSH_TRIGGER_", "RETENTION_", "SUPPRESSION_", "TACET_", "WEBHOOK_",
+  ]
 
   /// The known key that a mistyped one is most like: few letters differ, and more of the beginning is the same, since
   /// people leave endings off.

@@ -24,6 +24,7 @@ final class ReactorWorker {
   private let listener: WakeListener?
   private let tokenTimer: TokenRenewal
   private let rescuer: Rescuer?
+  private let pruner: Pruner?
   private var others: [ReactorBound<ReactorWorker>] = []
 
   /// Connects nothing yet.
@@ -45,6 +46,8 @@ final class ReactorWorker {
     self.pipeline = pipeline
     tokenTimer = TokenRenewal(tokens, logger: logger)
     rescuer = number > 0 ? nil : Rescuer(for: pipeline)
+    // One pruner is enough for a process.
+    pruner = number > 0 ? nil : Pruner(store: store, retention: settings.retention.retention, logger: logger)
     // One session hears the notifications; a reactor that finds more than it can take asks the others.
     listener =
       number > 0
@@ -71,6 +74,7 @@ final class ReactorWorker {
     if let rescuer {
       reactor.start { await rescuer.run(on: reactor) }
     }
+    if let pruner { reactor.start { await pruner.run(on: reactor) } }
     reactor.start { await self.pipeline.run(on: reactor) }
   }
 
@@ -78,6 +82,7 @@ final class ReactorWorker {
   /// - Returns: whether everything was finished in time.
   func stop(within limit: Duration, on reactor: isolated Reactor) async -> Bool {
     rescuer?.stop(on: reactor)
+    pruner?.stop(on: reactor)
     let isDrained = await pipeline.drain(within: limit, on: reactor)
     pipeline.abandon()
     tokenTimer.stop(on: reactor)

@@ -14,6 +14,7 @@ struct PushStatementsTests {
     PushStatements.reviewHolds,
     PushStatements.lockAwake, PushStatements.unlockAwake, PushStatements.sendProbe, PushStatements.noteListening,
     PushStatements.lockMigrations, PushStatements.hasMigrations, PushStatements.appliedMigrations,
+    PushStatements.pruneLedger, PushStatements.pruneParked, PushStatements.pruneTriggerFailures,
   ]
 
   @Test("every statement can be prepared on the migrated database, and none shares a name")

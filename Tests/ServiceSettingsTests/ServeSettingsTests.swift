@@ -14,6 +14,7 @@ struct ServeSettingsTests {
     #expect(settings.callers.serviceKey == nil)
     #expect(!settings.callers.acceptsClients)
     #expect(settings.suppression == SuppressionPolicy())
+    #expect(settings.retention.retention == .seconds(14 * 86_400))
     #expect(!settings.isPushTriggerEnabled)
     #expect(settings.reactors == nil)
     #expect(settings.log.level == .info)
@@ -26,13 +27,14 @@ struct ServeSettingsTests {
       "LISTEN_ADDRESS": "[::]:9000", "WEBHOOK_WAIT_MILLISECONDS": "250", "SERVICE_KEY": "service-key",
       "JWT_SECRET": String(repeating: "j", count: 32), "JWKS_URL": "https://id.example/keys",
       "SUPPRESSION_WINDOW_SECONDS": "30", "MESSAGE_TTL_SECONDS": "60", "PUSH_TRIGGER_ENABLED": "true", "REACTORS": "3",
-      "LOG_LEVEL": "DEBUG", "LOG_FORMAT": "json",
+      "RETENTION_DAYS": "30", "LOG_LEVEL": "DEBUG", "LOG_FORMAT": "json",
     ])
     #expect(settings.listenAddress == .tcp(host: "::", port: 9000))
     #expect(settings.webhooks.wait == .milliseconds(250))
     #expect(settings.callers.serviceKey == Secret("service-key"))
     #expect(settings.callers.acceptsClients)
     #expect(settings.suppression == SuppressionPolicy(window: .seconds(30), timeToLive: .seconds(60)))
+    #expect(settings.retention.retention == .seconds(30 * 86_400))
     #expect(settings.isPushTriggerEnabled)
     #expect(settings.reactors == 3)
     #expect(settings.log.level == .debug)
@@ -56,6 +58,7 @@ struct ServeSettingsTests {
       ("SERVICE_KEY", "two words"), ("JWT_SECRET", "short"), ("JWKS_URL", "ftp://id.example"),
       ("APNS_ENVIRONMENT", "development"), ("APNS_URL", "http://127.0.0.1"), ("APNS_SANDBOX_URL", "127.0.0.1:2197"),
       ("SUPPRESSION_WINDOW_SECONDS", "soon"), ("SUPPRESSION_WINDOW_SECONDS", "3601"), ("MESSAGE_TTL_SECONDS", "0"),
+      ("RETENTION_DAYS", "0"), ("RETENTION_DAYS", "3651"), ("RETENTION_DAYS", "1.5"),
       ("PUSH_TRIGGER_ENABLED", "maybe"), ("REACTORS", "0"), ("REACTORS", "257"), ("LOG_LEVEL", "loud"),
       ("LOG_FORMAT", "xml"),
     ])

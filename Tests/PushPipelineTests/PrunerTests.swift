@@ -1,0 +1,125 @@
+import Postgres
+import PushStore
+import Reactors
+import Testing
+
+@testable import PushPipeline
+
+@Suite("The pruner")
+struct PrunerTests {
+  @Test("a round deletes what is too old from every table, batch after batch, and leaves the rest")
+  func round() async throws {
+    try await PipelineRig.run { rig, reactor in
+      try await fill(rig, old: 2500, young: 10, on: reactor)
+      let pruner = Pruner(store: rig.store, retention: .seconds(86_400), pace: Self.brisk, logger: .quiet)
+      reactor.start { await pruner.run(on: reactor) }
+      try await awaitRows(30, in: rig, on: reactor)
+      #expect(pruner.rowsPruned == 7500)
+      pruner.stop(on: reactor)
+    }
+  }
+
+  @Test("a round is followed by another")
+  func again() async throws {
+    try await PipelineRig.run { rig, reactor in
+      var pace = Self.brisk
+      pace.interval = .milliseconds(10)
+      let pruner = Pruner(store: rig.store, retention: .seconds(86_400), pace: pace, logger: .quiet)
+      reactor.start { await pruner.run(on: reactor) }
+      for _ in 0..<3 {
+        try await fill(rig, old: 1, young: 0, on: reactor)
+        try await awaitRows(0, in: rig, on: reactor)
+      }
+      #expect(pruner.rowsPruned == 9)
+      pruner.stop(on: reactor)
+    }
+  }
+
+  @Test("two pruners finish what there is together")
+  func together() async throws {
+    try await PipelineRig.run { rig, reactor in
+      try await fill(rig, old: 5000, young: 0, on: reactor)
+      let pruners = (0..<2).map { _ in
+        Pruner(store: rig.store, retention: .seconds(86_400), pace: Self.brisk, logger: .quiet)
+      }
+      for pruner in pruners { reactor.start { await pruner.run(on: reactor) } }
+      try await awaitRows(0, in: rig, on: reactor)
+      #expect(pruners.map(\.rowsPruned).reduce(0, +) == 15_000)
+      for pruner in pruners { pruner.stop(on: reactor) }
+    }
+  }
+
+  @Test("a table that refuses does not keep the others from being pruned")
+  func refused() async throws {
+    try await PipelineRig.run { rig, reactor in
+      try await fill(rig, old: 10, young: 0, on: reactor)
+      try await rig.execute(
+        """
+        create function public.refuse() returns trigger language plpgsql as $$ begin raise 'no'; end $$;
+        create trigger refuse before delete on public.push_log execute function public.refuse()
+        """, on: reactor)
+      let pruner = Pruner(store: rig.store, retention: .seconds(86_400), pace: Self.brisk, logger: .quiet)
+      reactor.start { await pruner.run(on: reactor) }
+      try await awaitRows(10, in: rig, on: reactor)
+      pruner.stop(on: reactor)
+    }
+  }
+
+  @Test("one that was stopped begins no further batch, and its run returns")
+  func stopped() async throws {
+    try await PipelineRig.run { rig, reactor in
+      try await fill(rig, old: 3000, young: 0, on: reactor)
+      var pace = Self.brisk
+      pace.pause = .seconds(600)
+      let pruner = Pruner(store: rig.store, retention: .seconds(86_400), pace: pace, logger: .quiet)
+      let returned = Signal()
+      reactor.start {
+        await pruner.run(on: reactor)
+        returned.signal(on: reactor)
+      }
+      try await awaitRows(8000, in: rig, on: reactor)
+      pruner.stop(on: reactor)
+      #expect(await returned.wait(for: .seconds(30), on: reactor))
+      #expect(pruner.rowsPruned == 1000)
+    }
+  }
+
+  /// Begins at once, does not dawdle, and does not come back.
+  private static let brisk: Pruner.Pace = {
+    var pace = Pruner.Pace()
+    pace.firstWaitMax = .zero
+    pace.interval = .seconds(3600)
+    pace.pause = .milliseconds(1)
+    return pace
+  }()
+
+  /// Rows of both ages in each of the three tables.
+  private func fill(_ rig: PipelineRig, old: Int, young: Int, on reactor: isolated Reactor) async throws {
+    for (count, age) in [(old, "2 days"), (young, "1 hour")] {
+      try await rig.execute(
+        """
+        insert into public.push_log (enqueued_at, user_id, subject_id, push_type, decision)
+        select now() - interval '\(age)', gen_random_uuid(), gen_random_uuid(), 'message', 'sent'
+        from generate_series(1, \(count));
+        insert into tacet.trigger_failures (failed_at, sqlstate, message)
+        select now() - interval '\(age)', '55P03', 'test' from generate_series(1, \(count));
+        insert into tacet.parked (parked_at, enqueued_at, subject_id, kind, attempts, reason)
+        select now() - interval '\(age)', now(), gen_random_uuid(), 'message', 8, 'test'
+        from generate_series(1, \(count))
+        """, on: reactor)
+    }
+  }
+
+  /// Waits until the three tables have this many rows together.
+  private func awaitRows(_ count: Int64, in rig: PipelineRig, on reactor: isolated Reactor) async throws {
+    let query = """
+      select (select count(*) from public.push_log) + (select count(*) from tacet.trigger_failures)
+        + (select count(*) from tacet.parked)
+      """
+    for _ in 0..<3000 {
+      if try await rig.value(query, as: Int64.self, on: reactor) == count { return }
+      await reactor.sleep(for: .milliseconds(10))
+    }
+    throw TestFailure("the tables do not have \(count) rows")
+  }
+}

@@ -1,0 +1,182 @@
+import Foundation
+import Postgres
+import Testing
+
+@testable import PushStore
+
+@Suite("Pruning")
+struct PruneTests {
+  private static let retention = Duration.seconds(86_400)
+
+  @Test("rows younger than the retention stay, older ones go", arguments: PrunedTable.allCases)
+  func edge(_ table: PrunedTable) async throws {
+    let database = try await TestDatabase.migrated()
+    try await fill(table, 2, age: "interval '1 day' - interval '1 minute'", in: database)
+    try await fill(table, 3, age: "interval '1 day' + interval '1 second'", in: database)
+    #expect(try await prune(table, in: database) == 3)
+    #expect(try await prune(table, in: database) == 0)
+    #expect(try await count(table, in: database) == "2")
+  }
+
+  @Test("a row of exactly that age stays, one a microsecond older goes", arguments: PrunedTable.allCases)
+  func exactEdge(_ table: PrunedTable) async throws {
+    let database = try await TestDatabase.migrated()
+    try await withSessions(database, 1) { sessions, reactor in
+      // The time of a transaction stands still, so a row's age can be told to the microsecond.
+      try await sessions[0].run("begin", on: reactor)
+      for age in ["interval '1 day'", "interval '1 day 1 microsecond'"] {
+        try await sessions[0].run(insertion(table, 1, age: age), on: reactor)
+      }
+      let pruned = try await sessions[0].connection.query(statement(table), [Int64(86_400_000_000)], on: reactor)
+      #expect(try pruned.one().decode(0, as: Int64.self) == 1)
+      try await sessions[0].run("commit", on: reactor)
+    }
+    #expect(try await count(table, in: database) == "1")
+  }
+
+  @Test("what is held stays, however old", arguments: ["sent", "skipped", "failed", "held"])
+  func held(_ decision: String) async throws {
+    let database = try await TestDatabase.migrated()
+    try await fill(.ledger, 1, age: "interval '3650 days'", decision: decision, in: database)
+    #expect(try await prune(.ledger, in: database) == (decision == "held" ? 0 : 1))
+  }
+
+  @Test("an error whose events are still missing in the inbox stays")
+  func missed() async throws {
+    let database = try await TestDatabase.migrated()
+    try await fill(.triggerFailures, 2, age: "interval '2 days'", in: database)
+    try await database.sql(
+      "update tacet.trigger_failures set subject_ids = '{\(UUID())}' where ctid = (select min(ctid) from tacet.trigger_failures)"
+    )
+    #expect(try await prune(.triggerFailures, in: database) == 1)
+    #expect(try await database.sql("select cardinality(subject_ids) from tacet.trigger_failures") == "1")
+  }
+
+  @Test("a batch is a thousand rows, the oldest first", arguments: PrunedTable.allCases)
+  func batches(_ table: PrunedTable) async throws {
+    let database = try await TestDatabase.migrated()
+    try await fill(table, 200, age: "interval '2 days'", in: database)
+    try await fill(table, 1000, age: "interval '3 days'", in: database)
+    try await withStore(database) { store, reactor in
+      let first = try await store.prune(table, olderThan: Self.retention, on: reactor)
+      #expect(first == (1000, true))
+    }
+    #expect(
+      try await database.sql("select count(*) from \(name(table)) where \(time(table)) < now() - interval '60 h'")
+        == "0")
+    try await withStore(database) { store, reactor in
+      let second = try await store.prune(table, olderThan: Self.retention, on: reactor)
+      #expect(second == (200, false))
+    }
+  }
+
+  @Test("two pruners at once share the rows, and neither waits for the other", arguments: PrunedTable.allCases)
+  func together(_ table: PrunedTable) async throws {
+    let database = try await TestDatabase.migrated()
+    try await fill(table, 1500, age: "interval '2 days'", in: database)
+    try await withSessions(database, 2) { sessions, reactor in
+      var pruned: [Int64] = []
+      // The first keeps its transaction open, so that the second meets its locks.
+      try await sessions[0].run("begin", on: reactor)
+      for session in sessions {
+        let rows = try await session.connection.query(statement(table), [Int64(86_400_000_000)], on: reactor)
+        pruned.append(try rows.one().decode(0))
+      }
+      try await sessions[0].run("commit", on: reactor)
+      #expect(pruned == [1000, 500])
+    }
+    #expect(try await count(table, in: database) == "0")
+  }
+
+  @Test("a row that a record is writing is left alone")
+  func beingWritten() async throws {
+    let database = try await TestDatabase.migrated()
+    try await fill(.ledger, 2, age: "interval '2 days'", in: database)
+    try await withSessions(database, 2) { sessions, reactor in
+      try await sessions[0].run(
+        """
+        begin; update public.push_log set decision = 'sent' where id = (select min(id::text)::uuid from public.push_log)
+        """, on: reactor)
+      let rows = try await sessions[1].connection.query(statement(.ledger), [Int64(86_400_000_000)], on: reactor)
+      #expect(try rows.one().decode(0, as: Int64.self) == 1)
+      try await sessions[0].run("commit", on: reactor)
+    }
+    #expect(try await count(.ledger, in: database) == "1")
+  }
+
+  @Test("a role with the rights of db/README.md prunes, in spite of row-level security")
+  func serviceRole() async throws {
+    let database = try await TestDatabase.migrated()
+    try await fill(.ledger, 2, age: "interval '2 days'", in: database)
+    let role = try await makeRole(
+      in: database, "grant select, insert, update, delete on public.push_log to $role")
+    try await database.sql("create policy p on push_log to \(role) using (true) with check (true)")
+    let pruned = try await database.sql(
+      """
+      set role \(role); prepare p (bigint) as \(PushStatements.pruneLedger.sql); execute p (86400000000)
+      """)
+    #expect(pruned == "2")
+  }
+}
+
+extension PruneTests {
+  private func prune(_ table: PrunedTable, in database: TestDatabase) async throws -> Int {
+    try await withStore(database) { store, reactor in
+      try await store.prune(table, olderThan: Self.retention, on: reactor).rows
+    }
+  }
+
+  private func fill(
+    _ table: PrunedTable, _ rows: Int, age: String, decision: String = "skipped", in database: TestDatabase
+  ) async throws {
+    try await database.sql(insertion(table, rows, age: age, decision: decision))
+  }
+
+  /// - Parameter age: an SQL expression.
+  private func insertion(_ table: PrunedTable, _ rows: Int, age: String, decision: String = "skipped") -> String {
+    let columns =
+      switch table {
+      case .ledger: "user_id, subject_id, push_type, decision"
+      case .parked: "enqueued_at, subject_id, kind, attempts, reason"
+      case .triggerFailures: "sqlstate, message"
+      }
+    let values =
+      switch table {
+      case .ledger: "gen_random_uuid(), gen_random_uuid(), 'message', '\(decision)'"
+      case .parked: "now(), gen_random_uuid(), 'message', 1, 'test'"
+      case .triggerFailures: "'XX000', 'test'"
+      }
+    return """
+      insert into \(name(table)) (\(time(table)), \(columns)) select now() - (\(age)), \(values)
+      from generate_series(1, \(rows))
+      """
+  }
+
+  private func count(_ table: PrunedTable, in database: TestDatabase) async throws -> String {
+    try await database.sql("select count(*) from \(name(table))")
+  }
+
+  private func name(_ table: PrunedTable) -> String {
+    switch table {
+    case .ledger: "public.push_log"
+    case .parked: "tacet.parked"
+    case .triggerFailures: "tacet.trigger_failures"
+    }
+  }
+
+  private func time(_ table: PrunedTable) -> String {
+    switch table {
+    case .ledger: "enqueued_at"
+    case .parked: "parked_at"
+    case .triggerFailures: "failed_at"
+    }
+  }
+
+  private func statement(_ table: PrunedTable) -> PostgresStatement {
+    switch table {
+    case .ledger: PushStatements.pruneLedger
+    case .parked: PushStatements.pruneParked
+    case .triggerFailures: PushStatements.pruneTriggerFailures
+    }
+  }
+}

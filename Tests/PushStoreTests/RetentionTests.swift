@@ -1,0 +1,90 @@
+import Foundation
+import Postgres
+import Testing
+
+@testable import PushStore
+
+@Suite("Tables that last")
+struct RetentionTests {
+  @Test("ids of the ledger are UUIDs of version 7 that carry their time")
+  func timeOrderedIDs() async throws {
+    let database = try await TestDatabase.migrated()
+    for _ in 0..<3 {
+      try await database.sql(
+        "insert into push_log (user_id, push_type, decision) values (gen_random_uuid(), 'message', 'sent')")
+    }
+    let rows = try await database.sql(
+      """
+      select substr(id::text, 15, 1), substr(id::text, 20, 1) in ('8', '9', 'a', 'b'),
+        abs(('x' || translate(left(id::text, 13), '-', ''))::bit(48)::bigint - extract(epoch from enqueued_at) * 1000)
+          < 60000
+      from push_log
+      """)
+    #expect(rows.split(separator: "\n") == ["7|t|t", "7|t|t", "7|t|t"])
+  }
+
+  @Test("ids grow from one transaction to the next, and no two are alike")
+  func growing() async throws {
+    let database = try await TestDatabase.migrated()
+    let inserts = (0..<20).map { _ in
+      "insert into push_log (user_id, push_type, decision) values (gen_random_uuid(), 'message', 'sent'); select pg_sleep(0.002)"
+    }
+    try await database.sql(inserts.joined(separator: ";"))
+    let order = try await database.sql(
+      "select array_agg(id order by id) = array_agg(id order by ctid), count(distinct id) from push_log")
+    #expect(order == "t|20")
+  }
+
+  @Test("a vacuum of a table that the host's insert may write never takes the table for itself")
+  func truncation() async throws {
+    let database = try await TestDatabase.migrated()
+    let options = try await database.sql(
+      """
+      select relname, reloptions @> array['vacuum_truncate=off'] from pg_class
+      where oid in ('tacet.inbox'::regclass, 'tacet.deliveries'::regclass, 'tacet.trigger_failures'::regclass)
+      order by relname
+      """)
+    #expect(options.split(separator: "\n") == ["deliveries|t", "inbox|t", "trigger_failures|t"])
+  }
+
+  @Test(
+    "pruning reads a large table through the index of its time",
+    arguments: ["force_custom_plan", "force_generic_plan"], PrunedTable.allCases)
+  func plans(_ mode: String, _ table: PrunedTable) async throws {
+    let database = try await Self.large.value
+    let (statement, index) =
+      switch table {
+      case .ledger: (PushStatements.pruneLedger, "push_log_enqueued_idx")
+      case .parked: (PushStatements.pruneParked, "parked_parked_idx")
+      case .triggerFailures: (PushStatements.pruneTriggerFailures, "trigger_failures_failed_idx")
+      }
+    // Everything is old, and nothing: what the planner knows of either must not make it read the whole table.
+    for microseconds in [1, 3_153_600_000_000_000] {
+      let plan = try await database.sql(
+        """
+        set plan_cache_mode = \(mode); prepare p (bigint) as \(statement.sql); explain execute p (\(microseconds))
+        """)
+      #expect(!plan.contains("Seq Scan"), "\(plan)")
+      #expect(plan.contains("Index Scan using \(index)"), "\(plan)")
+      #expect(plan.contains("Tid Scan"), "\(plan)")
+    }
+  }
+
+  /// 50,000 rows in each table.
+  private static let large = Task {
+    let database = try await TestDatabase.migrated()
+    try await database.sql(
+      """
+      insert into push_log (enqueued_at, user_id, subject_id, push_type, decision)
+      select now() - n * interval '1 minute', gen_random_uuid(), gen_random_uuid(), 'message', 'sent'
+      from generate_series(1, 50000) n;
+      insert into tacet.trigger_failures (failed_at, sqlstate, message)
+      select now() - n * interval '1 minute', '55P03', 'a lock was not available' from generate_series(1, 50000) n;
+      insert into tacet.parked (parked_at, enqueued_at, subject_id, kind, attempts, reason)
+      select now() - n * interval '1 minute', now(), gen_random_uuid(), 'message', 8, 'reason'
+      from generate_series(1, 50000) n
+      """)
+    try await database.sql("analyze")
+    return database
+  }
+}
