@@ -60,9 +60,11 @@ postgres_pid() {
   if [[ $(readlink "/proc/$pid/cwd" || true) == "$folder" ]]; then printf '%s\n' "$pid"; fi
 }
 
-# postgres_start FOLDER: makes the cluster on the first call, and starts it anew if it runs already.
+# postgres_start FOLDER [NAME=VALUE...]: makes the cluster on the first call, and starts it anew if it runs already;
+# further server settings may be given, and win over those below.
 postgres_start() {
-  local folder=$1 log=$1/server.log programs account options
+  local folder=$1 log=$1/server.log programs account options setting
+  shift
   programs=$(postgres_programs)
   account=$(postgres_account)
   postgres_stop "$folder"
@@ -73,6 +75,7 @@ postgres_start() {
   chown "$account" "$postgres_socket"
   options="-c listen_addresses= -c unix_socket_directories=$postgres_socket -c unix_socket_permissions=0700"
   options+=" -c track_commit_timestamp=on -c max_connections=100 -c shared_buffers=64MB -c fsync=${DEMO_FSYNC:-off}"
+  for setting in "$@"; do options+=" -c $setting"; done
   (cd "$folder" && as_postgres "$programs/pg_ctl" -D "$folder" -l "$log" -o "$options" -w -t 60 -s start 9>&-) ||
     die "PostgreSQL did not start: $(tail -n 5 "$log")"
 }

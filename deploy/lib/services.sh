@@ -45,6 +45,7 @@ start_simulator() {
 # An address from the simulator's ready file, which is one flat JSON object.
 address() { sed -n "s/.*\"$1\":\"\([^\"]*\)\".*/\1/p" "$state/simulator.json"; }
 
+# write_settings PORT: with the lines of more_settings, if there are any, at the end.
 write_settings() {
   cat >"$state/settings" <<SETTINGS
 DATABASE_URL=$(conninfo tacet)
@@ -56,6 +57,7 @@ APNS_BUNDLE_ID=$bundle
 APNS_PRIVATE_KEY_FILE=$state/apns-key.p8
 APNS_URL=https://$(address production)
 APNS_CA_FILE=$state/apns-ca.pem
+${more_settings:-}
 SETTINGS
 }
 

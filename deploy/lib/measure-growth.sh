@@ -1,0 +1,186 @@
+# shellcheck shell=bash
+# shellcheck disable=SC2034,SC2154 # variables are shared with the scripts that source this
+# deploy/measure growth: whether claims and records slow down as the ledger grows. Sourced; needs measure.sh.
+#
+# Two databases with the same host application, one with an empty ledger and one with finished rows. The service works
+# on either in turns; PostgreSQL's auto_explain logs, for its sessions alone, what each of its statements took in the
+# server and by which plan (without the time of single plan nodes, whose measuring costs more than they do). Full claims
+# are what the service finds at its start: 2,000 messages. Single ones come while 100 messages a second are inserted. The
+# messages' recipients have no device, so nothing waits for APNs.
+
+measure_growth() {
+  local rounds=7 finished=1000000 users=50000 conversations=100000 messages=1000000
+  if $1; then rounds=3 finished=100000 users=5000 conversations=10000 messages=100000; fi
+  headline "Starting: $messages messages, $conversations conversations, $users people; $finished finished rows"
+  rm -f "$state"/*.log "$state"/times.*
+  start_cluster
+  make_host "small" "$users" "$conversations" "$messages" 4 2000
+  sql postgres <<'SQL'
+    delete from public.push_tokens t using measure.conversations c, public.conversation_participants p
+    where p.conversation_id = c.conversation_id and t.user_id = p.user_id;
+    alter role tacet set session_preload_libraries = auto_explain;
+    alter role tacet set auto_explain.log_min_duration = 0;
+    alter role tacet set auto_explain.log_analyze = on;
+    alter role tacet set auto_explain.log_timing = off;
+SQL
+  create_grown "$finished" "$users"
+  show_ledger_sizes "$finished"
+  start_apns
+  headline "$rounds rounds on each database, in turns"
+  measure_rounds "$rounds"
+  compare_times
+  check_plans
+}
+
+create_grown() {
+  psql -X -q -v ON_ERROR_STOP=1 -d "$(conninfo postgres postgres)" -c 'create database grown template small'
+  database=grown
+  sql postgres -v finished="$1" -v users="$2" <<'SQL'
+    call measure.fill_ledger(:finished, 13, :users);
+    insert into public.push_log (enqueued_at, claimed_at, subject_id, user_id, push_type, decision)
+    select now() - interval '20 days', now() - interval '20 days', gen_random_uuid(), gen_random_uuid(), 'message', 'sent'
+    from generate_series(1, 3000);
+SQL
+  sql postgres -c 'vacuum analyze' -c checkpoint
+}
+
+# The first round on each warms up and does not count.
+measure_rounds() {
+  local rounds=$1 round database_of_turn
+  for ((round = 0; round <= rounds; round++)); do
+    for database_of_turn in $(if ((round % 2)); then echo grown small; else echo small grown; fi); do
+      database=$database_of_turn
+      measure_round
+      if ((round > 0)); then statement_times <"$state/plans.log" >>"$state/times.$database"; fi
+      cat "$state/plans.log" >>"$state/plans.$database"
+    done
+  done
+}
+
+measure_round() {
+  local log=$cluster/server.log offset
+  offset=$(stat -c %s "$log")
+  sql app -v n=2000 <<'SQL'
+    insert into public.messages (conversation_id, from_id, text)
+    select c.conversation_id, c.sender_id, 'Are you coming?' from measure.conversations c where c.n <= :n;
+SQL
+  start_service_anywhere >/dev/null
+  await_empty_inbox
+  insert_load "$state/single" -c 1 -R 100 -T 3
+  await_empty_inbox
+  send_webhooks
+  if [[ $database == grown ]]; then await_pruned; fi
+  stop_process tacet || die "The service did not stop well; see $state/tacet.log"
+  tail -c "+$((offset + 1))" "$log" >"$state/plans.log"
+}
+
+# Messages that nothing but a webhook announces, so that the service has to enter, wait and look up.
+send_webhooks() {
+  local count id
+  sql tacet <<<'update tacet.settings set notify_enabled = false'
+  for ((count = 0; count < 5; count++)); do
+    # The service polls less and less often, down to once a second.
+    sleep 0.3
+    id=$(sql app <<<"insert into public.messages (conversation_id, from_id) select conversation_id, sender_id from measure.conversations limit 1 returning id")
+    curl -fsS "$url/v1/webhooks/messages" -H "authorization: Bearer $webhook_secret" -H 'content-type: application/json' \
+      -d "{\"message_id\":\"$id\"}" >/dev/null
+  done
+  sql tacet <<<'update tacet.settings set notify_enabled = true'
+}
+
+# The service prunes within ten seconds of its start.
+await_pruned() {
+  local tries
+  for ((tries = 0; tries < 300; tries++)); do
+    if [[ $(sql tacet <<<"select exists (select from public.push_log where enqueued_at < now() - interval '15 days')") == f ]]; then return; fi
+    sleep 0.1
+  done
+  die "Rows of the ledger that are 20 days old were not pruned within 30 s."
+}
+
+# Reads auto_explain's log. A line for each claim and record: statement, rows, milliseconds.
+statement_times() {
+  awk '
+    function finish() { if (name != "" && rows > 0) print name, rows, time; name = ""; rows = 0 }
+    /duration: [0-9.]+ ms  plan:/ { finish(); match($0, /[0-9.]+ ms  plan/); time = substr($0, RSTART) + 0; top = 1 }
+    !/^\t/ && !/plan:/ { finish() }
+    /with picked_events as/ { name = "claim" }
+    /insert into public.push_log as l/ { name = "record" }
+    /^\t[A-Z].*\(cost=.*actual rows=/ { if (name == "claim" && top) rows = actual(); top = 0 }
+    /Function Scan on (unnest )?o / { if (name == "record") rows = actual() }
+    function actual() { match($0, /actual rows=[0-9]+/); return substr($0, RSTART + 12, RLENGTH - 12) + 0 }
+    END { finish() }'
+}
+
+compare_times() {
+  local statement
+  headline 'Time in the server'
+  for statement in claim record; do
+    compare_time "$statement" single 'rows <= 4' time ms
+    compare_time "$statement" full 'rows >= 100' 'time / rows * 1000' 'us a recipient'
+  done
+}
+
+# compare_time STATEMENT TEXT CONDITION VALUE UNIT: medians on both databases, and their ratio.
+compare_time() {
+  local small grown count ratio
+  count=$(values_of small "$1" "$3" "$4" | wc -l)
+  small=$(middle_of small "$1" "$3" "$4")
+  grown=$(middle_of grown "$1" "$3" "$4")
+  say "  $2 ${1}s ($count and $(values_of grown "$1" "$3" "$4" | wc -l)): empty ledger $small $5, grown ledger $grown $5"
+  ratio=$(calculate "${grown%% *} / ${small%% *}")
+  check "  ratio $ratio" "$ratio" '<' 1.5
+}
+
+values_of() { awk "\$1 == \"$2\" { rows = \$2; time = \$3; if ($3) print $4 }" "$state/times.$1"; }
+
+# The median, with the middle half of the values.
+middle_of() {
+  values_of "$@" | sort -g |
+    awk '{ v[NR] = $1 } END { printf "%.3f (%.3f … %.3f)", v[int((NR + 1) / 2)], v[int((NR + 3) / 4)], v[int((3 * NR + 3) / 4)] }'
+}
+
+# Every plan that the service's statements had on the grown database.
+check_plans() {
+  local name pattern plans=$state/plans.grown
+  headline 'Plans on the grown database'
+  while IFS='|' read -r name pattern; do
+    check "$name: plans seen" "$(grep -c "$pattern" "$plans" || true)" '>' 0
+  done <<'NAMES'
+claim|with picked_events as
+record|insert into public.push_log as l
+ingest|insert into tacet.inbox (subject_id, kind, enqueued_at)
+outcome|true as is_known
+prune_ledger|delete from public.push_log
+NAMES
+  check 'plans that read push_log or messages from end to end' "$(grep -cE 'Seq Scan on (push_log|messages)' "$plans" || true)" '==' 0
+  show_plan claim 'with picked_events as' "$plans"
+  show_plan record 'insert into public.push_log as l' "$plans"
+  show_plan prune_ledger 'delete from public.push_log' "$plans"
+}
+
+# The last plan of a statement that found something, without its text.
+show_plan() {
+  say "
+  The last plan of $1:"
+  awk -v pattern="$2" '
+    /duration: .* plan:/ { entry = 0; text = ""; head = "" }
+    index($0, pattern) { entry = 1 }
+    /^\t/ && /\(cost=/ && head == "" { head = "seen"; if (/actual rows=0 /) entry = 0 }
+    head != "" && /^\t/ { text = text "  " $0 "\n" }
+    !/^\t/ && !/plan:/ { entry = 0 }
+    entry && text != "" { last = text }
+    END { printf "%s", last }' "$3" | grep -vE 'Query Text|Buffers' | sed 's/(cost=[^)]*) //; s/\t/  /'
+}
+
+# What a million rows of the ledger take.
+show_ledger_sizes() {
+  headline "The ledger on disk, for each million rows"
+  sql tacet -F ' ' <<'SQL' | sed 's/^/  /'
+    select rpad(c.relname, 24), measure.pretty((pg_relation_size(c.oid) * 1000000.0 / n.rows)::bigint)
+    from pg_class c, (select count(*) as rows from public.push_log) n
+    where c.oid = 'public.push_log'::regclass
+      or c.oid in (select indexrelid from pg_index where indrelid = 'public.push_log'::regclass)
+    order by c.relkind desc, c.relname
+SQL
+}

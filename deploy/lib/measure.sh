@@ -1,0 +1,99 @@
+# shellcheck shell=bash
+# shellcheck disable=SC2034,SC2154 # variables are shared with the scripts that source this
+# What all measurements of deploy/measure share: a durable cluster, a host application, statistics, bounds. Sourced after
+# the files it uses.
+
+misses=0
+
+# Nobody's commit is spared the disk, and no checkpoint falls into one side of a pair.
+start_cluster() {
+  postgres_start "$cluster" fsync=on synchronous_commit=on shared_buffers=512MB max_wal_size=8GB checkpoint_timeout=1h \
+    random_page_cost=1.1 "$@"
+  say "PostgreSQL $("$(postgres_programs)/postgres" --version | cut -d ' ' -f 3): fsync on, synchronous_commit on;" \
+    "$(nproc) processors shared by all that runs here."
+}
+
+# make_host DATABASE USERS CONVERSATIONS MESSAGES MEMBERS PICKED: a migrated database with a filled host application.
+make_host() {
+  database=$1
+  create_database
+  env -i DATABASE_URL="$(conninfo tacet)" "$programs/tacet" migrate >"$state/migrate.log" ||
+    die "The migrations failed: $(tail -n 3 "$state/migrate.log")"
+  sql postgres -f "$checkout/deploy/lib/measure.sql"
+  sql postgres <<SQL
+    grant usage on schema measure to app, tacet;
+    grant select on all tables in schema measure to app, tacet;
+    grant select, insert, update, delete on public.profiles, public.conversations, public.conversation_participants,
+      public.messages, public.push_tokens to app;
+    call measure.fill_host($2, $3, $4, $5, $6);
+SQL
+  picked=$6
+  sql postgres -c 'vacuum analyze' -c checkpoint
+}
+
+# The simulator, and where the service finds it.
+start_apns() {
+  webhook_secret=whsec_$(openssl rand -base64 24)
+  start_simulator >/dev/null
+}
+
+# Waits until nothing is in the inbox; a minute is more than any measurement leaves.
+await_empty_inbox() {
+  local tries
+  for ((tries = 0; tries < 1200; tries++)); do
+    if [[ $(sql tacet <<<'select count(*) from tacet.inbox') == 0 ]]; then return; fi
+    sleep 0.05
+  done
+  die "The service did not empty the inbox; see $state/tacet.log"
+}
+
+# insert_load PREFIX OPTIONS...: pgbench as the host's role, inserting single messages in transactions of their own. Its
+# report goes to PREFIX.report; with -l its transactions go to PREFIX.ID files.
+insert_load() {
+  local prefix=$1 logging=()
+  shift
+  if [[ " $* " == *' -l '* ]]; then logging=("--log-prefix=$prefix"); fi
+  pgbench -n -M prepared -f "$state/insert.sql" -D "picked=$picked" "${logging[@]}" "$@" "$(conninfo app)" \
+    >"$prefix.report" 2>&1
+}
+
+write_insert_script() {
+  cat >"$state/insert.sql" <<'SQL'
+\set n random(1, :picked)
+insert into public.messages (conversation_id, from_id, text) select c.conversation_id, c.sender_id, 'Are you coming to the rehearsal tonight?' from measure.conversations c where c.n = :n;
+SQL
+}
+
+# Transactions per second of a report.
+rate_of() { sed -n 's/^tps = \([0-9.]*\) .*/\1/p' "$1.report"; }
+
+# percentile PREFIX SHARE: of the transactions that -l has logged, in milliseconds.
+percentile() {
+  cat "$1".[0-9]* | awk '{ print $3 }' | sort -n |
+    awk -v share="$2" '{ v[NR] = $1 } END { i = int(NR * share); if (i < NR * share) i++; if (i < 1) i = 1; printf "%.3f", v[i] / 1000 }'
+}
+
+# median VALUES...: and the range of the values, as "median lowest highest".
+median() {
+  printf '%s\n' "$@" | sort -g |
+    awk '{ v[NR] = $1 } END { m = NR % 2 ? v[(NR + 1) / 2] : (v[NR / 2] + v[NR / 2 + 1]) / 2; print m, v[1], v[NR] }'
+}
+
+calculate() { awk "BEGIN { printf \"%.3f\", $1 }"; }
+
+# verdict VALUE OPERATOR BOUND: says whether it holds, and counts when it does not.
+verdict() {
+  if awk "BEGIN { exit !($1 $2 $3) }"; then
+    printf '%s%s %s: holds%s' "$green" "$2" "$3" "$plain"
+  else
+    printf '%s%s %s: MISSED%s' "$red" "$2" "$3" "$plain"
+    return 1
+  fi
+}
+
+# check TEXT VALUE OPERATOR BOUND: a line with its verdict.
+check() {
+  local text
+  text=$(verdict "$2" "$3" "$4") || misses=$((misses + 1))
+  printf '  %-68s %s\n' "$1" "$text"
+}
