@@ -23,7 +23,7 @@ struct ConnectionParameters {
     targets = ConnectionParameters.targets(of: keywords)
     // The string's own options come last and so win.
     let options = [configuration.sessionOptions, keywords["options"]].compactMap { $0 }
-    keywords["options"] = options.joined(separator: " ")
+    if !options.isEmpty { keywords["options"] = options.joined(separator: " ") }
     keywords["client_encoding"] = "UTF8"
     if keywords["application_name"] == nil { keywords["application_name"] = configuration.applicationName }
     // Kerberos negotiation looks for credentials, and perhaps for their server, with blocking calls.

@@ -4,6 +4,9 @@ public struct PostgresConfiguration: Sendable {
   /// never log it. Source: PostgreSQL manual, section 34.1.1, "Connection Strings".
   public var conninfo: String
 
+  /// Whose a session with the server is; see ``PostgresPoolMode``.
+  public var poolMode = PostgresPoolMode.session
+
   /// What `pg_stat_activity` shows, unless the connection string says otherwise.
   public var applicationName = "tacet"
 
@@ -40,23 +43,14 @@ public struct PostgresConfiguration: Sendable {
     self.conninfo = conninfo
   }
 
-  /// The settings as libpq's `options`: `-c name=value`, blanks and backslashes escaped.
-  ///
-  /// Sent with the connection request, they cost no round trip. PgBouncer refuses them unless told to ignore them.
-  var sessionOptions: String {
+  /// The session's settings by name and value, in a fixed order.
+  var sessionSettings: [(name: String, value: String)] {
     var all = settings
     all["TimeZone"] = all["TimeZone"] ?? "UTC"
     all["search_path"] = searchPath
     if commitsAsynchronously { all["synchronous_commit"] = "off" }
     if let statementLimit { all["statement_timeout"] = String(max(1, statementLimit.milliseconds)) }
-    return all.sorted { $0.key < $1.key }.map { "-c \($0.key)=\(escaped($0.value))" }.joined(separator: " ")
-  }
-
-  private func escaped(_ value: String) -> String {
-    value.reduce(into: "") { text, character in
-      if character == "\\" || character.isWhitespace { text.append("\\") }
-      text.append(character)
-    }
+    return all.sorted { $0.key < $1.key }.map { (name: $0.key, value: $0.value) }
   }
 }
 

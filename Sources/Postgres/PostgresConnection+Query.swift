@@ -16,6 +16,9 @@ extension PostgresConnection {
   ) async throws(PostgresError) -> PostgresRows {
     try checkRoom(for: statement)
     try encoder.encode(parameters, for: statement)
+    if configuration.poolMode == .transaction {
+      return try await queryWhole(statement, within: limit, on: reactor)
+    }
     let isPreparing = try sendParseIfNeeded(statement, on: reactor)
     let isSent = encoder.withArguments { values, lengths, formats, count in
       PQsendQueryPrepared(handle, statement.name, count, values, lengths, formats, 1) == 1
@@ -24,7 +27,8 @@ extension PostgresConnection {
     return try await answer(to: statement, isPreparing: isPreparing, within: limit, on: reactor)
   }
 
-  /// Has the server check and plan a statement without running it, e.g. to test every statement against a schema.
+  /// Has the server check and plan a statement without running it, e.g. to test every statement against a schema. Needs
+  /// a session of its own.
   public func prepare(_ statement: PostgresStatement, on reactor: isolated Reactor) async throws(PostgresError) {
     try checkRoom(for: statement)
     guard try sendParseIfNeeded(statement, on: reactor) else { return }
@@ -54,7 +58,7 @@ extension PostgresConnection {
     return true
   }
 
-  private func answer(
+  func answer(
     to statement: PostgresStatement, isPreparing: Bool, within limit: Duration?, on reactor: isolated Reactor
   ) async throws(PostgresError) -> PostgresRows {
     guard clibpq_append_sync_point(handle) == 1 else { throw broken(on: reactor) }
@@ -72,7 +76,7 @@ extension PostgresConnection {
   }
 
   /// A send that libpq refuses means a broken connection or no memory; neither gets better on this connection.
-  private func broken(on reactor: isolated Reactor) -> PostgresError {
+  func broken(on reactor: isolated Reactor) -> PostgresError {
     let error = PostgresError(.connectionLost, of: handle)
     lose(error, on: reactor)
     return error

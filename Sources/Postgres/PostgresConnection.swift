@@ -9,6 +9,8 @@ public import Reactors
 /// by a sync point and so is a transaction of its own: an error hits only itself. Inside ``withTransaction(on:_:)`` the
 /// server's usual rule holds.
 ///
+/// With ``PostgresPoolMode/transaction`` it is a connection to a pooler, and each transaction may be another session.
+///
 /// The reactor keeps an open connection alive: ``close(on:)`` it. A task's cancellation does not end a statement.
 public final class PostgresConnection {
   let configuration: PostgresConfiguration
@@ -24,6 +26,9 @@ public final class PostgresConnection {
   var pending = Deque<PendingStatement>()
   var script: PendingScript?
   var encoder = PostgresParameterEncoder()
+
+  /// What goes before each statement where sessions are lent by transactions.
+  let transactionSettings: String
 
   /// The statements known to the server, by name; their SQL, to catch two statements with one name.
   var prepared: [String: String] = [:]
@@ -48,6 +53,7 @@ public final class PostgresConnection {
   init(owning handle: OpaquePointer, configuration: PostgresConfiguration, logger: Logger) {
     self.handle = handle
     self.configuration = configuration
+    transactionSettings = configuration.transactionSettings
     self.logger = logger
     noticeLog = NoticeLog(logger)
     noticeLog.attach(to: handle)

@@ -12,7 +12,7 @@ public struct PostgresError: Error, Sendable, CustomStringConvertible, CustomDeb
     /// No answer within the limit: the statement may or may not have taken effect.
     case timedOut = "the database did not answer in time"
     /// The session answers, but what another session notified did not arrive.
-    case deaf = "notifications do not arrive: a pooler in transaction mode, or a half-open connection"
+    case deaf = "notifications do not arrive"
     /// There is no connection, so the statement was never sent.
     case notConnected = "no database connection"
     /// A column is absent, null, or of a type that the asked-for Swift type cannot hold.
@@ -61,7 +61,7 @@ public struct PostgresError: Error, Sendable, CustomStringConvertible, CustomDeb
     if let sqlState { text += " (SQLSTATE \(sqlState))" }
     if let statement { text += ", statement \(statement)" }
     if let constraint { text += ", constraint \(constraint)" }
-    return text
+    return text + likelyCause
   }
 
   /// The description and the message.

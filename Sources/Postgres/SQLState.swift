@@ -53,6 +53,10 @@ public struct SQLState: Hashable, Sendable, ExpressibleByStringLiteral, CustomSt
   public static let lockNotAvailable: SQLState = "55P03"
   /// A statement of this transaction has failed before.
   public static let inFailedTransaction: SQLState = "25P02"
+  /// A prepared statement of that name is not known to the session.
+  public static let invalidStatementName: SQLState = "26000"
+  /// A prepared statement of that name is known to the session already.
+  public static let duplicatePreparedStatement: SQLState = "42P05"
   /// The table does not exist or is not in the search path.
   public static let undefinedTable: SQLState = "42P01"
   /// The password is wrong.

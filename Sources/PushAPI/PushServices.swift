@@ -28,7 +28,7 @@ public struct ReadinessCheck: Sendable {
   /// Whether it is well.
   public let isReady: Bool
 
-  /// What is wrong, for an operator; nil when nothing is.
+  /// What an operator should know: what is wrong, or what the settings forgo; nil when there is nothing to say.
   public let detail: String?
 
   /// Notes a check.

@@ -10,12 +10,17 @@ public final class ListenStatus: Sendable {
     case listening
     /// Notifications do not arrive, and why.
     case deaf(String)
+    /// Nobody tries to listen: the database's sessions are lent by transactions.
+    case unused
   }
 
   private let current = Mutex(State.starting)
 
   /// Nothing arrives yet.
-  public init() {}
+  /// - Parameter isUsed: whether anybody is going to listen.
+  public init(isUsed: Bool = true) {
+    current.withLock { $0 = isUsed ? .starting : .unused }
+  }
 
   /// What is known now.
   public internal(set) var state: State {
@@ -26,12 +31,16 @@ public final class ListenStatus: Sendable {
   /// Whether notifications arrive now.
   public var isListening: Bool { state == .listening }
 
+  /// Whether all is as the settings want it.
+  public var isReady: Bool { state == .listening || state == .unused }
+
   /// What an operator should know; nil while notifications arrive.
   public var detail: String? {
     switch state {
     case .starting: "no notification has arrived yet; polling goes on"
     case .listening: nil
     case .deaf(let reason): "polling goes on; \(reason)"
+    case .unused: "not used, as DATABASE_POOL_MODE is transaction; webhooks and polling wake the service"
     }
   }
 }

@@ -1,10 +1,22 @@
 /// How to reach the database.
 public struct DatabaseSettings: Equatable, Sendable {
+  /// Whose the database's sessions are.
+  public enum PoolMode: String, CaseIterable, Sendable {
+    /// Ours as long as we are connected.
+    case session
+    /// Lent by a pooler for one transaction at a time.
+    case transaction
+  }
+
   /// What libpq takes: a `postgresql://` URI or a `keyword=value` string, several hosts allowed. Secret, as it may hold
   /// the password.
   public let connectionString: Secret<String>
+  /// ``PoolMode/session`` unless set.
+  public let poolMode: PoolMode
 
   init?(_ reader: inout SettingsReader) {
+    poolMode =
+      reader.optional(.databasePoolMode) { text throws(UnusableValue) in try SettingNumbers.choice(text) } ?? .session
     guard let connectionString = reader.required(.databaseURL, Self.connectionString) else { return nil }
     self.connectionString = Secret(connectionString)
   }

@@ -19,6 +19,12 @@ public struct MigrateSettings: Equatable, Sendable {
     var reader = SettingsReader(environment: environment, readFile: readFile)
     let database = DatabaseSettings(&reader)
     log = LogSettings(&reader)
+    if database?.poolMode == .transaction {
+      // Only one migrator may work at a time, and it says so by a lock of its session.
+      reader.note(
+        .conflicting, .databasePoolMode,
+        "is transaction, and migrations need a session: set DATABASE_URL to the server itself, and this to session")
+    }
     try reader.finish()
     guard let database else { preconditionFailure("the database setting is nil, but no problem was noted") }
     self.database = database

@@ -2,6 +2,8 @@
 public enum SettingKey: String, CaseIterable, Sendable {
   /// Where the database is: a libpq URI or connection string.
   case databaseURL = "DATABASE_URL"
+  /// Whether a pooler lends the database's sessions by transactions.
+  case databasePoolMode = "DATABASE_POOL_MODE"
   /// Where the service listens.
   case listenAddress = "LISTEN_ADDRESS"
   /// What database webhooks prove themselves with.

@@ -60,10 +60,13 @@ struct PushService: Service {
 
   private func makeWorkers(on group: ReactorGroup) async throws -> PerReactor<ReactorWorker> {
     let context = try APNSClient.makeContext(certificatesFile: settings.apns.certificatesFile)
-    let listening = ListenStatus()
+    let listening = ListenStatus(isUsed: settings.database.poolMode == .session)
     let workers = try await PerReactor(group.reactors) { [settings, tokens, logger] number, reactor in
       ReactorWorker(
         settings, number: number, context: context, tokens: tokens, listening: listening, logger: logger, on: reactor)
+    }
+    if let detail = listening.detail, listening.isReady {
+      logger.notice("not listening", metadata: ["detail": "\(detail)"])
     }
     for worker in workers.all {
       await worker.perform { $0.start(neighbours: workers.all, on: $1) }

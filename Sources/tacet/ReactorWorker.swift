@@ -21,10 +21,8 @@ final class ReactorWorker {
   private let pipeline: DeliveryPipeline
   private let environment: APNSEnvironment
   private let listening: ListenStatus
-  private let listener: WakeListener?
-  private let tokenTimer: TokenRenewal
-  private let rescuer: Rescuer?
-  private let pruner: Pruner?
+  /// On the first reactor.
+  private let duties: ProcessDuties?
   private var others: [ReactorBound<ReactorWorker>] = []
 
   /// Connects nothing yet.
@@ -36,6 +34,7 @@ final class ReactorWorker {
     // If the database server crashes and forgets a claim or a record, the inbox row that the host's own commit made
     // durable is back as well, and the push is sent again under the same identifiers.
     database.commitsAsynchronously = true
+    database.poolMode = settings.database.poolMode == .transaction ? .transaction : .session
     self.listening = listening
     environment = settings.apns.environment
     pool = PostgresPool(database, size: Self.poolSize, logger: logger)
@@ -44,16 +43,12 @@ final class ReactorWorker {
     let pipeline = DeliveryPipeline(
       store: store, channel: apns, configuration: PipelineConfiguration(settings), logger: logger)
     self.pipeline = pipeline
-    tokenTimer = TokenRenewal(tokens, logger: logger)
-    rescuer = number > 0 ? nil : Rescuer(for: pipeline)
-    // One pruner is enough for a process.
-    pruner = number > 0 ? nil : Pruner(store: store, retention: settings.retention.retention, logger: logger)
-    // One session hears the notifications; a reactor that finds more than it can take asks the others.
-    listener =
+    duties =
       number > 0
       ? nil
-      : WakeListener(
-        database, pool: pool, status: listening, logger: logger, handler: pipeline)
+      : ProcessDuties(
+        settings, database: database, pool: pool, pipeline: pipeline, tokens: tokens, listening: listening,
+        logger: logger)
   }
 
   /// What the HTTP handlers of this reactor use.
@@ -67,26 +62,17 @@ final class ReactorWorker {
     apns.warmUp(environment, on: reactor)
     others = neighbours.filter { $0.reactor !== reactor }
     pipeline.observer = self
-    if let listener {
-      listener.start(on: reactor)
-      tokenTimer.start(on: reactor)
-    }
-    if let rescuer {
-      reactor.start { await rescuer.run(on: reactor) }
-    }
-    if let pruner { reactor.start { await pruner.run(on: reactor) } }
+    duties?.start(on: reactor)
     reactor.start { await self.pipeline.run(on: reactor) }
   }
 
   /// Finishes what was claimed and closes the connections.
   /// - Returns: whether everything was finished in time.
   func stop(within limit: Duration, on reactor: isolated Reactor) async -> Bool {
-    rescuer?.stop(on: reactor)
-    pruner?.stop(on: reactor)
+    duties?.stop(on: reactor)
     let isDrained = await pipeline.drain(within: limit, on: reactor)
     pipeline.abandon()
-    tokenTimer.stop(on: reactor)
-    await listener?.close(on: reactor)
+    await duties?.close(on: reactor)
     apns.close(on: reactor)
     await pool.close(on: reactor)
     return isDrained
@@ -108,7 +94,7 @@ final class ReactorWorker {
   private func readiness() -> [ReadinessCheck] {
     [
       ReadinessCheck("database", isReady: pool.isReady, detail: pool.isReady ? nil : "no session is open"),
-      ReadinessCheck("listen", isReady: listening.isListening, detail: listening.detail),
+      ReadinessCheck("listen", isReady: listening.isReady, detail: listening.detail),
       ReadinessCheck("apns", isReady: apns.isConnected(to: environment), detail: apns.failure(of: environment)),
     ]
   }
@@ -120,6 +106,6 @@ extension ReactorWorker: DeliveryPipelineObserver {
   }
 
   func pipelineBusyChanged(_ isBusy: Bool, on reactor: isolated Reactor) {
-    listener?.setAwake(isBusy, on: reactor)
+    duties?.setAwake(isBusy, on: reactor)
   }
 }

@@ -9,6 +9,8 @@ extension PipelineConfiguration {
     self.init(
       policy: settings.suppression, bundleIdentifier: settings.apns.bundleIdentifier,
       defaultEnvironment: settings.apns.environment)
+    // Nobody notifies then, and a message without a webhook waits for the next look.
+    if settings.database.poolMode == .transaction { schedule.longest = .milliseconds(250) }
   }
 }
 

@@ -11,7 +11,8 @@ import Testing
 struct SilentDeathTests {
   private static let quick = Duration.milliseconds(50)
   private let deafness = ListenStatus.State.deaf(
-    "notifications do not arrive: a pooler in transaction mode, or a half-open connection")
+    "notifications do not arrive: a half-open connection, or a pooler in transaction mode, "
+      + "which needs DATABASE_POOL_MODE=transaction")
 
   @Test("the default intervals notice any of them within 15 seconds")
   func promise() {

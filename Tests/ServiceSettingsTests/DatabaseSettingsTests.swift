@@ -13,6 +13,13 @@ struct DatabaseSettingsTests {
     #expect(try makeSettings(["DATABASE_URL": text]).database.connectionString.exposed == text)
   }
 
+  @Test(
+    "sessions are ours unless a pooler is said to lend them",
+    arguments: [(nil, "session"), ("Transaction", "transaction")])
+  func poolMode(text: String?, mode: String) throws {
+    #expect(try makeSettings(["DATABASE_POOL_MODE": text]).database.poolMode.rawValue == mode)
+  }
+
   @Test("anything else is refused", arguments: ["localhost", "mysql://h/db?a=b", "http://h"])
   func unusable(text: String) {
     #expect(problems(["DATABASE_URL": text]).map(\.code) == [.unusable])

@@ -18,6 +18,14 @@ struct MigrateSettingsTests {
     #expect(problems([:]).map(\.description) == ["DATABASE_URL is required and not set"])
   }
 
+  @Test("sessions lent by a pooler are not enough, and it says what is")
+  func pooler() {
+    let found = problems(["DATABASE_URL": "postgres://h", "DATABASE_POOL_MODE": "transaction"])
+    #expect(found.map(\.key) == ["DATABASE_POOL_MODE"] && found.map(\.code) == [.conflicting])
+    #expect(found.first?.message.contains("DATABASE_URL to the server itself") == true)
+    #expect(problems(["DATABASE_URL": "postgres://h", "DATABASE_POOL_MODE": "session"]).isEmpty)
+  }
+
   @Test("values it does not use are not looked at, unknown keys are")
   func others() {
     #expect(problems(["DATABASE_URL": "postgres://h", "REACTORS": "none", "APNS_KEY_ID": "x"]).isEmpty)

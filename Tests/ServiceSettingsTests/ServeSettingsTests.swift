@@ -54,7 +54,8 @@ struct ServeSettingsTests {
   @Test(
     "an unusable value is named with what is expected",
     arguments: [
-      ("LISTEN_ADDRESS", "8080"), ("WEBHOOK_WAIT_MILLISECONDS", "-1"), ("WEBHOOK_WAIT_MILLISECONDS", "60001"),
+      ("DATABASE_POOL_MODE", "statement"), ("LISTEN_ADDRESS", "8080"), ("WEBHOOK_WAIT_MILLISECONDS", "-1"),
+      ("WEBHOOK_WAIT_MILLISECONDS", "60001"),
       ("SERVICE_KEY", "two words"), ("JWT_SECRET", "short"), ("JWKS_URL", "ftp://id.example"),
       ("APNS_ENVIRONMENT", "development"), ("APNS_URL", "http://127.0.0.1"), ("APNS_SANDBOX_URL", "127.0.0.1:2197"),
       ("SUPPRESSION_WINDOW_SECONDS", "soon"), ("SUPPRESSION_WINDOW_SECONDS", "3601"), ("MESSAGE_TTL_SECONDS", "0"),

@@ -30,6 +30,15 @@ struct RefusalTests {
     }
   }
 
+  @Test("readiness says what is forgone behind a pooler, and is not refused for it")
+  func pooled() async throws {
+    try await ServiceScene.play(route: .pooler) { _, service in
+      let readiness = try await service.get("/readyz")
+      #expect(readiness.status == 200, "\(readiness.text)")
+      #expect(readiness.text.contains("DATABASE_POOL_MODE is transaction"))
+    }
+  }
+
   @Test("health, readiness, metrics and the description are open to all")
   func health() async throws {
     try await ServiceScene.play { _, service in

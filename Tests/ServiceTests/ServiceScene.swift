@@ -7,6 +7,14 @@ import TestPostgres
 import TestProcesses
 import Testing
 
+/// How the service reaches its database.
+enum DatabaseRoute: String, CaseIterable, Sendable {
+  /// As the tests do.
+  case direct
+  /// Through a pooler in transaction mode, with fewer sessions than the service has connections.
+  case pooler
+}
+
 /// A database, a simulator and a running service, with a conversation to write in.
 final class ServiceScene: Sendable {
   static let secret = "webhook-secret-of-the-tests"
@@ -16,10 +24,11 @@ final class ServiceScene: Sendable {
   let database: String
   let simulator: APNSSimulator
   let settings: [String: String]
+  private let pooler: TestPgBouncer?
 
   /// Starts everything but the service.
   /// - Parameter postgres: nil takes the cluster all tests share.
-  init(postgres: TestPostgres? = nil, extra: [String: String] = [:]) async throws {
+  init(postgres: TestPostgres? = nil, route: DatabaseRoute = .direct, extra: [String: String] = [:]) async throws {
     if let postgres { self.postgres = postgres } else { self.postgres = try await TestPostgres.shared }
     let conninfo = try await self.postgres.makeDatabase()
     database = String(try #require(conninfo.split(separator: "=").last))
@@ -30,8 +39,11 @@ final class ServiceScene: Sendable {
     let authority = try #require(simulator.certificateAuthority)
     try authority.write(toFile: folder + "/ca.pem", atomically: true, encoding: .utf8)
     let port = try #require(addresses.listeners[.production]).port
+    pooler = route == .direct ? nil : try await TestPgBouncer.launch(before: self.postgres)
+    let reached = pooler?.conninfo(database: database) ?? conninfo
     settings = [
-      "DATABASE_URL": conninfo, "WEBHOOK_SECRET": Self.secret, "LISTEN_ADDRESS": "127.0.0.1:0",
+      "DATABASE_URL": reached, "DATABASE_POOL_MODE": pooler == nil ? "session" : "transaction",
+      "WEBHOOK_SECRET": Self.secret, "LISTEN_ADDRESS": "127.0.0.1:0",
       "APNS_KEY_ID": "KEY0000001", "APNS_TEAM_ID": "TEAM000001", "APNS_BUNDLE_ID": Self.bundle,
       "APNS_PRIVATE_KEY": key.pemRepresentation, "APNS_URL": "https://127.0.0.1:\(port)",
       "APNS_CA_FILE": folder + "/ca.pem",
@@ -51,10 +63,10 @@ final class ServiceScene: Sendable {
 
   /// A scene with its service running, and everything stopped afterwards.
   static func play(
-    postgres: TestPostgres? = nil, extra: [String: String] = [:],
+    postgres: TestPostgres? = nil, route: DatabaseRoute = .direct, extra: [String: String] = [:],
     _ body: (ServiceScene, RunningService) async throws -> Void
   ) async throws {
-    let scene = try await ServiceScene(postgres: postgres, extra: extra)
+    let scene = try await ServiceScene(postgres: postgres, route: route, extra: extra)
     let service = try await scene.startService()
     let outcome: Result<Void, any Error>
     do {
@@ -72,7 +84,7 @@ final class ServiceScene: Sendable {
     let process = try ServiceProcess(["serve"], settings: settings.merging(extra) { $1 })
     let line = try await process.line(containing: "serving")
     let address = try #require(line.split(separator: " ").first { $0.hasPrefix("address=") }).dropFirst(8)
-    _ = try await process.line(containing: "listening for notifications")
+    _ = try await process.line(containing: pooler == nil ? "listening for notifications" : "not listening")
     _ = try await process.line(containing: "connected to APNs")
     return RunningService(process: process, origin: "http://\(address)")
   }

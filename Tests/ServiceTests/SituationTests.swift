@@ -4,9 +4,9 @@ import Testing
 
 @Suite("A message inserted in PostgreSQL", .serialized)
 struct SituationTests {
-  @Test("is pushed to somebody who is away, to each device, once")
-  func away() async throws {
-    try await ServiceScene.play { scene, _ in
+  @Test("is pushed to somebody who is away, to each device, once", arguments: DatabaseRoute.allCases)
+  func away(_ route: DatabaseRoute) async throws {
+    try await ServiceScene.play(route: route) { scene, _ in
       let person = Conversation.Person(devices: [Conversation.newToken(), Conversation.newToken()])
       let conversation = try await Conversation(scene, [person])
       let message = try await conversation.say("hello")
@@ -22,9 +22,9 @@ struct SituationTests {
     }
   }
 
-  @Test("is held for somebody who is looking, and pushed when the window ends")
-  func viewing() async throws {
-    try await ServiceScene.play(extra: ["SUPPRESSION_WINDOW_SECONDS": "2"]) { scene, _ in
+  @Test("is held for somebody who is looking, and pushed when the window ends", arguments: DatabaseRoute.allCases)
+  func viewing(_ route: DatabaseRoute) async throws {
+    try await ServiceScene.play(route: route, extra: ["SUPPRESSION_WINDOW_SECONDS": "2"]) { scene, _ in
       let conversation = try await Conversation(scene, [.viewing()])
       let message = try await conversation.say()
       #expect(try await scene.ledger(of: message, rows: 1) == [conversation.people[0]: "held user_viewing"])
@@ -41,9 +41,9 @@ struct SituationTests {
     }
   }
 
-  @Test("is judged for each of a group on its own")
-  func group() async throws {
-    try await ServiceScene.play { scene, service in
+  @Test("is judged for each of a group on its own", arguments: DatabaseRoute.allCases)
+  func group(_ route: DatabaseRoute) async throws {
+    try await ServiceScene.play(route: route) { scene, service in
       let people: [Conversation.Person] = [.away(), .viewing(), .away(), .init()]
       let conversation = try await Conversation(scene, people)
       let message = try await conversation.say(readBy: [conversation.people[2]])
@@ -60,9 +60,9 @@ struct SituationTests {
     }
   }
 
-  @Test("has its long text cut between grapheme clusters")
-  func emoji() async throws {
-    try await ServiceScene.play { scene, _ in
+  @Test("has its long text cut between grapheme clusters", arguments: DatabaseRoute.allCases)
+  func emoji(_ route: DatabaseRoute) async throws {
+    try await ServiceScene.play(route: route) { scene, _ in
       let conversation = try await Conversation(scene, [.away()])
       let family = "👨‍👩‍👧‍👦"
       let message = try await conversation.say(String(repeating: family, count: 200))
@@ -72,9 +72,10 @@ struct SituationTests {
     }
   }
 
-  @Test("is answered to a webhook, and to the same webhook again without a second push")
-  func webhooks() async throws {
-    try await ServiceScene.play { scene, service in
+  @Test(
+    "is answered to a webhook, and to the same webhook again without a second push", arguments: DatabaseRoute.allCases)
+  func webhooks(_ route: DatabaseRoute) async throws {
+    try await ServiceScene.play(route: route) { scene, service in
       let conversation = try await Conversation(scene, [.away()])
       let message = try await conversation.say()
       let envelope = #"""
@@ -92,9 +93,9 @@ struct SituationTests {
     }
   }
 
-  @Test("is found by a webhook alone when the host has no trigger")
-  func webhookOnly() async throws {
-    try await ServiceScene.play { scene, service in
+  @Test("is found by a webhook alone when the host has no trigger", arguments: DatabaseRoute.allCases)
+  func webhookOnly(_ route: DatabaseRoute) async throws {
+    try await ServiceScene.play(route: route) { scene, service in
       try await scene.sql("drop trigger tacet_message_inserted on messages")
       let conversation = try await Conversation(scene, [.away()])
       let message = try await conversation.say()
@@ -106,9 +107,9 @@ struct SituationTests {
     }
   }
 
-  @Test("is answered with 202 when nobody wants to wait")
-  func asynchronous() async throws {
-    try await ServiceScene.play { scene, service in
+  @Test("is answered with 202 when nobody wants to wait", arguments: DatabaseRoute.allCases)
+  func asynchronous(_ route: DatabaseRoute) async throws {
+    try await ServiceScene.play(route: route) { scene, service in
       let conversation = try await Conversation(scene, [.away()])
       for token in conversation.tokens[0] { scene.register(token, delayMilliseconds: 500) }
       let message = try await conversation.say()

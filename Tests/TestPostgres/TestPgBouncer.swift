@@ -7,6 +7,10 @@ public final class TestPgBouncer: Sendable {
   /// The port on 127.0.0.1. It asks for no password and is the superuser to the server.
   public let port: UInt16
 
+  /// Where Debian has it, which is in nobody's `PATH` but root's.
+  private static let program =
+    FileManager.default.isExecutableFile(atPath: "/usr/sbin/pgbouncer") ? "/usr/sbin/pgbouncer" : "pgbouncer"
+
   private let folder: String
   private let watchdog: Watchdog
 
@@ -31,7 +35,7 @@ public final class TestPgBouncer: Sendable {
     ]
     try (lines + settings).joined(separator: "\n").write(toFile: file, atomically: false, encoding: .utf8)
     if isRoot { try run(["chown", "-R", account, folder]) }
-    watchdog = try Watchdog(asServer(["pgbouncer", file]), folder: folder)
+    watchdog = try Watchdog(asServer([Self.program, file]), folder: folder, stoppedBy: "TERM")
     try awaitReady()
   }
 
@@ -42,12 +46,18 @@ public final class TestPgBouncer: Sendable {
 
   /// There is nothing to wait on but the port.
   private func awaitReady() throws {
+    var failure = ""
     for _ in 0..<startPollsMax {
-      if (try? run([TestPostgres.binaries + "/psql", "-X", "-q", "-d", conninfo(), "-c", "select"])) != nil { return }
+      do {
+        try run([TestPostgres.binaries + "/psql", "-X", "-q", "-d", conninfo(), "-c", "select"])
+        return
+      } catch {
+        failure = "\(error)"
+      }
       usleep(pollMicroseconds)
     }
     let log = (try? String(contentsOfFile: folder + "/log", encoding: .utf8)) ?? ""
-    throw TestProcessError(description: "the pooler did not start:\n\(log)")
+    throw TestProcessError(description: "the pooler did not start: \(failure)\n\(log)")
   }
 }
 

@@ -89,7 +89,13 @@ public final class TestPostgres: Sendable {
   /// Runs SQL with `psql`; its unaligned output without headers.
   @discardableResult
   public func psql(_ sql: String, database: String = "postgres") async throws -> String {
-    let connection = ["-d", conninfo(database: database), "-c", sql]
+    try await psql(sql, through: conninfo(database: database))
+  }
+
+  /// The same over another connection, such as a pooler's.
+  @discardableResult
+  public func psql(_ sql: String, through conninfo: String) async throws -> String {
+    let connection = ["-d", conninfo, "-c", sql]
     return try await onOwnThread {
       try run([Self.binaries + "/psql", "-X", "-q", "-A", "-t", "-v", "ON_ERROR_STOP=1"] + connection)
     }

@@ -6,11 +6,11 @@ final class Watchdog: Sendable {
   /// `keep` on its input means: the server is stopped from outside, leave the folder. An end of input without it means
   /// that this process is gone or done with the cluster.
   private static let script = """
-    folder=$1; shift
+    folder=$1; stop=$2; shift 2
     "$@" >>"$folder/log" 2>&1 </dev/null &
     server=$!
     read word
-    if [ "$word" != keep ]; then kill -QUIT $server; fi
+    if [ "$word" != keep ]; then kill -$stop $server; fi
     wait $server
     if [ "$word" != keep ]; then rm -rf "$folder"; fi
     """
@@ -19,11 +19,13 @@ final class Watchdog: Sendable {
   /// The only writing end: it closes with this object, or with this process.
   private let input: Int32
 
-  init(_ command: [String], folder: String) throws {
+  /// - Parameter signal: ends the server at once. A shell's background process ignores QUIT unless it handles it.
+  init(_ command: [String], folder: String, stoppedBy signal: String = "QUIT") throws {
     let pipe = try ClosedPipe()
     defer { close(pipe.reading) }
     do {
-      child = try ChildProcess(["/bin/sh", "-c", Self.script, "watchdog", folder] + command, input: pipe.reading)
+      let shell = ["/bin/sh", "-c", Self.script, "watchdog", folder, signal]
+      child = try ChildProcess(shell + command, input: pipe.reading)
     } catch {
       close(pipe.writing)
       throw error

@@ -2,7 +2,7 @@
 # shellcheck disable=SC2034,SC2154 # variables are shared with the scripts that source this
 # What the machine must have: Swift, the C libraries, PostgreSQL's programs. Sourced; needs say.sh.
 
-packages_needed=(libpq-dev libcurl4-openssl-dev libssl-dev libnghttp2-dev postgresql pgbouncer)
+packages_needed=(libpq-dev libcurl4-openssl-dev libssl-dev libnghttp2-dev postgresql)
 
 is_installed() { [[ $(dpkg-query -W -f '${db:Status-Status}' "$1" 2>/dev/null || true) == installed ]]; }
 
@@ -37,7 +37,20 @@ require_packages() {
   progressing "Reading the package lists" "$log" apt-get update
   install_without_cluster "$log"
   progressing "Installing ${missing[*]}" "$log" apt-get install -y --no-install-recommends "${missing[@]}"
+  if [[ " ${missing[*]} " == *' pgbouncer '* ]]; then keep_pooler_off; fi
   rm -f "$log"
+}
+
+# Debian's pgbouncer package starts a pooler on port 6432 when it is installed and with the machine, which nobody here asked
+# for.
+keep_pooler_off() {
+  if [[ -d /run/systemd/system ]]; then
+    systemctl disable --now --quiet pgbouncer
+  else
+    service pgbouncer stop >/dev/null || true # where nothing starts services it does not run
+    update-rc.d pgbouncer disable
+  fi
+  say '  pgbouncer: its own service is off, so that no pooler starts by itself'
 }
 
 # Debian's postgresql package makes and starts a cluster on port 5432 when it is installed, which nobody here asked for.

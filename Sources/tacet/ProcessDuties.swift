@@ -1,0 +1,53 @@
+import APNS
+import Logging
+import Postgres
+import PushPipeline
+import PushStore
+import Reactors
+import ServiceSettings
+
+/// What a process does once, whatever the number of its reactors: on its first one.
+final class ProcessDuties {
+  /// Hears the notifications; a reactor that finds more than it can take asks the others. Nil behind a pooler that
+  /// swallows them.
+  private let listener: WakeListener?
+  private let tokenTimer: TokenRenewal
+  private let rescuer: Rescuer
+  private let pruner: Pruner
+
+  init(
+    _ settings: ServeSettings, database: PostgresConfiguration, pool: PostgresPool, pipeline: DeliveryPipeline,
+    tokens: ProviderTokenSource, listening: ListenStatus, logger: Logger
+  ) {
+    listener =
+      database.poolMode == .session
+      ? WakeListener(database, pool: pool, status: listening, logger: logger, handler: pipeline) : nil
+    tokenTimer = TokenRenewal(tokens, logger: logger)
+    rescuer = Rescuer(for: pipeline)
+    pruner = Pruner(store: PushDatabase(pool: pool), retention: settings.retention.retention, logger: logger)
+  }
+
+  func start(on reactor: isolated Reactor) {
+    listener?.start(on: reactor)
+    tokenTimer.start(on: reactor)
+    reactor.start { await self.rescuer.run(on: reactor) }
+    reactor.start { await self.pruner.run(on: reactor) }
+  }
+
+  /// Whether the host's inserts need not notify, because this process polls.
+  func setAwake(_ isAwake: Bool, on reactor: isolated Reactor) {
+    listener?.setAwake(isAwake, on: reactor)
+  }
+
+  /// Begins nothing more.
+  func stop(on reactor: isolated Reactor) {
+    rescuer.stop(on: reactor)
+    pruner.stop(on: reactor)
+    tokenTimer.stop(on: reactor)
+  }
+
+  /// Ends the listening session.
+  func close(on reactor: isolated Reactor) async {
+    await listener?.close(on: reactor)
+  }
+}

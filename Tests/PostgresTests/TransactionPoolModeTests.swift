@@ -1,0 +1,174 @@
+import Postgres
+import Reactors
+import TestPostgres
+import TestReactors
+import Testing
+
+@Suite("Behind PgBouncer in transaction mode")
+struct TransactionPoolModeTests {
+  private let show = PostgresStatement("show", "select current_setting($1)", [.text])
+  private let divide = PostgresStatement("divide", "select 1 / $1", [.int8])
+
+  @Test("a thousand statements on more connections than the pooler has sessions are each answered")
+  func thousand() async throws {
+    try await withPool { pool, _, reactor in
+      while pool.openCount < 6 { await reactor.sleep(for: .milliseconds(1)) }
+      let answers = try await inParallel(1000, on: reactor) { number in
+        try await pool.query(echo, [number], on: reactor).one().decode(0, as: Int.self)
+      }
+      #expect(answers == Array(0..<1000))
+      #expect(pool.counters.roundTrips == 1000 && pool.counters.reconnects == 0)
+    }
+  }
+
+  @Test("an error hits its own statement only, in the midst of others")
+  func errors() async throws {
+    try await withPool { pool, _, reactor in
+      let answers = try await inParallel(300, on: reactor) { number in
+        let isWrong = number % 3 == 0
+        do {
+          let row = try await pool.query(divide, [isWrong ? 0 : 1], on: reactor).one()
+          return try row.decode(0, as: Int.self) == 1 && !isWrong
+        } catch let error as PostgresError {
+          return error.sqlState == "22012" && isWrong
+        }
+      }
+      #expect(answers == Array(repeating: true, count: 300))
+      #expect(pool.counters.reconnects == 0)
+    }
+  }
+
+  @Test("each statement has the configured settings, and whoever uses the server session next has none of them")
+  func settings() async throws {
+    try await withPool(poolSize: 1) {
+      $0.commitsAsynchronously = true
+      $0.settings["work_mem"] = "8MB"
+      $0.searchPath = "pg_catalog, \"odd ' \\ name\", pg_temp"
+    } body: { pool, pooler, reactor in
+      let expected = [
+        "synchronous_commit": "off", "work_mem": "8MB", "TimeZone": "UTC", "statement_timeout": "1min",
+        "search_path": "pg_catalog, \"odd ' \\ name\", pg_temp",
+      ]
+      for (name, value) in expected {
+        #expect(try await pool.query(show, [name], on: reactor).one().decode(0) == value)
+      }
+      let others = try await psql("show work_mem; show search_path; show statement_timeout", through: pooler)
+      #expect(others == "4MB\n\"$user\", public\n0\n")
+    }
+  }
+
+  @Test("the server ends a statement that runs longer than the limit; the connection goes on")
+  func statementLimit() async throws {
+    try await withPool(configure: { $0.statementLimit = .milliseconds(50) }) { pool, _, reactor in
+      let error = try await failure { try await pool.query(sleepStatement, [10.0], on: reactor) }
+      #expect(error.code == .server && error.sqlState == .queryCanceled)
+      try await pool.query(one, on: reactor)
+      #expect(pool.counters.reconnects == 0)
+    }
+  }
+
+  @Test("a transaction stays on one server session, with its settings; one that fails is rolled back")
+  func transactions() async throws {
+    let database = try await TestPostgres.shared.makeDatabase()
+    let name = String(try #require(database.split(separator: "dbname=").last))
+    try await TestPostgres.shared.psql("create table kept (number bigint)", database: name)
+    let insert = PostgresStatement("insert", "insert into public.kept values ($1)", [.int8])
+    let backend = PostgresStatement("backend", "select pg_backend_pid()")
+    try await withPool(database: name) { pool, _, reactor in
+      _ = try await inParallel(20, on: reactor) { number in
+        try await pool.withConnection(on: reactor) { connection in
+          _ = try? await connection.withTransaction(on: reactor) {
+            let first = try await connection.query(backend, on: reactor).one().decode(0, as: Int.self)
+            try await connection.query(insert, [number], on: reactor)
+            if number % 2 == 0 { try await connection.query(divide, [0], on: reactor) }
+            #expect(try await connection.query(backend, on: reactor).one().decode(0, as: Int.self) == first)
+            #expect(
+              try await connection.query(show, ["search_path"], on: reactor).one().decode(0) == "pg_catalog, pg_temp")
+          }
+        }
+      }
+      #expect(pool.counters.reconnects == 0)
+    }
+    let sum = "select count(*), count(*) filter (where number % 2 = 0) from kept"
+    #expect(try await TestPostgres.shared.psql(sum, database: name) == "10|0\n")
+  }
+
+  @Test("a session's settings in the connection request are refused, and the error names the setting to change")
+  func refusedOptions() async throws {
+    let pooler = try await TestPgBouncer.launch(before: TestPostgres.shared)
+    let error = try await failure {
+      try await onReactor { reactor in
+        let configuration = PostgresConfiguration(conninfo: pooler.conninfo())
+        _ = try await PostgresConnection.connect(configuration, logger: quiet, on: reactor)
+      }
+    }
+    #expect(error.code == .notConnected && error.message.contains("unsupported startup parameter: options"))
+    #expect(error.description.contains("DATABASE_POOL_MODE=transaction"))
+  }
+
+  @Test("statements that one session prepared and another runs fail, and the error names the setting to change")
+  func strayStatements() async throws {
+    let pooler = try await TestPgBouncer.launch(
+      before: TestPostgres.shared, settings: ["ignore_startup_parameters = options"])
+    try await onReactor { reactor in
+      let pool = PostgresPool(
+        PostgresConfiguration(conninfo: pooler.conninfo()), size: 4, acquireLimit: .seconds(20), logger: quiet)
+      pool.start(on: reactor)
+      while pool.openCount < 4 { await reactor.sleep(for: .milliseconds(1)) }
+      let results = try await inParallel(100, on: reactor) { number in
+        await Result { try await pool.query(echo, [number], on: reactor) }
+      }
+      let errors = results.compactMap { $0.failure as? PostgresError }
+      await pool.close(on: reactor)
+      #expect(!errors.isEmpty)
+      for error in errors where error.code == .server {
+        #expect(error.sqlState == .invalidStatementName || error.sqlState == .duplicatePreparedStatement)
+        #expect(error.description.contains("DATABASE_POOL_MODE=transaction"))
+      }
+    }
+  }
+
+  private func psql(_ sql: String, through pooler: TestPgBouncer) async throws -> String {
+    try await TestPostgres.shared.psql(sql, through: pooler.conninfo())
+  }
+
+  /// Six connections to a pooler that has two sessions.
+  private func withPool(
+    poolSize: Int = 2, database: String = "postgres",
+    configure: @escaping @Sendable (inout PostgresConfiguration) -> Void = { _ in },
+    body: @escaping @Sendable (PostgresPool, TestPgBouncer, isolated Reactor) async throws -> Void
+  ) async throws {
+    let pooler = try await TestPgBouncer.launch(before: TestPostgres.shared, poolSize: poolSize)
+    try await onReactor { reactor in
+      var configuration = PostgresConfiguration(conninfo: pooler.conninfo(database: database))
+      configuration.poolMode = .transaction
+      configuration.statementLimit = .seconds(60)
+      configuration.answerLimit = .seconds(60)
+      configure(&configuration)
+      let pool = PostgresPool(configuration, size: 6, acquireLimit: .seconds(20), logger: quiet)
+      pool.start(on: reactor)
+      let result: Result<Void, any Error>
+      do {
+        result = .success(try await body(pool, pooler, reactor))
+      } catch {
+        result = .failure(error)
+      }
+      await pool.close(on: reactor)
+      try result.get()
+    }
+  }
+}
+
+extension Result where Failure == any Error {
+  fileprivate init(_ work: () async throws -> Success) async {
+    do {
+      self = .success(try await work())
+    } catch {
+      self = .failure(error)
+    }
+  }
+
+  fileprivate var failure: Failure? {
+    if case .failure(let error) = self { error } else { nil }
+  }
+}
