@@ -1,4 +1,5 @@
 public import APNS
+public import APNSCore
 public import Logging
 internal import PushRules
 public import PushStore
@@ -53,6 +54,11 @@ public final class DeliveryPipeline {
       bundleIdentifier: configuration.bundleIdentifier, timeToLive: configuration.policy.timeToLive)
     schedule = PollSchedule(configuration.schedule, now: Reactor.now)
     lanes = Lanes(configuration.breaker, logger: logger)
+  }
+
+  /// Why pushes to an environment wait in the database; nil when they go.
+  public func laneFault(of environment: APNSEnvironment) -> String? {
+    lanes.fault(of: environment)
   }
 
   /// Works until ``drain(within:on:)``.

@@ -15,11 +15,11 @@ struct Lanes {
     self.logger = logger
   }
 
-  /// The environments whose breakers let nothing through as usual, for people.
-  var open: [APNSEnvironment] { breakers.filter { !$1.isClosed }.map(\.key).sorted { $0.rawValue < $1.rawValue } }
-
   /// Why nothing goes to an environment; nil when it does.
-  func fault(of environment: APNSEnvironment) -> String? { breakers[environment]?.lastFault }
+  func fault(of environment: APNSEnvironment) -> String? {
+    guard let breaker = breakers[environment], !breaker.isClosed else { return nil }
+    return breaker.lastFault ?? "unknown"
+  }
 
   /// Whether a push may go now; if so, ``note(_:from:)`` must follow.
   mutating func admit(_ environment: APNSEnvironment) -> Bool {

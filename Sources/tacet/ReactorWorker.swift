@@ -95,8 +95,15 @@ final class ReactorWorker {
     [
       ReadinessCheck("database", isReady: pool.isReady, detail: pool.isReady ? nil : "no session is open"),
       ReadinessCheck("listen", isReady: listening.isReady, detail: listening.detail),
-      ReadinessCheck("apns", isReady: apns.isConnected(to: environment), detail: apns.failure(of: environment)),
+      apnsReadiness(),
     ]
+  }
+
+  private func apnsReadiness() -> ReadinessCheck {
+    if let fault = pipeline.laneFault(of: environment) {
+      return ReadinessCheck("apns", isReady: false, detail: "APNs takes no pushes, they wait: \(fault)")
+    }
+    return ReadinessCheck("apns", isReady: apns.isConnected(to: environment), detail: apns.failure(of: environment))
   }
 }
 

@@ -37,9 +37,12 @@ struct LaneOutageTests {
       }
       let waiting = "select count(*) from tacet.deliveries where state = 'waiting' and lane = 'production'"
       #expect(try await rig.value(waiting, as: Int64.self, on: reactor) == 5)
+      #expect(rig.pipeline.laneFault(of: .production) == fault.reason)
+      #expect(rig.pipeline.laneFault(of: .sandbox) == nil)
       let before = rig.channel.sent.count
       isBack.isSet = true
       try await rig.nothingLeft(on: reactor)
+      #expect(rig.pipeline.laneFault(of: .production) == nil)
       // The probe may have been any of them; the others follow by age.
       let order = rig.channel.sent[before...].map { $0.request.head.collapseIdentifier?.text ?? "" }
       let rest = order.suffix(4)
