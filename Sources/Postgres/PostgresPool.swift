@@ -79,22 +79,6 @@ public final class PostgresPool {
     }
   }
 
-  /// Runs a statement on the session with the fewest pending.
-  ///
-  /// Waits up to the pool's limit while no session can be used.
-  /// - Throws: ``PostgresError``; ``PostgresError/Code/notConnected`` when no session came up in time.
-  @discardableResult
-  public func query(
-    _ statement: PostgresStatement, _ parameters: [any PostgresEncodable] = [], within limit: Duration? = nil,
-    on reactor: isolated Reactor
-  ) async throws(PostgresError) -> PostgresRows {
-    guard let connection = leastBusy?.usable else {
-      guard let connection = try await awaitUsable(on: reactor).usable else { throw notConnected }
-      return try await connection.query(statement, parameters, within: limit, on: reactor)
-    }
-    return try await connection.query(statement, parameters, within: limit, on: reactor)
-  }
-
   /// Stops taking statements, waits for those under way, and ends the sessions. Call it once, after `start`.
   /// - Parameter limit: how long to wait for statements under way; those left then fail.
   public func close(within limit: Duration = .seconds(5), on reactor: isolated Reactor) async {
@@ -112,7 +96,7 @@ public final class PostgresPool {
 // Finding a session.
 extension PostgresPool {
   /// The member to use next; nil when none can be used now.
-  private var leastBusy: Member? {
+  var leastBusy: Member? {
     if isClosed { return nil }
     var best: (member: Member, pending: Int)?
     for member in members {
@@ -152,7 +136,7 @@ extension PostgresPool {
     }
   }
 
-  private var notConnected: PostgresError {
+  var notConnected: PostgresError {
     if isClosed { return PostgresError(.notConnected, "the pool is closed") }
     return (lastFailure ?? PostgresError(.notConnected)).with(code: .notConnected)
   }

@@ -27,6 +27,7 @@ public struct SQLState: Hashable, Sendable, ExpressibleByStringLiteral, CustomSt
   public var isInvalidAuthorization: Bool { conditionClass == "28" }
 
   /// Class 40: the transaction was rolled back because of others; the same transaction may succeed when run again.
+  /// With 40003 nobody knows whether it was.
   public var isRetryable: Bool { conditionClass == "40" }
 
   /// Class 53: the server has no memory, disk or connection left.

@@ -34,6 +34,9 @@ final class ReactorWorker {
     // If the database server crashes and forgets a claim or a record, the inbox row that the host's own commit made
     // durable is back as well, and the push is sent again under the same identifiers.
     database.commitsAsynchronously = true
+    // The statements are written for it; where the database's default is stricter, replicas that claim side by side would
+    // only make each other start again. Behind a pooler the default holds, and conflicts are run again.
+    database.settings["default_transaction_isolation"] = "read committed"
     database.poolMode = settings.database.poolMode == .transaction ? .transaction : .session
     self.listening = listening
     environment = settings.apns.environment

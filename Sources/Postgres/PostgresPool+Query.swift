@@ -1,0 +1,37 @@
+public import Reactors
+
+extension PostgresPool {
+  /// Runs a statement on the session with the fewest pending, and again, a few times, when the server rolled it back
+  /// because of a deadlock or a serialization failure: on its own it is a whole transaction.
+  ///
+  /// Waits up to the pool's limit while no session can be used.
+  /// - Parameter limit: how long each attempt waits for its answer.
+  /// - Throws: ``PostgresError``; ``PostgresError/Code/notConnected`` when no session came up in time.
+  @discardableResult
+  public func query(
+    _ statement: PostgresStatement, _ parameters: [any PostgresEncodable] = [], within limit: Duration? = nil,
+    on reactor: isolated Reactor
+  ) async throws(PostgresError) -> PostgresRows {
+    var retry = ConflictRetry()
+    var generator = SystemRandomNumberGenerator()
+    while true {
+      do throws(PostgresError) {
+        return try await queryOnce(statement, parameters, within: limit, on: reactor)
+      } catch {
+        guard let wait = retry.wait(after: error, using: &generator) else { throw error }
+        await reactor.sleep(for: wait)
+      }
+    }
+  }
+
+  private func queryOnce(
+    _ statement: PostgresStatement, _ parameters: [any PostgresEncodable], within limit: Duration?,
+    on reactor: isolated Reactor
+  ) async throws(PostgresError) -> PostgresRows {
+    guard let connection = leastBusy?.usable else {
+      guard let connection = try await awaitUsable(on: reactor).usable else { throw notConnected }
+      return try await connection.query(statement, parameters, within: limit, on: reactor)
+    }
+    return try await connection.query(statement, parameters, within: limit, on: reactor)
+  }
+}
