@@ -55,6 +55,14 @@ extension PostgresConnection {
     let missing = PostgresError(.connectionLost, "an answer without a result").of(statement: statement.name)
     statement.continuation?.resume(returning: statement.result ?? .failure(missing))
     if pending.isEmpty { tellDrained(on: reactor) }
+    if case .failure(let error) = statement.result { leaveIfReadOnly(error, on: reactor) }
+  }
+
+  /// A server that has begun to refuse writes goes on doing so: another of the hosts may take them, and a new session
+  /// looks for it.
+  private func leaveIfReadOnly(_ error: PostgresError, on reactor: isolated Reactor) {
+    guard error.code == .server, error.sqlState == .readOnlyTransaction else { return }
+    lose(error.with(code: .connectionLost), on: reactor)
   }
 
   /// Ends the session, and with it everything pending. The only way a connection ends.

@@ -54,6 +54,8 @@ public struct SQLState: Hashable, Sendable, ExpressibleByStringLiteral, CustomSt
   public static let lockNotAvailable: SQLState = "55P03"
   /// A statement of this transaction has failed before.
   public static let inFailedTransaction: SQLState = "25P02"
+  /// The transaction may not write: the server is a standby, or was told to refuse writes.
+  public static let readOnlyTransaction: SQLState = "25006"
   /// A prepared statement of that name is not known to the session.
   public static let invalidStatementName: SQLState = "26000"
   /// A prepared statement of that name is known to the session already.

@@ -3,6 +3,7 @@ import Crypto
 import Foundation
 import FoundationNetworking
 import Reactors
+import Synchronization
 import TestPostgres
 import TestProcesses
 import Testing
@@ -20,18 +21,28 @@ final class ServiceScene: Sendable {
   static let secret = "webhook-secret-of-the-tests"
   static let bundle = "com.example.app"
 
-  let postgres: TestPostgres
+  private let current: Mutex<TestPostgres>
+  private let standby: TestPostgres?
   let database: String
   let simulator: APNSSimulator
   let settings: [String: String]
   private let pooler: TestPgBouncer?
 
   /// Starts everything but the service.
-  /// - Parameter postgres: nil takes the cluster all tests share.
-  init(postgres: TestPostgres? = nil, route: DatabaseRoute = .direct, extra: [String: String] = [:]) async throws {
-    if let postgres { self.postgres = postgres } else { self.postgres = try await TestPostgres.shared }
-    let conninfo = try await self.postgres.makeDatabase()
-    database = String(try #require(conninfo.split(separator: "=").last))
+  /// - Parameters:
+  ///   - postgres: nil takes the cluster all tests share.
+  ///   - standby: a server that follows it; the service knows both.
+  init(
+    postgres: TestPostgres? = nil, standby: TestPostgres? = nil, route: DatabaseRoute = .direct,
+    extra: [String: String] = [:]
+  ) async throws {
+    let primary: TestPostgres
+    if let postgres { primary = postgres } else { primary = try await TestPostgres.shared }
+    current = Mutex(primary)
+    self.standby = standby
+    let conninfo = try await primary.makeDatabase()
+    let database = String(try #require(conninfo.split(separator: "=").last))
+    self.database = database
     let key = P256.Signing.PrivateKey()
     simulator = try APNSSimulator(try Self.configuration(key))
     let addresses = try await simulator.start()
@@ -39,8 +50,9 @@ final class ServiceScene: Sendable {
     let authority = try #require(simulator.certificateAuthority)
     try authority.write(toFile: folder + "/ca.pem", atomically: true, encoding: .utf8)
     let port = try #require(addresses.listeners[.production]).port
-    pooler = route == .direct ? nil : try await TestPgBouncer.launch(before: self.postgres)
-    let reached = pooler?.conninfo(database: database) ?? conninfo
+    pooler = route == .direct ? nil : try await TestPgBouncer.launch(before: primary)
+    let both = standby.map { primary.conninfo(database: database, or: $0) }
+    let reached = pooler?.conninfo(database: database) ?? both ?? conninfo
     settings = [
       "DATABASE_URL": reached, "DATABASE_POOL_MODE": pooler == nil ? "session" : "transaction",
       "WEBHOOK_SECRET": Self.secret, "LISTEN_ADDRESS": "127.0.0.1:0",
@@ -63,10 +75,11 @@ final class ServiceScene: Sendable {
 
   /// A scene with its service running, and everything stopped afterwards.
   static func play(
-    postgres: TestPostgres? = nil, route: DatabaseRoute = .direct, extra: [String: String] = [:],
+    postgres: TestPostgres? = nil, standby: TestPostgres? = nil, route: DatabaseRoute = .direct,
+    extra: [String: String] = [:],
     _ body: (ServiceScene, RunningService) async throws -> Void
   ) async throws {
-    let scene = try await ServiceScene(postgres: postgres, route: route, extra: extra)
+    let scene = try await ServiceScene(postgres: postgres, standby: standby, route: route, extra: extra)
     let service = try await scene.startService()
     let outcome: Result<Void, any Error>
     do {
@@ -94,6 +107,18 @@ final class ServiceScene: Sendable {
     let device = RegisteredDevice(
       environment: .production, bundle: Self.bundle, end: end, delayMilliseconds: delayMilliseconds)
     simulator.service.withRegistry { registry in _ = registry.register(device, token: token) }
+  }
+
+  /// The server that takes writes.
+  var postgres: TestPostgres { current.withLock { $0 } }
+
+  /// Kills the server, and makes its standby the one that takes writes.
+  func failOver() async throws {
+    let standby = try #require(standby)
+    try await postgres.awaitReplay(by: standby)
+    try await postgres.kill()
+    try await standby.promote()
+    current.withLock { $0 = standby }
   }
 
   @discardableResult

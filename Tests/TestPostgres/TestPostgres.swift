@@ -48,11 +48,23 @@ public final class TestPostgres: Sendable {
   private init(isDurable: Bool, settings: [String]) throws {
     folder = try makeTemporaryFolder()
     port = try freePort()
-    let durability = isDurable ? [] : ["fsync=off", "full_page_writes=off", "synchronous_commit=off"]
-    let always = ["listen_addresses=127.0.0.1", "unix_socket_directories=\(folder)", "max_connections=200"]
-    options = (always + durability + settings).flatMap { ["-c", $0] }
+    options = Self.options(in: folder, isDurable: isDurable, settings)
     try initialize()
     try startServer()
+  }
+
+  init(standbyOf primary: TestPostgres) throws {
+    folder = try makeTemporaryFolder()
+    port = try freePort()
+    options = Self.options(in: folder, isDurable: false, [])
+    try copy(primary)
+    try startServer()
+  }
+
+  private static func options(in folder: String, isDurable: Bool, _ settings: [String]) -> [String] {
+    let durability = isDurable ? [] : ["fsync=off", "full_page_writes=off", "synchronous_commit=off"]
+    let always = ["listen_addresses=127.0.0.1", "unix_socket_directories=\(folder)", "max_connections=200"]
+    return (always + durability + settings).flatMap { ["-c", $0] }
   }
 
   deinit {
