@@ -14,6 +14,7 @@ start_all() {
   rm -f "$state"/*.log
   stop_process tacet || true
   stop_process apns-simulator || true
+  stop_pooler
   postgres_start "$cluster"
   say "PostgreSQL: $("$(postgres_programs)/postgres" --version | cut -d ' ' -f 3), in $cluster, socket in $postgres_socket"
   say "  fsync is ${DEMO_FSYNC:-off}; DEMO_FSYNC=on adds the disk's share of a commit to the times below"
@@ -21,6 +22,7 @@ start_all() {
   env -i DATABASE_URL="$(conninfo tacet)" "$programs/tacet" migrate | sed 's/^/  /'
   create_demo_schema
   set_scene
+  start_pooler
   start_simulator
   register_devices
   webhook_secret=whsec_$(openssl rand -base64 24)
@@ -48,7 +50,8 @@ address() { sed -n "s/.*\"$1\":\"\([^\"]*\)\".*/\1/p" "$state/simulator.json"; }
 # write_settings PORT: with the lines of more_settings, if there are any, at the end.
 write_settings() {
   cat >"$state/settings" <<SETTINGS
-DATABASE_URL=$(conninfo tacet)
+DATABASE_URL=$(service_conninfo)
+DATABASE_POOL_MODE=$(service_pool_mode)
 LISTEN_ADDRESS=127.0.0.1:$1
 WEBHOOK_SECRET=$webhook_secret
 APNS_KEY_ID=$key_id
