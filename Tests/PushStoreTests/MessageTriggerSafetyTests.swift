@@ -92,6 +92,20 @@ struct MessageTriggerSafetyTests {
     }
   }
 
+  @Test(
+    "a statement_timeout that strikes while the trigger waits does not fail the insert", arguments: ["20ms", "80ms"])
+  func statementTimeout(_ limit: String) async throws {
+    let chat = try await Chat()
+    try await withSessions(chat.database, 2) { sessions, reactor in
+      try await sessions[0].run(
+        "begin; lock table tacet.inbox, tacet.trigger_failures, tacet.settings in access exclusive mode", on: reactor)
+      try await sessions[1].run("set statement_timeout = '\(limit)'", on: reactor)
+      try await sessions[1].run(chat.insertion(of: UUID()), on: reactor)
+      try await sessions[0].run("rollback", on: reactor)
+      #expect(try await sessions[1].value("select count(*) from public.messages", on: reactor) == "1")
+    }
+  }
+
   @Test("the caller's own lock_timeout is as before after the insert")
   func lockTimeout() async throws {
     let chat = try await Chat()
