@@ -1,9 +1,9 @@
 import Logging
-import Postgres
+public import Postgres
 import PushStore
 import Reactors
 import TestReactors
-import Testing
+public import Testing
 
 let quiet = Logger(label: "tests") { _ in SwiftLogNoOpLogHandler() }
 
@@ -128,3 +128,8 @@ final class Begun<Value> {
 
 /// Longer than anything takes on a busy machine; only a failing test waits so long.
 let patience = Duration.seconds(30)
+
+extension PostgresError: CustomTestStringConvertible {
+  /// A failing test shows the server's message as well.
+  public var testDescription: String { debugDescription }
+}

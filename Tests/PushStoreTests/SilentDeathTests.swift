@@ -57,24 +57,25 @@ struct SilentDeathTests {
 
   @Test("a server process that stands still is given up, though others answer")
   func frozenBackend() async throws {
-    let database = try await TestDatabase.migrated()
-    try await withListener(database.configuration, interval: Self.quick, limit: .milliseconds(500)) {
-      _, _, status, reactor in
+    // A server of its own: the process may stand still with a lock that all others need.
+    let server = try await makeServer()
+    try await withListener(
+      PostgresConfiguration(conninfo: server.conninfo()), interval: Self.quick, limit: .milliseconds(500)
+    ) { _, _, status, reactor in
       try await status.awaitState(on: reactor) { $0 == .listening }
-      let text = try await database.sql(
-        "select pid from pg_stat_activity where application_name = 'tacet listen' and datname = current_database()")
-      let backend = try #require(pid_t(text))
+      let text = try await server.psql("select pid from pg_stat_activity where application_name = 'tacet listen'")
+      let backend = try #require(pid_t(text.trimmingCharacters(in: .whitespacesAndNewlines)))
       kill(backend, SIGSTOP)
       defer { kill(backend, SIGCONT) }
       try await status.awaitState(on: reactor) { $0 != .listening }
+      kill(backend, SIGCONT)
       try await status.awaitState(on: reactor) { $0 == .listening }
     }
   }
 
   @Test("a whole server that stands still is noticed, and heard again when it goes on")
   func frozenServer() async throws {
-    let server = try await TestPostgres.launch()
-    for file in TestDatabase.migrationFiles { try await server.psql("\\i '\(file.path)'") }
+    let server = try await makeServer()
     try await withListener(
       PostgresConfiguration(conninfo: server.conninfo()), interval: Self.quick, limit: .milliseconds(500)
     ) { _, _, status, reactor in
@@ -85,6 +86,12 @@ struct SilentDeathTests {
       server.thaw()
       try await status.awaitState(on: reactor) { $0 == .listening }
     }
+  }
+
+  private func makeServer() async throws -> TestPostgres {
+    let server = try await TestPostgres.launch()
+    for file in TestDatabase.migrationFiles { try await server.psql("\\i '\(file.path)'") }
+    return server
   }
 
   @Test("whoever hears says so in the database, and goes on saying so")
