@@ -45,6 +45,12 @@ extension PushStatements {
     d.held_us + case when d.state = 'held' then (extract(epoch from now() - d.since) * 1000000)::bigint else 0 end
     """
 
+  /// When a participant `s` last gave a sign of presence in the conversation of a message `m`; null for never. Reading
+  /// the newest other message stands in for looks that are not reported, also for what was left since.
+  static let signOfPresence = """
+    coalesce(s.last_seen, case when s.user_id = any (m.prior_read_by) then m.prior_touched_at end)
+    """
+
   /// What the rules and the composer need of `work`: a row for each recipient, or one for an event that has none.
   ///
   /// A recipient who already stands in the ledger is left out of an event, whatever brought the event back; so a large
@@ -67,7 +73,7 @@ extension PushStatements {
         coalesce(s.user_id = any (m.read_by), false) as has_read,
         (extract(epoch from now() - s.last_seen) * 1000000)::bigint as last_seen_age,
         coalesce(s.last_seen > greatest(m.created_at, w.enqueued_at), false) as saw_after_message,
-        coalesce(s.left_at >= s.last_seen, false) as has_left,
+        coalesce(s.left_at >= \(signOfPresence), false) as has_left,
         case when s.user_id = any (m.prior_read_by)
           then (extract(epoch from now() - m.prior_touched_at) * 1000000)::bigint
         end as prior_read_age,

@@ -28,7 +28,7 @@ extension PushStatements {
           and (
             s.user_id is null
             or s.user_id = any (m.read_by)
-            or s.left_at >= s.last_seen
+            or s.left_at >= \(signOfPresence)
             or s.last_seen > greatest(m.created_at, x.enqueued_at) and s.last_seen <= now()
           )
         for update of x skip locked
