@@ -1,0 +1,106 @@
+import Foundation
+import Postgres
+import Reactors
+import Testing
+
+@testable import PushStore
+
+@Suite("Two owners of a delivery")
+struct OwnershipRaceTests {
+  @Test("of two records of one claim the second waits, finds nothing of its own, and adds only a later acceptance")
+  func twice() async throws {
+    let scene = try await HeldScene.due()
+    try await withSessions(scene.chat.database, 2) { sessions, reactor in
+      let (first, second) = (sessions[0], sessions[1])
+      let claimed = try await first.claim(on: reactor)
+      try await first.run("begin", on: reactor)
+      try await first.record(claimed, on: reactor) { .sent($0) }
+      let again = Begun.begin(on: reactor) {
+        try await second.record(claimed, on: reactor) { .sent($0, to: ["aa", "bb"]) }
+      }
+      try await first.awaitBlocked(second, on: reactor)
+      #expect(!again.isFinished)
+      try await first.run("commit", on: reactor)
+      try await again.value(on: reactor)
+      #expect(try await first.rows("select decision, devices_accepted from public.push_log", on: reactor) == "(sent,2)")
+    }
+    #expect(try await scene.chat.left() == "0|0")
+  }
+
+  @Test("of two records of one claim the second counts when the first is rolled back")
+  func twiceRolledBack() async throws {
+    let scene = try await HeldScene.due()
+    try await withSessions(scene.chat.database, 2) { sessions, reactor in
+      let (first, second) = (sessions[0], sessions[1])
+      let claimed = try await first.claim(on: reactor)
+      try await first.run("begin", on: reactor)
+      try await first.record(claimed, on: reactor) { .sent($0) }
+      let again = Begun.begin(on: reactor) { try await second.record(claimed, on: reactor) { .skipped($0) } }
+      try await first.awaitBlocked(second, on: reactor)
+      try await first.run("rollback", on: reactor)
+      try await again.value(on: reactor)
+      #expect(try await first.rows("select decision from public.push_log", on: reactor) == "(skipped)")
+    }
+    #expect(try await scene.chat.left() == "0|0")
+  }
+
+  @Test(
+    "a record that meets the claim of its successor waits for it, and yields if that is committed",
+    arguments: [true, false])
+  func recordDuringClaim(_ isCommitted: Bool) async throws {
+    let scene = try await HeldScene.due()
+    try await withSessions(scene.chat.database, 2) { sessions, reactor in
+      let (successor, late) = (sessions[0], sessions[1])
+      let claimed = try await late.claim(lease: .zero, on: reactor)
+      try await successor.run("begin", on: reactor)
+      #expect(try await successor.claim(on: reactor).map(\.attempts) == claimed.map { $0.attempts + 1 })
+      let record = Begun.begin(on: reactor) { try await late.record(claimed, on: reactor) { .skipped($0) } }
+      try await successor.awaitBlocked(late, on: reactor)
+      try await successor.run(isCommitted ? "commit" : "rollback", on: reactor)
+      try await record.value(on: reactor)
+    }
+    #expect(try await scene.chat.left() == (isCommitted ? "0|1" : "0|0"))
+    #expect(
+      try await scene.chat.database.sql("select decision from public.push_log") == (isCommitted ? "held" : "skipped"))
+  }
+
+  @Test("a claim passes by what is being recorded, though its lease is over")
+  func claimDuringRecord() async throws {
+    let scene = try await HeldScene.due()
+    try await withSessions(scene.chat.database, 2) { sessions, reactor in
+      let (owner, successor) = (sessions[0], sessions[1])
+      let claimed = try await owner.claim(lease: .zero, on: reactor)
+      try await owner.run("begin", on: reactor)
+      try await owner.record(claimed, on: reactor) { .sent($0) }
+      #expect(try await successor.claim(on: reactor) == [])
+      try await owner.run("commit", on: reactor)
+      #expect(try await successor.claim(on: reactor) == [])
+    }
+    #expect(try await scene.chat.left() == "0|0")
+  }
+
+  @Test("records of the same deliveries in opposite orders do not wait for each other in a circle")
+  func oppositeOrders() async throws {
+    let chat = try await Chat(readers: 40)
+    try await chat.send()
+    try await chat.record(try await claim(chat.database)) { .held($0, for: .zero) }
+    try await withSessions(chat.database, 3) { sessions, reactor in
+      for session in sessions { try await session.planNestedLoops(on: reactor) }
+      let claimed = try await sessions[0].claim(on: reactor)
+      #expect(claimed.count == 40)
+      // Whoever takes its locks in another order than the others meets them half-way: held back by the middle row,
+      // both have locked what the other wants next, unless both have begun at the same end.
+      let middle = try #require(claimed.map(\.recipients[0].userID.uuidString).sorted().dropFirst(20).first)
+      try await sessions[0].run(
+        "begin; update tacet.deliveries set held_us = 1 where user_id = '\(middle)'", on: reactor)
+      let records = [claimed, claimed.reversed()].enumerated().map { number, events in
+        Begun.begin(on: reactor) { try await sessions[number + 1].record(events, on: reactor) { .sent($0) } }
+      }
+      for session in sessions[1...] { try await sessions[0].awaitBlocked(session, on: reactor) }
+      try await sessions[0].run("commit", on: reactor)
+      for record in records { try await record.value(on: reactor) }
+    }
+    #expect(try await chat.left() == "0|0")
+    #expect(try await chat.database.sql("select count(*) from public.push_log where decision = 'sent'") == "40")
+  }
+}
