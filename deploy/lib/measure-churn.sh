@@ -43,7 +43,7 @@ SQL
 
 write_churn_script() {
   cat >"$state/insert.sql" <<'SQL'
-\set n random(1, :picked)
+\set n random(:lowest, :highest)
 update public.conversation_participants p set last_seen = case when :n % 2 = 0 then now() else now() - interval '1 hour' end from measure.conversations c where c.n = :n and p.conversation_id = c.conversation_id and p.user_id = c.reader_id;
 insert into public.messages (conversation_id, from_id, text) select c.conversation_id, c.sender_id, 'Are you coming to the rehearsal tonight?' from measure.conversations c where c.n = :n;
 SQL

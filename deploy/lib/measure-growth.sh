@@ -28,7 +28,11 @@ SQL
   start_apns
   headline "$rounds rounds on each database, in turns"
   measure_rounds "$rounds"
-  compare_times
+  headline 'Time in the server: empty ledger, grown ledger'
+  compare_times small grown
+  measure_backlog
+  headline 'Time in the server: nothing waits, 50,000 deliveries wait'
+  compare_times small backlog
   check_plans
 }
 
@@ -88,6 +92,31 @@ send_webhooks() {
   sql tacet <<<'update tacet.settings set notify_enabled = true'
 }
 
+# What an outage of APNs does: the service runs and has planned its statements for empty queues, then deliveries wait
+# that are not due, and more messages come.
+measure_backlog() {
+  local log=$cluster/server.log offset
+  database=small
+  start_service_anywhere >/dev/null
+  insert_load "$state/single" -c 1 -R 100 -T 2
+  await_empty_inbox
+  sql tacet <<'SQL'
+    insert into tacet.deliveries (due_at, enqueued_at, subject_id, user_id, kind, state)
+    select now() + interval '1 day', now(), gen_random_uuid(), gen_random_uuid(), 'message', 'held'
+    from generate_series(1, 50000);
+SQL
+  offset=$(stat -c %s "$log")
+  insert_load "$state/single" -c 1 -R 100 -T 2
+  sql app <<'SQL'
+    insert into public.messages (conversation_id, from_id, text)
+    select c.conversation_id, c.sender_id, 'Are you coming?' from measure.conversations c;
+SQL
+  await_empty_inbox
+  stop_process tacet || die "The service did not stop well; see $state/tacet.log"
+  tail -c "+$((offset + 1))" "$log" >"$state/plans.backlog"
+  statement_times <"$state/plans.backlog" >"$state/times.backlog"
+}
+
 # The service prunes within ten seconds of its start.
 await_pruned() {
   local tries
@@ -104,7 +133,7 @@ statement_times() {
     function finish() { if (name != "" && rows > 0) print name, rows, time; name = ""; rows = 0 }
     /duration: [0-9.]+ ms  plan:/ { finish(); match($0, /[0-9.]+ ms  plan/); time = substr($0, RSTART) + 0; top = 1 }
     !/^\t/ && !/plan:/ { finish() }
-    /with picked_events as/ { name = "claim" }
+    /with newest as materialized/ { name = "claim" }
     /insert into public.push_log as l/ { name = "record" }
     /^\t[A-Z].*\(cost=.*actual rows=/ { if (name == "claim" && top) rows = actual(); top = 0 }
     /Function Scan on (unnest )?o / { if (name == "record") rows = actual() }
@@ -112,23 +141,22 @@ statement_times() {
     END { finish() }'
 }
 
+# compare_times ONE OTHER: the medians of two sets of times, and their ratios.
 compare_times() {
   local statement
-  headline 'Time in the server'
   for statement in claim record; do
-    compare_time "$statement" single 'rows <= 4' time ms
-    compare_time "$statement" full 'rows >= 100' 'time / rows * 1000' 'us a recipient'
+    compare_time "$1" "$2" "$statement" single 'rows <= 4' time ms
+    compare_time "$1" "$2" "$statement" full 'rows >= 100' 'time / rows * 1000' 'us a recipient'
   done
 }
 
-# compare_time STATEMENT TEXT CONDITION VALUE UNIT: medians on both databases, and their ratio.
+# compare_time ONE OTHER STATEMENT TEXT CONDITION VALUE UNIT
 compare_time() {
-  local small grown count ratio
-  count=$(values_of small "$1" "$3" "$4" | wc -l)
-  small=$(middle_of small "$1" "$3" "$4")
-  grown=$(middle_of grown "$1" "$3" "$4")
-  say "  $2 ${1}s ($count and $(values_of grown "$1" "$3" "$4" | wc -l)): empty ledger $small $5, grown ledger $grown $5"
-  ratio=$(calculate "${grown%% *} / ${small%% *}")
+  local one other ratio
+  one=$(middle_of "$1" "$3" "$5" "$6")
+  other=$(middle_of "$2" "$3" "$5" "$6")
+  say "  $4 ${3}s, $(values_of "$1" "$3" "$5" "$6" | wc -l) and $(values_of "$2" "$3" "$5" "$6" | wc -l): $one and $other $7"
+  ratio=$(calculate "${other%% *} / ${one%% *}")
   check "  ratio $ratio" "$ratio" '<' 1.5
 }
 
@@ -147,14 +175,14 @@ check_plans() {
   while IFS='|' read -r name pattern; do
     check "$name: plans seen" "$(grep -c "$pattern" "$plans" || true)" '>' 0
   done <<'NAMES'
-claim|with picked_events as
+claim|with newest as materialized
 record|insert into public.push_log as l
 ingest|insert into tacet.inbox (subject_id, kind, enqueued_at)
 outcome|true as is_known
 prune_ledger|delete from public.push_log
 NAMES
   check 'plans that read push_log or messages from end to end' "$(grep -cE 'Seq Scan on (push_log|messages)' "$plans" || true)" '==' 0
-  show_plan claim 'with picked_events as' "$plans"
+  show_plan claim 'with newest as materialized' "$plans"
   show_plan record 'insert into public.push_log as l' "$plans"
   show_plan prune_ledger 'delete from public.push_log' "$plans"
 }

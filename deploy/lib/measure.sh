@@ -27,7 +27,7 @@ make_host() {
       public.messages, public.push_tokens to app;
     call measure.fill_host($2, $3, $4, $5, $6);
 SQL
-  picked=$6
+  lowest=1 highest=$6
   sql postgres -c 'vacuum analyze' -c checkpoint
 }
 
@@ -47,19 +47,19 @@ await_empty_inbox() {
   die "The service did not empty the inbox; see $state/tacet.log"
 }
 
-# insert_load PREFIX OPTIONS...: pgbench as the host's role, inserting single messages in transactions of their own. Its
-# report goes to PREFIX.report; with -l its transactions go to PREFIX.ID files.
+# insert_load PREFIX OPTIONS...: pgbench as the host's role, inserting single messages in transactions of their own, into
+# the conversations lowest to highest of those that were picked. Its report goes to PREFIX.report; with -l its transactions go to PREFIX.ID files.
 insert_load() {
   local prefix=$1 logging=()
   shift
   if [[ " $* " == *' -l '* ]]; then logging=("--log-prefix=$prefix"); fi
-  pgbench -n -M prepared -f "$state/insert.sql" -D "picked=$picked" "${logging[@]}" "$@" "$(conninfo app)" \
+  pgbench -n -M prepared -f "$state/insert.sql" -D "lowest=$lowest" -D "highest=$highest" "${logging[@]}" "$@" "$(conninfo app)" \
     >"$prefix.report" 2>&1
 }
 
 write_insert_script() {
   cat >"$state/insert.sql" <<'SQL'
-\set n random(1, :picked)
+\set n random(:lowest, :highest)
 insert into public.messages (conversation_id, from_id, text) select c.conversation_id, c.sender_id, 'Are you coming to the rehearsal tonight?' from measure.conversations c where c.n = :n;
 SQL
 }
