@@ -22,16 +22,33 @@ extension TestPostgres {
   /// Kills the whole server at once, as a power cut would.
   public func kill() async throws {
     try await onOwnThread {
+      self.stopForking()
       for process in self.serverProcesses() { Foundation.kill(process, SIGKILL) }
       self.stopServer(.immediate)
     }
   }
 
+  /// A child forked between the look and the kill would outlive the postmaster for a moment, and with its shared memory
+  /// keep the next start from succeeding.
+  private func stopForking() {
+    guard let postmaster = postmaster() else { return }
+    Foundation.kill(postmaster, SIGSTOP)
+    for _ in 0..<startPollsMax {
+      // The state is the first letter after the name's closing bracket; nothing signals the stop to a stranger.
+      let stat = (try? String(contentsOfFile: "/proc/\(postmaster)/stat", encoding: .utf8)) ?? ""
+      let state = stat.lastIndex(of: ")").map { stat[$0...].dropFirst(2).prefix(1) }
+      guard let state, state != "T" else { return }
+      usleep(pollMicroseconds)
+    }
+  }
+
   func startServer() throws {
+    // A server that was killed has left its lock file, which says `ready` as well.
+    let left = lockFile
     let command = asServer([Self.binaries + "/postgres", "-D", folder + "/data", "-p", "\(port)"] + options)
     let started = try Watchdog(command, folder: folder)
     watchdog.withLock { $0 = started }
-    try awaitReady()
+    try awaitReady(differentFrom: left)
   }
 
   private func stopServer(_ mode: ShutdownMode) {
@@ -59,8 +76,12 @@ extension TestPostgres {
   }
 
   private func postmaster() -> pid_t? {
-    guard let text = try? String(contentsOfFile: folder + "/data/postmaster.pid", encoding: .utf8) else { return nil }
-    return text.split(separator: "\n").first.flatMap { pid_t($0) }
+    lockFile.split(separator: "\n").first.flatMap { pid_t($0) }
+  }
+
+  /// Empty while there is none.
+  private var lockFile: String {
+    (try? String(contentsOfFile: folder + "/data/postmaster.pid", encoding: .utf8)) ?? ""
   }
 
   /// The postmaster and its children, the postmaster first so that it cannot replace a child.
@@ -72,11 +93,11 @@ extension TestPostgres {
   }
 
   /// The postmaster writes `ready` into its lock file; there is nothing to wait on but the file.
-  private func awaitReady() throws {
+  private func awaitReady(differentFrom left: String) throws {
     for _ in 0..<startPollsMax {
-      let text = (try? String(contentsOfFile: folder + "/data/postmaster.pid", encoding: .utf8)) ?? ""
+      let text = lockFile
       let lines = text.split(separator: "\n", omittingEmptySubsequences: false)
-      if lines.count > 7, lines[7].hasPrefix("ready") { return }
+      if text != left, lines.count > 7, lines[7].hasPrefix("ready") { return }
       usleep(pollMicroseconds)
     }
     let log = (try? String(contentsOfFile: folder + "/log", encoding: .utf8)) ?? ""
