@@ -32,8 +32,10 @@ final class ServiceScene: Sendable {
   /// - Parameters:
   ///   - postgres: nil takes the cluster all tests share.
   ///   - standby: a server that follows it; the service knows both.
+  ///   - port: of the simulator. 0 lets the kernel choose; one that is left for a while must not be the kernel's to
+  ///     give away.
   init(
-    postgres: TestPostgres? = nil, standby: TestPostgres? = nil, route: DatabaseRoute = .direct,
+    postgres: TestPostgres? = nil, standby: TestPostgres? = nil, route: DatabaseRoute = .direct, port: UInt16 = 0,
     extra: [String: String] = [:]
   ) async throws {
     let primary: TestPostgres
@@ -44,7 +46,7 @@ final class ServiceScene: Sendable {
     let database = String(try #require(conninfo.split(separator: "=").last))
     self.database = database
     let key = P256.Signing.PrivateKey()
-    simulator = try APNSSimulator(try Self.configuration(key))
+    simulator = try APNSSimulator(try Self.configuration(key, port: port))
     let addresses = try await simulator.start()
     let folder = try makeTemporaryFolder("test-service")
     let authority = try #require(simulator.certificateAuthority)
@@ -64,9 +66,9 @@ final class ServiceScene: Sendable {
     try #require(try await migration.exitCode() == 0, "\(migration.text)")
   }
 
-  private static func configuration(_ key: P256.Signing.PrivateKey) throws -> APNSSimulatorConfiguration {
+  private static func configuration(_ key: P256.Signing.PrivateKey, port: UInt16) throws -> APNSSimulatorConfiguration {
     var configuration = APNSSimulatorConfiguration()
-    configuration.listeners = [.production: try #require(SocketAddress(numericHost: "127.0.0.1", port: 0))]
+    configuration.listeners = [.production: try #require(SocketAddress(numericHost: "127.0.0.1", port: port))]
     configuration.registry.register(
       ProviderKey(identifier: "KEY0000001", team: "TEAM000001", publicKey: key.publicKey))
     configuration.registry.registerBundle(bundle, team: "TEAM000001")

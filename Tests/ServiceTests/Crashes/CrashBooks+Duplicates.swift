@@ -1,0 +1,44 @@
+// Pushes that were accepted again.
+extension CrashBooks {
+  /// A lease, during which nobody else takes the work of a claim that was forgotten or whose answers were lost.
+  private static let leaseMicroseconds: Int64 = 30_000_000
+
+  /// How long a push may be on its way.
+  private static let pushMicroseconds: Int64 = 10_000_000
+
+  /// Acceptances that were in flight in a disruption: the service may not know of them, and then repeats them. There
+  /// are at most as many duplicates.
+  var acceptancesInFlight: Int {
+    wire.accepted.reduce(0) { count, entry in count + entry.value.count { isInFlight($0.at, entry.key) } }
+  }
+
+  /// Repetitions of what was not in flight in any disruption.
+  var duplicateViolations: [Violation] {
+    wire.accepted.flatMap { place, arrivals in
+      zip(arrivals, arrivals.dropFirst()).filter { !isInFlight($0.0.at, place) }.map { first, second in
+        Violation(
+          kind: .repeated, message: place.message,
+          text: "accepted again by \(place.device) after \(second.at - first.at) us, though nothing came between")
+      }
+    }
+  }
+
+  private func isInFlight(_ acceptedAt: Int64, _ place: WireBook.Place) -> Bool {
+    disruptions.contains { isInFlight(acceptedAt, place, in: $0) }
+  }
+
+  /// Accepted while the disruption struck; or by a claim that was not safely recorded before; or, after a crash that
+  /// may have forgotten a claim, late under that claim.
+  private func isInFlight(_ acceptedAt: Int64, _ place: WireBook.Place, in disruption: DisruptionRecord) -> Bool {
+    let end = disruption.struckAt + Disruptor.slackMicroseconds
+    if disruption.beganAt <= acceptedAt, acceptedAt <= end { return true }
+    if acceptedAt <= end + Self.leaseMicroseconds, isUnsafe(place, in: disruption) { return true }
+    guard disruption.isCrash, end < acceptedAt, acceptedAt <= end + Self.pushMicroseconds else { return false }
+    return createdAt[place.message].map { $0 <= disruption.struckAt } ?? false
+  }
+
+  private func isUnsafe(_ place: WireBook.Place, in disruption: DisruptionRecord) -> Bool {
+    disruption.unsafeWork.contains(.init(message: place.message, user: nil))
+      || disruption.unsafeWork.contains(.init(message: place.message, user: users[place.device]))
+  }
+}

@@ -1,0 +1,113 @@
+import APNSSimulation
+import Foundation
+import TestPostgres
+import TestProcesses
+
+/// A database, a simulator, two replicas and a host that talks, while everything is disrupted; and the books afterwards.
+struct CrashRun {
+  private static let windowSeconds = 3
+  private static let talkers = 3
+
+  /// Leases of half a minute, doubled for those that were claimed again and again, and the retries after them.
+  private static let settlingLimit = Duration.seconds(300)
+
+  let scene: ServiceScene
+  let replicas: [Replica]
+  private let seed: UInt64
+  private let seconds: Int
+  private let host = HostBook()
+  private let rooms = HostRooms()
+
+  init(seed: UInt64, seconds: Int) async throws {
+    self.seed = seed
+    self.seconds = seconds
+    // The host's commits survive a crash of the server; the service's own need not.
+    let postgres = try await TestPostgres.launch(
+      settings: ["synchronous_commit=on", "track_commit_timestamp=on"])
+    scene = try await ServiceScene(
+      postgres: postgres, port: try freePort(),
+      extra: ["SUPPRESSION_WINDOW_SECONDS": "\(Self.windowSeconds)", "LOG_LEVEL": "notice"])
+    let settings = scene.settings
+    replicas = (1...DisruptionSchedule.replicas).map { reactors in
+      Replica(settings.merging(["REACTORS": "\(reactors)"]) { $1 })
+    }
+  }
+
+  /// Plays it, lets everything finish, and closes the books.
+  func play() async throws -> (report: CrashReport, unfinished: [String: Int], hostErrors: [String]) {
+    try await scene.sql(PresenceReporter.table)
+    for room in rooms.lasting {
+      for device in room.recipients.flatMap(\.devices) { scene.registerSlowly(device) }
+      try await scene.sql(room.creation)
+    }
+    for replica in replicas { try await replica.start() }
+    let disruptor = Disruptor(scene, replicas)
+    try await talk { try await disruptor.play(DisruptionSchedule(seed: seed, seconds: seconds).disruptions) }
+    let start = ContinuousClock.now
+    let unfinished = try await scene.settle(within: Self.settlingLimit)
+    let settling = (ContinuousClock.now - start).components.seconds
+    let books = CrashBooks(
+      host: host, ledger: try await LedgerBook(of: scene), wire: WireBook(scene.simulator.service),
+      disruptions: disruptor.records, windowMicroseconds: Int64(Self.windowSeconds) * 1_000_000)
+    let report = CrashReport(
+      seed: seed, seconds: seconds, settledAfterSeconds: Int(settling), books: books, violations: books.violations)
+    return (report, unfinished, host.errors)
+  }
+
+  /// Talks while something else goes on, and not for less than the run is long.
+  private func talk(while other: () async throws -> Void) async throws {
+    let end = SimulationClock.wall.microseconds + Int64(seconds) * 1_000_000
+    let (scene, host, rooms, seed) = (scene, host, rooms, seed)
+    try await withThrowingTaskGroup { group in
+      for number in 0..<Self.talkers {
+        group.addTask {
+          try await onOwnThread {
+            try HostTalker(scene, host, rooms, seed: seed &+ UInt64(number) &+ 1).run(until: end)
+          }
+        }
+      }
+      group.addTask { try await onOwnThread { PresenceReporter(scene, host, rooms).run(until: end) } }
+      try await other()
+      try await group.waitForAll()
+    }
+  }
+
+  /// Ends the replicas; their exit codes.
+  func stop() async throws -> [Int] {
+    var codes: [Int] = []
+    for replica in replicas { codes.append(try await replica.stop()) }
+    await scene.simulator.stop()
+    return codes
+  }
+
+  /// What there is to know about messages, and the last words of the replicas.
+  func evidence(about violations: [CrashBooks.Violation], in books: CrashBooks) async throws -> String {
+    var lines = violations.prefix(20).map { "\($0.kind) \($0.message): \($0.text)" }
+    for id in Set(violations.prefix(20).map(\.message)).prefix(4) where UUID(uuidString: id) != nil {
+      for table in [
+        "public.messages where id", "public.push_log where subject_id", "tacet.inbox where subject_id",
+        "tacet.deliveries where subject_id",
+      ] {
+        let rows = try await scene.patientSQL("select row_to_json(r) from (select * from \(table) = '\(id)' limit 5) r")
+        lines.append("\(table) = \(id):\n\(rows)")
+      }
+      for message in books.messages where message.id == id {
+        lines.append("host: \(message)")
+        for user in message.room.recipients.map(\.user) { lines += reports(of: user, about: message, in: books) }
+      }
+      lines += books.wire.accepted.filter { $0.key.message == id }.prefix(5).map {
+        "wire: \($0.key.device) \($0.value)"
+      }
+    }
+    lines += books.disruptions.map { "\($0.name) from \($0.beganAt) to \($0.struckAt)" }
+    lines.append(
+      "triggers: " + (try await scene.patientSQL("select row_to_json(f) from tacet.trigger_failures f limit 5")))
+    for replica in replicas { lines.append("replica:\n" + (await replica.tail(40))) }
+    return lines.joined(separator: "\n")
+  }
+
+  private func reports(of user: String, about message: HostMessage, in books: CrashBooks) -> [String] {
+    let around = (message.createdAt ?? 0) - 5_000_000...(message.createdAt ?? 0) + 10_000_000
+    return (books.reports[user] ?? []).filter { around.contains($0.seenAt) }.map { "report: \($0)" }
+  }
+}

@@ -1,0 +1,34 @@
+import APNSSimulation
+import Foundation
+import Testing
+
+@Suite("Two replicas at peace", .serialized)
+struct ReplicaTests {
+  @Test("share one database's messages, and each is pushed and recorded once")
+  func sharing() async throws {
+    let count = 500
+    try await ServiceScene.play { scene, first in
+      let second = try await scene.startService()
+      let conversation = try await Conversation(scene, [.away()])
+      try await scene.sql(
+        """
+        do $$ begin for i in 1..\(count) loop
+          insert into messages (conversation_id, from_id, text)
+          values ('\(conversation.id)', '\(conversation.sender)', 'message ' || i);
+          commit;
+        end loop; end $$
+        """)
+      #expect(try await scene.settle(within: .seconds(60)) == [:])
+      let wire = WireBook(scene.simulator.service)
+      #expect(wire.accepted.count == count && wire.duplicates == 0 && wire.shownTwice == 0 && wire.visible == count)
+      #expect(wire.outcomes == ["200": count])
+      #expect(
+        try await scene.sql("select count(*) from push_log where decision = 'sent'") == "\(count)")
+      // Recorded once: had both had a message, the sum would be larger.
+      let name = "tacet_outcomes_total"
+      let recorded = (try await first.counter(name), try await second.counter(name))
+      #expect(recorded.0 + recorded.1 == count, "\(recorded)")
+      try await second.stop()
+    }
+  }
+}
