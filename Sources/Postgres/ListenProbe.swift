@@ -4,6 +4,9 @@ public import Reactors
 ///
 /// A statement that is answered proves less: a pooler in transaction mode answers, and swallows the LISTEN.
 final class ListenProbe {
+  /// How long the session itself has for an answer, when no probe could be sent.
+  static let answerLimit: Duration = .seconds(1)
+
   /// The channel, of this listener alone.
   let channel = "tacet_probe_" + String(UInt64.random(in: .min ... .max), radix: 16)
 
@@ -43,21 +46,26 @@ final class ListenProbe {
     present = attempt
     defer { present = nil }
     reactor.start { await self.send(attempt, on: reactor) }
+    await awaitNews(of: attempt, from: connection, within: limit, on: reactor)
+    if attempt.isHeard { return .hears }
+    if case .success = attempt.sent, connection.isOpen { throw PostgresError(.deaf) }
+    // Nothing was sent that could have been heard. Is the whole server away, or are only the other sessions busy?
+    try await connection.checkAlive(within: Self.answerLimit, on: reactor)
+    if case .failure(let error) = attempt.sent { return .unproven(error) }
+    return .unproven(PostgresError(.timedOut, "the probe was not sent in time"))
+  }
+
+  /// Returns when the probe was heard, cannot be sent, or the time is over.
+  private func awaitNews(
+    of attempt: Attempt, from connection: PostgresConnection, within limit: Duration, on reactor: isolated Reactor
+  ) async {
     let deadline = Reactor.now + limit.clampedNanoseconds
-    while true {
-      if attempt.isHeard { return .hears }
+    while !attempt.isHeard, connection.isOpen {
+      if case .failure = attempt.sent { return }
       let now = Reactor.now
-      let left = Duration.nanoseconds(deadline - min(now, deadline))
-      if case .failure(let error) = attempt.sent {
-        try await connection.checkAlive(within: left, on: reactor)
-        return .unproven(error)
-      }
-      guard now < deadline, connection.isOpen else { break }
-      _ = await attempt.changed.wait(for: left, on: reactor)
+      guard now < deadline else { return }
+      _ = await attempt.changed.wait(for: .nanoseconds(deadline - now), on: reactor)
     }
-    // When the other session is not answered either, it is the server that is silent.
-    guard connection.isOpen else { throw connection.lossReason ?? PostgresError(.connectionLost) }
-    throw attempt.sent == nil ? PostgresError(.connectionLost, "the server is silent") : PostgresError(.deaf)
   }
 
   /// A notification has come on the probe's channel.

@@ -32,7 +32,8 @@ public final class PostgresListener {
   ///   - heartbeatLimit: how long the sign may take before the session is given up. The sum of both bounds how long a
   ///     vanished server goes unnoticed.
   ///   - probeSender: with one, the sign of life is a notification that it sends from another session, first of all
-  ///     before ``State/listening`` is told; without one it is an answered statement. Not kept alive.
+  ///     before ``State/listening`` is told; without one it is an answered statement. When the sender cannot send, an
+  ///     answer within a further second is enough to keep the session. Not kept alive.
   ///   - handler: not kept alive.
   public init(
     _ configuration: PostgresConfiguration, channels: [String], heartbeatInterval: Duration = .seconds(10),

@@ -19,9 +19,10 @@ public final class WakeListener {
   /// Before the next attempt at the lock, so that a refusal is not asked for in a loop.
   private static let lockRetryWait = Duration.milliseconds(100)
 
-  /// How often the proof is asked for, and how long it may take. Together they are how long a silent death can go
-  /// unnoticed, and a second less than the quarter of a minute that operators are promised.
-  public static let probeInterval = Duration.seconds(9)
+  /// How often the proof is asked for, and how long it may take. Together, and with the second that the session has for
+  /// an answer when no proof could be asked for, they are how long a silent death can go unnoticed: a second less than
+  /// the quarter of a minute that operators are promised.
+  public static let probeInterval = Duration.seconds(8)
   /// See ``probeInterval``.
   public static let probeLimit = Duration.seconds(5)
 
