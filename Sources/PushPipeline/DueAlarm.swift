@@ -9,7 +9,8 @@ final class DueAlarm {
   /// The least wait, so that work that is due but locked by another replica is not looked at in a loop.
   private static let shortest = Duration.milliseconds(20)
 
-  private unowned let pipeline: DeliveryPipeline
+  /// Weak, because the reactor keeps this alive as long as a timer is set.
+  private weak var pipeline: DeliveryPipeline?
   private var timer: TimerToken?
   private var deadline = UInt64.max
 
@@ -37,6 +38,6 @@ extension DueAlarm: TimerHandler {
   func timerFired(_ timer: TimerToken, on reactor: isolated Reactor) {
     self.timer = nil
     deadline = .max
-    pipeline.alarmWentOff(on: reactor)
+    pipeline?.alarmWentOff(on: reactor)
   }
 }

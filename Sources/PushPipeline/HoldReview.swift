@@ -21,7 +21,8 @@ final class HoldReview {
     let dueAt: UInt64
   }
 
-  private unowned let pipeline: DeliveryPipeline
+  /// Weak, because the reactor keeps this alive as long as a timer is set.
+  private weak var pipeline: DeliveryPipeline?
   private var entries = Deque<Entry>()
   private var timer: TimerToken?
   private var isReviewing = false
@@ -31,7 +32,7 @@ final class HoldReview {
   }
 
   func add(_ hold: RecordedHold, on reactor: isolated Reactor) {
-    guard entries.count < Self.holdsMax else { return }
+    guard let pipeline, !pipeline.isDraining, entries.count < Self.holdsMax else { return }
     entries.append(Entry(hold: hold, dueAt: Reactor.now &+ pipeline.configuration.holdReviewWait.clampedNanoseconds))
     arm(on: reactor)
   }
@@ -49,7 +50,7 @@ final class HoldReview {
   }
 
   private func review(on reactor: isolated Reactor) async {
-    while case let holds = takeDue(), !holds.isEmpty {
+    while let pipeline, case let holds = takeDue(), !holds.isEmpty {
       do throws(PostgresError) {
         if try await pipeline.store.review(holds, on: reactor) > 0 { pipeline.wake(.due, on: reactor) }
       } catch {
