@@ -1,5 +1,8 @@
 // One recipient of one message.
 extension CrashBooks {
+  /// Half a second for one statement, on a machine that has a database just started and everything else to do.
+  private static let claimMicroseconds: Int64 = 500_000
+
   func violations(of message: HostMessage, for recipient: HostRecipient) -> [Violation] {
     var found: [Violation] = []
     func expect(_ holds: Bool, _ text: String, _ kind: Violation.Kind = .wrong) {
@@ -56,13 +59,19 @@ extension CrashBooks {
   private func objection(
     toClaim row: LedgerBook.Row, of message: HostMessage, for recipient: HostRecipient
   ) -> String? {
-    if let done = message.followUpDone, message.followUp != .leave, row.claimedAt > done {
+    if let done = message.followUpDone, message.followUp != .leave, row.claimedAt > done + Self.claimMicroseconds {
       return "sent by a claim \(row.claimedAt - done) us after it was read or deleted"
     }
     guard recipient.situation == .looking else { return nil }
-    let judgement = PresenceJudgement(reports: reports[recipient.user] ?? [], windowMicroseconds: windowMicroseconds)
     let messageAt = max(row.enqueuedAt, message.createdAt ?? 0)
-    return judgement.mayBeAbsent(messageAt: messageAt, claimedAt: row.claimedAt) ? nil : "sent by a claim while looking"
+    return judgement(of: recipient).mayBeAbsent(messageAt: messageAt, claimedAt: row.claimedAt)
+      ? nil : "sent by a claim while looking"
+  }
+
+  private func judgement(of recipient: HostRecipient) -> PresenceJudgement {
+    PresenceJudgement(
+      reports: reports[recipient.user] ?? [], windowMicroseconds: windowMicroseconds,
+      claimMicroseconds: Self.claimMicroseconds)
   }
 
   /// Why the first accepted push cannot have been right at its time.
@@ -75,16 +84,18 @@ extension CrashBooks {
     case .away, .reading: return nil
     case .glimpsing:
       let end = createdAt + windowMicroseconds
-      if let done = message.followUpDone, done < end { return "pushed, though it was deleted within the window" }
+      if let done = message.followUpDone, done < end - Self.claimMicroseconds {
+        return "pushed, though it was deleted within the window"
+      }
       return arrivedAt < end ? "pushed \(end - arrivedAt) us before the window ended" : nil
     case .leaving:
       let end = min(createdAt + windowMicroseconds, message.followUpBegan ?? .max)
       return arrivedAt < end ? "pushed \(end - arrivedAt) us before they left" : nil
     case .looking:
-      let judgement = PresenceJudgement(reports: reports[recipient.user] ?? [], windowMicroseconds: windowMicroseconds)
       let place = LedgerBook.Place(message: message.id, user: recipient.user)
       let messageAt = max(createdAt, ledger.rows[place]?.first?.enqueuedAt ?? 0)
-      return judgement.mayHaveBeenAbsent(messageAt: messageAt, arrivedAt: arrivedAt) ? nil : "pushed while looking"
+      return judgement(of: recipient).mayHaveBeenAbsent(messageAt: messageAt, arrivedAt: arrivedAt)
+        ? nil : "pushed while looking"
     }
   }
 }

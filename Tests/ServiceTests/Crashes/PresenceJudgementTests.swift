@@ -36,4 +36,15 @@ struct PresenceJudgementTests {
     // With the next report in time there is no such claim, however late the push.
     #expect(!self.judgement(1000, 3800).mayHaveBeenAbsent(messageAt: 2000, arrivedAt: 90_000))
   }
+
+  @Test("what a claim saw and measured may be a little older or younger than the time it noted")
+  func slack() {
+    var judgement = judgement(1000)
+    judgement.claimMicroseconds = 500
+    #expect(!judgement.mayBeAbsent(messageAt: 2000, claimedAt: 3499))
+    #expect(judgement.mayBeAbsent(messageAt: 2000, claimedAt: 3500))
+    // Acknowledged at 1100: after the message, and known for certain from 1600 on.
+    #expect(judgement.mayBeAbsent(messageAt: 900, claimedAt: 1599))
+    #expect(!judgement.mayBeAbsent(messageAt: 900, claimedAt: 1600))
+  }
 }
