@@ -45,7 +45,7 @@ stop_pooler() {
 }
 
 start_pooler() {
-  local folder=$postgres_socket
+  local folder=$postgres_socket tries
   has_pooler || return 0
   printf '"tacet" ""\n' >"$folder/users"
   cat >"$folder/pgbouncer.ini" <<SETTINGS
@@ -63,9 +63,15 @@ logfile = $folder/pgbouncer.log
 pidfile = $folder/pgbouncer.pid
 SETTINGS
   chown "$(postgres_account)" "$folder/users" "$folder/pgbouncer.ini"
-  # Returns when the pooler listens. Debian has it where only root's PATH looks.
+  # Debian has it where only root's PATH looks.
   (cd "$folder" && PATH=$PATH:/usr/sbin as_postgres pgbouncer -q -d "$folder/pgbouncer.ini" 9>&-) ||
     die "PgBouncer did not start: $(tail -n 5 "$folder/pgbouncer.log")"
-  cp "$folder/pgbouncer.pid" "$state/pgbouncer.pid"
+  # It goes into the background first and writes its number then.
+  for ((tries = 0; tries < 200; tries++)); do
+    if [[ -s $folder/pgbouncer.pid ]]; then break; fi
+    sleep 0.05
+  done
+  cp "$folder/pgbouncer.pid" "$state/pgbouncer.pid" ||
+    die "PgBouncer did not start: $(tail -n 5 "$folder/pgbouncer.log")"
   say "PgBouncer: transaction mode, $pooler_sessions sessions, port $pooler_port of the socket in $folder"
 }
