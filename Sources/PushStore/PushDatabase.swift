@@ -9,7 +9,10 @@ public import Reactors
 public final class PushDatabase {
   let pool: PostgresPool
 
-  /// Uses a pool, which stays the caller's to close.
+  /// Settings that the sessions of the pool must have, for the plans of the statements.
+  public static var sessionSettings: [String: String] { PushStatements.sessionSettings }
+
+  /// Uses a pool with ``sessionSettings``, which stays the caller's to close.
   public init(pool: PostgresPool) {
     self.pool = pool
   }

@@ -54,28 +54,31 @@ extension PushStatements {
   /// What the rules and the composer need of `work`: a row for each recipient, or one for an event that has none.
   ///
   /// A recipient who already stands in the ledger is left out of an event, whatever brought the event back; so a large
-  /// event is taken in several claims, `recipients_max` at a time. All ages are the database's own clock at the start of
-  /// the statement; none is computed anywhere else. In the order of their commits, but for what waited for its lane.
+  /// event is taken in several claims, `recipients_max` at a time. All ages are the database's own clock, none is
+  /// computed anywhere else; it is read after the snapshot was taken, because what was committed before the snapshot must
+  /// not lie in the future. In the order of their commits, but for what waited for its lane.
   private static let looking = """
-    situations as (
+    clock as materialized (
+      select clock_timestamp() as moment
+    ), situations as (
       select
         w.subject_id,
         w.kind,
         w.attempts,
         w.user_id is not null as is_delivery,
         (extract(epoch from w.enqueued_at) * 1000000)::bigint as enqueued_at,
-        (extract(epoch from now()) * 1000000)::bigint as claimed_at,
+        (extract(epoch from o.moment) * 1000000)::bigint as claimed_at,
         m.conversation_id,
         m.sender_name,
         m.body,
         coalesce(s.user_id, w.user_id) as user_id,
         s.user_id is not null as is_participant,
         coalesce(s.user_id = any (m.read_by), false) as has_read,
-        (extract(epoch from now() - s.last_seen) * 1000000)::bigint as last_seen_age,
+        (extract(epoch from o.moment - s.last_seen) * 1000000)::bigint as last_seen_age,
         coalesce(s.last_seen > greatest(m.created_at, w.enqueued_at), false) as saw_after_message,
         coalesce(s.left_at >= \(signOfPresence), false) as has_left,
         case when s.user_id = any (m.prior_read_by)
-          then (extract(epoch from now() - m.prior_touched_at) * 1000000)::bigint
+          then (extract(epoch from o.moment - m.prior_touched_at) * 1000000)::bigint
         end as prior_read_age,
         case when s.user_id is not null then tacet.unread_count(s.user_id) end as badge,
         coalesce(t.device_tokens, '{}') as device_tokens,
@@ -84,6 +87,7 @@ extension PushStatements {
         w.held_us,
         w.is_waiting
       from work w
+      cross join clock o
       left join lateral tacet.message_context(w.subject_id) m on true
       left join lateral (
         select v.user_id, v.last_seen, v.left_at

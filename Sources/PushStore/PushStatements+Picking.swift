@@ -19,38 +19,45 @@ extension PushStatements {
   ///   nothing innocent shares its fate often. From then on the lease doubles with every claim, up to 32 times.
   ///
   /// The common table expressions that lock are materialized, so that the planner cannot run a `limit` more than once.
-  /// Rows that somebody else is claiming are skipped.
+  /// Rows that somebody else is claiming are skipped; one that changed since it was seen has moved, and is found no more.
+  ///
+  /// The queue tables are nearly empty whenever their statistics are taken, and full when it matters. So no join is left
+  /// to the planner, which would take every row for the only one: rows are addressed by their place (`ctid`), which stays
+  /// while they are locked, in nested look-ups and arrays that have one plan (with ``sessionSettings``).
   static let picking = """
     with newest as materialized (
       select
-        i.subject_id, i.kind, i.available_at,
+        i.place, i.available_at,
         row_number() over (
           partition by coalesce(i.conversation_id, i.subject_id) order by i.available_at desc
         ) as turn
       from (
-        select n.subject_id, n.kind, n.available_at, n.conversation_id
+        select n.ctid as place, n.subject_id, n.available_at, n.conversation_id
         from tacet.inbox n
         where not n.is_claimed and n.available_at <= now()
         order by n.available_at desc
         limit 16 * $1
       ) i
     ), fresh as materialized (
-      select i.subject_id, i.kind
-      from newest n
-      join tacet.inbox i on i.subject_id = n.subject_id and i.kind = n.kind
-      where not i.is_claimed
-      order by n.turn, n.available_at desc
+      select i.place
+      from (select n.place from newest n order by n.turn, n.available_at desc) n
+      cross join lateral (
+        select x.ctid as place
+        from tacet.inbox x
+        where x.ctid = n.place and not x.is_claimed
+        limit 1
+        for update skip locked
+      ) i
       limit $1
-      for update of i skip locked
     ), rescued as materialized (
-      select i.subject_id, i.kind
+      select i.ctid as place
       from tacet.inbox i
       where i.is_claimed and i.rescues < 2 and i.available_at <= now()
       order by i.available_at desc
       limit $2
       for update skip locked
     ), suspect as materialized (
-      select i.subject_id, i.kind
+      select i.ctid as place
       from tacet.inbox i
       where i.is_claimed and i.rescues >= 2 and i.rescues < $5 and i.available_at <= now()
       order by i.available_at
@@ -64,21 +71,23 @@ extension PushStatements {
         attempts = i.attempts + 1,
         rescues = i.rescues + i.is_claimed::int,
         is_claimed = true
-      from (select * from fresh union all select * from rescued union all select * from suspect) p
-      where i.subject_id = p.subject_id and i.kind = p.kind
+      where i.ctid = any (array(
+        select f.place from fresh f
+        union all select r.place from rescued r
+        union all select u.place from suspect u))
       returning i.subject_id, i.kind, i.attempts, i.enqueued_at
     ), due as materialized (
-      select d.subject_id, d.user_id, d.kind
+      select d.ctid as place
       from tacet.deliveries d
       where d.state <> 'waiting' and d.due_at <= now() and d.rescues < 2
       order by d.due_at
       limit $2
       for update skip locked
     ), waiting as materialized (
-      select w.subject_id, w.user_id, w.kind
+      select w.place
       from unnest($6, $7) as l (lane, places)
       cross join lateral (
-        select d.subject_id, d.user_id, d.kind
+        select d.ctid as place
         from tacet.deliveries d
         where d.state = 'waiting' and d.lane = l.lane and d.due_at <= now() and d.rescues < 2
         order by d.enqueued_at desc
@@ -86,7 +95,7 @@ extension PushStatements {
         for update skip locked
       ) w
     ), suspect_delivery as materialized (
-      select d.subject_id, d.user_id, d.kind
+      select d.ctid as place
       from tacet.deliveries d
       where d.rescues > 1 and d.rescues < $5 and d.due_at <= now()
       order by d.due_at
@@ -100,8 +109,10 @@ extension PushStatements {
         attempts = d.attempts + 1,
         rescues = d.rescues + d.is_claimed::int,
         is_claimed = true
-      from (select * from due union all select * from waiting union all select * from suspect_delivery) p
-      where d.subject_id = p.subject_id and d.user_id = p.user_id and d.kind = p.kind
+      where d.ctid = any (array(
+        select u.place from due u
+        union all select w.place from waiting w
+        union all select x.place from suspect_delivery x))
       returning
         d.subject_id, d.user_id, d.kind, d.attempts, d.enqueued_at, d.accepted_devices,
         \(heldMicroseconds) as held_us, d.state = 'waiting' as is_waiting

@@ -12,6 +12,9 @@ extension PushStatements {
   /// - The ledger keeps the first final decision, except that a later acceptance by one more device counts on top of an
   ///   earlier one. Nothing remains for a recipient whose row it refused.
   /// - An event of which more recipients are to come stays in the inbox, as fresh as it was.
+  /// - As in ``picking``, no join is left to the planner: rows are found by arrays of subjects, which only the primary key
+  ///   serves, and told apart by hashed look-ups, which `is true` keeps from becoming joins. Not by their places: a row
+  ///   that was waited for may have moved. `is_claimed::int = 1` says `is_claimed` so that no partial index seems to do.
   /// - Times and counts beyond the ledger's columns are cut. After an outage a wake-up can be hours old, and one refused
   ///   row would take its whole batch with it.
   static let record = PostgresStatement(
@@ -33,25 +36,32 @@ extension PushStatements {
         conversation_id, held_us, lane
       )
     ), events as materialized (
-      select i.subject_id, i.kind, e.has_more
-      from unnest($21::uuid[], $22::text[], $23::bigint[], $24::boolean[]) as e (subject_id, kind, attempts, has_more)
-      join tacet.inbox i on i.subject_id = e.subject_id and i.kind = e.kind
-      where i.attempts = e.attempts and i.is_claimed
-      order by i.subject_id, i.kind
-      for update of i
-    ), deliveries as materialized (
-      select d.subject_id, d.user_id, d.kind
-      from reported o
-      join tacet.deliveries d on d.subject_id = o.subject_id and d.user_id = o.user_id and d.kind = o.kind
-      where o.is_delivery and d.attempts = o.attempts and d.is_claimed
-      order by d.subject_id, d.user_id, d.kind
-      for update of d
+      select e.subject_id, e.kind, e.has_more
+      from (
+        select *
+        from unnest($21::uuid[], $22::text[], $23::bigint[], $24::boolean[]) as e (subject_id, kind, attempts, has_more)
+        order by e.subject_id, e.kind
+      ) e
+      cross join lateral (
+        select
+        from tacet.inbox x
+        where x.subject_id = e.subject_id and x.kind = e.kind and x.attempts = e.attempts and x.is_claimed::int = 1
+        for update
+      ) i
     ), outcomes as materialized (
-      select o.*, coalesce(e.subject_id, d.subject_id) is not null as is_owned
-      from reported o
-      left join events e on not o.is_delivery and e.subject_id = o.subject_id and e.kind = o.kind
-      left join deliveries d
-        on o.is_delivery and d.subject_id = o.subject_id and d.user_id = o.user_id and d.kind = o.kind
+      select
+        o.*,
+        d.attempts is not null or not o.is_delivery and (
+          ((o.subject_id, o.kind) in (select e.subject_id, e.kind from events e)) is true
+        ) as is_owned
+      from (select * from reported order by subject_id, user_id, kind) o
+      left join lateral (
+        select x.attempts
+        from tacet.deliveries x
+        where o.is_delivery and x.subject_id = o.subject_id and x.user_id = o.user_id and x.kind = o.kind
+          and x.attempts = o.attempts and x.is_claimed::int = 1
+        for update
+      ) d on true
     ), logged as (
       insert into public.push_log as l (
         subject_id, push_type, user_id, decision, reason, enqueued_at, claimed_at, held_until, sent_at,
@@ -86,8 +96,7 @@ extension PushStatements {
         o.subject_id, o.kind, o.user_id, o.due_at, o.enqueued_at, o.attempts, o.state,
         string_to_array(o.accepted_devices, ','), o.conversation_id, o.claimed_at, o.held_us, o.lane
       from outcomes o
-      join logged g on g.subject_id = o.subject_id and g.user_id = o.user_id and g.push_type = o.kind
-      where o.is_owned and o.due_us is not null
+      where o.is_owned and o.due_us is not null and \(isLogged)
       on conflict (subject_id, user_id, kind) do update
       set
         due_at = excluded.due_at, state = excluded.state, accepted_devices = excluded.accepted_devices,
@@ -95,19 +104,20 @@ extension PushStatements {
         lane = excluded.lane, rescues = 0, is_claimed = false, error = null
     ), done as (
       delete from tacet.deliveries d
-      using outcomes o
-      left join logged g on g.subject_id = o.subject_id and g.user_id = o.user_id and g.push_type = o.kind
-      where o.is_owned and o.is_delivery and (o.due_us is null or g.subject_id is null)
-        and d.subject_id = o.subject_id and d.user_id = o.user_id and d.kind = o.kind
+      where d.subject_id = any (array(select o.subject_id from outcomes o where o.is_delivery))
+        and ((d.subject_id, d.user_id, d.kind) in (
+          select o.subject_id, o.user_id, o.kind
+          from outcomes o
+          where o.is_owned and o.is_delivery and not (o.due_us is not null and \(isLogged)))) is true
     ), finished as (
       delete from tacet.inbox i
-      using events e
-      where not e.has_more and i.subject_id = e.subject_id and i.kind = e.kind
+      where i.subject_id = any (array(select e.subject_id from events e))
+        and ((i.subject_id, i.kind) in (select e.subject_id, e.kind from events e where not e.has_more)) is true
     ), continued as (
       update tacet.inbox i
       set available_at = least(now(), i.enqueued_at), rescues = 0, is_claimed = false, error = null
-      from events e
-      where e.has_more and i.subject_id = e.subject_id and i.kind = e.kind
+      where i.subject_id = any (array(select e.subject_id from events e where e.has_more))
+        and ((i.subject_id, i.kind) in (select e.subject_id, e.kind from events e where e.has_more)) is true
     ), dropped as (
       select tacet.invalidate_device_token(
         t.device_token, t.reason, timestamptz 'epoch' + t.since_us * interval '1 microsecond')
@@ -116,6 +126,11 @@ extension PushStatements {
     select count(*) from dropped
     """,
     recordParameterTypes)
+
+  /// Whether the ledger took an outcome's row.
+  private static let isLogged = """
+    ((o.subject_id, o.user_id, o.kind) in (select g.subject_id, g.user_id, g.push_type from logged g)) is true
+    """
 
   private static let recordParameterTypes: [PostgresType] = recordOutcomeTypes + recordEventTypes + recordTokenTypes
 

@@ -70,7 +70,7 @@ struct PushStatementsTests {
     let types = statement.parameterTypes.map(\.description).joined(separator: ", ")
     return try await database.sql(
       """
-      set search_path = pg_catalog, pg_temp; set plan_cache_mode = \(mode);
+      set search_path = pg_catalog, pg_temp; set enable_seqscan = off; set plan_cache_mode = \(mode);
       prepare s (\(types)) as \(statement.sql); explain execute s (\(arguments))
       """)
   }

@@ -1,5 +1,6 @@
 import Foundation
 import Postgres
+import PushStore
 import TestPostgres
 
 /// A database for one test alone, on the cluster that the tests of this process share.
@@ -33,7 +34,11 @@ struct TestDatabase: Sendable {
     try await server.psql("create database \(name) template \(template)")
   }
 
-  var configuration: PostgresConfiguration { PostgresConfiguration(conninfo: server.conninfo(database: name)) }
+  var configuration: PostgresConfiguration {
+    var configuration = PostgresConfiguration(conninfo: server.conninfo(database: name))
+    configuration.settings = PushDatabase.sessionSettings
+    return configuration
+  }
 
   /// Runs statements in one transaction, through a session of their own.
   /// - Returns: the rows, their columns separated by `|`; notices stand before them.

@@ -72,9 +72,11 @@ struct PresenceModel: Sendable {
     return result.value.withLock(\.self)
   }
 
-  /// Few round trips, and no lease that ends on a slow machine.
+  /// Few round trips, no lease that ends on a slow machine, and no review that writes while time is being moved: the
+  /// model has no two transactions at the same time.
   private static let configure: @Sendable (inout PipelineConfiguration) -> Void = {
     $0.lease = .seconds(3600)
+    $0.holdReviewWait = .seconds(3600)
     $0.eventsPerClaimMax = 1000
     $0.deliveriesPerClaimMax = 1000
   }

@@ -33,6 +33,8 @@ final class PresenceWorld {
       for beat in 0..<TimelinePlan.beats { try await act(step: step, beat: beat, on: reactor) }
       try await look(on: reactor)
     }
+    // Nothing is due any more; the rig can only stop what runs, and with it the timers of the last holds.
+    rig.start(on: reactor)
     let end = try await clock.now(on: reactor)
     for (number, look) in try await observed(end...end, ledgerFrom: nil, on: reactor).enumerated() {
       timelines[number].judgeEnd(look)
