@@ -19,11 +19,11 @@ public struct PollSchedule: Sendable {
     public var busyInterval = Duration.milliseconds(1)
     /// The span over which events are counted.
     public var measure = Duration.milliseconds(250)
-    /// Events in one span from which on the service is busy: 250 per second leave the commit lock of NOTIFY idle for
-    /// more than half of the time on an ordinary disk.
-    public var busyEvents = 64
+    /// Events in one span from which on the service is busy. NOTIFY lets an ordinary disk commit some 250 times a second
+    /// at the most; half of that must be enough to end it.
+    public var busyEvents = 32
     /// Events in one span below which it is no longer busy. Lower than `busyEvents`, so that it does not flicker.
-    public var calmEvents = 16
+    public var calmEvents = 8
 
     /// The defaults.
     public init() {}

@@ -108,7 +108,14 @@ final class PipelineRig {
       if try await value(left, as: Int64.self, on: reactor) == 0 { return }
       await reactor.sleep(for: .milliseconds(10))
     }
-    throw TestFailure("work is left")
+    let rows = """
+      select coalesce(string_agg(w::text, E'\\n'), '') from (
+        select 'inbox', available_at - now(), attempts, rescues, is_claimed, error from tacet.inbox
+        union all
+        select state, due_at - now(), attempts, rescues, is_claimed, error from tacet.deliveries
+      ) w
+      """
+    throw TestFailure("work is left:\n" + (try await value(rows, on: reactor)))
   }
 }
 

@@ -37,11 +37,11 @@ struct PollScheduleTests {
     #expect(!rig.schedule.isBusy)
   }
 
-  @Test("busy begins with the 64th event of a span", arguments: [(63, false), (64, true), (65, true)])
+  @Test("busy begins with the 32nd event of a span", arguments: [(31, false), (32, true), (33, true)])
   func busyThreshold(events: Int, isBusy: Bool) {
     var rig = Rig()
     rig.look(found: events - 1, after: 1)
-    #expect(!rig.schedule.isBusy || events > 64)
+    #expect(!rig.schedule.isBusy || events > 32)
     rig.look(found: 1, after: 1)
     #expect(rig.schedule.isBusy == isBusy)
   }
@@ -49,12 +49,12 @@ struct PollScheduleTests {
   @Test("events are counted within a span of 250 ms, not across its end", arguments: [(249, true), (250, false)])
   func spanEnd(milliseconds: UInt64, isBusy: Bool) {
     var rig = Rig()
-    rig.look(found: 32, after: milliseconds)
-    rig.look(found: 32)
+    rig.look(found: 16, after: milliseconds)
+    rig.look(found: 16)
     #expect(rig.schedule.isBusy == isBusy)
   }
 
-  @Test("busy ends when a whole span brings fewer than 16 events", arguments: [(0, false), (15, false), (16, true)])
+  @Test("busy ends when a whole span brings fewer than 8 events", arguments: [(0, false), (7, false), (8, true)])
   func calmThreshold(events: Int, isBusy: Bool) {
     var rig = Rig()
     rig.look(found: 64, after: 250)

@@ -40,7 +40,7 @@ struct StubbornWorkTests {
   @Test("one message that cannot be looked at keeps no other waiting, and is parked with the reason")
   func parked() async throws {
     try await PipelineRig.run(configure: {
-      $0.lease = .milliseconds(400)
+      $0.lease = .seconds(1)
       $0.rescuesMax = 3
     }) { rig, reactor in
       let cursed = try await Chat(in: rig, on: reactor)
@@ -53,7 +53,7 @@ struct StubbornWorkTests {
       for id in good { _ = try await rig.outcomes(of: id, on: reactor) }
       let rescuer = Rescuer(for: rig.pipeline)
       let parked = "select coalesce(max(reason), '') from tacet.parked where subject_id = '\(bad)'"
-      for _ in 0..<1000 where try await rig.value(parked, as: String.self, on: reactor).isEmpty {
+      for _ in 0..<3000 where try await rig.value(parked, as: String.self, on: reactor).isEmpty {
         await rescuer.look(on: reactor)
         await reactor.sleep(for: .milliseconds(5))
       }
@@ -71,7 +71,7 @@ struct StubbornWorkTests {
   @Test("a hold that cannot be looked at any more is parked as failed, and replayed as held")
   func parkedDelivery() async throws {
     try await PipelineRig.run(configure: {
-      $0.lease = .milliseconds(400)
+      $0.lease = .seconds(1)
       $0.rescuesMax = 3
     }) { rig, reactor in
       let chat = try await Chat(in: rig, on: reactor)
@@ -99,7 +99,7 @@ struct StubbornWorkTests {
 
   @Test("when nothing can be looked at, nothing is lost: all goes out once the host has mended its function")
   func brokenContract() async throws {
-    try await PipelineRig.run(configure: { $0.lease = .milliseconds(400) }) { rig, reactor in
+    try await PipelineRig.run(configure: { $0.lease = .seconds(20) }) { rig, reactor in
       let chat = try await Chat(in: rig, on: reactor)
       let ids = try await chat.post(20, on: reactor)
       try await poison(ids[0], of: rig, on: reactor)
