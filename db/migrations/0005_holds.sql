@@ -131,6 +131,7 @@ create or replace function tacet.release_holds(subject_ids uuid[], user_ids uuid
 returns void
 language plpgsql volatile
 set search_path = pg_catalog, pg_temp
+set enable_seqscan = off
 as $$
 begin
   update tacet.deliveries d
@@ -163,13 +164,15 @@ as $$
 $$;
 
 -- The four triggers below are alike: find the holds that a statement concerns, and release them. Like the trigger on
--- inserts they never fail the host's statement, run with their owner's rights, and fire once per statement.
+-- inserts they never fail the host's statement, run with their owner's rights, and fire once per statement. Without
+-- sequential scans, because a plan that was made while nothing was held would be kept when much waits.
 
 create or replace function tacet.release_read_messages()
 returns trigger
 language plpgsql security definer
 set search_path = pg_catalog, pg_temp
 set lock_timeout = '50ms'
+set enable_seqscan = off
 as $$
 declare
   subjects uuid[];
@@ -196,6 +199,7 @@ returns trigger
 language plpgsql security definer
 set search_path = pg_catalog, pg_temp
 set lock_timeout = '50ms'
+set enable_seqscan = off
 as $$
 declare
   subjects uuid[];
@@ -221,6 +225,7 @@ returns trigger
 language plpgsql security definer
 set search_path = pg_catalog, pg_temp
 set lock_timeout = '50ms'
+set enable_seqscan = off
 as $$
 declare
   subjects uuid[];
@@ -247,6 +252,7 @@ returns trigger
 language plpgsql security definer
 set search_path = pg_catalog, pg_temp
 set lock_timeout = '50ms'
+set enable_seqscan = off
 as $$
 declare
   subjects uuid[];
