@@ -76,6 +76,7 @@ let package = Package(
     tests("HTTP2Tests", ["HTTP2", "TLSStreams", "Reactors", "TestReactors"]),
     layer("Postgres", ["CLibpq", "Reactors", deque, logging]),
     .target(name: "TestProcesses", path: "Tests/TestProcesses", swiftSettings: strict),
+    .target(name: "TestRandomness", path: "Tests/TestRandomness", swiftSettings: strict),
     .target(
       name: "TestPostgres", dependencies: ["TestProcesses"], path: "Tests/TestPostgres", swiftSettings: strict),
     tests("PostgresTests", ["Postgres", "Reactors", "TestPostgres", logging, "TestReactors"]),
@@ -94,13 +95,16 @@ let package = Package(
       resources: [.embedInCode("Migrations")], swiftSettings: strict),
     tests(
       "PushStoreTests",
-      ["Postgres", "PushRules", "PushStore", "Reactors", "TestPostgres", crypto, logging, "TestReactors"]),
+      [
+        "Postgres", "PushRules", "PushStore", "Reactors", "TestPostgres", crypto, logging, "TestReactors",
+        "TestRandomness",
+      ]),
     layer("PushPipeline", ["APNS", "APNSCore", "Postgres", "PushRules", "PushStore", "Reactors", deque, logging]),
     tests(
       "PushPipelineTests",
       [
         "APNS", "APNSCore", "Postgres", "PushPipeline", "PushRules", "PushStore", "Reactors", "TestPostgres", logging,
-        "TestReactors",
+        "TestReactors", "TestRandomness",
       ]),
     .target(
       name: "PushAPI",
@@ -143,6 +147,9 @@ let package = Package(
     // The built service as a process, against a real database and the simulator.
     tests(
       "ServiceTests",
-      ["APNSSimulation", "Reactors", "TestPostgres", "TestProcesses", "apns-simulator", "tacet", crypto]),
+      [
+        "APNSSimulation", "Reactors", "TestPostgres", "TestProcesses", "TestRandomness", "apns-simulator", "tacet",
+        crypto,
+      ]),
   ]
 )
