@@ -1,6 +1,7 @@
 import Foundation
 import Postgres
 import Reactors
+import TestRandomness
 import Testing
 
 @testable import PushStore
@@ -14,7 +15,7 @@ final class RacingWork {
 
   private let chat: Chat
   private let messages: [UUID]
-  private var generator: RaceGenerator
+  private var generator: SeededGenerator
   private var sent: Set<Pair> = []
   /// Recipients' outcomes that were handed to a record.
   private(set) var recorded = 0
@@ -22,7 +23,7 @@ final class RacingWork {
   init(chat: Chat, messages: [UUID], seed: UInt64) {
     self.chat = chat
     self.messages = messages
-    generator = RaceGenerator(state: seed)
+    generator = SeededGenerator(seed: seed)
   }
 
   /// Claims with leases that often run out at once, and records in any order what may be somebody else's by then.
@@ -119,17 +120,4 @@ final class RacingWork {
   }
 
   private func draw(_ bound: Int) -> Int { Int.random(in: 0..<bound, using: &generator) }
-}
-
-/// SplitMix64: numbers that a seed repeats, as far as the sessions ask for them in the same order.
-private struct RaceGenerator: RandomNumberGenerator {
-  var state: UInt64
-
-  mutating func next() -> UInt64 {
-    state &+= 0x9E37_79B9_7F4A_7C15
-    var mixed = state
-    mixed = (mixed ^ (mixed >> 30)) &* 0xBF58_476D_1CE4_E5B9
-    mixed = (mixed ^ (mixed >> 27)) &* 0x94D0_49BB_1331_11EB
-    return mixed ^ (mixed >> 31)
-  }
 }

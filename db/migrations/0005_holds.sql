@@ -163,11 +163,13 @@ as $$
   having count(*) > 0
 $$;
 
--- The four triggers below are alike: find the holds that a statement concerns, and release them. Like the trigger on
--- inserts they never fail the host's statement, run with their owner's rights, and fire once per statement. Without
--- sequential scans, because a plan that was made while nothing was held would be kept when much waits.
-
-create or replace function tacet.release_read_messages()
+-- Finds the holds that a statement of the host concerns, and releases them. The argument says what it did: read, deleted,
+-- seen or left.
+--
+-- Like the trigger on inserts it never fails the host's statement, runs with its owner's rights, and fires once per
+-- statement. Without sequential scans, because a plan that was made while nothing was held would be kept when much
+-- waits. Each statement is planned when it is first run, so that its transition tables need to be there for it alone.
+create or replace function tacet.release_concerned()
 returns trigger
 language plpgsql security definer
 set search_path = pg_catalog, pg_temp
@@ -178,90 +180,30 @@ declare
   subjects uuid[];
   users uuid[];
 begin
-  select array_agg(d.subject_id), array_agg(d.user_id) into subjects, users
-  from changed n
-  join previous o on o.id = n.id
-  join tacet.deliveries d on d.subject_id = n.id
-  where d.state = 'held' and d.user_id = any (n.read_by) and not coalesce(d.user_id = any (o.read_by), false);
-  if subjects is not null then
-    perform tacet.release_holds(subjects, users);
-  end if;
-  return null;
-exception
-  when query_canceled or others then
-    perform tacet.count_trigger_failure(sqlstate, sqlerrm);
-    return null;
-end
-$$;
-
-create or replace function tacet.release_deleted_messages()
-returns trigger
-language plpgsql security definer
-set search_path = pg_catalog, pg_temp
-set lock_timeout = '50ms'
-set enable_seqscan = off
-as $$
-declare
-  subjects uuid[];
-  users uuid[];
-begin
-  select array_agg(d.subject_id), array_agg(d.user_id) into subjects, users
-  from deleted o
-  join tacet.deliveries d on d.subject_id = o.id
-  where d.state = 'held';
-  if subjects is not null then
-    perform tacet.release_holds(subjects, users);
-  end if;
-  return null;
-exception
-  when query_canceled or others then
-    perform tacet.count_trigger_failure(sqlstate, sqlerrm);
-    return null;
-end
-$$;
-
-create or replace function tacet.release_seen_conversations()
-returns trigger
-language plpgsql security definer
-set search_path = pg_catalog, pg_temp
-set lock_timeout = '50ms'
-set enable_seqscan = off
-as $$
-declare
-  subjects uuid[];
-  users uuid[];
-begin
-  select array_agg(d.subject_id), array_agg(d.user_id) into subjects, users
-  from changed n
-  join previous o on o.conversation_id = n.conversation_id and o.user_id = n.user_id
-  join tacet.deliveries d on d.user_id = n.user_id and d.conversation_id = n.conversation_id
-  where d.state = 'held' and (n.last_seen, n.left_at) is distinct from (o.last_seen, o.left_at);
-  if subjects is not null then
-    perform tacet.release_holds(subjects, users);
-  end if;
-  return null;
-exception
-  when query_canceled or others then
-    perform tacet.count_trigger_failure(sqlstate, sqlerrm);
-    return null;
-end
-$$;
-
-create or replace function tacet.release_left_conversations()
-returns trigger
-language plpgsql security definer
-set search_path = pg_catalog, pg_temp
-set lock_timeout = '50ms'
-set enable_seqscan = off
-as $$
-declare
-  subjects uuid[];
-  users uuid[];
-begin
-  select array_agg(d.subject_id), array_agg(d.user_id) into subjects, users
-  from deleted o
-  join tacet.deliveries d on d.user_id = o.user_id and d.conversation_id = o.conversation_id
-  where d.state = 'held';
+  case tg_argv[0]
+    when 'read' then
+      select array_agg(d.subject_id), array_agg(d.user_id) into subjects, users
+      from changed n
+      join previous o on o.id = n.id
+      join tacet.deliveries d on d.subject_id = n.id
+      where d.state = 'held' and d.user_id = any (n.read_by) and not coalesce(d.user_id = any (o.read_by), false);
+    when 'deleted' then
+      select array_agg(d.subject_id), array_agg(d.user_id) into subjects, users
+      from previous o
+      join tacet.deliveries d on d.subject_id = o.id
+      where d.state = 'held';
+    when 'seen' then
+      select array_agg(d.subject_id), array_agg(d.user_id) into subjects, users
+      from changed n
+      join previous o on o.conversation_id = n.conversation_id and o.user_id = n.user_id
+      join tacet.deliveries d on d.user_id = n.user_id and d.conversation_id = n.conversation_id
+      where d.state = 'held' and (n.last_seen, n.left_at) is distinct from (o.last_seen, o.left_at);
+    when 'left' then
+      select array_agg(d.subject_id), array_agg(d.user_id) into subjects, users
+      from previous o
+      join tacet.deliveries d on d.user_id = o.user_id and d.conversation_id = o.conversation_id
+      where d.state = 'held';
+  end case;
   if subjects is not null then
     perform tacet.release_holds(subjects, users);
   end if;
@@ -294,23 +236,23 @@ begin
     create or replace trigger tacet_message_read
     after update on public.messages
     referencing old table as previous new table as changed
-    for each statement execute function tacet.release_read_messages();
+    for each statement execute function tacet.release_concerned('read');
 
     create or replace trigger tacet_message_deleted
     after delete on public.messages
-    referencing old table as deleted
-    for each statement execute function tacet.release_deleted_messages();
+    referencing old table as previous
+    for each statement execute function tacet.release_concerned('deleted');
   end if;
   if participant_columns = 4 then
     create or replace trigger tacet_conversation_seen
     after update on public.conversation_participants
     referencing old table as previous new table as changed
-    for each statement execute function tacet.release_seen_conversations();
+    for each statement execute function tacet.release_concerned('seen');
 
     create or replace trigger tacet_conversation_left
     after delete on public.conversation_participants
-    referencing old table as deleted
-    for each statement execute function tacet.release_left_conversations();
+    referencing old table as previous
+    for each statement execute function tacet.release_concerned('left');
   end if;
   if message_columns < 3 or participant_columns < 4 then
     raise notice 'tacet: the host tables differ from the default; call tacet.release_holds from triggers of your own';

@@ -2,6 +2,7 @@ import Foundation
 import PushRules
 import Reactors
 import Synchronization
+import TestRandomness
 
 @testable import PushPipeline
 

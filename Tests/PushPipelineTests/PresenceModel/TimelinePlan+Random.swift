@@ -1,3 +1,5 @@
+import TestRandomness
+
 extension TimelinePlan {
   /// A timeline that a seed repeats.
   static func random(steps: Int, using generator: inout SeededGenerator) -> TimelinePlan {

@@ -1,4 +1,5 @@
 import APNSSimulation
+import TestRandomness
 
 /// What happens when in a run: a function of the seed and nothing else.
 ///

@@ -1,3 +1,5 @@
+import TestRandomness
+
 /// The conversations of a run. Where a recipient's presence must be known exactly, each message has a conversation of
 /// its own; the others go on for the whole run.
 struct HostRooms {

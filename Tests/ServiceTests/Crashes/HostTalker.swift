@@ -1,6 +1,7 @@
 import APNSSimulation
 import Foundation
 import TestPostgres
+import TestRandomness
 
 /// A session of the host that writes messages, and does about them what their recipients do. Has a thread of its own.
 final class HostTalker {
