@@ -49,8 +49,13 @@ stop_process() {
   return "$status"
 }
 
-# A child that has ended and was not waited for is a zombie, and its pid still answers.
-is_running() { [[ -r /proc/$1/stat && $(cut -d ' ' -f 3 "/proc/$1/stat" 2>/dev/null) != [ZX] ]]; }
+# A child that has ended and was not waited for is a zombie, and its pid still answers; one that the shell has just waited
+# for by itself has no state any more.
+is_running() {
+  local condition
+  condition=$(cut -d ' ' -f 3 "/proc/$1/stat" 2>/dev/null) || true
+  [[ -n $condition && $condition != [ZX] ]]
+}
 
 # wait_until SECONDS NAME COMMAND...: looks every 50 ms until the command succeeds. Fails when NAME ends before, or the
 # time is over.
