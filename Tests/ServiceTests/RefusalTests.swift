@@ -33,7 +33,7 @@ struct RefusalTests {
   @Test("readiness says what is forgone behind a pooler, and is not refused for it")
   func pooled() async throws {
     try await ServiceScene.play(route: .pooler) { _, service in
-      let readiness = try await service.get("/readyz")
+      let readiness = try await service.readiness()
       #expect(readiness.status == 200, "\(readiness.text)")
       #expect(readiness.text.contains("DATABASE_POOL_MODE is transaction"))
     }
@@ -42,7 +42,7 @@ struct RefusalTests {
   @Test("health, readiness, metrics and the description are open to all")
   func health() async throws {
     try await ServiceScene.play { _, service in
-      let (health, readiness) = (try await service.get("/healthz"), try await service.get("/readyz"))
+      let (health, readiness) = (try await service.get("/healthz"), try await service.readiness())
       #expect(health.status == 200 && readiness.status == 200)
       #expect(try await service.get("/openapi.yaml").text.hasPrefix("openapi: 3.1"))
       #expect(try await service.get("/metrics").text.contains("tacet_reactor_ticks_total"))

@@ -140,6 +140,15 @@ struct RunningService {
     #expect(code == 0, "\(process.text)")
   }
 
+  /// What `/readyz` says once every reactor has its connections; its last answer when that takes too long.
+  func readiness() async throws -> HTTPAnswer {
+    let deadline = ContinuousClock.now + .seconds(20)
+    while true {
+      let answer = try await get("/readyz")
+      if answer.status == 200 || ContinuousClock.now > deadline { return answer }
+    }
+  }
+
   func get(_ path: String) async throws -> HTTPAnswer {
     try await HTTPAnswer(of: URLRequest(url: #require(URL(string: origin + path))))
   }
