@@ -16,9 +16,9 @@ extension DeliveryPipeline {
     guard let limits = claimLimits else { return }
     let (cause, wokenAt) = (self.cause, self.wokenAt == 0 ? Reactor.now : self.wokenAt)
     (self.cause, self.wokenAt) = (.poll, 0)
-    let look = Look(cause: cause, wokenAt: wokenAt, askedAt: Reactor.now)
+    var look = Look(cause: cause, wokenAt: wokenAt, askedAt: Reactor.now)
     do throws(PostgresError) {
-      let events = try await claim(limits, on: reactor)
+      let events = try await claim(limits, for: &look, on: reactor)
       noteLook(events, within: limits, on: reactor)
       process(events, found: look, on: reactor)
       if needsAlarm { try await setAlarm(on: reactor) }
@@ -27,12 +27,15 @@ extension DeliveryPipeline {
     }
   }
 
-  private func claim(_ limits: ClaimLimits, on reactor: isolated Reactor) async throws(PostgresError) -> [PushEvent] {
+  private func claim(
+    _ limits: ClaimLimits, for look: inout Look, on reactor: isolated Reactor
+  ) async throws(PostgresError) -> [PushEvent] {
     do throws(PostgresError) {
       return try await store.claim(limits, on: reactor)
     } catch {
       guard error.blamesStatement else { throw error }
       logger.error("cannot look at everything at once", metadata: ["error": "\(error)"])
+      look.askedAt = Reactor.now
       return try await claimOneByOne(limits, on: reactor)
     }
   }
@@ -40,7 +43,7 @@ extension DeliveryPipeline {
   /// What the next claim may take; nil when there is no room.
   private var claimLimits: ClaimLimits? {
     let room = configuration.pushesInFlightMax - max(pushesInFlight, placesInFlight)
-    guard room > 0 else { return nil }
+    guard room > 0, !recorder.isRetrying else { return nil }
     let deliveriesMax = min(configuration.deliveriesPerClaimMax, room)
     var limits = ClaimLimits(
       eventsMax: min(configuration.eventsPerClaimMax, max(1, room / placesPerEvent)), deliveriesMax: deliveriesMax,
@@ -90,7 +93,7 @@ struct Look {
   let cause: WakeCause
   let wokenAt: UInt64
   /// When the claim was asked for: its lease cannot have begun earlier.
-  let askedAt: UInt64
+  var askedAt: UInt64
 }
 
 extension PushEvent {

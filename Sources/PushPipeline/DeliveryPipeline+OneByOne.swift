@@ -19,7 +19,10 @@ extension DeliveryPipeline {
     limits.deliveriesMax = min(limits.deliveriesMax, Self.piecesMax)
     limits.lanes = []
     var events: [PushEvent] = []
+    let end = Reactor.now + configuration.lease.clampedNanoseconds / 4
     for piece in try await store.lease(limits, on: reactor) {
+      // What is left comes back when its lease is over; what was looked at must not get stale for it.
+      guard Reactor.now < end else { break }
       do throws(PostgresError) {
         events += try await store.look(at: piece, recipientsMax: limits.recipientsMax, on: reactor).map { [$0] } ?? []
       } catch {
@@ -51,4 +54,8 @@ extension PostgresError {
     if sqlState == .queryCanceled { return true }
     return !["08", "25", "26", "40", "53", "54", "55", "57", "58"].contains(String(sqlState.conditionClass))
   }
+
+  /// Whether the server would refuse it however often it is tried. One that took too long may have waited for a lock of
+  /// the host.
+  var isRefusal: Bool { blamesStatement && sqlState != .queryCanceled }
 }

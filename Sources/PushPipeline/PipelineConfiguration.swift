@@ -30,7 +30,7 @@ public struct PipelineConfiguration: Sendable {
   public var pushesInFlightMax = 2000
 
   /// How often the lease of one piece of work may run out before it is parked; see ``ClaimLimits/rescuesMax``.
-  public var rescuesMax = 9
+  public var rescuesMax = 6
 
   /// How long after its record a hold is held against the facts once more; see ``HoldReview``. Longer than it takes a
   /// host's transaction to commit after its last statement.

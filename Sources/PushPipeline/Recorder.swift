@@ -22,6 +22,10 @@ final class Recorder: TickEndHandler {
   private var isTickEndAsked = false
   private var isGivingUp = false
 
+  /// Whether a write is being tried again because the database was away. What is claimed meanwhile could be what waits
+  /// here, once its lease is over.
+  private(set) var isRetrying = false
+
   init(store: PushDatabase, logger: Logger, owner: any RecorderOwner) {
     self.store = store
     self.logger = logger
@@ -57,12 +61,14 @@ final class Recorder: TickEndHandler {
     while !isGivingUp {
       do throws(PostgresError) {
         try await store.record(batch, on: reactor)
+        isRetrying = false
         owner?.recorded(batch, on: reactor)
         return
       } catch {
         logger.error("cannot record outcomes", metadata: ["events": "\(batch.count)", "error": "\(error)"])
         if error.blamesStatement, batch.count > 1 { return await writeHalves(of: batch, on: reactor) }
-        if error.blamesStatement, await park(batch[0], error, on: reactor) { return }
+        if error.isRefusal, await park(batch[0], error, on: reactor) { return }
+        isRetrying = !error.blamesStatement
       }
       await reactor.sleep(for: wait * .random(in: 0.75...1.25))
       wait = min(wait * 2, Self.longestWait)

@@ -33,9 +33,9 @@ public struct ClaimLimits: Equatable, Sendable {
   public var lease: Duration
 
   /// How often a lease may run out before the work is left to be parked. With a lease of 30 s that doubles from the
-  /// third claim on, nine are about an hour: what cannot be decided for as long as a push is worth sending needs a
-  /// person.
-  public var rescuesMax = 9
+  /// third claim on, six are 32 minutes: long enough for a fault that passes, and a replay finds the message within the
+  /// hour that a push is worth sending.
+  public var rescuesMax = 6
 
   /// Limits with the default bounds.
   public init(eventsMax: Int, deliveriesMax: Int, lanes: [Lane] = [], lease: Duration) {

@@ -74,10 +74,12 @@ extension PushStatements {
         coalesce(s.user_id, w.user_id) as user_id,
         s.user_id is not null as is_participant,
         coalesce(s.user_id = any (m.read_by), false) as has_read,
-        (extract(epoch from o.moment - s.last_seen) * 1000000)::bigint as last_seen_age,
+        case when isfinite(s.last_seen)
+          then (extract(epoch from o.moment - s.last_seen) * 1000000)::bigint
+        end as last_seen_age,
         coalesce(s.last_seen > greatest(m.created_at, w.enqueued_at), false) as saw_after_message,
         coalesce(s.left_at >= \(signOfPresence), false) as has_left,
-        case when s.user_id = any (m.prior_read_by)
+        case when s.user_id = any (m.prior_read_by) and isfinite(m.prior_touched_at)
           then (extract(epoch from o.moment - m.prior_touched_at) * 1000000)::bigint
         end as prior_read_age,
         case when s.user_id is not null then tacet.unread_count(s.user_id) end as badge,
@@ -102,6 +104,7 @@ extension PushStatements {
       left join lateral (
         select array_agg(d.device_token) as device_tokens, array_agg(coalesce(d.environment, '')) as environments
         from tacet.device_tokens(s.user_id) d
+        where d.device_token is not null
       ) t on s.user_id is not null
     )
     select *

@@ -16,7 +16,7 @@ extension PushStatements {
       where l.subject_id = $1::uuid and l.push_type = 'message'
     ), entry as (
       insert into tacet.inbox (subject_id, kind, enqueued_at)
-      select $1::uuid, 'message', least(clock_timestamp(), m.created_at)
+      select $1::uuid, 'message', case when isfinite(m.created_at) then least(clock_timestamp(), m.created_at) else clock_timestamp() end
       from message m
       where not exists (select from ledger)
       on conflict do nothing

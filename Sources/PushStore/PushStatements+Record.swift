@@ -7,8 +7,8 @@ extension PushStatements {
   /// per device token that APNs has declared dead. No recipient and no event may appear twice.
   ///
   /// - Only the owner of a claim changes what is queued: the row is locked and its number of attempts compared. Whoever
-  ///   comes after its lease ran out, and after somebody else has claimed again, adds to the ledger what was really
-  ///   sent, and nothing else. The locks are taken in one order, so that two records cannot wait for each other.
+  ///   comes after its lease ran out, and after somebody else has claimed again, adds what was really sent to the ledger
+  ///   and to the devices that have it, and nothing else. The locks are taken in one order, so that two records cannot wait for each other.
   /// - The ledger keeps the first final decision, except that a later acceptance by one more device counts on top of an
   ///   earlier one. Nothing remains for a recipient whose row it refused.
   /// - An event of which more recipients are to come stays in the inbox, as fresh as it was.
@@ -99,9 +99,19 @@ extension PushStatements {
       where o.is_owned and o.due_us is not null and \(isLogged)
       on conflict (subject_id, user_id, kind) do update
       set
-        due_at = excluded.due_at, state = excluded.state, accepted_devices = excluded.accepted_devices,
+        due_at = excluded.due_at, state = excluded.state,
+        accepted_devices = array(select unnest(d.accepted_devices) union select unnest(excluded.accepted_devices)),
         conversation_id = excluded.conversation_id, since = excluded.since, held_us = excluded.held_us,
         lane = excluded.lane, rescues = 0, is_claimed = false, error = null
+    ), accepted as (
+      update tacet.deliveries d
+      set accepted_devices = array(
+        select unnest(d.accepted_devices) union select unnest(string_to_array(o.accepted_devices, ',')))
+      from outcomes o
+      where d.subject_id = any (array(
+          select l.subject_id from outcomes l where not l.is_owned and l.decision = 'sent'))
+        and not o.is_owned and o.decision = 'sent'
+        and o.subject_id = d.subject_id and o.user_id = d.user_id and o.kind = d.kind
     ), done as (
       delete from tacet.deliveries d
       where d.subject_id = any (array(select o.subject_id from outcomes o where o.is_delivery))

@@ -62,7 +62,7 @@ extension PushStatements {
       delete from tacet.deliveries d
       where d.user_id = $3 and d.subject_id = $1 and d.kind = $2 and d.attempts = $4 and d.is_claimed
       returning
-        d.subject_id, d.user_id, d.kind, d.conversation_id, d.enqueued_at, d.attempts, d.accepted_devices,
+        d.subject_id, d.user_id, d.kind, d.conversation_id, d.enqueued_at, d.attempts, d.held_us, d.accepted_devices,
         $5::text as error
     ), \(parking)
     """,
@@ -73,15 +73,15 @@ extension PushStatements {
   private static let parking = """
     parked as (
       insert into tacet.parked (
-        subject_id, user_id, kind, conversation_id, enqueued_at, attempts, reason, accepted_devices
+        subject_id, user_id, kind, conversation_id, enqueued_at, attempts, held_us, reason, accepted_devices
       )
       select
-        e.subject_id, null::uuid, e.kind, e.conversation_id, e.enqueued_at, e.attempts,
+        e.subject_id, null::uuid, e.kind, e.conversation_id, e.enqueued_at, e.attempts, 0::bigint,
         coalesce(e.error, 'claimed too often without a record'), '{}'::text[]
       from events e
       union all
       select
-        d.subject_id, d.user_id, d.kind, d.conversation_id, d.enqueued_at, d.attempts,
+        d.subject_id, d.user_id, d.kind, d.conversation_id, d.enqueued_at, d.attempts, d.held_us,
         coalesce(d.error, 'claimed too often without a record'), d.accepted_devices
       from deliveries d
       returning 1

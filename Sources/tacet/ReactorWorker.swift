@@ -37,7 +37,7 @@ final class ReactorWorker {
     // The statements are written for it; where the database's default is stricter, replicas that claim side by side would
     // only make each other start again. Behind a pooler the default holds, and conflicts are run again.
     database.settings["default_transaction_isolation"] = "read committed"
-    database.settings = PushDatabase.sessionSettings
+    database.settings.merge(PushDatabase.sessionSettings) { $1 }
     database.poolMode = settings.database.poolMode == .transaction ? .transaction : .session
     self.listening = listening
     environment = settings.apns.environment

@@ -32,6 +32,20 @@ struct FenceTests {
     #expect(try await chat.left() == "0|0", "nothing remains for somebody who has it")
   }
 
+  @Test("a device that a late finisher has reached is not reached again")
+  func lateDevices() async throws {
+    let (chat, stale, present) = try await claimedTwice()
+    try await chat.register("aa")
+    try await chat.register("bb")
+    try await chat.record(stale) { RecipientOutcome(userID: $0, decision: .sent, acceptedDevices: ["aa"]) }
+    try await chat.record(present) {
+      RecipientOutcome(userID: $0, decision: .sent, due: .zero, remaining: .retryable, acceptedDevices: ["bb"])
+    }
+    let recipient = try #require(try await claim(chat.database).first?.recipients.first)
+    #expect(recipient.devices.isEmpty)
+    #expect(Set(recipient.acceptedDevices) == ["aa", "bb"])
+  }
+
   @Test("a late hold does not move the due time of the present claim")
   func lateHold() async throws {
     let (chat, stale, _) = try await claimedTwice()

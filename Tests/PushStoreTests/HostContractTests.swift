@@ -72,4 +72,15 @@ struct HostContractTests {
     #expect(try #require(recipient.situation.lastSeenAge) >= .seconds(5))
     #expect(try await database.sql("select dead from phones") == "gone")
   }
+
+  @Test("a time without end in a column that clients write is no time", arguments: ["infinity", "-infinity"])
+  func infinite(_ time: String) async throws {
+    let chat = try await Chat()
+    try await chat.see("'\(time)'")
+    try await chat.send("'first'", ["updated_at": "'\(time)'", "read_by": "array['\(chat.reader)']::uuid[]"])
+    try await chat.send()
+    let situations = try await claim(chat.database).flatMap(\.recipients).map(\.situation)
+    #expect(situations.count == 2)
+    #expect(situations.allSatisfy { $0.lastSeenAge == nil })
+  }
 }

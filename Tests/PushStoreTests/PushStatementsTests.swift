@@ -42,7 +42,7 @@ struct PushStatementsTests {
   func claimPlan(_ mode: String) async throws {
     let database = try await Self.large.value
     let plan = try await explain(
-      PushStatements.claim, "20, 20, 60000000, 250, 9, '{production}', '{20}'", mode, in: database)
+      PushStatements.claim, "20, 20, 60000000, 250, 6, '{production}', '{20}'", mode, in: database)
     for table in ["push_log", "messages", "conversation_participants", "push_tokens", "profiles"] {
       #expect(!plan.contains("Seq Scan on \(table)"), "\(plan)")
     }

@@ -49,6 +49,7 @@ create table if not exists tacet.parked (
   subject_id uuid not null,
   user_id uuid,
   conversation_id uuid,
+  held_us bigint not null default 0,
   kind text not null,
   reason text not null,
   accepted_devices text[] not null default '{}'
@@ -79,10 +80,10 @@ begin
     on conflict do nothing
   ), deliveries as (
     insert into tacet.deliveries (
-      subject_id, user_id, kind, conversation_id, due_at, enqueued_at, attempts, state, accepted_devices
+      subject_id, user_id, kind, conversation_id, due_at, enqueued_at, attempts, held_us, state, accepted_devices
     )
     select
-      p.subject_id, p.user_id, p.kind, p.conversation_id, now(), p.enqueued_at, p.attempts, 'retryable',
+      p.subject_id, p.user_id, p.kind, p.conversation_id, now(), p.enqueued_at, p.attempts, p.held_us, 'retryable',
       p.accepted_devices
     from parked p
     where p.user_id is not null
@@ -132,6 +133,7 @@ returns void
 language plpgsql volatile
 set search_path = pg_catalog, pg_temp
 set enable_seqscan = off
+set jit = off
 as $$
 begin
   update tacet.deliveries d
@@ -175,6 +177,7 @@ language plpgsql security definer
 set search_path = pg_catalog, pg_temp
 set lock_timeout = '50ms'
 set enable_seqscan = off
+set jit = off
 as $$
 declare
   subjects uuid[];
