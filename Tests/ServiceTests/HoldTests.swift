@@ -54,7 +54,7 @@ struct HoldTests {
 
 extension ServiceScene {
   /// The ledger of a message once nothing of it is held any more.
-  fileprivate func settled(_ message: String) async throws -> [String: String] {
+  func settled(_ message: String) async throws -> [String: String] {
     let deadline = ContinuousClock.now + .seconds(20)
     while true {
       let ledger = try await self.ledger(of: message, rows: 1)

@@ -29,6 +29,7 @@ struct SituationTests {
       let message = try await conversation.say()
       #expect(try await scene.ledger(of: message, rows: 1) == [conversation.people[0]: "held user_viewing"])
       #expect(try await scene.pushes(of: message, atLeast: 1).count == 1)
+      #expect(try await scene.settled(message) == [conversation.people[0]: "sent "])
       let late = try await scene.sql(
         """
         select extract(epoch from sent_at) * 1000 - (select extract(epoch from last_seen) * 1000
