@@ -8,7 +8,9 @@ extension PushStatements {
   ///
   /// - Only the owner of a claim changes what is queued: the row is locked and its number of attempts compared. Whoever
   ///   comes after its lease ran out, and after somebody else has claimed again, adds what was really sent to the ledger
-  ///   and to the devices that have it, and nothing else. The locks are taken in one order, so that two records cannot wait for each other.
+  ///   and to the devices that have it, and nothing else.
+  /// - Two records cannot wait for each other, because both take their locks in one order: events, deliveries, ledger,
+  ///   each by its key. So a late acceptance locks the delivery it adds to before it touches the ledger.
   /// - The ledger keeps the first final decision, except that a later acceptance by one more device counts on top of an
   ///   earlier one. Nothing remains for a recipient whose row it refused.
   /// - An event of which more recipients are to come stays in the inbox, as fresh as it was.
@@ -49,17 +51,17 @@ extension PushStatements {
         for update
       ) i
     ), outcomes as materialized (
-      select
-        o.*,
-        d.attempts is not null or not o.is_delivery and (
-          ((o.subject_id, o.kind) in (select e.subject_id, e.kind from events e)) is true
-        ) as is_owned
-      from (select * from reported order by subject_id, user_id, kind) o
+      select o.*, coalesce(d.is_owned, false) or not o.is_delivery and o.is_of_owned_event as is_owned
+      from (
+        select r.*, ((r.subject_id, r.kind) in (select e.subject_id, e.kind from events e)) is true as is_of_owned_event
+        from reported r
+        order by r.subject_id, r.user_id, r.kind
+      ) o
       left join lateral (
-        select x.attempts
+        select o.is_delivery and x.attempts = o.attempts and x.is_claimed::int = 1 as is_owned
         from tacet.deliveries x
-        where o.is_delivery and x.subject_id = o.subject_id and x.user_id = o.user_id and x.kind = o.kind
-          and x.attempts = o.attempts and x.is_claimed::int = 1
+        where x.subject_id = o.subject_id and x.user_id = o.user_id and x.kind = o.kind
+          and (o.is_delivery and x.attempts = o.attempts and x.is_claimed::int = 1 or o.decision = 'sent')
         for update
       ) d on true
     ), logged as (
@@ -131,7 +133,11 @@ extension PushStatements {
     ), dropped as (
       select tacet.invalidate_device_token(
         t.device_token, t.reason, timestamptz 'epoch' + t.since_us * interval '1 microsecond')
-      from unnest($25::text[], $26::text[], $27::bigint[]) as t (device_token, reason, since_us)
+      from (
+        select *
+        from unnest($25::text[], $26::text[], $27::bigint[]) as u (device_token, reason, since_us)
+        order by u.device_token
+      ) t
     )
     select count(*) from dropped
     """,

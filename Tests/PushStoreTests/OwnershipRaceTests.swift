@@ -103,4 +103,34 @@ struct OwnershipRaceTests {
     #expect(try await chat.left() == "0|0")
     #expect(try await chat.database.sql("select count(*) from public.push_log where decision = 'sent'") == "40")
   }
+
+  @Test("a late acceptance and the record of its successor do not wait for each other in a circle")
+  func lateAcceptance() async throws {
+    let chat = try await Chat(readers: 3)
+    try await chat.send()
+    try await chat.record(try await claim(chat.database)) { .held($0, for: .zero) }
+    try await withSessions(chat.database, 3) { sessions, reactor in
+      let (late, successor, other) = (sessions[0], sessions[1], sessions[2])
+      let claimed = try await late.claim(lease: .zero, on: reactor)
+      let users = claimed.map(\.recipients[0].userID).sorted { $0.uuidString < $1.uuidString }
+      // The middle one stays with its first owner, and its hold is what makes the record write the ledger early.
+      try await other.run(
+        "update tacet.deliveries set due_at = now() + interval '1 minute' where user_id = '\(users[1])'", on: reactor)
+      let claimedAgain = try await successor.claim(on: reactor)
+      #expect(claimedAgain.count == 2)
+      // Held back by the ledger's last row, the late record has written the first, which the successor wants next.
+      try await other.run("begin; select from public.push_log where user_id = '\(users[2])' for update", on: reactor)
+      let lateRecord = Begun.begin(on: reactor) {
+        try await late.record(claimed, on: reactor) { $0 == users[1] ? .held($0) : .sent($0, to: ["bb"]) }
+      }
+      try await other.awaitBlocked(late, on: reactor)
+      let record = Begun.begin(on: reactor) { try await successor.record(claimedAgain, on: reactor) { .sent($0) } }
+      try await other.awaitBlocked(successor, on: reactor)
+      try await other.run("commit", on: reactor)
+      try await lateRecord.value(on: reactor)
+      try await record.value(on: reactor)
+    }
+    #expect(try await chat.left() == "0|1")
+    #expect(try await chat.database.sql("select count(*) from public.push_log where decision = 'sent'") == "2")
+  }
 }
