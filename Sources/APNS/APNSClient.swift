@@ -4,7 +4,7 @@ public import Logging
 public import Reactors
 public import TLSStreams
 
-/// Sends pushes to APNs from one reactor: a lane for each environment, one provider token for all.
+/// Sends pushes of one team and key to APNs from one reactor: a lane for each environment, one provider token for all.
 public final class APNSClient {
   private let configuration: APNSConfiguration
   private let tokens: ProviderTokenSource
@@ -56,9 +56,7 @@ public final class APNSClient {
   public func close(on reactor: isolated Reactor) {
     for lane in lanes.values { lane.close(on: reactor) }
   }
-}
 
-extension APNSClient: PushChannel {
   /// Sends a push, waiting for a connection if need be, and resends it where APNs provably did not process it.
   public func send(
     _ request: PushRequest, to environment: APNSEnvironment, on reactor: isolated Reactor

@@ -30,7 +30,5 @@ public enum PushAttempt: Equatable, Sendable {
 /// Something that hands pushes to APNs: the real channel, or a script in a test.
 public protocol PushChannel: AnyObject {
   /// Sends a push once, and again only where APNs provably did nothing with it.
-  func send(
-    _ request: PushRequest, to environment: APNSEnvironment, on reactor: isolated Reactor
-  ) async -> PushAttempt
+  func send(_ request: PushRequest, over route: PushRoute, on reactor: isolated Reactor) async -> PushAttempt
 }

@@ -55,8 +55,9 @@ extension DeliveryPipeline {
     for device in recipient.devices {
       do throws(PushRequestError) {
         guard let alert else { throw PushRequestError(.payloadEmpty, "there is nothing to say") }
-        let request = try composer.request(alert, for: device, of: recipient, in: progress.event)
-        send(request, to: device, of: index, in: progress, on: reactor)
+        let route = try configuration.route(to: device)
+        let request = try composer.request(alert, for: device, of: route.app, to: recipient, in: progress.event)
+        send(request, to: device, over: route, of: index, in: progress, on: reactor)
       } catch {
         progress.noteUnsendable(error.code.rawValue, of: index)
         finishIfComplete(index, of: progress)
@@ -65,21 +66,20 @@ extension DeliveryPipeline {
   }
 
   private func send(
-    _ request: PushRequest, to device: PushDevice, of index: Int, in progress: EventProgress,
+    _ request: PushRequest, to device: PushDevice, over route: PushRoute, of index: Int, in progress: EventProgress,
     on reactor: isolated Reactor
   ) {
-    let environment = device.environment.flatMap(APNSEnvironment.init) ?? configuration.defaultEnvironment
-    guard lanes.admit(environment) else {
-      progress.noteWaiting(for: environment.rawValue, lanes.fault(of: environment), of: index)
+    guard lanes.admit(route) else {
+      progress.noteWaiting(for: route.name, lanes.fault(of: route), of: index)
       return finishIfComplete(index, of: progress)
     }
     pushesInFlight += 1
     reactor.start {
-      let attempt = await self.channel.send(request, to: environment, on: reactor)
+      let attempt = await self.channel.send(request, over: route, on: reactor)
       self.pushesInFlight -= 1
       // What waited for this lane goes now.
-      if self.lanes.note(attempt, from: environment) { self.wake(.due, on: reactor) }
-      progress.note(attempt, for: device, lane: environment.rawValue, of: index)
+      if self.lanes.note(attempt, from: route) { self.wake(.due, on: reactor) }
+      progress.note(attempt, for: device, lane: route.name, of: index)
       self.finishIfComplete(index, of: progress)
       self.recordIfDecided(progress, on: reactor)
     }

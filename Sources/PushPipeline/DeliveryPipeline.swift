@@ -50,15 +50,20 @@ public final class DeliveryPipeline {
     self.configuration = configuration
     self.logger = logger
     gate = Gate(policy: configuration.policy)
-    composer = MessageComposer(
-      bundleIdentifier: configuration.bundleIdentifier, timeToLive: configuration.policy.timeToLive)
+    composer = MessageComposer(timeToLive: configuration.policy.timeToLive)
     schedule = PollSchedule(configuration.schedule, now: Reactor.now)
-    lanes = Lanes(configuration.breaker, logger: logger)
+    lanes = Lanes(configuration.breaker, apps: configuration.apps, logger: logger)
   }
 
-  /// Why pushes to an environment wait in the database; nil when they go.
-  public func laneFault(of environment: APNSEnvironment) -> String? {
-    lanes.fault(of: environment)
+  /// Why pushes of a route wait in the database; nil when they go.
+  public func fault(of route: PushRoute) -> String? {
+    lanes.fault(of: route)
+  }
+
+  /// Takes the apps that are configured from now on; what waited for one of them goes.
+  public func update(apps: Set<BundleIdentifier>, on reactor: isolated Reactor) {
+    lanes.update(apps: apps)
+    wake(.due, on: reactor)
   }
 
   /// Works until ``drain(within:on:)``.

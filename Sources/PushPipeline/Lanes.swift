@@ -4,33 +4,40 @@ internal import Logging
 internal import PushStore
 internal import Reactors
 
-/// The lanes that pushes take, one for each APNs environment of the team, each with its breaker.
+/// The routes that pushes take, one for each app and APNs environment, each with its breaker.
 struct Lanes {
-  private var breakers: [APNSEnvironment: CircuitBreaker]
+  private let configuration: CircuitBreaker.Configuration
+  private var breakers: [PushRoute: CircuitBreaker] = [:]
   private let logger: Logger
 
-  init(_ configuration: CircuitBreaker.Configuration, logger: Logger) {
-    breakers = Dictionary(
-      uniqueKeysWithValues: APNSEnvironment.allCases.map { ($0, CircuitBreaker(configuration)) })
+  init(_ configuration: CircuitBreaker.Configuration, apps: Set<BundleIdentifier>, logger: Logger) {
+    self.configuration = configuration
     self.logger = logger
+    update(apps: apps)
   }
 
-  /// Why nothing goes to an environment; nil when it does.
-  func fault(of environment: APNSEnvironment) -> String? {
-    guard let breaker = breakers[environment], !breaker.isClosed else { return nil }
-    return breaker.lastFault ?? "unknown"
+  /// Takes the apps that are configured from now on; what is known of those that stay is kept.
+  mutating func update(apps: Set<BundleIdentifier>) {
+    let routes = apps.flatMap { app in APNSEnvironment.allCases.map { PushRoute(app: app, environment: $0) } }
+    breakers = Dictionary(uniqueKeysWithValues: routes.map { ($0, breakers[$0] ?? CircuitBreaker(configuration)) })
+  }
+
+  /// Why nothing takes a route; nil when pushes do.
+  func fault(of route: PushRoute) -> String? {
+    guard let breaker = breakers[route] else { return Self.isNotConfigured }
+    return breaker.isClosed ? nil : breaker.lastFault ?? "unknown"
   }
 
   /// Whether a push may go now; if so, ``note(_:from:)`` must follow.
-  mutating func admit(_ environment: APNSEnvironment) -> Bool {
-    breakers[environment]?.admit(now: Reactor.now) ?? true
+  mutating func admit(_ route: PushRoute) -> Bool {
+    breakers[route]?.admit(now: Reactor.now) ?? false
   }
 
   /// Takes the end of an admitted push.
   /// - Returns: whether the lane has just come back.
-  mutating func note(_ attempt: PushAttempt, from environment: APNSEnvironment) -> Bool {
-    guard var breaker = breakers[environment] else { return false }
-    defer { breakers[environment] = breaker }
+  mutating func note(_ attempt: PushAttempt, from route: PushRoute) -> Bool {
+    guard var breaker = breakers[route] else { return false }
+    defer { breakers[route] = breaker }
     let wasClosed = breaker.isClosed
     if attempt.isLaneFault {
       breaker.failed(attempt.reason, now: Reactor.now, draw: .random(in: 0..<1))
@@ -38,26 +45,29 @@ struct Lanes {
       breaker.succeeded()
     }
     guard breaker.isClosed != wasClosed else { return false }
-    report(breaker, of: environment)
+    report(breaker, of: route)
     return breaker.isClosed
   }
 
   /// What a claim may take of the deliveries that wait: as many as it likes of a lane that works, one to probe another.
   func claimable(deliveriesMax: Int) -> [ClaimLimits.Lane] {
     let now = Reactor.now
-    return breakers.compactMap { environment, breaker in
+    return breakers.compactMap { route, breaker in
       guard breaker.mayAdmit(now: now) else { return nil }
-      return ClaimLimits.Lane(environment.rawValue, deliveriesMax: breaker.isClosed ? deliveriesMax : 1)
+      return ClaimLimits.Lane(route.name, deliveriesMax: breaker.isClosed ? deliveriesMax : 1)
     }
   }
 
-  private func report(_ breaker: CircuitBreaker, of environment: APNSEnvironment) {
+  /// The fault of a device token whose app nobody configured: a push waits until somebody does.
+  private static let isNotConfigured = "app_not_configured"
+
+  private func report(_ breaker: CircuitBreaker, of route: PushRoute) {
     if breaker.isClosed {
-      logger.notice("APNs takes pushes again", metadata: ["environment": "\(environment.rawValue)"])
+      logger.notice("APNs takes pushes again", metadata: ["route": "\(route.name)"])
     } else {
       logger.error(
         "APNs takes no pushes; they wait in the database",
-        metadata: ["environment": "\(environment.rawValue)", "reason": "\(breaker.lastFault ?? "")"])
+        metadata: ["route": "\(route.name)", "reason": "\(breaker.lastFault ?? "")"])
     }
   }
 }

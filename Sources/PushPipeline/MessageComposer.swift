@@ -5,9 +5,6 @@ internal import PushStore
 
 /// Makes the pushes of a chat message: one text for all recipients, one badge for each, one identity for each device.
 struct MessageComposer: Sendable {
-  /// The app that the tokens belong to.
-  let bundleIdentifier: BundleIdentifier
-
   /// How long APNs may keep a push for a device that is off: as long as the message is worth a push at all.
   let timeToLive: Duration
 
@@ -33,13 +30,14 @@ struct MessageComposer: Sendable {
   /// The push for one device.
   /// - Throws: ``PushRequestError`` when the host's token is not one.
   func request(
-    _ alert: PreparedAlert, for device: PushDevice, of recipient: PushRecipient, in event: PushEvent
+    _ alert: PreparedAlert, for device: PushDevice, of app: BundleIdentifier, to recipient: PushRecipient,
+    in event: PushEvent
   ) throws(PushRequestError) -> PushRequest {
     let token = try DeviceToken(device.token)
     let head = try PushRequestHead(
       deviceToken: token,
       pushType: .alert,
-      bundleIdentifier: bundleIdentifier,
+      bundleIdentifier: app,
       priority: .immediate,
       expiration: .until(unixSeconds: event.enqueuedAt / 1_000_000 + timeToLive.components.seconds),
       identifier: PushIdentifier(

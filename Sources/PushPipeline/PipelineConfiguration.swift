@@ -1,16 +1,17 @@
 public import APNSCore
 public import PushRules
+internal import PushStore
 
 /// What a pipeline is told from outside, and the bounds on what it takes on.
 public struct PipelineConfiguration: Sendable {
   /// The suppression window and how long a message is worth a push.
   public var policy: SuppressionPolicy
 
-  /// The app that device tokens belong to.
-  public var bundleIdentifier: BundleIdentifier
+  /// The apps whose credentials are there.
+  public var apps: Set<BundleIdentifier>
 
-  /// The APNs environment of device tokens that do not say.
-  public var defaultEnvironment: APNSEnvironment
+  /// The app and the APNs environment of device tokens that do not say.
+  public var defaultRoute: PushRoute
 
   /// How long a claim is ours. Longer than a push and its record may take, because a claim that runs out is sent again
   /// by somebody else; as short as that allows, because a dead replica's work waits for it.
@@ -46,11 +47,18 @@ public struct PipelineConfiguration: Sendable {
   public var retry = RetryPolicy()
 
   /// A configuration with the default bounds.
-  public init(
-    policy: SuppressionPolicy, bundleIdentifier: BundleIdentifier, defaultEnvironment: APNSEnvironment
-  ) {
+  public init(policy: SuppressionPolicy, defaultRoute: PushRoute) {
     self.policy = policy
-    self.bundleIdentifier = bundleIdentifier
-    self.defaultEnvironment = defaultEnvironment
+    self.defaultRoute = defaultRoute
+    apps = [defaultRoute.app]
+  }
+
+  /// The route to a device.
+  /// - Throws: `bundleIdentifierMalformed` when the host's token names an app that cannot be one.
+  func route(to device: PushDevice) throws(PushRequestError) -> PushRoute {
+    let app = try device.app.map { name throws(PushRequestError) in try BundleIdentifier(name) }
+    return PushRoute(
+      app: app ?? defaultRoute.app,
+      environment: device.environment.flatMap(APNSEnvironment.init) ?? defaultRoute.environment)
   }
 }

@@ -8,7 +8,7 @@ struct ClaimRow {
   private enum Column: Int {
     case subjectID, kind, attempts, isDelivery, enqueuedAt, claimedAt, conversationID, senderName, body
     case userID, isParticipant, hasRead, lastSeenAge, sawAfterMessage, hasLeft, priorReadAge, badge
-    case deviceTokens, environments, acceptedDevices, heldMicroseconds
+    case deviceTokens, environments, apps, acceptedDevices, heldMicroseconds
   }
 
   private let row: PostgresRow
@@ -79,8 +79,9 @@ struct ClaimRow {
   private func devices(without accepted: [String]) throws(PostgresError) -> [PushDevice] {
     let tokens: [String] = try read(.deviceTokens)
     let environments: [String] = try read(.environments)
-    return zip(tokens, environments).filter { !accepted.contains($0.0) }.map { token, environment in
-      PushDevice(token: token, environment: environment.isEmpty ? nil : environment)
+    let apps: [String] = try read(.apps)
+    return zip(tokens, zip(environments, apps)).filter { !accepted.contains($0.0) }.map { token, place in
+      PushDevice(token: token, environment: place.0.nonEmpty, app: place.1.nonEmpty)
     }
   }
 
@@ -92,6 +93,11 @@ struct ClaimRow {
   private func read<Value: PostgresDecodable>(_ column: Column) throws(PostgresError) -> Value {
     try row.decode(column.rawValue)
   }
+}
+
+extension String {
+  /// Arrays of text hold an empty one for a null.
+  fileprivate var nonEmpty: String? { isEmpty ? nil : self }
 }
 
 extension PushEvent {

@@ -94,4 +94,14 @@ public struct PushDevice: Equatable, Sendable {
 
   /// `production` or `sandbox`; nil when the token's registration did not say.
   public let environment: String?
+
+  /// The bundle identifier of the app that got the token, not yet checked; nil when its registration did not say.
+  public let app: String?
+
+  /// Describes a device token.
+  public init(token: String, environment: String? = nil, app: String? = nil) {
+    self.token = token
+    self.environment = environment
+    self.app = app
+  }
 }

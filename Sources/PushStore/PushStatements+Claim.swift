@@ -85,6 +85,7 @@ extension PushStatements {
         case when s.user_id is not null then tacet.unread_count(s.user_id) end as badge,
         coalesce(t.device_tokens, '{}') as device_tokens,
         coalesce(t.environments, '{}') as environments,
+        coalesce(t.apps, '{}') as apps,
         w.accepted_devices,
         w.held_us,
         w.is_waiting
@@ -102,7 +103,10 @@ extension PushStatements {
         limit (select recipients_max from limits)
       ) s on true
       left join lateral (
-        select array_agg(d.device_token) as device_tokens, array_agg(coalesce(d.environment, '')) as environments
+        select
+          array_agg(d.device_token) as device_tokens,
+          array_agg(coalesce(d.environment, '')) as environments,
+          array_agg(coalesce(d.app, '')) as apps
         from tacet.device_tokens(s.user_id) d
         where d.device_token is not null
       ) t on s.user_id is not null

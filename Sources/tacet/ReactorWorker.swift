@@ -18,8 +18,9 @@ final class ReactorWorker {
   private let pool: PostgresPool
   private let store: PushDatabase
   private let apns: APNSClient
+  private let router: APNSRouter
   private let pipeline: DeliveryPipeline
-  private let environment: APNSEnvironment
+  private let route: PushRoute
   private let listening: ListenStatus
   /// On the first reactor.
   private let duties: ProcessDuties?
@@ -40,12 +41,13 @@ final class ReactorWorker {
     database.settings.merge(PushDatabase.sessionSettings) { $1 }
     database.poolMode = settings.database.poolMode == .transaction ? .transaction : .session
     self.listening = listening
-    environment = settings.apns.environment
     pool = PostgresPool(database, size: Self.poolSize, logger: logger)
     store = PushDatabase(pool: pool)
     apns = APNSClient(endpoints: settings.apns.endpoints, context: context, tokens: tokens, logger: logger)
-    let pipeline = DeliveryPipeline(
-      store: store, channel: apns, configuration: PipelineConfiguration(settings), logger: logger)
+    let configuration = PipelineConfiguration(settings)
+    route = configuration.defaultRoute
+    router = APNSRouter([route.app: apns])
+    let pipeline = DeliveryPipeline(store: store, channel: router, configuration: configuration, logger: logger)
     self.pipeline = pipeline
     duties =
       number > 0
@@ -63,7 +65,7 @@ final class ReactorWorker {
   /// Opens the connections and begins to work.
   func start(neighbours: [ReactorBound<ReactorWorker>], on reactor: isolated Reactor) {
     pool.start(on: reactor)
-    apns.warmUp(environment, on: reactor)
+    apns.warmUp(route.environment, on: reactor)
     others = neighbours.filter { $0.reactor !== reactor }
     pipeline.observer = self
     duties?.start(on: reactor)
@@ -77,7 +79,7 @@ final class ReactorWorker {
     let isDrained = await pipeline.drain(within: limit, on: reactor)
     pipeline.abandon()
     await duties?.close(on: reactor)
-    apns.close(on: reactor)
+    router.close(on: reactor)
     await pool.close(on: reactor)
     return isDrained
   }
@@ -91,7 +93,7 @@ final class ReactorWorker {
       wakeUps: reactor.executor.wakeUps,
       databaseRoundTrips: pool.counters.roundTrips,
       databaseReconnects: pool.counters.reconnects,
-      apnsConnectionsOpened: apns.connectionsOpened(to: environment),
+      apnsConnectionsOpened: apns.connectionsOpened(to: route.environment),
       outcomes: pipeline.outcomeCounts)
   }
 
@@ -104,10 +106,11 @@ final class ReactorWorker {
   }
 
   private func apnsReadiness() -> ReadinessCheck {
-    if let fault = pipeline.laneFault(of: environment) {
+    if let fault = pipeline.fault(of: route) {
       return ReadinessCheck("apns", isReady: false, detail: "APNs takes no pushes, they wait: \(fault)")
     }
-    return ReadinessCheck("apns", isReady: apns.isConnected(to: environment), detail: apns.failure(of: environment))
+    return ReadinessCheck(
+      "apns", isReady: apns.isConnected(to: route.environment), detail: apns.failure(of: route.environment))
   }
 }
 

@@ -7,8 +7,8 @@ extension PipelineConfiguration {
   /// The part of the settings that the pipeline needs.
   init(_ settings: ServeSettings) {
     self.init(
-      policy: settings.suppression, bundleIdentifier: settings.apns.bundleIdentifier,
-      defaultEnvironment: settings.apns.environment)
+      policy: settings.suppression,
+      defaultRoute: PushRoute(app: settings.apns.bundleIdentifier, environment: settings.apns.environment))
     // Nobody notifies then, and a message without a webhook waits for the next look.
     if settings.database.poolMode == .transaction { schedule.longest = .milliseconds(250) }
   }

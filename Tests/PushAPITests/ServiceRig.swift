@@ -38,8 +38,8 @@ final class ServiceRig: Sendable {
       pool.start(on: reactor)
       store = PushDatabase(pool: pool)
       let configuration = PipelineConfiguration(
-        policy: SuppressionPolicy(), bundleIdentifier: try BundleIdentifier("com.example.app"),
-        defaultEnvironment: .production)
+        policy: SuppressionPolicy(),
+        defaultRoute: PushRoute(app: try BundleIdentifier("com.example.app"), environment: .production))
       pipeline = DeliveryPipeline(store: store, channel: channel, configuration: configuration, logger: logger)
     }
   }
@@ -153,9 +153,7 @@ final class GatedChannel: PushChannel {
   private(set) var count = 0
   private var held: [Signal] = []
 
-  func send(
-    _ request: PushRequest, to environment: APNSEnvironment, on reactor: isolated Reactor
-  ) async -> PushAttempt {
+  func send(_ request: PushRequest, over route: PushRoute, on reactor: isolated Reactor) async -> PushAttempt {
     count += 1
     if holds {
       let signal = Signal()

@@ -138,7 +138,7 @@ struct DeliveryPipelineTests {
       #expect(outcomes.map(\.decision) == [.held])
       #expect(outcomes.map(\.reason) == ["InvalidProviderToken"])
       let row = """
-        select invalidated_at is null and d.state = 'waiting' and d.lane = 'production'
+        select invalidated_at is null and d.state = 'waiting' and d.lane = 'com.example.app/production'
         from public.push_tokens, tacet.deliveries d
         """
       #expect(try await rig.value(row, as: Bool.self, on: reactor))
@@ -155,24 +155,6 @@ struct DeliveryPipelineTests {
       #expect(outcomes.map(\.decision) == [.sent])
       #expect(rig.channel.sent.map(\.token) == ["00bb"])
       try await rig.nothingLeft(on: reactor)
-    }
-  }
-
-  @Test("a device's own environment goes before the service's")
-  func environments() async throws {
-    try await PipelineRig.run { rig, reactor in
-      let chat = try await Chat(of: 3, in: rig, on: reactor)
-      try await rig.execute(
-        """
-        update public.push_tokens set environment = 'sandbox' where device_token = '10aa';
-        update public.push_tokens set environment = 'moon' where device_token = '20aa';
-        """, on: reactor)
-      rig.start(on: reactor)
-      let id = try await chat.post(waking: .webhook, on: reactor)
-      _ = try await rig.outcomes(of: id, on: reactor)
-      let pairs = rig.channel.sent.map { ($0.token, $0.environment) }
-      let environments = Dictionary(uniqueKeysWithValues: pairs)
-      #expect(environments == ["00aa": .production, "10aa": .sandbox, "20aa": .production])
     }
   }
 

@@ -35,14 +35,15 @@ struct LaneOutageTests {
         #expect(outcomes.map(\.decision) == [.held])
         #expect(outcomes.map(\.reason) == [fault.reason])
       }
-      let waiting = "select count(*) from tacet.deliveries where state = 'waiting' and lane = 'production'"
+      let waiting =
+        "select count(*) from tacet.deliveries where state = 'waiting' and lane = 'com.example.app/production'"
       #expect(try await rig.value(waiting, as: Int64.self, on: reactor) == 5)
-      #expect(rig.pipeline.laneFault(of: .production) == fault.reason)
-      #expect(rig.pipeline.laneFault(of: .sandbox) == nil)
+      #expect(rig.pipeline.fault(of: PushFixtures.route) == fault.reason)
+      #expect(rig.pipeline.fault(of: PushFixtures.route(of: "com.example.app", .sandbox)) == nil)
       let before = rig.channel.sent.count
       isBack.isSet = true
       try await rig.nothingLeft(on: reactor)
-      #expect(rig.pipeline.laneFault(of: .production) == nil)
+      #expect(rig.pipeline.fault(of: PushFixtures.route) == nil)
       // The probe may have been any of them; the others follow by age.
       let order = rig.channel.sent[before...].map { $0.request.head.collapseIdentifier?.text ?? "" }
       let rest = order.suffix(4)

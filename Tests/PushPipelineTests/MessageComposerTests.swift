@@ -8,12 +8,8 @@ import Testing
 
 @Suite("The message composer")
 struct MessageComposerTests {
-  private let composer: MessageComposer
-
-  init() throws {
-    composer = MessageComposer(
-      bundleIdentifier: try BundleIdentifier("com.example.app"), timeToLive: .seconds(3600))
-  }
+  private let composer = MessageComposer(timeToLive: .seconds(3600))
+  private let app = PushFixtures.route.app
 
   /// The document as Apple describes it; a key that is not here is an error of the test below.
   private struct Payload: Codable, Equatable {
@@ -43,7 +39,7 @@ struct MessageComposerTests {
   private func requests(for event: PushEvent) throws -> [PushRequest] {
     let alert = try #require(try composer.alert(for: event))
     return try event.recipients.flatMap { recipient in
-      try recipient.devices.map { try composer.request(alert, for: $0, of: recipient, in: event) }
+      try recipient.devices.map { try composer.request(alert, for: $0, of: app, to: recipient, in: event) }
     }
   }
 
@@ -149,7 +145,7 @@ struct MessageComposerTests {
     let event = PushFixtures.event()
     let alert = try #require(try composer.alert(for: event))
     #expect {
-      try composer.request(alert, for: PushDevice(token: token, environment: nil), of: event.recipients[0], in: event)
+      try composer.request(alert, for: PushDevice(token: token), of: app, to: event.recipients[0], in: event)
     } throws: { ($0 as? PushRequestError)?.code == .deviceTokenMalformed }
   }
 }

@@ -55,8 +55,7 @@ final class PipelineRig {
     pool.start(on: reactor)
     store = PushDatabase(pool: pool)
     var configuration = PipelineConfiguration(
-      policy: SuppressionPolicy(window: window), bundleIdentifier: try BundleIdentifier("com.example.app"),
-      defaultEnvironment: .production)
+      policy: SuppressionPolicy(window: window), defaultRoute: PushFixtures.route)
     configuration.retry.base = .milliseconds(20)
     configure(&configuration)
     pipeline = DeliveryPipeline(store: store, channel: channel, configuration: configuration, logger: .quiet)

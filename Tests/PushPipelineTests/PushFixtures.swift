@@ -10,8 +10,15 @@ enum PushFixtures {
   static let user = makeID(1)
   static let conversation = makeID(2)
   static let messageID = makeID(3)
+  static let route = route(of: "com.example.app", .production)
   static let phone = PushDevice(token: "aa01", environment: nil)
   static let tablet = PushDevice(token: "BB02", environment: "sandbox")
+
+  /// A route whose app is known to be named well.
+  static func route(of app: String, _ environment: APNSEnvironment) -> PushRoute {
+    guard let app = try? BundleIdentifier(app) else { preconditionFailure("\(app) is no bundle identifier") }
+    return PushRoute(app: app, environment: environment)
+  }
 
   /// An id that ends in this number, with letters in it.
   static func makeID(_ number: UInt8) -> UUID {

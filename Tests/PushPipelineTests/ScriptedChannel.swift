@@ -7,8 +7,9 @@ final class ScriptedChannel: PushChannel {
   /// One push, as the channel was asked to send it.
   struct Sent {
     let request: PushRequest
-    let environment: APNSEnvironment
+    let route: PushRoute
 
+    var environment: APNSEnvironment { route.environment }
     var identifier: String { request.head.identifier.text }
     var token: String { request.head.deviceToken.hexadecimal }
   }
@@ -25,10 +26,8 @@ final class ScriptedChannel: PushChannel {
   private var held: [Signal] = []
   private let changed = Signal()
 
-  func send(
-    _ request: PushRequest, to environment: APNSEnvironment, on reactor: isolated Reactor
-  ) async -> PushAttempt {
-    let push = Sent(request: request, environment: environment)
+  func send(_ request: PushRequest, over route: PushRoute, on reactor: isolated Reactor) async -> PushAttempt {
+    let push = Sent(request: request, route: route)
     sent.append(push)
     let number = sent.count
     inFlight += 1
