@@ -24,14 +24,14 @@ public struct PipelineConfiguration: Sendable {
   public var deliveriesPerClaimMax = 64
 
   /// Recipients of one event claimed at once; the others come with later claims, between those of other conversations.
-  public var recipientsPerClaimMax = 250
+  public var recipientsPerClaimMax = ClaimLimits.recipientsMaxDefault
 
   /// Recipients, and pushes, between their claim and their record. Over it nothing is claimed: work waits in the
   /// database, not here. 1000 streams fit one APNs connection.
   public var pushesInFlightMax = 2000
 
-  /// How often the lease of one piece of work may run out before it is parked; see ``ClaimLimits/rescuesMax``.
-  public var rescuesMax = 6
+  /// How often the lease of one piece of work may run out before it is parked.
+  public var rescuesMax = ClaimLimits.rescuesMaxDefault
 
   /// How long after its record a hold is held against the facts once more; see ``HoldReview``. Longer than it takes a
   /// host's transaction to commit after its last statement.

@@ -16,15 +16,23 @@ public struct ClaimLimits: Equatable, Sendable {
     }
   }
 
+  /// Recipients of one event unless the caller says otherwise: as many as are decided within some milliseconds, so that
+  /// nobody else is kept waiting for longer.
+  public static let recipientsMaxDefault = 250
+
+  /// Rescues unless the caller says otherwise. With a lease of 30 s that doubles from the third claim on, six are
+  /// 32 minutes: long enough for a fault that passes, and a replay finds the message within the hour that a push is
+  /// worth sending.
+  public static let rescuesMaxDefault = 6
+
   /// New events at the most.
   public var eventsMax: Int
 
   /// Rescued events, and holds and retries that are due, at the most each.
   public var deliveriesMax: Int
 
-  /// Recipients of one event at the most; more come with a later claim. 500 take some milliseconds to decide, and keep
-  /// nobody else waiting for longer.
-  public var recipientsMax = 500
+  /// Recipients of one event at the most; more come with a later claim.
+  public var recipientsMax = Self.recipientsMaxDefault
 
   /// What may be claimed of the deliveries that wait for a lane.
   public var lanes: [Lane] = []
@@ -32,10 +40,8 @@ public struct ClaimLimits: Equatable, Sendable {
   /// How long nobody else may claim the same.
   public var lease: Duration
 
-  /// How often a lease may run out before the work is left to be parked. With a lease of 30 s that doubles from the
-  /// third claim on, six are 32 minutes: long enough for a fault that passes, and a replay finds the message within the
-  /// hour that a push is worth sending.
-  public var rescuesMax = 6
+  /// How often a lease may run out before the work is left to be parked.
+  public var rescuesMax = Self.rescuesMaxDefault
 
   /// Limits with the default bounds.
   public init(eventsMax: Int, deliveriesMax: Int, lanes: [Lane] = [], lease: Duration) {
