@@ -24,18 +24,21 @@ extension DeliveryPipeline {
       // What is left comes back when its lease is over; what was looked at must not get stale for it.
       guard Reactor.now < end else { break }
       do throws(PostgresError) {
-        events += try await store.look(at: piece, recipientsMax: limits.recipientsMax, on: reactor).map { [$0] } ?? []
+        if let event = try await store.look(at: piece, recipientsMax: limits.recipientsMax, on: reactor) {
+          events.append(event)
+        }
       } catch {
         guard error.blamesStatement else { throw error }
-        try await setAside(piece, error, on: reactor)
+        try await leave(piece, because: error, on: reactor)
       }
     }
     signal.signal(on: reactor)
     return events
   }
 
-  private func setAside(
-    _ piece: LeasedWork, _ error: PostgresError, on reactor: isolated Reactor
+  /// Its lease stays; the error stands in its row.
+  private func leave(
+    _ piece: LeasedWork, because error: PostgresError, on reactor: isolated Reactor
   ) async throws(PostgresError) {
     logger.error(
       "cannot look at this one; it is tried again when its lease is over",
