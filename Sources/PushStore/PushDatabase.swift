@@ -7,10 +7,14 @@ public import Reactors
 /// Belongs to one reactor, as its pool does. Every call throws ``PostgresError``; one that throws has changed nothing,
 /// or, when the connection was lost while it ran, may have changed everything it was to change.
 public final class PushDatabase {
-  let pool: PostgresPool
+  /// Settings that the sessions of the pool must have, because the plans of the statements rely on them.
+  ///
+  /// Without sequential scans a look-up by place or key is one, however small the planner believes a queue table to be.
+  /// A sequential scan that cannot be avoided then counts as expensive enough to be compiled first, which takes longer
+  /// than any of the statements.
+  public static let sessionSettings = ["enable_seqscan": "off", "jit": "off"]
 
-  /// Settings that the sessions of the pool must have, for the plans of the statements.
-  public static var sessionSettings: [String: String] { PushStatements.sessionSettings }
+  let pool: PostgresPool
 
   /// Uses a pool with ``sessionSettings``, which stays the caller's to close.
   public init(pool: PostgresPool) {

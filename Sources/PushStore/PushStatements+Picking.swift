@@ -23,7 +23,7 @@ extension PushStatements {
   ///
   /// The queue tables are nearly empty whenever their statistics are taken, and full when it matters. So no join is left
   /// to the planner, which would take every row for the only one: rows are addressed by their place (`ctid`), which stays
-  /// while they are locked, in nested look-ups and arrays that have one plan (with ``sessionSettings``).
+  /// while they are locked, in nested look-ups and arrays that have one plan (with ``PushDatabase/sessionSettings``).
   static let picking = """
     with newest as materialized (
       select
