@@ -1,5 +1,8 @@
 internal import Postgres
 
+// What is taken with a limit is addressed by its place (`ctid`), as in ``PushStatements/picking``: joined, the planner may
+// run the limited part once for each row of a table that it takes for empty. A row that changed since it was seen has
+// moved, and is left to the next look.
 extension PushStatements {
   /// Notes why an event could not be looked at. `$1`: the subject. `$2`: its kind. `$3`: the error.
   static let noteEventError = PostgresStatement(
@@ -24,25 +27,23 @@ extension PushStatements {
     """
     with events as (
       delete from tacet.inbox i
-      using (
-        select x.subject_id, x.kind
+      where i.ctid = any (array(
+        select x.ctid
         from tacet.inbox x
         where x.is_claimed and x.rescues >= $1 and x.available_at <= now()
         limit $2
         for update skip locked
-      ) x
-      where i.subject_id = x.subject_id and i.kind = x.kind
+      ))
       returning i.*
     ), deliveries as (
       delete from tacet.deliveries d
-      using (
-        select x.subject_id, x.user_id, x.kind
+      where d.ctid = any (array(
+        select x.ctid
         from tacet.deliveries x
         where x.rescues > 1 and x.rescues >= $1 and x.due_at <= now()
         limit $2
         for update skip locked
-      ) x
-      where d.subject_id = x.subject_id and d.user_id = x.user_id and d.kind = x.kind
+      ))
       returning d.*
     ), \(parking)
     """,
@@ -131,15 +132,14 @@ extension PushStatements {
     with released as (
       update tacet.deliveries d
       set state = 'retryable', lane = null, due_at = now()
-      from (
-        select x.subject_id, x.user_id, x.kind
+      where d.ctid = any (array(
+        select x.ctid
         from tacet.deliveries x
         where x.state = 'waiting' and not x.is_claimed
           and x.enqueued_at < now() - ($1 + x.held_us) * interval '1 microsecond'
         limit $2
         for update skip locked
-      ) x
-      where d.subject_id = x.subject_id and d.user_id = x.user_id and d.kind = x.kind
+      ))
       returning 1
     )
     select count(*) from released

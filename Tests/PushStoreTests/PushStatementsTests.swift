@@ -41,8 +41,8 @@ struct PushStatementsTests {
     arguments: ["force_custom_plan", "force_generic_plan"])
   func claimPlan(_ mode: String) async throws {
     let database = try await Self.large.value
-    let plan = try await explain(
-      PushStatements.claim, "20, 20, 60000000, 250, 6, '{production}', '{20}'", mode, in: database)
+    let plan = try await database.explain(
+      PushStatements.claim, "20, 20, 60000000, 250, 6, '{production}', '{20}'", mode)
     for table in ["push_log", "messages", "conversation_participants", "push_tokens", "profiles"] {
       #expect(!plan.contains("Seq Scan on \(table)"), "\(plan)")
     }
@@ -58,21 +58,10 @@ struct PushStatementsTests {
   func ledgerPlan(_ mode: String) async throws {
     let database = try await Self.large.value
     for statement in [PushStatements.ingest, PushStatements.outcome] {
-      let plan = try await explain(statement, "'\(UUID())'", mode, in: database)
+      let plan = try await database.explain(statement, "'\(UUID())'", mode)
       #expect(!plan.contains("Seq Scan on push_log"), "\(plan)")
       #expect(plan.contains("push_log_subject_idx"), "\(plan)")
     }
-  }
-
-  private func explain(
-    _ statement: PostgresStatement, _ arguments: String, _ mode: String, in database: TestDatabase
-  ) async throws -> String {
-    let types = statement.parameterTypes.map(\.description).joined(separator: ", ")
-    return try await database.sql(
-      """
-      set search_path = pg_catalog, pg_temp; set enable_seqscan = off; set plan_cache_mode = \(mode);
-      prepare s (\(types)) as \(statement.sql); explain execute s (\(arguments))
-      """)
   }
 
   /// 10,000 participants in 2,000 conversations, 20,000 messages, 100,000 ledger rows, 500 events that wait.
@@ -96,5 +85,20 @@ struct PushStatementsTests {
       """)
     try await database.sql("analyze")
     return database
+  }
+}
+
+extension TestDatabase {
+  /// How a statement would be run.
+  /// - Parameters:
+  ///   - arguments: SQL expressions.
+  ///   - mode: a `plan_cache_mode`.
+  func explain(_ statement: PostgresStatement, _ arguments: String, _ mode: String) async throws -> String {
+    let types = statement.parameterTypes.map(\.description).joined(separator: ", ")
+    return try await sql(
+      """
+      set search_path = pg_catalog, pg_temp; set enable_seqscan = off; set plan_cache_mode = \(mode);
+      prepare s (\(types)) as \(statement.sql); explain execute s (\(arguments))
+      """)
   }
 }

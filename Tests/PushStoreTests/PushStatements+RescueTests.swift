@@ -1,0 +1,89 @@
+import Foundation
+import Postgres
+import Reactors
+import Testing
+
+@testable import PushStore
+
+@Suite("Rescues")
+struct PushStatementsRescueTests {
+  @Test("no more is taken than asked for, though the statistics know of no rows", arguments: StuckWork.allCases)
+  func limited(_ work: StuckWork) async throws {
+    try await withSessions(try await work.database(rows: 5), 1) { sessions, reactor in
+      var taken: [Int64] = []
+      for _ in 0..<4 { taken.append(try await sessions[0].rescue(work, rowsMax: 2, on: reactor)) }
+      #expect(taken == [2, 2, 1, 0])
+    }
+  }
+
+  @Test("what somebody has locked is passed by, and taken afterwards", arguments: StuckWork.allCases)
+  func locked(_ work: StuckWork) async throws {
+    try await withSessions(try await work.database(rows: 3), 2) { sessions, reactor in
+      let (other, service) = (sessions[0], sessions[1])
+      try await other.run("begin; select from \(work.table) limit 1 for update", on: reactor)
+      #expect(try await service.rescue(work, rowsMax: 9, on: reactor) == 2)
+      try await other.run("commit", on: reactor)
+      #expect(try await service.rescue(work, rowsMax: 9, on: reactor) == 1)
+    }
+  }
+
+  @Test(
+    "rows are addressed by their place, though the statistics know of no rows",
+    arguments: ["force_custom_plan", "force_generic_plan"], StuckWork.allCases)
+  func plans(_ mode: String, _ work: StuckWork) async throws {
+    let database = try await work.database(rows: 1)
+    let plan = try await database.explain(work.statement, "\(work.bound), 500", mode)
+    #expect(plan.contains("Tid Scan on \(work.table.dropFirst("tacet.".count))"), "\(plan)")
+    #expect(!plan.contains("Seq Scan"), "\(plan)")
+  }
+}
+
+/// Work that no claim gets any further.
+enum StuckWork: CaseIterable, Sendable {
+  case event, delivery, waiting
+
+  var table: String { self == .event ? "tacet.inbox" : "tacet.deliveries" }
+
+  var statement: PostgresStatement { self == .waiting ? PushStatements.releaseExpired : PushStatements.parkExhausted }
+
+  /// Rescues, or the life of a message in microseconds.
+  var bound: Int64 { self == .waiting ? 3_600_000_000 : 6 }
+
+  /// Has as many rows of it, and took its statistics when there were none: the pages stayed, and are believed empty.
+  func database(rows: Int) async throws -> TestDatabase {
+    let database = try await TestDatabase.migrated()
+    try await database.sql("\(insertion(rows)); delete from \(table)")
+    try await database.sql("vacuum analyze \(table)")
+    try await database.sql(insertion(rows))
+    return database
+  }
+
+  private func insertion(_ rows: Int) -> String {
+    switch self {
+    case .event:
+      """
+      insert into tacet.inbox (available_at, subject_id, kind, is_claimed, rescues)
+      select now(), gen_random_uuid(), 'message', true, 6 from generate_series(1, \(rows))
+      """
+    case .delivery:
+      """
+      insert into tacet.deliveries (due_at, enqueued_at, subject_id, user_id, kind, state, is_claimed, rescues)
+      select now(), now(), gen_random_uuid(), gen_random_uuid(), 'message', 'held', true, 6
+      from generate_series(1, \(rows))
+      """
+    case .waiting:
+      """
+      insert into tacet.deliveries (due_at, enqueued_at, subject_id, user_id, kind, state, lane)
+      select now(), now() - interval '2 h', gen_random_uuid(), gen_random_uuid(), 'message', 'waiting', 'production'
+      from generate_series(1, \(rows))
+      """
+    }
+  }
+}
+
+extension Session {
+  /// The number of rows that were parked or released.
+  func rescue(_ work: StuckWork, rowsMax: Int64, on reactor: isolated Reactor) async throws -> Int64 {
+    try await connection.query(work.statement, [work.bound, rowsMax], on: reactor).one().decode(0)
+  }
+}
