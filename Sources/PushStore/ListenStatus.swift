@@ -28,9 +28,6 @@ public final class ListenStatus: Sendable {
     set { current.withLock { $0 = newValue } }
   }
 
-  /// Whether notifications arrive now.
-  public var isListening: Bool { state == .listening }
-
   /// Whether all is as the settings want it.
   public var isReady: Bool { state == .listening || state == .unused }
 

@@ -194,7 +194,7 @@ struct DeliveryPipelineTests {
       let listener = WakeListener(
         rig.database, pool: rig.pool, status: status, logger: .quiet, handler: rig.pipeline)
       listener.start(on: reactor)
-      while !status.isListening { await reactor.sleep(for: .milliseconds(1)) }
+      while status.state != .listening { await reactor.sleep(for: .milliseconds(1)) }
       try await expectWoken(by: .notify, rig, on: reactor) {
         try await chat.post(on: reactor)[0]
       }

@@ -14,7 +14,7 @@ struct WakeListenerTests {
     let chat = try await Chat()
     try await withListener(chat.database.configuration) { _, wakes, status, reactor in
       try await wakes.next(on: reactor)
-      #expect(status.isListening)
+      #expect(status.state == .listening)
       for _ in 0..<3 {
         let before = wakes.count
         _ = try await chat.send()
@@ -70,7 +70,7 @@ struct WakeListenerTests {
       let before = wakes.count
       try await server.restart()
       while wakes.count == before { try await wakes.next(on: reactor) }
-      #expect(status.isListening)
+      #expect(status.state == .listening)
       try await server.awaitTrue(lockIsHeld)
     }
   }
