@@ -99,6 +99,14 @@ extension Session {
     try await record(decided, on: reactor)
   }
 
+  /// Records in a transaction that stays open.
+  func beginRecord(
+    _ events: [PushEvent], on reactor: isolated Reactor, _ outcome: (UUID) -> RecipientOutcome
+  ) async throws {
+    try await run("begin", on: reactor)
+    try await record(events, on: reactor, outcome)
+  }
+
   func record(_ decided: [DecidedEvent], on reactor: isolated Reactor) async throws {
     try await connection.query(PushStatements.record, RecordColumns(decided).parameters, on: reactor)
   }

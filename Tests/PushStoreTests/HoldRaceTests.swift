@@ -10,8 +10,7 @@ struct HoldRaceTests {
   @Test("news makes the hold claimable with its commit, and the claim knows the news", arguments: News.allCases)
   func newsFirst(_ news: News) async throws {
     let scene = try await HeldScene.held()
-    try await withSessions(scene.chat.database, 2) { sessions, reactor in
-      let (host, service) = (sessions[0], sessions[1])
+    try await withTwoSessions(scene.chat.database) { host, service, reactor in
       try await host.run("begin; \(scene.sql(news))", on: reactor)
       #expect(try await service.claim(on: reactor) == [])
       try await host.run("commit", on: reactor)
@@ -22,8 +21,7 @@ struct HoldRaceTests {
   @Test("news that is rolled back has released nothing", arguments: News.allCases)
   func rolledBack(_ news: News) async throws {
     let scene = try await HeldScene.held()
-    try await withSessions(scene.chat.database, 2) { sessions, reactor in
-      let (host, service) = (sessions[0], sessions[1])
+    try await withTwoSessions(scene.chat.database) { host, service, reactor in
       try await host.run("begin; \(scene.sql(news)); rollback", on: reactor)
       #expect(try await service.claim(on: reactor) == [])
       #expect(try await service.review([scene.hold], on: reactor) == 0)
@@ -33,8 +31,7 @@ struct HoldRaceTests {
   @Test("a claim passes by a due hold that somebody has locked, and takes it afterwards")
   func claimDuringLock() async throws {
     let scene = try await HeldScene.due()
-    try await withSessions(scene.chat.database, 2) { sessions, reactor in
-      let (other, service) = (sessions[0], sessions[1])
+    try await withTwoSessions(scene.chat.database) { other, service, reactor in
       try await other.run("begin; select from tacet.deliveries for update", on: reactor)
       #expect(try await service.claim(on: reactor) == [])
       try await other.run("commit", on: reactor)
@@ -45,8 +42,7 @@ struct HoldRaceTests {
   @Test("news during a claim does not wait; the review after the record finds it", arguments: News.allCases)
   func newsDuringClaim(_ news: News) async throws {
     let scene = try await HeldScene.due()
-    try await withSessions(scene.chat.database, 2) { sessions, reactor in
-      let (host, service) = (sessions[0], sessions[1])
+    try await withTwoSessions(scene.chat.database) { host, service, reactor in
       try await service.run("begin", on: reactor)
       let claimed = try await service.claim(on: reactor)
       #expect(claimed.count == 1 && !news.isKnown(to: claimed))
@@ -60,8 +56,7 @@ struct HoldRaceTests {
   @Test("news between a claim and its record is found by the review", arguments: News.allCases)
   func newsBeforeRecord(_ news: News) async throws {
     let scene = try await HeldScene.due()
-    try await withSessions(scene.chat.database, 2) { sessions, reactor in
-      let (host, service) = (sessions[0], sessions[1])
+    try await withTwoSessions(scene.chat.database) { host, service, reactor in
       let claimed = try await service.claim(on: reactor)
       try await host.run(scene.sql(news), on: reactor)
       #expect(try await service.claim(on: reactor) == [])
@@ -75,11 +70,9 @@ struct HoldRaceTests {
     [true, false])
   func newsDuringRecord(_ news: News, _ isNew: Bool) async throws {
     let scene = isNew ? try await HeldScene.waiting() : try await HeldScene.due()
-    try await withSessions(scene.chat.database, 2) { sessions, reactor in
-      let (host, service) = (sessions[0], sessions[1])
+    try await withTwoSessions(scene.chat.database) { host, service, reactor in
       let claimed = try await service.claim(on: reactor)
-      try await service.run("begin", on: reactor)
-      try await service.record(claimed, on: reactor) { .held($0) }
+      try await service.beginRecord(claimed, on: reactor) { .held($0) }
       try await host.run(scene.sql(news), on: reactor)
       try await service.run("commit", on: reactor)
       try await expectReview(scene, finds: news, service, on: reactor)
@@ -89,11 +82,9 @@ struct HoldRaceTests {
   @Test("news during the record of a push changes nothing, and nothing is left", arguments: News.allCases)
   func newsDuringSent(_ news: News) async throws {
     let scene = try await HeldScene.due()
-    try await withSessions(scene.chat.database, 2) { sessions, reactor in
-      let (host, service) = (sessions[0], sessions[1])
+    try await withTwoSessions(scene.chat.database) { host, service, reactor in
       let claimed = try await service.claim(on: reactor)
-      try await service.run("begin", on: reactor)
-      try await service.record(claimed, on: reactor) { .sent($0) }
+      try await service.beginRecord(claimed, on: reactor) { .sent($0) }
       try await host.run(scene.sql(news), on: reactor)
       try await service.run("commit", on: reactor)
       #expect(try await service.review([scene.hold], on: reactor) == 0)
@@ -105,8 +96,7 @@ struct HoldRaceTests {
   @Test("a record does not wait for news that is not committed", arguments: News.allCases)
   func recordDuringNews(_ news: News) async throws {
     let scene = try await HeldScene.due()
-    try await withSessions(scene.chat.database, 2) { sessions, reactor in
-      let (host, service) = (sessions[0], sessions[1])
+    try await withTwoSessions(scene.chat.database) { host, service, reactor in
       let claimed = try await service.claim(on: reactor)
       try await host.run("begin; \(scene.sql(news))", on: reactor)
       try await service.record(claimed, on: reactor) { .held($0) }
@@ -120,8 +110,7 @@ struct HoldRaceTests {
     arguments: News.allCases)
   func repeatableRead(_ news: News) async throws {
     let scene = try await HeldScene.held()
-    try await withSessions(scene.chat.database, 2) { sessions, reactor in
-      let (host, service) = (sessions[0], sessions[1])
+    try await withTwoSessions(scene.chat.database) { host, service, reactor in
       try await host.run("begin isolation level repeatable read; select count(*) from public.messages", on: reactor)
       try await service.run("update tacet.deliveries set held_us = 1", on: reactor)
       try await host.run("\(scene.sql(news)); commit", on: reactor)

@@ -35,8 +35,7 @@ struct HostFirstTests {
   @Test("the service records what a host's open transaction has deleted or changed", arguments: News.allCases)
   func recordedMeanwhile(_ news: News) async throws {
     let scene = try await HeldScene.waiting()
-    try await withSessions(scene.chat.database, 2) { sessions, reactor in
-      let (host, service) = (sessions[0], sessions[1])
+    try await withTwoSessions(scene.chat.database) { host, service, reactor in
       try await host.run("begin; \(scene.sql(news))", on: reactor)
       let claimed = try await service.claim(on: reactor)
       #expect(claimed.flatMap(\.recipients).count == 1)
@@ -49,8 +48,7 @@ struct HostFirstTests {
 
   /// Runs the host's statement to its end while another session keeps a lock.
   private func expectUnhindered(_ scene: HeldScene, _ statement: String, by lock: String) async throws {
-    try await withSessions(scene.chat.database, 2) { sessions, reactor in
-      let (host, service) = (sessions[0], sessions[1])
+    try await withTwoSessions(scene.chat.database) { host, service, reactor in
       try await service.run("begin; \(lock)", on: reactor)
       let start = ContinuousClock.now
       try await host.run(statement, on: reactor)

@@ -35,8 +35,7 @@ struct MigratorTests {
   @Test("a second migrator waits for the first, and both end well")
   func concurrent() async throws {
     let database = try await TestDatabase.empty()
-    try await withSessions(database, 2) { sessions, reactor in
-      let (holder, watcher) = (sessions[0], sessions[1])
+    try await withTwoSessions(database) { holder, watcher, reactor in
       _ = try await holder.value("pg_advisory_lock(1952539493, 2)", on: reactor)
       let runs = (0..<2).map { _ in Begun.begin(on: reactor) { try await run(Migration.all, database, on: reactor) } }
       let waiting = """

@@ -10,11 +10,9 @@ struct OwnershipRaceTests {
   @Test("of two records of one claim the second waits, finds nothing of its own, and adds only a later acceptance")
   func twice() async throws {
     let scene = try await HeldScene.due()
-    try await withSessions(scene.chat.database, 2) { sessions, reactor in
-      let (first, second) = (sessions[0], sessions[1])
+    try await withTwoSessions(scene.chat.database) { first, second, reactor in
       let claimed = try await first.claim(on: reactor)
-      try await first.run("begin", on: reactor)
-      try await first.record(claimed, on: reactor) { .sent($0) }
+      try await first.beginRecord(claimed, on: reactor) { .sent($0) }
       let again = Begun.begin(on: reactor) {
         try await second.record(claimed, on: reactor) { .sent($0, to: ["aa", "bb"]) }
       }
@@ -30,11 +28,9 @@ struct OwnershipRaceTests {
   @Test("of two records of one claim the second counts when the first is rolled back")
   func twiceRolledBack() async throws {
     let scene = try await HeldScene.due()
-    try await withSessions(scene.chat.database, 2) { sessions, reactor in
-      let (first, second) = (sessions[0], sessions[1])
+    try await withTwoSessions(scene.chat.database) { first, second, reactor in
       let claimed = try await first.claim(on: reactor)
-      try await first.run("begin", on: reactor)
-      try await first.record(claimed, on: reactor) { .sent($0) }
+      try await first.beginRecord(claimed, on: reactor) { .sent($0) }
       let again = Begun.begin(on: reactor) { try await second.record(claimed, on: reactor) { .skipped($0) } }
       try await first.awaitBlocked(second, on: reactor)
       try await first.run("rollback", on: reactor)
@@ -49,8 +45,7 @@ struct OwnershipRaceTests {
     arguments: [true, false])
   func recordDuringClaim(_ isCommitted: Bool) async throws {
     let scene = try await HeldScene.due()
-    try await withSessions(scene.chat.database, 2) { sessions, reactor in
-      let (successor, late) = (sessions[0], sessions[1])
+    try await withTwoSessions(scene.chat.database) { successor, late, reactor in
       let claimed = try await late.claim(lease: .zero, on: reactor)
       try await successor.run("begin", on: reactor)
       #expect(try await successor.claim(on: reactor).map(\.attempts) == claimed.map { $0.attempts + 1 })
@@ -67,11 +62,9 @@ struct OwnershipRaceTests {
   @Test("a claim passes by what is being recorded, though its lease is over")
   func claimDuringRecord() async throws {
     let scene = try await HeldScene.due()
-    try await withSessions(scene.chat.database, 2) { sessions, reactor in
-      let (owner, successor) = (sessions[0], sessions[1])
+    try await withTwoSessions(scene.chat.database) { owner, successor, reactor in
       let claimed = try await owner.claim(lease: .zero, on: reactor)
-      try await owner.run("begin", on: reactor)
-      try await owner.record(claimed, on: reactor) { .sent($0) }
+      try await owner.beginRecord(claimed, on: reactor) { .sent($0) }
       #expect(try await successor.claim(on: reactor) == [])
       try await owner.run("commit", on: reactor)
       #expect(try await successor.claim(on: reactor) == [])

@@ -92,8 +92,7 @@ struct PushStatementsIngestTests {
     let chat = try await Chat()
     let message = try await chat.send()
     let events = try await claim(chat.database)
-    try await withSessions(chat.database, 2) { sessions, reactor in
-      let (recorder, webhook) = (sessions[0], sessions[1])
+    try await withTwoSessions(chat.database) { recorder, webhook, reactor in
       let ingested = try await ingest(message, over: webhook, whileRecording: events, over: recorder, on: reactor)
       try await recorder.run("commit", on: reactor)
       _ = try await ingested.value(on: reactor)
@@ -117,8 +116,7 @@ struct PushStatementsIngestTests {
     let chat = try await Chat()
     let message = try await chat.send()
     let events = try await claim(chat.database, lease: .zero)
-    try await withSessions(chat.database, 2) { sessions, reactor in
-      let (recorder, webhook) = (sessions[0], sessions[1])
+    try await withTwoSessions(chat.database) { recorder, webhook, reactor in
       let ingested = try await ingest(message, over: webhook, whileRecording: events, over: recorder, on: reactor)
       try await recorder.run("rollback", on: reactor)
       #expect(try await ingested.value(on: reactor) == .pending)
@@ -133,13 +131,11 @@ struct PushStatementsIngestTests {
     let chat = try await Chat()
     try await chat.send()
     let events = try await claim(chat.database, lease: .zero)
-    try await withSessions(chat.database, 2) { sessions, reactor in
-      try await record(events, over: sessions[0], on: reactor)
+    try await withTwoSessions(chat.database) { recorder, claimant, reactor in
+      try await recorder.beginRecord(events, on: reactor) { .sent($0) }
       // The row is locked by the record, so this claim passes it by, whatever becomes of the record.
-      let limits = ClaimLimits(eventsMax: 10, deliveriesMax: 10, lease: .seconds(1))
-      let rows = try await sessions[1].connection.query(PushStatements.claim, limits.parameters, on: reactor)
-      #expect(rows.isEmpty)
-      try await sessions[0].run("commit", on: reactor)
+      #expect(try await claimant.claim(on: reactor) == [])
+      try await recorder.run("commit", on: reactor)
     }
     #expect(try await claim(chat.database) == [])
   }
@@ -149,7 +145,7 @@ struct PushStatementsIngestTests {
     _ message: UUID, over webhook: Session, whileRecording events: [PushEvent], over recorder: Session,
     on reactor: isolated Reactor
   ) async throws -> Begun<MessageStatus> {
-    try await record(events, over: recorder, on: reactor)
+    try await recorder.beginRecord(events, on: reactor) { .sent($0) }
     let ingested = Begun.begin(on: reactor) {
       try LedgerRow.status(
         from: try await webhook.connection.query(PushStatements.ingest, [message], on: reactor))
@@ -157,19 +153,6 @@ struct PushStatementsIngestTests {
     try await recorder.awaitBlocked(webhook, on: reactor)
     #expect(!ingested.isFinished)
     return ingested
-  }
-
-  private func record(_ events: [PushEvent], over session: Session, on reactor: isolated Reactor) async throws {
-    let decided = events.map { event in
-      DecidedEvent(
-        event: event,
-        outcomes: event.recipients.map {
-          RecipientOutcome(userID: $0.userID, decision: .sent, acceptedDevices: ["aa"])
-        },
-        deadTokens: [], wokenBy: "notify")
-    }
-    try await session.run("begin", on: reactor)
-    _ = try await session.connection.query(PushStatements.record, RecordColumns(decided).parameters, on: reactor)
   }
 
   private func ingest(_ message: UUID, in database: TestDatabase) async throws -> MessageStatus {

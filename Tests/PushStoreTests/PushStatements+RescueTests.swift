@@ -18,8 +18,7 @@ struct PushStatementsRescueTests {
 
   @Test("what somebody has locked is passed by, and taken afterwards", arguments: StuckWork.allCases)
   func locked(_ work: StuckWork) async throws {
-    try await withSessions(try await work.database(rows: 3), 2) { sessions, reactor in
-      let (other, service) = (sessions[0], sessions[1])
+    try await withTwoSessions(try await work.database(rows: 3)) { other, service, reactor in
       try await other.run("begin; select from \(work.table) limit 1 for update", on: reactor)
       #expect(try await service.rescue(work, rowsMax: 9, on: reactor) == 2)
       try await other.run("commit", on: reactor)

@@ -71,6 +71,13 @@ func withSessions(
   }
 }
 
+/// Opens two sessions, and closes them at the end.
+func withTwoSessions(
+  _ database: TestDatabase, _ body: @escaping @Sendable (Session, Session, isolated Reactor) async throws -> Void
+) async throws {
+  try await withSessions(database, 2) { sessions, reactor in try await body(sessions[0], sessions[1], reactor) }
+}
+
 /// Opens a store over a pool of its own, and closes it at the end.
 func withStore<Value: Sendable>(
   _ database: TestDatabase, sessions: Int = 1,
