@@ -27,7 +27,8 @@ extension PushDatabase {
 }
 
 extension PrunedTable {
-  fileprivate var statement: PostgresStatement {
+  /// What prunes it.
+  var statement: PostgresStatement {
     switch self {
     case .ledger: PushStatements.pruneLedger
     case .parked: PushStatements.pruneParked

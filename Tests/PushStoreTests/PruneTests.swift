@@ -1,5 +1,6 @@
 import Foundation
 import Postgres
+import Reactors
 import Testing
 
 @testable import PushStore
@@ -27,8 +28,7 @@ struct PruneTests {
       for age in ["interval '1 day'", "interval '1 day 1 microsecond'"] {
         try await sessions[0].run(insertion(table, 1, age: age), on: reactor)
       }
-      let pruned = try await sessions[0].connection.query(statement(table), [Int64(86_400_000_000)], on: reactor)
-      #expect(try pruned.one().decode(0, as: Int64.self) == 1)
+      #expect(try await prune(table, over: sessions[0], on: reactor) == 1)
       try await sessions[0].run("commit", on: reactor)
     }
     #expect(try await count(table, in: database) == "1")
@@ -74,16 +74,12 @@ struct PruneTests {
   func together(_ table: PrunedTable) async throws {
     let database = try await TestDatabase.migrated()
     try await fill(table, 1500, age: "interval '2 days'", in: database)
-    try await withSessions(database, 2) { sessions, reactor in
-      var pruned: [Int64] = []
+    try await withTwoSessions(database) { first, second, reactor in
       // The first keeps its transaction open, so that the second meets its locks.
-      try await sessions[0].run("begin", on: reactor)
-      for session in sessions {
-        let rows = try await session.connection.query(statement(table), [Int64(86_400_000_000)], on: reactor)
-        pruned.append(try rows.one().decode(0))
-      }
-      try await sessions[0].run("commit", on: reactor)
-      #expect(pruned == [1000, 500])
+      try await first.run("begin", on: reactor)
+      #expect(try await prune(table, over: first, on: reactor) == 1000)
+      #expect(try await prune(table, over: second, on: reactor) == 500)
+      try await first.run("commit", on: reactor)
     }
     #expect(try await count(table, in: database) == "0")
   }
@@ -92,14 +88,13 @@ struct PruneTests {
   func beingWritten() async throws {
     let database = try await TestDatabase.migrated()
     try await fill(.ledger, 2, age: "interval '2 days'", in: database)
-    try await withSessions(database, 2) { sessions, reactor in
-      try await sessions[0].run(
+    try await withTwoSessions(database) { recorder, pruner, reactor in
+      try await recorder.run(
         """
         begin; update public.push_log set decision = 'sent' where id = (select min(id::text)::uuid from public.push_log)
         """, on: reactor)
-      let rows = try await sessions[1].connection.query(statement(.ledger), [Int64(86_400_000_000)], on: reactor)
-      #expect(try rows.one().decode(0, as: Int64.self) == 1)
-      try await sessions[0].run("commit", on: reactor)
+      #expect(try await prune(.ledger, over: pruner, on: reactor) == 1)
+      try await recorder.run("commit", on: reactor)
     }
     #expect(try await count(.ledger, in: database) == "1")
   }
@@ -124,6 +119,11 @@ extension PruneTests {
     try await withStore(database) { store, reactor in
       try await store.prune(table, olderThan: Self.retention, on: reactor).rows
     }
+  }
+
+  private func prune(_ table: PrunedTable, over session: Session, on reactor: isolated Reactor) async throws -> Int64 {
+    let rows = try await session.connection.query(table.statement, [Self.retention.wholeMicroseconds], on: reactor)
+    return try rows.one().decode(0)
   }
 
   private func fill(
@@ -169,14 +169,6 @@ extension PruneTests {
     case .ledger: "enqueued_at"
     case .parked: "parked_at"
     case .triggerFailures: "failed_at"
-    }
-  }
-
-  private func statement(_ table: PrunedTable) -> PostgresStatement {
-    switch table {
-    case .ledger: PushStatements.pruneLedger
-    case .parked: PushStatements.pruneParked
-    case .triggerFailures: PushStatements.pruneTriggerFailures
     }
   }
 }

@@ -52,17 +52,17 @@ struct RetentionTests {
     arguments: ["force_custom_plan", "force_generic_plan"], PrunedTable.allCases)
   func plans(_ mode: String, _ table: PrunedTable) async throws {
     let database = try await Self.large.value
-    let (statement, index) =
+    let index =
       switch table {
-      case .ledger: (PushStatements.pruneLedger, "push_log_enqueued_idx")
-      case .parked: (PushStatements.pruneParked, "parked_parked_idx")
-      case .triggerFailures: (PushStatements.pruneTriggerFailures, "trigger_failures_failed_idx")
+      case .ledger: "push_log_enqueued_idx"
+      case .parked: "parked_parked_idx"
+      case .triggerFailures: "trigger_failures_failed_idx"
       }
     // Everything is old, and nothing: what the planner knows of either must not make it read the whole table.
     for microseconds in [1, 3_153_600_000_000_000] {
       let plan = try await database.sql(
         """
-        set plan_cache_mode = \(mode); prepare p (bigint) as \(statement.sql); explain execute p (\(microseconds))
+        set plan_cache_mode = \(mode); prepare p (bigint) as \(table.statement.sql); explain execute p (\(microseconds))
         """)
       #expect(!plan.contains("Seq Scan"), "\(plan)")
       #expect(plan.contains("Index Scan using \(index)"), "\(plan)")
