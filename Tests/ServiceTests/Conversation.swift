@@ -55,6 +55,17 @@ struct Conversation {
       """)
   }
 
+  /// Commits `count` messages one after the other, each in a transaction of its own.
+  func burst(of count: Int) async throws {
+    try await scene.sql(
+      """
+      do $$ begin for i in 1..\(count) loop
+        insert into messages (conversation_id, from_id, text) values ('\(id)', '\(sender)', 'message ' || i);
+        commit;
+      end loop; end $$
+      """)
+  }
+
   static func newToken() -> String {
     (0..<32).map { _ in String(format: "%02x", UInt8.random(in: 0...255)) }.joined()
   }

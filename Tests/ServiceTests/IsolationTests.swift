@@ -11,14 +11,7 @@ struct IsolationTests {
     let service = try await scene.startService()
     let conversation = try await Conversation(scene, [.away(), .away()])
     let count = 200
-    try await scene.sql(
-      """
-      do $$ begin for i in 1..\(count) loop
-        insert into messages (conversation_id, from_id, text)
-        values ('\(conversation.id)', '\(conversation.sender)', 'message ' || i);
-        commit;
-      end loop; end $$
-      """)
+    try await conversation.burst(of: count)
     #expect(await scene.simulator.waitForPushes(2 * count, within: .seconds(30)))
     let sent = "select count(*) from push_log where decision = 'sent' and devices_accepted = 1"
     let deadline = ContinuousClock.now + .seconds(20)

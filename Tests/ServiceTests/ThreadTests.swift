@@ -14,14 +14,7 @@ struct ThreadTests {
       let jobsBefore = try await service.counter("tacet_reactor_jobs_from_other_threads_total")
       let before = try processorTicks(of: id)
       let count = 500
-      try await scene.sql(
-        """
-        do $$ begin for i in 1..\(count) loop
-          insert into messages (conversation_id, from_id, text)
-          values ('\(conversation.id)', '\(conversation.sender)', 'message ' || i);
-          commit;
-        end loop; end $$
-        """)
+      try await conversation.burst(of: count)
       #expect(await scene.simulator.waitForPushes(count + 1, within: .seconds(30)))
       let after = try processorTicks(of: id)
       let jobsAfter = try await service.counter("tacet_reactor_jobs_from_other_threads_total")

@@ -10,14 +10,7 @@ struct ReplicaTests {
     try await ServiceScene.play { scene, first in
       let second = try await scene.startService()
       let conversation = try await Conversation(scene, [.away()])
-      try await scene.sql(
-        """
-        do $$ begin for i in 1..\(count) loop
-          insert into messages (conversation_id, from_id, text)
-          values ('\(conversation.id)', '\(conversation.sender)', 'message ' || i);
-          commit;
-        end loop; end $$
-        """)
+      try await conversation.burst(of: count)
       #expect(try await scene.settle(within: .seconds(60)) == [:])
       let wire = WireBook(scene.simulator.service)
       #expect(wire.accepted.count == count && wire.duplicates == 0 && wire.shownTwice == 0 && wire.visible == count)
