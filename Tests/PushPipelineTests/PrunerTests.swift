@@ -11,7 +11,7 @@ struct PrunerTests {
   func round() async throws {
     try await PipelineRig.run { rig, reactor in
       try await fill(rig, old: 2500, young: 10, on: reactor)
-      let pruner = Pruner(store: rig.store, retention: .seconds(86_400), pace: Self.brisk, logger: .quiet)
+      let pruner = makePruner(rig)
       reactor.start { await pruner.run(on: reactor) }
       try await awaitRows(30, in: rig, on: reactor)
       #expect(pruner.rowsPruned == 7500)
@@ -24,7 +24,7 @@ struct PrunerTests {
     try await PipelineRig.run { rig, reactor in
       var pace = Self.brisk
       pace.interval = .milliseconds(10)
-      let pruner = Pruner(store: rig.store, retention: .seconds(86_400), pace: pace, logger: .quiet)
+      let pruner = makePruner(rig, pace: pace)
       reactor.start { await pruner.run(on: reactor) }
       for _ in 0..<3 {
         try await fill(rig, old: 1, young: 0, on: reactor)
@@ -39,9 +39,7 @@ struct PrunerTests {
   func together() async throws {
     try await PipelineRig.run { rig, reactor in
       try await fill(rig, old: 5000, young: 0, on: reactor)
-      let pruners = (0..<2).map { _ in
-        Pruner(store: rig.store, retention: .seconds(86_400), pace: Self.brisk, logger: .quiet)
-      }
+      let pruners = (0..<2).map { _ in makePruner(rig) }
       for pruner in pruners { reactor.start { await pruner.run(on: reactor) } }
       try await awaitRows(0, in: rig, on: reactor)
       #expect(pruners.map(\.rowsPruned).reduce(0, +) == 15_000)
@@ -58,7 +56,7 @@ struct PrunerTests {
         create function public.refuse() returns trigger language plpgsql as $$ begin raise 'no'; end $$;
         create trigger refuse before delete on public.push_log execute function public.refuse()
         """, on: reactor)
-      let pruner = Pruner(store: rig.store, retention: .seconds(86_400), pace: Self.brisk, logger: .quiet)
+      let pruner = makePruner(rig)
       reactor.start { await pruner.run(on: reactor) }
       try await awaitRows(10, in: rig, on: reactor)
       pruner.stop(on: reactor)
@@ -71,7 +69,7 @@ struct PrunerTests {
       try await fill(rig, old: 3000, young: 0, on: reactor)
       var pace = Self.brisk
       pace.pause = .seconds(600)
-      let pruner = Pruner(store: rig.store, retention: .seconds(86_400), pace: pace, logger: .quiet)
+      let pruner = makePruner(rig, pace: pace)
       let returned = Signal()
       reactor.start {
         await pruner.run(on: reactor)
@@ -92,6 +90,11 @@ struct PrunerTests {
     pace.pause = .milliseconds(1)
     return pace
   }()
+
+  /// Keeps rows for a day.
+  private func makePruner(_ rig: PipelineRig, pace: Pruner.Pace = brisk) -> Pruner {
+    Pruner(store: rig.store, retention: .seconds(86_400), pace: pace, logger: .quiet)
+  }
 
   /// Rows of both ages in each of the three tables.
   private func fill(_ rig: PipelineRig, old: Int, young: Int, on reactor: isolated Reactor) async throws {
