@@ -19,6 +19,18 @@ public struct PushRequestError: Error, Equatable, Sendable, CustomStringConverti
     case payloadTooLarge
     /// Custom data uses a key that belongs to Apple.
     case customKeyReserved
+    /// The push would show and play nothing, or asks for what only a shown text gets.
+    case nothingToShow
+    /// A value without which the push means nothing is empty.
+    case valueEmpty
+    /// A number is infinite or none, which JSON cannot write.
+    case numberNotFinite
+    /// A number that must be within 0...1 is not.
+    case fractionOutOfRange
+    /// A broadcast channel's identifier is not standard base64.
+    case channelIdentifierMalformed
+    /// A Live Activity is to stay on the screen for longer than the system lets it.
+    case dismissalTooLate
   }
 
   /// The rule that was broken.

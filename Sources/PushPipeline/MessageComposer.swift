@@ -14,10 +14,10 @@ struct MessageComposer: Sendable {
     guard let message = event.message else { return nil }
     let preview = MessagePreview(senderName: message.senderName, text: message.text)
     let payload = try AlertPayload(
-      title: preview.title,
-      body: preview.body,
+      title: .verbatim(preview.title),
+      body: .verbatim(preview.body),
       badge: event.recipients.map(\.badge).max(),
-      sound: "default",
+      sound: .default,
       threadIdentifier: message.conversationID.lowercased,
       custom: [
         "type": .string(event.subject.kind),

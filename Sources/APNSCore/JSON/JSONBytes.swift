@@ -14,7 +14,11 @@ struct JSONBytes {
     bytes.append(contentsOf: UnsafeBufferPointer(start: literal.utf8Start, count: literal.utf8CodeUnitCount))
   }
 
-  mutating func append(rawBytes: [UInt8]) {
+  mutating func append(byte: UInt8) {
+    bytes.append(byte)
+  }
+
+  mutating func append(rawBytes: ArraySlice<UInt8>) {
     bytes.append(contentsOf: rawBytes)
   }
 
@@ -49,7 +53,7 @@ extension JSONBytes {
     switch value {
     case .string(let text): append(string: text)
     case .integer(let number): append(integer: number)
-    case .number(let number): append(number: number)
+    case .number(let number): append(number: number.value)
     case .boolean(let truth): append(literal: truth ? "true" : "false")
     case .null: append(literal: "null")
     case .array(let values): append(array: values)
@@ -57,17 +61,12 @@ extension JSONBytes {
     }
   }
 
-  /// Members separated by commas, without the braces around them.
-  mutating func append(membersOf object: PayloadObject) {
-    for (index, member) in object.members.enumerated() {
-      if index > 0 { append(literal: ",") }
-      append(string: member.key)
-      append(literal: ":")
-      append(value: member.value)
-    }
+  /// A finite number, in the shortest form that reads back the same.
+  mutating func append(number: Double) {
+    bytes.append(contentsOf: "\(number)".utf8)
   }
 
-  private mutating func append(object: PayloadObject) {
+  mutating func append(object: PayloadObject) {
     append(literal: "{")
     append(membersOf: object)
     append(literal: "}")
@@ -75,15 +74,10 @@ extension JSONBytes {
 
   private mutating func append(array: [PayloadValue]) {
     append(literal: "[")
-    for (index, value) in array.enumerated() {
-      if index > 0 { append(literal: ",") }
+    for value in array {
+      appendComma()
       append(value: value)
     }
     append(literal: "]")
-  }
-
-  private mutating func append(number: Double) {
-    guard number.isFinite else { return append(literal: "null") }
-    bytes.append(contentsOf: "\(number)".utf8)
   }
 }

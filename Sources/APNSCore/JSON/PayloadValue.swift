@@ -1,12 +1,11 @@
-/// A JSON value of a push's custom data.
+/// A JSON value of the app's own data: beside `aps`, or in the attributes and the state of a Live Activity.
 public enum PayloadValue: Equatable, Sendable {
   /// Text, written as UTF-8.
   case string(String)
   /// A whole number, written in decimal digits.
   case integer(Int64)
-  /// A number, written in the shortest form that reads back the same. JSON has no infinities and no NaN: they become
-  /// `null`.
-  case number(Double)
+  /// A number, written in the shortest form that reads back the same.
+  case number(FiniteNumber)
   /// `true` or `false`.
   case boolean(Bool)
   /// `null`.

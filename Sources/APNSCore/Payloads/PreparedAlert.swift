@@ -2,32 +2,31 @@
 ///
 /// Recipients of one message differ in nothing but their unread count; a room of thousands costs two copies each.
 public struct PreparedAlert: Equatable, Sendable {
-  private let head: [UInt8]
-  private let tail: [UInt8]
+  /// The document with a badge of 0.
+  private let document: [UInt8]
+  /// Where the digit of that badge stands.
+  private let badgeIndex: Int
 
   /// Encodes what all recipients share; the payload's own badge is not looked at.
   public init(_ payload: AlertPayload) {
-    // 512 bytes hold a usual message push whole; a longer one grows the array once or twice.
-    var head = JSONBytes(reservingBytes: 512)
-    payload.appendHead(to: &head)
-    var tail = JSONBytes(reservingBytes: 256)
-    payload.appendTail(to: &tail)
-    self.head = head.bytes
-    self.tail = tail.bytes
+    var json = JSONBytes(reservingBytes: AlertPayload.usualBytes)
+    payload.appendHead(to: &json)
+    json.append(name: "badge")
+    badgeIndex = json.bytes.count
+    json.append(literal: "0")
+    payload.appendTail(to: &json)
+    document = json.bytes
   }
 
-  /// The whole document with one recipient's badge; nil leaves the icon's number as it is.
-  public func encoded(badge: Int?) -> [UInt8] {
-    var json = JSONBytes(reservingBytes: head.count + tail.count + Self.badgeBytesMax)
-    json.append(rawBytes: head)
-    if let badge {
-      json.append(literal: #","badge":"#)
-      json.append(integer: badge)
-    }
-    json.append(rawBytes: tail)
+  /// The whole document with one recipient's badge; a negative one is sent as 0.
+  public func encoded(badge: Int) -> [UInt8] {
+    var json = JSONBytes(reservingBytes: document.count + Self.digitsMax)
+    json.append(rawBytes: document[..<badgeIndex])
+    json.append(badge: badge)
+    json.append(rawBytes: document[(badgeIndex + 1)...])
     return json.bytes
   }
 
-  /// `,"badge":` and the 20 characters of the longest integer.
-  private static let badgeBytesMax = 29
+  /// The digits of the largest integer.
+  private static let digitsMax = 19
 }

@@ -17,4 +17,24 @@ struct AlertPayloadTests {
     custom[key] = 1
     #expect(try AlertPayload(title: "t", body: "b", custom: custom).custom == custom)
   }
+
+  @Test("a push that nobody would notice is refused")
+  func unnoticed() throws {
+    let attempts: [() throws -> AlertPayload] = [
+      { try AlertPayload() },
+      { try AlertPayload(title: "", subtitle: "", body: "", sound: "") },
+      { try AlertPayload(body: .localized(key: "", arguments: ["a"])) },
+      { try AlertPayload(threadIdentifier: "c", category: "c", wakesApp: true, custom: ["k": 1]) },
+    ]
+    for attempt in attempts {
+      #expect { try attempt() } throws: { ($0 as? PushRequestError)?.code == .nothingToShow }
+    }
+  }
+
+  @Test("what only counts with a text is refused without one")
+  func needsText() throws {
+    #expect(throws: PushRequestError.self) { try AlertPayload(badge: 1, runsServiceExtension: true) }
+    #expect(throws: PushRequestError.self) { try AlertPayload(launchImage: "l", sound: .default) }
+    #expect(try AlertPayload(subtitle: "s", launchImage: "l", runsServiceExtension: true).launchImage == "l")
+  }
 }

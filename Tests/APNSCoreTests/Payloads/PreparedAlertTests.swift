@@ -3,11 +3,26 @@ import Testing
 
 @Suite("Prepared alerts")
 struct PreparedAlertTests {
-  @Test("each recipient's document is the one encoded alone", arguments: [nil, 0, 1, 99, Int.max])
-  func sameBytes(badge: Int?) throws {
-    var payload = try AlertPayload(title: "t", body: "b", badge: 7, sound: "default", custom: ["k": "v"])
-    let prepared = PreparedAlert(payload)
-    payload.badge = badge
-    #expect(prepared.encoded(badge: badge) == payload.encoded())
+  @Test("each recipient's document is the one encoded alone", arguments: [-1, 0, 1, 99, Int.max])
+  func sameBytes(badge: Int) throws {
+    for own in [nil, 7] {
+      let prepared = PreparedAlert(try payload(badge: own))
+      #expect(try prepared.encoded(badge: badge) == payload(badge: badge).encoded())
+    }
+  }
+
+  @Test("without any text the badge comes first")
+  func onlyBadge() throws {
+    let prepared = PreparedAlert(try AlertPayload(sound: .default))
+    #expect(String(decoding: prepared.encoded(badge: 2), as: UTF8.self) == #"{"aps":{"badge":2,"sound":"default"}}"#)
+    let bare = PreparedAlert(try AlertPayload(badge: 1))
+    #expect(String(decoding: bare.encoded(badge: 2), as: UTF8.self) == #"{"aps":{"badge":2}}"#)
+  }
+
+  private func payload(badge: Int?) throws -> AlertPayload {
+    try AlertPayload(
+      title: "t", subtitle: "s", body: .localized(key: "k", arguments: ["a"]), badge: badge,
+      sound: .critical(name: "default", volume: .one), threadIdentifier: "c", interruptionLevel: .timeSensitive,
+      runsServiceExtension: true, wakesApp: true, custom: ["k": "v"])
   }
 }
