@@ -128,6 +128,7 @@ let package = Package(
     tests(
       "APNSSimulationTests", ["APNSSimulation", "HTTP2", "Reactors", "TLSStreams", crypto, yams],
       resources: [.copy("Resources")]),
+    tests("APNSPayloadTests", ["APNSCore", "APNSSimulation", crypto]),
 
     // Commands: wiring only.
     command(
