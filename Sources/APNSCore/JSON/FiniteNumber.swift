@@ -14,6 +14,9 @@ public struct FiniteNumber: Equatable, Sendable {
 }
 
 extension FiniteNumber: ExpressibleByFloatLiteral {
-  /// A number written in the source; the compiler refuses one that is not finite.
-  public init(floatLiteral value: Double) { self.value = value }
+  /// A number written in the source; traps on one too large for a `Double`, of which the compiler only warns.
+  public init(floatLiteral value: Double) {
+    precondition(value.isFinite, "a number in the source is too large for a Double")
+    self.value = value
+  }
 }
