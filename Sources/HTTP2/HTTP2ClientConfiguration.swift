@@ -22,6 +22,10 @@ public struct HTTP2ClientConfiguration: Sendable {
   /// The same with nothing on the wire. APNs wants no more than one PING an hour.
   public var idleBeforePing = Duration.seconds(3600)
 
+  /// The wait for any frame after a PING until the connection is suspect (``HTTP2Connection/isSuspect``). Half a second
+  /// is longer than a round trip to anywhere, and leaves time to open another connection before this one is given up.
+  public var pingLateAfter = Duration.milliseconds(500)
+
   /// The wait for any frame after a PING; then the connection is given up.
   public var pingTimeout = Duration.seconds(5)
 

@@ -21,8 +21,10 @@ extension HTTP2Connection: LinkOwner {
   }
 
   func linkDidRead(on reactor: isolated Reactor) {
+    if liveness.isSuspect { capacityIsUntold = true }
     liveness.heard(now: Reactor.now)
     tellState(on: reactor)
+    tellCapacity(on: reactor)
     closeIfDrained(on: reactor)
   }
 
@@ -64,6 +66,7 @@ extension HTTP2Connection: SessionDelegate {
   }
 
   func settingsReceived(streamsMax: Int?) {
+    capacityIsUntold = true
     if let streamsMax {
       serverStreamsMax = streamsMax
     } else if !hasServerSettings {
@@ -100,6 +103,13 @@ extension HTTP2Connection {
     guard stateIsUntold else { return }
     stateIsUntold = false
     observer?.connection(self, changedTo: state, on: reactor)
+  }
+
+  /// A connection that takes no requests has no capacity to tell of.
+  func tellCapacity(on reactor: isolated Reactor) {
+    guard capacityIsUntold else { return }
+    capacityIsUntold = false
+    if state == .ready { observer?.connectionCapacityChanged(self, on: reactor) }
   }
 
   func closeIfDrained(on reactor: isolated Reactor) {

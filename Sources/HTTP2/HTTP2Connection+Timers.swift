@@ -58,6 +58,10 @@ extension HTTP2Connection: TimerHandler {
       session.ping()
       link.flushAtTickEnd(on: reactor)
       checkLiveness(at: time, on: reactor)
+    case .suspect(let time):
+      checkLiveness(at: time, on: reactor)
+      capacityIsUntold = true
+      tellCapacity(on: reactor)
     case .giveUp: end(.unresponsive, on: reactor)
     }
   }

@@ -29,6 +29,8 @@ public final class HTTP2Connection {
   var goAway: HTTP2GoAway?
   /// A change of state that a callback made, to be told when the reactor is at hand.
   var stateIsUntold = false
+  /// The same for what the connection can take.
+  var capacityIsUntold = false
 
   var deadlineTimer: TimerToken?
   /// When `deadlineTimer` fires, in monotonic nanoseconds.
@@ -52,6 +54,9 @@ public final class HTTP2Connection {
 
   /// Requests that may be on the wire at once, now.
   public var streamsMax: Int { min(serverStreamsMax, configuration.streamsMax) }
+
+  /// Whether the answer to a PING is late: the connection may be dead, and new requests had better take another one.
+  public var isSuspect: Bool { liveness.isSuspect }
 
   /// Requests on the wire, including cancelled ones that the server has not closed.
   public var openStreams: Int { streams.count }

@@ -143,6 +143,7 @@ struct HTTP2ConnectionFailureTests {
       #expect(exchange.outcomes.unknown.values.allSatisfy { $0 == .connectionLost(.unresponsive) })
       #expect(exchange.outcomes.unknown.count == 2)
       #expect(exchange.log.states == [.closed(.unresponsive)])
+      #expect(exchange.log.capacities == [.streams(1000), .suspect])
       exchange.server.connection.closeAbruptly(on: reactor)
     }
   }
@@ -209,6 +210,7 @@ struct HTTP2ConnectionFailureTests {
   private func impatient() -> HTTP2ClientConfiguration {
     var configuration = HTTP2ClientConfiguration()
     configuration.silenceBeforePing = .milliseconds(50)
+    configuration.pingLateAfter = .milliseconds(50)
     configuration.pingTimeout = .milliseconds(100)
     return configuration
   }

@@ -59,6 +59,18 @@ struct HTTP2ConnectionStreamsTests {
     }
   }
 
+  @Test("the owner is told of every number of streams that the server allows")
+  func capacity() async throws {
+    try await onReactor { reactor in
+      let exchange = try await Exchange.start(answers: true, server: server(streamsMax: 1), on: reactor)
+      try await exchange.log.heard(.streams(1), on: reactor)
+      _ = await exchange.ask(HTTP2Request(path: "/"), on: reactor)
+      exchange.server.connection.announce([.streamsMax(7)], on: reactor)
+      try await exchange.log.heard(.streams(7), on: reactor)
+      #expect(exchange.log.capacities == [.streams(1), .streams(7)])
+    }
+  }
+
   @Test("when as many requests wait as may, the next is refused at once")
   func queueFull() async throws {
     try await onReactor { reactor in

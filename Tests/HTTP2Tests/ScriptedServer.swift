@@ -65,13 +65,32 @@ final class ScriptedServer: HTTP2RequestHandler {
 /// What a connection's owner hears.
 final class StateLog: HTTP2ConnectionObserver {
   private(set) var states: [HTTP2ConnectionState] = []
+  private(set) var capacities: [Capacity] = []
   private let changed = Signal()
+
+  /// What the connection was able to take when its capacity changed.
+  enum Capacity: Equatable {
+    case streams(Int)
+    case suspect
+  }
 
   func connection(
     _ connection: HTTP2Connection, changedTo state: HTTP2ConnectionState, on reactor: isolated Reactor
   ) {
     states.append(state)
     changed.signal(on: reactor)
+  }
+
+  func connectionCapacityChanged(_ connection: HTTP2Connection, on reactor: isolated Reactor) {
+    capacities.append(connection.isSuspect ? .suspect : .streams(connection.streamsMax))
+    changed.signal(on: reactor)
+  }
+
+  /// Waits until the latest capacity heard of is this one.
+  func heard(_ capacity: Capacity, on reactor: isolated Reactor) async throws {
+    while capacities.last != capacity {
+      guard await changed.wait(for: .seconds(10), on: reactor) else { throw TestFailure() }
+    }
   }
 
   /// Waits until the connection has closed, and tells why.
