@@ -88,7 +88,7 @@ let package = Package(
     tests("PushRulesTests", ["PushRules"]),
 
     // The service.
-    layer("APNS", ["APNSCore", "HTTP2", "Reactors", "TLSStreams", jwtKit, logging]),
+    layer("APNS", ["APNSCore", "HTTP2", "Reactors", "TLSStreams", deque, jwtKit, logging]),
     tests("APNSTests", ["APNS", "APNSCore", "HTTP2", "Reactors", "TLSStreams", crypto, logging, "TestReactors"]),
     .target(
       name: "PushStore", dependencies: ["Postgres", "PushRules", "Reactors", logging],
