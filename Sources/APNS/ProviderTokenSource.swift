@@ -1,4 +1,3 @@
-internal import FoundationEssentials
 internal import Reactors
 internal import Synchronization
 
@@ -15,34 +14,42 @@ public final class ProviderTokenSource: Sendable {
   }
 
   private let credentials: ProviderCredentials
+  private let schedule: ProviderTokenSchedule
   private let state: Mutex<State>
 
   /// Signs the first token.
   /// - Throws: when the key cannot sign.
   public convenience init(_ credentials: ProviderCredentials) async throws {
-    self.init(credentials, current: try await Self.mint(credentials))
+    self.init(
+      credentials, schedule: ProviderTokenSchedule(draw: .random(in: 0..<1)), current: try await Self.mint(credentials))
   }
 
   /// Goes on with a token that exists.
-  init(_ credentials: ProviderCredentials, current: ProviderToken) {
+  init(_ credentials: ProviderCredentials, schedule: ProviderTokenSchedule, current: ProviderToken) {
     self.credentials = credentials
+    self.schedule = schedule
     state = Mutex(State(token: current))
   }
 
   /// The newest token.
   public var current: ProviderToken { state.withLock { $0.token } }
 
-  /// Makes a new token when it is time; call it about once a minute. A failure keeps the old one, and the next call
-  /// tries again.
+  /// Makes a new token when it is time, or when the clock that dated the present one has been set since; call it about
+  /// once a minute. A failure keeps the old one, and the next call tries again.
   public func renewIfDue() async throws {
-    try await renew { ProviderTokenSchedule.isDue(age: $0.age) }
+    let wallSeconds = ClockDifference.wallSeconds
+    try await renew { schedule.isDue(age: $0.age, clockStep: $0.clockStep(wallSeconds: wallSeconds)) }
   }
 
   /// Makes a new token after APNs called `rejected` expired, unless that has been done or it is too young for that to be
-  /// its fault.
+  /// its fault: then this machine's clock is wrong, and another token would be as wrong until the clock is set.
   /// - Returns: whether a newer token than `rejected` is there now.
   func replace(_ rejected: ProviderToken) async throws -> Bool {
-    try await renew { $0 == rejected && ProviderTokenSchedule.mayReplace(age: $0.age) }
+    let wallSeconds = ClockDifference.wallSeconds
+    try await renew {
+      $0 == rejected
+        && ProviderTokenSchedule.mayReplace(age: $0.age, clockStep: $0.clockStep(wallSeconds: wallSeconds))
+    }
     return current != rejected
   }
 
@@ -85,7 +92,9 @@ public final class ProviderTokenSource: Sendable {
   }
 
   private static func mint(_ credentials: ProviderCredentials) async throws -> ProviderToken {
-    let text = try await credentials.sign(issuedAt: Int64(Date().timeIntervalSince1970))
-    return ProviderToken(authorization: "bearer \(text)", mintedAt: Reactor.now)
+    let wallSeconds = ClockDifference.wallSeconds
+    let mintedAt = Reactor.now
+    let text = try await credentials.sign(issuedAt: wallSeconds)
+    return ProviderToken(authorization: "bearer \(text)", mintedAt: mintedAt, issuedAt: wallSeconds)
   }
 }

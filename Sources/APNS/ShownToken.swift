@@ -5,6 +5,9 @@ struct ShownToken {
   private(set) var token: ProviderToken
   private var shownSince: UInt64
 
+  /// Whether the connection has shown another one before.
+  private(set) var hasChanged = false
+
   init(_ token: ProviderToken, now: UInt64 = Reactor.now) {
     self.token = token
     shownSince = now
@@ -14,6 +17,8 @@ struct ShownToken {
   mutating func adopt(_ newest: ProviderToken, now: UInt64 = Reactor.now) {
     guard newest != token else { return }
     guard ProviderTokenSchedule.mayReplace(age: .nanoseconds(Int64(now &- shownSince))) else { return }
-    self = ShownToken(newest, now: now)
+    token = newest
+    shownSince = now
+    hasChanged = true
   }
 }

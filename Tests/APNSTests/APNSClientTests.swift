@@ -182,8 +182,7 @@ struct APNSClientTests {
         return isOld ? .answer(403, #"{"reason":"ExpiredProviderToken"}"#) : .answer(200, "")
       }
       try apns.start(on: reactor)
-      let old = ProviderToken(authorization: "bearer old", mintedAt: Reactor.now &- 1300 * 1_000_000_000)
-      let client = try await apns.client(tokens: ProviderTokenSource(try .make(), current: old))
+      let client = try await apns.client(tokens: .holding(.aged(1300)))
       let attempts = Attempts()
       try attempts.send(20, over: client, on: reactor)
       try await attempts.finished(on: reactor)

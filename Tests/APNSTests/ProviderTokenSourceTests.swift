@@ -7,9 +7,9 @@ import Testing
 @Suite("The source of provider tokens")
 struct ProviderTokenSourceTests {
   /// A source whose token was made so many seconds ago.
-  private func source(ageSeconds: UInt64) throws -> ProviderTokenSource {
-    let token = ProviderToken(authorization: "bearer old", mintedAt: Reactor.now &- ageSeconds * 1_000_000_000)
-    return ProviderTokenSource(try .make(), current: token)
+  private func source(ageSeconds: Int64, clockSetBy step: Int64 = 0) throws -> ProviderTokenSource {
+    let token = ProviderToken.aged(ageSeconds, clockSetBy: step)
+    return ProviderTokenSource(try .make(), schedule: ProviderTokenSchedule(draw: 0.5), current: token)
   }
 
   @Test("the first token is a signed one, for the header field")
@@ -21,8 +21,8 @@ struct ProviderTokenSourceTests {
     #expect(token.age < .seconds(60))
   }
 
-  @Test("a token is renewed when it is due, and by whoever asks first", arguments: [(2000, false), (2100, true)])
-  func renewal(age: UInt64, isRenewed: Bool) async throws {
+  @Test("a token is renewed when it is due, and by whoever asks first", arguments: [(1700, false), (1800, true)])
+  func renewal(age: Int64, isRenewed: Bool) async throws {
     let source = try source(ageSeconds: age)
     let old = source.current
     try await source.renewIfDue()
@@ -33,11 +33,25 @@ struct ProviderTokenSourceTests {
   }
 
   @Test("a token that APNs calls expired is replaced only if it can be", arguments: [(1100, false), (1200, true)])
-  func replacing(age: UInt64, isReplaced: Bool) async throws {
+  func replacing(age: Int64, isReplaced: Bool) async throws {
     let source = try source(ageSeconds: age)
     let old = source.current
     #expect(try await source.replace(old) == isReplaced)
     #expect((source.current != old) == isReplaced)
+  }
+
+  @Test(
+    "a token dated by a clock that was set since is replaced at any age, once",
+    arguments: [(3600, true), (-3600, true), (60, false)])
+  func clockSet(step: Int64, isReplaced: Bool) async throws {
+    let source = try source(ageSeconds: 30, clockSetBy: step)
+    let old = source.current
+    #expect(try await source.replace(old) == isReplaced)
+    let new = source.current
+    #expect((new != old) == isReplaced)
+    #expect(try await source.replace(new) == false)
+    try await source.renewIfDue()
+    #expect(source.current == new)
   }
 
   @Test("a token that has been replaced already is not replaced again")

@@ -5,8 +5,8 @@ import Testing
 @Suite("The token a connection shows")
 struct ShownTokenTests {
   private static let minute: UInt64 = 60_000_000_000
-  private let first = ProviderToken(authorization: "bearer first", mintedAt: 0)
-  private let second = ProviderToken(authorization: "bearer second", mintedAt: 1)
+  private let first = ProviderToken(authorization: "bearer first", mintedAt: 0, issuedAt: 0)
+  private let second = ProviderToken(authorization: "bearer second", mintedAt: 1, issuedAt: 0)
 
   @Test(
     "it moves to a newer one after 20 minutes, not before",
@@ -21,13 +21,15 @@ struct ShownTokenTests {
   func same() {
     var shown = ShownToken(first, now: 0)
     shown.adopt(first, now: 19 * Self.minute)
+    #expect(!shown.hasChanged)
     shown.adopt(second, now: 20 * Self.minute)
     #expect(shown.token == second)
+    #expect(shown.hasChanged)
   }
 
   @Test("after a change the next one waits its 20 minutes again")
   func twice() {
-    let third = ProviderToken(authorization: "bearer third", mintedAt: 2)
+    let third = ProviderToken(authorization: "bearer third", mintedAt: 2, issuedAt: 0)
     var shown = ShownToken(first, now: 0)
     shown.adopt(second, now: 20 * Self.minute)
     shown.adopt(third, now: 40 * Self.minute - 1)

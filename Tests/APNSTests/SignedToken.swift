@@ -1,5 +1,6 @@
 import Crypto
 import FoundationEssentials
+import Reactors
 
 @testable import APNS
 
@@ -58,6 +59,22 @@ extension ProviderCredentials {
   static func make(_ key: P256.Signing.PrivateKey = P256.Signing.PrivateKey()) throws -> ProviderCredentials {
     try ProviderCredentials(
       keyIdentifier: "ABC123DEFG", teamIdentifier: "DEF123GHIJ", privateKey: key.pemRepresentation)
+  }
+}
+
+extension ProviderToken {
+  /// `bearer old`, made so many seconds ago by a clock that was set since.
+  static func aged(_ seconds: Int64, clockSetBy step: Int64 = 0) -> ProviderToken {
+    ProviderToken(
+      authorization: "bearer old", mintedAt: Reactor.now &- UInt64(seconds) * 1_000_000_000,
+      issuedAt: ClockDifference.wallSeconds - seconds - step)
+  }
+}
+
+extension ProviderTokenSource {
+  /// A source with a key of this process and a token that exists.
+  static func holding(_ token: ProviderToken) throws -> ProviderTokenSource {
+    ProviderTokenSource(try .make(), schedule: ProviderTokenSchedule(draw: 0.5), current: token)
   }
 }
 
