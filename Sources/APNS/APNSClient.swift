@@ -32,19 +32,30 @@ public final class APNSClient {
     try TLSContext(trusting: certificatesFile.map { .systemAnd(.file($0)) } ?? .system, protocols: ["h2"])
   }
 
-  /// Opens the connection to an environment ahead of the first push, and keeps it open.
+  /// Opens a connection to an environment ahead of the first push, and keeps it open.
   public func warmUp(_ environment: APNSEnvironment, on reactor: isolated Reactor) {
-    lanes[environment]?.connect(on: reactor)
+    lanes[environment]?.warmUp(on: reactor)
   }
 
-  /// Whether a connection to the environment is open.
+  /// Whether a connection to the environment is open and answers.
   public func isConnected(to environment: APNSEnvironment) -> Bool {
-    lanes[environment]?.isConnected ?? false
+    connections(to: environment) > 0
   }
 
-  /// Why there is no connection to the environment, in words for an operator; nil when there is one.
+  /// Whether pushes can go: a connection is open, or APNs closed it for being idle and the next push opens another.
+  public func isReady(for environment: APNSEnvironment) -> Bool {
+    lanes[environment]?.isReady ?? false
+  }
+
+  /// Why pushes cannot go to the environment, or are refused there whatever they are, in a sentence for an operator; nil
+  /// when nothing is known against it.
   public func failure(of environment: APNSEnvironment) -> String? {
-    lanes[environment]?.lastFailure
+    lanes[environment]?.failure
+  }
+
+  /// Connections that are open to the environment and answer; draining ones are not counted.
+  public func connections(to environment: APNSEnvironment) -> Int {
+    lanes[environment]?.usableLinks ?? 0
   }
 
   /// Connections opened to the environment so far.
@@ -65,12 +76,9 @@ public final class APNSClient {
     let deadline = Reactor.now &+ configuration.requestLimit.clampedNanoseconds
     var resends = 0
     while true {
-      guard let left = timeLeft(until: deadline),
-        let link = await lane.usableLink(within: min(left, configuration.connectionWait), on: reactor)
-      else {
-        return .failed(.notProcessed(cause: lane.lastFailure ?? "no connection"))
-      }
-      let attempt = await send(request, over: link, until: deadline, on: reactor)
+      guard let link = await lane.admit(until: deadline, on: reactor) else { return notAdmitted(to: lane) }
+      let attempt = await send(request, over: link, of: lane, until: deadline, on: reactor)
+      lane.release(link, after: attempt, on: reactor)
       guard resends < configuration.resendsMax, await mayResend(attempt, over: link, of: lane, on: reactor) else {
         return attempt
       }
@@ -79,7 +87,7 @@ public final class APNSClient {
   }
 
   private func send(
-    _ request: PushRequest, over link: APNSLane.Link, until deadline: UInt64,
+    _ request: PushRequest, over link: APNSLink, of lane: APNSLane, until deadline: UInt64,
     on reactor: isolated Reactor
   ) async -> PushAttempt {
     guard let left = timeLeft(until: deadline) else { return .failed(.notProcessed(cause: "deadline")) }
@@ -88,15 +96,20 @@ public final class APNSClient {
       HTTP2Request(request, authorization: link.token.token.authorization), within: left, on: reactor)
     switch outcome {
     case .response(let response):
-      let attempt = PushAttempt.answered(
+      lane.noteDate(of: response, over: link)
+      return .answered(
         PushAnswer(status: response.status, identifier: response.fields["apns-id"], body: response.body))
-      if attempt.disposition != .reconnect { link.hasProvedItself = true }
-      return attempt
     case .notProcessed(let cause):
       return .failed(.notProcessed(cause: "\(cause)"))
     case .unknown(let cause):
       return .failed(.unknown(cause: "\(cause)"))
     }
+  }
+
+  private func notAdmitted(to lane: APNSLane) -> PushAttempt {
+    if let reason = lane.configurationFault, lane.usableLinks == 0 { return .refused(reason) }
+    let cause = lane.usableLinks > 0 ? "no stream was free in time" : lane.lastFailure ?? "no connection in time"
+    return .failed(.notProcessed(cause: cause))
   }
 
   private func timeLeft(until deadline: UInt64) -> Duration? {
@@ -106,7 +119,7 @@ public final class APNSClient {
 
   /// Whether the push can go again at once, after what the attempt asks for has been done.
   private func mayResend(
-    _ attempt: PushAttempt, over link: APNSLane.Link, of lane: APNSLane, on reactor: isolated Reactor
+    _ attempt: PushAttempt, over link: APNSLink, of lane: APNSLane, on reactor: isolated Reactor
   ) async -> Bool {
     if case .failed(.notProcessed) = attempt { return true }
     switch attempt.disposition {
@@ -121,7 +134,7 @@ public final class APNSClient {
   }
 
   /// APNs keeps refusing a connection once it has seen an expired token on it, so the connection goes as well.
-  private func replaceToken(over link: APNSLane.Link, of lane: APNSLane, on reactor: isolated Reactor) async -> Bool {
+  private func replaceToken(over link: APNSLink, of lane: APNSLane, on reactor: isolated Reactor) async -> Bool {
     do {
       guard try await tokens.replace(link.token.token) else { return false }
       lane.replace(link, on: reactor)

@@ -4,39 +4,42 @@ internal import Logging
 internal import Reactors
 internal import TLSStreams
 
-/// One reactor's connection to one APNs host: opened ahead of need, replaced when it drains or dies.
+/// One reactor's way to one APNs host: one connection or more, opened ahead of need, replaced when they drain or die.
 ///
-/// A GOAWAY makes the next push go to a new connection, with a fresh look-up of the name, while the old one finishes.
+/// A push takes the connection with the fewest others on it. Where no stream is free it waits here rather than on a
+/// connection, so that whatever becomes free first carries it.
 final class APNSLane {
-  /// A usable connection and the provider token it shows.
-  final class Link {
-    let connection: HTTP2Connection
-    var token: ShownToken
+  let endpoint: APNSEndpoint
+  let context: TLSContext
+  let configuration: APNSConfiguration
+  let tokens: ProviderTokenSource
+  let logger: Logger
 
-    /// APNs has answered on it with something else than that it goes away. Until then its end counts as a failed connect, or an APNs that accepts and closes would
-    /// be connected to in a loop.
-    var hasProvedItself = false
+  /// Connections that take new pushes, oldest first; suspect ones only when they are trusted again.
+  var links: [APNSLink] = []
+  let queue = AdmissionQueue()
+  var demand: PoolDemand
+  var slowStart = SlowStart()
+  var backoff = ReconnectBackoff()
+  var budget: ConnectBudget
 
-    init(_ connection: HTTP2Connection, token: ProviderToken) {
-      self.connection = connection
-      self.token = ShownToken(token)
-    }
-  }
+  var isConnecting = false
+  /// Ends a wait before a connect, because something has changed.
+  let reconsider = Signal()
+  var shrinkTimer: TimerToken?
+  /// No connection, and none opened before a push asks for it.
+  var isResting = false
+  var isClosed = false
+  var connectionsOpened = 0
 
-  private let endpoint: APNSEndpoint
-  private let context: TLSContext
-  private let configuration: APNSConfiguration
-  private let tokens: ProviderTokenSource
-  private let logger: Logger
-  private var link: Link?
-  private var waiters: [Signal] = []
-  private var backoff = ReconnectBackoff()
-  private var isConnecting = false
-  private var isClosed = false
-  private(set) var connectionsOpened = 0
-
-  /// Why there is no connection; nil while there is one, and before the first try ended.
-  private(set) var lastFailure: String?
+  /// Why the latest connection ended or could not be opened, for an operator.
+  var lastFailure: String?
+  /// APNs has closed a connection because of a setting, and taken nothing since.
+  var configurationFault: PushReason?
+  /// Why APNs takes no pushes though it can be reached; nil once it has taken one.
+  var refusal: LaneRefusal?
+  /// How far the clocks are apart, as the latest answer with a date told.
+  var clock: ClockDifference?
 
   init(
     to endpoint: APNSEndpoint, context: TLSContext, configuration: APNSConfiguration, tokens: ProviderTokenSource,
@@ -47,102 +50,81 @@ final class APNSLane {
     self.configuration = configuration
     self.tokens = tokens
     self.logger = logger
+    demand = PoolDemand(configuration)
+    budget = ConnectBudget(burst: configuration.connectBurst, interval: configuration.connectInterval)
   }
 
-  var isConnected: Bool { link != nil }
+  /// Connections that are not suspect.
+  var usableLinks: Int { links.count { $0.isUsable } }
 
-  /// Opens a connection unless one is open or being opened.
-  func connect(on reactor: isolated Reactor) {
-    guard link == nil, !isConnecting, !isClosed else { return }
-    isConnecting = true
-    reactor.start { await self.keepConnecting(on: reactor) }
+  /// Whether pushes can go: a connection is open, or was closed for being idle and is opened by the next push.
+  var isReady: Bool { usableLinks > 0 || (isResting && configurationFault == nil) }
+
+  /// Why pushes cannot go, for an operator; nil when they can, and before the first connect has ended.
+  var failure: String? { (isReady ? nil : lastFailure) ?? refusal?.words }
+
+  /// Opens the first connection unless that has been done.
+  func warmUp(on reactor: isolated Reactor) {
+    isResting = false
+    connect(on: reactor)
   }
 
-  /// The connection, waiting for one if need be.
-  /// - Returns: nil when none could be had in time.
-  func usableLink(within limit: Duration, on reactor: isolated Reactor) async -> Link? {
-    if let link { return link }
+  /// A connection with a free stream, waiting for one if need be. ``release(_:after:on:)`` must follow.
+  /// - Returns: nil when none could be had in time; ``lastFailure`` may tell why.
+  func admit(until deadline: UInt64, on reactor: isolated Reactor) async -> APNSLink? {
     guard !isClosed else { return nil }
-    connect(on: reactor)
-    let signal = Signal()
-    waiters.append(signal)
-    _ = await signal.wait(for: limit, on: reactor)
-    waiters.removeAll { $0 === signal }
-    return link
+    if queue.isEmpty, let link = freestLink {
+      occupy(link, on: reactor)
+      return link
+    }
+    warmUp(on: reactor)
+    if usableLinks > 0 { return await queue.wait(until: deadline, on: reactor) }
+    guard configurationFault == nil else { return nil }
+    return await queue.wait(until: min(deadline, connectionDeadline), on: reactor)
   }
 
-  /// Lets a connection finish what it has and opens another, because APNs' answers say that this one is stuck.
-  func replace(_ stuck: Link, on reactor: isolated Reactor) {
-    guard stuck === link else { return }
-    noteEnd(isProved: stuck.hasProvedItself)
-    link = nil
-    stuck.connection.drain(on: reactor)
-    connect(on: reactor)
+  /// Takes the end of an admitted push.
+  func release(_ link: APNSLink, after attempt: PushAttempt, on reactor: isolated Reactor) {
+    link.inFlight -= 1
+    note(attempt, over: link, on: reactor)
+    noteDemand(on: reactor)
+    admitWaiters(on: reactor)
   }
 
-  /// Closes after the last answer; pushes that wait for a connection give up.
+  /// Closes after the last answer; pushes that wait give up.
   func close(on reactor: isolated Reactor) {
     isClosed = true
-    let link = self.link
-    self.link = nil
-    link?.connection.drain(on: reactor)
-    wakeWaiters(on: reactor)
+    let links = self.links
+    self.links = []
+    for link in links { link.connection.drain(on: reactor) }
+    if let shrinkTimer { reactor.cancel(shrinkTimer) }
+    queue.end()
+    reconsider.signal(on: reactor)
   }
 
-  private func keepConnecting(on reactor: isolated Reactor) async {
-    while link == nil, !isClosed {
-      let wait = backoff.wait(draw: .random(in: 0..<1))
-      if wait > .zero { await reactor.sleep(for: wait) }
-      await connectOnce(on: reactor)
-    }
-    isConnecting = false
-    wakeWaiters(on: reactor)
-  }
-
-  private func connectOnce(on reactor: isolated Reactor) async {
-    do {
-      let connection = try await HTTP2Connection.connect(
-        host: endpoint.host, port: endpoint.port, context: context, configuration: configuration.http2, observer: self,
-        within: configuration.connectLimit, on: reactor)
-      guard !isClosed else { return connection.drain(on: reactor) }
-      guard connection.state == .ready else { return backoff.failed() }
-      connectionsOpened += 1
-      lastFailure = nil
-      link = Link(connection, token: tokens.current)
-      logger.info("connected to APNs", metadata: ["host": "\(endpoint.host)"])
-    } catch {
-      backoff.failed()
-      lastFailure = "\(error)"
-      logger.error("cannot connect to APNs", metadata: ["host": "\(endpoint.host)", "error": "\(error)"])
+  func admitWaiters(on reactor: isolated Reactor) {
+    while !queue.isEmpty, let link = freestLink {
+      occupy(link, on: reactor)
+      queue.admitFirst(to: link)
     }
   }
 
-  private func noteEnd(isProved: Bool) {
-    if isProved { backoff.succeeded() } else { backoff.failed() }
+  /// When a push that comes now has waited long enough for a connection.
+  var connectionDeadline: UInt64 { Reactor.now &+ configuration.connectionWait.clampedNanoseconds }
+
+  /// The usable connection with the fewest pushes, the oldest of several, if it and the lane can take another.
+  private var freestLink: APNSLink? {
+    var freest: APNSLink?
+    var inFlight = 0
+    for link in links where link.isUsable {
+      inFlight += link.inFlight
+      if link.freeStreams > 0, link.inFlight < freest?.inFlight ?? .max { freest = link }
+    }
+    return inFlight < slowStart.limit ? freest : nil
   }
 
-  private func wakeWaiters(on reactor: isolated Reactor) {
-    for waiter in waiters { waiter.signal(on: reactor) }
-  }
-}
-
-extension APNSLane: HTTP2ConnectionObserver {
-  func connection(
-    _ connection: HTTP2Connection, changedTo state: HTTP2ConnectionState, on reactor: isolated Reactor
-  ) {
-    guard let link, connection === link.connection, state != .ready else { return }
-    logger.notice("APNs connection ends", metadata: ["host": "\(endpoint.host)", "state": "\(state)"])
-    lastFailure = "\(state)"
-    noteEnd(isProved: link.hasProvedItself || state.provesWork)
-    self.link = nil
-    connect(on: reactor)
-  }
-}
-
-extension HTTP2ConnectionState {
-  /// A GOAWAY that names a request says that APNs took it, also when the answer behind it has not been read yet.
-  fileprivate var provesWork: Bool {
-    guard case .draining(.goAway(let goAway)) = self else { return false }
-    return goAway.lastStreamID > 0 && goAway.lastStreamID < .max
+  private func occupy(_ link: APNSLink, on reactor: isolated Reactor) {
+    link.inFlight += 1
+    noteDemand(on: reactor)
   }
 }

@@ -7,12 +7,15 @@ public enum PushAttempt: Equatable, Sendable {
   case answered(PushAnswer)
   /// The request ended without an answer.
   case failed(TransportFailure)
+  /// APNs has closed the connection because of a credential or a setting, with this reason; the push was not sent.
+  case refused(PushReason)
 
   /// What is to be done next; a push whose fate is unknown may be resent, because its identifiers stay the same.
   public var disposition: PushDisposition {
     switch self {
     case .answered(let answer): .disposition(of: answer)
     case .failed: .retryLater(minimumWait: .zero)
+    case .refused: .fixCredentials
     }
   }
 
@@ -23,6 +26,18 @@ public enum PushAttempt: Equatable, Sendable {
     case .answered(let answer): answer.reason?.rawValue ?? "http_\(answer.status)"
     case .failed(.notProcessed): "apns_unreachable"
     case .failed(.unknown): "apns_answer_lost"
+    case .refused(let reason): reason.rawValue
+    }
+  }
+
+  /// Whether it shows that the lane works: APNs took the push, or refused it for the push's or the device's own fault.
+  var provesLane: Bool {
+    switch disposition {
+    case .accepted, .dropToken, .never, .fixRequest: return true
+    case .fixCredentials, .refreshProviderToken, .reconnect: return false
+    case .retryLater:
+      guard case .answered(let answer) = self else { return false }
+      return answer.reason == "TooManyRequests"
     }
   }
 }

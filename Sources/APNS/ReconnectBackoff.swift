@@ -5,11 +5,17 @@ struct ReconnectBackoff {
   private static let base = Duration.seconds(1)
   private static let ceiling = Duration.seconds(60)
 
+  /// Failures after which the wait has reached its ceiling.
+  private static let failuresAtCeiling = 7
+
   private var failures = 0
 
   mutating func succeeded() { failures = 0 }
 
   mutating func failed() { failures += 1 }
+
+  /// The credential was refused: trying again soon only repeats it.
+  mutating func refused() { failures = max(failures, Self.failuresAtCeiling) }
 
   /// - Parameter draw: a random number in `0 ..< 1`; the wait is taken from the upper half, so that replicas spread out.
   func wait(draw: Double) -> Duration {

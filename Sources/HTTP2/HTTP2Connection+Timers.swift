@@ -41,6 +41,8 @@ extension HTTP2Connection: TimerHandler {
     let unfinished = streams.values.lazy.filter { !$0.isFinished }
     let next = (waiting.lazy.map(\.deadline).min(), unfinished.map(\.deadline).min())
     checkDeadlines(by: min(next.0 ?? .max, next.1 ?? .max), on: reactor)
+    // A cancelled stream is closed when its RST_STREAM has been written; only then is there room for what waits.
+    link.flushNow(on: reactor)
     link.flushAtTickEnd(on: reactor)
   }
 

@@ -15,4 +15,14 @@ struct ReconnectBackoffTests {
     backoff.succeeded()
     #expect(backoff.wait(draw: 0.5) == .zero)
   }
+
+  @Test("a refused credential takes it to a minute at once, and a success back to none")
+  func refused() {
+    var backoff = ReconnectBackoff()
+    backoff.refused()
+    #expect(backoff.wait(draw: 1.0.nextDown) > .seconds(59))
+    #expect(backoff.wait(draw: 0) == .seconds(30))
+    backoff.succeeded()
+    #expect(backoff.wait(draw: 0) == .zero)
+  }
 }

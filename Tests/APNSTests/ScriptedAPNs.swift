@@ -22,12 +22,18 @@ final class ScriptedAPNs: HTTP2RequestHandler {
   /// What to do with a request.
   enum Reply {
     case answer(Int, String)
+    /// 403 with this reason and `date`.
+    case refuse(String, date: String)
     case goAwayAndAnswer
     case closeAbruptly
     case wait
   }
 
   var reply: (Received) -> Reply = { _ in .answer(200, "") }
+  /// The debug data of a GOAWAY that every new connection gets at once.
+  var greeting: String?
+  /// Streams that a connection may have.
+  var streamsMax = 1000
   private(set) var requests: [Received] = []
   private(set) var connections: [HTTP2ServerConnection] = []
   private(set) var closedConnections = 0
@@ -44,8 +50,11 @@ final class ScriptedAPNs: HTTP2RequestHandler {
   /// Listens, on the port it had before if there was one.
   func start(on reactor: isolated Reactor) throws {
     guard let address = SocketAddress(numericHost: "127.0.0.1", port: port) else { throw TestFailure("no address") }
+    var configuration = HTTP2ServerConfiguration()
+    configuration.streamsMax = streamsMax
     let listener = try HTTP2Listener(
-      on: address, context: try serverContext(protocols: ["h2"]), handler: self, reactor: reactor)
+      on: address, context: try serverContext(protocols: ["h2"]), configuration: configuration, handler: self,
+      reactor: reactor)
     port = listener.address.port
     self.listener = listener
   }
@@ -79,6 +88,7 @@ final class ScriptedAPNs: HTTP2RequestHandler {
 
   func connectionOpened(_ connection: HTTP2ServerConnection, on reactor: isolated Reactor) {
     connections.append(connection)
+    if let greeting { connection.goAway(lastStreamID: 0, debugData: Array(greeting.utf8), on: reactor) }
     changed.signal(on: reactor)
   }
 
@@ -91,6 +101,10 @@ final class ScriptedAPNs: HTTP2RequestHandler {
     changed.signal(on: reactor)
     switch reply(received) {
     case .answer(let status, let body): answer(received, status, body, on: reactor)
+    case .refuse(let reason, let date):
+      connection.respond(
+        to: request.streamID, status: 403, fields: ["date": date], body: Array(#"{"reason":"\#(reason)"}"#.utf8),
+        on: reactor)
     case .goAwayAndAnswer:
       connection.goAway(lastStreamID: request.streamID, on: reactor)
       answer(received, 200, "", on: reactor)
@@ -117,6 +131,11 @@ final class ScriptedAPNs: HTTP2RequestHandler {
     client.warmUp(.production, on: reactor)
     try await wait("connection", on: reactor) { !connections.isEmpty }
     while !client.isConnected(to: .production) { await reactor.sleep(for: .milliseconds(1)) }
+  }
+
+  /// Waits until so many connections were opened since the start.
+  func opened(_ count: Int, on reactor: isolated Reactor) async throws {
+    try await wait("connections", on: reactor) { connections.count >= count }
   }
 
   /// Waits until so many requests have arrived since the start.
@@ -154,9 +173,9 @@ final class Attempts {
     started += count
   }
 
-  /// Waits until every push has its outcome.
-  func finished(on reactor: isolated Reactor) async throws {
-    while all.count < started {
+  /// Waits until every push has its outcome, or so many have.
+  func finished(_ count: Int? = nil, on reactor: isolated Reactor) async throws {
+    while all.count < count ?? started {
       guard await changed.wait(for: .seconds(20), on: reactor) else { throw TestFailure("\(all.count) outcomes") }
     }
   }

@@ -1,0 +1,94 @@
+internal import HTTP2
+internal import Logging
+internal import Reactors
+
+/// How many connections there are, and when they are opened.
+extension APNSLane {
+  /// Opens connections until there are as many as wanted, unless that is being done.
+  func connect(on reactor: isolated Reactor) {
+    guard needsConnection, !isConnecting else { return }
+    isConnecting = true
+    reactor.start { await self.keepConnecting(on: reactor) }
+  }
+
+  /// Asks for another connection when the streams of the present ones stay used up.
+  func noteDemand(on reactor: isolated Reactor) {
+    var (inFlight, streams) = (0, 0)
+    for link in links where link.isUsable {
+      inFlight += link.inFlight
+      if link.isOpenedUp, link.streams > 1 { streams += link.streams }
+    }
+    let isMoreWanted = demand.note(
+      inFlight: inFlight, streams: streams, connections: links.count, now: Reactor.now)
+    if isMoreWanted { connect(on: reactor) }
+  }
+
+  private var needsConnection: Bool { !isClosed && !isResting && usableLinks < demand.wanted }
+
+  private func keepConnecting(on reactor: isolated Reactor) async {
+    while needsConnection {
+      let wait = max(backoff.wait(draw: .random(in: 0..<1)), budget.wait(now: Reactor.now))
+      if wait > .zero, await reconsider.wait(for: wait, on: reactor) { continue }
+      guard needsConnection else { break }
+      await connectOnce(on: reactor)
+    }
+    isConnecting = false
+  }
+
+  private func connectOnce(on reactor: isolated Reactor) async {
+    budget.spend(now: Reactor.now)
+    do {
+      let connection = try await HTTP2Connection.connect(
+        host: endpoint.host, port: endpoint.port, context: context, configuration: configuration.http2, observer: self,
+        within: configuration.connectLimit, on: reactor)
+      guard !isClosed else { return connection.drain(on: reactor) }
+      add(APNSLink(connection, token: tokens.current), on: reactor)
+    } catch {
+      noteFailedConnect(error)
+    }
+  }
+
+  private func add(_ link: APNSLink, on reactor: isolated Reactor) {
+    connectionsOpened += 1
+    lastFailure = nil
+    links.append(link)
+    logger.info("connected to APNs", metadata: ["host": "\(endpoint.host)", "connections": "\(links.count)"])
+    if links.count > 1, shrinkTimer == nil {
+      shrinkTimer = reactor.schedule(after: configuration.shrinkAfter, self)
+    }
+    // A connection can end before it is known here.
+    connection(link.connection, changedTo: link.connection.state, on: reactor)
+    admitWaiters(on: reactor)
+  }
+
+  /// While another connection works, one more is a wish and no need.
+  private func noteFailedConnect(_ error: any Error) {
+    backoff.failed()
+    let words = "cannot connect to \(endpoint.host), port \(endpoint.port): \(error)"
+    if usableLinks > 0 {
+      demand.settle(for: usableLinks)
+      logger.warning("no further connection to APNs", metadata: ["reason": "\(words)"])
+    } else {
+      slowStart.restart()
+      lastFailure = words
+      logger.error("cannot connect to APNs", metadata: ["reason": "\(words)"])
+    }
+  }
+}
+
+extension APNSLane: TimerHandler {
+  /// A period without need for the youngest connection closes it.
+  func timerFired(_ timer: TimerToken, on reactor: isolated Reactor) {
+    shrinkTimer = nil
+    guard links.count > 1, let youngest = links.last else { return }
+    let others = links.dropLast().reduce(0) { $0 + $1.streams }
+    let inFlight = links.reduce(0) { $0 + $1.inFlight }
+    if demand.endPeriod(inFlight: inFlight, otherStreams: others) {
+      links.removeLast()
+      demand.settle(for: links.count)
+      youngest.connection.drain(on: reactor)
+      logger.info("closed a connection to APNs", metadata: ["connections": "\(links.count)"])
+    }
+    if links.count > 1 { shrinkTimer = reactor.schedule(after: configuration.shrinkAfter, self) }
+  }
+}

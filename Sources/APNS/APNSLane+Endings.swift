@@ -1,0 +1,90 @@
+internal import HTTP2
+internal import Logging
+internal import Reactors
+
+/// What follows when a connection ends, or can take another number of pushes.
+extension APNSLane: HTTP2ConnectionObserver {
+  func connection(
+    _ connection: HTTP2Connection, changedTo state: HTTP2ConnectionState, on reactor: isolated Reactor
+  ) {
+    guard state != .ready, let index = links.firstIndex(where: { $0.connection === connection }) else { return }
+    let link = links.remove(at: index)
+    logger.notice("APNs connection ends", metadata: ["host": "\(endpoint.host)", "reason": "\(state.words)"])
+    noteEnd(of: link, isProved: link.hasAnswered || state.provesWork)
+    lastFailure = state.words
+    act(on: state.notice?.consequence ?? .reconnect, on: reactor)
+    reconsider.signal(on: reactor)
+    connect(on: reactor)
+  }
+
+  func connectionCapacityChanged(_ connection: HTTP2Connection, on reactor: isolated Reactor) {
+    if connection.isSuspect {
+      logger.warning("APNs connection is silent; pushes take another", metadata: ["host": "\(endpoint.host)"])
+      lastFailure = "APNs does not answer on the connection"
+    }
+    shortenWaits(on: reactor)
+    connect(on: reactor)
+    admitWaiters(on: reactor)
+  }
+
+  /// Lets a connection finish what it has and opens another, because APNs' answers say that this one is stuck.
+  func replace(_ stuck: APNSLink, on reactor: isolated Reactor) {
+    guard let index = links.firstIndex(where: { $0 === stuck }) else { return }
+    links.remove(at: index)
+    noteEnd(of: stuck, isProved: stuck.hasAnswered)
+    stuck.connection.drain(on: reactor)
+    shortenWaits(on: reactor)
+    connect(on: reactor)
+  }
+
+  private func noteEnd(of link: APNSLink, isProved: Bool) {
+    if isProved { return backoff.succeeded() }
+    backoff.failed()
+    slowStart.restart()
+  }
+
+  private func act(on consequence: GoAwayNotice.Consequence, on reactor: isolated Reactor) {
+    switch consequence {
+    case .reconnect: shortenWaits(on: reactor)
+    case .reconnectWhenNeeded:
+      demand.settle(for: links.count)
+      isResting = links.isEmpty && queue.isEmpty
+      shortenWaits(on: reactor)
+    case .configurationFault(let reason):
+      configurationFault = reason
+      backoff.refused()
+      slowStart.restart()
+      isResting = true
+      if links.isEmpty { queue.end() }
+    }
+  }
+
+  /// Who waited for a stream waits for a connection now, which is given less time.
+  private func shortenWaits(on reactor: isolated Reactor) {
+    if usableLinks == 0 { queue.shorten(to: connectionDeadline, on: reactor) }
+  }
+}
+
+extension HTTP2ConnectionState {
+  /// What APNs said with its GOAWAY, if it did.
+  fileprivate var notice: GoAwayNotice? {
+    if case .draining(.goAway(let goAway)) = self { GoAwayNotice(goAway) } else { nil }
+  }
+
+  /// For an operator.
+  fileprivate var words: String {
+    switch self {
+    case .ready: "connected"
+    case .draining(.goAway(let goAway)): "APNs ended the connection: \(GoAwayNotice(goAway).words)"
+    case .draining(.streamIDsExhausted): "the connection's stream ids are used up"
+    case .draining(.requested): "the connection was closed on this side"
+    case .closed(let error): "the connection to APNs was lost: \(error)"
+    }
+  }
+
+  /// A GOAWAY that names a request says that APNs took it, also when the answer behind it has not been read yet.
+  fileprivate var provesWork: Bool {
+    guard case .draining(.goAway(let goAway)) = self else { return false }
+    return goAway.lastStreamID > 0 && goAway.lastStreamID < .max
+  }
+}

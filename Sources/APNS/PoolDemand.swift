@@ -1,0 +1,60 @@
+internal import Reactors
+
+/// How many connections a lane wants: one more when the streams of those it has stay used up, one less when they were
+/// not needed for long.
+///
+/// A value: time comes in as monotonic nanoseconds.
+struct PoolDemand {
+  private let connectionsMax: Int
+  private let growAfter: UInt64
+  private var busySince: UInt64?
+
+  /// The most pushes in flight at once in the present period.
+  private var peak = 0
+
+  /// Connections wanted, at least 1.
+  private(set) var wanted = 1
+
+  init(_ configuration: APNSConfiguration) {
+    connectionsMax = max(1, configuration.connectionsMax)
+    growAfter = configuration.growAfter.clampedNanoseconds
+  }
+
+  /// Looks at the load.
+  /// - Parameters:
+  ///   - inFlight: pushes on all connections.
+  ///   - streams: what these allow together; those that allow one or none do not count, because APNs grants only that to
+  ///     connections it does not trust, and more of them would not make it trust.
+  ///   - connections: how many there are.
+  /// - Returns: whether one more is wanted than before.
+  mutating func note(inFlight: Int, streams: Int, connections: Int, now: @autoclosure () -> UInt64) -> Bool {
+    peak = max(peak, inFlight)
+    guard streams > 0, inFlight >= streams - streams / 8, connections >= wanted, wanted < connectionsMax else {
+      busySince = nil
+      return false
+    }
+    let now = now()
+    let since = busySince ?? now
+    busySince = since
+    guard now - since >= growAfter else { return false }
+    busySince = nil
+    wanted += 1
+    return true
+  }
+
+  /// A period without need for all connections ends one of them.
+  /// - Parameters:
+  ///   - inFlight: pushes on all connections now.
+  ///   - otherStreams: streams that remain without the connection in question.
+  /// - Returns: whether half of those would have been enough for the whole period.
+  mutating func endPeriod(inFlight: Int, otherStreams: Int) -> Bool {
+    defer { peak = inFlight }
+    return peak <= otherStreams / 2
+  }
+
+  /// Makes do with what there is; more are wanted when the load says so again.
+  mutating func settle(for connections: Int) {
+    wanted = min(wanted, max(1, connections))
+    busySince = nil
+  }
+}
