@@ -130,6 +130,11 @@ let package = Package(
       resources: [.copy("Resources")]),
     tests("APNSPayloadTests", ["APNSCore", "APNSSimulation", crypto]),
 
+    // The client against the simulator, with everything that can happen to connections.
+    tests(
+      "APNSFaultTests",
+      ["APNS", "APNSCore", "APNSSimulation", "Reactors", "TLSStreams", crypto, logging, "TestReactors"]),
+
     // Commands: wiring only.
     command(
       "tacet",
