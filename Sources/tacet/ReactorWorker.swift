@@ -106,11 +106,12 @@ final class ReactorWorker {
   }
 
   private func apnsReadiness() -> ReadinessCheck {
+    let failure = apns.failure(of: route.environment)
     if let fault = pipeline.fault(of: route) {
-      return ReadinessCheck("apns", isReady: false, detail: "APNs takes no pushes, they wait: \(fault)")
+      let cause = [fault, failure].compactMap { $0 }.joined(separator: "; ")
+      return ReadinessCheck("apns", isReady: false, detail: "APNs takes no pushes, they wait: \(cause)")
     }
-    return ReadinessCheck(
-      "apns", isReady: apns.isConnected(to: route.environment), detail: apns.failure(of: route.environment))
+    return ReadinessCheck("apns", isReady: apns.isReady(for: route.environment), detail: failure)
   }
 }
 
