@@ -8,7 +8,7 @@ public import TLSStreams
 public final class APNSClient {
   private let configuration: APNSConfiguration
   private let tokens: ProviderTokenSource
-  private let lanes: [APNSEnvironment: APNSLane]
+  let lanes: [APNSEnvironment: APNSLane]
   private let logger: Logger
 
   /// Makes a client; connections are opened by ``warmUp(_:on:)`` or by the first push.

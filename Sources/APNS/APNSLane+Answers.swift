@@ -7,6 +7,8 @@ internal import Reactors
 extension APNSLane {
   func note(_ attempt: PushAttempt, over link: APNSLink, on reactor: isolated Reactor) {
     if case .answered(let answer) = attempt { note(answer, attempt.disposition, over: link, on: reactor) }
+    // An orderly GOAWAY hands many back at once and is no outage; a failed connect is counted where it fails.
+    if case .failed(.notProcessed) = attempt { return }
     guard attempt.provesLane else { return slowStart.failed() }
     slowStart.succeeded()
     guard !link.isOpenedUp || refusal != nil || configurationFault != nil else { return }

@@ -82,6 +82,48 @@ struct APNSLaneEndingTests {
     }
   }
 
+  @Test("an orderly GOAWAY is no outage: what it hands back goes on together, after the first")
+  func noSlowStart() async throws {
+    try await onReactor { reactor in
+      let apns = try ScriptedAPNs()
+      try apns.start(on: reactor)
+      let client = try await apns.client()
+      _ = await client.send(try PushRequest.make(99), to: .production, on: reactor)
+      apns.reply = { _ in .wait }
+      let attempts = Attempts()
+      try attempts.send(40, over: client, on: reactor)
+      try await apns.received(41, on: reactor)
+      apns.connections[0].goAway(lastStreamID: 1, on: reactor)
+      try await apns.received(42, on: reactor)
+      apns.answer(apns.requests[41], on: reactor)
+      try await apns.received(81, on: reactor)
+      for received in apns.requests[42...] { apns.answer(received, on: reactor) }
+      try await attempts.finished(on: reactor)
+      #expect(attempts.acceptedCount == 40)
+    }
+  }
+
+  @Test("a connection that APNs finds showing too many tokens is replaced, if it has shown more than one")
+  func tokenUpdates() async throws {
+    try await onReactor { reactor in
+      let apns = try ScriptedAPNs()
+      try apns.start(on: reactor)
+      let client = try await apns.client()
+      _ = await client.send(try PushRequest.make(), to: .production, on: reactor)
+      let link = try #require(client.lanes[.production]?.links.first)
+      apns.reply = {
+        $0.connectionNumber == 0 ? .answer(429, #"{"reason":"TooManyProviderTokenUpdates"}"#) : .answer(200, "")
+      }
+      _ = await client.send(try PushRequest.make(1), to: .production, on: reactor)
+      #expect(client.connectionsOpened(to: .production) == 1)
+      link.token = ShownToken(.aged(1300), now: Reactor.now &- 1300 * 1_000_000_000)
+      let attempt = await client.send(try PushRequest.make(2), to: .production, on: reactor)
+      #expect(attempt.reason == "TooManyProviderTokenUpdates")
+      #expect(await client.send(try PushRequest.make(2), to: .production, on: reactor).disposition == .accepted)
+      #expect(client.connectionsOpened(to: .production) == 2)
+    }
+  }
+
   @Test("a fresh token called expired is kept, and an operator reads by how much the clock is wrong")
   func clockBehind() async throws {
     let words = try await words(for: "ExpiredProviderToken", date: "Tue, 31 Dec 2999 00:00:00 GMT")
