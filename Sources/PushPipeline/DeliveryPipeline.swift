@@ -13,7 +13,7 @@ public import Reactors
 public final class DeliveryPipeline {
   let store: PushDatabase
   let channel: any PushChannel
-  let configuration: PipelineConfiguration
+  private(set) var configuration: PipelineConfiguration
   let logger: Logger
   let gate: Gate
   let composer: MessageComposer
@@ -52,7 +52,7 @@ public final class DeliveryPipeline {
     gate = Gate(policy: configuration.policy)
     composer = MessageComposer(timeToLive: configuration.policy.timeToLive)
     schedule = PollSchedule(configuration.schedule, now: Reactor.now)
-    lanes = Lanes(configuration.breaker, apps: configuration.apps, logger: logger)
+    lanes = Lanes(configuration.breaker, apps: Set(configuration.apps.keys), logger: logger)
   }
 
   /// Why pushes of a route wait in the database; nil when they go.
@@ -61,8 +61,19 @@ public final class DeliveryPipeline {
   }
 
   /// Takes the apps that are configured from now on; what waited for one of them goes.
-  public func update(apps: Set<BundleIdentifier>, on reactor: isolated Reactor) {
-    lanes.update(apps: apps)
+  /// - Parameters:
+  ///   - apps, defaultRoute: as in ``PipelineConfiguration``.
+  ///   - renewed: apps that have new credentials or another way to APNs. What is known of the faults of their routes is
+  ///     forgotten; that of the others stays.
+  public func update(
+    apps: [BundleIdentifier: APNSEnvironment], defaultRoute: PushRoute, renewed: Set<BundleIdentifier> = [],
+    on reactor: isolated Reactor
+  ) {
+    configuration.apps = apps
+    configuration.defaultRoute = defaultRoute
+    let all = Set(apps.keys)
+    lanes.update(apps: all.subtracting(renewed))
+    lanes.update(apps: all)
     wake(.due, on: reactor)
   }
 

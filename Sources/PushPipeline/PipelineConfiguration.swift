@@ -7,10 +7,10 @@ public struct PipelineConfiguration: Sendable {
   /// The suppression window and how long a message is worth a push.
   public var policy: SuppressionPolicy
 
-  /// The apps whose credentials are there.
-  public var apps: Set<BundleIdentifier>
+  /// The apps whose credentials are there, and the APNs environment of their device tokens that do not say theirs.
+  public var apps: [BundleIdentifier: APNSEnvironment]
 
-  /// The app and the APNs environment of device tokens that do not say.
+  /// The app of device tokens that do not say theirs, and the environment of those that say neither.
   public var defaultRoute: PushRoute
 
   /// How long a claim is ours. Longer than a push and its record may take, because a claim that runs out is sent again
@@ -50,15 +50,14 @@ public struct PipelineConfiguration: Sendable {
   public init(policy: SuppressionPolicy, defaultRoute: PushRoute) {
     self.policy = policy
     self.defaultRoute = defaultRoute
-    apps = [defaultRoute.app]
+    apps = [defaultRoute.app: defaultRoute.environment]
   }
 
   /// The route to a device.
   /// - Throws: `bundleIdentifierMalformed` when the host's token names an app that cannot be one.
   func route(to device: PushDevice) throws(PushRequestError) -> PushRoute {
-    let app = try device.app.map { name throws(PushRequestError) in try BundleIdentifier(name) }
-    return PushRoute(
-      app: app ?? defaultRoute.app,
-      environment: device.environment.flatMap(APNSEnvironment.init) ?? defaultRoute.environment)
+    let app = try device.app.map { name throws(PushRequestError) in try BundleIdentifier(name) } ?? defaultRoute.app
+    let environment = device.environment.flatMap(APNSEnvironment.init)
+    return PushRoute(app: app, environment: environment ?? apps[app] ?? defaultRoute.environment)
   }
 }

@@ -27,7 +27,7 @@ struct RouteTests {
   @Test("a device's own app is the topic; a push for an app that nobody configured waits until somebody does")
   func apps() async throws {
     try await PipelineRig.run(configure: {
-      $0.apps.insert(PushFixtures.route(of: "com.example.coach", .production).app)
+      $0.apps[PushFixtures.route(of: "com.example.coach", .production).app] = .production
     }) {
       rig, reactor in
       let chat = try await Chat(of: 4, in: rig, on: reactor)
@@ -46,7 +46,9 @@ struct RouteTests {
       #expect(reasons[chat.recipients[2]] == "app_not_configured")
       #expect(reasons[chat.recipients[3]] == "bundleIdentifierMalformed")
       #expect(rig.pipeline.fault(of: PushFixtures.route(of: "com.example.other", .sandbox)) == "app_not_configured")
-      rig.pipeline.update(apps: [PushFixtures.route(of: "com.example.other", .production).app], on: reactor)
+      rig.pipeline.update(
+        apps: [PushFixtures.route(of: "com.example.other", .production).app: .production],
+        defaultRoute: PushFixtures.route, on: reactor)
       try await rig.nothingLeft(on: reactor)
       #expect(rig.channel.sent.last.map { [$0.token, $0.request.head.topic] } == ["20aa", "com.example.other"])
     }
