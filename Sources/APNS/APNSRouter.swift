@@ -15,6 +15,14 @@ public final class APNSRouter {
   /// The client of an app; nil when the app is not configured.
   public func client(for app: BundleIdentifier) -> APNSClient? { clients[app] }
 
+  /// Takes the clients that serve from now on. A client that serves no app any more closes its connections after their
+  /// last answers; the pushes that are waiting for one of them go through their app's new client.
+  public func update(_ clients: [BundleIdentifier: APNSClient], on reactor: isolated Reactor) {
+    let retired = self.clients.values.filter { old in !clients.values.contains { $0 === old } }
+    self.clients = clients
+    for client in retired { client.close(on: reactor) }
+  }
+
   /// Closes every client's connections after their last answers.
   public func close(on reactor: isolated Reactor) {
     for client in clients.values { client.close(on: reactor) }
@@ -24,9 +32,11 @@ public final class APNSRouter {
 extension APNSRouter: PushChannel {
   /// Sends through the app's client; a push of an app that is not configured is not processed.
   public func send(_ request: PushRequest, over route: PushRoute, on reactor: isolated Reactor) async -> PushAttempt {
-    guard let client = clients[route.app] else {
-      return .failed(.notProcessed(cause: "\(route.app.text) is not configured"))
+    while let client = clients[route.app] {
+      let attempt = await client.send(request, to: route.environment, on: reactor)
+      // What APNs has not seen because its client was retired meanwhile is a push like any other to the next client.
+      guard case .failed(.notProcessed) = attempt, clients[route.app] !== client else { return attempt }
     }
-    return await client.send(request, to: route.environment, on: reactor)
+    return .failed(.notProcessed(cause: "\(route.app.text) is not configured"))
   }
 }
