@@ -26,7 +26,7 @@ enum APNSCredentials {
   static func privateKey(_ reader: inout SettingsReader) -> String? {
     switch (reader.text(.apnsPrivateKey), reader.text(.apnsPrivateKeyFile)) {
     case (nil, nil):
-      reader.note(.missing, .apnsPrivateKey, "or APNS_PRIVATE_KEY_FILE is required and neither is set")
+      noteMissingPrivateKey(&reader)
       return nil
     case (_?, _?):
       reader.note(.conflicting, .apnsPrivateKey, "and APNS_PRIVATE_KEY_FILE are both set; keep one")
@@ -36,6 +36,10 @@ enum APNSCredentials {
     case (nil, _?):
       return privateKeyFile(&reader)
     }
+  }
+
+  static func noteMissingPrivateKey(_ reader: inout SettingsReader) {
+    reader.note(.missing, .apnsPrivateKey, "or APNS_PRIVATE_KEY_FILE is required and neither is set")
   }
 
   private static func privateKeyFile(_ reader: inout SettingsReader) -> String? {
@@ -49,22 +53,23 @@ enum APNSCredentials {
   }
 
   /// The text of a `.p8` file. In a setting of one line, `\n` stands for the end of a line, as many tools write it.
+  /// - Returns: the key in one form, however it was written: white space is no new key.
   private static func privateKeyText(_ text: String) throws(UnusableValue) -> String {
     let pem = text.split(separator: #"\n"#, omittingEmptySubsequences: false).joined(separator: "\n")
-    guard (try? P256.Signing.PrivateKey(pemRepresentation: pem)) != nil else {
+    guard let key = try? P256.Signing.PrivateKey(pemRepresentation: pem) else {
       throw UnusableValue(
         "not a P-256 private key", expected: "the text of the .p8 file from Apple, BEGIN and END lines included")
     }
-    return pem
+    return key.pemRepresentation
   }
 
-  /// The path of a readable file that holds a certificate.
-  static func certificatesFile(_ reader: inout SettingsReader) -> String? {
+  /// The text of the file of certificates.
+  static func certificates(_ reader: inout SettingsReader) -> String? {
     guard let path = reader.text(.apnsCAFile), let text = reader.file(.apnsCAFile) else { return nil }
     guard text.contains("-----BEGIN CERTIFICATE-----") else {
       reader.note(.unusable, .apnsCAFile, "names \(path): no certificate in it; expected PEM text")
       return nil
     }
-    return path
+    return text
   }
 }

@@ -21,3 +21,5 @@ public struct Secret<Value: Sendable>: Sendable, CustomStringConvertible, Custom
 }
 
 extension Secret: Equatable where Value: Equatable {}
+
+extension Secret: Hashable where Value: Hashable {}

@@ -20,7 +20,7 @@ public enum SettingKey: String, CaseIterable, Sendable {
   case apnsKeyID = "APNS_KEY_ID"
   /// The identifier of the developer team.
   case apnsTeamID = "APNS_TEAM_ID"
-  /// The app that pushes go to.
+  /// The app that pushes go to, unless a device token names another.
   case apnsBundleID = "APNS_BUNDLE_ID"
   /// The APNs signing key itself.
   case apnsPrivateKey = "APNS_PRIVATE_KEY"
@@ -72,11 +72,11 @@ extension SettingKey {
 
   /// The known key that a mistyped one is most like: few letters differ, and more of the beginning is the same, since
   /// people leave endings off.
-  static func nearest(to name: String) -> SettingKey {
+  static func nearest(to name: String, among known: [SettingKey] = allCases) -> SettingKey {
     func unlikeness(_ key: SettingKey) -> Int {
       distance(from: name, to: key.rawValue) - zip(name.utf8, key.rawValue.utf8).prefix { $0 == $1 }.count
     }
-    return allCases.min { unlikeness($0) < unlikeness($1) } ?? .configFile
+    return known.min { unlikeness($0) < unlikeness($1) } ?? .configFile
   }
 
   /// Insertions, deletions and replacements that turn one name into the other (Levenshtein's distance).

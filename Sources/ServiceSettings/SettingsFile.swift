@@ -3,9 +3,23 @@
 /// One `KEY=value` a line; blank lines and lines that begin with `#` say nothing. White space around key and value is
 /// dropped; a value in single or double quotes is what stands between them. A `#` inside a value belongs to it. Nothing
 /// is expanded, and no value spans lines.
+///
+/// `[app com.example.app]` begins the settings of one app; they end with the next such line or the file.
 struct SettingsFile {
+  /// Where the settings of a line go.
+  private enum Place {
+    case top
+    case app(Int)
+    /// Behind a line that failed to be a section: nobody's.
+    case nowhere
+  }
+
+  /// What stands above the first section.
   private(set) var values: [String: String] = [:]
+  /// In the order of the file, each app once.
+  private(set) var apps: [AppSection] = []
   private(set) var problems: [SettingsProblem] = []
+  private var place = Place.top
 
   init(text: String) {
     let lines = text.split(omittingEmptySubsequences: false, whereSeparator: \.isNewline)
@@ -16,6 +30,7 @@ struct SettingsFile {
 
   private mutating func read(line: Substring, number: Int) {
     if line.isEmpty || line.hasPrefix("#") { return }
+    if line.hasPrefix("[") { return beginSection(line, number: number) }
     let parts = line.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
     // A line that is no setting may be part of a key that somebody pasted: its text is not repeated.
     guard parts.count == 2, let key = Self.key(parts[0].trimmed), let value = Self.value(parts[1].trimmed) else {
@@ -26,18 +41,53 @@ struct SettingsFile {
     store(value, under: key, number: number)
   }
 
-  private mutating func store(_ value: String, under key: String, number: Int) {
-    switch SettingKey(rawValue: key) {
-    case nil:
-      problems.append(.unknown(key, at: "settings file, line \(number)"))
-    case .configFile:
-      let message = "(settings file, line \(number)) cannot be set in the file; it belongs into the environment"
-      problems.append(SettingsProblem(.conflicting, .configFile, message))
-    case _ where values[key] != nil:
-      let message = "(settings file, line \(number)) is set a second time; keep one"
-      problems.append(SettingsProblem(code: .conflicting, key: key, message: message))
-    default:
-      values[key] = value
+  private mutating func beginSection(_ line: Substring, number: Int) {
+    place = .nowhere
+    do {
+      let section = try AppSection(header: line)
+      if apps.contains(where: { $0.bundleIdentifier == section.bundleIdentifier }) {
+        let message = "(settings file, line \(number)) is there a second time; keep one"
+        return problems.append(SettingsProblem(code: .conflicting, key: section.header, message: message))
+      }
+      apps.append(section)
+      place = .app(apps.count - 1)
+    } catch {
+      let message = "names a file whose line \(number) is \(error.fault); expected \(error.expectation)"
+      problems.append(SettingsProblem(.malformed, .configFile, message))
+    }
+  }
+
+  private mutating func store(_ value: String, under name: String, number: Int) {
+    let problem: SettingsProblem?
+    switch place {
+    case .top:
+      problem = Self.store(value, under: name, number: number, in: &values, known: SettingKey.allCases)
+    case .app(let index):
+      problem = Self.store(value, under: name, number: number, in: &apps[index].values, known: AppSection.keys)
+    case .nowhere:
+      problem = nil
+    }
+    if let problem { problems.append(problem) }
+  }
+
+  private static func store(
+    _ value: String, under name: String, number: Int, in values: inout [String: String], known: [SettingKey]
+  ) -> SettingsProblem? {
+    let line = "settings file, line \(number)"
+    guard let key = SettingKey(rawValue: name) else { return .unknown(name, at: line, among: known) }
+    let fault = misplacement(of: key, known: known) ?? (values[name] == nil ? nil : "is set a second time; keep one")
+    if let fault { return SettingsProblem(.conflicting, key, "(\(line)) \(fault)") }
+    values[name] = value
+    return nil
+  }
+
+  /// Why a known key does not belong where it stands.
+  private static func misplacement(of key: SettingKey, known: [SettingKey]) -> String? {
+    switch key {
+    case .configFile: "cannot be set in the file; it belongs into the environment"
+    case _ where known.contains(key): nil
+    case .apnsBundleID: "is what the section's name says; leave it out"
+    default: "is no setting of an app; it belongs above the first section"
     }
   }
 

@@ -12,13 +12,13 @@ public struct SettingsProblem: Equatable, Sendable, CustomStringConvertible {
     case conflicting
     /// A file that a key names cannot be read.
     case unreadable
-    /// A line of the settings file is no setting.
+    /// A line of the settings file is neither a setting nor a section.
     case malformed
   }
 
   /// The family of the problem.
   public let code: Code
-  /// The key as the operator wrote it; for a malformed line, the key of the file it stands in.
+  /// The key as the operator wrote it, or the section; for a malformed line, the key of the file it stands in.
   public let key: String
   /// What is wrong and what is expected, to be read after the key.
   public let message: String
@@ -32,8 +32,10 @@ extension SettingsProblem {
     self.init(code: code, key: key.rawValue, message: message)
   }
 
-  static func unknown(_ name: String, at place: String) -> SettingsProblem {
-    let nearest = SettingKey.nearest(to: name).rawValue
+  static func unknown(
+    _ name: String, at place: String, among known: [SettingKey] = SettingKey.allCases
+  ) -> SettingsProblem {
+    let nearest = SettingKey.nearest(to: name, among: known).rawValue
     return SettingsProblem(code: .unknown, key: name, message: "(\(place)) is not a setting; did you mean \(nearest)?")
   }
 }

@@ -11,6 +11,10 @@ struct SettingsReader {
   private let configuration: ConfigReader
   private let readFile: FileRead
   private(set) var problems: [SettingsProblem] = []
+  /// The sections of the settings file.
+  let apps: [AppSection]
+  /// The section that is being read; nil for what concerns all.
+  private var section: AppSection?
 
   /// Reads the settings file, if the environment names one, and looks for unknown keys in both.
   init(environment: [String: String], readFile: @escaping FileRead) {
@@ -26,6 +30,7 @@ struct SettingsReader {
           SettingsProblem(.unreadable, .configFile, "names \(path), which cannot be read: \(error.reason)"))
       }
     }
+    apps = file.apps
     configuration = ConfigReader(providers: [Self.provider(environment), Self.provider(file.values)])
   }
 
@@ -49,24 +54,42 @@ struct SettingsReader {
 }
 
 extension SettingsReader {
+  /// Reads one app's section, and nothing but it.
+  mutating func reading<Value>(_ section: AppSection, _ read: (inout SettingsReader) -> Value) -> Value {
+    self.section = section
+    defer { self.section = nil }
+    return read(&self)
+  }
+
   /// The text of a setting; nil when it is set nowhere, or to nothing, which is how shells and containers unset one.
   func text(_ key: SettingKey) -> String? {
+    guard let trimmed = rawText(key)?.trimmed, !trimmed.isEmpty else { return nil }
+    return String(trimmed)
+  }
+
+  private func rawText(_ key: SettingKey) -> String? {
+    if let section { return section.values[key.rawValue] }
     let components = key.rawValue.lowercased().split(separator: "_").map(String.init)
-    guard let text = configuration.string(forKey: ConfigKey(components), isSecret: key.isSecret) else { return nil }
-    let trimmed = text.trimmed
-    return trimmed.isEmpty ? nil : String(trimmed)
+    return configuration.string(forKey: ConfigKey(components), isSecret: key.isSecret)
   }
 
   /// The value of a setting that may be left out; nil when it is, or when it is unusable, which is noted.
   mutating func optional<Value>(
     _ key: SettingKey, _ parse: (String) throws(UnusableValue) -> Value
   ) -> Value? {
-    guard let text = text(key) else { return nil }
+    reading(key, parse).value
+  }
+
+  /// The value of a setting, for which something else may stand in when it is left out.
+  mutating func reading<Value>(
+    _ key: SettingKey, _ parse: (String) throws(UnusableValue) -> Value
+  ) -> SettingReading<Value> {
+    guard let text = text(key) else { return .absent }
     do {
-      return try parse(text)
+      return .value(try parse(text))
     } catch {
       note(.unusable, key, "\(quoted(text, of: key)): \(error.fault); expected \(error.expectation)")
-      return nil
+      return .unusable
     }
   }
 
@@ -74,8 +97,12 @@ extension SettingsReader {
   mutating func required<Value>(
     _ key: SettingKey, _ parse: (String) throws(UnusableValue) -> Value
   ) -> Value? {
-    if text(key) == nil { note(.missing, key, "is required and not set") }
+    if text(key) == nil { noteMissing(key) }
     return optional(key, parse)
+  }
+
+  mutating func noteMissing(_ key: SettingKey) {
+    note(.missing, key, "is required and not set")
   }
 
   /// The text of the file that a setting names.
@@ -91,7 +118,8 @@ extension SettingsReader {
   }
 
   mutating func note(_ code: SettingsProblem.Code, _ key: SettingKey, _ message: String) {
-    problems.append(SettingsProblem(code, key, message))
+    let place = section.map { "(\($0.header)) " } ?? ""
+    problems.append(SettingsProblem(code, key, place + message))
   }
 
   /// Ends the reading.

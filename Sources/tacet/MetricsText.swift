@@ -1,3 +1,4 @@
+import APNSCore
 import Reactors
 
 /// What one reactor has done so far.
@@ -9,6 +10,7 @@ struct ReactorFigures: Sendable {
   let databaseRoundTrips: Int
   let databaseReconnects: Int
   let apnsConnectionsOpened: Int
+  let routes: [RouteState]
   let outcomes: [String: Int]
 }
 
@@ -29,6 +31,10 @@ enum MetricsText {
       + counter("tacet_database_round_trips_total", "Statements answered.", figures, \.databaseRoundTrips)
       + counter("tacet_database_reconnects_total", "Sessions opened again.", figures, \.databaseReconnects)
       + counter("tacet_apns_connections_opened_total", "Connections to APNs.", figures, \.apnsConnectionsOpened)
+      + gauge("tacet_apns_route_open", "1 when pushes go, 0 when they wait in the database.", figures) {
+        $0.fault == nil
+      }
+      + gauge("tacet_apns_route_connected", "1 when a connection is open.", figures, \.isConnected)
       + outcomes(figures)
   }
 
@@ -39,13 +45,28 @@ enum MetricsText {
     return head(name, help) + lines.joined()
   }
 
+  /// A line for each reactor and route: at most two for each configured app.
+  private static func gauge(
+    _ name: String, _ help: String, _ figures: [ReactorFigures], _ isSo: (RouteState) -> Bool
+  ) -> String {
+    let lines = figures.flatMap { figures in
+      figures.routes.map { state in
+        let labels = """
+          reactor="\(figures.reactor)",app="\(state.route.app.text)",environment="\(state.route.environment.rawValue)"
+          """
+        return "\(name){\(labels)} \(isSo(state) ? 1 : 0)\n"
+      }
+    }
+    return head(name, help, type: "gauge") + lines.joined()
+  }
+
   private static func outcomes(_ figures: [ReactorFigures]) -> String {
     let totals = figures.reduce(into: [:]) { $0.merge($1.outcomes, uniquingKeysWith: +) }
     let lines = totals.sorted { $0.key < $1.key }.map { "tacet_outcomes_total{decision=\"\($0.key)\"} \($0.value)\n" }
     return head("tacet_outcomes_total", "Recorded outcomes of recipients.") + lines.joined()
   }
 
-  private static func head(_ name: String, _ help: String) -> String {
-    "# HELP \(name) \(help)\n# TYPE \(name) counter\n"
+  private static func head(_ name: String, _ help: String, type: String = "counter") -> String {
+    "# HELP \(name) \(help)\n# TYPE \(name) \(type)\n"
   }
 }

@@ -17,7 +17,7 @@ final class ProcessDuties {
 
   init(
     _ settings: ServeSettings, database: PostgresConfiguration, pool: PostgresPool, pipeline: DeliveryPipeline,
-    tokens: ProviderTokenSource, listening: ListenStatus, logger: Logger
+    tokens: [ProviderTokenSource], listening: ListenStatus, logger: Logger
   ) {
     listener =
       database.poolMode == .session
@@ -32,6 +32,11 @@ final class ProcessDuties {
     tokenTimer.start(on: reactor)
     reactor.start { await self.rescuer.run(on: reactor) }
     reactor.start { await self.pruner.run(on: reactor) }
+  }
+
+  /// The provider tokens to renew from now on.
+  func renew(_ tokens: [ProviderTokenSource]) {
+    tokenTimer.sources = tokens
   }
 
   /// Whether the host's inserts need not notify, because this process polls.

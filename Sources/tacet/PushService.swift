@@ -1,5 +1,3 @@
-import APNS
-import APNSCore
 import HTTPServing
 import Logging
 import Postgres
@@ -17,17 +15,14 @@ struct PushService: Service {
 
   private let settings: ServeSettings
   private let logger: Logger
-  private let tokens: ProviderTokenSource
+  private let plan: APNSPlan
   private let addresses: [SocketAddress]
 
-  /// Checks what can be checked without a network: the key signs, the address can be resolved.
+  /// Checks what can be checked without a network: the keys sign, the address can be resolved.
   init(_ settings: ServeSettings, logger: Logger) async throws {
     self.settings = settings
     self.logger = logger
-    let credentials = try ProviderCredentials(
-      keyIdentifier: settings.apns.keyIdentifier, teamIdentifier: settings.apns.teamIdentifier,
-      privateKey: settings.apns.privateKey.exposed)
-    tokens = try await ProviderTokenSource(credentials)
+    plan = try await APNSPlan(settings.apns)
     addresses = try await settings.listenAddress.resolved()
   }
 
@@ -59,11 +54,9 @@ struct PushService: Service {
   }
 
   private func makeWorkers(on group: ReactorGroup) async throws -> PerReactor<ReactorWorker> {
-    let context = try APNSClient.makeContext(certificatesFile: settings.apns.certificatesFile)
     let listening = ListenStatus(isUsed: settings.database.poolMode == .session)
-    let workers = try await PerReactor(group.reactors) { [settings, tokens, logger] number, reactor in
-      ReactorWorker(
-        settings, number: number, context: context, tokens: tokens, listening: listening, logger: logger, on: reactor)
+    let workers = try await PerReactor(group.reactors) { [settings, plan, logger] number, reactor in
+      ReactorWorker(settings, number: number, plan: plan, listening: listening, logger: logger, on: reactor)
     }
     if let detail = listening.detail, listening.isReady {
       logger.notice("not listening", metadata: ["detail": "\(detail)"])

@@ -7,7 +7,6 @@ import PushPipeline
 import PushStore
 import Reactors
 import ServiceSettings
-import TLSStreams
 
 /// Everything one reactor owns: its database sessions, its APNs connections and its pipeline.
 final class ReactorWorker {
@@ -17,10 +16,8 @@ final class ReactorWorker {
 
   private let pool: PostgresPool
   private let store: PushDatabase
-  private let apns: APNSClient
-  private let router: APNSRouter
+  private let apps: ReactorApps
   private let pipeline: DeliveryPipeline
-  private let route: PushRoute
   private let listening: ListenStatus
   /// On the first reactor.
   private let duties: ProcessDuties?
@@ -28,8 +25,8 @@ final class ReactorWorker {
 
   /// Connects nothing yet.
   init(
-    _ settings: ServeSettings, number: Int, context: TLSContext, tokens: ProviderTokenSource, listening: ListenStatus,
-    logger: Logger, on reactor: isolated Reactor
+    _ settings: ServeSettings, number: Int, plan: APNSPlan, listening: ListenStatus, logger: Logger,
+    on reactor: isolated Reactor
   ) {
     var database = PostgresConfiguration(conninfo: settings.database.connectionString.exposed)
     // If the database server crashes and forgets a claim or a record, the inbox row that the host's own commit made
@@ -43,17 +40,15 @@ final class ReactorWorker {
     self.listening = listening
     pool = PostgresPool(database, size: Self.poolSize, logger: logger)
     store = PushDatabase(pool: pool)
-    apns = APNSClient(endpoints: settings.apns.endpoints, context: context, tokens: tokens, logger: logger)
-    let configuration = PipelineConfiguration(settings)
-    route = configuration.defaultRoute
-    router = APNSRouter([route.app: apns])
-    let pipeline = DeliveryPipeline(store: store, channel: router, configuration: configuration, logger: logger)
+    apps = ReactorApps(plan, logger: logger)
+    let pipeline = DeliveryPipeline(
+      store: store, channel: apps.router, configuration: PipelineConfiguration(settings), logger: logger)
     self.pipeline = pipeline
     duties =
       number > 0
       ? nil
       : ProcessDuties(
-        settings, database: database, pool: pool, pipeline: pipeline, tokens: tokens, listening: listening,
+        settings, database: database, pool: pool, pipeline: pipeline, tokens: plan.sources, listening: listening,
         logger: logger)
   }
 
@@ -65,11 +60,23 @@ final class ReactorWorker {
   /// Opens the connections and begins to work.
   func start(neighbours: [ReactorBound<ReactorWorker>], on reactor: isolated Reactor) {
     pool.start(on: reactor)
-    apns.warmUp(route.environment, on: reactor)
+    apps.warmUp(on: reactor)
     others = neighbours.filter { $0.reactor !== reactor }
     pipeline.observer = self
     duties?.start(on: reactor)
     reactor.start { await self.pipeline.run(on: reactor) }
+  }
+
+  /// Follows another plan while pushes go on; returns when nothing new goes the old way.
+  /// - Parameters:
+  ///   - renewed: the apps whose way to APNs is another than before. limit: how long new connections may take.
+  func follow(
+    _ plan: APNSPlan, renewed: Set<BundleIdentifier>, within limit: Duration, on reactor: isolated Reactor
+  ) async {
+    await apps.follow(plan, within: limit, on: reactor)
+    pipeline.update(
+      apps: plan.settings.environments, defaultRoute: plan.settings.defaultRoute, renewed: renewed, on: reactor)
+    duties?.renew(plan.sources)
   }
 
   /// Finishes what was claimed and closes the connections.
@@ -79,7 +86,7 @@ final class ReactorWorker {
     let isDrained = await pipeline.drain(within: limit, on: reactor)
     pipeline.abandon()
     await duties?.close(on: reactor)
-    router.close(on: reactor)
+    apps.router.close(on: reactor)
     await pool.close(on: reactor)
     return isDrained
   }
@@ -93,7 +100,8 @@ final class ReactorWorker {
       wakeUps: reactor.executor.wakeUps,
       databaseRoundTrips: pool.counters.roundTrips,
       databaseReconnects: pool.counters.reconnects,
-      apnsConnectionsOpened: apns.connectionsOpened(to: route.environment),
+      apnsConnectionsOpened: apps.connectionsOpened,
+      routes: apps.routes(fault: pipeline.fault),
       outcomes: pipeline.outcomeCounts)
   }
 
@@ -101,17 +109,7 @@ final class ReactorWorker {
     [
       ReadinessCheck("database", isReady: pool.isReady, detail: pool.isReady ? nil : "no session is open"),
       ReadinessCheck("listen", isReady: listening.isReady, detail: listening.detail),
-      apnsReadiness(),
-    ]
-  }
-
-  private func apnsReadiness() -> ReadinessCheck {
-    let failure = apns.failure(of: route.environment)
-    if let fault = pipeline.fault(of: route) {
-      let cause = [fault, failure].compactMap { $0 }.joined(separator: "; ")
-      return ReadinessCheck("apns", isReady: false, detail: "APNs takes no pushes, they wait: \(cause)")
-    }
-    return ReadinessCheck("apns", isReady: apns.isReady(for: route.environment), detail: failure)
+    ] + apps.routes(fault: pipeline.fault).map(\.readiness)
   }
 }
 

@@ -6,15 +6,24 @@ import ServiceSettings
 extension PipelineConfiguration {
   /// The part of the settings that the pipeline needs.
   init(_ settings: ServeSettings) {
-    self.init(
-      policy: settings.suppression,
-      defaultRoute: PushRoute(app: settings.apns.bundleIdentifier, environment: settings.apns.environment))
+    self.init(policy: settings.suppression, defaultRoute: settings.apns.defaultRoute)
+    apps = settings.apns.environments
     // Nobody notifies then, and a message without a webhook waits for the next look.
     if settings.database.poolMode == .transaction { schedule.longest = .milliseconds(250) }
   }
 }
 
 extension APNSSettings {
+  /// Where device tokens belong that say nothing.
+  var defaultRoute: PushRoute {
+    PushRoute(app: defaultApp.bundleIdentifier, environment: defaultApp.environment)
+  }
+
+  /// Each app's environment.
+  var environments: [BundleIdentifier: APNSEnvironment] {
+    Dictionary(uniqueKeysWithValues: apps.map { ($0.bundleIdentifier, $0.environment) })
+  }
+
   /// Where each environment is reached.
   var endpoints: [APNSEnvironment: APNSEndpoint] {
     Dictionary(

@@ -7,8 +7,8 @@ struct Tacet: AsyncParsableCommand {
     commandName: "tacet",
     abstract: "Pushes chat messages to people who are not looking, straight from PostgreSQL.",
     discussion: """
-      Settings come from the environment, or from a file of KEY=value lines named by TACET_CONFIG. A setting that is \
-      unknown or unusable stops the start and is named.
+      Settings come from the environment, or from a file of KEY=value lines named by TACET_CONFIG, which can hold \
+      several apps. A setting that is unknown or unusable stops the start and is named.
       """,
     subcommands: [ServeCommand.self, MigrateCommand.self])
 }

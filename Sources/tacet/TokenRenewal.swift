@@ -2,17 +2,19 @@ import APNS
 import Logging
 import Reactors
 
-/// Renews the provider token when it is time. Looks once a minute; a look that fails is repeated a minute later, which
+/// Renews the provider tokens when it is time. Looks once a minute; a look that fails is repeated a minute later, which
 /// leaves twenty more before APNs would refuse the old one.
 final class TokenRenewal {
   private static let interval = Duration.seconds(60)
 
-  private let tokens: ProviderTokenSource
+  /// Those of all teams and keys in use.
+  var sources: [ProviderTokenSource]
+
   private let logger: Logger
   private var timer: TimerToken?
 
-  init(_ tokens: ProviderTokenSource, logger: Logger) {
-    self.tokens = tokens
+  init(_ sources: [ProviderTokenSource], logger: Logger) {
+    self.sources = sources
     self.logger = logger
   }
 
@@ -26,10 +28,12 @@ final class TokenRenewal {
   }
 
   private func look(on reactor: isolated Reactor) async {
-    do {
-      try await tokens.renewIfDue()
-    } catch {
-      logger.error("cannot sign a provider token", metadata: ["error": "\(error)"])
+    for source in sources {
+      do {
+        try await source.renewIfDue()
+      } catch {
+        logger.error("cannot sign a provider token", metadata: ["error": "\(error)"])
+      }
     }
   }
 }

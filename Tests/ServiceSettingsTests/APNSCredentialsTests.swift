@@ -20,7 +20,7 @@ struct APNSCredentialsTests {
   @Test("the key may be on one line with escaped line ends")
   func oneLine() throws {
     let oneLine = signingKeyPEM.split(separator: "\n").joined(separator: #"\n"#)
-    let key = try makeSettings(["APNS_PRIVATE_KEY": oneLine]).apns.privateKey.exposed
+    let key = try makeSettings(["APNS_PRIVATE_KEY": oneLine]).apns.defaultApp.key.privateKey.exposed
     #expect(key == signingKeyPEM.trimmingPrefix("\n"))
   }
 
@@ -28,7 +28,7 @@ struct APNSCredentialsTests {
   func file() throws {
     let changes = ["APNS_PRIVATE_KEY": nil, "APNS_PRIVATE_KEY_FILE": "/key.p8"]
     let settings = try makeSettings(changes, files: ["/key.p8": signingKeyPEM + "\n"])
-    #expect(settings.apns.privateKey.exposed.hasPrefix(signingKeyPEM))
+    #expect(settings.apns.defaultApp.key.privateKey.exposed.hasPrefix(signingKeyPEM))
     #expect(problems(changes).map(\.code) == [.unreadable])
     #expect(problems(changes).map(\.key) == ["APNS_PRIVATE_KEY_FILE"])
   }

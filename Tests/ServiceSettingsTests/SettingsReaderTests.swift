@@ -9,7 +9,7 @@ struct SettingsReaderTests {
     let settings = try makeSettings(
       ["TACET_CONFIG": "/etc/tacet.conf", "APNS_BUNDLE_ID": nil],
       files: ["/etc/tacet.conf": "APNS_BUNDLE_ID = org.example.other\nREACTORS=2\n"])
-    #expect(settings.apns.bundleIdentifier.text == "org.example.other")
+    #expect(settings.apns.defaultApp.bundleIdentifier.text == "org.example.other")
     #expect(settings.reactors == 2)
   }
 

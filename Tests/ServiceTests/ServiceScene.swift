@@ -96,7 +96,12 @@ final class ServiceScene: Sendable {
 
   /// Starts the service and waits until it is of use.
   func startService(extra: [String: String] = [:]) async throws -> RunningService {
-    let process = try ServiceProcess(["serve"], settings: settings.merging(extra) { $1 })
+    try await startService(settings: settings.merging(extra) { $1 })
+  }
+
+  /// Starts the service with these settings alone.
+  func startService(settings: [String: String]) async throws -> RunningService {
+    let process = try ServiceProcess(["serve"], settings: settings)
     let line = try await process.line(containing: "serving")
     let address = try #require(line.split(separator: " ").first { $0.hasPrefix("address=") }).dropFirst(8)
     _ = try await process.line(containing: pooler == nil ? "listening for notifications" : "not listening")
