@@ -7,6 +7,7 @@ import PushStore
 import Reactors
 import ServiceLifecycle
 import ServiceSettings
+import UnixSignals
 
 /// The parts of `tacet serve`, put together: one worker on each reactor, and the HTTP service in front of them.
 struct PushService: Service {
@@ -17,11 +18,20 @@ struct PushService: Service {
   private let logger: Logger
   private let plan: APNSPlan
   private let addresses: [SocketAddress]
+  private let reloadSignals: UnixSignalsSequence
+  private let readAgain: @Sendable () throws -> ServeSettings
 
   /// Checks what can be checked without a network: the keys sign, the address can be resolved.
-  init(_ settings: ServeSettings, logger: Logger) async throws {
+  /// - Parameters:
+  ///   - reloadSignals: each makes the service read its settings again. readAgain: how it does.
+  init(
+    _ settings: ServeSettings, logger: Logger, reloadSignals: UnixSignalsSequence,
+    readAgain: @escaping @Sendable () throws -> ServeSettings
+  ) async throws {
     self.settings = settings
     self.logger = logger
+    self.reloadSignals = reloadSignals
+    self.readAgain = readAgain
     plan = try await APNSPlan(settings.apns)
     addresses = try await settings.listenAddress.resolved()
   }
@@ -43,7 +53,7 @@ struct PushService: Service {
     let routes = try await makeRoutes(workers)
     let http = try await startHTTP(routes, on: group)
     logger.notice("serving", metadata: ["address": "\(http.address)", "reactors": "\(group.reactors.count)"])
-    try? await gracefulShutdown()
+    await reloadUntilShutdown(workers)
     logger.notice("stopping")
     let isDrained = await http.drain(within: Self.drainLimit)
     var isRecorded = true
@@ -51,6 +61,12 @@ struct PushService: Service {
       isRecorded = await worker.perform { await $0.stop(within: Self.drainLimit, on: $1) } && isRecorded
     }
     if !isDrained || !isRecorded { logger.warning("stopped before everything was finished") }
+  }
+
+  /// One reload after the other; a stop waits for the one that runs, which takes seconds at most.
+  private func reloadUntilShutdown(_ workers: PerReactor<ReactorWorker>) async {
+    var reload = SettingsReload(from: settings, plan: plan, workers: workers, logger: logger, read: readAgain)
+    for await _ in reloadSignals.cancelOnGracefulShutdown() { await reload.run() }
   }
 
   private func makeWorkers(on group: ReactorGroup) async throws -> PerReactor<ReactorWorker> {

@@ -1,0 +1,29 @@
+internal import PushRules
+
+extension ServeSettings {
+  /// The settings that took effect at the start and say something else now: it needs a restart to follow them.
+  ///
+  /// Whatever concerns APNs is not among them, because it can be changed while the service runs.
+  public func keysNeedingRestart(since start: ServeSettings) -> [SettingKey] {
+    var keys: [SettingKey] = []
+    func compare(_ key: SettingKey, _ value: KeyPath<ServeSettings, some Equatable>) {
+      if self[keyPath: value] != start[keyPath: value] { keys.append(key) }
+    }
+    compare(.databaseURL, \.database.connectionString)
+    compare(.databasePoolMode, \.database.poolMode)
+    compare(.listenAddress, \.listenAddress)
+    compare(.webhookSecret, \.webhooks.secrets)
+    compare(.webhookWaitMilliseconds, \.webhooks.wait)
+    compare(.serviceKey, \.callers.serviceKey)
+    compare(.jwtSecret, \.callers.jwtSecret)
+    compare(.jwksURL, \.callers.keySetURL)
+    compare(.suppressionWindowSeconds, \.suppression.window)
+    compare(.messageTTLSeconds, \.suppression.timeToLive)
+    compare(.retentionDays, \.retention)
+    compare(.pushTriggerEnabled, \.isPushTriggerEnabled)
+    compare(.reactors, \.reactors)
+    compare(.logLevel, \.log.level)
+    compare(.logFormat, \.log.format)
+    return keys
+  }
+}

@@ -1,0 +1,35 @@
+public import APNSCore
+
+/// What is different after the settings were read again.
+public struct SettingsChange: Equatable, Sendable {
+  /// Apps that were not there before; like all lists, in the order of the settings.
+  public let added: [BundleIdentifier]
+  /// Apps that are there no more.
+  public let removed: [BundleIdentifier]
+  /// Apps with another team, key or environment.
+  public let changed: [BundleIdentifier]
+  /// The new app of device tokens that name none; nil when it is the same as before.
+  public let defaultApp: BundleIdentifier?
+  /// Whether APNs is reached at other servers, or other authorities are trusted.
+  public let reachesOtherwise: Bool
+  /// The apps whose routes have new credentials or lead elsewhere.
+  public let renewed: Set<BundleIdentifier>
+
+  /// Compares what is in effect with what was read.
+  public init(from old: APNSSettings, to new: APNSSettings) {
+    let before = Dictionary(uniqueKeysWithValues: old.apps.map { ($0.bundleIdentifier, $0) })
+    let after = Set(new.apps.map(\.bundleIdentifier))
+    added = new.apps.map(\.bundleIdentifier).filter { before[$0] == nil }
+    removed = old.apps.map(\.bundleIdentifier).filter { !after.contains($0) }
+    changed = new.apps.filter { before[$0.bundleIdentifier] ?? $0 != $0 }.map(\.bundleIdentifier)
+    let first = new.defaultApp.bundleIdentifier
+    defaultApp = first == old.defaultApp.bundleIdentifier ? nil : first
+    reachesOtherwise = !new.reachesLike(old)
+    renewed = reachesOtherwise ? after : Set(added + changed)
+  }
+
+  /// Nothing is different.
+  public var isEmpty: Bool {
+    added.isEmpty && removed.isEmpty && changed.isEmpty && defaultApp == nil && !reachesOtherwise
+  }
+}

@@ -1,0 +1,116 @@
+import APNSSimulation
+import Foundation
+import Testing
+
+@Suite("Settings that are read again", .serialized)
+struct ReloadTests {
+  private let both = [ServiceScene.bundle, AppsScene.coach]
+
+  @Test("another key and another app are followed, and every push under way is accepted once")
+  func reload() async throws {
+    try await AppsScene.play { apps, service in
+      let scene = apps.scene
+      // The third app's push waits for its settings.
+      let early = try await apps.conversation([AppsScene.rider])
+      let waiting = try await early.say()
+      #expect(try await scene.ledger(of: waiting, rows: 1)[early.people[0]] == "held app_not_configured")
+      let conversation = try await apps.conversation(both)
+      let before = try await apps.pushesByApp(of: try await conversation.say(), both)
+      // A push to each of many devices that take their time, so that they are under way when the new client takes over.
+      let crowd = try await apps.conversation((0..<40).map { both[$0 % 2] })
+      for (index, tokens) in crowd.tokens.enumerated() {
+        try await apps.assign(tokens[0], to: both[index % 2], delayMilliseconds: 6_000)
+      }
+      let slow = try await crowd.say()
+      _ = try await scene.pushes(of: slow, atLeast: 40)
+
+      try apps.registerCoachKey("KEY0000003")
+      try apps.writeSettings(apps.coachSection(key: "KEY0000003"), "[app \(AppsScene.rider)]")
+      try await service.process.signal(SIGHUP)
+      var messages: [String] = []
+      for _ in 0..<10 { messages.append(try await conversation.say()) }
+      let line = try await service.process.line(containing: "settings reloaded")
+      #expect(line.contains("added=\(AppsScene.rider)") && line.contains("changed=\(AppsScene.coach)"), "\(line)")
+      let underWay = try await scene.pushes(of: slow, atLeast: 40).filter { $0.answeredMicroseconds == nil }
+      #expect(Set(underWay.map(\.topic)) == Set(both))
+      apps.revokeKey("KEY0000002")
+      for _ in 0..<10 { messages.append(try await conversation.say()) }
+
+      for message in messages {
+        let pushes = try await apps.pushesByApp(of: message, both)
+        #expect(pushes.keys.sorted() == both.sorted())
+        #expect(try await scene.ledger(of: message, rows: 2).values.allSatisfy { $0 == "sent " })
+      }
+      #expect(try await scene.ledger(of: slow, rows: 40).values.allSatisfy { $0 == "sent " })
+      let slowPushes = try await scene.pushes(of: slow, atLeast: 40)
+      #expect(slowPushes.count == 40 && slowPushes.allSatisfy { $0.status == 200 })
+      #expect(try await apps.pushesByApp(of: waiting, [AppsScene.rider])[AppsScene.rider] != nil)
+      // The other team's token is the one it was; the third app shares it.
+      let after = try await apps.pushesByApp(of: try #require(messages.last), both)
+      let rider = try await apps.pushesByApp(of: waiting, [AppsScene.rider])
+      #expect(after[both[0]]?.providerTokenHash == before[both[0]]?.providerTokenHash)
+      #expect(after[both[1]]?.providerTokenHash != before[both[1]]?.providerTokenHash)
+      #expect(rider[AppsScene.rider]?.providerTokenHash == before[both[0]]?.providerTokenHash)
+      #expect(after[both[0]]?.connection == before[both[0]]?.connection)
+      #expect(after[both[1]]?.connection != before[both[1]]?.connection)
+      #expect(try await service.readiness().text.contains("apns \(AppsScene.rider)/production"))
+    }
+  }
+
+  @Test("a route that APNs refused works at once with a key that it takes")
+  func repaired() async throws {
+    try await AppsScene.play { apps, service in
+      apps.revokeKey("KEY0000002")
+      let conversation = try await apps.conversation([AppsScene.coach])
+      let message = try await conversation.say()
+      let ledger = try await apps.scene.ledger(of: message, rows: 1)
+      #expect(ledger[conversation.people[0]] == "held InvalidProviderToken")
+      // The same name and path; only what stands in the file is another key.
+      try apps.registerCoachKey("KEY0000002")
+      try await service.process.signal(SIGHUP)
+      _ = try await service.process.line(containing: "changed=\(AppsScene.coach)")
+      try await apps.sent(message)
+      #expect(try await apps.scene.pushes(of: message, atLeast: 1).filter { $0.status == 200 }.count == 1)
+    }
+  }
+
+  @Test("a broken file changes nothing, and the log names every problem and no secret")
+  func broken() async throws {
+    try await AppsScene.play { apps, service in
+      let section = "[app \(AppsScene.rider)]\nAPNS_KEYID=KEY0000009\nAPNS_PRIVATE_KEY=hunter2"
+      try apps.writeSettings(address: "nowhere", section)
+      try await service.process.signal(SIGHUP)
+      let line = try await service.process.line(containing: "settings not reloaded")
+      for part in ["LISTEN_ADDRESS", "APNS_KEYID", "APNS_PRIVATE_KEY ([app \(AppsScene.rider)])"] {
+        #expect(line.contains(part), "\(line)")
+      }
+      #expect(!service.process.text.contains("hunter2"))
+      let conversation = try await apps.conversation(both)
+      let message = try await conversation.say()
+      #expect(try await apps.pushesByApp(of: message, both).count == 2)
+      #expect(try await service.readiness().status == 200)
+    }
+  }
+
+  @Test("a removed app's pushes wait until it is back, with the token it had; what needs a restart is named")
+  func removed() async throws {
+    try await AppsScene.play { apps, service in
+      let conversation = try await apps.conversation([AppsScene.coach])
+      let before = try await apps.pushesByApp(of: try await conversation.say(), [AppsScene.coach])
+      try apps.writeSettings(address: "127.0.0.1:1")
+      try await service.process.signal(SIGHUP)
+      let line = try await service.process.line(containing: "settings reloaded")
+      #expect(line.contains("removed=\(AppsScene.coach)") && line.contains("needs_restart=LISTEN_ADDRESS"), "\(line)")
+      let message = try await conversation.say()
+      let ledger = try await apps.scene.ledger(of: message, rows: 1)
+      #expect(ledger[conversation.people[0]] == "held app_not_configured")
+      try apps.writeSettings(apps.coachSection())
+      try await service.process.signal(SIGHUP)
+      let after = try await apps.pushesByApp(of: message, [AppsScene.coach])
+      #expect(after[AppsScene.coach]?.providerTokenHash == before[AppsScene.coach]?.providerTokenHash)
+      #expect(after[AppsScene.coach]?.connection != before[AppsScene.coach]?.connection)
+      try await service.process.signal(SIGHUP)
+      _ = try await service.process.line(containing: "nothing has changed")
+    }
+  }
+}
