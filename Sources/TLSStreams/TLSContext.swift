@@ -41,8 +41,15 @@ public final class TLSContext: @unchecked Sendable {
   }
 
   /// A client's context. Certificates are always verified, and host names always checked.
-  public convenience init(trusting trust: TLSTrust = .system, protocols: [String]) throws(TLSError) {
+  /// - Parameter identity: what the client proves itself with if the server asks; nil means with nothing.
+  public convenience init(
+    trusting trust: TLSTrust = .system, presenting identity: CertificateAuthority.Identity? = nil, protocols: [String]
+  ) throws(TLSError) {
     try self.init(method: TLS_client_method(), protocols: protocols)
+    if let identity {
+      try use(.text(identity.certificate))
+      try use(key: .text(identity.key))
+    }
     SSL_CTX_set_verify(handle, SSL_VERIFY_PEER, nil)
     guard SSL_CTX_set_default_verify_paths(handle) == 1 else {
       throw ErrorQueue.configurationError("the system's trust store")
@@ -60,9 +67,14 @@ public final class TLSContext: @unchecked Sendable {
   /// - Parameters:
   ///   - certificate: the server's own first, then the intermediates.
   ///   - key: unencrypted, belonging to the first certificate.
-  public convenience init(certificate: PEM, key: PEM, protocols: [String]) throws(TLSError) {
+  ///   - asksForCertificate: whether clients may prove themselves with a certificate. Any is taken, whoever issued it,
+  ///     and none is too: whom ``TLSStream/peerCertificate`` stands for is the caller's to judge.
+  public convenience init(
+    certificate: PEM, key: PEM, protocols: [String], asksForCertificate: Bool = false
+  ) throws(TLSError) {
     try self.init(method: TLS_server_method(), protocols: protocols)
     copenssl_issue_no_tickets(handle)
+    if asksForCertificate { SSL_CTX_set_verify(handle, SSL_VERIFY_PEER) { _, _ in 1 } }
     try use(certificate)
     try use(key: key)
     if !protocols.isEmpty { selectProtocol() }
