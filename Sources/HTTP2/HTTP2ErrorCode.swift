@@ -14,6 +14,8 @@ public struct HTTP2ErrorCode: RawRepresentable, Hashable, Sendable, CustomString
   public static let protocolError = HTTP2ErrorCode(rawValue: 1)
   /// INTERNAL_ERROR.
   public static let internalError = HTTP2ErrorCode(rawValue: 2)
+  /// STREAM_CLOSED: a frame for a stream that is over.
+  public static let streamClosed = HTTP2ErrorCode(rawValue: 5)
   /// REFUSED_STREAM: not processed, safe to send again.
   public static let refusedStream = HTTP2ErrorCode(rawValue: 7)
   /// CANCEL: no longer wanted.

@@ -63,9 +63,9 @@ extension HTTP2Listener: ReadinessHandler {
     }
   }
 
-  /// Over the limit the socket is closed by being let go.
+  /// Over the limit, and where the handler does not want it, the socket is closed by being let go.
   private func admit(_ client: Socket, on reactor: isolated Reactor) {
-    guard connections < configuration.connectionsMax else { return }
+    guard connections < configuration.connectionsMax, handler.shouldAdmitConnection(on: reactor) else { return }
     connections += 1
     client.disableDelay()
     reactor.start { [self] in

@@ -4,6 +4,8 @@ public import Reactors
 ///
 /// An answer may be given inside ``requestReceived(_:from:on:)`` or any time later.
 public protocol HTTP2RequestHandler: AnyObject {
+  /// A client asks for a connection, before its TLS handshake. False closes its socket without a word.
+  func shouldAdmitConnection(on reactor: isolated Reactor) -> Bool
   /// A client has connected and agreed on `h2`. The place to send it something unusual first.
   func connectionOpened(_ connection: HTTP2ServerConnection, on reactor: isolated Reactor)
   /// A request is complete.
@@ -14,6 +16,8 @@ public protocol HTTP2RequestHandler: AnyObject {
 }
 
 extension HTTP2RequestHandler {
+  /// Admits everybody.
+  public func shouldAdmitConnection(on reactor: isolated Reactor) -> Bool { true }
   /// Does nothing.
   public func connectionOpened(_ connection: HTTP2ServerConnection, on reactor: isolated Reactor) {}
   /// Does nothing.

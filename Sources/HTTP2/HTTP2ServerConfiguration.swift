@@ -1,7 +1,10 @@
 /// Limits of one server connection.
 public struct HTTP2ServerConfiguration: Sendable {
-  /// Requests at once, announced in SETTINGS and enforced by refusing the streams beyond it.
+  /// Requests at once, announced in SETTINGS.
   public var streamsMax = 1000
+
+  /// Whether streams beyond it are refused, with REFUSED_STREAM.
+  public var refusesExcessStreams = true
 
   /// Bytes of a request's body that are kept; the rest is counted and dropped, so that a handler can answer 413.
   public var requestBodyBytesMax = 64 * 1024

@@ -21,7 +21,7 @@ extension HTTP2ServerConnection: LinkOwner {
 
 extension HTTP2ServerConnection: SessionDelegate {
   func streamOpened(_ id: Int32) -> MessageStream? {
-    guard streams.count < streamsMax else {
+    guard streams.count < streamsMax || !refusesExcessStreams else {
       refusedStreams += 1
       session.reset(id, .refusedStream)
       return nil

@@ -14,6 +14,19 @@ public final class HTTP2ServerConnection {
   /// Streams refused for being over the limit, since the start.
   public internal(set) var refusedStreams = 0
 
+  /// Whether streams over the limit are refused; a server that only announces its limit takes them.
+  public var refusesExcessStreams: Bool
+
+  /// The client's certificate in its binary form (DER), if the listener's context asks for one and the client has one.
+  public let clientCertificate: [UInt8]?
+
+  /// Whether a PING gets its acknowledgement. Without it, and without other frames, a client must take the connection
+  /// for half-open: what it sends arrives nowhere that it could know of.
+  public var acknowledgesPings: Bool {
+    get { session.acknowledgesPings }
+    set { session.acknowledgesPings = newValue }
+  }
+
   let session: Session
   let link: Link
   var streams: [Int32: ServerStream] = [:]
@@ -41,6 +54,8 @@ public final class HTTP2ServerConnection {
         fieldsBytesMax: configuration.requestFieldsBytesMax, bodyBytesMax: configuration.requestBodyBytesMax))
     link = Link(stream, session)
     streamsMax = configuration.streamsMax
+    refusesExcessStreams = configuration.refusesExcessStreams
+    clientCertificate = stream.peerCertificate
     self.handler = handler
     self.listener = listener
     session.delegate = self

@@ -23,7 +23,6 @@ extension Session {
     }
     nghttp2_session_callbacks_set_before_frame_send_callback(callbacks) { _, frame, data in
       session(data).frameSending(frame!)
-      return 0
     }
     nghttp2_session_callbacks_set_on_frame_not_send_callback(callbacks) { _, frame, _, data in
       session(data).frameNotSent(frame!)
@@ -42,13 +41,22 @@ extension Session {
   private func headersBegan(_ frame: UnsafePointer<nghttp2_frame>) -> Int32 {
     if cnghttp2_opens_request(frame) != 0 {
       let id = cnghttp2_stream(frame)
-      guard let stream = delegate?.streamOpened(id) else { return 0 }
+      guard let stream = delegate?.streamOpened(id) else {
+        resetBody(ofRefused: frame)
+        return 0
+      }
       stream.id = id
       nghttp2_session_set_stream_user_data(handle, id, Unmanaged.passUnretained(stream).toOpaque())
     } else if let stream = stream(cnghttp2_stream(frame)), !stream.isHeadComplete {
       stream.beginHead()
     }
     return 0
+  }
+
+  /// The body behind refused headers arrives at a stream that is over, and APNs says that too.
+  private func resetBody(ofRefused frame: UnsafePointer<nghttp2_frame>) {
+    guard cnghttp2_flags(frame) & UInt8(NGHTTP2_FLAG_END_STREAM.rawValue) == 0 else { return }
+    reset(cnghttp2_stream(frame), .streamClosed)
   }
 
   private func fieldReceived(
@@ -108,9 +116,15 @@ extension Session {
         debugData: Array(debugData.prefix(HTTP2GoAway.debugDataBytesMax))))
   }
 
-  private func frameSending(_ frame: UnsafePointer<nghttp2_frame>) {
-    guard cnghttp2_type(frame) == UInt8(NGHTTP2_HEADERS.rawValue) else { return }
-    stream(cnghttp2_stream(frame))?.isHanded = true
+  /// - Returns: what nghttp2 is to do: nothing special, or to drop the frame.
+  private func frameSending(_ frame: UnsafePointer<nghttp2_frame>) -> Int32 {
+    switch nghttp2_frame_type(UInt32(cnghttp2_type(frame))) {
+    case NGHTTP2_HEADERS: stream(cnghttp2_stream(frame))?.isHanded = true
+    case NGHTTP2_PING where !acknowledgesPings && cnghttp2_flags(frame) & UInt8(NGHTTP2_FLAG_ACK.rawValue) != 0:
+      return NGHTTP2_ERR_CANCEL.rawValue
+    default: break
+    }
+    return 0
   }
 
   private func frameNotSent(_ frame: UnsafePointer<nghttp2_frame>) {

@@ -35,6 +35,9 @@ final class Session {
   /// nghttp2's last complaint about the peer, which it follows with a GOAWAY of its own.
   var violation: String?
 
+  /// Whether the peer's PINGs are acknowledged; a server may play dead.
+  var acknowledgesPings = true
+
   /// SETTINGS frames on their way whose limit of streams goes under another name; see `Session+Settings`.
   var disguisedSettings = 0
   let revealedFrame = UnsafeMutableRawBufferPointer.allocate(byteCount: settingsFrameBytesMax, alignment: 1)
