@@ -56,7 +56,7 @@ extension Session {
   /// The body behind refused headers arrives at a stream that is over, and APNs says that too.
   private func resetBody(ofRefused frame: UnsafePointer<nghttp2_frame>) {
     guard cnghttp2_flags(frame) & UInt8(NGHTTP2_FLAG_END_STREAM.rawValue) == 0 else { return }
-    reset(cnghttp2_stream(frame), .streamClosed)
+    refusedBodies.append(cnghttp2_stream(frame))
   }
 
   private func fieldReceived(

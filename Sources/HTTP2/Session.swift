@@ -38,6 +38,9 @@ final class Session {
   /// Whether the peer's PINGs are acknowledged; a server may play dead.
   var acknowledgesPings = true
 
+  /// Refused streams whose bodies are to be reset as well; nghttp2 takes a second reset only after it has sent the first.
+  var refusedBodies: [Int32] = []
+
   /// SETTINGS frames on their way whose limit of streams goes under another name; see `Session+Settings`.
   var disguisedSettings = 0
   let revealedFrame = UnsafeMutableRawBufferPointer.allocate(byteCount: settingsFrameBytesMax, alignment: 1)
@@ -87,8 +90,15 @@ final class Session {
   func nextChunk() -> UnsafeRawBufferPointer? {
     var start: UnsafePointer<UInt8>?
     let count = nghttp2_session_mem_send(handle, &start)
-    guard count > 0, let start else { return nil }
+    guard count > 0, let start else { return resetRefusedBodies() ? nextChunk() : nil }
     return revealSettings(in: UnsafeRawBufferPointer(start: start, count: count))
+  }
+
+  private func resetRefusedBodies() -> Bool {
+    guard !refusedBodies.isEmpty else { return false }
+    for id in refusedBodies { reset(id, .streamClosed) }
+    refusedBodies.removeAll()
+    return true
   }
 
   /// Neither side has anything more to say, e.g. after a protocol error and its GOAWAY.
