@@ -44,18 +44,23 @@ public final class APNSSimulator: Sendable {
   public init(_ configuration: APNSSimulatorConfiguration) throws {
     self.configuration = configuration
     service = SimulatedService(
-      clock: configuration.clock, seed: configuration.seed, recordsMax: configuration.recordsMax)
+      clock: configuration.clock, seed: configuration.seed, recordsMax: configuration.recordsMax,
+      conduct: configuration.conduct)
     service.withRegistry { $0 = configuration.registry }
     switch configuration.identity {
     case .privateAuthority:
       let authority = try CertificateAuthority(name: "APNs simulator")
       let identity = try authority.issue(for: Self.hosts)
       certificateAuthority = authority.certificate
-      context = try TLSContext(certificate: .text(identity.certificate), key: .text(identity.key), protocols: ["h2"])
+      context = try Self.context(identity.certificate, identity.key)
     case .pem(let certificate, let key):
       certificateAuthority = nil
-      context = try TLSContext(certificate: .text(certificate), key: .text(key), protocols: ["h2"])
+      context = try Self.context(certificate, key)
     }
+  }
+
+  private static func context(_ certificate: String, _ key: String) throws -> TLSContext {
+    try TLSContext(certificate: .text(certificate), key: .text(key), protocols: ["h2"], asksForCertificate: true)
   }
 
   /// Listens. When it returns, clients can connect.
@@ -63,8 +68,10 @@ public final class APNSSimulator: Sendable {
   public func start() async throws -> SimulatorAddresses {
     var running = Running(group: try ReactorGroup(count: configuration.reactors, name: "simulator"))
     do {
+      try await beginScenario(running.group)
       try await listen(on: configuration.listeners, &running)
       running.control = try await startControl(running.group)
+      continueScenario(running.group)
       self.running.withLock { [running] in $0 = running }
       return SimulatorAddresses(listeners: running.addresses, control: running.control?.address)
     } catch {
@@ -145,9 +152,27 @@ extension APNSSimulator {
     }
   }
 
+  private var desk: ControlDesk { ControlDesk(service: service, connections: connections) }
+
+  private func beginScenario(_ group: ReactorGroup) async throws {
+    guard let scenario = configuration.scenario, let reactor = group.reactors.first else { return }
+    let desk = desk
+    try await reactor.perform { reactor in try scenario.begin(at: desk, on: reactor) }
+  }
+
+  private func continueScenario(_ group: ReactorGroup) {
+    guard let scenario = configuration.scenario, let reactor = group.reactors.first else { return }
+    let (desk, logger) = (desk, configuration.logger)
+    reactor.submit { reactor in
+      await scenario.goOn(at: desk, on: reactor) { error in
+        logger.error("scenario step failed", metadata: ["error": "\(error)"])
+      }
+    }
+  }
+
   private func startControl(_ group: ReactorGroup) async throws -> HTTPService? {
     guard let address = configuration.control else { return nil }
-    let routes = ControlRoutes(service: service, connections: connections).table()
+    let routes = ControlRoutes(desk: desk).table()
     return try await HTTPService.start(
       routes, on: address, reactors: Array(group.reactors.prefix(1)), logger: configuration.logger)
   }

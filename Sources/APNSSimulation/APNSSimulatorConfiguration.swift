@@ -23,6 +23,10 @@ public struct APNSSimulatorConfiguration: Sendable {
   public var registry = SimulationRegistry()
   /// How many streams connections get.
   public var streams = StreamPolicy()
+  /// How the server treats its clients as a whole.
+  public var conduct = ServerConduct()
+  /// What is registered and what goes wrong, in order; nil for nothing.
+  public var scenario: Scenario?
   /// Push records kept in full.
   public var recordsMax = PushLog.capacityDefault
   /// Reactors; one serves tens of thousands of pushes a second.

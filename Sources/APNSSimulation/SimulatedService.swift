@@ -13,9 +13,13 @@ public final class SimulatedService: Sendable {
   /// - Parameters:
   ///   - seed: where made identifiers are drawn from.
   ///   - recordsMax: push records kept in full.
-  public init(clock: SimulationClock = SimulationClock(), seed: UInt64, recordsMax: Int = PushLog.capacityDefault) {
+  ///   - conduct: how the server treats its clients, to begin with.
+  public init(
+    clock: SimulationClock = SimulationClock(), seed: UInt64, recordsMax: Int = PushLog.capacityDefault,
+    conduct: ServerConduct = ServerConduct()
+  ) {
     self.clock = clock
-    books = Mutex(SimulationBooks(seed: seed, recordsMax: recordsMax))
+    books = Mutex(SimulationBooks(seed: seed, recordsMax: recordsMax, conduct: conduct))
   }
 
   /// Reads or changes keys, apps and devices.
@@ -31,6 +35,24 @@ public final class SimulatedService: Sendable {
   /// Reads or changes the faults to come.
   public func withFaults<Result: Sendable>(_ body: (inout FaultScript) throws -> Result) rethrows -> Result {
     try books.withLock { books in try body(&books.faults) }
+  }
+
+  /// How the server treats its clients.
+  public var conduct: ServerConduct {
+    get { books.withLock { $0.conduct } }
+    set { books.withLock { $0.conduct = newValue } }
+  }
+
+  /// The faults that happened, oldest first.
+  public var metFaults: [FaultRecord] { books.withLock { $0.metFaults.records } }
+
+  /// Forgets the faults that happened.
+  func forgetMetFaults() {
+    books.withLock { $0.metFaults.removeAll() }
+  }
+
+  func note(_ fault: ServerFault, onConnection number: Int) {
+    books.withLock { $0.metFaults.append(FaultRecord(fault, connection: number)) }
   }
 
   /// What was accepted and should not have been sent.
@@ -82,4 +104,6 @@ struct Reception: Sendable {
   var verdict: PushVerdict?
   /// The fault it met.
   var fault: ServerFault?
+  /// How much longer than usual the answer takes, in milliseconds: for the server, the fault and the device together.
+  var delayMilliseconds = 0
 }

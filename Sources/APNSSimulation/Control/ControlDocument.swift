@@ -1,9 +1,9 @@
 internal import FoundationEssentials
 internal import HTTPServing
 
-/// A JSON object that the control endpoint takes. A member it does not know is refused: a misspelt one would otherwise do
-/// nothing, quietly, in the middle of somebody's test.
-protocol ControlDocument: Decodable {
+/// A JSON object that scripts send. A member it does not know is refused: a misspelt one would otherwise do nothing,
+/// quietly, in the middle of somebody's test.
+protocol ControlDocument: Decodable, Sendable {
   associatedtype CodingKeys: CodingKey & CaseIterable
 }
 
@@ -11,39 +11,49 @@ extension ControlDocument {
   /// Reads a body.
   /// - Throws: `ProblemDetails` with 400, naming what is wrong.
   static func read(_ body: [UInt8]) throws(ProblemDetails) -> Self {
-    do {
-      let names = try JSONDecoder().decode(MemberNames.self, from: Data(body)).names
-      let known = Set(CodingKeys.allCases.map(\.stringValue))
-      if let stranger = names.subtracting(known).sorted().first {
-        throw ProblemDetails.unfit("\(stranger) is none of \(known.sorted().joined(separator: ", "))")
-      }
-      return try JSONDecoder().decode(Self.self, from: Data(body))
-    } catch let error as ProblemDetails {
-      throw error
-    } catch {
-      throw ProblemDetails.unfit("the body does not fit: \(error)")
-    }
+    try decode(Checked<Self>.self, from: body).document
   }
 }
 
-/// The names of an object's members, whatever they are.
-private struct MemberNames: Decodable {
-  private struct Name: CodingKey {
-    let stringValue: String
-    var intValue: Int? { nil }
-
-    init?(stringValue: String) {
-      self.stringValue = stringValue
-    }
-
-    init?(intValue: Int) {
-      return nil
-    }
+/// Reads JSON that a person wrote.
+/// - Throws: `ProblemDetails` with 400, naming what is wrong.
+func decode<Value: Decodable>(_ type: Value.Type, from bytes: [UInt8]) throws(ProblemDetails) -> Value {
+  do {
+    return try JSONDecoder().decode(type, from: Data(bytes))
+  } catch {
+    throw ProblemDetails.unfit(plainText(of: error))
   }
+}
 
-  let names: Set<String>
+/// A document whose members are all known ones; for documents inside others.
+struct Checked<Document: ControlDocument>: Decodable, Sendable {
+  let document: Document
 
   init(from decoder: any Decoder) throws {
-    names = Set(try decoder.container(keyedBy: Name.self).allKeys.map(\.stringValue))
+    let names = Set(try decoder.container(keyedBy: MemberName.self).allKeys.map(\.stringValue))
+    let known = Set(Document.CodingKeys.allCases.map(\.stringValue))
+    if let stranger = names.subtracting(known).sorted().first {
+      let text = "\(stranger) is none of \(known.sorted().joined(separator: ", "))"
+      throw DecodingError.dataCorrupted(.init(codingPath: decoder.codingPath, debugDescription: text))
+    }
+    document = try Document(from: decoder)
   }
+}
+
+/// What is wrong with a document, for its author.
+private func plainText(of error: any Error) -> String {
+  switch error {
+  case DecodingError.keyNotFound(let key, let context):
+    "\(place(context.codingPath, key)) is missing"
+  case DecodingError.typeMismatch(_, let context), DecodingError.valueNotFound(_, let context):
+    "\(place(context.codingPath)) has the wrong type: \(context.debugDescription)"
+  case DecodingError.dataCorrupted(let context) where context.codingPath.isEmpty: context.debugDescription
+  case DecodingError.dataCorrupted(let context): "\(place(context.codingPath)): \(context.debugDescription)"
+  default: "the body does not fit: \(error)"
+  }
+}
+
+private func place(_ path: [any CodingKey], _ last: (any CodingKey)? = nil) -> String {
+  let names = (path + (last.map { [$0] } ?? [])).map { $0.intValue.map { "item \($0 + 1)" } ?? $0.stringValue }
+  return names.isEmpty ? "the body" : names.joined(separator: ".")
 }

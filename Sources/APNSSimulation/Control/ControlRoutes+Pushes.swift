@@ -38,7 +38,7 @@ extension ControlRoutes {
     }
     routes.add(.delete, "/pushes") { _, _ in
       service.withLog { $0.removeAll() }
-      return HTTPServerResponse(status: .noContent)
+      return Self.done
     }
     routes.add(.get, "/pushes/wait") { request, reactor in try await Self.wait(request, for: service, on: reactor) }
     routes.add(.get, "/screen") { _, _ in try Self.json(Screen(lines: service.withLog { $0.screen.visible })) }

@@ -10,19 +10,8 @@ extension ControlRoutes {
 
   private struct Connections: Encodable {
     let opened: Int
+    let refused: Int
     let open: [ConnectionSummary]
-  }
-
-  private struct Struck: Encodable {
-    let connections: Int
-  }
-
-  private struct ClockDocument: ControlDocument {
-    var advanceMilliseconds: Int64
-
-    enum CodingKeys: String, CodingKey, CaseIterable {
-      case advanceMilliseconds = "advance_ms"
-    }
   }
 
   func addServer(to routes: inout HTTPRoutes) {
@@ -31,38 +20,41 @@ extension ControlRoutes {
       try Self.json(Health(pushes: service.withLog { $0.total }, connections: connections.open.count))
     }
     routes.add(.get, "/connections") { _, _ in
-      try Self.json(Connections(opened: connections.openedCount, open: connections.open))
+      let (opened, refused) = (connections.openedCount, connections.refusedCount)
+      return try Self.json(Connections(opened: opened, refused: refused, open: connections.open))
     }
-    routes.add(.post, "/keys") { request, _ in
-      let key = try KeyDocument.read(request.body).key()
-      service.withRegistry { $0.register(key) }
-      return HTTPServerResponse(status: .noContent)
-    }
-    routes.add(.post, "/clock") { request, _ in
-      service.clock.advance(milliseconds: try ClockDocument.read(request.body).advanceMilliseconds)
-      return HTTPServerResponse(status: .noContent)
-    }
-    addFaults(to: &routes)
+    addRegistrations(to: &routes)
+    addConduct(to: &routes)
   }
 
-  private func addFaults(to routes: inout HTTPRoutes) {
-    let (service, connections) = (service, connections)
-    routes.add(.post, "/faults") { request, _ in
-      let document = try FaultDocument.read(request.body)
-      let fault = try document.fault()
-      if document.now == true {
-        guard fault.concernsConnection else { throw ProblemDetails.unfit("this fault needs a request; leave out now") }
-        return try Self.json(Struck(connections: connections.strike(fault)))
-      }
-      let entry = FaultScript.Entry(fault, skip: max(0, document.skip ?? 0), times: document.times ?? 1)
-      guard service.withFaults({ $0.append(entry) }) else {
-        throw ProblemDetails.full("too many faults are waiting")
-      }
-      return HTTPServerResponse(status: .noContent)
+  private func addRegistrations(to routes: inout HTTPRoutes) {
+    let desk = desk
+    routes.add(.post, "/keys") { request, _ in
+      try desk.register(KeyDocument.read(request.body))
+      return Self.done
     }
-    routes.add(.delete, "/faults") { _, _ in
-      service.withFaults { $0.removeAll() }
-      return HTTPServerResponse(status: .noContent)
+    routes.add(.post, "/bundles") { request, _ in
+      desk.register(try BundleDocument.read(request.body))
+      return Self.done
+    }
+    routes.add(.post, "/certificates") { request, _ in
+      try desk.register(CertificateDocument.read(request.body))
+      return Self.done
+    }
+  }
+
+  private func addConduct(to routes: inout HTTPRoutes) {
+    let (desk, service) = (desk, service)
+    routes.add(.post, "/clock") { request, _ in
+      try desk.move(ClockDocument.read(request.body))
+      return Self.done
+    }
+    routes.add(.get, "/conduct") { _, _ in
+      try Self.json(ConductDocument(service.conduct, service.withRegistry { $0.tokenRate }))
+    }
+    routes.add(.post, "/conduct") { request, _ in
+      try desk.change(ConductDocument.read(request.body))
+      return Self.done
     }
   }
 }

@@ -6,8 +6,10 @@ internal import Reactors
 
 /// The control endpoint: how scripts set the scene and see what happened.
 struct ControlRoutes: Sendable {
-  let service: SimulatedService
-  let connections: ConnectionDirectory
+  let desk: ControlDesk
+
+  var service: SimulatedService { desk.service }
+  var connections: ConnectionDirectory { desk.connections }
 
   /// Everything the endpoint answers.
   func table() -> HTTPRoutes {
@@ -15,6 +17,7 @@ struct ControlRoutes: Sendable {
     addDevices(to: &routes)
     addPushes(to: &routes)
     addServer(to: &routes)
+    addFaults(to: &routes)
     return routes
   }
 
@@ -24,6 +27,8 @@ struct ControlRoutes: Sendable {
     encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
     return HTTPServerResponse(status: status, json: Array(try encoder.encode(value)))
   }
+
+  static let done = HTTPServerResponse(status: .noContent)
 
   /// A query parameter that is a whole number from 0.
   /// - Returns: nil when it is absent.

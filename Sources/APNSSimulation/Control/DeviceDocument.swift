@@ -1,6 +1,8 @@
-/// A device as the control endpoint takes and shows it.
+internal import HTTPServing
+
+/// A device as scripts register it and the control endpoint shows it.
 struct DeviceDocument: ControlDocument, Encodable {
-  /// In answers only; the path names it in requests.
+  /// In answers and scenarios; the path names it in requests.
   var token: String?
   var environment: SimulatedEnvironment
   var bundle: String
@@ -30,12 +32,21 @@ struct DeviceDocument: ControlDocument, Encodable {
     delayMilliseconds = device.delayMilliseconds == 0 ? nil : device.delayMilliseconds
   }
 
-  var device: RegisteredDevice {
+  /// - Throws: `ProblemDetails` for values that no device has.
+  func device() throws(ProblemDetails) -> RegisteredDevice {
+    try ControlLimits.check("delay_ms", delayMilliseconds)
+    guard unregisteredAtMilliseconds == nil || expiredAtMilliseconds == nil else {
+      throw ProblemDetails.unfit("a token ends once: unregistered_at_ms or expired_at_ms")
+    }
+    for answer in answers ?? [] {
+      try ControlLimits.check("status", answer.status, from: 200, to: 599)
+      try ControlLimits.check("times", answer.times, from: 1, to: ScriptedAnswer.always)
+    }
     let end =
       unregisteredAtMilliseconds.map { RegisteredDevice.End.unregistered(atMilliseconds: $0) }
       ?? expiredAtMilliseconds.map { .expired(atMilliseconds: $0) }
     return RegisteredDevice(
       environment: environment, bundle: bundle, end: end, answers: answers ?? [],
-      delayMilliseconds: max(0, delayMilliseconds ?? 0))
+      delayMilliseconds: delayMilliseconds ?? 0)
   }
 }

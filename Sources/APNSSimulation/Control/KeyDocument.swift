@@ -1,6 +1,6 @@
 internal import HTTPServing
 
-/// A signing key as the control endpoint takes it.
+/// A signing key as scripts register it.
 struct KeyDocument: ControlDocument {
   var identifier: String
   var team: String

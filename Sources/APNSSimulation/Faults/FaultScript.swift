@@ -10,12 +10,15 @@ public struct FaultScript: Sendable {
     public var skip: Int
     /// Requests that it hits after that.
     public var times: Int
+    /// Before this moment it neither counts nor hits; those behind it have their turn. Monotonic nanoseconds.
+    public var notBefore: UInt64
 
     /// A fault for `times` requests, after `skip` have passed.
-    public init(_ fault: ServerFault, skip: Int = 0, times: Int = 1) {
+    public init(_ fault: ServerFault, skip: Int = 0, times: Int = 1, notBefore: UInt64 = 0) {
       self.fault = fault
       self.skip = skip
       self.times = times
+      self.notBefore = notBefore
     }
   }
 
@@ -33,7 +36,7 @@ public struct FaultScript: Sendable {
   @discardableResult
   public mutating func append(_ entry: Entry) -> Bool {
     guard entries.count < Self.entriesMax else { return false }
-    entries.append(entry)
+    if entry.times > 0 { entries.append(entry) }
     return true
   }
 
@@ -43,14 +46,15 @@ public struct FaultScript: Sendable {
   }
 
   /// The fault that the next request meets; nil lets it pass.
-  mutating func next() -> ServerFault? {
-    while let entry = entries.first, entry.times <= 0 { entries.removeFirst() }
-    guard let entry = entries.first else { return nil }
-    if entry.skip > 0 {
-      entries[0].skip -= 1
+  mutating func next(now: UInt64) -> ServerFault? {
+    guard let index = entries.firstIndex(where: { $0.notBefore <= now }) else { return nil }
+    if entries[index].skip > 0 {
+      entries[index].skip -= 1
       return nil
     }
-    entries[0].times -= 1
-    return entry.fault
+    let fault = entries[index].fault
+    entries[index].times -= 1
+    if entries[index].times == 0 { entries.remove(at: index) }
+    return fault
   }
 }

@@ -22,19 +22,28 @@ public enum ServerFault: Equatable, Sendable {
   case dropAfterProcessing
   /// The request is read and never heard of again.
   case blackHole
+  /// The connection falls silent with the request: nothing is read, answered or acknowledged any more, and nothing is
+  /// closed.
+  case silence
+  /// PINGs are not acknowledged from now on; requests are still answered.
+  case ignorePings
   /// RST_STREAM with REFUSED_STREAM: provably not processed.
   case refuseStream
   /// The request is judged and recorded, then RST_STREAM with this code comes instead of the answer.
   case resetStream(code: UInt32)
   /// SETTINGS_MAX_CONCURRENT_STREAMS has this value from now on, on the connection of the request.
   case announceStreams(Int)
+  /// A good push is answered this; one that is refused anyway keeps its own answer.
+  case answer(ScriptedAnswer)
+  /// The answer comes so many milliseconds later.
+  case delay(milliseconds: Int)
 
   /// Whether the request on this stream is judged and recorded before the fault strikes: yes, if the client can be told
   /// or can find out that it may have been.
   func isAfterProcessing(ofStream stream: Int32) -> Bool {
     switch self {
-    case .dropAfterProcessing, .resetStream, .announceStreams: true
-    case .dropBeforeProcessing, .blackHole, .refuseStream: false
+    case .dropAfterProcessing, .resetStream, .announceStreams, .ignorePings, .answer, .delay: true
+    case .dropBeforeProcessing, .blackHole, .silence, .refuseStream: false
     case .goAway(let lastStream, _, _): lastStream.number(atStream: stream) >= stream
     }
   }
@@ -42,7 +51,7 @@ public enum ServerFault: Equatable, Sendable {
   /// Whether it can happen to a connection as a whole, without a request.
   var concernsConnection: Bool {
     switch self {
-    case .refuseStream, .resetStream: false
+    case .refuseStream, .resetStream, .answer, .delay: false
     default: true
     }
   }

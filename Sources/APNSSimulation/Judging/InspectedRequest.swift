@@ -6,6 +6,8 @@ public struct InspectedRequest: Sendable {
     case none
     /// A client certificate for these topics; `authorization` is not looked at.
     case topics([String])
+    /// A client certificate that nobody registered.
+    case unknown
   }
 
   /// `:method`.

@@ -10,7 +10,8 @@ public struct LintFinding: Hashable, Sendable {
     case iatNotInteger = "iat-not-integer"
     /// The signature is ASN.1 DER instead of the 64 bytes of RFC 7518 §3.4.
     case derSignature = "der-signature"
-    /// An alert push without anything to show or play, or a background push without `content-available`.
+    /// An alert push without anything to show or play, a background push without `content-available`, a widget push
+    /// without `content-changed`, or members of a Live Activity in a push of another type.
     case payloadTypeMismatch = "payload-type-mismatch"
     /// A background push that has an alert, a badge or a sound.
     case backgroundWithAlert = "background-with-alert"

@@ -30,6 +30,9 @@ struct PayloadOutline: Decodable {
   /// What a user can see or hear.
   static let visibleKeys: Set<String> = ["alert", "badge", "sound"]
 
+  /// What only Live Activity pushes have.
+  static let liveActivityOnlyKeys: Set<String> = ["event", "content-state", "attributes", "attributes-type"]
+
   /// What the system needs to act on a Live Activity push.
   static func liveActivityKeys(event: String?) -> [String] {
     switch event {
@@ -37,23 +40,5 @@ struct PayloadOutline: Decodable {
     case "end": ["timestamp", "event"]
     default: ["timestamp", "event", "content-state"]
     }
-  }
-}
-
-/// A member's name, whatever it is.
-private struct MemberName: CodingKey {
-  let stringValue: String
-  var intValue: Int? { nil }
-
-  init(_ name: String) {
-    stringValue = name
-  }
-
-  init?(stringValue: String) {
-    self.stringValue = stringValue
-  }
-
-  init?(intValue: Int) {
-    return nil
   }
 }

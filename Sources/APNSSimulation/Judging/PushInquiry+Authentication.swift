@@ -6,7 +6,11 @@ extension PushInquiry {
   mutating func authenticate(
     _ cache: inout ProviderTokenCache, _ binding: inout ProviderBinding, registry: SimulationRegistry
   ) throws(Refusal) {
-    if case .topics = request.certificate { return }
+    switch request.certificate {
+    case .topics: return
+    case .unknown: throw .forbidden("BadCertificate")
+    case .none: break
+    }
     let text = try bearerToken()
     push.providerTokenHash = ProviderToken.hash(of: text)
     let token = try cache.token(text, registry: registry)

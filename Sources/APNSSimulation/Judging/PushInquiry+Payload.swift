@@ -22,12 +22,18 @@ extension PushInquiry {
   private mutating func lint(_ payload: PayloadOutline) {
     guard let aps = payload.aps, push.pushType != .mdm else { return }
     for key in aps.keys.subtracting(PayloadOutline.knownKeys).sorted() { report(.apsUnknownKey, key) }
+    if let type = push.pushType, type != .liveactivity { lintStrayKeys(aps) }
     switch push.pushType {
     case .alert: lintAlert(aps)
     case .background: lintBackground(aps)
     case .liveactivity: lintLiveActivity(aps)
+    case .widgets where !aps.keys.contains("content-changed"): report(.payloadTypeMismatch, "content-changed")
     default: break
     }
+  }
+
+  private mutating func lintStrayKeys(_ aps: PayloadOutline.Aps) {
+    for key in aps.keys.intersection(PayloadOutline.liveActivityOnlyKeys).sorted() { report(.payloadTypeMismatch, key) }
   }
 
   private mutating func lintAlert(_ aps: PayloadOutline.Aps) {

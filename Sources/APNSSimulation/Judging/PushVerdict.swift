@@ -38,6 +38,8 @@ public struct PushVerdict: Sendable {
   public let body: [UInt8]
   /// What the push asked for.
   public let push: JudgedPush
+  /// Whether the service would keep the push for a device that is away.
+  public let isStored: Bool
   /// What was accepted and should not have been sent.
   public let findings: [LintFinding]
   /// How much longer than usual the answer takes, in milliseconds.

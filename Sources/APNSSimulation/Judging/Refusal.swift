@@ -12,6 +12,7 @@ struct Refusal: Error, Equatable {
   static let methodNotAllowed = Refusal(status: 405, reason: "MethodNotAllowed")
   static let payloadTooLarge = Refusal(status: 413, reason: "PayloadTooLarge")
   static let tooManyProviderTokenUpdates = Refusal(status: 429, reason: "TooManyProviderTokenUpdates")
+  static let tooManyRequests = Refusal(status: 429, reason: "TooManyRequests")
   static let missingProviderToken = Refusal.forbidden("MissingProviderToken")
   static let invalidProviderToken = Refusal.forbidden("InvalidProviderToken")
 

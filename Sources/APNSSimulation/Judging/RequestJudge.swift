@@ -6,6 +6,7 @@ public struct RequestJudge: Sendable {
   private let environment: SimulatedEnvironment
   private var identifiers: MintedIdentifiers
   private var tokens = ProviderTokenCache()
+  private var rates = TokenRateMeter()
 
   /// A judge for one of the two services.
   /// - Parameter seed: where the identifiers that the judge makes are drawn from.
@@ -19,17 +20,19 @@ public struct RequestJudge: Sendable {
   /// - Parameters:
   ///   - binding: what the connection is tied to; an admitted provider token changes it.
   ///   - registry: what the service knows; a scripted answer is used up.
-  ///   - now: the time that tokens and expirations are measured by.
+  ///   - now: the time that tokens, expirations and rates are measured by.
+  ///   - answer: what a good push is answered instead of the answer of its device.
   public mutating func judge(
     _ request: InspectedRequest,
     binding: inout ProviderBinding,
     registry: inout SimulationRegistry,
-    now: WallInstant
+    now: WallInstant,
+    answering answer: ScriptedAnswer? = nil
   ) -> PushVerdict {
     var inquiry = PushInquiry(request, environment: environment, now: now)
     do throws(Refusal) {
       try check(&inquiry, &binding, registry)
-      let answer = registry.takeAnswer(token: inquiry.push.token.lowercased())
+      let answer = answer ?? registry.takeAnswer(token: inquiry.push.token.lowercased())
       return verdict(answer ?? ScriptedAnswer(status: 200), on: inquiry, registry)
     } catch {
       return verdict(error, on: inquiry, registry)
@@ -47,6 +50,12 @@ public struct RequestJudge: Sendable {
     try inquiry.checkTopic(registry: registry)
     try inquiry.checkPayload()
     try inquiry.checkDevice(registry: registry)
+    try checkRate(of: inquiry, registry)
+  }
+
+  private mutating func checkRate(of inquiry: PushInquiry, _ registry: SimulationRegistry) throws(Refusal) {
+    guard let rate = registry.tokenRate else { return }
+    guard rates.admits(inquiry.push.token.lowercased(), rate, now: inquiry.now) else { throw .tooManyRequests }
   }
 }
 
@@ -96,6 +105,7 @@ extension RequestJudge {
       uniqueIdentifier: outcome.status == 200 && environment == .sandbox ? identifiers.next() : nil,
       body: outcome.body,
       push: inquiry.push,
+      isStored: inquiry.push.isStored(at: inquiry.now),
       findings: inquiry.findings,
       delayMilliseconds: registry.devices[inquiry.push.token.lowercased()]?.delayMilliseconds ?? 0)
   }

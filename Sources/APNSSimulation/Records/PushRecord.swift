@@ -22,6 +22,8 @@ public struct PushRecord: Codable, Equatable, Sendable {
   public var priority: Int
   /// `apns-expiration`, Unix seconds.
   public var expirationSeconds: Int64?
+  /// Whether the service would keep the push for a device that is away: by its expiration, as of its arrival.
+  public var isStored = false
   /// The answer's `apns-id`.
   public var identifier: String
   /// `apns-collapse-id`.
@@ -41,6 +43,7 @@ public struct PushRecord: Codable, Equatable, Sendable {
     case answeredMicroseconds = "answered_us"
     case pushType = "push_type"
     case expirationSeconds = "expiration"
+    case isStored = "stored"
     case identifier = "apns_id"
     case collapseID = "collapse_id"
     case providerTokenHash = "jwt"

@@ -31,6 +31,7 @@ extension PushRecord {
       pushType: verdict.push.pushType,
       priority: verdict.push.priority,
       expirationSeconds: verdict.push.expirationSeconds,
+      isStored: verdict.status == 200 && verdict.isStored,
       identifier: verdict.identifier,
       collapseID: verdict.push.collapseID,
       providerTokenHash: verdict.push.providerTokenHash,

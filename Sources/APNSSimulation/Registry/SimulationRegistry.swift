@@ -9,6 +9,10 @@ public struct SimulationRegistry: Sendable {
   public private(set) var bundles: [String: String?] = [:]
   /// Devices by lower-case device token.
   public private(set) var devices: [String: RegisteredDevice] = [:]
+  /// Client certificates by the SHA-256 of their binary form, in lower-case hexadecimal.
+  public private(set) var certificates: [String: RegisteredCertificate] = [:]
+  /// How many pushes each device takes; nil is as many as come. What the real service allows is unpublished.
+  public var tokenRate: TokenRate?
   /// Whether a well-formed token that nobody registered is taken as one that fits the push.
   public var acceptsAnyToken = false
   /// Grows with every change of the keys, so that what was concluded from them can be forgotten.
@@ -26,6 +30,12 @@ public struct SimulationRegistry: Sendable {
   /// Adds an app; `team` nil lets every team push to it.
   public mutating func registerBundle(_ bundle: String, team: String?) {
     bundles[bundle] = .some(team)
+  }
+
+  /// Adds a client certificate or replaces what is known of it.
+  /// - Parameter der: its binary form.
+  public mutating func register(_ certificate: RegisteredCertificate, der: [UInt8]) {
+    certificates[RegisteredCertificate.fingerprint(of: der)] = certificate
   }
 
   /// Adds or replaces a device.

@@ -11,7 +11,7 @@ public struct ConnectionConduct: Sendable {
   /// The streams the peer may have open now.
   public private(set) var streams: Int
 
-  private let policy: StreamPolicy
+  private var policy: StreamPolicy
   private var badTokens = 0
   private var isEnding = false
 
@@ -19,6 +19,12 @@ public struct ConnectionConduct: Sendable {
   public init(policy: StreamPolicy) {
     self.policy = policy
     streams = policy.startsWithOne ? 1 : policy.streamsMax
+  }
+
+  /// Another limit holds from now on, in place of the policy's.
+  mutating func limit(to streams: Int) {
+    policy.streamsMax = streams
+    self.streams = streams
   }
 
   /// Takes note of an answer that has been given.

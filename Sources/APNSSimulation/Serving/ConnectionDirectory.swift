@@ -1,3 +1,4 @@
+internal import Reactors
 internal import Synchronization
 
 /// A connection as the control endpoint shows it.
@@ -10,12 +11,15 @@ public struct ConnectionSummary: Codable, Equatable, Sendable {
   public let openedMicroseconds: Int64
   /// Whole requests received so far.
   public var requests = 0
+  /// Streams refused so far for being over the limit: a client that obeys it has none.
+  public var refusedStreams = 0
   /// The streams it may have open now.
   public var streamsMax: Int
 
   private enum CodingKeys: String, CodingKey {
     case number, environment, requests
     case openedMicroseconds = "opened_us"
+    case refusedStreams = "refused_streams"
     case streamsMax = "streams_max"
   }
 }
@@ -31,6 +35,7 @@ public final class ConnectionDirectory: Sendable {
 
   private struct Content {
     var openedCount = 0
+    var gate = ConnectionGate()
     var open: [Int: Entry] = [:]
   }
 
@@ -40,6 +45,24 @@ public final class ConnectionDirectory: Sendable {
 
   /// Connections since the start, closed ones included.
   public var openedCount: Int { content.withLock { $0.openedCount } }
+
+  /// Clients turned away before their handshake, since the start.
+  public var refusedCount: Int { content.withLock { $0.gate.refusedCount } }
+
+  /// Turns the next so many clients away.
+  public func refuse(next count: Int) {
+    content.withLock { $0.gate.refuse(next: count) }
+  }
+
+  /// Turns every client away for a while, from now.
+  public func refuse(for time: Duration) {
+    let until = Reactor.now + UInt64(max(0, time / .nanoseconds(1)))
+    content.withLock { $0.gate.refuse(until: until) }
+  }
+
+  func admits(_ limit: ChurnLimit?) -> Bool {
+    content.withLock { $0.gate.admits(limit, now: Reactor.now) }
+  }
 
   /// The open ones, oldest first.
   public var open: [ConnectionSummary] {

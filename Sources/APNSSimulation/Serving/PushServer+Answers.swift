@@ -9,9 +9,9 @@ extension PushServer {
   ) {
     if let fault = reception.fault, !letHappen(fault, stream, connection, on: reactor) { return }
     guard let verdict = reception.verdict, let number = reception.number else { return }
-    guard verdict.delayMilliseconds > 0 else { return answer(verdict, number, stream, connection, on: reactor) }
+    guard reception.delayMilliseconds > 0 else { return answer(verdict, number, stream, connection, on: reactor) }
     reactor.start { [self] in
-      await reactor.sleep(for: .milliseconds(verdict.delayMilliseconds))
+      await reactor.sleep(for: .milliseconds(reception.delayMilliseconds))
       answer(verdict, number, stream, connection, on: reactor)
     }
   }
@@ -24,6 +24,7 @@ extension PushServer {
     let isSent = connection.link.respond(
       to: stream, status: verdict.status, fields: fields, body: verdict.body, on: reactor)
     guard isSent else { return }
+    connection.idle?.noteActivity()
     service.markAnswered(number)
     logger.debug(
       "push answered",
@@ -38,10 +39,14 @@ extension PushServer {
   ) {
     switch action {
     case .announceStreams(let count): announce(count, connection, on: reactor)
-    case .goAway(let reason):
-      let debug = AnswerBody.json(reason: reason, timestamp: nil)
-      sayGoodbye(connection.lastStream, .noError, debug, connection, on: reactor)
+    case .goAway(let reason): sayGoodbye(reason, connection, on: reactor)
     }
+  }
+
+  /// An orderly end with APNs' reason for it: what has been received is still answered.
+  func sayGoodbye(_ reason: String, _ connection: ServedConnection, on reactor: isolated Reactor) {
+    let debug = AnswerBody.json(reason: reason, timestamp: nil)
+    sayGoodbye(connection.lastStream, .noError, debug, connection, on: reactor)
   }
 
   func announce(_ streams: Int, _ connection: ServedConnection, on reactor: isolated Reactor) {

@@ -10,6 +10,9 @@ extension PushServer {
   ) -> Bool {
     switch fault {
     case .blackHole: return false
+    case .silence:
+      connection.link.fallSilent(on: reactor)
+      return false
     case .refuseStream:
       connection.link.reset(stream, .refusedStream, on: reactor)
       return false
@@ -23,9 +26,10 @@ extension PushServer {
     case .dropBeforeProcessing, .dropAfterProcessing:
       connection.link.closeAbruptly(on: reactor)
       return false
-    case .announceStreams(let count):
-      announce(count, connection, on: reactor)
+    case .announceStreams, .ignorePings:
+      strike(fault, connection, on: reactor)
       return true
+    case .answer, .delay: return true
     }
   }
 
@@ -36,9 +40,12 @@ extension PushServer {
       let last = lastStream.number(atStream: connection.lastStream)
       sayGoodbye(last, HTTP2ErrorCode(rawValue: code), Array(debug.utf8), connection, on: reactor)
     case .dropBeforeProcessing, .dropAfterProcessing: connection.link.closeAbruptly(on: reactor)
-    case .blackHole: connection.link.fallSilent(on: reactor)
-    case .announceStreams(let count): announce(count, connection, on: reactor)
-    case .refuseStream, .resetStream: break
+    case .blackHole, .silence: connection.link.fallSilent(on: reactor)
+    case .ignorePings: connection.link.acknowledgesPings = false
+    case .announceStreams(let count):
+      connection.conduct.limit(to: count)
+      announce(count, connection, on: reactor)
+    case .refuseStream, .resetStream, .answer, .delay: break
     }
   }
 

@@ -28,6 +28,7 @@ final class PushServer {
   var configuration: HTTP2ServerConfiguration {
     var configuration = HTTP2ServerConfiguration()
     configuration.streamsMax = ConnectionConduct(policy: policy).streams
+    configuration.refusesExcessStreams = policy.refusesExcess
     // What the real service announces.
     configuration.requestFieldsBytesMax = 8000
     return configuration
@@ -41,22 +42,47 @@ final class PushServer {
 
   private func strike(_ fault: ServerFault, number: Int, on reactor: isolated Reactor) {
     guard let connection = connections.values.first(where: { $0.number == number }) else { return }
+    service.note(fault, onConnection: number)
     strike(fault, connection, on: reactor)
   }
 }
 
 extension PushServer: HTTP2RequestHandler {
+  func shouldAdmitConnection(on reactor: isolated Reactor) -> Bool {
+    directory.admits(service.conduct.churn)
+  }
+
   func connectionOpened(_ link: HTTP2ServerConnection, on reactor: isolated Reactor) {
     guard !isClosed else { return link.close(on: reactor) }
     let handle = PushServerHandle(self, on: reactor)
     let number = directory.add(environment: environment, streamsMax: link.streamsMax) { fault, number in
       handle.perform { server, reactor in server.strike(fault, number: number, on: reactor) }
     }
-    connections[ObjectIdentifier(link)] = ServedConnection(link, number: number, policy: policy)
+    welcome(link, number: number, on: reactor)
+  }
+
+  /// A certificate has proved itself with the handshake, so its connection starts with all streams; one for the other
+  /// environment is sent away at once.
+  private func welcome(_ link: HTTP2ServerConnection, number: Int, on reactor: isolated Reactor) {
+    let known = link.clientCertificate.map { certificate in
+      service.withRegistry { $0.certificates[RegisteredCertificate.fingerprint(of: certificate)] }
+    }
+    var policy = policy
+    if known != nil { policy.startsWithOne = false }
+    let connection = ServedConnection(link, number: number, certificate: .init(known), policy: policy)
+    connections[ObjectIdentifier(link)] = connection
+    if connection.conduct.streams != link.streamsMax { announce(connection.conduct.streams, connection, on: reactor) }
+    if let known = known ?? nil, !known.environments.contains(environment) {
+      return sayGoodbye("BadCertificateEnvironment", connection, on: reactor)
+    }
+    if let limit = service.conduct.idleMilliseconds {
+      connection.idle = IdleWatch(.milliseconds(limit), connection, of: self, on: reactor)
+    }
   }
 
   func connectionClosed(_ link: HTTP2ServerConnection, on reactor: isolated Reactor) {
     guard let connection = connections.removeValue(forKey: ObjectIdentifier(link)) else { return }
+    connection.idle?.stop(on: reactor)
     directory.remove(connection.number)
   }
 
@@ -70,8 +96,13 @@ extension PushServer: HTTP2RequestHandler {
     let origin = RequestOrigin(
       environment: environment, connection: connection.number, stream: request.streamID,
       arrival: Self.wallTime(ofMonotonic: request.arrival))
-    let reception = service.receive(InspectedRequest(request), from: origin, binding: &connection.binding)
-    directory.update(connection.number) { $0.requests += 1 }
+    connection.idle?.noteActivity()
+    let inspected = InspectedRequest(request, certificate: connection.certificate)
+    let reception = service.receive(inspected, from: origin, binding: &connection.binding)
+    directory.update(connection.number) { summary in
+      summary.requests += 1
+      summary.refusedStreams = link.refusedStreams
+    }
     act(on: reception, request.streamID, connection, on: reactor)
   }
 

@@ -6,6 +6,8 @@ public struct StreamPolicy: Equatable, Sendable {
   public var startsWithOne = true
   /// Whether a refusal other than 410 takes the streams down to one, until the next push is accepted.
   public var dropsAfterRefusal = true
+  /// Whether streams over the limit are refused; otherwise the limit is only announced.
+  public var refusesExcess = true
   /// `BadDeviceToken` answers without a success between them that end a connection; nil never does. The real number is
   /// unpublished.
   public var badTokensMax: Int? = 20

@@ -56,6 +56,10 @@ extension ServerFault {
     case .refuseStream: "refused stream"
     case .resetStream: "reset"
     case .announceStreams: "streams"
+    case .silence: "silence"
+    case .ignorePings: "PINGs ignored"
+    case .answer: "answer"
+    case .delay: "delay"
     }
   }
 }

@@ -1,0 +1,47 @@
+internal import HTTPServing
+
+/// How the server treats its clients, as scripts change and see it. What is absent stays as it is.
+struct ConductDocument: ControlDocument, Encodable {
+  var delayMilliseconds: Int?
+  /// 0 takes the limit away.
+  var idleMilliseconds: Int?
+  /// 0 pushes take the limit away.
+  var tokenRate: TokenRate?
+  /// 0 connections take the limit away.
+  var churn: ChurnLimit?
+
+  enum CodingKeys: String, CodingKey, CaseIterable {
+    case delayMilliseconds = "delay_ms"
+    case idleMilliseconds = "idle_ms"
+    case tokenRate = "token_rate"
+    case churn
+  }
+
+  init(_ conduct: ServerConduct, _ tokenRate: TokenRate?) {
+    delayMilliseconds = conduct.delayMilliseconds
+    idleMilliseconds = conduct.idleMilliseconds
+    self.tokenRate = tokenRate
+    churn = conduct.churn
+  }
+
+  /// - Throws: `ProblemDetails` for a number that makes no sense.
+  func check() throws(ProblemDetails) {
+    try ControlLimits.check("delay_ms", delayMilliseconds)
+    try ControlLimits.check("idle_ms", idleMilliseconds)
+    try ControlLimits.check("token_rate.pushes", tokenRate?.pushes, to: ControlLimits.countMax)
+    try ControlLimits.check("token_rate.seconds", tokenRate?.seconds, from: 1, to: ControlLimits.secondsMax)
+    try ControlLimits.check("churn.connections", churn?.connections, to: ControlLimits.countMax)
+    try ControlLimits.check("churn.seconds", churn?.seconds, from: 1, to: ControlLimits.secondsMax)
+    try ControlLimits.check("churn.refused_ms", churn?.refusedMilliseconds, from: 1)
+  }
+
+  func change(_ conduct: inout ServerConduct) {
+    if let delayMilliseconds { conduct.delayMilliseconds = delayMilliseconds }
+    if let idleMilliseconds { conduct.idleMilliseconds = idleMilliseconds == 0 ? nil : idleMilliseconds }
+    if let churn { conduct.churn = churn.connections == 0 ? nil : churn }
+  }
+
+  func change(_ registry: inout SimulationRegistry) {
+    if let tokenRate { registry.tokenRate = tokenRate.pushes == 0 ? nil : tokenRate }
+  }
+}
