@@ -10,49 +10,7 @@ struct SimulatorCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "apns-simulator",
     abstract: "A local APNs that checks, answers and misbehaves like the real one.",
-    discussion: """
-      It speaks HTTP/2 over TLS and judges each push as Apple's service does:
-      provider token, headers, topic, size, device token. Each refusal has
-      Apple's reason. What it does not know, it refuses: so name a key and an
-      app, and register device tokens, or accept any:
-
-        apns-simulator --key ABC123DEFG:DEF123GHIJ:AuthKey.p8 \\
-          --bundle com.example.app --accept-any-token --ca-out ca.pem
-
-      The sender then needs the address, https://127.0.0.1:2197, and the
-      authority to trust, ca.pem.
-
-      The rest is said to the control endpoint, in plain HTTP and JSON:
-
-        PUT /tokens/TOKEN   {"environment": "production", "bundle_id": "..."}
-                            and, if wanted, "unregistered_at_ms",
-                            "expired_at_ms", "delay_ms", "answers":
-                            [{"status": 503, "reason": "...", "times": 2}]
-        GET /tokens         and DELETE /tokens/TOKEN
-        GET /pushes         ?after=N&limit=&token=&collapse_id=&apns_id=
-        GET /pushes/wait    ?count=N&timeout_ms=  until N pushes have come
-        DELETE /pushes      forgets pushes, counters and screens
-        GET /screen         what devices show, and how often each line came
-        GET /lint           what was accepted and should not have been sent
-        GET /connections    and GET /healthz
-        POST /keys          {"key_id", "team_id", "pem"} and, if wanted,
-                            "environment", "topics", "related_key_id"
-        POST /clock         {"advance_ms": 3600000}
-        POST /faults        {"kind": "goaway", "skip": 10, "times": 1}
-        DELETE /faults      forgets those that wait
-
-      Kinds of faults: goaway ("last_stream": current, previous, none, all or
-      "7"; "code"; "debug"), drop_before, drop_after, black_hole,
-      refuse_stream, reset_stream ("code"), streams ("streams": a limit). Each
-      lets "skip" requests pass, then hits "times", which is 1. With
-      "now": true it happens to every open connection at once.
-
-        curl -X PUT localhost:2199/tokens/00ff -d \\
-          '{"environment": "production", "bundle_id": "com.example.app"}'
-        curl 'localhost:2199/pushes/wait?count=1'
-
-      SIGTERM and SIGINT stop it.
-      """)
+    discussion: SimulatorHelp.text)
 
   @Option(help: "Where production listens; port 0 takes a free one.")
   var listen = ListenAddress("127.0.0.1", 2197)
@@ -75,11 +33,14 @@ struct SimulatorCommand: AsyncParsableCommand {
   @OptionGroup(title: "TLS")
   var tls: TLSOptions
 
-  @Option(help: "Streams that a connection may have open once a push was accepted.")
-  var streams = 1000
+  @Option(help: "A file of registrations and faults, each with its time.")
+  var scenario: String?
 
-  @Flag(help: "Allow all streams from the start, and after refusals.")
-  var fixedStreams = false
+  @OptionGroup(title: "Streams")
+  var streams: StreamOptions
+
+  @OptionGroup(title: "Conduct")
+  var conduct: ConductOptions
 
   @Option(help: "Push records kept in full.")
   var records = PushLog.capacityDefault
@@ -91,7 +52,7 @@ struct SimulatorCommand: AsyncParsableCommand {
   var logLevel = Logger.Level.info
 
   func validate() throws {
-    guard streams > 0, records > 0 else { throw ValidationError("--streams and --records are numbers from 1") }
+    guard records > 0 else { throw ValidationError("--records is a number from 1") }
   }
 
   func run() async throws {
@@ -117,6 +78,15 @@ struct SimulatorCommand: AsyncParsableCommand {
     return level
   }
 
+  private static func scenario(at path: String) throws -> Scenario {
+    let text = try TextFile.read(path)
+    do throws(ScenarioError) {
+      return try Scenario(parsing: text)
+    } catch {
+      throw ValidationError("\(path): \(error)")
+    }
+  }
+
   private func simulatorConfiguration() throws -> APNSSimulatorConfiguration {
     var configuration = APNSSimulatorConfiguration()
     configuration.listeners[.production] = listen.address
@@ -126,9 +96,10 @@ struct SimulatorCommand: AsyncParsableCommand {
     for key in key { configuration.registry.register(try key.load()) }
     for bundle in bundle { configuration.registry.registerBundle(bundle.identifier, team: bundle.team) }
     configuration.registry.acceptsAnyToken = acceptAnyToken
-    configuration.streams.streamsMax = streams
-    configuration.streams.startsWithOne = !fixedStreams
-    configuration.streams.dropsAfterRefusal = !fixedStreams
+    configuration.registry.tokenRate = conduct.tokenRate?.rate
+    configuration.conduct = conduct.conduct
+    configuration.streams = streams.policy
+    configuration.scenario = try scenario.map(Self.scenario)
     configuration.recordsMax = records
     return configuration
   }
