@@ -20,11 +20,8 @@ func command(_ name: String, _ dependencies: [Target.Dependency] = []) -> Target
   .executableTarget(name: name, dependencies: dependencies, swiftSettings: strict)
 }
 
-func tests(
-  _ name: String, _ dependencies: [Target.Dependency] = [], exclude: [String] = [], resources: [Resource] = []
-) -> Target {
-  .testTarget(
-    name: name, dependencies: dependencies, exclude: exclude, resources: resources, swiftSettings: strict)
+func tests(_ name: String, _ dependencies: [Target.Dependency] = [], exclude: [String] = []) -> Target {
+  .testTarget(name: name, dependencies: dependencies, exclude: exclude, swiftSettings: strict)
 }
 
 let argumentParser: Target.Dependency = .product(name: "ArgumentParser", package: "swift-argument-parser")
@@ -125,15 +122,24 @@ let package = Package(
     layer(
       "APNSSimulation",
       ["HTTP1", "HTTP2", "HTTPServing", "Reactors", "TLSStreams", crypto, deque, httpTypes, logging]),
+    .target(
+      name: "TestAPNSCases", dependencies: ["APNSSimulation", "TLSStreams", crypto, yams],
+      path: "Tests/TestAPNSCases", resources: [.copy("Resources")], swiftSettings: strict),
     tests(
-      "APNSSimulationTests", ["APNSSimulation", "HTTP2", "Reactors", "TLSStreams", crypto, yams],
-      resources: [.copy("Resources")]),
+      "APNSSimulationTests",
+      ["APNSSimulation", "HTTP2", "HTTPServing", "Reactors", "TLSStreams", "TestAPNSCases", crypto]),
     tests("APNSPayloadTests", ["APNSCore", "APNSSimulation", crypto]),
 
-    // The client against the simulator, with everything that can happen to connections.
+    // The client against the simulator: everything that can happen to connections, and one list of cases for both.
     tests(
       "APNSFaultTests",
       ["APNS", "APNSCore", "APNSSimulation", "Reactors", "TLSStreams", crypto, logging, "TestReactors"]),
+    tests(
+      "APNSConformanceTests",
+      [
+        "APNS", "APNSCore", "APNSSimulation", "HTTP2", "Reactors", "TLSStreams", "TestAPNSCases", "TestPostgres",
+        crypto, logging,
+      ]),
 
     // Commands: wiring only.
     command(
