@@ -85,16 +85,64 @@ struct ControlRoutesTests {
     }
   }
 
+  @Test("conduct is changed member by member, and shown")
+  func conduct() async throws {
+    try await SimulatorScene.play { scene, reactor in
+      let control = scene.addresses.control
+      let churn = #""churn":{"connections":5,"refused_ms":100,"seconds":60}"#
+      for change in [#"{"delay_ms":3,"idle_ms":9000}"#, #"{"token_rate":{"pushes":2,"seconds":60},\#(churn)}"#] {
+        #expect(try await ControlClient.send("POST", "/conduct", change, to: control, on: reactor).status == 204)
+      }
+      let shown = try await ControlClient.send("GET", "/conduct", to: control, on: reactor)
+      #expect(
+        shown.body == #"{\#(churn),"delay_ms":3,"idle_ms":9000,"token_rate":{"pushes":2,"seconds":60}}"#)
+      let reset = #"{"idle_ms":0,"token_rate":{"pushes":0,"seconds":1}}"#
+      #expect(try await ControlClient.send("POST", "/conduct", reset, to: control, on: reactor).status == 204)
+      #expect(scene.service.conduct.idleMilliseconds == nil && scene.service.conduct.delayMilliseconds == 3)
+      #expect(scene.service.withRegistry { $0.tokenRate } == nil)
+    }
+  }
+
+  @Test("faults are shown while they wait and when they have happened, and refused connections are counted")
+  func faults() async throws {
+    try await SimulatorScene.play { scene, reactor in
+      let control = scene.addresses.control
+      let connection = try await scene.connect(on: reactor)
+      let push = scene.push(try scene.providerToken())
+      for fault in [#"{"kind":"delay","delay_ms":1}"#, #"{"kind":"streams","streams":4,"skip":2}"#] {
+        #expect(try await ControlClient.send("POST", "/faults", fault, to: control, on: reactor).status == 204)
+      }
+      #expect(await connection.outcome(of: push, on: reactor) == "200")
+      let shown = try await ControlClient.send("GET", "/faults", to: control, on: reactor)
+      #expect(shown.body.contains(#""waiting":[{"kind":"streams","skip":2,"streams":4,"times":1}]"#))
+      #expect((shown.json["met"] as? [[String: Any]])?.map { $0["kind"] as? String } == ["delay"])
+      let refuse = #"{"kind":"refuse_connections"}"#
+      #expect(try await ControlClient.send("POST", "/faults", refuse, to: control, on: reactor).status == 204)
+      await #expect(throws: (any Error).self) { _ = try await scene.connect(on: reactor) }
+      let connections = try await ControlClient.send("GET", "/connections", to: control, on: reactor)
+      #expect(connections.json["refused"] as? Int == 1 && connections.json["opened"] as? Int == 1)
+      #expect(try await ControlClient.send("DELETE", "/faults", to: control, on: reactor).status == 204)
+      let empty = try await ControlClient.send("GET", "/faults", to: control, on: reactor)
+      #expect(empty.body == #"{"met":[],"waiting":[]}"#)
+    }
+  }
+
   @Test(
     "what makes no sense is refused and named",
     arguments: [
-      ("PUT", "/tokens/00f", "{}", "even number"), ("PUT", "/tokens/00ff", "{}", "environment"),
+      ("PUT", "/tokens/00f", #"{"environment":"production","bundle_id":"a"}"#, "even number"),
+      ("PUT", "/tokens/00ff", "{}", "environment"),
       ("PUT", "/tokens/00ff", #"{"enviroment":"production"}"#, "enviroment"), ("PUT", "/tokens/00ff", "[]", "body"),
       ("GET", "/pushes?after=-1", "", "after"), ("GET", "/pushes/wait", "", "count"),
       ("POST", "/faults", #"{"kind":"streams"}"#, "streams"), ("POST", "/faults", #"{"kind":"flood"}"#, "flood"),
       ("POST", "/faults", #"{"kind":"goaway","last_stream":"some"}"#, "last_stream"),
       ("POST", "/faults", #"{"kind":"refuse_stream","now":true}"#, "now"),
       ("POST", "/keys", #"{"key_id":"K","team_id":"T","pem":"x"}"#, "pem"),
+      ("POST", "/bundles", #"{"bundle":"a"}"#, "bundle_id"), ("POST", "/conduct", #"{"delay_ms":-1}"#, "delay_ms"),
+      ("POST", "/certificates", #"{"pem":"x","topics":["a"]}"#, "certificate"),
+      ("POST", "/conduct", #"{"churn":{"connections":1,"seconds":1,"refused_ms":0}}"#, "refused_ms"),
+      ("PUT", "/tokens/00ff", #"{"environment":"sandbox","bundle_id":"a","answers":[{"status":99}]}"#, "status"),
+      ("PUT", "/tokens/00ff", #"{"environment":"sandbox","bundle_id":"a","delay_ms":-1}"#, "delay_ms"),
     ])
   func refusals(_ method: String, _ target: String, _ body: String, _ named: String) async throws {
     try await SimulatorScene.play { scene, reactor in

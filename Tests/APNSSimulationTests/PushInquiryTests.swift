@@ -2,6 +2,8 @@ import Testing
 
 @testable import APNSSimulation
 
+private func mismatches(_ count: Int) -> [String] { Array(repeating: "payload-type-mismatch", count: count) }
+
 @Suite("The checks of a request")
 struct PushInquiryTests {
   @Test(
@@ -51,6 +53,8 @@ struct PushInquiryTests {
       ("liveactivity", #"{"aps":{"timestamp":1,"event":"end"}}"#, []),
       ("liveactivity", #"{"aps":{"event":"update"}}"#, ["live-activity-missing-key", "live-activity-missing-key"]),
       ("mdm", #"{"mdm":"magic"}"#, []),
+      ("alert", #"{"aps":{"alert":"hi","content-state":{},"event":"update"}}"#, mismatches(2)),
+      ("widgets", #"{"aps":{"content-changed":true}}"#, []), ("widgets", #"{"aps":{}}"#, mismatches(1)),
     ])
   func lint(_ type: String, _ payload: String, _ codes: [String]) throws {
     var inquiry = inquiry(fields: [], body: payload)

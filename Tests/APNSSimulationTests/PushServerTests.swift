@@ -19,6 +19,9 @@ struct PushServerTests {
       (.goAway(lastStream: .previous, code: 0, debug: ""), "not processed: goaway", 0),
       (.goAway(lastStream: .none, code: 7, debug: "too many streams"), "not processed: goaway", 0),
       (.announceStreams(3), "200", 1),
+      (.ignorePings, "200", 1),
+      (.delay(milliseconds: 20), "200", 1),
+      (.answer(ScriptedAnswer(status: 503, reason: "Shutdown")), #"503 {"reason":"Shutdown"}"#, 1),
     ])
   func faults(_ fault: ServerFault, _ outcome: String, _ recorded: Int) async throws {
     try await SimulatorScene.play { scene, reactor in
@@ -28,6 +31,41 @@ struct PushServerTests {
       scene.script(fault)
       #expect(await connection.outcome(of: push, on: reactor) == outcome)
       #expect(scene.service.withLog { $0.total } == 1 + recorded)
+      let met = try #require(scene.service.metFaults.first)
+      #expect(met.kind == fault.kind.rawValue && met.stream == 3 && met.connection == 1)
+      #expect(met.push == (recorded == 1 ? 2 : nil) && met.token == SimulatorScene.token)
+    }
+  }
+
+  @Test("a connection that falls silent neither answers nor ends")
+  func silence() async throws {
+    try await SimulatorScene.play { scene, reactor in
+      let connection = try await scene.connect(on: reactor)
+      let push = scene.push(try scene.providerToken())
+      #expect(await connection.outcome(of: push, on: reactor) == "200")
+      scene.script(.silence)
+      for _ in 0..<2 {
+        #expect(await connection.outcome(of: push, within: .milliseconds(100), on: reactor) == "unknown: deadline")
+      }
+      #expect(scene.service.withLog { $0.total } == 1 && connection.state == .ready)
+    }
+  }
+
+  @Test("a device that gets more than its rate is protected, the others are not held up")
+  func tokenRate() async throws {
+    try await SimulatorScene.play({ $0.registry.tokenRate = TokenRate(pushes: 2, seconds: 3600) }) { scene, reactor in
+      scene.service.withRegistry { registry in
+        _ = registry.register(RegisteredDevice(environment: .production, bundle: "com.example.app"), token: "b0b0")
+      }
+      let connection = try await scene.connect(on: reactor)
+      let token = try scene.providerToken()
+      var outcomes: [String] = []
+      for device in ["a0a0", "A0A0", "a0a0", "b0b0"] {
+        outcomes.append(await connection.outcome(of: scene.push(token, to: device), on: reactor))
+      }
+      #expect(outcomes == ["200", "200", #"429 {"reason":"TooManyRequests"}"#, "200"])
+      scene.service.clock.advance(milliseconds: 1_800_000)
+      #expect(await connection.outcome(of: scene.push(token), on: reactor) == "200")
     }
   }
 

@@ -1,5 +1,6 @@
 import Crypto
 import Synchronization
+import TestAPNSCases
 import Testing
 
 @testable import APNSSimulation

@@ -3,6 +3,7 @@ import Foundation
 import HTTP2
 import Reactors
 import TLSStreams
+import TestAPNSCases
 import Testing
 
 @testable import APNSSimulation

@@ -1,17 +1,20 @@
-import Foundation
-
-@testable import APNSSimulation
+package import APNSSimulation
+internal import Foundation
 
 /// A request of the case file: the defaults with a case's own values on top.
-struct CaseRequest {
-  let environment: SimulatedEnvironment
-  let inspected: InspectedRequest
+package struct CaseRequest {
+  /// Where it goes.
+  package let environment: SimulatedEnvironment
+  /// The request itself.
+  package let inspected: InspectedRequest
+  /// The client certificate that the connection has, by its name in the fixtures.
+  package let certificate: String?
 
   /// - Parameter providerToken: makes the provider token of a preset's name.
-  init(
-    _ overrides: CaseFile.Mapping, defaults: CaseFile.Mapping, fixtures: CaseFixtures,
-    providerToken: (String) throws -> String
+  package init(
+    _ overrides: CaseFile.Mapping, fixtures: CaseFixtures, providerToken: (String) throws -> String
   ) throws {
+    let defaults = try CaseFile.mapping("defaults", in: CaseFile.load())
     var merged = CaseFile.merge(defaults, overrides)
     // A body replaces the default one as a whole; its kinds do not mix.
     if let body = overrides["body"] { merged["body"] = body }
@@ -25,8 +28,8 @@ struct CaseRequest {
       method: merged["method"] as? String ?? "",
       path: (merged["path"] as? String ?? "").replacingOccurrences(of: "{token}", with: token),
       fields: fields,
-      body: try Self.body(CaseFile.mapping("body", in: merged)),
-      certificate: try (merged["certificate"] as? String).map { .topics(try fixtures.certificateTopics($0)) } ?? .none)
+      body: try Self.body(CaseFile.mapping("body", in: merged)))
+    certificate = merged["certificate"] as? String
   }
 
   private static func fields(_ merged: CaseFile.Mapping) throws -> [(name: String, value: String)] {

@@ -1,8 +1,8 @@
-import Crypto
-import Foundation
+package import Crypto
+internal import Foundation
 
 /// Provider tokens, good ones and every kind of bad ones.
-struct ProviderTokenMint {
+package struct ProviderTokenMint {
   var algorithm = "ES256"
   /// Nil leaves `kid` out.
   var keyIdentifier: String?
@@ -10,8 +10,16 @@ struct ProviderTokenMint {
   /// JSON text; nil leaves `iat` out.
   var issuedAt: String?
 
+  package init(algorithm: String = "ES256", keyIdentifier: String?, issuer: String, issuedAt: String?) {
+    self.algorithm = algorithm
+    self.keyIdentifier = keyIdentifier
+    self.issuer = issuer
+    self.issuedAt = issuedAt
+  }
+
+  /// Signs a token.
   /// - Parameter form: `raw`, `der`, `corrupt` or `empty`.
-  func sign(with key: P256.Signing.PrivateKey, as form: String = "raw") throws -> String {
+  package func sign(with key: P256.Signing.PrivateKey, as form: String = "raw") throws -> String {
     let kid = keyIdentifier.map { #","kid":"\#($0)""# } ?? ""
     let iat = issuedAt.map { #","iat":\#($0)"# } ?? ""
     let header = Self.base64URL(Data(#"{"alg":"\#(algorithm)"\#(kid)}"#.utf8))

@@ -1,14 +1,14 @@
-import Foundation
-import Yams
+internal import Foundation
+internal import Yams
 
 /// The case file, and how its shorthand is read.
-enum CaseFile {
-  typealias Mapping = [String: Any]
+package enum CaseFile {
+  package typealias Mapping = [String: Any]
 
   /// Read once: a debug build takes a tenth of a second for it.
-  private static let shared = Result { Recipe(mapping: try read()) }
+  private static let shared = Result { Recipe(try read()) }
 
-  static func load() throws -> Mapping {
+  package static func load() throws -> Mapping {
     try shared.get().mapping
   }
 
@@ -19,12 +19,12 @@ enum CaseFile {
     return mapping
   }
 
-  static func mapping(_ name: String, in parent: Mapping) throws -> Mapping {
+  package static func mapping(_ name: String, in parent: Mapping) throws -> Mapping {
     guard let found = parent[name] as? Mapping else { throw CaseFileError.missing(name) }
     return found
   }
 
-  static func list(_ name: String, in parent: Mapping) throws -> [Mapping] {
+  package static func list(_ name: String, in parent: Mapping) throws -> [Mapping] {
     guard let found = parent[name] as? [Mapping] else { throw CaseFileError.missing(name) }
     return found
   }
@@ -47,7 +47,18 @@ enum CaseFile {
   }
 }
 
-enum CaseFileError: Error {
+package enum CaseFileError: Error {
   case unreadable
   case missing(String)
+}
+
+/// Untyped YAML that the tests pass around.
+///
+/// Unchecked is safe: the values are strings, numbers and collections of them, and nothing changes them after reading.
+package struct Recipe: @unchecked Sendable {
+  package let mapping: CaseFile.Mapping
+
+  package init(_ mapping: CaseFile.Mapping) {
+    self.mapping = mapping
+  }
 }

@@ -1,31 +1,39 @@
-import Crypto
-import Foundation
+package import APNSSimulation
+internal import Crypto
+internal import Foundation
+package import TLSStreams
 
-@testable import APNSSimulation
-
-/// The keys, apps, devices and provider tokens of the case file.
-struct CaseFixtures: Sendable {
+/// The keys, apps, devices, certificates and provider tokens of the case file.
+package struct CaseFixtures: Sendable {
   private static let loaded = Result { try CaseFixtures(CaseFile.load()) }
 
-  let now: WallInstant
+  /// The time of the cases.
+  package let now: WallInstant
+  /// Client certificates by name, self-signed as far as the service can tell.
+  package let certificates: [String: CertificateAuthority.Identity]
   private let privateKeys: [String: P256.Signing.PrivateKey]
   private let recipe: Recipe
 
   private var fixtures: CaseFile.Mapping { recipe.mapping }
 
   /// One set of keys serves all tests: making a pair takes longer than most cases.
-  static func shared() throws -> CaseFixtures {
+  package static func shared() throws -> CaseFixtures {
     try loaded.get()
   }
 
   private init(_ file: CaseFile.Mapping) throws {
     let fixtures = try CaseFile.mapping("fixtures", in: file)
-    recipe = Recipe(mapping: fixtures)
+    recipe = Recipe(fixtures)
     now = WallInstant(seconds: Int64(fixtures["now"] as? Int ?? 0))
+    let authority = try CertificateAuthority(name: "Client certificates")
+    certificates = try CaseFile.mapping("certificates", in: fixtures).mapValues { _ in
+      try authority.issue(for: ["client"])
+    }
     privateKeys = try CaseFile.mapping("keys", in: fixtures).mapValues { _ in P256.Signing.PrivateKey() }
   }
 
-  func registry() throws -> SimulationRegistry {
+  /// Everything registered, as the cases have it.
+  package func registry() throws -> SimulationRegistry {
     var registry = SimulationRegistry()
     for (team, value) in try CaseFile.mapping("teams", in: fixtures) {
       for bundle in (value as? CaseFile.Mapping)?["bundles"] as? [String] ?? [] {
@@ -39,23 +47,33 @@ struct CaseFixtures: Sendable {
       guard let device = device(value as? CaseFile.Mapping ?? [:]) else { continue }
       registry.register(device, token: try deviceToken(name))
     }
+    for (name, value) in try CaseFile.mapping("certificates", in: fixtures) {
+      try register(name, value as? CaseFile.Mapping ?? [:], in: &registry)
+    }
     return registry
   }
 
-  func deviceToken(_ name: String) throws -> String {
+  private func register(
+    _ name: String, _ value: CaseFile.Mapping, in registry: inout SimulationRegistry
+  ) throws {
+    let environment = SimulatedEnvironment(rawValue: value["env"] as? String ?? "") ?? .production
+    let certificate = RegisteredCertificate(environments: [environment], topics: value["topics"] as? [String] ?? [])
+    guard let der = try PEM.text(certificates[name]?.certificate ?? "").certificatesAsDER().first else {
+      throw CaseFileError.missing(name)
+    }
+    registry.register(certificate, der: der)
+  }
+
+  /// A device token's hexadecimal digits by its name.
+  package func deviceToken(_ name: String) throws -> String {
     guard let value = try CaseFile.mapping("device_tokens", in: fixtures)[name] else {
       throw CaseFileError.missing(name)
     }
     return try CaseFile.text(value)
   }
 
-  func certificateTopics(_ name: String) throws -> [String] {
-    let certificates = try CaseFile.mapping("certificates", in: fixtures)
-    return try CaseFile.mapping(name, in: certificates)["topics"] as? [String] ?? []
-  }
-
   /// Signs a provider token by its recipe. Identifiers without a key are signed by a stranger.
-  func mint(_ name: String, at now: WallInstant) throws -> String {
+  package func mint(_ name: String, at now: WallInstant) throws -> String {
     let recipe = try CaseFile.mapping(name, in: CaseFile.mapping("jwt", in: fixtures))
     let kid = recipe["kid"] as? String
     let signer = kid.flatMap { privateKeys[$0] } ?? P256.Signing.PrivateKey()
