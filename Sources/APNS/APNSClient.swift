@@ -11,6 +11,9 @@ public final class APNSClient {
   let lanes: [APNSEnvironment: APNSLane]
   private let logger: Logger
 
+  /// Requests beyond the first of a push, so far.
+  public private(set) var resends = 0
+
   /// Makes a client; connections are opened by ``warmUp(_:on:)`` or by the first push.
   /// - Parameters:
   ///   - endpoints: where each environment is. context: from ``makeContext(certificatesFile:)``, for all reactors.
@@ -83,6 +86,7 @@ public final class APNSClient {
         return attempt
       }
       resends += 1
+      self.resends += 1
     }
   }
 
