@@ -149,6 +149,7 @@ let package = Package(
         "ServiceSettings", "TLSStreams", argumentParser, lifecycle, logging, signals,
       ]),
     command("apns-simulator", ["APNSSimulation", "Reactors", argumentParser, logging, signals]),
+    command("tacet-bench", ["APNS", "APNSCore", "Reactors", "TLSStreams", argumentParser, crypto, logging]),
 
     // The shape of the sources themselves.
     tests("StructureTests"),
