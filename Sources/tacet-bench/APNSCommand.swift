@@ -1,0 +1,89 @@
+import APNS
+import APNSCore
+import ArgumentParser
+import Logging
+import Reactors
+
+/// `tacet-bench apns`: what the client of the service takes for a push, and what it brings.
+struct APNSCommand: AsyncParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "apns",
+    abstract: "Sends pushes through the service's APNs client, from one reactor.",
+    discussion: """
+      Prints pushes per second, processor time per push, latencies, and what
+      became of the pushes. A push without a final answer is sent again with
+      the same identifiers, as the service does; one that has none after eight
+      attempts is lost. Fails when a push was lost.
+      """)
+
+  @Option(help: "The server, https://HOST:PORT.")
+  var url: ServerAddress
+
+  @Option(help: "A PEM file with the authority of the server's certificate.")
+  var caFile: String?
+
+  @Option(help: "Pushes to send.")
+  var pushes = 100_000
+
+  @Option(help: "Pushes in flight at once.")
+  var concurrency = 100
+
+  @Option(help: "Clients that take turns, with a connection each.")
+  var connections = 1
+
+  @Option(help: "Pushes per second at the most; as many as go through when left out.")
+  var rate: Double?
+
+  @Option(help: "Pushes sent before, which do not count.")
+  var warmUp = 0
+
+  @OptionGroup(title: "What is sent")
+  var content: PushOptions
+
+  @Flag(help: "One line of JSON instead of text.")
+  var json = false
+
+  @Option(help: "trace, debug, info, notice, warning, error or critical; to standard error.", transform: Self.level)
+  var logLevel = Logger.Level.critical
+
+  func validate() throws {
+    guard pushes > 0, concurrency > 0, connections > 0, warmUp >= 0 else {
+      throw ValidationError("--pushes, --concurrency and --connections are numbers from 1, --warm-up from 0")
+    }
+    guard rate.map({ $0 > 0 }) != false else { throw ValidationError("--rate is above 0") }
+  }
+
+  func run() async throws {
+    let report = try await measure()
+    print(json ? try report.json() : report.text)
+    if report.lost > 0 { throw ExitCode.failure }
+  }
+
+  private func measure() async throws -> LoadReport {
+    let tokens = try await ProviderTokenSource(content.credentials())
+    let series = try content.series()
+    let group = try ReactorGroup(count: 1)
+    let measurement = try APNSMeasurement(
+      endpoint: url.endpoint, context: APNSClient.makeContext(certificatesFile: caFile), tokens: tokens, series: series,
+      connections: connections, concurrency: concurrency, logger: logger())
+    let (pushes, warmUp, rate) = (pushes, warmUp, rate)
+    let report = try await group.reactors[0].perform { reactor in
+      try await measurement.run(pushes: pushes, warmUp: warmUp, rate: rate, on: reactor)
+    }
+    await group.stop()
+    return report
+  }
+
+  private func logger() -> Logger {
+    Logger(label: "tacet-bench") { [logLevel] label in
+      var handler = StreamLogHandler.standardError(label: label)
+      handler.logLevel = logLevel
+      return handler
+    }
+  }
+
+  private static func level(named name: String) throws -> Logger.Level {
+    guard let level = Logger.Level(rawValue: name) else { throw ValidationError("\(name) is no log level") }
+    return level
+  }
+}

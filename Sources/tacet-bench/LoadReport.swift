@@ -1,0 +1,73 @@
+import FoundationEssentials
+
+/// A load's figures.
+struct LoadReport: Encodable, Sendable {
+  let pushes: Int
+  let seconds: Double
+  let pushesPerSecond: Double
+  let cpuMicrosecondsPerPush: Double
+  let latencyMillisecondsP50: Double
+  let latencyMillisecondsP99: Double
+  /// Final answers by their status.
+  let statuses: [String: Int]
+  /// Attempts without a final answer, by their reason.
+  let failures: [String: Int]
+  let resends: Int
+  /// The warm-up's included.
+  let connectionsOpened: Int
+  let lost: Int
+  let bodyBytes: Int
+
+  init(_ books: LoadBooks, spent: ProcessUsage, bodyBytes: Int, connectionsOpened: Int) {
+    pushes = books.latencies.count
+    seconds = Double(spent.monotonic) / 1e9
+    pushesPerSecond = Double(pushes) / seconds
+    cpuMicrosecondsPerPush = Double(spent.processor) / 1e3 / Double(max(pushes, 1))
+    let sorted = books.latencies.sorted()
+    latencyMillisecondsP50 = Self.milliseconds(at: 0.5, of: sorted)
+    latencyMillisecondsP99 = Self.milliseconds(at: 0.99, of: sorted)
+    statuses = Dictionary(uniqueKeysWithValues: books.statuses.map { (String($0), $1) })
+    failures = books.failures
+    resends = books.resends
+    self.connectionsOpened = connectionsOpened
+    lost = books.lost
+    self.bodyBytes = bodyBytes
+  }
+
+  /// The smallest value that at least this share of all values does not exceed; 0 when there are none.
+  static func milliseconds(at share: Double, of sorted: [UInt64]) -> Double {
+    guard !sorted.isEmpty else { return 0 }
+    let rank = Int((Double(sorted.count) * share).rounded(.up))
+    return Double(sorted[max(rank, 1) - 1]) / 1e6
+  }
+
+  /// One object in one line, keys sorted and in snake case.
+  func json() throws -> String {
+    let encoder = JSONEncoder()
+    encoder.keyEncodingStrategy = .convertToSnakeCase
+    encoder.outputFormatting = .sortedKeys
+    return String(decoding: try encoder.encode(self), as: UTF8.self)
+  }
+
+  /// A line for each figure.
+  var text: String {
+    """
+    pushes              \(pushes) of \(bodyBytes) bytes in \(Self.hundredths(seconds)) s
+    pushes per second   \(Int(pushesPerSecond))
+    processor time      \(Self.hundredths(cpuMicrosecondsPerPush)) µs per push
+    latency             \(Self.hundredths(latencyMillisecondsP50)) ms median, \
+    \(Self.hundredths(latencyMillisecondsP99)) ms for 99 of 100
+    final answers       \(Self.list(statuses))
+    other attempts      \(Self.list(failures))
+    resends             \(resends)
+    connections opened  \(connectionsOpened)
+    lost                \(lost)
+    """
+  }
+
+  private static func list(_ counts: [String: Int]) -> String {
+    counts.isEmpty ? "none" : counts.sorted { $0.key < $1.key }.map { "\($0.key): \($0.value)" }.joined(separator: ", ")
+  }
+
+  private static func hundredths(_ value: Double) -> Double { (value * 100).rounded() / 100 }
+}

@@ -1,0 +1,95 @@
+import APNS
+import APNSCore
+import Reactors
+
+/// Keeps a number of pushes in flight until a range of them is through.
+final class PushLoad {
+  /// Attempts for a push, the first included; with the waits between them half a minute of an outage.
+  private static let attemptsMax = 8
+
+  private let series: PushSeries
+  private let channels: [any PushChannel]
+  private let concurrency: Int
+  private let retryWait: Duration
+  private var numbers = 0..<0
+  private var books = LoadBooks()
+  private var failure: PushRequestError?
+  private var senders = 0
+  private let end = Signal()
+
+  /// - Parameter retryWait: the wait before the second attempt, which doubles; a lane of the service waits as long.
+  init(
+    _ series: PushSeries, over channels: [any PushChannel], concurrency: Int, retryWait: Duration = .milliseconds(500)
+  ) {
+    self.series = series
+    self.channels = channels
+    self.concurrency = concurrency
+    self.retryWait = retryWait
+  }
+
+  /// Sends the pushes with these numbers.
+  /// - Parameter rate: pushes per second at the most. Latencies then count from the moment a push was due, so that a
+  ///   stall shows in all pushes that it kept waiting.
+  func send(_ numbers: Range<Int>, rate: Double? = nil, on reactor: isolated Reactor) async throws -> LoadBooks {
+    self.numbers = numbers
+    books = LoadBooks(expecting: numbers.count)
+    let pace = rate.map { Pace(start: Reactor.now, first: numbers.lowerBound, perSecond: $0) }
+    senders = min(concurrency, numbers.count)
+    for _ in 0..<senders {
+      reactor.start {
+        await self.sendUntilNoneIsLeft(pace, on: reactor)
+        self.senderEnded(on: reactor)
+      }
+    }
+    _ = await end.wait(on: reactor)
+    if let failure { throw failure }
+    return books
+  }
+
+  private func sendUntilNoneIsLeft(_ pace: Pace?, on reactor: isolated Reactor) async {
+    do throws(PushRequestError) {
+      while let number = numbers.popFirst() {
+        let start = await pace?.turn(of: number, on: reactor) ?? Reactor.now
+        try await send(number, on: reactor)
+        books.note(latency: Reactor.now &- start)
+      }
+    } catch {
+      failure = error
+    }
+  }
+
+  private func senderEnded(on reactor: isolated Reactor) {
+    senders -= 1
+    if senders == 0 { end.signal(on: reactor) }
+  }
+
+  private func send(_ number: Int, on reactor: isolated Reactor) async throws(PushRequestError) {
+    let request = try series.request(number)
+    let channel = channels[number % channels.count]
+    for attempt in 0..<Self.attemptsMax {
+      if attempt > 0 {
+        books.resends += 1
+        await reactor.sleep(for: retryWait * (1 << (attempt - 1)))
+      }
+      let outcome = await channel.send(request, to: .production, on: reactor)
+      if books.note(outcome) { return }
+    }
+    books.lost += 1
+  }
+}
+
+/// When each push is due.
+private struct Pace {
+  let start: UInt64
+  let first: Int
+  let perSecond: Double
+
+  /// Waits until it is a push's turn.
+  /// - Returns: when that was or should have been, in monotonic nanoseconds.
+  func turn(of number: Int, on reactor: isolated Reactor) async -> UInt64 {
+    let due = start &+ UInt64(Double(number - first) / perSecond * 1e9)
+    let now = Reactor.now
+    if due > now { await reactor.sleep(for: .nanoseconds(due - now)) }
+    return due
+  }
+}
