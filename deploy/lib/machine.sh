@@ -18,7 +18,7 @@ missing_packages() {
 
 # Installs what is missing as root; as anybody else, says which command would.
 require_packages() {
-  local missing=() log
+  local missing=() log package
   if ! command -v dpkg-query >/dev/null; then
     say "This is no Debian or Ubuntu: what corresponds to ${packages_needed[*]} curl openssl pkg-config has to be there already."
     return
@@ -37,20 +37,22 @@ require_packages() {
   progressing "Reading the package lists" "$log" apt-get update
   install_without_cluster "$log"
   progressing "Installing ${missing[*]}" "$log" apt-get install -y --no-install-recommends "${missing[@]}"
-  if [[ " ${missing[*]} " == *' pgbouncer '* ]]; then keep_pooler_off; fi
+  for package in pgbouncer nginx; do
+    if [[ " ${missing[*]} " == *" $package "* ]]; then keep_off "$package"; fi
+  done
   rm -f "$log"
 }
 
-# Debian's pgbouncer package starts a pooler on port 6432 when it is installed and with the machine, which nobody here asked
-# for.
-keep_pooler_off() {
+# keep_off PACKAGE: its own service, which Debian starts when the package is installed and with the machine, and which
+# nobody here asked for.
+keep_off() {
   if [[ -d /run/systemd/system ]]; then
-    systemctl disable --now --quiet pgbouncer
+    systemctl disable --now --quiet "$1"
   else
-    service pgbouncer stop >/dev/null || true # where nothing starts services it does not run
-    update-rc.d pgbouncer disable
+    service "$1" stop >/dev/null || true # where nothing starts services it does not run
+    update-rc.d "$1" disable
   fi
-  say '  pgbouncer: its own service is off, so that no pooler starts by itself'
+  say "  $1: its own service is off, so that no server starts by itself"
 }
 
 # Debian's postgresql package makes and starts a cluster on port 5432 when it is installed, which nobody here asked for.

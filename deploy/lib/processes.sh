@@ -15,14 +15,13 @@ start_process() {
 }
 
 # The pid of a running NAME; nothing when it does not run. The command is compared as well, because a pid file that
-# was left over may name a stranger by now.
+# was left over may name a stranger by now: it begins with a program of ours, or names a file of this run.
 process_pid() {
-  local pid
+  local pid command
   [[ -r $state/$1.pid ]] || return 0
   pid=$(<"$state/$1.pid")
-  if [[ $(tr "\0" " " 2>/dev/null <"/proc/$pid/cmdline" || true) == *"$programs/$1 "* ]]; then
-    printf '%s\n' "$pid"
-  fi
+  command=$(tr "\0" " " 2>/dev/null <"/proc/$pid/cmdline" || true)
+  if [[ $command == *"$programs/$1 "* || $command == *"$1 "*"$state/"* ]]; then printf '%s\n' "$pid"; fi
 }
 
 # stop_process NAME: asks with SIGTERM and waits. Fails when it had to be killed or its exit code says that it was not
