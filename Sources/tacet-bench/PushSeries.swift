@@ -21,7 +21,7 @@ struct PushSeries: Sendable {
     let conversation = UUID().uuidString.lowercased()
     alert = PreparedAlert(
       try AlertPayload(
-        title: "Anna", body: "Are you coming to the rehearsal tonight?", sound: "default",
+        title: "Anna", body: "Are you coming?", sound: "default",
         threadIdentifier: conversation,
         custom: [
           "type": "message", "conversation_id": .string(conversation),
