@@ -48,7 +48,13 @@ struct PushSeries: Sendable {
   private static func badge(_ number: Int) -> Int { 1 + number % 9 }
 
   private static func twelveDigits(_ number: Int) -> String {
-    let digits = String(number)
-    return String(repeating: "0", count: max(0, 12 - digits.utf8.count)) + digits
+    String(unsafeUninitializedCapacity: 12) { digits in
+      var rest = number
+      for place in (0..<12).reversed() {
+        digits[place] = UInt8(ascii: "0") + UInt8(rest % 10)
+        rest /= 10
+      }
+      return 12
+    }
   }
 }
