@@ -156,6 +156,9 @@ let package = Package(
 
     // The commands as processes.
     tests("TacetTests", ["PushStore", "TestPostgres", "TestProcesses", "tacet", crypto]),
+    tests(
+      "TacetBenchTests",
+      ["APNS", "APNSCore", "APNSSimulation", "Reactors", "TestReactors", "tacet-bench", crypto, logging]),
 
     // The built service as a process, against a real database and the simulator.
     tests(
