@@ -94,10 +94,9 @@ public final class APNSClient {
     _ request: PushRequest, over link: APNSLink, of lane: APNSLane, until deadline: UInt64,
     on reactor: isolated Reactor
   ) async -> PushAttempt {
-    guard let left = timeLeft(until: deadline) else { return .failed(.notProcessed(cause: "deadline")) }
     link.token.adopt(tokens.current)
     let outcome = await link.connection.send(
-      HTTP2Request(request, authorization: link.token.token.authorization), within: left, on: reactor)
+      HTTP2Request(request, authorization: link.token.token.authorization), until: deadline, on: reactor)
     switch outcome {
     case .response(let response):
       lane.noteDate(of: response, over: link)
@@ -152,14 +151,10 @@ public final class APNSClient {
 
 extension HTTP2Request {
   /// Values that never come again would only push the others out of the small compression table.
-  private static let uniqueFields: Set<String> = ["apns-id", "apns-collapse-id"]
-
   fileprivate init(_ request: PushRequest, authorization: String) {
-    var fields = HTTP2Fields()
+    var fields = HTTP2Fields(reservingBytes: 512)
     fields.append("authorization", authorization)
-    for (name, value) in request.head.fields {
-      fields.append(name, value, isIndexed: !Self.uniqueFields.contains(name))
-    }
+    request.head.forEachField { fields.append($0, $1, isIndexed: !$2) }
     self.init(method: "POST", path: request.head.path, fields: fields, body: request.body)
   }
 }

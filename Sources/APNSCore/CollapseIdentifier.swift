@@ -19,7 +19,8 @@ public struct CollapseIdentifier: Hashable, Sendable {
       throw PushRequestError(
         .collapseIdentifierMalformed, "\(text.utf8.count) bytes long; 1 to \(Self.bytesMax) are allowed")
     }
-    guard text.utf8.allSatisfy({ (0x21...0x7E).contains($0) }) else {
+    var text = text
+    guard text.withUTF8({ $0.allSatisfy { (0x21...0x7E).contains($0) } }) else {
       throw PushRequestError(.collapseIdentifierMalformed, "only printable ASCII without spaces is allowed")
     }
     self.text = text

@@ -21,18 +21,28 @@ public struct DeviceToken: Hashable, Sendable {
         .deviceTokenMalformed,
         "\(digits) bytes long; an even number of hexadecimal digits up to \(Self.digitsMax) is needed")
     }
-    guard text.utf8.allSatisfy(Self.isHexadecimalDigit) else {
+    var text = text
+    switch text.withUTF8({ Self.spelling(of: $0) }) {
+    case .lowerCase: hexadecimal = text
+    case .mixedCase: hexadecimal = text.lowercased()
+    case .notHexadecimal:
       throw PushRequestError(.deviceTokenMalformed, "holds something else than hexadecimal digits")
     }
-    hexadecimal = text.lowercased()
   }
 
-  private static func isHexadecimalDigit(_ byte: UInt8) -> Bool {
-    switch byte {
-    case UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "a")...UInt8(ascii: "f"),
-      UInt8(ascii: "A")...UInt8(ascii: "F"):
-      true
-    default: false
+  private enum Spelling {
+    case lowerCase, mixedCase, notHexadecimal
+  }
+
+  private static func spelling(of digits: UnsafeBufferPointer<UInt8>) -> Spelling {
+    var spelling = Spelling.lowerCase
+    for digit in digits {
+      switch digit {
+      case UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "a")...UInt8(ascii: "f"): continue
+      case UInt8(ascii: "A")...UInt8(ascii: "F"): spelling = .mixedCase
+      default: return .notHexadecimal
+      }
     }
+    return spelling
   }
 }

@@ -24,34 +24,53 @@ public struct PushIdentifier: Hashable, Sendable {
   ///   - recipient: the user's identifier.
   ///   - deviceToken: the device addressed.
   public init(eventKind: String, event: String, recipient: String, deviceToken: DeviceToken) {
-    let name = [eventKind, event, recipient, deviceToken.hexadecimal].joined(separator: "\0")
-    text = Self.version5(namespace: Self.namespace, name: name)
+    text = Self.version5(
+      namespace: Self.namespace, name: [eventKind, event, recipient, deviceToken.hexadecimal])
   }
 
-  static func version5(namespace: [UInt8], name: String) -> String {
-    var hash = Insecure.SHA1()
-    namespace.withUnsafeBytes { hash.update(bufferPointer: $0) }
-    var name = name
-    name.withUTF8 { hash.update(bufferPointer: UnsafeRawBufferPointer($0)) }
-    var bytes = [UInt8](hash.finalize().prefix(16))
-    bytes[6] = bytes[6] & 0x0F | 0x50  // version 5
-    bytes[8] = bytes[8] & 0x3F | 0x80  // the variant of RFC 9562
-    return canonical(bytes)
+  /// - Parameter name: parts that are joined by a zero byte; on the stack, because there is a name for every push.
+  static func version5(namespace: [UInt8], name: [String]) -> String {
+    let byteCount = name.reduce(namespace.count + name.count - 1) { $0 + $1.utf8.count }
+    return withUnsafeTemporaryAllocation(byteCount: byteCount, alignment: 1) { bytes in
+      bytes.copyBytes(from: namespace)
+      var end = namespace.count
+      for (index, part) in name.enumerated() {
+        if index > 0 {
+          bytes[end] = 0
+          end += 1
+        }
+        UnsafeMutableRawBufferPointer(rebasing: bytes[end...]).copyBytes(from: part.utf8)
+        end += part.utf8.count
+      }
+      var hash = Insecure.SHA1()
+      hash.update(bufferPointer: UnsafeRawBufferPointer(bytes))
+      return hash.finalize().withUnsafeBytes { canonical($0) }
+    }
   }
 
-  private static func canonical(_ bytes: [UInt8]) -> String {
+  /// The first 16 bytes of a hash as a UUID's text.
+  private static func canonical(_ hash: UnsafeRawBufferPointer) -> String {
     String(unsafeUninitializedCapacity: 36) { text in
       var position = 0
-      for (index, byte) in bytes.enumerated() {
-        if [4, 6, 8, 10].contains(index) {
+      for index in 0..<16 {
+        if index == 4 || index == 6 || index == 8 || index == 10 {
           text[position] = UInt8(ascii: "-")
           position += 1
         }
+        let byte = marked(hash[index], at: index)
         text[position] = HexadecimalDigits.lowerCase[Int(byte >> 4)]
         text[position + 1] = HexadecimalDigits.lowerCase[Int(byte & 0x0F)]
         position += 2
       }
       return position
+    }
+  }
+
+  private static func marked(_ byte: UInt8, at index: Int) -> UInt8 {
+    switch index {
+    case 6: byte & 0x0F | 0x50  // version 5
+    case 8: byte & 0x3F | 0x80  // the variant of RFC 9562
+    default: byte
     }
   }
 }

@@ -50,18 +50,22 @@ extension PushRequestHead {
 
   /// The header fields in wire order, names in lower case as HTTP/2 wants them, without pseudo-fields and
   /// `authorization`.
+  public var fields: [(name: String, value: String)] {
+    var fields: [(name: String, value: String)] = []
+    forEachField { name, value, _ in fields.append((name, value)) }
+    return fields
+  }
+
+  /// Calls `body` with each of ``fields``, and with whether its value belongs to this push alone.
   ///
   /// What is equal for most pushes comes first, what differs for each comes last.
-  public var fields: [(name: String, value: String)] {
-    var fields = [
-      (name: "content-type", value: "application/json"),
-      (name: "apns-topic", value: topic),
-      (name: "apns-push-type", value: pushType.rawValue),
-      (name: "apns-priority", value: priority.headerValue),
-    ]
-    if let expiration = expiration.headerValue { fields.append((name: "apns-expiration", value: expiration)) }
-    fields.append((name: "apns-id", value: identifier.text))
-    if let collapseIdentifier { fields.append((name: "apns-collapse-id", value: collapseIdentifier.text)) }
-    return fields
+  public func forEachField(_ body: (_ name: String, _ value: String, _ isUnique: Bool) -> Void) {
+    body("content-type", "application/json", false)
+    body("apns-topic", topic, false)
+    body("apns-push-type", pushType.rawValue, false)
+    body("apns-priority", priority.headerValue, false)
+    if let expiration = expiration.headerValue { body("apns-expiration", expiration, false) }
+    body("apns-id", identifier.text, true)
+    if let collapseIdentifier { body("apns-collapse-id", collapseIdentifier.text, true) }
   }
 }

@@ -20,7 +20,7 @@ struct PushIdentifierTests {
     let dns: [UInt8] = [
       0x6B, 0xA7, 0xB8, 0x10, 0x9D, 0xAD, 0x11, 0xD1, 0x80, 0xB4, 0x00, 0xC0, 0x4F, 0xD4, 0x30, 0xC8,
     ]
-    let text = PushIdentifier.version5(namespace: dns, name: "www.example.com")
+    let text = PushIdentifier.version5(namespace: dns, name: ["www.example.com"])
     #expect(text == "2ed6657d-e927-568b-95e1-2665a8aea6a2")
   }
 
