@@ -16,9 +16,9 @@ final class ClientStream: MessageStream {
   /// Nobody waits for this stream any more; it only counts until the server has closed it too.
   var isFinished: Bool { waiter == nil }
 
-  /// Suspends until ``finish(_:)``; one waiter per stream.
-  func outcome() async -> HTTP2Outcome {
-    await withUnsafeContinuation { waiter = $0 }
+  /// Names who is resumed by ``finish(_:)``; one waiter per stream.
+  func wait(_ waiter: UnsafeContinuation<HTTP2Outcome, Never>) {
+    self.waiter = waiter
   }
 
   /// Gives the request its outcome; the first one counts.

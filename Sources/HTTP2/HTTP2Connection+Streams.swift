@@ -45,7 +45,7 @@ extension HTTP2Connection: SessionDelegate {
 
   /// A complete response counts even if the server then resets the stream because it does not want the request's rest.
   func messageCompleted(_ stream: MessageStream) {
-    guard let stream = streams[stream.id], stream.isHeadComplete else { return }
+    guard let stream = stream as? ClientStream, stream.isHeadComplete else { return }
     stream.finish(.response(HTTP2Response(status: stream.status, fields: stream.fields, body: stream.body)))
   }
 

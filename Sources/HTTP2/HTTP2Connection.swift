@@ -71,12 +71,20 @@ public final class HTTP2Connection {
   public func send(
     _ request: HTTP2Request, within limit: Duration, on reactor: isolated Reactor
   ) async -> HTTP2Outcome {
+    await send(request, until: Reactor.now &+ limit.wholeNanoseconds, on: reactor)
+  }
+
+  /// Sends a request and waits for its outcome.
+  /// - Parameter deadline: in monotonic nanoseconds, as ``Reactor/now``.
+  public func send(
+    _ request: HTTP2Request, until deadline: UInt64, on reactor: isolated Reactor
+  ) async -> HTTP2Outcome {
     if let refusal { return .notProcessed(refusal) }
-    let stream = ClientStream(request, deadline: Reactor.now &+ limit.wholeNanoseconds)
+    let stream = ClientStream(request, deadline: deadline)
     waiting.append(stream)
-    checkDeadlines(by: stream.deadline, on: reactor)
+    checkDeadlines(by: deadline, on: reactor)
     link.flushAtTickEnd(on: reactor)
-    return await stream.outcome()
+    return await withUnsafeContinuation { stream.wait($0) }
   }
 
   /// Takes no new requests, and closes after the last answer. Requests that wait for a stream are `notProcessed`.

@@ -9,9 +9,12 @@ public struct HTTP2Field: Equatable, Sendable {
 /// Header fields in their order, duplicates kept, packed into one allocation.
 ///
 /// A prepared list can be copied and appended to for each message. Pseudo-header fields (`:path`) are not in here.
-public struct HTTP2Fields: Sendable, Equatable {
-  // For each field: UInt32 name length, with `neverIndexedBit`; UInt32 value length; name; value.
-  private(set) var packed: [UInt8] = []
+public struct HTTP2Fields: Sendable {
+  // For each field: UInt32 name length, with `neverIndexedBit`; UInt32 value length; name; value. Zeros behind the last.
+  private var storage: [UInt8] = []
+
+  /// Bytes held, for limits.
+  private(set) var byteCount = 0
 
   /// The number of fields.
   public private(set) var count = 0
@@ -19,8 +22,17 @@ public struct HTTP2Fields: Sendable, Equatable {
   static let neverIndexedBit: UInt32 = 1 << 31
   static let headBytes = 8
 
+  /// The least that is allocated: the fields of most answers.
+  private static let storageBytesMin = 256
+
   /// An empty list.
   public init() {}
+
+  /// An empty list with room, so that it is allocated once.
+  /// - Parameter byteCount: names, values, and 8 bytes for each field.
+  public init(reservingBytes byteCount: Int) {
+    storage = [UInt8](repeating: 0, count: byteCount)
+  }
 
   /// Adds a field at the end.
   /// - Parameters:
@@ -40,26 +52,53 @@ public struct HTTP2Fields: Sendable, Equatable {
 
   /// The first value of a name, nil when the field is absent.
   public subscript(name: String) -> String? {
-    first { $0.name == name }?.value
+    var name = name
+    return name.withUTF8 { name in
+      withPackedBytes { packed in
+        var offset = 0
+        while offset < packed.count {
+          let field = PackedField(in: packed, at: &offset)
+          if field.name.elementsEqual(name) { return String(decoding: field.value, as: UTF8.self) }
+        }
+        return nil
+      }
+    }
   }
 
   mutating func append(_ name: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer, isIndexed: Bool) {
-    if packed.isEmpty { packed.reserveCapacity(256) }
-    let nameHead = UInt32(truncatingIfNeeded: name.count) | (isIndexed ? 0 : HTTP2Fields.neverIndexedBit)
-    withUnsafeBytes(of: nameHead) { packed.append(contentsOf: $0) }
-    withUnsafeBytes(of: UInt32(truncatingIfNeeded: value.count)) { packed.append(contentsOf: $0) }
-    packed.append(contentsOf: name)
-    packed.append(contentsOf: value)
+    let end = byteCount + HTTP2Fields.headBytes + name.count + value.count
+    if end > storage.count { grow(to: end) }
+    let place = byteCount..<end
+    storage.withUnsafeMutableBytes { storage in
+      PackedField(name: name, value: value, isIndexed: isIndexed).write(
+        to: UnsafeMutableRawBufferPointer(rebasing: storage[place]))
+    }
+    byteCount = end
     count += 1
   }
 
   mutating func removeAll() {
-    packed.removeAll(keepingCapacity: true)
+    byteCount = 0
     count = 0
   }
 
-  /// Bytes held, for limits.
-  var byteCount: Int { packed.count }
+  /// The fields as ``PackedField`` reads them.
+  func withPackedBytes<Result>(_ body: (UnsafeRawBufferPointer) throws -> Result) rethrows -> Result {
+    try storage.withUnsafeBytes { try body(UnsafeRawBufferPointer(rebasing: $0[..<byteCount])) }
+  }
+
+  /// To at least twice the size, so that a list of many fields is copied a few times only.
+  private mutating func grow(to needed: Int) {
+    let size = Swift.max(needed, 2 * storage.count, HTTP2Fields.storageBytesMin)
+    storage.append(contentsOf: repeatElement(0, count: size - storage.count))
+  }
+}
+
+extension HTTP2Fields: Equatable {
+  /// Same fields, in the same order, indexed alike.
+  public static func == (a: HTTP2Fields, b: HTTP2Fields) -> Bool {
+    a.count == b.count && a.storage[..<a.byteCount] == b.storage[..<b.byteCount]
+  }
 }
 
 extension HTTP2Fields: ExpressibleByDictionaryLiteral {
@@ -69,34 +108,16 @@ extension HTTP2Fields: ExpressibleByDictionaryLiteral {
   }
 }
 
-/// One field where it lies in a list's memory.
-struct PackedField {
-  let name: UnsafeRawBufferPointer
-  let value: UnsafeRawBufferPointer
-  let isIndexed: Bool
-
-  /// - Parameter offset: of the field's head; moved behind the field.
-  init(in packed: UnsafeRawBufferPointer, at offset: inout Int) {
-    let nameHead = packed.loadUnaligned(fromByteOffset: offset, as: UInt32.self)
-    let nameEnd = offset + HTTP2Fields.headBytes + Int(nameHead & ~HTTP2Fields.neverIndexedBit)
-    let valueEnd = nameEnd + Int(packed.loadUnaligned(fromByteOffset: offset + 4, as: UInt32.self))
-    name = UnsafeRawBufferPointer(rebasing: packed[(offset + HTTP2Fields.headBytes)..<nameEnd])
-    value = UnsafeRawBufferPointer(rebasing: packed[nameEnd..<valueEnd])
-    isIndexed = nameHead & HTTP2Fields.neverIndexedBit == 0
-    offset = valueEnd
-  }
-}
-
 extension HTTP2Fields: Sequence {
   /// Decodes one field per step.
   public struct Iterator: IteratorProtocol {
-    fileprivate let packed: [UInt8]
+    fileprivate let fields: HTTP2Fields
     fileprivate var offset = 0
 
     /// The next field, nil at the end.
     public mutating func next() -> HTTP2Field? {
-      guard offset < packed.count else { return nil }
-      return packed.withUnsafeBytes { bytes in
+      guard offset < fields.byteCount else { return nil }
+      return fields.withPackedBytes { bytes in
         let field = PackedField(in: bytes, at: &offset)
         return HTTP2Field(
           name: String(decoding: field.name, as: UTF8.self), value: String(decoding: field.value, as: UTF8.self))
@@ -105,5 +126,5 @@ extension HTTP2Fields: Sequence {
   }
 
   /// Walks the fields in their order.
-  public func makeIterator() -> Iterator { Iterator(packed: packed) }
+  public func makeIterator() -> Iterator { Iterator(fields: self) }
 }

@@ -110,7 +110,7 @@ extension Session {
     let count = pseudo.count + fields.count
     return withUnsafeTemporaryAllocation(of: nghttp2_nv.self, capacity: count) { list in
       _ = list.initialize(from: pseudo)
-      return fields.packed.withUnsafeBytes { packed in
+      return fields.withPackedBytes { packed in
         var offset = 0
         for index in pseudo.count..<count {
           list.initializeElement(at: index, to: Session.nameValue(PackedField(in: packed, at: &offset)))

@@ -29,7 +29,7 @@ struct HTTP2FieldsTests {
   func indexing(name: String, wanted: Bool, expected: Bool) {
     var fields = HTTP2Fields()
     fields.append(name, "value", isIndexed: wanted)
-    fields.packed.withUnsafeBytes { packed in
+    fields.withPackedBytes { packed in
       var offset = 0
       #expect(PackedField(in: packed, at: &offset).isIndexed == expected)
       #expect(offset == packed.count)
