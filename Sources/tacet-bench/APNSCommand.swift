@@ -28,8 +28,8 @@ struct APNSCommand: AsyncParsableCommand {
   @Option(help: "Pushes in flight at once.")
   var concurrency = 100
 
-  @Option(help: "Clients that take turns, with a connection each.")
-  var connections = 1
+  @Option(help: "Connections at once, at the most.")
+  var connections = APNSConfiguration().connectionsMax
 
   @Option(help: "Pushes per second at the most; as many as go through when left out.")
   var rate: Double?
@@ -63,9 +63,11 @@ struct APNSCommand: AsyncParsableCommand {
     let tokens = try await ProviderTokenSource(content.credentials())
     let series = try content.series()
     let group = try ReactorGroup(count: 1)
+    var configuration = APNSConfiguration()
+    configuration.connectionsMax = connections
     let measurement = try APNSMeasurement(
       endpoint: url.endpoint, context: APNSClient.makeContext(certificatesFile: caFile), tokens: tokens, series: series,
-      connections: connections, concurrency: concurrency, logger: logger())
+      configuration: configuration, concurrency: concurrency, logger: logger())
     let (pushes, warmUp, rate) = (pushes, warmUp, rate)
     let report = try await group.reactors[0].perform { reactor in
       try await measurement.run(pushes: pushes, warmUp: warmUp, rate: rate, on: reactor)

@@ -8,7 +8,7 @@ final class PushLoad {
   private static let attemptsMax = 8
 
   private let series: PushSeries
-  private let channels: [any PushChannel]
+  private let channel: any PushChannel
   private let concurrency: Int
   private let retryWait: Duration
   private var numbers = 0..<0
@@ -19,10 +19,10 @@ final class PushLoad {
 
   /// - Parameter retryWait: the wait before the second attempt, which doubles; a lane of the service waits as long.
   init(
-    _ series: PushSeries, over channels: [any PushChannel], concurrency: Int, retryWait: Duration = .milliseconds(500)
+    _ series: PushSeries, over channel: any PushChannel, concurrency: Int, retryWait: Duration = .milliseconds(500)
   ) {
     self.series = series
-    self.channels = channels
+    self.channel = channel
     self.concurrency = concurrency
     self.retryWait = retryWait
   }
@@ -50,7 +50,9 @@ final class PushLoad {
     do throws(PushRequestError) {
       while let number = numbers.popFirst() {
         let start = await pace?.turn(of: number, on: reactor) ?? Reactor.now
-        try await send(number, on: reactor)
+        let request = try series.request(number)
+        let attempt = await channel.send(request, to: .production, on: reactor)
+        if !books.note(attempt) { await resend(request, on: reactor) }
         books.note(latency: Reactor.now &- start)
       }
     } catch {
@@ -63,14 +65,10 @@ final class PushLoad {
     if senders == 0 { end.signal(on: reactor) }
   }
 
-  private func send(_ number: Int, on reactor: isolated Reactor) async throws(PushRequestError) {
-    let request = try series.request(number)
-    let channel = channels[number % channels.count]
-    for attempt in 0..<Self.attemptsMax {
-      if attempt > 0 {
-        books.resends += 1
-        await reactor.sleep(for: retryWait * (1 << (attempt - 1)))
-      }
+  private func resend(_ request: PushRequest, on reactor: isolated Reactor) async {
+    for attempt in 1..<Self.attemptsMax {
+      books.resends += 1
+      await reactor.sleep(for: retryWait * (1 << (attempt - 1)))
       let outcome = await channel.send(request, to: .production, on: reactor)
       if books.note(outcome) { return }
     }

@@ -17,7 +17,7 @@ struct APNSMeasurementTests {
     let report = try await measure(acceptsTokens: true)
     #expect(report.pushes == 30)
     #expect(report.statuses == ["200": 30])
-    #expect(report.connectionsOpened == 2)
+    #expect(report.connectionsOpened == 1)
     #expect(report.resends == 0)
     #expect(report.lost == 0)
     #expect(report.cpuMicrosecondsPerPush > 0)
@@ -42,7 +42,8 @@ struct APNSMeasurementTests {
       endpoint: APNSEndpoint(host: "127.0.0.1", port: port),
       context: APNSClient.makeContext(certificatesFile: authority.path),
       tokens: try await ProviderTokenSource(credentials),
-      series: PushSeries(to: ["00ff"], ofApp: BundleIdentifier("com.example.bench")), connections: 2, concurrency: 4,
+      series: PushSeries(to: ["00ff"], ofApp: BundleIdentifier("com.example.bench")),
+      configuration: APNSConfiguration(), concurrency: 4,
       logger: Logger(label: "test"))
     let report = try await onReactor { try await measurement.run(pushes: 30, warmUp: 5, rate: nil, on: $0) }
     await simulator.stop()
