@@ -115,11 +115,6 @@ public final class APNSClient {
     return .failed(.notProcessed(cause: cause))
   }
 
-  private func timeLeft(until deadline: UInt64) -> Duration? {
-    let now = Reactor.now
-    return now < deadline ? .nanoseconds(Int64(deadline - now)) : nil
-  }
-
   /// Whether the push can go again at once, after what the attempt asks for has been done.
   private func mayResend(
     _ attempt: PushAttempt, over link: APNSLink, of lane: APNSLane, on reactor: isolated Reactor

@@ -30,7 +30,7 @@ public struct PushRequestHead: Equatable, Sendable {
     identifier: PushIdentifier,
     collapseIdentifier: CollapseIdentifier? = nil
   ) throws(PushRequestError) {
-    guard pushType.allowedPriorities.contains(priority) else {
+    guard pushType.allows(priority) else {
       throw PushRequestError(
         .priorityNotAllowed, "priority \(priority.rawValue) is not allowed for a push of type \(pushType.rawValue)")
     }

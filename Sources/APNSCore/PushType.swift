@@ -52,14 +52,18 @@ extension PushType {
     topicSuffix.isEmpty ? bundleIdentifier : bundleIdentifier + topicSuffix
   }
 
-  /// The priorities APNs takes for this type; everything Apple does not call an error is allowed.
+  /// The priorities APNs takes for this type.
+  public var allowedPriorities: [PushPriority] { PushPriority.allCases.filter(allows) }
+
+  /// Whether APNs takes a priority for this type; everything Apple does not call an error is allowed.
   ///
   /// A background push at 10 is documented as an error, and Live Activities name 5 and 10 only.
-  public var allowedPriorities: [PushPriority] {
-    switch self {
-    case .background: [.powerAware]
-    case .liveactivity: [.immediate, .powerAware]
-    default: [.immediate, .powerAware, .neverWaking]
+  public func allows(_ priority: PushPriority) -> Bool {
+    switch (self, priority) {
+    case (.background, .powerAware): true
+    case (.background, _): false
+    case (.liveactivity, .neverWaking): false
+    default: true
     }
   }
 
