@@ -90,7 +90,9 @@ public struct HTTP2Fields: Sendable {
   /// To at least twice the size, so that a list of many fields is copied a few times only.
   private mutating func grow(to needed: Int) {
     let size = Swift.max(needed, 2 * storage.count, HTTP2Fields.storageBytesMin)
-    storage.append(contentsOf: repeatElement(0, count: size - storage.count))
+    var larger = [UInt8](repeating: 0, count: size)
+    larger.withUnsafeMutableBytes { larger in withPackedBytes { larger.copyMemory(from: $0) } }
+    storage = larger
   }
 }
 
