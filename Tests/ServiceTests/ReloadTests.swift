@@ -113,4 +113,26 @@ struct ReloadTests {
       _ = try await service.process.line(containing: "nothing has changed")
     }
   }
+
+  @Test("other authorities in the same file are trusted instead; under wrong ones pushes wait for the right ones")
+  func authorities() async throws {
+    try await AppsScene.play { apps, service in
+      let path = try #require(apps.scene.settings["APNS_CA_FILE"])
+      let right = try String(contentsOfFile: path, encoding: .utf8)
+      let wrong = try #require(try APNSSimulator(APNSSimulatorConfiguration()).certificateAuthority)
+      try wrong.write(toFile: path, atomically: true, encoding: .utf8)
+      try await service.process.signal(SIGHUP)
+      _ = try await service.process.line(containing: "other=servers or authorities")
+      #expect(try await service.get("/readyz").status == 503)
+      let conversation = try await apps.conversation([AppsScene.coach])
+      let message = try await conversation.say()
+      let ledger = try await apps.scene.ledger(of: message, rows: 1)
+      #expect(ledger[conversation.people[0]]?.hasPrefix("held ") == true, "\(ledger)")
+      try right.write(toFile: path, atomically: true, encoding: .utf8)
+      try await service.process.signal(SIGHUP)
+      try await apps.sent(message)
+      #expect(try await apps.scene.pushes(of: message, atLeast: 1).count == 1)
+      #expect(try await service.readiness().status == 200)
+    }
+  }
 }
