@@ -20,7 +20,7 @@ struct APNSMeasurement: Sendable {
       endpoints: [.production: endpoint], context: context, tokens: tokens, configuration: configuration,
       logger: logger)
     client.warmUp(.production, on: reactor)
-    let load = PushLoad(series, over: client, concurrency: concurrency)
+    let load = PushLoad(series, over: APNSRouter([series.route.app: client]), concurrency: concurrency)
     if warmUp > 0 { _ = try await load.send(0..<warmUp, on: reactor) }
     let resendsBefore = client.resends
     let usage = ProcessUsage.current

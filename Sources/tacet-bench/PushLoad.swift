@@ -51,7 +51,7 @@ final class PushLoad {
       while let number = numbers.popFirst() {
         let start = await pace?.turn(of: number, on: reactor) ?? Reactor.now
         let request = try series.request(number)
-        let attempt = await channel.send(request, to: .production, on: reactor)
+        let attempt = await channel.send(request, over: series.route, on: reactor)
         if !books.note(attempt) { await resend(request, on: reactor) }
         books.note(latency: Reactor.now &- start)
       }
@@ -69,7 +69,7 @@ final class PushLoad {
     for attempt in 1..<Self.attemptsMax {
       books.resends += 1
       await reactor.sleep(for: retryWait * (1 << (attempt - 1)))
-      let outcome = await channel.send(request, to: .production, on: reactor)
+      let outcome = await channel.send(request, over: series.route, on: reactor)
       if books.note(outcome) { return }
     }
     books.lost += 1

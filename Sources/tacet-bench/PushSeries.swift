@@ -4,7 +4,9 @@ import FoundationEssentials
 /// The pushes of a run: each is built when it is sent, as the service does, from a text that is escaped once.
 struct PushSeries: Sendable {
   private let tokens: [String]
-  private let bundle: BundleIdentifier
+
+  /// The way that all of them take.
+  let route: PushRoute
   private let alert: PreparedAlert
   private let expiration: PushExpiration
 
@@ -16,7 +18,7 @@ struct PushSeries: Sendable {
   init(to tokens: [String], ofApp bundle: BundleIdentifier) throws(PushRequestError) {
     for token in tokens { _ = try DeviceToken(token) }
     self.tokens = tokens
-    self.bundle = bundle
+    route = PushRoute(app: bundle, environment: .production)
     run = String(UUID().uuidString.lowercased().prefix(24))
     let conversation = UUID().uuidString.lowercased()
     alert = PreparedAlert(
@@ -38,7 +40,7 @@ struct PushSeries: Sendable {
     let event = run + Self.twelveDigits(number)
     let token = try DeviceToken(tokens[number % tokens.count])
     let head = try PushRequestHead(
-      deviceToken: token, pushType: .alert, bundleIdentifier: bundle, priority: .immediate, expiration: expiration,
+      deviceToken: token, pushType: .alert, bundleIdentifier: route.app, priority: .immediate, expiration: expiration,
       identifier: PushIdentifier(eventKind: "message", event: event, recipient: "", deviceToken: token),
       collapseIdentifier: try CollapseIdentifier(event))
     return try PushRequest(head: head, body: alert.encoded(badge: Self.badge(number)))

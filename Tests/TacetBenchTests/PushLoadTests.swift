@@ -81,9 +81,7 @@ private final class MockChannel: PushChannel {
     self.script = script.reversed()
   }
 
-  func send(
-    _ request: PushRequest, to environment: APNSEnvironment, on reactor: isolated Reactor
-  ) async -> PushAttempt {
+  func send(_ request: PushRequest, over route: PushRoute, on reactor: isolated Reactor) async -> PushAttempt {
     identifiers.append(request.head.identifier)
     inFlight += 1
     inFlightMax = max(inFlightMax, inFlight)
