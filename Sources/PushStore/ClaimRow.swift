@@ -8,7 +8,7 @@ struct ClaimRow {
   private enum Column: Int {
     case subjectID, kind, attempts, isDelivery, enqueuedAt, claimedAt, conversationID, senderName, body
     case userID, isParticipant, hasRead, lastSeenAge, sawAfterMessage, hasLeft, priorReadAge, badge
-    case deviceTokens, environments, apps, acceptedDevices, heldMicroseconds
+    case deviceTokens, environments, apps, acceptedDevices, heldMicroseconds, retries
   }
 
   private let row: PostgresRow
@@ -57,7 +57,8 @@ struct ClaimRow {
       situation: try situation(deviceCount: devices.count + accepted.count),
       badge: Int(badge ?? 0),
       devices: devices,
-      acceptedDevices: accepted)
+      acceptedDevices: accepted,
+      retries: Int(try read(.retries) as Int32))
   }
 
   private func situation(deviceCount: Int) throws(PostgresError) -> RecipientSituation {

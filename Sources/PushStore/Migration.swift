@@ -26,5 +26,6 @@ public struct Migration: Sendable {
     Migration("0005_holds", PackageResources._005_holds_sql),
     Migration("0006_retention", PackageResources._006_retention_sql),
     Migration("0007_listening", PackageResources._007_listening_sql),
+    Migration("0008_dispositions", PackageResources._008_dispositions_sql),
   ]
 }

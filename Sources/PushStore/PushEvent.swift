@@ -85,6 +85,9 @@ public struct PushRecipient: Equatable, Sendable {
 
   /// Device tokens that APNs accepted in an earlier attempt.
   public let acceptedDevices: [String]
+
+  /// How often APNs' answers have put this push off; what its lane went through does not count.
+  public internal(set) var retries = 0
 }
 
 /// A device token as the host stores it.

@@ -48,6 +48,9 @@ public struct RecipientOutcome: Equatable, Sendable {
   /// How long it has been held on purpose before this claim, which does not count towards its expiry.
   public var heldFor = Duration.zero
 
+  /// How often APNs' answers have put it off by now.
+  public var retries = 0
+
   /// From the wake-up to the claim's answer, in microseconds.
   public var wokenMicroseconds: Int64 = 0
 
@@ -71,25 +74,6 @@ public struct RecipientOutcome: Equatable, Sendable {
   }
 }
 
-/// A device token that APNs has declared dead.
-public struct DeadDeviceToken: Equatable, Sendable {
-  /// The token as the host stores it.
-  public let token: String
-
-  /// APNs' reason.
-  public let reason: String
-
-  /// Since when, microseconds since 1970. A registration after this moment keeps the token alive.
-  public let invalidSince: Int64
-
-  /// Notes a dead token.
-  public init(token: String, reason: String, invalidSince: Int64) {
-    self.token = token
-    self.reason = reason
-    self.invalidSince = invalidSince
-  }
-}
-
 /// A claimed event whose every recipient has an outcome: ready to be recorded.
 public struct DecidedEvent: Equatable, Sendable {
   /// The event as it was claimed.
@@ -101,14 +85,21 @@ public struct DecidedEvent: Equatable, Sendable {
   /// Tokens found dead on the way.
   public let deadTokens: [DeadDeviceToken]
 
+  /// Tokens that work elsewhere than their registration says.
+  public let learntEnvironments: [LearntEnvironment]
+
   /// What woke the service: `notify`, `webhook`, `poll` and so on.
   public let wokenBy: String
 
   /// Joins a claim and its outcomes.
-  public init(event: PushEvent, outcomes: [RecipientOutcome], deadTokens: [DeadDeviceToken], wokenBy: String) {
+  public init(
+    event: PushEvent, outcomes: [RecipientOutcome], deadTokens: [DeadDeviceToken],
+    learntEnvironments: [LearntEnvironment] = [], wokenBy: String
+  ) {
     self.event = event
     self.outcomes = outcomes
     self.deadTokens = deadTokens
+    self.learntEnvironments = learntEnvironments
     self.wokenBy = wokenBy
   }
 }

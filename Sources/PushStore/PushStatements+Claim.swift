@@ -17,7 +17,7 @@ extension PushStatements {
     with work as (
       select
         i.subject_id, i.kind, null::uuid as user_id, i.attempts, i.enqueued_at, '{}'::text[] as accepted_devices,
-        0::bigint as held_us, false as is_waiting
+        0::bigint as held_us, 0 as retries, false as is_waiting
       from tacet.inbox i
       where i.subject_id = $1 and i.kind = $2
     ), limits as (select $3::bigint as recipients_max), \(looking)
@@ -33,7 +33,7 @@ extension PushStatements {
     with work as (
       select
         d.subject_id, d.kind, d.user_id, d.attempts, d.enqueued_at, d.accepted_devices,
-        \(heldMicroseconds) as held_us, d.state = 'waiting' as is_waiting
+        \(heldMicroseconds) as held_us, d.retries, d.state = 'waiting' as is_waiting
       from tacet.deliveries d
       where d.subject_id = $1 and d.kind = $2 and d.user_id = $3
     ), limits as (select 1::bigint as recipients_max), \(looking)
@@ -88,6 +88,7 @@ extension PushStatements {
         coalesce(t.apps, '{}') as apps,
         w.accepted_devices,
         w.held_us,
+        w.retries,
         w.is_waiting
       from work w
       cross join clock o

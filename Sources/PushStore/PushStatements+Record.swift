@@ -3,14 +3,15 @@ internal import Postgres
 extension PushStatements {
   /// Records a batch of outcomes, queues what remains, and takes finished events from the inbox: one transaction.
   ///
-  /// `$1`–`$20` are columns of equal length, one row per recipient; `$21`–`$24` one row per event; `$25`–`$27` one row
-  /// per device token that APNs has declared dead. No recipient and no event may appear twice.
+  /// `$1`–`$21` are columns of equal length, one row per recipient; `$22`–`$25` one row per event; `$26`–`$28` one row
+  /// per device token that APNs has declared dead; `$29`–`$33` one per token that works in another environment than its
+  /// registration says. No recipient and no event may appear twice.
   ///
   /// - Only the owner of a claim changes what is queued: the row is locked and its number of attempts compared. Whoever
   ///   comes after its lease ran out, and after somebody else has claimed again, adds what was really sent to the ledger
   ///   and to the devices that have it, and nothing else.
   /// - Two records cannot wait for each other, because both take their locks in one order: events, deliveries, ledger,
-  ///   each by its key. So a late acceptance locks the delivery it adds to before it touches the ledger.
+  ///   device tokens, each by its key. So a late acceptance locks the delivery it adds to before it touches the ledger.
   /// - The ledger keeps the first final decision, except that a later acceptance by one more device counts on top of an
   ///   earlier one. Nothing remains for a recipient whose row it refused.
   /// - An event of which more recipients are to come stays in the inbox, as fresh as it was.
@@ -31,17 +32,17 @@ extension PushStatements {
       from unnest(
         $1::uuid[], $2::text[], $3::uuid[], $4::text[], $5::text[], $6::bigint[], $7::bigint[], $8::bigint[],
         $9::bigint[], $10::bigint[], $11::bigint[], $12::bigint[], $13::bigint[], $14::text[], $15::text[],
-        $16::text[], $17::boolean[], $18::uuid[], $19::bigint[], $20::text[]
+        $16::text[], $17::boolean[], $18::uuid[], $19::bigint[], $20::text[], $21::bigint[]
       ) as o (
         subject_id, kind, user_id, decision, reason, enqueued_us, claimed_us, woken_us,
         decided_us, accepted_us, devices_accepted, attempts, due_us, state, accepted_devices, woken_by, is_delivery,
-        conversation_id, held_us, lane
+        conversation_id, held_us, lane, retries
       )
     ), events as materialized (
       select e.subject_id, e.kind, e.has_more
       from (
         select *
-        from unnest($21::uuid[], $22::text[], $23::bigint[], $24::boolean[]) as e (subject_id, kind, attempts, has_more)
+        from unnest($22::uuid[], $23::text[], $24::bigint[], $25::boolean[]) as e (subject_id, kind, attempts, has_more)
         order by e.subject_id, e.kind
       ) e
       cross join lateral (
@@ -92,11 +93,12 @@ extension PushStatements {
     ), remaining as (
       insert into tacet.deliveries as d (
         subject_id, kind, user_id, due_at, enqueued_at, attempts, state, accepted_devices, conversation_id, since,
-        held_us, lane
+        held_us, lane, retries
       )
       select
         o.subject_id, o.kind, o.user_id, o.due_at, o.enqueued_at, o.attempts, o.state,
-        string_to_array(o.accepted_devices, ','), o.conversation_id, o.claimed_at, o.held_us, o.lane
+        string_to_array(o.accepted_devices, ','), o.conversation_id, o.claimed_at, o.held_us, o.lane,
+        least(o.retries, 32767)
       from outcomes o
       where o.is_owned and o.due_us is not null and \(isLogged)
       on conflict (subject_id, user_id, kind) do update
@@ -104,7 +106,7 @@ extension PushStatements {
         due_at = excluded.due_at, state = excluded.state,
         accepted_devices = array(select unnest(d.accepted_devices) union select unnest(excluded.accepted_devices)),
         conversation_id = excluded.conversation_id, since = excluded.since, held_us = excluded.held_us,
-        lane = excluded.lane, rescues = 0, is_claimed = false, error = null
+        lane = excluded.lane, retries = excluded.retries, rescues = 0, is_claimed = false, error = null
     ), accepted as (
       update tacet.deliveries d
       set accepted_devices = array(
@@ -130,16 +132,31 @@ extension PushStatements {
       set available_at = least(now(), i.enqueued_at), rescues = 0, is_claimed = false, error = null
       where i.subject_id = any (array(select e.subject_id from events e where e.has_more))
         and ((i.subject_id, i.kind) in (select e.subject_id, e.kind from events e where e.has_more)) is true
-    ), dropped as (
-      select tacet.invalidate_device_token(
-        t.device_token, t.reason, timestamptz 'epoch' + t.since_us * interval '1 microsecond')
+    ), told as (
+      select
+        case
+          when t.environment is null then tacet.invalidate_device_token(t.device_token, t.reason, t.moment)
+          else
+            tacet.learn_token_environment(
+              t.device_token, t.environment, t.registered_environment, t.registered_app, t.moment)
+        end
       from (
-        select *
-        from unnest($25::text[], $26::text[], $27::bigint[]) as u (device_token, reason, since_us)
+        select
+          u.device_token, u.reason, u.environment, u.registered_environment, u.registered_app,
+          timestamptz 'epoch' + u.moment_us * interval '1 microsecond' as moment
+        from (
+          select d.device_token, d.reason, null, null, null, d.since_us
+          from unnest($26::text[], $27::text[], $28::bigint[]) as d (device_token, reason, since_us)
+          union all
+          select n.device_token, null, n.environment, n.registered_environment, n.registered_app, n.read_us
+          from unnest($29::text[], $30::text[], $31::text[], $32::text[], $33::bigint[]) as n (
+            device_token, environment, registered_environment, registered_app, read_us
+          )
+        ) as u (device_token, reason, environment, registered_environment, registered_app, moment_us)
         order by u.device_token
       ) t
     )
-    select count(*) from dropped
+    select count(*) from told
     """,
     recordParameterTypes)
 
@@ -153,9 +170,10 @@ extension PushStatements {
   private static let recordOutcomeTypes: [PostgresType] =
     [.uuid, .text, .uuid, .text, .text].map { .array(of: $0) }
     + [PostgresType](repeating: .array(of: .int8), count: 8)
-    + [.text, .text, .text, .bool, .uuid, .int8, .text].map { .array(of: $0) }
+    + [.text, .text, .text, .bool, .uuid, .int8, .text, .int8].map { .array(of: $0) }
 
   private static let recordEventTypes: [PostgresType] = [.uuid, .text, .int8, .bool].map { .array(of: $0) }
 
-  private static let recordTokenTypes: [PostgresType] = [.text, .text, .int8].map { .array(of: $0) }
+  private static let recordTokenTypes: [PostgresType] =
+    [.text, .text, .int8, .text, .text, .text, .text, .int8].map { .array(of: $0) }
 }

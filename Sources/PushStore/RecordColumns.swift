@@ -23,6 +23,7 @@ struct RecordColumns {
   private var conversationIDs: [UUID?] = []
   private var held: [Int64] = []
   private var lanes: [String?] = []
+  private var retries: [Int64] = []
 
   private var eventIDs: [UUID] = []
   private var eventKinds: [String] = []
@@ -33,10 +34,17 @@ struct RecordColumns {
   private var deadReasons: [String] = []
   private var deadSince: [Int64] = []
 
+  private var learntTokens: [String] = []
+  private var learntEnvironments: [String] = []
+  private var registeredEnvironments: [String?] = []
+  private var registeredApps: [String?] = []
+  private var readAt: [Int64] = []
+
   init(_ events: [DecidedEvent]) {
     for decided in events {
       for outcome in decided.outcomes { append(outcome, of: decided) }
       for token in decided.deadTokens { append(token) }
+      for learnt in decided.learntEnvironments { append(learnt) }
       if decided.event.origin == .inbox { append(decided.event) }
     }
   }
@@ -45,8 +53,9 @@ struct RecordColumns {
   var parameters: [any PostgresEncodable] {
     [
       subjectIDs, kinds, userIDs, decisions, reasons, enqueued, claimed, woken, decided, accepted, devicesAccepted,
-      attempts, due, remaining, acceptedDevices, wokenBy, isDelivery, conversationIDs, held, lanes, eventIDs,
-      eventKinds, eventAttempts, eventHasMore, deadTokens, deadReasons, deadSince,
+      attempts, due, remaining, acceptedDevices, wokenBy, isDelivery, conversationIDs, held, lanes, retries, eventIDs,
+      eventKinds, eventAttempts, eventHasMore, deadTokens, deadReasons, deadSince, learntTokens, learntEnvironments,
+      registeredEnvironments, registeredApps, readAt,
     ]
   }
 
@@ -73,12 +82,21 @@ struct RecordColumns {
     conversationIDs.append(event.message?.conversationID)
     held.append(outcome.heldFor.wholeMicroseconds)
     lanes.append(outcome.lane)
+    retries.append(Int64(outcome.retries))
   }
 
   private mutating func append(_ token: DeadDeviceToken) {
     deadTokens.append(token.token)
     deadReasons.append(token.reason)
     deadSince.append(token.invalidSince)
+  }
+
+  private mutating func append(_ learnt: LearntEnvironment) {
+    learntTokens.append(learnt.device.token)
+    learntEnvironments.append(learnt.environment)
+    registeredEnvironments.append(learnt.device.environment)
+    registeredApps.append(learnt.device.app)
+    readAt.append(learnt.readAt)
   }
 
   private mutating func append(_ event: PushEvent) {

@@ -38,6 +38,13 @@ struct HostContractTests {
     returns void language sql volatile as $$
       update public.phones p set dead = reason where p.token = device_token and p.since <= invalid_since
     $$;
+    create or replace function tacet.learn_token_environment(
+      device_token text, environment text, registered_environment text, registered_app text, read_at timestamptz
+    )
+    returns void language sql volatile as $$
+      update public.phones p set sandbox = environment = 'sandbox'
+      where p.token = device_token and p.sandbox = (registered_environment = 'sandbox') and p.since <= read_at
+    $$;
     drop table push_tokens, messages, conversation_participants, conversations, profiles
     """
 
@@ -61,7 +68,10 @@ struct HostContractTests {
       #expect(event.message == MessageContent(conversationID: room, senderName: "Grace", text: "Hi"))
       let outcomes = event.recipients.map { RecipientOutcome(userID: $0.userID, decision: .failed) }
       let dead = [DeadDeviceToken(token: "aa", reason: "gone", invalidSince: event.claimedAt)]
-      let decided = DecidedEvent(event: event, outcomes: outcomes, deadTokens: dead, wokenBy: "webhook")
+      let read = PushDevice(token: "aa", environment: "sandbox")
+      let learnt = [LearntEnvironment(device: read, environment: "production", readAt: event.claimedAt)]
+      let decided = DecidedEvent(
+        event: event, outcomes: outcomes, deadTokens: dead, learntEnvironments: learnt, wokenBy: "webhook")
       try await store.record([decided], on: reactor)
       return try #require(event.recipients.first)
     }
@@ -70,7 +80,7 @@ struct HostContractTests {
     #expect(recipient.devices == [PushDevice(token: "aa", environment: "sandbox")])
     #expect(recipient.situation.hasRead)
     #expect(try #require(recipient.situation.lastSeenAge) >= .seconds(5))
-    #expect(try await database.sql("select dead from phones") == "gone")
+    #expect(try await database.sql("select dead, sandbox from phones") == "gone|f")
   }
 
   @Test("a time without end in a column that clients write is no time", arguments: ["infinity", "-infinity"])
