@@ -14,10 +14,18 @@ struct CircuitBreaker: Sendable {
     var faultsMin = 5
     /// How long only faults have come back. A new connection takes some 100 ms.
     var silence = Duration.seconds(1)
-    /// The first time until a probe.
-    var shortest = Duration.milliseconds(500)
-    /// The longest. One push every five seconds is no burden to anybody, and the first sign of a recovery.
-    var longest = Duration.seconds(5)
+    /// Until a probe while APNs is out. One push every five seconds is no burden to anybody, and the first sign of a
+    /// recovery.
+    var outage = ProbeWait(shortest: .milliseconds(500), longest: .seconds(5))
+    /// Until a probe while APNs refuses us. Nothing heals by itself but what somebody mends at Apple's, and refusals
+    /// count against the connection.
+    var refusal = ProbeWait(shortest: .seconds(1), longest: .seconds(60))
+  }
+
+  /// The wait for the first probe, and the longest; it doubles in between.
+  struct ProbeWait: Sendable {
+    var shortest: Duration
+    var longest: Duration
   }
 
   private enum State: Equatable {
@@ -30,10 +38,12 @@ struct CircuitBreaker: Sendable {
   private var state = State.closed
   private var faults = 0
   private var firstFaultAt: UInt64 = 0
+  /// Devices whose faults have been counted, where a fault may be one device's; at most `faultsMin`.
+  private var devices: Set<String> = []
   private var openings = 0
 
-  /// The reason of the latest fault, as the ledger keeps it.
-  private(set) var lastFault: String?
+  /// The latest fault since the last success.
+  private(set) var lastFault: LaneFault?
 
   /// Starts closed.
   init(_ configuration: Configuration = Configuration()) {
@@ -41,6 +51,9 @@ struct CircuitBreaker: Sendable {
   }
 
   var isClosed: Bool { state == .closed }
+
+  /// Why it is open; nil when it is closed.
+  var openFault: LaneFault? { isClosed ? nil : lastFault }
 
   /// Whether a push would be let through now.
   func mayAdmit(now: UInt64) -> Bool {
@@ -51,41 +64,69 @@ struct CircuitBreaker: Sendable {
     }
   }
 
-  /// Lets a push through, or not. One that is let through must be followed by its success or failure.
+  /// Lets a push through, or not. What became of one that is let through must be told.
   mutating func admit(now: UInt64) -> Bool {
     guard mayAdmit(now: now) else { return false }
     if state != .closed { state = .probing }
     return true
   }
 
-  /// The lane has taken a push, or has refused it for the push's own fault.
-  mutating func succeeded() {
-    state = .closed
-    faults = 0
-    openings = 0
-    lastFault = nil
+  /// A push has shown that the way to the device is right. What was sent before the breaker opened for a wrong setting
+  /// shows nothing about the setting.
+  mutating func accepted() {
+    if case .open = state, lastFault?.cause.endsWithAnyAnswer == false { return }
+    close()
   }
 
-  /// The lane itself has failed.
-  /// - Parameter draw: a random number in `0 ..< 1`; replicas do not probe in step.
-  mutating func failed(_ reason: String?, now: UInt64, draw: Double) {
-    lastFault = reason
-    if faults == 0 { firstFaultAt = now }
-    faults += 1
+  /// A push has been refused for its own or its device's fault: the lane works, though its settings may be wrong.
+  mutating func answered(now: UInt64, draw: Double) {
+    guard state != .closed, lastFault?.cause.endsWithAnyAnswer == false else { return close() }
+    if state == .probing { open(now: now, draw: draw) }
+  }
+
+  /// The lane itself has failed, or seems to.
+  /// - Parameters:
+  ///   - device: whose push met it, when it may be the fault of this one's alone; counted once. Nil otherwise.
+  ///   - draw: a random number in `0 ..< 1`; replicas do not probe in step.
+  mutating func failed(_ fault: LaneFault, device: String? = nil, now: UInt64, draw: Double) {
     switch state {
     case .closed:
+      count(fault, of: device, now: now)
       let silence = now - min(now, firstFaultAt)
       if faults >= configuration.faultsMin, silence >= configuration.silence.clampedNanoseconds {
         open(now: now, draw: draw)
       }
-    case .probing: open(now: now, draw: draw)
+    case .probing:
+      lastFault = fault
+      open(now: now, draw: draw)
     // Sent before it opened.
     case .open: break
     }
   }
 
+  /// Opens at once, or stays open for this reason.
+  mutating func stop(_ fault: LaneFault, now: UInt64, draw: Double) {
+    lastFault = fault
+    if case .open = state { return }
+    open(now: now, draw: draw)
+  }
+
+  private mutating func count(_ fault: LaneFault, of device: String?, now: UInt64) {
+    lastFault = fault
+    if let device, devices.count < configuration.faultsMin, !devices.insert(device).inserted { return }
+    if faults == 0 { firstFaultAt = now }
+    faults += 1
+  }
+
+  private mutating func close() {
+    guard state != .closed || faults > 0 else { return }
+    self = CircuitBreaker(configuration)
+  }
+
   private mutating func open(now: UInt64, draw: Double) {
-    let wait = min(configuration.shortest * (1 << min(openings, 10)), configuration.longest) * (0.75 + draw / 2)
+    let isOutage = lastFault?.cause == .connection || lastFault?.cause == .service
+    let probe = isOutage ? configuration.outage : configuration.refusal
+    let wait = min(probe.shortest * (1 << min(openings, 10)), probe.longest) * (0.75 + draw / 2)
     openings += 1
     state = .open(until: now &+ wait.clampedNanoseconds)
   }

@@ -1,6 +1,7 @@
 internal import APNS
 internal import APNSCore
 internal import Logging
+internal import PushRules
 internal import PushStore
 internal import Reactors
 
@@ -59,7 +60,7 @@ extension DeliveryPipeline {
         let request = try composer.request(alert, for: device, of: route.app, to: recipient, in: progress.event)
         send(request, to: device, over: route, of: index, in: progress, on: reactor)
       } catch {
-        progress.noteUnsendable(error.code.rawValue, of: index)
+        progress.note(.refused(reason: error.code.rawValue), for: device, of: index)
         finishIfComplete(index, of: progress)
       }
     }
@@ -69,26 +70,27 @@ extension DeliveryPipeline {
     _ request: PushRequest, to device: PushDevice, over route: PushRoute, of index: Int, in progress: EventProgress,
     on reactor: isolated Reactor
   ) {
-    guard lanes.admit(route) else {
-      progress.noteWaiting(for: route.name, lanes.fault(of: route), of: index)
-      return finishIfComplete(index, of: progress)
-    }
-    pushesInFlight += 1
-    reactor.start {
-      let attempt = await self.channel.send(request, over: route, on: reactor)
-      self.pushesInFlight -= 1
-      // What waited for this lane goes now.
-      if self.lanes.note(attempt, from: route) { self.wake(.due, on: reactor) }
-      progress.note(attempt, for: device, lane: route.name, of: index)
-      self.finishIfComplete(index, of: progress)
-      self.recordIfDecided(progress, on: reactor)
+    switch lanes.admit(device.token, to: route) {
+    case .turnedAway(let verdict):
+      progress.note(verdict, for: device, of: index)
+      finishIfComplete(index, of: progress)
+    case .admitted(let lane):
+      pushesInFlight += 1
+      reactor.start {
+        let verdict = await self.verdict(on: request, to: device, over: lane, on: reactor)
+        self.pushesInFlight -= 1
+        progress.note(verdict, for: device, of: index)
+        self.finishIfComplete(index, of: progress)
+        self.recordIfDecided(progress, on: reactor)
+      }
     }
   }
 
   private func finishIfComplete(_ index: Int, of progress: EventProgress) {
-    progress.finishIfComplete(index) { minimum in
-      configuration.retry.wait(
-        afterAttempts: progress.event.attempts, minimum: minimum, draw: .random(in: 0..<1))
-    }
+    progress.finishIfComplete(
+      index,
+      pacing: RetryPacing(
+        policy: configuration.retry, attempts: progress.event.attempts,
+        timeToLive: configuration.policy.timeToLive, draw: .random(in: 0..<1)))
   }
 }

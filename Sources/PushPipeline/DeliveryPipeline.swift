@@ -52,7 +52,7 @@ public final class DeliveryPipeline {
     gate = Gate(policy: configuration.policy)
     composer = MessageComposer(timeToLive: configuration.policy.timeToLive)
     schedule = PollSchedule(configuration.schedule, now: Reactor.now)
-    lanes = Lanes(configuration.breaker, apps: Set(configuration.apps.keys), logger: logger)
+    lanes = Lanes(configuration.lanes, apps: Set(configuration.apps.keys), logger: logger)
   }
 
   /// Why pushes of a route wait in the database; nil when they go.

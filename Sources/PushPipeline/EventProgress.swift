@@ -1,4 +1,3 @@
-internal import APNS
 internal import PushStore
 internal import Reactors
 
@@ -10,6 +9,7 @@ final class EventProgress {
   private let claimedAt: UInt64
   private var outcomes: [RecipientOutcome] = []
   private var deadTokens: [DeadDeviceToken] = []
+  private var learntEnvironments: [LearntEnvironment] = []
   /// By the recipient's place in the event.
   private var sending: [Int: Sending] = [:]
 
@@ -31,7 +31,9 @@ final class EventProgress {
   var isDecided: Bool { outcomes.count == event.recipients.count }
 
   var decided: DecidedEvent {
-    DecidedEvent(event: event, outcomes: outcomes, deadTokens: deadTokens, wokenBy: wokenBy.rawValue)
+    DecidedEvent(
+      event: event, outcomes: outcomes, deadTokens: deadTokens, learntEnvironments: learntEnvironments,
+      wokenBy: wokenBy.rawValue)
   }
 
   /// Nothing is to be sent for this recipient.
@@ -44,25 +46,18 @@ final class EventProgress {
     sending[index] = Sending(delivery: RecipientDelivery(of: event.recipients[index]), decidedMicroseconds: elapsed)
   }
 
-  func note(_ attempt: PushAttempt, for device: PushDevice, lane: String, of index: Int) {
-    sending[index]?.delivery.note(
-      attempt, for: device, lane: lane, elapsed: elapsed, claimedAt: event.claimedAt)
-  }
-
-  func noteWaiting(for lane: String, _ reason: String?, of index: Int) {
-    sending[index]?.delivery.noteWaiting(for: lane, reason)
-  }
-
-  func noteUnsendable(_ reason: String, of index: Int) {
-    sending[index]?.delivery.noteUnsendable(reason)
+  /// What became of the push to one of the recipient's devices.
+  func note(_ verdict: DeviceVerdict, for device: PushDevice, of index: Int) {
+    sending[index]?.delivery.note(verdict, for: device, elapsed: elapsed, claimedAt: event.claimedAt)
   }
 
   /// Closes a recipient once all of its devices have reported.
-  func finishIfComplete(_ index: Int, wait: (Duration) -> Duration) {
+  func finishIfComplete(_ index: Int, pacing: @autoclosure () -> RetryPacing) {
     guard let done = sending[index], done.delivery.pending == 0 else { return }
     sending[index] = nil
     deadTokens += done.delivery.deadTokens
-    append(done.delivery.outcome(wait: wait), decidedAfter: done.decidedMicroseconds)
+    learntEnvironments += done.delivery.learntEnvironments
+    append(done.delivery.outcome(pacing()), decidedAfter: done.decidedMicroseconds)
   }
 
   private func append(_ outcome: RecipientOutcome, decidedAfter microseconds: Int64) {

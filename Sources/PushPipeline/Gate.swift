@@ -43,6 +43,7 @@ struct Gate: Sendable {
     var outcome = RecipientOutcome(
       userID: recipient.userID, decision: .held, reason: reason, due: duration, remaining: .held)
     outcome.heldFor = recipient.situation.heldFor
+    outcome.retries = recipient.retries
     return outcome
   }
 }

@@ -41,7 +41,7 @@ public struct PipelineConfiguration: Sendable {
   public var schedule = PollSchedule.Configuration()
 
   /// When pushes are kept out of a lane that takes none.
-  var breaker = CircuitBreaker.Configuration()
+  var lanes = LaneConfiguration()
 
   /// How failed pushes are tried again.
   public var retry = RetryPolicy()

@@ -1,9 +1,8 @@
-internal import APNS
 internal import APNSCore
 internal import PushRules
 internal import PushStore
 
-/// Folds the answers for one recipient's devices into one outcome. Pure: time and chance come in.
+/// Folds the verdicts on one recipient's devices into one outcome. Pure: time and chance come in.
 struct RecipientDelivery {
   private let recipient: PushRecipient
   private var accepted: [String]
@@ -11,9 +10,10 @@ struct RecipientDelivery {
   private var firstRetry: String?
   private var retryMinimum: Duration?
   private var lanes: Set<String> = []
-  private var hasLaneFault = false
+  private var stepBack = DeviceVerdict.StepBack.none
   private(set) var acceptedMicroseconds: Int64?
   private(set) var deadTokens: [DeadDeviceToken] = []
+  private(set) var learntEnvironments: [LearntEnvironment] = []
   private(set) var pending: Int
 
   init(of recipient: PushRecipient) {
@@ -22,74 +22,80 @@ struct RecipientDelivery {
     pending = recipient.devices.count
   }
 
-  /// Takes one device's answer.
+  /// Takes what became of the push to one device.
   /// - Parameters:
   ///   - elapsed: from the claim to now, in microseconds.
-  ///   - claimedAt: when the push was claimed, which stands for its sending; microseconds since 1970.
-  ///   - lane: where it was sent.
-  mutating func note(
-    _ attempt: PushAttempt, for device: PushDevice, lane: String, elapsed: Int64, claimedAt: Int64
-  ) {
+  ///   - claimedAt: when the push was claimed and the registration read; microseconds since 1970.
+  mutating func note(_ verdict: DeviceVerdict, for device: PushDevice, elapsed: Int64, claimedAt: Int64) {
     pending -= 1
-    if attempt.isLaneFault { return noteLaneFault(attempt.reason, of: lane) }
-    switch attempt.disposition {
+    switch verdict {
     case .accepted:
-      accepted.append(device.token)
-      if acceptedMicroseconds == nil { acceptedMicroseconds = elapsed }
-    case .dropToken(let milliseconds):
-      let since = milliseconds.map { $0 * 1000 } ?? claimedAt
-      deadTokens.append(DeadDeviceToken(token: device.token, reason: attempt.reason ?? "dead", invalidSince: since))
-      noteFailure(attempt.reason)
-    case .never, .fixRequest:
-      noteFailure(attempt.reason)
-    case .fixCredentials, .refreshProviderToken, .reconnect:
-      preconditionFailure("\(attempt) is no fault of its lane")
-    case .retryLater(let minimum):
-      noteRetry(attempt.reason, minimum: minimum)
+      noteAcceptance(by: device, elapsed)
+    case .acceptedElsewhere(let environment):
+      noteAcceptance(by: device, elapsed)
+      learntEnvironments.append(
+        LearntEnvironment(device: device, environment: environment.rawValue, readAt: claimedAt))
+    case .dead(let reason, let milliseconds):
+      deadTokens.append(
+        DeadDeviceToken(
+          token: device.token, reason: reason ?? "dead",
+          invalidSince: Self.microseconds(milliseconds, claimedAt: claimedAt)))
+      noteFailure(reason)
+    case .refused(let reason):
+      noteFailure(reason)
+    case .postponed(let reason, let minimum):
+      noteRetry(reason, minimum: minimum)
+    case .waiting(let lane, let reason, let stepBack):
+      noteWaiting(for: lane, reason, stepBack)
     }
   }
 
-  /// A device whose push could not even be composed.
-  mutating func noteUnsendable(_ reason: String) {
-    pending -= 1
-    noteFailure(reason)
-  }
-
-  /// A device whose lane takes nothing now.
-  mutating func noteWaiting(for lane: String, _ reason: String?) {
-    pending -= 1
-    lanes.insert(lane)
-    if firstRetry == nil { firstRetry = reason }
-  }
-
-  /// The outcome, once nothing is pending.
-  /// - Parameter wait: the wait before the next try of this push, never less than its argument.
-  func outcome(wait: (Duration) -> Duration) -> RecipientOutcome {
+  /// The outcome, once nothing is pending. What would be tried again after the message's life has failed by now, and its
+  /// reason is what kept it from being sent.
+  func outcome(_ pacing: RetryPacing) -> RecipientOutcome {
     var outcome = RecipientOutcome(userID: recipient.userID, decision: .sent, acceptedDevices: accepted)
     outcome.acceptedMicroseconds = acceptedMicroseconds
     outcome.heldFor = recipient.situation.heldFor
-    if let retryMinimum = retryMinimum ?? (lanes.count > 1 ? Self.laneWaitMax : nil) {
-      outcome.due = wait(retryMinimum)
-      outcome.remaining = .retryable
-    } else if let lane = lanes.first {
-      outcome.due = hasLaneFault ? min(wait(.zero), Self.laneWaitMax) : .zero
-      outcome.remaining = .waiting
-      outcome.lane = lane
-    }
+    outcome.retries = recipient.retries
+    plan(&outcome, pacing)
     if accepted.isEmpty {
-      outcome.decision = outcome.remaining == nil ? .failed : .held
-      outcome.reason = outcome.remaining == nil ? firstFailure : firstRetry
+      let isFinal = outcome.remaining == nil
+      outcome.decision = isFinal ? .failed : .held
+      outcome.reason = isFinal ? firstRetry ?? firstFailure : firstRetry
     }
     return outcome
   }
 
-  /// After a fault of its lane a push steps back for some seconds, so that others probe too; the breaker does the rest.
-  private static let laneWaitMax = Duration.seconds(5)
+  /// What remains, and when it is due. A push that waits for two lanes, or for a lane and a time of its own, waits for no
+  /// lane: it is one row, and is tried again.
+  private func plan(_ outcome: inout RecipientOutcome, _ pacing: RetryPacing) {
+    let life = pacing.life(of: recipient.situation)
+    if let retryMinimum {
+      let wait = pacing.wait(afterRetries: recipient.retries, minimum: retryMinimum)
+      guard wait <= life else { return }
+      outcome.due = wait
+      outcome.remaining = .retryable
+      outcome.retries += 1
+    } else if let lane = lanes.first {
+      let wait = pacing.laneWait(lanes.count > 1 ? .long : stepBack)
+      guard wait <= life else { return }
+      outcome.due = wait
+      outcome.remaining = lanes.count > 1 ? .retryable : .waiting
+      outcome.lane = lanes.count > 1 ? nil : lane
+    }
+  }
 
-  private mutating func noteLaneFault(_ reason: String?, of lane: String) {
-    lanes.insert(lane)
-    hasLaneFault = true
-    if firstRetry == nil { firstRetry = reason }
+  /// A moment in milliseconds that came from outside, as one of the database's: not before 1970, and not after the
+  /// registration was read, because what was registered since has not been sent to.
+  private static func microseconds(_ milliseconds: Int64?, claimedAt: Int64) -> Int64 {
+    guard let milliseconds else { return claimedAt }
+    let (product, overflow) = milliseconds.multipliedReportingOverflow(by: 1000)
+    return overflow ? (milliseconds < 0 ? 0 : claimedAt) : max(0, min(product, claimedAt))
+  }
+
+  private mutating func noteAcceptance(by device: PushDevice, _ elapsed: Int64) {
+    accepted.append(device.token)
+    if acceptedMicroseconds == nil { acceptedMicroseconds = elapsed }
   }
 
   private mutating func noteFailure(_ reason: String?) {
@@ -99,5 +105,11 @@ struct RecipientDelivery {
   private mutating func noteRetry(_ reason: String?, minimum: Duration) {
     if firstRetry == nil { firstRetry = reason }
     retryMinimum = max(retryMinimum ?? .zero, minimum)
+  }
+
+  private mutating func noteWaiting(for lane: String, _ reason: String?, _ stepBack: DeviceVerdict.StepBack) {
+    if firstRetry == nil { firstRetry = reason }
+    lanes.insert(lane)
+    self.stepBack = max(self.stepBack, stepBack)
   }
 }

@@ -11,7 +11,7 @@ struct CircuitBreakerTests {
     var breaker = CircuitBreaker()
     for moment in moments {
       _ = breaker.admit(now: moment * 1_000_000)
-      breaker.failed("Shutdown", now: moment * 1_000_000, draw: 0.5)
+      breaker.failed(.outage, now: moment * 1_000_000, draw: 0.5)
     }
     return breaker
   }
@@ -29,13 +29,13 @@ struct CircuitBreakerTests {
   @Test("a success in between starts the count anew")
   func success() {
     var breaker = breaker(failingAt: [0, 300, 600, 900])
-    breaker.succeeded()
+    breaker.accepted()
     #expect(breaker.lastFault == nil)
     for moment in [1000, 1300, 1600, 1900] as [UInt64] {
-      breaker.failed("Shutdown", now: moment * 1_000_000, draw: 0.5)
+      breaker.failed(.outage, now: moment * 1_000_000, draw: 0.5)
     }
     #expect(breaker.isClosed)
-    breaker.failed("Shutdown", now: 2 * Self.second, draw: 0.5)
+    breaker.failed(.outage, now: 2 * Self.second, draw: 0.5)
     #expect(!breaker.isClosed)
   }
 
@@ -47,7 +47,7 @@ struct CircuitBreakerTests {
     #expect(breaker.mayAdmit(now: opened + 500_000_000))
     let admitted = [499_999_999, 500_000_000, 60 * Self.second].map { breaker.admit(now: opened + $0) }
     #expect(admitted == [false, true, false])
-    breaker.succeeded()
+    breaker.accepted()
     #expect(breaker.isClosed)
     let afterwards = [breaker.admit(now: opened), breaker.admit(now: opened)]
     #expect(afterwards == [true, true])
@@ -61,7 +61,7 @@ struct CircuitBreakerTests {
     for wait in [500, 1000, 2000, 4000, 5000, 5000] as [UInt64] {
       let due = now + wait * 1_000_000
       waits += !breaker.mayAdmit(now: due - 1) && breaker.admit(now: due) ? [wait] : []
-      breaker.failed("Shutdown", now: due, draw: 0.5)
+      breaker.failed(.outage, now: due, draw: 0.5)
       now = due
     }
     #expect(waits == [500, 1000, 2000, 4000, 5000, 5000])
@@ -71,7 +71,7 @@ struct CircuitBreakerTests {
     "the wait is drawn from a quarter around it", arguments: [(0.0, 375), (0.5, 500), (1.0, 625)] as [(Double, UInt64)])
   func jitter(_ draw: Double, _ milliseconds: UInt64) {
     var breaker = CircuitBreaker()
-    for moment in [0, 1, 2, 3, 1000] as [UInt64] { breaker.failed(nil, now: moment * 1_000_000, draw: draw) }
+    for moment in [0, 1, 2, 3, 1000] as [UInt64] { breaker.failed(.outage, now: moment * 1_000_000, draw: draw) }
     let due = Self.second + milliseconds * 1_000_000
     #expect(!breaker.mayAdmit(now: due - 1))
     #expect(breaker.mayAdmit(now: due))
@@ -80,7 +80,99 @@ struct CircuitBreakerTests {
   @Test("what was sent before it opened and fails afterwards changes nothing")
   func stragglers() {
     var breaker = breaker(failingAt: [0, 1, 2, 3, 1000])
-    for _ in 0..<100 { breaker.failed("IdleTimeout", now: Self.second, draw: 0.5) }
+    for _ in 0..<100 { breaker.failed(.outage, now: Self.second, draw: 0.5) }
     #expect(breaker.mayAdmit(now: Self.second + 500_000_000))
   }
+
+  @Test(
+    "a fault that may be one device's counts once for each device",
+    arguments: [
+      (["a", "b", "c", "d", "e"], true), (["a", "b", "c", "d", "d"], false), (["a", "a", "a", "a", "a", "a"], false),
+      (["a", "b", "c", "d", nil], true), ([nil, nil, nil, nil, nil], true), (["a", "b", "b", "c", "d", "e"], true),
+    ] as [([String?], Bool)])
+  func devices(_ devices: [String?], _ opens: Bool) {
+    var breaker = CircuitBreaker()
+    for (number, device) in devices.enumerated() {
+      let now = UInt64(number) * Self.second
+      breaker.failed(LaneFault(cause: .service, reason: nil), device: device, now: now, draw: 0.5)
+    }
+    #expect(breaker.isClosed != opens)
+  }
+
+  /// Opened by this cause at zero; probed at once if it is to be.
+  private func opened(by cause: LaneFault.Cause, isProbing: Bool) -> CircuitBreaker {
+    var breaker = CircuitBreaker()
+    breaker.stop(LaneFault(cause: cause, reason: "why"), now: 0, draw: 0.5)
+    if isProbing { _ = breaker.admit(now: 60 * Self.second) }
+    return breaker
+  }
+
+  @Test(
+    "only an accepted probe shows that a setting is right; any answer shows that an outage is over",
+    arguments: [
+      // The cause; what an answer does to the open one and to the probed one; the same for an accepted push.
+      (LaneFault.Cause.connection, [true, true], [true, true]), (.service, [true, true], [true, true]),
+      (.throttle, [true, true], [true, true]), (.configuration, [false, false], [false, true]),
+    ])
+  func closing(_ cause: LaneFault.Cause, _ byAnswer: [Bool], _ byAcceptance: [Bool]) {
+    for (number, isProbing) in [false, true].enumerated() {
+      var answered = opened(by: cause, isProbing: isProbing)
+      answered.answered(now: 60 * Self.second, draw: 0.5)
+      #expect(answered.isClosed == byAnswer[number])
+      var accepted = opened(by: cause, isProbing: isProbing)
+      accepted.accepted()
+      #expect(accepted.isClosed == byAcceptance[number])
+    }
+  }
+
+  @Test("a probe of a refused route that is answered without being accepted is followed by another, later")
+  func answeredProbe() {
+    var breaker = opened(by: .configuration, isProbing: true)
+    breaker.answered(now: 60 * Self.second, draw: 0.5)
+    #expect(!breaker.mayAdmit(now: 62 * Self.second - 1))
+    #expect(breaker.mayAdmit(now: 62 * Self.second))
+    #expect(breaker.openFault == LaneFault(cause: .configuration, reason: "why"))
+  }
+
+  @Test(
+    "a refused route and a throttled connection are probed from a second to a minute apart",
+    arguments: [LaneFault.Cause.configuration, .throttle])
+  func refusalWaits(_ cause: LaneFault.Cause) {
+    let fault = LaneFault(cause: cause, reason: nil)
+    var breaker = CircuitBreaker()
+    breaker.stop(fault, now: 0, draw: 0.5)
+    var now: UInt64 = 0
+    for wait in [1, 2, 4, 8, 16, 32, 60, 60] as [UInt64] {
+      let due = now + wait * Self.second
+      #expect(!breaker.mayAdmit(now: due - 1))
+      let isAdmitted = breaker.admit(now: due)
+      #expect(isAdmitted)
+      breaker.failed(fault, now: due, draw: 0.5)
+      now = due
+    }
+  }
+
+  @Test("an outage that turns out to be a refusal is one from then on, and the other way round")
+  func changingCause() {
+    var breaker = opened(by: .connection, isProbing: true)
+    breaker.failed(LaneFault(cause: .configuration, reason: "key"), now: 0, draw: 0.5)
+    breaker.answered(now: 1, draw: 0.5)
+    #expect(breaker.openFault?.reason == "key")
+    _ = breaker.admit(now: 60 * Self.second)
+    breaker.failed(.outage, now: 0, draw: 0.5)
+    breaker.answered(now: 1, draw: 0.5)
+    #expect(breaker.isClosed)
+  }
+
+  @Test("stopping an open breaker changes its reason and not its time")
+  func stoppedTwice() {
+    var breaker = opened(by: .connection, isProbing: false)
+    breaker.stop(LaneFault(cause: .configuration, reason: "key"), now: 400_000_000, draw: 0.5)
+    #expect(breaker.openFault?.reason == "key")
+    #expect(breaker.mayAdmit(now: 500_000_000))
+  }
+}
+
+extension LaneFault {
+  fileprivate static let outage = LaneFault(cause: .connection, reason: "Shutdown")
 }

@@ -1,3 +1,4 @@
+import APNSCore
 import PushStore
 import Reactors
 import Testing
@@ -29,24 +30,36 @@ struct EventProgressTests {
     progress.begin(0)
     progress.settle(RecipientOutcome(userID: PushFixtures.makeID(9), decision: .skipped, reason: "muted"))
     #expect(!progress.isDecided)
-    progress.note(.accepted, for: both[0], lane: "production", of: 0)
-    progress.finishIfComplete(0) { $0 }
+    progress.note(.accepted, for: both[0], of: 0)
+    progress.finishIfComplete(0, pacing: PushFixtures.pacing)
     #expect(!progress.isDecided)
-    progress.note(.unregistered, for: both[1], lane: "production", of: 0)
-    progress.finishIfComplete(0) { $0 }
+    progress.note(.dead(reason: "Unregistered", sinceMilliseconds: nil), for: both[1], of: 0)
+    progress.finishIfComplete(0, pacing: PushFixtures.pacing)
     #expect(progress.isDecided)
     #expect(progress.decided.outcomes.map(\.decision) == [.skipped, .sent])
     #expect(progress.decided.deadTokens.map(\.token) == ["BB02"])
+  }
+
+  @Test("what was learnt of a recipient's tokens goes with the event")
+  func learnt() {
+    let progress = progress(PushFixtures.event())
+    progress.begin(0)
+    progress.note(.acceptedElsewhere(.sandbox), for: PushFixtures.phone, of: 0)
+    progress.finishIfComplete(0, pacing: PushFixtures.pacing)
+    #expect(
+      progress.decided.learntEnvironments == [
+        LearntEnvironment(device: PushFixtures.phone, environment: "sandbox", readAt: 1_700_000_001_000_000)
+      ])
   }
 
   @Test("a recipient is closed once, however often it is asked for")
   func closedOnce() {
     let progress = progress(PushFixtures.event())
     progress.begin(0)
-    progress.noteUnsendable("deviceTokenMalformed", of: 0)
-    progress.finishIfComplete(0) { $0 }
-    progress.finishIfComplete(0) { $0 }
-    progress.note(.accepted, for: PushFixtures.phone, lane: "production", of: 0)
+    progress.note(.refused(reason: "deviceTokenMalformed"), for: PushFixtures.phone, of: 0)
+    progress.finishIfComplete(0, pacing: PushFixtures.pacing)
+    progress.finishIfComplete(0, pacing: PushFixtures.pacing)
+    progress.note(.accepted, for: PushFixtures.phone, of: 0)
     #expect(progress.decided.outcomes.map(\.reason) == ["deviceTokenMalformed"])
   }
 
@@ -54,8 +67,8 @@ struct EventProgressTests {
   func times() throws {
     let progress = progress(PushFixtures.event())
     progress.begin(0)
-    progress.note(.accepted, for: PushFixtures.phone, lane: "production", of: 0)
-    progress.finishIfComplete(0) { $0 }
+    progress.note(.accepted, for: PushFixtures.phone, of: 0)
+    progress.finishIfComplete(0, pacing: PushFixtures.pacing)
     let outcome = try #require(progress.decided.outcomes.first)
     #expect(outcome.wokenMicroseconds == 3000)
     let accepted = try #require(outcome.acceptedMicroseconds)

@@ -12,10 +12,7 @@ import Testing
 struct LaneOutageTests {
   /// Opens after the first fault, and probes often.
   private static let quick: @Sendable (inout PipelineConfiguration) -> Void = {
-    $0.breaker.faultsMin = 1
-    $0.breaker.silence = .zero
-    $0.breaker.shortest = .milliseconds(5)
-    $0.breaker.longest = .milliseconds(20)
+    $0.lanes.breaker = .quick
     $0.retry.base = .milliseconds(1)
   }
 
@@ -133,9 +130,4 @@ struct LaneOutageTests {
   }
 
   private static let ages = "select count(*) from tacet.deliveries where enqueued_at < now() - interval '1 h'"
-}
-
-/// A switch that a test's closures share.
-private final class Flag {
-  var isSet = false
 }

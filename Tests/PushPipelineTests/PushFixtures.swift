@@ -3,6 +3,7 @@ import APNSCore
 import FoundationEssentials
 import PushRules
 
+@testable import PushPipeline
 @testable import PushStore
 
 /// Values as a claim returns them, where a test cares about a part of them only.
@@ -27,12 +28,15 @@ enum PushFixtures {
 
   static func recipient(
     _ id: UUID = user, isParticipant: Bool = true, situation: RecipientSituation = RecipientSituation(),
-    badge: Int = 1, devices: [PushDevice] = [phone], accepted: [String] = []
+    badge: Int = 1, devices: [PushDevice] = [phone], accepted: [String] = [], retries: Int = 0
   ) -> PushRecipient {
     PushRecipient(
       userID: id, isParticipant: isParticipant, situation: situation, badge: badge, devices: devices,
-      acceptedDevices: accepted)
+      acceptedDevices: accepted, retries: retries)
   }
+
+  /// The waits of a push's first attempt: half of what doubling gives.
+  static let pacing = RetryPacing(policy: RetryPolicy(), attempts: 1, timeToLive: .seconds(3600), draw: 0)
 
   static func event(
     sender: String? = "Ann", text: String = "Hello", isDeleted: Bool = false, attempts: Int = 1,
@@ -51,6 +55,9 @@ extension PushAttempt {
   static let refused = answered(400, "BadDeviceToken")
   static let unregistered = PushAttempt.answered(
     PushAnswer(status: 410, reason: "Unregistered", timestampMilliseconds: 1_700_000_000_123))
+  static let otherApps = answered(400, "DeviceTokenNotForTopic")
+  static let limited = answered(429, "TooManyRequests")
+  static let broken = answered(500, "InternalServerError")
   static let badKey = answered(403, "InvalidProviderToken")
   static let busy = answered(503, "ServiceUnavailable")
   static let unreachable = PushAttempt.failed(.notProcessed(cause: "test"))
@@ -59,4 +66,20 @@ extension PushAttempt {
   static func answered(_ status: Int, _ reason: PushReason?) -> PushAttempt {
     .answered(PushAnswer(status: status, reason: reason))
   }
+}
+
+extension CircuitBreaker.Configuration {
+  /// Opens after the first fault, and probes often.
+  static var quick: Self {
+    var configuration = Self()
+    configuration.faultsMin = 1
+    configuration.silence = .zero
+    configuration.outage = .quick
+    configuration.refusal = .quick
+    return configuration
+  }
+}
+
+extension CircuitBreaker.ProbeWait {
+  static let quick = Self(shortest: .milliseconds(5), longest: .milliseconds(20))
 }

@@ -1,0 +1,90 @@
+internal import APNS
+internal import APNSCore
+internal import PushStore
+internal import Reactors
+
+// One push to one device: the lane that its registration names, and once the other.
+extension DeliveryPipeline {
+  /// What the app's other environment says about a token that one has called unknown.
+  private enum Trial {
+    /// There is no other.
+    case impossible
+    /// It cannot be asked now.
+    case unresolved(reason: String?)
+    /// It has answered.
+    case ended(PushAttempt, APNSEnvironment)
+  }
+
+  /// Sends a push and judges its end.
+  func verdict(
+    on request: PushRequest, to device: PushDevice, over lane: Lane, on reactor: isolated Reactor
+  ) async -> DeviceVerdict {
+    let attempt = await channel.send(request, over: lane.route, on: reactor)
+    guard attempt.mayBeElsewhere else { return note(attempt, to: device, over: lane, on: reactor) }
+    switch await trial(of: request, besides: lane, on: reactor) {
+    case .impossible:
+      return note(attempt, to: device, over: lane, on: reactor)
+    case .unresolved(let reason):
+      return noteElsewhere(
+        .postponed(reason: reason ?? attempt.ledgerReason, minimum: PushDisposition.tooManyWait), over: lane,
+        on: reactor)
+    case .ended(let other, let environment):
+      return combine(attempt, with: other, in: environment, to: device, over: lane, on: reactor)
+    }
+  }
+
+  /// Asks the other environment with the same request: its identifiers make one push of both.
+  private func trial(of request: PushRequest, besides lane: Lane, on reactor: isolated Reactor) async -> Trial {
+    guard let other = lanes.neighbour(of: lane) else { return .impossible }
+    switch other.admitTrial(now: Reactor.now) {
+    case .impossible: return .impossible
+    case .notNow(let reason): return .unresolved(reason: reason)
+    case .admitted: break
+    }
+    let attempt = await channel.send(request, over: other.route, on: reactor)
+    if other.noteTrial(attempt, now: Reactor.now, draw: .random(in: 0..<1)) { wake(.due, on: reactor) }
+    return .ended(attempt, other.route.environment)
+  }
+
+  /// A token that both refuse is judged by the lane of its registration; the later answer is the truer, because it
+  /// may know the token as another app's.
+  private func combine(
+    _ attempt: PushAttempt, with other: PushAttempt, in environment: APNSEnvironment, to device: PushDevice,
+    over lane: Lane, on reactor: isolated Reactor
+  ) -> DeviceVerdict {
+    switch other.finding {
+    case .accepted:
+      return noteElsewhere(.acceptedElsewhere(environment), over: lane, on: reactor)
+    case .dead(let milliseconds):
+      return noteElsewhere(
+        .dead(reason: other.ledgerReason, sinceMilliseconds: milliseconds), over: lane, on: reactor)
+    case .suspect:
+      return note(other, to: device, over: lane, on: reactor)
+    case .refused:
+      return noteElsewhere(.refused(reason: other.ledgerReason), over: lane, on: reactor)
+    case .throttled(let minimum):
+      return noteElsewhere(.postponed(reason: other.ledgerReason, minimum: minimum), over: lane, on: reactor)
+    case .fault(.configuration):
+      return note(attempt, to: device, over: lane, on: reactor)
+    case .fault:
+      return noteElsewhere(
+        .postponed(reason: other.ledgerReason, minimum: PushDisposition.tooManyWait), over: lane, on: reactor)
+    }
+  }
+
+  private func note(
+    _ attempt: PushAttempt, to device: PushDevice, over lane: Lane, on reactor: isolated Reactor
+  ) -> DeviceVerdict {
+    let (verdict, hasMoreRoom) = lane.note(attempt, to: device.token, now: Reactor.now, draw: .random(in: 0..<1))
+    // What waited for this lane goes now.
+    if hasMoreRoom { wake(.due, on: reactor) }
+    return verdict
+  }
+
+  private func noteElsewhere(
+    _ verdict: DeviceVerdict, over lane: Lane, on reactor: isolated Reactor
+  ) -> DeviceVerdict {
+    if lane.noteElsewhere(now: Reactor.now, draw: .random(in: 0..<1)) { wake(.due, on: reactor) }
+    return verdict
+  }
+}

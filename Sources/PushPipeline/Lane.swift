@@ -1,0 +1,192 @@
+internal import APNS
+internal import APNSCore
+internal import Logging
+internal import Reactors
+
+/// One route as this reactor knows it: whether pushes go, and what their answers mean.
+///
+/// Everything known of a route is forgotten with its lane, so a new lane stands for new settings. What was sent over the
+/// old one is still told to the old one.
+final class Lane {
+  /// Whether the other environment may be asked about a token.
+  enum TrialAdmission {
+    /// Yes; what became of it must be told.
+    case admitted
+    /// Not at the moment.
+    case notNow(reason: String?)
+    /// The app has no credential there.
+    case impossible
+  }
+
+  let route: PushRoute
+  private let logger: Logger
+  private var breaker: CircuitBreaker
+  private var suspicion: TokenSuspicion
+  private var quarantine = TokenQuarantine()
+  private var slowStart = LaneSlowStart()
+  private var inFlight = 0
+  private var refusesTrials = false
+
+  /// Starts closed and unproven.
+  init(_ route: PushRoute, _ configuration: LaneConfiguration, logger: Logger) {
+    self.route = route
+    self.logger = logger
+    breaker = CircuitBreaker(configuration.breaker)
+    suspicion = TokenSuspicion(configuration.suspicion)
+  }
+
+  /// Why nothing takes this route; nil when pushes go.
+  var fault: String? { breaker.openFault.map { $0.reason ?? "unknown" } }
+
+  /// How many of the deliveries that wait for it may be claimed now; one to probe it while it is shut.
+  func room(now: UInt64) -> Int {
+    guard breaker.isClosed else { return breaker.mayAdmit(now: now) ? 1 : 0 }
+    return slowStart.allowance.map { max(0, $0 - inFlight) } ?? .max
+  }
+
+  /// Why a push to a device may not go now; nil when it may, and then what becomes of it must be told.
+  func objection(to device: String, now: UInt64) -> DeviceVerdict? {
+    if breaker.isClosed, quarantine.holds(device, now: now) {
+      suspicion.turnedAway()
+      return .refused(reason: quarantine.reason(for: device))
+    }
+    guard breaker.admit(now: now) else { return .waiting(lane: route.name, reason: fault, .none) }
+    inFlight += 1
+    return nil
+  }
+
+  /// Whether a push whose device is unknown in the other environment may try this one. A lane that is shut for its
+  /// settings is probed by pushes of its own.
+  func admitTrial(now: UInt64) -> TrialAdmission {
+    guard !refusesTrials else { return .impossible }
+    guard breaker.openFault?.cause != .configuration, breaker.admit(now: now) else { return .notNow(reason: fault) }
+    inFlight += 1
+    return .admitted
+  }
+}
+
+// What became of pushes. Every method here ends one that was admitted, and says whether more of what waits may go now.
+extension Lane {
+  /// Takes the end of a push.
+  func note(
+    _ attempt: PushAttempt, to device: String, now: UInt64, draw: Double
+  ) -> (verdict: DeviceVerdict, hasMoreRoom: Bool) {
+    let before = breaker.openFault
+    let verdict = verdict(on: attempt, to: device, now: now, draw: draw)
+    return (verdict, end(attempt.finding, since: before))
+  }
+
+  /// Takes the end of a push whose device is none of this environment, whatever became of it in the other.
+  func noteElsewhere(now: UInt64, draw: Double) -> Bool {
+    let before = breaker.openFault
+    breaker.answered(now: now, draw: draw)
+    return end(.suspect, since: before)
+  }
+
+  /// Takes the end of a push of the other environment. Its refusal says nothing about this lane's tokens, and a
+  /// credential that is for the other environment alone is no fault.
+  func noteTrial(_ attempt: PushAttempt, now: UInt64, draw: Double) -> Bool {
+    let before = breaker.openFault
+    switch attempt.finding {
+    case .accepted, .dead: prove()
+    case .suspect, .refused, .throttled: breaker.answered(now: now, draw: draw)
+    case .fault(.configuration) where breaker.isClosed: refusesTrials = true
+    case .fault(let cause):
+      breaker.failed(LaneFault(cause: cause, reason: attempt.ledgerReason), now: now, draw: draw)
+    }
+    return end(attempt.finding, since: before)
+  }
+
+  private func end(_ finding: PushFinding, since before: LaneFault?) -> Bool {
+    inFlight = max(0, inFlight - 1)
+    report(since: before)
+    if before != nil, breaker.isClosed {
+      slowStart.begin()
+      return true
+    }
+    if case .fault = finding { return false }
+    return breaker.isClosed && slowStart.answered()
+  }
+
+  private func verdict(on attempt: PushAttempt, to device: String, now: UInt64, draw: Double) -> DeviceVerdict {
+    switch attempt.finding {
+    case .accepted:
+      prove()
+      quarantine.accepted(device)
+      return .accepted
+    case .dead(let milliseconds):
+      prove()
+      return .dead(reason: attempt.ledgerReason, sinceMilliseconds: milliseconds)
+    case .suspect:
+      return judge(device, reason: attempt.ledgerReason, now: now, draw: draw)
+    case .refused:
+      answered(now: now, draw: draw)
+      return .refused(reason: attempt.ledgerReason)
+    case .throttled(let minimum):
+      answered(now: now, draw: draw)
+      return .postponed(reason: attempt.ledgerReason, minimum: minimum)
+    case .fault(let cause):
+      return fail(LaneFault(cause: cause, reason: attempt.ledgerReason), to: device, now: now, draw: draw)
+    }
+  }
+
+  private func prove() {
+    breaker.accepted()
+    suspicion.accepted()
+    refusesTrials = false
+  }
+
+  private func answered(now: UInt64, draw: Double) {
+    breaker.answered(now: now, draw: draw)
+    suspicion.answered()
+  }
+
+  /// A token was refused without proof. While the route's settings are in doubt no token is.
+  private func judge(_ device: String, reason: String?, now: UInt64, draw: Double) -> DeviceVerdict {
+    breaker.answered(now: now, draw: draw)
+    guard breaker.isClosed else { return .waiting(lane: route.name, reason: reason, .long) }
+    switch suspicion.refused() {
+    case .badToken:
+      return .dead(reason: reason, sinceMilliseconds: nil)
+    case .unexplained:
+      quarantine.add(device, reason: reason, now: now)
+      return .refused(reason: reason)
+    case .misconfigured:
+      breaker.stop(LaneFault(cause: .configuration, reason: reason), now: now, draw: draw)
+      return .waiting(lane: route.name, reason: reason, .long)
+    }
+  }
+
+  /// On a route where nothing has been accepted yet the first refusal of the settings is believed.
+  private func fail(_ fault: LaneFault, to device: String, now: UInt64, draw: Double) -> DeviceVerdict {
+    if fault.cause == .configuration, !suspicion.isProven {
+      breaker.stop(fault, now: now, draw: draw)
+    } else {
+      breaker.failed(fault, device: fault.cause == .service ? device : nil, now: now, draw: draw)
+    }
+    // Others pass, so this one waits by itself, longer from time to time.
+    if fault.cause == .service, breaker.isClosed { return .postponed(reason: fault.reason, minimum: .zero) }
+    return .waiting(lane: route.name, reason: fault.reason, .brief)
+  }
+
+  /// Says it once when the lane shuts, once when it is clear that only a change will open it, and once when it opens.
+  private func report(since before: LaneFault?) {
+    let fault = breaker.openFault
+    let metadata: Logger.Metadata = ["route": "\(route.name)", "reason": "\(fault?.reason ?? "")"]
+    switch (before?.cause, fault?.cause) {
+    case (nil, nil): break
+    case (_, nil): logger.notice("APNs takes pushes again", metadata: ["route": "\(route.name)"])
+    case (.configuration, .configuration): break
+    case (_, .configuration):
+      logger.error("APNs refuses a route's configuration; its pushes wait in the database", metadata: metadata)
+    case (nil, _): logger.error("APNs takes no pushes; they wait in the database", metadata: metadata)
+    default: break
+    }
+  }
+}
+
+/// When lanes shut.
+struct LaneConfiguration: Sendable {
+  var breaker = CircuitBreaker.Configuration()
+  var suspicion = TokenSuspicion.Configuration()
+}

@@ -1,0 +1,170 @@
+import APNS
+import APNSCore
+import FoundationEssentials
+import Postgres
+import PushStore
+import Reactors
+import Testing
+
+@testable import PushPipeline
+
+@Suite("What becomes of a push after each answer", .serialized)
+struct AnswerTests {
+  /// What an answer leaves behind on a route that works: in the ledger, in the queue, and of the token.
+  struct Case: Sendable, CustomTestStringConvertible {
+    let status: Int
+    let reason: PushReason?
+    /// The ledger's decision, and the queue's state if anything remains.
+    let result: String
+    var dropsToken = false
+    var sends = 1
+
+    var testDescription: String { "\(status) \(reason?.rawValue ?? "")" }
+  }
+
+  static let cases: [Case] =
+    [
+      "BadCollapseId", "BadExpirationDate", "BadMessageId", "BadPriority", "BadTopic", "DuplicateHeaders",
+      "InvalidPushType", "MissingDeviceToken", "MissingTopic", "PayloadEmpty", "SomeFutureReason", nil,
+    ].map { Case(status: 400, reason: $0, result: "failed") }
+    + [
+      Case(status: 403, reason: "MissingProviderToken", result: "failed"),
+      Case(status: 404, reason: "BadPath", result: "failed"),
+      Case(status: 405, reason: "MethodNotAllowed", result: "failed"),
+      Case(status: 413, reason: "PayloadTooLarge", result: "failed"),
+      Case(status: 400, reason: "BadDeviceToken", result: "failed", dropsToken: true, sends: 2),
+      Case(status: 400, reason: "DeviceTokenNotForTopic", result: "failed", dropsToken: true),
+      Case(status: 410, reason: "Unregistered", result: "failed", dropsToken: true),
+      Case(status: 410, reason: "ExpiredToken", result: "failed", dropsToken: true),
+      Case(status: 410, reason: "SomeFutureReason", result: "failed", dropsToken: true),
+      Case(status: 429, reason: "TooManyRequests", result: "held retryable"),
+      Case(status: 429, reason: nil, result: "held retryable"),
+      Case(status: 500, reason: "InternalServerError", result: "held retryable"),
+      Case(status: 502, reason: nil, result: "held retryable"),
+      Case(status: 503, reason: "ServiceUnavailable", result: "held retryable"),
+      Case(status: 503, reason: "Service Unavailable", result: "held retryable"),
+      Case(status: 503, reason: "SomeFutureReason", result: "held retryable"),
+      Case(status: 429, reason: "TooManyProviderTokenUpdates", result: "held waiting"),
+      Case(status: 503, reason: "Shutdown", result: "held waiting"),
+      Case(status: 400, reason: "IdleTimeout", result: "held waiting"),
+    ]
+    + [
+      "BadCertificate", "BadCertificateEnvironment", "ExpiredProviderToken", "Forbidden", "InvalidProviderToken",
+      "UnrelatedKeyIdInToken", "BadEnvironmentKeyIdInToken", "BadEnvironmentKeyInToken", "SomeFutureReason", nil,
+    ].map { Case(status: 403, reason: $0, result: "held waiting") }
+    + [
+      Case(status: 400, reason: "TopicDisallowed", result: "held waiting"),
+      Case(status: 301, reason: nil, result: "held waiting"),
+    ]
+
+  @Test("the ledger has APNs' word, what can still be sent waits, and only a bad token is dropped", arguments: cases)
+  func answers(_ answer: Case) async throws {
+    try await PipelineRig.run(configure: { $0.retry.base = .seconds(60) }) { rig, reactor in
+      let chat = try await Chat(devices: [], in: rig, on: reactor)
+      try await rig.prove(chat, on: reactor)
+      rig.channel.answer = { _, _ in .answered(answer.status, answer.reason) }
+      let id = try await chat.post(waking: .webhook, on: reactor)
+      let outcome = try #require(try await rig.outcomes(of: id, on: reactor).first)
+      #expect(outcome.reason == answer.reason?.rawValue ?? "http_\(answer.status)")
+      let state = try await rig.value(
+        "select coalesce((select ' ' || state from tacet.deliveries), '')", as: String.self, on: reactor)
+      #expect(outcome.decision.rawValue + state == answer.result)
+      #expect(try await rig.isDropped(on: reactor) == answer.dropsToken)
+      #expect(rig.channel.sent.count == 1 + answer.sends)
+      #expect(Set(rig.channel.sent.dropFirst().map(\.identifier)).count == 1)
+      #expect(rig.pipeline.fault(of: PushFixtures.route) == nil, "one answer shuts no lane that works")
+    }
+  }
+
+  @Test("a reason that cannot be printed or stored is recorded all the same, with marks in its place")
+  func unprintable() async throws {
+    try await PipelineRig.run { rig, reactor in
+      let chat = try await Chat(in: rig, on: reactor)
+      let reason = "Odd\u{0}\n" + String(repeating: "!", count: 100_000)
+      rig.channel.answer = { _, _ in .answered(400, PushReason(rawValue: reason)) }
+      rig.start(on: reactor)
+      let id = try await chat.post(waking: .webhook, on: reactor)
+      let outcomes = try await rig.outcomes(of: id, on: reactor)
+      #expect(outcomes.map(\.reason) == ["Odd??" + String(repeating: "!", count: 59)])
+      try await rig.nothingLeft(on: reactor)
+    }
+  }
+
+  @Test(
+    "a dead token's date that no clock can have meant does no harm",
+    arguments: [Int64.max, .min, 253_402_300_800_000_000])
+  func oddDates(_ milliseconds: Int64) async throws {
+    try await PipelineRig.run { rig, reactor in
+      let chat = try await Chat(in: rig, on: reactor)
+      rig.channel.answer = { _, _ in
+        .answered(PushAnswer(status: 410, reason: "Unregistered", timestampMilliseconds: milliseconds))
+      }
+      rig.start(on: reactor)
+      let id = try await chat.post(waking: .webhook, on: reactor)
+      #expect(try await rig.outcomes(of: id, on: reactor).map(\.reason) == ["Unregistered"])
+      #expect(try await rig.isDropped(on: reactor) == (milliseconds > 0))
+    }
+  }
+
+  @Test("what one device gets too often is put off by minutes, twice as long each time, and nobody else waits")
+  func tooMany() async throws {
+    try await PipelineRig.run { rig, reactor in
+      let chat = try await Chat(of: 2, in: rig, on: reactor)
+      rig.channel.answer = { push, _ in push.token == "00aa" ? .limited : .accepted }
+      rig.start(on: reactor)
+      let id = try await chat.post(waking: .webhook, on: reactor)
+      var waits: [Int64] = []
+      for attempt in 1...3 {
+        _ = try await rig.outcomes(of: id, on: reactor) { _ in rig.channel.sent.count == attempt + 1 }
+        let retries = "select coalesce(max(retries), 0) from tacet.deliveries where not is_claimed"
+        while try await rig.value(retries, as: Int32.self, on: reactor) < attempt {}
+        waits.append(
+          try await rig.value(
+            "select extract(epoch from due_at - since)::bigint from tacet.deliveries", as: Int64.self, on: reactor))
+        try await rig.execute("update tacet.deliveries set due_at = now()", on: reactor)
+        rig.pipeline.wake(.due, on: reactor)
+      }
+      for (wait, minutes) in zip(waits, [1, 2, 4] as [Int64]) {
+        #expect((60 * minutes...90 * minutes).contains(wait), "\(waits)")
+      }
+      let outcomes = try await rig.outcomes(of: id, on: reactor)
+      #expect(Set(outcomes.map(\.decision)) == [.held, .sent])
+    }
+  }
+
+  @Test("a retry that would come after the message's life is not waited for: it has failed, and says why")
+  func tooLate() async throws {
+    try await PipelineRig.run { rig, reactor in
+      let chat = try await Chat(in: rig, on: reactor)
+      rig.channel.answer = { _, _ in .limited }
+      let id = try await chat.post(on: reactor)[0]
+      try await rig.execute("update tacet.inbox set enqueued_at = now() - interval '59 min 1 s'", on: reactor)
+      try await rig.execute("update public.messages set created_at = now() - interval '1 h'", on: reactor)
+      rig.start(on: reactor)
+      let outcomes = try await rig.outcomes(of: id, on: reactor)
+      #expect(outcomes.map(\.decision) == [.failed])
+      #expect(outcomes.map(\.reason) == ["TooManyRequests"])
+      try await rig.nothingLeft(on: reactor)
+      #expect(rig.channel.sent.count == 1)
+    }
+  }
+
+  @Test("a push that APNs cannot handle while others pass is tried again by itself, and keeps nobody waiting")
+  func lonelyFault() async throws {
+    try await PipelineRig.run(configure: { $0.lanes.breaker.silence = .zero }) { rig, reactor in
+      let chat = try await Chat(of: 2, in: rig, on: reactor)
+      rig.channel.answer = { push, number in push.token == "00aa" && number < 20 ? .broken : .accepted }
+      rig.start(on: reactor)
+      let id = try await chat.post(waking: .webhook, on: reactor)
+      while rig.channel.sent.count < 10 {
+        try await rig.execute(
+          "update tacet.deliveries set due_at = now() where not is_claimed and due_at > now()", on: reactor)
+        rig.pipeline.wake(.due, on: reactor)
+        #expect(rig.pipeline.fault(of: PushFixtures.route) == nil)
+      }
+      let outcomes = try await rig.outcomes(of: id, on: reactor)
+      #expect(Set(outcomes.map(\.decision)) == [.held, .sent])
+      #expect(outcomes.first { $0.decision == .held }?.reason == "InternalServerError")
+    }
+  }
+}

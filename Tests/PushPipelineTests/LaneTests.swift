@@ -1,0 +1,233 @@
+import APNS
+import APNSCore
+import Logging
+import Testing
+
+@testable import PushPipeline
+
+@Suite("A lane")
+struct LaneTests {
+  private static let second: UInt64 = 1_000_000_000
+
+  private func makeLane(_ lines: LogLines = LogLines()) -> Lane {
+    Lane(PushFixtures.route, LaneConfiguration(), logger: lines.logger)
+  }
+
+  /// Sends a push at a moment; what becomes of it.
+  @discardableResult
+  private func send(
+    _ attempt: PushAttempt, to device: String = "aa", over lane: Lane, at now: UInt64 = 0
+  ) -> DeviceVerdict {
+    if let objection = lane.objection(to: device, now: now) { return objection }
+    return lane.note(attempt, to: device, now: now, draw: 0.5).verdict
+  }
+
+  private func waiting(_ reason: String, _ stepBack: DeviceVerdict.StepBack) -> DeviceVerdict {
+    .waiting(lane: "com.example.app/production", reason: reason, stepBack)
+  }
+
+  @Test("on a lane that nothing has passed a refused token shuts the lane and costs no token; a success opens it")
+  func unproven() {
+    let lane = makeLane()
+    #expect(send(.refused, over: lane) == waiting("BadDeviceToken", .long))
+    #expect(lane.fault == "BadDeviceToken")
+    #expect(send(.accepted, over: lane) == waiting("BadDeviceToken", .none))
+    #expect(send(.refused, over: lane, at: Self.second) == waiting("BadDeviceToken", .long))
+    #expect(send(.accepted, to: "bb", over: lane, at: 3 * Self.second) == .accepted)
+    #expect(lane.fault == nil)
+    #expect(send(.refused, over: lane) == .dead(reason: "BadDeviceToken", sinceMilliseconds: nil))
+    #expect(send(.otherApps, over: lane) == .dead(reason: "DeviceTokenNotForTopic", sinceMilliseconds: nil))
+  }
+
+  @Test("a dead token proves the route as well as an accepted push does")
+  func provenByDeath() {
+    let lane = makeLane()
+    #expect(send(.unregistered, over: lane) == .dead(reason: "Unregistered", sinceMilliseconds: 1_700_000_000_123))
+    #expect(send(.refused, over: lane) == .dead(reason: "BadDeviceToken", sinceMilliseconds: nil))
+  }
+
+  /// A lane on which 40 pushes were accepted and 10 refused.
+  private func crowded(_ lines: LogLines = LogLines()) -> Lane {
+    let lane = makeLane(lines)
+    for number in 0..<40 { send(.accepted, to: "good\(number)", over: lane) }
+    for number in 0..<10 { send(.refused, to: "bad\(number)", over: lane) }
+    return lane
+  }
+
+  @Test("a crowd of refusals shuts the lane; no answer but a success opens it, and stragglers do not count")
+  func crowd() {
+    let lane = crowded()
+    #expect(lane.fault == "BadDeviceToken")
+    #expect(lane.room(now: Self.second - 1) == 0)
+    #expect(lane.room(now: Self.second) == 1)
+    for attempt in [PushAttempt.accepted, .unregistered, .refused, .limited, .badKey, .busy] {
+      _ = lane.note(attempt, to: "straggler", now: 0, draw: 0.5)
+      #expect(lane.fault == "BadDeviceToken", "\(attempt)")
+    }
+    #expect(send(.limited, over: lane, at: Self.second) == .postponed(reason: "TooManyRequests", minimum: .seconds(60)))
+    #expect(lane.fault == "BadDeviceToken")
+    #expect(send(.accepted, over: lane, at: 3 * Self.second) == .accepted)
+    #expect(lane.fault == nil)
+  }
+
+  @Test("afterwards what is refused is set aside: its push fails, its token stays, and for an hour it is not sent to")
+  func quarantine() {
+    let lane = crowded()
+    send(.accepted, to: "good", over: lane, at: Self.second)
+    let refusal = DeviceVerdict.refused(reason: "BadDeviceToken")
+    #expect(send(.refused, to: "bad0", over: lane, at: Self.second) == refusal)
+    #expect(send(.accepted, to: "bad0", over: lane, at: Self.second) == refusal, "it is not even sent")
+    #expect(send(.accepted, to: "good", over: lane, at: Self.second) == .accepted)
+    let later = Self.second + 3600 * Self.second
+    #expect(send(.unregistered, to: "bad0", over: lane, at: later) != refusal)
+  }
+
+  @Test("a host that registers rubbish among good tokens stops the lane once, and not for good")
+  func rubbish() {
+    let lane = crowded()
+    var now = Self.second
+    var turnedAway = 0
+    for number in 0..<2000 {
+      now += 10_000_000
+      let isRubbish = number.isMultiple(of: 3)
+      let verdict = send(
+        isRubbish ? .refused : .accepted, to: isRubbish ? "rubbish\(number)" : "good", over: lane, at: now)
+      if case .waiting = verdict { turnedAway += 1 }
+      if case .dead = verdict { Issue.record("a token was dropped") }
+    }
+    #expect(lane.fault == nil)
+    // The first probe, a second later, is rubbish; the next, after two more, is not.
+    #expect((200...210).contains(turnedAway), "\(turnedAway)")
+    for number in 0..<200 { send(.accepted, to: "good\(number)", over: lane, at: now) }
+    #expect(send(.refused, to: "lone", over: lane, at: now) == .dead(reason: "BadDeviceToken", sinceMilliseconds: nil))
+  }
+
+  @Test("on a lane that nothing has passed the first wrong credential shuts it; on another five of a second do")
+  func credentials() {
+    let new = makeLane()
+    #expect(send(.badKey, over: new) == waiting("InvalidProviderToken", .brief))
+    #expect(new.fault == "InvalidProviderToken")
+    let proven = makeLane()
+    send(.accepted, over: proven)
+    for number in 0..<5 {
+      #expect(proven.fault == nil)
+      #expect(send(.badKey, over: proven, at: UInt64(number) * Self.second) == waiting("InvalidProviderToken", .brief))
+    }
+    #expect(proven.fault == "InvalidProviderToken")
+  }
+
+  @Test("one push that meets a 5xx while others pass waits by itself, and does not shut the lane")
+  func lonelyFault() {
+    let lane = makeLane()
+    for number in 0..<50 {
+      let now = UInt64(number) * Self.second
+      #expect(send(.broken, over: lane, at: now) == .postponed(reason: "InternalServerError", minimum: .zero))
+    }
+    #expect(lane.fault == nil)
+    for device in ["b", "c", "d", "e"] { send(.busy, to: device, over: lane, at: 60 * Self.second) }
+    #expect(lane.fault == "ServiceUnavailable", "five devices are no coincidence")
+    #expect(send(.busy, over: lane, at: 61 * Self.second) == waiting("ServiceUnavailable", .brief))
+  }
+
+  @Test("while the lane is in doubt, a straggler's refusal costs no token either")
+  func inDoubt() {
+    let lane = makeLane()
+    send(.badKey, over: lane)
+    #expect(lane.note(.refused, to: "bb", now: 0, draw: 0.5).verdict == waiting("BadDeviceToken", .long))
+  }
+
+  @Test("what waits comes back in growing numbers, less what is on its way")
+  func slowStart() {
+    let lane = makeLane()
+    #expect(lane.room(now: 0) == 1)
+    #expect(lane.objection(to: "aa", now: 0) == nil)
+    #expect(lane.room(now: 0) == 0)
+    #expect(lane.note(.accepted, to: "aa", now: 0, draw: 0.5).hasMoreRoom)
+    #expect(lane.room(now: 0) == 8)
+    for number in 0..<8 { _ = lane.objection(to: "\(number)", now: 0) }
+    #expect(lane.room(now: 0) == 0)
+    #expect(!lane.note(.answerLost, to: "0", now: 0, draw: 0.5).hasMoreRoom)
+    for number in 1..<8 { #expect(!lane.note(.accepted, to: "\(number)", now: 0, draw: 0.5).hasMoreRoom) }
+    #expect(lane.room(now: 0) == 8)
+    _ = lane.objection(to: "8", now: 0)
+    #expect(lane.note(.limited, to: "8", now: 0, draw: 0.5).hasMoreRoom)
+    #expect(lane.room(now: 0) == 64)
+    for number in 0..<64 { send(.accepted, to: "\(number)", over: lane) }
+    #expect(lane.room(now: 0) == .max)
+  }
+
+  @Test("a lane that opens again says so, and begins at eight")
+  func opened() {
+    let lane = crowded()
+    _ = lane.objection(to: "good", now: Self.second)
+    #expect(lane.note(.accepted, to: "good", now: Self.second, draw: 0.5).hasMoreRoom)
+    #expect(lane.room(now: Self.second) == 8)
+  }
+
+  @Test("it alarms once when it is shut for its settings, and says once when it is open")
+  func alarms() {
+    let lines = LogLines()
+    let lane = crowded(lines)
+    for number in 1...20 { send(.refused, to: "bad", over: lane, at: UInt64(number) * 120 * Self.second) }
+    #expect(lines.texts == ["error: APNs refuses a route's configuration; its pushes wait in the database"])
+    send(.accepted, over: lane, at: 3600 * Self.second)
+    #expect(lines.texts.count == 2)
+    #expect(lines.texts.last == "notice: APNs takes pushes again")
+    #expect(lines.all.allSatisfy { $0.contains("com.example.app/production") && !$0.contains("bad1") })
+  }
+
+  @Test("an outage that turns out to be a refusal alarms again, because somebody must do something now")
+  func escalation() {
+    let lines = LogLines()
+    let lane = makeLane(lines)
+    for number in 0..<5 { send(.answerLost, over: lane, at: UInt64(number) * Self.second) }
+    send(.badKey, over: lane, at: 10 * Self.second)
+    #expect(
+      lines.texts == [
+        "error: APNs takes no pushes; they wait in the database",
+        "error: APNs refuses a route's configuration; its pushes wait in the database",
+      ])
+  }
+
+  @Test("a trial that is refused for its credential is not made again, and is no fault of the lane")
+  func trialOfOtherKey() {
+    let lane = makeLane()
+    guard case .admitted = lane.admitTrial(now: 0) else { return #expect(Bool(false), "it was not admitted") }
+    _ = lane.noteTrial(.answered(403, "BadEnvironmentKeyInToken"), now: 0, draw: 0.5)
+    #expect(lane.fault == nil)
+    guard case .impossible = lane.admitTrial(now: 0) else { return #expect(Bool(false), "it was tried again") }
+    send(.accepted, over: lane)
+    guard case .admitted = lane.admitTrial(now: 0) else { return #expect(Bool(false), "the credential is right now") }
+  }
+
+  @Test("the refusals of trials do not count against the lane's own tokens")
+  func trialsOfStrangers() {
+    let lane = makeLane()
+    send(.accepted, over: lane)
+    for _ in 0..<100 {
+      _ = lane.admitTrial(now: 0)
+      _ = lane.noteTrial(.refused, now: 0, draw: 0.5)
+    }
+    #expect(send(.refused, over: lane) == .dead(reason: "BadDeviceToken", sinceMilliseconds: nil))
+    #expect(lane.fault == nil)
+  }
+
+  @Test("a lane that is shut for its settings is no place for trials; one that is out is probed by them")
+  func trialsOfShutLanes() {
+    let refused = makeLane()
+    send(.badKey, over: refused)
+    guard case .notNow("InvalidProviderToken") = refused.admitTrial(now: 3600 * Self.second) else {
+      return #expect(Bool(false), "a trial probed the settings")
+    }
+    let out = makeLane()
+    for number in 0..<5 { send(.answerLost, over: out, at: UInt64(number) * Self.second) }
+    guard case .notNow("apns_answer_lost") = out.admitTrial(now: 4 * Self.second) else {
+      return #expect(Bool(false), "a trial went before its time")
+    }
+    guard case .admitted = out.admitTrial(now: 60 * Self.second) else {
+      return #expect(Bool(false), "a trial may be a probe")
+    }
+    #expect(out.noteTrial(.refused, now: 60 * Self.second, draw: 0.5))
+    #expect(out.fault == nil)
+  }
+}

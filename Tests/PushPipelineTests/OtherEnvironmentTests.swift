@@ -1,0 +1,164 @@
+import APNS
+import APNSCore
+import FoundationEssentials
+import Postgres
+import PushStore
+import Reactors
+import Testing
+
+@testable import PushPipeline
+
+@Suite("A device token of the other environment", .serialized)
+struct OtherEnvironmentTests {
+  /// APNs as it is when every token was issued by the sandbox.
+  private static let sandboxOnly: @Sendable (ScriptedChannel.Sent, Int) -> PushAttempt = { push, _ in
+    push.environment == .sandbox ? .accepted : .refused
+  }
+
+  @Test("is tried there once, under the same identifiers; the next push goes right", arguments: [nil, "production"])
+  func learnt(_ registered: String?) async throws {
+    try await PipelineRig.run { rig, reactor in
+      let chat = try await Chat(in: rig, on: reactor)
+      if let registered {
+        try await rig.execute("update public.push_tokens set environment = '\(registered)'", on: reactor)
+      }
+      rig.channel.answer = Self.sandboxOnly
+      rig.start(on: reactor)
+      let first = try await chat.post(waking: .webhook, on: reactor)
+      let outcomes = try await rig.outcomes(of: first, on: reactor)
+      #expect(outcomes.map(\.decision) == [.sent])
+      #expect(outcomes.map(\.reason) == [nil])
+      #expect(rig.channel.sent.map(\.environment) == [.production, .sandbox])
+      #expect(rig.channel.sent[0].request == rig.channel.sent[1].request)
+      #expect(try await rig.environments(on: reactor) == "sandbox")
+      let second = try await chat.post(waking: .webhook, on: reactor)
+      _ = try await rig.outcomes(of: second, on: reactor)
+      #expect(rig.channel.sent.dropFirst(2).map(\.environment) == [.sandbox])
+      #expect(try await rig.isDropped(on: reactor) == false)
+      for environment in APNSEnvironment.allCases {
+        #expect(rig.pipeline.fault(of: PushFixtures.route(of: "com.example.app", environment)) == nil)
+      }
+    }
+  }
+
+  @Test("is asked for once in each environment when both refuse it, and then it is suspect")
+  func refusedByBoth() async throws {
+    try await PipelineRig.run { rig, reactor in
+      let chat = try await Chat(devices: [], in: rig, on: reactor)
+      try await rig.prove(chat, on: reactor)
+      rig.channel.answer = { push, _ in push.environment == .sandbox ? .otherApps : .refused }
+      let id = try await chat.post(waking: .webhook, on: reactor)
+      let outcomes = try await rig.outcomes(of: id, on: reactor)
+      #expect(outcomes.map(\.decision) == [.failed])
+      #expect(outcomes.map(\.reason) == ["DeviceTokenNotForTopic"], "the later answer knows more")
+      #expect(rig.channel.sent.map(\.environment) == [.production, .production, .sandbox])
+      #expect(try await rig.isDropped(on: reactor))
+      #expect(try await rig.environments(on: reactor) == "")
+    }
+  }
+
+  @Test("is dropped when the other environment says that it is dead")
+  func deadThere() async throws {
+    try await PipelineRig.run { rig, reactor in
+      let chat = try await Chat(in: rig, on: reactor)
+      rig.channel.answer = { push, _ in push.environment == .sandbox ? .answered(410, "Unregistered") : .refused }
+      rig.start(on: reactor)
+      let id = try await chat.post(waking: .webhook, on: reactor)
+      #expect(try await rig.outcomes(of: id, on: reactor).map(\.reason) == ["Unregistered"])
+      #expect(try await rig.isDropped(on: reactor))
+      #expect(rig.pipeline.fault(of: PushFixtures.route) == nil)
+    }
+  }
+
+  @Test(
+    "is put off while the other environment cannot be asked", arguments: [PushAttempt.unreachable, .busy, .limited])
+  func unresolved(_ attempt: PushAttempt) async throws {
+    try await PipelineRig.run { rig, reactor in
+      let chat = try await Chat(devices: [], in: rig, on: reactor)
+      try await rig.prove(chat, on: reactor)
+      let isBack = Flag()
+      rig.channel.answer = { push, _ in
+        push.environment == .production ? .refused : isBack.isSet ? .accepted : attempt
+      }
+      let id = try await chat.post(waking: .webhook, on: reactor)
+      let outcomes = try await rig.outcomes(of: id, on: reactor)
+      #expect(outcomes.map(\.decision) == [.held])
+      #expect(outcomes.map(\.reason) == [attempt.reason])
+      let isPutOff = "select state = 'retryable' and due_at > now() + interval '55 s' from tacet.deliveries"
+      #expect(try await rig.value(isPutOff, as: Bool.self, on: reactor))
+      #expect(try await rig.isDropped(on: reactor) == false)
+      isBack.isSet = true
+      try await rig.execute("update tacet.deliveries set due_at = now()", on: reactor)
+      rig.pipeline.wake(.due, on: reactor)
+      let later = try await rig.outcomes(of: id, on: reactor) { $0.first?.decision == .sent }
+      #expect(later.count == 1)
+      #expect(Set(rig.channel.sent.dropFirst().map(\.identifier)).count == 1)
+      #expect(try await rig.environments(on: reactor) == "sandbox")
+    }
+  }
+
+  @Test("is judged by its own environment alone when the app has no credential in the other, which is asked once")
+  func otherKey() async throws {
+    try await PipelineRig.run { rig, reactor in
+      let chats = [
+        try await Chat(devices: [], in: rig, on: reactor), try await Chat(devices: ["bb"], in: rig, on: reactor),
+      ]
+      try await rig.prove(chats[0], on: reactor)
+      rig.channel.answer = { push, _ in
+        push.environment == .sandbox ? .answered(403, "BadEnvironmentKeyInToken") : .refused
+      }
+      for chat in chats {
+        let id = try await chat.post(waking: .webhook, on: reactor)
+        #expect(try await rig.outcomes(of: id, on: reactor).map(\.reason) == ["BadDeviceToken"])
+      }
+      #expect(rig.channel.sent.map(\.environment) == [.production, .production, .sandbox, .production])
+      #expect(rig.pipeline.fault(of: PushFixtures.route(of: "com.example.app", .sandbox)) == nil)
+      let dropped = "select count(*) from public.push_tokens where invalidated_at is not null"
+      #expect(try await rig.value(dropped, as: Int64.self, on: reactor) == 2)
+    }
+  }
+
+  @Test("whose push was accepted there and never recorded is sent again under the same identifiers, and learnt then")
+  func crash() async throws {
+    try await PipelineRig.run { rig, reactor in
+      let chat = try await Chat(in: rig, on: reactor)
+      rig.channel.answer = Self.sandboxOnly
+      let limits = ClaimLimits(eventsMax: 9, deliveriesMax: 9, lease: .milliseconds(1))
+      let id = try await chat.post(on: reactor)[0]
+      // A process that claims, sends and dies.
+      let event = try #require(try await rig.store.claim(limits, on: reactor).first)
+      let device = try #require(event.recipients.first?.devices.first)
+      let alert = try #require(try rig.pipeline.composer.alert(for: event))
+      let request = try rig.pipeline.composer.request(
+        alert, for: device, of: PushFixtures.route.app, to: event.recipients[0], in: event)
+      let lane = Lane(PushFixtures.route, LaneConfiguration(), logger: .quiet)
+      #expect(
+        await rig.pipeline.verdict(on: request, to: device, over: lane, on: reactor) == .acceptedElsewhere(.sandbox))
+      #expect(try await rig.environments(on: reactor) == "")
+      // Its successor.
+      rig.start(on: reactor)
+      let outcomes = try await rig.outcomes(of: id, on: reactor)
+      #expect(outcomes.map(\.decision) == [.sent])
+      #expect(rig.channel.sent.map(\.environment) == [.production, .sandbox, .production, .sandbox])
+      #expect(Set(rig.channel.sent.map(\.identifier)).count == 1)
+      #expect(Set(rig.channel.sent.map { $0.request.head.collapseIdentifier?.text }) == [id.lowercased])
+      #expect(try await rig.environments(on: reactor) == "sandbox")
+    }
+  }
+
+  @Test("a registration that comes while its push is on the way keeps what it says")
+  func registeredMeanwhile() async throws {
+    try await PipelineRig.run { rig, reactor in
+      let chat = try await Chat(in: rig, on: reactor)
+      rig.channel.answer = Self.sandboxOnly
+      rig.channel.holds = true
+      rig.start(on: reactor)
+      let id = try await chat.post(waking: .webhook, on: reactor)
+      try await rig.channel.received(1, on: reactor)
+      try await rig.execute("update public.push_tokens set registered_at = clock_timestamp()", on: reactor)
+      rig.channel.release(on: reactor)
+      #expect(try await rig.outcomes(of: id, on: reactor).map(\.decision) == [.sent])
+      #expect(try await rig.environments(on: reactor) == "")
+    }
+  }
+}
