@@ -90,7 +90,8 @@ extension PushStatements {
       update public.push_log l
       set decision = 'failed', reason = 'parked', held_until = null
       from deliveries d
-      where l.subject_id = d.subject_id and l.user_id = d.user_id and l.push_type = d.kind and l.decision = 'held'
+      where l.subject_id = any (array(select x.subject_id from deliveries x))
+        and l.subject_id = d.subject_id and l.user_id = d.user_id and l.push_type = d.kind and l.decision = 'held'
     )
     select count(*) from parked
     """

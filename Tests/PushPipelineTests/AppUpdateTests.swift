@@ -43,11 +43,10 @@ struct AppUpdateTests {
   func renewed() async throws {
     try await PipelineRig.run(configure: {
       $0.apps[Self.coach] = .production
-      $0.breaker.faultsMin = 1
-      $0.breaker.silence = .zero
+      $0.lanes.breaker.faultsMin = 1
+      $0.lanes.breaker.silence = .zero
       // No probe in the time of a test.
-      $0.breaker.shortest = .seconds(600)
-      $0.breaker.longest = .seconds(600)
+      $0.lanes.breaker.refusal = .init(shortest: .seconds(600), longest: .seconds(600))
     }) { rig, reactor in
       let chat = try await Chat(of: 2, in: rig, on: reactor)
       try await rig.execute(

@@ -51,7 +51,7 @@ struct RouteSettingsTests {
   func others() async throws {
     try await PipelineRig.run(configure: {
       Self.quick(&$0)
-      $0.apps.insert(PushFixtures.route(of: "com.example.coach", .production).app)
+      $0.apps[PushFixtures.route(of: "com.example.coach", .production).app] = .production
     }) { rig, reactor in
       let chat = try await Chat(of: 3, in: rig, on: reactor)
       try await rig.execute(
@@ -90,9 +90,10 @@ struct RouteSettingsTests {
       }
       #expect(rig.channel.sent.count == before)
       isMended.isSet = true
-      rig.pipeline.update(apps: [], on: reactor)
-      #expect(rig.pipeline.fault(of: PushFixtures.route) == "app_not_configured")
-      rig.pipeline.update(apps: [PushFixtures.route.app], on: reactor)
+      let route = PushFixtures.route
+      rig.pipeline.update(apps: [:], defaultRoute: route, on: reactor)
+      #expect(rig.pipeline.fault(of: route) == "app_not_configured")
+      rig.pipeline.update(apps: [route.app: route.environment], defaultRoute: route, on: reactor)
       try await rig.nothingLeft(on: reactor)
       #expect(rig.channel.sent.count == before + 20)
     }

@@ -99,9 +99,13 @@ public final class TestPostgres: Sendable {
   }
 
   /// Runs SQL with `psql`; its unaligned output without headers.
+  ///
+  /// Read committed whatever the database's default is: a host or an observer who is no part of what is tested should
+  /// not have to start again.
   @discardableResult
   public func psql(_ sql: String, database: String = "postgres") async throws -> String {
-    try await psql(sql, through: conninfo(database: database))
+    let isolation = #"options='-c default_transaction_isolation=read\\ committed'"#
+    return try await psql(sql, through: conninfo(database: database) + " " + isolation)
   }
 
   /// The same over another connection, such as a pooler's.
