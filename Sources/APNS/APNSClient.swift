@@ -7,6 +7,8 @@ public import TLSStreams
 /// Sends pushes of one team and key to APNs from one reactor: a lane for each environment, one provider token for all.
 public final class APNSClient {
   private let configuration: APNSConfiguration
+  /// The whole time of one push, in nanoseconds.
+  private let requestLimit: UInt64
   private let tokens: ProviderTokenSource
   let lanes: [APNSEnvironment: APNSLane]
   private let logger: Logger
@@ -22,6 +24,7 @@ public final class APNSClient {
     configuration: APNSConfiguration = APNSConfiguration(), logger: Logger
   ) {
     self.configuration = configuration
+    requestLimit = configuration.requestLimit.clampedNanoseconds
     self.tokens = tokens
     self.logger = logger
     lanes = endpoints.mapValues {
@@ -72,16 +75,25 @@ public final class APNSClient {
   }
 
   /// Sends a push, waiting for a connection if need be, and resends it where APNs provably did not process it.
+  ///
+  /// The usual push suspends in one place, for its answer: each further asynchronous call looks up the task's executor
+  /// twice, under a lock, and that is seen in what a push costs.
   public func send(
     _ request: PushRequest, to environment: APNSEnvironment, on reactor: isolated Reactor
   ) async -> PushAttempt {
     guard let lane = lanes[environment] else { return .failed(.notProcessed(cause: "no such environment")) }
-    let deadline = Reactor.now &+ configuration.requestLimit.clampedNanoseconds
+    let deadline = Reactor.now &+ requestLimit
     var resends = 0
     while true {
-      guard let link = await lane.admit(until: deadline, on: reactor) else { return notAdmitted(to: lane) }
-      let attempt = await send(request, over: link, of: lane, until: deadline, on: reactor)
+      var admission = lane.admitAtOnce(on: reactor)
+      if admission == nil { admission = await lane.admit(until: deadline, on: reactor) }
+      guard let link = admission else { return notAdmitted(to: lane) }
+      link.token.adopt(tokens.current)
+      let outcome = await link.connection.send(
+        HTTP2Request(request, authorization: link.token.token.authorization), until: deadline, on: reactor)
+      let attempt = attempt(endedBy: outcome, over: link, of: lane)
       lane.release(link, after: attempt, on: reactor)
+      if attempt.disposition == .accepted { return attempt }
       guard resends < configuration.resendsMax, await mayResend(attempt, over: link, of: lane, on: reactor) else {
         return attempt
       }
@@ -90,13 +102,7 @@ public final class APNSClient {
     }
   }
 
-  private func send(
-    _ request: PushRequest, over link: APNSLink, of lane: APNSLane, until deadline: UInt64,
-    on reactor: isolated Reactor
-  ) async -> PushAttempt {
-    link.token.adopt(tokens.current)
-    let outcome = await link.connection.send(
-      HTTP2Request(request, authorization: link.token.token.authorization), until: deadline, on: reactor)
+  private func attempt(endedBy outcome: HTTP2Outcome, over link: APNSLink, of lane: APNSLane) -> PushAttempt {
     switch outcome {
     case .response(let response):
       lane.noteDate(of: response, over: link)

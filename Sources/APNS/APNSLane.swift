@@ -69,14 +69,18 @@ final class APNSLane {
     connect(on: reactor)
   }
 
+  /// A connection with a free stream, if there is one and nobody waits. ``release(_:after:on:)`` must follow.
+  func admitAtOnce(on reactor: isolated Reactor) -> APNSLink? {
+    guard !isClosed, queue.isEmpty, let link = freestLink else { return nil }
+    occupy(link, on: reactor)
+    return link
+  }
+
   /// A connection with a free stream, waiting for one if need be. ``release(_:after:on:)`` must follow.
   /// - Returns: nil when none could be had in time; ``lastFailure`` may tell why.
   func admit(until deadline: UInt64, on reactor: isolated Reactor) async -> APNSLink? {
+    if let link = admitAtOnce(on: reactor) { return link }
     guard !isClosed else { return nil }
-    if queue.isEmpty, let link = freestLink {
-      occupy(link, on: reactor)
-      return link
-    }
     warmUp(on: reactor)
     if usableLinks > 0 { return await queue.wait(until: deadline, on: reactor) }
     guard configurationFault == nil else { return nil }

@@ -28,6 +28,16 @@ class MessageStream {
   /// A field whose name begins with a colon.
   func receivePseudoField(_ name: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer) {}
 
+  /// Keeps a field.
+  /// - Returns: false when it would make the header block larger than the limit.
+  final func receiveField(
+    _ name: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer, isIndexed: Bool, fieldsBytesMax: Int
+  ) -> Bool {
+    guard fields.byteCount + name.count + value.count <= fieldsBytesMax else { return false }
+    fields.append(name, value, isIndexed: isIndexed)
+    return true
+  }
+
   /// A header block begins; an earlier one was informational (1xx).
   func beginHead() {
     fields.removeAll()

@@ -68,12 +68,9 @@ extension Session {
       stream.receivePseudoField(name, value)
       return 0
     }
-    if stream.fields.byteCount + name.count + value.count > limits.fieldsBytesMax {
-      delegate?.messageTooLarge(stream)
-      return NGHTTP2_ERR_TEMPORAL_CALLBACK_FAILURE.rawValue
-    }
-    stream.fields.append(name, value, isIndexed: isIndexed)
-    return 0
+    if stream.receiveField(name, value, isIndexed: isIndexed, fieldsBytesMax: limits.fieldsBytesMax) { return 0 }
+    delegate?.messageTooLarge(stream)
+    return NGHTTP2_ERR_TEMPORAL_CALLBACK_FAILURE.rawValue
   }
 
   private func bodyReceived(_ id: Int32, _ bytes: UnsafeRawBufferPointer) {
