@@ -8,7 +8,8 @@ internal import Reactors
 /// While a write is on its way, what is decided meanwhile waits for the next: batches grow with the load by themselves.
 /// A write is tried until the database takes it, however long it is away: nobody else can claim either meanwhile, and a
 /// claim that somebody else has taken over is told from ours by its number of attempts. What the database refuses as
-/// such is parked with its reason, so that it is not sent again and again.
+/// such is written without what was learnt about device tokens, which functions and constraints of the host decide on;
+/// refused even so, it is parked with its reason, so that it is not sent again and again.
 final class Recorder: TickEndHandler {
   /// Between two tries of a failed write, doubling.
   private static let shortestWait = Duration.milliseconds(50)
@@ -67,6 +68,7 @@ final class Recorder: TickEndHandler {
       } catch {
         logger.error("cannot record outcomes", metadata: ["events": "\(batch.count)", "error": "\(error)"])
         if error.blamesStatement, batch.count > 1 { return await writeHalves(of: batch, on: reactor) }
+        if error.isRefusal, let known = batch[0].withoutTokenFindings { return await write([known], on: reactor) }
         if error.isRefusal, await park(batch[0], error, on: reactor) { return }
         isRetrying = !error.blamesStatement
       }

@@ -102,6 +102,12 @@ public struct DecidedEvent: Equatable, Sendable {
     self.learntEnvironments = learntEnvironments
     self.wokenBy = wokenBy
   }
+
+  /// The same without what was learnt about device tokens; nil when nothing was.
+  public var withoutTokenFindings: DecidedEvent? {
+    if deadTokens.isEmpty, learntEnvironments.isEmpty { return nil }
+    return DecidedEvent(event: event, outcomes: outcomes, deadTokens: [], wokenBy: wokenBy)
+  }
 }
 
 /// A recipient's outcome as the ledger has it.

@@ -124,7 +124,8 @@ extension PushStatements {
     """,
     [.int8])
 
-  /// Makes what waited for its lane longer than a push is worth claimable, so that it is recorded as expired.
+  /// Makes what waited for its lane longer than a push is worth claimable, so that it is recorded as expired. So it does
+  /// with what a service of an older version left for a lane of an old name, which nobody serves.
   ///
   /// `$1`: the message's life in microseconds. `$2`: rows at the most. Answers the number of rows.
   static let releaseExpired = PostgresStatement(
@@ -137,7 +138,10 @@ extension PushStatements {
         select x.ctid
         from tacet.deliveries x
         where x.state = 'waiting' and not x.is_claimed
-          and x.enqueued_at < now() - ($1 + x.held_us) * interval '1 microsecond'
+          and (
+            x.enqueued_at < now() - ($1 + x.held_us) * interval '1 microsecond'
+            or strpos(x.lane, '/') = 0
+          )
         limit $2
         for update skip locked
       ))

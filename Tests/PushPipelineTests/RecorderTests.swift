@@ -85,6 +85,31 @@ struct RecorderTests {
     }
   }
 
+  @Test("what is learnt about a token may be refused, what was sent is recorded all the same")
+  func refusedFindings() async throws {
+    try await PipelineRig.run { rig, reactor in
+      let chat = try await Chat(in: rig, on: reactor)
+      let event = try #require(try await decided(1, in: chat, of: rig, on: reactor).first)
+      try await rig.execute(
+        """
+        alter table public.push_tokens add constraint host_rule check (environment is null and invalidated_at is null)
+        """, on: reactor)
+      let token = try #require(event.outcomes[0].acceptedDevices.first)
+      let finding =
+        DecidedEvent(
+          event: event.event, outcomes: event.outcomes,
+          deadTokens: [DeadDeviceToken(token: token, reason: "Unregistered", invalidSince: event.event.claimedAt)],
+          wokenBy: "webhook")
+      let owner = RecordingOwner()
+      let recorder = Recorder(store: rig.store, logger: .quiet, owner: owner)
+      recorder.add(finding, on: reactor)
+      try await owner.recorded(1, on: reactor)
+      #expect(owner.parked.isEmpty)
+      let sent = "select count(*) from public.push_log where decision = 'sent'"
+      #expect(try await rig.value(sent, as: Int64.self, on: reactor) == 1)
+    }
+  }
+
   @Test("a record is tried until the database takes it, far beyond the lease")
   func databaseAway() async throws {
     let server = try await TestPostgres.launch()

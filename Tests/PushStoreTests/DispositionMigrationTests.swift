@@ -1,4 +1,5 @@
 import Foundation
+import Postgres
 import Testing
 
 @testable import PushStore
@@ -46,11 +47,48 @@ struct DispositionMigrationTests {
     #expect(Set(try await claim(database).map(\.subject.kind)) == ["old", "older"])
   }
 
-  @Test("where the host keeps its tokens elsewhere nothing is learnt, and nothing fails")
-  func otherTokens() async throws {
+  @Test("what an older service leaves for a lane of an old name afterwards is tried as well")
+  func olderService() async throws {
+    let database = try await TestDatabase.migrated()
+    try await database.sql(
+      """
+      insert into tacet.deliveries (due_at, enqueued_at, subject_id, user_id, kind, state, lane)
+      select now(), now(), gen_random_uuid(), gen_random_uuid(), v.kind, 'waiting', v.lane
+      from (values ('old', 'production'), ('route', 'com.example.app/production')) as v (kind, lane)
+      """)
+    try await withSessions(database, 1) { sessions, reactor in
+      let hour: Int64 = 3_600_000_000
+      let rows = try await sessions[0].connection.query(PushStatements.releaseExpired, [hour, Int64(10)], on: reactor)
+      #expect(try rows.one().decode(0) as Int64 == 1)
+    }
+    #expect(try await database.sql("select kind from tacet.deliveries where state = 'waiting'") == "route")
+  }
+
+  @Test("a role that may call the functions from before may call the new one, nobody else")
+  func roles() async throws {
     let database = try await TestDatabase.empty()
     for file in TestDatabase.migrationFiles.prefix(7) { try await database.apply(file) }
-    try await database.sql("alter table push_tokens rename to phones")
+    let service = try await makeRole(in: database, "grant execute on all functions in schema tacet to $role")
+    let stranger = try await makeRole(in: database, "grant usage on schema tacet to $role")
+    try await database.apply(TestDatabase.migrationFiles[7])
+    let function = "'tacet.learn_token_environment(text, text, text, text, timestamptz)'"
+    let rights = [service, stranger].map { "has_function_privilege('\($0)', \(function), 'execute')" }
+    #expect(try await database.sql("select \(rights[0]), \(rights[1])") == "t|f")
+  }
+
+  @Test(
+    "where the host keeps its tokens elsewhere or otherwise nothing is learnt, and nothing fails",
+    arguments: [
+      "alter table push_tokens rename to phones",
+      """
+      create type place as enum ('production', 'sandbox');
+      alter table push_tokens alter column environment type place using environment::place
+      """,
+    ])
+  func otherTokens(_ change: String) async throws {
+    let database = try await TestDatabase.empty()
+    for file in TestDatabase.migrationFiles.prefix(7) { try await database.apply(file) }
+    try await database.sql(change)
     let notices = try await database.apply(TestDatabase.migrationFiles[7])
     #expect(notices.contains("replace tacet.learn_token_environment"))
     #expect(try await database.sql("select tacet.learn_token_environment('aa', 'sandbox', null, null, now())") == "")

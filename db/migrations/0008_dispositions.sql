@@ -36,13 +36,13 @@ $$;
 
 reset check_function_bodies;
 
--- A record that calls what cannot work would be refused as a whole, so where the table is another one nothing is learnt
--- until the host has replaced the function.
+-- What cannot work is not called at all: where the table is another one, or its columns are of other types, nothing is
+-- learnt until the host has replaced the function.
 do $$
 begin
   perform tacet.learn_token_environment(null, null, null, null, null);
 exception
-  when undefined_table or undefined_column then
+  when others then
     create or replace function tacet.learn_token_environment(
       device_token text, environment text, registered_environment text, registered_app text, read_at timestamptz
     )
@@ -54,5 +54,22 @@ end
 $$;
 
 revoke all on all functions in schema tacet from public;
+
+-- A service with a role of its own may call what its role may call already.
+do $$
+declare
+  grantee regrole;
+begin
+  for grantee in
+    select a.grantee
+    from pg_proc p, aclexplode(p.proacl) a
+    where p.oid = 'tacet.invalidate_device_token(text, text, timestamptz)'::regprocedure
+      and a.privilege_type = 'EXECUTE' and a.grantee not in (0, p.proowner)
+  loop
+    execute format(
+      'grant execute on function tacet.learn_token_environment(text, text, text, text, timestamptz) to %s', grantee);
+  end loop;
+end
+$$;
 
 insert into tacet.migrations (version, name) values (8, '0008_dispositions') on conflict do nothing;
