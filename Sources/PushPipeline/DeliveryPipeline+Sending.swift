@@ -7,7 +7,7 @@ internal import Reactors
 extension DeliveryPipeline {
   /// What the app's other environment says about a token that one has called unknown.
   private enum Trial {
-    /// There is no other.
+    /// The app's credential is not for it.
     case impossible
     /// It cannot be asked now.
     case unresolved(reason: String?)
@@ -35,7 +35,8 @@ extension DeliveryPipeline {
 
   /// Asks the other environment with the same request: its identifiers make one push of both.
   private func trial(of request: PushRequest, besides lane: Lane, on reactor: isolated Reactor) async -> Trial {
-    guard let other = lanes.neighbour(of: lane) else { return .impossible }
+    // The app has been removed meanwhile.
+    guard let other = lanes.neighbour(of: lane) else { return .unresolved(reason: nil) }
     switch other.admitTrial(now: Reactor.now) {
     case .impossible: return .impossible
     case .notNow(let reason): return .unresolved(reason: reason)
@@ -47,7 +48,7 @@ extension DeliveryPipeline {
   }
 
   /// A token that both refuse is judged by the lane of its registration; the later answer is the truer, because it
-  /// may know the token as another app's.
+  /// may know the token as another app's. It is judged without the other only where that will never know it.
   private func combine(
     _ attempt: PushAttempt, with other: PushAttempt, in environment: APNSEnvironment, to device: PushDevice,
     over lane: Lane, on reactor: isolated Reactor
@@ -64,7 +65,7 @@ extension DeliveryPipeline {
       return noteElsewhere(.refused(reason: other.ledgerReason), over: lane, on: reactor)
     case .throttled(let minimum):
       return noteElsewhere(.postponed(reason: other.ledgerReason, minimum: minimum), over: lane, on: reactor)
-    case .fault(.configuration):
+    case .fault where other.refusesEnvironment:
       return note(attempt, to: device, over: lane, on: reactor)
     case .fault:
       return noteElsewhere(

@@ -90,7 +90,7 @@ extension Lane {
     switch attempt.finding {
     case .accepted, .dead: prove()
     case .suspect, .refused, .throttled: breaker.answered(now: now, draw: draw)
-    case .fault(.configuration) where breaker.isClosed: refusesTrials = true
+    case .fault where attempt.refusesEnvironment && breaker.isClosed: refusesTrials = true
     case .fault(let cause):
       breaker.failed(LaneFault(cause: cause, reason: attempt.ledgerReason), now: now, draw: draw)
     }

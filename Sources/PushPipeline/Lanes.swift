@@ -43,7 +43,8 @@ struct Lanes {
     return lane.objection(to: device, now: Reactor.now).map { .turnedAway($0) } ?? .admitted(lane)
   }
 
-  /// The lane to the same app's devices in the other environment; nil when there is none.
+  /// The lane to the same app's devices in the other environment; nil when the app is configured no
+  /// more.
   func neighbour(of lane: Lane) -> Lane? {
     lanes[lane.route.inOtherEnvironment]
   }

@@ -34,6 +34,16 @@ extension PushAttempt {
   /// Whether the token may be one of the other environment.
   var mayBeElsewhere: Bool { refusesToken && reason == "BadDeviceToken" }
 
+  /// Whether the credential is refused because it is not for this environment. Other refusals of a credential come now
+  /// and then for one that is right.
+  var refusesEnvironment: Bool {
+    finding == .fault(.configuration) && reason.map(Self.environmentRefusals.contains) == true
+  }
+
+  private static let environmentRefusals: Set = [
+    "BadCertificateEnvironment", "BadEnvironmentKeyIdInToken", "BadEnvironmentKeyInToken",
+  ]
+
   /// The longest reason that the ledger keeps, in characters. Apple's longest has 27.
   static let ledgerReasonMax = 64
 

@@ -67,4 +67,23 @@ struct AppUpdateTests {
       #expect(outcomes.first { $0.userID == chat.recipients[1] }?.decision == .sent)
     }
   }
+
+  @Test("a token that is refused while its app goes is put off: its other environment can no longer be asked")
+  func removedMeanwhile() async throws {
+    try await PipelineRig.run { rig, reactor in
+      let chat = try await Chat(devices: [], in: rig, on: reactor)
+      try await rig.prove(chat, on: reactor)
+      rig.channel.answer = { _, _ in .refused }
+      rig.channel.holds = true
+      let id = try await chat.post(waking: .webhook, on: reactor)
+      try await rig.channel.received(2, on: reactor)
+      rig.pipeline.update(apps: [Self.coach: .production], defaultRoute: PushFixtures.route, on: reactor)
+      rig.channel.release(on: reactor)
+      let outcomes = try await rig.outcomes(of: id, on: reactor)
+      #expect(outcomes.map(\.decision) == [.held])
+      #expect(outcomes.map(\.reason) == ["BadDeviceToken"])
+      #expect(try await rig.isDropped(on: reactor) == false)
+      #expect(rig.channel.sent.count == 2)
+    }
+  }
 }

@@ -188,46 +188,4 @@ struct LaneTests {
         "error: APNs refuses a route's configuration; its pushes wait in the database",
       ])
   }
-
-  @Test("a trial that is refused for its credential is not made again, and is no fault of the lane")
-  func trialOfOtherKey() {
-    let lane = makeLane()
-    guard case .admitted = lane.admitTrial(now: 0) else { return #expect(Bool(false), "it was not admitted") }
-    _ = lane.noteTrial(.answered(403, "BadEnvironmentKeyInToken"), now: 0, draw: 0.5)
-    #expect(lane.fault == nil)
-    guard case .impossible = lane.admitTrial(now: 0) else { return #expect(Bool(false), "it was tried again") }
-    send(.accepted, over: lane)
-    guard case .admitted = lane.admitTrial(now: 0) else { return #expect(Bool(false), "the credential is right now") }
-  }
-
-  @Test("the refusals of trials do not count against the lane's own tokens")
-  func trialsOfStrangers() {
-    let lane = makeLane()
-    send(.accepted, over: lane)
-    for _ in 0..<100 {
-      _ = lane.admitTrial(now: 0)
-      _ = lane.noteTrial(.refused, now: 0, draw: 0.5)
-    }
-    #expect(send(.refused, over: lane) == .dead(reason: "BadDeviceToken", sinceMilliseconds: nil))
-    #expect(lane.fault == nil)
-  }
-
-  @Test("a lane that is shut for its settings is no place for trials; one that is out is probed by them")
-  func trialsOfShutLanes() {
-    let refused = makeLane()
-    send(.badKey, over: refused)
-    guard case .notNow("InvalidProviderToken") = refused.admitTrial(now: 3600 * Self.second) else {
-      return #expect(Bool(false), "a trial probed the settings")
-    }
-    let out = makeLane()
-    for number in 0..<5 { send(.answerLost, over: out, at: UInt64(number) * Self.second) }
-    guard case .notNow("apns_answer_lost") = out.admitTrial(now: 4 * Self.second) else {
-      return #expect(Bool(false), "a trial went before its time")
-    }
-    guard case .admitted = out.admitTrial(now: 60 * Self.second) else {
-      return #expect(Bool(false), "a trial may be a probe")
-    }
-    #expect(out.noteTrial(.refused, now: 60 * Self.second, draw: 0.5))
-    #expect(out.fault == nil)
-  }
 }

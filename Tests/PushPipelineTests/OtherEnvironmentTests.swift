@@ -71,7 +71,11 @@ struct OtherEnvironmentTests {
   }
 
   @Test(
-    "is put off while the other environment cannot be asked", arguments: [PushAttempt.unreachable, .busy, .limited])
+    "is put off while the other environment cannot be asked, or refuses more than this token",
+    arguments: [
+      PushAttempt.unreachable, .busy, .limited, .badKey, .answered(407, nil), .answered(301, nil),
+      .refused("InvalidProviderToken"),
+    ])
   func unresolved(_ attempt: PushAttempt) async throws {
     try await PipelineRig.run { rig, reactor in
       let chat = try await Chat(devices: [], in: rig, on: reactor)

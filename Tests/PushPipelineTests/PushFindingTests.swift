@@ -35,6 +35,19 @@ struct PushFindingTests {
     }
   }
 
+  @Test("only three refusals of a credential say that it is not for the environment")
+  func environment() {
+    for reason in ["BadEnvironmentKeyInToken", "BadEnvironmentKeyIdInToken", "BadCertificateEnvironment"] {
+      #expect(PushAttempt.answered(403, PushReason(rawValue: reason)).refusesEnvironment)
+      #expect(PushAttempt.refused(PushReason(rawValue: reason)).refusesEnvironment)
+      #expect(!PushAttempt.answered(200, PushReason(rawValue: reason)).refusesEnvironment)
+    }
+    for attempt in [PushAttempt.badKey, .answered(403, nil), .answered(407, nil), .refused, .refused("BadCertificate")]
+    {
+      #expect(!attempt.refusesEnvironment, "\(attempt)")
+    }
+  }
+
   @Test(
     "the ledger gets a reason word for word, but cut, and with marks for what cannot be printed",
     arguments: [
