@@ -155,7 +155,7 @@ let package = Package(
     tests("StructureTests"),
 
     // The commands as processes.
-    tests("TacetTests", ["PushStore", "TestPostgres", "TestProcesses", "tacet", crypto]),
+    tests("TacetTests", ["APNSCore", "PushAPI", "PushStore", "TestPostgres", "TestProcesses", "tacet", crypto]),
     tests(
       "TacetBenchTests",
       ["APNS", "APNSCore", "APNSSimulation", "Reactors", "TestReactors", "tacet-bench", crypto, logging]),
