@@ -60,6 +60,12 @@ public final class DeliveryPipeline {
     lanes.fault(of: route)
   }
 
+  /// Whether pushes of device tokens that belong to a route wait for it, as far as this pipeline has met them since the
+  /// route shut. One that is shut and not waited for was only asked about tokens of the app's other environment.
+  public func isWaitedFor(_ route: PushRoute) -> Bool {
+    lanes.isWaitedFor(route)
+  }
+
   /// Takes the apps that are configured from now on; what waited for one of them goes.
   /// - Parameters:
   ///   - apps, defaultRoute: as in ``PipelineConfiguration``.

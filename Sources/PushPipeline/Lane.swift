@@ -27,6 +27,9 @@ final class Lane {
   private var inFlight = 0
   private var refusesTrials = false
 
+  /// Whether pushes of its own tokens wait for it, as far as it has heard since it shut.
+  private(set) var isWaitedFor = false
+
   /// Starts closed and unproven.
   init(_ route: PushRoute, _ configuration: LaneConfiguration, logger: Logger) {
     self.route = route
@@ -50,16 +53,20 @@ final class Lane {
       suspicion.turnedAway()
       return .refused(reason: quarantine.reason(for: device))
     }
-    guard breaker.admit(now: now) else { return .waiting(lane: route.name, reason: fault, .none) }
+    guard breaker.admit(now: now) else {
+      isWaitedFor = true
+      return .waiting(lane: route.name, reason: fault, .none)
+    }
     inFlight += 1
     return nil
   }
 
   /// Whether a push whose device is unknown in the other environment may try this one. A lane that is shut for its
-  /// settings is probed by pushes of its own.
+  /// settings is probed by pushes of its own, where there are any.
   func admitTrial(now: UInt64) -> TrialAdmission {
     guard !refusesTrials else { return .impossible }
-    guard breaker.openFault?.cause != .configuration, breaker.admit(now: now) else { return .notNow(reason: fault) }
+    let isForOwn = isWaitedFor && breaker.openFault?.cause == .configuration
+    guard !isForOwn, breaker.admit(now: now) else { return .notNow(reason: fault) }
     inFlight += 1
     return .admitted
   }
@@ -73,7 +80,9 @@ extension Lane {
   ) -> (verdict: DeviceVerdict, hasMoreRoom: Bool) {
     let before = breaker.openFault
     let verdict = verdict(on: attempt, to: device, now: now, draw: draw)
-    return (verdict, end(attempt.finding, since: before))
+    let hasMoreRoom = end(attempt.finding, since: before)
+    if case .waiting = verdict { isWaitedFor = true }
+    return (verdict, hasMoreRoom)
   }
 
   /// Takes the end of a push whose device is none of this environment, whatever became of it in the other.
@@ -90,7 +99,10 @@ extension Lane {
     switch attempt.finding {
     case .accepted, .dead: prove()
     case .suspect, .refused, .throttled: breaker.answered(now: now, draw: draw)
-    case .fault where attempt.refusesEnvironment && breaker.isClosed: refusesTrials = true
+    case .fault where attempt.refusesEnvironment:
+      refusesTrials = true
+      // The connection works; whether the settings do is for pushes of the lane's own to find out.
+      breaker.accepted()
     case .fault(let cause):
       breaker.failed(LaneFault(cause: cause, reason: attempt.ledgerReason), now: now, draw: draw)
     }
@@ -100,6 +112,7 @@ extension Lane {
   private func end(_ finding: PushFinding, since before: LaneFault?) -> Bool {
     inFlight = max(0, inFlight - 1)
     report(since: before)
+    if breaker.isClosed { isWaitedFor = false }
     if before != nil, breaker.isClosed {
       slowStart.begin()
       return true
@@ -126,6 +139,7 @@ extension Lane {
       answered(now: now, draw: draw)
       return .postponed(reason: attempt.ledgerReason, minimum: minimum)
     case .fault(let cause):
+      if attempt.refusesEnvironment { refusesTrials = true }
       return fail(LaneFault(cause: cause, reason: attempt.ledgerReason), to: device, now: now, draw: draw)
     }
   }

@@ -35,6 +35,11 @@ struct Lanes {
     lanes[route].map(\.fault) ?? Self.isNotConfigured
   }
 
+  /// Whether pushes of tokens that name a route wait for it; nothing is known of one that is not configured.
+  func isWaitedFor(_ route: PushRoute) -> Bool {
+    lanes[route]?.isWaitedFor ?? false
+  }
+
   /// Whether a push to a device may go now.
   func admit(_ device: String, to route: PushRoute) -> Admission {
     guard let lane = lanes[route] else {

@@ -1,7 +1,7 @@
 import APNS
 import APNSCore
 import Logging
-import PushAPI
+import PushPipeline
 import Reactors
 import ServiceSettings
 
@@ -49,15 +49,17 @@ final class ReactorApps {
   /// Connections to APNs since the start.
   var connectionsOpened: Int { connectionsOpenedBefore + Self.connectionsOpened(by: clients.values) }
 
-  /// The routes that matter: each app's own, and the other one where it is used or fails.
-  /// - Parameter fault: why pushes of a route wait; nil when they go.
-  func routes(fault: (PushRoute) -> String?) -> [RouteState] {
+  /// The routes that are looked at: each app's own, and the other one where it is used or fails.
+  /// - Parameter pipeline: the one whose pushes take them.
+  func routes(of pipeline: DeliveryPipeline) -> [RouteState] {
     plan.settings.apps.flatMap { app in
       APNSEnvironment.allCases.compactMap { environment in
         let route = PushRoute(app: app.bundleIdentifier, environment: environment)
         guard let client = clients[app.key] else { return nil }
-        let state = RouteState(route: route, fault: fault(route), client: client)
         let isOwn = environment == app.environment
+        let state = RouteState(
+          route: route, fault: pipeline.fault(of: route), isNeeded: isOwn || pipeline.isWaitedFor(route), client: client
+        )
         return isOwn || state.fault != nil || client.connectionsOpened(to: environment) > 0 ? state : nil
       }
     }

@@ -101,7 +101,7 @@ final class ReactorWorker {
       databaseRoundTrips: pool.counters.roundTrips,
       databaseReconnects: pool.counters.reconnects,
       apnsConnectionsOpened: apps.connectionsOpened,
-      routes: apps.routes(fault: pipeline.fault),
+      routes: apps.routes(of: pipeline),
       outcomes: pipeline.outcomeCounts)
   }
 
@@ -109,7 +109,7 @@ final class ReactorWorker {
     [
       ReadinessCheck("database", isReady: pool.isReady, detail: pool.isReady ? nil : "no session is open"),
       ReadinessCheck("listen", isReady: listening.isReady, detail: listening.detail),
-    ] + apps.routes(fault: pipeline.fault).map(\.readiness)
+    ] + apps.routes(of: pipeline).map(\.readiness)
   }
 }
 

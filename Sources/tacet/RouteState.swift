@@ -5,29 +5,33 @@ import PushAPI
 /// How one reactor fares with the pushes of one app and environment.
 struct RouteState: Sendable {
   let route: PushRoute
-  /// Why pushes wait in the database; nil when they go.
+  /// Why pushes wait in the database, or would; nil when they go.
   let fault: String?
+  /// Whether the service is not well without it: the environment is the app's own, or pushes wait for it. Otherwise it
+  /// was only asked about tokens that the app's own does not know, and the app's key need not even be for it.
+  let isNeeded: Bool
   let isConnected: Bool
   /// Whether pushes can go; a connection that was idle for too long need not be open for that.
-  private let isReady: Bool
+  let isReady: Bool
   /// Why pushes cannot go, or are refused whatever they are; nil when nothing is known against them.
-  private let failure: String?
-
-  init(route: PushRoute, fault: String?, client: APNSClient) {
-    self.route = route
-    self.fault = fault
-    isConnected = client.isConnected(to: route.environment)
-    isReady = client.isReady(for: route.environment)
-    failure = client.failure(of: route.environment)
-  }
+  let failure: String?
 
   /// The route's part of `/readyz`.
   var readiness: ReadinessCheck {
     let name = "apns \(route.name)"
-    if let fault {
-      let cause = [fault, failure].compactMap { $0 }.joined(separator: "; ")
-      return ReadinessCheck(name, isReady: false, detail: "APNs takes no pushes, they wait: \(cause)")
-    }
-    return ReadinessCheck(name, isReady: isReady, detail: failure)
+    guard let fault else { return ReadinessCheck(name, isReady: isReady || !isNeeded, detail: failure) }
+    let cause = [fault, failure].compactMap { $0 }.joined(separator: "; ")
+    let consequence = isNeeded ? "they wait" : "none is waiting"
+    return ReadinessCheck(name, isReady: !isNeeded, detail: "APNs takes no pushes, \(consequence): \(cause)")
+  }
+}
+
+extension RouteState {
+  /// What a client knows of a route, and what its pipeline does.
+  init(route: PushRoute, fault: String?, isNeeded: Bool, client: APNSClient) {
+    self.init(
+      route: route, fault: fault, isNeeded: isNeeded,
+      isConnected: client.isConnected(to: route.environment), isReady: client.isReady(for: route.environment),
+      failure: client.failure(of: route.environment))
   }
 }

@@ -91,4 +91,52 @@ struct LaneTrialTests {
     #expect(out.noteTrial(.refused, now: 60 * Self.second, draw: 0.5))
     #expect(out.fault == nil)
   }
+
+  @Test("one that finds APNs back and its credential for the other environment alone opens the lane, and is the last")
+  func otherKeyAfterOutage() {
+    let lane = makeLane()
+    for number in 0..<5 { ask(.unreachable, over: lane, at: UInt64(number) * Self.second) }
+    #expect(lane.fault == "apns_unreachable")
+    #expect(ask(.answered(403, "BadEnvironmentKeyInToken"), over: lane, at: 60 * Self.second) == .admitted)
+    #expect(lane.fault == nil)
+    #expect(admit(to: lane, at: 60 * Self.second) == .impossible)
+  }
+
+  @Test("a lane that only trials have shut for its settings is probed by trials, or nobody would ever open it")
+  func shutByTrials() {
+    let lane = makeLane()
+    for number in 0..<5 { ask(.badKey, over: lane, at: UInt64(number) * Self.second) }
+    #expect(lane.fault == "InvalidProviderToken")
+    #expect(ask(.badKey, over: lane, at: 60 * Self.second) == .admitted)
+    #expect(ask(.accepted, over: lane, at: 61 * Self.second) == .notNow("InvalidProviderToken"))
+    #expect(ask(.accepted, over: lane, at: 120 * Self.second) == .admitted)
+    #expect(lane.fault == nil)
+  }
+
+  @Test("none is made where a push of the lane's own has been told that the credential is not for this environment")
+  func otherKeyOfOwn() {
+    let lane = makeLane()
+    send(.answered(403, "BadEnvironmentKeyInToken"), over: lane)
+    #expect(lane.fault == "BadEnvironmentKeyInToken")
+    #expect(admit(to: lane, at: 3600 * Self.second) == .impossible)
+    #expect(send(.accepted, over: lane, at: 3600 * Self.second) == .accepted)
+    #expect(admit(to: lane, at: 3600 * Self.second) == .admitted)
+  }
+
+  @Test("trials that shut a lane leave nobody waiting for it; a push of its own does, until the lane is open")
+  func waitedFor() {
+    let lane = makeLane()
+    for number in 0..<5 { ask(.unreachable, over: lane, at: UInt64(number) * Self.second) }
+    #expect(lane.fault != nil && !lane.isWaitedFor)
+    send(.accepted, over: lane, at: 4 * Self.second)
+    #expect(lane.isWaitedFor, "it was turned away")
+    ask(.refused, over: lane, at: 60 * Self.second)
+    #expect(lane.fault == nil && !lane.isWaitedFor)
+    send(.badKey, over: lane, at: 61 * Self.second)
+    #expect(lane.fault != nil && lane.isWaitedFor)
+    send(.limited, over: lane, at: 120 * Self.second)
+    #expect(lane.fault != nil && lane.isWaitedFor, "others still wait")
+    send(.accepted, over: lane, at: 240 * Self.second)
+    #expect(lane.fault == nil && !lane.isWaitedFor)
+  }
 }

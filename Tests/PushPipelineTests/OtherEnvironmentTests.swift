@@ -122,6 +122,32 @@ struct OtherEnvironmentTests {
     }
   }
 
+  @Test("is judged so after an outage of the other environment as well, and nothing is left waiting or shut")
+  func otherKeyAfterOutage() async throws {
+    try await PipelineRig.run(configure: { $0.lanes.breaker = .quick }) { rig, reactor in
+      let chat = try await Chat(devices: [], in: rig, on: reactor)
+      try await rig.prove(chat, on: reactor)
+      let isBack = Flag()
+      rig.channel.answer = { push, _ in
+        guard push.environment == .sandbox else { return .refused }
+        return isBack.isSet ? .answered(403, "BadEnvironmentKeyInToken") : .unreachable
+      }
+      let id = try await chat.post(waking: .webhook, on: reactor)
+      #expect(try await rig.outcomes(of: id, on: reactor).map(\.reason) == ["apns_unreachable"])
+      let sandbox = PushFixtures.route(of: "com.example.app", .sandbox)
+      #expect(rig.pipeline.fault(of: sandbox) == "apns_unreachable")
+      #expect(!rig.pipeline.isWaitedFor(sandbox))
+      isBack.isSet = true
+      // Until it is time for a probe each try puts it off again.
+      for _ in 0..<1000 where try await rig.outcomes(of: id, on: reactor).first?.decision != .failed {
+        try await rig.execute("update tacet.deliveries set due_at = now() where not is_claimed", on: reactor)
+        rig.pipeline.wake(.due, on: reactor)
+      }
+      #expect(try await rig.outcomes(of: id, on: reactor).map(\.reason) == ["BadDeviceToken"])
+      #expect(rig.pipeline.fault(of: sandbox) == nil)
+    }
+  }
+
   @Test("whose push was accepted there and never recorded is sent again under the same identifiers, and learnt then")
   func crash() async throws {
     try await PipelineRig.run { rig, reactor in
