@@ -23,6 +23,22 @@ extension APNSLane {
     if isMoreWanted { connect(on: reactor) }
   }
 
+  /// Closes what is more than wanted, because connections that were suspect are trusted again: the youngest without
+  /// pushes, or else the youngest.
+  func closeSurplus(on reactor: isolated Reactor) {
+    while usableLinks > demand.wanted {
+      let idle = links.lastIndex { $0.isUsable && $0.inFlight == 0 }
+      guard let index = idle ?? links.lastIndex(where: \.isUsable) else { return }
+      closeLink(at: index, on: reactor)
+    }
+  }
+
+  private func closeLink(at index: Int, on reactor: isolated Reactor) {
+    let link = links.remove(at: index)
+    link.connection.drain(on: reactor)
+    logger.info("closed a connection to APNs", metadata: ["connections": "\(links.count)"])
+  }
+
   private var needsConnection: Bool { !isClosed && !isResting && usableLinks < demand.wanted }
 
   private func keepConnecting(on reactor: isolated Reactor) async {
@@ -58,6 +74,8 @@ extension APNSLane {
     }
     // A connection can end before it is known here.
     connection(link.connection, changedTo: link.connection.state, on: reactor)
+    // While it was opened another may have come back.
+    closeSurplus(on: reactor)
     admitWaiters(on: reactor)
   }
 
@@ -80,14 +98,12 @@ extension APNSLane: TimerHandler {
   /// A period without need for the youngest connection closes it.
   func timerFired(_ timer: TimerToken, on reactor: isolated Reactor) {
     shrinkTimer = nil
-    guard links.count > 1, let youngest = links.last else { return }
+    guard links.count > 1 else { return }
     let others = links.dropLast().reduce(0) { $0 + $1.streams }
     let inFlight = links.reduce(0) { $0 + $1.inFlight }
     if demand.endPeriod(inFlight: inFlight, otherStreams: others) {
-      links.removeLast()
+      closeLink(at: links.count - 1, on: reactor)
       demand.settle(for: links.count)
-      youngest.connection.drain(on: reactor)
-      logger.info("closed a connection to APNs", metadata: ["connections": "\(links.count)"])
     }
     if links.count > 1 { shrinkTimer = reactor.schedule(after: configuration.shrinkAfter, self) }
   }

@@ -23,6 +23,7 @@ extension APNSLane: HTTP2ConnectionObserver {
       lastFailure = "APNs does not answer on the connection"
     }
     shortenWaits(on: reactor)
+    closeSurplus(on: reactor)
     connect(on: reactor)
     admitWaiters(on: reactor)
   }
