@@ -94,9 +94,9 @@ public final class APNSClient {
       let attempt = attempt(endedBy: outcome, over: link, of: lane)
       lane.release(link, after: attempt, on: reactor)
       if attempt.disposition == .accepted { return attempt }
-      guard resends < configuration.resendsMax, await mayResend(attempt, over: link, of: lane, on: reactor) else {
-        return attempt
-      }
+      guard resends < configuration.resendsMax, await mayResend(attempt, over: link, of: lane, on: reactor),
+        Reactor.now < deadline
+      else { return attempt }
       resends += 1
       self.resends += 1
     }

@@ -5,8 +5,14 @@ internal import Reactors
 extension HTTP2Connection: LinkOwner {
   func linkWillWrite(on reactor: isolated Reactor) {
     guard state == .ready, !waiting.isEmpty else { return }
+    let now = Reactor.now
     let wasIdle = streams.isEmpty
     while streams.count < streamsMax, let stream = waiting.popFirst() {
+      // After a standstill more timers are due than fire in a tick, and that of the deadlines may be behind them.
+      guard now < stream.deadline else {
+        stream.finish(.notProcessed(.deadline))
+        continue
+      }
       guard session.nextStreamID <= UInt32(configuration.streamIDMax), put(stream) else {
         stream.finish(.notProcessed(.notSent))
         beginDraining(.streamIDsExhausted)
@@ -15,7 +21,7 @@ extension HTTP2Connection: LinkOwner {
       }
     }
     if wasIdle && !streams.isEmpty {
-      liveness.becameBusy(now: Reactor.now)
+      liveness.becameBusy(now: now)
       checkLiveness(on: reactor)
     }
   }

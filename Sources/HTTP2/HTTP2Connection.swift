@@ -75,7 +75,7 @@ public final class HTTP2Connection {
   }
 
   /// Sends a request and waits for its outcome.
-  /// - Parameter deadline: in monotonic nanoseconds, as ``Reactor/now``.
+  /// - Parameter deadline: in monotonic nanoseconds, as ``Reactor/now``. From then on the request is not put on the wire.
   public func send(
     _ request: HTTP2Request, until deadline: UInt64, on reactor: isolated Reactor
   ) async -> HTTP2Outcome {

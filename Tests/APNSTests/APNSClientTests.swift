@@ -132,6 +132,26 @@ struct APNSClientTests {
     }
   }
 
+  @Test("what its connection did not send in time is not sent again, though it was not processed")
+  func lateUnsent() async throws {
+    try await onReactor { reactor in
+      let apns = try ScriptedAPNs()
+      apns.streamsMax = 1
+      apns.reply = { _ in .wait }
+      try apns.start(on: reactor)
+      let client = try await apns.client { $0.requestLimit = .milliseconds(100) }
+      try await apns.connected(client, on: reactor)
+      // The lane does not know of this one: what it admits finds no stream, as after a limit that falls meanwhile.
+      let connection = try #require(client.lanes[.production]?.links.first?.connection)
+      reactor.start { _ = await connection.send(HTTP2Request(path: "/"), within: .seconds(10), on: reactor) }
+      try await apns.received(1, on: reactor)
+      #expect(await client.send(try PushRequest.make(), to: .production, on: reactor).isNotProcessed)
+      #expect(client.resends == 0)
+      #expect(apns.requests.count == 1)
+      connection.close(on: reactor)
+    }
+  }
+
   @Test("an environment without an endpoint is not processed, at once")
   func noEnvironment() async throws {
     try await onReactor { reactor in

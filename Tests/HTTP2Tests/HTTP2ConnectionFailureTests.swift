@@ -181,6 +181,19 @@ struct HTTP2ConnectionFailureTests {
     }
   }
 
+  @Test("a request whose time is over is not sent, though a stream is free and its timer waits for many others")
+  func deadlinePassed() async throws {
+    try await onReactor { reactor in
+      let exchange = try await Exchange.start(answers: true, on: reactor)
+      // More than fire in one tick.
+      for _ in 0..<1000 { reactor.schedule(after: .zero, IgnoredTimer()) }
+      guard case .notProcessed(.deadline) = await exchange.ask(HTTP2Request(path: "/late"), within: .zero, on: reactor)
+      else { throw TestFailure() }
+      #expect(await exchange.ask(HTTP2Request(path: "/"), on: reactor).response?.status == 200)
+      #expect(exchange.server.requests.map(\.path) == ["/"])
+    }
+  }
+
   @Test("header fields that nghttp2 declines to send were not processed, and the connection goes on")
   func declined() async throws {
     try await onReactor { reactor in
@@ -214,4 +227,8 @@ struct HTTP2ConnectionFailureTests {
     configuration.pingTimeout = .milliseconds(100)
     return configuration
   }
+}
+
+private final class IgnoredTimer: TimerHandler {
+  func timerFired(_ timer: TimerToken, on reactor: isolated Reactor) {}
 }
