@@ -14,6 +14,9 @@ public final class HTTP2Connection {
   /// Told of changes of ``state``.
   public weak var observer: (any HTTP2ConnectionObserver)?
 
+  /// Requests of one tick that do not wait for its end together: with bodies of 250 bytes, as many as fill a TLS record.
+  private static let burstRequests = 32
+
   let configuration: HTTP2ClientConfiguration
   let authority: [UInt8]
   let session: Session
@@ -79,6 +82,9 @@ public final class HTTP2Connection {
   public func send(
     _ request: HTTP2Request, until deadline: UInt64, on reactor: isolated Reactor
   ) async -> HTTP2Outcome {
+    if !waiting.isEmpty, waiting.count.isMultiple(of: HTTP2Connection.burstRequests) {
+      link.flushFullRecords(on: reactor)
+    }
     if let refusal { return .notProcessed(refusal) }
     let stream = ClientStream(request, deadline: deadline)
     waiting.append(stream)

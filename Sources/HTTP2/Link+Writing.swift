@@ -9,18 +9,29 @@ extension Link: TickEndHandler {
 
   func flushNow(on reactor: isolated Reactor) {
     guard !isEnded else { return }
-    var outcome = outputStart < outputEnd ? writeWhatFits() : .bytes(0)
-    if case .bytes = outcome {
-      // Only now: what is not submitted while the socket is full is provably not sent.
-      owner?.linkWillWrite(on: reactor)
-      guard !isEnded else { return }
-      outcome = writeWhatFits()
-    }
-    switch outcome {
+    switch write(.everything, on: reactor) {
     case .failed(let error): endAfterFailedWrite(error, on: reactor)
     case .wouldBlock(let interest): watch(interest.union(.read), on: reactor)
-    case .bytes: finishFlush(on: reactor)
+    case .bytes: if !isEnded { finishFlush(on: reactor) }
     }
+  }
+
+  /// Writes the records that are full, so that the peer works on them while the rest of the tick makes more. It costs
+  /// nothing: a full record would be written alone at the tick's end as well. The end of the tick must have been asked for.
+  func flushFullRecords(on reactor: isolated Reactor) {
+    guard !isEnded, !isBlocked else { return }
+    switch write(.fullRecords, on: reactor) {
+    case .failed(let error): endAfterFailedWrite(error, on: reactor)
+    case .wouldBlock(let interest): watch(interest.union(.read), on: reactor)
+    case .bytes: break
+    }
+  }
+
+  private func write(_ extent: Extent, on reactor: isolated Reactor) -> TLSWriteOutcome {
+    if isBlocked, case let outcome = writeWhatFits(extent), isBlocked { return outcome }
+    // Only now: what is not submitted while the socket is full is provably not sent.
+    owner?.linkWillWrite(on: reactor)
+    return isEnded ? .bytes(0) : writeWhatFits(extent)
   }
 
   private func finishFlush(on reactor: isolated Reactor) {
@@ -29,22 +40,26 @@ extension Link: TickEndHandler {
   }
 
   /// Takes frames out of the session and writes them, record by record, until there are none or the socket is full.
-  func writeWhatFits() -> TLSWriteOutcome {
+  func writeWhatFits(_ extent: Extent = .everything) -> TLSWriteOutcome {
     while let stream {
-      if outputStart == outputEnd { gather() }
-      if outputStart == outputEnd { return .bytes(0) }
+      if !isBlocked { gather() }
+      let isPartial = !isBlocked && outputEnd < output.count
+      if outputStart == outputEnd || (isPartial && extent == .fullRecords) { return .bytes(0) }
       switch stream.write(UnsafeRawBufferPointer(rebasing: output[outputStart..<outputEnd])) {
-      case .bytes(let count): outputStart += count
-      case let outcome: return outcome
+      case .bytes(let count):
+        outputStart += count
+        isBlocked = false
+      case let outcome:
+        isBlocked = true
+        return outcome
       }
     }
     return .bytes(0)
   }
 
-  /// Fills the empty output buffer to a whole record, if there is that much.
+  /// Fills the output buffer to a whole record, if there is that much.
   private func gather() {
-    outputStart = 0
-    outputEnd = 0
+    if outputStart == outputEnd { (outputStart, outputEnd) = (0, 0) }
     while outputEnd < output.count {
       if excess.isEmpty {
         guard let chunk = session.nextChunk() else { return }

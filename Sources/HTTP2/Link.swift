@@ -22,6 +22,11 @@ final class Link {
   /// Records read per readiness: 1 MiB, then other descriptors get their turn.
   static let recordsPerReadMax = 64
 
+  /// How much of what there is to write is written.
+  enum Extent {
+    case everything, fullRecords
+  }
+
   let session: Session
   /// Nil when closed: its descriptor closes with it, whoever still holds the link.
   var stream: TLSStream?
@@ -36,6 +41,8 @@ final class Link {
   let output = UnsafeMutableRawBufferPointer.allocate(byteCount: recordBytes, alignment: 16)
   var outputStart = 0
   var outputEnd = 0
+  /// The socket had no room for the whole of `output`; until it has, nothing is added.
+  var isBlocked = false
   /// What of the session's last chunk did not fit into `output`.
   var excess = UnsafeRawBufferPointer(start: nil, count: 0)
 

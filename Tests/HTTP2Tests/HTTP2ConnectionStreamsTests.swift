@@ -25,6 +25,27 @@ struct HTTP2ConnectionStreamsTests {
     }
   }
 
+  @Test("of many requests in one tick, the first are on their way before its end")
+  func bursts() async throws {
+    try await onReactor { reactor in
+      let exchange = try await Exchange.start(
+        answers: true, client: client(initialStreamsMax: 1000), server: server(streamsMax: 1000), on: reactor)
+      exchange.outcomes.send(70, over: exchange.client, body: Array(repeating: 0, count: 300), on: reactor)
+      var ticks = reactor.ticks
+      var open = 0
+      reactor.start {
+        // Behind the requests in the same queue.
+        ticks -= reactor.ticks
+        open = exchange.client.openStreams
+      }
+      try await exchange.outcomes.arrived(on: reactor)
+      #expect(ticks == 0)
+      #expect(open == 64)
+      #expect(exchange.outcomes.responses.count == 70)
+      #expect(exchange.server.requests.map(\.path) == (0..<70).map { "/\($0)" })
+    }
+  }
+
   @Test("a limit that falls is kept for new requests")
   func fallingLimit() async throws {
     try await onReactor { reactor in
