@@ -4,36 +4,40 @@ internal import CNghttp2
 extension Session {
   static func setCallbacks(_ callbacks: OpaquePointer) {
     nghttp2_session_callbacks_set_on_begin_headers_callback(callbacks) { _, frame, data in
-      session(data).headersBegan(frame!)
+      withSession(data) { $0.headersBegan(frame!) }
     }
     nghttp2_session_callbacks_set_on_header_callback(callbacks) {
       _, frame, name, nameLength, value, valueLength, flags, data in
-      session(data).fieldReceived(
-        frame!, UnsafeRawBufferPointer(start: name, count: nameLength),
-        UnsafeRawBufferPointer(start: value, count: valueLength),
-        isIndexed: flags & UInt8(NGHTTP2_NV_FLAG_NO_INDEX.rawValue) == 0)
+      withSession(data) {
+        $0.fieldReceived(
+          frame!, UnsafeRawBufferPointer(start: name, count: nameLength),
+          UnsafeRawBufferPointer(start: value, count: valueLength),
+          isIndexed: flags & UInt8(NGHTTP2_NV_FLAG_NO_INDEX.rawValue) == 0)
+      }
     }
     nghttp2_session_callbacks_set_on_data_chunk_recv_callback(callbacks) { _, _, id, bytes, length, data in
-      session(data).bodyReceived(id, UnsafeRawBufferPointer(start: bytes, count: length))
+      withSession(data) { $0.bodyReceived(id, UnsafeRawBufferPointer(start: bytes, count: length)) }
       return 0
     }
     nghttp2_session_callbacks_set_on_frame_recv_callback(callbacks) { _, frame, data in
-      session(data).frameReceived(frame!)
+      withSession(data) { $0.frameReceived(frame!) }
       return 0
     }
     nghttp2_session_callbacks_set_before_frame_send_callback(callbacks) { _, frame, data in
-      session(data).frameSending(frame!)
+      withSession(data) { $0.frameSending(frame!) }
     }
     nghttp2_session_callbacks_set_on_frame_not_send_callback(callbacks) { _, frame, _, data in
-      session(data).frameNotSent(frame!)
+      withSession(data) { $0.frameNotSent(frame!) }
       return 0
     }
     nghttp2_session_callbacks_set_on_stream_close_callback(callbacks) { _, id, code, data in
-      session(data).streamClosed(id, code)
+      withSession(data) { $0.streamClosed(id, code) }
       return 0
     }
     nghttp2_session_callbacks_set_error_callback2(callbacks) { _, _, text, length, data in
-      session(data).violation = String(decoding: UnsafeRawBufferPointer(start: text, count: length), as: UTF8.self)
+      withSession(data) {
+        $0.violation = String(decoding: UnsafeRawBufferPointer(start: text, count: length), as: UTF8.self)
+      }
       return 0
     }
   }
@@ -137,9 +141,11 @@ extension Session {
   }
 }
 
-/// The session behind a callback's user data, unretained: the session deletes the nghttp2 handle in its `deinit`, so it
-/// is alive whenever nghttp2 calls.
-private func session(_ data: UnsafeMutableRawPointer?) -> Session {
+/// Calls a method of the session behind a callback's user data.
+///
+/// Unretained: the session deletes the nghttp2 handle in its `deinit`, so it is alive whenever nghttp2 calls. It is not
+/// retained for the call either, because there is one for each header field of each answer.
+private func withSession<Result>(_ data: UnsafeMutableRawPointer?, _ body: (Session) -> Result) -> Result {
   guard let data else { fatalError("nghttp2 called back without its session") }
-  return Unmanaged<Session>.fromOpaque(data).takeUnretainedValue()
+  return Unmanaged<Session>.fromOpaque(data)._withUnsafeGuaranteedRef(body)
 }
