@@ -29,7 +29,14 @@ struct APNSMeasurement: Sendable {
     books.resends += client.resends - resendsBefore
     client.close(on: reactor)
     return LoadReport(
-      books, spent: spent, bodyBytes: series.bodyBytes,
+      books, spent: spent, composing: try composing(pushes), bodyBytes: series.bodyBytes,
       connectionsOpened: client.connectionsOpened(to: .production))
+  }
+
+  /// Builds as many pushes once more, and sends none.
+  private func composing(_ pushes: Int) throws(PushRequestError) -> ProcessUsage {
+    let usage = ProcessUsage.current
+    for number in 0..<pushes { _ = try series.request(number) }
+    return ProcessUsage.current.since(usage)
   }
 }

@@ -26,6 +26,7 @@ struct LoadReportTests {
     #expect(report.pushes == 4)
     #expect(report.pushesPerSecond == 2)
     #expect(report.cpuMicrosecondsPerPush == 10)
+    #expect(report.cpuMicrosecondsComposing == 2)
     #expect(report.latencyMillisecondsP50 == 2)
     #expect(report.latencyMillisecondsP99 == 4)
   }
@@ -43,13 +44,17 @@ struct LoadReportTests {
     for (name, value) in ["resends": 3, "lost": 1, "body_bytes": 250, "connections_opened": 5] {
       #expect(object[name] as? Int == value)
     }
-    for name in ["pushes_per_second", "cpu_microseconds_per_push", "latency_milliseconds_p99", "failures"] {
+    for name in [
+      "pushes_per_second", "cpu_microseconds_per_push", "cpu_microseconds_composing", "latency_milliseconds_p99",
+      "failures",
+    ] {
       #expect(object[name] != nil)
     }
   }
 
   private func report(_ books: LoadBooks) -> LoadReport {
     LoadReport(
-      books, spent: ProcessUsage(monotonic: 2_000_000_000, processor: 40_000), bodyBytes: 250, connectionsOpened: 5)
+      books, spent: ProcessUsage(monotonic: 2_000_000_000, processor: 40_000),
+      composing: ProcessUsage(monotonic: 9000, processor: 8000), bodyBytes: 250, connectionsOpened: 5)
   }
 }
