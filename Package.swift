@@ -12,9 +12,16 @@ let strict: [SwiftSetting] = [
   .enableUpcomingFeature("NonisolatedNonsendingByDefault"),
 ]
 
-func layer(_ name: String, _ dependencies: [Target.Dependency] = []) -> Target {
-  .target(name: name, dependencies: dependencies, swiftSettings: strict)
+func layer(_ name: String, _ dependencies: [Target.Dependency] = [], _ more: [SwiftSetting] = []) -> Target {
+  .target(name: name, dependencies: dependencies, swiftSettings: strict + more)
 }
+
+// Release builds of these targets do not check at run time that accesses to a property do not overlap, which was a
+// twentieth of what a push costs the client. An overlap would be a mistake in how callbacks nest, on one thread and the
+// same in every build; tests are debug builds and run with the checks.
+let uncheckedExclusivity: [SwiftSetting] = [
+  .unsafeFlags(["-enforce-exclusivity=unchecked"], .when(configuration: .release))
+]
 
 func command(_ name: String, _ dependencies: [Target.Dependency] = []) -> Target {
   .executableTarget(name: name, dependencies: dependencies, swiftSettings: strict)
@@ -58,7 +65,7 @@ let package = Package(
     .systemLibrary(name: "COpenSSL", pkgConfig: "openssl", providers: [.apt(["libssl-dev"])]),
 
     // The loop.
-    layer("Reactors", ["CLinux", collections, deque]),
+    layer("Reactors", ["CLinux", collections, deque], uncheckedExclusivity),
     .target(name: "TestReactors", dependencies: ["Reactors"], path: "Tests/TestReactors", swiftSettings: strict),
     tests("ReactorsTests", ["Reactors", "CLinux", "TestReactors"]),
 
@@ -69,7 +76,7 @@ let package = Package(
     tests("HTTPServingTests", ["CLinux", "HTTPServing", "HTTP1", "Reactors", httpTypes, logging]),
     layer("TLSStreams", ["COpenSSL", "Reactors"]),
     tests("TLSStreamsTests", ["TLSStreams", "Reactors", "TestReactors"]),
-    layer("HTTP2", ["CNghttp2", "TLSStreams", "Reactors", deque]),
+    layer("HTTP2", ["CNghttp2", "TLSStreams", "Reactors", deque], uncheckedExclusivity),
     tests("HTTP2Tests", ["HTTP2", "TLSStreams", "Reactors", "TestReactors"]),
     layer("Postgres", ["CLibpq", "Reactors", deque, logging]),
     .target(name: "TestProcesses", path: "Tests/TestProcesses", swiftSettings: strict),
