@@ -67,21 +67,20 @@ struct RecipientDelivery {
   }
 
   /// What remains, and when it is due. A push that waits for two lanes, or for a lane and a time of its own, waits for no
-  /// lane: it is one row, and is tried again.
+  /// lane: it is one row, and is tried again. A time that comes too late leaves the lanes.
   private func plan(_ outcome: inout RecipientOutcome, _ pacing: RetryPacing) {
     let life = pacing.life(of: recipient.situation)
-    if let retryMinimum {
-      let wait = pacing.wait(afterRetries: recipient.retries, minimum: retryMinimum)
-      guard wait <= life else { return }
+    if let wait = retryMinimum.map({ pacing.wait(afterRetries: recipient.retries, minimum: $0) }), wait <= life {
       outcome.due = wait
       outcome.remaining = .retryable
       outcome.retries += 1
     } else if let lane = lanes.first {
-      let wait = pacing.laneWait(lanes.count > 1 ? .long : stepBack)
+      let isAlone = lanes.count == 1
+      let wait = isAlone ? pacing.laneWait(stepBack) : pacing.lanesWait(within: life)
       guard wait <= life else { return }
       outcome.due = wait
-      outcome.remaining = lanes.count > 1 ? .retryable : .waiting
-      outcome.lane = lanes.count > 1 ? nil : lane
+      outcome.remaining = isAlone ? .waiting : .retryable
+      outcome.lane = isAlone ? lane : nil
     }
   }
 

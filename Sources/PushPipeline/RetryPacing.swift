@@ -32,6 +32,12 @@ struct RetryPacing {
     }
   }
 
+  /// The wait of a push that no single lane wakes. It comes back by half of what is left of its life, because at the end
+  /// of it the push would be found expired; but not within seconds, so that the halves do not become ever shorter.
+  func lanesWait(within life: Duration) -> Duration {
+    min(laneWait(.long), max(life / 2, laneWait(.brief)))
+  }
+
   /// What is left of the message's life from the claim on; a try at its very end is still worth making.
   func life(of situation: RecipientSituation) -> Duration {
     timeToLive - (situation.messageAge - situation.heldFor)

@@ -150,6 +150,40 @@ struct RecipientDeliveryTests {
     #expect(outcome.lane == nil)
   }
 
+  @Test(
+    "a device whose retry would come too late does not take the push of one that waits for its lane",
+    arguments: [true, false])
+  func lateRetryBesideLane(_ isFirst: Bool) {
+    let late = DeviceVerdict.postponed(reason: "TooManyRequests", minimum: .seconds(60))
+    let waiting = DeviceVerdict.waiting(lane: "a/production", reason: "Shutdown", .none)
+    let delivery = delivery(
+      of: isFirst ? [late, waiting] : [waiting, late], retries: 4,
+      situation: RecipientSituation(messageAge: .seconds(2701)))
+    let outcome = delivery.outcome(pacing())
+    #expect(outcome.decision == .held)
+    #expect(outcome.remaining == .waiting)
+    #expect(outcome.lane == "a/production")
+    #expect(outcome.due == .zero)
+    #expect(outcome.retries == 4)
+  }
+
+  @Test(
+    "one that waits for two lanes comes back while its life lasts, and earlier when little is left of it",
+    arguments: [
+      // What is left of the life; the wait. A hundred attempts would make the wait five minutes.
+      (3600, 300), (600, 300), (599, 299.5), (100, 50), (10, 5), (5, 5), (4.999, nil), (-1, nil),
+    ] as [(Double, Double?)])
+  func lifeOfTwoLanes(_ life: Double, _ wait: Double?) {
+    let delivery = delivery(
+      of: ["a/production", "a/sandbox"].map { .waiting(lane: $0, reason: "Shutdown", .none) },
+      situation: RecipientSituation(messageAge: .seconds(3600 - life)))
+    let outcome = delivery.outcome(pacing(attempts: 100, draw: 1))
+    #expect(outcome.decision == (wait == nil ? .failed : .held))
+    #expect(outcome.remaining == (wait == nil ? nil : .retryable))
+    #expect(outcome.due == wait.map { .seconds($0) })
+    #expect(outcome.reason == "Shutdown")
+  }
+
   @Test("it is complete with its last device, not before")
   func pending() {
     var delivery = RecipientDelivery(of: PushFixtures.recipient(devices: devices))
