@@ -79,7 +79,13 @@ extension DeliveryPipeline {
     let (verdict, hasMoreRoom) = lane.note(attempt, to: device.token, now: Reactor.now, draw: .random(in: 0..<1))
     // What waited for this lane goes now.
     if hasMoreRoom { wake(.due, on: reactor) }
-    return verdict
+    return Self.isSpared(device, after: attempt) ? verdict.sparingToken : verdict
+  }
+
+  /// Whether a refusal proves nothing about a token because of the registration: one that names no app was sent to as the
+  /// default app's, and may be that of the default before.
+  private static func isSpared(_ device: PushDevice, after attempt: PushAttempt) -> Bool {
+    device.app == nil && attempt.reason == "DeviceTokenNotForTopic"
   }
 
   private func noteElsewhere(

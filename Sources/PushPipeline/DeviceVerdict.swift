@@ -25,4 +25,9 @@ enum DeviceVerdict: Equatable, Sendable {
   case postponed(reason: String?, minimum: Duration)
   /// It waits for a lane.
   case waiting(lane: String, reason: String?, StepBack)
+
+  /// The same, but that a token is kept which would be dropped.
+  var sparingToken: DeviceVerdict {
+    if case .dead(let reason, _) = self { .refused(reason: reason) } else { self }
+  }
 }

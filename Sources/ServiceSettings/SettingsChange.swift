@@ -12,7 +12,8 @@ public struct SettingsChange: Equatable, Sendable {
   public let defaultApp: BundleIdentifier?
   /// Whether APNs is reached at other servers, or other authorities are trusted.
   public let reachesOtherwise: Bool
-  /// The apps whose routes have new credentials or lead elsewhere.
+  /// The apps whose routes have new credentials or lead elsewhere, or that gain or lose the device tokens that name no
+  /// app: what their routes have shown of tokens holds no more.
   public let renewed: Set<BundleIdentifier>
 
   /// Compares what is in effect with what was read.
@@ -23,9 +24,11 @@ public struct SettingsChange: Equatable, Sendable {
     removed = old.apps.map(\.bundleIdentifier).filter { !after.contains($0) }
     changed = new.apps.filter { before[$0.bundleIdentifier] ?? $0 != $0 }.map(\.bundleIdentifier)
     let first = new.defaultApp.bundleIdentifier
-    defaultApp = first == old.defaultApp.bundleIdentifier ? nil : first
+    let firstBefore = old.defaultApp.bundleIdentifier
+    defaultApp = first == firstBefore ? nil : first
     reachesOtherwise = !new.reachesLike(old)
-    renewed = reachesOtherwise ? after : Set(added + changed)
+    let defaults = first == firstBefore ? [] : after.intersection([first, firstBefore])
+    renewed = reachesOtherwise ? after : defaults.union(added + changed)
   }
 
   /// Nothing is different.

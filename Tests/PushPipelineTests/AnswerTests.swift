@@ -33,7 +33,7 @@ struct AnswerTests {
       Case(status: 405, reason: "MethodNotAllowed", result: "failed"),
       Case(status: 413, reason: "PayloadTooLarge", result: "failed"),
       Case(status: 400, reason: "BadDeviceToken", result: "failed", dropsToken: true, sends: 2),
-      Case(status: 400, reason: "DeviceTokenNotForTopic", result: "failed", dropsToken: true),
+      Case(status: 400, reason: "DeviceTokenNotForTopic", result: "failed"),
       Case(status: 410, reason: "Unregistered", result: "failed", dropsToken: true),
       Case(status: 410, reason: "ExpiredToken", result: "failed", dropsToken: true),
       Case(status: 410, reason: "SomeFutureReason", result: "failed", dropsToken: true),
@@ -73,6 +73,22 @@ struct AnswerTests {
       #expect(rig.channel.sent.count == 1 + answer.sends)
       #expect(Set(rig.channel.sent.dropFirst().map(\.identifier)).count == 1)
       #expect(rig.pipeline.fault(of: PushFixtures.route) == nil, "one answer shuts no lane that works")
+    }
+  }
+
+  @Test("another app's token is dropped only where its registration names an app: the default may have changed since")
+  func otherApps() async throws {
+    try await PipelineRig.run { rig, reactor in
+      let chat = try await Chat(of: 2, devices: [], in: rig, on: reactor)
+      try await rig.prove(chat, on: reactor)
+      try await rig.execute(
+        "update public.push_tokens set app = 'com.example.app' where device_token = 'aa1001'", on: reactor)
+      rig.channel.answer = { _, _ in .otherApps }
+      let id = try await chat.post(waking: .webhook, on: reactor)
+      let outcomes = try await rig.outcomes(of: id, on: reactor) { $0.count == 2 }
+      #expect(outcomes.map(\.reason) == ["DeviceTokenNotForTopic", "DeviceTokenNotForTopic"])
+      let dropped = "select string_agg(device_token, ' ') from public.push_tokens where invalidated_at is not null"
+      #expect(try await rig.value(dropped, as: String?.self, on: reactor) == "aa1001")
     }
   }
 

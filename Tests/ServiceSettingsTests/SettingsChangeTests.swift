@@ -52,11 +52,19 @@ struct SettingsChangeTests {
     #expect(try change(files: ["/a.p8": Self.otherKey]).changed.map(\.text) == ["com.example.app", "b"])
   }
 
-  @Test("another default is a change of no app")
+  @Test("another default is a change of no app, and renews the old one and the new: they have other tokens now")
   func defaultApp() throws {
-    let change = try change(to: "[app b]\n[app com.example.app]", variables: ["APNS_BUNDLE_ID": "b"])
+    let change = try change(to: "[app b]\n[app com.example.app]\n[app c]", variables: ["APNS_BUNDLE_ID": "b"])
     #expect(change.defaultApp?.text == "b")
-    #expect(change.renewed == [] && !change.isEmpty)
+    #expect(change.changed == [] && change.added.map(\.text) == ["c"] && !change.isEmpty)
+    #expect(change.renewed.map(\.text).sorted() == ["b", "c", "com.example.app"])
+  }
+
+  @Test("an old default that is gone has nothing to renew")
+  func defaultGone() throws {
+    let change = try change(variables: ["APNS_BUNDLE_ID": "b"])
+    #expect(change.removed.map(\.text) == ["com.example.app"])
+    #expect(change.renewed.map(\.text) == ["b"])
   }
 
   @Test(
