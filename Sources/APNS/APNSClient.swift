@@ -7,8 +7,6 @@ public import TLSStreams
 /// Sends pushes of one team and key to APNs from one reactor: a lane for each environment, one provider token for all.
 public final class APNSClient {
   private let configuration: APNSConfiguration
-  /// The whole time of one push, in nanoseconds.
-  private let requestLimit: UInt64
   private let tokens: ProviderTokenSource
   let lanes: [APNSEnvironment: APNSLane]
   private let logger: Logger
@@ -24,7 +22,6 @@ public final class APNSClient {
     configuration: APNSConfiguration = APNSConfiguration(), logger: Logger
   ) {
     self.configuration = configuration
-    requestLimit = configuration.requestLimit.clampedNanoseconds
     self.tokens = tokens
     self.logger = logger
     lanes = endpoints.mapValues {
@@ -78,11 +75,12 @@ public final class APNSClient {
   ///
   /// The usual push suspends in one place, for its answer: each further asynchronous call looks up the task's executor
   /// twice, under a lock, and that is seen in what a push costs.
+  /// - Parameter deadline: in monotonic nanoseconds, as `Reactor.now`; ends the waits for a connection, a stream and the
+  ///   answer, resends included.
   public func send(
-    _ request: PushRequest, to environment: APNSEnvironment, on reactor: isolated Reactor
+    _ request: PushRequest, to environment: APNSEnvironment, until deadline: UInt64, on reactor: isolated Reactor
   ) async -> PushAttempt {
     guard let lane = lanes[environment] else { return .failed(.notProcessed(cause: "no such environment")) }
-    let deadline = Reactor.now &+ requestLimit
     var resends = 0
     while true {
       var admission = lane.admitAtOnce(on: reactor)

@@ -6,10 +6,6 @@ public struct APNSConfiguration: Sendable {
   /// The whole time for name look-up, connect and handshake.
   public var connectLimit = Duration.seconds(5)
 
-  /// The whole time one push may take, waiting for a connection or a stream and resends included. Shorter than a
-  /// claim's lease, so that its outcome is still ours to record.
-  public var requestLimit = Duration.seconds(10)
-
   /// How long a push waits for a connection. What was known when it was decided gets old meanwhile; a push that comes
   /// back later is decided anew.
   public var connectionWait = Duration.seconds(1)

@@ -31,9 +31,11 @@ public final class APNSRouter {
 
 extension APNSRouter: PushChannel {
   /// Sends through the app's client; a push of an app that is not configured is not processed.
-  public func send(_ request: PushRequest, over route: PushRoute, on reactor: isolated Reactor) async -> PushAttempt {
+  public func send(
+    _ request: PushRequest, over route: PushRoute, until deadline: UInt64, on reactor: isolated Reactor
+  ) async -> PushAttempt {
     while let client = clients[route.app] {
-      let attempt = await client.send(request, to: route.environment, on: reactor)
+      let attempt = await client.send(request, to: route.environment, until: deadline, on: reactor)
       // What APNs has not seen because its client was retired meanwhile is a push like any other to the next client.
       guard case .failed(.notProcessed) = attempt, clients[route.app] !== client else { return attempt }
     }

@@ -45,5 +45,8 @@ public enum PushAttempt: Equatable, Sendable {
 /// Something that hands pushes to APNs: the real channel, or a script in a test.
 public protocol PushChannel: AnyObject {
   /// Sends a push once, and again only where APNs provably did nothing with it.
-  func send(_ request: PushRequest, over route: PushRoute, on reactor: isolated Reactor) async -> PushAttempt
+  /// - Parameter deadline: when the attempt ends at the latest, in monotonic nanoseconds, as `Reactor.now`.
+  func send(
+    _ request: PushRequest, over route: PushRoute, until deadline: UInt64, on reactor: isolated Reactor
+  ) async -> PushAttempt
 }

@@ -77,7 +77,8 @@ extension DeliveryPipeline {
     case .admitted(let lane):
       pushesInFlight += 1
       reactor.start {
-        let verdict = await self.verdict(on: request, to: device, over: lane, on: reactor)
+        let deadline = progress.claimedAt &+ self.configuration.pushLimit.clampedNanoseconds
+        let verdict = await self.verdict(on: request, to: device, over: lane, until: deadline, on: reactor)
         self.pushesInFlight -= 1
         progress.note(verdict, for: device, of: index)
         self.finishIfComplete(index, of: progress)

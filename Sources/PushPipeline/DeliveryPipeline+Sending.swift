@@ -16,12 +16,14 @@ extension DeliveryPipeline {
   }
 
   /// Sends a push and judges its end.
+  /// - Parameter deadline: of both environments together.
   func verdict(
-    on request: PushRequest, to device: PushDevice, over lane: Lane, on reactor: isolated Reactor
+    on request: PushRequest, to device: PushDevice, over lane: Lane, until deadline: UInt64,
+    on reactor: isolated Reactor
   ) async -> DeviceVerdict {
-    let attempt = await channel.send(request, over: lane.route, on: reactor)
+    let attempt = await channel.send(request, over: lane.route, until: deadline, on: reactor)
     guard attempt.mayBeElsewhere else { return note(attempt, to: device, over: lane, on: reactor) }
-    switch await trial(of: request, besides: lane, on: reactor) {
+    switch await trial(of: request, besides: lane, until: deadline, on: reactor) {
     case .impossible:
       return note(attempt, to: device, over: lane, on: reactor)
     case .unresolved(let reason):
@@ -34,15 +36,17 @@ extension DeliveryPipeline {
   }
 
   /// Asks the other environment with the same request: its identifiers make one push of both.
-  private func trial(of request: PushRequest, besides lane: Lane, on reactor: isolated Reactor) async -> Trial {
-    // The app has been removed meanwhile.
-    guard let other = lanes.neighbour(of: lane) else { return .unresolved(reason: nil) }
+  private func trial(
+    of request: PushRequest, besides lane: Lane, until deadline: UInt64, on reactor: isolated Reactor
+  ) async -> Trial {
+    // Without a neighbour the app has been removed meanwhile.
+    guard let other = lanes.neighbour(of: lane), Reactor.now < deadline else { return .unresolved(reason: nil) }
     switch other.admitTrial(now: Reactor.now) {
     case .impossible: return .impossible
     case .notNow(let reason): return .unresolved(reason: reason)
     case .admitted: break
     }
-    let attempt = await channel.send(request, over: other.route, on: reactor)
+    let attempt = await channel.send(request, over: other.route, until: deadline, on: reactor)
     if other.noteTrial(attempt, now: Reactor.now, draw: .random(in: 0..<1)) { wake(.due, on: reactor) }
     return .ended(attempt, other.route.environment)
   }

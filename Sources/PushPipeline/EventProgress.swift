@@ -6,7 +6,8 @@ final class EventProgress {
   let event: PushEvent
   private let wokenBy: WakeCause
   private let wokenMicroseconds: Int64
-  private let claimedAt: UInt64
+  /// When the claim was answered, in monotonic nanoseconds.
+  let claimedAt: UInt64
   private var outcomes: [RecipientOutcome] = []
   private var deadTokens: [DeadDeviceToken] = []
   private var learntEnvironments: [LearntEnvironment] = []

@@ -17,6 +17,11 @@ public struct PipelineConfiguration: Sendable {
   /// by somebody else; as short as that allows, because a dead replica's work waits for it.
   public var lease = Duration.seconds(30)
 
+  /// The whole time of one push from its claim on: the waits for a connection, a stream and the answer, resends and the
+  /// trial in the other environment included. With the half of the lease that a claim may take, it leaves a sixth of the
+  /// lease for the record.
+  public var pushLimit = Duration.seconds(10)
+
   /// New events claimed in one round trip. Rows of a claim are held in memory until they are decided.
   public var eventsPerClaimMax = 128
 

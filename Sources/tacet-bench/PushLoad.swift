@@ -7,6 +7,9 @@ final class PushLoad {
   /// Attempts for a push, the first included; with the waits between them half a minute of an outage.
   private static let attemptsMax = 8
 
+  /// The time of one attempt, the same as in the service.
+  private static let attemptLimit = Duration.seconds(10)
+
   private let series: PushSeries
   private let channel: any PushChannel
   private let concurrency: Int
@@ -51,7 +54,7 @@ final class PushLoad {
       while let number = numbers.popFirst() {
         let start = await pace?.turn(of: number, on: reactor) ?? Reactor.now
         let request = try series.request(number)
-        let attempt = await channel.send(request, over: series.route, on: reactor)
+        let attempt = await handOver(request, on: reactor)
         if !books.note(attempt) { await resend(request, on: reactor) }
         books.note(latency: Reactor.now &- start)
       }
@@ -65,11 +68,16 @@ final class PushLoad {
     if senders == 0 { end.signal(on: reactor) }
   }
 
+  private func handOver(_ request: PushRequest, on reactor: isolated Reactor) async -> PushAttempt {
+    let deadline = Reactor.now &+ Self.attemptLimit.clampedNanoseconds
+    return await channel.send(request, over: series.route, until: deadline, on: reactor)
+  }
+
   private func resend(_ request: PushRequest, on reactor: isolated Reactor) async {
     for attempt in 1..<Self.attemptsMax {
       books.resends += 1
       await reactor.sleep(for: retryWait * (1 << (attempt - 1)))
-      let outcome = await channel.send(request, over: series.route, on: reactor)
+      let outcome = await handOver(request, on: reactor)
       if books.note(outcome) { return }
     }
     books.lost += 1

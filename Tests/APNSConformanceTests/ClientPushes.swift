@@ -7,6 +7,8 @@ import TestAPNSCases
 /// Pushes of our client under way, and what became of them.
 final class ClientPushes {
   private let client: APNSClient
+  /// For a push that a dead connection holds up, too.
+  private let limit = Duration.seconds(20)
   private var sent = 0
   private let changed = Signal()
   /// By number, from 0 in the order of sending.
@@ -26,7 +28,8 @@ final class ClientPushes {
       identifiers.append(request.head.identifier.text)
       sent += 1
       reactor.start { [self] in
-        attempts[number] = await client.send(request, to: .production, on: reactor)
+        attempts[number] = await client.send(
+          request, to: .production, until: Reactor.now &+ limit.clampedNanoseconds, on: reactor)
         changed.signal(on: reactor)
       }
     }
@@ -70,10 +73,8 @@ struct ClientScene {
   let findings = Findings()
 
   /// A client that has had one push accepted, as far as the service allows it.
-  static func begin(
-    _ stand: Stand, _ configuration: APNSConfiguration = APNSConfiguration(), on reactor: isolated Reactor
-  ) async throws -> ClientScene {
-    let client = try await stand.client(configuration, on: reactor)
+  static func begin(_ stand: Stand, on reactor: isolated Reactor) async throws -> ClientScene {
+    let client = try await stand.client(on: reactor)
     let scene = ClientScene(
       stand: stand, client: client, pushes: ClientPushes(client), token: try stand.fixtures.deviceToken("ok"))
     try await scene.pushes.send(to: scene.token, on: reactor)

@@ -44,9 +44,7 @@ extension ConnectionScript {
     },
     // The push on the dead connection is of unknown fate; the next one goes to a new connection.
     client: { stand, reactor in
-      var configuration = APNSConfiguration()
-      configuration.requestLimit = .seconds(20)
-      let scene = try await ClientScene.begin(stand, configuration, on: reactor)
+      let scene = try await ClientScene.begin(stand, on: reactor)
       scene.script(.silence)
       try await scene.pushes.send(to: scene.token, on: reactor)
       scene.findings.expect(scene.pushes.attempts[1]?.isUnknown == true, "\(scene.pushes.attempts)")

@@ -100,11 +100,10 @@ struct DeviceCaseTests {
         continue
       }
       tally.sent += 1
-      var configuration = APNSConfiguration()
-      configuration.requestLimit = .seconds(4)
-      let client = try await stand.client(configuration, on: reactor)
+      let client = try await stand.client(on: reactor)
       let first = stand.records.count
-      let attempt = await client.send(request, to: .production, on: reactor)
+      let attempt = await client.send(
+        request, to: .production, until: Reactor.now &+ 4_000_000_000, on: reactor)
       client.close(on: reactor)
       let identifiers = stand.records.dropFirst(first).map(\.identifier)
       findings.expect(Set(identifiers) == [request.head.identifier.text], "sent as \(identifiers)")

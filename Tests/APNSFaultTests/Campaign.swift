@@ -13,6 +13,7 @@ final class Campaign {
 
   private let scene: FaultScene
   private let client: APNSClient
+  private let attemptLimit: UInt64
   private let progress = Signal()
   private var next = 0
   private var finished = 0
@@ -22,9 +23,11 @@ final class Campaign {
   /// Pushes that the client gave back instead of an acceptance, by reason.
   private(set) var returned: [String: Int] = [:]
 
-  init(_ scene: FaultScene, over client: APNSClient) {
+  /// - Parameter attemptLimit: the time that the client has for a push before it gives it back.
+  init(_ scene: FaultScene, over client: APNSClient, attemptLimit: Duration = .seconds(10)) {
     self.scene = scene
     self.client = client
+    self.attemptLimit = attemptLimit.clampedNanoseconds
   }
 
   /// Keeps so many pushes under way until all have been sent.
@@ -65,7 +68,8 @@ final class Campaign {
     guard let request = try? scene.push(number) else { return false }
     let end = ContinuousClock.now + Self.limit
     while ContinuousClock.now < end {
-      let attempt = await client.send(request, to: .production, on: reactor)
+      let attempt = await client.send(
+        request, to: .production, until: Reactor.now &+ attemptLimit, on: reactor)
       switch attempt.disposition {
       case .accepted: return true
       case .retryLater, .reconnect: returned[attempt.reason ?? "", default: 0] += 1

@@ -12,9 +12,9 @@ struct FaultTests {
   func outcome(of fault: FaultCase) async throws {
     try await FaultScene.play(delayMilliseconds: fault.delayMilliseconds) { scene, reactor in
       fault.arrange(scene)
-      let client = try await scene.client { $0.requestLimit = fault.requestLimit }
+      let client = try await scene.client()
       client.warmUp(.production, on: reactor)
-      let campaign = Campaign(scene, over: client)
+      let campaign = Campaign(scene, over: client, attemptLimit: fault.requestLimit)
       campaign.start(FaultCase.pushes, atOnce: FaultCase.width, on: reactor)
       #expect(await scene.service.waitForPushes(FaultCase.pushes / 3, within: .seconds(30), on: reactor))
       try await fault.strike(scene, client, reactor)

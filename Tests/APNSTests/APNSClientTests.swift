@@ -124,10 +124,10 @@ struct APNSClientTests {
     try await onReactor { reactor in
       let apns = try ScriptedAPNs()
       try apns.start(on: reactor)
-      let client = try await apns.client { $0.requestLimit = .seconds(2) }
+      let client = try await apns.client()
       try await apns.connected(client, on: reactor)
       apns.reply = { _ in .wait }
-      let attempt = await client.send(try PushRequest.make(), to: .production, on: reactor)
+      let attempt = await client.send(try PushRequest.make(), to: .production, within: .seconds(2), on: reactor)
       guard case .failed(.unknown) = attempt else { throw TestFailure("\(attempt)") }
     }
   }
@@ -139,13 +139,15 @@ struct APNSClientTests {
       apns.streamsMax = 1
       apns.reply = { _ in .wait }
       try apns.start(on: reactor)
-      let client = try await apns.client { $0.requestLimit = .milliseconds(100) }
+      let client = try await apns.client()
       try await apns.connected(client, on: reactor)
       // The lane does not know of this one: what it admits finds no stream, as after a limit that falls meanwhile.
       let connection = try #require(client.lanes[.production]?.links.first?.connection)
       reactor.start { _ = await connection.send(HTTP2Request(path: "/"), within: .seconds(10), on: reactor) }
       try await apns.received(1, on: reactor)
-      #expect(await client.send(try PushRequest.make(), to: .production, on: reactor).isNotProcessed)
+      let attempt = await client.send(
+        try PushRequest.make(), to: .production, within: .milliseconds(100), on: reactor)
+      #expect(attempt.isNotProcessed)
       #expect(client.resends == 0)
       #expect(apns.requests.count == 1)
       connection.close(on: reactor)
@@ -183,10 +185,10 @@ struct APNSClientTests {
       let apns = try ScriptedAPNs()
       apns.reply = { _ in .answer(503, #"{"reason":"Shutdown"}"#) }
       try apns.start(on: reactor)
-      let client = try await apns.client { $0.requestLimit = .milliseconds(200) }
+      let client = try await apns.client()
       try await apns.connected(client, on: reactor)
       let attempts = Attempts()
-      try attempts.send(5, over: client, on: reactor)
+      try attempts.send(5, over: client, within: .milliseconds(200), on: reactor)
       try await attempts.finished(on: reactor)
       #expect(attempts.acceptedCount == 0)
       #expect(client.connectionsOpened(to: .production) == 1)

@@ -33,9 +33,10 @@ struct APNSLaneTests {
       let apns = try ScriptedAPNs()
       try apns.start(on: reactor)
       apns.stop(on: reactor)
-      let client = try await apns.client { $0.requestLimit = .milliseconds(100) }
+      let client = try await apns.client()
       let start = Reactor.now
-      let attempt = await client.send(try PushRequest.make(), to: .production, on: reactor)
+      let attempt = await client.send(
+        try PushRequest.make(), to: .production, within: .milliseconds(100), on: reactor)
       #expect(attempt.isNotProcessed)
       #expect(Reactor.now - start >= 100_000_000)
       #expect(client.failure(of: .production) != nil)
@@ -49,7 +50,8 @@ struct APNSLaneTests {
   /// Sends until a push is accepted: the next connect waits for a second or two.
   private func accepted(by client: APNSClient, on reactor: isolated Reactor) async throws {
     for number in 0..<100 {
-      let attempt = await client.send(try PushRequest.make(number), to: .production, on: reactor)
+      let attempt = await client.send(
+        try PushRequest.make(number), to: .production, within: .milliseconds(100), on: reactor)
       if attempt.disposition == .accepted { return }
       // The connection may come up just before the limit, which then leaves the answer no time.
       #expect(attempt.disposition == .retryLater(minimumWait: .zero))
@@ -62,8 +64,8 @@ struct APNSLaneTests {
     try await onReactor { reactor in
       let apns = try ScriptedAPNs()
       try apns.start(on: reactor)
-      let client = try await apns.client(believing: ScriptedAPNs()) { $0.requestLimit = .seconds(2) }
-      let attempt = await client.send(try PushRequest.make(), to: .production, on: reactor)
+      let client = try await apns.client(believing: ScriptedAPNs())
+      let attempt = await client.send(try PushRequest.make(), to: .production, within: .seconds(2), on: reactor)
       #expect(attempt.isNotProcessed)
       #expect(client.failure(of: .production)?.contains("certificate") == true)
       #expect(!client.isConnected(to: .production))
@@ -84,8 +86,9 @@ struct APNSLaneTests {
         guard case .accepted(let socket, _) = listener.accept() else { return }
         _ = try? await TLSStream.accept(over: socket, context: context, within: .seconds(5), on: reactor)
       }
-      let client = try await apns.client(port: listener.address.port) { $0.requestLimit = .seconds(2) }
-      #expect(await client.send(try PushRequest.make(), to: .production, on: reactor).isNotProcessed)
+      let client = try await apns.client(port: listener.address.port)
+      let attempt = await client.send(try PushRequest.make(), to: .production, within: .seconds(2), on: reactor)
+      #expect(attempt.isNotProcessed)
       #expect(client.failure(of: .production) != nil)
       client.close(on: reactor)
     }
@@ -97,11 +100,11 @@ struct APNSLaneTests {
       let apns = try ScriptedAPNs()
       apns.reply = { _ in .closeAbruptly }
       try apns.start(on: reactor)
-      let client = try await apns.client { $0.requestLimit = .milliseconds(200) }
+      let client = try await apns.client()
       try await apns.connected(client, on: reactor)
       let attempts = Attempts()
       for _ in 0..<3 {
-        try attempts.send(1, over: client, on: reactor)
+        try attempts.send(1, over: client, within: .milliseconds(200), on: reactor)
         try await attempts.finished(on: reactor)
       }
       #expect(client.connectionsOpened(to: .production) == 1)

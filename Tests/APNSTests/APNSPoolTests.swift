@@ -172,11 +172,10 @@ struct APNSPoolTests {
       let client = try await apns.client {
         $0.connectBurst = 3
         $0.connectInterval = .seconds(3600)
-        $0.requestLimit = .milliseconds(200)
       }
       let attempts = Attempts()
       for _ in 0..<5 {
-        try attempts.send(1, over: client, on: reactor)
+        try attempts.send(1, over: client, within: .milliseconds(200), on: reactor)
         try await attempts.finished(on: reactor)
       }
       #expect(attempts.acceptedCount == 3)

@@ -84,6 +84,29 @@ struct APNSRouterTests {
     }
   }
 
+  @Test("the client that follows has the time that is left, and no more")
+  func handoverDeadline() async throws {
+    try await onReactor { reactor in
+      let (old, new) = (try ScriptedAPNs(), try ScriptedAPNs())
+      try old.start(on: reactor)
+      old.stop(on: reactor)
+      try new.start(on: reactor)
+      new.reply = { _ in .wait }
+      let client = try await old.client { $0.connectionWait = .seconds(10) }
+      let router = APNSRouter([try Self.app("a"): client])
+      let waiting = RoutedAttempt()
+      let start = Reactor.now
+      try waiting.send(.make(0), through: router, to: Self.route("a"), within: .seconds(2), on: reactor)
+      // Nobody but the push makes the client connect.
+      while client.failure(of: .production) == nil { await reactor.sleep(for: .milliseconds(1)) }
+      await reactor.sleep(for: .nanoseconds(Int64(clamping: start &+ 1_500_000_000 &- Reactor.now)))
+      router.update([try Self.app("a"): try await new.client()], on: reactor)
+      guard case .failed = await waiting.outcome(on: reactor) else { throw TestFailure("it has not ended") }
+      // Two seconds anew would end after three and a half.
+      #expect((2_000_000_000..<3_500_000_000).contains(Reactor.now - start))
+    }
+  }
+
   @Test("when the app is gone meanwhile, the push is not processed")
   func removed() async throws {
     try await onReactor { reactor in
@@ -103,14 +126,27 @@ struct APNSRouterTests {
   }
 }
 
+extension APNSRouter {
+  /// Sends a push that has so much time from now.
+  fileprivate func send(
+    _ request: PushRequest, over route: PushRoute, within limit: Duration = .seconds(10),
+    on reactor: isolated Reactor
+  ) async -> PushAttempt {
+    await send(request, over: route, until: Reactor.now &+ limit.clampedNanoseconds, on: reactor)
+  }
+}
+
 /// A push under way through a router.
 private final class RoutedAttempt {
   private var attempt: PushAttempt?
   private let ended = Signal()
 
-  func send(_ request: PushRequest, through router: APNSRouter, to route: PushRoute, on reactor: isolated Reactor) {
+  func send(
+    _ request: PushRequest, through router: APNSRouter, to route: PushRoute, within limit: Duration = .seconds(10),
+    on reactor: isolated Reactor
+  ) {
     reactor.start { [self] in
-      attempt = await router.send(request, over: route, on: reactor)
+      attempt = await router.send(request, over: route, within: limit, on: reactor)
       ended.signal(on: reactor)
     }
   }

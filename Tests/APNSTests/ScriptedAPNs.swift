@@ -162,11 +162,13 @@ final class Attempts {
   private let changed = Signal()
 
   /// Starts so many pushes at once.
-  func send(_ count: Int, over client: APNSClient, on reactor: isolated Reactor) throws {
+  func send(
+    _ count: Int, over client: APNSClient, within limit: Duration = .seconds(10), on reactor: isolated Reactor
+  ) throws {
     for number in started..<(started + count) {
       let request = try PushRequest.make(number)
       reactor.start { [self] in
-        all[number] = await client.send(request, to: .production, on: reactor)
+        all[number] = await client.send(request, to: .production, within: limit, on: reactor)
         changed.signal(on: reactor)
       }
     }
@@ -181,6 +183,16 @@ final class Attempts {
   }
 
   var acceptedCount: Int { all.values.count { $0.disposition == .accepted } }
+}
+
+extension APNSClient {
+  /// Sends a push that has so much time from now.
+  func send(
+    _ request: PushRequest, to environment: APNSEnvironment, within limit: Duration = .seconds(10),
+    on reactor: isolated Reactor
+  ) async -> PushAttempt {
+    await send(request, to: environment, until: Reactor.now &+ limit.clampedNanoseconds, on: reactor)
+  }
 }
 
 extension PushRequest {

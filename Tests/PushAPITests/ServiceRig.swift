@@ -153,7 +153,9 @@ final class GatedChannel: PushChannel {
   private(set) var count = 0
   private var held: [Signal] = []
 
-  func send(_ request: PushRequest, over route: PushRoute, on reactor: isolated Reactor) async -> PushAttempt {
+  func send(
+    _ request: PushRequest, over route: PushRoute, until deadline: UInt64, on reactor: isolated Reactor
+  ) async -> PushAttempt {
     count += 1
     if holds {
       let signal = Signal()

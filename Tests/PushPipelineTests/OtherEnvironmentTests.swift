@@ -24,12 +24,16 @@ struct OtherEnvironmentTests {
       }
       rig.channel.answer = Self.sandboxOnly
       rig.start(on: reactor)
+      let start = Reactor.now
       let first = try await chat.post(waking: .webhook, on: reactor)
       let outcomes = try await rig.outcomes(of: first, on: reactor)
       #expect(outcomes.map(\.decision) == [.sent])
       #expect(outcomes.map(\.reason) == [nil])
       #expect(rig.channel.sent.map(\.environment) == [.production, .sandbox])
       #expect(rig.channel.sent[0].request == rig.channel.sent[1].request)
+      let limit: UInt64 = 10_000_000_000
+      #expect((start + limit...Reactor.now + limit).contains(rig.channel.sent[0].deadline))
+      #expect(rig.channel.sent[0].deadline == rig.channel.sent[1].deadline, "both share the time of one push")
       #expect(try await rig.environments(on: reactor) == "sandbox")
       let second = try await chat.post(waking: .webhook, on: reactor)
       _ = try await rig.outcomes(of: second, on: reactor)
@@ -104,6 +108,23 @@ struct OtherEnvironmentTests {
     }
   }
 
+  @Test("is put off, and tried nowhere else, when the first environment took all the time that the push has")
+  func noTimeLeft() async throws {
+    try await PipelineRig.run(configure: { $0.pushLimit = .zero }) { rig, reactor in
+      let chat = try await Chat(in: rig, on: reactor)
+      rig.channel.answer = Self.sandboxOnly
+      rig.start(on: reactor)
+      let id = try await chat.post(waking: .webhook, on: reactor)
+      let outcomes = try await rig.outcomes(of: id, on: reactor)
+      #expect(outcomes.map(\.decision) == [.held])
+      #expect(outcomes.map(\.reason) == ["BadDeviceToken"])
+      #expect(rig.channel.sent.map(\.environment) == [.production])
+      #expect(try await rig.isDropped(on: reactor) == false)
+      let isPutOff = "select state = 'retryable' and due_at > now() + interval '55 s' from tacet.deliveries"
+      #expect(try await rig.value(isPutOff, as: Bool.self, on: reactor))
+    }
+  }
+
   @Test("is judged by its own environment alone when the app has no credential in the other, which is asked once")
   func otherKey() async throws {
     try await PipelineRig.run { rig, reactor in
@@ -166,7 +187,8 @@ struct OtherEnvironmentTests {
         alert, for: device, of: PushFixtures.route.app, to: event.recipients[0], in: event)
       let lane = Lane(PushFixtures.route, LaneConfiguration(), logger: .quiet)
       #expect(
-        await rig.pipeline.verdict(on: request, to: device, over: lane, on: reactor) == .acceptedElsewhere(.sandbox))
+        await rig.pipeline.verdict(on: request, to: device, over: lane, until: .max, on: reactor)
+          == .acceptedElsewhere(.sandbox))
       #expect(try await rig.environments(on: reactor) == "")
       // Its successor.
       rig.start(on: reactor)

@@ -8,6 +8,7 @@ final class ScriptedChannel: PushChannel {
   struct Sent {
     let request: PushRequest
     let route: PushRoute
+    let deadline: UInt64
 
     var environment: APNSEnvironment { route.environment }
     var identifier: String { request.head.identifier.text }
@@ -26,8 +27,10 @@ final class ScriptedChannel: PushChannel {
   private var held: [Signal] = []
   private let changed = Signal()
 
-  func send(_ request: PushRequest, over route: PushRoute, on reactor: isolated Reactor) async -> PushAttempt {
-    let push = Sent(request: request, route: route)
+  func send(
+    _ request: PushRequest, over route: PushRoute, until deadline: UInt64, on reactor: isolated Reactor
+  ) async -> PushAttempt {
+    let push = Sent(request: request, route: route, deadline: deadline)
     sent.append(push)
     let number = sent.count
     inFlight += 1

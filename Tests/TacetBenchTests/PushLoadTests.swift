@@ -81,7 +81,9 @@ private final class MockChannel: PushChannel {
     self.script = script.reversed()
   }
 
-  func send(_ request: PushRequest, over route: PushRoute, on reactor: isolated Reactor) async -> PushAttempt {
+  func send(
+    _ request: PushRequest, over route: PushRoute, until deadline: UInt64, on reactor: isolated Reactor
+  ) async -> PushAttempt {
     identifiers.append(request.head.identifier)
     inFlight += 1
     inFlightMax = max(inFlightMax, inFlight)
