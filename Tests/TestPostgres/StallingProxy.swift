@@ -72,9 +72,13 @@ private final class ProxiedConnection: Sendable {
 
   func stall() { state.withLock { $0.isStalled = true } }
 
+  /// Does nothing once the descriptors are closed: by then their numbers may be somebody else's.
   func end() {
-    shutdown(client, Int32(SHUT_RDWR))
-    shutdown(server, Int32(SHUT_RDWR))
+    state.withLock { state in
+      guard state.directionsOpen > 0 else { return }
+      shutdown(client, Int32(SHUT_RDWR))
+      shutdown(server, Int32(SHUT_RDWR))
+    }
   }
 
   /// Until one end is closed. The descriptors are closed when nobody reads them any more.
@@ -84,13 +88,12 @@ private final class ProxiedConnection: Sendable {
       if !state.withLock({ $0.isStalled }) { _ = send(destination, buffer, count, Int32(MSG_NOSIGNAL)) }
     }
     end()
-    let isLast = state.withLock { state in
+    state.withLock { state in
       state.directionsOpen -= 1
-      return state.directionsOpen == 0
+      guard state.directionsOpen == 0 else { return }
+      close(client)
+      close(server)
     }
-    guard isLast else { return }
-    close(client)
-    close(server)
   }
 }
 

@@ -21,7 +21,13 @@ public final class TestPgBouncer: Sendable {
   public static func launch(
     before server: TestPostgres, poolSize: Int = 2, settings: [String] = []
   ) async throws -> TestPgBouncer {
-    try await onOwnThread { try TestPgBouncer(server, poolSize, settings) }
+    try await onOwnThread {
+      // Its port was free a moment ago; another server of this machine may have been faster, and it does not come up then.
+      for _ in 1..<launchesMax {
+        if let pooler = try? TestPgBouncer(server, poolSize, settings) { return pooler }
+      }
+      return try TestPgBouncer(server, poolSize, settings)
+    }
   }
 
   private init(_ server: TestPostgres, _ poolSize: Int, _ settings: [String]) throws {
@@ -61,7 +67,9 @@ public final class TestPgBouncer: Sendable {
   }
 }
 
+private let launchesMax = 3
+
 private let pollMicroseconds: UInt32 = 20_000
 
 /// Some ten seconds; a start takes a tenth of one.
-private let startPollsMax = 500
+private let startPollsMax = 300
