@@ -1,19 +1,26 @@
 # shellcheck shell=bash
 # shellcheck disable=SC2034,SC2154 # variables are shared with the scripts that source this
-# deploy/measure growth: whether claims and records slow down as the ledger grows. Sourced; needs measure.sh.
+# deploy/measure growth: whether claims and records slow down as the ledger grows, and as deliveries wait. Sourced; needs
+# measure.sh.
 #
-# Two databases with the same host application, one with an empty ledger and one with finished rows. The service works
-# on either in turns; PostgreSQL's auto_explain logs, for its sessions alone, what each of its statements took in the
-# server and by which plan (without the time of single plan nodes, whose measuring costs more than they do). Full claims
-# are what the service finds at its start: 2,000 messages. Single ones come while 100 messages a second are inserted. The
-# messages' recipients have no device, so nothing waits for APNs.
+# Three databases with the same host application: one with an empty ledger, one with finished rows, one in which 50,000
+# deliveries come to wait while the service runs. The service works on each in turns, and each round gives one ratio of
+# medians; PostgreSQL's auto_explain logs, for the service's sessions alone, what each of its statements took in the
+# server, by which plan (without the time of single plan nodes, whose measuring costs more than they do), and what it
+# wrote to the WAL. All tables fit into shared_buffers, in huge pages where the kernel gives them: each start of the service
+# makes new sessions, and in small pages such a session's first touch of each page of an index is a page fault, which a
+# service that runs for days does not have. Full batches come from 2,000 messages at once. Single ones come while 100 messages a second are
+# inserted. The messages' recipients have no device, so nothing waits for APNs.
+
+huge_pages_before=
 
 measure_growth() {
-  local rounds=7 finished=1000000 users=50000 conversations=100000 messages=1000000
+  local rounds=9 finished=1000000 users=50000 conversations=100000 messages=1000000
   if $1; then rounds=3 finished=100000 users=5000 conversations=10000 messages=100000; fi
   headline "Starting: $messages messages, $conversations conversations, $users people; $finished finished rows"
-  rm -f "$state"/*.log "$state"/times.*
-  start_cluster
+  rm -f "$state"/*.log "$state"/times.* "$state"/plans.*
+  reserve_huge_pages
+  start_cluster shared_buffers=1536MB huge_pages=try
   make_host "small" "$users" "$conversations" "$messages" 4 2000
   sql postgres <<'SQL'
     delete from public.push_tokens t using measure.conversations c, public.conversation_participants p
@@ -22,22 +29,41 @@ measure_growth() {
     alter role tacet set auto_explain.log_min_duration = 0;
     alter role tacet set auto_explain.log_analyze = on;
     alter role tacet set auto_explain.log_timing = off;
+    alter role tacet set auto_explain.log_wal = on;
 SQL
+  copy_small waiting
   create_grown "$finished" "$users"
   show_ledger_sizes "$finished"
   start_apns
   headline "$rounds rounds on each database, in turns"
   measure_rounds "$rounds"
   headline 'Time in the server: empty ledger, grown ledger'
-  compare_times small grown
-  measure_backlog
+  compare_times small grown "$rounds"
+  show_full_pages small grown "$rounds"
   headline 'Time in the server: nothing waits, 50,000 deliveries wait'
-  compare_times small backlog
+  compare_times small waiting "$rounds"
   check_plans
 }
 
+# Until the script ends; as PostgreSQL's manual advises for large shared_buffers.
+reserve_huge_pages() {
+  if [[ -w /proc/sys/vm/nr_hugepages ]]; then
+    huge_pages_before=$(</proc/sys/vm/nr_hugepages)
+    echo $((huge_pages_before + 850)) >/proc/sys/vm/nr_hugepages
+  fi
+  if (($(awk '/^HugePages_Free/ { print $2 }' /proc/meminfo) < 850)); then
+    say 'Huge pages: not to be had, so the first touches of new sessions count as growth.'
+  else
+    say 'Huge pages: reserved for the time of the measurement.'
+  fi
+}
+
+return_huge_pages() { if [[ -n $huge_pages_before ]]; then echo "$huge_pages_before" >/proc/sys/vm/nr_hugepages; fi; }
+
+copy_small() { psql -X -q -v ON_ERROR_STOP=1 -d "$(conninfo postgres postgres)" -c "create database $1 template small"; }
+
 create_grown() {
-  psql -X -q -v ON_ERROR_STOP=1 -d "$(conninfo postgres postgres)" -c 'create database grown template small'
+  copy_small grown
   database=grown
   sql postgres -v finished="$1" -v users="$2" <<'SQL'
     call measure.fill_ledger(:finished, 13, :users);
@@ -50,32 +76,46 @@ SQL
 
 # The first round on each warms up and does not count.
 measure_rounds() {
-  local rounds=$1 round database_of_turn
+  local rounds=$1 round turns=(small grown waiting)
   for ((round = 0; round <= rounds; round++)); do
-    for database_of_turn in $(if ((round % 2)); then echo grown small; else echo small grown; fi); do
-      database=$database_of_turn
+    for database in "${turns[@]}"; do
       measure_round
-      if ((round > 0)); then statement_times <"$state/plans.log" >>"$state/times.$database"; fi
+      statement_times <"$state/plans.log" >"$state/times.$database.$round"
       cat "$state/plans.log" >>"$state/plans.$database"
     done
+    turns=("${turns[@]:1}" "${turns[0]}")
   done
 }
 
 measure_round() {
   local log=$cluster/server.log offset
+  start_service_anywhere >/dev/null
+  if [[ $database == waiting ]]; then let_deliveries_wait; fi
   offset=$(stat -c %s "$log")
   sql app -v n=2000 <<'SQL'
     insert into public.messages (conversation_id, from_id, text)
     select c.conversation_id, c.sender_id, 'Are you coming?' from measure.conversations c where c.n <= :n;
 SQL
-  start_service_anywhere >/dev/null
   await_empty_inbox
   insert_load "$state/single" -c 1 -R 100 -T 3
   await_empty_inbox
   send_webhooks
   if [[ $database == grown ]]; then await_pruned; fi
   stop_process tacet || die "The service did not stop well; see $state/tacet.log"
+  if [[ $database == waiting ]]; then sql tacet <<<'delete from tacet.deliveries'; fi
   tail -c "+$((offset + 1))" "$log" >"$state/plans.log"
+}
+
+# What an outage of APNs does: the service runs and has planned its statements for empty queues, then deliveries wait
+# that are not due, and more messages come.
+let_deliveries_wait() {
+  insert_load "$state/single" -c 1 -R 100 -T 1
+  await_empty_inbox
+  sql tacet <<'SQL'
+    insert into tacet.deliveries (due_at, enqueued_at, subject_id, user_id, kind, state)
+    select now() + interval '1 day', now(), gen_random_uuid(), gen_random_uuid(), 'message', 'held'
+    from generate_series(1, 50000);
+SQL
 }
 
 # Messages that nothing but a webhook announces, so that the service has to enter, wait and look up.
@@ -92,31 +132,6 @@ send_webhooks() {
   sql tacet <<<'update tacet.settings set notify_enabled = true'
 }
 
-# What an outage of APNs does: the service runs and has planned its statements for empty queues, then deliveries wait
-# that are not due, and more messages come.
-measure_backlog() {
-  local log=$cluster/server.log offset
-  database=small
-  start_service_anywhere >/dev/null
-  insert_load "$state/single" -c 1 -R 100 -T 2
-  await_empty_inbox
-  sql tacet <<'SQL'
-    insert into tacet.deliveries (due_at, enqueued_at, subject_id, user_id, kind, state)
-    select now() + interval '1 day', now(), gen_random_uuid(), gen_random_uuid(), 'message', 'held'
-    from generate_series(1, 50000);
-SQL
-  offset=$(stat -c %s "$log")
-  insert_load "$state/single" -c 1 -R 100 -T 2
-  sql app <<'SQL'
-    insert into public.messages (conversation_id, from_id, text)
-    select c.conversation_id, c.sender_id, 'Are you coming?' from measure.conversations c;
-SQL
-  await_empty_inbox
-  stop_process tacet || die "The service did not stop well; see $state/tacet.log"
-  tail -c "+$((offset + 1))" "$log" >"$state/plans.backlog"
-  statement_times <"$state/plans.backlog" >"$state/times.backlog"
-}
-
 # The service prunes within ten seconds of its start.
 await_pruned() {
   local tries
@@ -127,45 +142,69 @@ await_pruned() {
   die "Rows of the ledger that are 20 days old were not pruned within 30 s."
 }
 
-# Reads auto_explain's log. A line for each claim and record: statement, rows, milliseconds.
+# Reads auto_explain's log. A line for each claim and record: statement, rows, milliseconds, whole pages written to the WAL.
 statement_times() {
   awk '
-    function finish() { if (name != "" && rows > 0) print name, rows, time; name = ""; rows = 0 }
+    function finish() { if (name != "" && rows > 0) print name, rows, time, pages; name = ""; rows = 0; pages = 0 }
     /duration: [0-9.]+ ms  plan:/ { finish(); match($0, /[0-9.]+ ms  plan/); time = substr($0, RSTART) + 0; top = 1 }
     !/^\t/ && !/plan:/ { finish() }
     /with newest as materialized/ { name = "claim" }
     /insert into public.push_log as l/ { name = "record" }
-    /^\t[A-Z].*\(cost=.*actual rows=/ { if (name == "claim" && top) rows = actual(); top = 0 }
-    /Function Scan on (unnest )?o / { if (name == "record") rows = actual() }
-    function actual() { match($0, /actual rows=[0-9]+/); return substr($0, RSTART + 12, RLENGTH - 12) + 0 }
+    /^\t[A-Z].*\(cost=.*actual rows=/ { if (name == "claim" && top) rows = number("actual rows="); top = 0 }
+    /Function Scan on (unnest )?o / { if (name == "record") rows = number("actual rows=") }
+    /WAL: .*fpi=/ { if (number("fpi=") > pages) pages = number("fpi=") }
+    function number(label) { match($0, label "[0-9]+"); return substr($0, RSTART + length(label), RLENGTH - length(label)) + 0 }
     END { finish() }'
 }
 
-# compare_times ONE OTHER: the medians of two sets of times, and their ratios.
+# compare_times ONE OTHER ROUNDS: the medians of two sets of times, and the ratios of their rounds.
 compare_times() {
   local statement
   for statement in claim record; do
-    compare_time "$1" "$2" "$statement" single 'rows <= 4' time ms
-    compare_time "$1" "$2" "$statement" full 'rows >= 100' 'time / rows * 1000' 'us a recipient'
+    compare_time "$1" "$2" "$3" "$statement" single 'rows <= 4' time ms
+    compare_time "$1" "$2" "$3" "$statement" full 'rows >= 100' 'time / rows * 1000' 'us a recipient'
   done
 }
 
-# compare_time ONE OTHER STATEMENT TEXT CONDITION VALUE UNIT
+# compare_time ONE OTHER ROUNDS STATEMENT TEXT CONDITION VALUE UNIT
 compare_time() {
-  local one other ratio
-  one=$(middle_of "$1" "$3" "$5" "$6")
-  other=$(middle_of "$2" "$3" "$5" "$6")
-  say "  $4 ${3}s, $(values_of "$1" "$3" "$5" "$6" | wc -l) and $(values_of "$2" "$3" "$5" "$6" | wc -l): $one and $other $7"
-  ratio=$(calculate "${other%% *} / ${one%% *}")
-  check "  ratio $ratio" "$ratio" '<' 1.5
+  local one=$1 other=$2 rounds=$3 statement=$4 condition=$6 value=$7 round before after ratio lowest highest ratios=()
+  say "  $5 ${statement}s: $(middle_of "$one.[1-9]" "$statement" "$condition" "$value") and" \
+    "$(middle_of "$other.[1-9]" "$statement" "$condition" "$value") $8"
+  for ((round = 1; round <= rounds; round++)); do
+    before=$(middle_of "$one.$round" "$statement" "$condition" "$value" middle)
+    after=$(middle_of "$other.$round" "$statement" "$condition" "$value" middle)
+    ratios+=("$(calculate "$after / $before")")
+  done
+  read -r ratio lowest highest <<<"$(median "${ratios[@]}")"
+  check "  ratio $ratio ($lowest … $highest)" "$ratio" '<' 1.5
 }
 
-values_of() { awk "\$1 == \"$2\" { rows = \$2; time = \$3; if ($3) print $4 }" "$state/times.$1"; }
+# values_of TIMES STATEMENT CONDITION VALUE: of all rounds that the pattern TIMES names.
+values_of() { cat "$state"/times.$1 | awk "\$1 == \"$2\" { rows = \$2; time = \$3; pages = \$4; if ($3) print $4 }"; }
 
-# The median, with the middle half of the values.
+# middle_of TIMES STATEMENT CONDITION VALUE [middle]: the median; without the last word also number and middle half.
 middle_of() {
-  values_of "$@" | sort -g |
-    awk '{ v[NR] = $1 } END { printf "%.3f (%.3f … %.3f)", v[int((NR + 1) / 2)], v[int((NR + 3) / 4)], v[int((3 * NR + 3) / 4)] }'
+  values_of "$1" "$2" "$3" "$4" | sort -g | awk -v plain="${5:-}" '
+    { v[NR] = $1 }
+    END {
+      if (plain != "") printf "%.6f", v[int((NR + 1) / 2)]
+      else printf "%.3f (%.3f … %.3f, %d times)", v[int((NR + 1) / 2)], v[int((NR + 3) / 4)], v[int((3 * NR + 3) / 4)], NR
+    }'
+}
+
+# show_full_pages ONE OTHER ROUNDS: a page's first change after a checkpoint goes to the WAL whole. Each subject has a
+# random place in the index of a large ledger, so after a checkpoint most rows of a batch are such a first change.
+show_full_pages() {
+  local ledger round
+  for ledger in "$1" "$2"; do
+    say "  whole pages in the WAL for each recipient of full records, by round, $ledger:" \
+      "$(for ((round = 0; round <= $3; round++)); do pages_of_round "$ledger.$round"; done)"
+  done
+}
+
+pages_of_round() {
+  values_of "$1" record 'rows >= 100' 'pages, rows' | awk '{ pages += $1; rows += $2 } END { printf "%.2f ", pages / rows }'
 }
 
 # Every plan that the service's statements had on the grown database.
