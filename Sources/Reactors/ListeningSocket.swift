@@ -19,7 +19,8 @@ public final class ListeningSocket {
   private static let backlog: Int32 = 4096
 
   private let socket: Socket
-  private let unixPath: String?
+  /// The file of a Unix socket, which is removed at the end unless it is another by then.
+  private let unixFile: UnixSocketFile?
 
   /// Where it listens, with the port the kernel chose when port 0 was asked for.
   public let address: SocketAddress
@@ -27,21 +28,20 @@ public final class ListeningSocket {
   /// Binds and listens.
   ///
   /// TCP sockets share their port (`SO_REUSEPORT`), so that each reactor, and a successor process, can have its own.
-  /// A stale Unix socket file that nobody listens on is replaced; one that answers is not.
+  /// An IPv6 socket on `::` takes IPv4 connections as well, whatever the system's default (`net.ipv6.bindv6only`) is.
+  /// A stale Unix socket that nobody listens on is replaced; one that answers, and a file that is no socket, is not.
+  /// - Parameter unixMode: the permissions of a Unix socket's file; nil for what the process's umask leaves.
   /// - Throws: ``SystemError``, e.g. `EADDRINUSE`, naming the address.
-  public init(on address: SocketAddress) throws(SystemError) {
+  public init(on address: SocketAddress, unixMode: UInt32? = nil) throws(SystemError) {
     let socket = try Socket.open(address.family)
     self.socket = socket
-    unixPath = address.unixPath
-    if address.family == .unix {
-      ListeningSocket.removeStaleFile(at: address)
-    } else {
-      socket.set(SOL_SOCKET, SO_REUSEADDR, 1)
-      socket.set(SOL_SOCKET, SO_REUSEPORT, 1)
-    }
+    ListeningSocket.prepare(socket, for: address)
     guard address.withSockaddr({ bind(socket.descriptor, $0, $1) }) == 0 else {
       throw SystemError(operation: "bind \(address)", code: errno)
     }
+    unixFile = address.unixPath.flatMap { UnixSocketFile(at: $0) }
+    // Before anybody can connect, which needs a listener.
+    if let unixMode { try unixFile?.setMode(unixMode) }
     guard listen(socket.descriptor, ListeningSocket.backlog) == 0 else {
       throw SystemError(operation: "listen on \(address)", code: errno)
     }
@@ -49,7 +49,7 @@ public final class ListeningSocket {
   }
 
   deinit {
-    if let unixPath { unlink(unixPath) }
+    unixFile?.remove()
   }
 
   /// The descriptor, for registration.
@@ -71,9 +71,19 @@ public final class ListeningSocket {
     }
   }
 
+  private static func prepare(_ socket: Socket, for address: SocketAddress) {
+    guard address.family != .unix else { return removeStaleFile(at: address) }
+    socket.set(SOL_SOCKET, SO_REUSEADDR, 1)
+    socket.set(SOL_SOCKET, SO_REUSEPORT, 1)
+    if address.family == .inet6 { socket.set(Int32(IPPROTO_IPV6), IPV6_V6ONLY, 0) }
+  }
+
+  /// Connecting to a file that is no socket is refused just the same, so the kind of file is looked at first.
   private static func removeStaleFile(at address: SocketAddress) {
-    guard let path = address.unixPath, let probe = try? Socket.open(.unix) else { return }
+    guard let file = address.unixPath.flatMap({ UnixSocketFile(at: $0) }), let probe = try? Socket.open(.unix) else {
+      return
+    }
     let code = address.withSockaddr { Glibc.connect(probe.descriptor, $0, $1) == 0 ? 0 : errno }
-    if code == ECONNREFUSED { unlink(path) }
+    if code == ECONNREFUSED { file.remove() }
   }
 }
