@@ -25,6 +25,11 @@ static inline void copenssl_read_ahead(SSL_CTX *context, size_t buffer_bytes) {
   SSL_CTX_set_default_read_buffer_len(context, buffer_bytes);
 }
 
+/// A macro over `SSL_CTX_ctrl`.
+static inline void copenssl_release_idle_buffers(SSL_CTX *context) {
+  SSL_CTX_set_mode(context, SSL_MODE_RELEASE_BUFFERS);
+}
+
 /// The options are cast expressions, which the importer skips.
 static inline void copenssl_refuse_renegotiation(SSL_CTX *context) {
   SSL_CTX_set_options(context, SSL_OP_NO_RENEGOTIATION);

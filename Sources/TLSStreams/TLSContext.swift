@@ -12,17 +12,23 @@ public final class TLSContext: @unchecked Sendable {
   /// The application protocols offered or accepted, most wanted first; empty leaves ALPN out.
   public let protocols: [String]
 
+  /// Whether a peer that offers no application protocol at all is refused.
+  let requiresProtocol: Bool
+
   /// `protocols` as on the wire (RFC 7301 §3.1), at a stable address for OpenSSL's callback.
   let wireProtocols: UnsafeMutableBufferPointer<UInt8>
 
   /// Bytes one `read` of the socket may take: some records of the 16 KiB that a record may have.
   private static let readBufferBytes = 64 * 1024
 
-  private init(method: OpaquePointer?, protocols: [String]) throws(TLSError) {
+  private init(
+    method: OpaquePointer?, protocols: [String], requiresProtocol: Bool = true
+  ) throws(TLSError) {
     ErrorQueue.clear()
     guard let handle = SSL_CTX_new(method) else { throw ErrorQueue.configurationError("SSL_CTX_new") }
     self.handle = handle
     self.protocols = protocols
+    self.requiresProtocol = requiresProtocol
     let wire = protocols.flatMap { [UInt8(truncatingIfNeeded: $0.utf8.count)] + Array($0.utf8) }
     wireProtocols = .allocate(capacity: wire.count)
     _ = wireProtocols.initialize(from: wire)
@@ -69,11 +75,15 @@ public final class TLSContext: @unchecked Sendable {
   ///   - key: unencrypted, belonging to the first certificate.
   ///   - asksForCertificate: whether clients may prove themselves with a certificate. Any is taken, whoever issued it,
   ///     and none is too: whom ``TLSStream/peerCertificate`` stands for is the caller's to judge.
+  ///   - requiresProtocol: false serves clients that offer no protocol; those that offer others are refused either way.
+  ///   - releasesIdleBuffers: whether a connection gives its buffers, some 50 KiB, back while nothing waits in them.
   public convenience init(
-    certificate: PEM, key: PEM, protocols: [String], asksForCertificate: Bool = false
+    certificate: PEM, key: PEM, protocols: [String], asksForCertificate: Bool = false, requiresProtocol: Bool = true,
+    releasesIdleBuffers: Bool = false
   ) throws(TLSError) {
-    try self.init(method: TLS_server_method(), protocols: protocols)
+    try self.init(method: TLS_server_method(), protocols: protocols, requiresProtocol: requiresProtocol)
     copenssl_issue_no_tickets(handle)
+    if releasesIdleBuffers { copenssl_release_idle_buffers(handle) }
     if asksForCertificate { SSL_CTX_set_verify(handle, SSL_VERIFY_PEER) { _, _ in 1 } }
     try use(certificate)
     try use(key: key)

@@ -21,25 +21,38 @@ extension TLSStream {
   public static func accept(
     over socket: Socket, context: TLSContext, within limit: Duration, on reactor: isolated Reactor
   ) async throws(TLSError) -> TLSStream {
-    let stream = try TLSStream(over: socket, context: context, name: "client")
-    stream.prepareServer()
+    let stream = try serve(over: socket, context: context)
     try await stream.shakeHands(within: limit, on: reactor)
     return stream
   }
 
+  /// A server's connection before its handshake, for a caller that waits by itself: ``continueHandshake()`` comes next.
+  /// - Throws: ``TLSError`` when OpenSSL has no memory.
+  public static func serve(over socket: Socket, context: TLSContext) throws(TLSError) -> TLSStream {
+    let stream = try TLSStream(over: socket, context: context, name: "client")
+    stream.prepareServer()
+    return stream
+  }
+
+  /// Goes on with the handshake as far as it goes without waiting.
+  /// - Returns: what the socket must be ready for before the next call; nil when the handshake is complete.
+  /// - Throws: ``TLSError``; the stream is of no further use.
+  public func continueHandshake() throws(TLSError) -> Interest? {
+    switch handshakeStep() {
+    case .wouldBlock(let interest): return interest
+    case .closed: throw TLSError(.unexpectedEnd, operation: "TLS handshake")
+    case .failed(let error): throw error
+    case nil:
+      try requireProtocol()
+      return nil
+    }
+  }
+
   private func shakeHands(within limit: Duration, on reactor: isolated Reactor) async throws(TLSError) {
     let start = Reactor.now
-    while let step = handshakeStep() {
-      switch step {
-      case .wouldBlock(let interest):
-        try await wait(for: interest, within: limit - .nanoseconds(Reactor.now - start), on: reactor)
-      case .closed:
-        throw TLSError(.unexpectedEnd, operation: "TLS handshake")
-      case .failed(let error):
-        throw error
-      }
+    while let interest = try continueHandshake() {
+      try await wait(for: interest, within: limit - .nanoseconds(Reactor.now - start), on: reactor)
     }
-    try requireProtocol()
   }
 
   private func wait(

@@ -72,6 +72,12 @@ public final class TLSStream {
     ErrorQueue.clear()
   }
 
+  /// ``shutDown()``, and the end of the stream for the peer; reading goes on.
+  public func shutDownWriting() {
+    shutDown()
+    socket.shutDownWriting()
+  }
+
   /// One step of the handshake; nil when it is complete.
   func handshakeStep() -> Failure? {
     ErrorQueue.clear()
@@ -94,13 +100,14 @@ public final class TLSStream {
     SSL_set_accept_state(handle)
   }
 
-  /// Notes the outcome of ALPN, and fails if the context wanted one and there is none.
+  /// Notes the outcome of ALPN, and fails if the context requires one and there is none.
   func requireProtocol() throws(TLSError) {
     var selected: UnsafePointer<UInt8>?
     var length: UInt32 = 0
     SSL_get0_alpn_selected(handle, &selected, &length)
     negotiatedProtocol = String(decoding: UnsafeBufferPointer(start: selected, count: Int(length)), as: UTF8.self)
-    guard context.protocols.isEmpty || context.protocols.contains(negotiatedProtocol) else {
+    if context.protocols.isEmpty || context.protocols.contains(negotiatedProtocol) { return }
+    guard negotiatedProtocol.isEmpty, !context.requiresProtocol else {
       throw protocolError(message: "the peer chose none of \(context.protocols.joined(separator: ", "))")
     }
   }
