@@ -72,8 +72,8 @@ let package = Package(
     // Drivers on the loop.
     layer("HTTP1", [httpTypes]),
     tests("HTTP1Tests", ["HTTP1", httpTypes]),
-    layer("HTTPServing", ["HTTP1", "Reactors", httpTypes, logging]),
-    tests("HTTPServingTests", ["CLinux", "HTTPServing", "HTTP1", "Reactors", httpTypes, logging]),
+    layer("HTTPServing", ["HTTP1", "Reactors", "TLSStreams", httpTypes, logging]),
+    tests("HTTPServingTests", ["CLinux", "HTTPServing", "HTTP1", "Reactors", "TLSStreams", httpTypes, logging]),
     layer("TLSStreams", ["COpenSSL", "Reactors"]),
     tests("TLSStreamsTests", ["TLSStreams", "Reactors", "TestReactors"]),
     layer("HTTP2", ["CNghttp2", "TLSStreams", "Reactors", deque], uncheckedExclusivity),
@@ -122,8 +122,8 @@ let package = Package(
         "APNS", "APNSCore", "HTTP1", "HTTPServing", "Postgres", "PushAPI", "PushPipeline", "PushRules", "PushStore",
         "Reactors", "TestPostgres", crypto, httpTypes, logging,
       ]),
-    layer("ServiceSettings", ["APNSCore", "PushRules", configuration, crypto]),
-    tests("ServiceSettingsTests", ["ServiceSettings", "APNSCore", "PushRules", crypto]),
+    layer("ServiceSettings", ["APNSCore", "PushRules", "Reactors", configuration, crypto]),
+    tests("ServiceSettingsTests", ["ServiceSettings", "APNSCore", "PushRules", "Reactors", crypto]),
 
     // A local APNs for development, tests and demos.
     layer(

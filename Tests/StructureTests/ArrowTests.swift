@@ -6,8 +6,8 @@ struct ArrowTests {
   static let layers: [Set<String>] = [
     ["CLinux", "CLibpq", "CLibcurl", "CNghttp2", "COpenSSL"],
     ["Reactors", "HTTP1", "APNSCore", "PushRules"],
-    ["TLSStreams", "HTTPServing", "HTTPTransfers", "Postgres", "ServiceSettings"],
-    ["HTTP2"],
+    ["TLSStreams", "HTTPTransfers", "Postgres", "ServiceSettings"],
+    ["HTTP2", "HTTPServing"],
     ["APNS", "PushStore", "APNSSimulation"],
     ["PushPipeline"],
     ["PushAPI"],
