@@ -1,33 +1,40 @@
+internal import HTTP1
 internal import Logging
 internal import Reactors
+internal import TLSStreams
 
-/// Accepts the connections of one reactor and starts a task for each.
+/// Accepts the connections of one reactor and starts a task for each, or turns them away.
 ///
-/// Stops watching the listening socket while nothing can be accepted, because a level-triggered socket with a waiting
-/// connection would be told in every tick: with the registry full until a connection closes, with no descriptors left for
-/// a moment.
+/// Nobody is left waiting in the kernel's queue: when the service is full, or the process has no descriptors left, a
+/// connection is accepted, told so and closed.
 final class ConnectionAcceptor {
   /// Connections taken in one tick, so that a storm of them does not starve those already open.
   private static let acceptsPerTickMax = 64
 
-  /// How long accepting rests when the process or the system has no descriptors left.
+  /// How long accepting rests when not even the reserve descriptor helps.
   ///
   /// 100 ms: nothing tells when one is free again; ten looks a second cost nothing.
   private static let exhaustionPause = Duration.milliseconds(100)
 
+  /// What a peer may have sent before it is turned away; read so that closing does not reset the answer.
+  private static let discardedBytesMax = 16 * 1024
+
   let address: SocketAddress
+  /// What connections made from now on are secured with; nil for none.
+  var tls: TLSContext?
   /// `nil` once stopped: only closing it makes the kernel refuse connections.
   private var socket: ListeningSocket?
   private let registry: ConnectionRegistry
   private let service: ServiceContext
-  private let isTCP: Bool
+  private let reserve = DescriptorReserve()
   private var registration: Registration?
-  private var isPaused = false
+  /// A level-triggered socket with a waiting connection would be told in every tick, so it is not watched meanwhile.
+  private var isResting = false
 
-  init(_ socket: ListeningSocket, isTCP: Bool, registry: ConnectionRegistry, service: ServiceContext) {
+  init(_ socket: ListeningSocket, tls: TLSContext?, registry: ConnectionRegistry, service: ServiceContext) {
     self.socket = socket
     address = socket.address
-    self.isTCP = isTCP
+    self.tls = tls
     self.registry = registry
     self.service = service
   }
@@ -39,55 +46,89 @@ final class ConnectionAcceptor {
 
   /// Takes the connections that the kernel has already made, which closing would reset, and closes the socket.
   func stop(on reactor: isolated Reactor) {
-    if !isPaused { acceptWaiting(on: reactor) }
+    if !isResting { acceptWaiting(on: reactor) }
     if let registration { reactor.deregister(registration) }
     registration = nil
     socket = nil
   }
 
-  /// A connection has closed, so there is room.
-  func connectionClosed(on reactor: isolated Reactor) {
-    if isPaused { resume(on: reactor) }
-  }
-
   private func acceptWaiting(on reactor: isolated Reactor) {
     guard let socket else { return }
     for _ in 0..<Self.acceptsPerTickMax {
-      if registry.isFull { return pause(on: reactor) }
       switch socket.accept() {
-      case .accepted(let connected, _): accept(connected, on: reactor)
+      case .accepted(let connected, let address): take(connected, address, on: reactor)
       case .connectionLost: continue
       case .wouldBlock: return
-      case .exhausted(let error): return rest(error, on: reactor)
+      case .exhausted(let error):
+        guard turnAwayOverReserve(from: socket) else { return rest(error, on: reactor) }
       }
     }
   }
 
-  private func rest(_ error: SystemError, on reactor: isolated Reactor) {
-    service.logger.warning("accepting rests: no descriptors left", metadata: ["error": "\(error)"])
-    pause(on: reactor)
-    reactor.schedule(after: Self.exhaustionPause, self)
-  }
-
-  private func accept(_ connected: Socket, on reactor: isolated Reactor) {
-    if isTCP { connected.disableDelay() }
-    guard let channel = try? ConnectionChannel(connected, on: reactor) else { return }
+  private func take(_ connected: Socket, _ address: SocketAddress?, on reactor: isolated Reactor) {
+    let peer = address.flatMap { IPAddress($0) }
+    let counted = service.configuration.proxies.trusts(peer) ? nil : peer
+    let admission = service.census.admit(counted)
+    switch admission {
+    case .full: return turnAway(connected, Overload.serviceFull)
+    case .peerFull: return turnAway(connected, Overload.clientFull)
+    case .admitted, .reserved: break
+    }
+    if peer != nil { connected.disableDelay() }
+    guard let channel = makeChannel(connected, on: reactor) else { return service.census.leave(counted, admission) }
     registry.add(channel, on: reactor)
-    let connection = HTTPConnection(channel, registry: registry, service: service)
-    reactor.start {
+    let connection = HTTPConnection(channel, peer: peer, admission: admission, registry: registry, service: service)
+    reactor.start { [service] in
       await connection.serve(on: reactor)
-      self.connectionClosed(on: reactor)
+      service.census.leave(counted, admission)
     }
   }
 
-  private func pause(on reactor: isolated Reactor) {
-    isPaused = true
-    watch([], on: reactor)
+  private func makeChannel(_ connected: Socket, on reactor: isolated Reactor) -> ConnectionChannel? {
+    do {
+      let carrier: ConnectionTransport.Carrier
+      if let tls {
+        carrier = .tls(try TLSStream.serve(over: connected, context: tls))
+      } else {
+        carrier = .plain(connected)
+      }
+      return try ConnectionChannel(ConnectionTransport(carrier), on: reactor)
+    } catch {
+      service.logger.warning("connection cannot be served", metadata: ["error": "\(error)"])
+      return nil
+    }
   }
 
-  private func resume(on reactor: isolated Reactor) {
-    isPaused = false
-    watch(.read, on: reactor)
+  /// Answers without a wait, and closes. A peer that expects TLS only sees the close: a handshake is what there is no room
+  /// for.
+  private func turnAway(_ connected: Socket, _ response: PreparedResponse) {
+    guard tls == nil else { return }
+    let bytes = response.bytes(date: registry.currentDate())
+    _ = bytes.withUnsafeBytes { connected.write($0) }
+    connected.shutDownWriting()
+    withUnsafeTemporaryAllocation(byteCount: Self.discardedBytesMax, alignment: 1) { _ = connected.read(into: $0) }
+  }
+
+  /// - Returns: whether the reserve descriptor was of use.
+  private func turnAwayOverReserve(from socket: ListeningSocket) -> Bool {
+    var isDone = false
+    reserve.lend {
+      switch socket.accept() {
+      case .accepted(let connected, _):
+        turnAway(connected, Overload.serviceFull)
+        isDone = true
+      case .connectionLost, .wouldBlock: isDone = true
+      case .exhausted: break
+      }
+    }
+    return isDone
+  }
+
+  private func rest(_ error: SystemError, on reactor: isolated Reactor) {
+    service.logger.warning("accepting rests: no descriptors left", metadata: ["error": "\(error)"])
+    isResting = true
+    watch([], on: reactor)
+    reactor.schedule(after: Self.exhaustionPause, self)
   }
 
   private func watch(_ interest: Interest, on reactor: isolated Reactor) {
@@ -108,6 +149,7 @@ extension ConnectionAcceptor: ReadinessHandler {
 
 extension ConnectionAcceptor: TimerHandler {
   func timerFired(_ timer: TimerToken, on reactor: isolated Reactor) {
-    if isPaused { resume(on: reactor) }
+    isResting = false
+    watch(.read, on: reactor)
   }
 }

@@ -1,6 +1,6 @@
 internal import Reactors
 
-/// A connection's socket, as its one task waits for it: for readiness, for a deadline, or for the end of the service.
+/// A connection's transport, as its one task waits for it: for readiness, for a deadline, or for the end of the service.
 ///
 /// Readiness is level-triggered, so what nobody waits for would be told again in every tick; the interest is dropped at the
 /// first such event and taken up again by the next wait. A connection that reads whenever it is ready never pays for that.
@@ -8,7 +8,7 @@ final class ConnectionChannel {
   /// Why a wait ended.
   enum Wake { case ready, deadline, drain, abort }
 
-  let socket: Socket
+  var transport: ConnectionTransport
   /// Where the registry keeps it.
   var index = 0
   /// The task, while it waits.
@@ -23,9 +23,9 @@ final class ConnectionChannel {
   /// Whether the service has asked for its end; stays set.
   private(set) var isDraining = false
 
-  init(_ socket: Socket, on reactor: isolated Reactor) throws(SystemError) {
-    self.socket = socket
-    registration = try reactor.register(socket.descriptor, for: .read, handler: self)
+  init(_ transport: ConnectionTransport, on reactor: isolated Reactor) throws(SystemError) {
+    self.transport = transport
+    registration = try reactor.register(transport.descriptor, for: .read, handler: self)
   }
 
   /// Suspends the task until something of interest has happened.

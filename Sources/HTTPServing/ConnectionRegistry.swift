@@ -7,18 +7,7 @@ internal import Reactors
 /// One timer sweeps over all connections instead of one timer for each, so a request sets its deadlines without touching a
 /// queue or reading the clock.
 final class ConnectionRegistry {
-  /// The time-outs in sweeps.
-  struct Deadlines {
-    let head: Int
-    let body: Int
-    let idle: Int
-    let write: Int
-    let linger: Int
-  }
-
-  let deadlines: Deadlines
-  private let interval: Duration
-  private let connectionsMax: Int
+  let clock: SweepClock
   private var channels: [ConnectionChannel] = []
   private var isSweeping = false
   private let emptied = Signal()
@@ -26,16 +15,7 @@ final class ConnectionRegistry {
   /// How often the timer has come.
   private(set) var sweeps = 0
 
-  init(_ configuration: HTTPServiceConfiguration) {
-    let timeouts = configuration.timeouts
-    let all = [timeouts.head, timeouts.body, timeouts.idle, timeouts.write, timeouts.linger]
-    let interval = max(.milliseconds(1), min(.seconds(1), (all.min() ?? .seconds(1)) / 4))
-    self.interval = interval
-    // One more, because the present interval has partly passed.
-    let counts = all.map { Int(($0 / interval).rounded(.up)) + 1 }
-    deadlines = Deadlines(head: counts[0], body: counts[1], idle: counts[2], write: counts[3], linger: counts[4])
-    connectionsMax = configuration.connectionsMax
-  }
+  init(_ configuration: HTTPServiceConfiguration) { clock = SweepClock(configuration.timeouts) }
 
   var count: Int { channels.count }
 
@@ -46,14 +26,12 @@ final class ConnectionRegistry {
     return date
   }
 
-  var isFull: Bool { channels.count >= connectionsMax }
-
   func add(_ channel: ConnectionChannel, on reactor: isolated Reactor) {
     channel.index = channels.count
     channels.append(channel)
     guard !isSweeping else { return }
     isSweeping = true
-    reactor.schedule(after: interval, self)
+    reactor.schedule(after: clock.interval, self)
   }
 
   /// Puts the last connection in the removed one's place.
@@ -86,6 +64,6 @@ extension ConnectionRegistry: TimerHandler {
     sweeps += 1
     for channel in channels { channel.sweep(sweeps, on: reactor) }
     isSweeping = !channels.isEmpty
-    if isSweeping { reactor.schedule(after: interval, self) }
+    if isSweeping { reactor.schedule(after: clock.interval, self) }
   }
 }

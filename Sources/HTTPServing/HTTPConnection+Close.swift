@@ -10,9 +10,19 @@ extension HTTPConnection {
 
   func close(_ reason: CloseReason, _ machine: inout ConnectionStateMachine, on reactor: isolated Reactor) async {
     if case .refused(let refusal) = reason {
-      service.logger.debug("request refused", metadata: ["reason": "\(refusal)"])
+      service.logger.debug("request refused", metadata: ["reason": "\(refusal)", "peer": "\(peerText)"])
     }
     if await flush(&machine, on: reactor), reason.lingers { await linger(on: reactor) }
+    leave(on: reactor)
+  }
+
+  /// Whom the log names.
+  var peerText: String { peer?.description ?? "unix" }
+
+  /// Closes at once.
+  func leave(on reactor: isolated Reactor) {
+    endRequest()
+    channel.transport.prepareToClose()
     channel.close(on: reactor)
     registry.remove(channel, on: reactor)
   }
@@ -20,14 +30,16 @@ extension HTTPConnection {
   /// Reads on after the last answer: closing with unread bytes would reset the connection, and a reset can destroy the
   /// answer before the peer has read it (RFC 9112 section 9.6).
   private func linger(on reactor: isolated Reactor) async {
-    channel.socket.shutDownWriting()
-    let deadline = registry.sweeps + registry.deadlines.linger
+    channel.transport.shutDownWriting()
+    let deadline = registry.sweeps + registry.clock.linger
     var remaining = Self.lingeringBytesMax
     while remaining > 0 {
-      switch await channel.wait(for: .read, until: deadline, on: reactor) {
-      case .drain: continue
-      case .deadline, .abort: return
-      case .ready: break
+      if !channel.transport.hasBufferedInput {
+        switch await channel.wait(for: channel.transport.readInterest, until: deadline, on: reactor) {
+        case .drain: continue
+        case .deadline, .abort: return
+        case .ready: break
+        }
       }
       guard let count = discard() else { return }
       remaining -= count
@@ -37,7 +49,7 @@ extension HTTPConnection {
   /// - Returns: how many bytes were thrown away; `nil` at the end.
   private func discard() -> Int? {
     withUnsafeTemporaryAllocation(byteCount: 16 * 1024, alignment: 1) { space in
-      switch channel.socket.read(into: space) {
+      switch channel.transport.read(into: space) {
       case .bytes(let count): count
       case .wouldBlock: 0
       case .endOfStream, .failed: nil

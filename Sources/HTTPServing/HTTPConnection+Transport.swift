@@ -24,11 +24,12 @@ extension HTTPConnection {
   }
 
   private func receive(_ stretch: ReadStretch, _ machine: inout ConnectionStateMachine) -> ConnectionAction {
-    var outcome = ReadOutcome.wouldBlock
+    var outcome = TransportRead.wouldBlock
     _ = machine.receive { space in
-      outcome = channel.socket.read(into: space)
-      if case .bytes(let count) = outcome { return count }
-      return 0
+      outcome = channel.transport.read(into: space)
+      guard case .bytes(let count) = outcome else { return 0 }
+      stretchBytes += count
+      return count
     }
     return switch outcome {
     case .bytes: machine.received()
@@ -50,40 +51,48 @@ extension HTTPConnection {
   ///
   /// - Returns: false if the peer took too long or is gone.
   func flush(_ machine: inout ConnectionStateMachine, on reactor: isolated Reactor) async -> Bool {
-    let deadline = registry.sweeps + registry.deadlines.write
+    let deadline = registry.sweeps + registry.clock.write
     while !machine.output.isEmpty {
       switch write(&machine) {
       case .bytes: continue
       case .failed: return false
       case .wouldBlock: break
       }
-      var wake = await channel.wait(for: .write, until: deadline, on: reactor)
+      let interest = channel.transport.writeInterest
+      var wake = await channel.wait(for: interest, until: deadline, on: reactor)
       // The answer in flight still goes out; `isDraining` stays set for what comes after.
-      while wake == .drain { wake = await channel.wait(for: .write, until: deadline, on: reactor) }
+      while wake == .drain { wake = await channel.wait(for: interest, until: deadline, on: reactor) }
       guard wake == .ready else { return false }
     }
     return true
   }
 
-  private func write(_ machine: inout ConnectionStateMachine) -> WriteOutcome {
-    var outcome = WriteOutcome.wouldBlock
+  private func write(_ machine: inout ConnectionStateMachine) -> TransportWrite {
+    var outcome = TransportWrite.wouldBlock
     machine.output.send { bytes in
-      outcome = channel.socket.write(bytes)
+      outcome = channel.transport.write(bytes)
       if case .bytes(let count) = outcome { return count }
       return 0
     }
     return outcome
   }
 
-  /// Sets the deadline of a stretch at its beginning only, so that bytes that trickle in do not move it.
+  /// Sets the deadline of a stretch at its beginning, so that bytes that trickle in do not move it. That of content moves
+  /// with what arrives, as far as its rate allows.
   private func begin(_ stretch: ReadStretch) {
-    guard stretch != self.stretch else { return }
-    self.stretch = stretch
-    deadline = registry.sweeps
+    if stretch != self.stretch {
+      self.stretch = stretch
+      stretchStart = registry.sweeps
+      stretchBytes = 0
+    }
+    deadline = stretchStart + sweeps(for: stretch)
+  }
+
+  private func sweeps(for stretch: ReadStretch) -> Int {
     switch stretch {
-    case .head: deadline += registry.deadlines.head
-    case .body: deadline += registry.deadlines.body
-    case .idle: deadline += registry.deadlines.idle
+    case .head: admission == .reserved ? registry.clock.reserve : registry.clock.head
+    case .body: registry.clock.body(afterReceiving: stretchBytes)
+    case .idle: registry.clock.idle
     }
   }
 }

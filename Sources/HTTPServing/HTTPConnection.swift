@@ -13,19 +13,37 @@ final class HTTPConnection {
   let channel: ConnectionChannel
   let registry: ConnectionRegistry
   let service: ServiceContext
+  /// Who has connected; nil over a Unix socket.
+  let peer: IPAddress?
+  let admission: ConnectionCensus.Admission
   var stretch: ReadStretch?
-  /// When the present stretch of reading is to be over, in sweeps of the registry.
+  /// When the present stretch of reading has begun, in sweeps of the registry.
+  var stretchStart = 0
+  /// What has arrived in it.
+  var stretchBytes = 0
+  /// When it is to be over.
   var deadline = 0
-  private var request: PendingRequest?
+  /// What is left of the requests this connection may carry.
+  var requestsLeft: Int
+  var request: PendingRequest?
+  /// Whom a proxy's request in progress is counted for.
+  var countedClient: IPAddress?
 
-  init(_ channel: ConnectionChannel, registry: ConnectionRegistry, service: ServiceContext) {
+  init(
+    _ channel: ConnectionChannel, peer: IPAddress?, admission: ConnectionCensus.Admission,
+    registry: ConnectionRegistry, service: ServiceContext
+  ) {
     self.channel = channel
+    self.peer = peer
+    self.admission = admission
     self.registry = registry
     self.service = service
+    requestsLeft = admission == .reserved ? 1 : service.configuration.connections.requestsMax
   }
 
   /// The loop is flat: each asynchronous call between here and a wait costs a frame and a look at the executor.
   func serve(on reactor: isolated Reactor) async {
+    guard await shakeHands(on: reactor) else { return leave(on: reactor) }
     var machine = ConnectionStateMachine(limits: service.configuration.limits, date: registry.currentDate())
     var action = machine.opened()
     while true {
@@ -35,8 +53,10 @@ final class HTTPConnection {
           action = .close(.peerClosed)
         } else if let close = prepareToRead(stretch, &machine) {
           action = close
+        } else if channel.transport.hasBufferedInput {
+          action = read(stretch, after: .ready, &machine)
         } else {
-          let wake = await channel.wait(for: .read, until: deadline, on: reactor)
+          let wake = await channel.wait(for: channel.transport.readInterest, until: deadline, on: reactor)
           action = read(stretch, after: wake, &machine)
         }
       case .route(let head):
@@ -48,36 +68,6 @@ final class HTTPConnection {
       case .close(let reason):
         return await close(reason, &machine, on: reactor)
       }
-    }
-  }
-
-  // Requests.
-
-  private func route(_ head: RequestHead, _ machine: inout ConnectionStateMachine) -> ConnectionAction {
-    stretch = nil
-    switch service.judge(head) {
-    case .process(let request, let bodyBytesMax):
-      self.request = request
-      return machine.routed(bodyBytesMax: bodyBytesMax)
-    case .answer(let response):
-      return answer(response, &machine)
-    }
-  }
-
-  private func takeRequest() -> PendingRequest {
-    guard let pending = request.take() else { preconditionFailure("a request is complete that was not routed") }
-    return pending
-  }
-
-  private func answer(
-    _ response: HTTPServerResponse, _ machine: inout ConnectionStateMachine
-  ) -> ConnectionAction {
-    machine.date = registry.currentDate()
-    // While a request is processed the machine only takes note.
-    if channel.isDraining { _ = machine.drainRequested() }
-    return switch response.content {
-    case .plain(let head, let body): machine.answered(head, body: body)
-    case .prepared(let prepared): machine.answered(prepared)
     }
   }
 }

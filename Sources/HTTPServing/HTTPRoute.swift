@@ -16,17 +16,20 @@ final class HTTPRoute: Sendable {
   let mediaTypes: [String]
   /// `nil` for the service's own limit.
   let bodyBytesMax: Int?
+  /// Whether it is answered even when the service is full.
+  let isHealthCheck: Bool
   let handler: HTTPHandler
 
   init(
     method: HTTPRequest.Method, pattern: String, parameterNames: [String], mediaTypes: [String], bodyBytesMax: Int?,
-    handler: @escaping HTTPHandler
+    isHealthCheck: Bool, handler: @escaping HTTPHandler
   ) {
     self.method = method
     self.pattern = pattern
     self.parameterNames = parameterNames
     self.mediaTypes = mediaTypes
     self.bodyBytesMax = bodyBytesMax
+    self.isHealthCheck = isHealthCheck
     self.handler = handler
   }
 

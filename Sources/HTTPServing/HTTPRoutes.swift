@@ -20,9 +20,10 @@ public struct HTTPRoutes: Sendable {
   ///   - mediaTypes: what content must be, such as `application/json`; other content is answered with 415. Empty accepts
   ///     anything.
   ///   - bodyBytesMax: the largest content in bytes; `nil` for the service's own limit.
+  ///   - isHealthCheck: whether it is answered even when the service has as many connections as it may have.
   public mutating func add(
     _ method: HTTPRequest.Method, _ pattern: String, mediaTypes: [String] = [], bodyBytesMax: Int? = nil,
-    handler: @escaping HTTPHandler
+    isHealthCheck: Bool = false, handler: @escaping HTTPHandler
   ) {
     precondition(pattern.hasPrefix("/"), "the pattern \(pattern) does not begin with a slash")
     let segments = pattern.dropFirst().split(separator: "/", omittingEmptySubsequences: false).map(RouteSegment.init)
@@ -30,7 +31,7 @@ public struct HTTPRoutes: Sendable {
     precondition(Set(names).count == names.count, "a parameter is repeated in \(pattern)")
     let route = HTTPRoute(
       method: method, pattern: pattern, parameterNames: names, mediaTypes: mediaTypes.map { $0.lowercased() },
-      bodyBytesMax: bodyBytesMax, handler: handler)
+      bodyBytesMax: bodyBytesMax, isHealthCheck: isHealthCheck, handler: handler)
     tree.insert(route, at: segments)
     methods.insert(method.rawValue)
     if method == .get { methods.insert(HTTPRequest.Method.head.rawValue) }

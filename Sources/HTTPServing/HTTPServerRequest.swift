@@ -1,4 +1,5 @@
 public import HTTP1
+public import Reactors
 
 /// A complete request, as a handler gets it.
 public struct HTTPServerRequest: Sendable {
@@ -6,6 +7,8 @@ public struct HTTPServerRequest: Sendable {
   public let head: RequestHead
   /// The content, transfer coding removed; empty if there was none. Never longer than the route's limit.
   public let body: [UInt8]
+  /// Whom the request comes from: the peer, or whom a trusted proxy names; nil over a Unix socket that names nobody.
+  public let client: IPAddress?
   /// The pattern of the route that matched, such as `/v1/webhooks/{kind}`: the label for metrics.
   public let route: String
   /// The values of the pattern's parameters in the pattern's order, decoded, never empty.

@@ -30,6 +30,14 @@ public struct HTTPServerResponse: Sendable {
     self.init(status: status, fields: [.contentType: "application/json"], body: json)
   }
 
+  /// The same response, made once to be given often.
+  var prepared: PreparedResponse {
+    switch content {
+    case .plain(let head, let body): PreparedResponse(head, body: body)
+    case .prepared(let response): response
+    }
+  }
+
   /// The status.
   public var status: HTTPResponse.Status {
     switch content {

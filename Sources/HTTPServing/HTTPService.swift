@@ -1,5 +1,6 @@
 public import Logging
 public import Reactors
+public import TLSStreams
 
 /// An HTTP/1.1 service that listens on an address with one socket for each reactor.
 ///
@@ -20,11 +21,13 @@ public final class HTTPService: Sendable {
   /// Over TCP the kernel spreads connections over the reactors (`SO_REUSEPORT`). A Unix socket has no such spreading and is
   /// served by the first reactor alone.
   ///
-  /// - Parameter logger: gets refused requests at `debug`, failed handlers at `error`.
+  /// - Parameters:
+  ///   - tls: the server's identity, for `http/1.1`; nil serves without TLS.
+  ///   - logger: gets refused requests and handshakes at `debug`, failed handlers at `error`.
   /// - Throws: `SystemError` if the address cannot be bound.
   public static func start(
     _ routes: HTTPRoutes, on address: SocketAddress, reactors: [Reactor],
-    configuration: HTTPServiceConfiguration = HTTPServiceConfiguration(), logger: Logger
+    configuration: HTTPServiceConfiguration = HTTPServiceConfiguration(), tls: TLSContext? = nil, logger: Logger
   ) async throws -> HTTPService {
     let context = ServiceContext(routes: routes, configuration: configuration, logger: logger)
     var address = address
@@ -32,13 +35,21 @@ public final class HTTPService: Sendable {
     for reactor in address.isUnix ? reactors.prefix(1) : reactors[...] {
       let wanted = address
       let (listener, bound) = try await reactor.perform { reactor in
-        let listener = try ReactorListener(on: wanted, service: context, reactor: reactor)
+        let listener = try ReactorListener(on: wanted, tls: tls, service: context, reactor: reactor)
         return (ReactorBound(listener, on: reactor), listener.acceptor.address)
       }
       listeners.append(listener)
       address = bound
     }
     return HTTPService(address: address, listeners: listeners)
+  }
+
+  /// Gives connections that are made from now on another identity; those that are open keep theirs. To be used on a
+  /// service that was started with one.
+  public func replaceTLS(_ tls: TLSContext) async {
+    for listener in listeners {
+      await listener.perform { listener, _ in listener.acceptor.tls = tls }
+    }
   }
 
   /// How many connections are open, over all reactors.

@@ -8,10 +8,16 @@ public struct HTTPServiceConfiguration: Sendable {
   /// How long peers are waited for.
   public var timeouts = HTTPTimeouts()
 
-  /// Open connections of one reactor. Beyond it nothing is accepted until one closes; the kernel's queue holds the rest.
+  /// How many connections there may be, and how many requests on each.
+  public var connections = ConnectionLimits()
+
+  /// Who else may say whom a request comes from; nobody unless set.
+  public var proxies = TrustedProxies()
+
+  /// The permissions of the file of a Unix socket.
   ///
-  /// 8192: at about 6 KiB an idle connection, 50 MB.
-  public var connectionsMax = 8192
+  /// 0660: the service's user and group, so that a proxy is let in by its group and nobody else by default.
+  public var unixSocketMode: UInt32 = 0o660
 
   /// Makes the configuration with every default in place.
   public init() {}

@@ -15,16 +15,25 @@ struct ServiceContext: Sendable {
 
   let routes: HTTPRoutes
   let configuration: HTTPServiceConfiguration
+  let census: ConnectionCensus
   let logger: Logger
 
-  func judge(_ head: RequestHead) -> Judgement {
+  init(routes: HTTPRoutes, configuration: HTTPServiceConfiguration, logger: Logger) {
+    self.routes = routes
+    self.configuration = configuration
+    self.logger = logger
+    census = ConnectionCensus(configuration.connections)
+  }
+
+  /// - Parameter client: whom the request comes from, as far as known.
+  func judge(_ head: RequestHead, from client: IPAddress?) -> Judgement {
     if head.isForServer { return .answer(Self.options(routes.allMethods)) }
     switch routes.match(head) {
     case .found(let route, let parameters):
       if head.framing.expectsContent, !route.accepts(contentType: head[.contentType]) {
         return .answer(ProblemDetails.unsupportedMediaType(route.mediaTypes).response)
       }
-      let request = PendingRequest(head: head, route: route, parameters: parameters)
+      let request = PendingRequest(head: head, client: client, route: route, parameters: parameters)
       return .process(request, bodyBytesMax: route.bodyBytesMax ?? configuration.limits.bodyBytesMax)
     case .methodNotAllowed(let allowed) where head.method == .options:
       return .answer(Self.options(allowed))
@@ -38,7 +47,7 @@ struct ServiceContext: Sendable {
   func respond(to pending: PendingRequest, body: [UInt8], on reactor: isolated Reactor) async -> HTTPServerResponse {
     let route = pending.route
     let request = HTTPServerRequest(
-      head: pending.head, body: body, route: route.pattern, parameters: pending.parameters,
+      head: pending.head, body: body, client: pending.client, route: route.pattern, parameters: pending.parameters,
       parameterNames: route.parameterNames)
     do {
       return try await route.handler(request, reactor)
@@ -58,6 +67,7 @@ struct ServiceContext: Sendable {
 /// A request whose content is being read.
 struct PendingRequest {
   let head: RequestHead
+  let client: IPAddress?
   let route: HTTPRoute
   let parameters: [String]
 }

@@ -43,6 +43,37 @@ import Testing
       }
     }
   }
+
+  @Test("with no descriptors left a connection is told so, and the others are served meanwhile")
+  func turnsAwayWhenExhausted() async throws {
+    await #expect(processExitsWith: .success) {
+      try await ServiceRig.run(testRoutes()) { rig in
+        let served = try TestClient(rig.address)
+        served.send("GET /hello HTTP/1.1\r\nHost: a\r\n\r\n")
+        _ = await served.read(until: "hello")
+        var answers: [String] = []
+        for _ in 0..<3 {
+          // The client's own descriptor is the lowest free one: all below are taken, and none above may be.
+          let refused = try TestClient(rig.address, afterSocket: { limitDescriptors(to: lowestFreeDescriptor()) })
+          answers.append(await refused.readToEnd())
+          limitDescriptors(to: 1024)
+        }
+        served.send("GET /hello HTTP/1.1\r\nHost: a\r\n\r\n")
+        let answer = await served.read(until: "hello")
+        let areTold = answers.allSatisfy { $0.hasPrefix("HTTP/1.1 503 ") && $0.contains("Retry-After: 1\r\n") }
+        guard areTold, answer.hasPrefix("HTTP/1.1 200 "), await rig.service.connectionCount == 1 else {
+          exit(EXIT_FAILURE)
+        }
+      }
+    }
+  }
+}
+
+/// The number that the next opened descriptor would have.
+private func lowestFreeDescriptor() -> UInt {
+  let descriptor = open("/dev/null", O_RDONLY)
+  close(descriptor)
+  return UInt(descriptor)
 }
 
 /// How many ticks the reactor makes in fifty milliseconds on its own timer.

@@ -3,6 +3,7 @@ import HTTPServing
 import HTTPTypes
 import Logging
 import Reactors
+import TLSStreams
 
 /// A service on a free loopback port for the length of a test.
 struct ServiceRig {
@@ -13,13 +14,13 @@ struct ServiceRig {
   /// - Parameter limit: how long the drain at the end may take.
   static func run(
     _ routes: HTTPRoutes, on address: SocketAddress? = nil, reactorCount: Int = 1,
-    configuration: HTTPServiceConfiguration = HTTPServiceConfiguration(), logger: Logger? = nil,
+    configuration: HTTPServiceConfiguration = HTTPServiceConfiguration(), tls: TLSContext? = nil, logger: Logger? = nil,
     _ test: (ServiceRig) async throws -> Void
   ) async throws {
     guard let address = address ?? SocketAddress(numericHost: "127.0.0.1", port: 0) else { return }
     let group = try ReactorGroup(count: reactorCount)
     let service = try await HTTPService.start(
-      routes, on: address, reactors: group.reactors, configuration: configuration,
+      routes, on: address, reactors: group.reactors, configuration: configuration, tls: tls,
       logger: logger ?? Logger(label: "test") { _ in SwiftLogNoOpLogHandler() })
     do {
       try await test(ServiceRig(service: service, reactors: group.reactors))
@@ -44,6 +45,10 @@ struct ServiceRig {
 /// A table with one route for each thing tests need.
 func testRoutes() -> HTTPRoutes {
   var routes = HTTPRoutes()
+  routes.add(.get, "/health", isHealthCheck: true) { _, _ in HTTPServerResponse(status: .noContent) }
+  routes.add(.get, "/client") { request, _ in
+    HTTPServerResponse(status: .ok, body: Array((request.client?.description ?? "nobody").utf8))
+  }
   routes.add(.get, "/hello") { _, _ in HTTPServerResponse(status: .ok, body: Array("hello".utf8)) }
   routes.add(.post, "/echo", bodyBytesMax: 100) { request, _ in
     HTTPServerResponse(status: .ok, body: request.body)

@@ -85,3 +85,17 @@ final class TestClient {
     return descriptor
   }
 }
+
+extension TestClient {
+  /// One answer with its content, which has a length.
+  func readAnswer() async -> String {
+    var all = ""
+    while let piece = await readSome() {
+      all += piece
+      guard let end = all.range(of: "\r\n\r\n") else { continue }
+      let length = all.firstMatch(of: /\r\nContent-Length: (\d+)\r\n/).flatMap { Int($0.1) } ?? 0
+      if all[end.upperBound...].utf8.count >= length { break }
+    }
+    return all
+  }
+}

@@ -1,0 +1,54 @@
+internal import HTTP1
+internal import Reactors
+
+extension HTTPConnection {
+  func route(_ head: RequestHead, _ machine: inout ConnectionStateMachine) -> ConnectionAction {
+    stretch = nil
+    requestsLeft -= 1
+    let (client, isWelcome) = beginRequest(head)
+    guard isWelcome else { return answer(HTTPServerResponse(Overload.clientFull), &machine) }
+    switch service.judge(head, from: client) {
+    case .process(let request, _) where admission == .reserved && !request.route.isHealthCheck:
+      return answer(HTTPServerResponse(Overload.serviceFull), &machine)
+    case .process(let request, let bodyBytesMax):
+      self.request = request
+      return machine.routed(bodyBytesMax: bodyBytesMax)
+    case .answer(let response):
+      return answer(response, &machine)
+    }
+  }
+
+  func takeRequest() -> PendingRequest {
+    guard let pending = request.take() else { preconditionFailure("a request is complete that was not routed") }
+    return pending
+  }
+
+  func answer(_ response: HTTPServerResponse, _ machine: inout ConnectionStateMachine) -> ConnectionAction {
+    endRequest()
+    machine.date = registry.currentDate()
+    // While a request is processed the machine only takes note, and this answer is the last.
+    if channel.isDraining || requestsLeft <= 0 { _ = machine.drainRequested() }
+    return switch response.content {
+    case .plain(let head, let body): machine.answered(head, body: body)
+    case .prepared(let prepared): machine.answered(prepared)
+    }
+  }
+
+  /// Finds out whom the request comes from, and counts it for a client behind a proxy.
+  ///
+  /// - Returns: the client, and whether it may have one more request in progress.
+  private func beginRequest(_ head: RequestHead) -> (client: IPAddress?, isWelcome: Bool) {
+    let proxies = service.configuration.proxies
+    guard proxies.trusts(peer) else { return (peer, true) }
+    let client = proxies.client(of: head, from: peer)
+    guard let client, !proxies.trusts(client) else { return (client, true) }
+    guard service.census.begin(for: client) else { return (client, false) }
+    countedClient = client
+    return (client, true)
+  }
+
+  /// The request is answered, or will not be.
+  func endRequest() {
+    if let client = countedClient.take() { service.census.end(for: client) }
+  }
+}

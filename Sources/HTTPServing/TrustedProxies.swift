@@ -1,0 +1,102 @@
+internal import HTTP1
+internal import HTTPTypes
+public import Reactors
+
+/// Who may say whom a request comes from. What anybody else says about it is ignored.
+public struct TrustedProxies: Sendable, Equatable {
+  /// Where a proxy says it. One field only: a proxy passes on what it does not know, so a client could fill in the other.
+  public enum Field: String, Sendable, CaseIterable {
+    /// `X-Forwarded-For: client, proxy, proxy`.
+    case xForwardedFor = "x-forwarded-for"
+    /// `Forwarded: for=client, for="[2001:db8::1]:4711"` (RFC 7239).
+    case forwarded
+  }
+
+  /// The addresses of proxies.
+  public var networks: [IPNetwork]
+
+  /// Whether everybody who connects over a Unix socket is a proxy.
+  public var includesUnixSockets: Bool
+
+  /// The field that the proxies append to.
+  public var field: Field
+
+  /// With the defaults, nobody is trusted.
+  public init(networks: [IPNetwork] = [], includesUnixSockets: Bool = false, field: Field = .xForwardedFor) {
+    self.networks = networks
+    self.includesUnixSockets = includesUnixSockets
+    self.field = field
+  }
+
+  /// - Parameter peer: nil over a Unix socket.
+  func trusts(_ peer: IPAddress?) -> Bool {
+    guard let peer else { return includesUnixSockets }
+    return networks.contains { $0.contains(peer) }
+  }
+
+  /// Whom a trusted peer's request comes from: each proxy appends whom it heard it from, so the last that is no proxy
+  /// itself, read from the end.
+  ///
+  /// - Returns: the last proxy that could be made out, when it names somebody by anything but an address.
+  func client(of head: RequestHead, from peer: IPAddress?) -> IPAddress? {
+    var client = peer
+    for hop in hops(head).reversed() {
+      guard let address = hop else { return client }
+      client = address
+      guard trusts(address) else { return client }
+    }
+    return client
+  }
+
+  /// Every address in the field, in its order; nil for what is none.
+  private func hops(_ head: RequestHead) -> [IPAddress?] {
+    switch field {
+    case .xForwardedFor: Self.elements(head, "X-Forwarded-For").map(Self.address)
+    case .forwarded: Self.elements(head, "Forwarded").map(Self.forwardedFor)
+    }
+  }
+
+  /// The elements of all lines of a field. Commas within quotes do not occur in addresses; an element cut there is no
+  /// address, which ends the search.
+  private static func elements(_ head: RequestHead, _ name: String) -> [Substring] {
+    guard let name = HTTPField.Name(name), let value = head[name] else { return [] }
+    return value.split(separator: ",", omittingEmptySubsequences: false)
+  }
+
+  /// The `for` parameter of an element; it must be the only one.
+  private static func forwardedFor(_ element: Substring) -> IPAddress? {
+    let values = element.split(separator: ";").compactMap { pair -> Substring? in
+      let parts = pair.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
+      return parts.count == 2 && trimmed(parts[0]).lowercased() == "for" ? trimmed(parts[1]) : nil
+    }
+    guard values.count == 1, let value = values.first else { return nil }
+    guard value.hasPrefix("\"") else { return address(value) }
+    guard value.count >= 2, value.hasSuffix("\"") else { return nil }
+    return address(value.dropFirst().dropLast())
+  }
+
+  /// An address, with or without a port.
+  private static func address(_ text: Substring) -> IPAddress? {
+    let text = trimmed(text)
+    if text.hasPrefix("[") {
+      guard let end = text.firstIndex(of: "]"), isPort(text[text.index(after: end)...]) else { return nil }
+      return IPAddress(String(text[text.index(after: text.startIndex)..<end]))
+    }
+    if let address = IPAddress(String(text)) { return address }
+    guard let colon = text.firstIndex(of: ":"), isPort(text[colon...]) else { return nil }
+    return IPAddress(String(text[..<colon]))
+  }
+
+  /// Nothing, or a colon and digits.
+  private static func isPort(_ text: Substring) -> Bool {
+    guard !text.isEmpty else { return true }
+    return text.hasPrefix(":") && UInt16(text.dropFirst()) != nil
+  }
+
+  private static func trimmed(_ text: Substring) -> Substring {
+    let isSpace = { (character: Character) in character == " " || character == "\t" }
+    var text = text.drop(while: isSpace)
+    while let last = text.last, isSpace(last) { text.removeLast() }
+    return text
+  }
+}
