@@ -73,7 +73,9 @@ let package = Package(
     layer("HTTP1", [httpTypes]),
     tests("HTTP1Tests", ["HTTP1", httpTypes]),
     layer("HTTPServing", ["HTTP1", "Reactors", "TLSStreams", httpTypes, logging]),
-    tests("HTTPServingTests", ["CLinux", "HTTPServing", "HTTP1", "Reactors", "TLSStreams", httpTypes, logging]),
+    tests(
+      "HTTPServingTests",
+      ["CLinux", "HTTPServing", "HTTP1", "Reactors", "TLSStreams", "TestReactors", httpTypes, logging]),
     layer("TLSStreams", ["COpenSSL", "Reactors"]),
     tests("TLSStreamsTests", ["TLSStreams", "Reactors", "TestReactors"]),
     layer("HTTP2", ["CNghttp2", "TLSStreams", "Reactors", deque], uncheckedExclusivity),
@@ -152,7 +154,7 @@ let package = Package(
     command(
       "tacet",
       [
-        "APNS", "APNSCore", "HTTPServing", "Postgres", "PushAPI", "PushPipeline", "PushStore", "Reactors",
+        "APNS", "APNSCore", "HTTP1", "HTTPServing", "Postgres", "PushAPI", "PushPipeline", "PushStore", "Reactors",
         "ServiceSettings", "TLSStreams", argumentParser, lifecycle, logging, signals,
       ]),
     command("apns-simulator", ["APNSSimulation", "Reactors", argumentParser, logging, signals]),
