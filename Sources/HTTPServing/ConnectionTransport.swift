@@ -54,17 +54,25 @@ struct ConnectionTransport {
     }
   }
 
+  /// A request may have come with the last bytes of a handshake.
+  mutating func noteBufferedInput() {
+    if case .tls(let stream) = carrier { hasBufferedInput = stream.hasBufferedInput }
+  }
+
   /// Tells the peer that nothing more will be written; reading goes on.
-  func shutDownWriting() {
+  ///
+  /// - Returns: what to wait for before it is tried again; nil when it is done.
+  func shutDownWriting() -> Interest? {
     switch carrier {
     case .plain(let socket): socket.shutDownWriting()
-    case .tls(let stream): stream.shutDownWriting()
+    case .tls(let stream): return stream.shutDownWriting()
     }
+    return nil
   }
 
   /// A peer that sees the connection end without this cannot tell it from an attack (RFC 9112 section 9.8).
   func prepareToClose() {
-    if case .tls(let stream) = carrier { stream.shutDown() }
+    if case .tls(let stream) = carrier { _ = stream.shutDown() }
   }
 
   private mutating func read(_ stream: TLSStream, into buffer: UnsafeMutableRawBufferPointer) -> TransportRead {

@@ -30,8 +30,8 @@ extension HTTPConnection {
   /// Reads on after the last answer: closing with unread bytes would reset the connection, and a reset can destroy the
   /// answer before the peer has read it (RFC 9112 section 9.6).
   private func linger(on reactor: isolated Reactor) async {
-    channel.transport.shutDownWriting()
     let deadline = registry.sweeps + registry.clock.linger
+    guard await shutDownWriting(until: deadline, on: reactor) else { return }
     var remaining = Self.lingeringBytesMax
     while remaining > 0 {
       if !channel.transport.hasBufferedInput {
@@ -44,6 +44,17 @@ extension HTTPConnection {
       guard let count = discard() else { return }
       remaining -= count
     }
+  }
+
+  /// - Returns: false if the peer took too long to accept what went before.
+  private func shutDownWriting(until deadline: Int, on reactor: isolated Reactor) async -> Bool {
+    while let interest = channel.transport.shutDownWriting() {
+      switch await channel.wait(for: interest, until: deadline, on: reactor) {
+      case .ready, .drain: continue
+      case .deadline, .abort: return false
+      }
+    }
+    return true
   }
 
   /// - Returns: how many bytes were thrown away; `nil` at the end.

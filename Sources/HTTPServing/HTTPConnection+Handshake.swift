@@ -16,6 +16,7 @@ extension HTTPConnection {
         while wake == .drain { wake = await channel.wait(for: interest, until: deadline, on: reactor) }
         guard wake == .ready else { return false }
       }
+      channel.transport.noteBufferedInput()
       return true
     } catch {
       service.logger.debug("TLS handshake failed", metadata: ["peer": "\(peerText)", "error": "\(error)"])

@@ -1,6 +1,6 @@
 internal import COpenSSL
 internal import Glibc
-internal import Reactors
+public import Reactors
 
 /// A TLS connection over a reactor's socket, after its handshake.
 ///
@@ -63,19 +63,25 @@ public final class TLSStream {
     }
   }
 
-  /// Tells the peer that nothing more comes (`close_notify`), if the socket has room for it. The answer is not awaited.
-  public func shutDown() {
-    guard mayShutDown else { return }
+  /// Tells the peer that nothing more comes (`close_notify`). The answer is not awaited.
+  /// - Returns: what the socket must be ready for when there is no room: call again then, or leave it; nil when it is told.
+  @discardableResult
+  public func shutDown() -> Interest? {
+    guard mayShutDown else { return nil }
+    ErrorQueue.clear()
+    let result = SSL_shutdown(handle)
+    // Zero: told, and not yet answered.
+    if result < 0, case .wouldBlock(let interest) = failure(result, errno: errno, "shut down") { return interest }
     mayShutDown = false
     ErrorQueue.clear()
-    _ = SSL_shutdown(handle)
-    ErrorQueue.clear()
+    return nil
   }
 
-  /// ``shutDown()``, and the end of the stream for the peer; reading goes on.
-  public func shutDownWriting() {
-    shutDown()
+  /// ``shutDown()``, and once that is done the end of the stream for the peer; reading goes on.
+  public func shutDownWriting() -> Interest? {
+    if let interest = shutDown() { return interest }
     socket.shutDownWriting()
+    return nil
   }
 
   /// One step of the handshake; nil when it is complete.

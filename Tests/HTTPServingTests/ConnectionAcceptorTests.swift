@@ -56,6 +56,8 @@ import Testing
           // The client's own descriptor is the lowest free one: all below are taken, and none above may be.
           let refused = try TestClient(rig.address, afterSocket: { limitDescriptors(to: lowestFreeDescriptor()) })
           answers.append(await refused.readToEnd())
+          // Its turn comes when the reserve has its descriptor back, which the next client could otherwise take.
+          try await rig.reactors[0].perform { _ in }
           limitDescriptors(to: 1024)
         }
         served.send("GET /hello HTTP/1.1\r\nHost: a\r\n\r\n")
