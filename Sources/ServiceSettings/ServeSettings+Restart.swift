@@ -3,7 +3,7 @@ internal import PushRules
 extension ServeSettings {
   /// The settings that took effect at the start and say something else now: it needs a restart to follow them.
   ///
-  /// Whatever concerns APNs is not among them, because it can be changed while the service runs.
+  /// Whatever concerns APNs is not among them, because it can be changed while the service runs, nor is another certificate.
   public func keysNeedingRestart(since start: ServeSettings) -> [SettingKey] {
     var keys: [SettingKey] = []
     func compare(_ key: SettingKey, _ value: KeyPath<ServeSettings, some Equatable>) {
@@ -12,6 +12,22 @@ extension ServeSettings {
     compare(.databaseURL, \.database.connectionString)
     compare(.databasePoolMode, \.database.poolMode)
     compare(.listenAddress, \.listenAddress)
+    compare(.listenSocketMode, \.http.socketMode)
+    compare(.tlsCertificateFile, \.isSecure)
+    compare(.trustedProxies, \.http.proxies.trusted)
+    compare(.trustedProxyHeader, \.http.proxies.header)
+    compare(.httpConnectionsMax, \.http.connectionsMax)
+    compare(.httpPeerConnectionsMax, \.http.peerConnectionsMax)
+    compare(.httpConnectionRequestsMax, \.http.connectionRequestsMax)
+    compare(.httpRequestLineBytesMax, \.http.requestLineBytesMax)
+    compare(.httpHeaderCountMax, \.http.headerCountMax)
+    compare(.httpHeaderBytesMax, \.http.headerBytesMax)
+    compare(.httpBodyBytesMax, \.http.bodyBytesMax)
+    compare(.httpBodyBytesPerSecondMin, \.http.bodyBytesPerSecondMin)
+    compare(.httpHeaderSeconds, \.http.headerTime)
+    compare(.httpBodySeconds, \.http.bodyTime)
+    compare(.httpIdleSeconds, \.http.idleTime)
+    compare(.httpWriteSeconds, \.http.writeTime)
     compare(.webhookSecret, \.webhooks.secrets)
     compare(.webhookWaitMilliseconds, \.webhooks.wait)
     compare(.serviceKey, \.callers.serviceKey)
@@ -26,4 +42,6 @@ extension ServeSettings {
     compare(.logFormat, \.log.format)
     return keys
   }
+
+  private var isSecure: Bool { tls != nil }
 }

@@ -6,6 +6,10 @@ public struct ServeSettings: Equatable, Sendable {
   public let database: DatabaseSettings
   /// Where the service listens; `127.0.0.1:8080` unless set.
   public let listenAddress: ListenAddress
+  /// What its HTTP peers may do.
+  public let http: HTTPSettings
+  /// What it proves itself with to them; nil without TLS.
+  public let tls: TLSSettings?
   /// Database webhooks.
   public let webhooks: WebhookSettings
   /// Apps and other servers.
@@ -37,6 +41,8 @@ public struct ServeSettings: Equatable, Sendable {
     var reader = SettingsReader(environment: environment, readFile: readFile)
     let database = DatabaseSettings(&reader)
     listenAddress = reader.optional(.listenAddress, ListenAddress.init) ?? .tcp(host: "127.0.0.1", port: 8080)
+    http = HTTPSettings(&reader)
+    tls = TLSSettings(&reader)
     let webhooks = WebhookSettings(&reader)
     callers = CallerSettings(&reader)
     let apns = APNSSettings(&reader)

@@ -6,6 +6,40 @@ public enum SettingKey: String, CaseIterable, Sendable {
   case databasePoolMode = "DATABASE_POOL_MODE"
   /// Where the service listens.
   case listenAddress = "LISTEN_ADDRESS"
+  /// The permissions of a Unix socket's file.
+  case listenSocketMode = "LISTEN_SOCKET_MODE"
+  /// The certificate the service proves itself with, and its intermediates.
+  case tlsCertificateFile = "TLS_CERTIFICATE_FILE"
+  /// The key of that certificate.
+  case tlsKeyFile = "TLS_KEY_FILE"
+  /// Who may say whom a request comes from.
+  case trustedProxies = "TRUSTED_PROXIES"
+  /// The header field in which they say it.
+  case trustedProxyHeader = "TRUSTED_PROXY_HEADER"
+  /// How many connections may be open.
+  case httpConnectionsMax = "HTTP_CONNECTIONS_MAX"
+  /// How many connections one peer may have.
+  case httpPeerConnectionsMax = "HTTP_PEER_CONNECTIONS_MAX"
+  /// How many requests one connection may carry.
+  case httpConnectionRequestsMax = "HTTP_CONNECTION_REQUESTS_MAX"
+  /// How long a request line may be.
+  case httpRequestLineBytesMax = "HTTP_REQUEST_LINE_BYTES_MAX"
+  /// How many header fields a request may have.
+  case httpHeaderCountMax = "HTTP_HEADER_COUNT_MAX"
+  /// How large all header fields together may be.
+  case httpHeaderBytesMax = "HTTP_HEADER_BYTES_MAX"
+  /// How large the content may be.
+  case httpBodyBytesMax = "HTTP_BODY_BYTES_MAX"
+  /// How slow the content may be.
+  case httpBodyBytesPerSecondMin = "HTTP_BODY_BYTES_PER_SECOND_MIN"
+  /// How long a head may take.
+  case httpHeaderSeconds = "HTTP_HEADER_SECONDS"
+  /// How long the content may take.
+  case httpBodySeconds = "HTTP_BODY_SECONDS"
+  /// How long a connection waits for another request.
+  case httpIdleSeconds = "HTTP_IDLE_SECONDS"
+  /// How long a peer may take to accept an answer.
+  case httpWriteSeconds = "HTTP_WRITE_SECONDS"
   /// What database webhooks prove themselves with.
   case webhookSecret = "WEBHOOK_SECRET"
   /// How long an ingest answer waits for the outcome.
@@ -58,16 +92,18 @@ extension SettingKey {
   public var isSecret: Bool {
     switch self {
     case .databaseURL, .webhookSecret, .serviceKey, .jwtSecret, .jwksURL, .apnsPrivateKey, .apnsPrivateKeyFile,
-      .apnsURL, .apnsSandboxURL:
+      .apnsURL, .apnsSandboxURL, .tlsKeyFile:
       true
     default: false
     }
   }
 
   /// Beginnings of names that nothing but this service would use, so an unknown name with one of them is a typing
-  /// error. Names like `LOG_…` and `DATABASE_…` belong to everybody.
+  /// error. Names like `LOG_…`, `DATABASE_…` and `HTTP_…` (`HTTP_PROXY`) belong to everybody.
   static let ownPrefixes = [
-    "APNS_", "JWKS_", "MESSAGE_TTL", "PUSH_TRIGGER_", "RETENTION_", "SUPPRESSION_", "TACET_", "WEBHOOK_",
+    "APNS_", "HTTP_BODY_", "HTTP_CONNECTION", "HTTP_HEADER_", "HTTP_PEER_", "HTTP_REQUEST_", "JWKS_", "MESSAGE_TTL",
+    "PUSH_TRIGGER_", "RETENTION_", "SUPPRESSION_", "TACET_", "TRUSTED_PROX",
+    "WEBHOOK_",
   ]
 
   /// The known key that a mistyped one is most like: few letters differ, and more of the beginning is the same, since

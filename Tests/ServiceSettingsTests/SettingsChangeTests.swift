@@ -94,14 +94,21 @@ struct SettingsChangeTests {
     .jwtSecret: String(repeating: "o", count: 32), .jwksURL: "https://other", .suppressionWindowSeconds: "1",
     .messageTTLSeconds: "1", .retentionDays: "400", .pushTriggerEnabled: "true", .reactors: "1", .logLevel: "error",
     .logFormat: "json",
+    .listenSocketMode: "0600", .trustedProxies: "::1", .trustedProxyHeader: "forwarded", .httpConnectionsMax: "1",
+    .httpPeerConnectionsMax: "1", .httpConnectionRequestsMax: "1", .httpRequestLineBytesMax: "1000",
+    .httpHeaderCountMax: "10", .httpHeaderBytesMax: "1000", .httpBodyBytesMax: "2000", .httpBodyBytesPerSecondMin: "1",
+    .httpHeaderSeconds: "1", .httpBodySeconds: "1", .httpIdleSeconds: "1", .httpWriteSeconds: "1",
   ]
+
+  /// Followed at run time; ``HTTPSettingsTests`` looks at them, since they come together.
+  private static let certificates: Set<SettingKey> = [.tlsCertificateFile, .tlsKeyFile]
 
   @Test("every key is either followed at run time or named as needing a restart", arguments: SettingKey.allCases)
   func restart(key: SettingKey) throws {
     let start = try makeSettings()
     #expect(try makeSettings().keysNeedingRestart(since: start) == [])
     guard let value = Self.fixed[key] else {
-      #expect(key.rawValue.hasPrefix("APNS_") || key == .configFile)
+      #expect(key.rawValue.hasPrefix("APNS_") || key == .configFile || Self.certificates.contains(key))
       return
     }
     let now = try makeSettings([key.rawValue: value])
