@@ -5,10 +5,6 @@ public import Reactors
 
 /// The operations of `openapi.yaml`.
 public enum PushRoutes {
-  /// The largest webhook body. An envelope carries the whole row, whose text the database does not bound; a mebibyte is
-  /// far beyond any chat message, and little enough to hold for every connection.
-  static let webhookBytesMax = 1 << 20
-
   /// Puts the routes together.
   /// - Parameters:
   ///   - metrics: the text of `/metrics`, made on the reactor that is asked.
@@ -20,11 +16,11 @@ public enum PushRoutes {
     let webhook = MessageWebhook(
       authentication: authentication, services: services, standardWait: webhookWait, logger: logger)
     routes.add(
-      .post, "/v1/webhooks/messages", mediaTypes: ["application/json"], bodyBytesMax: webhookBytesMax,
+      .post, "/v1/webhooks/messages", mediaTypes: ["application/json"],
       handler: { try await webhook.handle($0, on: $1) })
     let health = HealthRoutes(services: services)
-    routes.add(.get, "/healthz", handler: { health.health($0, on: $1) })
-    routes.add(.get, "/readyz", handler: { health.readiness($0, on: $1) })
+    routes.add(.get, "/healthz", isHealthCheck: true, handler: { health.health($0, on: $1) })
+    routes.add(.get, "/readyz", isHealthCheck: true, handler: { health.readiness($0, on: $1) })
     routes.add(.get, "/metrics", handler: { await plain(metrics($1), "text/plain; version=0.0.4; charset=utf-8") })
     routes.add(
       .get, "/openapi.yaml",

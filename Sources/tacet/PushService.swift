@@ -7,6 +7,7 @@ import PushStore
 import Reactors
 import ServiceLifecycle
 import ServiceSettings
+import TLSStreams
 import UnixSignals
 
 /// The parts of `tacet serve`, put together: one worker on each reactor, and the HTTP service in front of them.
@@ -18,10 +19,11 @@ struct PushService: Service {
   private let logger: Logger
   private let plan: APNSPlan
   private let addresses: [SocketAddress]
+  private let tls: TLSContext?
   private let reloadSignals: UnixSignalsSequence
   private let readAgain: @Sendable () throws -> ServeSettings
 
-  /// Checks what can be checked without a network: the keys sign, the address can be resolved.
+  /// Checks what can be checked without a network: the keys sign, the certificate fits, the address can be resolved.
   /// - Parameters:
   ///   - reloadSignals: each makes the service read its settings again. readAgain: how it does.
   init(
@@ -33,6 +35,7 @@ struct PushService: Service {
     self.reloadSignals = reloadSignals
     self.readAgain = readAgain
     plan = try await APNSPlan(settings.apns)
+    tls = try settings.tls?.context()
     addresses = try await settings.listenAddress.resolved()
   }
 
@@ -53,7 +56,7 @@ struct PushService: Service {
     let routes = try await makeRoutes(workers)
     let http = try await startHTTP(routes, on: group)
     logger.notice("serving", metadata: ["address": "\(http.address)", "reactors": "\(group.reactors.count)"])
-    await reloadUntilShutdown(workers)
+    await reloadUntilShutdown(workers, http)
     logger.notice("stopping")
     let isDrained = await http.drain(within: Self.drainLimit)
     var isRecorded = true
@@ -64,8 +67,9 @@ struct PushService: Service {
   }
 
   /// One reload after the other; a stop waits for the one that runs, which takes seconds at most.
-  private func reloadUntilShutdown(_ workers: PerReactor<ReactorWorker>) async {
-    var reload = SettingsReload(from: settings, plan: plan, workers: workers, logger: logger, read: readAgain)
+  private func reloadUntilShutdown(_ workers: PerReactor<ReactorWorker>, _ http: HTTPService) async {
+    var reload = SettingsReload(
+      from: settings, plan: plan, workers: workers, http: http, logger: logger, read: readAgain)
     for await _ in reloadSignals.cancelOnGracefulShutdown() { await reload.run() }
   }
 
@@ -97,7 +101,10 @@ struct PushService: Service {
 
   private func startHTTP(_ routes: HTTPRoutes, on group: ReactorGroup) async throws -> HTTPService {
     guard let address = addresses.first else { preconditionFailure("resolving found no address and no error") }
-    return try await HTTPService.start(routes, on: address, reactors: group.reactors, logger: logger)
+    var configuration = HTTPServiceConfiguration(settings.http)
+    configuration.fit(descriptors: DescriptorLimit.raise(), logger: logger)
+    return try await HTTPService.start(
+      routes, on: address, reactors: group.reactors, configuration: configuration, tls: tls, logger: logger)
   }
 }
 

@@ -1,10 +1,11 @@
 import APNSCore
+import HTTPServing
 import Logging
 import Reactors
 import ServiceSettings
 
 /// Reads the settings again while the service runs, and makes it follow what can be followed: the apps, their keys, and
-/// the way to APNs.
+/// the way to APNs, and the certificate of the HTTP service.
 ///
 /// All or nothing: when anything is unusable, everything stays as it is. Pushes go on meanwhile.
 struct SettingsReload {
@@ -14,16 +15,20 @@ struct SettingsReload {
   private let start: ServeSettings
   private let read: @Sendable () throws -> ServeSettings
   private let workers: PerReactor<ReactorWorker>
+  private let http: HTTPService
   private let logger: Logger
   private var plan: APNSPlan
+  private var tls: TLSSettings?
 
   init(
-    from start: ServeSettings, plan: APNSPlan, workers: PerReactor<ReactorWorker>, logger: Logger,
+    from start: ServeSettings, plan: APNSPlan, workers: PerReactor<ReactorWorker>, http: HTTPService, logger: Logger,
     read: @escaping @Sendable () throws -> ServeSettings
   ) {
     self.start = start
     self.plan = plan
     self.workers = workers
+    self.http = http
+    tls = start.tls
     self.logger = logger
     self.read = read
   }
@@ -33,11 +38,17 @@ struct SettingsReload {
     do {
       let settings = try read()
       let change = SettingsChange(from: plan.settings, to: settings.apns)
+      let renewedTLS = tls == nil || tls == settings.tls ? nil : settings.tls
+      let context = try renewedTLS?.context()
       if !change.isEmpty {
         plan = try await APNSPlan(settings.apns, after: plan)
         await follow(plan, renewed: change)
       }
-      report(change, needingRestart: settings.keysNeedingRestart(since: start))
+      if let context {
+        tls = renewedTLS
+        await http.replaceTLS(context)
+      }
+      report(change, hasNewCertificate: context != nil, needingRestart: settings.keysNeedingRestart(since: start))
     } catch let error as SettingsError {
       refuse(error.problems.map(\.description).joined(separator: "; "))
     } catch {
@@ -61,7 +72,7 @@ struct SettingsReload {
     logger.error("settings not reloaded, those before stay", metadata: ["problems": "\(problems)"])
   }
 
-  private func report(_ change: SettingsChange, needingRestart keys: [SettingKey]) {
+  private func report(_ change: SettingsChange, hasNewCertificate: Bool, needingRestart keys: [SettingKey]) {
     var metadata: Logger.Metadata = [:]
     func note(_ name: String, _ words: [String]) {
       if !words.isEmpty { metadata[name] = "\(words.joined(separator: " "))" }
@@ -71,6 +82,7 @@ struct SettingsReload {
     note("removed", change.removed.map(\.text))
     note("default", change.defaultApp.map { [$0.text] } ?? [])
     note("other", change.reachesOtherwise ? ["servers or authorities"] : [])
+    note("certificate", hasNewCertificate ? ["renewed"] : [])
     note("needs_restart", keys.map(\.rawValue))
     logger.notice(metadata.isEmpty ? "settings reloaded, nothing has changed" : "settings reloaded", metadata: metadata)
   }
