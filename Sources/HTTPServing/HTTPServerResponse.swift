@@ -12,11 +12,16 @@ public struct HTTPServerResponse: Sendable {
 
   /// A response made for this request.
   ///
+  /// Unless `fields` say otherwise it may not be stored, since answers are of the moment and may be a caller's own, and its
+  /// type is not to be guessed (`X-Content-Type-Options`).
   /// - Parameters:
   ///   - status: a final one.
   ///   - fields: the connection writes Content-Length, Date and Connection itself; see `ResponseHead`.
   ///   - body: the whole content; not sent to HEAD, nor with 204 and 304.
   public init(status: HTTPResponse.Status, fields: HTTPFields = [:], body: [UInt8] = []) {
+    var fields = fields
+    if fields[.cacheControl] == nil { fields[.cacheControl] = "no-store" }
+    if fields[.xContentTypeOptions] == nil { fields[.xContentTypeOptions] = "nosniff" }
     content = .plain(ResponseHead(status: status, fields: fields), body)
   }
 
@@ -31,7 +36,7 @@ public struct HTTPServerResponse: Sendable {
   }
 
   /// The same response, made once to be given often.
-  var prepared: PreparedResponse {
+  public var prepared: PreparedResponse {
     switch content {
     case .plain(let head, let body): PreparedResponse(head, body: body)
     case .prepared(let response): response

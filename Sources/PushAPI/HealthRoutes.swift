@@ -18,10 +18,10 @@ struct HealthRoutes: Sendable {
     let checks: [Check]
   }
 
+  private static let healthy = HTTPServerResponse(HTTPServerResponse(json: Array(#"{"status":"ok"}"#.utf8)).prepared)
+
   /// The process runs and its reactor turns.
-  func health(_ request: HTTPServerRequest, on reactor: isolated Reactor) -> HTTPServerResponse {
-    HTTPServerResponse(json: Array(#"{"status":"ok"}"#.utf8))
-  }
+  func health(_ request: HTTPServerRequest, on reactor: isolated Reactor) -> HTTPServerResponse { Self.healthy }
 
   /// 200 when messages are pushed as they should be, 503 with the reasons otherwise.
   func readiness(_ request: HTTPServerRequest, on reactor: isolated Reactor) -> HTTPServerResponse {

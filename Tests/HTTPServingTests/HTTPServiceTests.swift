@@ -44,6 +44,21 @@ private let close = "Host: a\r\nConnection: close\r\n"
     }
   }
 
+  @Test(
+    "an answer may not be stored, its type not guessed, and nothing is told about the server",
+    arguments: [
+      "/hello", "/nothing", "/failure",
+    ])
+  func hasSafeFields(_ path: String) async throws {
+    try await ServiceRig.run(testRoutes()) { rig in
+      let answer = try await rig.exchange("GET \(path) HTTP/1.1\r\n\(close)\r\n")
+      for field in ["Cache-Control: no-store", "X-Content-Type-Options: nosniff", "Date: "] {
+        #expect(answer.contains("\r\n\(field)"))
+      }
+      #expect(!answer.contains("\r\nServer:"))
+    }
+  }
+
   @Test("a wrong method is told the right ones")
   func tellsAllowedMethods() async throws {
     try await ServiceRig.run(testRoutes()) { rig in
