@@ -15,13 +15,14 @@ start_process() {
 }
 
 # The pid of a running NAME; nothing when it does not run. The command is compared as well, because a pid file that
-# was left over may name a stranger by now: it begins with a program of ours, or names a file of this run.
+# was left over may name a stranger by now: it begins with a program of ours, is one of this run under another name, or
+# names a file of this run.
 process_pid() {
   local pid command
   [[ -r $state/$1.pid ]] || return 0
   pid=$(<"$state/$1.pid")
   command=$(tr "\0" " " 2>/dev/null <"/proc/$pid/cmdline" || true)
-  if [[ $command == *"$programs/$1 "* || $command == *"$1 "*"$state/"* ]]; then printf '%s\n' "$pid"; fi
+  if [[ $command == *"$programs/$1 "* || $command == *"$state/$1"* || $command == *"$1 "*"$state/"* ]]; then printf '%s\n' "$pid"; fi
 }
 
 # stop_process NAME: asks with SIGTERM and waits. Fails when it had to be killed or its exit code says that it was not
