@@ -16,7 +16,7 @@ public enum AcceptOutcome {
 /// A socket that accepts connections.
 public final class ListeningSocket {
   /// Connections the kernel may complete ahead of `accept`; the kernel's own ceiling (`somaxconn`) is 4096 by default.
-  private static let backlog: Int32 = 4096
+  public static let backlog = 4096
 
   private let socket: Socket
   /// The file of a Unix socket, which is removed at the end unless it is another by then.
@@ -42,7 +42,7 @@ public final class ListeningSocket {
     unixFile = address.unixPath.flatMap { UnixSocketFile(at: $0) }
     // Before anybody can connect, which needs a listener.
     if let unixMode { try unixFile?.setMode(unixMode) }
-    guard listen(socket.descriptor, ListeningSocket.backlog) == 0 else {
+    guard listen(socket.descriptor, Int32(ListeningSocket.backlog)) == 0 else {
       throw SystemError(operation: "listen on \(address)", code: errno)
     }
     self.address = address.family == .unix ? address : socket.localAddress ?? address
