@@ -44,25 +44,41 @@ final class ConnectionAcceptor {
     registration = try reactor.register(socket.descriptor, for: .read, handler: self)
   }
 
+  /// Goes on accepting what the kernel has dealt to this socket, and lets it deal no more.
+  func leave(on reactor: isolated Reactor) {
+    do {
+      try socket?.refuseHandshakes()
+    } catch {
+      service.logger.warning("connections may be reset by the stop", metadata: ["error": "\(error)"])
+    }
+  }
+
   /// Takes the connections that the kernel has already made, which closing would reset, and closes the socket.
   func stop(on reactor: isolated Reactor) {
-    if !isResting { acceptWaiting(on: reactor) }
+    var batches = ListeningSocket.backlog / Self.acceptsPerTickMax
+    while batches > 0, acceptWaiting(on: reactor) { batches -= 1 }
     if let registration { reactor.deregister(registration) }
     registration = nil
     socket = nil
   }
 
-  private func acceptWaiting(on reactor: isolated Reactor) {
-    guard let socket else { return }
+  /// - Returns: whether more may be waiting.
+  @discardableResult
+  private func acceptWaiting(on reactor: isolated Reactor) -> Bool {
+    guard let socket else { return false }
     for _ in 0..<Self.acceptsPerTickMax {
       switch socket.accept() {
       case .accepted(let connected, let address): take(connected, address, on: reactor)
       case .connectionLost: continue
-      case .wouldBlock: return
+      case .wouldBlock: return false
       case .exhausted(let error):
-        guard turnAwayOverReserve(from: socket) else { return rest(error, on: reactor) }
+        guard turnAwayOverReserve(from: socket) else {
+          rest(error, on: reactor)
+          return false
+        }
       }
     }
+    return true
   }
 
   private func take(_ connected: Socket, _ address: SocketAddress?, on reactor: isolated Reactor) {

@@ -77,6 +77,7 @@ final class ConnectionChannel {
     wake()
   }
 
+  /// The service's end has come nearer.
   func drain(on reactor: isolated Reactor) {
     isDraining = true
     mustDrain = true

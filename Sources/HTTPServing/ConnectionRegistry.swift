@@ -7,7 +7,19 @@ internal import Reactors
 /// One timer sweeps over all connections instead of one timer for each, so a request sets its deadlines without touching a
 /// queue or reading the clock.
 final class ConnectionRegistry {
+  /// How near the end of the service is.
+  enum DrainStage: Comparable {
+    case serving
+    /// Every answer is the last of its connection.
+    case lastAnswers
+    /// Connections that wait for another request are closed.
+    case closesIdle
+    /// Those that have not asked anything yet are closed too.
+    case closesQuiet
+  }
+
   let clock: SweepClock
+  private(set) var drainStage = DrainStage.serving
   private var channels: [ConnectionChannel] = []
   private var isSweeping = false
   private let emptied = Signal()
@@ -29,6 +41,7 @@ final class ConnectionRegistry {
   func add(_ channel: ConnectionChannel, on reactor: isolated Reactor) {
     channel.index = channels.count
     channels.append(channel)
+    if drainStage > .serving { channel.drain(on: reactor) }
     guard !isSweeping else { return }
     isSweeping = true
     reactor.schedule(after: clock.interval, self)
@@ -42,8 +55,15 @@ final class ConnectionRegistry {
     if channels.isEmpty { emptied.signal(on: reactor) }
   }
 
-  func drain(on reactor: isolated Reactor) {
+  /// Comes a stage nearer to the end; connections that wait are told.
+  func drain(to stage: DrainStage, on reactor: isolated Reactor) {
+    drainStage = stage
     for channel in channels { channel.drain(on: reactor) }
+  }
+
+  /// Whether a connection that waits here, and on which nothing has begun, is to close.
+  func closesQuiet(_ stretch: ReadStretch) -> Bool {
+    drainStage >= (stretch == .idle ? .closesIdle : .closesQuiet)
   }
 
   /// - Returns: whether all connections were closed in time.

@@ -4,11 +4,15 @@ internal import Reactors
 // Input and output.
 
 extension HTTPConnection {
-  /// - Returns: the close of a connection that ends here; `nil` to wait for the peer.
+  /// A connection that is to close is read once more: a request that has come by now is answered.
+  ///
+  /// - Returns: what to do instead of waiting; `nil` to wait for the peer.
   func prepareToRead(_ stretch: ReadStretch, _ machine: inout ConnectionStateMachine) -> ConnectionAction? {
-    if channel.isDraining, let close = machine.drainRequested() { return close }
     begin(stretch)
-    return nil
+    guard registry.closesQuiet(stretch) else { return nil }
+    let action = receive(stretch, &machine)
+    guard case .read(let next) = action, next == stretch else { return action }
+    return machine.drainRequested()
   }
 
   func read(

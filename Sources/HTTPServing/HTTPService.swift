@@ -9,7 +9,7 @@ public final class HTTPService: Sendable {
   /// Where it listens; the port is the one the kernel chose if none was asked for.
   public let address: SocketAddress
 
-  private let listeners: [ReactorBound<ReactorListener>]
+  let listeners: [ReactorBound<ReactorListener>]
 
   private init(address: SocketAddress, listeners: [ReactorBound<ReactorListener>]) {
     self.address = address
@@ -61,32 +61,5 @@ public final class HTTPService: Sendable {
       }
       return count
     }
-  }
-
-  /// Ends the service: accepts nothing more, closes quiet connections, lets requests in flight finish with
-  /// `Connection: close`, and aborts what is left when the time is over.
-  ///
-  /// A handler cannot be interrupted: one that is still running then keeps its task, and its answer goes nowhere.
-  ///
-  /// - Returns: whether every connection ended by itself.
-  public func drain(within limit: Duration) async -> Bool {
-    let start = ContinuousClock.now
-    for listener in listeners {
-      await listener.perform { listener, reactor in
-        listener.acceptor.stop(on: reactor)
-        listener.registry.drain(on: reactor)
-      }
-    }
-    var isEmpty = true
-    for listener in listeners {
-      let remaining = max(.zero, limit - (ContinuousClock.now - start))
-      isEmpty =
-        await listener.perform { listener, reactor in
-          if await listener.registry.waitUntilEmpty(for: remaining, on: reactor) { return true }
-          listener.registry.abort(on: reactor)
-          return false
-        } && isEmpty
-    }
-    return isEmpty
   }
 }

@@ -67,7 +67,7 @@ final class TestClient {
   }
 
   /// The pool has as many threads as the machine has processors; a few tests that block them would starve the others.
-  private static func onOwnThread<Value: Sendable>(_ work: @escaping @Sendable () -> Value) async -> Value {
+  static func onOwnThread<Value: Sendable>(_ work: @escaping @Sendable () -> Value) async -> Value {
     await withCheckedContinuation { continuation in
       Thread.detachNewThread { continuation.resume(returning: work()) }
     }
