@@ -38,6 +38,7 @@ extension ServeSettings {
     compare(.retentionDays, \.retention)
     compare(.pushTriggerEnabled, \.isPushTriggerEnabled)
     compare(.reactors, \.reactors)
+    compare(.drainSeconds, \.drainLimit)
     compare(.logLevel, \.log.level)
     compare(.logFormat, \.log.format)
     return keys

@@ -24,6 +24,8 @@ public struct ServeSettings: Equatable, Sendable {
   public let isPushTriggerEnabled: Bool
   /// Event-loop threads, from 1 to 256; nil for one for each core.
   public let reactors: Int?
+  /// How long a stop waits for requests in flight, and then again for pushes in flight; from 1 s to 10 minutes.
+  public let drainLimit: Duration
   /// Log messages.
   public let log: LogSettings
 
@@ -51,6 +53,11 @@ public struct ServeSettings: Equatable, Sendable {
     isPushTriggerEnabled = reader.optional(.pushTriggerEnabled, SettingNumbers.boolean) ?? false
     reactors = reader.optional(.reactors) { text throws(UnusableValue) in try SettingNumbers.integer(text, in: 1...256)
     }
+    let drainSeconds = reader.optional(.drainSeconds) { text throws(UnusableValue) in
+      try SettingNumbers.integer(text, in: 1...600)
+    }
+    // Longer than APNs takes for a push, and twice as long is what process managers wait, 30 s or more.
+    drainLimit = .seconds(drainSeconds ?? 15)
     log = LogSettings(&reader)
     try reader.finish()
     guard let database, let webhooks, let apns else {

@@ -78,6 +78,8 @@ public enum SettingKey: String, CaseIterable, Sendable {
   case pushTriggerEnabled = "PUSH_TRIGGER_ENABLED"
   /// How many event-loop threads there are.
   case reactors = "REACTORS"
+  /// How long a stop may take.
+  case drainSeconds = "DRAIN_SECONDS"
   /// The least severe messages that are logged.
   case logLevel = "LOG_LEVEL"
   /// How log messages look.

@@ -12,9 +12,6 @@ import UnixSignals
 
 /// The parts of `tacet serve`, put together: one worker on each reactor, and the HTTP service in front of them.
 struct PushService: Service {
-  /// How long a stop may take: a push's own limit and its record. Process managers wait 30 seconds or longer.
-  private static let drainLimit = Duration.seconds(15)
-
   private let settings: ServeSettings
   private let logger: Logger
   private let plan: APNSPlan
@@ -58,12 +55,22 @@ struct PushService: Service {
     logger.notice("serving", metadata: ["address": "\(http.address)", "reactors": "\(group.reactors.count)"])
     await reloadUntilShutdown(workers, http)
     logger.notice("stopping")
-    let isDrained = await http.drain(within: Self.drainLimit)
-    var isRecorded = true
-    for worker in workers.all {
-      isRecorded = await worker.perform { await $0.stop(within: Self.drainLimit, on: $1) } && isRecorded
-    }
+    for worker in workers.all { await worker.perform { $0.leave(on: $1) } }
+    // The pipelines go on meanwhile, because webhooks wait for what they do.
+    let isDrained = await http.drain(within: settings.drainLimit)
+    let isRecorded = await stop(workers)
     if !isDrained || !isRecorded { logger.warning("stopped before everything was finished") }
+  }
+
+  /// All at once, so that the limit is that of the whole.
+  private func stop(_ workers: PerReactor<ReactorWorker>) async -> Bool {
+    let limit = settings.drainLimit
+    return await withTaskGroup(of: Bool.self) { group in
+      for worker in workers.all {
+        group.addTask { await worker.perform { await $0.stop(within: limit, on: $1) } }
+      }
+      return await group.reduce(true) { $0 && $1 }
+    }
   }
 
   /// One reload after the other; a stop waits for the one that runs, which takes seconds at most.

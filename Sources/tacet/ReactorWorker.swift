@@ -22,6 +22,7 @@ final class ReactorWorker {
   /// On the first reactor.
   private let duties: ProcessDuties?
   private var others: [ReactorBound<ReactorWorker>] = []
+  private var isLeaving = false
 
   /// Connects nothing yet.
   init(
@@ -79,6 +80,9 @@ final class ReactorWorker {
     duties?.renew(plan.sources)
   }
 
+  /// The process will end: readiness says so from now on, and everything goes on.
+  func leave(on reactor: isolated Reactor) { isLeaving = true }
+
   /// Finishes what was claimed and closes the connections.
   /// - Returns: whether everything was finished in time.
   func stop(within limit: Duration, on reactor: isolated Reactor) async -> Bool {
@@ -110,6 +114,7 @@ final class ReactorWorker {
       ReadinessCheck("database", isReady: pool.isReady, detail: pool.isReady ? nil : "no session is open"),
       ReadinessCheck("listen", isReady: listening.isReady, detail: listening.detail),
     ] + apps.routes(of: pipeline).map(\.readiness)
+      + (isLeaving ? [ReadinessCheck("process", isReady: false, detail: "it is stopping")] : [])
   }
 }
 
