@@ -8,4 +8,11 @@ enum BearerText {
     }
     return text
   }
+
+  /// A list separated by white space, which no bearer token can hold.
+  static func list(_ text: String) throws(UnusableValue) -> [String] {
+    var tokens: [String] = []
+    for part in text.split(whereSeparator: \.isWhitespace) { tokens.append(try checked(String(part))) }
+    return tokens
+  }
 }

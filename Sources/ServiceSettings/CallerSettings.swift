@@ -2,8 +2,9 @@ internal import FoundationEssentials
 
 /// How apps and other servers prove who they are. Endpoints whose proof is not set up are off.
 public struct CallerSettings: Equatable, Sendable {
-  /// The bearer key of other servers; nil turns the service endpoints off.
-  public let serviceKey: Secret<String>?
+  /// The bearer keys of other servers, any of which is enough; none turns the service endpoints off. Several are valid while
+  /// one replaces another.
+  public let serviceKeys: [Secret<String>]
   /// The HS256 secret of clients' tokens.
   public let jwtSecret: Secret<String>?
   /// Where the key set for clients' tokens is, over `https` or `http`; secret, as it may hold a password.
@@ -13,7 +14,7 @@ public struct CallerSettings: Equatable, Sendable {
   public var acceptsClients: Bool { jwtSecret != nil || keySetURL != nil }
 
   init(_ reader: inout SettingsReader) {
-    serviceKey = reader.optional(.serviceKey, BearerText.checked).map(Secret.init)
+    serviceKeys = (reader.optional(.serviceKey, BearerText.list) ?? []).map(Secret.init)
     jwtSecret = reader.optional(.jwtSecret, Self.jwtSecret).map(Secret.init)
     keySetURL = reader.optional(.jwksURL, Self.keySetURL).map(Secret.init)
   }

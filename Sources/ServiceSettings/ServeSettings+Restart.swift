@@ -30,7 +30,7 @@ extension ServeSettings {
     compare(.httpWriteSeconds, \.http.writeTime)
     compare(.webhookSecret, \.webhooks.secrets)
     compare(.webhookWaitMilliseconds, \.webhooks.wait)
-    compare(.serviceKey, \.callers.serviceKey)
+    compare(.serviceKey, \.callers.serviceKeys)
     compare(.jwtSecret, \.callers.jwtSecret)
     compare(.jwksURL, \.callers.keySetURL)
     compare(.suppressionWindowSeconds, \.suppression.window)

@@ -11,7 +11,7 @@ struct ServeSettingsTests {
     #expect(settings.database.connectionString.exposed == "postgresql://tacet:pa55word@db/app")
     #expect(settings.listenAddress == .tcp(host: "127.0.0.1", port: 8080))
     #expect(settings.webhooks.wait == .milliseconds(1_000))
-    #expect(settings.callers.serviceKey == nil)
+    #expect(settings.callers.serviceKeys == [])
     #expect(!settings.callers.acceptsClients)
     #expect(settings.suppression == SuppressionPolicy())
     #expect(settings.retention.retention == .seconds(14 * 86_400))
@@ -25,7 +25,7 @@ struct ServeSettingsTests {
   @Test("every key takes effect")
   func everything() throws {
     let settings = try makeSettings([
-      "LISTEN_ADDRESS": "[::]:9000", "WEBHOOK_WAIT_MILLISECONDS": "250", "SERVICE_KEY": "service-key",
+      "LISTEN_ADDRESS": "[::]:9000", "WEBHOOK_WAIT_MILLISECONDS": "250", "SERVICE_KEY": "service-key next-key",
       "JWT_SECRET": String(repeating: "j", count: 32), "JWKS_URL": "https://id.example/keys",
       "SUPPRESSION_WINDOW_SECONDS": "30", "MESSAGE_TTL_SECONDS": "60", "PUSH_TRIGGER_ENABLED": "true", "REACTORS": "3",
       "RETENTION_DAYS": "30", "LOG_LEVEL": "DEBUG", "LOG_FORMAT": "json",
@@ -33,7 +33,7 @@ struct ServeSettingsTests {
     ])
     #expect(settings.listenAddress == .tcp(host: "::", port: 9000))
     #expect(settings.webhooks.wait == .milliseconds(250))
-    #expect(settings.callers.serviceKey == Secret("service-key"))
+    #expect(settings.callers.serviceKeys == [Secret("service-key"), Secret("next-key")])
     #expect(settings.callers.acceptsClients)
     #expect(settings.suppression == SuppressionPolicy(window: .seconds(30), timeToLive: .seconds(60)))
     #expect(settings.retention.retention == .seconds(30 * 86_400))
@@ -59,7 +59,7 @@ struct ServeSettingsTests {
     arguments: [
       ("DATABASE_POOL_MODE", "statement"), ("LISTEN_ADDRESS", "8080"), ("WEBHOOK_WAIT_MILLISECONDS", "-1"),
       ("WEBHOOK_WAIT_MILLISECONDS", "60001"),
-      ("SERVICE_KEY", "two words"), ("JWT_SECRET", "short"), ("JWKS_URL", "ftp://id.example"),
+      ("SERVICE_KEY", "one schlüssel"), ("JWT_SECRET", "short"), ("JWKS_URL", "ftp://id.example"),
       ("APNS_ENVIRONMENT", "development"), ("APNS_URL", "http://127.0.0.1"), ("APNS_SANDBOX_URL", "127.0.0.1:2197"),
       ("SUPPRESSION_WINDOW_SECONDS", "soon"), ("SUPPRESSION_WINDOW_SECONDS", "3601"), ("MESSAGE_TTL_SECONDS", "0"),
       ("RETENTION_DAYS", "0"), ("RETENTION_DAYS", "3651"), ("RETENTION_DAYS", "1.5"),
