@@ -7,6 +7,9 @@ public import Reactors
 /// same connection is not begun before this one is answered.
 public typealias HTTPHandler = @Sendable (HTTPServerRequest, isolated Reactor) async throws -> HTTPServerResponse
 
+/// Looks at a request's client before the content is read; what it returns is the answer, and nil lets the request in.
+public typealias HTTPAdmission = @Sendable (IPAddress?) -> ProblemDetails?
+
 /// What is known of a method at a path pattern. An object, so that a match hands out a reference.
 final class HTTPRoute: Sendable {
   let method: HTTPRequest.Method
@@ -18,11 +21,12 @@ final class HTTPRoute: Sendable {
   let bodyBytesMax: Int?
   /// Whether it is answered even when the service is full.
   let isHealthCheck: Bool
+  let admission: HTTPAdmission?
   let handler: HTTPHandler
 
   init(
     method: HTTPRequest.Method, pattern: String, parameterNames: [String], mediaTypes: [String], bodyBytesMax: Int?,
-    isHealthCheck: Bool, handler: @escaping HTTPHandler
+    isHealthCheck: Bool, admission: HTTPAdmission?, handler: @escaping HTTPHandler
   ) {
     self.method = method
     self.pattern = pattern
@@ -30,6 +34,7 @@ final class HTTPRoute: Sendable {
     self.mediaTypes = mediaTypes
     self.bodyBytesMax = bodyBytesMax
     self.isHealthCheck = isHealthCheck
+    self.admission = admission
     self.handler = handler
   }
 

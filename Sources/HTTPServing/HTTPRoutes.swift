@@ -21,9 +21,10 @@ public struct HTTPRoutes: Sendable {
   ///     anything.
   ///   - bodyBytesMax: the largest content in bytes; `nil` for the service's own limit.
   ///   - isHealthCheck: whether it is answered even when the service has as many connections as it may have.
+  ///   - admission: asked before the content is read; nil lets everybody in.
   public mutating func add(
     _ method: HTTPRequest.Method, _ pattern: String, mediaTypes: [String] = [], bodyBytesMax: Int? = nil,
-    isHealthCheck: Bool = false, handler: @escaping HTTPHandler
+    isHealthCheck: Bool = false, admission: HTTPAdmission? = nil, handler: @escaping HTTPHandler
   ) {
     precondition(pattern.hasPrefix("/"), "the pattern \(pattern) does not begin with a slash")
     let segments = pattern.dropFirst().split(separator: "/", omittingEmptySubsequences: false).map(RouteSegment.init)
@@ -31,7 +32,7 @@ public struct HTTPRoutes: Sendable {
     precondition(Set(names).count == names.count, "a parameter is repeated in \(pattern)")
     let route = HTTPRoute(
       method: method, pattern: pattern, parameterNames: names, mediaTypes: mediaTypes.map { $0.lowercased() },
-      bodyBytesMax: bodyBytesMax, isHealthCheck: isHealthCheck, handler: handler)
+      bodyBytesMax: bodyBytesMax, isHealthCheck: isHealthCheck, admission: admission, handler: handler)
     tree.insert(route, at: segments)
     methods.insert(method.rawValue)
     if method == .get { methods.insert(HTTPRequest.Method.head.rawValue) }

@@ -30,6 +30,7 @@ struct ServiceContext: Sendable {
     if head.isForServer { return .answer(Self.options(routes.allMethods)) }
     switch routes.match(head) {
     case .found(let route, let parameters):
+      if let problem = route.admission?(client) { return .answer(problem.response) }
       if head.framing.expectsContent, !route.accepts(contentType: head[.contentType]) {
         return .answer(ProblemDetails.unsupportedMediaType(route.mediaTypes).response)
       }
