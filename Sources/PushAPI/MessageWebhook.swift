@@ -11,6 +11,7 @@ internal import Reactors
 /// `POST /v1/webhooks/messages`: a message was inserted.
 struct MessageWebhook: Sendable {
   let authentication: WebhookAuthentication
+  let failures: FailureGate
   let services: PerReactor<PushServices>
   let standardWait: Duration
   let logger: Logger
@@ -18,6 +19,7 @@ struct MessageWebhook: Sendable {
   func handle(_ request: HTTPServerRequest, on reactor: isolated Reactor) async throws -> HTTPServerResponse {
     let now = Int64(Date().timeIntervalSince1970)
     guard authentication.accepts(request.head.fields, body: request.body, now: now) else {
+      failures.noteFailure(of: request.client)
       throw ProblemDetails.unauthorized
     }
     let body = try parse(request.body)

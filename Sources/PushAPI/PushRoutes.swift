@@ -13,10 +13,12 @@ public enum PushRoutes {
     metrics: @escaping @Sendable (isolated Reactor) async -> String, logger: Logger
   ) -> HTTPRoutes {
     var routes = HTTPRoutes()
+    let failures = FailureGate(logger: logger)
     let webhook = MessageWebhook(
-      authentication: authentication, services: services, standardWait: webhookWait, logger: logger)
+      authentication: authentication, failures: failures, services: services, standardWait: webhookWait, logger: logger)
     routes.add(
       .post, "/v1/webhooks/messages", mediaTypes: ["application/json"],
+      admission: { failures.refusal(of: $0) },
       handler: { try await webhook.handle($0, on: $1) })
     let health = HealthRoutes(services: services)
     routes.add(.get, "/healthz", isHealthCheck: true, handler: { health.health($0, on: $1) })

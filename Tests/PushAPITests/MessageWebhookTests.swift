@@ -1,3 +1,4 @@
+import Crypto
 import FoundationEssentials
 import Reactors
 import Testing
@@ -159,6 +160,53 @@ struct MessageWebhookTests {
       #expect(response.status == 503)
       #expect(response.fields["retry-after"] == "5")
       #expect(!response.body.contains("nowhere"))
+    }
+  }
+
+  @Test("a signed webhook that comes again within its five minutes, at the same time as well, pushes nothing twice")
+  func repeatedIdentifier() async throws {
+    try await ServiceRig.run { rig in
+      rig.startPipeline()
+      let (message, _) = try await rig.makeMessage()
+      let body = #"{"message_id":"\#(message)"}"#
+      let timestamp = "\(Int64(Date().timeIntervalSince1970) - 290)"
+      let code = HMAC<SHA256>.authenticationCode(
+        for: Array("msg_1.\(timestamp).\(body)".utf8), using: SymmetricKey(data: Array(ServiceRig.secret.utf8)))
+      let fields = [
+        "Content-Type": "application/json", "webhook-id": "msg_1", "webhook-timestamp": timestamp,
+        "webhook-signature": "v1,\(Data(code).base64EncodedString())",
+      ]
+      @Sendable func ask() async throws -> PlainResponse {
+        try await PlainClient.ask("POST", "/v1/webhooks/messages", fields: fields, body: body, port: rig.port)
+      }
+      async let first = ask()
+      async let second = ask()
+      for response in [try await first, try await second, try await ask()] {
+        #expect(response.status == 200)
+        #expect(try response.decode(Answer.self).sent)
+      }
+      #expect(await rig.parts.perform { parts, _ in parts.channel.count } == 1)
+    }
+  }
+
+  @Test("after ten failures a peer is turned away before its content is read, whatever it proves")
+  func failures() async throws {
+    try await ServiceRig.run(hasDatabase: false) { rig in
+      let json = ["Content-Type": "application/json"]
+      for _ in 0..<10 {
+        let response = try await PlainClient.ask(
+          "POST", "/v1/webhooks/messages", fields: json, body: "{}", port: rig.port)
+        #expect(response.status == 401)
+      }
+      // Its content never comes.
+      let announced = try await PlainClient.ask(
+        "POST", "/v1/webhooks/messages", fields: json.merging(["Content-Length": "1000"]) { $1 }, port: rig.port)
+      #expect(announced.status == 429)
+      let proved = try await rig.webhook("{}")
+      #expect(proved.status == 429)
+      #expect(proved.fields["retry-after"].flatMap { Int($0) }.map { (1...6).contains($0) } == true)
+      #expect(proved.fields["content-type"] == "application/problem+json")
+      #expect(try await PlainClient.ask("GET", "/healthz", port: rig.port).status == 200)
     }
   }
 }

@@ -1,0 +1,41 @@
+internal import HTTPServing
+internal import HTTPTypes
+internal import Logging
+internal import Reactors
+internal import Synchronization
+
+/// Turns away peers that fail too often to prove who they are, and tells the log of them; for all reactors.
+///
+/// An IPv6 peer is its /64, the least that one host is given. Callers over a Unix socket are the machine's own and are not
+/// counted.
+final class FailureGate: Sendable {
+  private let books = Mutex(FailureBooks<IPNetwork>())
+  private let logger: Logger
+
+  init(logger: Logger) { self.logger = logger }
+
+  /// To be asked before anything of a request is verified.
+  ///
+  /// - Returns: what a peer is told that has to wait.
+  func refusal(of client: IPAddress?) -> ProblemDetails? {
+    guard let client else { return nil }
+    let wait = books.withLock { $0.wait(Self.network(of: client), now: Reactor.now) }
+    guard let wait else { return nil }
+    let seconds = wait.components.seconds + (wait.components.attoseconds > 0 ? 1 : 0)
+    return ProblemDetails(
+      .tooManyRequests, detail: "Too many requests from this address had no valid secret or signature.",
+      fields: [.retryAfter: "\(seconds)"])
+  }
+
+  /// A request had no valid proof. The log gets a line for each peer and minute, and nothing of what was sent.
+  func noteFailure(of client: IPAddress?) {
+    guard let client else { return logger.warning("no valid secret or signature", metadata: ["peer": "unix"]) }
+    let peer = Self.network(of: client)
+    guard let count = books.withLock({ $0.fail(peer, now: Reactor.now) }) else { return }
+    logger.warning("no valid secret or signature", metadata: ["peer": "\(client)", "count": "\(count)"])
+  }
+
+  private static func network(of client: IPAddress) -> IPNetwork {
+    IPNetwork(containing: client, prefixBits: client.isIPv4 ? 32 : 64)
+  }
+}
