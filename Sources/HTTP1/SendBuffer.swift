@@ -1,12 +1,13 @@
-/// The bytes that wait to be sent, in one allocation that is used again and again.
+/// The bytes that wait to be sent, in one allocation that is used again and again while it is small.
 public struct SendBuffer: Sendable {
   var bytes: [UInt8] = []
   private var sent = 0
 
   /// Above this much, an emptied buffer gives its memory back.
   ///
-  /// 64 KiB: a burst of pipelined answers fits; a single large answer should not stay with an idle connection.
-  private static let keptBytesMax = 64 * 1024
+  /// 1 KiB (1024): the answers to health checks and webhooks fit; whatever an idle connection keeps is multiplied by
+  /// thousands of them.
+  private static let keptBytesMax = 1024
 
   /// How many bytes wait.
   public var count: Int { bytes.count - sent }
