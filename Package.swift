@@ -71,7 +71,7 @@ let package = Package(
 
     // Drivers on the loop.
     layer("HTTP1", [httpTypes]),
-    tests("HTTP1Tests", ["HTTP1", httpTypes]),
+    tests("HTTP1Tests", ["HTTP1", "TestRandomness", httpTypes]),
     layer("HTTPServing", ["HTTP1", "Reactors", "TLSStreams", httpTypes, logging]),
     tests(
       "HTTPServingTests",

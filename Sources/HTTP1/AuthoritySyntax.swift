@@ -1,7 +1,9 @@
-/// The syntax of `uri-host [ ":" port ]` (RFC 9110 section 7.2, RFC 3986 section 3.2).
+/// The syntax of `uri-host [ ":" port ]` (RFC 9110 section 7.2, RFC 3986 section 3.2), as far as a host can be reached
+/// under the name.
 ///
 /// An empty host and user information are refused: the first is invalid for http, the second a phishing device
-/// (RFC 9110 section 4.2.4).
+/// (RFC 9110 section 4.2.4). RFC 3986 would let a name hold delimiters and percent-encoding, which no name in the DNS
+/// does: a comma there is two Host fields joined by a proxy, an encoding a name that the next reader decodes.
 enum AuthoritySyntax {
   static func accepts(_ bytes: Span<UInt8>) -> Bool {
     guard bytes.count > 0 else { return false }
@@ -10,24 +12,18 @@ enum AuthoritySyntax {
     return acceptsName(bytes.extracting(0..<hostEnd)) && acceptsPort(bytes.extracting(hostEnd..<bytes.count))
   }
 
-  /// An IPv6 address in brackets, by its characters: nothing here connects to it.
+  /// An address in brackets: version 6, since no other has a literal.
   private static func acceptsLiteral(_ bytes: Span<UInt8>) -> Bool {
-    guard let end = bytes.firstIndex(of: UInt8(ascii: "]")), end > 2 else { return false }
-    let address = bytes.extracting(1..<end)
-    return address.consists(of: .addressLiteral) && address.firstIndex(of: .colon) != nil
-      && acceptsPort(bytes.extracting(end + 1..<bytes.count))
+    guard let end = bytes.firstIndex(of: UInt8(ascii: "]")) else { return false }
+    return IPv6Syntax.accepts(bytes.extracting(1..<end)) && acceptsPort(bytes.extracting(end + 1..<bytes.count))
   }
 
+  /// Labels separated by dots, none empty; one dot may end the name.
   private static func acceptsName(_ bytes: Span<UInt8>) -> Bool {
-    var index = 0
-    while index < bytes.count {
-      if ByteSet.registeredName.contains(bytes[index]) {
-        index += 1
-      } else if bytes[index] == .percent, PercentEncoding.decodes(bytes, at: index, end: bytes.count) {
-        index += 3
-      } else {
-        return false
-      }
+    var previous = UInt8.dot
+    for index in 0..<bytes.count {
+      guard ByteSet.hostName.contains(bytes[index]), bytes[index] != .dot || previous != .dot else { return false }
+      previous = bytes[index]
     }
     return bytes.count > 0
   }

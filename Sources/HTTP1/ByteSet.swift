@@ -29,13 +29,8 @@ struct ByteSet {
     @inline(__always) get { ByteSet(low: 0xafff_ffd2_0000_0000, high: 0x47ff_fffe_87ff_ffff) }
   }
 
-  /// `reg-name` without `%` (RFC 3986 section 3.2.2).
-  static var registeredName: ByteSet {
-    @inline(__always) get { ByteSet(low: 0x2bff_7fd2_0000_0000, high: 0x47ff_fffe_87ff_fffe) }
-  }
-
-  /// What stands between the brackets of an IPv6 literal.
-  static var addressLiteral: ByteSet {
-    @inline(__always) get { ByteSet(low: 0x07ff_4000_0000_0000, high: 0x0000_007e_0000_007e) }
+  /// `unreserved`: what a `reg-name` holds besides delimiters and encodings (RFC 3986 section 3.2.2).
+  static var hostName: ByteSet {
+    @inline(__always) get { ByteSet(low: 0x03ff_6000_0000_0000, high: 0x47ff_fffe_87ff_fffe) }
   }
 }

@@ -5,16 +5,21 @@ extension ConnectionStateMachine {
   mutating func readHead() -> ConnectionAction {
     do throws(RequestRefusal) {
       let head = try input.withUnread { (bytes) throws(RequestRefusal) in try parser.parse(bytes) }
-      guard let head else { return .read(hasAnswered && input.count == 0 ? .idle : .head) }
+      guard let head else { return awaitHead() }
       return accept(head)
     } catch {
       return refuse(error)
     }
   }
 
+  private mutating func awaitHead() -> ConnectionAction {
+    input.shrink()
+    return .read(hasAnswered && isQuiet ? .idle : .head)
+  }
+
   private mutating func accept(_ head: RequestHead) -> ConnectionAction {
     input.consume(head.byteCount)
-    parser = RequestHeadParser(limits: limits)
+    parser = RequestHeadParser(limits: limits, isSecure: isSecure)
     exchange = Exchange(
       isHead: head.method == .head, version: head.version, isPersistent: head.isPersistent, framing: head.framing,
       expectsContinue: head.expectsContinue)
@@ -60,6 +65,8 @@ extension ConnectionStateMachine {
       return .read(.body)
     }
     phase = .head
+    // The answer was given before the drain and could not say that it was the last.
+    guard !isDraining || !isQuiet else { return close(.drained) }
     return readHead()
   }
 }

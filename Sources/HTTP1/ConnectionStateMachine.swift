@@ -35,6 +35,7 @@ public struct ConnectionStateMachine: Sendable {
   public var output = SendBuffer()
 
   let limits: HTTPLimits
+  let isSecure: Bool
   var phase = Phase.head
   var exchange = Exchange()
   var parser: RequestHeadParser
@@ -44,10 +45,14 @@ public struct ConnectionStateMachine: Sendable {
   var isDraining = false
 
   /// Makes the machine of a connection that was just accepted.
-  public init(limits: HTTPLimits, date: HTTPDate) {
+  ///
+  /// - Parameter isSecure: whether the connection is TLS; without it, an absolute target with the scheme https is
+  ///   answered 421.
+  public init(limits: HTTPLimits, date: HTTPDate, isSecure: Bool = false) {
     self.limits = limits
     self.date = date
-    parser = RequestHeadParser(limits: limits)
+    self.isSecure = isSecure
+    parser = RequestHeadParser(limits: limits, isSecure: isSecure)
   }
 
   /// The connection was accepted.
@@ -71,7 +76,7 @@ public struct ConnectionStateMachine: Sendable {
   /// The peer sends no more; it may still be reading.
   public mutating func peerClosed() -> ConnectionAction {
     switch phase {
-    case .head where input.count == 0, .discarding: close(.peerClosed)
+    case .head where isQuiet, .discarding: close(.peerClosed)
     case .head, .body: refuse(.incomplete)
     case .routing, .handling, .closed: preconditionFailure("peer closed in phase \(phase)")
     }
@@ -80,7 +85,7 @@ public struct ConnectionStateMachine: Sendable {
   /// The time for the stretch being read is over.
   public mutating func deadlinePassed() -> ConnectionAction {
     switch phase {
-    case .head where input.count == 0: close(.idle)
+    case .head where isQuiet: close(.idle)
     case .head, .body: refuse(.timedOut)
     case .discarding: close(.answered)
     case .routing, .handling, .closed: preconditionFailure("deadline passed in phase \(phase)")
@@ -92,9 +97,12 @@ public struct ConnectionStateMachine: Sendable {
   /// - Returns: the close of a connection on which nothing was going on; `nil` if the last action stands.
   public mutating func drainRequested() -> ConnectionAction? {
     isDraining = true
-    guard phase == .head, input.count == 0 else { return nil }
+    guard isQuiet else { return nil }
     return close(.drained)
   }
+
+  /// Whether no request has begun: nothing has arrived, or the empty line that may precede one.
+  var isQuiet: Bool { phase == .head && input.count == parser.bytesBeforeRequest }
 
   mutating func close(_ reason: CloseReason) -> ConnectionAction {
     phase = .closed
@@ -102,7 +110,7 @@ public struct ConnectionStateMachine: Sendable {
   }
 
   mutating func refuse(_ refusal: RequestRefusal) -> ConnectionAction {
-    exchange.isPersistent = false
+    if phase == .head { exchange.isHead = parser.isHead }
     write(refusal.response, closes: true)
     return close(.refused(refusal))
   }

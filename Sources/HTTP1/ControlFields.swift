@@ -64,9 +64,12 @@ struct ControlFields {
   }
 
   /// RFC 9112 section 6.1: chunked must be the last coding and stand once; it is the only one known here.
+  ///
+  /// An empty list element would be skipped in any other field (RFC 9110 section 5.6.1); here it hides the coding from a
+  /// proxy that compares the whole value.
   private mutating func noteCoding(_ value: Span<UInt8>) throws(RequestRefusal) {
     guard !isChunked else { throw .repeatedCoding }
-    var list = TokenList(value)
+    var list = TokenList(value, acceptsEmpty: false)
     var hasUnknown = false
     while let coding = try list.next(in: value, orThrow: .malformedCoding) {
       guard !isChunked else { throw .malformedCoding }

@@ -2,8 +2,9 @@ extension RequestHead {
   /// The request target as sent; only visible ASCII.
   public var target: String { text(targetParts.whole) }
 
-  /// Whether the request is for the server as a whole: `OPTIONS *`.
-  public var isForServer: Bool { targetParts.isAsterisk }
+  /// Whether the request is for the server as a whole: `OPTIONS *`, or OPTIONS with an absolute target that has neither
+  /// path nor query (RFC 9112 section 3.2.4).
+  public var isForServer: Bool { targetParts.isServer }
 
   /// Host and port as the client names this server: from an absolute-form target, else from the Host field; `nil` only
   /// for HTTP/1.0.

@@ -1,9 +1,12 @@
+internal import HTTPTypes
+
 /// Reads one request head from bytes that arrive in pieces, and refuses whatever two readers could read differently.
 ///
 /// Lines are judged as soon as they are complete, so a hopeless request is refused early; all offsets count from the
 /// message's first byte.
 struct RequestHeadParser {
   private let limits: HTTPLimits
+  private let isSecure: Bool
   private var scanner = LineScanner()
   private var hasSkippedEmptyLine = false
   private var requestLine: RequestLine?
@@ -14,7 +17,17 @@ struct RequestHeadParser {
   /// Typical clients send fewer fields than this; one allocation holds them.
   private static let usualFieldCount = 16
 
-  init(limits: HTTPLimits) { self.limits = limits }
+  init(limits: HTTPLimits, isSecure: Bool = false) {
+    self.limits = limits
+    self.isSecure = isSecure
+  }
+
+  /// How many bytes precede the request line as far as they are known: an empty line, or nothing. While no more than
+  /// these have arrived, no request has begun.
+  var bytesBeforeRequest: Int { requestLine == nil ? scanner.lineStart : 0 }
+
+  /// Whether the answer must go without content, as far as the request is known.
+  var isHead: Bool { requestLine?.method == .head }
 
   /// Reads on.
   ///
@@ -24,7 +37,7 @@ struct RequestHeadParser {
     while true {
       switch try scanner.next(in: bytes, bytesMax: lineBytesMax) {
       case .incomplete: return nil
-      case .tooLong: throw requestLine == nil ? .requestLineTooLong : .fieldsTooLarge
+      case .tooLong: throw requestLine == nil ? tooLongLine(bytes) : .fieldsTooLarge
       case .line(let line):
         guard let requestLine else {
           try acceptRequestLine(line, of: bytes)
@@ -42,6 +55,12 @@ struct RequestHeadParser {
     return max(0, limits.fieldBytesMax - (scanner.lineStart - fieldsStart))
   }
 
+  /// RFC 9112 section 3 tells a method that is too long from a target that is.
+  private func tooLongLine(_ bytes: Span<UInt8>) -> RequestRefusal {
+    let methodEnd = bytes.firstIndex(of: .space, from: scanner.lineStart) ?? bytes.count
+    return methodEnd > scanner.lineStart + limits.requestLineBytesMax ? .methodTooLong : .requestLineTooLong
+  }
+
   private mutating func acceptRequestLine(_ line: Range<Int>, of bytes: Span<UInt8>) throws(RequestRefusal) {
     guard !line.isEmpty else {
       // Some old clients end a POST with a line too many; RFC 9112 section 2.2 asks to ignore at least one.
@@ -49,7 +68,10 @@ struct RequestHeadParser {
       hasSkippedEmptyLine = true
       return
     }
-    requestLine = try RequestLine(line, of: bytes)
+    let requestLine = try RequestLine(line, of: bytes)
+    // RFC 9110 section 7.4: an https resource is served over a secured connection only.
+    guard isSecure || !requestLine.target.isHTTPS else { throw .misdirected }
+    self.requestLine = requestLine
     fieldsStart = scanner.lineStart
     fields.reserveCapacity(min(Self.usualFieldCount, limits.fieldCountMax))
   }

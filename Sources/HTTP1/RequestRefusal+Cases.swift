@@ -14,8 +14,11 @@ extension RequestRefusal {
   static var requestLineTooLong: Self { .init(.uriTooLong, "The request line is too long.") }
   static var malformedRequestLine: Self { .init(.badRequest, "The request line is malformed.") }
   static var malformedMethod: Self { .init(.badRequest, "The method is not a token.") }
+  static var methodTooLong: Self { .init(.notImplemented, "The method is longer than any that is supported.") }
   static var connectRefused: Self { .init(.notImplemented, "CONNECT is not supported.") }
   static var malformedTarget: Self { .init(.badRequest, "The request target is malformed.") }
+  static var dotSegment: Self { .init(.badRequest, "The path contains a dot segment.") }
+  static var misdirected: Self { .init(.misdirectedRequest, "An https target needs a secured connection.") }
   static var malformedVersion: Self { .init(.badRequest, "The protocol version is malformed.") }
   static var unsupportedVersion: Self { .init(.httpVersionNotSupported, "Only HTTP/1.1 and HTTP/1.0 are supported.") }
 

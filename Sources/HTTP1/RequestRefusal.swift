@@ -22,7 +22,10 @@ public struct RequestRefusal: Error, Equatable, CustomStringConvertible {
     let json = """
       {"type":"about:blank","title":"\(status.reasonPhrase)","status":\(status.code),"detail":"\(detail)"}
       """
-    let head = ResponseHead(status: status, fields: [.contentType: "application/problem+json"])
+    let fields: HTTPFields = [
+      .contentType: "application/problem+json", .cacheControl: "no-store", .xContentTypeOptions: "nosniff",
+    ]
+    let head = ResponseHead(status: status, fields: fields)
     return PreparedResponse(head, body: Array(json.utf8))
   }
 }

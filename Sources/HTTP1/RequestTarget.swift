@@ -8,23 +8,29 @@ struct RequestTarget {
   let path: Range<Int>
   /// What follows the first question mark.
   let query: Range<Int>?
-  /// Whether the target is `*`, the server as a whole.
-  let isAsterisk: Bool
+  /// Whether the target is the server as a whole: `*`, or of OPTIONS an absolute form without path and query
+  /// (section 3.2.4).
+  let isServer: Bool
+  /// Whether an absolute-form target has the scheme https.
+  let isHTTPS: Bool
 
   init(_ range: Range<Int>, of bytes: Span<UInt8>, isOptions: Bool) throws(RequestRefusal) {
     guard !range.isEmpty else { throw .malformedTarget }
     whole = range
-    isAsterisk = range.count == 1 && bytes[range.lowerBound] == UInt8(ascii: "*")
-    if isAsterisk {
+    if range.count == 1, bytes[range.lowerBound] == UInt8(ascii: "*") {
       guard isOptions else { throw .malformedTarget }
-      (authority, path, query) = (nil, range.upperBound..<range.upperBound, nil)
+      (authority, path, query, isServer, isHTTPS) = (nil, range.upperBound..<range.upperBound, nil, true, false)
       return
     }
-    authority = try Self.authority(range, of: bytes)
+    let authority = try Self.authority(range, of: bytes)
     let pathStart = authority?.upperBound ?? range.lowerBound
     let pathEnd = try Self.end(of: .path, in: bytes, pathStart..<range.upperBound)
     path = pathStart..<pathEnd
     query = pathEnd == range.upperBound ? nil : pathEnd + 1..<range.upperBound
+    isServer = isOptions && path.isEmpty && query == nil
+    isHTTPS = authority.map { $0.lowerBound - range.lowerBound == Self.httpsPrefix.utf8CodeUnitCount } ?? false
+    self.authority = authority
+    guard !DotSegments.occur(in: bytes, path) else { throw .dotSegment }
     try Self.checkQuery(query, after: pathEnd, in: bytes)
   }
 
@@ -32,16 +38,23 @@ struct RequestTarget {
   private static func authority(_ range: Range<Int>, of bytes: Span<UInt8>) throws(RequestRefusal) -> Range<Int>? {
     guard bytes[range.lowerBound] != .slash else { return nil }
     let target = bytes.extracting(range)
-    let scheme: Int
-    switch true {
-    case target.count > 7 && target.extracting(0..<7).equalsIgnoringCase("http://"): scheme = 7
-    case target.count > 8 && target.extracting(0..<8).equalsIgnoringCase("https://"): scheme = 8
-    default: throw .malformedTarget
-    }
+    guard let scheme = schemeLength(target) else { throw .malformedTarget }
     var end = scheme
     while end < target.count, target[end] != .slash, target[end] != .questionMark { end += 1 }
     guard AuthoritySyntax.accepts(target.extracting(scheme..<end)) else { throw .malformedTarget }
     return range.lowerBound + scheme..<range.lowerBound + end
+  }
+
+  private static let httpPrefix: StaticString = "http://"
+  private static let httpsPrefix: StaticString = "https://"
+
+  /// How many bytes precede the authority; `nil` with another scheme.
+  private static func schemeLength(_ target: Span<UInt8>) -> Int? {
+    for prefix in [httpPrefix, httpsPrefix] where target.count > prefix.utf8CodeUnitCount {
+      let length = prefix.utf8CodeUnitCount
+      if target.extracting(0..<length).equalsIgnoringCase(prefix) { return length }
+    }
+    return nil
   }
 
   /// Where the bytes stop belonging to the set; percent signs must begin a valid encoding.

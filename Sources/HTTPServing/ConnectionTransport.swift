@@ -20,6 +20,11 @@ struct ConnectionTransport {
 
   init(_ carrier: Carrier) { self.carrier = carrier }
 
+  /// Whether the bytes travel encrypted from the client to here.
+  var isSecure: Bool {
+    if case .tls = carrier { true } else { false }
+  }
+
   var descriptor: Int32 {
     switch carrier {
     case .plain(let socket): socket.descriptor

@@ -44,7 +44,8 @@ final class HTTPConnection {
   /// The loop is flat: each asynchronous call between here and a wait costs a frame and a look at the executor.
   func serve(on reactor: isolated Reactor) async {
     guard await shakeHands(on: reactor) else { return leave(on: reactor) }
-    var machine = ConnectionStateMachine(limits: service.configuration.limits, date: registry.currentDate())
+    var machine = ConnectionStateMachine(
+      limits: service.configuration.limits, date: registry.currentDate(), isSecure: channel.transport.isSecure)
     var action = machine.opened()
     while true {
       switch action {

@@ -11,8 +11,7 @@ private let subDelimiters = "!$&'()*+,;="
     expect(.token, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789!#$%&'*+-.^_`|~")
     expect(.path, unreserved + subDelimiters + ":@/")
     expect(.query, unreserved + subDelimiters + ":@/?")
-    expect(.registeredName, unreserved + subDelimiters)
-    expect(.addressLiteral, "0123456789abcdefABCDEF:.")
+    expect(.hostName, unreserved)
   }
 
   private func expect(_ set: ByteSet, _ characters: String, sourceLocation: SourceLocation = #_sourceLocation) {

@@ -19,6 +19,8 @@ struct Transcript: Equatable, CustomStringConvertible {
 
 /// Does for a machine what a server's input and output would, answering each request with what was asked.
 struct ConnectionRig {
+  /// A request for this is answered 404 before its content is read.
+  static let missingPath = "/missing"
   static let date = HTTPDate(unixSeconds: 784_111_777)
 
   var machine: ConnectionStateMachine
@@ -78,7 +80,9 @@ struct ConnectionRig {
         return
       case .route(let head):
         request = "\(head.method) \(head.target)"
-        action = machine.routed(bodyBytesMax: bodyBytesMax)
+        action =
+          head.path == Self.missingPath
+          ? machine.answered(ResponseHead(status: .notFound)) : machine.routed(bodyBytesMax: bodyBytesMax)
       case .handle(let body):
         transcript.requests.append(body.isEmpty ? request : "\(request) \(String(decoding: body, as: UTF8.self))")
         action = machine.answered(ResponseHead(status: .ok), body: Array("ok".utf8))

@@ -2,34 +2,48 @@ import Testing
 
 @testable import HTTP1
 
+private let refusedRequests =
+  refusedRequestLines + refusedTargets + refusedFields + refusedHosts + refusedFramings + refusedChunks
+/// Every case of the tables.
+let allCases = acceptedRequests + acceptedContents + refusedRequests + connectionCases
+
 @Suite struct RequestHeadParserTests {
-  @Test("what the rules allow is processed", arguments: acceptedRequests)
+  @Test("what the rules allow is processed", arguments: acceptedRequests + acceptedContents)
   func acceptsValid(_ example: RequestCase) {
-    check(ConnectionRig.run(example.input), example)
+    check(run(example), example)
   }
 
   @Test("what the rules forbid or leave open is refused and closes", arguments: refusedRequests)
   func refusesInvalid(_ example: RequestCase) {
-    let transcript = ConnectionRig.run(example.input)
+    let transcript = run(example)
     check(transcript, example)
     #expect(transcript.sent.contains("\r\nConnection: close\r\n"))
     #expect(transcript.sent.contains("\r\nContent-Type: application/problem+json\r\n"))
   }
 
-  @Test("pieces make no difference", arguments: acceptedRequests + refusedRequests)
+  @Test("requests, answers and the end of the input leave the connection as the rules say", arguments: connectionCases)
+  func keepsConnection(_ example: RequestCase) {
+    check(run(example), example)
+  }
+
+  @Test("pieces make no difference", arguments: allCases)
   func resultIsIndependentOfPieces(_ example: RequestCase) {
-    let bytes = Array(example.input.utf8)
-    let whole = ConnectionRig.run([bytes[...]])
-    let differing = cuts(of: bytes, sampleAbove: 600).first { ConnectionRig.run($0) != whole }
+    let whole = run(example)
+    let differing = cuts(of: Array(example.input.utf8), sampleAbove: 600).first { pieces in
+      ConnectionRig.run(pieces, endsWithClose: example.endsWithClose) != whole
+    }
     #expect(differing == nil)
   }
 
-  @Test(
-    "a request that ends early is refused", arguments: ["G", "GET / HTTP/1.1\r\n", "GET / HTTP/1.1\r\nHost: a\r\n"])
-  func refusesEndInsideHead(_ start: String) {
-    let transcript = ConnectionRig.run([Array(start.utf8)[...]], endsWithClose: true)
-    #expect(transcript.statuses == [400])
-    #expect(transcript.closeReason == .refused(.incomplete))
+  @Test("each rule has its place in an RFC, and no case stands twice")
+  func casesAreNamed() {
+    let counts = Dictionary(allCases.map { ($0.section, 1) }, uniquingKeysWith: +)
+    for (section, count) in counts.sorted(by: { $0.key < $1.key }) { print("RFC \(section): \(count) cases") }
+    print("request cases: \(allCases.count)")
+    #expect(allCases.count >= 300)
+    #expect(counts.keys.filter { $0.wholeMatch(of: /\d{4}-\d+(\.\d+)*/) == nil } == [])
+    #expect(Set(allCases.map(\.rule)).count == allCases.count)
+    #expect(Set(allCases.map { "\($0.endsWithClose) \($0.input)" }).count == allCases.count)
   }
 
   @Test("a request line of exactly the limit is accepted, one byte more is not")
@@ -40,6 +54,24 @@ import Testing
     #expect(ConnectionRig.run("GET /1234567 HTTP/1.1\r\nHost: a\r\n\r\n", limits: limits).statuses == [414])
   }
 
+  @Test("a method that leaves no room for a target is too long")
+  func limitsMethod() {
+    var limits = HTTPLimits()
+    limits.requestLineBytesMax = 20
+    let method = String(repeating: "M", count: 20)
+    #expect(ConnectionRig.run(method + " / HTTP/1.1\r\n", limits: limits).statuses == [414])
+    #expect(ConnectionRig.run(method + "M / HTTP/1.1\r\n", limits: limits).statuses == [501])
+  }
+
+  @Test("an https target is served over a secured connection")
+  func servesHTTPSWhenSecure() throws {
+    let bytes = Array("GET https://b:443/x HTTP/1.1\r\nHost: a\r\n\r\n".utf8)
+    var parser = RequestHeadParser(limits: HTTPLimits(), isSecure: true)
+    #expect(try parser.parse(bytes.span)?.authority == "b:443")
+    parser = RequestHeadParser(limits: HTTPLimits())
+    #expect(throws: RequestRefusal.misdirected) { try parser.parse(bytes.span) }
+  }
+
   @Test("fields of exactly the limit are accepted, one byte more is not")
   func limitsFields() {
     var limits = HTTPLimits()
@@ -48,9 +80,13 @@ import Testing
     #expect(ConnectionRig.run("GET / HTTP/1.1\r\nHost: a\r\nX: y\r\n\r\n", limits: limits).statuses == [200])
   }
 
+  private func run(_ example: RequestCase) -> Transcript {
+    ConnectionRig.run([Array(example.input.utf8)[...]], endsWithClose: example.endsWithClose)
+  }
+
   private func check(_ transcript: Transcript, _ example: RequestCase) {
     #expect(transcript.requests == example.requests)
     #expect(transcript.statuses == example.statuses)
-    #expect((transcript.closeReason == nil) == example.staysOpen)
+    #expect(transcript.closeReason == example.close)
   }
 }
