@@ -1,0 +1,120 @@
+import TestRandomness
+
+@testable import HTTP1
+
+/// A rule that an input has broken.
+struct FuzzFinding: Error, CustomStringConvertible {
+  let rule: String
+  let input: [UInt8]
+
+  /// The input as a literal that can become a regression test.
+  var description: String { "\(rule): \(String(decoding: input, as: UTF8.self).debugDescription) \(input)" }
+}
+
+/// What must hold for every input whatever.
+struct FuzzCheck {
+  private let input: [UInt8]
+  private let whole: FuzzTrace
+
+  /// Runs the input whole, byte by byte and in random pieces, and judges what came of it.
+  @discardableResult
+  static func run(_ input: [UInt8]) throws(FuzzFinding) -> FuzzTrace {
+    let check = FuzzCheck(input: input, whole: FuzzedConnection.run([input[...]]))
+    try check.piecesMakeNoDifference()
+    try check.memoryIsBounded()
+    try check.others(isLenient: false)
+    try check.others(isLenient: true)
+    try check.headsSurviveRewriting()
+    try check.answersAreFramed()
+    return check.whole
+  }
+
+  private func require(_ isTrue: Bool, _ rule: String) throws(FuzzFinding) {
+    guard isTrue else { throw FuzzFinding(rule: rule, input: input) }
+  }
+
+  private func piecesMakeNoDifference() throws(FuzzFinding) {
+    try require(FuzzedConnection.run(input.indices.map { input[$0...$0] }) == whole, "byte by byte differs")
+    // The same input is always cut the same way, so that a finding can be repeated.
+    var generator = SeededGenerator(seed: input.reduce(0xcbf2_9ce4_8422_2325) { ($0 ^ UInt64($1)) &* 0x100_0000_01b3 })
+    for longest in [3, 20, 200] {
+      var pieces: [ArraySlice<UInt8>] = []
+      var rest = input[...]
+      while !rest.isEmpty {
+        let length = Int.random(in: 1...longest, using: &generator)
+        pieces.append(rest.prefix(length))
+        rest = rest.dropFirst(length)
+      }
+      try require(FuzzedConnection.run(pieces) == whole, "pieces up to \(longest) differ")
+    }
+  }
+
+  private func memoryIsBounded() throws(FuzzFinding) {
+    try require(whole.inputBytesMax <= 64 * 1024, "the input takes more than 64 KiB")
+    for request in whole.requests {
+      try require(request.body?.count ?? 0 <= FuzzedConnection.bodyBytesMax, "content is over its limit")
+      try require(request.head.byteCount <= 1024, "a head is over its limits")
+    }
+  }
+
+  /// What was accepted is read the same by another reader.
+  private func others(isLenient: Bool) throws(FuzzFinding) {
+    guard !whole.requests.isEmpty else { return }
+    let others = ReferenceReader.requests(in: input, isLenient: isLenient)
+    try require(others.count >= whole.requests.count, "another reader sees fewer requests (lenient: \(isLenient))")
+    for (request, other) in zip(whole.requests, others) {
+      let fields = request.head.fieldLines.flatMap { line in
+        [request.head.bytes[line.name].map(\.lowercased), Array(request.head.bytes[line.value])]
+      }
+      try require(
+        Array(request.head.method.rawValue.utf8) == other.method && Array(request.head.target.utf8) == other.target
+          && fields == other.fields && (request.body == nil || request.body == other.body),
+        "another reader sees another request (lenient: \(isLenient))")
+    }
+  }
+
+  /// A head written anew from its parts means the same.
+  private func headsSurviveRewriting() throws(FuzzFinding) {
+    for head in whole.requests.map(\.head) {
+      var bytes = Array("\(head.method) \(head.target) HTTP/\(head.version == .http10 ? "1.0" : "1.1")\r\n".utf8)
+      for line in head.fieldLines { bytes += head.bytes[line.name] + [0x3a] + head.bytes[line.value] + [0x0d, 0x0a] }
+      bytes += [0x0d, 0x0a]
+      var parser = RequestHeadParser(limits: FuzzedConnection.limits)
+      let again = try? parser.parse(bytes.span)
+      try require(
+        again?.method == head.method && again?.target == head.target && again?.path == head.path
+          && again?.query == head.query && again?.authority == head.authority && again?.framing == head.framing
+          && again?.isPersistent == head.isPersistent && again?.expectsContinue == head.expectsContinue
+          && again?.fieldLines.count == head.fieldLines.count, "a head written anew is another")
+    }
+  }
+
+  /// One answer for each request and perhaps a refusal; the last alone says that it is the last.
+  private func answersAreFramed() throws(FuzzFinding) {
+    let isHead = whole.requests.map { $0.head.method == .head }
+    guard let responses = answers(isHead) else { throw FuzzFinding(rule: "answers are not framed", input: input) }
+    let finals = responses.filter { $0.status >= 200 }
+    var expected = whole.requests.count
+    if case .refused = whole.close, whole.requests.last?.body != nil || whole.requests.isEmpty || isEarly {
+      expected += 1
+    }
+    try require(finals.count == expected, "\(finals.count) answers instead of \(expected)")
+    try require(!responses.dropLast().contains(where: \.isClosing), "an answer follows the last one")
+    try require((responses.last?.isClosing ?? false) == (whole.close != .peerClosed), "the last answer does not say so")
+  }
+
+  /// A request that is refused in its head may be HEAD, which is not told.
+  private func answers(_ isHead: [Bool]) -> [ResponseReader.Response]? {
+    ResponseReader.responses(in: whole.sent, isHead: isHead)
+      ?? (input.split(separator: Array("HEAD ".utf8)).count > 1 || input.starts(with: Array("HEAD ".utf8))
+        ? ResponseReader.responses(in: whole.sent, isHead: isHead + [true]) : nil)
+  }
+
+  /// Whether the last request that was seen was answered before its content was read.
+  private var isEarly: Bool {
+    guard let last = whole.requests.last, last.body == nil else { return false }
+    if last.head.withPathBytes({ $0.hasPrefix(FuzzedConnection.missingPrefix) }) { return true }
+    if case .length(let length) = last.head.framing { return length > FuzzedConnection.bodyBytesMax }
+    return false
+  }
+}

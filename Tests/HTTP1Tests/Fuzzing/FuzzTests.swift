@@ -1,0 +1,34 @@
+import Foundation
+import TestRandomness
+import Testing
+
+@testable import HTTP1
+
+/// Inputs of a generator and its damaged offspring, against everything that must hold for every input.
+///
+/// `FUZZ_SEED` (default: the time) repeats a run, `FUZZ_INPUTS` (default: 1500) makes it longer. The same check runs under
+/// libFuzzer by `Tests/HTTP1Fuzzing/fuzz.sh`.
+@Suite struct FuzzTests {
+  private static let environment = ProcessInfo.processInfo.environment
+
+  @Test("no input breaks a rule")
+  func holdsForGenerated() throws {
+    let seed = Self.environment["FUZZ_SEED"].flatMap(UInt64.init) ?? UInt64(Date().timeIntervalSince1970)
+    let count = Self.environment["FUZZ_INPUTS"].flatMap(Int.init) ?? 1500
+    print("FUZZ_SEED=\(seed) FUZZ_INPUTS=\(count)")
+    var source = FuzzSource(seed: seed, seeds: seeds)
+    var accepted = 0
+    for _ in 0..<count { accepted += try FuzzCheck.run(source.next()).requests.count }
+    print("fuzzing: \(count) inputs, \(accepted) requests accepted")
+    #expect(accepted > count / 10, "the generator no longer makes requests")
+  }
+
+  @Test("no case of the tables breaks a rule, and no input that once did")
+  func holdsForKnown() throws {
+    for input in seeds { try FuzzCheck.run(input) }
+  }
+
+  private var seeds: [[UInt8]] {
+    fuzzCorpus.map { Array($0.utf8) } + allCases.map { Array($0.input.utf8) }.filter { $0.count < 2000 }
+  }
+}
