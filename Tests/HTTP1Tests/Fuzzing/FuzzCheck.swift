@@ -1,3 +1,4 @@
+import HTTPTypes
 import TestRandomness
 
 @testable import HTTP1
