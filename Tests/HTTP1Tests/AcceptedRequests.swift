@@ -90,7 +90,7 @@ private let acceptedHosts: [RequestCase] = [
   .accepted("3986-3.2.2 final dot", fields: "Host: a.example."),
   .accepted("3986-3.2.2 literal", fields: "Host: [::1]:80"),
   .accepted("3986-3.2.2 literal alone", fields: "Host: [2001:db8::1]"),
-  .accepted("3986-3.2.2 no address", fields: "Host: [::]"),
+  .accepted("3986-3.2.2 the unspecified address", fields: "Host: [::]"),
   .accepted("3986-3.2.2 eight groups", fields: "Host: [1:2:3:4:5:6:7:8]"),
   .accepted("3986-3.2.2 seven and a gap", fields: "Host: [1:2:3:4:5:6:7::]"),
   .accepted("3986-3.2.2 gap and seven", fields: "Host: [::2:3:4:5:6:7:8]"),
