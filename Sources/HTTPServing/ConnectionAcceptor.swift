@@ -3,7 +3,7 @@ internal import Logging
 internal import Reactors
 internal import TLSStreams
 
-/// Accepts the connections of one reactor and starts a task for each, or turns them away.
+/// Accepts the connections of one reactor, or turns them away.
 ///
 /// Nobody is left waiting in the kernel's queue: when the service is full, or the process has no descriptors left, a
 /// connection is accepted, told so and closed.
@@ -91,28 +91,19 @@ final class ConnectionAcceptor {
     case .admitted, .reserved: break
     }
     if peer != nil { connected.disableDelay() }
-    guard let channel = makeChannel(connected, on: reactor) else { return service.census.leave(counted, admission) }
-    registry.add(channel, on: reactor)
-    let connection = HTTPConnection(channel, peer: peer, admission: admission, registry: registry, service: service)
-    reactor.start { [service] in
-      await connection.serve(on: reactor)
+    do {
+      let connection = HTTPConnection(
+        try transport(connected), peer: peer, admission: admission, registry: registry, service: service)
+      try connection.open(on: reactor)
+    } catch {
       service.census.leave(counted, admission)
+      service.logger.warning("connection cannot be served", metadata: ["error": "\(error)"])
     }
   }
 
-  private func makeChannel(_ connected: Socket, on reactor: isolated Reactor) -> ConnectionChannel? {
-    do {
-      let carrier: ConnectionTransport.Carrier
-      if let tls {
-        carrier = .tls(try TLSStream.serve(over: connected, context: tls))
-      } else {
-        carrier = .plain(connected)
-      }
-      return try ConnectionChannel(ConnectionTransport(carrier), on: reactor)
-    } catch {
-      service.logger.warning("connection cannot be served", metadata: ["error": "\(error)"])
-      return nil
-    }
+  private func transport(_ connected: Socket) throws(TLSError) -> ConnectionTransport {
+    guard let tls else { return ConnectionTransport(.plain(connected)) }
+    return ConnectionTransport(.tls(try TLSStream.serve(over: connected, context: tls)))
   }
 
   /// Answers without a wait, and closes. A peer that expects TLS only sees the close: a handshake is what there is no room

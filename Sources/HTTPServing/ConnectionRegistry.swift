@@ -20,7 +20,7 @@ final class ConnectionRegistry {
 
   let clock: SweepClock
   private(set) var drainStage = DrainStage.serving
-  private var channels: [ConnectionChannel] = []
+  private var connections: [HTTPConnection] = []
   private var isSweeping = false
   private let emptied = Signal()
   private var date = HTTPDate(unixSeconds: time(nil))
@@ -29,7 +29,7 @@ final class ConnectionRegistry {
 
   init(_ configuration: HTTPServiceConfiguration) { clock = SweepClock(configuration.timeouts) }
 
-  var count: Int { channels.count }
+  var count: Int { connections.count }
 
   /// The present second, formatted once for all connections.
   func currentDate() -> HTTPDate {
@@ -38,27 +38,32 @@ final class ConnectionRegistry {
     return date
   }
 
-  func add(_ channel: ConnectionChannel, on reactor: isolated Reactor) {
-    channel.index = channels.count
-    channels.append(channel)
-    if drainStage > .serving { channel.drain(on: reactor) }
+  func add(_ connection: HTTPConnection, on reactor: isolated Reactor) {
+    connection.index = connections.count
+    connections.append(connection)
+    connection.isDraining = drainStage > .serving
     guard !isSweeping else { return }
     isSweeping = true
     reactor.schedule(after: clock.interval, self)
   }
 
   /// Puts the last connection in the removed one's place.
-  func remove(_ channel: ConnectionChannel, on reactor: isolated Reactor) {
-    channels.swapAt(channel.index, channels.count - 1)
-    channels[channel.index].index = channel.index
-    channels.removeLast()
-    if channels.isEmpty { emptied.signal(on: reactor) }
+  func remove(_ connection: HTTPConnection, on reactor: isolated Reactor) {
+    connections.swapAt(connection.index, connections.count - 1)
+    connections[connection.index].index = connection.index
+    connections.removeLast()
+    if connections.isEmpty { emptied.signal(on: reactor) }
   }
 
   /// Comes a stage nearer to the end; connections that wait are told.
   func drain(to stage: DrainStage, on reactor: isolated Reactor) {
     drainStage = stage
-    for channel in channels { channel.drain(on: reactor) }
+    forEach { $0.drain(on: reactor) }
+  }
+
+  /// Backwards, because each may remove itself, which moves one that was visited already into its place.
+  private func forEach(_ body: (HTTPConnection) -> Void) {
+    for index in connections.indices.reversed() { body(connections[index]) }
   }
 
   /// Whether a connection that waits here, and on which nothing has begun, is to close.
@@ -68,22 +73,22 @@ final class ConnectionRegistry {
 
   /// - Returns: whether all connections were closed in time.
   func waitUntilEmpty(for limit: Duration, on reactor: isolated Reactor) async -> Bool {
-    while !channels.isEmpty {
-      guard await emptied.wait(for: limit, on: reactor) else { return channels.isEmpty }
+    while !connections.isEmpty {
+      guard await emptied.wait(for: limit, on: reactor) else { return connections.isEmpty }
     }
     return true
   }
 
   func abort(on reactor: isolated Reactor) {
-    for channel in channels { channel.abort(on: reactor) }
+    forEach { $0.abort(on: reactor) }
   }
 }
 
 extension ConnectionRegistry: TimerHandler {
   func timerFired(_ timer: TimerToken, on reactor: isolated Reactor) {
     sweeps += 1
-    for channel in channels { channel.sweep(sweeps, on: reactor) }
-    isSweeping = !channels.isEmpty
+    forEach { $0.sweep(on: reactor) }
+    isSweeping = !connections.isEmpty
     if isSweeping { reactor.schedule(after: clock.interval, self) }
   }
 }

@@ -8,53 +8,55 @@ extension HTTPConnection {
   /// 256 KiB: what a fast client has already on its way when it is refused.
   private static let lingeringBytesMax = 256 * 1024
 
-  func close(_ reason: CloseReason, _ machine: inout ConnectionStateMachine, on reactor: isolated Reactor) async {
+  func close(_ reason: CloseReason, on reactor: isolated Reactor) {
     if case .refused(let refusal) = reason {
       service.logger.debug("request refused", metadata: ["reason": "\(refusal)", "peer": "\(peerText)"])
     }
-    if await flush(&machine, on: reactor), reason.lingers { await linger(on: reactor) }
-    leave(on: reactor)
+    let next = reason.lingers ? Next.linger : .leave
+    guard send(then: next, on: reactor) else { return }
+    if reason.lingers { beginLinger(on: reactor) } else { leave(on: reactor) }
   }
 
   /// Whom the log names.
   var peerText: String { peer?.description ?? "unix" }
 
-  /// Closes at once.
+  /// Closes at once. A handler that is running keeps its task, and its answer goes nowhere.
   func leave(on reactor: isolated Reactor) {
+    if case .closed = phase { return }
+    phase = .closed
     endRequest()
     channel.transport.prepareToClose()
     channel.close(on: reactor)
-    registry.remove(channel, on: reactor)
+    registry.remove(self, on: reactor)
+    service.census.leave(countedPeer, admission)
   }
 
   /// Reads on after the last answer: closing with unread bytes would reset the connection, and a reset can destroy the
   /// answer before the peer has read it (RFC 9112 section 9.6).
-  private func linger(on reactor: isolated Reactor) async {
-    let deadline = registry.sweeps + registry.clock.linger
-    guard await shutDownWriting(until: deadline, on: reactor) else { return }
-    var remaining = Self.lingeringBytesMax
-    while remaining > 0 {
-      if !channel.transport.hasBufferedInput {
-        switch await channel.wait(for: channel.transport.readInterest, until: deadline, on: reactor) {
-        case .drain: continue
-        case .deadline, .abort: return
-        case .ready: break
-        }
-      }
-      guard let count = discard() else { return }
-      remaining -= count
-    }
+  func beginLinger(on reactor: isolated Reactor) {
+    deadline = registry.sweeps + registry.clock.linger
+    phase = .finishing
+    finish(on: reactor)
   }
 
-  /// - Returns: false if the peer took too long to accept what went before.
-  private func shutDownWriting(until deadline: Int, on reactor: isolated Reactor) async -> Bool {
-    while let interest = channel.transport.shutDownWriting() {
-      switch await channel.wait(for: interest, until: deadline, on: reactor) {
-      case .ready, .drain: continue
-      case .deadline, .abort: return false
-      }
-    }
-    return true
+  /// Tells the peer that nothing more will be written.
+  func finish(on reactor: isolated Reactor) {
+    if let interest = channel.transport.shutDownWriting() { return wait(for: interest, until: deadline, on: reactor) }
+    phase = .lingering(bytesLeft: Self.lingeringBytesMax)
+    guard !channel.transport.hasBufferedInput else { return linger(Self.lingeringBytesMax, on: reactor) }
+    wait(for: channel.transport.readInterest, until: deadline, on: reactor)
+  }
+
+  /// Throws away what has come.
+  func linger(_ bytesLeft: Int, on reactor: isolated Reactor) {
+    var bytesLeft = bytesLeft
+    repeat {
+      guard let count = discard() else { return leave(on: reactor) }
+      bytesLeft -= count
+    } while bytesLeft > 0 && channel.transport.hasBufferedInput
+    guard bytesLeft > 0 else { return leave(on: reactor) }
+    phase = .lingering(bytesLeft: bytesLeft)
+    wait(for: channel.transport.readInterest, until: deadline, on: reactor)
   }
 
   /// - Returns: how many bytes were thrown away; `nil` at the end.

@@ -1,26 +1,19 @@
+internal import HTTP1
 internal import Logging
 internal import Reactors
 internal import TLSStreams
 
 extension HTTPConnection {
-  /// Makes a TLS connection secure; nothing to do for a plain one.
-  ///
-  /// - Returns: false if it cannot be served.
-  func shakeHands(on reactor: isolated Reactor) async -> Bool {
-    guard case .tls(let stream) = channel.transport.carrier else { return true }
-    let deadline = registry.sweeps + registry.clock.handshake
+  /// Goes on making a TLS connection secure; a plain one has begun.
+  func shakeHands(on reactor: isolated Reactor) {
+    guard case .tls(let stream) = channel.transport.carrier else { return perform(machine.opened(), on: reactor) }
     do throws(TLSError) {
-      while let interest = try stream.continueHandshake() {
-        var wake = await channel.wait(for: interest, until: deadline, on: reactor)
-        // Its client has been told of no end, so it is let in before the connection drains like any other.
-        while wake == .drain { wake = await channel.wait(for: interest, until: deadline, on: reactor) }
-        guard wake == .ready else { return false }
-      }
-      channel.transport.noteBufferedInput()
-      return true
+      if let interest = try stream.continueHandshake() { return wait(for: interest, until: deadline, on: reactor) }
     } catch {
       service.logger.debug("TLS handshake failed", metadata: ["peer": "\(peerText)", "error": "\(error)"])
-      return false
+      return leave(on: reactor)
     }
+    channel.transport.noteBufferedInput()
+    perform(machine.opened(), on: reactor)
   }
 }

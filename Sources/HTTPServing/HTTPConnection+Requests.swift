@@ -2,32 +2,53 @@ internal import HTTP1
 internal import Reactors
 
 extension HTTPConnection {
-  func route(_ head: RequestHead, _ machine: inout ConnectionStateMachine) -> ConnectionAction {
+  func route(_ head: RequestHead) -> ConnectionAction {
     stretch = nil
     requestsLeft -= 1
     let (client, isWelcome) = beginRequest(head)
-    guard isWelcome else { return answer(HTTPServerResponse(Overload.clientFull), &machine) }
+    guard isWelcome else { return answer(HTTPServerResponse(Overload.clientFull)) }
     switch service.judge(head, from: client) {
     case .process(let request, _) where admission == .reserved && !request.route.isHealthCheck:
-      return answer(HTTPServerResponse(Overload.serviceFull), &machine)
+      return answer(HTTPServerResponse(Overload.serviceFull))
     case .process(let request, let bodyBytesMax):
       self.request = request
       return machine.routed(bodyBytesMax: bodyBytesMax)
     case .answer(let response):
-      return answer(response, &machine)
+      return answer(response)
     }
   }
 
-  func takeRequest() -> PendingRequest {
+  /// Has the complete request handled.
+  ///
+  /// - Returns: what comes of the answer; nil when it takes a while.
+  func handle(_ body: [UInt8], on reactor: isolated Reactor) -> ConnectionAction? {
     guard let pending = request.take() else { preconditionFailure("a request is complete that was not routed") }
-    return pending
+    let request = pending.completed(body)
+    switch pending.route.handler {
+    case .immediate(let handler):
+      return answer(service.respond(to: request, handler, on: reactor))
+    case .suspending(let handler):
+      // The answers to earlier requests of a pipeline need not wait for this one.
+      if !machine.output.isEmpty { write() }
+      phase = .handling
+      reactor.start {
+        let response = await self.service.respond(to: request, handler, on: reactor)
+        self.handled(response, on: reactor)
+      }
+      return nil
+    }
   }
 
-  func answer(_ response: HTTPServerResponse, _ machine: inout ConnectionStateMachine) -> ConnectionAction {
-    endRequest()
+  private func handled(_ response: HTTPServerResponse, on reactor: isolated Reactor) {
+    guard case .handling = phase else { return }
     machine.date = registry.currentDate()
+    perform(answer(response), on: reactor)
+  }
+
+  private func answer(_ response: HTTPServerResponse) -> ConnectionAction {
+    endRequest()
     // While a request is processed the machine only takes note, and this answer is the last.
-    if channel.isDraining || requestsLeft <= 0 { _ = machine.drainRequested() }
+    if isDraining || requestsLeft <= 0 { _ = machine.drainRequested() }
     return switch response.content {
     case .plain(let head, let body): machine.answered(head, body: body)
     case .prepared(let prepared): machine.answered(prepared)

@@ -4,30 +4,27 @@ internal import Reactors
 // Input and output.
 
 extension HTTPConnection {
-  /// A connection that is to close is read once more: a request that has come by now is answered.
+  /// Sends what waits, then waits for the peer.
   ///
-  /// - Returns: what to do instead of waiting; `nil` to wait for the peer.
-  func prepareToRead(_ stretch: ReadStretch, _ machine: inout ConnectionStateMachine) -> ConnectionAction? {
+  /// - Returns: what to do without a wait.
+  func read(_ stretch: ReadStretch, on reactor: isolated Reactor) -> ConnectionAction? {
+    guard send(then: .perform(.read(stretch)), on: reactor) else { return nil }
     begin(stretch)
-    guard registry.closesQuiet(stretch) else { return nil }
-    let action = receive(stretch, &machine)
-    guard case .read(let next) = action, next == stretch else { return action }
-    return machine.drainRequested()
-  }
-
-  func read(
-    _ stretch: ReadStretch, after wake: ConnectionChannel.Wake, _ machine: inout ConnectionStateMachine
-  ) -> ConnectionAction {
-    machine.date = registry.currentDate()
-    return switch wake {
-    case .ready: receive(stretch, &machine)
-    case .deadline: machine.deadlinePassed()
-    case .drain: .read(stretch)
-    case .abort: .close(.drained)
+    if registry.closesQuiet(stretch) {
+      // Read once more: a request that has come by now is answered.
+      let action = receive(stretch)
+      guard action.isRead(of: stretch) else { return action }
+      if let close = machine.drainRequested() { return close }
     }
+    guard !channel.transport.hasBufferedInput else { return receive(stretch) }
+    phase = .reading(stretch)
+    wait(for: channel.transport.readInterest, until: endOfStretch, on: reactor)
+    return nil
   }
 
-  private func receive(_ stretch: ReadStretch, _ machine: inout ConnectionStateMachine) -> ConnectionAction {
+  /// Reads once, and has the machine look at it.
+  func receive(_ stretch: ReadStretch) -> ConnectionAction {
+    machine.date = registry.currentDate()
     var outcome = TransportRead.wouldBlock
     _ = machine.receive { space in
       outcome = channel.transport.read(into: space)
@@ -43,35 +40,28 @@ extension HTTPConnection {
     }
   }
 
-  /// Tries one write, which usually takes everything.
+  /// Sends what waits, usually in one write.
   ///
+  /// - Parameter next: what comes later when the peer does not take everything now.
   /// - Returns: whether nothing is left.
-  func sendAtOnce(_ machine: inout ConnectionStateMachine) -> Bool {
-    if !machine.output.isEmpty { _ = write(&machine) }
-    return machine.output.isEmpty
-  }
-
-  /// Sends all that waits.
-  ///
-  /// - Returns: false if the peer took too long or is gone.
-  func flush(_ machine: inout ConnectionStateMachine, on reactor: isolated Reactor) async -> Bool {
-    let deadline = registry.sweeps + registry.clock.write
+  func send(then next: Next, on reactor: isolated Reactor) -> Bool {
     while !machine.output.isEmpty {
-      switch write(&machine) {
+      switch write() {
       case .bytes: continue
-      case .failed: return false
-      case .wouldBlock: break
+      case .failed:
+        leave(on: reactor)
+        return false
+      case .wouldBlock:
+        waitToSend(then: next, on: reactor)
+        return false
       }
-      let interest = channel.transport.writeInterest
-      var wake = await channel.wait(for: interest, until: deadline, on: reactor)
-      // The answer in flight still goes out; `isDraining` stays set for what comes after.
-      while wake == .drain { wake = await channel.wait(for: interest, until: deadline, on: reactor) }
-      guard wake == .ready else { return false }
     }
     return true
   }
 
-  private func write(_ machine: inout ConnectionStateMachine) -> TransportWrite {
+  /// Tries one write.
+  @discardableResult
+  func write() -> TransportWrite {
     var outcome = TransportWrite.wouldBlock
     machine.output.send { bytes in
       outcome = channel.transport.write(bytes)
@@ -81,22 +71,42 @@ extension HTTPConnection {
     return outcome
   }
 
-  /// Sets the deadline of a stretch at its beginning, so that bytes that trickle in do not move it. That of content moves
-  /// with what arrives, as far as its rate allows.
-  private func begin(_ stretch: ReadStretch) {
-    if stretch != self.stretch {
-      self.stretch = stretch
-      stretchStart = registry.sweeps
-      stretchBytes = 0
-    }
-    deadline = stretchStart + sweeps(for: stretch)
+  /// Has the reactor call when the socket is ready, or at the latest at the sweep `deadline`.
+  func wait(for interest: Interest, until deadline: Int, on reactor: isolated Reactor) {
+    self.deadline = deadline
+    if !channel.watch(for: interest, on: reactor) { leave(on: reactor) }
   }
 
-  private func sweeps(for stretch: ReadStretch) -> Int {
-    switch stretch {
-    case .head: admission == .reserved ? registry.clock.reserve : registry.clock.head
-    case .body: registry.clock.body(afterReceiving: stretchBytes)
-    case .idle: registry.clock.idle
+  /// The time for sending begins with the first byte that the peer does not take.
+  private func waitToSend(then next: Next, on reactor: isolated Reactor) {
+    var end = registry.sweeps + registry.clock.write
+    if case .sending = phase { end = deadline }
+    phase = .sending(then: next)
+    wait(for: channel.transport.writeInterest, until: end, on: reactor)
+  }
+
+  /// Notes a stretch at its beginning, so that bytes that trickle in do not move its end.
+  private func begin(_ stretch: ReadStretch) {
+    guard stretch != self.stretch else { return }
+    self.stretch = stretch
+    stretchStart = registry.sweeps
+    stretchBytes = 0
+  }
+
+  /// That of content moves with what arrives, as far as its rate allows.
+  var endOfStretch: Int {
+    let clock = registry.clock
+    return switch stretch {
+    case .head: stretchStart + (admission == .reserved ? clock.reserve : clock.head)
+    case .body: stretchStart + clock.body(afterReceiving: stretchBytes)
+    case .idle, nil: stretchStart + clock.idle
     }
+  }
+}
+
+extension ConnectionAction {
+  /// Whether nothing has come of a read.
+  func isRead(of stretch: ReadStretch) -> Bool {
+    if case .read(stretch) = self { true } else { false }
   }
 }

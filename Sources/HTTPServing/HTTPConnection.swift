@@ -3,25 +3,51 @@ internal import Reactors
 
 /// Does what the state machine of one connection orders: reads, writes, calls handlers. Decides nothing about the protocol.
 ///
-/// One task runs it from accept to close, on the reactor that accepted.
+/// It is called by its reactor, from accept to close, and waits for nothing itself: a task of its own, with the memory of
+/// its stack, would cost an idle connection more than everything else, and a busy one two switches for each request.
 final class HTTPConnection {
-  /// Above this much waiting output, a pipelining peer is first made to take it.
-  ///
-  /// 64 KiB: some hundred answers in one write; more gains nothing.
-  private static let outputBytesMax = 64 * 1024
+  /// What the next event is for.
+  enum Phase {
+    case shakingHands
+    case reading(ReadStretch)
+    /// What waits is sent first.
+    case sending(then: Next)
+    /// A task of the handler's runs.
+    case handling
+    /// The last answer is sent; the peer is told so.
+    case finishing
+    /// The peer may still send.
+    case lingering(bytesLeft: Int)
+    case closed
+  }
 
-  let channel: ConnectionChannel
+  /// What comes when nothing is left to be sent.
+  enum Next {
+    case perform(ConnectionAction)
+    case linger
+    case leave
+  }
+
   let registry: ConnectionRegistry
   let service: ServiceContext
   /// Who has connected; nil over a Unix socket.
   let peer: IPAddress?
   let admission: ConnectionCensus.Admission
+  /// Whom it is counted for; nil for a peer that may have any number.
+  let countedPeer: IPAddress?
+  var channel: ConnectionChannel
+  var machine: ConnectionStateMachine
+  var phase = Phase.shakingHands
+  /// Where the registry keeps it.
+  var index = 0
+  /// Whether the service has asked for its end.
+  var isDraining = false
   var stretch: ReadStretch?
   /// When the present stretch of reading has begun, in sweeps of the registry.
   var stretchStart = 0
   /// What has arrived in it.
   var stretchBytes = 0
-  /// When it is to be over.
+  /// The sweep at which the present phase is to be over.
   var deadline = 0
   /// What is left of the requests this connection may carry.
   var requestsLeft: Int
@@ -30,45 +56,50 @@ final class HTTPConnection {
   var countedClient: IPAddress?
 
   init(
-    _ channel: ConnectionChannel, peer: IPAddress?, admission: ConnectionCensus.Admission,
+    _ transport: ConnectionTransport, peer: IPAddress?, admission: ConnectionCensus.Admission,
     registry: ConnectionRegistry, service: ServiceContext
   ) {
-    self.channel = channel
+    channel = ConnectionChannel(transport)
+    machine = ConnectionStateMachine(
+      limits: service.configuration.limits, date: registry.currentDate(), isSecure: transport.isSecure)
     self.peer = peer
     self.admission = admission
+    countedPeer = service.configuration.proxies.trusts(peer) ? nil : peer
     self.registry = registry
     self.service = service
     requestsLeft = admission == .reserved ? 1 : service.configuration.connections.requestsMax
   }
 
-  /// The loop is flat: each asynchronous call between here and a wait costs a frame and a look at the executor.
-  func serve(on reactor: isolated Reactor) async {
-    guard await shakeHands(on: reactor) else { return leave(on: reactor) }
-    var machine = ConnectionStateMachine(
-      limits: service.configuration.limits, date: registry.currentDate(), isSecure: channel.transport.isSecure)
-    var action = machine.opened()
-    while true {
-      switch action {
-      case .read(let stretch):
-        if !sendAtOnce(&machine), await !flush(&machine, on: reactor) {
-          action = .close(.peerClosed)
-        } else if let close = prepareToRead(stretch, &machine) {
-          action = close
-        } else if channel.transport.hasBufferedInput {
-          action = read(stretch, after: .ready, &machine)
-        } else {
-          let wake = await channel.wait(for: channel.transport.readInterest, until: deadline, on: reactor)
-          action = read(stretch, after: wake, &machine)
-        }
-      case .route(let head):
-        action = route(head, &machine)
-      case .handle(let body):
-        let response = await service.respond(to: takeRequest(), body: body, on: reactor)
-        if machine.output.count > Self.outputBytesMax { _ = await flush(&machine, on: reactor) }
-        action = answer(response, &machine)
-      case .close(let reason):
-        return await close(reason, &machine, on: reactor)
-      }
+  /// Begins to serve. The reactor and the registry keep the connection alive until it closes.
+  func open(on reactor: isolated Reactor) throws(SystemError) {
+    try channel.open(self, on: reactor)
+    registry.add(self, on: reactor)
+    deadline = registry.sweeps + registry.clock.handshake
+    shakeHands(on: reactor)
+  }
+
+  /// Goes on until there is something to wait for.
+  func perform(_ first: ConnectionAction, on reactor: isolated Reactor) {
+    var action = first
+    while let next = step(action, on: reactor) { action = next }
+  }
+
+  /// - Returns: what comes next; nil when an event will tell.
+  private func step(_ action: ConnectionAction, on reactor: isolated Reactor) -> ConnectionAction? {
+    switch action {
+    case .read(let stretch): return read(stretch, on: reactor)
+    case .route(let head):
+      let mayGoOn = machine.output.count <= Self.outputBytesMax || send(then: .perform(action), on: reactor)
+      return mayGoOn ? route(head) : nil
+    case .handle(let body): return handle(body, on: reactor)
+    case .close(let reason):
+      close(reason, on: reactor)
+      return nil
     }
   }
+
+  /// Above this much waiting output, a pipelining peer is first made to take it.
+  ///
+  /// 64 KiB: some hundred answers in one write; more gains nothing.
+  private static let outputBytesMax = 64 * 1024
 }

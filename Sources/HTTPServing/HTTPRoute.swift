@@ -7,11 +7,19 @@ public import Reactors
 /// same connection is not begun before this one is answered.
 public typealias HTTPHandler = @Sendable (HTTPServerRequest, isolated Reactor) async throws -> HTTPServerResponse
 
+/// Answers a request that needs no wait: without a task of its own, so the cheapest way; the same otherwise.
+public typealias HTTPImmediateHandler = @Sendable (HTTPServerRequest, isolated Reactor) throws -> HTTPServerResponse
+
 /// Looks at a request's client before the content is read; what it returns is the answer, and nil lets the request in.
 public typealias HTTPAdmission = @Sendable (IPAddress?) -> ProblemDetails?
 
 /// What is known of a method at a path pattern. An object, so that a match hands out a reference.
 final class HTTPRoute: Sendable {
+  enum Handler: Sendable {
+    case immediate(HTTPImmediateHandler)
+    case suspending(HTTPHandler)
+  }
+
   let method: HTTPRequest.Method
   let pattern: String
   let parameterNames: [String]
@@ -22,11 +30,11 @@ final class HTTPRoute: Sendable {
   /// Whether it is answered even when the service is full.
   let isHealthCheck: Bool
   let admission: HTTPAdmission?
-  let handler: HTTPHandler
+  let handler: Handler
 
   init(
     method: HTTPRequest.Method, pattern: String, parameterNames: [String], mediaTypes: [String], bodyBytesMax: Int?,
-    isHealthCheck: Bool, admission: HTTPAdmission?, handler: @escaping HTTPHandler
+    isHealthCheck: Bool, admission: HTTPAdmission?, handler: Handler
   ) {
     self.method = method
     self.pattern = pattern

@@ -26,6 +26,21 @@ public struct HTTPRoutes: Sendable {
     _ method: HTTPRequest.Method, _ pattern: String, mediaTypes: [String] = [], bodyBytesMax: Int? = nil,
     isHealthCheck: Bool = false, admission: HTTPAdmission? = nil, handler: @escaping HTTPHandler
   ) {
+    insert(method, pattern, mediaTypes, bodyBytesMax, isHealthCheck, admission, .suspending(handler))
+  }
+
+  /// Adds a route whose answer needs no wait; see the other `add`.
+  public mutating func add(
+    _ method: HTTPRequest.Method, _ pattern: String, isHealthCheck: Bool = false,
+    immediate: @escaping HTTPImmediateHandler
+  ) {
+    insert(method, pattern, [], nil, isHealthCheck, nil, .immediate(immediate))
+  }
+
+  private mutating func insert(
+    _ method: HTTPRequest.Method, _ pattern: String, _ mediaTypes: [String], _ bodyBytesMax: Int?,
+    _ isHealthCheck: Bool, _ admission: HTTPAdmission?, _ handler: HTTPRoute.Handler
+  ) {
     precondition(pattern.hasPrefix("/"), "the pattern \(pattern) does not begin with a slash")
     let segments = pattern.dropFirst().split(separator: "/", omittingEmptySubsequences: false).map(RouteSegment.init)
     let names = segments.compactMap(\.parameterName)

@@ -45,19 +45,30 @@ struct ServiceContext: Sendable {
     }
   }
 
-  func respond(to pending: PendingRequest, body: [UInt8], on reactor: isolated Reactor) async -> HTTPServerResponse {
-    let route = pending.route
-    let request = HTTPServerRequest(
-      head: pending.head, body: body, client: pending.client, route: route.pattern, parameters: pending.parameters,
-      parameterNames: route.parameterNames)
+  func respond(
+    to request: HTTPServerRequest, _ handler: HTTPImmediateHandler, on reactor: isolated Reactor
+  ) -> HTTPServerResponse {
     do {
-      return try await route.handler(request, reactor)
-    } catch let problem as ProblemDetails {
-      return problem.response
+      return try handler(request, reactor)
     } catch {
-      logger.error("handler failed", metadata: ["route": "\(route.pattern)", "error": "\(error)"])
-      return ProblemDetails.internalServerError.response
+      return answer(to: error, of: request.route)
     }
+  }
+
+  func respond(
+    to request: HTTPServerRequest, _ handler: HTTPHandler, on reactor: isolated Reactor
+  ) async -> HTTPServerResponse {
+    do {
+      return try await handler(request, reactor)
+    } catch {
+      return answer(to: error, of: request.route)
+    }
+  }
+
+  private func answer(to error: any Error, of route: String) -> HTTPServerResponse {
+    if let problem = error as? ProblemDetails { return problem.response }
+    logger.error("handler failed", metadata: ["route": "\(route)", "error": "\(error)"])
+    return ProblemDetails.internalServerError.response
   }
 
   private static func options(_ allowed: String) -> HTTPServerResponse {
@@ -71,4 +82,10 @@ struct PendingRequest {
   let client: IPAddress?
   let route: HTTPRoute
   let parameters: [String]
+
+  func completed(_ body: [UInt8]) -> HTTPServerRequest {
+    HTTPServerRequest(
+      head: head, body: body, client: client, route: route.pattern, parameters: parameters,
+      parameterNames: route.parameterNames)
+  }
 }

@@ -21,12 +21,12 @@ public enum PushRoutes {
       admission: { failures.refusal(of: $0) },
       handler: { try await webhook.handle($0, on: $1) })
     let health = HealthRoutes(services: services)
-    routes.add(.get, "/healthz", isHealthCheck: true, handler: { health.health($0, on: $1) })
-    routes.add(.get, "/readyz", isHealthCheck: true, handler: { health.readiness($0, on: $1) })
+    routes.add(.get, "/healthz", isHealthCheck: true, immediate: { health.health($0, on: $1) })
+    routes.add(.get, "/readyz", isHealthCheck: true, immediate: { health.readiness($0, on: $1) })
     routes.add(.get, "/metrics", handler: { await plain(metrics($1), "text/plain; version=0.0.4; charset=utf-8") })
     routes.add(
       .get, "/openapi.yaml",
-      handler: { _, _ in
+      immediate: { _, _ in
         HTTPServerResponse(
           status: .ok, fields: [.contentType: "application/yaml"], body: PackageResources.openapi_yaml)
       })

@@ -1,0 +1,53 @@
+internal import HTTP1
+internal import Reactors
+
+// What the reactor and the registry tell.
+
+extension HTTPConnection: ReadinessHandler {
+  func readinessChanged(_ readiness: Readiness, on reactor: isolated Reactor) {
+    switch phase {
+    case .reading(let stretch): perform(receive(stretch), on: reactor)
+    case .sending(let next): if send(then: next, on: reactor) { proceed(to: next, on: reactor) }
+    case .shakingHands: shakeHands(on: reactor)
+    case .finishing: finish(on: reactor)
+    case .lingering(let bytesLeft): linger(bytesLeft, on: reactor)
+    case .handling, .closed: channel.ignore(readiness, on: reactor)
+    }
+  }
+}
+
+extension HTTPConnection {
+  /// Called at each sweep of the registry.
+  func sweep(on reactor: isolated Reactor) {
+    guard registry.sweeps >= deadline else { return }
+    switch phase {
+    case .reading(let stretch): perform(lastRead(stretch), on: reactor)
+    case .shakingHands, .sending, .finishing, .lingering: leave(on: reactor)
+    case .handling, .closed: break
+    }
+  }
+
+  /// The service's end has come nearer. Who is being let in or answered is finished with first.
+  func drain(on reactor: isolated Reactor) {
+    isDraining = true
+    if case .reading(let stretch) = phase { perform(.read(stretch), on: reactor) }
+  }
+
+  /// Ends everything at once.
+  func abort(on reactor: isolated Reactor) { leave(on: reactor) }
+
+  /// Bytes that have come in time are not late, and those that trickle in do not help.
+  private func lastRead(_ stretch: ReadStretch) -> ConnectionAction {
+    let action = receive(stretch)
+    guard action.isRead(of: stretch), registry.sweeps >= endOfStretch else { return action }
+    return machine.deadlinePassed()
+  }
+
+  private func proceed(to next: Next, on reactor: isolated Reactor) {
+    switch next {
+    case .perform(let action): perform(action, on: reactor)
+    case .linger: beginLinger(on: reactor)
+    case .leave: leave(on: reactor)
+    }
+  }
+}
