@@ -17,7 +17,7 @@ func layer(_ name: String, _ dependencies: [Target.Dependency] = [], _ more: [Sw
 }
 
 // Release builds of these targets do not check at run time that accesses to a property do not overlap, which was a
-// twentieth of what a push costs the client. An overlap would be a mistake in how callbacks nest, on one thread and the
+// twentieth of what a push costs the client, and as much of what a request costs the HTTP server. An overlap would be a mistake in how callbacks nest, on one thread and the
 // same in every build; tests are debug builds and run with the checks.
 let uncheckedExclusivity: [SwiftSetting] = [
   .unsafeFlags(["-enforce-exclusivity=unchecked"], .when(configuration: .release))
@@ -72,7 +72,7 @@ let package = Package(
     // Drivers on the loop.
     layer("HTTP1", [httpTypes]),
     tests("HTTP1Tests", ["HTTP1", "TestRandomness", httpTypes]),
-    layer("HTTPServing", ["HTTP1", "Reactors", "TLSStreams", httpTypes, logging]),
+    layer("HTTPServing", ["HTTP1", "Reactors", "TLSStreams", httpTypes, logging], uncheckedExclusivity),
     tests(
       "HTTPServingTests",
       ["CLinux", "HTTPServing", "HTTP1", "Reactors", "TLSStreams", "TestReactors", httpTypes, logging]),

@@ -2,8 +2,9 @@ public import HTTPTypes
 
 /// A final response with everything fixed but its Date and Connection fields, ready to be copied out.
 ///
-/// Make one ahead for answers that never change; writing it is then a copy of its bytes.
-public struct PreparedResponse: Sendable {
+/// Make one ahead for answers that never change; writing it is then a copy of its bytes. An object, because it is
+/// handed through many hands.
+public final class PreparedResponse: Sendable {
   /// The status.
   public let status: HTTPResponse.Status
   /// Whether the fields asked for the connection to be closed (`Connection: close`).

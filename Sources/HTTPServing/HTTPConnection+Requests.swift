@@ -8,7 +8,7 @@ extension HTTPConnection {
     let (client, isWelcome) = beginRequest(head)
     guard isWelcome else { return answer(HTTPServerResponse(Overload.clientFull)) }
     switch service.judge(head, from: client) {
-    case .process(let request, _) where admission == .reserved && !request.route.isHealthCheck:
+    case .process(let request, _) where admission == .reserved && !request.matched.isHealthCheck:
       return answer(HTTPServerResponse(Overload.serviceFull))
     case .process(let request, let bodyBytesMax):
       self.request = request
@@ -22,16 +22,16 @@ extension HTTPConnection {
   ///
   /// - Returns: what comes of the answer; nil when it takes a while.
   func handle(_ body: [UInt8], on reactor: isolated Reactor) -> ConnectionAction? {
-    guard let pending = request.take() else { preconditionFailure("a request is complete that was not routed") }
-    let request = pending.completed(body)
-    switch pending.route.handler {
+    guard var request = request.take() else { preconditionFailure("a request is complete that was not routed") }
+    request.body = body
+    switch request.matched.handler {
     case .immediate(let handler):
       return answer(service.respond(to: request, handler, on: reactor))
     case .suspending(let handler):
       // The answers to earlier requests of a pipeline need not wait for this one.
       if !machine.output.isEmpty { write() }
       phase = .handling
-      reactor.start {
+      reactor.start { [request] in
         let response = await self.service.respond(to: request, handler, on: reactor)
         self.handled(response, on: reactor)
       }

@@ -51,7 +51,8 @@ final class HTTPConnection {
   var deadline = 0
   /// What is left of the requests this connection may carry.
   var requestsLeft: Int
-  var request: PendingRequest?
+  /// The request whose content is being read.
+  var request: HTTPServerRequest?
   /// Whom a proxy's request in progress is counted for.
   var countedClient: IPAddress?
 

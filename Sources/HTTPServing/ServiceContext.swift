@@ -8,7 +8,7 @@ struct ServiceContext: Sendable {
   /// What is done with a request whose head has arrived.
   enum Judgement {
     /// Read the content up to this size, then have it handled.
-    case process(PendingRequest, bodyBytesMax: Int)
+    case process(HTTPServerRequest, bodyBytesMax: Int)
     /// Answer without reading the content.
     case answer(HTTPServerResponse)
   }
@@ -34,7 +34,7 @@ struct ServiceContext: Sendable {
       if head.framing.expectsContent, !route.accepts(contentType: head[.contentType]) {
         return .answer(ProblemDetails.unsupportedMediaType(route.mediaTypes).response)
       }
-      let request = PendingRequest(head: head, client: client, route: route, parameters: parameters)
+      let request = HTTPServerRequest(head, from: client, to: route, parameters: parameters)
       return .process(request, bodyBytesMax: route.bodyBytesMax ?? configuration.limits.bodyBytesMax)
     case .methodNotAllowed(let allowed) where head.method == .options:
       return .answer(Self.options(allowed))
@@ -51,7 +51,7 @@ struct ServiceContext: Sendable {
     do {
       return try handler(request, reactor)
     } catch {
-      return answer(to: error, of: request.route)
+      return answer(to: error, of: request)
     }
   }
 
@@ -61,31 +61,17 @@ struct ServiceContext: Sendable {
     do {
       return try await handler(request, reactor)
     } catch {
-      return answer(to: error, of: request.route)
+      return answer(to: error, of: request)
     }
   }
 
-  private func answer(to error: any Error, of route: String) -> HTTPServerResponse {
+  private func answer(to error: any Error, of request: HTTPServerRequest) -> HTTPServerResponse {
     if let problem = error as? ProblemDetails { return problem.response }
-    logger.error("handler failed", metadata: ["route": "\(route)", "error": "\(error)"])
+    logger.error("handler failed", metadata: ["route": "\(request.route)", "error": "\(error)"])
     return ProblemDetails.internalServerError.response
   }
 
   private static func options(_ allowed: String) -> HTTPServerResponse {
     HTTPServerResponse(status: .noContent, fields: [.allow: allowed])
-  }
-}
-
-/// A request whose content is being read.
-struct PendingRequest {
-  let head: RequestHead
-  let client: IPAddress?
-  let route: HTTPRoute
-  let parameters: [String]
-
-  func completed(_ body: [UInt8]) -> HTTPServerRequest {
-    HTTPServerRequest(
-      head: head, body: body, client: client, route: route.pattern, parameters: parameters,
-      parameterNames: route.parameterNames)
   }
 }
