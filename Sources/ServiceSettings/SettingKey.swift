@@ -103,9 +103,9 @@ extension SettingKey {
   /// Beginnings of names that nothing but this service would use, so an unknown name with one of them is a typing
   /// error. Names like `LOG_…`, `DATABASE_…` and `HTTP_…` (`HTTP_PROXY`) belong to everybody.
   static let ownPrefixes = [
-    "APNS_", "HTTP_BODY_", "HTTP_CONNECTION", "HTTP_HEADER_", "HTTP_PEER_", "HTTP_REQUEST_", "JWKS_", "MESSAGE_TTL",
-    "PUSH_TRIGGER_", "RETENTION_", "SUPPRESSION_", "TACET_", "TRUSTED_PROX",
-    "WEBHOOK_",
+    "APNS_", "DRAIN_", "HTTP_BODY_", "HTTP_CONNECTION", "HTTP_HEADER_", "HTTP_IDLE_", "HTTP_PEER_", "HTTP_REQUEST_",
+    "HTTP_WRITE_", "JWKS_", "LISTEN_ADDR", "LISTEN_SOCKET_", "MESSAGE_TTL", "PUSH_TRIGGER_", "RETENTION_",
+    "SUPPRESSION_", "TACET_", "TLS_CERT", "TLS_KEY", "TRUSTED_PROX", "WEBHOOK_",
   ]
 
   /// The known key that a mistyped one is most like: few letters differ, and more of the beginning is the same, since
