@@ -6,10 +6,10 @@ internal import Synchronization
 
 /// Turns away peers that fail too often to prove who they are, and tells the log of them; for all reactors.
 ///
-/// An IPv6 peer is its /64, the least that one host is given. Callers over a Unix socket are the machine's own and are not
-/// counted.
+/// An IPv6 peer is its /64, the least that one host is given. Callers over a Unix socket are the machine's own: nobody of
+/// them is turned away, and the log is told of all together.
 final class FailureGate: Sendable {
-  private let books = Mutex(FailureBooks<IPNetwork>())
+  private let books = Mutex(FailureBooks<IPNetwork?>())
   private let logger: Logger
 
   init(logger: Logger) { self.logger = logger }
@@ -29,10 +29,10 @@ final class FailureGate: Sendable {
 
   /// A request had no valid proof. The log gets a line for each peer and minute, and nothing of what was sent.
   func noteFailure(of client: IPAddress?) {
-    guard let client else { return logger.warning("no valid secret or signature", metadata: ["peer": "unix"]) }
-    let peer = Self.network(of: client)
+    let peer = client.map(Self.network)
     guard let count = books.withLock({ $0.fail(peer, now: Reactor.now) }) else { return }
-    logger.warning("no valid secret or signature", metadata: ["peer": "\(client)", "count": "\(count)"])
+    let name = client?.description ?? "unix"
+    logger.warning("no valid secret or signature", metadata: ["peer": "\(name)", "count": "\(count)"])
   }
 
   private static func network(of client: IPAddress) -> IPNetwork {
