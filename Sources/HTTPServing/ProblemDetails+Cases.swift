@@ -11,6 +11,8 @@ extension ProblemDetails {
       .methodNotAllowed, detail: "The resource does not support this method.", fields: [.allow: allowed])
   }
 
+  static var contentTooLarge: ProblemDetails { ProblemDetails(.contentTooLarge, detail: "The content is too large.") }
+
   /// RFC 9110 section 15.5.16 suggests Accept.
   static func unsupportedMediaType(_ accepted: [String]) -> ProblemDetails {
     let list = accepted.joined(separator: ", ")

@@ -34,8 +34,12 @@ struct ServiceContext: Sendable {
       if head.framing.expectsContent, !route.accepts(contentType: head[.contentType]) {
         return .answer(ProblemDetails.unsupportedMediaType(route.mediaTypes).response)
       }
+      let bodyBytesMax = route.bodyBytesMax ?? configuration.limits.bodyBytesMax
+      if case .length(let length) = head.framing, length > bodyBytesMax {
+        return .answer(ProblemDetails.contentTooLarge.response)
+      }
       let request = HTTPServerRequest(head, from: client, to: route, parameters: parameters)
-      return .process(request, bodyBytesMax: route.bodyBytesMax ?? configuration.limits.bodyBytesMax)
+      return .process(request, bodyBytesMax: bodyBytesMax)
     case .methodNotAllowed(let allowed) where head.method == .options:
       return .answer(Self.options(allowed))
     case .methodNotAllowed(let allowed):

@@ -21,6 +21,16 @@ private let health = "GET /health HTTP/1.1\r\nHost: a\r\n\r\n"
     }
   }
 
+  @Test("the last request may be one whose content is refused, and that answer closes too")
+  func refusedContentAsLast() async throws {
+    try await ServiceRig.run(testRoutes(), configuration: .limited { $0.requestsMax = 1 }) { rig in
+      let client = try TestClient(rig.address)
+      client.send("POST /echo HTTP/1.1\r\nHost: a\r\nContent-Length: 101\r\n\r\n")
+      let answer = await client.readToEnd()
+      #expect(answer.hasPrefix("HTTP/1.1 413 ") && answer.contains("Connection: close\r\n"))
+    }
+  }
+
   @Test("requests that were pipelined behind the last are not answered")
   func pipelinedBeyondLast() async throws {
     try await ServiceRig.run(testRoutes(), configuration: .limited { $0.requestsMax = 3 }) { rig in

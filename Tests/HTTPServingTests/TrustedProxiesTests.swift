@@ -88,6 +88,24 @@ import Testing
     }
   }
 
+  @Test("content that is refused at once is no request in progress of a proxy's client any more")
+  func forgetsRefusedContent() async throws {
+    var configuration = HTTPServiceConfiguration.limited { $0.perPeerMax = 1 }
+    configuration.proxies.networks = [try #require(IPNetwork("127.0.0.1"))]
+    try await ServiceRig.run(testRoutes(), configuration: configuration) { rig in
+      let fields = "Host: a\r\nX-Forwarded-For: 203.0.113.7\r\n"
+      let client = try TestClient(rig.address)
+      for _ in 0..<3 {
+        let content = String(repeating: "x", count: 101)
+        client.send("POST /echo HTTP/1.1\r\n\(fields)Content-Length: 101\r\n\r\n\(content)")
+        #expect(await client.readAnswer().hasPrefix("HTTP/1.1 413 "))
+      }
+      let other = try TestClient(rig.address)
+      other.send("GET /hello HTTP/1.1\r\n\(fields)\r\n")
+      #expect(await other.readAnswer().hasPrefix("HTTP/1.1 200 "))
+    }
+  }
+
   private func makeProxies(_ field: TrustedProxies.Field) throws -> TrustedProxies {
     TrustedProxies(networks: [try #require(IPNetwork("10.0.0.0/16"))], field: field)
   }
