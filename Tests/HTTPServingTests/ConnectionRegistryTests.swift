@@ -1,6 +1,7 @@
 import HTTP1
 import HTTPTypes
 import Reactors
+import Synchronization
 import Testing
 
 @testable import HTTPServing
@@ -49,6 +50,24 @@ import Testing
       while await rig.service.connectionCount == 0 { await Task.yield() }
       while await rig.service.connectionCount > 0 { await Task.yield() }
       #expect(await client.readToEnd().utf8.count < 32 * 1024 * 1024)
+    }
+  }
+
+  @Test("a peer that takes no answers is given up once, however many requests it has sent")
+  func endsUnreadPipelines() async throws {
+    let calls = Mutex(0)
+    var routes = HTTPRoutes()
+    routes.add(.get, "/large") { _, _ in
+      calls.withLock { $0 += 1 }
+      return HTTPServerResponse(status: .ok, body: [UInt8](repeating: 0, count: 32 * 1024 * 1024))
+    }
+    try await ServiceRig.run(routes, configuration: .short(\.write)) { rig in
+      let client = try TestClient(rig.address)
+      client.send(String(repeating: "GET /large HTTP/1.1\r\nHost: a\r\n\r\n", count: 10))
+      while await rig.service.connectionCount == 0 { await Task.yield() }
+      while await rig.service.connectionCount > 0 { await Task.yield() }
+      #expect(calls.withLock { $0 } == 1)
+      _ = consume client
     }
   }
 
