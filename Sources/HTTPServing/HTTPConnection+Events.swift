@@ -27,10 +27,15 @@ extension HTTPConnection {
     }
   }
 
-  /// The service's end has come nearer. Who is being let in or answered is finished with first.
+  /// The service's end has come nearer. Who is being answered is finished with first; who is being let in has been told of
+  /// no end, and has as long as a client without TLS that has asked nothing.
   func drain(on reactor: isolated Reactor) {
     isDraining = true
-    if case .reading(let stretch) = phase { perform(.read(stretch), on: reactor) }
+    switch phase {
+    case .reading(let stretch): perform(.read(stretch), on: reactor)
+    case .shakingHands where registry.closesQuiet(.head): leave(on: reactor)
+    default: break
+    }
   }
 
   /// Ends everything at once.

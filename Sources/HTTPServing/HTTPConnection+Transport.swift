@@ -96,8 +96,9 @@ extension HTTPConnection {
   /// That of content moves with what arrives, as far as its rate allows.
   var endOfStretch: Int {
     let clock = registry.clock
+    guard admission != .reserved else { return stretchStart + clock.reserve }
     return switch stretch {
-    case .head: stretchStart + (admission == .reserved ? clock.reserve : clock.head)
+    case .head: stretchStart + clock.head
     case .body: stretchStart + clock.body(afterReceiving: stretchBytes)
     case .idle, nil: stretchStart + clock.idle
     }

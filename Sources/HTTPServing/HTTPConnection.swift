@@ -75,7 +75,7 @@ final class HTTPConnection {
   func open(on reactor: isolated Reactor) throws(SystemError) {
     try channel.open(self, on: reactor)
     registry.add(self, on: reactor)
-    deadline = registry.sweeps + registry.clock.handshake
+    deadline = registry.sweeps + (admission == .reserved ? registry.clock.reserve : registry.clock.handshake)
     shakeHands(on: reactor)
   }
 

@@ -12,7 +12,7 @@ public struct HTTPTimeouts: Sendable {
   /// 10 s: three retransmissions on a bad mobile network; short enough that slow senders cannot collect connections.
   public var head = Duration.seconds(10)
 
-  /// The same for a connection of the reserve.
+  /// The same for a connection of the reserve, and for its handshake and its content.
   ///
   /// 2 s: a health check comes from nearby and is one packet.
   public var reserve = Duration.seconds(2)

@@ -86,6 +86,24 @@ private let health = "GET /health HTTP/1.1\r\nHost: a\r\n\r\n"
     }
   }
 
+  @Test(
+    "content that trickles in does not keep a connection of the reserve, nor does a handshake",
+    arguments: [false, true])
+  func reserveIsShortThroughout(_ isSecure: Bool) async throws {
+    var configuration = HTTPServiceConfiguration.short(\.reserve)
+    configuration.connections.totalMax = 0
+    for other in [\HTTPTimeouts.handshake, \.body, \.bodyGrace] {
+      configuration.timeouts[keyPath: other] = .seconds(3600)
+    }
+    let tls = isSecure ? try TestIdentity().server() : nil
+    try await ServiceRig.run(testRoutes(), configuration: configuration, tls: tls) { rig in
+      let client = try TestClient(rig.address)
+      if !isSecure { client.send("GET /health HTTP/1.1\r\nHost: a\r\nContent-Length: 9\r\n\r\n1") }
+      let answer = await client.readToEnd()
+      #expect(isSecure ? answer.isEmpty : answer.hasPrefix("HTTP/1.1 408 "))
+    }
+  }
+
   @Test("a peer has as many connections as it may have, and 429 says so at the next")
   func peerLimit() async throws {
     try await ServiceRig.run(testRoutes(), configuration: .limited { $0.perPeerMax = 2 }) { rig in

@@ -37,12 +37,12 @@ final class TestClient {
 
   func finishSending() { shutdown(descriptor, Int32(SHUT_WR)) }
 
-  /// Everything up to the server's close.
+  /// Everything up to the server's close; says so at the end if none came in time.
   func readToEnd() async -> String {
     await Self.onOwnThread { [descriptor] in
       var all = ""
       while let piece = Self.readSome(descriptor) { all += piece }
-      return all
+      return errno == EAGAIN ? all + " (still open)" : all
     }
   }
 
@@ -62,6 +62,7 @@ final class TestClient {
 
   private static func readSome(_ descriptor: Int32, atMost bytesMax: Int = 65536) -> String? {
     var buffer = [UInt8](repeating: 0, count: bytesMax)
+    errno = 0
     let count = recv(descriptor, &buffer, bytesMax, 0)
     return count > 0 ? String(decoding: buffer[..<count], as: UTF8.self) : nil
   }
