@@ -16,10 +16,19 @@ extension HTTPConnection {
       guard action.isRead(of: stretch) else { return action }
       if let close = machine.drainRequested() { return close }
     }
-    guard !channel.transport.hasBufferedInput else { return receive(stretch) }
     phase = .reading(stretch)
     wait(for: channel.transport.readInterest, until: endOfStretch, on: reactor)
+    if channel.transport.hasBufferedInput { readLater(on: reactor) }
     return nil
+  }
+
+  /// Reads what the kernel tells of no more, when everybody else has had a turn: a peer whose bytes never end would keep the
+  /// reactor for itself.
+  private func readLater(on reactor: isolated Reactor) {
+    reactor.start {
+      guard case .reading(let stretch) = self.phase else { return }
+      self.perform(self.receive(stretch), on: reactor)
+    }
   }
 
   /// Reads once, and has the machine look at it.

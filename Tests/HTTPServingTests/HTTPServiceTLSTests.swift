@@ -1,5 +1,6 @@
 import HTTPTypes
 import Reactors
+import Synchronization
 import TLSStreams
 import TestReactors
 import Testing
@@ -84,6 +85,36 @@ private let last = Array("GET /hello HTTP/1.1\r\nHost: a\r\nConnection: close\r\
     try await serve(.short(\.handshake)) { address in
       let silent = try TestClient(address)
       #expect(await silent.readToEnd() == "")
+    }
+  }
+
+  @Test("a stop waits a second for a handshake that does not go on, and no longer")
+  func drainsSilence() async throws {
+    try await ServiceRig.run(testRoutes(), tls: try identity.server()) { rig in
+      let silent = try TestClient(rig.address)
+      while await rig.service.connectionCount == 0 { await Task.yield() }
+      #expect(await rig.service.drain(within: .seconds(8)))
+      _ = consume silent
+    }
+  }
+
+  @Test("a client whose bytes do not end leaves the others their turns")
+  func givesWay() async throws {
+    let steps = Mutex<[String]>([])
+    var routes = HTTPRoutes()
+    routes.add(.get, "/hello") { _, reactor in
+      if steps.withLock({ $0.isEmpty }) { reactor.start { steps.withLock { $0.append("other") } } }
+      steps.withLock { $0.append("request") }
+      return HTTPServerResponse(status: .ok)
+    }
+    try await ServiceRig.run(routes, tls: try identity.server()) { rig in
+      let (address, context) = (rig.address, try identity.client())
+      try await onReactor { reactor in
+        let client = try await TLSClient(address, context, on: reactor)
+        try await client.send(Array(repeatElement(hello, count: 300).joined()) + last, on: reactor)
+        _ = try await client.read(on: reactor)
+      }
+      #expect(steps.withLock { $0.firstIndex(of: "other") ?? .max } < 150)
     }
   }
 
