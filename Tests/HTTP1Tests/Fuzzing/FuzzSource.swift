@@ -16,7 +16,7 @@ struct FuzzSource {
 
   mutating func next() -> [UInt8] {
     let other = fresh()
-    let times = [0, 1, 1, 2, 3, 8].randomElement(using: &generator) ?? 0
+    let times = [0, 0, 0, 1, 2, 6].randomElement(using: &generator) ?? 0
     return mutator.mutate(fresh(), with: other, times: times)
   }
 

@@ -18,9 +18,9 @@ import Testing
     print("FUZZ_SEED=\(seed) FUZZ_INPUTS=\(count)")
     var source = FuzzSource(seed: seed, seeds: seeds)
     var accepted = 0
-    for _ in 0..<count { accepted += try FuzzCheck.run(source.next()).requests.count }
-    print("fuzzing: \(count) inputs, \(accepted) requests accepted")
-    #expect(accepted > count / 10, "the generator no longer makes requests")
+    for _ in 0..<count where try !FuzzCheck.run(source.next()).requests.isEmpty { accepted += 1 }
+    print("fuzzing: \(count) inputs, \(accepted) with an accepted request")
+    #expect(accepted > count / 3, "the generator no longer makes requests")
   }
 
   @Test("no case of the tables breaks a rule, and no input that once did")

@@ -1,10 +1,16 @@
 /// Makes inputs that are mostly requests: each part is usually right and sometimes one of the known ways to be wrong.
 struct RequestGrammar<Generator: RandomNumberGenerator> {
-  var generator: Generator
+  private var generator: Generator
+  /// One part in so many is not the usual one. Differs from input to input: some come close to being right, and what
+  /// lies behind the first requests is reached; some have much wrong with them.
+  private var unusual = 2
+
+  init(generator: Generator) { self.generator = generator }
 
   /// One to four requests in a row.
   mutating func input() -> [UInt8] {
-    (0..<Int.random(in: 1...4, using: &generator)).flatMap { _ in Array(request().utf8) }
+    unusual = [2, 12, 32, 96].randomElement(using: &generator) ?? 2
+    return (0..<Int.random(in: 1...4, using: &generator)).flatMap { _ in Array(request().utf8) }
   }
 
   private mutating func request() -> String {
@@ -32,13 +38,12 @@ struct RequestGrammar<Generator: RandomNumberGenerator> {
 
   private mutating func pick<Choice>(_ choices: [Choice]) -> Choice {
     // The first choice is the usual one.
-    Bool.random(using: &generator) ? choices[0] : choices[Int.random(in: 0..<choices.count, using: &generator)]
+    oneIn(unusual) ? choices[Int.random(in: 0..<choices.count, using: &generator)] : choices[0]
   }
 
-  private mutating func rarely() -> Bool { Int.random(in: 0..<12, using: &generator) == 0 }
-  private mutating func lineEnd() -> String {
-    Int.random(in: 0..<60, using: &generator) == 0 ? pick(Self.lineEnds) : "\r\n"
-  }
+  private mutating func oneIn(_ count: Int) -> Bool { Int.random(in: 0..<count, using: &generator) == 0 }
+  private mutating func rarely() -> Bool { oneIn(6 * unusual) }
+  private mutating func lineEnd() -> String { oneIn(30 * unusual) ? pick(Self.lineEnds) : "\r\n" }
   private mutating func separator() -> String { rarely() ? pick(Self.separators) : ": " }
 }
 
