@@ -14,7 +14,7 @@ struct FuzzFinding: Error, CustomStringConvertible {
 
 /// What must hold for every input whatever.
 struct FuzzCheck {
-  private let input: [UInt8]
+  let input: [UInt8]
   private let whole: FuzzTrace
 
   /// Runs the input whole, byte by byte and in random pieces, and judges what came of it.
@@ -26,18 +26,23 @@ struct FuzzCheck {
     try check.others(isLenient: false)
     try check.others(isLenient: true)
     try check.headsSurviveRewriting()
-    try check.answersAreFramed()
+    try check.answersAreFramed(in: check.whole)
+    try check.drainLosesNothing()
     return check.whole
   }
 
-  private func require(_ isTrue: Bool, _ rule: String) throws(FuzzFinding) {
+  func require(_ isTrue: Bool, _ rule: String) throws(FuzzFinding) {
     guard isTrue else { throw FuzzFinding(rule: rule, input: input) }
+  }
+
+  /// The same input is always cut the same way, so that a finding can be repeated: seeded with its FNV-1a hash.
+  private var generator: SeededGenerator {
+    SeededGenerator(seed: input.reduce(0xcbf2_9ce4_8422_2325) { ($0 ^ UInt64($1)) &* 0x100_0000_01b3 })
   }
 
   private func piecesMakeNoDifference() throws(FuzzFinding) {
     try require(FuzzedConnection.run(input.indices.map { input[$0...$0] }) == whole, "byte by byte differs")
-    // The same input is always cut the same way, so that a finding can be repeated.
-    var generator = SeededGenerator(seed: input.reduce(0xcbf2_9ce4_8422_2325) { ($0 ^ UInt64($1)) &* 0x100_0000_01b3 })
+    var generator = generator
     for longest in [3, 20, 200] {
       var pieces: [ArraySlice<UInt8>] = []
       var rest = input[...]
@@ -48,6 +53,18 @@ struct FuzzCheck {
       }
       try require(FuzzedConnection.run(pieces) == whole, "pieces up to \(longest) differ")
     }
+  }
+
+  /// A server that begins to go away somewhere in the input answers what has begun, and takes up nothing new.
+  private func drainLosesNothing() throws(FuzzFinding) {
+    var generator = generator
+    let cut = Int.random(in: 0...input.count, using: &generator)
+    let begun = FuzzedConnection.run([input[..<cut]]).requests.count
+    let drained = FuzzedConnection.run(input[..<cut], thenDrainedAnd: input[cut...])
+    try require(drained.close != nil, "a drained connection stays open")
+    try require(drained.requests.count <= begun + 1, "a drained connection goes on")
+    try require(drained.requests == Array(whole.requests.prefix(drained.requests.count)), "a drain changes a request")
+    try answersAreFramed(in: drained)
   }
 
   private func memoryIsBounded() throws(FuzzFinding) {
@@ -88,34 +105,5 @@ struct FuzzCheck {
           && again?.isPersistent == head.isPersistent && again?.expectsContinue == head.expectsContinue
           && again?.fieldLines.count == head.fieldLines.count, "a head written anew is another")
     }
-  }
-
-  /// One answer for each request and perhaps a refusal; the last alone says that it is the last.
-  private func answersAreFramed() throws(FuzzFinding) {
-    let isHead = whole.requests.map { $0.head.method == .head }
-    guard let responses = answers(isHead) else { throw FuzzFinding(rule: "answers are not framed", input: input) }
-    let finals = responses.filter { $0.status >= 200 }
-    var expected = whole.requests.count
-    if case .refused = whole.close, whole.requests.last?.body != nil || whole.requests.isEmpty || isEarly {
-      expected += 1
-    }
-    try require(finals.count == expected, "\(finals.count) answers instead of \(expected)")
-    try require(!responses.dropLast().contains(where: \.isClosing), "an answer follows the last one")
-    try require((responses.last?.isClosing ?? false) == (whole.close != .peerClosed), "the last answer does not say so")
-  }
-
-  /// A request that is refused in its head may be HEAD, which is not told.
-  private func answers(_ isHead: [Bool]) -> [ResponseReader.Response]? {
-    ResponseReader.responses(in: whole.sent, isHead: isHead)
-      ?? (input.split(separator: Array("HEAD ".utf8)).count > 1 || input.starts(with: Array("HEAD ".utf8))
-        ? ResponseReader.responses(in: whole.sent, isHead: isHead + [true]) : nil)
-  }
-
-  /// Whether the last request that was seen was answered before its content was read.
-  private var isEarly: Bool {
-    guard let last = whole.requests.last, last.body == nil else { return false }
-    if last.head.withPathBytes({ $0.hasPrefix(FuzzedConnection.missingPrefix) }) { return true }
-    if case .length(let length) = last.head.framing { return length > FuzzedConnection.bodyBytesMax }
-    return false
   }
 }

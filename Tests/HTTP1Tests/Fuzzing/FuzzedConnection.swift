@@ -51,11 +51,27 @@ struct FuzzedConnection {
   static func run(_ pieces: some Sequence<ArraySlice<UInt8>>) -> FuzzTrace {
     var connection = FuzzedConnection()
     for piece in pieces { connection.feed(piece) }
-    if case .read = connection.action {
-      connection.action = connection.machine.peerClosed()
+    return connection.finish()
+  }
+
+  /// Feeds one piece, has the server go away, and feeds the rest.
+  static func run(_ piece: ArraySlice<UInt8>, thenDrainedAnd rest: ArraySlice<UInt8>) -> FuzzTrace {
+    var connection = FuzzedConnection()
+    connection.feed(piece)
+    if case .read = connection.action, let action = connection.machine.drainRequested() {
+      connection.action = action
       connection.perform()
     }
-    return connection.trace
+    connection.feed(rest)
+    return connection.finish()
+  }
+
+  private mutating func finish() -> FuzzTrace {
+    if case .read = action {
+      action = machine.peerClosed()
+      perform()
+    }
+    return trace
   }
 
   private mutating func feed(_ bytes: ArraySlice<UInt8>) {
