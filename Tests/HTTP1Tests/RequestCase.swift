@@ -1,9 +1,12 @@
-import Testing
-
 @testable import HTTP1
 
+let refusedRequests =
+  refusedRequestLines + refusedTargets + refusedFields + refusedHosts + refusedFramings + refusedChunks
+/// Every case of the tables.
+let allCases = acceptedRequests + acceptedContents + refusedRequests + connectionCases
+
 /// One stretch of input and what must come of it.
-struct RequestCase: CustomTestStringConvertible, Sendable {
+struct RequestCase: Sendable {
   /// Where the rule stands, as RFC and section, and what is special about the input.
   let rule: String
   let input: String
@@ -18,8 +21,6 @@ struct RequestCase: CustomTestStringConvertible, Sendable {
 
   /// The RFC and section alone.
   var section: String { String(rule.prefix { $0 != " " }) }
-
-  var testDescription: String { "\(rule): \(input.prefix(70).debugDescription)" }
 
   /// A request that is processed and leaves the connection open.
   static func accepted(_ rule: String, _ input: String, _ requests: String...) -> RequestCase {

@@ -2,10 +2,9 @@ import Testing
 
 @testable import HTTP1
 
-private let refusedRequests =
-  refusedRequestLines + refusedTargets + refusedFields + refusedHosts + refusedFramings + refusedChunks
-/// Every case of the tables.
-let allCases = acceptedRequests + acceptedContents + refusedRequests + connectionCases
+extension RequestCase: CustomTestStringConvertible {
+  var testDescription: String { "\(rule): \(input.prefix(70).debugDescription)" }
+}
 
 @Suite struct RequestHeadParserTests {
   @Test("what the rules allow is processed", arguments: acceptedRequests + acceptedContents)

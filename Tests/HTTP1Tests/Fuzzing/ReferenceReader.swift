@@ -106,7 +106,8 @@ struct ReferenceReader {
 
   /// The lenient reader stops at the first character that is no digit; the plain one wants nothing but digits.
   private func number(_ text: [UInt8], radix: Int) -> Int? {
-    let digits = isLenient ? text.prefix { UInt8(ascii: "0")...UInt8(ascii: "f") ~= $0 && Self.isHex($0) } : text[...]
+    let digits = text.prefix(while: Self.isHex)
+    guard isLenient || digits.count == text.count else { return nil }
     return Int(String(decoding: digits, as: UTF8.self), radix: radix)
   }
 

@@ -1,0 +1,51 @@
+import Foundation
+import TestRandomness
+
+/// Called by libFuzzer for each input; ends the process at the first that breaks a rule.
+@_cdecl("LLVMFuzzerTestOneInput")
+public func testOneInput(_ bytes: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
+  do {
+    try FuzzCheck.run(Array(UnsafeBufferPointer(start: bytes, count: count)))
+  } catch {
+    fatalError(error.description)
+  }
+  return 0
+}
+
+/// Called by libFuzzer before it reads its corpus: writes the seeds to the folder that `FUZZ_SEEDS` names.
+@_cdecl("LLVMFuzzerInitialize")
+public func initialize(
+  _ count: UnsafeMutablePointer<CInt>,
+  _ arguments: UnsafeMutablePointer<UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>?>
+) -> CInt {
+  guard let folder = ProcessInfo.processInfo.environment["FUZZ_SEEDS"] else { return 0 }
+  do {
+    for (number, seed) in fuzzSeeds.enumerated() {
+      try Data(seed).write(to: URL(filePath: folder).appending(path: "seed-\(number)"))
+    }
+  } catch {
+    fatalError("the seeds cannot be written: \(error)")
+  }
+  return 0
+}
+
+/// Called by libFuzzer to make an input of another, in place.
+///
+/// Every other time it is changed by what the grammar of requests knows, else by libFuzzer, which knows the dictionary
+/// and the comparisons that were made.
+/// - Returns: the new length, at most `countMax`.
+@_cdecl("LLVMFuzzerCustomMutator")
+public func mutate(_ bytes: UnsafeMutablePointer<UInt8>, _ count: Int, _ countMax: Int, _ seed: UInt32) -> Int {
+  var generator = SeededGenerator(seed: UInt64(seed))
+  guard Bool.random(using: &generator) else { return mutateAsUsual(bytes, count, countMax) }
+  var grammar = RequestGrammar(generator: generator)
+  let other = grammar.input()
+  var mutator = InputMutator(generator: generator)
+  let input = Array(UnsafeBufferPointer(start: bytes, count: count))
+  let mutated = mutator.mutate(input, with: other, times: 1 + Int(seed % 3)).prefix(countMax)
+  return UnsafeMutableBufferPointer(start: bytes, count: countMax).update(fromContentsOf: mutated)
+}
+
+/// libFuzzer's own mutations.
+@_silgen_name("LLVMFuzzerMutate")
+private func mutateAsUsual(_ bytes: UnsafeMutablePointer<UInt8>, _ count: Int, _ countMax: Int) -> Int
