@@ -28,8 +28,7 @@ final class ConnectionAcceptor {
   private let service: ServiceContext
   private let reserve = DescriptorReserve()
   private var registration: Registration?
-  /// A level-triggered socket with a waiting connection would be told in every tick, so it is not watched meanwhile.
-  private var isResting = false
+  private var restLine = MinuteLine()
 
   init(_ socket: ListeningSocket, tls: TLSContext?, registry: ConnectionRegistry, service: ServiceContext) {
     self.socket = socket
@@ -86,30 +85,28 @@ final class ConnectionAcceptor {
     let counted = service.configuration.proxies.trusts(peer) ? nil : peer
     let admission = service.census.admit(counted)
     switch admission {
-    case .full: return turnAway(connected, Overload.serviceFull)
-    case .peerFull: return turnAway(connected, Overload.clientFull)
+    case .full: return turnAway(connected, .full)
+    case .peerFull: return turnAway(connected, .peer)
     case .admitted, .reserved: break
     }
     if peer != nil { connected.disableDelay() }
+    let connection = HTTPConnection(
+      connected, tls: tls, peer: peer, admission: admission, registry: registry, service: service)
     do {
-      let connection = HTTPConnection(
-        try transport(connected), peer: peer, admission: admission, registry: registry, service: service)
       try connection.open(on: reactor)
     } catch {
       service.census.leave(counted, admission)
-      service.logger.warning("connection cannot be served", metadata: ["error": "\(error)"])
+      turnAway(connected, .descriptors)
     }
-  }
-
-  private func transport(_ connected: Socket) throws(TLSError) -> ConnectionTransport {
-    guard let tls else { return ConnectionTransport(.plain(connected)) }
-    return ConnectionTransport(.tls(try TLSStream.serve(over: connected, context: tls)))
   }
 
   /// Answers without a wait, and closes. A peer that expects TLS only sees the close: a handshake is what there is no room
   /// for.
-  private func turnAway(_ connected: Socket, _ response: PreparedResponse) {
+  private func turnAway(_ connected: Socket, _ reason: HTTPServiceFigures.TurnAway) {
+    registry.counters.note(reason)
+    service.turnAways.note(reason)
     guard tls == nil else { return }
+    let response = reason == .peer ? Overload.clientFull : Overload.serviceFull
     let bytes = response.bytes(date: registry.currentDate())
     _ = bytes.withUnsafeBytes { connected.write($0) }
     connected.shutDownWriting()
@@ -122,7 +119,7 @@ final class ConnectionAcceptor {
     reserve.lend {
       switch socket.accept() {
       case .accepted(let connected, _):
-        turnAway(connected, Overload.serviceFull)
+        turnAway(connected, .descriptors)
         isDone = true
       case .connectionLost, .wouldBlock: isDone = true
       case .exhausted: break
@@ -131,9 +128,12 @@ final class ConnectionAcceptor {
     return isDone
   }
 
+  /// A level-triggered socket with a waiting connection would be told in every tick, so it is not watched meanwhile.
   private func rest(_ error: SystemError, on reactor: isolated Reactor) {
-    service.logger.warning("accepting rests: no descriptors left", metadata: ["error": "\(error)"])
-    isResting = true
+    if let count = restLine.note(now: Reactor.now) {
+      let metadata: Logger.Metadata = ["error": "\(error)", "count": "\(count)"]
+      service.logger.warning("accepting rests: no descriptors left", metadata: metadata)
+    }
     watch([], on: reactor)
     reactor.schedule(after: Self.exhaustionPause, self)
   }
@@ -156,7 +156,6 @@ extension ConnectionAcceptor: ReadinessHandler {
 
 extension ConnectionAcceptor: TimerHandler {
   func timerFired(_ timer: TimerToken, on reactor: isolated Reactor) {
-    isResting = false
     watch(.read, on: reactor)
   }
 }

@@ -19,6 +19,7 @@ final class ConnectionRegistry {
   }
 
   let clock: SweepClock
+  let counters = ConnectionCounters()
   private(set) var drainStage = DrainStage.serving
   private var connections: [HTTPConnection] = []
   private var isSweeping = false
@@ -31,6 +32,8 @@ final class ConnectionRegistry {
 
   var count: Int { connections.count }
 
+  var figures: HTTPServiceFigures { counters.figures(open: count) }
+
   /// The present second, formatted once for all connections.
   func currentDate() -> HTTPDate {
     let now = time(nil)
@@ -39,6 +42,7 @@ final class ConnectionRegistry {
   }
 
   func add(_ connection: HTTPConnection, on reactor: isolated Reactor) {
+    counters.noteAccepted()
     connection.index = connections.count
     connections.append(connection)
     connection.isDraining = drainStage > .serving

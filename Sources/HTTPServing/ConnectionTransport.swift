@@ -10,7 +10,7 @@ struct ConnectionTransport {
     case tls(TLSStream)
   }
 
-  let carrier: Carrier
+  private(set) var carrier: Carrier
   /// What to wait for after a read that would block; TLS may have to write first.
   private(set) var readInterest = Interest.read
   /// The same after a write; TLS may have to read first.
@@ -18,7 +18,15 @@ struct ConnectionTransport {
   /// Whether bytes were taken from the socket that have not been read: the kernel tells of them no more.
   private(set) var hasBufferedInput = false
 
-  init(_ carrier: Carrier) { self.carrier = carrier }
+  /// Without TLS, until ``secure(_:with:)``.
+  init(_ socket: Socket) { carrier = .plain(socket) }
+
+  /// Puts TLS over the socket; its handshake comes next.
+  mutating func secure(_ socket: Socket, with context: TLSContext) throws(TLSError) -> TLSStream {
+    let stream = try TLSStream.serve(over: socket, context: context)
+    carrier = .tls(stream)
+    return stream
+  }
 
   /// Whether the bytes travel encrypted from the client to here.
   var isSecure: Bool {

@@ -10,6 +10,7 @@ extension HTTPConnection {
 
   func close(_ reason: CloseReason, on reactor: isolated Reactor) {
     if case .refused(let refusal) = reason {
+      registry.counters.noteResponse(refusal.status)
       service.logger.debug("request refused", metadata: ["reason": "\(refusal)", "peer": "\(peerText)"])
     }
     let next = reason.lingers ? Next.linger : .leave

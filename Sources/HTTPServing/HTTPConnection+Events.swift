@@ -22,7 +22,11 @@ extension HTTPConnection {
     guard registry.sweeps >= deadline else { return }
     switch phase {
     case .reading(let stretch): perform(lastRead(stretch), on: reactor)
-    case .shakingHands, .sending, .finishing, .lingering: leave(on: reactor)
+    case .shakingHands:
+      // Whoever stays without a word has tried nothing.
+      if channel.transport.isSecure { registry.counters.noteFailedHandshake() }
+      leave(on: reactor)
+    case .sending, .finishing, .lingering: leave(on: reactor)
     case .handling, .closed: break
     }
   }

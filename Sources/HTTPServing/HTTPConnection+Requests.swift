@@ -47,6 +47,7 @@ extension HTTPConnection {
 
   private func answer(_ response: HTTPServerResponse) -> ConnectionAction {
     endRequest()
+    registry.counters.noteResponse(response.status)
     // While a request is processed the machine only takes note, and this answer is the last.
     if isDraining || requestsLeft <= 0 { _ = machine.drainRequested() }
     return switch response.content {

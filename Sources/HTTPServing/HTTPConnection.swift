@@ -1,5 +1,6 @@
 internal import HTTP1
 internal import Reactors
+internal import TLSStreams
 
 /// Does what the state machine of one connection orders: reads, writes, calls handlers. Decides nothing about the protocol.
 ///
@@ -30,6 +31,8 @@ final class HTTPConnection {
 
   let registry: ConnectionRegistry
   let service: ServiceContext
+  /// What the connection is to be secured with; nil for none.
+  let tls: TLSContext?
   /// Who has connected; nil over a Unix socket.
   let peer: IPAddress?
   let admission: ConnectionCensus.Admission
@@ -57,12 +60,13 @@ final class HTTPConnection {
   var countedClient: IPAddress?
 
   init(
-    _ transport: ConnectionTransport, peer: IPAddress?, admission: ConnectionCensus.Admission,
+    _ socket: Socket, tls: TLSContext?, peer: IPAddress?, admission: ConnectionCensus.Admission,
     registry: ConnectionRegistry, service: ServiceContext
   ) {
-    channel = ConnectionChannel(transport)
+    channel = ConnectionChannel(ConnectionTransport(socket))
+    self.tls = tls
     machine = ConnectionStateMachine(
-      limits: service.configuration.limits, date: registry.currentDate(), isSecure: transport.isSecure)
+      limits: service.configuration.limits, date: registry.currentDate(), isSecure: tls != nil)
     self.peer = peer
     self.admission = admission
     countedPeer = service.configuration.proxies.trusts(peer) ? nil : peer
@@ -75,8 +79,7 @@ final class HTTPConnection {
   func open(on reactor: isolated Reactor) throws(SystemError) {
     try channel.open(self, on: reactor)
     registry.add(self, on: reactor)
-    deadline = registry.sweeps + (admission == .reserved ? registry.clock.reserve : registry.clock.handshake)
-    shakeHands(on: reactor)
+    if tls == nil { perform(machine.opened(), on: reactor) } else { awaitHandshake(on: reactor) }
   }
 
   /// Goes on until there is something to wait for.

@@ -23,11 +23,14 @@ public final class HTTPService: Sendable {
   ///
   /// - Parameters:
   ///   - tls: the server's identity, for `http/1.1`; nil serves without TLS.
-  ///   - logger: gets refused requests and handshakes at `debug`, failed handlers at `error`.
+  ///   - meter: shows the service's figures from now on.
+  ///   - logger: gets refused requests and handshakes at `debug`, connections turned away at `warning`, once a minute, and
+  ///     failed handlers at `error`.
   /// - Throws: `SystemError` if the address cannot be bound.
   public static func start(
     _ routes: HTTPRoutes, on address: SocketAddress, reactors: [Reactor],
-    configuration: HTTPServiceConfiguration = HTTPServiceConfiguration(), tls: TLSContext? = nil, logger: Logger
+    configuration: HTTPServiceConfiguration = HTTPServiceConfiguration(), tls: TLSContext? = nil,
+    meter: HTTPServiceMeter = HTTPServiceMeter(), logger: Logger
   ) async throws -> HTTPService {
     let context = ServiceContext(routes: routes, configuration: configuration, logger: logger)
     var address = address
@@ -36,6 +39,7 @@ public final class HTTPService: Sendable {
       let wanted = address
       let (listener, bound) = try await reactor.perform { reactor in
         let listener = try ReactorListener(on: wanted, tls: tls, service: context, reactor: reactor)
+        meter.add(ReactorBound(listener.registry, on: reactor))
         return (ReactorBound(listener, on: reactor), listener.acceptor.address)
       }
       listeners.append(listener)

@@ -16,6 +16,7 @@ struct ServiceContext: Sendable {
   let routes: HTTPRoutes
   let configuration: HTTPServiceConfiguration
   let census: ConnectionCensus
+  let turnAways: TurnAwayLog
   let logger: Logger
 
   init(routes: HTTPRoutes, configuration: HTTPServiceConfiguration, logger: Logger) {
@@ -23,6 +24,7 @@ struct ServiceContext: Sendable {
     self.configuration = configuration
     self.logger = logger
     census = ConnectionCensus(configuration.connections)
+    turnAways = TurnAwayLog(logger: logger)
   }
 
   /// - Parameter client: whom the request comes from, as far as known.

@@ -46,6 +46,12 @@ public final class Socket {
     return isRetry(errno) ? .wouldBlock : .failed(SystemError(operation: "recv", code: errno))
   }
 
+  /// The next byte that a read will return; nil when there is none now, or none will come.
+  public func peek() -> UInt8? {
+    var byte: UInt8 = 0
+    return recv(descriptor, &byte, 1, Int32(MSG_PEEK)) == 1 ? byte : nil
+  }
+
   /// Writes what there is room for.
   public func write(_ buffer: UnsafeRawBufferPointer) -> WriteOutcome {
     let count = send(descriptor, buffer.baseAddress, buffer.count, Int32(MSG_NOSIGNAL))

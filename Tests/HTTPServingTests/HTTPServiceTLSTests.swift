@@ -66,17 +66,29 @@ private let last = Array("GET /hello HTTP/1.1\r\nHost: a\r\nConnection: close\r\
     }
   }
 
+  @Test("a client that begins a handshake and breaks off is closed, and others are served")
+  func refusesBrokenHandshakes() async throws {
+    try await serve { address in
+      let broken = try TestClient(address)
+      broken.send("\u{16}\u{3}")
+      broken.finishSending()
+      #expect(!(await broken.readToEnd()).contains("HTTP"))
+      let context = try identity.client()
+      try await onReactor { reactor in _ = try await TLSClient(address, context, on: reactor) }
+    }
+  }
+
   @Test(
-    "a client that speaks no TLS is closed, and others are served",
-    arguments: [String(decoding: hello, as: UTF8.self), "\u{16}\u{3}"])
+    "a client that speaks plain HTTP is told to use https, whatever it sends",
+    arguments: [String(decoding: hello, as: UTF8.self), "G", "\r\n", String(repeating: "x", count: 100_000)])
   func refusesPlainClients(_ text: String) async throws {
     try await serve { address in
       let plain = try TestClient(address)
       plain.send(text)
       plain.finishSending()
-      #expect(!(await plain.readToEnd()).contains("HTTP"))
-      let context = try identity.client()
-      try await onReactor { reactor in _ = try await TLSClient(address, context, on: reactor) }
+      let answer = await plain.readToEnd()
+      #expect(answer.hasPrefix("HTTP/1.1 400 ") && answer.contains("Content-Type: application/problem+json\r\n"))
+      #expect(answer.contains("Connection: close\r\n") && answer.hasSuffix("use the scheme https.\"}"))
     }
   }
 

@@ -14,13 +14,14 @@ struct ServiceRig {
   /// - Parameter limit: how long the drain at the end may take.
   static func run(
     _ routes: HTTPRoutes, on address: SocketAddress? = nil, reactorCount: Int = 1,
-    configuration: HTTPServiceConfiguration = HTTPServiceConfiguration(), tls: TLSContext? = nil, logger: Logger? = nil,
+    configuration: HTTPServiceConfiguration = HTTPServiceConfiguration(), tls: TLSContext? = nil,
+    meter: HTTPServiceMeter = HTTPServiceMeter(), logger: Logger? = nil,
     _ test: (ServiceRig) async throws -> Void
   ) async throws {
     guard let address = address ?? SocketAddress(numericHost: "127.0.0.1", port: 0) else { return }
     let group = try ReactorGroup(count: reactorCount)
     let service = try await HTTPService.start(
-      routes, on: address, reactors: group.reactors, configuration: configuration, tls: tls,
+      routes, on: address, reactors: group.reactors, configuration: configuration, tls: tls, meter: meter,
       logger: logger ?? Logger(label: "test") { _ in SwiftLogNoOpLogHandler() })
     do {
       try await test(ServiceRig(service: service, reactors: group.reactors))

@@ -1,0 +1,96 @@
+import HTTPTypes
+import Logging
+import Reactors
+import Synchronization
+import Testing
+
+@testable import HTTPServing
+
+private let hello = "GET /hello HTTP/1.1\r\nHost: a\r\n\r\n"
+
+@Suite(.timeLimit(.minutes(1))) struct HTTPServiceMeterTests {
+  private let meter = HTTPServiceMeter()
+
+  @Test("before its service has started a meter shows nothing")
+  func empty() async {
+    #expect(await meter.read() == HTTPServiceFigures())
+  }
+
+  @Test("connections and answers are counted over all reactors, refusals by their status")
+  func answers() async throws {
+    try await ServiceRig.run(testRoutes(), reactorCount: 2, meter: meter) { rig in
+      let clients = try await rig.openConnections(8)
+      for request in [
+        "nonsense\r\n\r\n", "GET / HTTP/1.1\r\nHost: a\r\n\r\n", "GET /problem HTTP/1.1\r\nHost: a\r\n\r\n",
+      ] {
+        _ = try await rig.exchange(request)
+      }
+      while await rig.service.connectionCount > 8 { await Task.yield() }
+      let figures = await meter.read()
+      #expect(figures.accepted == 11 && figures.open == 8)
+      #expect(figures.responses == [200: 8, 400: 1, 404: 1, 422: 1])
+      #expect(figures.turnedAway.isEmpty && figures.failedHandshakes == 0)
+      _ = consume clients
+    }
+  }
+
+  @Test(
+    "connections that are turned away are counted by reason, and are one line of the log",
+    arguments: [HTTPServiceFigures.TurnAway.full, .peer])
+  func turnsAway(_ reason: HTTPServiceFigures.TurnAway) async throws {
+    let configuration = HTTPServiceConfiguration.limited {
+      $0.reserveMax = 0
+      if reason == .full { $0.totalMax = 1 } else { $0.perPeerMax = 1 }
+    }
+    let log = WarningLog()
+    let logger = Logger(label: "test") { _ in log }
+    try await ServiceRig.run(testRoutes(), configuration: configuration, meter: meter, logger: logger) { rig in
+      let clients = try await rig.openConnections(1)
+      for _ in 0..<3 { _ = try await TestClient(rig.address).readToEnd() }
+      let figures = await meter.read()
+      #expect(figures.turnedAway == [reason: 3] && figures.accepted == 1 && figures.responses == [200: 1])
+      #expect(log.lines.withLock { $0 } == ["connections turned away \(reason) 1"])
+      _ = consume clients
+    }
+  }
+
+  @Test(
+    "a handshake that fails is counted, a peer that says nothing is none",
+    arguments: [("\u{16}\u{3}", 1), ("GET", 1), ("", 0)])
+  func handshakes(_ text: String, _ count: Int) async throws {
+    try await ServiceRig.run(testRoutes(), tls: try TestIdentity().server(), meter: meter) { rig in
+      let client = try TestClient(rig.address)
+      client.send(text)
+      client.finishSending()
+      _ = await client.readToEnd()
+      while await rig.service.connectionCount > 0 { await Task.yield() }
+      let figures = await meter.read()
+      #expect(figures.accepted == 1 && figures.failedHandshakes == count)
+    }
+  }
+}
+
+/// What was logged at warning and above.
+private final class WarningLog: LogHandler {
+  let lines = Mutex<[String]>([])
+
+  // Nobody sets either: the logger under test is used as it is.
+  var logLevel: Logger.Level {
+    get { .warning }
+    set { _ = newValue }
+  }
+  var metadata: Logger.Metadata {
+    get { [:] }
+    set { _ = newValue }
+  }
+
+  subscript(metadataKey key: String) -> Logger.Metadata.Value? {
+    get { nil }
+    set { _ = newValue }
+  }
+
+  func log(event: LogEvent) {
+    let values = ["reason", "count"].map { event.metadata?[$0].map { "\($0)" } ?? "" }
+    lines.withLock { $0.append("\(event.message) \(values.joined(separator: " "))") }
+  }
+}
