@@ -40,27 +40,26 @@ public struct TrustedProxies: Sendable, Equatable {
   /// - Returns: the last proxy that could be made out, when it names somebody by anything but an address.
   func client(of head: RequestHead, from peer: IPAddress?) -> IPAddress? {
     var client = peer
-    for hop in hops(head).reversed() {
-      guard let address = hop else { return client }
+    for element in elements(head).reversed() {
+      guard let address = address(in: element) else { return client }
       client = address
       guard trusts(address) else { return client }
     }
     return client
   }
 
-  /// Every address in the field, in its order; nil for what is none.
-  private func hops(_ head: RequestHead) -> [IPAddress?] {
-    switch field {
-    case .xForwardedFor: Self.elements(head, "X-Forwarded-For").map(Self.address)
-    case .forwarded: Self.elements(head, "Forwarded").map(Self.forwardedFor)
-    }
+  /// The elements of all lines of the field. Commas within quotes do not occur in addresses; an element cut there is no
+  /// address, which ends the search.
+  private func elements(_ head: RequestHead) -> [Substring] {
+    guard let name = HTTPField.Name(field.rawValue), let value = head[name] else { return [] }
+    return value.split(separator: ",", omittingEmptySubsequences: false)
   }
 
-  /// The elements of all lines of a field. Commas within quotes do not occur in addresses; an element cut there is no
-  /// address, which ends the search.
-  private static func elements(_ head: RequestHead, _ name: String) -> [Substring] {
-    guard let name = HTTPField.Name(name), let value = head[name] else { return [] }
-    return value.split(separator: ",", omittingEmptySubsequences: false)
+  private func address(in element: Substring) -> IPAddress? {
+    switch field {
+    case .xForwardedFor: Self.address(element)
+    case .forwarded: Self.forwardedFor(element)
+    }
   }
 
   /// The `for` parameter of an element; it must be the only one.
@@ -90,7 +89,8 @@ public struct TrustedProxies: Sendable, Equatable {
   /// Nothing, or a colon and digits.
   private static func isPort(_ text: Substring) -> Bool {
     guard !text.isEmpty else { return true }
-    return text.hasPrefix(":") && UInt16(text.dropFirst()) != nil
+    let digits = text.dropFirst()
+    return text.hasPrefix(":") && UInt16(digits) != nil && digits.first != "+"
   }
 
   private static func trimmed(_ text: Substring) -> Substring {
