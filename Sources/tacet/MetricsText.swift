@@ -1,4 +1,5 @@
 import APNSCore
+import HTTPServing
 import Reactors
 
 /// What one reactor has done so far.
@@ -16,10 +17,10 @@ struct ReactorFigures: Sendable {
 
 /// The figures of all reactors in the text format of Prometheus.
 enum MetricsText {
-  static func make(_ workers: PerReactor<ReactorWorker>) async -> String {
+  static func make(_ workers: PerReactor<ReactorWorker>, _ meter: HTTPServiceMeter) async -> String {
     var figures: [ReactorFigures] = []
     for worker in workers.all { figures.append(await worker.perform { $0.figures(on: $1) }) }
-    return text(of: figures)
+    return text(of: figures) + text(of: await meter.read())
   }
 
   static func text(of figures: [ReactorFigures]) -> String {
@@ -66,7 +67,7 @@ enum MetricsText {
     return head("tacet_outcomes_total", "Recorded outcomes of recipients.") + lines.joined()
   }
 
-  private static func head(_ name: String, _ help: String, type: String = "counter") -> String {
+  static func head(_ name: String, _ help: String, type: String = "counter") -> String {
     "# HELP \(name) \(help)\n# TYPE \(name) \(type)\n"
   }
 }

@@ -50,8 +50,9 @@ struct PushService: Service {
 
   private func serve(on group: ReactorGroup) async throws {
     let workers = try await makeWorkers(on: group)
-    let routes = try await makeRoutes(workers)
-    let http = try await startHTTP(routes, on: group)
+    let meter = HTTPServiceMeter()
+    let routes = try await makeRoutes(workers, meter)
+    let http = try await startHTTP(routes, meter, on: group)
     logger.notice("serving", metadata: ["address": "\(http.address)", "reactors": "\(group.reactors.count)"])
     await reloadUntilShutdown(workers, http)
     logger.notice("stopping")
@@ -94,7 +95,7 @@ struct PushService: Service {
     return workers
   }
 
-  private func makeRoutes(_ workers: PerReactor<ReactorWorker>) async throws -> HTTPRoutes {
+  private func makeRoutes(_ workers: PerReactor<ReactorWorker>, _ meter: HTTPServiceMeter) async throws -> HTTPRoutes {
     let services = try await PerReactor(workers.all.map(\.reactor)) { _, reactor in
       workers.value(on: reactor).services
     }
@@ -103,15 +104,18 @@ struct PushService: Service {
     }
     return PushRoutes.make(
       services: services, authentication: WebhookAuthentication(keys), webhookWait: settings.webhooks.wait,
-      metrics: { _ in await MetricsText.make(workers) }, logger: logger)
+      metrics: { _ in await MetricsText.make(workers, meter) }, logger: logger)
   }
 
-  private func startHTTP(_ routes: HTTPRoutes, on group: ReactorGroup) async throws -> HTTPService {
+  private func startHTTP(_ routes: HTTPRoutes, _ meter: HTTPServiceMeter, on group: ReactorGroup) async throws
+    -> HTTPService
+  {
     guard let address = addresses.first else { preconditionFailure("resolving found no address and no error") }
     var configuration = HTTPServiceConfiguration(settings.http)
     configuration.fit(descriptors: DescriptorLimit.raise(), logger: logger)
     return try await HTTPService.start(
-      routes, on: address, reactors: group.reactors, configuration: configuration, tls: tls, logger: logger)
+      routes, on: address, reactors: group.reactors, configuration: configuration, tls: tls, meter: meter,
+      logger: logger)
   }
 }
 
