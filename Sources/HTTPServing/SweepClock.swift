@@ -9,8 +9,8 @@ struct SweepClock {
   let idle: Int
   let write: Int
   let linger: Int
-  /// The least content for each sweep; zero for any.
-  private let bodyBytesMin: Int
+  /// The least content for each sweep, which may be part of a byte; zero for any.
+  private let bodyBytesMin: Double
 
   init(_ timeouts: HTTPTimeouts) {
     let all = [
@@ -29,14 +29,13 @@ struct SweepClock {
     idle = sweeps(timeouts.idle)
     write = sweeps(timeouts.write)
     linger = sweeps(timeouts.linger)
-    let rate = timeouts.bodyBytesPerSecondMin
-    bodyBytesMin = rate > 0 ? max(1, Int(Double(rate) * (interval / .seconds(1)))) : 0
+    bodyBytesMin = Double(timeouts.bodyBytesPerSecondMin) * (interval / .seconds(1))
   }
 
   /// How long content may take of which this much has arrived: as long as it keeps its rate, and never longer than all of
   /// it may.
   func body(afterReceiving byteCount: Int) -> Int {
     guard bodyBytesMin > 0 else { return body }
-    return min(body, bodyGrace + byteCount / bodyBytesMin)
+    return min(body, bodyGrace + Int(min(Double(body), Double(byteCount) / bodyBytesMin)))
   }
 }

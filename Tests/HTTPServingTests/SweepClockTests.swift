@@ -28,14 +28,16 @@ import Testing
     #expect(clock(rate: 0).body(afterReceiving: 0) == 31)
   }
 
-  @Test("a rate below a byte for each sweep counts as one")
-  func tinyRate() {
+  @Test(
+    "sweeps that are shorter than a second's part of a byte change no rate",
+    arguments: [(1, 1, 100), (1, 2, 200), (3, 1, 33), (150, 3, 2), (1, Int.max, 3000)])
+  func shortSweeps(_ rate: Int, _ received: Int, _ sweeps: Int) {
     var timeouts = HTTPTimeouts()
     timeouts.linger = .milliseconds(40)
-    timeouts.bodyBytesPerSecondMin = 1
+    timeouts.bodyBytesPerSecondMin = rate
     let clock = SweepClock(timeouts)
     #expect(clock.interval == .milliseconds(10))
-    #expect(clock.body(afterReceiving: 1) == clock.bodyGrace + 1)
+    #expect(clock.body(afterReceiving: received) == min(clock.body, clock.bodyGrace + sweeps))
   }
 
   @Test("the clock ticks four times within the shortest time-out, at most every second")
