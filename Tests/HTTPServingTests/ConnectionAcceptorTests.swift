@@ -47,7 +47,8 @@ import Testing
   @Test("with no descriptors left a connection is told so, and the others are served meanwhile")
   func turnsAwayWhenExhausted() async throws {
     await #expect(processExitsWith: .success) {
-      try await ServiceRig.run(testRoutes()) { rig in
+      let meter = HTTPServiceMeter()
+      try await ServiceRig.run(testRoutes(), meter: meter) { rig in
         let served = try TestClient(rig.address)
         served.send("GET /hello HTTP/1.1\r\nHost: a\r\n\r\n")
         _ = await served.read(until: "hello")
@@ -63,7 +64,10 @@ import Testing
         served.send("GET /hello HTTP/1.1\r\nHost: a\r\n\r\n")
         let answer = await served.read(until: "hello")
         let areTold = answers.allSatisfy { $0.hasPrefix("HTTP/1.1 503 ") && $0.contains("Retry-After: 1\r\n") }
-        guard areTold, answer.hasPrefix("HTTP/1.1 200 "), await rig.service.connectionCount == 1 else {
+        let turnedAway = await meter.read().turnedAway
+        guard areTold, answer.hasPrefix("HTTP/1.1 200 "), await rig.service.connectionCount == 1,
+          turnedAway == [.descriptors: 3]
+        else {
           exit(EXIT_FAILURE)
         }
       }
