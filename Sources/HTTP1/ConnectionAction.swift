@@ -27,8 +27,8 @@ public enum ReadStretch: Sendable, Equatable {
 public enum CloseReason: Sendable, Equatable {
   /// The last answer said so, or the client asked for it.
   case answered
-  /// A request could not be processed; its answer waits to be sent.
-  case refused(RequestRefusal)
+  /// A request could not be processed; its answer waits to be sent. Kept apart, so that an action takes two words.
+  indirect case refused(RequestRefusal)
   /// The peer closed between two requests.
   case peerClosed
   /// No request came in time.

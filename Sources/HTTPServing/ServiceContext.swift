@@ -4,7 +4,9 @@ internal import Logging
 internal import Reactors
 
 /// What all connections of a service share: routes, bounds, and how a request is judged and answered.
-struct ServiceContext: Sendable {
+///
+/// An object, because each connection keeps it, and as a value it is 300 bytes.
+final class ServiceContext: Sendable {
   /// What is done with a request whose head has arrived.
   enum Judgement {
     /// Read the content up to this size, then have it handled.
