@@ -5,16 +5,11 @@ extension ConnectionStateMachine {
   mutating func readHead() -> ConnectionAction {
     do throws(RequestRefusal) {
       let head = try input.withUnread { (bytes) throws(RequestRefusal) in try parser.parse(bytes) }
-      guard let head else { return awaitHead() }
+      guard let head else { return .read(hasAnswered && isQuiet ? .idle : .head) }
       return accept(head)
     } catch {
       return refuse(error)
     }
-  }
-
-  private mutating func awaitHead() -> ConnectionAction {
-    input.shrink()
-    return .read(hasAnswered && isQuiet ? .idle : .head)
   }
 
   private mutating func accept(_ head: RequestHead) -> ConnectionAction {

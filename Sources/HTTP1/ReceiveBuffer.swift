@@ -2,14 +2,14 @@
 ///
 /// Consuming moves a mark; bytes move to the front only when the space behind them is needed. Readers therefore count
 /// from the first unread byte. A peer that fills the space is given more of it, so that long contents need few reads;
-/// a connection that waits keeps little.
+/// a connection that waits keeps none (`SpareBuffers`).
 struct ReceiveBuffer {
   private var storage: [UInt8] = []
   private var start = 0
   private var end = 0
   private var wasFilled = false
 
-  /// What a connection keeps while it waits: 1 KiB with the array's own 32 bytes.
+  /// What a connection begins with: 1 KiB with the array's own 32 bytes, kept while a request is incomplete.
   ///
   /// A request with a bearer token or a browser's usual fields fits; allocators hand blocks of this size out fastest.
   static let usualBytes = 1024 - 32
@@ -21,6 +21,8 @@ struct ReceiveBuffer {
   var capacity: Int { storage.count }
   /// How many bytes are unread.
   var count: Int { end - start }
+  /// Whether nothing is unread.
+  var isEmpty: Bool { count == 0 }
 
   /// Lends the unread bytes.
   @inline(__always)
@@ -34,13 +36,6 @@ struct ReceiveBuffer {
   mutating func consume(_ byteCount: Int) {
     start += byteCount
     if start == end { (start, end) = (0, 0) }
-  }
-
-  /// Gives back what is more than usual if nothing is unread.
-  mutating func shrink() {
-    guard count == 0, storage.count > Self.usualBytes else { return }
-    storage = []
-    wasFilled = false
   }
 
   /// Lets `fill` write behind the unread bytes and say how many it wrote; it is given at least one byte of space.

@@ -5,10 +5,11 @@ public struct SendBuffer: Sendable {
 
   /// Above this much, an emptied buffer gives its memory back.
   ///
-  /// 1 KiB (1024): the answers to health checks and webhooks fit; whatever an idle connection keeps is multiplied by
-  /// thousands of them.
+  /// 1 KiB (1024): the answers to health checks and webhooks fit.
   private static let keptBytesMax = 1024
 
+  /// How much memory is held.
+  var capacity: Int { bytes.capacity }
   /// How many bytes wait.
   public var count: Int { bytes.count - sent }
 

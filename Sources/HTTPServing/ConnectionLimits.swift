@@ -2,7 +2,7 @@
 public struct ConnectionLimits: Sendable {
   /// Open connections; above, one from the reserve is answered with 503, unless it asks for a health check.
   ///
-  /// 8192: at about 3 KiB an idle connection, 25 MB.
+  /// 8192: at about 1 KiB an idle connection, 8 MB; one in the middle of a request keeps a few more.
   public var totalMax = 8192
 
   /// Further connections that are kept for one request each, so that health checks pass while the service is full. Above,

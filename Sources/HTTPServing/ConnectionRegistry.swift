@@ -20,6 +20,8 @@ final class ConnectionRegistry {
 
   let clock: SweepClock
   let counters = ConnectionCounters()
+  /// The buffers of whoever is being served; the others wait without.
+  var spareBuffers = SpareBuffers()
   private(set) var drainStage = DrainStage.serving
   private var connections: [HTTPConnection] = []
   private var isSweeping = false

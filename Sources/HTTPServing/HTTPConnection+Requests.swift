@@ -31,6 +31,7 @@ extension HTTPConnection {
       // The answers to earlier requests of a pipeline need not wait for this one.
       if !machine.output.isEmpty { write() }
       phase = .handling
+      machine.giveBack(to: &registry.spareBuffers)
       reactor.start { [request] in
         let response = await self.service.respond(to: request, handler, on: reactor)
         self.handled(response, on: reactor)
@@ -42,6 +43,7 @@ extension HTTPConnection {
   private func handled(_ response: HTTPServerResponse, on reactor: isolated Reactor) {
     guard case .handling = phase else { return }
     machine.date = registry.currentDate()
+    machine.borrow(from: &registry.spareBuffers)
     perform(answer(response), on: reactor)
   }
 

@@ -34,6 +34,7 @@ extension HTTPConnection {
   /// Reads once, and has the machine look at it.
   func receive(_ stretch: ReadStretch) -> ConnectionAction {
     machine.date = registry.currentDate()
+    machine.borrow(from: &registry.spareBuffers)
     var outcome = TransportRead.wouldBlock
     _ = machine.receive { space in
       outcome = channel.transport.read(into: space)
@@ -83,6 +84,7 @@ extension HTTPConnection {
   /// Has the reactor call when the socket is ready, or at the latest at the sweep `deadline`.
   func wait(for interest: Interest, until deadline: Int, on reactor: isolated Reactor) {
     self.deadline = deadline
+    machine.giveBack(to: &registry.spareBuffers)
     if !channel.watch(for: interest, on: reactor) { leave(on: reactor) }
   }
 

@@ -27,6 +27,8 @@ struct ConnectionRig {
   var action: ConnectionAction
   var transcript = Transcript()
   var bodyBytesMax = 64
+  /// The memory it receives and answers into; given back whenever it waits, as a server does.
+  var spare = SpareBuffers()
   private var request = ""
 
   init(limits: HTTPLimits = HTTPLimits(), bodyBytesMax: Int = 64) {
@@ -58,6 +60,7 @@ struct ConnectionRig {
   mutating func feed(_ bytes: ArraySlice<UInt8>) {
     var rest = bytes
     while !rest.isEmpty, case .read = action {
+      machine.borrow(from: &spare)
       let taken = machine.receive { space in
         let count = min(space.count, rest.count)
         space.copyBytes(from: rest.prefix(count))
@@ -66,6 +69,7 @@ struct ConnectionRig {
       rest = rest.dropFirst(taken)
       action = machine.received()
       perform()
+      machine.giveBack(to: &spare)
     }
   }
 

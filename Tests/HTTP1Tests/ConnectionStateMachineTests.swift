@@ -56,16 +56,6 @@ private func post(_ fields: String) -> String { "POST / HTTP/1.1\r\nHost: a\r\n\
     #expect(isClose(late.machine.deadlinePassed(), .idle))
   }
 
-  @Test("a connection that waits keeps a kilobyte for input and one for output, whatever it has seen")
-  func keepsLittleMemory() {
-    var rig = ConnectionRig(bodyBytesMax: 1024 * 1024)
-    rig.feed(post("Content-Length: 500000") + String(repeating: "x", count: 500_000))
-    rig.feed("GET /\(String(repeating: "p", count: 5000)) HTTP/1.1\r\nHost: a\r\n\r\n" + get + get)
-    #expect(rig.transcript.statuses == [200, 200, 200, 200])
-    #expect(rig.machine.input.capacity <= ReceiveBuffer.usualBytes)
-    #expect(rig.machine.output.bytes.capacity <= 1024)
-  }
-
   @Test("the next request waits for the answer to the former")
   func answersOneAtATime() {
     var machine = ConnectionStateMachine(limits: HTTPLimits(), date: ConnectionRig.date)
