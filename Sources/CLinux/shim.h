@@ -14,6 +14,7 @@
 #include <sys/eventfd.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <sys/un.h>
 #include <time.h>
 #include <unistd.h>
@@ -35,6 +36,19 @@ static inline uint64_t clinux_thread_cpu_nanoseconds(void) {
 /// The kernel's id of the calling thread. Not `pthread_self`, which is declared `const`: a compiler may reuse its
 /// value across a suspension that moved to another thread.
 static inline int32_t clinux_thread_id(void) { return (int32_t)gettid(); }
+
+// libc's own functions for these two are points where a thread may be cancelled, which two atomic operations of each call
+// are for. No thread is ever cancelled here.
+
+/// `recv` on a connected socket.
+static inline long clinux_receive(int descriptor, void *buffer, unsigned long size, int flags) {
+  return syscall(SYS_recvfrom, descriptor, buffer, size, flags, (void *)0, (void *)0);
+}
+
+/// `send` on a connected socket, without SIGPIPE.
+static inline long clinux_send(int descriptor, const void *bytes, unsigned long size) {
+  return syscall(SYS_sendto, descriptor, bytes, size, MSG_NOSIGNAL, (void *)0, 0);
+}
 
 /// `SIG_IGN` is a cast macro, invisible to Swift.
 static inline void clinux_ignore_sigpipe(void) { signal(SIGPIPE, SIG_IGN); }

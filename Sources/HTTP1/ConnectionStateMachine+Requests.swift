@@ -14,7 +14,7 @@ extension ConnectionStateMachine {
 
   private mutating func accept(_ head: RequestHead) -> ConnectionAction {
     input.consume(head.byteCount)
-    parser = RequestHeadParser(limits: limits, isSecure: isSecure)
+    parser.reset()
     exchange = Exchange(
       isHead: head.method == .head, version: head.version, isPersistent: head.isPersistent, framing: head.framing,
       expectsContinue: head.expectsContinue)

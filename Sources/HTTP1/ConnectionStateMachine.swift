@@ -35,7 +35,6 @@ public struct ConnectionStateMachine: Sendable {
   public var output = SendBuffer()
 
   let limits: HTTPLimits
-  let isSecure: Bool
   var phase = Phase.head
   var exchange = Exchange()
   var parser: RequestHeadParser
@@ -51,7 +50,6 @@ public struct ConnectionStateMachine: Sendable {
   public init(limits: HTTPLimits, date: HTTPDate, isSecure: Bool = false) {
     self.limits = limits
     self.date = date
-    self.isSecure = isSecure
     parser = RequestHeadParser(limits: limits, isSecure: isSecure)
   }
 

@@ -23,8 +23,7 @@ struct LineScanner {
   mutating func next(in bytes: Span<UInt8>, bytesMax: Int) throws(RequestRefusal) -> LineScan {
     let limit = lineStart + bytesMax
     let end = min(bytes.count, limit)
-    var offset = scanned
-    while offset < end, !bytes[offset].isControl { offset += 1 }
+    let offset = bytes.firstControl(from: scanned, to: end)
     scanned = offset
     guard offset < bytes.count else { return .incomplete }
     guard bytes[offset].isControl else { return .tooLong }

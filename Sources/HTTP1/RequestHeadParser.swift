@@ -22,6 +22,16 @@ struct RequestHeadParser {
     self.isSecure = isSecure
   }
 
+  /// Begins a new message.
+  mutating func reset() {
+    scanner = LineScanner()
+    hasSkippedEmptyLine = false
+    requestLine = nil
+    fieldsStart = 0
+    fields = []
+    control = ControlFields()
+  }
+
   /// How many bytes precede the request line as far as they are known: an empty line, or nothing. While no more than
   /// these have arrived, no request has begun.
   var bytesBeforeRequest: Int { requestLine == nil ? scanner.lineStart : 0 }

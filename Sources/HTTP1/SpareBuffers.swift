@@ -21,12 +21,12 @@ extension ConnectionStateMachine {
   /// released, except that content keeps what lets it be read in few pieces.
   public mutating func giveBack(to spare: inout SpareBuffers) {
     if input.isEmpty, phase != .body {
-      if input.capacity == ReceiveBuffer.usualBytes { spare.input = input }
-      input = ReceiveBuffer()
+      if input.capacity == ReceiveBuffer.usualBytes { swap(&input, &spare.input) }
+      if input.capacity > 0 { input = ReceiveBuffer() }
     }
     if output.isEmpty {
-      if output.capacity > 0 { spare.output = output }
-      output = SendBuffer()
+      if output.capacity > 0 { swap(&output, &spare.output) }
+      if output.capacity > 0 { output = SendBuffer() }
     }
   }
 }

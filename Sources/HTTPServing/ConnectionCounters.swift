@@ -1,5 +1,3 @@
-internal import HTTPTypes
-
 /// What has become of the connections and requests of one reactor.
 final class ConnectionCounters {
   /// The statuses that an answer may have.
@@ -17,7 +15,7 @@ final class ConnectionCounters {
 
   func noteFailedHandshake() { failedHandshakes += 1 }
 
-  func noteResponse(_ status: HTTPResponse.Status) { responses[status.code - Self.statuses.lowerBound] += 1 }
+  func noteResponse(_ status: Int) { responses[status - Self.statuses.lowerBound] += 1 }
 
   /// - Parameter open: how many connections are open.
   func figures(open: Int) -> HTTPServiceFigures {

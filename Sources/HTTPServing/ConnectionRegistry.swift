@@ -38,9 +38,17 @@ final class ConnectionRegistry {
 
   /// The present second, formatted once for all connections.
   func currentDate() -> HTTPDate {
+    var current = date
+    update(&current)
+    return current
+  }
+
+  /// Makes a date the present second, which it mostly is already.
+  func update(_ date: inout HTTPDate) {
     let now = time(nil)
-    if date.unixSeconds != now { date = HTTPDate(unixSeconds: now) }
-    return date
+    guard date.unixSeconds != now else { return }
+    if self.date.unixSeconds != now { self.date = HTTPDate(unixSeconds: now) }
+    date = self.date
   }
 
   func add(_ connection: HTTPConnection, on reactor: isolated Reactor) {

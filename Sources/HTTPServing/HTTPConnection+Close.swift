@@ -1,4 +1,5 @@
 internal import HTTP1
+internal import HTTPTypes
 internal import Logging
 internal import Reactors
 
@@ -10,7 +11,7 @@ extension HTTPConnection {
 
   func close(_ reason: CloseReason, on reactor: isolated Reactor) {
     if case .refused(let refusal) = reason {
-      registry.counters.noteResponse(refusal.status)
+      registry.counters.noteResponse(refusal.status.code)
       service.logger.debug("request refused", metadata: ["reason": "\(refusal)", "peer": "\(peerText)"])
     }
     let next = reason.lingers ? Next.linger : .leave

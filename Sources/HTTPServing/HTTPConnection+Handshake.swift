@@ -53,7 +53,7 @@ extension HTTPConnection {
 
   private func refusePlain(on reactor: isolated Reactor) {
     registry.counters.noteFailedHandshake()
-    registry.counters.noteResponse(Self.tlsExpected.status)
+    registry.counters.noteResponse(Self.tlsExpected.status.code)
     service.logger.debug("plain HTTP where TLS is expected", metadata: ["peer": "\(peerText)"])
     let bytes = Self.tlsExpected.bytes(date: registry.currentDate())
     // A new connection has room for it.

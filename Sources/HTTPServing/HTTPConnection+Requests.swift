@@ -42,14 +42,14 @@ extension HTTPConnection {
 
   private func handled(_ response: HTTPServerResponse, on reactor: isolated Reactor) {
     guard case .handling = phase else { return }
-    machine.date = registry.currentDate()
+    registry.update(&machine.date)
     machine.borrow(from: &registry.spareBuffers)
     perform(answer(response), on: reactor)
   }
 
   private func answer(_ response: HTTPServerResponse) -> ConnectionAction {
     endRequest()
-    registry.counters.noteResponse(response.status)
+    registry.counters.noteResponse(response.statusCode)
     // While a request is processed the machine only takes note, and this answer is the last.
     if isDraining || requestsLeft <= 0 { _ = machine.drainRequested() }
     return switch response.content {

@@ -33,7 +33,7 @@ extension HTTPConnection {
 
   /// Reads once, and has the machine look at it.
   func receive(_ stretch: ReadStretch) -> ConnectionAction {
-    machine.date = registry.currentDate()
+    registry.update(&machine.date)
     machine.borrow(from: &registry.spareBuffers)
     var outcome = TransportRead.wouldBlock
     _ = machine.receive { space in

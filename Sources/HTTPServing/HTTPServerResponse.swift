@@ -43,6 +43,14 @@ public struct HTTPServerResponse: Sendable {
     }
   }
 
+  /// The number alone, without the phrase, which is a string to copy.
+  var statusCode: Int {
+    switch content {
+    case .plain(let head, _): head.status.code
+    case .prepared(let response): response.status.code
+    }
+  }
+
   /// The status.
   public var status: HTTPResponse.Status {
     switch content {

@@ -40,7 +40,7 @@ public final class Socket {
 
   /// Reads what is there, at most the buffer's size.
   public func read(into buffer: UnsafeMutableRawBufferPointer) -> ReadOutcome {
-    let count = recv(descriptor, buffer.baseAddress, buffer.count, 0)
+    let count = clinux_receive(descriptor, buffer.baseAddress, UInt(buffer.count), 0)
     if count > 0 { return .bytes(count) }
     if count == 0 { return .endOfStream }
     return isRetry(errno) ? .wouldBlock : .failed(SystemError(operation: "recv", code: errno))
@@ -49,12 +49,12 @@ public final class Socket {
   /// The next byte that a read will return; nil when there is none now, or none will come.
   public func peek() -> UInt8? {
     var byte: UInt8 = 0
-    return recv(descriptor, &byte, 1, Int32(MSG_PEEK)) == 1 ? byte : nil
+    return clinux_receive(descriptor, &byte, 1, Int32(MSG_PEEK)) == 1 ? byte : nil
   }
 
   /// Writes what there is room for.
   public func write(_ buffer: UnsafeRawBufferPointer) -> WriteOutcome {
-    let count = send(descriptor, buffer.baseAddress, buffer.count, Int32(MSG_NOSIGNAL))
+    let count = clinux_send(descriptor, buffer.baseAddress, UInt(buffer.count))
     if count >= 0 { return .bytes(count) }
     return isRetry(errno) ? .wouldBlock : .failed(SystemError(operation: "send", code: errno))
   }
