@@ -77,7 +77,8 @@ final class TestClient {
   private static func connected(_ address: SocketAddress, _ afterSocket: () -> Void) throws -> Int32 {
     let isUnix = address.isUnix
     let descriptor = socket(
-      isUnix ? AF_UNIX : address.description.hasPrefix("[") ? AF_INET6 : AF_INET, Int32(SOCK_STREAM.rawValue), 0)
+      isUnix ? AF_UNIX : address.description.hasPrefix("[") ? AF_INET6 : AF_INET,
+      Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
     afterSocket()
     guard descriptor >= 0, address.withSockaddr({ connect(descriptor, $0, $1) }) == 0 else {
       close(descriptor)

@@ -52,7 +52,7 @@ enum PlainClient {
   private static func exchange(_ request: [UInt8], port: UInt16) async throws -> PlainResponse {
     // Blocks a thread of the pool, which no reactor runs on.
     try await Task.detached {
-      let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
+      let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
       defer { close(descriptor) }
       var address = sockaddr_in()
       address.sin_family = sa_family_t(AF_INET)

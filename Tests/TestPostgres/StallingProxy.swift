@@ -102,7 +102,7 @@ private func makeSocket(
   _ use: @escaping (Int32, UnsafePointer<sockaddr>, socklen_t) -> Int32
 ) -> (_ port: UInt16) throws -> Int32 {
   { port in
-    let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
+    let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
     var address = sockaddr_in()
     address.sin_family = sa_family_t(AF_INET)
     address.sin_port = port.bigEndian

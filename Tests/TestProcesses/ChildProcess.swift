@@ -125,7 +125,7 @@ package func freePort() throws -> UInt16 {
 private let portTriesMax = 100
 
 private func isFree(_ port: UInt16) throws -> Bool {
-  let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
+  let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
   guard descriptor >= 0 else { throw TestProcessError(description: "socket: errno \(errno)") }
   defer { close(descriptor) }
   var address = sockaddr_in()
