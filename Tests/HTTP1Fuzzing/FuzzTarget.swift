@@ -31,19 +31,17 @@ public func initialize(
 
 /// Called by libFuzzer to make an input of another, in place.
 ///
-/// Every other time it is changed by what the grammar of requests knows, else by libFuzzer, which knows the dictionary
-/// and the comparisons that were made.
+/// Every other time libFuzzer does it itself, which knows the dictionary and the comparisons that were made; else what
+/// was there is damaged, or something new follows it, or something new and damaged takes its place.
 /// - Returns: the new length, at most `countMax`.
 @_cdecl("LLVMFuzzerCustomMutator")
 public func mutate(_ bytes: UnsafeMutablePointer<UInt8>, _ count: Int, _ countMax: Int, _ seed: UInt32) -> Int {
   var generator = SeededGenerator(seed: UInt64(seed))
   guard Bool.random(using: &generator) else { return mutateAsUsual(bytes, count, countMax) }
-  var grammar = RequestGrammar(generator: generator)
-  let other = grammar.input()
-  var mutator = InputMutator(generator: generator)
   let input = Array(UnsafeBufferPointer(start: bytes, count: count))
-  let mutated = mutator.mutate(input, with: other, times: 1 + Int(seed % 3)).prefix(countMax)
-  return UnsafeMutableBufferPointer(start: bytes, count: countMax).update(fromContentsOf: mutated)
+  var source = FuzzSource(seed: generator.next(), seeds: [input])
+  let mutated = (Int.random(in: 0..<4, using: &generator) == 0 ? input : []) + source.next()
+  return UnsafeMutableBufferPointer(start: bytes, count: countMax).update(fromContentsOf: mutated.prefix(countMax))
 }
 
 /// libFuzzer's own mutations.

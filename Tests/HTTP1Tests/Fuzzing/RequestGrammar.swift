@@ -85,6 +85,12 @@ extension RequestGrammar {
       (["Content-Length: 5", "Transfer-Encoding: chunked"], "", true), (["Transfer-Encoding: gzip"], "", true),
       (["Expect: 100-continue", "Content-Length: 2"], "hi", false), (["Transfer-Encoding:\r\n chunked"], "", true),
       (["Expect: 100-continue", "Transfer-Encoding: chunked"], "", true), (["Transfer-Encoding : chunked"], "", true),
+      (["transfer-encoding: Chunked"], "", true), (["Transfer-Encoding: ,chunked"], "", true),
+      (["Transfer-Encoding: chunked,"], "", true), (["Transfer-Encoding: xchunked"], "", true),
+      (["Transfer-Encoding: chunked", "Transfer-Encoding: identity"], "", true),
+      (["Transfer-Encoding: chunked", "Transfer-Encoding: chunked"], "", true),
+      (["Content-Length: 05"], "hello", false), (["Content-Length: +5"], "hello", false),
+      (["Content-Length: 5, 5"], "hello", false), (["Content-Length: 5;"], "hello", false),
     ]
   }
   private static var contents: [String] { ["x", "hello", "\r\n0\r\n\r\n", String(repeating: "y", count: 40), "\0\n"] }
