@@ -75,13 +75,14 @@ let package = Package(
     layer("HTTPServing", ["HTTP1", "Reactors", "TLSStreams", httpTypes, logging], uncheckedExclusivity),
     tests(
       "HTTPServingTests",
-      ["CLinux", "HTTPServing", "HTTP1", "Reactors", "TLSStreams", "TestReactors", httpTypes, logging]),
+      ["CLinux", "HTTPServing", "HTTP1", "Reactors", "TLSStreams", "TestLogs", "TestReactors", httpTypes, logging]),
     layer("TLSStreams", ["COpenSSL", "Reactors"]),
     tests("TLSStreamsTests", ["TLSStreams", "Reactors", "TestReactors"]),
     layer("HTTP2", ["CNghttp2", "TLSStreams", "Reactors", deque], uncheckedExclusivity),
     tests("HTTP2Tests", ["HTTP2", "TLSStreams", "Reactors", "TestReactors"]),
     layer("Postgres", ["CLibpq", "Reactors", deque, logging]),
     .target(name: "TestProcesses", path: "Tests/TestProcesses", swiftSettings: strict),
+    .target(name: "TestLogs", dependencies: [logging], path: "Tests/TestLogs", swiftSettings: strict),
     .target(name: "TestRandomness", path: "Tests/TestRandomness", swiftSettings: strict),
     .target(
       name: "TestPostgres", dependencies: ["TestProcesses"], path: "Tests/TestPostgres", swiftSettings: strict),
@@ -109,8 +110,8 @@ let package = Package(
     tests(
       "PushPipelineTests",
       [
-        "APNS", "APNSCore", "Postgres", "PushPipeline", "PushRules", "PushStore", "Reactors", "TestPostgres", logging,
-        "TestReactors", "TestRandomness",
+        "APNS", "APNSCore", "Postgres", "PushPipeline", "PushRules", "PushStore", "Reactors", "TestLogs",
+        "TestPostgres", logging, "TestReactors", "TestRandomness",
       ]),
     .target(
       name: "PushAPI",
@@ -122,7 +123,7 @@ let package = Package(
       "PushAPITests",
       [
         "APNS", "APNSCore", "HTTP1", "HTTPServing", "Postgres", "PushAPI", "PushPipeline", "PushRules", "PushStore",
-        "Reactors", "TestPostgres", crypto, httpTypes, logging,
+        "Reactors", "TestLogs", "TestPostgres", crypto, httpTypes, logging,
       ]),
     layer("ServiceSettings", ["APNSCore", "PushRules", "Reactors", configuration, crypto]),
     tests("ServiceSettingsTests", ["ServiceSettings", "APNSCore", "PushRules", "Reactors", crypto]),

@@ -1,7 +1,7 @@
 import HTTPTypes
 import Logging
 import Reactors
-import Synchronization
+import TestLogs
 import Testing
 
 @testable import HTTPServing
@@ -42,14 +42,15 @@ private let hello = "GET /hello HTTP/1.1\r\nHost: a\r\n\r\n"
       $0.reserveMax = 0
       if reason == .full { $0.totalMax = 1 } else { $0.perPeerMax = 1 }
     }
-    let log = WarningLog()
-    let logger = Logger(label: "test") { _ in log }
-    try await ServiceRig.run(testRoutes(), configuration: configuration, meter: meter, logger: logger) { rig in
+    let lines = LogLines()
+    try await ServiceRig.run(testRoutes(), configuration: configuration, meter: meter, logger: lines.logger) { rig in
       let clients = try await rig.openConnections(1)
       for _ in 0..<3 { _ = try await TestClient(rig.address).readToEnd() }
       let figures = await meter.read()
       #expect(figures.turnedAway == [reason: 3] && figures.accepted == 1 && figures.responses == [200: 1])
-      #expect(log.lines.withLock { $0 } == ["connections turned away \(reason) 1"])
+      let warnings = lines.all.filter { $0.level >= .warning }
+      #expect(warnings.map(\.message) == ["connections turned away"])
+      #expect(warnings.map(\.metadata) == [["reason": "\(reason)", "count": "1"]])
       _ = consume clients
     }
   }
@@ -67,30 +68,5 @@ private let hello = "GET /hello HTTP/1.1\r\nHost: a\r\n\r\n"
       let figures = await meter.read()
       #expect(figures.accepted == 1 && figures.failedHandshakes == count)
     }
-  }
-}
-
-/// What was logged at warning and above.
-private final class WarningLog: LogHandler {
-  let lines = Mutex<[String]>([])
-
-  // Nobody sets either: the logger under test is used as it is.
-  var logLevel: Logger.Level {
-    get { .warning }
-    set { _ = newValue }
-  }
-  var metadata: Logger.Metadata {
-    get { [:] }
-    set { _ = newValue }
-  }
-
-  subscript(metadataKey key: String) -> Logger.Metadata.Value? {
-    get { nil }
-    set { _ = newValue }
-  }
-
-  func log(event: LogEvent) {
-    let values = ["reason", "count"].map { event.metadata?[$0].map { "\($0)" } ?? "" }
-    lines.withLock { $0.append("\(event.message) \(values.joined(separator: " "))") }
   }
 }
