@@ -13,26 +13,30 @@ extension ConnectionStateMachine {
   public mutating func answered(_ head: ResponseHead, body: [UInt8] = []) -> ConnectionAction {
     let closes = closesAfterAnswer(head.closesConnection)
     head.write(contentLength: body.count, to: &output.bytes)
-    finishHead(closes: closes)
+    writeConnectionFields(closes: closes)
+    ResponseHeadWriter.appendLineEnd(to: &output.bytes)
     if head.hasContent, !exchange.isHead { output.bytes.append(contentsOf: body) }
     return finishAnswer(closes)
   }
 
   mutating func write(_ response: PreparedResponse, closes: Bool) {
     output.bytes.append(contentsOf: response.head)
-    finishHead(closes: closes)
-    if !exchange.isHead { output.bytes.append(contentsOf: response.body) }
+    writeConnectionFields(closes: closes)
+    if exchange.isHead {
+      ResponseHeadWriter.appendLineEnd(to: &output.bytes)
+    } else {
+      output.bytes.append(contentsOf: response.ending)
+    }
   }
 
-  /// The fields that belong to the connection, and the empty line.
-  private mutating func finishHead(closes: Bool) {
+  /// The fields that belong to the connection.
+  private mutating func writeConnectionFields(closes: Bool) {
     output.bytes.append(contentsOf: date.fieldLine)
     if closes {
       ResponseHeadWriter.append(connection: "Connection: close\r\n", to: &output.bytes)
     } else if exchange.version == .http10 {
       ResponseHeadWriter.append(connection: "Connection: keep-alive\r\n", to: &output.bytes)
     }
-    ResponseHeadWriter.appendLineEnd(to: &output.bytes)
   }
 
   private func closesAfterAnswer(_ isAsked: Bool) -> Bool {

@@ -3,8 +3,8 @@ extension PreparedResponse {
   public func bytes(date: HTTPDate) -> [UInt8] {
     var bytes = head
     bytes.append(contentsOf: date.fieldLine)
-    ResponseHeadWriter.append(connection: "Connection: close\r\n\r\n", to: &bytes)
-    bytes.append(contentsOf: body)
+    ResponseHeadWriter.append(connection: "Connection: close\r\n", to: &bytes)
+    bytes.append(contentsOf: ending)
     return bytes
   }
 }

@@ -11,7 +11,8 @@ public final class PreparedResponse: Sendable {
   public let closesConnection: Bool
   /// Status line, fields and Content-Length, without the empty line.
   let head: [UInt8]
-  let body: [UInt8]
+  /// The empty line and the content.
+  let ending: [UInt8]
 
   /// - Parameters:
   ///   - head: its status is final; see `ResponseHead` for the fields that are not written.
@@ -19,7 +20,7 @@ public final class PreparedResponse: Sendable {
   public init(_ head: ResponseHead, body: [UInt8] = []) {
     status = head.status
     closesConnection = head.closesConnection
-    self.body = head.hasContent ? body : []
+    ending = Array("\r\n".utf8) + (head.hasContent ? body : [])
     var bytes: [UInt8] = []
     head.write(contentLength: body.count, to: &bytes)
     self.head = bytes

@@ -2,7 +2,8 @@ internal import HTTP1
 internal import Reactors
 
 extension HTTPConnection {
-  func route(_ head: RequestHead) -> ConnectionAction {
+  /// Finds out who answers a request, and what comes next; nil when an event will tell.
+  func route(_ head: RequestHead, on reactor: isolated Reactor) -> ConnectionAction? {
     stretch = nil
     requestsLeft -= 1
     let (client, isWelcome) = beginRequest(head)
@@ -11,18 +12,26 @@ extension HTTPConnection {
     case .process(let request, _) where admission == .reserved && !request.matched.isHealthCheck:
       return answer(HTTPServerResponse(Overload.serviceFull))
     case .process(let request, let bodyBytesMax):
+      let action = machine.routed(bodyBytesMax: bodyBytesMax)
+      // Most requests have no content, or have brought it along.
+      if case .handle(let body) = action { return handle(request, body, on: reactor) }
       self.request = request
-      return machine.routed(bodyBytesMax: bodyBytesMax)
+      return action
     case .answer(let response):
       return answer(response)
     }
   }
 
-  /// Has the complete request handled.
-  ///
-  /// - Returns: what comes of the answer; nil when it takes a while.
+  /// The content of the routed request is complete.
   func handle(_ body: [UInt8], on reactor: isolated Reactor) -> ConnectionAction? {
-    guard var request = request.take() else { preconditionFailure("a request is complete that was not routed") }
+    guard let request = request.take() else { preconditionFailure("a request is complete that was not routed") }
+    return handle(request, body, on: reactor)
+  }
+
+  /// - Returns: what comes of the answer; nil when it takes a while.
+  private func handle(
+    _ request: consuming HTTPServerRequest, _ body: [UInt8], on reactor: isolated Reactor
+  ) -> ConnectionAction? {
     request.body = body
     switch request.matched.handler {
     case .immediate(let handler):

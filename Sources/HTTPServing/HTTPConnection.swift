@@ -94,7 +94,7 @@ final class HTTPConnection {
     case .read(let stretch): return read(stretch, on: reactor)
     case .route(let head):
       let mayGoOn = machine.output.count <= Self.outputBytesMax || send(then: .perform(action), on: reactor)
-      return mayGoOn ? route(head) : nil
+      return mayGoOn ? route(head, on: reactor) : nil
     case .handle(let body): return handle(body, on: reactor)
     case .close(let reason):
       close(reason, on: reactor)
