@@ -82,7 +82,8 @@ final class ConnectionAcceptor {
 
   private func take(_ connected: Socket, _ address: SocketAddress?, on reactor: isolated Reactor) {
     let peer = address.flatMap { IPAddress($0) }
-    let counted = service.configuration.proxies.trusts(peer) ? nil : peer
+    let isProxy = service.configuration.proxies.trusts(peer)
+    let counted = isProxy ? nil : peer
     let admission = service.census.admit(counted)
     switch admission {
     case .full: return turnAway(connected, .full)
@@ -91,7 +92,7 @@ final class ConnectionAcceptor {
     }
     if peer != nil { connected.disableDelay() }
     let connection = HTTPConnection(
-      connected, tls: tls, peer: peer, admission: admission, registry: registry, service: service)
+      connected, tls: tls, peer: peer, isProxy: isProxy, admission: admission, registry: registry, service: service)
     do {
       try connection.open(on: reactor)
     } catch {

@@ -64,7 +64,7 @@ final class ConnectionCensus: Sendable {
 
   private static func enter(_ peer: IPAddress?, _ limit: Int, _ counts: inout Counts) -> Bool {
     guard let peer else { return true }
-    let network = network(of: peer)
+    let network = IPNetwork(ofHost: peer)
     let count = counts.byPeer[network, default: 0]
     guard count < limit else { return false }
     counts.byPeer[network] = count + 1
@@ -73,13 +73,8 @@ final class ConnectionCensus: Sendable {
 
   private static func leave(_ peer: IPAddress?, _ counts: inout Counts) {
     guard let peer else { return }
-    let network = network(of: peer)
+    let network = IPNetwork(ofHost: peer)
     let count = counts.byPeer[network, default: 1] - 1
     counts.byPeer[network] = count == 0 ? nil : count
-  }
-
-  /// One host is commonly given a whole /64 and changes its address within it (RFC 8981).
-  private static func network(of peer: IPAddress) -> IPNetwork {
-    IPNetwork(containing: peer, prefixBits: peer.isIPv4 ? 32 : 64)
   }
 }

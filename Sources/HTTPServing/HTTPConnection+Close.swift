@@ -15,8 +15,7 @@ extension HTTPConnection {
       service.logger.debug("request refused", metadata: ["reason": "\(refusal)", "peer": "\(peerText)"])
     }
     let next = reason.lingers ? Next.linger : .leave
-    guard send(then: next, on: reactor) else { return }
-    if reason.lingers { beginLinger(on: reactor) } else { leave(on: reactor) }
+    if send(then: next, on: reactor) { proceed(to: next, on: reactor) }
   }
 
   /// Whom the log names.
@@ -30,7 +29,7 @@ extension HTTPConnection {
     channel.transport.prepareToClose()
     channel.close(on: reactor)
     registry.remove(self, on: reactor)
-    service.census.leave(countedPeer, admission)
+    service.census.leave(isProxy ? nil : peer, admission)
   }
 
   /// Reads on after the last answer: closing with unread bytes would reset the connection, and a reset can destroy the

@@ -52,7 +52,8 @@ extension HTTPConnection {
     return machine.deadlinePassed()
   }
 
-  private func proceed(to next: Next, on reactor: isolated Reactor) {
+  /// Nothing is left to be sent.
+  func proceed(to next: Next, on reactor: isolated Reactor) {
     switch next {
     case .perform(let action): perform(action, on: reactor)
     case .linger: beginLinger(on: reactor)

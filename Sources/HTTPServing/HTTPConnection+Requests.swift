@@ -71,8 +71,8 @@ extension HTTPConnection {
   ///
   /// - Returns: the client, and whether it may have one more request in progress.
   private func beginRequest(_ head: RequestHead) -> (client: IPAddress?, isWelcome: Bool) {
+    guard isProxy else { return (peer, true) }
     let proxies = service.configuration.proxies
-    guard proxies.trusts(peer) else { return (peer, true) }
     let client = proxies.client(of: head, from: peer)
     guard let client, !proxies.trusts(client) else { return (client, true) }
     guard service.census.begin(for: client) else { return (client, false) }

@@ -36,8 +36,8 @@ final class HTTPConnection {
   /// Who has connected; nil over a Unix socket.
   let peer: IPAddress?
   let admission: ConnectionCensus.Admission
-  /// Whom it is counted for; nil for a peer that may have any number.
-  let countedPeer: IPAddress?
+  /// Whether the peer is a trusted proxy, which may have any number of connections and speaks for others.
+  let isProxy: Bool
   var channel: ConnectionChannel
   var machine: ConnectionStateMachine
   var phase = Phase.shakingHands
@@ -60,7 +60,7 @@ final class HTTPConnection {
   var countedClient: IPAddress?
 
   init(
-    _ socket: Socket, tls: TLSContext?, peer: IPAddress?, admission: ConnectionCensus.Admission,
+    _ socket: Socket, tls: TLSContext?, peer: IPAddress?, isProxy: Bool, admission: ConnectionCensus.Admission,
     registry: ConnectionRegistry, service: ServiceContext
   ) {
     channel = ConnectionChannel(ConnectionTransport(socket))
@@ -69,7 +69,7 @@ final class HTTPConnection {
       limits: service.configuration.limits, date: registry.currentDate(), isSecure: tls != nil)
     self.peer = peer
     self.admission = admission
-    countedPeer = service.configuration.proxies.trusts(peer) ? nil : peer
+    self.isProxy = isProxy
     self.registry = registry
     self.service = service
     requestsLeft = admission == .reserved ? 1 : service.configuration.connections.requestsMax

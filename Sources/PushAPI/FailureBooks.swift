@@ -1,3 +1,5 @@
+internal import HTTPServing
+
 /// What is remembered of peers that failed to prove who they are: how often they may try again, and what the log was told.
 ///
 /// A token bucket for each peer. A failure takes a token; without one the peer is turned away before its request is read
@@ -13,15 +15,12 @@ struct FailureBooks<Peer: Hashable & Sendable>: Sendable {
     var refillNanoseconds: UInt64 = 6_000_000_000
     /// Peers of a generation. 4096: half a megabyte for both.
     var peersMax = 4096
-    /// Between two lines of the log about one peer. 60 s: a stream of failures is a line a minute.
-    var logNanoseconds: UInt64 = 60_000_000_000
   }
 
   private struct Account {
     /// The moment at which the bucket is full again.
     var fullAt: UInt64 = 0
-    var loggedAt: UInt64?
-    var unlogged = 0
+    var line = MinuteLine()
   }
 
   private let limits: Limits
@@ -49,13 +48,7 @@ struct FailureBooks<Peer: Hashable & Sendable>: Sendable {
     var account = younger[peer] ?? older[peer] ?? Account()
     let emptyAt = now + UInt64(limits.burst) * limits.refillNanoseconds
     account.fullAt = min(max(account.fullAt, now) + limits.refillNanoseconds, emptyAt)
-    account.unlogged += 1
-    var told: Int?
-    if account.loggedAt.map({ now - $0 >= limits.logNanoseconds }) ?? true {
-      told = account.unlogged
-      account.loggedAt = now
-      account.unlogged = 0
-    }
+    let told = account.line.note(now: now)
     remember(account, of: peer)
     return told
   }

@@ -19,7 +19,7 @@ final class FailureGate: Sendable {
   /// - Returns: what a peer is told that has to wait.
   func refusal(of client: IPAddress?) -> ProblemDetails? {
     guard let client else { return nil }
-    let wait = books.withLock { $0.wait(Self.network(of: client), now: Reactor.now) }
+    let wait = books.withLock { $0.wait(IPNetwork(ofHost: client), now: Reactor.now) }
     guard let wait else { return nil }
     let seconds = wait.components.seconds + (wait.components.attoseconds > 0 ? 1 : 0)
     return ProblemDetails(
@@ -29,13 +29,9 @@ final class FailureGate: Sendable {
 
   /// A request had no valid proof. The log gets a line for each peer and minute, and nothing of what was sent.
   func noteFailure(of client: IPAddress?) {
-    let peer = client.map(Self.network)
+    let peer = client.map(IPNetwork.init(ofHost:))
     guard let count = books.withLock({ $0.fail(peer, now: Reactor.now) }) else { return }
     let name = client?.description ?? "unix"
     logger.warning("no valid secret or signature", metadata: ["peer": "\(name)", "count": "\(count)"])
-  }
-
-  private static func network(of client: IPAddress) -> IPNetwork {
-    IPNetwork(containing: client, prefixBits: client.isIPv4 ? 32 : 64)
   }
 }

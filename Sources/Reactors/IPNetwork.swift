@@ -14,6 +14,12 @@ public struct IPNetwork: Hashable, Sendable, CustomStringConvertible {
     self.address = Self.masked(address, bits)
   }
 
+  /// What belongs to one host: an IPv4 address alone, and of IPv6 the /64 that a host is commonly given whole, within which it
+  /// changes its address (RFC 8981).
+  public init(ofHost address: IPAddress) {
+    self.init(containing: address, prefixBits: address.isIPv4 ? 32 : 64)
+  }
+
   /// Reads `address/bits`, or an address, which is a network of itself; nil for anything else, and when the address has
   /// bits behind its prefix, since one of the two is then a mistake.
   public init?(_ text: String) {
