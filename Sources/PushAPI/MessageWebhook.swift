@@ -22,21 +22,12 @@ struct MessageWebhook: Sendable {
       failures.noteFailure(of: request.client)
       throw ProblemDetails.unauthorized
     }
-    let body = try parse(request.body)
+    let body = try RequestContent.decode(WebhookBody.self, from: request.body)
     let preference = WaitPreference(request.head.fields, default: standardWait)
     do throws(PostgresError) {
       return try await answer(to: body, preference, on: reactor)
     } catch {
-      throw problem(for: error)
-    }
-  }
-
-  private func parse(_ bytes: [UInt8]) throws(ProblemDetails) -> WebhookBody {
-    do throws(WebhookBodyError) {
-      return try WebhookBody.parse(bytes)
-    } catch {
-      throw ProblemDetails(
-        .badRequest, detail: error.detail, extensions: error.field.map { [("field", .string($0))] } ?? [])
+      throw ProblemDetails.database(error, "The message is safe and will be pushed.", logger)
     }
   }
 
@@ -85,24 +76,6 @@ struct MessageWebhook: Sendable {
       let answer = IngestAnswer(messageID: body.messageID, outcomes: relevant)
       return HTTPServerResponse(status: .ok, fields: fields, body: answer.json)
     }
-  }
-
-  /// A database that is away is no fault of the caller's: what was inserted meanwhile is pushed when it is back.
-  private func problem(for error: PostgresError) -> ProblemDetails {
-    logger.error("a webhook could not be answered", metadata: ["error": "\(error)"])
-    guard error.isOutage else { return ProblemDetails(.internalServerError) }
-    return ProblemDetails(
-      .serviceUnavailable, detail: "The database is not available. The message is safe and will be pushed.",
-      fields: [.retryAfter: "5"])
-  }
-}
-
-extension PostgresError {
-  /// Whether trying again later may help.
-  fileprivate var isOutage: Bool {
-    guard let state = sqlState else { return code != .decoding && code != .invalidParameter }
-    return state.isConnectionException || state.isOperatorIntervention || state.isInsufficientResources
-      || state.isRetryable
   }
 }
 

@@ -7,19 +7,31 @@ public import Reactors
 public enum PushRoutes {
   /// Puts the routes together.
   /// - Parameters:
+  ///   - callers: who may call the operations of apps and of other servers.
   ///   - metrics: the text of `/metrics`, made on the reactor that is asked.
   public static func make(
-    services: PerReactor<PushServices>, authentication: WebhookAuthentication, webhookWait: Duration,
-    metrics: @escaping @Sendable (isolated Reactor) async -> String, logger: Logger
+    services: PerReactor<PushServices>, authentication: WebhookAuthentication, callers: CallerAuthentication,
+    webhookWait: Duration, metrics: @escaping @Sendable (isolated Reactor) async -> String, logger: Logger
   ) -> HTTPRoutes {
-    var routes = HTTPRoutes()
     let failures = FailureGate(logger: logger)
+    var group = RouteGroup(callers: callers, failures: failures, logger: logger)
     let webhook = MessageWebhook(
       authentication: authentication, failures: failures, services: services, standardWait: webhookWait, logger: logger)
-    routes.add(
-      .post, "/v1/webhooks/messages", mediaTypes: ["application/json"],
-      admission: { failures.refusal(of: $0) },
-      handler: { try await webhook.handle($0, on: $1) })
+    group.add { routes in
+      routes.add(
+        .post, "/v1/webhooks/messages", mediaTypes: ["application/json"],
+        admission: { failures.refusal(of: $0) },
+        handler: { try await webhook.handle($0, on: $1) })
+      addOperation(to: &routes, services, metrics)
+    }
+    return group.routes
+  }
+
+  /// What whoever runs the service asks.
+  private static func addOperation(
+    to routes: inout HTTPRoutes, _ services: PerReactor<PushServices>,
+    _ metrics: @escaping @Sendable (isolated Reactor) async -> String
+  ) {
     let health = HealthRoutes(services: services)
     routes.add(.get, "/healthz", isHealthCheck: true, immediate: { health.health($0, on: $1) })
     routes.add(.get, "/readyz", isHealthCheck: true, immediate: { health.readiness($0, on: $1) })
@@ -30,7 +42,6 @@ public enum PushRoutes {
         HTTPServerResponse(
           status: .ok, fields: [.contentType: "application/yaml"], body: PackageResources.openapi_yaml)
       })
-    return routes
   }
 
   private static func plain(_ text: String, _ mediaType: String) -> HTTPServerResponse {

@@ -102,9 +102,11 @@ struct PushService: Service {
     let keys = settings.webhooks.secrets.map {
       WebhookAuthentication.Key(bearer: $0.bearer.exposed, signingKey: $0.signingKey.exposed)
     }
+    let callers = CallerAuthentication(
+      clients: nil, services: BearerKeys(settings.callers.serviceKeys.map(\.exposed)))
     return PushRoutes.make(
-      services: services, authentication: WebhookAuthentication(keys), webhookWait: settings.webhooks.wait,
-      metrics: { _ in await MetricsText.make(workers, meter) }, logger: logger)
+      services: services, authentication: WebhookAuthentication(keys), callers: callers,
+      webhookWait: settings.webhooks.wait, metrics: { _ in await MetricsText.make(workers, meter) }, logger: logger)
   }
 
   private func startHTTP(_ routes: HTTPRoutes, _ meter: HTTPServiceMeter, on group: ReactorGroup) async throws

@@ -15,6 +15,7 @@ import TestPostgres
 /// The HTTP service in front of a pipeline, with a channel that accepts or holds; one reactor.
 final class ServiceRig: Sendable {
   static let secret = "secret of the tests"
+  static let serviceKey = "service key of the tests"
 
   let server: TestPostgres?
   let database: String
@@ -94,6 +95,7 @@ final class ServiceRig: Sendable {
     let routes = PushRoutes.make(
       services: services,
       authentication: WebhookAuthentication([.init(bearer: secret, signingKey: Array(secret.utf8))]),
+      callers: CallerAuthentication(clients: PlainTokens(), services: BearerKeys([serviceKey])),
       webhookWait: wait, metrics: { "reactor_name{name=\"\($0.name)\"} 1\n" }, logger: logger)
     guard let address = SocketAddress(numericHost: "127.0.0.1", port: 0) else { throw TestFailure("no address") }
     let http = try await HTTPService.start(routes, on: address, reactors: group.reactors, logger: logger)
@@ -121,6 +123,16 @@ final class ServiceRig: Sendable {
     var fields = ["Authorization": "Bearer \(Self.secret)", "Content-Type": "application/json"]
     fields["Prefer"] = prefer
     return try await PlainClient.ask("POST", "/v1/webhooks/messages", fields: fields, body: body, port: port)
+  }
+
+  /// Asks as a client of a user, or as another server when there is no user.
+  func ask(
+    _ method: String, _ path: String, as user: String? = nil, body: String = "", fields: [String: String] = [:]
+  ) async throws -> PlainResponse {
+    var fields = fields
+    fields["Authorization"] = "Bearer \(user ?? Self.serviceKey)"
+    if !body.isEmpty { fields["Content-Type"] = "application/json" }
+    return try await PlainClient.ask(method, path, fields: fields, body: body, port: port)
   }
 
   /// Runs SQL in the service's database; what it printed.

@@ -1,4 +1,5 @@
 import FoundationEssentials
+import HTTPServing
 import Testing
 
 @testable import PushAPI
@@ -8,12 +9,12 @@ struct WebhookBodyTests {
   private static let id = "6F9619FF-8B86-4D01-B42D-00C04FC964FF"
   private static let other = "00000000-0000-4000-8000-000000000001"
 
-  private func parse(_ text: String) throws(WebhookBodyError) -> WebhookBody {
-    try WebhookBody.parse(Array(text.utf8))
+  private func parse(_ text: String) throws(ProblemDetails) -> WebhookBody {
+    try RequestContent.decode(from: Array(text.utf8))
   }
 
-  private func error(of text: String) -> WebhookBodyError? {
-    do throws(WebhookBodyError) {
+  private func error(of text: String) -> ProblemDetails? {
+    do throws(ProblemDetails) {
       _ = try parse(text)
       return nil
     } catch {
@@ -72,17 +73,17 @@ struct WebhookBodyTests {
       (#"{"type":"insert","record":{"id":"\#(id)"}}"#, "type", "must be INSERT; only new messages are pushed"),
     ])
   func wrongFields(text: String, field: String, fault: String) {
-    #expect(error(of: text) == WebhookBodyError(field: field, detail: "\(field) \(fault)."))
+    #expect(error(of: text) == ProblemDetails.content(field, "\(field) \(fault)."))
   }
 
   @Test("JSON that is no object is said to be none", arguments: ["[]", "\"a\"", "1", "true", #"[{"message_id":"x"}]"#])
   func noObject(text: String) {
-    #expect(error(of: text) == WebhookBodyError(field: nil, detail: "The body must be a JSON object."))
+    #expect(error(of: text) == ProblemDetails.content(nil, "The body must be a JSON object."))
   }
 
   @Test("a null is not an object either")
   func null() {
-    #expect(error(of: "null")?.field == nil)
+    #expect(error(of: "null")?.extensions.isEmpty == true)
     #expect(error(of: "null") != nil)
   }
 
@@ -93,12 +94,14 @@ struct WebhookBodyTests {
       String(repeating: "[", count: 100_000), String(repeating: #"{"a":"#, count: 100_000),
     ])
   func noJSON(text: String) {
-    #expect(error(of: text) == WebhookBodyError(field: nil, detail: "The body is not valid JSON."))
+    #expect(error(of: text) == ProblemDetails.content(nil, "The body is not valid JSON."))
   }
 
   @Test("bytes that are no UTF-8 are not JSON")
   func noUTF8() {
-    #expect(throws: WebhookBodyError.self) { try WebhookBody.parse([0x7B, 0x22, 0xFF, 0xFE, 0x22, 0x3A, 0x31, 0x7D]) }
+    #expect(throws: ProblemDetails.self) {
+      try RequestContent.decode(WebhookBody.self, from: [0x7B, 0x22, 0xFF, 0xFE, 0x22, 0x3A, 0x31, 0x7D])
+    }
   }
 
   @Test("deep nesting beside what counts is refused before it fills the stack, or read over")

@@ -1,0 +1,22 @@
+internal import Crypto
+
+/// Secrets that a caller may show as they are, compared in constant time. Several may be valid at once, so that they can
+/// be rotated.
+public struct BearerKeys: Sendable {
+  private let digests: [SHA256Digest]
+
+  /// Accepts any of these.
+  public init(_ keys: [String]) {
+    digests = keys.map { SHA256.hash(data: Array($0.utf8)) }
+  }
+
+  /// Whether there is none, and so nobody to let in.
+  var isEmpty: Bool { digests.isEmpty }
+
+  /// Whether this is one of them. Digests hide the length as well, and every one is looked at, so that the time does not
+  /// tell which it was.
+  func accepts(_ key: String) -> Bool {
+    let shown = SHA256.hash(data: Array(key.utf8))
+    return digests.reduce(false) { $1 == shown || $0 }
+  }
+}

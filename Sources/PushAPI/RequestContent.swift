@@ -1,0 +1,73 @@
+internal import FoundationEssentials
+internal import HTTPServing
+internal import HTTPTypes
+
+/// Reads what callers send.
+enum RequestContent {
+  /// A JSON document.
+  /// - Throws: a problem whose `field` names the path of what is wrong, e.g. `record.id`; nil when the whole body is.
+  static func decode<Document: Decodable>(
+    _ type: Document.Type = Document.self, from bytes: [UInt8]
+  ) throws(ProblemDetails) -> Document {
+    do {
+      return try JSONDecoder().decode(type, from: Data(bytes))
+    } catch let error as DecodingError {
+      throw ProblemDetails(error)
+    } catch {
+      throw .content(nil, "The body is not valid JSON.")
+    }
+  }
+}
+
+extension HTTPServerRequest {
+  /// The UUID that the path has at the pattern's `{name}`.
+  func uuid(_ name: String) throws(ProblemDetails) -> UUID {
+    guard let id = UUID(uuidString: parameter(name)) else { throw .content(name, "\(name) must be a UUID.") }
+    return id
+  }
+}
+
+extension ProblemDetails {
+  /// 400 for content that cannot be used.
+  /// - Parameters:
+  ///   - field: as a path; nil when the whole body is to blame. detail: for the caller to read; nothing of the body.
+  static func content(_ field: String?, _ detail: String) -> ProblemDetails {
+    ProblemDetails(.badRequest, detail: detail, extensions: field.map { [("field", .string($0))] } ?? [])
+  }
+
+  fileprivate init(_ error: DecodingError) {
+    switch error {
+    case .keyNotFound(let key, let context):
+      self = .fault(context.codingPath + [key], "is missing")
+    case .typeMismatch(_, let context):
+      self = .fault(context.codingPath, "has the wrong type")
+    case .valueNotFound(_, let context):
+      self = .fault(context.codingPath, "must not be null")
+    case .dataCorrupted(let context) where !context.codingPath.isEmpty:
+      self = .fault(context.codingPath, context.debugDescription)
+    default:
+      self = .content(nil, "The body is not valid JSON.")
+    }
+  }
+
+  private static func fault(_ path: [any CodingKey], _ fault: String) -> ProblemDetails {
+    let field = path.map(\.stringValue).joined(separator: ".")
+    return field.isEmpty
+      ? .content(nil, "The body must be a JSON object.") : .content(field, "\(field) \(fault).")
+  }
+}
+
+extension KeyedDecodingContainer {
+  /// A UUID in its text form.
+  func decodeUUID(forKey key: Key) throws -> UUID {
+    guard let id = UUID(uuidString: try decode(String.self, forKey: key)) else {
+      throw DecodingError.dataCorruptedError(forKey: key, in: self, debugDescription: "must be a UUID")
+    }
+    return id
+  }
+
+  /// A UUID in its text form; nil when it is absent or null.
+  func decodeUUIDIfPresent(forKey key: Key) throws -> UUID? {
+    try contains(key) && !decodeNil(forKey: key) ? decodeUUID(forKey: key) : nil
+  }
+}

@@ -1,0 +1,83 @@
+internal import FoundationEssentials
+internal import HTTPServing
+internal import HTTPTypes
+internal import Logging
+internal import Postgres
+internal import Reactors
+
+/// Routes that share who may call them and how their failures are told.
+struct RouteGroup: Sendable {
+  /// The table so far.
+  private(set) var routes = HTTPRoutes()
+  let callers: CallerAuthentication
+  let failures: FailureGate
+  let logger: Logger
+
+  init(callers: CallerAuthentication, failures: FailureGate, logger: Logger) {
+    self.callers = callers
+    self.failures = failures
+    self.logger = logger
+  }
+
+  /// Adds an operation that anybody may call, or that asks for its own proof.
+  mutating func add(_ body: (inout HTTPRoutes) -> Void) { body(&routes) }
+
+  /// Adds an operation for apps.
+  /// - Parameter hasContent: whether it takes a JSON document.
+  mutating func addForClients(
+    _ method: HTTPRequest.Method, _ pattern: String, hasContent: Bool = false, handler: @escaping ClientHandler
+  ) {
+    add(method, pattern, hasContent) { [self] request, reactor in
+      let user = try await callers.client(request, failures, on: reactor)
+      return try await handler(user, request, reactor)
+    }
+  }
+
+  /// Adds an operation for other servers.
+  mutating func addForServices(
+    _ method: HTTPRequest.Method, _ pattern: String, hasContent: Bool = false, handler: @escaping HTTPHandler
+  ) {
+    add(method, pattern, hasContent) { [self] request, reactor in
+      try callers.service(request, failures)
+      return try await handler(request, reactor)
+    }
+  }
+
+  /// Whoever failed to prove who they are too often is turned away before anything is read. A database that is away is
+  /// told as such.
+  private mutating func add(
+    _ method: HTTPRequest.Method, _ pattern: String, _ hasContent: Bool, handler: @escaping HTTPHandler
+  ) {
+    let failures = failures
+    let logger = logger
+    routes.add(
+      method, pattern, mediaTypes: hasContent ? ["application/json"] : [],
+      admission: { failures.refusal(of: $0) },
+      handler: { request, reactor in
+        do {
+          return try await handler(request, reactor)
+        } catch let error as PostgresError {
+          throw ProblemDetails.database(error, "The request can be sent again.", logger)
+        }
+      })
+  }
+}
+
+extension ProblemDetails {
+  /// What a caller is told when the database did not do it: 503 when trying again later may help, else 500.
+  static func database(_ error: PostgresError, _ advice: String, _ logger: Logger) -> ProblemDetails {
+    logger.error("a request could not be answered", metadata: ["error": "\(error)"])
+    guard error.isOutage else { return ProblemDetails(.internalServerError) }
+    return ProblemDetails(
+      .serviceUnavailable, detail: "The database is not available. \(advice)", fields: [.retryAfter: "5"])
+  }
+}
+
+extension PostgresError {
+  /// Whether trying again later may help.
+  fileprivate var isOutage: Bool {
+    guard let state = sqlState else { return code != .decoding && code != .invalidParameter }
+    return state.isConnectionException || state.isOperatorIntervention || state.isInsufficientResources
+      || state.isRetryable
+  }
+}
