@@ -45,6 +45,9 @@ let yams: Target.Dependency = .product(name: "Yams", package: "Yams")
 
 let package = Package(
   name: "tacet",
+  // Of the library for apps; everything else is for Linux.
+  platforms: [.macOS(.v13), .iOS(.v16), .tvOS(.v16), .watchOS(.v9), .visionOS(.v1)],
+  products: [.library(name: "TacetClient", targets: ["TacetClient"])],
   dependencies: [
     .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
     .package(url: "https://github.com/apple/swift-collections", from: "1.6.0"),
@@ -127,6 +130,10 @@ let package = Package(
       ]),
     layer("ServiceSettings", ["APNSCore", "PushRules", "Reactors", configuration, crypto]),
     tests("ServiceSettingsTests", ["ServiceSettings", "APNSCore", "PushRules", "Reactors", crypto]),
+
+    // What apps call the service with.
+    layer("TacetClient"),
+    tests("TacetClientTests", ["TacetClient"]),
 
     // A local APNs for development, tests and demos.
     layer(

@@ -11,7 +11,7 @@ struct ArrowTests {
     ["APNS", "PushStore", "APNSSimulation"],
     ["PushPipeline"],
     ["PushAPI"],
-    ["tacet", "apns-simulator", "tacet-bench"],
+    ["tacet", "apns-simulator", "tacet-bench", "TacetClient"],
   ]
 
   /// The one module that may import each C library.

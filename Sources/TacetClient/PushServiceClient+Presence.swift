@@ -1,0 +1,37 @@
+extension PushServiceClient {
+  /// Reports that the user is looking at a surface for as long as the calling task runs, and then that they have left.
+  ///
+  /// Made for a view's life: in SwiftUI
+  ///
+  ///     .task(id: scenePhase) {
+  ///       guard scenePhase == .active else { return }
+  ///       try? await client.stayPresent(at: .conversation(id))
+  ///     }
+  ///
+  /// begins when the view appears or the app comes to the front, and leaves when either ends. A report that does not get
+  /// through is not repeated; the next one comes anyway.
+  /// - Parameter interval: between reports. 20 s: two may be lost before the service's window of 60 s is over.
+  /// - Throws: what will not change by itself: the user does not take part, or the token is not valid. When the task is
+  ///   cancelled it returns.
+  public func stayPresent(at surface: Surface, every interval: Duration = .seconds(20)) async throws(PushServiceError) {
+    while !Task.isCancelled {
+      do throws(PushServiceError) {
+        try await look(at: surface)
+      } catch  where error.isTemporary {
+        // The service takes silence for leaving, and looks again before it sends.
+      }
+      do { try await sleep(interval) } catch { break }
+    }
+    await Task { try? await leave(surface) }.value
+  }
+
+  /// Reports once that the user is looking at a surface now.
+  public func look(at surface: Surface) async throws(PushServiceError) {
+    _ = try await send("PUT", surface.path, tries: 1)
+  }
+
+  /// Reports that the user has left a surface; what was held for them goes out at once.
+  public func leave(_ surface: Surface) async throws(PushServiceError) {
+    _ = try await send("DELETE", surface.path, tries: 2)
+  }
+}

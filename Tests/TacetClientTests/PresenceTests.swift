@@ -1,0 +1,100 @@
+import Foundation
+import Testing
+
+@testable import TacetClient
+
+@Suite("Presence of an app's user")
+struct PresenceTests {
+  private let surface = Surface(kind: "question", id: UUID())
+  private let sleeps = ManualSleep()
+
+  private func client(_ transport: MockTransport) -> PushServiceClient {
+    PushServiceClient(origin: URL(string: "http://h")!, transport: transport, token: { "t" }) { [sleeps] in
+      try await sleeps.sleep($0)
+    }
+  }
+
+  private func line(_ method: String, _ surface: Surface) -> String {
+    "\(method) /v1/surfaces/question/\(surface.id.uuidString.lowercased())/last-seen"
+  }
+
+  /// Ends the sleep that is to come before the next report.
+  private func beat(_ transport: MockTransport) async {
+    let count = transport.lines.count
+    let waker = Task {
+      while !Task.isCancelled {
+        sleeps.wake()
+        await Task.yield()
+      }
+    }
+    await transport.wait(for: count + 1)
+    waker.cancel()
+    await waker.value
+  }
+
+  @Test("it is reported again and again while the task runs, and then that the user left")
+  func lifecycle() async throws {
+    let transport = MockTransport([.status(204), .nothing, .status(503)])
+    let client = client(transport)
+    let task = Task { try await client.stayPresent(at: surface, every: .seconds(15)) }
+    await transport.wait(for: 1)
+    await beat(transport)
+    await beat(transport)
+    await beat(transport)
+    task.cancel()
+    try await task.value
+    let looks = transport.lines.dropLast()
+    #expect(looks.count >= 4 && looks.allSatisfy { $0 == line("PUT", surface) })
+    #expect(transport.lines.last == line("DELETE", surface))
+    #expect(sleeps.asked.allSatisfy { $0 == .seconds(15) })
+  }
+
+  @Test("a refusal that will not change ends it", arguments: [401, 403, 404])
+  func refused(status: Int) async throws {
+    let transport = MockTransport([.status(204), .status(status)])
+    let client = client(transport)
+    sleeps.open()
+    await #expect(throws: PushServiceError.self) { try await client.stayPresent(at: surface) }
+    #expect(transport.lines.count == 2)
+  }
+
+  @Test("a task that is cancelled before it begins reports nothing but the leaving")
+  func cancelledAtOnce() async throws {
+    let transport = MockTransport()
+    let client = client(transport)
+    let task = Task {
+      withUnsafeCurrentTask { $0?.cancel() }
+      try await client.stayPresent(at: surface)
+    }
+    try await task.value
+    #expect(transport.lines == [line("DELETE", surface)])
+  }
+
+  @Test("one surface is shown at a time; nothing is shown when the app is away")
+  func reporter() async throws {
+    let other = Surface(kind: "question", id: UUID())
+    let transport = MockTransport()
+    let reporter = PresenceReporter(client(transport))
+    await reporter.show(surface)
+    await transport.wait(for: 1)
+    await reporter.show(surface)
+    await reporter.show(other)
+    await transport.wait(for: 3)
+    await reporter.show(nil)
+    await transport.wait(for: 4)
+    #expect(transport.lines.first == line("PUT", surface))
+    #expect(Set(transport.lines) == Set([surface, other].flatMap { [line("PUT", $0), line("DELETE", $0)] }))
+    #expect(transport.lines.count == 4)
+  }
+
+  @Test("who forgets the reporter has left")
+  func forgotten() async throws {
+    let transport = MockTransport()
+    var reporter: PresenceReporter? = PresenceReporter(client(transport))
+    await reporter?.show(surface)
+    await transport.wait(for: 1)
+    reporter = nil
+    await transport.wait(for: 2)
+    #expect(transport.lines == [line("PUT", surface), line("DELETE", surface)])
+  }
+}
