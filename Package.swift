@@ -126,7 +126,7 @@ let package = Package(
       "PushAPITests",
       [
         "APNS", "APNSCore", "HTTP1", "HTTPServing", "Postgres", "PushAPI", "PushPipeline", "PushRules", "PushStore",
-        "Reactors", "TestLogs", "TestPostgres", crypto, httpTypes, logging,
+        "Reactors", "TestLogs", "TestPostgres", crypto, httpTypes, logging, yams,
       ]),
     layer("ServiceSettings", ["APNSCore", "PushRules", "Reactors", configuration, crypto]),
     tests("ServiceSettingsTests", ["ServiceSettings", "APNSCore", "PushRules", "Reactors", crypto]),

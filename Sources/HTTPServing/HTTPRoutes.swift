@@ -9,6 +9,9 @@ public struct HTTPRoutes: Sendable {
   private var tree = RouteTree()
   private var methods: Set<String> = [HTTPRequest.Method.options.rawValue]
 
+  /// What was added, in its order.
+  public private(set) var operations: [HTTPOperation] = []
+
   /// Makes a table without routes.
   public init() {}
 
@@ -49,6 +52,7 @@ public struct HTTPRoutes: Sendable {
       method: method, pattern: pattern, parameterNames: names, mediaTypes: mediaTypes.map { $0.lowercased() },
       bodyBytesMax: bodyBytesMax, isHealthCheck: isHealthCheck, admission: admission, handler: handler)
     tree.insert(route, at: segments)
+    operations.append(HTTPOperation(method: method, pattern: pattern))
     methods.insert(method.rawValue)
     if method == .get { methods.insert(HTTPRequest.Method.head.rawValue) }
   }
@@ -67,6 +71,15 @@ public struct HTTPRoutes: Sendable {
       return .found(route, parameters)
     }
   }
+}
+
+/// A method at a path pattern.
+public struct HTTPOperation: Hashable, Sendable {
+  /// The method as it was added; GET answers HEAD as well.
+  public let method: HTTPRequest.Method
+
+  /// Such as `/v1/webhooks/{kind}`.
+  public let pattern: String
 }
 
 /// What a look for a route found.

@@ -11,6 +11,7 @@ import PushStore
 import Reactors
 import Synchronization
 import TestPostgres
+import Testing
 
 /// The HTTP service in front of a pipeline, with a channel that accepts or holds; one reactor.
 final class ServiceRig: Sendable {
@@ -21,6 +22,8 @@ final class ServiceRig: Sendable {
   let database: String
   let port: UInt16
   let parts: ReactorBound<Parts>
+  /// What the service answers.
+  let operations: [HTTPOperation]
 
   /// What lives on the reactor.
   final class Parts {
@@ -45,11 +48,14 @@ final class ServiceRig: Sendable {
     }
   }
 
-  private init(server: TestPostgres?, database: String, port: UInt16, parts: ReactorBound<Parts>) {
+  private init(
+    server: TestPostgres?, database: String, port: UInt16, parts: ReactorBound<Parts>, operations: [HTTPOperation]
+  ) {
     self.server = server
     self.database = database
     self.port = port
     self.parts = parts
+    self.operations = operations
   }
 
   /// Runs a test's body against a service; without a database nobody listens where it should be.
@@ -100,7 +106,8 @@ final class ServiceRig: Sendable {
     guard let address = SocketAddress(numericHost: "127.0.0.1", port: 0) else { throw TestFailure("no address") }
     let http = try await HTTPService.start(routes, on: address, reactors: group.reactors, logger: logger)
     let database = conninfo.split(separator: "dbname=").last.map(String.init) ?? ""
-    let rig = ServiceRig(server: server, database: database, port: http.address.port, parts: parts.all[0])
+    let rig = ServiceRig(
+      server: server, database: database, port: http.address.port, parts: parts.all[0], operations: routes.operations)
     try await body(rig)
     _ = await http.drain(within: .seconds(5))
     await rig.parts.perform { parts, reactor in
@@ -122,7 +129,7 @@ final class ServiceRig: Sendable {
   func webhook(_ body: String, prefer: String? = nil) async throws -> PlainResponse {
     var fields = ["Authorization": "Bearer \(Self.secret)", "Content-Type": "application/json"]
     fields["Prefer"] = prefer
-    return try await PlainClient.ask("POST", "/v1/webhooks/messages", fields: fields, body: body, port: port)
+    return try await described("POST", "/v1/webhooks/messages", fields: fields, body: body)
   }
 
   /// Asks as a client of a user, or as another server when there is no user.
@@ -132,7 +139,18 @@ final class ServiceRig: Sendable {
     var fields = fields
     fields["Authorization"] = "Bearer \(user ?? Self.serviceKey)"
     if !body.isEmpty { fields["Content-Type"] = "application/json" }
-    return try await PlainClient.ask(method, path, fields: fields, body: body, port: port)
+    return try await described(method, path, fields: fields, body: body)
+  }
+
+  /// Asks, and fails the test when the answer is another than the description allows.
+  private func described(
+    _ method: String, _ path: String, fields: [String: String], body: String
+  ) async throws -> PlainResponse {
+    let answer = try await PlainClient.ask(method, path, fields: fields, body: body, port: port)
+    if let description = try InterfaceDescription.shared.operation(method, path) {
+      #expect(description.faults(of: answer) == [], "\(method) \(path)")
+    }
+    return answer
   }
 
   /// Runs SQL in the service's database; what it printed.
