@@ -6,6 +6,8 @@ bundle=com.example.app
 key_id=DEMOKEY001
 team_id=DEMOTEAM01
 webhook_secret=
+jwt_secret=
+service_key=
 simulator_control=
 port=
 url=
@@ -26,6 +28,10 @@ start_all() {
   start_simulator
   register_devices
   webhook_secret=whsec_$(openssl rand -base64 24)
+  jwt_secret=$(openssl rand -hex 32)
+  service_key=$(openssl rand -hex 24)
+  more_settings="JWT_SECRET=$jwt_secret
+SERVICE_KEY=$service_key"
   start_service_anywhere
   write_env
 }
@@ -89,11 +95,18 @@ $(tail -n 10 "$state/tacet.log")"
 
 # What a second shell needs.
 write_env() {
+  local user conversation
+  IFS='|' read -r user conversation < <(sql tacet <<<"select r.user_id, s.conversation_id
+    from demo.recipients r join demo.situations s on s.name = r.situation where s.name = 'away'")
   cat >"$state/env" <<ENV
 DEMO_URL='$url'
 WEBHOOK_SECRET='$webhook_secret'
 DEMO_DATABASE='$(conninfo tacet)'
 DEMO_SIMULATOR='$simulator_control'
+SERVICE_KEY='$service_key'
+DEMO_USER='$user'
+DEMO_CONVERSATION='$conversation'
+CLIENT_TOKEN='$(client_token "$jwt_secret" "$user")'
 ENV
   cat >"$state/insert-message" <<SCRIPT
 #!/usr/bin/env bash
