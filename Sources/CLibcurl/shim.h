@@ -1,0 +1,73 @@
+// libcurl. Options and information are set and read by variadic functions, which Swift cannot call: one typed function
+// for each kind of argument.
+#pragma once
+
+#include <curl/curl.h>
+
+/// Variadic.
+static inline CURLcode clibcurl_set_long(CURL *easy, CURLoption option, long value) {
+  return curl_easy_setopt(easy, option, value);
+}
+
+/// Variadic.
+static inline CURLcode clibcurl_set_size(CURL *easy, CURLoption option, curl_off_t value) {
+  return curl_easy_setopt(easy, option, value);
+}
+
+/// Variadic. libcurl copies the text.
+static inline CURLcode clibcurl_set_text(CURL *easy, CURLoption option, const char *value) {
+  return curl_easy_setopt(easy, option, value);
+}
+
+/// Variadic. The list stays the caller's.
+static inline CURLcode clibcurl_set_list(CURL *easy, CURLoption option, struct curl_slist *value) {
+  return curl_easy_setopt(easy, option, value);
+}
+
+/// Variadic, and the flag is a macro. libcurl copies the bytes.
+static inline CURLcode clibcurl_set_copied_blob(CURL *easy, CURLoption option, void *data, size_t length) {
+  struct curl_blob blob = {data, length, CURL_BLOB_COPY};
+  return curl_easy_setopt(easy, option, &blob);
+}
+
+/// Variadic. Body and header lines have callbacks of one type.
+static inline CURLcode clibcurl_set_data_callbacks(
+    CURL *easy, curl_write_callback body, curl_write_callback header, void *context) {
+  curl_easy_setopt(easy, CURLOPT_WRITEFUNCTION, body);
+  curl_easy_setopt(easy, CURLOPT_WRITEDATA, context);
+  curl_easy_setopt(easy, CURLOPT_HEADERFUNCTION, header);
+  return curl_easy_setopt(easy, CURLOPT_HEADERDATA, context);
+}
+
+/// Variadic. The buffer has CURL_ERROR_SIZE bytes and lives as long as the handle.
+static inline CURLcode clibcurl_set_error_buffer(CURL *easy, char *buffer) {
+  return curl_easy_setopt(easy, CURLOPT_ERRORBUFFER, buffer);
+}
+
+/// Variadic, and the older of the two options is deprecated where there is the newer one.
+static inline CURLcode clibcurl_allow_http_only(CURL *easy) {
+#if LIBCURL_VERSION_NUM >= 0x075500
+  return curl_easy_setopt(easy, CURLOPT_PROTOCOLS_STR, "http,https");
+#else
+  return curl_easy_setopt(easy, CURLOPT_PROTOCOLS, (long)(CURLPROTO_HTTP | CURLPROTO_HTTPS));
+#endif
+}
+
+/// Variadic.
+static inline CURLcode clibcurl_get_long(CURL *easy, CURLINFO info, long *value) {
+  return curl_easy_getinfo(easy, info, value);
+}
+
+/// Variadic.
+static inline CURLMcode clibcurl_multi_set_long(CURLM *multi, CURLMoption option, long value) {
+  return curl_multi_setopt(multi, option, value);
+}
+
+/// Variadic. Null callbacks are called no more.
+static inline CURLMcode clibcurl_multi_set_callbacks(
+    CURLM *multi, curl_socket_callback sockets, curl_multi_timer_callback timer, void *context) {
+  curl_multi_setopt(multi, CURLMOPT_SOCKETFUNCTION, sockets);
+  curl_multi_setopt(multi, CURLMOPT_SOCKETDATA, context);
+  curl_multi_setopt(multi, CURLMOPT_TIMERFUNCTION, timer);
+  return curl_multi_setopt(multi, CURLMOPT_TIMERDATA, context);
+}

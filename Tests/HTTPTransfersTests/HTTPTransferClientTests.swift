@@ -1,0 +1,180 @@
+import HTTP1
+import HTTPServing
+import HTTPTypes
+import Reactors
+import Testing
+
+@testable import HTTPTransfers
+
+@Suite("Transfers", .timeLimit(.minutes(1)))
+struct HTTPTransferClientTests {
+  private static func routes(_ turnstile: Turnstile = Turnstile()) -> HTTPRoutes {
+    var routes = HTTPRoutes()
+    routes.add(.get, "/hello") { request, _ in
+      let agent = request.head.fields[.userAgent] ?? "nobody"
+      return HTTPServerResponse(status: .ok, fields: [.eTag: "\"1\""], body: Array("hello \(agent)".utf8))
+    }
+    routes.add(.get, "/away") { _, _ in HTTPServerResponse(status: .found, fields: [.location: "/hello"]) }
+    routes.add(.get, "/bytes/{count}") { request, _ in
+      HTTPServerResponse(status: .ok, body: [UInt8](repeating: 120, count: Int(request.parameter("count")) ?? 0))
+    }
+    routes.add(.put, "/echo", bodyBytesMax: 4 << 20) { request, _ in
+      let type = request.head.fields[.contentType] ?? "none"
+      return HTTPServerResponse(status: .ok, fields: [.contentType: type], body: request.body)
+    }
+    routes.add(.get, "/held") { _, _ in
+      await turnstile.pass()
+      return HTTPServerResponse(status: .noContent)
+    }
+    return routes
+  }
+
+  @Test("an answer comes with its status, fields and content, and the client names itself")
+  func answer() async throws {
+    try await TransferRig.run(Self.routes()) { rig in
+      let response = try await rig.get("/hello").get()
+      #expect(response.status == .ok)
+      #expect(response.fields[.eTag] == "\"1\"")
+      #expect(String(decoding: response.body, as: UTF8.self) == "hello tacet")
+    }
+  }
+
+  @Test("any status is an answer, and a redirect is not followed", arguments: [("/nothing", 404), ("/away", 302)])
+  func statuses(_ path: String, _ status: Int) async throws {
+    try await TransferRig.run(Self.routes()) { rig in
+      #expect(await rig.get(path).status == status)
+    }
+  }
+
+  @Test("HEAD has no content")
+  func head() async throws {
+    try await TransferRig.run(Self.routes()) { rig in
+      let result = await rig.send(HTTPTransferRequest(.head, url: rig.origin + "/hello"))
+      #expect(result.status == 200)
+      #expect(result.text == "")
+    }
+  }
+
+  @Test("content is sent as it is, with the type that was given or none", arguments: [0, 1, 3 << 20])
+  func content(_ count: Int) async throws {
+    try await TransferRig.run(Self.routes()) { rig in
+      let body = (0..<count).map { UInt8(truncatingIfNeeded: $0) }
+      var request = HTTPTransferRequest(.put, url: rig.origin + "/echo", body: body, bodyBytesMax: 4 << 20)
+      let untyped = try await rig.send(request).get()
+      #expect(untyped.body == body)
+      #expect(untyped.fields[.contentType] == "none")
+      request.fields[.contentType] = "application/octet-stream"
+      #expect(try await rig.send(request).get().fields[.contentType] == "application/octet-stream")
+    }
+  }
+
+  @Test("content may be as large as allowed, and no larger", arguments: [1000, 1001])
+  func bound(_ count: Int) async throws {
+    try await TransferRig.run(Self.routes()) { rig in
+      let result = await rig.get("/bytes/\(count)", bodyBytesMax: 1000)
+      #expect(result.code == (count > 1000 ? .tooLarge : nil))
+      #expect(result.text?.utf8.count == (count > 1000 ? nil : count))
+    }
+  }
+
+  @Test("a name is resolved")
+  func names() async throws {
+    try await TransferRig.run(Self.routes()) { rig in
+      let origin = rig.origin.replacing("127.0.0.1", with: "localhost")
+      #expect(await rig.send(HTTPTransferRequest(url: origin + "/hello")).text == "hello tacet")
+      #expect(await rig.send(HTTPTransferRequest(url: "http://nobody.invalid/")).code == .unresolved)
+    }
+  }
+
+  @Test("transfers go by the reactor's own thread")
+  func thread() async throws {
+    try await TransferRig.run(Self.routes()) { rig in
+      let jobs = try await rig.reactor.perform { [client = rig.client, origin = rig.origin] reactor in
+        let before = reactor.executor.jobsFromOtherThreads
+        for _ in 0..<20 {
+          _ = try await client.value(on: reactor).send(HTTPTransferRequest(url: origin + "/hello"), on: reactor)
+        }
+        return reactor.executor.jobsFromOtherThreads - before
+      }
+      #expect(jobs == 0)
+      #expect(await rig.service?.connectionCount == 1)
+    }
+  }
+
+  @Test("without an answer the deadline ends it")
+  func deadline() async throws {
+    let turnstile = Turnstile()
+    try await TransferRig.run(Self.routes(turnstile)) { rig in
+      #expect(await rig.get("/held", deadline: .milliseconds(50)).code == .timedOut)
+      turnstile.open()
+      #expect(await rig.get("/held").status == 204)
+    }
+  }
+
+  @Test("no more run at the same time than may, the others wait, and nobody beyond them")
+  func concurrency() async throws {
+    let turnstile = Turnstile()
+    var configuration = HTTPTransferConfiguration()
+    configuration.transfersMax = 2
+    configuration.waitingMax = 18
+    try await TransferRig.run(Self.routes(turnstile), configuration: configuration) { rig in
+      let tasks = (0..<20).map { _ in rig.start(HTTPTransferRequest(url: rig.origin + "/held")) }
+      await turnstile.holds(2)
+      while await rig.client.perform({ client, _ in client.pendingCount }) < 20 { await Task.yield() }
+      #expect(await rig.get("/held").code == .tooManyWaiting)
+      let late = rig.client
+      async let isDrained = late.perform { await $0.drain(within: .seconds(20), on: $1) }
+      #expect(await late.perform { await $0.drain(within: .milliseconds(1), on: $1) } == false)
+      turnstile.open()
+      for task in tasks { #expect(await task.value.status == 204) }
+      #expect(await isDrained)
+      #expect(turnstile.insideMax == 2)
+    }
+  }
+
+  @Test("a cancelled task gets no answer, whether its request runs or waits")
+  func cancel() async throws {
+    let turnstile = Turnstile()
+    var configuration = HTTPTransferConfiguration()
+    configuration.transfersMax = 1
+    try await TransferRig.run(Self.routes(turnstile), configuration: configuration) { rig in
+      let running = rig.start(HTTPTransferRequest(url: rig.origin + "/held"))
+      await turnstile.holds(1)
+      let waiting = rig.start(HTTPTransferRequest(url: rig.origin + "/held"))
+      while await rig.client.perform({ client, _ in client.pendingCount }) < 2 { await Task.yield() }
+      for task in [waiting, running] {
+        task.cancel()
+        #expect(await task.value.code == .cancelled)
+      }
+      turnstile.open()
+      #expect(await rig.get("/held").status == 204)
+    }
+  }
+
+  @Test("a close breaks off what runs and what waits, and nothing begins after it")
+  func close() async throws {
+    let turnstile = Turnstile()
+    var configuration = HTTPTransferConfiguration()
+    configuration.transfersMax = 1
+    try await TransferRig.run(Self.routes(turnstile), configuration: configuration) { rig in
+      let tasks = (0..<2).map { _ in rig.start(HTTPTransferRequest(url: rig.origin + "/held")) }
+      await turnstile.holds(1)
+      while await rig.client.perform({ client, _ in client.pendingCount }) < 2 { await Task.yield() }
+      await rig.client.perform { $0.close(on: $1) }
+      for task in tasks { #expect(await task.value.code == .closed) }
+      #expect(await rig.get("/hello").code == .closed)
+      turnstile.open()
+    }
+  }
+
+  @Test(
+    "what is no web address is not asked",
+    arguments: [
+      "", "hello", "ftp://127.0.0.1/", "file:///etc/passwd", "http://", "http://127.0.0.1:99999/", "http://a b/",
+    ])
+  func addresses(_ url: String) async throws {
+    try await TransferRig.run(Self.routes()) { rig in
+      #expect(await rig.send(HTTPTransferRequest(url: url)).code == .invalidRequest)
+    }
+  }
+}
