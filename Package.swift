@@ -63,6 +63,7 @@ let package = Package(
   targets: [
     // C libraries: headers and typed inline shims.
     .systemLibrary(name: "CLinux"),
+    .systemLibrary(name: "CLibcurl", pkgConfig: "libcurl", providers: [.apt(["libcurl4-openssl-dev"])]),
     .systemLibrary(name: "CLibpq", pkgConfig: "libpq", providers: [.apt(["libpq-dev"])]),
     .systemLibrary(name: "CNghttp2", pkgConfig: "libnghttp2", providers: [.apt(["libnghttp2-dev"])]),
     .systemLibrary(name: "COpenSSL", pkgConfig: "openssl", providers: [.apt(["libssl-dev"])]),
@@ -79,6 +80,10 @@ let package = Package(
     tests(
       "HTTPServingTests",
       ["CLinux", "HTTPServing", "HTTP1", "Reactors", "TLSStreams", "TestLogs", "TestReactors", httpTypes, logging]),
+    layer("HTTPTransfers", ["CLibcurl", "Reactors", deque, httpTypes]),
+    tests(
+      "HTTPTransfersTests",
+      ["HTTPServing", "HTTPTransfers", "Reactors", "TLSStreams", "TestReactors", httpTypes, logging]),
     layer("TLSStreams", ["COpenSSL", "Reactors"]),
     tests("TLSStreamsTests", ["TLSStreams", "Reactors", "TestReactors"]),
     layer("HTTP2", ["CNghttp2", "TLSStreams", "Reactors", deque], uncheckedExclusivity),
