@@ -124,7 +124,8 @@ let package = Package(
     .target(
       name: "PushAPI",
       dependencies: [
-        "HTTP1", "HTTPServing", "Postgres", "PushPipeline", "PushStore", "Reactors", crypto, httpTypes, logging,
+        "APNSCore", "HTTP1", "HTTPServing", "Postgres", "PushPipeline", "PushRules", "PushStore", "Reactors", crypto,
+        httpTypes, logging,
       ],
       resources: [.embedInCode("openapi.yaml")], swiftSettings: strict),
     tests(
