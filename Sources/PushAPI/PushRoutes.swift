@@ -8,10 +8,12 @@ public enum PushRoutes {
   /// Puts the routes together.
   /// - Parameters:
   ///   - callers: who may call the operations of apps and of other servers.
+  ///   - devicesPerUserMax: devices that a user keeps.
   ///   - metrics: the text of `/metrics`, made on the reactor that is asked.
   public static func make(
     services: PerReactor<PushServices>, authentication: WebhookAuthentication, callers: CallerAuthentication,
-    webhookWait: Duration, metrics: @escaping @Sendable (isolated Reactor) async -> String, logger: Logger
+    webhookWait: Duration, devicesPerUserMax: Int,
+    metrics: @escaping @Sendable (isolated Reactor) async -> String, logger: Logger
   ) -> HTTPRoutes {
     let failures = FailureGate(logger: logger)
     var group = RouteGroup(callers: callers, failures: failures, logger: logger)
@@ -24,6 +26,7 @@ public enum PushRoutes {
         handler: { try await webhook.handle($0, on: $1) })
       addOperation(to: &routes, services, metrics)
     }
+    DeviceRoutes.add(to: &group, services, devicesMax: devicesPerUserMax)
     return group.routes
   }
 

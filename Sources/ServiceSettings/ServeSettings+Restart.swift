@@ -33,6 +33,7 @@ extension ServeSettings {
     compare(.serviceKey, \.callers.serviceKeys)
     compare(.jwtSecret, \.callers.jwtSecret)
     compare(.jwksURL, \.callers.keySetURL)
+    compare(.devicesPerUserMax, \.devicesPerUserMax)
     compare(.suppressionWindowSeconds, \.suppression.window)
     compare(.messageTTLSeconds, \.suppression.timeToLive)
     compare(.retentionDays, \.retention)

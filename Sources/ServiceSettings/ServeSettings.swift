@@ -14,6 +14,9 @@ public struct ServeSettings: Equatable, Sendable {
   public let webhooks: WebhookSettings
   /// Apps and other servers.
   public let callers: CallerSettings
+  /// How many devices a user keeps, from 1 to 1000, the last registered ones; 10 unless set. Each message is sent to all
+  /// of them.
+  public let devicesPerUserMax: Int
   /// The push service.
   public let apns: APNSSettings
   /// When pushes are withheld.
@@ -47,6 +50,10 @@ public struct ServeSettings: Equatable, Sendable {
     tls = TLSSettings(&reader)
     let webhooks = WebhookSettings(&reader)
     callers = CallerSettings(&reader)
+    let devices = reader.optional(.devicesPerUserMax) { text throws(UnusableValue) in
+      try SettingNumbers.integer(text, in: 1...1000)
+    }
+    devicesPerUserMax = devices ?? 10
     let apns = APNSSettings(&reader)
     suppression = SuppressionPolicy(&reader)
     retention = RetentionSettings(&reader, policy: suppression)

@@ -50,6 +50,8 @@ public enum SettingKey: String, CaseIterable, Sendable {
   case jwtSecret = "JWT_SECRET"
   /// Where the key set for clients' tokens is.
   case jwksURL = "JWKS_URL"
+  /// How many devices a user keeps.
+  case devicesPerUserMax = "DEVICES_PER_USER_MAX"
   /// The identifier of the APNs signing key.
   case apnsKeyID = "APNS_KEY_ID"
   /// The identifier of the developer team.
@@ -103,7 +105,8 @@ extension SettingKey {
   /// Beginnings of names that nothing but this service would use, so an unknown name with one of them is a typing
   /// error. Names like `LOG_…`, `DATABASE_…` and `HTTP_…` (`HTTP_PROXY`) belong to everybody.
   static let ownPrefixes = [
-    "APNS_", "DRAIN_", "HTTP_BODY_", "HTTP_CONNECTION", "HTTP_HEADER_", "HTTP_IDLE_", "HTTP_PEER_", "HTTP_REQUEST_",
+    "APNS_", "DEVICES_PER_", "DRAIN_", "HTTP_BODY_", "HTTP_CONNECTION", "HTTP_HEADER_", "HTTP_IDLE_", "HTTP_PEER_",
+    "HTTP_REQUEST_",
     "HTTP_WRITE_", "JWKS_", "LISTEN_ADDR", "LISTEN_SOCKET_", "MESSAGE_TTL", "PUSH_TRIGGER_", "RETENTION_",
     "SUPPRESSION_", "TACET_", "TLS_CERT", "TLS_KEY", "TRUSTED_PROX", "WEBHOOK_",
   ]

@@ -106,7 +106,8 @@ struct PushService: Service {
       clients: nil, services: BearerKeys(settings.callers.serviceKeys.map(\.exposed)))
     return PushRoutes.make(
       services: services, authentication: WebhookAuthentication(keys), callers: callers,
-      webhookWait: settings.webhooks.wait, metrics: { _ in await MetricsText.make(workers, meter) }, logger: logger)
+      webhookWait: settings.webhooks.wait, devicesPerUserMax: settings.devicesPerUserMax,
+      metrics: { _ in await MetricsText.make(workers, meter) }, logger: logger)
   }
 
   private func startHTTP(_ routes: HTTPRoutes, _ meter: HTTPServiceMeter, on group: ReactorGroup) async throws

@@ -102,7 +102,7 @@ final class ServiceRig: Sendable {
       services: services,
       authentication: WebhookAuthentication([.init(bearer: secret, signingKey: Array(secret.utf8))]),
       callers: CallerAuthentication(clients: PlainTokens(), services: BearerKeys([serviceKey])),
-      webhookWait: wait, metrics: { "reactor_name{name=\"\($0.name)\"} 1\n" }, logger: logger)
+      webhookWait: wait, devicesPerUserMax: 2, metrics: { "reactor_name{name=\"\($0.name)\"} 1\n" }, logger: logger)
     guard let address = SocketAddress(numericHost: "127.0.0.1", port: 0) else { throw TestFailure("no address") }
     let http = try await HTTPService.start(routes, on: address, reactors: group.reactors, logger: logger)
     let database = conninfo.split(separator: "dbname=").last.map(String.init) ?? ""
@@ -177,22 +177,25 @@ final class ServiceRig: Sendable {
   }
 }
 
-/// Accepts every push, at once or when it is let go.
+/// Accepts every push, at once or when it is let go, unless it was told another answer.
 final class GatedChannel: PushChannel {
   var holds = false
-  private(set) var count = 0
+  /// What the next pushes are answered, one each.
+  var answers: [PushAnswer] = []
+  private(set) var requests: [PushRequest] = []
+  var count: Int { requests.count }
   private var held: [Signal] = []
 
   func send(
     _ request: PushRequest, over route: PushRoute, until deadline: UInt64, on reactor: isolated Reactor
   ) async -> PushAttempt {
-    count += 1
+    requests.append(request)
     if holds {
       let signal = Signal()
       held.append(signal)
       _ = await signal.wait(on: reactor)
     }
-    return .answered(PushAnswer(status: 200))
+    return .answered(answers.isEmpty ? PushAnswer(status: 200) : answers.removeFirst())
   }
 
   func release(on reactor: isolated Reactor) {

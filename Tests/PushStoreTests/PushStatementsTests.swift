@@ -15,6 +15,7 @@ struct PushStatementsTests {
     PushStatements.lockAwake, PushStatements.unlockAwake, PushStatements.sendProbe, PushStatements.noteListening,
     PushStatements.lockMigrations, PushStatements.hasMigrations, PushStatements.appliedMigrations,
     PushStatements.pruneLedger, PushStatements.pruneParked, PushStatements.pruneTriggerFailures,
+    PushStatements.registerDevice, PushStatements.removeDevice,
   ]
 
   @Test("every statement can be prepared on the migrated database, and none shares a name")

@@ -15,6 +15,7 @@ struct ServeSettingsTests {
     #expect(!settings.callers.acceptsClients)
     #expect(settings.suppression == SuppressionPolicy())
     #expect(settings.retention.retention == .seconds(14 * 86_400))
+    #expect(settings.devicesPerUserMax == 10)
     #expect(!settings.isPushTriggerEnabled)
     #expect(settings.reactors == nil)
     #expect(settings.drainLimit == .seconds(15))
@@ -29,7 +30,7 @@ struct ServeSettingsTests {
       "JWT_SECRET": String(repeating: "j", count: 32), "JWKS_URL": "https://id.example/keys",
       "SUPPRESSION_WINDOW_SECONDS": "30", "MESSAGE_TTL_SECONDS": "60", "PUSH_TRIGGER_ENABLED": "true", "REACTORS": "3",
       "RETENTION_DAYS": "30", "LOG_LEVEL": "DEBUG", "LOG_FORMAT": "json",
-      "DRAIN_SECONDS": "600",
+      "DRAIN_SECONDS": "600", "DEVICES_PER_USER_MAX": "1000",
     ])
     #expect(settings.listenAddress == .tcp(host: "::", port: 9000))
     #expect(settings.webhooks.wait == .milliseconds(250))
@@ -37,6 +38,7 @@ struct ServeSettingsTests {
     #expect(settings.callers.acceptsClients)
     #expect(settings.suppression == SuppressionPolicy(window: .seconds(30), timeToLive: .seconds(60)))
     #expect(settings.retention.retention == .seconds(30 * 86_400))
+    #expect(settings.devicesPerUserMax == 1000)
     #expect(settings.isPushTriggerEnabled)
     #expect(settings.reactors == 3)
     #expect(settings.drainLimit == .seconds(600))
@@ -63,7 +65,8 @@ struct ServeSettingsTests {
       ("APNS_ENVIRONMENT", "development"), ("APNS_URL", "http://127.0.0.1"), ("APNS_SANDBOX_URL", "127.0.0.1:2197"),
       ("SUPPRESSION_WINDOW_SECONDS", "soon"), ("SUPPRESSION_WINDOW_SECONDS", "3601"), ("MESSAGE_TTL_SECONDS", "0"),
       ("RETENTION_DAYS", "0"), ("RETENTION_DAYS", "3651"), ("RETENTION_DAYS", "1.5"),
-      ("PUSH_TRIGGER_ENABLED", "maybe"), ("REACTORS", "0"), ("REACTORS", "257"), ("DRAIN_SECONDS", "0"),
+      ("DEVICES_PER_USER_MAX", "0"), ("DEVICES_PER_USER_MAX", "1001"), ("PUSH_TRIGGER_ENABLED", "maybe"),
+      ("REACTORS", "0"), ("REACTORS", "257"), ("DRAIN_SECONDS", "0"),
       ("DRAIN_SECONDS", "601"), ("LOG_LEVEL", "loud"),
       ("LOG_FORMAT", "xml"),
     ])

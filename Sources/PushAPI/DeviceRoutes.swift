@@ -1,0 +1,90 @@
+internal import APNSCore
+internal import FoundationEssentials
+internal import HTTPServing
+internal import HTTPTypes
+internal import PushStore
+internal import Reactors
+
+/// `PUT` and `DELETE /v1/devices/{token}`: an app registers its device token for a user, and logs the user out.
+enum DeviceRoutes {
+  /// - Parameter devicesMax: devices that a user keeps, the last registered ones.
+  static func add(to group: inout RouteGroup, _ services: PerReactor<PushServices>, devicesMax: Int) {
+    group.addForClients(.put, "/v1/devices/{token}", hasContent: true) { user, request, reactor in
+      let body = try RequestContent.decode(DeviceBody.self, from: request.body)
+      let device = body.registration(of: try token(in: request))
+      let store = services.value(on: reactor).store
+      switch try await store.register(device, of: user, devicesMax: devicesMax, on: reactor) {
+      case .registered: return HTTPServerResponse(status: .noContent)
+      case .unknownTimeZone:
+        throw ProblemDetails.content("time_zone", "time_zone is not the name of a known time zone.")
+      case .unknownUser: throw ProblemDetails(.notFound, detail: "There is no such user.")
+      }
+    }
+    group.addForClients(.delete, "/v1/devices/{token}") { user, request, reactor in
+      let token = try token(in: request)
+      guard try await services.value(on: reactor).store.removeDevice(token, of: user, on: reactor) else {
+        throw ProblemDetails(.notFound, detail: "The device token is not this user's.")
+      }
+      return HTTPServerResponse(status: .noContent)
+    }
+  }
+
+  /// In lower case: one token has one spelling.
+  private static func token(in request: HTTPServerRequest) throws(ProblemDetails) -> String {
+    do throws(PushRequestError) {
+      return try DeviceToken(request.parameter("token")).hexadecimal
+    } catch {
+      throw .content(
+        "token", "token must be an even number of hexadecimal digits, \(DeviceToken.digitsMax) at the most.")
+    }
+  }
+}
+
+/// What an app says of its device; nothing of it is required.
+struct DeviceBody: Decodable, Equatable {
+  let environment: String?
+  let app: String?
+  let platform: String?
+  let locale: String?
+  let timeZone: String?
+
+  /// Systems that APNs delivers to.
+  static let platforms = ["ios", "ipados", "macos", "tvos", "visionos", "watchos"]
+
+  private enum Key: String, CodingKey {
+    case environment, app, platform, locale
+    case timeZone = "time_zone"
+  }
+
+  init(from decoder: any Decoder) throws {
+    let body = try decoder.container(keyedBy: Key.self)
+    environment = try body.decodeText(.environment, "must be production or sandbox") {
+      APNSEnvironment(rawValue: $0) != nil
+    }
+    app = try body.decodeText(.app, "must be a bundle identifier") { (try? BundleIdentifier($0)) != nil }
+    platform = try body.decodeText(.platform, "must be a system that APNs delivers to", Self.platforms.contains)
+    locale = try body.decodeText(.locale, "must be a BCP 47 language tag", LanguageTag.isWellFormed)
+    timeZone = try body.decodeText(.timeZone, "must be the name of a time zone", TimeZoneName.isWellFormed)
+  }
+
+  func registration(of token: String) -> DeviceRegistration {
+    var device = DeviceRegistration(token: token)
+    device.environment = environment
+    device.app = app
+    device.platform = platform
+    device.locale = locale
+    device.timeZone = timeZone
+    return device
+  }
+}
+
+extension KeyedDecodingContainer {
+  /// A text that must look a certain way; nil when it is absent or null.
+  func decodeText(_ key: Key, _ demand: String, _ isGood: (String) -> Bool) throws -> String? {
+    guard let text = try decodeIfPresent(String.self, forKey: key) else { return nil }
+    guard isGood(text) else {
+      throw DecodingError.dataCorruptedError(forKey: key, in: self, debugDescription: demand)
+    }
+    return text
+  }
+}

@@ -1,0 +1,38 @@
+/// The outer form of BCP 47 language tags: letters, then parts of letters and digits, 1 to 8 of them each, with hyphens
+/// between. Which of them exist is nobody's business here.
+enum LanguageTag {
+  /// The most bytes taken; RFC 5646 section 4.4.1 finds 35 enough for every tag in use.
+  static let bytesMax = 85
+
+  static func isWellFormed(_ text: String) -> Bool {
+    guard text.utf8.count <= bytesMax else { return false }
+    let parts = text.utf8.split(separator: UInt8(ascii: "-"), omittingEmptySubsequences: false)
+    return parts.allSatisfy { (1...8).contains($0.count) && $0.allSatisfy(\.isLetterOrDigit) }
+      && parts[0].allSatisfy(\.isLetter)
+  }
+}
+
+/// The outer form of the names in the IANA time zone database, as its `theory.html` has it: ASCII letters, digits, `_`, `+`
+/// and `-`, in parts with `/` between. Which of them exist is asked of PostgreSQL.
+enum TimeZoneName {
+  /// The most bytes taken; the longest name has 32.
+  static let bytesMax = 64
+
+  static func isWellFormed(_ text: String) -> Bool {
+    guard text.utf8.count <= bytesMax, let first = text.utf8.first, first.isLetter else { return false }
+    return text.utf8.split(separator: UInt8(ascii: "/"), omittingEmptySubsequences: false)
+      .allSatisfy { !$0.isEmpty && $0.allSatisfy(\.isOfTimeZone) }
+  }
+}
+
+extension UInt8 {
+  fileprivate var isLetter: Bool {
+    (UInt8(ascii: "a")...UInt8(ascii: "z")).contains(self | 0x20)
+  }
+
+  fileprivate var isLetterOrDigit: Bool { isLetter || (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(self) }
+
+  fileprivate var isOfTimeZone: Bool {
+    isLetterOrDigit || self == UInt8(ascii: "_") || self == UInt8(ascii: "+") || self == UInt8(ascii: "-")
+  }
+}

@@ -1,0 +1,117 @@
+import FoundationEssentials
+import Testing
+
+@Suite("Devices over HTTP")
+struct DeviceRoutesTests {
+  private struct Problem: Decodable {
+    let status: Int
+    let field: String?
+  }
+
+  @Test("a registration is stored in one spelling, and what is left out of the next stays")
+  func registered() async throws {
+    try await ServiceRig.run { rig in
+      let user = try await rig.makeUser()
+      let body = """
+        {"environment": "sandbox", "app": "com.example.app", "platform": "ipados", "locale": "de-CH",
+        "time_zone": "Europe/Zurich", "unknown": [1]}
+        """
+      #expect(try await rig.ask("PUT", "/v1/devices/AA0f", as: user, body: body).status == 204)
+      #expect(try await rig.ask("PUT", "/v1/devices/aa0F", as: user, body: #"{"locale": null}"#).status == 204)
+      let row = """
+        select user_id, device_token, environment, app, platform, locale, time_zone, invalidated_at is null
+        from public.push_tokens
+        """
+      let expected = "\(user)|aa0f|sandbox|com.example.app|ipados|de-CH|Europe/Zurich|t\n"
+      #expect(try await rig.psql(row) == expected)
+    }
+  }
+
+  @Test("what cannot be used is refused by its name, and nothing is stored")
+  func refused() async throws {
+    try await ServiceRig.run { rig in
+      let user = try await rig.makeUser()
+      let bodies = [
+        ("environment", #""development""#), ("environment", #""""#), ("environment", "1"), ("app", #""com/example""#),
+        ("app", #""\#(String(repeating: "a", count: 256))""#), ("platform", #""android""#), ("platform", #""iOS""#),
+        ("locale", #""de_CH""#), ("time_zone", #""Europe/Nowhere""#), ("time_zone", #""Mars""#),
+        ("time_zone", #""GMT+2""#),
+        ("time_zone", #""a b""#), ("time_zone", "{}"),
+      ]
+      for (field, value) in bodies {
+        let answer = try await rig.ask("PUT", "/v1/devices/aa", as: user, body: #"{"\#(field)": \#(value)}"#)
+        #expect(answer.status == 400, "\(field) \(value)")
+        #expect(try answer.decode(Problem.self).field == field)
+      }
+      for token in ["a", "ag", "a%61a", "aa-bb", String(repeating: "aa", count: 1025)] {
+        for method in ["PUT", "DELETE"] {
+          let answer = try await rig.ask(method, "/v1/devices/\(token)", as: user, body: method == "PUT" ? "{}" : "")
+          #expect(answer.status == 400, "\(method) \(token.prefix(8))")
+          #expect(try answer.decode(Problem.self).field == "token")
+        }
+      }
+      for body in ["[]", "1", "{", ""] {
+        #expect(try await rig.ask("PUT", "/v1/devices/aa", as: user, body: body).status == 400, "\(body)")
+      }
+      #expect(try await rig.psql("select count(*) from public.push_tokens") == "0\n")
+    }
+  }
+
+  @Test("the longest token is taken")
+  func longest() async throws {
+    try await ServiceRig.run { rig in
+      let token = String(repeating: "af", count: 1024)
+      let user = try await rig.makeUser()
+      #expect(try await rig.ask("PUT", "/v1/devices/\(token)", as: user, body: "{}").status == 204)
+      #expect(try await rig.psql("select device_token from public.push_tokens") == token + "\n")
+    }
+  }
+
+  @Test("only clients of known users register, and one device more than the bound drops the oldest")
+  func owners() async throws {
+    try await ServiceRig.run { rig in
+      let user = try await rig.makeUser()
+      #expect(try await rig.ask("PUT", "/v1/devices/aa", body: "{}").status == 401)
+      #expect(try await rig.ask("DELETE", "/v1/devices/aa").status == 401)
+      #expect(try await rig.ask("PUT", "/v1/devices/aa", as: UUID().uuidString, body: "{}").status == 404)
+      for token in ["a1", "a2", "a3"] {
+        #expect(try await rig.ask("PUT", "/v1/devices/\(token)", as: user, body: "{}").status == 204)
+      }
+      let rows = try await rig.psql(
+        "select device_token, invalidation_reason from public.push_tokens order by device_token")
+      #expect(rows == "a1|too_many\na2|\na3|\n")
+    }
+  }
+
+  @Test("a log-out drops the user's own token, says so, and can be repeated; another's token is not found")
+  func loggedOut() async throws {
+    try await ServiceRig.run { rig in
+      let (user, other) = (try await rig.makeUser(), try await rig.makeUser())
+      #expect(try await rig.ask("PUT", "/v1/devices/aa", as: user, body: "{}").status == 204)
+      #expect(try await rig.ask("DELETE", "/v1/devices/aa", as: other).status == 404)
+      #expect(try await rig.psql("select invalidation_reason from public.push_tokens") == "\n")
+      for _ in 0..<2 { #expect(try await rig.ask("DELETE", "/v1/devices/AA", as: user).status == 204) }
+      #expect(try await rig.ask("DELETE", "/v1/devices/bb", as: user).status == 204)
+      let row = "select invalidation_reason, invalidated_at <= now() from public.push_tokens"
+      #expect(try await rig.psql(row) == "logged_out|t\n")
+    }
+  }
+
+  @Test("without a database it is 503")
+  func outage() async throws {
+    try await ServiceRig.run(hasDatabase: false) { rig in
+      let answer = try await rig.ask("PUT", "/v1/devices/aa", as: UUID().uuidString, body: "{}")
+      #expect(answer.status == 503)
+      #expect(answer.fields["retry-after"] == "5")
+    }
+  }
+}
+
+extension ServiceRig {
+  /// A user of the host; the id in lower case, as the database prints it.
+  func makeUser() async throws -> String {
+    let id = UUID().uuidString.lowercased()
+    try await psql("insert into public.profiles (id, name) values ('\(id)', 'Ann')")
+    return id
+  }
+}
