@@ -62,14 +62,4 @@ enum APNSCredentials {
     }
     return key.pemRepresentation
   }
-
-  /// The text of the file of certificates.
-  static func certificates(_ reader: inout SettingsReader) -> String? {
-    guard let path = reader.text(.apnsCAFile), let text = reader.file(.apnsCAFile) else { return nil }
-    guard text.contains("-----BEGIN CERTIFICATE-----") else {
-      reader.note(.unusable, .apnsCAFile, "names \(path): no certificate in it; expected PEM text")
-      return nil
-    }
-    return text
-  }
 }

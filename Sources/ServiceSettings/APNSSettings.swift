@@ -32,7 +32,7 @@ public struct APNSSettings: Equatable, Sendable {
   }
 
   init?(_ reader: inout SettingsReader) {
-    certificates = APNSCredentials.certificates(&reader)
+    certificates = reader.certificates(.apnsCAFile)
     certificatesFile = reader.text(.apnsCAFile)
     production =
       reader.optional(.apnsURL, ServiceOrigin.init) ?? ServiceOrigin(host: APNSEnvironment.production.hostName)

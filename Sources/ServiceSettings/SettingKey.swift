@@ -52,6 +52,12 @@ public enum SettingKey: String, CaseIterable, Sendable {
   case jwksURL = "JWKS_URL"
   /// How many devices a user keeps.
   case devicesPerUserMax = "DEVICES_PER_USER_MAX"
+  /// Certificates trusted instead of the system's where the key set is.
+  case jwksCAFile = "JWKS_CA_FILE"
+  /// Whom clients' tokens are for.
+  case jwtAudience = "JWT_AUDIENCE"
+  /// Who issues clients' tokens.
+  case jwtIssuer = "JWT_ISSUER"
   /// The identifier of the APNs signing key.
   case apnsKeyID = "APNS_KEY_ID"
   /// The identifier of the developer team.
@@ -106,8 +112,8 @@ extension SettingKey {
   /// error. Names like `LOG_…`, `DATABASE_…` and `HTTP_…` (`HTTP_PROXY`) belong to everybody.
   static let ownPrefixes = [
     "APNS_", "DEVICES_PER_", "DRAIN_", "HTTP_BODY_", "HTTP_CONNECTION", "HTTP_HEADER_", "HTTP_IDLE_", "HTTP_PEER_",
-    "HTTP_REQUEST_",
-    "HTTP_WRITE_", "JWKS_", "LISTEN_ADDR", "LISTEN_SOCKET_", "MESSAGE_TTL", "PUSH_TRIGGER_", "RETENTION_",
+    "HTTP_REQUEST_", "HTTP_WRITE_", "JWKS_", "JWT_AUD", "JWT_ISS", "LISTEN_ADDR", "LISTEN_SOCKET_", "MESSAGE_TTL",
+    "PUSH_TRIGGER_", "RETENTION_",
     "SUPPRESSION_", "TACET_", "TLS_CERT", "TLS_KEY", "TRUSTED_PROX", "WEBHOOK_",
   ]
 

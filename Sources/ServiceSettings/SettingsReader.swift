@@ -117,6 +117,16 @@ extension SettingsReader {
     }
   }
 
+  /// The text of a file of certificates.
+  mutating func certificates(_ key: SettingKey) -> String? {
+    guard let path = text(key), let text = file(key) else { return nil }
+    guard text.contains("-----BEGIN CERTIFICATE-----") else {
+      note(.unusable, key, "names \(path): no certificate in it; expected PEM text")
+      return nil
+    }
+    return text
+  }
+
   mutating func note(_ code: SettingsProblem.Code, _ key: SettingKey, _ message: String) {
     let place = section.map { "(\($0.header)) " } ?? ""
     problems.append(SettingsProblem(code, key, place + message))

@@ -26,4 +26,40 @@ struct CallerSettingsTests {
   func keySet(text: String) {
     #expect(problems(["JWKS_URL": text]).map(\.code) == [.unusable])
   }
+
+  @Test("without settings tokens are for authenticated users, whoever issued them")
+  func defaults() throws {
+    let callers = try makeSettings().callers
+    #expect(callers.audiences == ["authenticated"])
+    #expect(callers.issuer == nil)
+    #expect(callers.keySetCertificates == nil)
+  }
+
+  @Test(
+    "audiences are separated by commas, and none is empty",
+    arguments: [
+      ("a", ["a"]), ("a,b", ["a", "b"]), (" a , b c ", ["a", "b c"]), (",", nil), ("a,", nil), ("a,,b", nil),
+    ])
+  func audiences(text: String, expected: [String]?) throws {
+    guard let expected else {
+      #expect(problems(["JWT_AUDIENCE": text]).map(\.code) == [.unusable])
+      return
+    }
+    #expect(try makeSettings(["JWT_AUDIENCE": text]).callers.audiences == expected)
+  }
+
+  @Test("the issuer is taken as it stands")
+  func issuer() throws {
+    let issuer = "https://id.example/auth/v1"
+    #expect(try makeSettings(["JWT_ISSUER": issuer]).callers.issuer == issuer)
+  }
+
+  @Test("the key set's authorities must be there and hold a certificate")
+  func authorities() throws {
+    let changes = ["JWKS_CA_FILE": "/ca.pem"]
+    let pem = "-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n"
+    #expect(try makeSettings(changes, files: ["/ca.pem": pem]).callers.keySetCertificates == pem)
+    #expect(problems(changes).map(\.code) == [.unreadable])
+    #expect(problems(changes, files: ["/ca.pem": "der"]).map(\.code) == [.unusable])
+  }
 }

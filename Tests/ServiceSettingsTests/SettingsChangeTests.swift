@@ -91,9 +91,9 @@ struct SettingsChangeTests {
   private static let fixed: [SettingKey: String] = [
     .databaseURL: "postgresql://other", .databasePoolMode: "transaction", .listenAddress: "127.0.0.1:1",
     .webhookSecret: "other", .webhookWaitMilliseconds: "1", .serviceKey: "other",
-    .jwtSecret: String(repeating: "o", count: 32), .jwksURL: "https://other", .suppressionWindowSeconds: "1",
-    .messageTTLSeconds: "1", .retentionDays: "400", .devicesPerUserMax: "1", .pushTriggerEnabled: "true",
-    .reactors: "1", .drainSeconds: "1",
+    .jwtSecret: String(repeating: "o", count: 32), .jwksURL: "https://other", .jwksCAFile: "/own.pem",
+    .jwtAudience: "other", .jwtIssuer: "https://other", .suppressionWindowSeconds: "1", .messageTTLSeconds: "1",
+    .retentionDays: "400", .devicesPerUserMax: "1", .pushTriggerEnabled: "true", .reactors: "1", .drainSeconds: "1",
     .logLevel: "error", .logFormat: "json",
     .listenSocketMode: "0600", .trustedProxies: "::1", .trustedProxyHeader: "forwarded", .httpConnectionsMax: "1",
     .httpPeerConnectionsMax: "1", .httpConnectionRequestsMax: "1", .httpRequestLineBytesMax: "1000",
@@ -112,7 +112,7 @@ struct SettingsChangeTests {
       #expect(key.rawValue.hasPrefix("APNS_") || key == .configFile || Self.certificates.contains(key))
       return
     }
-    let now = try makeSettings([key.rawValue: value])
+    let now = try makeSettings([key.rawValue: value], files: ["/own.pem": Self.certificate])
     #expect(now.keysNeedingRestart(since: start) == [key])
     #expect(SettingsChange(from: start.apns, to: now.apns).isEmpty)
   }

@@ -45,6 +45,7 @@ struct SettingsReaderTests {
       ("APNS_KEYID", "APNS_KEY_ID"), ("APNS_SANDBOX", "APNS_SANDBOX_URL"), ("WEBHOOK_SECRETS", "WEBHOOK_SECRET"),
       ("SUPPRESSION_WINDOW", "SUPPRESSION_WINDOW_SECONDS"), ("MESSAGE_TTL", "MESSAGE_TTL_SECONDS"),
       ("PUSH_TRIGGER_ENABLE", "PUSH_TRIGGER_ENABLED"), ("TACET_CONF", "TACET_CONFIG"), ("JWKS_URI", "JWKS_URL"),
+      ("JWT_AUD", "JWT_AUDIENCE"), ("JWT_ISS", "JWT_ISSUER"),
       ("TLS_CERT_FILE", "TLS_CERTIFICATE_FILE"), ("TLS_KEY", "TLS_KEY_FILE"), ("HTTP_IDLE_TIME", "HTTP_IDLE_SECONDS"),
       ("HTTP_WRITE_SECOND", "HTTP_WRITE_SECONDS"), ("LISTEN_SOCKET_MOD", "LISTEN_SOCKET_MODE"),
       ("LISTEN_ADDR", "LISTEN_ADDRESS"), ("DRAIN_TIME", "DRAIN_SECONDS"),
@@ -57,7 +58,9 @@ struct SettingsReaderTests {
 
   @Test(
     "other programs' names are none of our business",
-    arguments: ["LOG_FILE", "DATABASE_HOST", "SERVICE", "apns_key", "HTTP_PROXY", "LISTEN_FDS", "TLS_VERSION"])
+    arguments: [
+      "LOG_FILE", "JWT_EXPIRY", "DATABASE_HOST", "SERVICE", "apns_key", "HTTP_PROXY", "LISTEN_FDS", "TLS_VERSION",
+    ])
   func unknownForeign(name: String) {
     #expect(problems([name: "value"]).isEmpty)
   }
