@@ -35,6 +35,7 @@ let argumentParser: Target.Dependency = .product(name: "ArgumentParser", package
 let collections: Target.Dependency = .product(name: "HeapModule", package: "swift-collections")
 let configuration: Target.Dependency = .product(name: "Configuration", package: "swift-configuration")
 let crypto: Target.Dependency = .product(name: "Crypto", package: "swift-crypto")
+let cryptoExtras: Target.Dependency = .product(name: "CryptoExtras", package: "swift-crypto")
 let deque: Target.Dependency = .product(name: "DequeModule", package: "swift-collections")
 let httpTypes: Target.Dependency = .product(name: "HTTPTypes", package: "swift-http-types")
 let jwtKit: Target.Dependency = .product(name: "JWTKit", package: "jwt-kit")
@@ -134,6 +135,14 @@ let package = Package(
         "APNS", "APNSCore", "HTTP1", "HTTPServing", "Postgres", "PushAPI", "PushPipeline", "PushRules", "PushStore",
         "Reactors", "TestLogs", "TestPostgres", crypto, httpTypes, logging, yams,
       ]),
+    layer("ClientTokens", ["HTTPTransfers", "PushAPI", "Reactors", crypto, httpTypes, jwtKit, logging]),
+    tests(
+      "ClientTokensTests",
+      [
+        "ClientTokens", "HTTP1", "HTTPServing", "HTTPTransfers", "PushAPI", "Reactors", "TestLogs", crypto,
+        cryptoExtras,
+        httpTypes, logging,
+      ]),
     layer("ServiceSettings", ["APNSCore", "PushRules", "Reactors", configuration, crypto]),
     tests("ServiceSettingsTests", ["ServiceSettings", "APNSCore", "PushRules", "Reactors", crypto]),
 
@@ -168,8 +177,9 @@ let package = Package(
     command(
       "tacet",
       [
-        "APNS", "APNSCore", "HTTP1", "HTTPServing", "Postgres", "PushAPI", "PushPipeline", "PushStore", "Reactors",
-        "ServiceSettings", "TLSStreams", argumentParser, lifecycle, logging, signals,
+        "APNS", "APNSCore", "ClientTokens", "HTTP1", "HTTPServing", "HTTPTransfers", "Postgres", "PushAPI",
+        "PushPipeline", "PushStore", "Reactors", "ServiceSettings", "TLSStreams", argumentParser, lifecycle, logging,
+        signals,
       ]),
     command("apns-simulator", ["APNSSimulation", "Reactors", argumentParser, logging, signals]),
     command("tacet-bench", ["APNS", "APNSCore", "Reactors", "TLSStreams", argumentParser, crypto, logging]),
