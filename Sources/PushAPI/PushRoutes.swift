@@ -27,6 +27,7 @@ public enum PushRoutes {
       addOperation(to: &routes, services, metrics)
     }
     DeviceRoutes.add(to: &group, services, devicesMax: devicesPerUserMax)
+    PresenceRoutes.add(to: &group, services)
     return group.routes
   }
 

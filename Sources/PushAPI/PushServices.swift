@@ -9,6 +9,9 @@ public struct PushServices {
   /// The pipeline to wake, and whose records to wait for.
   public let pipeline: DeliveryPipeline
 
+  /// Gathers and writes what apps say of their users.
+  public let presence: PresenceWriter
+
   /// Whether this reactor can do its work; asked by `/readyz`.
   public let readiness: () -> [ReadinessCheck]
 
@@ -16,6 +19,7 @@ public struct PushServices {
   public init(store: PushDatabase, pipeline: DeliveryPipeline, readiness: @escaping () -> [ReadinessCheck]) {
     self.store = store
     self.pipeline = pipeline
+    presence = PresenceWriter(store: store)
     self.readiness = readiness
   }
 }

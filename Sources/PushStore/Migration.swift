@@ -27,6 +27,7 @@ public struct Migration: Sendable {
     Migration("0006_retention", PackageResources._006_retention_sql),
     Migration("0007_listening", PackageResources._007_listening_sql),
     Migration("0008_dispositions", PackageResources._008_dispositions_sql),
+    Migration("0009_presence", PackageResources._009_presence_sql),
     Migration("0010_devices", PackageResources._010_devices_sql),
   ]
 }

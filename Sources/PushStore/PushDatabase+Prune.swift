@@ -9,6 +9,8 @@ public enum PrunedTable: String, CaseIterable, Sendable {
   case parked
   /// `tacet.trigger_failures`.
   case triggerFailures
+  /// `tacet.surface_views`.
+  case surfaceViews
 }
 
 extension PushDatabase {
@@ -33,6 +35,7 @@ extension PrunedTable {
     case .ledger: PushStatements.pruneLedger
     case .parked: PushStatements.pruneParked
     case .triggerFailures: PushStatements.pruneTriggerFailures
+    case .surfaceViews: PushStatements.pruneSurfaceViews
     }
   }
 }

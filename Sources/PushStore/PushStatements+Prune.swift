@@ -71,4 +71,24 @@ extension PushStatements {
     select count(*) from pruned
     """,
     [.int8])
+
+  /// Views that nobody has renewed. Without an index on their times, which every look would have to change as well, each
+  /// batch reads the table from its beginning: a tenth of a second for a million rows.
+  static let pruneSurfaceViews = PostgresStatement(
+    "prune_surface_views",
+    """
+    with pruned as (
+      delete from tacet.surface_views
+      where ctid = any (array(
+        select v.ctid
+        from tacet.surface_views v
+        where greatest(v.last_seen, v.left_at) < now() - $1::bigint * interval '1 microsecond'
+        limit 1000
+        for update skip locked
+      ))
+      returning 1
+    )
+    select count(*) from pruned
+    """,
+    [.int8])
 }

@@ -1,0 +1,63 @@
+internal import FoundationEssentials
+internal import HTTPServing
+internal import HTTPTypes
+internal import PushPipeline
+internal import PushStore
+internal import Reactors
+
+/// `PUT` and `DELETE` of `last-seen`: an app says that its user is looking, or has left.
+enum PresenceRoutes {
+  static func add(to group: inout RouteGroup, _ services: PerReactor<PushServices>) {
+    let signs: [(HTTPRequest.Method, PresenceSign)] = [(.put, .looking), (.delete, .left)]
+    for (method, sign) in signs {
+      group.addForClients(method, "/v1/conversations/{id}/last-seen") { user, request, reactor in
+        let surface = Surface.conversation(try request.uuid("id"))
+        return try await note(sign, of: SurfaceView(of: surface, by: user), services, on: reactor)
+      }
+      group.addForClients(method, "/v1/surfaces/{kind}/{id}/last-seen") { user, request, reactor in
+        let surface = Surface(kind: try request.surfaceKind, id: try request.uuid("id"))
+        return try await note(sign, of: SurfaceView(of: surface, by: user), services, on: reactor)
+      }
+    }
+  }
+
+  private static func note(
+    _ sign: PresenceSign, of view: SurfaceView, _ services: PerReactor<PushServices>, on reactor: isolated Reactor
+  ) async throws -> HTTPServerResponse {
+    let standing = try await services.value(on: reactor).presence.note(sign, of: view, on: reactor)
+    try standing.requireViewer(of: view.surface)
+    return HTTPServerResponse(status: .noContent)
+  }
+}
+
+extension SurfaceStanding {
+  /// Turns away whoever takes no part, with 404 for what is not there and 403 for what is.
+  func requireViewer(of surface: Surface) throws(ProblemDetails) {
+    let noun = surface.kind == Surface.conversationKind ? "conversation" : "surface"
+    switch self {
+    case .viewer: break
+    case .unknown: throw ProblemDetails(.notFound, detail: "There is no such \(noun).")
+    case .stranger: throw ProblemDetails(.forbidden, detail: "The user takes no part in this \(noun).")
+    }
+  }
+}
+
+extension HTTPServerRequest {
+  /// The kind of surface that the path names: a lower-case letter, then at most 62 of `a`–`z`, `0`–`9` and `_`.
+  fileprivate var surfaceKind: String {
+    get throws(ProblemDetails) {
+      let kind = parameter("kind")
+      let isKind =
+        kind.utf8.count <= 63 && kind.utf8.first.map(Self.isLetter) == true
+        && kind.utf8.allSatisfy {
+          Self.isLetter($0) || (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) || $0 == UInt8(ascii: "_")
+        }
+      guard isKind else {
+        throw .content("kind", "kind must match ^[a-z][a-z0-9_]{0,62}$.")
+      }
+      return kind
+    }
+  }
+
+  private static func isLetter(_ byte: UInt8) -> Bool { (UInt8(ascii: "a")...UInt8(ascii: "z")).contains(byte) }
+}

@@ -1,0 +1,96 @@
+public import Postgres
+public import PushStore
+public import Reactors
+
+/// Writes what apps say of their users, those of one tick and of a running write in one statement.
+///
+/// One in each reactor. A heartbeat of everybody who looks is the most frequent request of all, and a statement for each
+/// would cost the database more than everything else together. While a write is on its way, what comes meanwhile waits for
+/// the next: batches grow with the load by themselves. Each caller learns what became of its own report, after it is
+/// committed. A write that fails is not tried again here: its callers are told, and apps repeat themselves.
+public final class PresenceWriter: TickEndHandler {
+  /// Users and surfaces in one statement, which then takes some ten milliseconds. What is over waits for the next one.
+  static let batchMax = 1000
+
+  private typealias Waiter = UnsafeContinuation<Result<SurfaceStanding, PostgresError>, Never>
+
+  /// What was said of one user and surface, and who waits for it to be written.
+  private struct Entry {
+    var report: PresenceReport
+    var waiters: [Waiter]
+
+    mutating func add(_ sign: PresenceSign, _ waiter: Waiter) {
+      report.add(sign)
+      waiters.append(waiter)
+    }
+
+    func answer(_ result: Result<SurfaceStanding, PostgresError>) {
+      for waiter in waiters { waiter.resume(returning: result) }
+    }
+  }
+
+  private let store: PushDatabase
+  /// At most as many waiters as there are HTTP connections, each of which has one request at a time.
+  private var waiting: [SurfaceView: Entry] = [:]
+  private var isWriting = false
+  private var isTickEndAsked = false
+
+  /// Statements so far.
+  private(set) var writes = 0
+
+  /// Uses a store, which belongs to the same reactor.
+  public init(store: PushDatabase) {
+    self.store = store
+  }
+
+  /// Notes a sign of a user.
+  /// - Returns: what the user is to the surface; unless a viewer, nothing was written.
+  public func note(
+    _ sign: PresenceSign, of view: SurfaceView, on reactor: isolated Reactor
+  ) async throws(PostgresError) -> SurfaceStanding {
+    askForTickEnd(on: reactor)
+    let result = await withUnsafeContinuation { (waiter: Waiter) in
+      waiting[view, default: Entry(report: PresenceReport(sign), waiters: [])].add(sign, waiter)
+    }
+    return try result.get()
+  }
+
+  private func askForTickEnd(on reactor: isolated Reactor) {
+    guard !isWriting, !isTickEndAsked else { return }
+    isTickEndAsked = true
+    reactor.callAtTickEnd(self)
+  }
+
+  /// Writes what the tick has gathered.
+  public func tickEnded(on reactor: isolated Reactor) {
+    isTickEndAsked = false
+    guard !isWriting, !waiting.isEmpty else { return }
+    isWriting = true
+    reactor.start { await self.writeAll(on: reactor) }
+  }
+
+  private func writeAll(on reactor: isolated Reactor) async {
+    while !waiting.isEmpty { await write(takeBatch(), on: reactor) }
+    isWriting = false
+  }
+
+  private func write(_ batch: [SurfaceView: Entry], on reactor: isolated Reactor) async {
+    writes += 1
+    do throws(PostgresError) {
+      let standings = try await store.note(batch.mapValues(\.report), on: reactor)
+      for (view, entry) in batch { entry.answer(.success(standings[view] ?? .unknown)) }
+    } catch {
+      for entry in batch.values { entry.answer(.failure(error)) }
+    }
+  }
+
+  private func takeBatch() -> [SurfaceView: Entry] {
+    guard waiting.count > Self.batchMax else {
+      defer { waiting.removeAll(keepingCapacity: true) }
+      return waiting
+    }
+    let batch = Dictionary(uniqueKeysWithValues: waiting.prefix(Self.batchMax).map { ($0.key, $0.value) })
+    for view in batch.keys { waiting[view] = nil }
+    return batch
+  }
+}

@@ -1,0 +1,79 @@
+import FoundationEssentials
+import Testing
+
+@Suite("Presence over HTTP")
+struct PresenceRoutesTests {
+  @Test("looking and leaving are answered without content, as often as they are said")
+  func signs() async throws {
+    try await ServiceRig.run { rig in
+      let (path, user) = try await rig.makeConversation()
+      for method in ["PUT", "PUT", "DELETE", "DELETE", "PUT"] {
+        let answer = try await rig.ask(method, path + "/last-seen", as: user)
+        #expect(answer.status == 204 && answer.body.isEmpty)
+      }
+      #expect(try await rig.psql("select count(last_seen) from conversation_participants").contains("1"))
+    }
+  }
+
+  @Test("conversations are a kind of surface")
+  func conversationAsSurface() async throws {
+    try await ServiceRig.run { rig in
+      let (path, user) = try await rig.makeConversation()
+      let surface = path.replacing("/v1/conversations/", with: "/v1/surfaces/conversation/")
+      #expect(try await rig.ask("PUT", surface + "/last-seen", as: user).status == 204)
+      #expect(try await rig.psql("select count(last_seen) from conversation_participants").contains("1"))
+      #expect(try await rig.ask("PUT", surface + "/last-seen", as: UUID().uuidString).status == 403)
+    }
+  }
+
+  @Test("what is unknown is 404, what is somebody else's 403, and what is no id 400 with its name")
+  func refusals() async throws {
+    try await ServiceRig.run { rig in
+      let (path, user) = try await rig.makeConversation()
+      for method in ["PUT", "DELETE"] {
+        #expect(try await rig.ask(method, path + "/last-seen", as: UUID().uuidString).status == 403)
+        #expect(try await rig.ask(method, path + "/last-seen", as: "nobody").status == 401)
+        #expect(try await rig.ask(method, "/v1/conversations/\(UUID())/last-seen", as: user).status == 404)
+        #expect(try await rig.ask(method, "/v1/surfaces/calendar/\(UUID())/last-seen", as: user).status == 404)
+        let malformed = try await rig.ask(method, "/v1/conversations/7/last-seen", as: user)
+        #expect(malformed.status == 400 && malformed.body.contains(#""field":"id""#))
+      }
+    }
+  }
+
+  @Test(
+    "a kind of surface begins with a letter and has at most 63 of a-z, 0-9 and _",
+    arguments: [
+      ("a", 404), ("calendar_2", 404), (String(repeating: "a", count: 63), 404), ("2a", 400), ("_a", 400), ("A", 400),
+      ("a-b", 400), ("caf%C3%A9", 400), (String(repeating: "a", count: 64), 400),
+    ])
+  func kinds(_ kind: String, _ status: Int) async throws {
+    try await ServiceRig.run { rig in
+      let answer = try await rig.ask("PUT", "/v1/surfaces/\(kind)/\(UUID())/last-seen", as: UUID().uuidString)
+      #expect(answer.status == status)
+      if status == 400 { #expect(answer.body.contains(#""field":"kind""#)) }
+    }
+  }
+
+  @Test("without a database the caller is told to come again")
+  func noDatabase() async throws {
+    try await ServiceRig.run(hasDatabase: false) { rig in
+      let answer = try await rig.ask("PUT", "/v1/conversations/\(UUID())/last-seen", as: UUID().uuidString)
+      #expect(answer.status == 503 && answer.fields["retry-after"] != nil)
+    }
+  }
+}
+
+extension ServiceRig {
+  /// A conversation of one.
+  func makeConversation() async throws -> (path: String, user: String) {
+    let ids = (0..<2).map { _ in UUID().uuidString.lowercased() }
+    try await psql(
+      """
+      insert into public.profiles (id) values ('\(ids[0])');
+      insert into public.conversations (id) values ('\(ids[1])');
+      insert into public.conversation_participants (conversation_id, user_id) values ('\(ids[1])', '\(ids[0])');
+      """)
+    return ("/v1/conversations/\(ids[1])", ids[0])
+  }
+}

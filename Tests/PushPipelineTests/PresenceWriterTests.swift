@@ -1,0 +1,134 @@
+import FoundationEssentials
+import Postgres
+import PushStore
+import Reactors
+import Testing
+
+@testable import PushPipeline
+
+@Suite("The presence writer")
+struct PresenceWriterTests {
+  @Test("what is reported in one tick is one statement, whose callers each learn what became of theirs")
+  func batch() async throws {
+    try await PipelineRig.run { rig, reactor in
+      let chat = try await Chat(of: 20, in: rig, on: reactor)
+      let writer = PresenceWriter(store: rig.store)
+      let crowd = PresenceCrowd(writer)
+      for user in chat.recipients { crowd.say(.looking, of: .conversation(chat.id), by: user, on: reactor) }
+      crowd.say(.looking, of: .conversation(chat.id), by: UUID(), on: reactor)
+      crowd.say(.looking, of: .conversation(UUID()), by: chat.sender, on: reactor)
+      crowd.say(.looking, of: Surface(kind: "calendar", id: UUID()), by: chat.sender, on: reactor)
+      let answers = try await crowd.answers(on: reactor)
+      #expect(answers == .init(viewers: 20, strangers: 1, unknown: 2, failures: 0))
+      #expect(writer.writes == 1)
+      let seen = "select count(last_seen) from public.conversation_participants"
+      #expect(try await rig.value(seen, as: Int64.self, on: reactor) == 20)
+    }
+  }
+
+  @Test("repeats of one user and surface are written once, and every caller is answered")
+  func repeats() async throws {
+    try await PipelineRig.run { rig, reactor in
+      let chat = try await Chat(in: rig, on: reactor)
+      let writer = PresenceWriter(store: rig.store)
+      let crowd = PresenceCrowd(writer)
+      for sign in [PresenceSign.looking, .left, .looking, .left, .left] {
+        crowd.say(sign, of: .conversation(chat.id), by: chat.recipients[0], on: reactor)
+      }
+      #expect(try await crowd.answers(on: reactor).viewers == 5)
+      #expect(writer.writes == 1)
+      let left = "select left_at >= last_seen from public.conversation_participants where last_seen is not null"
+      #expect(try await rig.value(left, as: Bool.self, on: reactor))
+    }
+  }
+
+  @Test("what comes while a statement is under way is gathered for the next")
+  func gathering() async throws {
+    try await PipelineRig.run { rig, reactor in
+      let chat = try await Chat(of: 10, in: rig, on: reactor)
+      let writer = PresenceWriter(store: rig.store)
+      let crowd = PresenceCrowd(writer)
+      try await rig.pool.withConnection(on: reactor) { other in
+        try await other.simple("begin; select from public.conversation_participants for update", on: reactor)
+        crowd.say(.looking, of: .conversation(chat.id), by: chat.recipients[0], on: reactor)
+        while writer.writes == 0 { await reactor.sleep(for: .milliseconds(1)) }
+        for user in chat.recipients { crowd.say(.looking, of: .conversation(chat.id), by: user, on: reactor) }
+        try await other.simple("commit", on: reactor)
+      }
+      #expect(try await crowd.answers(on: reactor).viewers == 11)
+      #expect(writer.writes == 2)
+    }
+  }
+
+  @Test("over a thousand users and surfaces take another statement")
+  func large() async throws {
+    try await PipelineRig.run { rig, reactor in
+      let writer = PresenceWriter(store: rig.store)
+      let crowd = PresenceCrowd(writer)
+      for _ in 0...PresenceWriter.batchMax { crowd.say(.left, of: .conversation(UUID()), by: UUID(), on: reactor) }
+      let answers = try await crowd.answers(on: reactor)
+      #expect(answers.unknown == PresenceWriter.batchMax + 1)
+      #expect(writer.writes >= 2)
+    }
+  }
+
+  @Test("a statement that fails is told to all its callers, and the next one works")
+  func failure() async throws {
+    try await PipelineRig.run { rig, reactor in
+      let chat = try await Chat(of: 3, in: rig, on: reactor)
+      let writer = PresenceWriter(store: rig.store)
+      let renamed = "alter function tacet.view_conversations rename to view_conversations_elsewhere"
+      try await rig.execute(renamed, on: reactor)
+      let crowd = PresenceCrowd(writer)
+      for user in chat.recipients { crowd.say(.looking, of: .conversation(chat.id), by: user, on: reactor) }
+      #expect(try await crowd.answers(on: reactor).failures == 3)
+      try await rig.execute(
+        "alter function tacet.view_conversations_elsewhere rename to view_conversations", on: reactor)
+      crowd.say(.looking, of: .conversation(chat.id), by: chat.recipients[0], on: reactor)
+      #expect(try await crowd.answers(on: reactor).viewers == 1)
+    }
+  }
+}
+
+/// Callers of a writer, who do not wait for each other.
+private final class PresenceCrowd {
+  struct Answers: Equatable {
+    var viewers = 0
+    var strangers = 0
+    var unknown = 0
+    var failures = 0
+  }
+
+  private let writer: PresenceWriter
+  private let answered = Signal()
+  private var pending = 0
+  private var tally = Answers()
+
+  init(_ writer: PresenceWriter) { self.writer = writer }
+
+  func say(_ sign: PresenceSign, of surface: Surface, by user: UUID, on reactor: isolated Reactor) {
+    pending += 1
+    reactor.start {
+      do throws(PostgresError) {
+        switch try await self.writer.note(sign, of: SurfaceView(of: surface, by: user), on: reactor) {
+        case .viewer: self.tally.viewers += 1
+        case .stranger: self.tally.strangers += 1
+        case .unknown: self.tally.unknown += 1
+        }
+      } catch {
+        self.tally.failures += 1
+      }
+      self.pending -= 1
+      self.answered.signal(on: reactor)
+    }
+  }
+
+  /// Waits until everybody is answered, and begins anew.
+  func answers(on reactor: isolated Reactor) async throws -> Answers {
+    while pending > 0 {
+      guard await answered.wait(for: .seconds(20), on: reactor) else { throw TestFailure("\(pending) wait") }
+    }
+    defer { tally = Answers() }
+    return tally
+  }
+}

@@ -1,0 +1,49 @@
+import Foundation
+import Postgres
+import Reactors
+
+@testable import PushStore
+
+extension Chat {
+  /// Reports what the first reader's app says.
+  func report(_ report: PresenceReport) async throws {
+    let view = SurfaceView(of: .conversation(id), by: reader)
+    _ = try await withStore(database) { try await $0.note([view: report], on: $1) }
+  }
+
+  /// Whether somebody was ever seen, and has left since, in words.
+  func presence(of user: UUID) async throws -> String {
+    try await database.sql(
+      """
+      select concat_ws(', ', case when last_seen is not null then 'seen' end,
+        case when left_at >= coalesce(last_seen, left_at) then 'left' end)
+      from conversation_participants where conversation_id = '\(id)' and user_id = '\(user)'
+      """)
+  }
+
+  /// The first reader's row and where it stands: another text whenever it was written.
+  func row() async throws -> String {
+    try await database.sql(
+      "select ctid, xmin, last_seen, left_at from conversation_participants where user_id = '\(reader)'")
+  }
+}
+
+extension Session {
+  /// Writes the same report of users of a chat, in the order given.
+  func note(
+    _ chat: Chat, _ users: [UUID], _ report: PresenceReport, on reactor: isolated Reactor
+  ) async throws {
+    let count = users.count
+    try await connection.query(
+      PushStatements.noteViews,
+      [
+        [String](repeating: Surface.conversationKind, count: count), [UUID](repeating: chat.id, count: count), users,
+        [Bool](repeating: report.hasLooked, count: count), [Bool](repeating: report.hasLeft, count: count),
+      ], on: reactor)
+  }
+
+  /// Writes a report of the first reader.
+  func note(_ chat: Chat, _ report: PresenceReport, on reactor: isolated Reactor) async throws {
+    try await note(chat, [chat.reader], report, on: reactor)
+  }
+}
