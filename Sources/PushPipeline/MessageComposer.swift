@@ -3,17 +3,29 @@ internal import FoundationEssentials
 internal import PushRules
 internal import PushStore
 
-/// Makes the pushes of a chat message: one text for all recipients, one badge for each, one identity for each device.
+/// Makes the pushes of an event: one text for all recipients, one badge for each, one identity for each device.
 struct MessageComposer: Sendable {
   /// How long APNs may keep a push for a device that is off: as long as the message is worth a push at all.
   let timeToLive: Duration
 
-  /// The text of an event, escaped and fitted once; nil when the event has no message.
-  /// - Throws: ``PushRequestError`` when no text at all would fit, which the bounds on names rule out.
+  /// The text of an event, escaped and fitted once; nil when the event has nothing to say, because it was deleted.
+  /// - Throws: ``PushRequestError`` when no text at all would fit, which the bounds on titles rule out.
   func alert(for event: PushEvent) throws(PushRequestError) -> PreparedAlert? {
-    guard let message = event.message else { return nil }
+    guard let payload = try payload(for: event) else { return nil }
+    return PreparedAlert(try payload.fitted(to: PushType.alert.bodyBytesMax).payload)
+  }
+
+  private func payload(for event: PushEvent) throws(PushRequestError) -> AlertPayload? {
+    if let message = event.message { return try payload(for: message, of: event) }
+    if let notice = event.notice { return try payload(for: notice, of: event) }
+    return nil
+  }
+
+  private func payload(
+    for message: MessageContent, of event: PushEvent
+  ) throws(PushRequestError) -> AlertPayload {
     let preview = MessagePreview(senderName: message.senderName, text: message.text)
-    let payload = try AlertPayload(
+    return try AlertPayload(
       title: .verbatim(preview.title),
       body: .verbatim(preview.body),
       badge: event.recipients.map(\.badge).max(),
@@ -24,7 +36,22 @@ struct MessageComposer: Sendable {
         "conversation_id": .string(message.conversationID.lowercased),
         "message_id": .string(event.subject.id.lowercased),
       ])
-    return PreparedAlert(try payload.fitted(to: PushType.alert.bodyBytesMax).payload)
+  }
+
+  private func payload(for notice: EventNotice, of event: PushEvent) throws(PushRequestError) -> AlertPayload {
+    let preview = NoticePreview(title: notice.title, body: notice.body)
+    return try AlertPayload(
+      title: .verbatim(preview.title),
+      body: .verbatim(preview.body),
+      badge: event.recipients.map(\.badge).max(),
+      sound: .default,
+      threadIdentifier: notice.surface.id.lowercased,
+      custom: [
+        "type": .string(event.subject.kind),
+        "subject_id": .string(event.subject.id.lowercased),
+        "surface_kind": .string(notice.surface.kind),
+        "surface_id": .string(notice.surface.id.lowercased),
+      ])
   }
 
   /// The push for one device.

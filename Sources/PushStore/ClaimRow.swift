@@ -8,7 +8,8 @@ struct ClaimRow {
   private enum Column: Int {
     case subjectID, kind, attempts, isDelivery, enqueuedAt, claimedAt, conversationID, senderName, body
     case userID, isParticipant, hasRead, lastSeenAge, sawAfterMessage, hasLeft, priorReadAge, badge
-    case deviceTokens, environments, apps, acceptedDevices, heldMicroseconds, retries
+    case deviceTokens, environments, apps, acceptedDevices, heldMicroseconds, retries, isWaiting
+    case title, surfaceKind
   }
 
   private let row: PostgresRow
@@ -37,13 +38,21 @@ struct ClaimRow {
       enqueuedAt: try read(.enqueuedAt),
       claimedAt: try read(.claimedAt),
       message: try message(),
+      notice: try notice(),
       recipients: [])
   }
 
   private func message() throws(PostgresError) -> MessageContent? {
-    guard let conversationID: UUID = try read(.conversationID) else { return nil }
+    let surfaceKind: String? = try read(.surfaceKind)
+    guard surfaceKind == nil, let conversationID: UUID = try read(.conversationID) else { return nil }
     let text: String? = try read(.body)
     return MessageContent(conversationID: conversationID, senderName: try read(.senderName), text: text ?? "")
+  }
+
+  private func notice() throws(PostgresError) -> EventNotice? {
+    guard let kind: String = try read(.surfaceKind), let id: UUID = try read(.conversationID) else { return nil }
+    let body: String? = try read(.body)
+    return EventNotice(title: try read(.title), body: body ?? "", surface: PushSurface(kind: kind, id: id))
   }
 
   private func recipient() throws(PostgresError) -> PushRecipient? {

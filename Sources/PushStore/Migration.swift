@@ -29,5 +29,6 @@ public struct Migration: Sendable {
     Migration("0008_dispositions", PackageResources._008_dispositions_sql),
     Migration("0009_presence", PackageResources._009_presence_sql),
     Migration("0010_devices", PackageResources._010_devices_sql),
+    Migration("0011_kinds", PackageResources._011_kinds_sql),
   ]
 }

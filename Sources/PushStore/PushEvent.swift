@@ -47,11 +47,17 @@ public struct PushEvent: Equatable, Sendable {
   /// The message; nil when it has been deleted.
   public let message: MessageContent?
 
+  /// What a push about an event of another kind says; nil for a message, and when the row has been deleted.
+  public internal(set) var notice: EventNotice?
+
   /// Whom it concerns; may be empty.
   public internal(set) var recipients: [PushRecipient]
 
   /// Whether only a part of the recipients was claimed; the others come with a later claim.
   public internal(set) var hasMore = false
+
+  /// The conversation or surface that its recipients may be looking at; nil when the event is gone.
+  public var surfaceID: UUID? { message?.conversationID ?? notice?.surface.id }
 }
 
 /// What the composer needs of a message.
@@ -64,6 +70,33 @@ public struct MessageContent: Equatable, Sendable {
 
   /// The text, at most its first 4096 characters; empty for a message without text.
   public let text: String
+}
+
+/// What the composer needs of an event that is no message: the words that the database has made of its row.
+public struct EventNotice: Equatable, Sendable {
+  /// The first line, at most 4096 characters.
+  public let title: String
+
+  /// The text, at most 4096 characters; may be empty.
+  public let body: String
+
+  /// What its recipients may be looking at.
+  public let surface: PushSurface
+}
+
+/// Something that users look at in the app.
+public struct PushSurface: Hashable, Sendable {
+  /// As the app reports views of it, such as `request`.
+  public let kind: String
+
+  /// The host's id.
+  public let id: UUID
+
+  /// Names a surface.
+  public init(kind: String, id: UUID) {
+    self.kind = kind
+    self.id = id
+  }
 }
 
 /// One recipient of an event, with everything a decision needs.

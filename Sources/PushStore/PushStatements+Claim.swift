@@ -89,13 +89,15 @@ extension PushStatements {
         w.accepted_devices,
         w.held_us,
         w.retries,
-        w.is_waiting
+        w.is_waiting,
+        m.title,
+        m.surface_kind
       from work w
       cross join clock o
-      left join lateral tacet.message_context(w.subject_id) m on true
+      \(context(of: "w"))
       left join lateral (
         select v.user_id, v.last_seen, v.left_at
-        from tacet.seen_by(m.conversation_id) v
+        from \(presence(of: "w")) v
         left join public.push_log l
           on w.user_id is null and l.subject_id = w.subject_id and l.user_id = v.user_id and l.push_type = w.kind
         where v.user_id is distinct from m.sender_id

@@ -18,10 +18,10 @@ extension PushStatements {
         select x.subject_id, x.user_id, x.kind
         from unnest($1, $2, $3) as h (subject_id, kind, user_id)
         join tacet.deliveries x on x.subject_id = h.subject_id and x.user_id = h.user_id and x.kind = h.kind
-        left join lateral tacet.message_context(x.subject_id) m on true
+        \(context(of: "x"))
         left join lateral (
           select v.user_id, v.last_seen, v.left_at
-          from tacet.seen_by(m.conversation_id) v
+          from \(presence(of: "x")) v
           where v.user_id = x.user_id
         ) s on true
         where x.state = 'held' and not x.is_claimed and x.due_at > now()

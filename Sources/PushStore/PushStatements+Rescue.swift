@@ -106,7 +106,7 @@ extension PushStatements {
       update tacet.trigger_failures f
       set subject_ids = '{}'
       from (
-        select x.ctid as place, x.subject_ids, x.failed_at
+        select x.ctid as place, x.subject_ids, x.kind, x.failed_at
         from tacet.trigger_failures x
         where x.subject_ids <> '{}'
         order by x.failed_at
@@ -114,10 +114,10 @@ extension PushStatements {
         for update skip locked
       ) x
       where f.ctid = x.place
-      returning x.subject_ids, x.failed_at
+      returning x.subject_ids, x.kind, x.failed_at
     ), enqueued as (
       insert into tacet.inbox (subject_id, kind, enqueued_at)
-      select s.subject_id, 'message', m.failed_at from missed m, unnest(m.subject_ids) as s (subject_id)
+      select s.subject_id, m.kind, m.failed_at from missed m, unnest(m.subject_ids) as s (subject_id)
       on conflict do nothing
     )
     select coalesce(sum(cardinality(m.subject_ids)), 0)::bigint from missed m

@@ -79,7 +79,7 @@ struct RecordColumns {
     acceptedDevices.append(outcome.acceptedDevices.joined(separator: ","))
     wokenBy.append(decided.wokenBy)
     isDelivery.append(event.origin == .delivery)
-    conversationIDs.append(event.message?.conversationID)
+    conversationIDs.append(event.surfaceID)
     held.append(outcome.heldFor.wholeMicroseconds)
     lanes.append(outcome.lane)
     retries.append(Int64(outcome.retries))

@@ -1,0 +1,42 @@
+// What is known of an event, by its kind.
+//
+// Each arm of a union stands behind its kind, which the executor asks first and once: a message costs what it would
+// without the others. The conditions keep the arms apart from the query around them, and functions of the host contract
+// are still planned into theirs.
+extension PushStatements {
+  /// Joins `m`, what is known of the subject of `row`: of a message, or by the words of a watched kind. No row when it is
+  /// gone.
+  /// - Parameter row: an alias whose table has `subject_id` and `kind`.
+  static func context(of row: String) -> String {
+    """
+    left join lateral (
+      select
+        c.conversation_id, c.sender_id, c.sender_name, c.body, c.created_at, c.read_by, c.prior_read_by,
+        c.prior_touched_at, null::text as title, null::text as surface_kind
+      from tacet.message_context(\(row).subject_id) c
+      where \(row).kind = 'message'
+      union all
+      select
+        c.conversation_id, c.sender_id, c.sender_name, c.body, null, null, null, null, c.title, c.surface_kind
+      from tacet.watched_context(\(row).kind, \(row).subject_id) c
+      where \(row).kind <> 'message'
+    ) m on true
+    """
+  }
+
+  /// Those whom the event of `row` concerns, and when each was last seen looking at its conversation or surface.
+  /// - Parameter row: as in ``context(of:)``, whose `m` must have been joined.
+  static func presence(of row: String) -> String {
+    """
+    (
+      select c.user_id, c.last_seen, c.left_at
+      from tacet.seen_by(m.conversation_id) c
+      where \(row).kind = 'message'
+      union all
+      select c.user_id, c.last_seen, c.left_at
+      from tacet.watched_by(\(row).kind, \(row).subject_id, m.conversation_id) c
+      where \(row).kind <> 'message'
+    )
+    """
+  }
+}

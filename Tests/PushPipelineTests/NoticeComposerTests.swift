@@ -1,0 +1,48 @@
+import APNSCore
+import FoundationEssentials
+import PushRules
+import Testing
+
+@testable import PushPipeline
+@testable import PushStore
+
+@Suite("The composer of events that are no messages")
+struct NoticeComposerTests {
+  private let composer = MessageComposer(timeToLive: .seconds(3600))
+
+  private func body(_ event: PushEvent) throws -> String {
+    let alert = try #require(try composer.alert(for: event))
+    let recipient = PushFixtures.recipient(badge: 3)
+    let request = try composer.request(
+      alert, for: PushFixtures.phone, of: PushFixtures.route.app, to: recipient, in: event)
+    return String(decoding: request.body, as: UTF8.self)
+  }
+
+  private static func event(title: String, body: String) -> PushEvent {
+    var event = PushEvent(
+      subject: PushSubject(id: PushFixtures.makeID(7), kind: "request_claimed"), origin: .inbox, attempts: 1,
+      enqueuedAt: 0, claimedAt: 0, message: nil, recipients: [PushFixtures.recipient()])
+    let surface = PushSurface(kind: "request", id: PushFixtures.makeID(8))
+    event.notice = EventNotice(title: title, body: body, surface: surface)
+    return event
+  }
+
+  @Test("the payload has the words, the surface as its thread, and names kind, subject and surface")
+  func payload() throws {
+    #expect(
+      try body(Self.event(title: "Ann takes \"it\" on", body: "Tea\nand more")) == """
+        {"aps":{"alert":{"title":"Ann takes \\"it\\" on","body":"Tea and more"},"badge":3,"sound":"default",\
+        "thread-id":"abcd0000-0000-4000-8000-000000000008"},"type":"request_claimed",\
+        "subject_id":"abcd0000-0000-4000-8000-000000000007","surface_kind":"request",\
+        "surface_id":"abcd0000-0000-4000-8000-000000000008"}
+        """)
+  }
+
+  @Test(
+    "words of any kind make a document of at most 4096 bytes",
+    arguments: ["", "\u{1}", "\"", "👨‍👩‍👧‍👦", "e\u{301}", "نص", "\u{2028}"])
+  func hostileTexts(text: String) throws {
+    let long = String(repeating: text, count: 4096)
+    #expect(try body(Self.event(title: long, body: long)).utf8.count <= 4096)
+  }
+}

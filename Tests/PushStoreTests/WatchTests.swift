@@ -1,0 +1,198 @@
+import Foundation
+import PushRules
+import Testing
+
+@testable import PushStore
+
+@Suite("Watched kinds")
+struct WatchTests {
+  @Test("an insert makes an event with its words, its surface, and everybody but the actor, each once")
+  func insert() async throws {
+    let scene = try await WatchScene.tasks()
+    let task = try await scene.add(note: "'Tea'")
+    let events = try await claim(scene.database)
+    let event = try #require(events.first)
+    #expect(events.count == 1)
+    #expect(event.subject == PushSubject(id: task, kind: "task_added"))
+    #expect(event.message == nil)
+    let surface = PushSurface(kind: "list", id: scene.list)
+    #expect(event.notice == EventNotice(title: "Ada added Tea", body: "Tea!", surface: surface))
+    #expect(event.recipients.map(\.userID) == [scene.reader])
+    #expect(event.recipients.map(\.isParticipant) == [true])
+    #expect(event.recipients.map(\.situation.isDeleted) == [false])
+  }
+
+  @Test("a statement of many rows makes an event of each that meets the condition, and wakes once")
+  func condition() async throws {
+    let scene = try await WatchScene.tasks("condition => 'new.note <> ''quiet'''")
+    let statement = """
+      insert into tasks (list_id, by_id, note)
+      select '\(scene.list)', '\(scene.actor)', case when n % 2 = 0 then 'loud' else 'quiet' end
+      from generate_series(1, 10) n
+      """
+    #expect(try await notifications(of: statement, in: scene.database) == 1)
+    #expect(try await scene.database.sql("select kind, count(*) from tacet.inbox group by kind") == "task_added|5")
+    #expect(
+      try await scene.database.sql("select count(*) from tacet.inbox where conversation_id <> '\(scene.list)'") == "0")
+  }
+
+  @Test("an update of the column makes an event when the condition holds; others do not")
+  func update() async throws {
+    let scene = try await WatchScene.tasks(
+      "fires_on => 'update of done_at', condition => 'old.done_at is null and new.done_at is not null'")
+    let task = try await scene.add(note: "'Tea'")
+    for assignment in [
+      "note = 'x'", "done_at = done_at", "done_at = now()", "done_at = '2020-01-01'", "done_at = null",
+    ] {
+      try await scene.database.sql("update tasks set \(assignment)")
+      let count = try await scene.database.sql("select count(*) from tacet.inbox where subject_id = '\(task)'")
+      #expect(count == (assignment.contains("note") || assignment.contains("= done") ? "0" : "1"), "\(assignment)")
+    }
+  }
+
+  @Test(
+    "placeholders are replaced in one pass; a null leaves nothing, a brace that begins no name is itself",
+    arguments: [
+      ("'{actor}{id}'", "{actor}{id}", "{actor}{id}!"), ("null", "", "!"), ("'a'", "a", "a!"),
+      ("repeat('ä', 5000)", String(repeating: "ä", count: 4096), String(repeating: "ä", count: 4096)),
+    ])
+  func templates(_ note: String, _ title: String, _ body: String) async throws {
+    let scene = try await WatchScene.tasks(title: "{note}")
+    try await scene.add(note: note)
+    let notice = try #require(try await claim(scene.database).first?.notice)
+    #expect(notice.title == title)
+    #expect(notice.body == body)
+    let filled = try await scene.database.sql(#"select tacet.fill_template('{ {a}} {{b}', '{"a": "{b}", "b": 1}')"#)
+    #expect(filled == "{ {b}} {1")
+  }
+
+  @Test("an actor without a name is somebody")
+  func unnamed() async throws {
+    let scene = try await WatchScene.tasks("unnamed_actor => 'Jemand'")
+    try await scene.database.sql("update profiles set name = null")
+    try await scene.add(note: "'Tea'")
+    #expect(try await claim(scene.database).first?.notice?.title == "Jemand added Tea")
+  }
+
+  @Test("presence is that at the surface, of the recipient and of the kind of surface")
+  func presence() async throws {
+    let scene = try await WatchScene.tasks()
+    try await scene.add(note: "'before'")
+    try await scene.database.sql(
+      """
+      insert into tacet.surface_views (user_id, surface_kind, surface_id, last_seen, left_at) values
+        ('\(scene.reader)', 'list', '\(scene.list)', now() - interval '30 s', null),
+        ('\(scene.reader)', 'other', '\(scene.list)', now(), now()),
+        ('\(scene.reader)', 'list', gen_random_uuid(), now(), now()),
+        ('\(scene.actor)', 'list', '\(scene.list)', now(), now())
+      """)
+    let situation = try #require(try await claim(scene.database).first?.recipients.first?.situation)
+    #expect(try (.seconds(30)...(.seconds(30) + patience)).contains(#require(situation.lastSeenAge)))
+    #expect(!situation.hasLeft)
+    #expect(!situation.sawAfterMessage)
+  }
+
+  @Test("nothing is left of an event whose row, whose surface or whose watch is gone")
+  func deleted() async throws {
+    for deletion in ["delete from tasks", "delete from lists", "select tacet.unwatch('task_added')"] {
+      let scene = try await WatchScene.tasks()
+      try await scene.add(note: "'Tea'")
+      try await scene.database.sql(deletion)
+      let event = try #require(try await claim(scene.database).first)
+      #expect(event.notice == nil)
+      #expect(event.surfaceID == nil)
+      #expect(event.recipients == [])
+    }
+  }
+
+  @Test("a hold is due at once when its row is deleted, and by a look at its surface, and by no other")
+  func released() async throws {
+    for (change, isDue) in [
+      ("delete from tasks", "t"), ("select tacet.release_conversation('$list', '$reader')", "t"),
+      ("update tasks set note = 'x'", "f"), ("select tacet.release_conversation('$list', '$list')", "f"),
+    ] {
+      let scene = try await WatchScene.tasks()
+      let task = try await scene.add(note: "'Tea'")
+      try await scene.database.sql(
+        """
+        insert into tacet.deliveries (due_at, enqueued_at, subject_id, user_id, kind, state, conversation_id)
+        values (now() + '1 h', now(), '\(task)', '\(scene.reader)', 'task_added', 'held', '\(scene.list)')
+        """)
+      let statement = change.replacing("$list", with: "\(scene.list)").replacing("$reader", with: "\(scene.reader)")
+      try await scene.database.sql(statement)
+      #expect(try await scene.database.sql("select due_at <= now() from tacet.deliveries") == isDue, "\(change)")
+    }
+  }
+
+  @Test("a review leaves a hold alone about which nothing was learnt, and releases it when its viewer left")
+  func review() async throws {
+    let scene = try await WatchScene.tasks()
+    let task = try await scene.add(note: "'Tea'")
+    try await scene.database.sql(
+      """
+      insert into tacet.surface_views (user_id, surface_kind, surface_id, last_seen)
+      values ('\(scene.reader)', 'list', '\(scene.list)', now() - interval '1 s');
+      insert into tacet.deliveries (due_at, enqueued_at, subject_id, user_id, kind, state, conversation_id)
+      values (now() + '1 h', now(), '\(task)', '\(scene.reader)', 'task_added', 'held', '\(scene.list)')
+      """)
+    let hold = RecordedHold(subject: PushSubject(id: task, kind: "task_added"), userID: scene.reader)
+    for expected in [0, 1] {
+      let count = try await withStore(scene.database) { try await $0.review([hold], on: $1) }
+      #expect(count == expected)
+      try await scene.database.sql("update tacet.surface_views set left_at = now()")
+    }
+  }
+
+  @Test("watching again replaces what was watched, and unwatching leaves nothing")
+  func again() async throws {
+    let scene = try await WatchScene.tasks()
+    let triggers = "select count(*) from pg_trigger where tgname like 'tacet%task_added'"
+    try await scene.watch(title: "New")
+    #expect(try await scene.database.sql(triggers) == "2")
+    try await scene.add(note: "'Tea'")
+    #expect(try await claim(scene.database).map(\.notice?.title) == ["New"])
+    #expect(try await scene.database.sql("select tacet.unwatch('task_added')") == "t")
+    #expect(try await scene.database.sql("select tacet.unwatch('task_added')") == "f")
+    #expect(try await scene.database.sql(triggers) == "0")
+    try await scene.add(note: "'Tea'")
+    #expect(try await scene.database.sql("select count(*) from tacet.inbox where not is_claimed") == "0")
+  }
+
+  @Test("kinds of the longest names have triggers of their own on one table")
+  func longNames() async throws {
+    let scene = try await WatchScene.tasks()
+    for end in ["a", "b"] { try await scene.watch(kind: String(repeating: "k", count: 62) + end) }
+    try await scene.add(note: "'Tea'")
+    #expect(try await scene.database.sql("select count(*) from tacet.inbox") == "3")
+  }
+
+  @Test(
+    "what cannot work is refused, and changes nothing",
+    arguments: [
+      "kind => 'message'", "kind => 'read_sync'", "kind => 'Task'", "kind => ''", "kind => null", "kind => 'a-b'",
+      "kind => E'a\\n'", "kind => repeat('k', 64)", "surface_kind => 'conversation'", "surface_kind => 'A'",
+      "source => 'pg_class'", "recipients => 'now'", "recipients => 'gen_random_uuid'", "recipients => 'unqualified'",
+      "title => ''", "title => '{nothing}'", "body => '{nothing}'", "title => '{xmin}'", "fires_on => 'delete'",
+      "fires_on => 'update'", "fires_on => 'update of nothing'", "fires_on => null", "condition => 'new.nothing'",
+      "condition => 'old.note is null'", "condition => ')'", "condition => 'new.note'", "actor => 'note'",
+      "actor => 'nothing'", "surface => 'nothing'", "surface => 'note'", "id_column => 'note'",
+      "surface_table => 'pg_class'",
+    ])
+  func refused(_ argument: String) async throws {
+    let scene = try await WatchScene.tasks()
+    let before = try await scene.database.sql("select k::text from tacet.kinds k")
+    await #expect(throws: (any Error).self) { try await scene.watch(argument) }
+    #expect(try await scene.database.sql("select k::text from tacet.kinds k") == before)
+    try await scene.add(note: "'Tea'")
+    #expect(try await scene.database.sql("select count(*) from tacet.inbox") == "1")
+  }
+
+  @Test("every surface of a watched kind may be viewed by anybody; others are unknown")
+  func mayView() async throws {
+    let scene = try await WatchScene.tasks()
+    for (kind, answer) in [("list", "t"), ("task_added", ""), ("conversation", "")] {
+      let seen = try await scene.database.sql("select tacet.may_view('\(kind)', gen_random_uuid(), gen_random_uuid())")
+      #expect(seen == answer)
+    }
+  }
+}
