@@ -49,9 +49,10 @@ struct PushService: Service {
   }
 
   private func serve(on group: ReactorGroup) async throws {
-    let workers = try await makeWorkers(on: group)
+    let clients = try await ClientAccess(settings.callers, on: group.reactors, logger: logger)
+    let workers = try await makeWorkers(on: group, clients)
     let meter = HTTPServiceMeter()
-    let routes = try await makeRoutes(workers, meter)
+    let routes = try await makeRoutes(workers, clients, meter)
     let http = try await startHTTP(routes, meter, on: group)
     logger.notice("serving", metadata: ["address": "\(http.address)", "reactors": "\(group.reactors.count)"])
     await reloadUntilShutdown(workers, http)
@@ -59,6 +60,7 @@ struct PushService: Service {
     for worker in workers.all { await worker.perform { $0.leave(on: $1) } }
     // The pipelines go on meanwhile, because webhooks wait for what they do.
     let isDrained = await http.drain(within: settings.drainLimit)
+    await clients?.close()
     let isRecorded = await stop(workers)
     if !isDrained || !isRecorded { logger.warning("stopped before everything was finished") }
   }
@@ -81,10 +83,13 @@ struct PushService: Service {
     for await _ in reloadSignals.cancelOnGracefulShutdown() { await reload.run() }
   }
 
-  private func makeWorkers(on group: ReactorGroup) async throws -> PerReactor<ReactorWorker> {
+  private func makeWorkers(
+    on group: ReactorGroup, _ clients: ClientAccess?
+  ) async throws -> PerReactor<ReactorWorker> {
     let listening = ListenStatus(isUsed: settings.database.poolMode == .session)
     let workers = try await PerReactor(group.reactors) { [settings, plan, logger] number, reactor in
-      ReactorWorker(settings, number: number, plan: plan, listening: listening, logger: logger, on: reactor)
+      ReactorWorker(
+        settings, number: number, plan: plan, listening: listening, clients: clients, logger: logger, on: reactor)
     }
     if let detail = listening.detail, listening.isReady {
       logger.notice("not listening", metadata: ["detail": "\(detail)"])
@@ -95,7 +100,9 @@ struct PushService: Service {
     return workers
   }
 
-  private func makeRoutes(_ workers: PerReactor<ReactorWorker>, _ meter: HTTPServiceMeter) async throws -> HTTPRoutes {
+  private func makeRoutes(
+    _ workers: PerReactor<ReactorWorker>, _ clients: ClientAccess?, _ meter: HTTPServiceMeter
+  ) async throws -> HTTPRoutes {
     let services = try await PerReactor(workers.all.map(\.reactor)) { _, reactor in
       workers.value(on: reactor).services
     }
@@ -103,7 +110,7 @@ struct PushService: Service {
       WebhookAuthentication.Key(bearer: $0.bearer.exposed, signingKey: $0.signingKey.exposed)
     }
     let callers = CallerAuthentication(
-      clients: nil, services: BearerKeys(settings.callers.serviceKeys.map(\.exposed)))
+      clients: clients?.verifier, services: BearerKeys(settings.callers.serviceKeys.map(\.exposed)))
     return PushRoutes.make(
       services: services, authentication: WebhookAuthentication(keys), callers: callers,
       webhookWait: settings.webhooks.wait, devicesPerUserMax: settings.devicesPerUserMax,

@@ -19,6 +19,7 @@ final class ReactorWorker {
   private let apps: ReactorApps
   private let pipeline: DeliveryPipeline
   private let listening: ListenStatus
+  private let clients: ClientAccess?
   /// On the first reactor.
   private let duties: ProcessDuties?
   private var others: [ReactorBound<ReactorWorker>] = []
@@ -26,8 +27,8 @@ final class ReactorWorker {
 
   /// Connects nothing yet.
   init(
-    _ settings: ServeSettings, number: Int, plan: APNSPlan, listening: ListenStatus, logger: Logger,
-    on reactor: isolated Reactor
+    _ settings: ServeSettings, number: Int, plan: APNSPlan, listening: ListenStatus, clients: ClientAccess?,
+    logger: Logger, on reactor: isolated Reactor
   ) {
     var database = PostgresConfiguration(conninfo: settings.database.connectionString.exposed)
     // If the database server crashes and forgets a claim or a record, the inbox row that the host's own commit made
@@ -39,6 +40,7 @@ final class ReactorWorker {
     database.settings.merge(PushDatabase.sessionSettings) { $1 }
     database.poolMode = settings.database.poolMode == .transaction ? .transaction : .session
     self.listening = listening
+    self.clients = clients
     pool = PostgresPool(database, size: Self.poolSize, logger: logger)
     store = PushDatabase(pool: pool)
     apps = ReactorApps(plan, logger: logger)
@@ -113,7 +115,7 @@ final class ReactorWorker {
     [
       ReadinessCheck("database", isReady: pool.isReady, detail: pool.isReady ? nil : "no session is open"),
       ReadinessCheck("listen", isReady: listening.isReady, detail: listening.detail),
-    ] + apps.routes(of: pipeline).map(\.readiness)
+    ] + apps.routes(of: pipeline).map(\.readiness) + (clients?.readiness.map { [$0] } ?? [])
       + (isLeaving ? [ReadinessCheck("process", isReady: false, detail: "it is stopping")] : [])
   }
 }
