@@ -12,14 +12,21 @@ public struct PushServices {
   /// Gathers and writes what apps say of their users.
   public let presence: PresenceWriter
 
+  /// Whether reads are told to the user's other devices.
+  public let isReadSyncEnabled: Bool
+
   /// Whether this reactor can do its work; asked by `/readyz`.
   public let readiness: () -> [ReadinessCheck]
 
   /// Joins them.
-  public init(store: PushDatabase, pipeline: DeliveryPipeline, readiness: @escaping () -> [ReadinessCheck]) {
+  public init(
+    store: PushDatabase, pipeline: DeliveryPipeline, isReadSyncEnabled: Bool = true,
+    readiness: @escaping () -> [ReadinessCheck]
+  ) {
     self.store = store
     self.pipeline = pipeline
     presence = PresenceWriter(store: store)
+    self.isReadSyncEnabled = isReadSyncEnabled
     self.readiness = readiness
   }
 }

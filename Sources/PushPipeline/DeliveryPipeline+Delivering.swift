@@ -26,22 +26,22 @@ extension DeliveryPipeline {
 
   private func process(_ progress: EventProgress, on reactor: isolated Reactor) {
     placesInFlight += progress.event.places
-    var alert: PreparedAlert?
+    var push: PreparedPush?
     for (index, recipient) in progress.event.recipients.enumerated() {
       switch gate.decision(for: recipient) {
       case .settled(let outcome):
         progress.settle(outcome)
       case .send:
-        if alert == nil { alert = compose(progress.event) }
-        deliver(alert, to: index, of: progress, on: reactor)
+        if push == nil { push = compose(progress.event) }
+        deliver(push, to: index, of: progress, on: reactor)
       }
     }
     recordIfDecided(progress, on: reactor)
   }
 
-  private func compose(_ event: PushEvent) -> PreparedAlert? {
+  private func compose(_ event: PushEvent) -> PreparedPush? {
     do throws(PushRequestError) {
-      return try composer.alert(for: event)
+      return try composer.push(for: event)
     } catch {
       logger.error("cannot compose", metadata: ["subject_id": "\(event.subject.id.lowercased)", "error": "\(error)"])
       return nil
@@ -49,15 +49,15 @@ extension DeliveryPipeline {
   }
 
   private func deliver(
-    _ alert: PreparedAlert?, to index: Int, of progress: EventProgress, on reactor: isolated Reactor
+    _ push: PreparedPush?, to index: Int, of progress: EventProgress, on reactor: isolated Reactor
   ) {
     progress.begin(index)
     let recipient = progress.event.recipients[index]
     for device in recipient.devices {
       do throws(PushRequestError) {
-        guard let alert else { throw PushRequestError(.payloadEmpty, "there is nothing to say") }
+        guard let push else { throw PushRequestError(.payloadEmpty, "there is nothing to say") }
         let route = try configuration.route(to: device)
-        let request = try composer.request(alert, for: device, of: route.app, to: recipient, in: progress.event)
+        let request = try composer.request(push, for: device, of: route.app, to: recipient, in: progress.event)
         send(request, to: device, over: route, of: index, in: progress, on: reactor)
       } catch {
         progress.note(.refused(reason: error.code.rawValue), for: device, of: index)

@@ -16,7 +16,7 @@ public final class DeliveryPipeline {
   private(set) var configuration: PipelineConfiguration
   let logger: Logger
   let gate: Gate
-  let composer: MessageComposer
+  let composer: EventComposer
   let signal = Signal()
   let idle = Signal()
   let waiters = OutcomeWaiters()
@@ -50,7 +50,7 @@ public final class DeliveryPipeline {
     self.configuration = configuration
     self.logger = logger
     gate = Gate(policy: configuration.policy)
-    composer = MessageComposer(timeToLive: configuration.policy.timeToLive)
+    composer = EventComposer(timeToLive: configuration.policy.timeToLive)
     schedule = PollSchedule(configuration.schedule, now: Reactor.now)
     lanes = Lanes(configuration.lanes, apps: Set(configuration.apps.keys), logger: logger)
   }
@@ -100,6 +100,11 @@ public final class DeliveryPipeline {
   public func wake(_ cause: WakeCause, on reactor: isolated Reactor) {
     noteWake(cause)
     signal.signal(on: reactor)
+  }
+
+  /// Makes the pipeline look for work after a time, if nothing makes it look earlier.
+  public func expectWork(after wait: Duration, on reactor: isolated Reactor) {
+    if !isDraining { alarm.arm(after: wait, on: reactor) }
   }
 
   /// Stops claiming and waits until what was claimed is recorded.

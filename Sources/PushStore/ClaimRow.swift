@@ -9,7 +9,7 @@ struct ClaimRow {
     case subjectID, kind, attempts, isDelivery, enqueuedAt, claimedAt, conversationID, senderName, body
     case userID, isParticipant, hasRead, lastSeenAge, sawAfterMessage, hasLeft, priorReadAge, badge
     case deviceTokens, environments, apps, acceptedDevices, heldMicroseconds, retries, isWaiting
-    case title, surfaceKind
+    case title, surfaceKind, readMessageIDs, hasReadMore
   }
 
   private let row: PostgresRow
@@ -39,6 +39,7 @@ struct ClaimRow {
       claimedAt: try read(.claimedAt),
       message: try message(),
       notice: try notice(),
+      readSync: try readSync(),
       recipients: [])
   }
 
@@ -53,6 +54,11 @@ struct ClaimRow {
     guard let kind: String = try read(.surfaceKind), let id: UUID = try read(.conversationID) else { return nil }
     let body: String? = try read(.body)
     return EventNotice(title: try read(.title), body: body ?? "", surface: PushSurface(kind: kind, id: id))
+  }
+
+  private func readSync() throws(PostgresError) -> ReadSync? {
+    guard let messageIDs: [UUID] = try read(.readMessageIDs) else { return nil }
+    return ReadSync(messageIDs: messageIDs, hasMore: try read(.hasReadMore))
   }
 
   private func recipient() throws(PostgresError) -> PushRecipient? {

@@ -11,6 +11,8 @@ public enum PrunedTable: String, CaseIterable, Sendable {
   case triggerFailures
   /// `tacet.surface_views`.
   case surfaceViews
+  /// `tacet.read_syncs`.
+  case readSyncs
 }
 
 extension PushDatabase {
@@ -36,6 +38,7 @@ extension PrunedTable {
     case .parked: PushStatements.pruneParked
     case .triggerFailures: PushStatements.pruneTriggerFailures
     case .surfaceViews: PushStatements.pruneSurfaceViews
+    case .readSyncs: PushStatements.pruneReadSyncs
     }
   }
 }

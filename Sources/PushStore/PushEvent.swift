@@ -15,6 +15,9 @@ public struct PushSubject: Hashable, Sendable {
     self.kind = kind
   }
 
+  /// The kind of ``ReadSync``.
+  public static let readSyncKind = "read_sync"
+
   /// The chat message with this id.
   public static func message(_ id: UUID) -> PushSubject { PushSubject(id: id, kind: "message") }
 }
@@ -49,6 +52,9 @@ public struct PushEvent: Equatable, Sendable {
 
   /// What a push about an event of another kind says; nil for a message, and when the row has been deleted.
   public internal(set) var notice: EventNotice?
+
+  /// What other devices are to be told of a read; nil for events of other kinds.
+  public internal(set) var readSync: ReadSync?
 
   /// Whom it concerns; may be empty.
   public internal(set) var recipients: [PushRecipient]
@@ -96,6 +102,21 @@ public struct PushSurface: Hashable, Sendable {
   public init(kind: String, id: UUID) {
     self.kind = kind
     self.id = id
+  }
+}
+
+/// What the composer needs of a user's reads in one conversation.
+public struct ReadSync: Equatable, Sendable {
+  /// What was read, the oldest first; the newest ninety at the most, and never none.
+  public let messageIDs: [UUID]
+
+  /// Whether more was read before those.
+  public let hasMore: Bool
+
+  /// Describes reads.
+  public init(messageIDs: [UUID], hasMore: Bool) {
+    self.messageIDs = messageIDs
+    self.hasMore = hasMore
   }
 }
 

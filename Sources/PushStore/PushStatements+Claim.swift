@@ -91,7 +91,9 @@ extension PushStatements {
         w.retries,
         w.is_waiting,
         m.title,
-        m.surface_kind
+        m.surface_kind,
+        m.read_message_ids,
+        m.has_read_more
       from work w
       cross join clock o
       \(context(of: "w"))
@@ -112,6 +114,7 @@ extension PushStatements {
           array_agg(coalesce(d.app, '')) as apps
         from tacet.device_tokens(s.user_id) d
         where d.device_token is not null
+          and (m.reading_device is null or lower(d.device_token) <> lower(m.reading_device))
       ) t on s.user_id is not null
     )
     select *

@@ -12,14 +12,22 @@ extension PushStatements {
     left join lateral (
       select
         c.conversation_id, c.sender_id, c.sender_name, c.body, c.created_at, c.read_by, c.prior_read_by,
-        c.prior_touched_at, null::text as title, null::text as surface_kind
+        c.prior_touched_at, null::text as title, null::text as surface_kind, null::uuid as reader_id,
+        null::uuid[] as read_message_ids, false as has_read_more, null::text as reading_device
       from tacet.message_context(\(row).subject_id) c
       where \(row).kind = 'message'
       union all
       select
-        c.conversation_id, c.sender_id, c.sender_name, c.body, null, null, null, null, c.title, c.surface_kind
+        c.conversation_id, c.sender_id, c.sender_name, c.body, null, null, null, null, c.title, c.surface_kind,
+        null, null, false, null
       from tacet.watched_context(\(row).kind, \(row).subject_id) c
-      where \(row).kind <> 'message'
+      where \(row).kind not in ('message', 'read_sync')
+      union all
+      select
+        c.conversation_id, null, null, null, null, null, null, null, null, null, c.user_id, c.message_ids, c.has_more,
+        c.device_token
+      from tacet.read_syncs c
+      where \(row).kind = 'read_sync' and c.id = \(row).subject_id
     ) m on true
     """
   }
@@ -35,7 +43,10 @@ extension PushStatements {
       union all
       select c.user_id, c.last_seen, c.left_at
       from tacet.watched_by(\(row).kind, \(row).subject_id, m.conversation_id) c
-      where \(row).kind <> 'message'
+      where \(row).kind not in ('message', 'read_sync')
+      union all
+      select m.reader_id, null, null
+      where m.reader_id is not null
     )
     """
   }

@@ -91,4 +91,24 @@ extension PushStatements {
     select count(*) from pruned
     """,
     [.int8])
+
+  /// Reads that other devices were told of, or were not within the retention.
+  static let pruneReadSyncs = PostgresStatement(
+    "prune_read_syncs",
+    """
+    with pruned as (
+      delete from tacet.read_syncs
+      where ctid = any (array(
+        select s.ctid
+        from tacet.read_syncs s
+        where s.available_at < now() - $1::bigint * interval '1 microsecond'
+        order by s.available_at
+        limit 1000
+        for update skip locked
+      ))
+      returning 1
+    )
+    select count(*) from pruned
+    """,
+    [.int8])
 }

@@ -40,6 +40,7 @@ extension ServeSettings {
     compare(.suppressionWindowSeconds, \.suppression.window)
     compare(.messageTTLSeconds, \.suppression.timeToLive)
     compare(.retentionDays, \.retention)
+    compare(.readSyncEnabled, \.isReadSyncEnabled)
     compare(.pushTriggerEnabled, \.isPushTriggerEnabled)
     compare(.reactors, \.reactors)
     compare(.drainSeconds, \.drainLimit)

@@ -23,6 +23,8 @@ public struct ServeSettings: Equatable, Sendable {
   public let suppression: SuppressionPolicy
   /// How long finished work is kept.
   public let retention: RetentionSettings
+  /// Whether a user's other devices are told of what was read; on unless set.
+  public let isReadSyncEnabled: Bool
   /// Whether the proactive run may send; off unless set.
   public let isPushTriggerEnabled: Bool
   /// Event-loop threads, from 1 to 256; nil for one for each core.
@@ -57,6 +59,7 @@ public struct ServeSettings: Equatable, Sendable {
     let apns = APNSSettings(&reader)
     suppression = SuppressionPolicy(&reader)
     retention = RetentionSettings(&reader, policy: suppression)
+    isReadSyncEnabled = reader.optional(.readSyncEnabled, SettingNumbers.boolean) ?? true
     isPushTriggerEnabled = reader.optional(.pushTriggerEnabled, SettingNumbers.boolean) ?? false
     reactors = reader.optional(.reactors) { text throws(UnusableValue) in try SettingNumbers.integer(text, in: 1...256)
     }

@@ -82,6 +82,8 @@ public enum SettingKey: String, CaseIterable, Sendable {
   case messageTTLSeconds = "MESSAGE_TTL_SECONDS"
   /// How many days finished work is kept.
   case retentionDays = "RETENTION_DAYS"
+  /// Whether a user's other devices are told of what was read.
+  case readSyncEnabled = "READ_SYNC_ENABLED"
   /// Whether the proactive run may send.
   case pushTriggerEnabled = "PUSH_TRIGGER_ENABLED"
   /// How many event-loop threads there are.
@@ -113,7 +115,7 @@ extension SettingKey {
   static let ownPrefixes = [
     "APNS_", "DEVICES_PER_", "DRAIN_", "HTTP_BODY_", "HTTP_CONNECTION", "HTTP_HEADER_", "HTTP_IDLE_", "HTTP_PEER_",
     "HTTP_REQUEST_", "HTTP_WRITE_", "JWKS_", "JWT_AUD", "JWT_ISS", "LISTEN_ADDR", "LISTEN_SOCKET_", "MESSAGE_TTL",
-    "PUSH_TRIGGER_", "RETENTION_",
+    "PUSH_TRIGGER_", "READ_SYNC_", "RETENTION_",
     "SUPPRESSION_", "TACET_", "TLS_CERT", "TLS_KEY", "TRUSTED_PROX", "WEBHOOK_",
   ]
 

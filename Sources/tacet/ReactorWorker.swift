@@ -20,6 +20,7 @@ final class ReactorWorker {
   private let pipeline: DeliveryPipeline
   private let listening: ListenStatus
   private let clients: ClientAccess?
+  private let isReadSyncEnabled: Bool
   /// On the first reactor.
   private let duties: ProcessDuties?
   private var others: [ReactorBound<ReactorWorker>] = []
@@ -41,6 +42,7 @@ final class ReactorWorker {
     database.poolMode = settings.database.poolMode == .transaction ? .transaction : .session
     self.listening = listening
     self.clients = clients
+    isReadSyncEnabled = settings.isReadSyncEnabled
     pool = PostgresPool(database, size: Self.poolSize, logger: logger)
     store = PushDatabase(pool: pool)
     apps = ReactorApps(plan, logger: logger)
@@ -57,7 +59,9 @@ final class ReactorWorker {
 
   /// What the HTTP handlers of this reactor use.
   var services: PushServices {
-    PushServices(store: store, pipeline: pipeline, readiness: { [unowned self] in readiness() })
+    PushServices(
+      store: store, pipeline: pipeline, isReadSyncEnabled: isReadSyncEnabled,
+      readiness: { [unowned self] in readiness() })
   }
 
   /// Opens the connections and begins to work.

@@ -48,6 +48,14 @@ enum PushFixtures {
       message: isDeleted ? nil : MessageContent(conversationID: conversation, senderName: sender, text: text),
       recipients: recipients)
   }
+
+  static func readSync(_ sync: ReadSync, badge: Int = 1) -> PushEvent {
+    PushEvent(
+      subject: PushSubject(id: makeID(4), kind: PushSubject.readSyncKind), origin: .inbox, attempts: 1,
+      enqueuedAt: 1_700_000_000_999_999, claimedAt: 1_700_000_001_000_000,
+      message: MessageContent(conversationID: conversation, senderName: nil, text: ""), readSync: sync,
+      recipients: [recipient(badge: badge)])
+  }
 }
 
 extension PushAttempt {

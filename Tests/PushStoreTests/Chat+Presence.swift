@@ -47,3 +47,29 @@ extension Session {
     try await note(chat, [chat.reader], report, on: reactor)
   }
 }
+
+extension Chat {
+  /// Reports what the first reader, or somebody else, has read here, or elsewhere.
+  @discardableResult
+  func read(
+    upTo message: UUID? = nil, as user: UUID? = nil, in conversation: UUID? = nil, on device: String? = nil,
+    isSynced: Bool = true
+  ) async throws -> ReadReportOutcome {
+    let report = ReadReport(
+      conversationID: conversation ?? id, userID: user ?? reader, upToMessageID: message, deviceToken: device)
+    return try await withStore(database) { try await $0.read(report, isSynced: isSynced, on: $1) }
+  }
+}
+
+extension Session {
+  /// Reads everything as the first reader.
+  /// - Returns: messages marked.
+  @discardableResult
+  func read(
+    _ chat: Chat, upTo message: UUID? = nil, on reactor: isolated Reactor
+  ) async throws -> Int64 {
+    let rows = try await connection.query(
+      PushStatements.readConversation, [chat.id, chat.reader, message, String?.none, true], on: reactor)
+    return try rows.one().decode(2)
+  }
+}

@@ -140,6 +140,7 @@ extension PruneTests {
       case .parked: "enqueued_at, subject_id, kind, attempts, reason"
       case .triggerFailures: "sqlstate, message"
       case .surfaceViews: "surface_kind, surface_id, user_id"
+      case .readSyncs: "user_id, conversation_id, message_ids"
       }
     let values =
       switch table {
@@ -147,6 +148,7 @@ extension PruneTests {
       case .parked: "now(), gen_random_uuid(), 'message', 1, 'test'"
       case .triggerFailures: "'XX000', 'test'"
       case .surfaceViews: "'calendar', gen_random_uuid(), gen_random_uuid()"
+      case .readSyncs: "gen_random_uuid(), gen_random_uuid(), array[gen_random_uuid()]"
       }
     return """
       insert into \(name(table)) (\(time(table)), \(columns)) select now() - (\(age)), \(values)
@@ -164,6 +166,7 @@ extension PruneTests {
     case .parked: "tacet.parked"
     case .triggerFailures: "tacet.trigger_failures"
     case .surfaceViews: "tacet.surface_views"
+    case .readSyncs: "tacet.read_syncs"
     }
   }
 
@@ -173,6 +176,7 @@ extension PruneTests {
     case .parked: "parked_at"
     case .triggerFailures: "failed_at"
     case .surfaceViews: "last_seen"
+    case .readSyncs: "available_at"
     }
   }
 }

@@ -16,6 +16,8 @@ struct PushStatementsTests {
     PushStatements.lockMigrations, PushStatements.hasMigrations, PushStatements.appliedMigrations,
     PushStatements.pruneLedger, PushStatements.pruneParked, PushStatements.pruneTriggerFailures,
     PushStatements.registerDevice, PushStatements.removeDevice,
+    PushStatements.pruneSurfaceViews, PushStatements.pruneReadSyncs, PushStatements.noteViews,
+    PushStatements.readConversation, PushStatements.noteOpened,
   ]
 
   @Test("every statement can be prepared on the migrated database, and none shares a name")

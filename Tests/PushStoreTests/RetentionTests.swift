@@ -50,7 +50,7 @@ struct RetentionTests {
   /// Views have no index on their times, so that looks stay cheap.
   private static let timeIndexes: [(PrunedTable, String)] = [
     (.ledger, "push_log_enqueued_idx"), (.parked, "parked_parked_idx"),
-    (.triggerFailures, "trigger_failures_failed_idx"),
+    (.triggerFailures, "trigger_failures_failed_idx"), (.readSyncs, "read_syncs_available_idx"),
   ]
 
   @Test(
@@ -83,6 +83,9 @@ struct RetentionTests {
       select now() - n * interval '1 minute', '55P03', 'a lock was not available' from generate_series(1, 50000) n;
       insert into tacet.parked (parked_at, enqueued_at, subject_id, kind, attempts, reason)
       select now() - n * interval '1 minute', now(), gen_random_uuid(), 'message', 8, 'reason'
+      from generate_series(1, 50000) n;
+      insert into tacet.read_syncs (available_at, user_id, conversation_id, message_ids)
+      select now() - n * interval '1 minute', gen_random_uuid(), gen_random_uuid(), array[gen_random_uuid()]
       from generate_series(1, 50000) n
       """)
     try await database.sql("analyze")

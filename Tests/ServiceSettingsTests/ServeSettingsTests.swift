@@ -28,7 +28,8 @@ struct ServeSettingsTests {
     let settings = try makeSettings([
       "LISTEN_ADDRESS": "[::]:9000", "WEBHOOK_WAIT_MILLISECONDS": "250", "SERVICE_KEY": "service-key next-key",
       "JWT_SECRET": String(repeating: "j", count: 32), "JWKS_URL": "https://id.example/keys",
-      "SUPPRESSION_WINDOW_SECONDS": "30", "MESSAGE_TTL_SECONDS": "60", "PUSH_TRIGGER_ENABLED": "true", "REACTORS": "3",
+      "SUPPRESSION_WINDOW_SECONDS": "30", "MESSAGE_TTL_SECONDS": "60", "PUSH_TRIGGER_ENABLED": "true",
+      "READ_SYNC_ENABLED": "false", "REACTORS": "3",
       "RETENTION_DAYS": "30", "LOG_LEVEL": "DEBUG", "LOG_FORMAT": "json",
       "DRAIN_SECONDS": "600", "DEVICES_PER_USER_MAX": "1000",
     ])
@@ -66,7 +67,7 @@ struct ServeSettingsTests {
       ("SUPPRESSION_WINDOW_SECONDS", "soon"), ("SUPPRESSION_WINDOW_SECONDS", "3601"), ("MESSAGE_TTL_SECONDS", "0"),
       ("RETENTION_DAYS", "0"), ("RETENTION_DAYS", "3651"), ("RETENTION_DAYS", "1.5"),
       ("DEVICES_PER_USER_MAX", "0"), ("DEVICES_PER_USER_MAX", "1001"), ("PUSH_TRIGGER_ENABLED", "maybe"),
-      ("REACTORS", "0"), ("REACTORS", "257"), ("DRAIN_SECONDS", "0"),
+      ("READ_SYNC_ENABLED", "2"), ("REACTORS", "0"), ("REACTORS", "257"), ("DRAIN_SECONDS", "0"),
       ("DRAIN_SECONDS", "601"), ("LOG_LEVEL", "loud"),
       ("LOG_FORMAT", "xml"),
     ])

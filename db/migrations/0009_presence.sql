@@ -258,7 +258,130 @@ begin
 end
 $$;
 
--- A deleted user's views go with the user.
+-- Reads of a user that other devices of the same user are to be told of, by a push of kind read_sync.
+--
+-- available_at: when that push may go. message_ids: what was read, the oldest first, at most the newest ninety; has_more:
+-- whether earlier ones were left out, because no more fit into a push. device_token: the device that has read and knows; null when there were several.
+create table if not exists tacet.read_syncs (
+  available_at timestamptz not null,
+  id uuid primary key default gen_random_uuid(),
+  user_id uuid not null,
+  conversation_id uuid not null,
+  has_more boolean not null default false,
+  message_ids uuid[] not null,
+  device_token text
+) with (fillfactor = 70, vacuum_truncate = off);
+
+create index if not exists read_syncs_user_idx on tacet.read_syncs (user_id, available_at);
+create index if not exists read_syncs_available_idx on tacet.read_syncs (available_at);
+
+-- Queues a push to the other devices of a user about what was read in a conversation; nothing if there is no such device.
+-- Returns in how many microseconds it may go, null when there is none.
+--
+-- At most one push in ten seconds for each user. What is read while one for the same conversation waits is added to that
+-- one, unless it has been claimed. The inbox row is updated, though nothing in it changes, because a claim whose snapshot is
+-- older then finds that the row has moved and leaves it to the next claim, which sees what was added.
+create or replace function tacet.sync_read(
+  user_id uuid, conversation_id uuid, message_ids uuid[], device_token text
+)
+returns bigint
+language plpgsql volatile
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  pending_id uuid;
+  free_at timestamptz;
+begin
+  if not exists (
+    select from tacet.device_tokens(sync_read.user_id) d
+    where lower(d.device_token) <> coalesce(lower(sync_read.device_token), '')
+  ) then
+    return null;
+  end if;
+  -- One read of a user at a time, or two would not see each other's push. 1952539494 is next to the awake lock's number.
+  perform pg_advisory_xact_lock(1952539494, hashtext(sync_read.user_id::text));
+
+  update tacet.inbox i
+  set available_at = i.available_at
+  where i.kind = 'read_sync' and not i.is_claimed
+    and i.subject_id = (
+      select s.id
+      from tacet.read_syncs s
+      where s.user_id = sync_read.user_id and s.conversation_id = sync_read.conversation_id
+      order by s.available_at desc
+      limit 1
+    )
+  returning i.subject_id, i.available_at into pending_id, free_at;
+  if found then
+    update tacet.read_syncs s
+    set
+      message_ids = (s.message_ids || sync_read.message_ids)[cardinality(s.message_ids || sync_read.message_ids) - 89:],
+      has_more = s.has_more or cardinality(s.message_ids || sync_read.message_ids) > 90,
+      device_token = case when lower(s.device_token) = lower(sync_read.device_token) then s.device_token end
+    where s.id = pending_id;
+  else
+    select greatest(clock_timestamp(), max(s.available_at) + interval '10 seconds') into free_at
+    from tacet.read_syncs s
+    where s.user_id = sync_read.user_id;
+    with sync as (
+      insert into tacet.read_syncs (available_at, user_id, conversation_id, message_ids, has_more, device_token)
+      values (
+        free_at, sync_read.user_id, sync_read.conversation_id,
+        sync_read.message_ids[greatest(cardinality(sync_read.message_ids) - 89, 1):],
+        cardinality(sync_read.message_ids) > 90, sync_read.device_token)
+      returning id
+    )
+    insert into tacet.inbox (subject_id, kind, available_at, conversation_id)
+    select s.id, 'read_sync', free_at, sync_read.conversation_id from sync s;
+  end if;
+  return greatest(0, extract(epoch from free_at - clock_timestamp()) * 1000000)::bigint;
+end
+$$;
+
+-- Marks what a user has read in a conversation, a batch at a time, and queues what other devices are to be told: one
+-- transaction, so that neither happens without the other.
+--
+-- takes_part: null when there is no such conversation. knows_message: whether up_to_message_id is one of it. read_count:
+-- messages marked; call again while it is 1000. badge: unread messages then; null while there may be more. sync_wait: as
+-- tacet.sync_read returns it.
+create or replace function tacet.read_conversation(
+  conversation_id uuid, user_id uuid, up_to_message_id uuid, device_token text, is_synced boolean,
+  out takes_part boolean, out knows_message boolean, out read_count bigint, out badge bigint, out sync_wait bigint
+)
+language plpgsql volatile
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  message_ids uuid[];
+begin
+  read_count := 0;
+  takes_part := tacet.takes_part(read_conversation.conversation_id, read_conversation.user_id);
+  knows_message := read_conversation.up_to_message_id is null or exists (
+    select from tacet.message_context(read_conversation.up_to_message_id) m
+    where m.conversation_id = read_conversation.conversation_id
+  );
+  if takes_part is not true or not knows_message then
+    return;
+  end if;
+  message_ids := array(
+    select r.id
+    from tacet.mark_read(
+      read_conversation.conversation_id, read_conversation.user_id, read_conversation.up_to_message_id
+    ) with ordinality as r (id, place)
+    order by r.place
+  );
+  read_count := cardinality(message_ids);
+  if read_count > 0 and is_synced then
+    sync_wait := tacet.sync_read(
+      read_conversation.user_id, read_conversation.conversation_id, message_ids, read_conversation.device_token);
+  end if;
+  if read_count < 1000 then
+    badge := tacet.unread_count(read_conversation.user_id);
+  end if;
+end
+$$;
+
+-- A deleted user's views and reads go with the user.
 create or replace function tacet.forget_views_of_profiles()
 returns trigger
 language plpgsql security definer
@@ -267,6 +390,7 @@ set lock_timeout = '50ms'
 as $$
 begin
   delete from tacet.surface_views v using deleted where v.user_id = deleted.id;
+  delete from tacet.read_syncs s using deleted where s.user_id = deleted.id;
   return null;
 exception
   when query_canceled or others then
@@ -282,7 +406,7 @@ for each statement execute function tacet.forget_views_of_profiles();
 
 revoke all on all functions in schema tacet from public;
 
--- A service with a role of its own may call what its role may call already, and use the new table as it does the inbox.
+-- A service with a role of its own may call what its role may call already, and use the new tables as it does the inbox.
 do $$
 declare
   grantee regrole;
@@ -294,11 +418,12 @@ begin
     where p.oid = 'tacet.invalidate_device_token(text, text, timestamptz)'::regprocedure
       and a.privilege_type = 'EXECUTE' and a.grantee not in (0, p.proowner)
   loop
-    execute format('grant select, insert, update, delete on tacet.surface_views to %s', grantee);
+    execute format('grant select, insert, update, delete on tacet.surface_views, tacet.read_syncs to %s', grantee);
     foreach routine in array array[
       'tacet.presence_repeats_within()', 'tacet.takes_part(uuid, uuid)', 'tacet.may_view(text, uuid, uuid)',
       'tacet.view_conversations(uuid[], uuid[], boolean[], boolean[])',
-      'tacet.view_surfaces(text[], uuid[], uuid[], boolean[], boolean[])', 'tacet.mark_read(uuid, uuid, uuid)'
+      'tacet.view_surfaces(text[], uuid[], uuid[], boolean[], boolean[])', 'tacet.mark_read(uuid, uuid, uuid)', 'tacet.sync_read(uuid, uuid, uuid[], text)',
+      'tacet.read_conversation(uuid, uuid, uuid, text, boolean)'
     ]::regprocedure[] loop
       execute format('grant execute on function %s to %s', routine, grantee);
     end loop;

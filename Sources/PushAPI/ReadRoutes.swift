@@ -1,0 +1,84 @@
+internal import FoundationEssentials
+internal import HTTPServing
+internal import HTTPTypes
+internal import PushPipeline
+internal import PushStore
+internal import Reactors
+
+/// `POST` of `read` and of `opened`: an app says what its user has read, and which push led there.
+enum ReadRoutes {
+  static func add(to group: inout RouteGroup, _ services: PerReactor<PushServices>) {
+    group.addForClients(.post, "/v1/conversations/{id}/read", hasContent: true) { user, request, reactor in
+      let body = request.body.isEmpty ? ReadBody() : try RequestContent.decode(ReadBody.self, from: request.body)
+      let report = ReadReport(
+        conversationID: try request.uuid("id"), userID: user, upToMessageID: body.upToMessageID,
+        deviceToken: body.deviceToken)
+      return try await read(report, services.value(on: reactor), on: reactor)
+    }
+    group.addForClients(.post, "/v1/pushes/{push_log_id}/opened") { user, request, reactor in
+      let id = try request.uuid("push_log_id")
+      guard try await services.value(on: reactor).store.noteOpened(id, by: user, on: reactor) else {
+        throw ProblemDetails(.notFound, detail: "There is no such push.")
+      }
+      return HTTPServerResponse(status: .noContent)
+    }
+  }
+
+  private static func read(
+    _ report: ReadReport, _ services: PushServices, on reactor: isolated Reactor
+  ) async throws -> HTTPServerResponse {
+    switch try await services.store.read(report, isSynced: services.isReadSyncEnabled, on: reactor) {
+    case .refused(let standing):
+      try standing.requireViewer(of: .conversation(report.conversationID))
+      preconditionFailure("a viewer's report is not refused")
+    case .unknownMessage:
+      throw ProblemDetails(
+        .notFound, detail: "The conversation has no such message.",
+        extensions: [("field", .string("up_to_message_id"))])
+    case .marked(let count, let badge, let syncWait):
+      if let syncWait { services.pipeline.expectWork(after: syncWait, on: reactor) }
+      return HTTPServerResponse(
+        status: .ok, fields: [.contentType: "application/json"], body: ReadAnswer(badge: badge, read: count).json)
+    }
+  }
+}
+
+/// What an app sends. All of it may be left out.
+struct ReadBody: Decodable {
+  /// The last message that was read.
+  var upToMessageID: UUID?
+  /// The device on which it was read.
+  var deviceToken: String?
+
+  private enum CodingKeys: String, CodingKey {
+    case upToMessageID = "up_to_message_id"
+    case deviceToken = "device_token"
+  }
+
+  init() {}
+
+  init(from decoder: any Decoder) throws {
+    let container = try decoder.container(keyedBy: CodingKeys.self)
+    upToMessageID = try container.decodeUUIDIfPresent(forKey: .upToMessageID)
+    deviceToken = try container.decodeIfPresent(String.self, forKey: .deviceToken)
+    guard deviceToken.map(Self.isToken) != false else {
+      throw DecodingError.dataCorruptedError(
+        forKey: .deviceToken, in: container, debugDescription: "must be 2 to 2048 hexadecimal digits, an even number")
+    }
+  }
+
+  /// Whether a text can be a token at all, as `DeviceToken` says.
+  private static func isToken(_ text: String) -> Bool {
+    let digits = text.utf8
+    return (2...2048).contains(digits.count) && digits.count.isMultiple(of: 2)
+      && digits.allSatisfy { Character(UnicodeScalar($0)).isHexDigit }
+  }
+}
+
+/// What became of it.
+struct ReadAnswer: JSONAnswer {
+  /// Unread messages left.
+  let badge: Int
+  /// Messages marked now.
+  let read: Int
+}

@@ -1,0 +1,172 @@
+import Foundation
+import Postgres
+import PushRules
+import Reactors
+import Testing
+
+@testable import PushStore
+
+@Suite("Telling other devices of reads")
+struct ReadSyncTests {
+  /// A chat whose reader has two devices, with messages that have been pushed already.
+  private func scene(messages count: Int = 1) async throws -> (chat: Chat, messages: [UUID]) {
+    let chat = try await Chat()
+    try await chat.register("aa")
+    try await chat.register("bb")
+    var messages: [UUID] = []
+    for number in 0..<count {
+      messages.append(try await chat.send("'Hello'", ["created_at": "now() - interval '\(count - number) min'"]))
+    }
+    try await chat.database.sql("delete from tacet.inbox")
+    return (chat, messages)
+  }
+
+  @Test("the other devices are told, and nothing keeps the push back")
+  func others() async throws {
+    let (chat, messages) = try await scene()
+    try await chat.see("now()")
+    #expect(try await chat.read(on: "AA") == .marked(count: 1, badge: 0, syncWait: .zero))
+    let event = try #require(try await claim(chat.database).first)
+    #expect(event.subject.kind == "read_sync")
+    #expect(event.readSync == ReadSync(messageIDs: messages, hasMore: false))
+    #expect(event.message?.conversationID == chat.id)
+    let recipient = try #require(event.recipients.first)
+    #expect(event.recipients.count == 1 && recipient.userID == chat.reader && recipient.isParticipant)
+    #expect(recipient.devices.map(\.token) == ["bb"])
+    #expect(recipient.situation.lastSeenAge == nil && !recipient.situation.hasRead)
+  }
+
+  @Test("without a device that has not read, without anything read, or switched off nothing is queued")
+  func nobody() async throws {
+    let (chat, messages) = try await scene(messages: 3)
+    #expect(try await chat.read(upTo: messages[0], isSynced: false) == .marked(count: 1, badge: 2, syncWait: nil))
+    #expect(try await chat.read(upTo: messages[0]) == .marked(count: 0, badge: 2, syncWait: nil))
+    try await chat.database.sql("delete from push_tokens where device_token = 'bb'")
+    #expect(try await chat.read(upTo: messages[1], on: "aa") == .marked(count: 1, badge: 1, syncWait: nil))
+    #expect(try await chat.left() == "0|0")
+  }
+
+  @Test("what is read while a push waits is added to it, and the badge is that of its claim")
+  func coalesced() async throws {
+    let (chat, messages) = try await scene(messages: 3)
+    try await chat.read(upTo: messages[0], on: "aa")
+    try await chat.read(upTo: messages[1], on: "aa")
+    let events = try await claim(chat.database)
+    #expect(events.map(\.readSync) == [ReadSync(messageIDs: [messages[0], messages[1]], hasMore: false)])
+    #expect(events.flatMap(\.recipients).map(\.badge) == [1])
+    #expect(events.flatMap(\.recipients).flatMap(\.devices).map(\.token) == ["bb"])
+  }
+
+  @Test("reads on two devices are told to both")
+  func twoDevices() async throws {
+    let (chat, messages) = try await scene(messages: 2)
+    try await chat.read(upTo: messages[0], on: "aa")
+    try await chat.read(upTo: messages[1], on: "bb")
+    let devices = try await claim(chat.database).flatMap(\.recipients).flatMap(\.devices)
+    #expect(devices.map(\.token).sorted() == ["aa", "bb"])
+  }
+
+  @Test("after a push the next one of the user waits for ten seconds, whatever conversation it is about")
+  func pace() async throws {
+    let (chat, messages) = try await scene(messages: 3)
+    let other = UUID()
+    try await chat.database.sql(
+      """
+      insert into conversations (id) values ('\(other)');
+      insert into conversation_participants (conversation_id, user_id) values ('\(other)', '\(chat.reader)');
+      insert into messages (conversation_id, from_id) values ('\(other)', '\(chat.sender)');
+      delete from tacet.inbox
+      """)
+    try await chat.read(upTo: messages[0])
+    let first = try await claim(chat.database)
+    #expect(first.count == 1)
+    try await chat.read(upTo: messages[1])
+    try await chat.read(in: other)
+    #expect(try await claim(chat.database) == [])
+    let waits =
+      "select round(extract(epoch from available_at - lag(available_at) over (order by available_at))) from tacet.read_syncs"
+    #expect(try await chat.database.sql(waits).split(separator: "\n") == ["10", "10"])
+    try await chat.read(upTo: messages[2])
+    let queued = "select cardinality(message_ids) from tacet.read_syncs order by available_at"
+    #expect(try await chat.database.sql(queued) == "1\n2\n1")
+  }
+
+  @Test("a push names the newest ninety messages, and says that there were more", arguments: [90, 91, 1100])
+  func large(_ count: Int) async throws {
+    let (chat, _) = try await scene()
+    try await chat.database.sql(
+      """
+      insert into messages (conversation_id, from_id, created_at)
+      select '\(chat.id)', '\(chat.sender)', now() + n * interval '1 s' from generate_series(2, \(count)) n;
+      delete from tacet.inbox
+      """)
+    try await chat.read()
+    let sync = try #require(try await claim(chat.database).first?.readSync)
+    let newest = try await chat.database.sql("select id from messages order by created_at desc limit 90")
+    #expect(
+      sync.messageIDs.reversed().map { $0.uuidString.lowercased() } == newest.split(separator: "\n").map(String.init))
+    #expect(sync.hasMore == (count > 90))
+  }
+
+  @Test("a read that is not committed keeps the claim from the push it is added to, and is not lost")
+  func claimDuringRead() async throws {
+    let (chat, messages) = try await scene(messages: 2)
+    try await chat.read(upTo: messages[0])
+    try await withTwoSessions(chat.database) { app, service, reactor in
+      try await app.run("begin", on: reactor)
+      try await app.read(chat, on: reactor)
+      #expect(try await service.claim(on: reactor) == [])
+      try await app.run("commit", on: reactor)
+      #expect(try await service.claim(on: reactor).map(\.readSync?.messageIDs) == [messages])
+    }
+  }
+
+  @Test("a read during a claim waits for it, and makes a push of its own")
+  func readDuringClaim() async throws {
+    let (chat, messages) = try await scene(messages: 2)
+    try await chat.read(upTo: messages[0])
+    try await withSessions(chat.database, 3) { sessions, reactor in
+      let (app, service, witness) = (sessions[0], sessions[1], sessions[2])
+      try await service.run("begin", on: reactor)
+      let claimed = try await service.claim(on: reactor)
+      #expect(claimed.map(\.readSync?.messageIDs) == [[messages[0]]])
+      let done = Signal()
+      var count: Int64?
+      reactor.start {
+        count = try? await app.read(chat, on: reactor)
+        done.signal(on: reactor)
+      }
+      try await witness.awaitBlocked(app, on: reactor)
+      try await service.run("commit", on: reactor)
+      #expect(await done.wait(for: patience, on: reactor))
+      #expect(count == 1)
+      try await service.record(claimed, on: reactor) { .sent($0) }
+    }
+    try await chat.database.sql("update tacet.inbox set available_at = now()")
+    #expect(try await claim(chat.database).map(\.readSync?.messageIDs) == [[messages[1]]])
+  }
+
+  @Test("reads and claims at the same time lose no message")
+  func stress() async throws {
+    let (chat, messages) = try await scene(messages: 60)
+    try await withTwoSessions(chat.database) { app, service, reactor in
+      let done = Signal()
+      var isDone = false
+      reactor.start {
+        for message in messages { _ = try? await app.read(chat, upTo: message, on: reactor) }
+        isDone = true
+        done.signal(on: reactor)
+      }
+      var told: [UUID] = []
+      var isLast = false
+      while !isLast {
+        isLast = isDone
+        try await service.run("update tacet.inbox set available_at = now() where not is_claimed", on: reactor)
+        let claimed = try await service.claim(on: reactor)
+        told += claimed.flatMap { $0.readSync?.messageIDs ?? [] }
+        try await service.record(claimed, on: reactor) { .sent($0) }
+      }
+      #expect(told.sorted { $0.uuidString < $1.uuidString } == messages.sorted { $0.uuidString < $1.uuidString })
+    }
+  }
+}
