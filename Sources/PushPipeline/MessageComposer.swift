@@ -8,11 +8,15 @@ struct MessageComposer: Sendable {
   /// How long APNs may keep a push for a device that is off: as long as the message is worth a push at all.
   let timeToLive: Duration
 
+  /// Where an app finds the id of the ledger's row, by which it reports that the push was opened.
+  private static let logIDName: StaticString = "push_log_id"
+
   /// The text of an event, escaped and fitted once; nil when the event has nothing to say, because it was deleted.
   /// - Throws: ``PushRequestError`` when no text at all would fit, which the bounds on titles rule out.
   func alert(for event: PushEvent) throws(PushRequestError) -> PreparedAlert? {
     guard let payload = try payload(for: event) else { return nil }
-    return PreparedAlert(try payload.fitted(to: PushType.alert.bodyBytesMax).payload)
+    let bytesMax = PushType.alert.bodyBytesMax - PreparedAlert.bytes(ofIdentifierNamed: Self.logIDName)
+    return PreparedAlert(try payload.fitted(to: bytesMax).payload, identifierName: Self.logIDName)
   }
 
   private func payload(for event: PushEvent) throws(PushRequestError) -> AlertPayload? {
@@ -71,7 +75,13 @@ struct MessageComposer: Sendable {
         eventKind: event.subject.kind, event: event.subject.id.lowercased, recipient: recipient.userID.lowercased,
         deviceToken: token),
       collapseIdentifier: try CollapseIdentifier(event.subject.id.lowercased))
-    return try PushRequest(head: head, body: alert.encoded(badge: recipient.badge))
+    return try PushRequest(head: head, body: body(alert, for: recipient, of: event))
+  }
+}
+
+extension MessageComposer {
+  private func body(_ alert: PreparedAlert, for recipient: PushRecipient, of event: PushEvent) -> [UInt8] {
+    alert.encoded(badge: recipient.badge, identifier: event.logID(of: recipient.userID).lowercased)
   }
 }
 

@@ -3,7 +3,7 @@ internal import Postgres
 extension PushStatements {
   /// Records a batch of outcomes, queues what remains, and takes finished events from the inbox: one transaction.
   ///
-  /// `$1`–`$21` are columns of equal length, one row per recipient; `$22`–`$25` one row per event; `$26`–`$28` one row
+  /// `$1`–`$21` and `$34` are columns of equal length, one row per recipient; `$22`–`$25` one row per event; `$26`–`$28` one row
   /// per device token that APNs has declared dead; `$29`–`$33` one per token that works in another environment than its
   /// registration says. No recipient and no event may appear twice.
   ///
@@ -18,6 +18,7 @@ extension PushStatements {
   /// - As in ``picking``, no join is left to the planner: rows are found by arrays of subjects, which only the primary key
   ///   serves, and told apart by hashed look-ups, which `is true` keeps from becoming joins. Not by their places: a row
   ///   that was waited for may have moved. `is_claimed::int = 1` says `is_claimed` so that no partial index seems to do.
+  /// - A row keeps the id that it has: pushes that were sent before carry it.
   /// - Times and counts beyond the ledger's columns are cut. After an outage a wake-up can be hours old, and one refused
   ///   row would take its whole batch with it.
   static let record = PostgresStatement(
@@ -32,11 +33,11 @@ extension PushStatements {
       from unnest(
         $1::uuid[], $2::text[], $3::uuid[], $4::text[], $5::text[], $6::bigint[], $7::bigint[], $8::bigint[],
         $9::bigint[], $10::bigint[], $11::bigint[], $12::bigint[], $13::bigint[], $14::text[], $15::text[],
-        $16::text[], $17::boolean[], $18::uuid[], $19::bigint[], $20::text[], $21::bigint[]
+        $16::text[], $17::boolean[], $18::uuid[], $19::bigint[], $20::text[], $21::bigint[], $34::uuid[]
       ) as o (
         subject_id, kind, user_id, decision, reason, enqueued_us, claimed_us, woken_us,
         decided_us, accepted_us, devices_accepted, attempts, due_us, state, accepted_devices, woken_by, is_delivery,
-        conversation_id, held_us, lane, retries
+        conversation_id, held_us, lane, retries, log_id
       )
     ), events as materialized (
       select e.subject_id, e.kind, e.has_more
@@ -67,11 +68,11 @@ extension PushStatements {
       ) d on true
     ), logged as (
       insert into public.push_log as l (
-        subject_id, push_type, user_id, decision, reason, enqueued_at, claimed_at, held_until, sent_at,
+        id, subject_id, push_type, user_id, decision, reason, enqueued_at, claimed_at, held_until, sent_at,
         woken_microseconds, decided_microseconds, accepted_microseconds, devices_accepted, attempts, woken_by
       )
       select
-        o.subject_id, o.kind, o.user_id, o.decision, o.reason, o.enqueued_at, o.claimed_at,
+        o.log_id, o.subject_id, o.kind, o.user_id, o.decision, o.reason, o.enqueued_at, o.claimed_at,
         case when o.decision = 'held' then o.due_at end,
         case when o.decision = 'sent' then o.claimed_at + o.accepted_us * interval '1 microsecond' end,
         least(o.woken_us, 2147483647), least(o.decided_us, 2147483647),
@@ -165,7 +166,9 @@ extension PushStatements {
     ((o.subject_id, o.user_id, o.kind) in (select g.subject_id, g.user_id, g.push_type from logged g)) is true
     """
 
-  private static let recordParameterTypes: [PostgresType] = recordOutcomeTypes + recordEventTypes + recordTokenTypes
+  private static let recordParameterTypes: [PostgresType] =
+    recordOutcomeTypes + recordEventTypes + recordTokenTypes
+    + [.array(of: .uuid)]
 
   private static let recordOutcomeTypes: [PostgresType] =
     [.uuid, .text, .uuid, .text, .text].map { .array(of: $0) }

@@ -24,6 +24,7 @@ struct RecordColumns {
   private var held: [Int64] = []
   private var lanes: [String?] = []
   private var retries: [Int64] = []
+  private var logIDs: [UUID] = []
 
   private var eventIDs: [UUID] = []
   private var eventKinds: [String] = []
@@ -55,7 +56,7 @@ struct RecordColumns {
       subjectIDs, kinds, userIDs, decisions, reasons, enqueued, claimed, woken, decided, accepted, devicesAccepted,
       attempts, due, remaining, acceptedDevices, wokenBy, isDelivery, conversationIDs, held, lanes, retries, eventIDs,
       eventKinds, eventAttempts, eventHasMore, deadTokens, deadReasons, deadSince, learntTokens, learntEnvironments,
-      registeredEnvironments, registeredApps, readAt,
+      registeredEnvironments, registeredApps, readAt, logIDs,
     ]
   }
 
@@ -83,6 +84,7 @@ struct RecordColumns {
     held.append(outcome.heldFor.wholeMicroseconds)
     lanes.append(outcome.lane)
     retries.append(Int64(outcome.retries))
+    logIDs.append(event.logID(of: outcome.userID))
   }
 
   private mutating func append(_ token: DeadDeviceToken) {

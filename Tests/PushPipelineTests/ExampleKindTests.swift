@@ -98,7 +98,8 @@ struct ExampleKindTests {
       let people = try await Self.people(["Ann", "Ben"], in: rig, on: reactor)
       let request = UUID()
       try await rig.execute(
-        "insert into public.requests (id, requester_id, title) values ('\(request)', '\(people[1])', 'A lift')", on: reactor)
+        "insert into public.requests (id, requester_id, title) values ('\(request)', '\(people[1])', 'A lift')",
+        on: reactor)
       try await Self.look(people[1], "request", request, in: rig, on: reactor)
       rig.start(on: reactor)
       let subject = PushSubject(id: request, kind: "request_claimed")

@@ -34,6 +34,7 @@ struct MessageComposerTests {
     var type: String
     var conversation_id: String
     var message_id: String
+    var push_log_id: UUID
   }
 
   private func requests(for event: PushEvent) throws -> [PushRequest] {
@@ -53,7 +54,7 @@ struct MessageComposerTests {
         alert: Payload.Alert(title: "Message from Ann", body: "Hello"), badge: 7, sound: "default",
         thread: "abcd0000-0000-4000-8000-000000000002"),
       type: "message", conversation_id: "abcd0000-0000-4000-8000-000000000002",
-      message_id: "abcd0000-0000-4000-8000-000000000003")
+      message_id: "abcd0000-0000-4000-8000-000000000003", push_log_id: event.logID(of: PushFixtures.user))
     #expect(payload == expected)
   }
 
@@ -61,7 +62,7 @@ struct MessageComposerTests {
   func keys() throws {
     let request = try #require(try requests(for: PushFixtures.event()).first)
     let outer = try JSONDecoder().decode([String: AnyValue].self, from: Data(request.body))
-    #expect(Set(outer.keys) == ["aps", "type", "conversation_id", "message_id"])
+    #expect(Set(outer.keys) == ["aps", "type", "conversation_id", "message_id", "push_log_id"])
     let aps = try JSONDecoder().decode(APSKeys.self, from: Data(request.body)).aps
     #expect(Set(aps.keys) == ["alert", "badge", "sound", "thread-id"])
   }

@@ -29,12 +29,14 @@ struct NoticeComposerTests {
 
   @Test("the payload has the words, the surface as its thread, and names kind, subject and surface")
   func payload() throws {
+    let event = Self.event(title: "Ann takes \"it\" on", body: "Tea\nand more")
     #expect(
-      try body(Self.event(title: "Ann takes \"it\" on", body: "Tea\nand more")) == """
+      try body(event) == """
         {"aps":{"alert":{"title":"Ann takes \\"it\\" on","body":"Tea and more"},"badge":3,"sound":"default",\
         "thread-id":"abcd0000-0000-4000-8000-000000000008"},"type":"request_claimed",\
         "subject_id":"abcd0000-0000-4000-8000-000000000007","surface_kind":"request",\
-        "surface_id":"abcd0000-0000-4000-8000-000000000008"}
+        "surface_id":"abcd0000-0000-4000-8000-000000000008",\
+        "push_log_id":"\(event.logID(of: PushFixtures.user).lowercased)"}
         """)
   }
 

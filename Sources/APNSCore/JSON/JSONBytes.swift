@@ -22,6 +22,11 @@ struct JSONBytes {
     bytes.append(contentsOf: rawBytes)
   }
 
+  /// Text without anything to escape.
+  mutating func append(plain text: String) {
+    bytes.append(contentsOf: text.utf8)
+  }
+
   mutating func append(integer: some BinaryInteger) {
     bytes.append(contentsOf: String(integer).utf8)
   }

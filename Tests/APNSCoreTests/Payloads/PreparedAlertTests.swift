@@ -19,6 +19,18 @@ struct PreparedAlertTests {
     #expect(String(decoding: bare.encoded(badge: 2), as: UTF8.self) == #"{"aps":{"badge":2}}"#)
   }
 
+  @Test("an identifier is the last member, and takes the bytes that were said", arguments: [0, 7, Int.max])
+  func identifier(badge: Int) throws {
+    let id = "01234567-89ab-cdef-0123-456789abcdef"
+    let plain = try payload(badge: badge).encoded()
+    let prepared = PreparedAlert(try payload(badge: nil), identifierName: "id")
+    let document = prepared.encoded(badge: badge, identifier: id)
+    #expect(
+      String(decoding: document, as: UTF8.self) == String(decoding: plain.dropLast(), as: UTF8.self)
+        + #","id":"\#(id)"}"#)
+    #expect(document.count == plain.count + PreparedAlert.bytes(ofIdentifierNamed: "id"))
+  }
+
   private func payload(badge: Int?) throws -> AlertPayload {
     try AlertPayload(
       title: "t", subtitle: "s", body: .localized(key: "k", arguments: ["a"]), badge: badge,
