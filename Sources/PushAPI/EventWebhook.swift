@@ -8,78 +8,122 @@ internal import PushPipeline
 internal import PushStore
 internal import Reactors
 
-/// `POST /v1/webhooks/messages`: a message was inserted.
-struct MessageWebhook: Sendable {
+/// `POST /v1/webhooks/messages` and `POST /v1/webhooks/{kind}`: a message was inserted, or an event of a watched kind
+/// happened.
+struct EventWebhook: Sendable {
   let authentication: WebhookAuthentication
   let failures: FailureGate
   let services: PerReactor<PushServices>
   let standardWait: Duration
   let logger: Logger
 
-  func handle(_ request: HTTPServerRequest, on reactor: isolated Reactor) async throws -> HTTPServerResponse {
+  /// A message was inserted.
+  func handleMessage(
+    _ request: HTTPServerRequest, on reactor: isolated Reactor
+  ) async throws -> HTTPServerResponse {
+    try authenticate(request)
+    let body = try RequestContent.decode(WebhookBody.self, from: request.body)
+    let named = NamedEvent(subject: .message(body.messageID), recipientID: body.recipientID)
+    return try await answer(to: named, request, on: reactor)
+  }
+
+  /// An event of the kind in the path happened.
+  func handleEvent(_ request: HTTPServerRequest, on reactor: isolated Reactor) async throws -> HTTPServerResponse {
+    try authenticate(request)
+    let body = try RequestContent.decode(EventWebhookBody.self, from: request.body)
+    let kind = request.parameter("kind")
+    guard PushSubject.canBeKind(kind) else { throw ProblemDetails.noSuchEvent }
+    let named = NamedEvent(subject: PushSubject(id: body.subjectID, kind: kind), recipientID: body.recipientID)
+    return try await answer(to: named, request, on: reactor)
+  }
+
+  private func authenticate(_ request: HTTPServerRequest) throws(ProblemDetails) {
     let now = Int64(Date().timeIntervalSince1970)
     guard authentication.accepts(request.head.fields, body: request.body, now: now) else {
       failures.noteFailure(of: request.client)
-      throw ProblemDetails.unauthorized
-    }
-    let body = try RequestContent.decode(WebhookBody.self, from: request.body)
-    let preference = WaitPreference(request.head.fields, default: standardWait)
-    do throws(PostgresError) {
-      return try await answer(to: body, preference, on: reactor)
-    } catch {
-      throw ProblemDetails.database(error, "The message is safe and will be pushed.", logger)
+      throw .unauthorized
     }
   }
 
   private func answer(
-    to body: WebhookBody, _ preference: WaitPreference, on reactor: isolated Reactor
-  ) async throws(PostgresError) -> HTTPServerResponse {
-    let services = services.value(on: reactor)
-    var status = try await services.store.ingest(message: body.messageID, on: reactor)
-    if status == .pending {
-      services.pipeline.wake(.webhook, on: reactor)
-      status = try await outcome(of: body.messageID, within: preference.limit, services, on: reactor)
+    to named: NamedEvent, _ request: HTTPServerRequest, on reactor: isolated Reactor
+  ) async throws -> HTTPServerResponse {
+    let preference = WaitPreference(request.head.fields, default: standardWait)
+    do throws(PostgresError) {
+      let services = services.value(on: reactor)
+      var status = try await services.store.ingest(named.subject, on: reactor)
+      if status == .pending {
+        services.pipeline.wake(.webhook, on: reactor)
+        status = try await services.outcome(of: named.subject, within: preference.limit, on: reactor)
+      }
+      return response(for: named, status, preference)
+    } catch {
+      let word = named.subject.kind == PushSubject.messageKind ? "message" : "event"
+      throw ProblemDetails.database(error, "The \(word) is safe and will be pushed.", logger)
     }
-    return response(for: body, status, preference)
   }
 
+  private func response(
+    for named: NamedEvent, _ status: EventStatus, _ preference: WaitPreference
+  ) -> HTTPServerResponse {
+    switch status {
+    case .unknown:
+      return ProblemDetails.unknown(named.subject).response
+    case .pending:
+      return preference.response(.accepted, IngestAnswer(pending: named.subject))
+    case .decided(let outcomes):
+      let relevant = outcomes.filter { named.recipientID == nil || $0.userID == named.recipientID }
+      return preference.response(.ok, IngestAnswer(named.subject, outcomes: relevant))
+    }
+  }
+}
+
+/// What a webhook is about.
+private struct NamedEvent {
+  let subject: PushSubject
+  /// Whom the answer is about; everybody when nil.
+  let recipientID: UUID?
+}
+
+extension PushServices {
   /// The pipeline of this reactor says when it has recorded the message. Another one may have claimed it: the ledger is
   /// asked as well, after 2 ms, 4 ms and so on, at most every quarter of a second.
-  private func outcome(
-    of messageID: UUID, within limit: Duration, _ services: PushServices, on reactor: isolated Reactor
-  ) async throws(PostgresError) -> MessageStatus {
+  func outcome(
+    of subject: PushSubject, within limit: Duration, on reactor: isolated Reactor
+  ) async throws(PostgresError) -> EventStatus {
     let deadline = Reactor.now &+ limit.clampedNanoseconds
     var step = Duration.milliseconds(2)
     while true {
       let now = Reactor.now
       guard now < deadline else { return .pending }
       let wait = min(step, .nanoseconds(Int64(deadline - now)))
-      await services.pipeline.waitForRecord(of: .message(messageID), wait, on: reactor)
-      let status = try await services.store.status(ofMessage: messageID, on: reactor)
+      await pipeline.waitForRecord(of: subject, wait, on: reactor)
+      let status = try await store.status(of: subject, on: reactor)
       if status != .pending { return status }
       step = min(step * 2, .milliseconds(250))
     }
   }
+}
 
-  private func response(
-    for body: WebhookBody, _ status: MessageStatus, _ preference: WaitPreference
-  ) -> HTTPServerResponse {
+extension WaitPreference {
+  /// An answer that confirms what was asked for.
+  func response(_ status: HTTPResponse.Status, _ answer: some JSONAnswer) -> HTTPServerResponse {
     var fields: HTTPFields = [.contentType: "application/json"]
-    if let applied = preference.applied { fields[.preferenceApplied] = applied }
-    switch status {
-    case .unknown:
-      return ProblemDetails(.notFound, detail: "There is no such message.").response
-    case .pending:
-      return HTTPServerResponse(status: .accepted, fields: fields, body: IngestAnswer(pending: body.messageID).json)
-    case .decided(let outcomes):
-      let relevant = outcomes.filter { body.recipientID == nil || $0.userID == body.recipientID }
-      let answer = IngestAnswer(messageID: body.messageID, outcomes: relevant)
-      return HTTPServerResponse(status: .ok, fields: fields, body: answer.json)
-    }
+    if let applied { fields[.preferenceApplied] = applied }
+    return HTTPServerResponse(status: status, fields: fields, body: answer.json)
   }
 }
 
 extension ProblemDetails {
+  /// 404 for what is not in the database.
+  fileprivate static func unknown(_ subject: PushSubject) -> ProblemDetails {
+    subject.kind == PushSubject.messageKind
+      ? ProblemDetails(.notFound, detail: "There is no such message.") : .noSuchEvent
+  }
+
+  fileprivate static let noSuchEvent = ProblemDetails(
+    .notFound, detail: "There is no such kind, or no such event of it.")
+
   /// The same words for every fault: an attacker learns nothing from them.
   static let unauthorized = ProblemDetails(
     .unauthorized, detail: "A valid webhook secret or signature is required.", fields: [.wwwAuthenticate: "Bearer"])

@@ -1,7 +1,7 @@
 internal import FoundationEssentials
 internal import PushStore
 
-/// What a webhook is told: what became of the message, for each recipient.
+/// What a webhook is told: what became of the event, for each recipient.
 struct IngestAnswer: JSONAnswer {
   /// One recipient's part.
   struct Recipient: Encodable {
@@ -17,7 +17,10 @@ struct IngestAnswer: JSONAnswer {
     }
   }
 
-  let messageID: String
+  /// Nil for what is no message.
+  let messageID: String?
+  /// Nil for a message.
+  let subjectID: String?
   let sent: Bool
   let skipped: Bool
   let reason: String?
@@ -25,25 +28,31 @@ struct IngestAnswer: JSONAnswer {
 
   private enum CodingKeys: String, CodingKey {
     case messageID = "message_id"
+    case subjectID = "subject_id"
     case sent, skipped, reason, recipients
   }
 
-  /// A message that is still on its way.
-  init(pending messageID: UUID) {
-    self.messageID = messageID.uuidString.lowercased()
+  /// An event that is still on its way.
+  init(pending subject: PushSubject) {
+    (messageID, subjectID) = Self.names(of: subject)
     sent = false
     skipped = false
     reason = nil
     recipients = []
   }
 
-  /// A decided message.
-  init(messageID: UUID, outcomes: [RecordedOutcome]) {
-    self.messageID = messageID.uuidString.lowercased()
+  /// A decided event.
+  init(_ subject: PushSubject, outcomes: [RecordedOutcome]) {
+    (messageID, subjectID) = Self.names(of: subject)
     sent = outcomes.contains { $0.decision == .sent }
     skipped = !sent
     reason = Self.sharedReason(of: outcomes)
     recipients = outcomes.map(Recipient.init)
+  }
+
+  private static func names(of subject: PushSubject) -> (messageID: String?, subjectID: String?) {
+    let id = subject.id.uuidString.lowercased()
+    return subject.kind == PushSubject.messageKind ? (id, nil) : (nil, id)
   }
 
   private static func sharedReason(of outcomes: [RecordedOutcome]) -> String? {

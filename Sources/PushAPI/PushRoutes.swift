@@ -17,13 +17,17 @@ public enum PushRoutes {
   ) -> HTTPRoutes {
     let failures = FailureGate(logger: logger)
     var group = RouteGroup(callers: callers, failures: failures, logger: logger)
-    let webhook = MessageWebhook(
+    let webhook = EventWebhook(
       authentication: authentication, failures: failures, services: services, standardWait: webhookWait, logger: logger)
     group.add { routes in
       routes.add(
         .post, "/v1/webhooks/messages", mediaTypes: ["application/json"],
         admission: { failures.refusal(of: $0) },
-        handler: { try await webhook.handle($0, on: $1) })
+        handler: { try await webhook.handleMessage($0, on: $1) })
+      routes.add(
+        .post, "/v1/webhooks/{kind}", mediaTypes: ["application/json"],
+        admission: { failures.refusal(of: $0) },
+        handler: { try await webhook.handleEvent($0, on: $1) })
       addOperation(to: &routes, services, metrics)
     }
     DeviceRoutes.add(to: &group, services, devicesMax: devicesPerUserMax)

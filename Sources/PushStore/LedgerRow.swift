@@ -8,7 +8,7 @@ enum LedgerRow {
     case isKnown, isPending, userID, decision, reason, heldUntil, devicesAccepted
   }
 
-  static func status(from rows: PostgresRows) throws(PostgresError) -> MessageStatus {
+  static func status(from rows: PostgresRows) throws(PostgresError) -> EventStatus {
     var outcomes: [RecordedOutcome] = []
     for row in rows {
       guard try row.decode(Column.isKnown.rawValue) else { return .unknown }

@@ -1,4 +1,3 @@
-public import FoundationEssentials
 public import Postgres
 public import Reactors
 
@@ -33,14 +32,21 @@ public final class PushDatabase {
     _ = try await pool.query(PushStatements.record, RecordColumns(events).parameters, on: reactor)
   }
 
-  /// Makes sure that a message is in the inbox unless it has been decided, and says where it stands.
-  public func ingest(message id: UUID, on reactor: isolated Reactor) async throws(PostgresError) -> MessageStatus {
-    try LedgerRow.status(from: try await pool.query(PushStatements.ingest, [id], on: reactor))
+  /// Says where an event stands; a message that was not noticed is put in the inbox first, unless it has been decided.
+  public func ingest(_ subject: PushSubject, on reactor: isolated Reactor) async throws(PostgresError) -> EventStatus {
+    let rows =
+      if subject.kind == PushSubject.messageKind {
+        try await pool.query(PushStatements.ingest, [subject.id], on: reactor)
+      } else {
+        try await pool.query(PushStatements.ingestEvent, [subject.id, subject.kind], on: reactor)
+      }
+    return try LedgerRow.status(from: rows)
   }
 
-  /// Where a known message stands.
-  public func status(ofMessage id: UUID, on reactor: isolated Reactor) async throws(PostgresError) -> MessageStatus {
-    try LedgerRow.status(from: try await pool.query(PushStatements.outcome, [id], on: reactor))
+  /// Where a known event stands.
+  public func status(of subject: PushSubject, on reactor: isolated Reactor) async throws(PostgresError) -> EventStatus {
+    let rows = try await pool.query(PushStatements.outcome, [subject.id, subject.kind], on: reactor)
+    return try LedgerRow.status(from: rows)
   }
 
   /// How long until something becomes due by itself; negative when it is overdue, nil when nothing waits.

@@ -18,8 +18,20 @@ public struct PushSubject: Hashable, Sendable {
   /// The kind of ``ReadSync``.
   public static let readSyncKind = "read_sync"
 
+  /// The kind of chat messages.
+  public static let messageKind = "message"
+
   /// The chat message with this id.
-  public static func message(_ id: UUID) -> PushSubject { PushSubject(id: id, kind: "message") }
+  public static func message(_ id: UUID) -> PushSubject { PushSubject(id: id, kind: messageKind) }
+
+  /// Whether a text has the form of a kind: a small letter, then up to 62 small letters, digits and underscores.
+  public static func canBeKind(_ text: String) -> Bool {
+    guard (1...63).contains(text.utf8.count), let first = text.utf8.first else { return false }
+    let letters = UInt8(ascii: "a")...UInt8(ascii: "z")
+    let digits = UInt8(ascii: "0")...UInt8(ascii: "9")
+    return letters.contains(first)
+      && text.utf8.allSatisfy { letters.contains($0) || digits.contains($0) || $0 == UInt8(ascii: "_") }
+  }
 }
 
 /// A claimed piece of work: an event with all its recipients, or what remains of one for a single recipient.

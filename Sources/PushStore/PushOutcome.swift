@@ -137,9 +137,9 @@ public struct RecordedOutcome: Equatable, Sendable {
   }
 }
 
-/// What is known of a message's push.
-public enum MessageStatus: Equatable, Sendable {
-  /// The host has no such message.
+/// What is known of an event's pushes.
+public enum EventStatus: Equatable, Sendable {
+  /// The host has no such event.
   case unknown
   /// In the inbox, not yet decided.
   case pending

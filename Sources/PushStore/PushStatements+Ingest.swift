@@ -32,20 +32,47 @@ extension PushStatements {
     """,
     [.uuid])
 
-  /// What became of a message so far. Pending while its inbox row is there.
+  /// Where an event of a watched kind stands. Known while its row is there, or the ledger has it; pending while its
+  /// inbox row is.
+  ///
+  /// Nothing is put in the inbox: a webhook says that a row was written, and the kind's own trigger and condition say
+  /// whether that was an event.
+  ///
+  /// `$1`: the subject. `$2`: the kind.
+  static let ingestEvent = PostgresStatement(
+    "ingest_event",
+    """
+    with event as materialized (
+      select from tacet.watched_context($2, $1)
+    )
+    select
+      exists (select from tacet.kinds k where k.kind = $2) and (exists (select from event) or l.user_id is not null)
+        as is_known,
+      exists (select from tacet.inbox i where i.subject_id = $1 and i.kind = $2) as is_pending,
+      l.user_id, l.decision, l.reason, (extract(epoch from l.held_until) * 1000000)::bigint as held_until,
+      l.devices_accepted::bigint
+    from (values (1)) as one
+    left join public.push_log l on l.subject_id = $1 and l.push_type = $2
+    order by l.user_id
+    """,
+    [.uuid, .text])
+
+  /// What became of an event so far. Pending while its inbox row is there.
+  ///
+  /// `$1`: the subject. `$2`: the kind.
   static let outcome = PostgresStatement(
     "outcome",
     """
     select
       true as is_known,
-      exists (select from tacet.inbox i where i.subject_id = $1::uuid and i.kind = 'message') as is_pending,
+      exists (select from tacet.inbox i where i.subject_id = $1 and i.kind = $2) as is_pending,
       l.user_id, l.decision, l.reason, (extract(epoch from l.held_until) * 1000000)::bigint as held_until,
       l.devices_accepted::bigint
     from (values (1)) as one
-    left join public.push_log l on l.subject_id = $1::uuid and l.push_type = 'message'
+    left join public.push_log l on l.subject_id = $1 and l.push_type = $2
     order by l.user_id
     """,
-    [.uuid])
+    [.uuid, .text])
 
   /// Microseconds until something becomes due by itself, null when nothing does. What waits for a lane does not.
   static let nextDue = PostgresStatement(

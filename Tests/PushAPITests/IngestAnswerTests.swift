@@ -18,12 +18,12 @@ struct IngestAnswerTests {
   }
 
   private func json(_ outcomes: RecordedOutcome...) -> String {
-    String(decoding: IngestAnswer(messageID: message, outcomes: outcomes).json, as: UTF8.self)
+    String(decoding: IngestAnswer(.message(message), outcomes: outcomes).json, as: UTF8.self)
   }
 
   @Test("a message on its way has neither been sent nor skipped")
   func pending() {
-    let text = String(decoding: IngestAnswer(pending: message).json, as: UTF8.self)
+    let text = String(decoding: IngestAnswer(pending: .message(message)).json, as: UTF8.self)
     #expect(text == #"{"message_id":"\#(messageText)","recipients":[],"sent":false,"skipped":false}"#)
   }
 
@@ -77,7 +77,7 @@ struct IngestAnswerTests {
       ([outcome(.failed, "Unregistered")], "Unregistered"),
     ]
     for (outcomes, reason) in cases {
-      #expect(IngestAnswer(messageID: message, outcomes: outcomes).reason == reason)
+      #expect(IngestAnswer(.message(message), outcomes: outcomes).reason == reason)
     }
   }
 

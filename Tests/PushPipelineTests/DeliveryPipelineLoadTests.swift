@@ -80,7 +80,7 @@ struct DeliveryPipelineLoadTests {
       rig.pipeline.wake(.webhook, on: reactor)
       rig.channel.release(on: reactor)
       #expect(await rig.pipeline.drain(within: .seconds(10), on: reactor))
-      let status = try await rig.store.status(ofMessage: id, on: reactor)
+      let status = try await rig.store.status(of: .message(id), on: reactor)
       guard case .decided(let outcomes) = status else { throw TestFailure("\(status)") }
       #expect(outcomes.map(\.decision) == [.sent])
       #expect(rig.channel.sent.count == 1)

@@ -90,9 +90,9 @@ final class PipelineRig {
   func outcomes(
     of message: UUID, on reactor: isolated Reactor, until isDone: ([RecordedOutcome]) -> Bool = { _ in true }
   ) async throws -> [RecordedOutcome] {
-    var last: MessageStatus?
+    var last: EventStatus?
     for _ in 0..<1000 {
-      let status = try await store.status(ofMessage: message, on: reactor)
+      let status = try await store.status(of: .message(message), on: reactor)
       if case .decided(let outcomes) = status, isDone(outcomes) { return outcomes }
       last = status
       await pipeline.waitForRecord(of: .message(message), .milliseconds(10), on: reactor)

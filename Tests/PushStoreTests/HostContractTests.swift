@@ -62,7 +62,7 @@ struct HostContractTests {
       insert into phones values ('\(reader)', 'aa', true, null, now())
       """)
     let recipient = try await withStore(database) { store, reactor in
-      #expect(try await store.ingest(message: post, on: reactor) == .pending)
+      #expect(try await store.ingest(.message(post), on: reactor) == .pending)
       let events = try await store.claim(ClaimLimits(eventsMax: 1, deliveriesMax: 1, lease: .seconds(60)), on: reactor)
       let event = try #require(events.first)
       #expect(event.message == MessageContent(conversationID: room, senderName: "Grace", text: "Hi"))

@@ -103,7 +103,7 @@ struct PushStatementsIngestTests {
     try await withStore(chat.database) { store, reactor in
       let empty = again.map { DecidedEvent(event: $0, outcomes: [], deadTokens: [], wokenBy: "webhook") }
       try await store.record(empty, on: reactor)
-      guard case .decided(let outcomes) = try await store.status(ofMessage: message, on: reactor) else {
+      guard case .decided(let outcomes) = try await store.status(of: .message(message), on: reactor) else {
         Issue.record("not decided")
         return
       }
@@ -144,7 +144,7 @@ struct PushStatementsIngestTests {
   private func ingest(
     _ message: UUID, over webhook: Session, whileRecording events: [PushEvent], over recorder: Session,
     on reactor: isolated Reactor
-  ) async throws -> Begun<MessageStatus> {
+  ) async throws -> Begun<EventStatus> {
     try await recorder.beginRecord(events, on: reactor) { .sent($0) }
     let ingested = Begun.begin(on: reactor) {
       try LedgerRow.status(
@@ -155,11 +155,11 @@ struct PushStatementsIngestTests {
     return ingested
   }
 
-  private func ingest(_ message: UUID, in database: TestDatabase) async throws -> MessageStatus {
-    try await withStore(database) { try await $0.ingest(message: message, on: $1) }
+  private func ingest(_ message: UUID, in database: TestDatabase) async throws -> EventStatus {
+    try await withStore(database) { try await $0.ingest(.message(message), on: $1) }
   }
 
-  private func status(_ message: UUID, in database: TestDatabase) async throws -> MessageStatus {
-    try await withStore(database) { try await $0.status(ofMessage: message, on: $1) }
+  private func status(_ message: UUID, in database: TestDatabase) async throws -> EventStatus {
+    try await withStore(database) { try await $0.status(of: .message(message), on: $1) }
   }
 }

@@ -8,6 +8,7 @@ import Testing
 struct PushStatementsTests {
   static let all = [
     PushStatements.claim, PushStatements.record, PushStatements.ingest, PushStatements.outcome, PushStatements.nextDue,
+    PushStatements.ingestEvent,
     PushStatements.lease, PushStatements.lookAtEvent, PushStatements.lookAtDelivery,
     PushStatements.noteEventError, PushStatements.noteDeliveryError, PushStatements.parkExhausted,
     PushStatements.parkRefused, PushStatements.enqueueMissed, PushStatements.releaseExpired,
@@ -60,8 +61,11 @@ struct PushStatementsTests {
     arguments: ["force_custom_plan", "force_generic_plan"])
   func ledgerPlan(_ mode: String) async throws {
     let database = try await Self.large.value
-    for statement in [PushStatements.ingest, PushStatements.outcome] {
-      let plan = try await database.explain(statement, "'\(UUID())'", mode)
+    for (statement, kind) in [
+      (PushStatements.ingest, ""), (PushStatements.ingestEvent, ", 'request_claimed'"),
+      (PushStatements.outcome, ", 'message'"),
+    ] {
+      let plan = try await database.explain(statement, "'\(UUID())'\(kind)", mode)
       #expect(!plan.contains("Seq Scan on push_log"), "\(plan)")
       #expect(plan.contains("push_log_subject_idx"), "\(plan)")
     }
