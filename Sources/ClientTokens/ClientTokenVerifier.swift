@@ -40,7 +40,7 @@ public struct ClientTokenVerifier: ClientVerifier {
     guard token.utf8.count <= Self.bytesMax else { throw .invalid("it is longer than \(Self.bytesMax) bytes") }
     let verified = verified.value(on: reactor)
     let digest = SHA256.hash(data: Data(token.utf8))
-    if let user = verified.user(of: digest, now: clock(), keySetGeneration: keySet?.generation) { return user }
+    if let user = verified.user(of: digest, now: clock(), keySetGeneration: keySet?.use()) { return user }
     let parts = try CompactToken(token)
     let (key, generation) = try await key(for: parts.header)
     guard key.hasSigned(parts) else { throw .invalid("its signature is wrong") }

@@ -35,8 +35,7 @@ struct KeySetState {
   /// Looks for a key. Where the step says so, the fetch counts as begun.
   mutating func look(for name: KeySet.Name, now: UInt64) -> Step {
     if let key = keySet?.keys[name] {
-      let isStale = now - takenAt >= Self.refreshAge
-      return .use(key, generation: generation, refreshes: isStale && begin(now: now))
+      return .use(key, generation: generation, refreshes: refresh(now: now))
     }
     if isFetching { return .wait(begins: false) }
     if begin(now: now) { return .wait(begins: true) }
@@ -48,6 +47,11 @@ struct KeySetState {
     guard let keySet else { return .unavailable }
     guard let key = keySet.keys[name] else { return .unknown }
     return .use(key, generation: generation, refreshes: false)
+  }
+
+  /// Begins a fetch where there is a set that has grown old.
+  mutating func refresh(now: UInt64) -> Bool {
+    hasSet && now - takenAt >= Self.refreshAge && begin(now: now)
   }
 
   /// Begins a fetch unless one runs or has begun a short while ago.

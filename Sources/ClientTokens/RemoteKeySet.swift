@@ -48,8 +48,12 @@ public final class RemoteKeySet: Sendable {
     shared.withLock { $0.state.hasSet ? nil : "no key set has been had yet" + ($0.fault.map { ": \($0)" } ?? "") }
   }
 
-  /// Changes with every change of the set.
-  var generation: Int { shared.withLock { $0.state.generation } }
+  /// The set's generation, which changes with the set. One that has grown old is fetched again behind this.
+  func use() -> Int {
+    let (generation, refreshes) = shared.withLock { ($0.state.generation, $0.state.refresh(now: clock())) }
+    if refreshes { beginFetch() }
+    return generation
+  }
 
   /// Fetches the set ahead of the first request for a key.
   public func warmUp() {

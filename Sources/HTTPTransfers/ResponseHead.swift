@@ -8,6 +8,7 @@ struct ResponseHead {
 
   private(set) var fields = HTTPFields()
   private var byteCount = 0
+
   /// Whether the empty line has come.
   private(set) var isComplete = false
 

@@ -59,6 +59,12 @@ struct IssuerKey {
     }
   }
 
+  /// A header with a key to be used, which nobody should.
+  var bringingItself: String { #"{"alg":"ES256","kid":"\#(kid)","jwk":\#(published())}"# }
+
+  /// A header with an extension that has to be understood.
+  var critical: String { #"{"alg":"ES256","kid":"\#(kid)","crit":["exp"]}"# }
+
   /// The public key as it is published; members can be put into the place of others, and "" takes one out.
   func published(_ changes: [String: String] = [:]) -> String {
     let point = Array(key.publicKey.rawRepresentation)
