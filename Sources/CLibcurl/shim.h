@@ -58,6 +58,9 @@ static inline CURLcode clibcurl_get_long(CURL *easy, CURLINFO info, long *value)
   return curl_easy_getinfo(easy, info, value);
 }
 
+/// The argument is a macro over an enumerator. The file that libcurl was built to read the system's authorities from.
+static inline const char *clibcurl_authorities_file(void) { return curl_version_info(CURLVERSION_NOW)->cainfo; }
+
 /// Variadic.
 static inline CURLMcode clibcurl_multi_set_long(CURLM *multi, CURLMoption option, long value) {
   return curl_multi_setopt(multi, option, value);
