@@ -9,8 +9,12 @@ public enum DecisionReason: String, CaseIterable, Sendable {
   case noTokens = "no_tokens"
   /// Nobody but the sender takes part; said of an event, never of a recipient.
   case noRecipients = "no_recipients"
+  /// The recipient wants no pushes of this kind.
+  case optedOut = "opted_out"
   /// The recipient silenced the conversation or the sender.
   case muted
+  /// The recipient wants to hear of mentions only, and is not mentioned.
+  case notMentioned = "not_mentioned"
   /// It is quiet hours where the recipient is.
   case quietHours = "quiet_hours"
   /// The message is gone.

@@ -19,8 +19,14 @@ public struct RecipientSituation: Equatable, Sendable {
   public var hasLeft: Bool
   /// Since the newest other message of the conversation was touched, if the recipient has read it; nil otherwise.
   public var newestOtherReadAge: Duration?
+  /// Whether the recipient wants no pushes of this kind.
+  public var isOptedOut: Bool
   /// Whether the recipient silenced the conversation or its sender.
   public var isMuted: Bool
+  /// Whether the recipient wants to hear of this conversation only when mentioned.
+  public var wantsMentionsOnly: Bool
+  /// Whether the message mentions the recipient; known only of those who want mentions only.
+  public var isMentioned: Bool
   /// Until the recipient's quiet hours end; nil outside them.
   public var quietHoursRemaining: Duration?
   /// What the recipient wants of pushes that fall into quiet hours.
@@ -38,7 +44,10 @@ public struct RecipientSituation: Equatable, Sendable {
     sawAfterMessage: Bool = false,
     hasLeft: Bool = false,
     newestOtherReadAge: Duration? = nil,
+    isOptedOut: Bool = false,
     isMuted: Bool = false,
+    wantsMentionsOnly: Bool = false,
+    isMentioned: Bool = false,
     quietHoursRemaining: Duration? = nil,
     quietHoursPolicy: QuietHoursPolicy = .hold,
     deviceCount: Int = 1
@@ -51,7 +60,10 @@ public struct RecipientSituation: Equatable, Sendable {
     self.sawAfterMessage = sawAfterMessage
     self.hasLeft = hasLeft
     self.newestOtherReadAge = newestOtherReadAge
+    self.isOptedOut = isOptedOut
     self.isMuted = isMuted
+    self.wantsMentionsOnly = wantsMentionsOnly
+    self.isMentioned = isMentioned
     self.quietHoursRemaining = quietHoursRemaining
     self.quietHoursPolicy = quietHoursPolicy
     self.deviceCount = deviceCount

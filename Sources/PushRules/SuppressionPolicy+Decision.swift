@@ -10,12 +10,16 @@ extension SuppressionPolicy {
   ///    the two.
   /// 3. **expired**: before everything that could hold, so that nothing waits for a push that will not be sent.
   /// 4. **user_viewing**, seen since it arrived: also certain. Leaving afterwards does not undo having seen it.
-  /// 5. **muted**: a wish that holds at all times, so it comes before quiet hours, which only postpone.
-  /// 6. **no_tokens**: waiting would not bring a device. After *muted*, so that the log names the recipient's own
+  /// 5. **opted_out**: the recipient's wishes that hold at all times come before quiet hours, which only postpone, and
+  ///    of them the widest first: it concerns all pushes of a kind.
+  /// 6. **muted**: concerns all of one conversation, so that a mention does not break it.
+  /// 7. **not_mentioned**: concerns the messages of one conversation that do not mention the recipient.
+  /// 8. **no_tokens**: waiting would not bring a device. After the wishes, so that the log names the recipient's own
   ///    choice.
-  /// 7. **quiet_hours**: before presence, because a hold for presence would end within them and have to be asked again.
-  /// 8. **user_viewing**, seen lately: only probable, therefore held and never dropped.
-  /// 9. Otherwise **send**: when presence is unknown the push goes out, as a lost message is worse than a needless one.
+  /// 9. **quiet_hours**: before presence, because a hold for presence would end within them and have to be asked again.
+  ///    A mention does not break them either.
+  /// 10. **user_viewing**, seen lately: only probable, therefore held and never dropped.
+  /// 11. Otherwise **send**: when presence is unknown the push goes out, as a lost message is worse than a needless one.
   public func decision(for situation: RecipientSituation) -> PushDecision {
     if let reason = finalReason(for: situation) { return .skip(reason: reason) }
     if let decision = quietHoursDecision(for: situation) { return decision }
@@ -29,8 +33,16 @@ extension SuppressionPolicy {
     if situation.hasRead { return .alreadyRead }
     if situation.messageAge - situation.heldFor > timeToLive { return .expired }
     if sawItArrive(situation) { return .userViewing }
-    if situation.isMuted { return .muted }
+    if let reason = unwantedReason(for: situation) { return reason }
     if situation.deviceCount <= 0 { return .noTokens }
+    return nil
+  }
+
+  /// What the recipient does not want at any time, the widest wish first.
+  private func unwantedReason(for situation: RecipientSituation) -> DecisionReason? {
+    if situation.isOptedOut { return .optedOut }
+    if situation.isMuted { return .muted }
+    if situation.wantsMentionsOnly, !situation.isMentioned { return .notMentioned }
     return nil
   }
 

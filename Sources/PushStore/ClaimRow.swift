@@ -10,6 +10,7 @@ struct ClaimRow {
     case userID, isParticipant, hasRead, lastSeenAge, sawAfterMessage, hasLeft, priorReadAge, badge
     case deviceTokens, environments, apps, acceptedDevices, heldMicroseconds, retries, isWaiting
     case title, surfaceKind, readMessageIDs, hasReadMore
+    case isOptedOut, isMuted, wantsMentionsOnly, isMentioned, quietHoursRemaining, quietHoursPolicy
   }
 
   private let row: PostgresRow
@@ -80,6 +81,7 @@ struct ClaimRow {
     let conversationID: UUID? = try read(.conversationID)
     let enqueuedAt: Int64 = try read(.enqueuedAt)
     let claimedAt: Int64 = try read(.claimedAt)
+    let wish: String? = try read(.quietHoursPolicy)
     return RecipientSituation(
       messageAge: .microseconds(claimedAt - enqueuedAt),
       heldFor: .microseconds(try read(.heldMicroseconds) as Int64),
@@ -89,6 +91,12 @@ struct ClaimRow {
       sawAfterMessage: try read(.sawAfterMessage),
       hasLeft: try read(.hasLeft),
       newestOtherReadAge: try duration(.priorReadAge),
+      isOptedOut: try read(.isOptedOut),
+      isMuted: try read(.isMuted),
+      wantsMentionsOnly: try read(.wantsMentionsOnly),
+      isMentioned: try read(.isMentioned),
+      quietHoursRemaining: try duration(.quietHoursRemaining),
+      quietHoursPolicy: wish.flatMap(QuietHoursPolicy.init) ?? .hold,
       deviceCount: deviceCount)
   }
 

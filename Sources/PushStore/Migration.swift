@@ -30,5 +30,6 @@ public struct Migration: Sendable {
     Migration("0009_presence", PackageResources._009_presence_sql),
     Migration("0010_devices", PackageResources._010_devices_sql),
     Migration("0011_kinds", PackageResources._011_kinds_sql),
+    Migration("0012_preferences", PackageResources._012_preferences_sql),
   ]
 }

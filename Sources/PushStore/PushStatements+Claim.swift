@@ -93,7 +93,14 @@ extension PushStatements {
         m.title,
         m.surface_kind,
         m.read_message_ids,
-        m.has_read_more
+        m.has_read_more,
+        coalesce(f.is_opted_out, false) as is_opted_out,
+        coalesce(f.is_muted, false) as is_muted,
+        coalesce(f.mentions_only, false) as mentions_only,
+        case when f.mentions_only then coalesce(tacet.is_mentioned(w.subject_id, s.user_id), false) else false end
+          as is_mentioned,
+        (extract(epoch from f.quiet_hours_remaining) * 1000000)::bigint as quiet_hours_remaining,
+        f.quiet_hours_policy
       from work w
       cross join clock o
       \(context(of: "w"))
@@ -116,6 +123,8 @@ extension PushStatements {
         where d.device_token is not null
           and (m.reading_device is null or lower(d.device_token) <> lower(m.reading_device))
       ) t on s.user_id is not null
+      left join lateral tacet.recipient_preferences(s.user_id, w.kind, m.conversation_id, o.moment) f
+        on s.user_id is not null and w.kind <> 'read_sync'
     )
     select *
     from situations o

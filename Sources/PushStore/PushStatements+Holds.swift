@@ -7,6 +7,10 @@ extension PushStatements {
   /// that transaction before it commits; between the two a reason to look again can fall. So every new hold is held
   /// against the facts once more, a moment after its record.
   ///
+  /// That somebody has left ends a hold for presence alone: quiet hours last all the same, and the hold that they bring
+  /// anew would be released again at every review. New preferences end any hold. They count for some seconds longer than
+  /// they are new, because `changed_at` lies before their commit; meanwhile the hold may be reviewed again a few times.
+  ///
   /// `$1`–`$3`: subjects, kinds and users, in columns of equal length. Answers the number of holds released.
   static let reviewHolds = PostgresStatement(
     "review_holds",
@@ -28,8 +32,16 @@ extension PushStatements {
           and (
             s.user_id is null
             or s.user_id = any (m.read_by)
-            or s.left_at >= \(signOfPresence)
+            or s.left_at >= \(signOfPresence) and exists (
+              select
+              from public.push_log l
+              where l.subject_id = x.subject_id and l.user_id = x.user_id and l.push_type = x.kind
+                and l.reason = 'user_viewing')
             or s.last_seen > greatest(m.created_at, x.enqueued_at) and s.last_seen <= now()
+            or exists (
+              select
+              from tacet.preferences p
+              where p.user_id = x.user_id and p.changed_at > x.since - interval '5 seconds')
           )
         for update of x skip locked
       ) x

@@ -29,7 +29,9 @@ struct GateTests {
       (RecipientSituation(hasRead: true), "already_read"),
       (RecipientSituation(messageAge: .seconds(3600) + .microseconds(1)), "expired"),
       (RecipientSituation(lastSeenAge: .seconds(1), sawAfterMessage: true), "user_viewing"),
+      (RecipientSituation(isOptedOut: true), "opted_out"),
       (RecipientSituation(isMuted: true), "muted"),
+      (RecipientSituation(wantsMentionsOnly: true), "not_mentioned"),
       (RecipientSituation(deviceCount: 0), "no_tokens"),
       (RecipientSituation(quietHoursRemaining: .seconds(9), quietHoursPolicy: .drop), "quiet_hours"),
     ])

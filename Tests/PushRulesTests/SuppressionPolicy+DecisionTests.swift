@@ -110,6 +110,32 @@ struct SuppressionDecisionTests {
     #expect(policy.decision(for: situation) == expected)
   }
 
+  @Test(
+    "what the recipient does not want at any time is skipped; with a mention only what was wanted with one is sent",
+    arguments: [
+      (true, false, false, false, PushDecision.skip(reason: .optedOut)),
+      (true, true, true, true, .skip(reason: .optedOut)),
+      (false, true, false, false, .skip(reason: .muted)),
+      (false, true, true, true, .skip(reason: .muted)),
+      (false, false, true, false, .skip(reason: .notMentioned)),
+      (false, false, true, true, .send),
+      (false, false, false, false, .send),
+      (false, false, false, true, .send),
+    ])
+  func wishes(isOptedOut: Bool, isMuted: Bool, mentionsOnly: Bool, isMentioned: Bool, expected: PushDecision) {
+    let situation = RecipientSituation(
+      isOptedOut: isOptedOut, isMuted: isMuted, wantsMentionsOnly: mentionsOnly, isMentioned: isMentioned)
+    #expect(policy.decision(for: situation) == expected)
+  }
+
+  @Test("a mention does not break quiet hours", arguments: QuietHoursPolicy.allCases)
+  func mentionInQuietHours(wish: QuietHoursPolicy) {
+    let situation = RecipientSituation(
+      wantsMentionsOnly: true, isMentioned: true, quietHoursRemaining: microsecond, quietHoursPolicy: wish)
+    let hold = PushDecision.hold(for: microsecond, reason: .quietHours)
+    #expect(policy.decision(for: situation) == (wish == .hold ? hold : .skip(reason: .quietHours)))
+  }
+
   @Test("without a device nothing is sent")
   func noDevices() {
     #expect(policy.decision(for: RecipientSituation(deviceCount: 0)) == .skip(reason: .noTokens))
@@ -123,12 +149,15 @@ struct SuppressionPrecedenceTests {
   func order() {
     var situation = RecipientSituation(
       messageAge: .seconds(9999), isDeleted: true, hasRead: true, lastSeenAge: .seconds(10), sawAfterMessage: true,
-      newestOtherReadAge: .seconds(30), isMuted: true, quietHoursRemaining: .seconds(500), deviceCount: 0)
+      newestOtherReadAge: .seconds(30), isOptedOut: true, isMuted: true, wantsMentionsOnly: true,
+      quietHoursRemaining: .seconds(500), deviceCount: 0)
     expect(.skip(reason: .deleted), then: { $0.isDeleted = false }, in: &situation)
     expect(.skip(reason: .alreadyRead), then: { $0.hasRead = false }, in: &situation)
     expect(.skip(reason: .expired), then: { $0.messageAge = .seconds(5) }, in: &situation)
     expect(.skip(reason: .userViewing), then: { $0.sawAfterMessage = false }, in: &situation)
+    expect(.skip(reason: .optedOut), then: { $0.isOptedOut = false }, in: &situation)
     expect(.skip(reason: .muted), then: { $0.isMuted = false }, in: &situation)
+    expect(.skip(reason: .notMentioned), then: { $0.isMentioned = true }, in: &situation)
     expect(.skip(reason: .noTokens), then: { $0.deviceCount = 2 }, in: &situation)
     expect(.hold(for: .seconds(500), reason: .quietHours), then: { $0.quietHoursRemaining = nil }, in: &situation)
     expect(.hold(for: .seconds(50), reason: .userViewing), then: { $0.lastSeenAge = nil }, in: &situation)

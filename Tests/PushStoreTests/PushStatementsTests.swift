@@ -19,6 +19,7 @@ struct PushStatementsTests {
     PushStatements.registerDevice, PushStatements.removeDevice,
     PushStatements.pruneSurfaceViews, PushStatements.pruneReadSyncs, PushStatements.noteViews,
     PushStatements.readConversation, PushStatements.noteOpened,
+    PushStatements.preferences, PushStatements.putPreferences,
   ]
 
   @Test("every statement can be prepared on the migrated database, and none shares a name")
@@ -47,10 +48,13 @@ struct PushStatementsTests {
     let database = try await Self.large.value
     let plan = try await database.explain(
       PushStatements.claim, "20, 20, 60000000, 250, 6, '{production}', '{20}'", mode)
-    for table in ["push_log", "messages", "conversation_participants", "push_tokens", "profiles"] {
+    for table in [
+      "push_log", "messages", "conversation_participants", "push_tokens", "profiles", "preferences x",
+      "conversation_preferences x",
+    ] {
       #expect(!plan.contains("Seq Scan on \(table)"), "\(plan)")
     }
-    for function in ["message_context", "seen_by", "device_tokens"] {
+    for function in ["message_context", "seen_by", "device_tokens", "recipient_preferences"] {
       #expect(!plan.contains("Function Scan on \(function)"), "the planner could not look into \(function)")
     }
     #expect(plan.contains("push_log_subject_idx"), "\(plan)")

@@ -1,0 +1,94 @@
+import FoundationEssentials
+import Postgres
+import PushRules
+import PushStore
+import Reactors
+import Testing
+
+@testable import PushPipeline
+
+@Suite("Quiet hours in the pipeline", .serialized)
+struct QuietHoursPipelineTests {
+  /// A message lives for less time than it is held here.
+  private static let shortLife: @Sendable (inout PipelineConfiguration) -> Void = {
+    withoutPolls(&$0)
+    $0.policy = SuppressionPolicy(window: .seconds(2), timeToLive: .seconds(3))
+  }
+
+  @Test("a message in quiet hours is held until exactly their end, is sent then by itself, and has not expired")
+  func held() async throws {
+    try await PipelineRig.run(configure: Self.shortLife) { rig, reactor in
+      let chat = try await Chat(in: rig, on: reactor)
+      rig.start(on: reactor)
+      try await Self.quiet(chat, end: "5 s", in: rig, on: reactor)
+      let id = try await chat.post(waking: .webhook, on: reactor)
+      let first = try await rig.outcomes(of: id, on: reactor)
+      #expect(first.map(\.reason) == ["quiet_hours"])
+      let isExact = """
+        select held_until = date_trunc('day', held_until at time zone 'UTC') at time zone 'UTC' + quiet_end
+        from public.push_log, tacet.preferences
+        """
+      #expect(try await rig.value(isExact, as: Bool.self, on: reactor))
+      let last = try await rig.outcomes(of: id, on: reactor) { $0.first?.decision != .held }
+      #expect(last.map(\.decision) == [.sent])
+      #expect(try await rig.value("select attempts::int4 from public.push_log", as: Int32.self, on: reactor) == 2)
+      try await rig.nothingLeft(on: reactor)
+    }
+  }
+
+  @Test("a hold for presence that ends in quiet hours is held on for them; both count as held")
+  func presenceThenQuiet() async throws {
+    try await PipelineRig.run(configure: Self.shortLife) { rig, reactor in
+      let chat = try await Chat(in: rig, on: reactor)
+      rig.start(on: reactor)
+      try await chat.see(on: reactor)
+      let id = try await chat.post(waking: .webhook, on: reactor)
+      #expect(try await rig.outcomes(of: id, on: reactor).map(\.reason) == ["user_viewing"])
+      try await Self.quiet(chat, end: "5 s", in: rig, on: reactor)
+      let second = try await rig.outcomes(of: id, on: reactor) { $0.first?.reason != "user_viewing" }
+      #expect(second.map(\.reason) == ["quiet_hours"])
+      let last = try await rig.outcomes(of: id, on: reactor) { $0.first?.decision != .held }
+      #expect(last.map(\.decision) == [.sent])
+      #expect(rig.channel.sent.count == 1)
+    }
+  }
+
+  @Test("somebody who left before quiet hours is decided about once, and once more for each later look")
+  func noLoop() async throws {
+    try await PipelineRig.run(
+      configure: {
+        withoutPolls(&$0)
+        $0.holdReviewWait = .milliseconds(5)
+      }
+    ) { rig, reactor in
+      let chat = try await Chat(in: rig, on: reactor)
+      rig.start(on: reactor)
+      try await chat.see(ago: "10 min", on: reactor)
+      try await rig.execute("update public.conversation_participants set left_at = now()", on: reactor)
+      try await Self.quiet(chat, end: "1 h", in: rig, on: reactor)
+      let id = try await chat.post(waking: .webhook, on: reactor)
+      #expect(try await rig.outcomes(of: id, on: reactor).map(\.reason) == ["quiet_hours"])
+      // A review that released the hold would come every few milliseconds; that nothing comes has no signal.
+      await reactor.sleep(for: .milliseconds(300))
+      let attempts = "select attempts::int4 from public.push_log"
+      #expect(try await rig.value(attempts, as: Int32.self, on: reactor) == 1)
+      try await chat.see(ago: "9 min", on: reactor)
+      rig.pipeline.wake(.due, on: reactor)
+      await reactor.sleep(for: .milliseconds(300))
+      #expect(try await rig.value(attempts, as: Int32.self, on: reactor) == 2)
+    }
+  }
+
+  /// Quiet hours in UTC that began an hour ago.
+  private static func quiet(
+    _ chat: Chat, end: String, in rig: PipelineRig, on reactor: isolated Reactor
+  ) async throws {
+    let now = "(clock_timestamp() at time zone 'UTC')"
+    try await rig.execute(
+      """
+      insert into tacet.preferences (changed_at, user_id, quiet_start, quiet_end, quiet_zone, quiet_policy) values (
+        now() - interval '1 d', '\(chat.recipients[0])', (\(now) - interval '1 h')::time,
+        (\(now) + interval '\(end)')::time, 'UTC', 'hold')
+      """, on: reactor)
+  }
+}
