@@ -66,16 +66,7 @@ extension IngestAnswer.Recipient {
     userID = outcome.userID.uuidString.lowercased()
     decision = outcome.decision.rawValue
     reason = outcome.reason
-    until = outcome.heldUntil.map(Self.timestamp)
+    until = outcome.heldUntil.map { Timestamp(microseconds: $0).text }
     devices = outcome.devicesAccepted > 0 ? outcome.devicesAccepted : nil
-  }
-
-  /// RFC 3339 in UTC with milliseconds. Whole seconds are formatted and the rest is put behind them, because a date
-  /// counts in binary fractions and would print many a millisecond as the one before.
-  private static func timestamp(_ microseconds: Int64) -> String {
-    let (seconds, rest) = microseconds.quotientAndRemainder(dividingBy: 1_000_000)
-    let date = Date(timeIntervalSince1970: Double(seconds)).formatted(Date.ISO8601FormatStyle())
-    let milliseconds = String(1000 + rest / 1000).dropFirst()
-    return "\(date.dropLast()).\(milliseconds)Z"
   }
 }

@@ -33,6 +33,7 @@ public enum PushRoutes {
     DeviceRoutes.add(to: &group, services, devicesMax: devicesPerUserMax)
     PresenceRoutes.add(to: &group, services)
     ReadRoutes.add(to: &group, services)
+    PreferenceRoutes.add(to: &group, services)
     return group.routes
   }
 

@@ -57,7 +57,7 @@ enum PlainClient {
       var address = sockaddr_in()
       address.sin_family = sa_family_t(AF_INET)
       address.sin_port = port.bigEndian
-      address.sin_addr.s_addr = UInt32(INADDR_LOOPBACK).bigEndian
+      guard inet_pton(AF_INET, "127.0.0.1", &address.sin_addr) == 1 else { throw TestFailure("no address") }
       let isConnected = withUnsafeBytes(of: &address) { bytes in
         connect(descriptor, bytes.assumingMemoryBound(to: sockaddr.self).baseAddress, socklen_t(bytes.count)) == 0
       }

@@ -27,16 +27,19 @@ struct SharedPhone: Sendable {
     #expect(try await rig.ask("DELETE", "/v1/devices/\(token)", as: user).status == 204)
   }
 
-  /// Writes to a user in a conversation of its own, which the user may be looking at, and waits for a decision.
-  func write(to user: String, isLooking: Bool = false) async throws -> UUID {
-    let (message, conversation) = (UUID(), UUID())
+  /// Writes to a user in a conversation, which the user may be looking at, and waits for a decision.
+  func write(
+    to user: String, in conversation: UUID = UUID(), isLooking: Bool = false, _ text: String = "Hello"
+  ) async throws -> UUID {
+    let message = UUID()
     try await rig.psql(
       """
-      insert into public.conversations (id) values ('\(conversation)');
+      insert into public.conversations (id) values ('\(conversation)') on conflict do nothing;
       insert into public.conversation_participants (conversation_id, user_id, last_seen)
-        values ('\(conversation)', '\(sender)', null), ('\(conversation)', '\(user)', \(isLooking ? "now()" : "null"));
+        values ('\(conversation)', '\(sender)', null), ('\(conversation)', '\(user)', \(isLooking ? "now()" : "null"))
+        on conflict do nothing;
       insert into public.messages (id, conversation_id, from_id, text)
-        values ('\(message)', '\(conversation)', '\(sender)', 'Hello')
+        values ('\(message)', '\(conversation)', '\(sender)', '\(text)')
       """)
     #expect(try await rig.webhook(#"{"message_id":"\#(message)"}"#).status == 200)
     return message
