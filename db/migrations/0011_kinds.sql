@@ -26,16 +26,6 @@ create table if not exists tacet.kinds (
   placeholders name[] not null
 );
 
--- When each user last looked at a surface, and when their client said that it left.
-create table if not exists tacet.surface_views (
-  last_seen timestamptz,
-  left_at timestamptz,
-  user_id uuid not null,
-  surface_id uuid not null,
-  surface_kind text not null,
-  primary key (user_id, surface_kind, surface_id)
-) with (fillfactor = 50);
-
 -- kind: of the events that could not be written to the inbox.
 alter table tacet.trigger_failures add column if not exists kind text not null default 'message';
 
