@@ -60,7 +60,7 @@ struct PresenceWriterTests {
     }
   }
 
-  @Test("over a thousand users and surfaces take another statement")
+  @Test("what is more than a statement takes goes into another")
   func large() async throws {
     try await PipelineRig.run { rig, reactor in
       let writer = PresenceWriter(store: rig.store)
