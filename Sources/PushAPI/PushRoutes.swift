@@ -34,6 +34,7 @@ public enum PushRoutes {
     PresenceRoutes.add(to: &group, services)
     ReadRoutes.add(to: &group, services)
     PreferenceRoutes.add(to: &group, services)
+    PushSubmissionRoute.add(to: &group, services, wait: webhookWait)
     return group.routes
   }
 

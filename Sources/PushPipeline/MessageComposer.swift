@@ -11,12 +11,14 @@ struct MessageComposer: Sendable {
   /// Where an app finds the id of the ledger's row, by which it reports that the push was opened.
   private static let logIDName: StaticString = "push_log_id"
 
+  /// The bytes that APNs leaves for an alert beside that id.
+  static let alertBytesMax = PushType.alert.bodyBytesMax - PreparedAlert.bytes(ofIdentifierNamed: logIDName)
+
   /// The text of an event, escaped and fitted once; nil when the event has nothing to say, because it was deleted.
   /// - Throws: ``PushRequestError`` when no text at all would fit, which the bounds on titles rule out.
   func alert(for event: PushEvent) throws(PushRequestError) -> PreparedAlert? {
     guard let payload = try payload(for: event) else { return nil }
-    let bytesMax = PushType.alert.bodyBytesMax - PreparedAlert.bytes(ofIdentifierNamed: Self.logIDName)
-    return PreparedAlert(try payload.fitted(to: bytesMax).payload, identifierName: Self.logIDName)
+    return PreparedAlert(try payload.fitted(to: Self.alertBytesMax).payload, identifierName: Self.logIDName)
   }
 
   private func payload(for event: PushEvent) throws(PushRequestError) -> AlertPayload? {
@@ -43,18 +45,24 @@ struct MessageComposer: Sendable {
   }
 
   private func payload(for notice: EventNotice, of event: PushEvent) throws(PushRequestError) -> AlertPayload {
+    guard let surface = notice.surface else {
+      guard let content = try? ServicePushContent(notice, kind: event.subject.kind) else {
+        throw PushRequestError(.payloadEmpty, "the data is no JSON object")
+      }
+      return try content.payload(of: event.subject.id, badge: event.recipients.map(\.badge).max())
+    }
     let preview = NoticePreview(title: notice.title, body: notice.body)
     return try AlertPayload(
       title: .verbatim(preview.title),
       body: .verbatim(preview.body),
       badge: event.recipients.map(\.badge).max(),
       sound: .default,
-      threadIdentifier: notice.surface.id.lowercased,
+      threadIdentifier: surface.id.lowercased,
       custom: [
         "type": .string(event.subject.kind),
         "subject_id": .string(event.subject.id.lowercased),
-        "surface_kind": .string(notice.surface.kind),
-        "surface_id": .string(notice.surface.id.lowercased),
+        "surface_kind": .string(surface.kind),
+        "surface_id": .string(surface.id.lowercased),
       ])
   }
 
@@ -74,7 +82,7 @@ struct MessageComposer: Sendable {
       identifier: PushIdentifier(
         eventKind: event.subject.kind, event: event.subject.id.lowercased, recipient: recipient.userID.lowercased,
         deviceToken: token),
-      collapseIdentifier: try CollapseIdentifier(event.subject.id.lowercased))
+      collapseIdentifier: try CollapseIdentifier(event.notice?.collapseID ?? event.subject.id.lowercased))
     return try PushRequest(head: head, body: body(alert, for: recipient, of: event))
   }
 }

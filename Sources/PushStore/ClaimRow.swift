@@ -11,6 +11,7 @@ struct ClaimRow {
     case deviceTokens, environments, apps, acceptedDevices, heldMicroseconds, retries, isWaiting
     case title, surfaceKind, readMessageIDs, hasReadMore
     case isOptedOut, isMuted, wantsMentionsOnly, isMentioned, quietHoursRemaining, quietHoursPolicy
+    case data, collapseID
   }
 
   private let row: PostgresRow
@@ -45,16 +46,19 @@ struct ClaimRow {
   }
 
   private func message() throws(PostgresError) -> MessageContent? {
-    let surfaceKind: String? = try read(.surfaceKind)
-    guard surfaceKind == nil, let conversationID: UUID = try read(.conversationID) else { return nil }
+    let title: String? = try read(.title)
+    guard title == nil, let conversationID: UUID = try read(.conversationID) else { return nil }
     let text: String? = try read(.body)
     return MessageContent(conversationID: conversationID, senderName: try read(.senderName), text: text ?? "")
   }
 
   private func notice() throws(PostgresError) -> EventNotice? {
-    guard let kind: String = try read(.surfaceKind), let id: UUID = try read(.conversationID) else { return nil }
+    guard let title: String = try read(.title), let id: UUID = try read(.conversationID) else { return nil }
     let body: String? = try read(.body)
-    return EventNotice(title: try read(.title), body: body ?? "", surface: PushSurface(kind: kind, id: id))
+    let surfaceKind: String? = try read(.surfaceKind)
+    return EventNotice(
+      title: title, body: body ?? "", surface: surfaceKind.map { PushSurface(kind: $0, id: id) },
+      data: try read(.data), collapseID: try read(.collapseID))
   }
 
   private func readSync() throws(PostgresError) -> ReadSync? {

@@ -31,5 +31,6 @@ public struct Migration: Sendable {
     Migration("0010_devices", PackageResources._010_devices_sql),
     Migration("0011_kinds", PackageResources._011_kinds_sql),
     Migration("0012_preferences", PackageResources._012_preferences_sql),
+    Migration("0013_pushes", PackageResources._013_pushes_sql),
   ]
 }

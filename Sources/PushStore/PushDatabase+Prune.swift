@@ -13,6 +13,8 @@ public enum PrunedTable: String, CaseIterable, Sendable {
   case surfaceViews
   /// `tacet.read_syncs`.
   case readSyncs
+  /// `tacet.pushes`.
+  case pushes
 }
 
 extension PushDatabase {
@@ -39,6 +41,7 @@ extension PrunedTable {
     case .triggerFailures: PushStatements.pruneTriggerFailures
     case .surfaceViews: PushStatements.pruneSurfaceViews
     case .readSyncs: PushStatements.pruneReadSyncs
+    case .pushes: PushStatements.prunePushes
     }
   }
 }

@@ -74,8 +74,11 @@ public struct PushEvent: Equatable, Sendable {
   /// Whether only a part of the recipients was claimed; the others come with a later claim.
   public internal(set) var hasMore = false
 
+  /// What the ledger keeps of its words: those of a push that a server asked for, never the host's.
+  var content: String? { notice.flatMap { $0.surface == nil ? "\($0.title)\n\($0.body)" : nil } }
+
   /// The conversation or surface that its recipients may be looking at; nil when the event is gone.
-  public var surfaceID: UUID? { message?.conversationID ?? notice?.surface.id }
+  public var surfaceID: UUID? { message?.conversationID ?? notice?.surface?.id }
 }
 
 /// What the composer needs of a message.
@@ -98,8 +101,14 @@ public struct EventNotice: Equatable, Sendable {
   /// The text, at most 4096 characters; may be empty.
   public let body: String
 
-  /// What its recipients may be looking at.
-  public let surface: PushSurface
+  /// What its recipients may be looking at; nil for a push that a server asked for, whose words are ours to keep.
+  public let surface: PushSurface?
+
+  /// The app's own data as a JSON object; nil for none.
+  public var data: String?
+
+  /// By what it replaces others on the screen; nil for by nothing but itself.
+  public var collapseID: String?
 }
 
 /// Something that users look at in the app.

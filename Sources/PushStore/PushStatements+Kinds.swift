@@ -4,7 +4,7 @@
 // without the others. The conditions keep the arms apart from the query around them, and functions of the host contract
 // are still planned into theirs.
 extension PushStatements {
-  /// Joins `m`, what is known of the subject of `row`: of a message, or by the words of a watched kind. No row when it is
+  /// Joins `m`, what is known of the subject of `row`: of a message, of an event of a watched kind, or of a push that a server asked for. No row when it is
   /// gone.
   /// - Parameter row: an alias whose table has `subject_id` and `kind`.
   static func context(of row: String) -> String {
@@ -12,20 +12,27 @@ extension PushStatements {
     left join lateral (
       select
         c.conversation_id, c.sender_id, c.sender_name, c.body, c.created_at, c.read_by, c.prior_read_by,
-        c.prior_touched_at, null::text as title, null::text as surface_kind, null::uuid as reader_id,
-        null::uuid[] as read_message_ids, false as has_read_more, null::text as reading_device
+        c.prior_touched_at, null::text as title, null::text as surface_kind, null::text as data,
+        null::text as collapse_id, null::uuid as reader_id, null::uuid[] as read_message_ids, false as has_read_more,
+        null::text as reading_device
       from tacet.message_context(\(row).subject_id) c
       where \(row).kind = 'message'
       union all
       select
-        c.conversation_id, c.sender_id, c.sender_name, c.body, null, null, null, null, c.title, c.surface_kind,
+        c.conversation_id, c.sender_id, c.sender_name, c.body, null, null, null, null, c.title, c.surface_kind, null, null,
         null, null, false, null
       from tacet.watched_context(\(row).kind, \(row).subject_id) c
       where \(row).kind not in ('message', 'read_sync')
       union all
       select
-        c.conversation_id, null, null, null, null, null, null, null, null, null, c.user_id, c.message_ids, c.has_more,
-        c.device_token
+        p.id, null, null, p.body, null, null, null, null, p.title, null, p.data::text, p.collapse_id, null, null, false,
+        null
+      from tacet.pushes p
+      where \(row).kind not in ('message', 'read_sync') and p.id = \(row).subject_id and p.kind = \(row).kind
+      union all
+      select
+        c.conversation_id, null, null, null, null, null, null, null, null, null, null, null, c.user_id, c.message_ids,
+        c.has_more, c.device_token
       from tacet.read_syncs c
       where \(row).kind = 'read_sync' and c.id = \(row).subject_id
     ) m on true
@@ -43,7 +50,11 @@ extension PushStatements {
       union all
       select c.user_id, c.last_seen, c.left_at
       from tacet.watched_by(\(row).kind, \(row).subject_id, m.conversation_id) c
-      where \(row).kind not in ('message', 'read_sync')
+      where \(row).kind not in ('message', 'read_sync') and m.surface_kind is not null
+      union all
+      select p.user_id, null, null
+      from tacet.pushes p
+      where \(row).kind not in ('message', 'read_sync') and p.id = \(row).subject_id and p.kind = \(row).kind
       union all
       select m.reader_id, null, null
       where m.reader_id is not null

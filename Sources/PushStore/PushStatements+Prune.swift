@@ -111,4 +111,24 @@ extension PushStatements {
     select count(*) from pruned
     """,
     [.int8])
+
+  /// Pushes that servers asked for, and with them what makes a repeated request known.
+  static let prunePushes = PostgresStatement(
+    "prune_pushes",
+    """
+    with pruned as (
+      delete from tacet.pushes
+      where ctid = any (array(
+        select p.ctid
+        from tacet.pushes p
+        where p.created_at < now() - $1::bigint * interval '1 microsecond'
+        order by p.created_at
+        limit 1000
+        for update skip locked
+      ))
+      returning 1
+    )
+    select count(*) from pruned
+    """,
+    [.int8])
 }

@@ -3,7 +3,7 @@ internal import Postgres
 extension PushStatements {
   /// Records a batch of outcomes, queues what remains, and takes finished events from the inbox: one transaction.
   ///
-  /// `$1`–`$21` and `$34` are columns of equal length, one row per recipient; `$22`–`$25` one row per event; `$26`–`$28` one row
+  /// `$1`–`$21`, `$34` and `$35` are columns of equal length, one row per recipient; `$22`–`$25` one row per event; `$26`–`$28` one row
   /// per device token that APNs has declared dead; `$29`–`$33` one per token that works in another environment than its
   /// registration says. No recipient and no event may appear twice.
   ///
@@ -33,11 +33,11 @@ extension PushStatements {
       from unnest(
         $1::uuid[], $2::text[], $3::uuid[], $4::text[], $5::text[], $6::bigint[], $7::bigint[], $8::bigint[],
         $9::bigint[], $10::bigint[], $11::bigint[], $12::bigint[], $13::bigint[], $14::text[], $15::text[],
-        $16::text[], $17::boolean[], $18::uuid[], $19::bigint[], $20::text[], $21::bigint[], $34::uuid[]
+        $16::text[], $17::boolean[], $18::uuid[], $19::bigint[], $20::text[], $21::bigint[], $34::uuid[], $35::text[]
       ) as o (
         subject_id, kind, user_id, decision, reason, enqueued_us, claimed_us, woken_us,
         decided_us, accepted_us, devices_accepted, attempts, due_us, state, accepted_devices, woken_by, is_delivery,
-        conversation_id, held_us, lane, retries, log_id
+        conversation_id, held_us, lane, retries, log_id, content
       )
     ), events as materialized (
       select e.subject_id, e.kind, e.has_more
@@ -69,7 +69,7 @@ extension PushStatements {
     ), logged as (
       insert into public.push_log as l (
         id, subject_id, push_type, user_id, decision, reason, enqueued_at, claimed_at, held_until, sent_at,
-        woken_microseconds, decided_microseconds, accepted_microseconds, devices_accepted, attempts, woken_by
+        woken_microseconds, decided_microseconds, accepted_microseconds, devices_accepted, attempts, woken_by, content
       )
       select
         o.log_id, o.subject_id, o.kind, o.user_id, o.decision, o.reason, o.enqueued_at, o.claimed_at,
@@ -77,7 +77,7 @@ extension PushStatements {
         case when o.decision = 'sent' then o.claimed_at + o.accepted_us * interval '1 microsecond' end,
         least(o.woken_us, 2147483647), least(o.decided_us, 2147483647),
         case when o.accepted_us is not null then least(o.accepted_us, 2147483647) end,
-        least(o.devices_accepted, 32767), least(o.attempts, 32767), o.woken_by
+        least(o.devices_accepted, 32767), least(o.attempts, 32767), o.woken_by, o.content
       from outcomes o
       where o.is_owned or o.decision = 'sent'
       order by o.subject_id, o.user_id, o.kind
@@ -168,7 +168,7 @@ extension PushStatements {
 
   private static let recordParameterTypes: [PostgresType] =
     recordOutcomeTypes + recordEventTypes + recordTokenTypes
-    + [.array(of: .uuid)]
+    + [.array(of: .uuid), .array(of: .text)]
 
   private static let recordOutcomeTypes: [PostgresType] =
     [.uuid, .text, .uuid, .text, .text].map { .array(of: $0) }

@@ -25,6 +25,7 @@ struct RecordColumns {
   private var lanes: [String?] = []
   private var retries: [Int64] = []
   private var logIDs: [UUID] = []
+  private var contents: [String?] = []
 
   private var eventIDs: [UUID] = []
   private var eventKinds: [String] = []
@@ -56,7 +57,7 @@ struct RecordColumns {
       subjectIDs, kinds, userIDs, decisions, reasons, enqueued, claimed, woken, decided, accepted, devicesAccepted,
       attempts, due, remaining, acceptedDevices, wokenBy, isDelivery, conversationIDs, held, lanes, retries, eventIDs,
       eventKinds, eventAttempts, eventHasMore, deadTokens, deadReasons, deadSince, learntTokens, learntEnvironments,
-      registeredEnvironments, registeredApps, readAt, logIDs,
+      registeredEnvironments, registeredApps, readAt, logIDs, contents,
     ]
   }
 
@@ -85,6 +86,7 @@ struct RecordColumns {
     lanes.append(outcome.lane)
     retries.append(Int64(outcome.retries))
     logIDs.append(event.logID(of: outcome.userID))
+    contents.append(event.content)
   }
 
   private mutating func append(_ token: DeadDeviceToken) {

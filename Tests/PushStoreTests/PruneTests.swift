@@ -141,6 +141,7 @@ extension PruneTests {
       case .triggerFailures: "sqlstate, message"
       case .surfaceViews: "surface_kind, surface_id, user_id"
       case .readSyncs: "user_id, conversation_id, message_ids"
+      case .pushes: "user_id, kind, title, body"
       }
     let values =
       switch table {
@@ -149,6 +150,7 @@ extension PruneTests {
       case .triggerFailures: "'XX000', 'test'"
       case .surfaceViews: "'calendar', gen_random_uuid(), gen_random_uuid()"
       case .readSyncs: "gen_random_uuid(), gen_random_uuid(), array[gen_random_uuid()]"
+      case .pushes: "gen_random_uuid(), 'push', 'test', ''"
       }
     return """
       insert into \(name(table)) (\(time(table)), \(columns)) select now() - (\(age)), \(values)
@@ -167,6 +169,7 @@ extension PruneTests {
     case .triggerFailures: "tacet.trigger_failures"
     case .surfaceViews: "tacet.surface_views"
     case .readSyncs: "tacet.read_syncs"
+    case .pushes: "tacet.pushes"
     }
   }
 
@@ -177,6 +180,7 @@ extension PruneTests {
     case .triggerFailures: "failed_at"
     case .surfaceViews: "last_seen"
     case .readSyncs: "available_at"
+    case .pushes: "created_at"
     }
   }
 }

@@ -8,7 +8,7 @@ import Testing
 struct PushStatementsTests {
   static let all = [
     PushStatements.claim, PushStatements.record, PushStatements.ingest, PushStatements.outcome, PushStatements.nextDue,
-    PushStatements.ingestEvent,
+    PushStatements.ingestEvent, PushStatements.submitPush, PushStatements.submittedPush, PushStatements.prunePushes,
     PushStatements.lease, PushStatements.lookAtEvent, PushStatements.lookAtDelivery,
     PushStatements.noteEventError, PushStatements.noteDeliveryError, PushStatements.parkExhausted,
     PushStatements.parkRefused, PushStatements.enqueueMissed, PushStatements.releaseExpired,

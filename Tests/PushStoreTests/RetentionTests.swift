@@ -51,6 +51,7 @@ struct RetentionTests {
   private static let timeIndexes: [(PrunedTable, String)] = [
     (.ledger, "push_log_enqueued_idx"), (.parked, "parked_parked_idx"),
     (.triggerFailures, "trigger_failures_failed_idx"), (.readSyncs, "read_syncs_available_idx"),
+    (.pushes, "pushes_created_idx"),
   ]
 
   @Test(
@@ -86,6 +87,9 @@ struct RetentionTests {
       from generate_series(1, 50000) n;
       insert into tacet.read_syncs (available_at, user_id, conversation_id, message_ids)
       select now() - n * interval '1 minute', gen_random_uuid(), gen_random_uuid(), array[gen_random_uuid()]
+      from generate_series(1, 50000) n;
+      insert into tacet.pushes (created_at, user_id, kind, title, body)
+      select now() - n * interval '1 minute', gen_random_uuid(), 'push', 'title', 'body'
       from generate_series(1, 50000) n
       """)
     try await database.sql("analyze")

@@ -1,0 +1,101 @@
+internal import FoundationEssentials
+internal import HTTP1
+internal import HTTPServing
+internal import HTTPTypes
+internal import PushPipeline
+internal import PushStore
+internal import Reactors
+
+/// `POST /v1/pushes`: another server has something to say to a user.
+struct PushSubmissionRoute: Sendable {
+  let services: PerReactor<PushServices>
+  let standardWait: Duration
+
+  static func add(to group: inout RouteGroup, _ services: PerReactor<PushServices>, wait: Duration) {
+    let route = PushSubmissionRoute(services: services, standardWait: wait)
+    group.addForServices(.post, "/v1/pushes", hasContent: true) { try await route.handle($0, on: $1) }
+  }
+
+  func handle(_ request: HTTPServerRequest, on reactor: isolated Reactor) async throws -> HTTPServerResponse {
+    var push = try RequestContent.decode(PushBody.self, from: request.body).submission
+    push.idempotencyKey = try Self.idempotencyKey(of: request)
+    let preference = WaitPreference(request.head.fields, default: standardWait)
+    let services = services.value(on: reactor)
+    guard let submitted = try await services.store.submit(push, on: reactor) else {
+      throw ProblemDetails(
+        .unprocessableContent, detail: "This Idempotency-Key was used for a push that says something else.")
+    }
+    var status = try await services.store.status(of: submitted.subject, on: reactor)
+    if status == .pending {
+      services.pipeline.wake(.webhook, on: reactor)
+      status = try await services.outcome(of: submitted.subject, within: preference.limit, on: reactor)
+    }
+    guard case .decided(let outcomes) = status else {
+      return preference.response(.accepted, SubmissionAnswer(submitted, IngestAnswer(pending: submitted.subject)))
+    }
+    return preference.response(.ok, SubmissionAnswer(submitted, IngestAnswer(submitted.subject, outcomes: outcomes)))
+  }
+
+  /// 1 to 255 visible characters of ASCII; nil without the field.
+  private static func idempotencyKey(of request: HTTPServerRequest) throws(ProblemDetails) -> String? {
+    guard let key = request.head.fields[.idempotencyKey] else { return nil }
+    guard (1...255).contains(key.utf8.count), key.utf8.allSatisfy({ (0x21...0x7E).contains($0) }) else {
+      throw .content("Idempotency-Key", "Idempotency-Key must be 1 to 255 visible characters.")
+    }
+    return key
+  }
+}
+
+/// The content of a request for a push.
+private struct PushBody: Decodable {
+  let submission: PushSubmission
+
+  private enum Key: String, CodingKey {
+    case userID = "user_id"
+    case collapseID = "collapse_id"
+  }
+
+  init(from decoder: any Decoder) throws {
+    let body = try decoder.container(keyedBy: Key.self)
+    let userID = try body.decodeUUID(forKey: .userID)
+    let content = try ServicePushContent(from: decoder)
+    let collapseID = try body.decodeIfPresent(String.self, forKey: .collapseID)
+    if let collapseID, !ServicePushContent.canCollapse(collapseID) {
+      throw DecodingError.dataCorruptedError(
+        forKey: .collapseID, in: body, debugDescription: "must be 1 to 64 visible characters")
+    }
+    submission = PushSubmission(
+      userID: userID, kind: content.kind, title: content.title, body: content.body, data: content.data,
+      collapseID: collapseID)
+  }
+}
+
+/// What became of a push that was asked for.
+struct SubmissionAnswer: JSONAnswer {
+  let pushID: String
+  let pushLogID: String
+  let sent: Bool
+  let skipped: Bool
+  let reason: String?
+  let recipients: [IngestAnswer.Recipient]
+
+  private enum CodingKeys: String, CodingKey {
+    case pushID = "push_id"
+    case pushLogID = "push_log_id"
+    case sent, skipped, reason, recipients
+  }
+
+  init(_ submitted: SubmittedPush, _ answer: IngestAnswer) {
+    pushID = submitted.subject.id.uuidString.lowercased()
+    pushLogID = submitted.logID.uuidString.lowercased()
+    sent = answer.sent
+    skipped = answer.skipped
+    reason = answer.reason
+    recipients = answer.recipients
+  }
+}
+
+extension HTTPField.Name {
+  /// Of draft-ietf-httpapi-idempotency-key-header. The name is a token, so making it cannot fail.
+  fileprivate static let idempotencyKey = HTTPField.Name("Idempotency-Key")!
+}
