@@ -197,8 +197,9 @@ let package = Package(
     tests(
       "ServiceTests",
       [
-        "APNSSimulation", "Reactors", "TestPostgres", "TestProcesses", "TestRandomness", "apns-simulator", "tacet",
-        crypto,
+        "APNSSimulation", "Reactors", "TacetClient", "TestPostgres", "TestProcesses", "TestRandomness",
+        "apns-simulator",
+        "tacet", crypto,
       ]),
   ]
 )

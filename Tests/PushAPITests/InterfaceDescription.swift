@@ -63,7 +63,11 @@ struct InterfaceDescription {
     let check = SchemaCheck(document: document)
     operations = paths.flatMap { path, methods in
       methods.compactMap { method, members in
-        (members as? Object).map { Operation(method: method.uppercased(), path: path, members: $0, check: check) }
+        guard var members = members as? Object else { return nil }
+        // Those of the path hold for each of its operations.
+        members["parameters"] =
+          (methods["parameters"] as? [Object] ?? []) + (members["parameters"] as? [Object] ?? [])
+        return Operation(method: method.uppercased(), path: path, members: members, check: check)
       }
     }
   }
