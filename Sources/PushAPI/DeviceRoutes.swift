@@ -16,7 +16,7 @@ enum DeviceRoutes {
       switch try await store.register(device, of: user, devicesMax: devicesMax, on: reactor) {
       case .registered: return HTTPServerResponse(status: .noContent)
       case .unknownTimeZone:
-        throw ProblemDetails.content("time_zone", "time_zone is not the name of a known time zone.")
+        throw ProblemDetails.unprocessable("time_zone", "time_zone is not the name of a known time zone.")
       case .unknownUser: throw ProblemDetails(.notFound, detail: "There is no such user.")
       }
     }

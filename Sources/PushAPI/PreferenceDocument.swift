@@ -1,4 +1,5 @@
 internal import FoundationEssentials
+internal import HTTPServing
 internal import PushRules
 internal import PushStore
 
@@ -58,8 +59,9 @@ struct PreferenceDocument: JSONAnswer, Decodable {
     try body.demand(
       documents.count <= conversationsMax, .conversations, "must not have more than \(conversationsMax) elements")
     let conversations = documents.map(\.conversation)
-    try body.demand(
-      Set(conversations.map(\.id)).count == conversations.count, .conversations, "must not name a conversation twice")
+    guard Set(conversations.map(\.id)).count == conversations.count else {
+      throw ProblemDetails.unprocessable("conversations", "conversations must not name a conversation twice.")
+    }
     return conversations
   }
 
@@ -88,7 +90,9 @@ private struct QuietHoursDocument: Codable {
     let body = try decoder.container(keyedBy: Key.self)
     let start = try Self.minutes(.start, in: body)
     let end = try Self.minutes(.end, in: body)
-    try body.demand(start != end, .end, "must differ from start")
+    guard start != end else {
+      throw ProblemDetails.unprocessable("quiet_hours.end", "quiet_hours.end must differ from start.")
+    }
     let zone = try body.decodeText(.timeZone, "must be the name of a time zone", TimeZoneName.isWellFormed)
     let policy = try body.decodeText(.policy, "must be hold or drop") { QuietHoursPolicy(rawValue: $0) != nil }
     quietHours = UserPreferences.QuietHours(

@@ -14,7 +14,7 @@ enum PreferenceRoutes {
       let document = try RequestContent.decode(PreferenceDocument.self, from: request.body)
       let store = services.value(on: reactor).store
       guard try await store.put(document.preferences, of: user, on: reactor) else {
-        throw ProblemDetails.content(
+        throw ProblemDetails.unprocessable(
           "quiet_hours.time_zone", "quiet_hours.time_zone is not the name of a known time zone.")
       }
       return try await answer(user, store, on: reactor)

@@ -5,12 +5,15 @@ internal import HTTPTypes
 /// Reads what callers send.
 enum RequestContent {
   /// A JSON document.
-  /// - Throws: a problem whose `field` names the path of what is wrong, e.g. `record.id`; nil when the whole body is.
+  /// - Throws: a problem whose `field` names the path of what is wrong, e.g. `record.id` or `list[0].id`; nil when the
+  ///   whole body is.
   static func decode<Document: Decodable>(
     _ type: Document.Type = Document.self, from bytes: [UInt8]
   ) throws(ProblemDetails) -> Document {
     do {
       return try JSONDecoder().decode(type, from: Data(bytes))
+    } catch let problem as ProblemDetails {
+      throw problem
     } catch let error as DecodingError {
       throw ProblemDetails(error)
     } catch {
@@ -35,6 +38,11 @@ extension ProblemDetails {
     ProblemDetails(.badRequest, detail: detail, extensions: field.map { [("field", .string($0))] } ?? [])
   }
 
+  /// 422 for content of the right form that cannot be meant, such as a time zone that nobody knows.
+  static func unprocessable(_ field: String, _ detail: String) -> ProblemDetails {
+    ProblemDetails(.unprocessableContent, detail: detail, extensions: [("field", .string(field))])
+  }
+
   fileprivate init(_ error: DecodingError) {
     switch error {
     case .keyNotFound(let key, let context):
@@ -51,7 +59,10 @@ extension ProblemDetails {
   }
 
   private static func fault(_ path: [any CodingKey], _ fault: String) -> ProblemDetails {
-    let field = path.map(\.stringValue).joined(separator: ".")
+    let field = path.reduce("") { field, key in
+      if let index = key.intValue { return "\(field)[\(index)]" }
+      return field.isEmpty ? key.stringValue : "\(field).\(key.stringValue)"
+    }
     return field.isEmpty
       ? .content(nil, "The body must be a JSON object.") : .content(field, "\(field) \(fault).")
   }

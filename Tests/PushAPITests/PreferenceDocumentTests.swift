@@ -71,7 +71,7 @@ struct PreferenceDocumentTests {
       (#"{"disabled_kinds":[""]}"#, "disabled_kinds"),
       (#"{"disabled_kinds":["\#(String(repeating: "k", count: 65))"]}"#, "disabled_kinds"),
       (#"{"disabled_kinds":[\#(list(65) { "\"k\($0)\"" })]}"#, "disabled_kinds"),
-      (#"{"conversations":[{"muted":true}]}"#, "conversations.Index 0.conversation_id"),
+      (#"{"conversations":[{"muted":true}]}"#, "conversations[0].conversation_id"),
       (#"{"conversations":[\#(list(2) { _ in conversation(0) })]}"#, "conversations"),
       (#"{"conversations":[\#(list(1001, conversation))]}"#, "conversations"),
     ])

@@ -38,7 +38,7 @@ struct PreferenceRoutesTests {
       let user = try await rig.makeUser()
       let body = #"{"quiet_hours": {"start": "22:00", "end": "07:00", "time_zone": "Europe/Nowhere"}}"#
       let answer = try await rig.ask("PUT", "/v1/preferences", as: user, body: body)
-      #expect(answer.status == 400)
+      #expect(answer.status == 422)
       #expect(answer.body.contains(#""field":"quiet_hours.time_zone""#))
       #expect(try await rig.ask("GET", "/v1/preferences", as: user).body == Self.defaults)
       #expect(try await rig.ask("GET", "/v1/preferences").status == 401)
