@@ -29,7 +29,7 @@ public struct TokenRequirements: Sendable {
     guard claims.nbf.map({ now >= $0 - Self.leewaySeconds }) ?? true else { throw .invalid("it is not valid yet") }
     guard !audiences.isDisjoint(with: claims.aud) else { throw .invalid("it is for another audience") }
     guard issuer == nil || claims.iss == issuer else { throw .invalid("somebody else issued it") }
-    guard let user = claims.sub.flatMap(UUID.init(uuidString:)) else { throw .invalid("its subject is no UUID") }
+    guard let user = claims.sub.flatMap(UUID.init(hyphenated:)) else { throw .invalid("its subject is no UUID") }
     return VerifiedToken(user: user, expiresAt: expiresAt)
   }
 }

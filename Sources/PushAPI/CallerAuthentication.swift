@@ -2,6 +2,7 @@ internal import FoundationEssentials
 internal import HTTP1
 internal import HTTPServing
 internal import HTTPTypes
+internal import Logging
 internal import Reactors
 
 /// Answers the request of a client whose user is known.
@@ -21,8 +22,11 @@ public struct CallerAuthentication: Sendable {
   }
 
   /// The user who calls.
+  ///
+  /// A token that is not valid counts against nobody: signatures cannot be guessed, and apps show expired tokens as a
+  /// matter of course, many of them from behind one address.
   func client(
-    _ request: HTTPServerRequest, _ failures: FailureGate, on reactor: isolated Reactor
+    _ request: HTTPServerRequest, _ logger: Logger, on reactor: isolated Reactor
   ) async throws(ProblemDetails) -> UUID {
     guard let clients else { throw .off("neither JWT_SECRET nor JWKS_URL is set") }
     guard let token = request.head.fields.bearerToken else {
@@ -35,7 +39,7 @@ public struct CallerAuthentication: Sendable {
         throw ProblemDetails(
           .serviceUnavailable, detail: "Tokens cannot be verified at the moment.", fields: [.retryAfter: "5"])
       }
-      failures.noteFailure(of: request.client)
+      logger.debug("a client's token is not valid", metadata: ["detail": "\(error.detail)"])
       throw .unproven(challenge: #"Bearer error="invalid_token""#, "The token is not valid: \(error.detail).")
     }
   }

@@ -9,6 +9,8 @@ struct PreferenceDocument: JSONAnswer, Decodable {
   static let kindsMax = 64
   /// The most conversations of which something else is wanted; with a hundred bytes each they fit the body's bound.
   static let conversationsMax = 1000
+  /// The most bytes of a document: the most conversations with 200 bytes each, and as much again for white space.
+  static let bytesMax = 512 * 1024
   /// The most bytes of a kind's name.
   static let kindBytesMax = 64
 

@@ -10,7 +10,8 @@ enum PreferenceRoutes {
     group.addForClients(.get, "/v1/preferences") { user, _, reactor in
       try await answer(user, services.value(on: reactor).store, on: reactor)
     }
-    group.addForClients(.put, "/v1/preferences", hasContent: true) { user, request, reactor in
+    group.addForClients(.put, "/v1/preferences", hasContent: true, bodyBytesMax: PreferenceDocument.bytesMax) {
+      user, request, reactor in
       let document = try RequestContent.decode(PreferenceDocument.self, from: request.body)
       let store = services.value(on: reactor).store
       guard try await store.put(document.preferences, of: user, on: reactor) else {

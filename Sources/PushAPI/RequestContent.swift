@@ -1,4 +1,4 @@
-internal import FoundationEssentials
+package import FoundationEssentials
 internal import HTTPServing
 internal import HTTPTypes
 
@@ -25,7 +25,7 @@ enum RequestContent {
 extension HTTPServerRequest {
   /// The UUID that the path has at the pattern's `{name}`.
   func uuid(_ name: String) throws(ProblemDetails) -> UUID {
-    guard let id = UUID(uuidString: parameter(name)) else { throw .content(name, "\(name) must be a UUID.") }
+    guard let id = UUID(hyphenated: parameter(name)) else { throw .content(name, "\(name) must be a UUID.") }
     return id
   }
 }
@@ -68,10 +68,21 @@ extension ProblemDetails {
   }
 }
 
+extension UUID {
+  /// The text form of RFC 9562, in either case, and nothing else: `init(uuidString:)` also takes texts in which other
+  /// characters stand where digits should, or that go on behind the last one.
+  package init?(hyphenated text: String) {
+    guard text.utf8.count == 36, let id = UUID(uuidString: text),
+      id.uuidString.lowercased() == text.lowercased()
+    else { return nil }
+    self = id
+  }
+}
+
 extension KeyedDecodingContainer {
   /// A UUID in its text form.
   func decodeUUID(forKey key: Key) throws -> UUID {
-    guard let id = UUID(uuidString: try decode(String.self, forKey: key)) else {
+    guard let id = UUID(hyphenated: try decode(String.self, forKey: key)) else {
       throw DecodingError.dataCorruptedError(forKey: key, in: self, debugDescription: "must be a UUID")
     }
     return id

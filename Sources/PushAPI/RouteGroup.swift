@@ -23,36 +23,43 @@ struct RouteGroup: Sendable {
   mutating func add(_ body: (inout HTTPRoutes) -> Void) { body(&routes) }
 
   /// Adds an operation for apps.
-  /// - Parameter hasContent: whether it takes a JSON document.
+  /// - Parameters:
+  ///   - hasContent: whether it takes a JSON document. bodyBytesMax: how large that may be.
   mutating func addForClients(
-    _ method: HTTPRequest.Method, _ pattern: String, hasContent: Bool = false, handler: @escaping ClientHandler
+    _ method: HTTPRequest.Method, _ pattern: String, hasContent: Bool = false,
+    bodyBytesMax: Int = Self.bodyBytesMax, handler: @escaping ClientHandler
   ) {
-    add(method, pattern, hasContent) { [self] request, reactor in
-      let user = try await callers.client(request, failures, on: reactor)
+    add(method, pattern, hasContent, bodyBytesMax, admission: nil) { [self] request, reactor in
+      let user = try await callers.client(request, logger, on: reactor)
       return try await handler(user, request, reactor)
     }
   }
 
-  /// Adds an operation for other servers.
+  /// Adds an operation for other servers. Whoever failed to prove who they are too often is turned away before anything
+  /// is read.
   mutating func addForServices(
     _ method: HTTPRequest.Method, _ pattern: String, hasContent: Bool = false, handler: @escaping HTTPHandler
   ) {
-    add(method, pattern, hasContent) { [self] request, reactor in
+    let failures = failures
+    add(method, pattern, hasContent, Self.bodyBytesMax, admission: { failures.refusal(of: $0) }) {
+      [self] request, reactor in
       try callers.service(request, failures)
       return try await handler(request, reactor)
     }
   }
 
-  /// Whoever failed to prove who they are too often is turned away before anything is read. A database that is away is
-  /// told as such.
+  /// The largest content, in bytes. 64 KiB: the largest push, every character of it escaped, has 40.
+  static let bodyBytesMax = 64 * 1024
+
+  /// A database that is away is told as such.
   private mutating func add(
-    _ method: HTTPRequest.Method, _ pattern: String, _ hasContent: Bool, handler: @escaping HTTPHandler
+    _ method: HTTPRequest.Method, _ pattern: String, _ hasContent: Bool, _ bodyBytesMax: Int,
+    admission: HTTPAdmission?, handler: @escaping HTTPHandler
   ) {
-    let failures = failures
     let logger = logger
     routes.add(
-      method, pattern, mediaTypes: hasContent ? ["application/json"] : [],
-      admission: { failures.refusal(of: $0) },
+      method, pattern, mediaTypes: hasContent ? ["application/json"] : [], bodyBytesMax: bodyBytesMax,
+      admission: admission,
       handler: { request, reactor in
         do {
           return try await handler(request, reactor)

@@ -32,7 +32,7 @@ extension DeliveryPipeline: RecorderOwner {
   private func followUp(_ outcome: RecipientOutcome, of event: PushEvent, on reactor: isolated Reactor) {
     guard let due = outcome.due else { return }
     if outcome.remaining != .waiting || due > .zero { alarm.arm(after: due, on: reactor) }
-    guard outcome.remaining == .held, outcome.reason == DecisionReason.userViewing.rawValue else { return }
+    guard outcome.remaining == .held else { return }
     holdReview.add(RecordedHold(subject: event.subject, userID: outcome.userID), on: reactor)
   }
 

@@ -78,7 +78,7 @@ struct MessageComposer: Sendable {
       pushType: .alert,
       bundleIdentifier: app,
       priority: .immediate,
-      expiration: .until(unixSeconds: event.enqueuedAt / 1_000_000 + timeToLive.components.seconds),
+      expiration: expiration(for: recipient, of: event),
       identifier: PushIdentifier(
         eventKind: event.subject.kind, event: event.subject.id.lowercased, recipient: recipient.userID.lowercased,
         deviceToken: token),
@@ -88,6 +88,13 @@ struct MessageComposer: Sendable {
 }
 
 extension MessageComposer {
+  /// As for the rule, the time that a push was held on purpose does not count: what quiet hours have held for a night is
+  /// worth as much in the morning as it was in the evening.
+  private func expiration(for recipient: PushRecipient, of event: PushEvent) -> PushExpiration {
+    let microseconds = event.enqueuedAt + recipient.situation.heldFor.wholeMicroseconds
+    return .until(unixSeconds: microseconds / 1_000_000 + timeToLive.components.seconds)
+  }
+
   private func body(_ alert: PreparedAlert, for recipient: PushRecipient, of event: PushEvent) -> [UInt8] {
     alert.encoded(badge: recipient.badge, identifier: event.logID(of: recipient.userID).lowercased)
   }

@@ -5,6 +5,8 @@
 public actor PresenceReporter {
   private let client: PushServiceClient
   private let interval: Duration
+  private var generation = 0
+  private var hasEnded = false
   private var current: (surface: Surface, reports: Task<Void, Never>)?
 
   /// - Parameter interval: between reports, as in ``PushServiceClient/stayPresent(at:every:)``.
@@ -15,12 +17,25 @@ public actor PresenceReporter {
 
   deinit { current?.reports.cancel() }
 
-  /// What the user looks at from now on; nil for nothing. Saying the same again changes nothing.
+  /// What the user looks at from now on; nil for nothing. Saying the same again changes nothing, unless the service has
+  /// refused the reports meanwhile.
   public func show(_ surface: Surface?) {
-    guard surface != current?.surface else { return }
+    guard surface != current?.surface || hasEnded else { return }
     current?.reports.cancel()
+    hasEnded = false
+    generation += 1
     current = surface.map { surface in
-      (surface, Task { [client, interval] in try? await client.stayPresent(at: surface, every: interval) })
+      (
+        surface,
+        Task { [client, interval, generation, weak self] in
+          try? await client.stayPresent(at: surface, every: interval)
+          await self?.end(generation)
+        }
+      )
     }
+  }
+
+  private func end(_ ended: Int) {
+    if ended == generation { hasEnded = true }
   }
 }

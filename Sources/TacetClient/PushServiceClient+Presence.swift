@@ -11,18 +11,28 @@ extension PushServiceClient {
   /// begins when the view appears or the app comes to the front, and leaves when either ends. A report that does not get
   /// through is not repeated; the next one comes anyway.
   /// - Parameter interval: between reports. 20 s: two may be lost before the service's window of 60 s is over.
-  /// - Throws: what will not change by itself: the user does not take part, or the token is not valid. When the task is
-  ///   cancelled it returns.
+  /// Several may look at the same surface; it is left when the last of them is gone.
+  /// - Throws: what will not change by itself: the user does not take part, or there is no such surface. A token that is
+  ///   not valid may be renewed before the next report. When the task is cancelled it returns.
   public func stayPresent(at surface: Surface, every interval: Duration = .seconds(20)) async throws(PushServiceError) {
+    await presence.enter(surface)
+    let result = await report(surface, every: interval)
+    // Unstructured, so that it is said although the calling task is cancelled.
+    await Task { await presence.exit(surface) { try? await leave(surface) } }.value
+    try result.get()
+  }
+
+  private func report(_ surface: Surface, every interval: Duration) async -> Result<Void, PushServiceError> {
     while !Task.isCancelled {
       do throws(PushServiceError) {
         try await look(at: surface)
-      } catch  where error.isTemporary {
+      } catch {
         // The service takes silence for leaving, and looks again before it sends.
+        guard error.isTemporary || error.code == .unauthorized else { return .failure(error) }
       }
       do { try await sleep(interval) } catch { break }
     }
-    await Task { try? await leave(surface) }.value
+    return .success(())
   }
 
   /// Reports once that the user is looking at a surface now.

@@ -15,7 +15,11 @@ public struct PushServiceClient: Sendable {
   private let origin: URL
   private let transport: any ClientTransport
   private let token: TokenProvider
+  let presence = SurfacePresence()
   let sleep: @Sendable (Duration) async throws -> Void
+
+  /// The longest pause before another try, however long the service asks for: a user waits for the answer.
+  static let pauseMax = Duration.seconds(10)
 
   /// Makes a client; it opens nothing yet.
   /// - Parameters:
@@ -36,8 +40,17 @@ public struct PushServiceClient: Sendable {
 
   /// Registers a device for the user, or refreshes what is known of it; to be called at every start of the app, as
   /// tokens change. It takes the token from any user who had it before.
+  ///
+  /// A time zone that is newer than the service's database is left out.
   public func register(_ device: DeviceRegistration) async throws(PushServiceError) {
-    _ = try await send("PUT", ["v1", "devices", device.token], JSONEncoder().content(device))
+    do throws(PushServiceError) {
+      _ = try await send("PUT", ["v1", "devices", device.token], JSONEncoder().content(device))
+    } catch {
+      guard error.field == "time_zone", device.timeZone != nil else { throw error }
+      var device = device
+      device.timeZone = nil
+      try await register(device)
+    }
   }
 
   /// Ends pushes to a device; to be called before the user logs out.
@@ -75,9 +88,10 @@ public struct PushServiceClient: Sendable {
     for _ in 1..<tries {
       do throws(PushServiceError) {
         return try await sendOnce(method, path, content)
-      } catch  where error.isTemporary && !Task.isCancelled {
+      } catch {
+        guard error.isTemporary, !Task.isCancelled else { throw error }
         // A cancelled sleep ends the tries: the last one below then fails at once.
-        try? await sleep(error.retryAfter.map { max($0, pause) } ?? pause)
+        try? await sleep(min(max(error.retryAfter ?? pause, pause), Self.pauseMax))
         pause *= 2
       }
     }

@@ -131,6 +131,15 @@ struct MessageComposerTests {
     #expect(heads[0].path == "/3/device/bb02")
   }
 
+  @Test(
+    "the time for which a push was held on purpose does not shorten how long APNs keeps it",
+    arguments: [(0.0, 1_700_003_600), (0.000_001, 1_700_003_601), (28_800, 1_700_032_400)])
+  func held(seconds: Double, expiration: Int64) throws {
+    let recipient = PushFixtures.recipient(situation: RecipientSituation(heldFor: .seconds(seconds)))
+    let head = try #require(try requests(for: PushFixtures.event(recipients: [recipient])).first?.head)
+    #expect(head.expiration == .until(unixSeconds: expiration))
+  }
+
   @Test("an alert for the app goes out at once and is kept until the message is no longer worth a push")
   func fields() throws {
     let head = try #require(try requests(for: PushFixtures.event()).first?.head)

@@ -49,13 +49,71 @@ struct PresenceTests {
     #expect(sleeps.asked.allSatisfy { $0 == .seconds(15) })
   }
 
-  @Test("a refusal that will not change ends it", arguments: [401, 403, 404])
+  @Test("a refusal that will not change ends it", arguments: [403, 404])
   func refused(status: Int) async throws {
     let transport = MockTransport([.status(204), .status(status)])
     let client = client(transport)
     sleeps.open()
     await #expect(throws: PushServiceError.self) { try await client.stayPresent(at: surface) }
-    #expect(transport.lines.count == 2)
+    #expect(transport.lines == [line("PUT", surface), line("PUT", surface), line("DELETE", surface)])
+  }
+
+  @Test("a token that is not valid does not end it: the next report has a new one")
+  func renewed() async throws {
+    let transport = MockTransport([.status(401), .status(401)])
+    let client = client(transport)
+    let task = Task { try await client.stayPresent(at: surface) }
+    await transport.wait(for: 1)
+    await beat(transport)
+    await beat(transport)
+    task.cancel()
+    try await task.value
+    #expect(transport.lines.count >= 4)
+  }
+
+  @Test("who comes back while the leaving is on its way is reported after it", .timeLimit(.minutes(1)))
+  func order() async throws {
+    let transport = MockTransport([.status(204), .status(503)])
+    let reporter = PresenceReporter(client(transport))
+    await reporter.show(surface)
+    await transport.wait(for: 1)
+    await reporter.show(nil)
+    await transport.wait(for: 2)
+    await reporter.show(surface)
+    await beat(transport)
+    await transport.wait(for: 4)
+    #expect(
+      transport.lines.prefix(4) == [
+        line("PUT", surface), line("DELETE", surface), line("DELETE", surface), line("PUT", surface),
+      ])
+  }
+
+  @Test("a surface that two views show is left when the last of them is gone")
+  func together() async throws {
+    let transport = MockTransport()
+    let client = client(transport)
+    let first = Task { try await client.stayPresent(at: surface) }
+    let second = Task { try await client.stayPresent(at: surface) }
+    await transport.wait(for: 2)
+    first.cancel()
+    try await first.value
+    #expect(!transport.lines.contains(line("DELETE", surface)))
+    second.cancel()
+    try await second.value
+    #expect(transport.lines.last == line("DELETE", surface))
+  }
+
+  @Test("what was refused is reported again when it is shown again", .timeLimit(.minutes(1)))
+  func refusedThenShown() async throws {
+    let transport = MockTransport([.status(403)])
+    let reporter = PresenceReporter(client(transport))
+    await reporter.show(surface)
+    await transport.wait(for: 2)
+    while transport.lines.count < 3 {
+      await reporter.show(surface)
+      await Task.yield()
+    }
+    #expect(transport.lines.prefix(3) == [line("PUT", surface), line("DELETE", surface), line("PUT", surface)])
   }
 
   @Test("a task that is cancelled before it begins reports nothing but the leaving")
