@@ -34,7 +34,8 @@ struct ReadmeTests {
 
   /// A shell variable or a value stands where the path has a parameter. Without `-X`, content makes a POST.
   private static func call(_ line: String, is operation: Operation) -> Bool {
-    let method = line.firstMatch(of: /-X (\w+)/).map { String($0.1) } ?? (line.contains(/\ -d\ |"\$@"/) ? "POST" : "GET")
+    let standard = line.contains(/\ -d\ |"\$@"/) ? "POST" : "GET"
+    let method = line.firstMatch(of: /-X (\w+)/).map { String($0.1) } ?? standard
     let path = operation.path.replacing(/\{\w+\}/, with: "[^/\" ]+")
     guard let pattern = try? Regex("\\$DEMO_URL\(path)[\" ]") else { return false }
     return method == operation.method && line.contains(pattern)
