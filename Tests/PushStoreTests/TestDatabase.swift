@@ -21,6 +21,8 @@ struct TestDatabase: Sendable {
 
   let server: TestPostgres
   let name: String
+  /// Whom the store works as; its owner when nil.
+  var role: String?
 
   /// A database with nothing in it.
   static func empty() async throws -> TestDatabase { try await TestDatabase(from: "template0") }
@@ -37,6 +39,7 @@ struct TestDatabase: Sendable {
   var configuration: PostgresConfiguration {
     var configuration = PostgresConfiguration(conninfo: server.conninfo(database: name))
     configuration.settings = PushDatabase.sessionSettings
+    if let role { configuration.settings["role"] = role }
     return configuration
   }
 
