@@ -1,4 +1,5 @@
 import Foundation
+import Postgres
 import Testing
 
 @testable import PushStore
@@ -47,6 +48,64 @@ struct WatchSafetyTests {
     let count = try await withStore(scene.database) { try await $0.enqueueMissed(rowsMax: 10, on: $1) }
     #expect(count == 1)
     #expect(try await claim(scene.database).map(\.subject) == [PushSubject(id: task, kind: "task_added")])
+  }
+
+  @Test(
+    "a role with rights to everything in our schema says nothing of what our triggers run",
+    arguments: [
+      "update tacet.kinds set condition = 'public.witness()'", "delete from tacet.kinds",
+      """
+      insert into tacet.kinds (
+        source, kind, surface_kind, id_column, recipients, condition, title, body, unnamed_actor, placeholders
+      )
+      values ('t', 'x', 'x', 'id', 'x', 'public.witness()', 'x', '', '', '{}')
+      """,
+      "select tacet.watch('x', 't', 'members', 'x', condition => 'public.witness()')",
+      "select tacet.unwatch('task_added')",
+    ])
+  func everyRight(_ attempt: String) async throws {
+    let scene = try await WatchScene.tasks("condition => 'new.note is null or new.note = ''Tea'''")
+    let kinds = try await scene.database.sql("select k::text from tacet.kinds k")
+    let role = try await makeRole(
+      in: scene.database,
+      """
+      grant usage on schema tacet to $role; grant all on all tables in schema tacet to $role;
+      grant execute on all functions in schema tacet to $role
+      """)
+    try await withSessions(scene.database, 1) { sessions, reactor in
+      let session = sessions[0]
+      try await session.run(
+        "set search_path = public, pg_temp; set role \(role); create temp table t (id uuid default gen_random_uuid())",
+        on: reactor)
+      do {
+        try await session.run(attempt, on: reactor)
+      } catch let error as PostgresError {
+        #expect(error.sqlState == "42501")
+      }
+      #expect(try await scene.database.sql("select k::text from tacet.kinds k") == kinds)
+    }
+  }
+
+  @Test("a trigger of ours on another table than the kind's does nothing")
+  func strangeTable() async throws {
+    let scene = try await WatchScene.tasks()
+    try await scene.database.sql(
+      """
+      create table strange (like tasks including defaults);
+      create trigger t after insert on strange referencing new table as changed
+      for each statement execute function tacet.enqueue_watched('task_added');
+      create trigger d after delete on strange referencing old table as previous
+      for each statement execute function tacet.release_unwatched('task_added')
+      """)
+    let held = """
+      insert into tacet.deliveries (due_at, enqueued_at, subject_id, user_id, kind, state)
+      select now() + '1 h', now(), id, gen_random_uuid(), 'task_added', 'held' from strange
+      """
+    try await scene.database.sql("insert into strange (note) values ('x'); \(held); delete from strange")
+    let found =
+      "select (select count(*) from tacet.inbox), (select count(*) from tacet.deliveries where due_at > now())"
+    #expect(try await scene.database.sql(found) == "0|1")
+    #expect(try await Self.failures(scene.database) == "")
   }
 
   @Test("a wake-up that fails leaves the event in the inbox")

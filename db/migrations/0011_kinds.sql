@@ -26,6 +26,19 @@ create table if not exists tacet.kinds (
   placeholders name[] not null
 );
 
+-- Triggers run the condition with their owner's rights: none but the owner may say what it is, whatever else is granted.
+alter table tacet.kinds enable row level security;
+
+do $$
+begin
+  if not exists (
+    select from pg_policies where schemaname = 'tacet' and tablename = 'kinds' and policyname = 'kinds_are_read'
+  ) then
+    create policy kinds_are_read on tacet.kinds for select using (true);
+  end if;
+end
+$$;
+
 -- kind: of the events that could not be written to the inbox.
 alter table tacet.trigger_failures add column if not exists kind text not null default 'message';
 
@@ -197,7 +210,7 @@ declare
   failed_message text;
 begin
   begin
-    select k.* into watched from tacet.kinds k where k.kind = tg_argv[0];
+    select k.* into watched from tacet.kinds k where k.kind = tg_argv[0] and k.source = tg_relid;
     if not found then
       return null;
     end if;
@@ -259,7 +272,7 @@ declare
   subjects uuid[];
   users uuid[];
 begin
-  select k.* into watched from tacet.kinds k where k.kind = tg_argv[0];
+  select k.* into watched from tacet.kinds k where k.kind = tg_argv[0] and k.source = tg_relid;
   if not found then
     return null;
   end if;
