@@ -50,6 +50,18 @@ struct WatchSafetyTests {
     #expect(try await claim(scene.database).map(\.subject) == [PushSubject(id: task, kind: "task_added")])
   }
 
+  @Test("an update of many rows waits for a locked inbox once, and no event of it is lost")
+  func lockedInboxForMany() async throws {
+    let scene = try await WatchScene.tasks("fires_on => 'update of note'")
+    try await scene.database.sql("insert into tasks (list_id) select '\(scene.list)' from generate_series(1, 100)")
+    try await withSessions(scene.database, 1) { sessions, reactor in
+      try await sessions[0].run("begin; lock table tacet.inbox in access exclusive mode", on: reactor)
+      try await scene.database.sql("update tasks set note = 'x'")
+      try await sessions[0].run("rollback", on: reactor)
+    }
+    #expect(try await Self.failures(scene.database) == "task_added|100|55P03")
+  }
+
   @Test(
     "a role with rights to everything in our schema says nothing of what our triggers run",
     arguments: [

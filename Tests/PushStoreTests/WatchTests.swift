@@ -51,6 +51,25 @@ struct WatchTests {
   }
 
   @Test(
+    "an update of many rows makes an event of each whose column changed and that meets the condition, and wakes once")
+  func updateOfMany() async throws {
+    let scene = try await WatchScene.tasks("fires_on => 'update of note', condition => 'new.note <> ''quiet'''")
+    for note in ["'a'", "'b'", "null", "'c'", "'quiet'"] { try await scene.add(note: note) }
+    let statement = """
+      update tasks set note = case note when 'a' then 'quiet' when 'c' then 'd' when 'b' then 'b' else 'e' end,
+        done_at = now()
+      """
+    #expect(try await notifications(of: statement, in: scene.database) == 1)
+    let told = "select string_agg(t.note, ',' order by t.note) from tacet.inbox i join tasks t on t.id = i.subject_id"
+    #expect(try await scene.database.sql(told) == "d,e,e")
+    let statements = [
+      "update tasks set note = 'x' where false", "update tasks set done_at = null", "update tasks set note = note",
+    ]
+    for statement in statements { try await scene.database.sql(statement) }
+    #expect(try await scene.database.sql("select count(*) from tacet.inbox") == "3")
+  }
+
+  @Test(
     "placeholders are replaced in one pass; a null leaves nothing, a brace that begins no name is itself",
     arguments: [
       ("'{actor}{id}'", "{actor}{id}", "{actor}{id}!"), ("null", "", "!"), ("'a'", "a", "a!"),

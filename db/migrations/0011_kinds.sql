@@ -189,8 +189,11 @@ exception
 end
 $$;
 
--- The trigger on a watched table; its argument is the kind. For an insert it fires once per statement, for an update once
--- for each row whose column changed, so that other updates cost nothing.
+-- The trigger on a watched table; its argument is the kind. It fires once per statement, also for updates: fired for each
+-- row it would wait for a lock as often. Rows of an update whose column did not change make no event.
+--
+-- It serves its kind's own table alone: a role that may make triggers with it could else have the condition run, with its
+-- owner's rights, over columns of types and casts of its own making.
 --
 -- As careful as the one on messages: it never fails the host's statement, the condition's own errors included, and waits
 -- for no lock longer than 50 ms. A wake-up that fails takes the inbox rows with it, so they are then written once more,
@@ -214,19 +217,16 @@ begin
     if not found then
       return null;
     end if;
-    if tg_op = 'INSERT' then
-      execute format(
-        'select array_agg(new.%1$I), array_agg(coalesce(new.%2$I, new.%1$I)) from inserted new where %3$s',
-        watched.id_column, coalesce(watched.surface_column, watched.id_column), watched.condition)
-      into subjects, surfaces;
-    else
-      execute format(
-        'select array_agg(new.%1$I), array_agg(coalesce(new.%2$I, new.%1$I)) '
-        'from (select ($1).*) old cross join (select ($2).*) new where %3$s',
-        watched.id_column, coalesce(watched.surface_column, watched.id_column), watched.condition)
-      into subjects, surfaces
-      using old, new;
-    end if;
+    execute format(
+      'select array_agg(new.%1$I), array_agg(coalesce(new.%2$I, new.%1$I)) from changed new %3$s where %4$s',
+      watched.id_column, coalesce(watched.surface_column, watched.id_column),
+      case when watched.update_column is not null then
+        format(
+          'join previous old on old.%1$I = new.%1$I and old.%2$I is distinct from new.%2$I',
+          watched.id_column, watched.update_column)
+      end,
+      watched.condition)
+    into subjects, surfaces;
     if subjects is null then
       return null;
     end if;
@@ -331,7 +331,7 @@ $$;
 -- again replaces what was there.
 --
 -- kind: names the events, in the ledger, in the payload's `type` and in the path of webhooks.
--- source: the table; its id_column is a uuid, and each of its rows makes one event of the kind at most.
+-- source: the table; its id_column is a uuid that no two rows share, and each row makes one event of the kind at most.
 -- recipients: a function (subject_id uuid) returns setof uuid: who is told. It runs with search_path pg_catalog, so it
 --   qualifies what it names, or sets a search_path of its own.
 -- title, body: with {column} for a column of the row, and {actor} for the actor's name.
@@ -421,24 +421,21 @@ begin
   -- Everything that is only text so far is run once, so that what is wrong with it is said now: no row has this id.
   execute format(
     'select from %1$s new %2$s where false and (%3$s)', source,
-    case when update_column is not null then format('cross join %s old', source) end, condition);
+    case when update_column is not null then
+      format('join %1$s old on old.%2$I = new.%2$I and old.%3$I is distinct from new.%3$I', source, id_column, update_column)
+    end,
+    condition);
   perform from tacet.watched_context(kind, '00000000-0000-0000-0000-000000000000');
   perform from tacet.watched_by(
     kind, '00000000-0000-0000-0000-000000000000', '00000000-0000-0000-0000-000000000000');
 
-  if update_column is null then
-    execute format(
-      'create trigger %I after insert on %s referencing new table as inserted '
-      'for each statement execute function tacet.enqueue_watched(%L)',
-      tacet.watch_trigger_name(kind, 'happened'), source, kind);
-  else
-    execute format(
-      'create trigger %1$I after update of %2$I on %3$s '
-      'for each row when (old.%2$I is distinct from new.%2$I) execute function tacet.enqueue_watched(%4$L)',
-      tacet.watch_trigger_name(kind, 'happened'), update_column, source, kind);
-  end if;
   execute format(
-    'create trigger %I after delete on %s referencing old table as previous '
+    'create or replace trigger %I after %s on %s referencing %s new table as changed '
+    'for each statement execute function tacet.enqueue_watched(%L)',
+    tacet.watch_trigger_name(kind, 'happened'), case when update_column is null then 'insert' else 'update' end, source,
+    case when update_column is not null then 'old table as previous' end, kind);
+  execute format(
+    'create or replace trigger %I after delete on %s referencing old table as previous '
     'for each statement execute function tacet.release_unwatched(%L)',
     tacet.watch_trigger_name(kind, 'deleted'), source, kind);
 end
