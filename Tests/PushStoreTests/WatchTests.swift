@@ -208,12 +208,38 @@ struct WatchTests {
     #expect(try await scene.database.sql("select count(*) from tacet.inbox") == "1")
   }
 
-  @Test("every surface of a watched kind may be viewed by anybody; others are unknown")
-  func mayView() async throws {
-    let scene = try await WatchScene.tasks()
-    for (kind, answer) in [("list", "t"), ("task_added", ""), ("conversation", "")] {
-      let seen = try await scene.database.sql("select tacet.may_view('\(kind)', gen_random_uuid(), gen_random_uuid())")
-      #expect(seen == answer)
+  @Test(
+    "a surface of a watched kind may be viewed by anybody where it is; others are unknown",
+    arguments: [
+      ("", "list", "t"), ("", "task", "f"), ("", "other", "f"), ("surface_table => null", "list", "t"),
+      ("surface_table => null", "task", "f"), ("surface => null, surface_table => null", "task", "t"),
+      ("surface => null, surface_table => null", "list", "f"), ("surface_table => null", "unused", "f"),
+      ("", "unused", "t"),
+    ])
+  func mayView(_ arguments: String, _ surface: String, _ isThere: String) async throws {
+    let scene = try await WatchScene.tasks(arguments.isEmpty ? nil : arguments)
+    let task = try await scene.add(note: "'Tea'")
+    let unused = UUID()
+    try await scene.database.sql("insert into lists values ('\(unused)')")
+    let id = ["list": scene.list, "task": task, "unused": unused][surface] ?? UUID()
+    for (kind, answer) in [("list", isThere), ("task_added", "f"), ("conversation", "f")] {
+      let seen = try await scene.database.sql(
+        "select tacet.may_view('\(kind)', '\(id)', gen_random_uuid()) is not distinct from true")
+      #expect(seen == answer, "\(kind)")
     }
+    #expect(try await scene.database.sql("select tacet.may_view('list', gen_random_uuid(), gen_random_uuid())") == "")
+  }
+
+  @Test("of several kinds with one kind of surface each says where it may be; one whose table is gone says nothing")
+  func mayViewByKinds() async throws {
+    let scene = try await WatchScene.tasks()
+    let task = try await scene.add(note: "'Tea'")
+    try await scene.watch("surface => null, surface_table => null", kind: "task_done")
+    let answers = "select tacet.may_view('list', '\(scene.list)', null), tacet.may_view('list', '\(task)', null)"
+    #expect(try await scene.database.sql(answers) == "t|t")
+    try await scene.database.sql("drop table lists")
+    #expect(try await scene.database.sql(answers) == "|t")
+    try await scene.database.sql("drop table tasks cascade")
+    #expect(try await scene.database.sql(answers) == "|")
   }
 }
