@@ -62,6 +62,37 @@ struct WatchSafetyTests {
     #expect(try await Self.failures(scene.database) == "task_added|100|55P03")
   }
 
+  @Test("watching again passes readers and stops at writers; what fails changes nothing", arguments: [false, true])
+  func busy(isUnwatched: Bool) async throws {
+    let scene = try await WatchScene.tasks()
+    let watched = "select k::text from tacet.kinds k"
+    let before = try await scene.database.sql(watched)
+    try await withSessions(scene.database, 1) { sessions, reactor in
+      try await sessions[0].run("begin; update public.tasks set note = 'x'", on: reactor)
+      await #expect(throws: (any Error).self) {
+        if isUnwatched {
+          try await scene.database.sql("select tacet.unwatch('task_added')")
+        } else {
+          try await scene.watch(title: "New")
+        }
+      }
+      #expect(try await scene.database.sql(watched) == before)
+      try await sessions[0].run("rollback; begin; select from public.tasks", on: reactor)
+      if !isUnwatched { try await scene.watch(title: "New") }
+      try await sessions[0].run("rollback", on: reactor)
+    }
+    if !isUnwatched { #expect(try await scene.database.sql("select title from tacet.kinds") == "New") }
+  }
+
+  @Test("watching another table leaves no trigger on the former one")
+  func otherTable() async throws {
+    let scene = try await WatchScene.tasks()
+    try await scene.database.sql("create table chores (like tasks)")
+    try await scene.watch("source => 'chores'")
+    let tables = "select distinct tgrelid::regclass from pg_trigger where tgname like 'tacet%task_added'"
+    #expect(try await scene.database.sql(tables) == "chores")
+  }
+
   @Test(
     "a role with rights to everything in our schema says nothing of what our triggers run",
     arguments: [

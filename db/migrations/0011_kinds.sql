@@ -325,32 +325,46 @@ as $$
     ('tacet_' || what || '_' || case when length(kind) <= 40 then kind else left(kind, 27) || '_' || left(md5(kind), 12) end)::name
 $$;
 
--- Stops watching: new events are not noticed, and what is still under way is recorded as deleted.
+-- Removes a kind's triggers from a table, which is locked for that: nobody reads it meanwhile.
+create or replace function tacet.drop_watch_triggers(kind text, source regclass)
+returns void
+language plpgsql volatile
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  what text;
+begin
+  if exists (select from pg_class c where c.oid = source) then
+    foreach what in array array['happened', 'deleted'] loop
+      execute format('drop trigger if exists %I on %s', tacet.watch_trigger_name(kind, what), source);
+    end loop;
+  end if;
+end
+$$;
+
+-- Stops watching: new events are not noticed, and what is still under way is recorded as deleted. When the table is busy
+-- for longer than a second it fails and has changed nothing: call it again.
 -- Returns whether the kind was watched.
 create or replace function tacet.unwatch(kind text)
 returns boolean
 language plpgsql volatile
 set search_path = pg_catalog, pg_temp
+set lock_timeout = '1s'
 as $$
 declare
-  watched tacet.kinds;
-  what text;
+  former_source regclass;
 begin
-  delete from tacet.kinds k where k.kind = unwatch.kind returning k.* into watched;
+  delete from tacet.kinds k where k.kind = unwatch.kind returning k.source into former_source;
   if not found then
     return false;
   end if;
-  if exists (select from pg_class c where c.oid = watched.source) then
-    foreach what in array array['happened', 'deleted'] loop
-      execute format('drop trigger if exists %I on %s', tacet.watch_trigger_name(kind, what), watched.source);
-    end loop;
-  end if;
+  perform tacet.drop_watch_triggers(kind, former_source);
   return true;
 end
 $$;
 
--- Makes the events of a host's table pushes. Whoever calls it needs the right to make triggers on the table. Calling it
--- again replaces what was there.
+-- Makes the events of a host's table pushes. Whoever calls it owns this schema, and may make triggers on the table. Calling
+-- it again replaces what was there. When the table is busy for longer than a second it fails and has changed nothing.
 --
 -- kind: names the events, in the ledger, in the payload's `type` and in the path of webhooks.
 -- source: the table; its id_column is a uuid that no two rows share, and each row makes one event of the kind at most.
@@ -380,12 +394,14 @@ create or replace function tacet.watch(
 returns void
 language plpgsql volatile
 set search_path = pg_catalog, pg_temp
+set lock_timeout = '1s'
 as $$
 #variable_conflict use_variable
 declare
   update_column name := (regexp_match(fires_on, '^update of (.+)$'))[1];
   named name[];
   column_name name;
+  former_source regclass;
 begin
   if kind is null or kind !~ '^[a-z][a-z0-9_]{0,62}$' or kind in ('message', 'messages', 'push', 'pushes', 'read_sync') then
     raise exception 'tacet: % cannot be a kind: a small letter, then up to 62 small letters, digits and underscores, '
@@ -428,7 +444,10 @@ begin
     raise exception 'tacet: {%} names no column of %', column_name, source using errcode = '42703';
   end loop;
 
-  perform tacet.unwatch(kind);
+  delete from tacet.kinds k where k.kind = watch.kind returning k.source into former_source;
+  if former_source <> source then
+    perform tacet.drop_watch_triggers(kind, former_source);
+  end if;
   insert into tacet.kinds (
     kind, source, id_column, update_column, condition, recipients, actor_column, surface_kind, surface_column,
     surface_table, title, body, unnamed_actor, placeholders
