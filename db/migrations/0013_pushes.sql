@@ -19,6 +19,28 @@ create table if not exists tacet.pushes (
 create unique index if not exists pushes_idempotency_key_idx on tacet.pushes (idempotency_key)
   where idempotency_key is not null;
 create index if not exists pushes_created_idx on tacet.pushes (created_at);
+create index if not exists pushes_user_idx on tacet.pushes (user_id);
+
+-- A deleted user's ledger, preferences and pushes go with the user.
+create or replace function tacet.forget_deleted_profiles()
+returns trigger
+language plpgsql security definer
+set search_path = pg_catalog, pg_temp
+set lock_timeout = '100ms'
+as $$
+begin
+  delete from public.push_log l using deleted where l.user_id = deleted.id;
+  delete from tacet.deliveries d using deleted where d.user_id = deleted.id;
+  delete from tacet.preferences p using deleted where p.user_id = deleted.id;
+  delete from tacet.conversation_preferences c using deleted where c.user_id = deleted.id;
+  delete from tacet.pushes p using deleted where p.user_id = deleted.id;
+  return null;
+exception
+  when others then
+    perform tacet.count_trigger_failure(sqlstate, sqlerrm);
+    return null;
+end
+$$;
 
 -- Gives a service with a role of its own what it needs of this schema, and takes from it what would give it more: trigger
 -- functions run with their owner's rights, on any table that a trigger of theirs is made on, and what tacet.watch is told
