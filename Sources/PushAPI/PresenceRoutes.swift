@@ -38,6 +38,10 @@ extension SurfaceStanding {
     case .viewer: break
     case .unknown: throw ProblemDetails(.notFound, detail: "There is no such \(noun).")
     case .stranger: throw ProblemDetails(.forbidden, detail: "The user takes no part in this \(noun).")
+    case .busy:
+      throw ProblemDetails(
+        .serviceUnavailable, detail: "The \(noun) is being changed. The request can be sent again.",
+        fields: [.retryAfter: "1"])
     }
   }
 }

@@ -85,6 +85,6 @@ extension PostgresError {
   fileprivate var isOutage: Bool {
     guard let state = sqlState else { return code != .decoding && code != .invalidParameter }
     return state.isConnectionException || state.isOperatorIntervention || state.isInsufficientResources
-      || state.isRetryable
+      || state.isRetryable || state == .lockNotAvailable
   }
 }

@@ -7,8 +7,12 @@ public import Reactors
 /// One in each reactor. A heartbeat of everybody who looks is the most frequent request of all, and a statement for each
 /// would cost the database more than everything else together. So the first waits a little for others, and what comes
 /// while a write is on its way waits for the next: batches grow with the load by themselves. Each caller learns what became
-/// of its own report, after it is committed. A write that fails is not tried again here: its callers are told, and apps
-/// repeat themselves.
+/// of its own report, after it is committed.
+///
+/// - A row that somebody else has locked is left out of its statement, and comes again a few times, with what is said
+///   meanwhile: a transaction of the host keeps nobody else waiting.
+/// - A statement that the database refuses is written again in parts, so that one report fails alone.
+/// - Any other failure is told to the callers, and apps repeat themselves.
 public final class PresenceWriter {
   /// Users and surfaces in one statement; what is over waits for the next one. Twice as many took 60 to 125 ms on a busy
   /// machine, and their callers wait for all of it.
@@ -19,16 +23,33 @@ public final class PresenceWriter {
   /// them, and the sessions take 270 µs for each where they took 630 (`deploy/measure presence`).
   private static let gathering = Duration.milliseconds(4)
 
+  /// Waits before what was locked is written again: 300 ms in all. Transactions of a host take milliseconds, and what is
+  /// locked for longer is for the app to say again.
+  private static let retryWaits: [Duration] = [.milliseconds(20), .milliseconds(80), .milliseconds(200)]
+
+  /// Statements at the most for one batch that the database refuses. To find one report among 500 takes 19.
+  private static let statementsPerBatchMax = 64
+
   private typealias Waiter = UnsafeContinuation<Result<SurfaceStanding, PostgresError>, Never>
+
+  private typealias Batch = [SurfaceView: Entry]
 
   /// What was said of one user and surface, and who waits for it to be written.
   private struct Entry {
     var report: PresenceReport
     var waiters: [Waiter]
+    /// How often its row was found locked.
+    var retries = 0
 
     mutating func add(_ sign: PresenceSign, _ waiter: Waiter) {
       report.add(sign)
       waiters.append(waiter)
+    }
+
+    /// Adds what was said later.
+    mutating func add(_ later: Entry) {
+      report.add(later.report)
+      waiters += later.waiters
     }
 
     func answer(_ result: Result<SurfaceStanding, PostgresError>) {
@@ -38,7 +59,9 @@ public final class PresenceWriter {
 
   private let store: PushDatabase
   /// At most as many waiters as there are HTTP connections, each of which has one request at a time.
-  private var waiting: [SurfaceView: Entry] = [:]
+  private var waiting: Batch = [:]
+  /// What was locked and is not to be written yet. What is said of the same view joins it, or would be written before it.
+  private var locked: Batch = [:]
   private var isWriting = false
 
   /// Statements so far.
@@ -54,14 +77,19 @@ public final class PresenceWriter {
   public func note(
     _ sign: PresenceSign, of view: SurfaceView, on reactor: isolated Reactor
   ) async throws(PostgresError) -> SurfaceStanding {
-    if !isWriting {
-      isWriting = true
-      reactor.start { await self.writeAll(on: reactor) }
-    }
     let result = await withUnsafeContinuation { (waiter: Waiter) in
-      waiting[view, default: Entry(report: PresenceReport(sign), waiters: [])].add(sign, waiter)
+      if locked[view]?.add(sign, waiter) == nil {
+        waiting[view, default: Entry(report: PresenceReport(sign), waiters: [])].add(sign, waiter)
+        startWriting(on: reactor)
+      }
     }
     return try result.get()
+  }
+
+  private func startWriting(on reactor: isolated Reactor) {
+    guard !isWriting else { return }
+    isWriting = true
+    reactor.start { await self.writeAll(on: reactor) }
   }
 
   private func writeAll(on reactor: isolated Reactor) async {
@@ -72,17 +100,63 @@ public final class PresenceWriter {
     isWriting = false
   }
 
-  private func write(_ batch: [SurfaceView: Entry], on reactor: isolated Reactor) async {
-    writes += 1
-    do throws(PostgresError) {
-      let standings = try await store.note(batch.mapValues(\.report), on: reactor)
-      for (view, entry) in batch { entry.answer(.success(standings[view] ?? .unknown)) }
-    } catch {
-      for entry in batch.values { entry.answer(.failure(error)) }
+  /// Writes a batch, in halves and their halves where the database refuses it.
+  private func write(_ batch: Batch, on reactor: isolated Reactor) async {
+    var parts = [batch]
+    var statements = 0
+    while let part = parts.popLast() {
+      statements += 1
+      writes += 1
+      do throws(PostgresError) {
+        settle(part, try await store.note(part.mapValues(\.report), on: reactor), on: reactor)
+      } catch {
+        if error.isRefusal, part.count > 1, statements + parts.count < Self.statementsPerBatchMax {
+          parts += Self.halves(of: part)
+        } else {
+          for entry in part.values { entry.answer(.failure(error)) }
+        }
+      }
     }
   }
 
-  private func takeBatch() -> [SurfaceView: Entry] {
+  private static func halves(of batch: Batch) -> [Batch] {
+    let middle = batch.index(batch.startIndex, offsetBy: batch.count / 2)
+    return [batch[..<middle], batch[middle...]].map { Dictionary(uniqueKeysWithValues: $0.map { ($0.key, $0.value) }) }
+  }
+
+  /// Answers those whose reports were written; the others' wait, until they have come often enough.
+  private func settle(_ part: Batch, _ standings: [SurfaceView: SurfaceStanding], on reactor: isolated Reactor) {
+    var again: [Int: [SurfaceView]] = [:]
+    for (view, entry) in part {
+      let standing = standings[view] ?? .unknown
+      if standing == .busy, entry.retries < Self.retryWaits.count {
+        again[entry.retries, default: []].append(view)
+        postpone(view, entry)
+      } else {
+        entry.answer(.success(standing))
+      }
+    }
+    for (retries, views) in again {
+      reactor.start {
+        await reactor.sleep(for: Self.retryWaits[retries])
+        self.resume(views, on: reactor)
+      }
+    }
+  }
+
+  private func postpone(_ view: SurfaceView, _ entry: Entry) {
+    var entry = entry
+    entry.retries += 1
+    if let later = waiting.removeValue(forKey: view) { entry.add(later) }
+    locked[view] = entry
+  }
+
+  private func resume(_ views: [SurfaceView], on reactor: isolated Reactor) {
+    for view in views { waiting[view] = locked.removeValue(forKey: view) }
+    startWriting(on: reactor)
+  }
+
+  private func takeBatch() -> Batch {
     guard waiting.count > Self.batchMax else {
       defer { waiting.removeAll(keepingCapacity: true) }
       return waiting

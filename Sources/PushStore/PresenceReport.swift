@@ -63,6 +63,12 @@ public struct PresenceReport: Equatable, Sendable {
     hasLooked = hasLooked || sign == .looking
     hasLeft = sign == .left
   }
+
+  /// Takes what was said afterwards.
+  public mutating func add(_ later: PresenceReport) {
+    hasLooked = hasLooked || later.hasLooked
+    hasLeft = later.hasLeft
+  }
 }
 
 /// What a user is to a surface.
@@ -73,6 +79,8 @@ public enum SurfaceStanding: Equatable, Sendable {
   case stranger
   /// The user takes part.
   case viewer
+  /// The user takes part, but nothing could be written, because somebody else has locked the row.
+  case busy
 
   init(_ takesPart: Bool?) {
     switch takesPart {

@@ -5,14 +5,14 @@ extension PushStatements {
   ///
   /// `$1`, `$2`: kinds and ids of surfaces. `$3`: users. `$4`: who has looked. `$5`: who has left. Columns of equal length;
   /// no surface and user twice. Answers a row for each: kind, id, user, whether the user takes part, null for a surface that
-  /// is none.
+  /// is none, and whether nothing was written because somebody else has locked the row.
   static let noteViews = PostgresStatement(
     "note_views",
     """
     with reported as materialized (
       select r.* from unnest($1, $2, $3, $4, $5) as r (kind, id, user_id, has_looked, has_left)
     )
-    select 'conversation' as kind, v.conversation_id as id, v.user_id, v.is_participant as takes_part
+    select 'conversation' as kind, v.conversation_id as id, v.user_id, v.is_participant as takes_part, v.is_skipped
     from (
       select
         array_agg(r.id) as ids, array_agg(r.user_id) as user_ids, array_agg(r.has_looked) as have_looked,
@@ -23,7 +23,7 @@ extension PushStatements {
     ) c
     cross join lateral tacet.view_conversations(c.ids, c.user_ids, c.have_looked, c.have_left) v
     union all
-    select v.surface_kind, v.surface_id, v.user_id, v.is_viewer
+    select v.surface_kind, v.surface_id, v.user_id, v.is_viewer, v.is_skipped
     from (
       select
         array_agg(r.kind) as kinds, array_agg(r.id) as ids, array_agg(r.user_id) as user_ids,

@@ -49,7 +49,7 @@ struct PresenceWriterTests {
       let writer = PresenceWriter(store: rig.store)
       let crowd = PresenceCrowd(writer)
       try await rig.pool.withConnection(on: reactor) { other in
-        try await other.simple("begin; select from public.conversation_participants for update", on: reactor)
+        try await other.simple("begin; lock table public.conversation_participants", on: reactor)
         crowd.say(.looking, of: .conversation(chat.id), by: chat.recipients[0], on: reactor)
         while writer.writes == 0 { await reactor.sleep(for: .milliseconds(1)) }
         for user in chat.recipients { crowd.say(.looking, of: .conversation(chat.id), by: user, on: reactor) }
@@ -88,6 +88,75 @@ struct PresenceWriterTests {
       #expect(try await crowd.answers(on: reactor).viewers == 1)
     }
   }
+
+  @Test("a report that the database refuses fails alone", arguments: [1, 2, 50])
+  func refused(_ count: Int) async throws {
+    try await PipelineRig.run { rig, reactor in
+      let chat = try await Chat(of: count, in: rig, on: reactor)
+      try await rig.execute(
+        """
+        create or replace function tacet.may_view(surface_kind text, surface_id uuid, user_id uuid) returns boolean
+        language plpgsql as $$ begin raise exception 'no such thing'; end $$
+        """, on: reactor)
+      let writer = PresenceWriter(store: rig.store)
+      let crowd = PresenceCrowd(writer)
+      for user in chat.recipients { crowd.say(.looking, of: .conversation(chat.id), by: user, on: reactor) }
+      crowd.say(.looking, of: Surface(kind: "calendar", id: UUID()), by: chat.sender, on: reactor)
+      #expect(try await crowd.answers(on: reactor) == .init(viewers: count, failures: 1))
+      #expect(writer.writes <= 13)
+    }
+  }
+
+  @Test("a batch that is refused as a whole costs a bounded number of statements")
+  func refusedWhole() async throws {
+    try await PipelineRig.run { rig, reactor in
+      try await rig.execute(
+        "alter function tacet.view_conversations rename to view_conversations_elsewhere", on: reactor)
+      let writer = PresenceWriter(store: rig.store)
+      let crowd = PresenceCrowd(writer)
+      for _ in 0..<300 { crowd.say(.looking, of: .conversation(UUID()), by: UUID(), on: reactor) }
+      #expect(try await crowd.answers(on: reactor) == .init(failures: 300))
+      #expect(writer.writes <= 65)
+    }
+  }
+
+  @Test("a row that somebody has locked keeps nobody else waiting, and is written when it is free")
+  func locked() async throws {
+    try await PipelineRig.run { rig, reactor in
+      let chat = try await Chat(of: 3, in: rig, on: reactor)
+      let writer = PresenceWriter(store: rig.store)
+      let (crowd, late) = (PresenceCrowd(writer), PresenceCrowd(writer))
+      try await rig.pool.withConnection(on: reactor) { host in
+        let lock = "select from public.conversation_participants where user_id = '\(chat.recipients[0])' for update"
+        try await host.simple("begin; \(lock)", on: reactor)
+        for user in chat.recipients.dropFirst() { crowd.say(.left, of: .conversation(chat.id), by: user, on: reactor) }
+        late.say(.looking, of: .conversation(chat.id), by: chat.recipients[0], on: reactor)
+        #expect(try await crowd.answers(on: reactor).viewers == 2)
+        late.say(.left, of: .conversation(chat.id), by: chat.recipients[0], on: reactor)
+        try await host.simple("commit", on: reactor)
+      }
+      let answers = try await late.answers(on: reactor)
+      #expect(answers.viewers + answers.busy == 2 && answers.failures == 0)
+    }
+  }
+
+  @Test("what stays locked is said to be busy, and the host is not waited for")
+  func busy() async throws {
+    try await PipelineRig.run { rig, reactor in
+      let chat = try await Chat(in: rig, on: reactor)
+      let writer = PresenceWriter(store: rig.store)
+      let crowd = PresenceCrowd(writer)
+      try await rig.pool.withConnection(on: reactor) { host in
+        try await host.simple("begin; select from public.conversation_participants for update", on: reactor)
+        crowd.say(.left, of: .conversation(chat.id), by: chat.recipients[0], on: reactor)
+        #expect(try await crowd.answers(on: reactor) == .init(busy: 1))
+        #expect(writer.writes == 4)
+        try await host.simple("commit", on: reactor)
+      }
+      crowd.say(.left, of: .conversation(chat.id), by: chat.recipients[0], on: reactor)
+      #expect(try await crowd.answers(on: reactor).viewers == 1)
+    }
+  }
 }
 
 /// Callers of a writer, who do not wait for each other.
@@ -97,6 +166,7 @@ private final class PresenceCrowd {
     var strangers = 0
     var unknown = 0
     var failures = 0
+    var busy = 0
   }
 
   private let writer: PresenceWriter
@@ -114,6 +184,7 @@ private final class PresenceCrowd {
         case .viewer: self.tally.viewers += 1
         case .stranger: self.tally.strangers += 1
         case .unknown: self.tally.unknown += 1
+        case .busy: self.tally.busy += 1
         }
       } catch {
         self.tally.failures += 1

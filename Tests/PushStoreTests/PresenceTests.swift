@@ -115,44 +115,62 @@ struct PresenceTests {
     }
   }
 
-  @Test("looking and leaving at the same time: the later one waits, and stands at the end", arguments: [true, false])
+  @Test(
+    "looking and leaving at the same time: the later one is told to come again, and stands at the end",
+    arguments: [true, false])
   func race(_ isLeavingLast: Bool) async throws {
     let chat = try await Chat()
     let signs: [PresenceSign] = isLeavingLast ? [.looking, .left] : [.left, .looking]
-    try await withSessions(chat.database, 3) { sessions, reactor in
-      let (first, second, witness) = (sessions[0], sessions[1], sessions[2])
+    let view = SurfaceView(of: .conversation(chat.id), by: chat.reader)
+    try await withSessions(chat.database, 1) { sessions, reactor in
+      let first = sessions[0]
       try await first.run("begin", on: reactor)
       try await first.note(chat, PresenceReport(signs[0]), on: reactor)
-      let done = Signal()
-      nonisolated(unsafe) var failure: (any Error)?  // Both tasks run on this reactor.
-      reactor.start {
-        do { try await second.note(chat, PresenceReport(signs[1]), on: reactor) } catch { failure = error }
-        done.signal(on: reactor)
-      }
-      try await witness.awaitBlocked(second, on: reactor)
+      #expect(
+        try await withStore(chat.database) { try await $0.note([view: PresenceReport(signs[1])], on: $1) } == [
+          view: .busy
+        ])
       try await first.run("commit", on: reactor)
-      #expect(await done.wait(for: patience, on: reactor))
-      if let failure { throw failure }
     }
+    try await chat.report(PresenceReport(signs[1]))
     #expect(try await chat.presence(of: chat.reader) == (isLeavingLast ? "seen, left" : "seen"))
   }
 
-  @Test("batches of the same users in opposite orders wait for each other and never for ever")
+  @Test("a transaction of the host is not waited for, so it ends in no deadlock; only what it has locked comes again")
+  func hostLocks() async throws {
+    let chat = try await Chat(readers: 3)
+    let views = chat.readers.map { SurfaceView(of: .conversation(chat.id), by: $0) }
+    let reports = Dictionary(uniqueKeysWithValues: views.map { ($0, PresenceReport(.left)) })
+    try await withTwoSessions(chat.database) { host, app, reactor in
+      let lock = "update public.conversation_participants set left_at = null where user_id = "
+      try await host.run("begin; \(lock)'\(chat.readers[2])'", on: reactor)
+      try await app.run("begin", on: reactor)
+      try await app.note(chat, chat.readers, PresenceReport(.left), on: reactor)
+      let next = Begun.begin(on: reactor) { try await host.run("\(lock)'\(chat.readers[0])'", on: reactor) }
+      try await app.awaitBlocked(host, on: reactor)
+      try await app.run("commit", on: reactor)
+      try await next.value(on: reactor)
+      let standings = try await withStore(chat.database) { try await $0.note(reports, on: $1) }
+      #expect(standings == [views[0]: .busy, views[1]: .viewer, views[2]: .busy])
+      try await host.run("commit", on: reactor)
+    }
+    let standings = try await withStore(chat.database) { try await $0.note(reports, on: $1) }
+    #expect(Set(standings.values) == [.viewer])
+    for reader in chat.readers { #expect(try await chat.presence(of: reader) == "left") }
+  }
+
+  @Test("batches of the same users in opposite orders do not wait for each other")
   func opposite() async throws {
     let chat = try await Chat(readers: 40)
     try await withTwoSessions(chat.database) { one, other, reactor in
-      let done = Signal()
-      nonisolated(unsafe) var failure: (any Error)?  // Both tasks run on this reactor.
-      reactor.start {
-        do {
-          for _ in 0..<50 { try await one.note(chat, chat.readers, PresenceReport(.left), on: reactor) }
-        } catch { failure = error }
-        done.signal(on: reactor)
+      let first = Begun.begin(on: reactor) {
+        for _ in 0..<50 { try await one.note(chat, chat.readers, PresenceReport(.left), on: reactor) }
       }
       for _ in 0..<50 { try await other.note(chat, chat.readers.reversed(), PresenceReport(.left), on: reactor) }
-      #expect(await done.wait(for: patience, on: reactor))
-      if let failure { throw failure }
+      try await first.value(on: reactor)
     }
+    let left = "select count(left_at) from conversation_participants"
+    #expect(try await chat.database.sql(left) == "40")
   }
 
   @Test("a host with other tables knows nobody until it has replaced the functions, which are then asked")
@@ -169,12 +187,12 @@ struct PresenceTests {
       create or replace function tacet.view_conversations(
         conversation_ids uuid[], user_ids uuid[], have_looked boolean[], have_left boolean[]
       )
-      returns table (conversation_id uuid, user_id uuid, is_participant boolean)
+      returns table (conversation_id uuid, user_id uuid, is_participant boolean, is_skipped boolean)
       language sql volatile
       as $$
         insert into public.looks
         select * from unnest(conversation_ids, user_ids, have_looked, have_left)
-        returning room, member, true
+        returning room, member, true, false
       $$
       """)
     let known = try await withStore(database) { try await $0.note([view: PresenceReport(.looking)], on: $1) }

@@ -66,6 +66,8 @@ struct ReadingTests {
   func sameTime() async throws {
     let chat = try await Chat()
     for _ in 0..<3 { try await chat.send() }
+    let patiently = "alter function tacet.mark_read(uuid, uuid, uuid) set lock_timeout = '30s'"
+    try await chat.database.sql(patiently)
     try await withSessions(chat.database, 3) { sessions, reactor in
       let (first, second, witness) = (sessions[0], sessions[1], sessions[2])
       try await first.run("begin", on: reactor)
@@ -82,6 +84,29 @@ struct ReadingTests {
       #expect(count == 0)
     }
     #expect(try await chat.database.sql("select max(cardinality(read_by)) from messages") == "1")
+  }
+
+  @Test("a read gives way to a transaction of the host before it could end in a deadlock")
+  func hostLocks() async throws {
+    let chat = try await Chat()
+    let messages = [
+      try await chat.send("'a'", ["created_at": "now() - interval '2 s'"]),
+      try await chat.send("'b'", ["created_at": "now() - interval '1 s'"]),
+    ]
+    try await withTwoSessions(chat.database) { host, app, reactor in
+      let edit = "update public.messages set text = 'c' where id = "
+      try await host.run("begin; \(edit)'\(messages[1])'", on: reactor)
+      let read = Begun.begin(on: reactor) { try await app.read(chat, on: reactor) }
+      let next = Begun.begin(on: reactor) { try await host.run("\(edit)'\(messages[0])'", on: reactor) }
+      await #expect {
+        _ = try await read.value(on: reactor)
+      } throws: {
+        ($0 as? PostgresError)?.sqlState == .lockNotAvailable
+      }
+      try await next.value(on: reactor)
+      try await host.run("commit", on: reactor)
+      #expect(try await app.read(chat, on: reactor) == 2)
+    }
   }
 
   @Test("a push is opened once, by its user alone")

@@ -59,6 +59,34 @@ struct SurfacePresenceTests {
     }
   }
 
+  @Test("a view that somebody has locked is not waited for; others are written, and its hold stays")
+  func locked() async throws {
+    let (database, calendar, user) = try await calendars()
+    try await database.sql(
+      """
+      create or replace function tacet.may_view(surface_kind text, surface_id uuid, user_id uuid) returns boolean
+      language sql stable as 'select true'
+      """)
+    let (view, other) = (SurfaceView(of: calendar, by: user), SurfaceView(of: calendar, by: UUID()))
+    try await note(.looking, view, in: database)
+    try await database.sql(
+      """
+      insert into tacet.deliveries (due_at, enqueued_at, subject_id, user_id, kind, state, conversation_id)
+      values (now() + interval '1 h', now(), gen_random_uuid(), '\(user)', 'slot', 'held', '\(calendar.id)')
+      """)
+    let due = "select count(*) from tacet.deliveries where due_at <= clock_timestamp()"
+    try await withSessions(database, 1) { sessions, reactor in
+      try await sessions[0].run("begin; select from tacet.surface_views for update", on: reactor)
+      let reports = [view: PresenceReport(.left), other: PresenceReport(.left)]
+      #expect(try await withStore(database) { try await $0.note(reports, on: $1) } == [view: .busy, other: .viewer])
+      #expect(try await database.sql(due) == "0")
+      try await sessions[0].run("commit", on: reactor)
+    }
+    try await note(.left, view, in: database)
+    #expect(try await database.sql(due) == "1")
+    #expect(try await database.sql("select count(left_at) from tacet.surface_views") == "2")
+  }
+
   @Test("a look that was just reported is not written again")
   func repeated() async throws {
     let (database, calendar, user) = try await calendars()

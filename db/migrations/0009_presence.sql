@@ -41,62 +41,75 @@ as 'select null::boolean';
 --
 -- have_looked: the user looks, or has looked since the last call. have_left: the user has left, after looking if both are
 -- true. is_participant: whether the user takes part; null when there is no such conversation. Nothing is written unless it
--- is true.
+-- is true. is_skipped: whether nothing was written because somebody else has locked the row; what was said of it then
+-- comes again soon.
 --
--- Rows are locked in the order of their key, so that two calls cannot wait for each other, and the clock is read when the
--- row is locked, so that times of one row grow in the order in which they are written. A look clears left_at rather than
--- to trust that it is older: clocks are set. Leaving is dated after a look that a client has put into the future.
+-- A call waits for no row: a transaction of the host that has one would keep everybody else's reports waiting, and would
+-- end in a deadlock when it wants another one of them. The clock is read when the row is locked, so that times of one row
+-- grow in the order in which they are written. A look clears left_at rather than to trust that it is older: clocks are
+-- set. Leaving is dated after a look that a client has put into the future.
 --
 -- What is said again is not written, unless somebody has to learn of it: a push that is held, or a message that has come
 -- after the look that is stored.
 create or replace function tacet.view_conversations(
   conversation_ids uuid[], user_ids uuid[], have_looked boolean[], have_left boolean[]
 )
-returns table (conversation_id uuid, user_id uuid, is_participant boolean)
+returns table (conversation_id uuid, user_id uuid, is_participant boolean, is_skipped boolean)
 language plpgsql volatile
 as $$
 begin
-  with reported as materialized (
-    select r.*
-    from unnest(
-      view_conversations.conversation_ids, view_conversations.user_ids, view_conversations.have_looked,
-      view_conversations.have_left
-    ) as r (conversation_id, user_id, has_looked, has_left)
-    order by r.conversation_id, r.user_id
-  ), locked as materialized (
-    select r.*, clock_timestamp() as moment
-    from reported r
-    cross join lateral (
-      select
-      from public.conversation_participants c
-      where c.conversation_id = r.conversation_id and c.user_id = r.user_id
-        and (
-          r.has_left
-          or c.last_seen is null
-          or c.last_seen not between clock_timestamp() - tacet.presence_repeats_within() and clock_timestamp()
-          or c.left_at >= c.last_seen
-          or exists (
-            select from tacet.deliveries d
-            where d.user_id = c.user_id and d.conversation_id = c.conversation_id and d.state = 'held'
-          )
-          or exists (
-            select from public.messages m
-            where m.conversation_id = c.conversation_id and m.created_at >= c.last_seen
-          )
-        )
-      for no key update
-    ) c
-  )
-  update public.conversation_participants c
-  set
-    last_seen = case when l.has_looked then l.moment else c.last_seen end,
-    left_at = case when l.has_left then greatest(l.moment, case when not l.has_looked then c.last_seen end) end
-  from locked l
-  where c.conversation_id = l.conversation_id and c.user_id = l.user_id;
-
   return query
-    select r.conversation_id, r.user_id, tacet.takes_part(r.conversation_id, r.user_id)
-    from unnest(view_conversations.conversation_ids, view_conversations.user_ids) as r (conversation_id, user_id);
+    with reported as materialized (
+      select r.*
+      from unnest(
+        view_conversations.conversation_ids, view_conversations.user_ids, view_conversations.have_looked,
+        view_conversations.have_left
+      ) as r (conversation_id, user_id, has_looked, has_left)
+    ), wanted as materialized (
+      select r.*
+      from reported r
+      cross join lateral (
+        select
+        from public.conversation_participants c
+        where c.conversation_id = r.conversation_id and c.user_id = r.user_id
+          and (
+            r.has_left
+            or c.last_seen is null
+            or c.last_seen not between clock_timestamp() - tacet.presence_repeats_within() and clock_timestamp()
+            or c.left_at >= c.last_seen
+            or exists (
+              select from tacet.deliveries d
+              where d.user_id = c.user_id and d.conversation_id = c.conversation_id and d.state = 'held'
+            )
+            or exists (
+              select from public.messages m
+              where m.conversation_id = c.conversation_id and m.created_at >= c.last_seen
+            )
+          )
+        limit 1
+      ) c
+    ), locked as materialized (
+      select w.*, c.is_locked, clock_timestamp() as moment
+      from wanted w
+      left join lateral (
+        select true as is_locked
+        from public.conversation_participants c
+        where c.conversation_id = w.conversation_id and c.user_id = w.user_id
+        for no key update skip locked
+      ) c on true
+    ), written as (
+      update public.conversation_participants c
+      set
+        last_seen = case when l.has_looked then l.moment else c.last_seen end,
+        left_at = case when l.has_left then greatest(l.moment, case when not l.has_looked then c.last_seen end) end
+      from locked l
+      where l.is_locked and c.conversation_id = l.conversation_id and c.user_id = l.user_id
+    )
+    select
+      r.conversation_id, r.user_id, tacet.takes_part(r.conversation_id, r.user_id),
+      ((r.conversation_id, r.user_id) in (
+        select l.conversation_id, l.user_id from locked l where l.is_locked is null)) is true
+    from reported r;
 end
 $$;
 
@@ -104,11 +117,14 @@ $$;
 -- messages at the most; returns their ids in that order, none when nothing is left.
 --
 -- up_to_message_id: the last one to be marked; null for all. Rows are locked in the order of their times, so that two
--- calls cannot wait for each other; what somebody has marked meanwhile is left out. updated_at stays, because apps show by
+-- calls cannot wait for each other; what somebody has marked meanwhile is left out. A call waits for less time than after
+-- which PostgreSQL looks for deadlocks (deadlock_timeout, one second), so that no transaction of the host becomes the
+-- victim of one; the reader's app asks again. updated_at stays, because apps show by
 -- it what was edited.
 create or replace function tacet.mark_read(conversation_id uuid, user_id uuid, up_to_message_id uuid)
 returns setof uuid
 language plpgsql volatile
+set lock_timeout = '200ms'
 as $$
 begin
   return query
@@ -157,9 +173,9 @@ exception
     create or replace function tacet.view_conversations(
       conversation_ids uuid[], user_ids uuid[], have_looked boolean[], have_left boolean[]
     )
-    returns table (conversation_id uuid, user_id uuid, is_participant boolean)
+    returns table (conversation_id uuid, user_id uuid, is_participant boolean, is_skipped boolean)
     language sql volatile
-    as 'select r.*, null::boolean from unnest(conversation_ids, user_ids) as r (conversation_id, user_id)';
+    as 'select r.*, null::boolean, false from unnest(conversation_ids, user_ids) as r (conversation_id, user_id)';
 
     create or replace function tacet.mark_read(conversation_id uuid, user_id uuid, up_to_message_id uuid)
     returns setof uuid
@@ -204,11 +220,11 @@ create table if not exists tacet.surface_views (
 );
 
 -- The same as tacet.view_conversations for other surfaces, after asking tacet.may_view; and makes due what is held for the
--- user there.
+-- user there. It waits for nobody but another call that writes the first view of the same user and surface.
 create or replace function tacet.view_surfaces(
   surface_kinds text[], surface_ids uuid[], user_ids uuid[], have_looked boolean[], have_left boolean[]
 )
-returns table (surface_kind text, surface_id uuid, user_id uuid, is_viewer boolean)
+returns table (surface_kind text, surface_id uuid, user_id uuid, is_viewer boolean, is_skipped boolean)
 language plpgsql volatile
 set search_path = pg_catalog, pg_temp
 as $$
@@ -218,43 +234,69 @@ declare
     from unnest(view_surfaces.surface_kinds, view_surfaces.surface_ids, view_surfaces.user_ids)
       with ordinality as r (surface_kind, surface_id, user_id, place)
     order by r.place);
+  skipped bigint[];
 begin
-  insert into tacet.surface_views as v (surface_kind, surface_id, user_id, last_seen, left_at)
-  select
-    r.surface_kind, r.surface_id, r.user_id, case when r.has_looked then clock_timestamp() end,
-    case when r.has_left then clock_timestamp() end
-  from unnest(
-    view_surfaces.surface_kinds, view_surfaces.surface_ids, view_surfaces.user_ids, view_surfaces.have_looked,
-    view_surfaces.have_left, verdicts
-  ) as r (surface_kind, surface_id, user_id, has_looked, has_left, is_viewer)
-  where r.is_viewer
-  order by r.user_id, r.surface_id, r.surface_kind
-  on conflict on constraint surface_views_pkey do update
-  set
-    last_seen = case when excluded.last_seen is null then v.last_seen else clock_timestamp() end,
-    left_at = case when excluded.left_at is not null then clock_timestamp() end
-  where excluded.left_at is not null
-    or v.last_seen is null
-    or v.last_seen not between clock_timestamp() - tacet.presence_repeats_within() and clock_timestamp()
-    or v.left_at >= v.last_seen
-    or exists (
-      select from tacet.deliveries d
-      where d.user_id = v.user_id and d.conversation_id = v.surface_id and d.state = 'held'
-    );
+  with wanted as materialized (
+    select r.*, v.user_id is not null as is_known
+    from unnest(
+      view_surfaces.surface_kinds, view_surfaces.surface_ids, view_surfaces.user_ids, view_surfaces.have_looked,
+      view_surfaces.have_left, verdicts
+    ) with ordinality as r (surface_kind, surface_id, user_id, has_looked, has_left, is_viewer, place)
+    left join lateral (
+      select x.user_id, x.last_seen, x.left_at
+      from tacet.surface_views x
+      where x.user_id = r.user_id and x.surface_id = r.surface_id and x.surface_kind = r.surface_kind
+      limit 1
+    ) v on true
+    where r.is_viewer
+      and (
+        r.has_left
+        or v.last_seen is null
+        or v.last_seen not between clock_timestamp() - tacet.presence_repeats_within() and clock_timestamp()
+        or v.left_at >= v.last_seen
+        or exists (
+          select from tacet.deliveries d
+          where d.user_id = r.user_id and d.conversation_id = r.surface_id and d.state = 'held'
+        )
+      )
+  ), locked as materialized (
+    select w.*, not w.is_known or x.is_locked is true as is_free
+    from wanted w
+    left join lateral (
+      select true as is_locked
+      from tacet.surface_views x
+      where x.user_id = w.user_id and x.surface_id = w.surface_id and x.surface_kind = w.surface_kind
+      for no key update skip locked
+    ) x on true
+  ), written as (
+    insert into tacet.surface_views as v (surface_kind, surface_id, user_id, last_seen, left_at)
+    select
+      l.surface_kind, l.surface_id, l.user_id, case when l.has_looked then clock_timestamp() end,
+      case when l.has_left then clock_timestamp() end
+    from locked l
+    where l.is_free
+    order by l.user_id, l.surface_id, l.surface_kind
+    on conflict on constraint surface_views_pkey do update
+    set
+      last_seen = case when excluded.last_seen is null then v.last_seen else clock_timestamp() end,
+      left_at = case when excluded.left_at is not null then clock_timestamp() end
+  )
+  select coalesce(array_agg(l.place) filter (where not l.is_free), '{}') into skipped from locked l;
 
   perform tacet.release_holds(held.subject_ids, held.user_ids)
   from (
     select array_agg(d.subject_id) as subject_ids, array_agg(d.user_id) as user_ids
-    from unnest(view_surfaces.surface_ids, view_surfaces.user_ids, verdicts) as r (surface_id, user_id, is_viewer)
+    from unnest(view_surfaces.surface_ids, view_surfaces.user_ids, verdicts)
+      with ordinality as r (surface_id, user_id, is_viewer, place)
     join tacet.deliveries d on d.user_id = r.user_id and d.conversation_id = r.surface_id
-    where r.is_viewer and d.state = 'held'
+    where r.is_viewer and r.place <> all (skipped) and d.state = 'held'
     having count(*) > 0
   ) held;
 
   return query
-    select r.*
+    select r.surface_kind, r.surface_id, r.user_id, r.is_viewer, r.place = any (skipped)
     from unnest(view_surfaces.surface_kinds, view_surfaces.surface_ids, view_surfaces.user_ids, verdicts)
-      as r (surface_kind, surface_id, user_id, is_viewer);
+      with ordinality as r (surface_kind, surface_id, user_id, is_viewer, place);
 end
 $$;
 
