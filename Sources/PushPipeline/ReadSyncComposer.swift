@@ -8,8 +8,8 @@ struct ReadSyncComposer: Sendable {
 
   /// The push for one device. Ninety ids are 3.5 KB of the four that APNs takes.
   ///
-  /// `message_ids` has the newest first. `all_before`, when not all fit, is the newest: everything of the conversation before
-  /// that message has been read as well.
+  /// `message_ids` has the newest first. `conversation_id` is absent when they are of several conversations. `all_before`,
+  /// when not all of one conversation fit, is the newest: everything of it before that message has been read as well.
   /// - Throws: ``PushRequestError`` when the host's token is not one.
   func request(
     _ sync: ReadSync, for device: PushDevice, of app: BundleIdentifier, to recipient: PushRecipient,
@@ -32,7 +32,8 @@ struct ReadSyncComposer: Sendable {
       "message_ids": .array(sync.messageIDs.reversed().map { .string($0.lowercased) }),
       "badge": .integer(Int64(recipient.badge)),
     ]
-    custom["conversation_id"] = event.message.map { .string($0.conversationID.lowercased) }
+    guard let message = event.message else { return custom }
+    custom["conversation_id"] = .string(message.conversationID.lowercased)
     if sync.hasMore { custom["all_before"] = sync.messageIDs.last.map { .string($0.lowercased) } }
     return custom
   }

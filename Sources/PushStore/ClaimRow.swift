@@ -83,13 +83,14 @@ struct ClaimRow {
 
   private func situation(deviceCount: Int) throws(PostgresError) -> RecipientSituation {
     let conversationID: UUID? = try read(.conversationID)
+    let sync = try readSync()
     let enqueuedAt: Int64 = try read(.enqueuedAt)
     let claimedAt: Int64 = try read(.claimedAt)
     let wish: String? = try read(.quietHoursPolicy)
     return RecipientSituation(
       messageAge: .microseconds(claimedAt - enqueuedAt),
       heldFor: .microseconds(try read(.heldMicroseconds) as Int64),
-      isDeleted: conversationID == nil,
+      isDeleted: conversationID == nil && sync == nil,
       hasRead: try read(.hasRead),
       lastSeenAge: try duration(.lastSeenAge),
       sawAfterMessage: try read(.sawAfterMessage),

@@ -126,7 +126,7 @@ public struct PushSurface: Hashable, Sendable {
   }
 }
 
-/// What the composer needs of a user's reads in one conversation.
+/// What the composer needs of a user's reads; the event's message names their conversation when there is only one.
 public struct ReadSync: Equatable, Sendable {
   /// What was read, the oldest first; the newest ninety at the most, and never none.
   public let messageIDs: [UUID]

@@ -49,11 +49,11 @@ enum PushFixtures {
       recipients: recipients)
   }
 
-  static func readSync(_ sync: ReadSync, badge: Int = 1) -> PushEvent {
+  static func readSync(_ sync: ReadSync, in conversation: UUID? = conversation, badge: Int = 1) -> PushEvent {
     PushEvent(
       subject: PushSubject(id: makeID(4), kind: PushSubject.readSyncKind), origin: .inbox, attempts: 1,
       enqueuedAt: 1_700_000_000_999_999, claimedAt: 1_700_000_001_000_000,
-      message: MessageContent(conversationID: conversation, senderName: nil, text: ""), readSync: sync,
+      message: conversation.map { MessageContent(conversationID: $0, senderName: nil, text: "") }, readSync: sync,
       recipients: [recipient(badge: badge)])
   }
 }

@@ -8,8 +8,10 @@ import Testing
 
 @Suite("The read sync composer")
 struct ReadSyncComposerTests {
-  private func request(_ sync: ReadSync, badge: Int = 3) throws -> PushRequest {
-    let event = PushFixtures.readSync(sync, badge: badge)
+  private func request(
+    _ sync: ReadSync, in conversation: UUID? = PushFixtures.conversation, badge: Int = 3
+  ) throws -> PushRequest {
+    let event = PushFixtures.readSync(sync, in: conversation, badge: badge)
     let composer = EventComposer(timeToLive: .seconds(3600))
     let push = try #require(try composer.push(for: event))
     let recipient = event.recipients[0]
@@ -29,6 +31,15 @@ struct ReadSyncComposerTests {
       String(decoding: request.body, as: UTF8.self)
         == #"{"aps":{"content-available":1},"type":"read","message_ids":[\#(names)],"badge":3,"#
         + #""conversation_id":"\#(PushFixtures.conversation.lowercased)"}"#)
+  }
+
+  @Test("reads of several conversations name none, and nothing that all before was read")
+  func several() throws {
+    let id = UUID()
+    let request = try request(ReadSync(messageIDs: [id], hasMore: true), in: nil)
+    #expect(
+      String(decoding: request.body, as: UTF8.self)
+        == #"{"aps":{"content-available":1},"type":"read","message_ids":["\#(id.lowercased)"],"badge":3}"#)
   }
 
   @Test("ninety ids and a hint to more fit into a push")

@@ -302,13 +302,15 @@ $$;
 
 -- Reads of a user that other devices of the same user are to be told of, by a push of kind read_sync.
 --
--- available_at: when that push may go. message_ids: what was read, the oldest first, at most the newest ninety; has_more:
--- whether earlier ones were left out, because no more fit into a push. device_token: the device that has read and knows; null when there were several.
+-- available_at: when that push may go. conversation_id: where the messages are; null when they are in several
+-- conversations. message_ids: what was read, the oldest first, at most the newest ninety, because no more fit into a push;
+-- has_more: whether earlier ones were left out. device_token: the device that has read and knows; null when there were
+-- several.
 create table if not exists tacet.read_syncs (
   available_at timestamptz not null,
   id uuid primary key default gen_random_uuid(),
   user_id uuid not null,
-  conversation_id uuid not null,
+  conversation_id uuid,
   has_more boolean not null default false,
   message_ids uuid[] not null,
   device_token text
@@ -320,9 +322,10 @@ create index if not exists read_syncs_available_idx on tacet.read_syncs (availab
 -- Queues a push to the other devices of a user about what was read in a conversation; nothing if there is no such device.
 -- Returns in how many microseconds it may go, null when there is none.
 --
--- At most one push in ten seconds for each user. What is read while one for the same conversation waits is added to that
--- one, unless it has been claimed. The inbox row is updated, though nothing in it changes, because a claim whose snapshot is
--- older then finds that the row has moved and leaves it to the next claim, which sees what was added.
+-- At most one push in ten seconds for each user. What is read while one waits, wherever, is added to that one, unless it
+-- has been claimed; so at most one waits, for no longer than that. Its age counts from when it may go. The inbox row is
+-- updated, though nothing in it changes, because a claim whose snapshot is older then finds that the row has moved and
+-- leaves it to the next claim, which sees what was added.
 create or replace function tacet.sync_read(
   user_id uuid, conversation_id uuid, message_ids uuid[], device_token text
 )
@@ -349,7 +352,7 @@ begin
     and i.subject_id = (
       select s.id
       from tacet.read_syncs s
-      where s.user_id = sync_read.user_id and s.conversation_id = sync_read.conversation_id
+      where s.user_id = sync_read.user_id
       order by s.available_at desc
       limit 1
     )
@@ -357,6 +360,7 @@ begin
   if found then
     update tacet.read_syncs s
     set
+      conversation_id = case when s.conversation_id = sync_read.conversation_id then s.conversation_id end,
       message_ids = (s.message_ids || sync_read.message_ids)[cardinality(s.message_ids || sync_read.message_ids) - 89:],
       has_more = s.has_more or cardinality(s.message_ids || sync_read.message_ids) > 90,
       device_token = case when lower(s.device_token) = lower(sync_read.device_token) then s.device_token end
@@ -373,8 +377,8 @@ begin
         cardinality(sync_read.message_ids) > 90, sync_read.device_token)
       returning id
     )
-    insert into tacet.inbox (subject_id, kind, available_at, conversation_id)
-    select s.id, 'read_sync', free_at, sync_read.conversation_id from sync s;
+    insert into tacet.inbox (subject_id, kind, available_at, enqueued_at, conversation_id)
+    select s.id, 'read_sync', free_at, free_at, sync_read.conversation_id from sync s;
   end if;
   return greatest(0, extract(epoch from free_at - clock_timestamp()) * 1000000)::bigint;
 end
