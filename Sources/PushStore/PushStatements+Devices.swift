@@ -8,9 +8,10 @@ extension PushStatements {
   static let registerDevice = PostgresStatement(
     "register_device",
     """
-    with registered as materialized (
+    with \(durable), registered as materialized (
       select tacet.register_device($1, $2, $3, $4, $5, $6, $7, $8)
-      from (select $7::text is null or tacet.is_time_zone($7) as is_known) zone
+      from durable
+      cross join (select $7::text is null or tacet.is_time_zone($7) as is_known) zone
       where zone.is_known
     )
     select count(*) = 1 from registered
@@ -21,5 +22,5 @@ extension PushStatements {
   ///
   /// `$1`: the user. `$2`: the token.
   static let removeDevice = PostgresStatement(
-    "remove_device", "select tacet.remove_device($1, $2)", [.uuid, .text])
+    "remove_device", "with \(durable) select tacet.remove_device($1, $2) from durable", [.uuid, .text])
 }

@@ -33,7 +33,7 @@ extension PushStatements {
   static let putPreferences = PostgresStatement(
     "put_preferences",
     """
-    with put as materialized (
+    with \(durable), put as materialized (
       select
         tacet.put_preferences(
           $1, time '00:00' + $2 * interval '1 minute', time '00:00' + $3 * interval '1 minute', $4, $5, $6, $7, $8,
@@ -42,7 +42,8 @@ extension PushStatements {
             from unnest($9) with ordinality as u (us, place)
             order by u.place),
           $10)
-      from (select $4::text is null or tacet.is_time_zone($4) as is_known) zone
+      from durable
+      cross join (select $4::text is null or tacet.is_time_zone($4) as is_known) zone
       where zone.is_known
     )
     select count(*) = 1 from put

@@ -9,8 +9,10 @@ extension PushStatements {
   static let readConversation = PostgresStatement(
     "read_conversation",
     """
+    with \(durable)
     select r.takes_part, r.knows_message, r.read_count, r.badge, r.sync_wait
-    from tacet.read_conversation($1, $2, $3, $4, $5) r
+    from durable
+    cross join lateral tacet.read_conversation($1, $2, $3, $4, $5) r
     """,
     [.uuid, .uuid, .uuid, .text, .bool])
 
