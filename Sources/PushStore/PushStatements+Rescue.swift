@@ -44,7 +44,9 @@ extension PushStatements {
         limit $2
         for update skip locked
       ))
-      returning d.*
+      returning
+        d.subject_id, d.user_id, d.kind, d.conversation_id, d.enqueued_at, d.attempts, \(heldMicroseconds) as held_us,
+        d.accepted_devices, d.error
     ), \(parking)
     """,
     [.int8, .int8])
@@ -63,14 +65,15 @@ extension PushStatements {
       delete from tacet.deliveries d
       where d.user_id = $3 and d.subject_id = $1 and d.kind = $2 and d.attempts = $4 and d.is_claimed
       returning
-        d.subject_id, d.user_id, d.kind, d.conversation_id, d.enqueued_at, d.attempts, d.held_us, d.accepted_devices,
-        $5::text as error
+        d.subject_id, d.user_id, d.kind, d.conversation_id, d.enqueued_at, d.attempts, \(heldMicroseconds) as held_us,
+        d.accepted_devices, $5::text as error
     ), \(parking)
     """,
     [.uuid, .text, .uuid, .int8, .text])
 
   /// Moves deleted `events` and `deliveries` to the parked rows. Somebody who is told nothing more has a failed push;
-  /// one that reached a device stays sent.
+  /// one that reached a device stays sent. The time of a hold that is under way goes along: a replay does not count it as
+  /// the message's age.
   private static let parking = """
     parked as (
       insert into tacet.parked (

@@ -1,5 +1,6 @@
 import Foundation
 import Postgres
+import PushRules
 import Reactors
 import Testing
 
@@ -24,6 +25,35 @@ struct PushStatementsRescueTests {
       try await other.run("commit", on: reactor)
       #expect(try await service.rescue(work, rowsMax: 9, on: reactor) == 1)
     }
+  }
+
+  @Test("what was held when it was parked is no older after a replay", arguments: [true, false])
+  func held(_ isRefused: Bool) async throws {
+    let scene = try await HeldScene.waiting()
+    try await scene.chat.record(try await claim(scene.chat.database)) { .held($0, for: .zero) }
+    try await scene.chat.database.sql(
+      """
+      update tacet.deliveries set
+        held_us = 1000000, since = now() - interval '8 h', enqueued_at = now() - interval '8 h', rescues = 6
+      """)
+    if isRefused {
+      try await scene.chat.database.sql("update tacet.deliveries set is_claimed = true, attempts = 7")
+      try await withSessions(scene.chat.database, 1) { sessions, reactor in
+        try await sessions[0].connection.query(
+          PushStatements.parkRefused, [scene.message, "message", scene.chat.reader, 7, "refused"], on: reactor)
+      }
+    } else {
+      let parked = try await withStore(scene.chat.database) {
+        try await $0.parkExhausted(rescuesMax: 6, rowsMax: 1, on: $1)
+      }
+      #expect(parked == 1)
+    }
+    let hours = "select round(held_us / 3600e6, 1) from tacet."
+    #expect(try await scene.chat.database.sql(hours + "parked") == "8.0")
+    #expect(try await scene.chat.database.sql("select tacet.replay('\(scene.message)')") == "1")
+    #expect(try await scene.chat.database.sql(hours + "deliveries") == "8.0")
+    let situation = try #require(try await claim(scene.chat.database).first?.recipients.first?.situation)
+    #expect(situation.heldFor >= .seconds(8 * 3600))
   }
 
   @Test(
