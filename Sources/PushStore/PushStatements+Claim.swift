@@ -131,6 +131,7 @@ extension PushStatements {
     select *
     from situations o
     order by
-      o.is_delivery, o.is_waiting, case when o.is_waiting then - o.enqueued_at else o.enqueued_at end, o.subject_id
+      o.is_delivery, o.is_waiting, case when o.is_waiting then - o.enqueued_at else o.enqueued_at end, o.subject_id,
+      o.kind
     """
 }
