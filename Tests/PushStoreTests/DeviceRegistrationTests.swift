@@ -137,6 +137,28 @@ struct DeviceRegistrationTests {
     #expect(try await tokens(chat) == rows.joined(separator: "\n"))
   }
 
+  @Test("of dropped devices the newest fifty stay, of this user alone", arguments: [49, 50, 51, 80])
+  func forgotten(dropped: Int) async throws {
+    let chat = try await Chat(readers: 2)
+    try await chat.database.sql(
+      """
+      insert into push_tokens (user_id, device_token, registered_at, invalidated_at, invalidation_reason)
+      select u.id, u.prefix || lpad(n::text, 4, '0'), now() - interval '1 day', now() - n * interval '1 min', 'logged_out'
+      from (values ('\(chat.reader)'::uuid, 'aa'), ('\(chat.readers[1])', 'bb')) u (id, prefix),
+        generate_series(1, \(dropped)) n
+      """)
+    #expect(try await register(Self.device("cc"), of: chat.reader, in: chat) == .registered)
+    let kept =
+      "select user_id, count(*), max(device_token) from push_tokens where invalidated_at is not null group by 1"
+    let counts = [
+      "\(chat.reader)|\(min(dropped, 50))|aa00\(min(dropped, 50))",
+      "\(chat.readers[1])|\(dropped)|bb00\(dropped)",
+    ]
+    let rows = try await chat.database.sql(kept).split(separator: "\n").map(String.init)
+    #expect(rows.sorted() == counts.map { $0.lowercased() }.sorted())
+    #expect(try await chat.database.sql("select count(*) from push_tokens where invalidated_at is null") == "1")
+  }
+
   @Test("devices registered at once by one user are counted together")
   func prunedAtOnce() async throws {
     let chat = try await Chat()

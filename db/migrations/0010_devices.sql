@@ -39,7 +39,7 @@ $$;
 
 -- Part of the host contract: registers or refreshes a device of a user. The token then has one row, the user's, whoever
 -- had it before. What is null stays as it was known of the token. The user keeps the devices_max devices that were
--- registered last; the others are dropped as too_many.
+-- registered last; the others are dropped as too_many. Of what was dropped, the newest 50 rows stay.
 --
 -- Tokens come in lower case; a row of the same token in upper case is this token. The locks make registrations of one
 -- token, and those of one user, wait for each other, because the host's table may have no unique constraint; where it has
@@ -104,6 +104,16 @@ begin
     order by o.registered_at desc, o.device_token
     offset register_device.devices_max
     for update));
+  -- What is dropped says why for a while, not for ever: a user may register any number of tokens, one after the other. A
+  -- row that somebody has locked goes next time.
+  delete from public.push_tokens t
+  where t.ctid = any (array(
+    select o.ctid
+    from public.push_tokens o
+    where o.user_id = register_device.user_id and o.invalidated_at is not null
+    order by o.invalidated_at desc, o.registered_at desc, o.device_token
+    offset 50
+    for update skip locked));
 end
 $$;
 
