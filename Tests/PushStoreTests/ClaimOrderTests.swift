@@ -130,18 +130,17 @@ struct ClaimOrderTests {
   func kindsOfOneRow() async throws {
     let scene = try await WatchScene.tasks()
     try await scene.watch(kind: "task_noted")
-    let tasks = (try await scene.add(note: "'a'"), try await scene.add(note: "'b'"))
+    // Enough rows in no order, so that a sort leaves those that it takes for equal in no order either.
     try await scene.database.sql(
       """
-      update lists set member_ids = array(select gen_random_uuid() from generate_series(1, 40));
-      update tacet.inbox set
-        enqueued_at = now() - case when subject_id = '\(tasks.0)' then interval '2 s' else interval '1 s' end
+      update lists set member_ids = array(select gen_random_uuid() from generate_series(1, 10));
+      insert into tasks (list_id, by_id, note) select '\(scene.list)', '\(scene.actor)', 'a' from generate_series(1, 20);
+      update tacet.inbox set enqueued_at = now()
       """)
     let claimed = try await claim(scene.database)
-    let expected = [tasks.0, tasks.0, tasks.1, tasks.1]
-    #expect(claimed.map(\.subject.id) == expected)
-    #expect(Set(claimed.map(\.subject)).count == 4)
-    #expect(claimed.map(\.recipients.count) == [40, 40, 40, 40])
+    #expect(claimed.count == 40)
+    #expect(Set(claimed.map(\.subject)).count == 40)
+    #expect(claimed.allSatisfy { $0.recipients.count == 10 })
   }
 
   /// Conversations in one database.
