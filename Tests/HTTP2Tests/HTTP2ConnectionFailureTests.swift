@@ -127,8 +127,11 @@ struct HTTP2ConnectionFailureTests {
       exchange.server.connection.closeAbruptly(on: reactor)
       try await exchange.outcomes.arrived(on: reactor)
       #expect(exchange.outcomes.responses.keys.sorted() == [0])
-      #expect(exchange.outcomes.unknown.keys.sorted() == [1, 2])
-      #expect(exchange.outcomes.notProcessed == [3: .notSent, 4: .notSent])
+      // The answer makes room for the fourth, which is sent if the client reads the one before the other.
+      let unknown = exchange.outcomes.unknown.keys.sorted()
+      #expect(unknown == [1, 2] || unknown == [1, 2, 3])
+      #expect(exchange.outcomes.notProcessed.keys.sorted() == Array((unknown.count + 1)...4))
+      #expect(exchange.outcomes.notProcessed.values.allSatisfy { $0 == .notSent })
     }
   }
 
