@@ -28,10 +28,10 @@ extension PostgresPool {
     _ statement: PostgresStatement, _ parameters: [any PostgresEncodable], within limit: Duration?,
     on reactor: isolated Reactor
   ) async throws(PostgresError) -> PostgresRows {
-    guard let connection = leastBusy?.usable else {
-      guard let connection = try await awaitUsable(on: reactor).usable else { throw notConnected }
-      return try await connection.query(statement, parameters, within: limit, on: reactor)
-    }
+    var member = leastBusy
+    if member == nil { member = try await awaitUsable(on: reactor) }
+    guard let connection = member?.usable else { throw notConnected }
+    defer { if configuration.poolMode == .transaction { wakeFirstWaiter(on: reactor) } }
     return try await connection.query(statement, parameters, within: limit, on: reactor)
   }
 }

@@ -100,11 +100,17 @@ extension PostgresPool {
     if isClosed { return nil }
     var best: (member: Member, pending: Int)?
     for member in members {
-      guard let pending = member.usable?.pendingCount, pending < best?.pending ?? .max else { continue }
+      guard let pending = member.usable?.pendingCount, pending < best?.pending ?? pendingMax else { continue }
       best = (member, pending)
     }
     return best?.member
   }
+
+  /// Behind a pooler that lends sessions by transactions, a statement is sent when the one before it is answered. PgBouncer
+  /// lends the next session when it sees that a transaction is over, and has then passed on the beginning of what came behind
+  /// it, so that now and then one server gets the first part of a message and another the rest (seen with 1.18: "invalid
+  /// frontend message type"; its issue 759 is of the same kind).
+  private var pendingMax: Int { configuration.poolMode == .transaction ? 1 : .max }
 
   private func awaitLeases(until deadline: UInt64, on reactor: isolated Reactor) async {
     while members.contains(where: \.isLeased), remaining(until: deadline) > 0 {
@@ -127,7 +133,10 @@ extension PostgresPool {
 
   /// Waits for a member whose session can be used.
   func awaitUsable(on reactor: isolated Reactor) async throws(PostgresError) -> Member {
-    let deadline = Reactor.now + acquireLimit.clampedNanoseconds
+    // A session that is open is busy, and will be free; one that is not may never come.
+    let isBusy = isReady && configuration.poolMode == .transaction
+    let limit = isBusy ? max(acquireLimit, configuration.answerLimit) : acquireLimit
+    let deadline = Reactor.now + limit.clampedNanoseconds
     while true {
       if let member = leastBusy { return member }
       guard !isClosed, remaining(until: deadline) > 0 else { throw notConnected }
@@ -139,6 +148,12 @@ extension PostgresPool {
   var notConnected: PostgresError {
     if isClosed { return PostgresError(.notConnected, "the pool is closed") }
     return (lastFailure ?? PostgresError(.notConnected)).with(code: .notConnected)
+  }
+
+  /// One session is free: one caller can go on.
+  func wakeFirstWaiter(on reactor: isolated Reactor) {
+    guard !waiters.isEmpty else { return }
+    waiters.removeFirst().signal(on: reactor)
   }
 
   func wakeWaiters(on reactor: isolated Reactor) {
