@@ -41,3 +41,11 @@ struct EventComposer: Sendable {
     }
   }
 }
+
+extension PushEvent {
+  /// The identity of a push to one device: the same at every attempt, so that a resend replaces what is shown.
+  func identifier(for recipient: PushRecipient, on token: DeviceToken) -> PushIdentifier {
+    PushIdentifier(
+      eventKind: subject.kind, event: subject.id.lowercased, recipient: recipient.userID.lowercased, deviceToken: token)
+  }
+}

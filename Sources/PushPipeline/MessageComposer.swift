@@ -79,9 +79,7 @@ struct MessageComposer: Sendable {
       bundleIdentifier: app,
       priority: .immediate,
       expiration: expiration(for: recipient, of: event),
-      identifier: PushIdentifier(
-        eventKind: event.subject.kind, event: event.subject.id.lowercased, recipient: recipient.userID.lowercased,
-        deviceToken: token),
+      identifier: event.identifier(for: recipient, on: token),
       collapseIdentifier: try CollapseIdentifier(event.notice?.collapseID ?? event.subject.id.lowercased))
     return try PushRequest(head: head, body: body(alert, for: recipient, of: event))
   }

@@ -20,9 +20,7 @@ struct ReadSyncComposer: Sendable {
       try BackgroundPayload(custom: custom(sync, for: recipient, in: event)), to: token, of: app,
       priority: .powerAware,
       expiration: .until(unixSeconds: event.enqueuedAt / 1_000_000 + timeToLive.components.seconds),
-      identifier: PushIdentifier(
-        eventKind: event.subject.kind, event: event.subject.id.lowercased, recipient: recipient.userID.lowercased,
-        deviceToken: token),
+      identifier: event.identifier(for: recipient, on: token),
       collapseIdentifier: try CollapseIdentifier(event.subject.id.lowercased))
   }
 

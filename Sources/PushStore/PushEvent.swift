@@ -102,28 +102,13 @@ public struct EventNotice: Equatable, Sendable {
   public let body: String
 
   /// What its recipients may be looking at; nil for a push that a server asked for, whose words are ours to keep.
-  public let surface: PushSurface?
+  public let surface: Surface?
 
   /// The app's own data as a JSON object; nil for none.
   public var data: String?
 
   /// By what it replaces others on the screen; nil for by nothing but itself.
   public var collapseID: String?
-}
-
-/// Something that users look at in the app.
-public struct PushSurface: Hashable, Sendable {
-  /// As the app reports views of it, such as `request`.
-  public let kind: String
-
-  /// The host's id.
-  public let id: UUID
-
-  /// Names a surface.
-  public init(kind: String, id: UUID) {
-    self.kind = kind
-    self.id = id
-  }
 }
 
 /// What the composer needs of a user's reads; the event's message names their conversation when there is only one.

@@ -14,121 +14,51 @@ extension PushStatements {
 
   /// Finished rows of the ledger by the age of their event. What is held is work that remains, and stays.
   static let pruneLedger = PostgresStatement(
-    "prune_ledger",
-    """
-    with pruned as (
-      delete from public.push_log
-      where ctid = any (array(
-        select l.ctid
-        from public.push_log l
-        where l.enqueued_at < now() - $1::bigint * interval '1 microsecond' and l.decision <> 'held'
-        order by l.enqueued_at
-        limit 1000
-        for update skip locked
-      ))
-      returning 1
-    )
-    select count(*) from pruned
-    """,
-    [.int8])
+    "prune_ledger", pruning("public.push_log", age: "r.enqueued_at", only: "r.decision <> 'held'"), [.int8])
 
   /// Errors of the triggers; those whose events are not yet in the inbox stay until they are.
   static let pruneTriggerFailures = PostgresStatement(
-    "prune_trigger_failures",
-    """
-    with pruned as (
-      delete from tacet.trigger_failures
-      where ctid = any (array(
-        select f.ctid
-        from tacet.trigger_failures f
-        where f.failed_at < now() - $1::bigint * interval '1 microsecond' and f.subject_ids = '{}'
-        order by f.failed_at
-        limit 1000
-        for update skip locked
-      ))
-      returning 1
-    )
-    select count(*) from pruned
-    """,
+    "prune_trigger_failures", pruning("tacet.trigger_failures", age: "r.failed_at", only: "r.subject_ids = '{}'"),
     [.int8])
 
   /// What could never succeed and nobody has replayed.
   static let pruneParked = PostgresStatement(
-    "prune_parked",
-    """
-    with pruned as (
-      delete from tacet.parked
-      where ctid = any (array(
-        select p.ctid
-        from tacet.parked p
-        where p.parked_at < now() - $1::bigint * interval '1 microsecond'
-        order by p.parked_at
-        limit 1000
-        for update skip locked
-      ))
-      returning 1
-    )
-    select count(*) from pruned
-    """,
-    [.int8])
+    "prune_parked", pruning("tacet.parked", age: "r.parked_at"), [.int8])
 
   /// Views that nobody has renewed. Without an index on their times, which every look would have to change as well, each
   /// batch reads the table from its beginning: a tenth of a second for a million rows.
   static let pruneSurfaceViews = PostgresStatement(
     "prune_surface_views",
-    """
-    with pruned as (
-      delete from tacet.surface_views
-      where ctid = any (array(
-        select v.ctid
-        from tacet.surface_views v
-        where greatest(v.last_seen, v.left_at) < now() - $1::bigint * interval '1 microsecond'
-        limit 1000
-        for update skip locked
-      ))
-      returning 1
-    )
-    select count(*) from pruned
-    """,
-    [.int8])
+    pruning("tacet.surface_views", age: "greatest(r.last_seen, r.left_at)", hasIndex: false), [.int8])
 
   /// Reads that other devices were told of, or were not within the retention.
   static let pruneReadSyncs = PostgresStatement(
-    "prune_read_syncs",
-    """
-    with pruned as (
-      delete from tacet.read_syncs
-      where ctid = any (array(
-        select s.ctid
-        from tacet.read_syncs s
-        where s.available_at < now() - $1::bigint * interval '1 microsecond'
-        order by s.available_at
-        limit 1000
-        for update skip locked
-      ))
-      returning 1
-    )
-    select count(*) from pruned
-    """,
-    [.int8])
+    "prune_read_syncs", pruning("tacet.read_syncs", age: "r.available_at"), [.int8])
 
   /// Pushes that servers asked for, and with them what makes a repeated request known.
   static let prunePushes = PostgresStatement(
-    "prune_pushes",
+    "prune_pushes", pruning("tacet.pushes", age: "r.created_at"), [.int8])
+
+  /// - Parameters:
+  ///   - age: the time from which the retention of a row `r` counts. only: which rows; the others stay however old they
+  ///     are. hasIndex: whether `age` has an index whose order finds the old rows.
+  private static func pruning(
+    _ table: String, age: String, only condition: String = "true", hasIndex: Bool = true
+  ) -> String {
     """
     with pruned as (
-      delete from tacet.pushes
+      delete from \(table)
       where ctid = any (array(
-        select p.ctid
-        from tacet.pushes p
-        where p.created_at < now() - $1::bigint * interval '1 microsecond'
-        order by p.created_at
+        select r.ctid
+        from \(table) r
+        where \(age) < now() - $1::bigint * interval '1 microsecond' and \(condition)
+        \(hasIndex ? "order by \(age)" : "")
         limit 1000
         for update skip locked
       ))
       returning 1
     )
     select count(*) from pruned
-    """,
-    [.int8])
+    """
+  }
 }

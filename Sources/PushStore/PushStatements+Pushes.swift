@@ -10,9 +10,7 @@ extension PushStatements {
   static let submitPush = PostgresStatement(
     "submit_push",
     """
-    with durable as materialized (
-      select set_config('synchronous_commit', 'on', true)
-    ), entered as (
+    with \(durable), entered as (
       insert into tacet.pushes (user_id, kind, title, body, data, collapse_id, idempotency_key)
       select $1, $2, $3, $4, $5::json, $6, $7 from durable
       on conflict (idempotency_key) where idempotency_key is not null do nothing
