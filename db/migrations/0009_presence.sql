@@ -452,29 +452,4 @@ for each statement execute function tacet.forget_views_of_profiles();
 
 revoke all on all functions in schema tacet from public;
 
--- A service with a role of its own may call what its role may call already, and use the new tables as it does the inbox.
-do $$
-declare
-  grantee regrole;
-  routine regprocedure;
-begin
-  for grantee in
-    select a.grantee
-    from pg_proc p, aclexplode(p.proacl) a
-    where p.oid = 'tacet.invalidate_device_token(text, text, timestamptz)'::regprocedure
-      and a.privilege_type = 'EXECUTE' and a.grantee not in (0, p.proowner)
-  loop
-    execute format('grant select, insert, update, delete on tacet.surface_views, tacet.read_syncs to %s', grantee);
-    foreach routine in array array[
-      'tacet.presence_repeats_within()', 'tacet.takes_part(uuid, uuid)', 'tacet.may_view(text, uuid, uuid)',
-      'tacet.view_conversations(uuid[], uuid[], boolean[], boolean[])',
-      'tacet.view_surfaces(text[], uuid[], uuid[], boolean[], boolean[])', 'tacet.mark_read(uuid, uuid, uuid)', 'tacet.sync_read(uuid, uuid, uuid[], text)',
-      'tacet.read_conversation(uuid, uuid, uuid, text, boolean)'
-    ]::regprocedure[] loop
-      execute format('grant execute on function %s to %s', routine, grantee);
-    end loop;
-  end loop;
-end
-$$;
-
 insert into tacet.migrations (version, name) values (9, '0009_presence') on conflict do nothing;

@@ -143,22 +143,4 @@ reset check_function_bodies;
 
 revoke all on all functions in schema tacet from public;
 
--- A service with a role of its own may call what its role may call already.
-do $$
-declare
-  grantee regrole;
-begin
-  for grantee in
-    select a.grantee
-    from pg_proc p, aclexplode(p.proacl) a
-    where p.oid = 'tacet.invalidate_device_token(text, text, timestamptz)'::regprocedure
-      and a.privilege_type = 'EXECUTE' and a.grantee not in (0, p.proowner)
-  loop
-    execute format(
-      'grant execute on function tacet.is_time_zone(text), tacet.remove_device(uuid, text), '
-      'tacet.register_device(uuid, text, text, text, text, text, text, int) to %s', grantee);
-  end loop;
-end
-$$;
-
 insert into tacet.migrations (version, name) values (10, '0010_devices') on conflict do nothing;

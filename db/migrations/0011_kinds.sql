@@ -484,25 +484,4 @@ $$;
 
 revoke all on all functions in schema tacet from public;
 
--- A service with a role of its own may call what its role may call already.
-do $$
-declare
-  grantee regrole;
-begin
-  for grantee in
-    select a.grantee
-    from pg_proc p, aclexplode(p.proacl) a
-    where p.oid = 'tacet.message_context(uuid)'::regprocedure
-      and a.privilege_type = 'EXECUTE' and a.grantee not in (0, p.proowner)
-  loop
-    execute format('grant execute on function tacet.profile_name(uuid) to %s', grantee);
-    execute format('grant execute on function tacet.may_view(text, uuid, uuid) to %s', grantee);
-    execute format('grant execute on function tacet.fill_template(text, jsonb) to %s', grantee);
-    execute format('grant execute on function tacet.watched_context(text, uuid) to %s', grantee);
-    execute format('grant execute on function tacet.watched_by(text, uuid, uuid) to %s', grantee);
-    execute format('grant select on tacet.kinds, tacet.surface_views to %s', grantee);
-  end loop;
-end
-$$;
-
 insert into tacet.migrations (version, name) values (11, '0011_kinds') on conflict do nothing;

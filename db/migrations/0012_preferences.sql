@@ -242,22 +242,4 @@ $$;
 
 revoke all on all functions in schema tacet from public;
 
--- A service with a role of its own may do what its role may do already.
-do $$
-declare
-  grantee regrole;
-begin
-  for grantee in
-    select a.grantee
-    from pg_proc p, aclexplode(p.proacl) a
-    where p.oid = 'tacet.invalidate_device_token(text, text, timestamptz)'::regprocedure
-      and a.privilege_type = 'EXECUTE' and a.grantee not in (0, p.proowner)
-  loop
-    execute format('grant execute on all functions in schema tacet to %s', grantee);
-    execute format(
-      'grant select, insert, update, delete on tacet.preferences, tacet.conversation_preferences to %s', grantee);
-  end loop;
-end
-$$;
-
 insert into tacet.migrations (version, name) values (12, '0012_preferences') on conflict do nothing;

@@ -70,6 +70,7 @@ $$;
 
 revoke all on all functions in schema tacet from public;
 
+-- A service with a role of its own may use what this migration and the four before it have made.
 do $$
 declare
   grantee regrole;
