@@ -100,11 +100,16 @@ final class PipelineRig {
     throw TestFailure("still \(String(describing: last))")
   }
 
+  /// Whether any work is left, in the inbox or in the queue.
+  func hasWork(on reactor: isolated Reactor) async throws -> Bool {
+    let work = "select exists (select from tacet.inbox) or exists (select from tacet.deliveries)"
+    return try await value(work, on: reactor)
+  }
+
   /// Waits until no work is left, in the inbox or in the queue.
   func nothingLeft(on reactor: isolated Reactor) async throws {
-    let left = "select (select count(*) from tacet.inbox) + (select count(*) from tacet.deliveries)"
     for _ in 0..<1000 {
-      if try await value(left, as: Int64.self, on: reactor) == 0 { return }
+      guard try await hasWork(on: reactor) else { return }
       await reactor.sleep(for: .milliseconds(10))
     }
     let rows = """
