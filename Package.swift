@@ -122,6 +122,7 @@ let package = Package(
         "APNS", "APNSCore", "Postgres", "PushPipeline", "PushRules", "PushStore", "Reactors", "TestLogs",
         "TestPostgres", logging, "TestReactors", "TestRandomness",
       ]),
+    layer("PushExplanations", ["PushRules", "PushStore"]),
     .target(
       name: "PushAPI",
       dependencies: [

@@ -5,13 +5,13 @@ struct ArrowTests {
   /// From the ground up. A module may import what stands above it in this list, never what stands beside or below it.
   static let layers: [Set<String>] = [
     ["CLinux", "CLibpq", "CLibcurl", "CNghttp2", "COpenSSL"],
-    ["Reactors", "HTTP1", "APNSCore", "PushRules"],
+    ["Reactors", "HTTP1", "APNSCore", "PushRules", "PrometheusMetrics"],
     ["TLSStreams", "HTTPTransfers", "Postgres", "ServiceSettings"],
     ["HTTP2", "HTTPServing"],
     ["APNS", "PushStore", "APNSSimulation"],
-    ["PushPipeline"],
-    ["PushAPI"],
-    ["ClientTokens"],
+    ["PushPipeline", "PushExplanations"],
+    ["PushAPI", "ServiceDiagnosis"],
+    ["ClientTokens", "OperatorPages"],
     ["tacet", "apns-simulator", "tacet-bench", "TacetClient"],
   ]
 

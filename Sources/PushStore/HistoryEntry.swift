@@ -1,0 +1,177 @@
+/// One claim of a push to one recipient: what was known, what was decided, and what became of it.
+///
+/// The ledger keeps a list of them for each of its rows, the oldest first, as JSON objects whose keys are the words below.
+/// What is false, zero or unknown is left out. It holds no text, no name and no whole device token.
+public struct HistoryEntry: Equatable, Sendable {
+  /// The number of the claim, from 1. A number that is missing from the list was a claim without a record: its process
+  /// died, or its lease ran out.
+  public let claim: Int
+
+  /// When the claim was made, by the database's clock; microseconds since 1970.
+  public let claimedAt: Int64
+
+  /// The process that claimed; a row of `tacet.instances`.
+  public let instance: String
+
+  /// What made the service look: `notify`, `webhook`, `poll`, `start`, `due` or `neighbour`.
+  public let wokenBy: String
+
+  /// What ended the hold before its time: `read`, `seen`, `left`, `deleted`, `preferences` or `review`; nil when its time
+  /// had come, or nothing was held.
+  public let releasedBy: String?
+
+  /// From the wake-up to the claim's answer, and from there to the decision; microseconds.
+  public let wokenMicroseconds: Int64
+  public let decidedMicroseconds: Int64
+
+  /// What the rules looked at.
+  public let situation: Situation
+
+  /// As the ledger had it after this claim.
+  public let decision: OutcomeDecision
+  public let reason: String?
+
+  /// When to look again, in microseconds from the claim on, and what remains; nil when nothing does.
+  public let dueMicroseconds: Int64?
+  public let remaining: String?
+
+  /// Attempts at devices, in the order in which they ended.
+  public let attempts: [Attempt]
+
+  /// What the rules looked at: the members of `RecipientSituation`, ages in microseconds, and the limits of that time.
+  public struct Situation: Equatable, Sendable {
+    public var isParticipant = true
+    public var messageAge: Int64 = 0
+    public var heldFor: Int64 = 0
+    public var isDeleted = false
+    public var hasRead = false
+    public var lastSeenAge: Int64?
+    public var sawAfterMessage = false
+    public var hasLeft = false
+    public var newestOtherReadAge: Int64?
+    public var isOptedOut = false
+    public var isMuted = false
+    public var wantsMentionsOnly = false
+    public var isMentioned = false
+    public var quietHoursRemaining: Int64?
+    public var quietHoursPolicy: String?
+    public var deviceCount = 0
+    public var window: Int64 = 0
+    public var timeToLive: Int64 = 0
+  }
+
+  /// One attempt at one device, or the reason why there was none.
+  public struct Attempt: Equatable, Sendable {
+    /// The first eight characters of the device token.
+    public let device: String
+    /// App and environment that it went to, as lanes are named; nil when none was known.
+    public let route: String?
+    /// When it ended, in microseconds from the claim's answer on.
+    public let endedMicroseconds: Int64
+    /// APNs' status; nil when no answer came or nothing was sent.
+    public let status: Int?
+    /// APNs' reason, or what the connection did.
+    public let reason: String?
+    /// The `apns-id` that was sent; nil when nothing was.
+    public let apnsID: String?
+    /// What it means for the push and its device: `accepted`, `dropped`, `refused`, `postponed`, `waiting`, or
+    /// `elsewhere` when the other environment was asked next.
+    public let verdict: String
+  }
+}
+
+extension HistoryEntry: Decodable {
+  enum CodingKeys: String, CodingKey {
+    case claim
+    case claimedAt = "at"
+    case instance = "by"
+    case wokenBy = "woken_by"
+    case releasedBy = "released_by"
+    case wokenMicroseconds = "woken_us"
+    case decidedMicroseconds = "decided_us"
+    case situation = "known"
+    case decision, reason
+    case dueMicroseconds = "due_us"
+    case remaining, attempts
+  }
+
+  /// Reads what the ledger keeps.
+  public init(from decoder: any Decoder) throws {
+    let members = try decoder.container(keyedBy: CodingKeys.self)
+    claim = try members.decode(Int.self, forKey: .claim)
+    claimedAt = try members.decode(Int64.self, forKey: .claimedAt)
+    instance = try members.decode(String.self, forKey: .instance)
+    wokenBy = try members.decode(String.self, forKey: .wokenBy)
+    releasedBy = try members.decodeIfPresent(String.self, forKey: .releasedBy)
+    wokenMicroseconds = try members.decode(Int64.self, forKey: .wokenMicroseconds)
+    decidedMicroseconds = try members.decode(Int64.self, forKey: .decidedMicroseconds)
+    situation = try members.decode(Situation.self, forKey: .situation)
+    decision = try members.decode(OutcomeDecision.self, forKey: .decision)
+    reason = try members.decodeIfPresent(String.self, forKey: .reason)
+    dueMicroseconds = try members.decodeIfPresent(Int64.self, forKey: .dueMicroseconds)
+    remaining = try members.decodeIfPresent(String.self, forKey: .remaining)
+    attempts = try members.decodeIfPresent([Attempt].self, forKey: .attempts) ?? []
+  }
+}
+
+extension HistoryEntry.Situation: Decodable {
+  enum CodingKeys: String, CodingKey {
+    case isParticipant = "participant"
+    case messageAge = "message_us"
+    case heldFor = "held_us"
+    case isDeleted = "deleted"
+    case hasRead = "read"
+    case lastSeenAge = "seen_us"
+    case sawAfterMessage = "seen_after"
+    case hasLeft = "left"
+    case newestOtherReadAge = "other_read_us"
+    case isOptedOut = "opted_out"
+    case isMuted = "muted"
+    case wantsMentionsOnly = "mentions_only"
+    case isMentioned = "mentioned"
+    case quietHoursRemaining = "quiet_us"
+    case quietHoursPolicy = "quiet_policy"
+    case deviceCount = "devices"
+    case window = "window_us"
+    case timeToLive = "ttl_us"
+  }
+
+  /// Reads what the ledger keeps; what is left out has its usual value.
+  public init(from decoder: any Decoder) throws {
+    let members = try decoder.container(keyedBy: CodingKeys.self)
+    func flag(_ key: CodingKeys) throws -> Bool { try members.decodeIfPresent(Bool.self, forKey: key) ?? false }
+    func number(_ key: CodingKeys) throws -> Int64? { try members.decodeIfPresent(Int64.self, forKey: key) }
+    self.init()
+    isParticipant = try members.decodeIfPresent(Bool.self, forKey: .isParticipant) ?? true
+    messageAge = try number(.messageAge) ?? 0
+    heldFor = try number(.heldFor) ?? 0
+    isDeleted = try flag(.isDeleted)
+    hasRead = try flag(.hasRead)
+    lastSeenAge = try number(.lastSeenAge)
+    sawAfterMessage = try flag(.sawAfterMessage)
+    hasLeft = try flag(.hasLeft)
+    newestOtherReadAge = try number(.newestOtherReadAge)
+    isOptedOut = try flag(.isOptedOut)
+    isMuted = try flag(.isMuted)
+    wantsMentionsOnly = try flag(.wantsMentionsOnly)
+    isMentioned = try flag(.isMentioned)
+    quietHoursRemaining = try number(.quietHoursRemaining)
+    quietHoursPolicy = try members.decodeIfPresent(String.self, forKey: .quietHoursPolicy)
+    deviceCount = try members.decodeIfPresent(Int.self, forKey: .deviceCount) ?? 0
+    window = try number(.window) ?? 0
+    timeToLive = try number(.timeToLive) ?? 0
+  }
+}
+
+extension HistoryEntry.Attempt: Decodable {
+  enum CodingKeys: String, CodingKey {
+    case device, route
+    case endedMicroseconds = "ended_us"
+    case status, reason
+    case apnsID = "apns_id"
+    case verdict
+  }
+}
+
+/// Read by its raw value.
+extension OutcomeDecision: Decodable {}
