@@ -107,7 +107,7 @@ let package = Package(
     layer("APNS", ["APNSCore", "HTTP2", "Reactors", "TLSStreams", deque, jwtKit, logging]),
     tests("APNSTests", ["APNS", "APNSCore", "HTTP2", "Reactors", "TLSStreams", crypto, logging, "TestReactors"]),
     .target(
-      name: "PushStore", dependencies: ["Postgres", "PushRules", "Reactors", crypto, logging],
+      name: "PushStore", dependencies: ["APNSCore", "Postgres", "PushRules", "Reactors", crypto, logging],
       resources: [.embedInCode("Migrations")], swiftSettings: strict),
     tests(
       "PushStoreTests",

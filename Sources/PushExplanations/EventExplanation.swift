@@ -22,12 +22,15 @@ public struct EventExplanation: Equatable, Sendable {
 
   /// A name and a value for people.
   public struct Detail: Equatable, Sendable {
+    /// What it is.
     public let name: String
+    /// What it was.
     public let value: String
   }
 
-  /// The subject's id, in small letters, and its kind.
+  /// The subject's id, in small letters.
   public let subjectID: String
+  /// The subject's kind.
   public let kind: String
   /// One plain sentence about the event as a whole.
   public let summary: String

@@ -14,7 +14,10 @@ extension DeliveryPipeline {
     }
     for event in events {
       let cause = event.origin == .delivery ? WakeCause.due : look.cause
-      process(EventProgress(event, wokenBy: cause, wokenAt: look.wokenAt, claimedAt: claimedAt), on: reactor)
+      process(
+        EventProgress(
+          event, wokenBy: cause, wokenAt: look.wokenAt, claimedAt: claimedAt, decider: configuration.decider),
+        on: reactor)
     }
   }
 
@@ -30,7 +33,7 @@ extension DeliveryPipeline {
     for (index, recipient) in progress.event.recipients.enumerated() {
       switch gate.decision(for: recipient) {
       case .settled(let outcome):
-        progress.settle(outcome)
+        progress.settle(outcome, of: index)
       case .send:
         if push == nil { push = compose(progress.event) }
         deliver(push, to: index, of: progress, on: reactor)
@@ -78,9 +81,11 @@ extension DeliveryPipeline {
       pushesInFlight += 1
       reactor.start {
         let deadline = progress.claimedAt &+ self.configuration.pushLimit.clampedNanoseconds
-        let verdict = await self.verdict(on: request, to: device, over: lane, until: deadline, on: reactor)
+        var trail = AttemptTrail()
+        let verdict = await self.verdict(
+          on: request, to: device, over: lane, until: deadline, trail: &trail, on: reactor)
         self.pushesInFlight -= 1
-        progress.note(verdict, for: device, of: index)
+        progress.note(verdict, for: device, of: index, after: trail)
         self.finishIfComplete(index, of: progress)
         self.recordIfDecided(progress, on: reactor)
       }

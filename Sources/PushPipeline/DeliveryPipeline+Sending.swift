@@ -19,11 +19,12 @@ extension DeliveryPipeline {
   /// - Parameter deadline: of both environments together.
   func verdict(
     on request: PushRequest, to device: PushDevice, over lane: Lane, until deadline: UInt64,
-    on reactor: isolated Reactor
+    trail: inout AttemptTrail, on reactor: isolated Reactor
   ) async -> DeviceVerdict {
     let attempt = await channel.send(request, over: lane.route, until: deadline, on: reactor)
+    trail.note(attempt, of: request, over: lane.route)
     guard attempt.mayBeElsewhere else { return note(attempt, to: device, over: lane, on: reactor) }
-    switch await trial(of: request, besides: lane, until: deadline, on: reactor) {
+    switch await trial(of: request, besides: lane, until: deadline, trail: &trail, on: reactor) {
     case .impossible:
       return note(attempt, to: device, over: lane, on: reactor)
     case .unresolved(let reason):
@@ -37,7 +38,8 @@ extension DeliveryPipeline {
 
   /// Asks the other environment with the same request: its identifiers make one push of both.
   private func trial(
-    of request: PushRequest, besides lane: Lane, until deadline: UInt64, on reactor: isolated Reactor
+    of request: PushRequest, besides lane: Lane, until deadline: UInt64, trail: inout AttemptTrail,
+    on reactor: isolated Reactor
   ) async -> Trial {
     // Without a neighbour the app has been removed meanwhile.
     guard let other = lanes.neighbour(of: lane), Reactor.now < deadline else { return .unresolved(reason: nil) }
@@ -47,6 +49,7 @@ extension DeliveryPipeline {
     case .admitted: break
     }
     let attempt = await channel.send(request, over: other.route, until: deadline, on: reactor)
+    trail.note(attempt, of: request, over: other.route)
     if other.noteTrial(attempt, now: Reactor.now, draw: .random(in: 0..<1)) { wake(.due, on: reactor) }
     return .ended(attempt, other.route.environment)
   }

@@ -5,6 +5,7 @@ internal import Reactors
 final class EventProgress {
   let event: PushEvent
   private let wokenBy: WakeCause
+  private let decider: Decider
   private let wokenMicroseconds: Int64
   /// When the claim was answered, in monotonic nanoseconds.
   let claimedAt: UInt64
@@ -17,13 +18,15 @@ final class EventProgress {
   private struct Sending {
     var delivery: RecipientDelivery
     let decidedMicroseconds: Int64
+    var attempts: [HistoryEntry.Attempt] = []
   }
 
   /// - Parameters:
   ///   - wokenAt: monotonic nanoseconds of the wake-up. claimedAt: of the claim's answer.
-  init(_ event: PushEvent, wokenBy: WakeCause, wokenAt: UInt64, claimedAt: UInt64) {
+  init(_ event: PushEvent, wokenBy: WakeCause, wokenAt: UInt64, claimedAt: UInt64, decider: Decider = Decider()) {
     self.event = event
     self.wokenBy = wokenBy
+    self.decider = decider
     self.claimedAt = claimedAt
     wokenMicroseconds = Int64(claimedAt &- wokenAt) / 1000
     outcomes.reserveCapacity(event.recipients.count)
@@ -32,14 +35,16 @@ final class EventProgress {
   var isDecided: Bool { outcomes.count == event.recipients.count }
 
   var decided: DecidedEvent {
-    DecidedEvent(
+    var decided = DecidedEvent(
       event: event, outcomes: outcomes, deadTokens: deadTokens, learntEnvironments: learntEnvironments,
       wokenBy: wokenBy.rawValue)
+    decided.decider = decider
+    return decided
   }
 
-  /// Nothing is to be sent for this recipient.
-  func settle(_ outcome: RecipientOutcome) {
-    append(outcome, decidedAfter: elapsed)
+  /// Nothing is to be sent to one of the recipients.
+  func settle(_ outcome: RecipientOutcome, of index: Int) {
+    append(outcome, of: index, decidedAfter: elapsed)
   }
 
   /// Sending begins; every device of the recipient will report.
@@ -47,9 +52,11 @@ final class EventProgress {
     sending[index] = Sending(delivery: RecipientDelivery(of: event.recipients[index]), decidedMicroseconds: elapsed)
   }
 
-  /// What became of the push to one of the recipient's devices.
-  func note(_ verdict: DeviceVerdict, for device: PushDevice, of index: Int) {
+  /// What became of the push to one of the recipient's devices, and what was tried for it.
+  func note(_ verdict: DeviceVerdict, for device: PushDevice, of index: Int, after trail: AttemptTrail = AttemptTrail())
+  {
     sending[index]?.delivery.note(verdict, for: device, elapsed: elapsed, claimedAt: event.claimedAt)
+    sending[index]?.attempts += trail.history(of: device, verdict, now: elapsed, claimedAt: claimedAt)
   }
 
   /// Closes a recipient once all of its devices have reported.
@@ -58,11 +65,14 @@ final class EventProgress {
     sending[index] = nil
     deadTokens += done.delivery.deadTokens
     learntEnvironments += done.delivery.learntEnvironments
-    append(done.delivery.outcome(pacing()), decidedAfter: done.decidedMicroseconds)
+    var outcome = done.delivery.outcome(pacing())
+    outcome.deviceAttempts = done.attempts
+    append(outcome, of: index, decidedAfter: done.decidedMicroseconds)
   }
 
-  private func append(_ outcome: RecipientOutcome, decidedAfter microseconds: Int64) {
+  private func append(_ outcome: RecipientOutcome, of index: Int, decidedAfter microseconds: Int64) {
     var outcome = outcome
+    outcome.recipient = event.recipients[index]
     outcome.wokenMicroseconds = wokenMicroseconds
     outcome.decidedMicroseconds = microseconds
     outcomes.append(outcome)

@@ -7,6 +7,9 @@ public struct PipelineConfiguration: Sendable {
   /// The suppression window and how long a message is worth a push.
   public var policy: SuppressionPolicy
 
+  /// This process, as histories name it; some letters and digits.
+  public var instance = ""
+
   /// The apps whose credentials are there, and the APNs environment of their device tokens that do not say theirs.
   public var apps: [BundleIdentifier: APNSEnvironment]
 
@@ -57,6 +60,9 @@ public struct PipelineConfiguration: Sendable {
     self.defaultRoute = defaultRoute
     apps = [defaultRoute.app: defaultRoute.environment]
   }
+
+  /// Who decides.
+  var decider: Decider { Decider(instance: instance, policy: policy) }
 
   /// The route to a device.
   /// - Throws: `bundleIdentifierMalformed` when the host's token names an app that cannot be one.

@@ -11,7 +11,7 @@ struct ClaimRow {
     case deviceTokens, environments, apps, acceptedDevices, heldMicroseconds, retries, isWaiting
     case title, surfaceKind, readMessageIDs, hasReadMore
     case isOptedOut, isMuted, wantsMentionsOnly, isMentioned, quietHoursRemaining, quietHoursPolicy
-    case data, collapseID
+    case data, collapseID, releasedBy
   }
 
   private let row: PostgresRow
@@ -78,7 +78,8 @@ struct ClaimRow {
       badge: Int(badge ?? 0),
       devices: devices,
       acceptedDevices: accepted,
-      retries: Int(try read(.retries) as Int32))
+      retries: Int(try read(.retries) as Int32),
+      releasedBy: try read(.releasedBy))
   }
 
   private func situation(deviceCount: Int) throws(PostgresError) -> RecipientSituation {

@@ -20,19 +20,25 @@ public struct HistoryEntry: Equatable, Sendable {
   /// had come, or nothing was held.
   public let releasedBy: String?
 
-  /// From the wake-up to the claim's answer, and from there to the decision; microseconds.
+  /// From the wake-up to the claim's answer; microseconds.
   public let wokenMicroseconds: Int64
+
+  /// From the claim's answer to the decision; microseconds.
   public let decidedMicroseconds: Int64
 
   /// What the rules looked at.
   public let situation: Situation
 
-  /// As the ledger had it after this claim.
+  /// What was decided.
   public let decision: OutcomeDecision
+
+  /// Why; nil for a plain success.
   public let reason: String?
 
-  /// When to look again, in microseconds from the claim on, and what remains; nil when nothing does.
+  /// When to look again, in microseconds from the claim on; nil when nothing remains.
   public let dueMicroseconds: Int64?
+
+  /// What remains: `held`, `retryable` or `waiting`; nil when nothing does.
   public let remaining: String?
 
   /// Attempts at devices, in the order in which they ended.
@@ -40,23 +46,41 @@ public struct HistoryEntry: Equatable, Sendable {
 
   /// What the rules looked at: the members of `RecipientSituation`, ages in microseconds, and the limits of that time.
   public struct Situation: Equatable, Sendable {
+    /// Whether the user took part in the conversation.
     public var isParticipant = true
+    /// Since the event was committed.
     public var messageAge: Int64 = 0
+    /// The part of that for which the push was held on purpose.
     public var heldFor: Int64 = 0
+    /// Whether the event or its surface was gone.
     public var isDeleted = false
+    /// Whether the user had read it.
     public var hasRead = false
+    /// Since the client last reported looking; nil for never.
     public var lastSeenAge: Int64?
+    /// Whether that was after the event came.
     public var sawAfterMessage = false
+    /// Whether the client had reported leaving since.
     public var hasLeft = false
+    /// Since the newest other message was touched, if the user had read it.
     public var newestOtherReadAge: Int64?
+    /// Whether the user wanted no pushes of this kind.
     public var isOptedOut = false
+    /// Whether the user had silenced the conversation.
     public var isMuted = false
+    /// Whether the user wanted only messages with a mention.
     public var wantsMentionsOnly = false
+    /// Whether the message mentioned the user.
     public var isMentioned = false
+    /// Until quiet hours ended; nil outside them.
     public var quietHoursRemaining: Int64?
+    /// What the user wanted of pushes in quiet hours: `hold` or `drop`; nil outside them.
     public var quietHoursPolicy: String?
+    /// Devices that the push could go to.
     public var deviceCount = 0
+    /// The suppression window.
     public var window: Int64 = 0
+    /// How long an event was worth a push.
     public var timeToLive: Int64 = 0
   }
 
@@ -77,6 +101,20 @@ public struct HistoryEntry: Equatable, Sendable {
     /// What it means for the push and its device: `accepted`, `dropped`, `refused`, `postponed`, `waiting`, or
     /// `elsewhere` when the other environment was asked next.
     public let verdict: String
+
+    /// Notes an attempt; of the device token its beginning is kept.
+    public init(
+      deviceToken: String, route: String?, endedMicroseconds: Int64, status: Int? = nil, reason: String? = nil,
+      apnsID: String? = nil, verdict: String
+    ) {
+      device = String(deviceToken.prefix(8))
+      self.route = route
+      self.endedMicroseconds = endedMicroseconds
+      self.status = status
+      self.reason = reason
+      self.apnsID = apnsID
+      self.verdict = verdict
+    }
   }
 }
 

@@ -32,5 +32,6 @@ public struct Migration: Sendable {
     Migration("0011_kinds", PackageResources._011_kinds_sql),
     Migration("0012_preferences", PackageResources._012_preferences_sql),
     Migration("0013_pushes", PackageResources._013_pushes_sql),
+    Migration("0014_history", PackageResources._014_history_sql),
   ]
 }

@@ -15,6 +15,8 @@ public enum PrunedTable: String, CaseIterable, Sendable {
   case readSyncs
   /// `tacet.pushes`.
   case pushes
+  /// `tacet.instances`.
+  case instances
 }
 
 extension PushDatabase {
@@ -42,6 +44,7 @@ extension PrunedTable {
     case .surfaceViews: PushStatements.pruneSurfaceViews
     case .readSyncs: PushStatements.pruneReadSyncs
     case .pushes: PushStatements.prunePushes
+    case .instances: PushStatements.pruneInstances
     }
   }
 }

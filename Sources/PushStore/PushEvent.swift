@@ -148,6 +148,9 @@ public struct PushRecipient: Equatable, Sendable {
 
   /// How often APNs' answers have put this push off; what its lane went through does not count.
   public internal(set) var retries = 0
+
+  /// What ended its hold before the hold's time, as ``HistoryEntry/releasedBy``; nil when nothing did.
+  public internal(set) var releasedBy: String?
 }
 
 /// A device token as the host stores it.

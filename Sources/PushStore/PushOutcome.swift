@@ -1,4 +1,5 @@
 public import FoundationEssentials
+public import PushRules
 
 /// The four things that can have become of a recipient's push, as the API and the ledger name them.
 public enum OutcomeDecision: String, Sendable {
@@ -60,6 +61,12 @@ public struct RecipientOutcome: Equatable, Sendable {
   /// From the claim's answer to APNs' first acceptance, in microseconds; nil when there was none.
   public var acceptedMicroseconds: Int64?
 
+  /// The recipient as claimed, for the history; nil leaves none.
+  public var recipient: PushRecipient?
+
+  /// What was tried at the recipient's devices, for the history.
+  public var deviceAttempts: [HistoryEntry.Attempt] = []
+
   /// Makes an outcome without its times.
   public init(
     userID: UUID, decision: OutcomeDecision, reason: String? = nil, due: Duration? = nil,
@@ -91,6 +98,9 @@ public struct DecidedEvent: Equatable, Sendable {
   /// What woke the service: `notify`, `webhook`, `poll` and so on.
   public let wokenBy: String
 
+  /// Who decided, and by which limits; for the history.
+  public var decider = Decider()
+
   /// Joins a claim and its outcomes.
   public init(
     event: PushEvent, outcomes: [RecipientOutcome], deadTokens: [DeadDeviceToken],
@@ -106,7 +116,24 @@ public struct DecidedEvent: Equatable, Sendable {
   /// The same without what was learnt about device tokens; nil when nothing was.
   public var withoutTokenFindings: DecidedEvent? {
     if deadTokens.isEmpty, learntEnvironments.isEmpty { return nil }
-    return DecidedEvent(event: event, outcomes: outcomes, deadTokens: [], wokenBy: wokenBy)
+    var copy = DecidedEvent(event: event, outcomes: outcomes, deadTokens: [], wokenBy: wokenBy)
+    copy.decider = decider
+    return copy
+  }
+}
+
+/// Who decides, and by which limits.
+public struct Decider: Equatable, Sendable {
+  /// The process, as `tacet.instances` has it; some letters and digits.
+  public let instance: String
+
+  /// The limits of the rules.
+  public let policy: SuppressionPolicy
+
+  /// Joins them.
+  public init(instance: String = "", policy: SuppressionPolicy = SuppressionPolicy()) {
+    self.instance = instance
+    self.policy = policy
   }
 }
 

@@ -17,7 +17,7 @@ extension PushStatements {
     with work as (
       select
         i.subject_id, i.kind, null::uuid as user_id, i.attempts, i.enqueued_at, '{}'::text[] as accepted_devices,
-        0::bigint as held_us, 0 as retries, false as is_waiting
+        0::bigint as held_us, 0 as retries, false as is_waiting, null::text as released_by
       from tacet.inbox i
       where i.subject_id = $1 and i.kind = $2
     ), limits as (select $3::bigint as recipients_max), \(looking)
@@ -33,7 +33,7 @@ extension PushStatements {
     with work as (
       select
         d.subject_id, d.kind, d.user_id, d.attempts, d.enqueued_at, d.accepted_devices,
-        \(heldMicroseconds) as held_us, d.retries, d.state = 'waiting' as is_waiting
+        \(heldMicroseconds) as held_us, d.retries, d.state = 'waiting' as is_waiting, d.released_by
       from tacet.deliveries d
       where d.subject_id = $1 and d.kind = $2 and d.user_id = $3
     ), limits as (select 1::bigint as recipients_max), \(looking)
@@ -102,7 +102,8 @@ extension PushStatements {
         (extract(epoch from f.quiet_hours_remaining) * 1000000)::bigint as quiet_hours_remaining,
         f.quiet_hours_policy,
         m.data,
-        m.collapse_id
+        m.collapse_id,
+        w.released_by
       from work w
       cross join clock o
       \(context(of: "w"))

@@ -17,7 +17,7 @@ extension PushStatements {
     """
     with released as (
       update tacet.deliveries d
-      set due_at = now()
+      set due_at = now(), released_at = now(), released_by = 'review'
       from (
         select x.subject_id, x.user_id, x.kind
         from unnest($1, $2, $3) as h (subject_id, kind, user_id)

@@ -115,15 +115,15 @@ extension PushStatements {
         union all select x.place from suspect_delivery x))
       returning
         d.subject_id, d.user_id, d.kind, d.attempts, d.enqueued_at, d.accepted_devices,
-        \(heldMicroseconds) as held_us, d.retries, d.state = 'waiting' as is_waiting
+        \(heldMicroseconds) as held_us, d.retries, d.state = 'waiting' as is_waiting, d.released_by
     ), work as (
       select
         e.subject_id, e.kind, null::uuid as user_id, e.attempts, e.enqueued_at, '{}'::text[] as accepted_devices,
-        0::bigint as held_us, 0 as retries, false as is_waiting
+        0::bigint as held_us, 0 as retries, false as is_waiting, null::text as released_by
       from events e
       union all
       select d.subject_id, d.kind, d.user_id, d.attempts, d.enqueued_at, d.accepted_devices, d.held_us, d.retries,
-        d.is_waiting
+        d.is_waiting, d.released_by
       from deliveries d
     ), limits as (select $4::bigint as recipients_max)
     """

@@ -39,6 +39,10 @@ extension PushStatements {
   static let prunePushes = PostgresStatement(
     "prune_pushes", pruning("tacet.pushes", age: "r.created_at"), [.int8])
 
+  /// Processes that have given no sign for so long.
+  static let pruneInstances = PostgresStatement(
+    "prune_instances", pruning("tacet.instances", age: "r.seen_at"), [.int8])
+
   /// - Parameters:
   ///   - age: the time from which the retention of a row `r` counts. only: which rows; the others stay however old they
   ///     are. hasIndex: whether `age` has an index whose order finds the old rows.

@@ -3,7 +3,7 @@ internal import Postgres
 extension PushStatements {
   /// Records a batch of outcomes, queues what remains, and takes finished events from the inbox: one transaction.
   ///
-  /// `$1`–`$21`, `$34` and `$35` are columns of equal length, one row per recipient; `$22`–`$25` one row per event; `$26`–`$28` one row
+  /// `$1`–`$21` and `$34`–`$36` are columns of equal length, one row per recipient; `$22`–`$25` one row per event; `$26`–`$28` one row
   /// per device token that APNs has declared dead; `$29`–`$33` one per token that works in another environment than its
   /// registration says. No recipient and no event may appear twice.
   ///
@@ -18,6 +18,7 @@ extension PushStatements {
   /// - As in ``picking``, no join is left to the planner: rows are found by arrays of subjects, which only the primary key
   ///   serves, and told apart by hashed look-ups, which `is true` keeps from becoming joins. Not by their places: a row
   ///   that was waited for may have moved. `is_claimed::int = 1` says `is_claimed` so that no partial index seems to do.
+  /// - Each record adds an entry to the row's history; of more than forty the first twenty stay, and the newest.
   /// - A row keeps the id that it has: pushes that were sent before carry it.
   /// - Times and counts beyond the ledger's columns are cut. After an outage a wake-up can be hours old, and one refused
   ///   row would take its whole batch with it.
@@ -33,11 +34,12 @@ extension PushStatements {
       from unnest(
         $1::uuid[], $2::text[], $3::uuid[], $4::text[], $5::text[], $6::bigint[], $7::bigint[], $8::bigint[],
         $9::bigint[], $10::bigint[], $11::bigint[], $12::bigint[], $13::bigint[], $14::text[], $15::text[],
-        $16::text[], $17::boolean[], $18::uuid[], $19::bigint[], $20::text[], $21::bigint[], $34::uuid[], $35::text[]
+        $16::text[], $17::boolean[], $18::uuid[], $19::bigint[], $20::text[], $21::bigint[], $34::uuid[], $35::text[],
+        $36::text[]
       ) as o (
         subject_id, kind, user_id, decision, reason, enqueued_us, claimed_us, woken_us,
         decided_us, accepted_us, devices_accepted, attempts, due_us, state, accepted_devices, woken_by, is_delivery,
-        conversation_id, held_us, lane, retries, log_id, content
+        conversation_id, held_us, lane, retries, log_id, content, history
       )
     ), events as materialized (
       select e.subject_id, e.kind, e.has_more
@@ -69,7 +71,8 @@ extension PushStatements {
     ), logged as (
       insert into public.push_log as l (
         id, subject_id, push_type, user_id, decision, reason, enqueued_at, claimed_at, held_until, sent_at,
-        woken_microseconds, decided_microseconds, accepted_microseconds, devices_accepted, attempts, woken_by, content
+        woken_microseconds, decided_microseconds, accepted_microseconds, devices_accepted, attempts, woken_by, content,
+        history
       )
       select
         o.log_id, o.subject_id, o.kind, o.user_id, o.decision, o.reason, o.enqueued_at, o.claimed_at,
@@ -77,7 +80,8 @@ extension PushStatements {
         case when o.decision = 'sent' then o.claimed_at + o.accepted_us * interval '1 microsecond' end,
         least(o.woken_us, 2147483647), least(o.decided_us, 2147483647),
         case when o.accepted_us is not null then least(o.accepted_us, 2147483647) end,
-        least(o.devices_accepted, 32767), least(o.attempts, 32767), o.woken_by, o.content
+        least(o.devices_accepted, 32767), least(o.attempts, 32767), o.woken_by, o.content,
+        case when o.history is null then '[]' else jsonb_build_array(o.history::jsonb) end
       from outcomes o
       where o.is_owned or o.decision = 'sent'
       order by o.subject_id, o.user_id, o.kind
@@ -88,7 +92,8 @@ extension PushStatements {
         woken_microseconds = excluded.woken_microseconds, decided_microseconds = excluded.decided_microseconds,
         accepted_microseconds = excluded.accepted_microseconds,
         devices_accepted = greatest(l.devices_accepted, excluded.devices_accepted),
-        attempts = excluded.attempts, woken_by = excluded.woken_by
+        attempts = excluded.attempts, woken_by = excluded.woken_by,
+        history = case when jsonb_array_length(l.history) < 40 then l.history else l.history - 20 end || excluded.history
       where l.decision = 'held' or excluded.decision = 'sent'
       returning l.subject_id, l.user_id, l.push_type
     ), remaining as (
@@ -107,7 +112,8 @@ extension PushStatements {
         due_at = excluded.due_at, state = excluded.state,
         accepted_devices = array(select unnest(d.accepted_devices) union select unnest(excluded.accepted_devices)),
         conversation_id = excluded.conversation_id, since = excluded.since, held_us = excluded.held_us,
-        lane = excluded.lane, retries = excluded.retries, rescues = 0, is_claimed = false, error = null
+        lane = excluded.lane, retries = excluded.retries, rescues = 0, is_claimed = false, error = null, released_at = null,
+        released_by = null
     ), accepted as (
       update tacet.deliveries d
       set accepted_devices = array(
@@ -168,7 +174,7 @@ extension PushStatements {
 
   private static let recordParameterTypes: [PostgresType] =
     recordOutcomeTypes + recordEventTypes + recordTokenTypes
-    + [.array(of: .uuid), .array(of: .text)]
+    + [.array(of: .uuid), .array(of: .text), .array(of: .text)]
 
   private static let recordOutcomeTypes: [PostgresType] =
     [.uuid, .text, .uuid, .text, .text].map { .array(of: $0) }

@@ -26,6 +26,7 @@ struct RecordColumns {
   private var retries: [Int64] = []
   private var logIDs: [UUID] = []
   private var contents: [String?] = []
+  private var histories: [String?] = []
 
   private var eventIDs: [UUID] = []
   private var eventKinds: [String] = []
@@ -58,6 +59,7 @@ struct RecordColumns {
       attempts, due, remaining, acceptedDevices, wokenBy, isDelivery, conversationIDs, held, lanes, retries, eventIDs,
       eventKinds, eventAttempts, eventHasMore, deadTokens, deadReasons, deadSince, learntTokens, learntEnvironments,
       registeredEnvironments, registeredApps, readAt, logIDs, contents,
+      histories,
     ]
   }
 
@@ -87,6 +89,7 @@ struct RecordColumns {
     retries.append(Int64(outcome.retries))
     logIDs.append(event.logID(of: outcome.userID))
     contents.append(event.content)
+    histories.append(HistoryEntry(outcome, of: decided)?.json)
   }
 
   private mutating func append(_ token: DeadDeviceToken) {

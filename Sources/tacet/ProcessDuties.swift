@@ -14,6 +14,7 @@ final class ProcessDuties {
   private let tokenTimer: TokenRenewal
   private let rescuer: Rescuer
   private let pruner: Pruner
+  private let beacon: InstanceBeacon
 
   init(
     _ settings: ServeSettings, database: PostgresConfiguration, pool: PostgresPool, pipeline: DeliveryPipeline,
@@ -24,6 +25,7 @@ final class ProcessDuties {
       ? WakeListener(database, pool: pool, status: listening, logger: logger, handler: pipeline) : nil
     tokenTimer = TokenRenewal(tokens, logger: logger)
     rescuer = Rescuer(for: pipeline)
+    beacon = InstanceBeacon(.current, store: PushDatabase(pool: pool), logger: logger)
     pruner = Pruner(store: PushDatabase(pool: pool), retention: settings.retention.retention, logger: logger)
   }
 
@@ -32,6 +34,7 @@ final class ProcessDuties {
     tokenTimer.start(on: reactor)
     reactor.start { await self.rescuer.run(on: reactor) }
     reactor.start { await self.pruner.run(on: reactor) }
+    reactor.start { await self.beacon.run(on: reactor) }
   }
 
   /// The provider tokens to renew from now on.
@@ -48,6 +51,7 @@ final class ProcessDuties {
   func stop(on reactor: isolated Reactor) {
     rescuer.stop(on: reactor)
     pruner.stop(on: reactor)
+    beacon.stop(on: reactor)
     tokenTimer.stop(on: reactor)
   }
 

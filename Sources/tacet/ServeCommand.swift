@@ -1,6 +1,7 @@
 import ArgumentParser
 import Foundation
 import Logging
+import PushStore
 import ServiceLifecycle
 import ServiceSettings
 import UnixSignals
@@ -21,7 +22,8 @@ struct ServeCommand: AsyncParsableCommand {
     let hangUps = await UnixSignalsSequence(trapping: .sighup)
     let environment = ProcessInfo.processInfo.environment
     let settings = try ServeSettings(environment: environment)
-    let logger = settings.log.makeLogger(label: "tacet")
+    var logger = settings.log.makeLogger(label: "tacet")
+    logger[metadataKey: "instance"] = "\(ServiceInstance.current.id)"
     let service = try await PushService(settings, logger: logger, reloadSignals: hangUps) {
       try ServeSettings(environment: environment)
     }

@@ -1,12 +1,14 @@
 import APNS
 import APNSCore
 import PushPipeline
+import PushStore
 import ServiceSettings
 
 extension PipelineConfiguration {
   /// The part of the settings that the pipeline needs.
   init(_ settings: ServeSettings) {
     self.init(policy: settings.suppression, defaultRoute: settings.apns.defaultRoute)
+    instance = ServiceInstance.current.id
     apps = settings.apns.environments
     // Nobody notifies then, and a message without a webhook waits for the next look.
     if settings.database.poolMode == .transaction { schedule.longest = .milliseconds(250) }

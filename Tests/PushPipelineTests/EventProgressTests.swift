@@ -28,7 +28,7 @@ struct EventProgressTests {
     ]
     let progress = progress(PushFixtures.event(recipients: recipients))
     progress.begin(0)
-    progress.settle(RecipientOutcome(userID: PushFixtures.makeID(9), decision: .skipped, reason: "muted"))
+    progress.settle(RecipientOutcome(userID: PushFixtures.makeID(9), decision: .skipped, reason: "muted"), of: 1)
     #expect(!progress.isDecided)
     progress.note(.accepted, for: both[0], of: 0)
     progress.finishIfComplete(0, pacing: PushFixtures.pacing)

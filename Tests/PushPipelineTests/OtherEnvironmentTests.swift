@@ -186,9 +186,12 @@ struct OtherEnvironmentTests {
       let request = try rig.pipeline.composer.request(
         alert, for: device, of: PushFixtures.route.app, to: event.recipients[0], in: event)
       let lane = Lane(PushFixtures.route, LaneConfiguration(), logger: .quiet)
-      #expect(
-        await rig.pipeline.verdict(on: request, to: device, over: lane, until: .max, on: reactor)
-          == .acceptedElsewhere(.sandbox))
+      var trail = AttemptTrail()
+      let verdict = await rig.pipeline.verdict(
+        on: request, to: device, over: lane, until: .max, trail: &trail, on: reactor)
+      #expect(verdict == .acceptedElsewhere(.sandbox))
+      let tried = trail.history(of: device, verdict, now: 0, claimedAt: 0)
+      #expect(tried.map(\.verdict) == ["elsewhere", "accepted"] && tried.map(\.status) == [400, 200])
       #expect(try await rig.environments(on: reactor) == "")
       // Its successor.
       rig.start(on: reactor)

@@ -142,6 +142,7 @@ extension PruneTests {
       case .surfaceViews: "surface_kind, surface_id, user_id"
       case .readSyncs: "user_id, conversation_id, message_ids"
       case .pushes: "user_id, kind, title, body"
+      case .instances: "id, host, pid, version"
       }
     let values =
       switch table {
@@ -151,6 +152,7 @@ extension PruneTests {
       case .surfaceViews: "'calendar', gen_random_uuid(), gen_random_uuid()"
       case .readSyncs: "gen_random_uuid(), gen_random_uuid(), array[gen_random_uuid()]"
       case .pushes: "gen_random_uuid(), 'push', 'test', ''"
+      case .instances: "gen_random_uuid()::text, 'host', 1, '1.0'"
       }
     return """
       insert into \(name(table)) (\(time(table)), \(columns)) select now() - (\(age)), \(values)
@@ -170,6 +172,7 @@ extension PruneTests {
     case .surfaceViews: "tacet.surface_views"
     case .readSyncs: "tacet.read_syncs"
     case .pushes: "tacet.pushes"
+    case .instances: "tacet.instances"
     }
   }
 
@@ -181,6 +184,7 @@ extension PruneTests {
     case .surfaceViews: "last_seen"
     case .readSyncs: "available_at"
     case .pushes: "created_at"
+    case .instances: "seen_at"
     }
   }
 }

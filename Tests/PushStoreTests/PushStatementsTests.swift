@@ -20,6 +20,7 @@ struct PushStatementsTests {
     PushStatements.pruneSurfaceViews, PushStatements.pruneReadSyncs, PushStatements.noteViews,
     PushStatements.readConversation, PushStatements.noteOpened,
     PushStatements.preferences, PushStatements.putPreferences,
+    PushStatements.noteInstance, PushStatements.pruneInstances,
   ]
 
   @Test("every statement can be prepared on the migrated database, and none shares a name")

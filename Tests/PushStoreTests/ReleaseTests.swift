@@ -94,7 +94,8 @@ struct ReleaseTests {
   @Test(
     "whatever is missing on our side, the host reads, looks, leaves and deletes",
     arguments: [
-      "drop table tacet.deliveries", "drop function tacet.release_holds", "drop schema tacet cascade",
+      "drop table tacet.deliveries", "drop function tacet.release_holds(uuid[], uuid[], text[])",
+      "drop schema tacet cascade",
       "alter table tacet.deliveries drop column state cascade",
     ])
   func missing(_ damage: String) async throws {

@@ -3,7 +3,7 @@ extension JSONBytes {
   /// A comma, unless what is written next is the first in its object, its array or the document.
   ///
   /// The byte before tells: no complete value ends in an opening bracket.
-  mutating func appendComma() {
+  package mutating func appendComma() {
     switch bytes.last {
     case nil, UInt8(ascii: "{"), UInt8(ascii: "["): break
     default: append(byte: UInt8(ascii: ","))
@@ -11,7 +11,7 @@ extension JSONBytes {
   }
 
   /// The name of a member and its colon; the value follows. Names in the source need no escapes.
-  mutating func append(name: StaticString) {
+  package mutating func append(name: StaticString) {
     appendComma()
     append(byte: UInt8(ascii: "\""))
     append(literal: name)
@@ -20,7 +20,7 @@ extension JSONBytes {
   }
 
   /// A text; nil and an empty one are left out.
-  mutating func append(member name: StaticString, text: String?) {
+  package mutating func append(member name: StaticString, text: String?) {
     guard let text, !text.isEmpty else { return }
     append(name: name)
     append(string: text)
@@ -39,7 +39,7 @@ extension JSONBytes {
   }
 
   /// A whole number; nil is left out.
-  mutating func append(member name: StaticString, integer: Int64?) {
+  package mutating func append(member name: StaticString, integer: Int64?) {
     guard let integer else { return }
     append(name: name)
     append(integer: integer)
@@ -67,7 +67,7 @@ extension JSONBytes {
   }
 
   /// An object whose members a closure writes.
-  mutating func append(member name: StaticString, members: (inout JSONBytes) -> Void) {
+  package mutating func append(member name: StaticString, members: (inout JSONBytes) -> Void) {
     append(name: name)
     append(literal: "{")
     members(&self)
@@ -85,7 +85,7 @@ extension JSONBytes {
   }
 
   /// A whole document whose members a closure writes.
-  static func document(reservingBytes capacity: Int, members: (inout JSONBytes) -> Void) -> [UInt8] {
+  package static func document(reservingBytes capacity: Int, members: (inout JSONBytes) -> Void) -> [UInt8] {
     var json = JSONBytes(reservingBytes: capacity)
     json.append(literal: "{")
     members(&json)

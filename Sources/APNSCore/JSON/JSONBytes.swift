@@ -2,19 +2,19 @@
 ///
 /// Written here rather than with a coder because it is on the path of every push: one pass, no intermediate tree, and
 /// text is copied in runs between the few characters that need an escape.
-struct JSONBytes {
-  private(set) var bytes: [UInt8] = []
+package struct JSONBytes {
+  package private(set) var bytes: [UInt8] = []
 
-  init(reservingBytes capacity: Int) {
+  package init(reservingBytes capacity: Int) {
     bytes.reserveCapacity(capacity)
   }
 
   /// Text that is already JSON: punctuation and constant keys.
-  mutating func append(literal: StaticString) {
+  package mutating func append(literal: StaticString) {
     bytes.append(contentsOf: UnsafeBufferPointer(start: literal.utf8Start, count: literal.utf8CodeUnitCount))
   }
 
-  mutating func append(byte: UInt8) {
+  package mutating func append(byte: UInt8) {
     bytes.append(byte)
   }
 
@@ -27,7 +27,7 @@ struct JSONBytes {
     bytes.append(contentsOf: text.utf8)
   }
 
-  mutating func append(integer: some BinaryInteger) {
+  package mutating func append(integer: some BinaryInteger) {
     bytes.append(contentsOf: String(integer).utf8)
   }
 
@@ -35,7 +35,7 @@ struct JSONBytes {
   ///
   /// Only what the RFC demands is escaped: quote, backslash and the controls below U+0020. Everything else stays UTF-8,
   /// since each `\u` escape would take six bytes of the four thousand there are.
-  mutating func append(string: String) {
+  package mutating func append(string: String) {
     bytes.append(UInt8(ascii: "\""))
     var string = string
     string.withUTF8 { appendEscaped($0) }

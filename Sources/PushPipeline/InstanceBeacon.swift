@@ -1,0 +1,42 @@
+public import Logging
+internal import Postgres
+public import PushStore
+public import Reactors
+
+/// Says in the database, about every ten seconds, that this process lives. When it dies, the row grows old and whoever
+/// looks sees it; work is not affected, because leases are what tells the dead.
+public final class InstanceBeacon {
+  /// Between two signs.
+  private static let interval = Duration.seconds(10)
+
+  private let instance: ServiceInstance
+  private let store: PushDatabase
+  private let logger: Logger
+  private let pause = Signal()
+  private var isStopped = false
+
+  /// Speaks for a process.
+  public init(_ instance: ServiceInstance, store: PushDatabase, logger: Logger) {
+    self.instance = instance
+    self.store = store
+    self.logger = logger
+  }
+
+  /// Works until ``stop(on:)``.
+  public func run(on reactor: isolated Reactor) async {
+    while !isStopped {
+      do throws(PostgresError) {
+        try await store.note(instance, on: reactor)
+      } catch {
+        logger.debug("cannot say that this process lives", metadata: ["error": "\(error)"])
+      }
+      _ = await pause.wait(for: Self.interval * .random(in: 0.8...1.2), on: reactor)
+    }
+  }
+
+  /// Ends ``run(on:)``.
+  public func stop(on reactor: isolated Reactor) {
+    isStopped = true
+    pause.signal(on: reactor)
+  }
+}

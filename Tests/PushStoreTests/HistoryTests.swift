@@ -1,0 +1,131 @@
+import Foundation
+import PushRules
+import Testing
+
+@testable import PushStore
+
+@Suite("The history of a push")
+struct HistoryTests {
+  /// What the ledger keeps about the only recipient.
+  private func history(in database: TestDatabase) async throws -> [HistoryEntry] {
+    let json = try await database.sql("select history from push_log")
+    return try JSONDecoder().decode([HistoryEntry].self, from: Data(json.utf8))
+  }
+
+  /// Claims, and records an outcome with all that the pipeline says beside it.
+  private func decide(
+    _ chat: Chat, by instance: String = "0123abcd", _ outcome: @escaping @Sendable (PushRecipient) -> RecipientOutcome
+  ) async throws {
+    let events = try await claim(chat.database)
+    try #require(events.count == 1)
+    let outcomes = events[0].recipients.map { recipient in
+      var outcome = outcome(recipient)
+      outcome.recipient = recipient
+      return outcome
+    }
+    var decided = DecidedEvent(event: events[0], outcomes: outcomes, deadTokens: [], wokenBy: "notify")
+    decided.decider = Decider(instance: instance, policy: SuppressionPolicy(window: .seconds(60)))
+    try await withStore(chat.database) { [decided] in try await $0.record([decided], on: $1) }
+  }
+
+  @Test("has an entry for every claim: what was known, what was decided, and what was tried")
+  func entries() async throws {
+    let chat = try await Chat()
+    try await chat.register("0123456789abcdef")
+    try await chat.see("now() - interval '10 seconds'")
+    let message = try await chat.send()
+    try await decide(chat) { .held($0.userID) }
+    try await chat.database.sql(
+      "update public.messages set read_by = array['\(chat.reader)']::uuid[] where id = '\(message)'")
+    try await decide(chat, by: "fedc3210") {
+      var outcome = RecipientOutcome.sent($0.userID, to: [])
+      outcome.deviceAttempts = [
+        HistoryEntry.Attempt(
+          deviceToken: $0.devices[0].token, route: "com.example.app/production", endedMicroseconds: 900, status: 410,
+          reason: "a \"reason\"\\", apnsID: "id", verdict: "dropped")
+      ]
+      return outcome
+    }
+    let entries = try await history(in: chat.database)
+    #expect(entries.map(\.claim) == [1, 2])
+    #expect(entries.map(\.instance) == ["0123abcd", "fedc3210"])
+    #expect(entries.map(\.decision) == [.held, .sent])
+    #expect(entries.map(\.releasedBy) == [nil, "read"])
+    #expect(entries.map(\.remaining) == ["held", nil])
+    #expect(entries[0].dueMicroseconds == 60_000_000 && entries[0].reason == "user_viewing")
+    #expect(entries[0].situation.lastSeenAge.map { (10_000_000..<60_000_000).contains($0) } == true)
+    #expect(entries[0].situation.window == 60_000_000 && entries[0].situation.timeToLive == 3_600_000_000)
+    #expect(entries[1].situation.hasRead && !entries[0].situation.hasRead)
+    #expect(entries[1].situation.heldFor > 0 && entries[1].situation.deviceCount == 1)
+    #expect(entries[1].attempts.map(\.device) == ["01234567"])
+    #expect(entries[1].attempts.map(\.reason) == ["a \"reason\"\\"])
+    #expect(entries[1].attempts.map(\.status) == [410])
+  }
+
+  @Test("of more than forty entries the first twenty stay, and the newest")
+  func bounded() async throws {
+    let chat = try await Chat()
+    try await chat.register("aa")
+    try await chat.send()
+    for _ in 1...45 {
+      try await decide(chat) { .held($0.userID, for: .zero) }
+    }
+    let claims = try await history(in: chat.database).map(\.claim)
+    #expect(claims.count == 40)
+    #expect(Array(claims.prefix(20)) == Array(1...20) && claims.last == 45)
+  }
+
+  @Test("names what ended a hold", arguments: News.allCases)
+  func causes(_ news: News) async throws {
+    let scene = try await HeldScene.held()
+    try await scene.chat.database.sql(scene.sql(news))
+    let claimed = try await claim(scene.chat.database)
+    let expected = [
+      News.read: "read", .seen: "seen", .leftScreen: "left", .deleted: "deleted", .leftGroup: "removed",
+    ]
+    #expect(claimed.first?.recipients.first?.releasedBy == expected[news])
+  }
+
+  @Test("names preferences, a host's own trigger and the second look as what ended a hold; the end of its time is none")
+  func otherCauses() async throws {
+    for (sql, expected) in [
+      ("select tacet.release_user(user_id) from tacet.deliveries", "preferences"),
+      ("select tacet.release_conversation(conversation_id, user_id) from tacet.deliveries", "host"),
+      ("update tacet.deliveries set due_at = clock_timestamp()", nil),
+    ] {
+      let scene = try await HeldScene.held()
+      try await scene.chat.database.sql(sql)
+      #expect(try await claim(scene.chat.database).first?.recipients.first?.releasedBy == expected)
+    }
+    let scene = try await HeldScene.held()
+    try await scene.chat.database.sql(
+      """
+      alter table public.conversation_participants disable trigger user;
+      update public.conversation_participants set left_at = clock_timestamp()
+      """)
+    #expect(try await withStore(scene.chat.database) { try await $0.review([scene.hold], on: $1) } == 1)
+    #expect(try await claim(scene.chat.database).first?.recipients.first?.releasedBy == "review")
+  }
+
+  @Test("a hold that begins anew has not been released")
+  func again() async throws {
+    let scene = try await HeldScene.held()
+    try await scene.chat.database.sql(scene.sql(.leftScreen))
+    try await scene.chat.record(try await claim(scene.chat.database)) { .held($0) }
+    #expect(
+      try await scene.chat.database.sql("select released_by is null and released_at is null from tacet.deliveries")
+        == "t")
+  }
+
+  @Test("a process says that it lives, and again")
+  func instances() async throws {
+    let database = try await TestDatabase.migrated()
+    let instance = ServiceInstance(id: "0123abcd", host: "host", processID: 42, version: "1.2.3")
+    try await withStore(database) {
+      try await $0.note(instance, on: $1)
+      try await $0.note(instance, on: $1)
+    }
+    let rows = "select id, host, pid, version, seen_at > started_at from tacet.instances"
+    #expect(try await database.sql(rows) == "0123abcd|host|42|1.2.3|t")
+  }
+}
