@@ -69,6 +69,13 @@ public final class PostgresConnection {
   /// Statements sent and not yet answered.
   public var pendingCount: Int { pending.count }
 
+  /// The host that was reached, as the connection string names it; a folder for a Unix socket, empty once closed.
+  public var host: String { handle.flatMap { PQhost($0) }.map { String(cString: $0) } ?? "" }
+
+  /// The process that the connection was told to belong to. A pooler makes up a number of its own, so another one than
+  /// `pg_backend_pid()` tells of a pooler. 0 once closed.
+  public var backendID: Int32 { handle.map { PQbackendPID($0) } ?? 0 }
+
   /// Ends the session. Pending statements fail with ``PostgresError/Code/connectionLost``; wait for
   /// ``drain(within:on:)`` first where that matters. Closing twice does nothing.
   public func close(on reactor: isolated Reactor) {

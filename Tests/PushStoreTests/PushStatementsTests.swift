@@ -21,6 +21,10 @@ struct PushStatementsTests {
     PushStatements.readConversation, PushStatements.noteOpened,
     PushStatements.preferences, PushStatements.putPreferences,
     PushStatements.noteInstance, PushStatements.pruneInstances,
+    PushStatements.examineServer, PushStatements.examineClock, PushStatements.examineReplicationRoles,
+    PushStatements.examineTriggers, PushStatements.examineKinds, PushStatements.examineIndexes,
+    PushStatements.examineDeviceTokens, PushStatements.examineBacklog, PushStatements.examineTriggerFailures,
+    PushStatements.examineWebhook, PushStatements.examineTables, PushStatements.examineRights,
   ]
 
   @Test("every statement can be prepared on the migrated database, and none shares a name")

@@ -1,0 +1,75 @@
+public import Postgres
+public import Reactors
+
+// What waits.
+extension DatabaseExamination {
+  /// What waits in the queue tables.
+  public func backlog(on reactor: isolated Reactor) async throws(PostgresError) -> ExaminedBacklog {
+    let row = try await connection.query(PushStatements.examineBacklog, on: reactor).one()
+    var backlog = ExaminedBacklog()
+    backlog.events = try row.decode("events")
+    backlog.eventOverdue = try Self.duration("event_overdue", of: row)
+    backlog.deliveryOverdue = try Self.duration("delivery_overdue", of: row)
+    backlog.waiting = try row.decode("waiting")
+    backlog.waitingAge = try Self.duration("waiting_age", of: row)
+    backlog.parked = try row.decode("parked")
+    return backlog
+  }
+
+  /// Tokens by app and environment, most first.
+  public func deviceTokens(on reactor: isolated Reactor) async throws(PostgresError) -> [DeviceTokenCount] {
+    try await rows(PushStatements.examineDeviceTokens, on: reactor) { row throws(PostgresError) in
+      DeviceTokenCount(
+        app: try row.decode("app"), environment: try row.decode("environment"), tokens: try row.decode("tokens"))
+    }
+  }
+
+  /// What triggers swallowed during the last day, the newest first.
+  public func triggerFailures(on reactor: isolated Reactor) async throws(PostgresError) -> [TriggerFailureCount] {
+    try await rows(PushStatements.examineTriggerFailures, on: reactor) { row throws(PostgresError) in
+      TriggerFailureCount(
+        sqlState: try row.decode("sqlstate"), kind: try row.decode("kind"), failures: try row.decode("failures"),
+        age: .microseconds(try row.decode("age", as: Int64.self)))
+    }
+  }
+
+  /// What the triggers are to post, and whether pg_net posts it.
+  /// - Parameter pause: between the two looks at its queue, if anything waits there.
+  public func webhook(pausing pause: Duration, on reactor: isolated Reactor) async throws(PostgresError)
+    -> ExaminedWebhook
+  {
+    let row = try await connection.query(PushStatements.examineWebhook, on: reactor).one()
+    var webhook = ExaminedWebhook()
+    webhook.isNotifyEnabled = try row.decode("notify_enabled")
+    webhook.hasURL = try row.decode("has_url")
+    webhook.hasSecret = try row.decode("has_secret")
+    webhook.hasFunction = try row.decode("has_function")
+    if webhook.hasURL, try row.decode("reads_queue") {
+      let first = try await webhookQueue(on: reactor)
+      if first.requests > 0 { await reactor.sleep(for: pause) }
+      webhook.queue = (first, first.requests > 0 ? try await webhookQueue(on: reactor) : first)
+    }
+    return webhook
+  }
+
+  /// The processes that say that they run, the last one first; nil when this database has no table for that.
+  public func instances(on reactor: isolated Reactor) async throws(PostgresError) -> [ExaminedInstance]? {
+    let tables = try await connection.query(PushStatements.examineTables, [["tacet.instances"]], on: reactor)
+    guard !tables.isEmpty else { return nil }
+    return try await rows(PushStatements.instances, on: reactor) { row throws(PostgresError) in
+      ExaminedInstance(
+        id: try row.decode("id"), host: try row.decode("host", as: String?.self) ?? "",
+        version: try row.decode("version", as: String?.self) ?? "",
+        age: .microseconds(try row.decode("age", as: Int64.self)))
+    }
+  }
+
+  private func webhookQueue(on reactor: isolated Reactor) async throws(PostgresError) -> WebhookQueue {
+    let row = try await connection.query(PushStatements.webhookQueue, on: reactor).one()
+    return WebhookQueue(requests: try row.decode("requests"), first: try row.decode("first"))
+  }
+
+  private static func duration(_ column: String, of row: PostgresRow) throws(PostgresError) -> Duration? {
+    try row.decode(column, as: Int64?.self).map { .microseconds($0) }
+  }
+}

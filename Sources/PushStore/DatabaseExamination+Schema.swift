@@ -1,0 +1,64 @@
+public import Postgres
+public import Reactors
+
+// What the schema is like.
+extension DatabaseExamination {
+  /// Without these a claim or a record reads whole tables.
+  public static let queueIndexes = [
+    "inbox_fresh_idx", "inbox_claimed_idx", "deliveries_due_idx", "deliveries_waiting_idx", "deliveries_suspect_idx",
+    "deliveries_held_idx", "push_log_subject_idx", "push_log_enqueued_idx",
+  ]
+
+  /// What the default host contract looks rows of the host's tables up by.
+  public static let hostIndexes = [
+    "messages_conversation_idx", "conversation_participants_user_idx", "push_tokens_user_idx",
+    "push_tokens_spelling_idx",
+  ]
+
+  /// The triggers that run functions of ours.
+  public func triggers(on reactor: isolated Reactor) async throws(PostgresError) -> [ExaminedTrigger] {
+    try await rows(PushStatements.examineTriggers, on: reactor) { row throws(PostgresError) in
+      ExaminedTrigger(
+        table: try row.decode("table_name"), name: try row.decode("name"),
+        state: TriggerState(rawValue: try row.decode("state")), function: try row.decode("function"),
+        argument: try row.decode("argument"))
+    }
+  }
+
+  /// The triggers that the watched kinds need, by kind.
+  public func kindTriggers(
+    on reactor: isolated Reactor
+  ) async throws(PostgresError) -> [(kind: String, trigger: ExaminedTrigger)] {
+    try await rows(PushStatements.examineKinds, on: reactor) { row throws(PostgresError) in
+      let state = try row.decode("state", as: String?.self)
+      let trigger = ExaminedTrigger(
+        table: try row.decode("table_name"), name: try row.decode("name"),
+        state: state.flatMap { TriggerState(rawValue: $0) })
+      return (try row.decode("kind", as: String.self), trigger)
+    }
+  }
+
+  /// Roles in whose sessions ordinary triggers do not fire.
+  public func replicationRoles(on reactor: isolated Reactor) async throws(PostgresError) -> [String] {
+    try await rows(PushStatements.examineReplicationRoles, on: reactor) { row throws(PostgresError) in
+      try row.decode(0)
+    }
+  }
+
+  /// The indexes of these names.
+  public func indexes(_ names: [String], on reactor: isolated Reactor) async throws(PostgresError) -> [ExaminedIndex] {
+    try await rows(PushStatements.examineIndexes, [names], on: reactor) { row throws(PostgresError) in
+      ExaminedIndex(name: try row.decode("name"), isUsable: try row.decode("is_usable"))
+    }
+  }
+
+  /// How the server would run a claim; a line for each step. Nothing is claimed.
+  public func claimPlan(on reactor: isolated Reactor) async throws(PostgresError) -> [String] {
+    let limits = ClaimLimits(
+      eventsMax: 20, deliveriesMax: 20, lanes: [.init("doctor", deliveriesMax: 1)], lease: .seconds(30))
+    let statement = PushStatements.explaining(PushStatements.claim)
+    return try await rows(statement, limits.parameters, on: reactor) { row throws(PostgresError) in
+      try row.decode(0)
+    }
+  }
+}

@@ -1,0 +1,63 @@
+internal import Postgres
+
+extension PushStatements {
+  /// The rights that the role lacks: in schema `tacet` what `tacet.grant_service` gives, on the host's tables what the
+  /// default host contract needs. Asked of the catalogs by number, so that no right is needed to ask.
+  static let examineRights = PostgresStatement(
+    "examine_rights",
+    """
+    with own as (
+      select n.oid from pg_namespace n where n.nspname = 'tacet'
+    ), host as (
+      select c.oid, c.relname, c.relnamespace
+      from pg_class c
+      where c.relnamespace = (select n.oid from pg_namespace n where n.nspname = 'public')
+    ), wanted (name, privileges, columns) as (
+      values
+        ('push_log', array['select', 'insert', 'update', 'delete'], '{}'::text[]),
+        ('messages', array['select'], array['read_by']),
+        ('conversation_participants', array['select'], array['last_seen', 'left_at']),
+        ('profiles', array['select'], '{}'),
+        ('conversations', array['select'], '{}'),
+        ('push_tokens', array['select', 'insert', 'update', 'delete'], '{}')
+    )
+    select 'schema ' || n.nspname as object, 'usage' as privilege, n.nspname = 'tacet' as is_own
+    from pg_namespace n
+    where n.nspname in ('tacet', 'public') and not has_schema_privilege(n.oid, 'usage')
+    union all
+    select format('tacet.%I', c.relname), p.privilege, true
+    from pg_class c
+    cross join unnest(
+      case when c.relname = 'kinds' then array['select'] else array['select', 'insert', 'update', 'delete'] end
+    ) as p (privilege)
+    where c.relnamespace = (select oid from own) and c.relkind = 'r' and not has_table_privilege(c.oid, p.privilege)
+    union all
+    select format('function tacet.%I', p.proname), 'execute', true
+    from pg_proc p
+    where p.pronamespace = (select oid from own) and p.prorettype <> 'trigger'::regtype
+      and p.proname not in ('watch', 'unwatch', 'grant_service') and not has_function_privilege(p.oid, 'execute')
+    union all
+    select format('public.%I', w.name), p.privilege, false
+    from wanted w
+    join host h on h.relname = w.name
+    cross join unnest(w.privileges) as p (privilege)
+    where not has_table_privilege(h.oid, p.privilege)
+    union all
+    select format('public.%I', w.name), format('update (%I)', a.attname), false
+    from wanted w
+    join host h on h.relname = w.name
+    join pg_attribute a on a.attrelid = h.oid and a.attname = any (w.columns) and not a.attisdropped
+    where not has_column_privilege(h.oid, a.attnum, 'update')
+    union all
+    select format('public.%I', w.name), 'policy', false
+    from wanted w
+    join host h on h.relname = w.name
+    where row_security_active(h.oid) and not exists (
+      select
+      from pg_policy p
+      where p.polrelid = h.oid and (p.polcmd = '*' or (p.polcmd = 'r' and w.name <> 'push_log'))
+        and exists (select from unnest(p.polroles) as r (oid) where r.oid = 0 or pg_has_role(r.oid, 'usage'))
+    )
+    order by 3 desc, 1, 2
+    """)
+}
