@@ -1,0 +1,52 @@
+internal import FoundationEssentials
+
+/// What came of fetching the key set.
+enum KeySetAnswer: Equatable, Sendable {
+  /// The server answered.
+  case answered(status: Int, body: [UInt8])
+  /// It did not, in words without the URL.
+  case failed(String)
+}
+
+/// Whether the keys of clients' tokens can be had.
+enum KeySetCheck {
+  static let name = "jwks"
+
+  static let notUsed = CheckFinding(name, .skipped, "JWKS_URL is not set")
+
+  private struct Document: Decodable {
+    struct Key: Decodable {
+      let kty: String
+    }
+
+    let keys: [Key]
+  }
+
+  static func judge(_ answer: KeySetAnswer) -> CheckFinding {
+    switch answer {
+    case .failed(let words):
+      return CheckFinding(
+        name, .failure, "the key set cannot be fetched: \(words)",
+        remedy: "see whether JWKS_URL and JWKS_CA_FILE are right and the host can be reached from here")
+    case .answered(200, let body): return judge(body)
+    case .answered(let status, _):
+      return CheckFinding(name, .failure, "the answer is status \(status)", remedy: "correct JWKS_URL")
+    }
+  }
+
+  private static func judge(_ body: [UInt8]) -> CheckFinding {
+    guard let document = try? JSONDecoder().decode(Document.self, from: Data(body)) else {
+      return CheckFinding(name, .failure, "the answer is no key set", remedy: "correct JWKS_URL")
+    }
+    guard !document.keys.isEmpty else {
+      return CheckFinding(
+        name, .failure, "the key set has no key", remedy: "add an asymmetric signing key where clients log in")
+    }
+    let types = Set(document.keys.map { printable($0.kty) }).sorted().joined(separator: ", ")
+    return CheckFinding(name, .ok, "\(document.keys.count) keys (\(types))")
+  }
+
+  private static func printable(_ text: String) -> String {
+    text.prefix(8).filter { $0.isASCII && ($0.isLetter || $0.isNumber) }
+  }
+}

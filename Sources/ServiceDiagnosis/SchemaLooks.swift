@@ -1,0 +1,142 @@
+internal import Postgres
+internal import PushStore
+internal import Reactors
+internal import ServiceSettings
+
+/// The checks that ask a database that was reached.
+struct SchemaLooks {
+  /// Of all of them, for when there is no database.
+  static let names = [
+    ListenCheck.name, RightsCheck.name, MigrationCheck.name, TriggerCheck.name, IndexCheck.name, PlanCheck.name,
+    HostContractCheck.name, ClockCheck.name, "inbox", TriggerFailureCheck.name, WebhookPostCheck.name,
+    DeviceTokenCheck.name,
+  ]
+
+  private let database: DatabaseExamination
+  private let server: ExaminedServer
+  private let apns: APNSSettings?
+  private let isListened: Bool
+  private let deadline: UInt64
+
+  /// - Parameter deadline: no look begins after it, in monotonic nanoseconds.
+  init(
+    _ database: DatabaseExamination, _ server: ExaminedServer, apns: APNSSettings?, isListened: Bool,
+    until deadline: UInt64
+  ) {
+    self.database = database
+    self.server = server
+    self.apns = apns
+    self.isListened = isListened
+    self.deadline = deadline
+  }
+
+  /// - Returns: the device tokens.
+  func run(on reactor: isolated Reactor, note: ([CheckFinding]) -> Void) async -> [DeviceTokenCount] {
+    note(
+      await look(ClockCheck.name) { () async throws(PostgresError) in
+        [ClockCheck.judge(try await database.clock(on: reactor))]
+      })
+    note(
+      await look(RightsCheck.name) { () async throws(PostgresError) in
+        RightsCheck.judge(try await database.missingRights(on: reactor), role: server.role)
+      })
+    let migrations = await look(MigrationCheck.name) { () async throws(PostgresError) in
+      [MigrationCheck.judge(applied: try await database.appliedMigrations(on: reactor), known: Migration.all)]
+    }
+    note(migrations)
+    guard migrations.allSatisfy({ $0.verdict == .ok || $0.verdict == .warning }) else {
+      let rest = Self.names[(Self.names.firstIndex(of: TriggerCheck.name) ?? 0)...].filter { $0 != ClockCheck.name }
+      note(rest.map { CheckFinding($0, .skipped, "needs the migrations") })
+      return []
+    }
+    await lookAtSchema(on: reactor, note: note)
+    return await lookAtWork(on: reactor, note: note)
+  }
+
+  private func lookAtSchema(on reactor: isolated Reactor, note: ([CheckFinding]) -> Void) async {
+    note(
+      await look(TriggerCheck.name) { () async throws(PostgresError) in
+        TriggerCheck.judge(
+          try await database.triggers(on: reactor), kinds: try await database.kindTriggers(on: reactor),
+          replicationRole: server.replicationRole, replicationRoles: try await database.replicationRoles(on: reactor))
+      })
+    note(
+      await look(IndexCheck.name) { () async throws(PostgresError) in
+        IndexCheck.judge(
+          queue: try await database.indexes(DatabaseExamination.queueIndexes, on: reactor),
+          host: try await database.indexes(DatabaseExamination.hostIndexes, on: reactor))
+      })
+    note(
+      await look(PlanCheck.name) { () async throws(PostgresError) in
+        PlanCheck.judge(try await database.claimPlan(on: reactor))
+      })
+    var failures: [(function: HostFunction, error: PostgresError)] = []
+    for function in HostFunction.allCases where Reactor.now < deadline {
+      do throws(PostgresError) {
+        try await database.call(function, on: reactor)
+      } catch {
+        failures.append((function, error))
+      }
+    }
+    note(HostContractCheck.judge(failures))
+  }
+
+  private func lookAtWork(on reactor: isolated Reactor, note: ([CheckFinding]) -> Void) async -> [DeviceTokenCount] {
+    note(
+      await look("inbox") { () async throws(PostgresError) in
+        BacklogCheck.judge(try await database.backlog(on: reactor))
+      })
+    note(
+      await look(TriggerFailureCheck.name) { () async throws(PostgresError) in
+        TriggerFailureCheck.judge(try await database.triggerFailures(on: reactor))
+      })
+    note(
+      await look(WebhookPostCheck.name) { () async throws(PostgresError) in
+        // Its worker takes requests every few milliseconds.
+        let webhook = try await database.webhook(pausing: .seconds(1), on: reactor)
+        return WebhookPostCheck.judge(webhook, isListened: isListened)
+      })
+    note(
+      await look(InstanceCheck.name) { () async throws(PostgresError) in
+        try await database.instances(on: reactor).map(InstanceCheck.judge) ?? []
+      })
+    var tokens: [DeviceTokenCount] = []
+    note(
+      await look(DeviceTokenCheck.name) { () async throws(PostgresError) in
+        tokens = try await database.deviceTokens(on: reactor)
+        return apns.map { DeviceTokenCheck.judge(tokens, apns: $0) } ?? []
+      })
+    return tokens
+  }
+
+  /// Runs a look, unless the time is over; one that fails is a finding too.
+  private func look(
+    _ name: String, _ body: () async throws(PostgresError) -> [CheckFinding]
+  ) async -> [CheckFinding] {
+    guard Reactor.now < deadline else {
+      return [
+        CheckFinding(
+          name, .failure, "the database was too slow to get here",
+          remedy: "see in pg_stat_activity what it is busy with")
+      ]
+    }
+    do throws(PostgresError) {
+      return try await body()
+    } catch {
+      return [Self.judge(error, of: name)]
+    }
+  }
+
+  static func judge(_ error: PostgresError, of name: String) -> CheckFinding {
+    switch error.sqlState?.description {
+    case "42501":
+      return CheckFinding(name, .skipped, "this role may not look; see the rights check")
+    case "42P01", "42703", "42883", "3F000":
+      return CheckFinding(
+        name, .skipped, "there is nothing of this name to look at (\(error.description)); the host has its own")
+    default:
+      return CheckFinding(
+        name, .failure, error.debugDescription, remedy: "see what the server's log says of it at this moment")
+    }
+  }
+}

@@ -1,0 +1,93 @@
+internal import PushStore
+
+/// Whether the host's tables tell the service what happens.
+enum TriggerCheck {
+  static let name = "triggers"
+
+  /// A trigger that the default host has: what it runs, and what goes without it.
+  private struct Expected {
+    let function: String
+    var argument = ""
+    let table: String
+    let consequence: String
+  }
+
+  private static let holdsLast = "holds last until their window ends"
+
+  private static let expected = [
+    Expected(
+      function: "release_concerned", argument: "read", table: "messages",
+      consequence: "reading ends no hold; \(holdsLast)"),
+    Expected(
+      function: "release_concerned", argument: "deleted", table: "messages",
+      consequence: "deleting ends no hold; \(holdsLast)"),
+    Expected(
+      function: "release_concerned", argument: "seen", table: "conversation_participants",
+      consequence: "being seen ends no hold; \(holdsLast)"),
+    Expected(
+      function: "release_concerned", argument: "left", table: "conversation_participants",
+      consequence: "leaving ends no hold; \(holdsLast)"),
+  ]
+
+  static func judge(
+    _ triggers: [ExaminedTrigger], kinds: [(kind: String, trigger: ExaminedTrigger)], replicationRole: String,
+    replicationRoles: [String]
+  ) -> [CheckFinding] {
+    var found = messages(triggers) + expected.compactMap { missing($0, in: triggers) }
+    found += triggers.compactMap(asleep)
+    found += kinds.compactMap(judge)
+    found += roles(replicationRole, replicationRoles)
+    guard found.isEmpty else { return found }
+    let kinds = Set(kinds.map(\.kind)).sorted()
+    let watched = kinds.isEmpty ? "" : "; watched kinds: \(kinds.joined(separator: ", "))"
+    return [CheckFinding(name, .ok, "\(triggers.count) present and enabled\(watched)")]
+  }
+
+  private static func messages(_ triggers: [ExaminedTrigger]) -> [CheckFinding] {
+    if triggers.contains(where: { $0.function == "enqueue_inserted_messages" }) { return [] }
+    return [
+      CheckFinding(
+        name, .failure, "no table has the trigger on inserted messages: messages are pushed by webhook only",
+        remedy: "create trigger tacet_message_inserted as db/README.md shows")
+    ]
+  }
+
+  private static func missing(_ expected: Expected, in triggers: [ExaminedTrigger]) -> CheckFinding? {
+    if triggers.contains(where: { $0.function == expected.function && $0.argument == expected.argument }) { return nil }
+    return CheckFinding(
+      name, .warning, "no trigger runs tacet.\(expected.function)('\(expected.argument)'): \(expected.consequence)",
+      remedy: "make it on \(expected.table) as migration 0005_holds does, or call tacet.release_holds yourself")
+  }
+
+  /// A trigger that is there and does not fire.
+  private static func asleep(_ trigger: ExaminedTrigger) -> CheckFinding? {
+    let enable = "alter table \(trigger.table) enable trigger \(trigger.name)"
+    switch trigger.state {
+    case .ordinary, .always: return nil
+    case .replica:
+      return CheckFinding(
+        name, .failure, "\(trigger.name) on \(trigger.table) fires in replica sessions only", remedy: enable)
+    case .disabled, nil:
+      return CheckFinding(name, .failure, "\(trigger.name) on \(trigger.table) is disabled", remedy: enable)
+    }
+  }
+
+  /// Those that are there are among all triggers.
+  private static func judge(kind: String, trigger: ExaminedTrigger) -> CheckFinding? {
+    guard trigger.state == nil else { return nil }
+    return CheckFinding(
+      name, .failure, "the watched kind \(kind) has no trigger \(trigger.name) on \(trigger.table)",
+      remedy: "call tacet.watch for it again")
+  }
+
+  private static func roles(_ own: String, _ others: [String]) -> [CheckFinding] {
+    let names = (own == "replica" ? ["this session"] : []) + others
+    guard !names.isEmpty else { return [] }
+    return [
+      CheckFinding(
+        name, .failure,
+        "session_replication_role is replica for \(names.joined(separator: ", ")): what they insert is not seen",
+        remedy: "alter role … reset session_replication_role, for the host's roles")
+    ]
+  }
+}

@@ -1,0 +1,110 @@
+import PushStore
+import Testing
+
+@testable import Postgres
+@testable import ServiceDiagnosis
+
+@Suite("Judgements about the schema and the way to it")
+struct SchemaJudgementTests {
+  @Test(
+    "clocks may differ by two seconds, and by a minute at most, less what the measurement cannot tell",
+    arguments: [
+      (.milliseconds(1999), .zero, .ok), (.seconds(2), .zero, .warning), (.seconds(-2), .zero, .warning),
+      (.seconds(2), .milliseconds(1), .ok), (.milliseconds(59_999), .zero, .warning), (.seconds(60), .zero, .failure),
+      (.seconds(-3600), .seconds(1), .failure), (.seconds(1), .seconds(5), .ok),
+    ] as [(Duration, Duration, CheckFinding.Verdict)])
+  func clock(_ difference: Duration, _ uncertainty: Duration, _ verdict: CheckFinding.Verdict) {
+    let finding = ClockCheck.judge(ClockComparison(difference: difference, uncertainty: uncertainty))
+    #expect(finding.verdict == verdict)
+    if verdict != .ok { #expect(finding.found.contains(difference > .zero ? "behind" : "ahead of")) }
+  }
+
+  @Test("migrations that are missing fail, those of a later program are told")
+  func migrations() {
+    let versions = Set(Migration.all.map(\.version))
+    func verdict(_ applied: Set<Int>) -> CheckFinding.Verdict {
+      MigrationCheck.judge(applied: applied, known: Migration.all).verdict
+    }
+    #expect(verdict(versions) == .ok)
+    #expect(verdict(versions.subtracting([2])) == .failure)
+    #expect(verdict(versions.union([9999])) == .warning)
+    #expect(verdict(versions.subtracting([2]).union([9999])) == .failure)
+    #expect(verdict([]) == .failure)
+  }
+
+  @Test("missing rights are mended by one call in our schema, by a grant each in the host's")
+  func rights() {
+    let missing = ["a", "b", "c", "d", "e", "f"].map {
+      MissingRight(object: "tacet.\($0)", privilege: "select", isOwn: true)
+    }
+    let host = [
+      MissingRight(object: "public.messages", privilege: "update (read_by)", isOwn: false),
+      MissingRight(object: "public.push_log", privilege: "policy", isOwn: false),
+    ]
+    let findings = RightsCheck.judge(missing + host, role: "it's \"x\"")
+    #expect(findings.map(\.verdict) == [.failure, .failure, .failure])
+    #expect(findings[0].found.hasSuffix("select on tacet.e and 1 more"))
+    #expect(findings[0].remedy?.hasSuffix("tacet.grant_service('it''s \"x\"')") == true)
+    #expect(findings[1].remedy == #"grant update (read_by) on public.messages to "it's ""x""""#)
+    #expect(findings[2].remedy?.hasPrefix("create policy tacet_service on public.push_log") == true)
+    #expect(RightsCheck.judge([], role: "x").map(\.verdict) == [.ok])
+  }
+
+  @Test(
+    "a whole table is read by a sequential scan of that very table",
+    arguments: [
+      ("  ->  Seq Scan on inbox i", ["fail"]), ("  ->  Seq Scan on messages m", ["warn"]),
+      ("  ->  Seq Scan on inbox_other i", ["ok"]), ("  ->  Index Scan using inbox_fresh_idx on inbox", ["ok"]),
+      ("->  Seq Scan on deliveries", ["fail"]),
+    ])
+  func plan(_ line: String, _ verdicts: [String]) {
+    #expect(PlanCheck.judge(["Limit", line]).map(\.verdict.rawValue) == verdicts)
+  }
+
+  @Test("whose the sessions are said to be, and whose they are")
+  func pooler() {
+    func finding(isPooled: Bool, isTransaction: Bool, host: String = "db") -> CheckFinding {
+      let server = ExaminedServer(
+        version: 150_000, isStandby: false, isPooled: isPooled, role: "r", replicationRole: "origin")
+      return PoolWords(isTransaction: isTransaction).judge(server, host: host)
+    }
+    #expect(finding(isPooled: false, isTransaction: false).verdict == .ok)
+    #expect(finding(isPooled: true, isTransaction: false).verdict == .ok)
+    #expect(finding(isPooled: true, isTransaction: true).verdict == .ok)
+    #expect(finding(isPooled: false, isTransaction: true).verdict == .warning)
+    let supabase = finding(isPooled: true, isTransaction: true, host: "aws-0-eu-central-1.pooler.supabase.com")
+    #expect(supabase.found.hasPrefix("Supavisor"))
+  }
+
+  @Test(
+    "old servers and standbys are refused",
+    arguments: [(139_999, false, "fail"), (140_000, false, "ok"), (150_006, true, "fail"), (180_001, false, "ok")])
+  func server(_ version: Int, _ isStandby: Bool, _ verdict: String) {
+    let server = ExaminedServer(
+      version: version, isStandby: isStandby, isPooled: false, role: "r", replicationRole: "origin")
+    let findings = DatabaseCheck.judge(server, host: "", asPool: PoolWords(isTransaction: false))
+    #expect(findings.map(\.name) == ["database", "server", "pooler"])
+    #expect(findings[1].verdict.rawValue == verdict)
+  }
+
+  @Test("a look that fails is skipped when the rights or the thing are missing, and fails otherwise")
+  func failures() {
+    func verdict(_ state: SQLState?) -> CheckFinding.Verdict {
+      SchemaLooks.judge(PostgresError(.server, context: .init(sqlState: state)), of: "x").verdict
+    }
+    #expect(["42501", "42P01", "42703", "42883", "3F000"].map(verdict).allSatisfy { $0 == .skipped })
+    #expect(["57014", "53200"].map(verdict).allSatisfy { $0 == .failure })
+    #expect(verdict(nil) == .failure)
+  }
+
+  @Test("a session that does not hear is blamed on whoever stands between")
+  func listening() {
+    #expect(ListenCheck.judge(.heard, pooler: nil).verdict == .ok)
+    #expect(ListenCheck.judge(.timedOut, pooler: nil).verdict == .failure)
+    let deaf = ListenCheck.judge(.failed(PostgresError(.deaf)), pooler: "Supavisor at x")
+    #expect(deaf.found == "notifications do not arrive: Supavisor at x, stands between and swallows them")
+    #expect(deaf.remedy?.contains("DATABASE_POOL_MODE=transaction") == true)
+    let refused = PostgresError(.notConnected, "FATAL: unsupported startup parameter: options")
+    #expect(ListenCheck.judge(.failed(refused), pooler: nil).found.hasPrefix("PgBouncer"))
+  }
+}
