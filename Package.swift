@@ -123,6 +123,17 @@ let package = Package(
         "TestPostgres", logging, "TestReactors", "TestRandomness",
       ]),
     layer("PushExplanations", ["PushRules", "PushStore"]),
+    layer(
+      "ServiceDiagnosis",
+      [
+        "APNS", "APNSCore", "HTTP2", "HTTPTransfers", "Postgres", "PushStore", "Reactors", "ServiceSettings",
+        "TLSStreams", httpTypes, logging,
+      ]),
+    tests(
+      "ServiceDiagnosisTests",
+      [
+        "APNSCore", "Postgres", "PushStore", "Reactors", "ServiceDiagnosis", "ServiceSettings", "TLSStreams", crypto,
+      ]),
     .target(
       name: "PushAPI",
       dependencies: [
@@ -179,8 +190,8 @@ let package = Package(
       "tacet",
       [
         "APNS", "APNSCore", "ClientTokens", "HTTP1", "HTTPServing", "HTTPTransfers", "Postgres", "PushAPI",
-        "PushPipeline", "PushStore", "Reactors", "ServiceSettings", "TLSStreams", argumentParser, lifecycle, logging,
-        signals,
+        "PushPipeline", "PushStore", "Reactors", "ServiceDiagnosis", "ServiceSettings", "TLSStreams", argumentParser,
+        lifecycle, logging, signals,
       ]),
     command("apns-simulator", ["APNSSimulation", "Reactors", argumentParser, logging, signals]),
     command("tacet-bench", ["APNS", "APNSCore", "Reactors", "TLSStreams", argumentParser, crypto, logging]),
