@@ -62,6 +62,8 @@ public struct SQLState: Hashable, Sendable, ExpressibleByStringLiteral, CustomSt
   public static let duplicatePreparedStatement: SQLState = "42P05"
   /// The table does not exist or is not in the search path.
   public static let undefinedTable: SQLState = "42P01"
+  /// A column is missing.
+  public static let undefinedColumn: SQLState = "42703"
   /// The password is wrong.
   public static let invalidPassword: SQLState = "28P01"
   /// The database does not exist.

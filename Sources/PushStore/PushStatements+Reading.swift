@@ -22,7 +22,9 @@ extension PushStatements {
     "note_opened",
     """
     with opened as (
-      update public.push_log l set opened = true where l.id = $1 and l.user_id = $2 and not l.opened
+      update public.push_log l
+      set opened = true, opened_at = clock_timestamp()
+      where l.id = $1 and l.user_id = $2 and not l.opened
     )
     select exists (select from public.push_log l where l.id = $1 and l.user_id = $2)
     """,

@@ -20,6 +20,8 @@ struct PushStatementsTests {
     PushStatements.pruneSurfaceViews, PushStatements.pruneReadSyncs, PushStatements.noteViews,
     PushStatements.readConversation, PushStatements.noteOpened,
     PushStatements.preferences, PushStatements.putPreferences,
+    PushStatements.explainKinds, PushStatements.explainEvent, PushStatements.explainRecipients,
+    PushStatements.explainDevices, PushStatements.explainDevicesInUse, PushStatements.explainInstances,
     PushStatements.noteInstance, PushStatements.pruneInstances,
     PushStatements.examineServer, PushStatements.examineClock, PushStatements.examineReplicationRoles,
     PushStatements.examineTriggers, PushStatements.examineKinds, PushStatements.examineIndexes,
@@ -77,6 +79,29 @@ struct PushStatementsTests {
       let plan = try await database.explain(statement, "'\(UUID())'\(kind)", mode)
       #expect(!plan.contains("Seq Scan on push_log"), "\(plan)")
       #expect(plan.contains("push_log_subject_idx"), "\(plan)")
+    }
+  }
+
+  @Test(
+    "an explanation reads large tables through their indexes",
+    arguments: ["force_custom_plan", "force_generic_plan"])
+  func explanationPlan(_ mode: String) async throws {
+    let database = try await Self.large.value
+    let (id, all) = ("'\(UUID())'", "'00000000-0000-0000-0000-000000000000', 'ffffffff-ffff-ffff-ffff-ffffffffffff'")
+    for (statement, arguments) in [
+      (PushStatements.explainKinds, id), (PushStatements.explainEvent, "\(id), 'message'"),
+      (PushStatements.explainRecipients, "\(id), 'message', \(all), 1001"),
+      (PushStatements.explainRecipients, "\(id), 'message', \(id), \(id), 2"),
+      (PushStatements.explainDevices, "array[\(id)]::uuid[]"),
+      (PushStatements.explainDevicesInUse, "array[\(id)]::uuid[]"),
+    ] {
+      let plan = try await database.explain(statement, arguments, mode)
+      for table in [
+        "push_log", "messages", "conversation_participants", "push_tokens", "profiles", "preferences",
+        "conversation_preferences", "deliveries", "inbox", "parked", "trigger_failures", "pushes", "read_syncs",
+      ] {
+        #expect(!plan.contains("Seq Scan on \(table) "), "\(statement.name): \(plan)")
+      }
     }
   }
 
