@@ -134,11 +134,12 @@ let package = Package(
       [
         "APNSCore", "Postgres", "PushStore", "Reactors", "ServiceDiagnosis", "ServiceSettings", "TLSStreams", crypto,
       ]),
+    tests("PushExplanationsTests", ["PushExplanations", "PushRules", "PushStore", "TestRandomness"]),
     .target(
       name: "PushAPI",
       dependencies: [
-        "APNSCore", "HTTP1", "HTTPServing", "Postgres", "PushPipeline", "PushRules", "PushStore", "Reactors", crypto,
-        httpTypes, logging,
+        "APNSCore", "HTTP1", "HTTPServing", "Postgres", "PushExplanations", "PushPipeline", "PushRules", "PushStore",
+        "Reactors", crypto, httpTypes, logging,
       ],
       resources: [.embedInCode("openapi.yaml")], swiftSettings: strict),
     tests(
@@ -191,6 +192,7 @@ let package = Package(
       [
         "APNS", "APNSCore", "ClientTokens", "HTTP1", "HTTPServing", "HTTPTransfers", "Postgres", "PushAPI",
         "PushPipeline", "PushStore", "Reactors", "ServiceDiagnosis", "ServiceSettings", "TLSStreams", argumentParser,
+        "PushExplanations", "PushPipeline", "PushStore", "Reactors", "ServiceSettings", "TLSStreams", argumentParser,
         lifecycle, logging, signals,
       ]),
     command("apns-simulator", ["APNSSimulation", "Reactors", argumentParser, logging, signals]),

@@ -1,41 +1,109 @@
-/// Why an event's pushes were sent or not: what the ledger keeps, in words and in order.
+/// Why an event's pushes were sent or not: what the database keeps, in words and in order.
 public struct EventExplanation: Equatable, Sendable {
   /// One recipient's part.
   public struct Recipient: Equatable, Sendable {
     /// The host's user id, in small letters.
     public let userID: String
-    /// One plain sentence: what became of the push, and why.
+    /// One plain sentence or a few: what became of the push, and why.
     public let summary: String
+    /// `sent`, `held`, `skipped` or `failed`; nil when nothing is recorded.
+    public let decision: String?
+    /// The ledger's reason; nil for none.
+    public let reason: String?
+    /// The ledger's row, in small letters, by which the app reports the push as opened; nil when there is none.
+    public let pushLogID: String?
     /// What happened, the earliest first.
     public let steps: [Step]
+
+    /// Joins them.
+    public init(
+      userID: String, summary: String, decision: String? = nil, reason: String? = nil, pushLogID: String? = nil,
+      steps: [Step]
+    ) {
+      self.userID = userID
+      self.summary = summary
+      self.decision = decision
+      self.reason = reason
+      self.pushLogID = pushLogID
+      self.steps = steps
+    }
   }
 
   /// One thing that happened.
   public struct Step: Equatable, Sendable {
+    /// What a step is about, for programs.
+    public enum What: String, CaseIterable, Sendable {
+      /// The event.
+      case committed, triggerFailed = "trigger_failed", unclaimed
+      /// A claim.
+      case woken, claimed, lostClaim = "lost_claim"
+      /// A decision and its ends.
+      case decided, released, remaining
+      /// Devices and afterwards.
+      case attempt, parked, opened, now
+    }
+
+    /// What it is about.
+    public let what: What
     /// When, by the database's clock; microseconds since 1970.
     public let at: Int64
-    /// What.
+    /// What, in words.
     public let text: String
     /// What was known or answered then: names and values for people, in order.
     public let details: [Detail]
+
+    /// Joins them.
+    public init(_ what: What = .now, at: Int64, text: String, details: [Detail] = []) {
+      self.what = what
+      self.at = at
+      self.text = text
+      self.details = details
+    }
   }
 
   /// A name and a value for people.
   public struct Detail: Equatable, Sendable {
-    /// What it is.
+    /// A word or two.
     public let name: String
-    /// What it was.
+    /// What there is to say.
     public let value: String
+
+    /// Joins them.
+    public init(name: String, value: String) {
+      self.name = name
+      self.value = value
+    }
   }
 
   /// The subject's id, in small letters.
   public let subjectID: String
-  /// The subject's kind.
+  /// Its kind.
   public let kind: String
-  /// One plain sentence about the event as a whole.
+  /// Whether there is any trace of the event.
+  public let isKnown: Bool
+  /// One plain sentence or a few about the event as a whole.
   public let summary: String
   /// When it was committed, by the database's clock; microseconds since 1970. Nil when it is not known any more.
   public let committedAt: Int64?
+  /// What happened to the event as a whole, and stands with no recipient; the earliest first.
+  public let steps: [Step]
   /// Sorted by user id.
   public let recipients: [Recipient]
+  /// Whether there are recipients that are not told about.
+  public let hasMoreRecipients: Bool
+
+  /// Joins them.
+  public init(
+    subjectID: String, kind: String, isKnown: Bool = true, summary: String, committedAt: Int64?, steps: [Step] = [],
+    recipients: [Recipient], hasMoreRecipients: Bool = false
+  ) {
+    self.subjectID = subjectID
+    self.kind = kind
+    self.isKnown = isKnown
+    self.summary = summary
+    self.committedAt = committedAt
+    self.steps = steps
+    self.recipients = recipients
+    self.hasMoreRecipients = hasMoreRecipients
+  }
 }

@@ -1,0 +1,46 @@
+internal import PushStore
+
+/// The attempts of one claim at the recipient's devices.
+struct AttemptSteps {
+  let entry: HistoryEntry
+
+  /// In the order in which they ended.
+  var steps: [EventExplanation.Step] {
+    zip(0..., entry.attempts).map { index, attempt in
+      .init(
+        .attempt, at: entry.claimedAt + attempt.endedMicroseconds, text: text(of: attempt, at: index),
+        details: Self.details(of: attempt))
+    }
+  }
+
+  private func text(of attempt: HistoryEntry.Attempt, at index: Int) -> String {
+    let device = "device \(attempt.device)"
+    let why = attempt.reason.map(RefusalWords.described) ?? "no reason was given"
+    switch attempt.verdict {
+    case "accepted":
+      return "APNs accepted the push for \(device)" + (followsTrial(index) ? "; its environment was noted" : "")
+    case "elsewhere":
+      return "not for \(device) in this environment: \(why); the other one was asked next"
+    case "dropped": return "APNs refused \(device): \(why); its token was dropped"
+    case "refused": return attempt.apnsID == nil ? "not sent to \(device): \(why)" : "APNs refused \(device): \(why)"
+    case "postponed": return "put off for \(device): \(why)"
+    case "waiting":
+      return attempt.apnsID == nil
+        ? "not sent to \(device), because its route takes no pushes: \(why)"
+        : "waits for the route of \(device): \(why)"
+    default: return "\(attempt.verdict) for \(device): \(why)"
+    }
+  }
+
+  /// Whether the same device was asked in another environment before.
+  private func followsTrial(_ index: Int) -> Bool {
+    entry.attempts[..<index].contains { $0.device == entry.attempts[index].device && $0.verdict == "elsewhere" }
+  }
+
+  private static func details(of attempt: HistoryEntry.Attempt) -> [EventExplanation.Detail] {
+    [
+      ("route", attempt.route), ("status", attempt.status.map(String.init)), ("reason", attempt.reason),
+      ("apns-id", attempt.apnsID),
+    ].compactMap { name, value in value.map { .init(name: name, value: $0) } }
+  }
+}

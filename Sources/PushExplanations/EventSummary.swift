@@ -1,0 +1,98 @@
+internal import PushStore
+
+/// An event as a whole: what became of its pushes, and what stands with no recipient.
+struct EventSummary {
+  let records: EventRecords
+
+  private var event: EventFacts { records.event }
+  private var noun: String { DecisionWords.event(of: event.kind) }
+
+  /// A sentence or a few.
+  var text: String {
+    guard records.isKnown else { return unknown }
+    if let parked = event.parked { return RecipientSummary.parked(parked) }
+    if records.recipients.contains(where: { $0.ledger != nil }) { return counts }
+    if event.inbox != nil { return waiting }
+    let others = records.recipients.filter { $0.isParticipant && !$0.isActor }
+    if event.source == nil { return "The \(noun) is gone, and nothing was recorded of it." }
+    if others.isEmpty { return "Nobody was told, because nobody else takes part (no_recipients)." }
+    return "Nobody was told: \(UnnoticedWords(event: event).clause)"
+  }
+
+  private var waiting: String {
+    let inbox = event.inbox.map { max(0, event.now - $0.enqueuedAt) } ?? 0
+    return "The \(noun) is in the inbox since \(TimeText.span(inbox)), and nothing is recorded yet;"
+      + " \(UnnoticedWords(event: event).service)"
+  }
+
+  /// How many recipients, by what became of their pushes.
+  private var counts: String {
+    let decisions = records.recipients.map { recipient in
+      recipient.ledger?.decision.rawValue ?? (recipient.isActor ? "sender" : "without a record")
+    }
+    let recipients = decisions.filter { $0 != "sender" }
+    let parts = ["sent", "held", "skipped", "failed", "without a record"].compactMap { name in
+      let count = recipients.count { $0 == name }
+      return count > 0 ? "\(count) \(name)" : nil
+    }
+    return "\(Words.counted(recipients.count, "recipient")): \(parts.joined(separator: ", ")).\(more)"
+  }
+
+  private var more: String {
+    guard records.hasMore else { return "" }
+    let told = records.recipients.count { $0.ledger != nil }
+    let count = event.recordedCount - told
+    let least = event.recordedCount >= EventFacts.countMax ? "at least " : ""
+    return " There are more recipients, \(least)\(max(1, count)); ask about one of them."
+  }
+
+  private var unknown: String {
+    let since =
+      event.ledgerSince.map { " The ledger begins on \(TimeText.instant($0)); what is older was pruned." } ?? ""
+    let trigger =
+      switch event.trigger {
+      case "missing": " The trigger on messages is missing, so no message is noticed; tacet migrate makes it."
+      case "D": " The trigger on messages is disabled, so no message is noticed."
+      default: ""
+      }
+    return "Nothing is known of a \(noun) with this id: there is no such row, and no record.\(trigger)\(since)"
+  }
+
+  /// The commit, errors of triggers, and what waits in the inbox.
+  static func steps(of event: EventFacts, committedAt: Int64?) -> [EventExplanation.Step] {
+    var steps: [EventExplanation.Step] = []
+    if let committedAt {
+      let source = event.source
+      let created = source?.createdAt.map { "created_at says \(TimeText.instant($0))" }
+      steps.append(
+        .init(
+          .committed, at: committedAt, text: source == nil ? "committed; its row is gone by now" : "committed",
+          details: created.map { [.init(name: "host", value: $0)] } ?? []))
+    }
+    for failure in event.triggerFailures {
+      let whose = failure.concernsEvent ? "it kept this event from the inbox" : "about that time"
+      steps.append(
+        .init(
+          .triggerFailed, at: failure.failedAt,
+          text: "a trigger failed with SQLSTATE \(failure.sqlState), \(whose); tacet.trigger_failures has the text"))
+    }
+    if let inbox = event.inbox { steps.append(step(of: inbox, now: event.now)) }
+    if let parked = event.parked {
+      steps.append(.init(.parked, at: parked.parkedAt, text: "set aside (parked): \(parked.reason)"))
+    }
+    return steps.sorted { $0.at < $1.at }
+  }
+
+  private static func step(of inbox: InboxFacts, now: Int64) -> EventExplanation.Step {
+    let text =
+      inbox.isClaimed
+      ? "now: in the inbox under claim \(inbox.attempts), whose lease ends on \(TimeText.instant(inbox.availableAt))"
+      : "now: in the inbox, for anybody to claim since \(TimeText.instant(inbox.availableAt))"
+    var details: [EventExplanation.Detail] = []
+    if inbox.rescues > 0 {
+      details.append(.init(name: "lost claims", value: "\(inbox.rescues)"))
+    }
+    if let error = inbox.error { details.append(.init(name: "last error", value: error)) }
+    return .init(.unclaimed, at: now, text: text, details: details)
+  }
+}

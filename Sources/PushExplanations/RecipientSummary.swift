@@ -1,0 +1,135 @@
+internal import PushStore
+
+/// What became of one recipient's push, and why, in a sentence or a few.
+struct RecipientSummary {
+  let event: EventFacts
+  let recipient: RecipientFacts
+  let committedAt: Int64?
+
+  var text: String {
+    guard let ledger = recipient.ledger else { return withoutRecord }
+    let story = story(ledger)
+    return ledger.opened ? "\(story) The user has opened it." : story
+  }
+
+  private var noun: String { DecisionWords.event(of: event.kind) }
+
+  private func story(_ ledger: LedgerFacts) -> String {
+    switch ledger.decision {
+    case .sent: sent(ledger)
+    case .held: held(ledger)
+    case .skipped: skipped(ledger)
+    case .failed: failed(ledger)
+    }
+  }
+
+  private func clause(_ reason: String?, _ entry: HistoryEntry?) -> String {
+    guard let reason else { return "of a reason that was not kept" }
+    guard let known = entry?.situation else { return "the ledger says \(reason)" }
+    return DecisionWords(kind: event.kind, known: known).clause(for: reason) ?? RefusalWords.described(reason)
+  }
+
+  private func skipped(_ ledger: LedgerFacts) -> String {
+    let sentence = "No push, because \(clause(ledger.reason, ledger.history.last))."
+    let hold = ledger.history.last { $0.remaining == "held" }
+    return hold.map { "\(sentence) Until then it was held, because \(clause($0.reason, $0))." } ?? sentence
+  }
+
+  // MARK: Sent
+
+  private func sent(_ ledger: LedgerFacts) -> String {
+    let when = ledger.sentAt.flatMap { sentAt in
+      committedAt.map { ", \(TimeText.span(max(0, sentAt - $0))) after the \(noun)" }
+    }
+    let sentence = "A push was sent: APNs accepted it for \(Words.devices(ledger.devicesAccepted))\(when ?? "")."
+    return ([sentence] + [holdSentence(ledger), lossSentence(ledger), restSentence(ledger)].compactMap { $0 })
+      .joined(separator: " ")
+  }
+
+  /// What kept it back before it was sent.
+  private func holdSentence(_ ledger: LedgerFacts) -> String? {
+    let history = ledger.history
+    guard let held = history.lastIndex(where: { $0.remaining == "held" }), held + 1 < history.count else { return nil }
+    let end =
+      history[held + 1].releasedBy.map { CauseWords.release($0, kind: event.kind) } ?? "the time of the hold was over"
+    return "Until then it was held, because \(clause(history[held].reason, history[held])); then \(end)."
+  }
+
+  /// Whether an earlier claim may have sent it as well.
+  private func lossSentence(_ ledger: LedgerFacts) -> String? {
+    let claims = Set(ledger.history.map(\.claim)).union(event.recordedClaims)
+    guard let last = ledger.history.last?.claim, let lost = (1..<max(1, last)).first(where: { !claims.contains($0) })
+    else { return nil }
+    return "Claim \(lost) left no record, so it may have been sent twice, under one apns-id: the phone shows it once."
+  }
+
+  /// Devices that did not get it.
+  private func restSentence(_ ledger: LedgerFacts) -> String? {
+    let refused = ledger.history.flatMap(\.attempts).filter { $0.verdict == "dropped" || $0.verdict == "refused" }
+    guard !refused.isEmpty else { return nil }
+    let words = refused.map { "\($0.device): \($0.reason.map(RefusalWords.described) ?? "refused")" }
+    return "Not for \(words.joined(separator: "; "))."
+  }
+
+  // MARK: Not yet
+
+  private func held(_ ledger: LedgerFacts) -> String {
+    let entry = ledger.history.last { $0.remaining != nil } ?? ledger.history.last
+    return "No push yet, because \(clause(ledger.reason, entry)). \(again(ledger))"
+  }
+
+  private func again(_ ledger: LedgerFacts) -> String {
+    guard let delivery = recipient.delivery else { return "Nothing waits for it any more, so it will not be sent." }
+    if delivery.isClaimed { return "It is being looked at." }
+    if let lane = delivery.lane { return "It goes as soon as \(lane) takes pushes again." }
+    let wait = delivery.dueAt - event.now
+    guard wait > 0 else { return "It has been due for \(TimeText.span(wait)); \(serviceWords)" }
+    return "It is looked at again in \(TimeText.span(wait)), or as soon as something is learnt."
+  }
+
+  // MARK: Failed
+
+  private func failed(_ ledger: LedgerFacts) -> String {
+    if let parked = recipient.parked, ledger.reason == "parked" { return Self.parked(parked) }
+    let attempts = ledger.history.last?.attempts ?? []
+    guard attempts.count == 1, let attempt = attempts.first, let reason = attempt.reason else {
+      let why = ledger.reason.map(RefusalWords.described) ?? "no reason was kept"
+      return "No push, although it should have been sent to \(Words.devices(attempts.count)): \(why)."
+    }
+    let dropped = attempt.verdict == "dropped" ? " The token was dropped." : ""
+    return "No push: it was to go to device \(attempt.device), but \(RefusalWords.described(reason)).\(dropped)"
+  }
+
+  static func parked(_ parked: ParkedFacts) -> String {
+    "No push: it was set aside (parked) after \(Words.counted(parked.attempts, "claim")), with this reason:"
+      + " \(parked.reason). Mend that, then call tacet.replay."
+  }
+
+  // MARK: No record
+
+  private var withoutRecord: String {
+    if recipient.isActor { return "No push, because the \(noun) is the user's own: nobody is told of what they did." }
+    if let parked = recipient.parked ?? event.parked { return Self.parked(parked) }
+    if let inbox = event.inbox, recipient.isParticipant { return "No push yet: \(waiting(inbox))" }
+    if !event.isKnown { return "Nothing is known of such an event, for anybody." }
+    guard recipient.isParticipant else {
+      return "No push, because the user does not take part in what it is about, and no record says that they did."
+    }
+    if event.recordedCount > 0 {
+      return "No push: nothing is recorded for the user, who takes part now and did not when the \(noun) was decided."
+    }
+    return "No push: \(UnnoticedWords(event: event).clause)"
+  }
+
+  private func waiting(_ inbox: InboxFacts) -> String {
+    let age = TimeText.span(max(0, event.now - inbox.enqueuedAt))
+    if let error = inbox.error { return "the \(noun) could not be looked at, \(age) after its commit: \(error)." }
+    if inbox.isClaimed, inbox.availableAt > event.now {
+      return "claim \(inbox.attempts) of the \(noun) is at work, or has died; the next may begin in"
+        + " \(TimeText.span(inbox.availableAt - event.now))."
+    }
+    return "the \(noun) is in the inbox since \(age), and nobody has claimed it; \(serviceWords)"
+  }
+
+  private var serviceWords: String { UnnoticedWords(event: event).service }
+}

@@ -1,0 +1,84 @@
+/// What stood in the way of a push, by the reason that the ledger keeps: APNs' words, and our own.
+enum RefusalWords {
+  /// What a reason means, as a clause; nil for one that is not known.
+  static func meaning(of reason: String) -> String? {
+    if let known = own[reason] ?? ofTokens[reason] ?? ofCredentials[reason] ?? ofRequests[reason] ?? ofService[reason] {
+      return known
+    }
+    guard reason.hasPrefix("http_") else { return nil }
+    return "APNs answered \(reason.dropFirst("http_".count)) without a reason"
+  }
+
+  /// The reason and what it means.
+  static func described(_ reason: String) -> String {
+    meaning(of: reason).map { "\($0) (\(reason))" } ?? "APNs' reason was \(reason)"
+  }
+
+  private static let own = [
+    "apns_unreachable": "APNs could not be reached, and has certainly not seen the push",
+    "apns_answer_lost": "the connection ended before APNs' answer, so APNs may have delivered the push",
+    "app_not_configured": "the app of the device is not configured in the service",
+    "parked": "it was set aside after it failed too often",
+    "replayed": "it was set aside before, and somebody has put it back",
+    "unknown": "the route takes no pushes",
+  ]
+
+  private static let ofTokens = [
+    "BadDeviceToken": "APNs does not know the device token, or it is of the other environment",
+    "DeviceTokenNotForTopic": "the device token belongs to another app",
+    "ExpiredToken": "the device token has expired",
+    "Unregistered": "the app is no longer on the device, or was registered anew",
+    "TooManyRequests": "too many pushes went to this device in a row",
+  ]
+
+  private static let ofCredentials = [
+    "TopicDisallowed": "the key may not push to this app",
+    "BadCertificate": "the certificate is not valid",
+    "BadCertificateEnvironment": "the certificate is for the other environment",
+    "Forbidden": "APNs forbids it, which Apple does not explain further",
+    "InvalidProviderToken": "APNs does not accept the provider token: key, key id or team do not fit together",
+    "BadEnvironmentKeyIdInToken": "the key is for the other environment",
+    "BadEnvironmentKeyInToken": "the key is for the other environment",
+    "ExpiredProviderToken": "APNs takes the provider token for older than an hour: a clock is wrong",
+    "UnrelatedKeyIdInToken": "the connection is bound to another key",
+    "MissingProviderToken": "the request had no provider token",
+    "TooManyProviderTokenUpdates": "the provider token was changed too often on the connection",
+  ]
+
+  private static let ofService = [
+    "IdleTimeout": "the connection had been idle for too long",
+    "Shutdown": "the server of APNs was shutting down",
+    "InternalServerError": "APNs had a fault of its own",
+    "ServiceUnavailable": "APNs was not available",
+    "Service Unavailable": "APNs was not available",
+  ]
+
+  private static let ofRequests = [
+    "BadCollapseId": "the collapse identifier is not valid",
+    "BadExpirationDate": "the expiration is not valid",
+    "BadMessageId": "the apns-id is not valid",
+    "BadPriority": "the priority is not valid",
+    "BadTopic": "the topic is not valid",
+    "DuplicateHeaders": "a header field came twice",
+    "InvalidPushType": "the push type is not valid",
+    "MissingDeviceToken": "the request had no device token",
+    "MissingTopic": "the request had no topic",
+    "PayloadEmpty": "the payload is empty",
+    "PayloadTooLarge": "the payload is too large",
+    "BadPath": "the path is not valid",
+    "MethodNotAllowed": "the method is not valid",
+    "deviceTokenMalformed": "the registered device token is none: it is not an even number of hexadecimal digits",
+    "collapseIdentifierMalformed": "the collapse identifier is longer than 64 bytes, or empty",
+    "bundleIdentifierMalformed": "the app that the device was registered with is no bundle identifier",
+    "priorityNotAllowed": "the priority does not fit the push type",
+    "payloadEmpty": "there was nothing to say",
+    "payloadTooLarge": "the push does not fit into what APNs takes",
+    "customKeyReserved": "the custom data uses a name of APNs",
+    "nothingToShow": "the push would show nothing",
+    "valueEmpty": "a value of the payload is empty",
+    "numberNotFinite": "a number of the payload is not finite",
+    "fractionOutOfRange": "a fraction of the payload is not between 0 and 1",
+    "channelIdentifierMalformed": "the channel identifier is not valid",
+    "dismissalTooLate": "the dismissal date is too late",
+  ]
+}

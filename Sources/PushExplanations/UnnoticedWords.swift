@@ -1,0 +1,43 @@
+internal import PushStore
+
+/// Why an event that is there has no record, and no trace of one.
+struct UnnoticedWords {
+  let event: EventFacts
+
+  /// A service that was seen within this time runs; it says so every few seconds.
+  private static let seenWithin: Int64 = 60_000_000
+
+  private var noun: String { DecisionWords.event(of: event.kind) }
+
+  /// A clause, with the end of its sentence.
+  var clause: String {
+    if let failure = event.triggerFailures.first(where: \.concernsEvent) {
+      return
+        "the trigger could not write the \(noun) to the inbox (SQLSTATE \(failure.sqlState)), and the service has not"
+        + " fetched it from tacet.trigger_failures yet; \(service)"
+    }
+    switch event.trigger {
+    case "missing": return "the trigger on messages is missing, so no \(noun) is noticed; tacet migrate makes it."
+    case "D": return "the trigger on messages is disabled, so no \(noun) is noticed; alter table ... enable trigger."
+    default: break
+    }
+    if let created = event.source?.createdAt {
+      if let since = event.watchedSince, created < since {
+        return "the \(noun) is older than Tacet's trigger in this database."
+      }
+      if event.ledgerSince.map({ created < $0 }) ?? true {
+        return "the \(noun) is older than what the ledger still has; a record of it has been pruned, if there was one."
+      }
+    }
+    return "the \(noun) never came to the inbox, or concerned nobody."
+  }
+
+  /// Whether anybody is there to claim: a clause, with the end of its sentence.
+  var service: String {
+    guard let seenAt = event.serviceSeenAt else { return "no service was ever seen on this database: is it running?" }
+    let age = event.now - seenAt
+    return age > Self.seenWithin
+      ? "no service was seen since \(TimeText.span(age)): is it running?"
+      : "a service was seen \(TimeText.span(age)) ago, and should take it up at once."
+  }
+}
