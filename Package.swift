@@ -191,9 +191,8 @@ let package = Package(
       "tacet",
       [
         "APNS", "APNSCore", "ClientTokens", "HTTP1", "HTTPServing", "HTTPTransfers", "Postgres", "PushAPI",
-        "PushPipeline", "PushStore", "Reactors", "ServiceDiagnosis", "ServiceSettings", "TLSStreams", argumentParser,
-        "PushExplanations", "PushPipeline", "PushStore", "Reactors", "ServiceSettings", "TLSStreams", argumentParser,
-        lifecycle, logging, signals,
+        "PushExplanations", "PushPipeline", "PushStore", "Reactors", "ServiceDiagnosis", "ServiceSettings", "TLSStreams",
+        argumentParser, lifecycle, logging, signals,
       ]),
     command("apns-simulator", ["APNSSimulation", "Reactors", argumentParser, logging, signals]),
     command("tacet-bench", ["APNS", "APNSCore", "Reactors", "TLSStreams", argumentParser, crypto, logging]),
