@@ -95,7 +95,7 @@ let package = Package(
     .target(name: "TestRandomness", path: "Tests/TestRandomness", swiftSettings: strict),
     .target(
       name: "TestPostgres", dependencies: ["TestProcesses"], path: "Tests/TestPostgres", swiftSettings: strict),
-    tests("PostgresTests", ["Postgres", "Reactors", "TestPostgres", logging, "TestReactors"]),
+    tests("PostgresTests", ["Postgres", "Reactors", "TestLogs", "TestPostgres", logging, "TestReactors"]),
 
     // Rules and protocols: values in, values out.
     layer("APNSCore", [crypto]),
@@ -112,7 +112,7 @@ let package = Package(
     tests(
       "PushStoreTests",
       [
-        "Postgres", "PushRules", "PushStore", "Reactors", "TestPostgres", crypto, logging, "TestReactors",
+        "Postgres", "PushRules", "PushStore", "Reactors", "TestLogs", "TestPostgres", crypto, logging, "TestReactors",
         "TestRandomness",
       ]),
     layer("PushPipeline", ["APNS", "APNSCore", "Postgres", "PushRules", "PushStore", "Reactors", deque, logging]),
@@ -201,7 +201,7 @@ let package = Package(
     tests("StructureTests"),
 
     // The commands as processes.
-    tests("TacetTests", ["APNSCore", "PushAPI", "PushStore", "TestPostgres", "TestProcesses", "tacet", crypto]),
+    tests("TacetTests", ["APNSCore", "PushAPI", "PushStore", "TestLogs", "TestPostgres", "TestProcesses", "tacet", crypto, logging]),
     tests(
       "TacetBenchTests",
       ["APNS", "APNSCore", "APNSSimulation", "Reactors", "TestReactors", "tacet-bench", crypto, logging]),
@@ -210,7 +210,7 @@ let package = Package(
     tests(
       "ServiceTests",
       [
-        "APNSSimulation", "Reactors", "TacetClient", "TestPostgres", "TestProcesses", "TestRandomness",
+        "APNSSimulation", "Reactors", "TacetClient", "TestLogs", "TestPostgres", "TestProcesses", "TestRandomness",
         "apns-simulator",
         "tacet", crypto,
       ]),
