@@ -1,7 +1,8 @@
 internal import CLibpq
 internal import Logging
 
-/// Writes the server's notices and warnings to the log, at debug.
+/// Writes the server's notices and warnings to the log, at debug. Of those that functions raise only the SQLSTATE, because
+/// they may quote rows.
 final class NoticeLog: Sendable {
   private let logger: Logger
 
@@ -25,6 +26,6 @@ final class NoticeLog: Sendable {
     let notice = PostgresError(report: result)
     logger.debug(
       "database notice",
-      metadata: ["sqlstate": "\(notice.sqlState?.description ?? "")", "message": "\(notice.message)"])
+      metadata: ["sqlstate": "\(notice.sqlState?.description ?? "")", "message": "\(notice.messageWithoutValues)"])
   }
 }

@@ -1,7 +1,7 @@
 /// What went wrong between this process and PostgreSQL.
 ///
-/// ``description`` may be shown to a stranger. ``debugDescription`` adds the server's message, but never its detail
-/// line, because that line quotes the row.
+/// ``description`` may be shown to a stranger. ``debugDescription`` adds the server's message, but neither what quotes a
+/// value in it, nor what a function of the host has raised, nor the detail line, because that line quotes the row.
 public struct PostgresError: Error, Sendable, CustomStringConvertible, CustomDebugStringConvertible {
   /// What kind of failure it is, and with it what the caller can do.
   public enum Code: String, Sendable {
@@ -70,8 +70,9 @@ public struct PostgresError: Error, Sendable, CustomStringConvertible, CustomDeb
     return message.isEmpty ? description : "\(description): \(message)"
   }
 
-  /// Data exceptions end in the refused value, in quotes.
-  private var messageWithoutValues: Substring {
+  /// Data exceptions end in the refused value, in quotes. What a function of the host raises may say anything.
+  var messageWithoutValues: Substring {
+    if context.isRaised { return "raised by a function, which may quote a row" }
     guard sqlState?.isDataException == true, let quote = message.firstIndex(of: "\"") else { return message[...] }
     return message[..<quote]
   }
@@ -82,17 +83,20 @@ extension PostgresError {
   final class Context: Sendable {
     let sqlState: SQLState?
     let message: String
+    /// Whether the message is somebody's own, by RAISE, rather than the server's.
+    let isRaised: Bool
     let detail: String?
     let statement: String?
     let constraint: String?
     let table: String?
 
     init(
-      sqlState: SQLState? = nil, message: String = "", detail: String? = nil, statement: String? = nil,
-      constraint: String? = nil, table: String? = nil
+      sqlState: SQLState? = nil, message: String = "", isRaised: Bool = false, detail: String? = nil,
+      statement: String? = nil, constraint: String? = nil, table: String? = nil
     ) {
       self.sqlState = sqlState
       self.message = message
+      self.isRaised = isRaised
       self.detail = detail
       self.statement = statement
       self.constraint = constraint
@@ -101,8 +105,8 @@ extension PostgresError {
 
     func with(message: String? = nil, statement: String? = nil) -> Context {
       Context(
-        sqlState: sqlState, message: message ?? self.message, detail: detail, statement: statement ?? self.statement,
-        constraint: constraint, table: table)
+        sqlState: sqlState, message: message ?? self.message, isRaised: isRaised && message == nil, detail: detail,
+        statement: statement ?? self.statement, constraint: constraint, table: table)
     }
   }
 

@@ -106,9 +106,10 @@ final class ReconnectingConnection {
     try await owner?.checkAlive(connection, within: heartbeat.limit, on: reactor)
   }
 
-  private func report(_ message: Logger.Message, _ error: PostgresError, on reactor: isolated Reactor) {
+  private func report(_ stage: String, _ error: PostgresError, on reactor: isolated Reactor) {
     guard !isClosed else { return }
-    logger.debug(message, metadata: ["error": "\(error.debugDescription)"])
+    logger.debug(
+      "database session failed", metadata: ["stage": "\(stage)", "error": "\(error.debugDescription)"])
     owner?.connectionFailed(error, on: reactor)
   }
 }

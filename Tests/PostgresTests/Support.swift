@@ -1,11 +1,12 @@
 import Logging
 import Postgres
 import Reactors
+import TestLogs
 import TestPostgres
 import TestReactors
 import Testing
 
-let quiet = Logger(label: "tests") { _ in SwiftLogNoOpLogHandler() }
+let quiet = RunLogs.logger
 
 /// A connection to the shared cluster, closed at the end.
 func withConnection(

@@ -43,6 +43,7 @@ public final class LogLines: Sendable {
       let metadata = (event.metadata ?? [:]).mapValues { "\($0)" }
       let line = Line(level: event.level, message: "\(event.message)", metadata: metadata)
       lines.lines.withLock { $0.append(line) }
+      RunLogs.logger.log(level: event.level, event.message, metadata: event.metadata)
     }
   }
 }
