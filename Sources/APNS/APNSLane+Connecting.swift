@@ -36,7 +36,9 @@ extension APNSLane {
   private func closeLink(at index: Int, on reactor: isolated Reactor) {
     let link = links.remove(at: index)
     link.connection.drain(on: reactor)
-    logger.info("closed a connection to APNs", metadata: ["connections": "\(links.count)"])
+    logger.info(
+      "closed a connection to APNs",
+      metadata: ["connection": "\(link.number)", "connections": "\(links.count)"])
   }
 
   private var needsConnection: Bool { !isClosed && !isResting && usableLinks < demand.wanted }
@@ -58,17 +60,18 @@ extension APNSLane {
         host: endpoint.host, port: endpoint.port, context: context, configuration: configuration.http2, observer: self,
         within: configuration.connectLimit, on: reactor)
       guard !isClosed else { return connection.drain(on: reactor) }
-      add(APNSLink(connection, token: tokens.current), on: reactor)
+      connectionsOpened += 1
+      add(APNSLink(connection, number: connectionsOpened, token: tokens.current), on: reactor)
     } catch {
       noteFailedConnect(error)
     }
   }
 
   private func add(_ link: APNSLink, on reactor: isolated Reactor) {
-    connectionsOpened += 1
     lastFailure = nil
     links.append(link)
-    logger.info("connected to APNs", metadata: ["host": "\(endpoint.host)", "connections": "\(links.count)"])
+    logger.info(
+      "connected to APNs", metadata: ["connection": "\(link.number)", "connections": "\(links.count)"])
     if links.count > 1, shrinkTimer == nil {
       shrinkTimer = reactor.schedule(after: configuration.shrinkAfter, self)
     }

@@ -9,7 +9,8 @@ extension APNSLane: HTTP2ConnectionObserver {
   ) {
     guard state != .ready, let index = links.firstIndex(where: { $0.connection === connection }) else { return }
     let link = links.remove(at: index)
-    logger.notice("APNs connection ends", metadata: ["host": "\(endpoint.host)", "reason": "\(state.words)"])
+    logger.notice(
+      "APNs connection ends", metadata: ["connection": "\(link.number)", "reason": "\(state.words)"])
     noteEnd(of: link, isProved: link.hasAnswered || state.provesWork)
     lastFailure = state.words
     act(on: state.notice?.consequence ?? .reconnect, on: reactor)
@@ -19,7 +20,9 @@ extension APNSLane: HTTP2ConnectionObserver {
 
   func connectionCapacityChanged(_ connection: HTTP2Connection, on reactor: isolated Reactor) {
     if connection.isSuspect {
-      logger.warning("APNs connection is silent; pushes take another", metadata: ["host": "\(endpoint.host)"])
+      let number = links.first { $0.connection === connection }?.number
+      logger.warning(
+        "APNs connection is silent; pushes take another", metadata: ["connection": "\(number ?? 0)"])
       lastFailure = "APNs does not answer on the connection"
     }
     shortenWaits(on: reactor)

@@ -49,6 +49,8 @@ final class APNSLane {
     self.context = context
     self.configuration = configuration
     self.tokens = tokens
+    var logger = logger
+    logger[metadataKey: "host"] = "\(endpoint.host)"
     self.logger = logger
     demand = PoolDemand(configuration)
     budget = ConnectBudget(burst: configuration.connectBurst, interval: configuration.connectInterval)

@@ -2,6 +2,8 @@ internal import HTTP2
 
 /// One connection of a lane, the provider token it shows, and how many pushes are on it.
 final class APNSLink {
+  /// Counts the lane's connections from 1; names it in the log.
+  let number: Int
   let connection: HTTP2Connection
   var token: ShownToken
 
@@ -20,8 +22,9 @@ final class APNSLink {
   /// Answers so far.
   var answers = 0
 
-  init(_ connection: HTTP2Connection, token: ProviderToken) {
+  init(_ connection: HTTP2Connection, number: Int, token: ProviderToken) {
     self.connection = connection
+    self.number = number
     self.token = ShownToken(token)
   }
 

@@ -56,11 +56,12 @@ struct RouteGroup: Sendable {
     _ method: HTTPRequest.Method, _ pattern: String, _ hasContent: Bool, _ bodyBytesMax: Int,
     admission: HTTPAdmission?, handler: @escaping HTTPHandler
   ) {
-    let logger = logger
+    var logger = logger
+    logger[metadataKey: "route"] = "\(method.rawValue) \(pattern)"
     routes.add(
       method, pattern, mediaTypes: hasContent ? ["application/json"] : [], bodyBytesMax: bodyBytesMax,
       admission: admission,
-      handler: { request, reactor in
+      handler: { [logger] request, reactor in
         do {
           return try await handler(request, reactor)
         } catch let error as PostgresError {

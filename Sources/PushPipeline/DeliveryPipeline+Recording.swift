@@ -39,10 +39,12 @@ extension DeliveryPipeline: RecorderOwner {
   private func noteOutcomes(of decided: DecidedEvent) {
     for outcome in decided.outcomes {
       outcomeCounts[outcome.decision.rawValue, default: 0] += 1
-      logger.info(
-        "push decided",
+      // A push leaves one line at info: what became of it in the end, however often it was held or tried before.
+      logger.log(
+        level: outcome.decision == .held ? .debug : .info, "push decided",
         metadata: [
-          "subject_id": "\(decided.event.subject.id.lowercased)", "user_id": "\(outcome.userID.lowercased)",
+          "subject_id": "\(decided.event.subject.id.lowercased)", "kind": "\(decided.event.subject.kind)",
+          "user_id": "\(outcome.userID.lowercased)",
           "decision": "\(outcome.decision.rawValue)", "reason": "\(outcome.reason ?? "")",
           "devices": "\(outcome.acceptedDevices.count)",
         ])

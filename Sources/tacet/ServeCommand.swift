@@ -22,8 +22,7 @@ struct ServeCommand: AsyncParsableCommand {
     let hangUps = await UnixSignalsSequence(trapping: .sighup)
     let environment = ProcessInfo.processInfo.environment
     let settings = try ServeSettings(environment: environment)
-    var logger = settings.log.makeLogger(label: "tacet")
-    logger[metadataKey: "instance"] = "\(ServiceInstance.current.id)"
+    let logger = settings.log.makeLogger(label: "tacet", instance: ServiceInstance.current.id)
     let service = try await PushService(settings, logger: logger, reloadSignals: hangUps) {
       try ServeSettings(environment: environment)
     }

@@ -1,6 +1,7 @@
 import FoundationEssentials
 import PushStore
 import Reactors
+import TestLogs
 
 @testable import PushPipeline
 
@@ -41,7 +42,9 @@ struct Chat {
   @discardableResult
   func post(_ count: Int = 1, on reactor: isolated Reactor) async throws -> [UUID] {
     let ids = (0..<count).map { _ in UUID() }
-    let rows = ids.map { "('\($0)', '\(id)', '\(sender)', 'Hello')" }.joined(separator: ",")
+    let text = "Hello from \(id)"
+    RunLogs.note(text, as: .text)
+    let rows = ids.map { "('\($0)', '\(id)', '\(sender)', '\(text)')" }.joined(separator: ",")
     try await rig.execute(
       "insert into public.messages (id, conversation_id, from_id, text) values \(rows)", on: reactor)
     return ids

@@ -5,6 +5,7 @@ import Postgres
 import PushRules
 import PushStore
 import Reactors
+import TestLogs
 import TestPostgres
 import TestReactors
 
@@ -23,14 +24,14 @@ final class PipelineRig {
   /// Runs a test's body with a rig, then drains and closes it.
   /// - Parameter server: where the database is made; nil for the one that tests share.
   static func run(
-    window: Duration = .seconds(60), on server: TestPostgres? = nil,
+    window: Duration = .seconds(60), on server: TestPostgres? = nil, logger: Logger = .quiet,
     configure: @escaping @Sendable (inout PipelineConfiguration) -> Void = { _ in },
     _ body: @escaping @Sendable (PipelineRig, isolated Reactor) async throws -> Void
   ) async throws {
     let shared = try await TestPostgres.shared
     let conninfo = try await (server ?? shared).makeDatabase()
     try await onReactor { reactor in
-      let rig = try await PipelineRig(conninfo, window: window, configure: configure, on: reactor)
+      let rig = try await PipelineRig(conninfo, window: window, logger: logger, configure: configure, on: reactor)
       try await body(rig, reactor)
       rig.channel.release(on: reactor)
       try await rig.stop(on: reactor)
@@ -39,7 +40,7 @@ final class PipelineRig {
   }
 
   private init(
-    _ conninfo: String, window: Duration, configure: (inout PipelineConfiguration) -> Void,
+    _ conninfo: String, window: Duration, logger: Logger, configure: (inout PipelineConfiguration) -> Void,
     on reactor: isolated Reactor
   ) async throws {
     var database = PostgresConfiguration(conninfo: conninfo)
@@ -58,7 +59,7 @@ final class PipelineRig {
       policy: SuppressionPolicy(window: window), defaultRoute: PushFixtures.route)
     configuration.retry.base = .milliseconds(20)
     configure(&configuration)
-    pipeline = DeliveryPipeline(store: store, channel: channel, configuration: configuration, logger: .quiet)
+    pipeline = DeliveryPipeline(store: store, channel: channel, configuration: configuration, logger: logger)
   }
 
   /// Makes the pipeline work, until the rig is done.
@@ -124,8 +125,8 @@ final class PipelineRig {
 }
 
 extension Logger {
-  /// Says nothing.
-  static var quiet: Logger { Logger(label: "tests") { _ in SwiftLogNoOpLogHandler() } }
+  /// Says nothing to the test.
+  static var quiet: Logger { RunLogs.logger }
 }
 
 /// The poll is so far away that whatever is found was announced.

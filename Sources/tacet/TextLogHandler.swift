@@ -1,0 +1,52 @@
+import FoundationEssentials
+import Glibc
+import Logging
+
+/// Writes each log entry as one line for people to standard error: time, level, label, message, and the metadata in the
+/// order of its keys.
+///
+/// `2027-01-31T12:00:00.250Z info tacet: push decided decision=sent subject_id=…`. Control characters are escaped, so that
+/// no value can end the line and begin another one.
+struct TextLogHandler: LogHandler {
+  let label: String
+  var logLevel = Logger.Level.info
+  var metadata: Logger.Metadata = [:]
+
+  init(label: String) { self.label = label }
+
+  subscript(metadataKey key: String) -> Logger.Metadata.Value? {
+    get { metadata[key] }
+    set { metadata[key] = newValue }
+  }
+
+  func log(event: LogEvent) {
+    let time = Date().formatted(Date.ISO8601FormatStyle(includingFractionalSeconds: true))
+    let line = "\(time) \(event.level) \(label): \(text(of: event))\n"
+    // One write a line, so that lines of several threads do not mix. What cannot be written is lost, as logs are.
+    Array(line.utf8).withUnsafeBytes { _ = write(STDERR_FILENO, $0.baseAddress, $0.count) }
+  }
+
+  /// The message and the metadata on one line.
+  func text(of event: LogEvent) -> String {
+    metadata.merging(event.metadata ?? [:]) { $1 }.sorted { $0.key < $1.key }.reduce(into: "\(event.message)") {
+      $0 += " \($1.key)=\(Self.escaped("\($1.value)"))"
+    }
+  }
+
+  private static func escaped(_ text: String) -> String {
+    guard text.unicodeScalars.contains(where: isControl) else { return text }
+    return text.unicodeScalars.reduce(into: "") { result, scalar in
+      switch scalar {
+      case "\n": result += #"\n"#
+      case "\r": result += #"\r"#
+      case "\t": result += #"\t"#
+      case let scalar where isControl(scalar): result += #"\u{"# + String(scalar.value, radix: 16) + "}"
+      default: result.unicodeScalars.append(scalar)
+      }
+    }
+  }
+
+  private static func isControl(_ scalar: Unicode.Scalar) -> Bool {
+    scalar.properties.generalCategory == .control || scalar == "\u{2028}" || scalar == "\u{2029}"
+  }
+}
