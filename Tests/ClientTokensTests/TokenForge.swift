@@ -1,6 +1,7 @@
 import Crypto
 import CryptoExtras
 import FoundationEssentials
+import TestLogs
 
 @testable import ClientTokens
 
@@ -31,7 +32,9 @@ struct TokenForge {
 
   static func token(_ header: String, _ claims: String = claims(), signer: Signer) throws -> String {
     let signed = text(Array(header.utf8)) + "." + text(Array(claims.utf8))
-    return signed + "." + text(try signer(Array(signed.utf8)))
+    let token = signed + "." + text(try signer(Array(signed.utf8)))
+    RunLogs.note(token, as: .clientToken)
+    return token
   }
 
   /// A token of the shared secret.

@@ -84,12 +84,12 @@ final class TokenRig: Sendable {
     configuration.proxies.networks = [loopback]
     return try await HTTPService.start(
       routes, on: address, reactors: reactors, configuration: configuration,
-      logger: Logger(label: "tests") { _ in SwiftLogNoOpLogHandler() })
+      logger: RunLogs.logger)
   }
 
   /// An operation that tells its caller who they are.
   private static func routes(_ verifier: ClientTokenVerifier) -> HTTPRoutes {
-    let logger = Logger(label: "tests") { _ in SwiftLogNoOpLogHandler() }
+    let logger = RunLogs.logger
     var group = RouteGroup(
       callers: CallerAuthentication(clients: verifier, services: BearerKeys([])),
       failures: FailureGate(logger: logger), logger: logger)

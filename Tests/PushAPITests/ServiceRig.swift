@@ -10,6 +10,7 @@ import PushRules
 import PushStore
 import Reactors
 import Synchronization
+import TestLogs
 import TestPostgres
 import Testing
 
@@ -36,7 +37,7 @@ final class ServiceRig: Sendable {
     var isStarted = false
 
     init(_ conninfo: String, acquireLimit: Duration, on reactor: isolated Reactor) throws {
-      let logger = Logger(label: "tests") { _ in SwiftLogNoOpLogHandler() }
+      let logger = RunLogs.logger
       pool = PostgresPool(
         PostgresConfiguration(conninfo: conninfo), size: 3, acquireLimit: acquireLimit, logger: logger)
       pool.start(on: reactor)
@@ -84,7 +85,7 @@ final class ServiceRig: Sendable {
     _ server: TestPostgres?, _ conninfo: String, wait: Duration, on group: ReactorGroup,
     _ body: @Sendable (ServiceRig) async throws -> Void
   ) async throws {
-    let logger = Logger(label: "tests") { _ in SwiftLogNoOpLogHandler() }
+    let logger = RunLogs.logger
     if server != nil {
       try await group.reactors[0].perform { reactor in
         try await Migrator.run(in: PostgresConfiguration(conninfo: conninfo), logger: logger, on: reactor) { _, _ in }
@@ -94,6 +95,7 @@ final class ServiceRig: Sendable {
       // Where there is no database, nobody is to wait for it.
       try Parts(conninfo, acquireLimit: server == nil ? .milliseconds(200) : .seconds(20), on: reactor)
     }
+    for key in [secret, serviceKey] { RunLogs.note(key, as: .secret) }
     let services = try await PerReactor(group.reactors) { _, reactor in
       let parts = parts.value(on: reactor)
       return PushServices(store: parts.store, pipeline: parts.pipeline, readiness: { parts.checks })

@@ -2,10 +2,11 @@ import Logging
 public import Postgres
 import PushStore
 import Reactors
+import TestLogs
 import TestReactors
 public import Testing
 
-let quiet = Logger(label: "tests") { _ in SwiftLogNoOpLogHandler() }
+let quiet = RunLogs.logger
 
 /// One of several sessions of a test, to be led step by step.
 struct Session {

@@ -2,6 +2,7 @@ import APNSSimulation
 import Crypto
 import Foundation
 import TacetClient
+import TestLogs
 import Testing
 
 /// The library for apps, over a real network, against the running service.
@@ -20,7 +21,9 @@ struct AppTests {
     let claims = text(Data(#"{"sub":"\#(user)","aud":"authenticated","role":"authenticated","exp":\#(expiry)}"#.utf8))
     let code = HMAC<SHA256>.authenticationCode(
       for: Data("\(head).\(claims)".utf8), using: SymmetricKey(data: Data(secret.utf8)))
-    return "\(head).\(claims).\(text(Data(code)))"
+    let token = "\(head).\(claims).\(text(Data(code)))"
+    RunLogs.note(token, as: .clientToken)
+    return token
   }
 
   private func client(of user: String, _ service: RunningService) throws -> PushServiceClient {

@@ -1,5 +1,6 @@
 import APNSSimulation
 import Foundation
+import TestLogs
 import TestProcesses
 
 /// A conversation of a sender with others, written by SQL as a host would.
@@ -46,7 +47,8 @@ struct Conversation {
   }
 
   /// Commits a message; its id.
-  func say(_ text: String = "hello", readBy: [String] = []) async throws -> String {
+  func say(_ text: String = newText(), readBy: [String] = []) async throws -> String {
+    RunLogs.note(text, as: .text)
     let readers = "array[" + readBy.map { "'\($0)'" }.joined(separator: ",") + "]::uuid[]"
     return try await scene.sql(
       """
@@ -67,8 +69,13 @@ struct Conversation {
   }
 
   static func newToken() -> String {
-    (0..<32).map { _ in String(format: "%02x", UInt8.random(in: 0...255)) }.joined()
+    let token = (0..<32).map { _ in String(format: "%02x", UInt8.random(in: 0...255)) }.joined()
+    RunLogs.note(token, as: .deviceToken)
+    return token
   }
+
+  /// Words that stand nowhere else.
+  static func newText() -> String { "see you at \(UInt64.random(in: .min ... .max))" }
 }
 
 extension ServiceScene {

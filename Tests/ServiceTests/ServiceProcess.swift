@@ -1,5 +1,6 @@
 import Foundation
 import Synchronization
+import TestLogs
 import TestProcesses
 
 /// The built `tacet` as a child of this process, with its output.
@@ -22,6 +23,7 @@ final class ServiceProcess: Sendable {
 
   /// Starts `tacet` with these arguments and, besides `PATH`, only these settings.
   init(_ arguments: [String], settings: [String: String]) throws {
+    RunLogs.note(settings: settings)
     let standardInput = try ClosedPipe()
     let standardOutput = try ClosedPipe()
     defer {
@@ -33,7 +35,7 @@ final class ServiceProcess: Sendable {
       output: standardOutput.writing,
       environment: settings.merging(["PATH": ProcessInfo.processInfo.environment["PATH"] ?? ""]) { mine, _ in mine })
     input = standardInput.writing
-    output = OutputLines(readingFrom: standardOutput.reading)
+    output = OutputLines(readingFrom: standardOutput.reading, log: RunLogs.name(for: arguments.first ?? "tacet"))
   }
 
   deinit {
@@ -85,12 +87,14 @@ private final class OutputLines: Sendable {
   private let state = Mutex(State())
   private let changed = DispatchSemaphore(value: 0)
 
-  init(readingFrom descriptor: Int32) {
+  /// - Parameter log: the file of the run's logs that gets the same.
+  init(readingFrom descriptor: Int32, log: String) {
     Thread.detachNewThread { [self] in
       let handle = FileHandle(fileDescriptor: descriptor, closeOnDealloc: true)
       var rest = Data()
       while case let data = handle.availableData, !data.isEmpty {
         rest += data
+        RunLogs.append(data, to: log)
         while let end = rest.firstIndex(of: UInt8(ascii: "\n")) {
           let line = String(decoding: rest[..<end], as: UTF8.self)
           rest = Data(rest[(end + 1)...])

@@ -4,6 +4,7 @@ import Foundation
 import FoundationNetworking
 import Reactors
 import Synchronization
+import TestLogs
 import TestPostgres
 import TestProcesses
 import Testing
@@ -68,6 +69,7 @@ final class ServiceScene: Sendable {
 
   private static func configuration(_ key: P256.Signing.PrivateKey, port: UInt16) throws -> APNSSimulatorConfiguration {
     var configuration = APNSSimulatorConfiguration()
+    configuration.logger = RunLogs.logger
     configuration.listeners = [.production: try #require(SocketAddress(numericHost: "127.0.0.1", port: port))]
     configuration.registry.register(
       ProviderKey(identifier: "KEY0000001", team: "TEAM000001", publicKey: key.publicKey))

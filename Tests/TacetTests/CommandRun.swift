@@ -1,4 +1,5 @@
 import Foundation
+import TestLogs
 import TestProcesses
 
 /// One run of the built `tacet`, from its start to its end.
@@ -12,7 +13,8 @@ struct CommandRun {
 
   /// Runs `tacet` with these arguments, and with these settings as its whole environment.
   static func tacet(_ arguments: [String], _ settings: [String: String] = [:]) async throws -> CommandRun {
-    try await onOwnThread {
+    RunLogs.note(settings: settings)
+    return try await onOwnThread {
       let pipe = try ClosedPipe()
       let reading = FileHandle(fileDescriptor: pipe.reading, closeOnDealloc: true)
       let spawned = Result {
@@ -25,6 +27,7 @@ struct CommandRun {
       close(pipe.writing)
       let child = try spawned.get()
       let output = try reading.readToEnd() ?? Data()
+      RunLogs.append(output, to: RunLogs.name(for: arguments.first ?? "tacet"))
       let status = child.wait()
       // The layout of a wait status: the signal in the low seven bits, the exit code above them.
       let exitCode = status & 0x7f == 0 ? (status >> 8) & 0xff : -(status & 0x7f)
