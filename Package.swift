@@ -201,7 +201,9 @@ let package = Package(
     tests("StructureTests"),
 
     // The commands as processes.
-    tests("TacetTests", ["APNSCore", "PushAPI", "PushStore", "TestLogs", "TestPostgres", "TestProcesses", "tacet", crypto, logging]),
+    tests(
+      "TacetTests",
+      ["APNSCore", "PushAPI", "PushStore", "TestLogs", "TestPostgres", "TestProcesses", "tacet", crypto, logging]),
     tests(
       "TacetBenchTests",
       ["APNS", "APNSCore", "APNSSimulation", "Reactors", "TestReactors", "tacet-bench", crypto, logging]),
