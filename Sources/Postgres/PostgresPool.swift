@@ -68,6 +68,9 @@ public final class PostgresPool {
   /// Whether at least one session is open.
   public var isReady: Bool { members.contains { $0.slot.connection != nil } }
 
+  /// Why the last attempt to open a session failed, or the last session ended; nil once one has been opened since.
+  public var failure: PostgresError? { lastFailure }
+
   /// Sessions open now.
   public var openCount: Int { members.count { $0.slot.connection != nil } }
 

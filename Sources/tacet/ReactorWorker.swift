@@ -115,9 +115,14 @@ final class ReactorWorker {
       outcomes: pipeline.outcomeCounts)
   }
 
+  /// Shown to everybody who asks: without the server's message.
+  private var databaseFault: String {
+    "no session is open" + (pool.failure.map { ": \($0.description)" } ?? " yet")
+  }
+
   private func readiness() -> [ReadinessCheck] {
     [
-      ReadinessCheck("database", isReady: pool.isReady, detail: pool.isReady ? nil : "no session is open"),
+      ReadinessCheck("database", isReady: pool.isReady, detail: pool.isReady ? nil : databaseFault),
       ReadinessCheck("listen", isReady: listening.isReady, detail: listening.detail),
     ] + apps.routes(of: pipeline).map(\.readiness) + (clients?.readiness.map { [$0] } ?? [])
       + (isLeaving ? [ReadinessCheck("process", isReady: false, detail: "it is stopping")] : [])
