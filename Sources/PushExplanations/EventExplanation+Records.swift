@@ -7,7 +7,7 @@ extension EventExplanation {
     let event = records.event
     let committedAt = event.enqueuedAt ?? event.source?.createdAt
     let instances = Dictionary(records.instances.map { ($0.id, $0) }) { first, _ in first }
-    let recipients = records.recipients.map { recipient in
+    let recipients = records.recipients.filter { !$0.goesWithoutSaying(in: records) }.map { recipient in
       Recipient(recipient, of: event, committedAt: committedAt, instances: instances)
     }
     self.init(
@@ -35,5 +35,12 @@ extension EventRecords {
   /// Whether there is any trace of the event, or of somebody's part in it.
   var isKnown: Bool {
     event.isKnown || recipients.contains { $0.ledger != nil || $0.delivery != nil || $0.parked != nil }
+  }
+}
+
+extension RecipientFacts {
+  /// Nobody expects a push about what they did themselves; it is said to those who ask.
+  fileprivate func goesWithoutSaying(in records: EventRecords) -> Bool {
+    isActor && ledger == nil && records.userID != userID
   }
 }

@@ -12,17 +12,13 @@ struct EventSummary {
     guard records.isKnown else { return unknown }
     if let parked = event.parked { return RecipientSummary.parked(parked) }
     if records.recipients.contains(where: { $0.ledger != nil }) { return counts }
-    if event.inbox != nil { return waiting }
-    let others = records.recipients.filter { $0.isParticipant && !$0.isActor }
+    if let inbox = event.inbox { return "No push yet: \(WaitingWords(event: event).clause(inbox))" }
+    if event.recordedCount > 0 { return "Nothing is recorded for the one who was asked about.\(more)" }
     if event.source == nil { return "The \(noun) is gone, and nothing was recorded of it." }
-    if others.isEmpty { return "Nobody was told, because nobody else takes part (no_recipients)." }
+    if records.userID == nil, !records.recipients.contains(where: { $0.isParticipant && !$0.isActor }) {
+      return "Nobody was told, because nobody else takes part (no_recipients)."
+    }
     return "Nobody was told: \(UnnoticedWords(event: event).clause)"
-  }
-
-  private var waiting: String {
-    let inbox = event.inbox.map { max(0, event.now - $0.enqueuedAt) } ?? 0
-    return "The \(noun) is in the inbox since \(TimeText.span(inbox)), and nothing is recorded yet;"
-      + " \(UnnoticedWords(event: event).service)"
   }
 
   /// How many recipients, by what became of their pushes.
@@ -38,12 +34,12 @@ struct EventSummary {
     return "\(Words.counted(recipients.count, "recipient")): \(parts.joined(separator: ", ")).\(more)"
   }
 
+  /// Recipients that are recorded, and not told about.
   private var more: String {
-    guard records.hasMore else { return "" }
-    let told = records.recipients.count { $0.ledger != nil }
-    let count = event.recordedCount - told
+    let count = event.recordedCount - records.recipients.count { $0.ledger != nil }
+    guard count > 0 else { return records.hasMore ? " There are more recipients; ask about one of them." : "" }
     let least = event.recordedCount >= EventFacts.countMax ? "at least " : ""
-    return " There are more recipients, \(least)\(max(1, count)); ask about one of them."
+    return " Not told about here: \(least)\(Words.counted(count, "recipient")) more."
   }
 
   private var unknown: String {

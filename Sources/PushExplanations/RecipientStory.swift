@@ -32,7 +32,7 @@ struct RecipientStory {
   }
 
   private func claimSteps(_ entry: HistoryEntry, after earlier: HistoryEntry?, isCut: Bool) -> [Step] {
-    let woken = entry.claimedAt - max(0, entry.wokenMicroseconds)
+    let woken = wakeUp(of: entry)
     var steps: [Step] = []
     if let released = release(of: entry, after: earlier, at: woken) { steps.append(released) }
     let lost = lostClaims(before: entry, after: earlier)
@@ -45,6 +45,15 @@ struct RecipientStory {
     steps.append(
       Step(.claimed, at: entry.claimedAt, text: "claimed by \(process(entry.instance)), claim \(entry.claim)"))
     return steps
+  }
+
+  /// About when the service was woken, never before the commit.
+  ///
+  /// The ledger counts from the wake-up to the claim's answer, and has the time at which the database made the claim; the
+  /// answer's way back lies between. So wake-ups are told too early by it, and what follows the answer as well.
+  private func wakeUp(of entry: HistoryEntry) -> Int64 {
+    let woken = entry.claimedAt - max(0, entry.wokenMicroseconds)
+    return min(max(woken, event.enqueuedAt ?? woken), entry.claimedAt)
   }
 
   /// The process as people find it: where it is known on which machine it ran, by that.
@@ -104,10 +113,10 @@ struct RecipientStory {
       return "decided: send, because no rule objects"
     }
     guard entry.decision == .skipped || entry.remaining == "held" else {
-      return "decided: nothing more, \(rule.reason); what was sent stays sent"
+      return "decided: nothing more (\(rule.reason)); what was sent stays sent"
     }
-    guard entry.remaining == "held", let due = entry.dueMicroseconds else { return "decided: no push, \(rule.reason)" }
-    return "decided: held for \(TimeText.span(due)), \(rule.reason)"
+    guard entry.remaining == "held", let due = entry.dueMicroseconds else { return "decided: no push (\(rule.reason))" }
+    return "decided: held for \(TimeText.span(due)) (\(rule.reason))"
   }
 
   /// A row of a service that kept no histories, or that somebody else wrote.
@@ -143,7 +152,7 @@ extension RecipientStory {
   }
 
   private var nowText: String {
-    guard let delivery = recipient.delivery else { return "now: nothing remains to be done" }
+    guard let delivery = recipient.delivery else { return withoutDelivery }
     if delivery.isClaimed {
       return "now: claim \(delivery.attempts) is at work, or has died; the next may begin at"
         + " \(TimeText.instant(delivery.dueAt))"
@@ -153,6 +162,12 @@ extension RecipientStory {
       ? "now: due since \(TimeText.span(event.now - delivery.dueAt)), and nobody has claimed it"
       : "now: \(delivery.state) until \(TimeText.instant(delivery.dueAt)), for another"
         + " \(TimeText.span(delivery.dueAt - event.now))"
+  }
+
+  private var withoutDelivery: String {
+    if recipient.parked ?? event.parked != nil { return "now: set aside until somebody calls tacet.replay" }
+    return recipient.ledger == nil && event.inbox != nil && !recipient.isActor
+      ? "now: not decided yet" : "now: nothing remains to be done"
   }
 
   private var nowDetails: [EventExplanation.Detail] {

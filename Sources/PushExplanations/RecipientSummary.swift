@@ -110,7 +110,9 @@ struct RecipientSummary {
   private var withoutRecord: String {
     if recipient.isActor { return "No push, because the \(noun) is the user's own: nobody is told of what they did." }
     if let parked = recipient.parked ?? event.parked { return Self.parked(parked) }
-    if let inbox = event.inbox, recipient.isParticipant { return "No push yet: \(waiting(inbox))" }
+    if let inbox = event.inbox, recipient.isParticipant {
+      return "No push yet: \(WaitingWords(event: event).clause(inbox))"
+    }
     if !event.isKnown { return "Nothing is known of such an event, for anybody." }
     guard recipient.isParticipant else {
       return "No push, because the user does not take part in what it is about, and no record says that they did."
@@ -121,15 +123,5 @@ struct RecipientSummary {
     return "No push: \(UnnoticedWords(event: event).clause)"
   }
 
-  private func waiting(_ inbox: InboxFacts) -> String {
-    let age = TimeText.span(max(0, event.now - inbox.enqueuedAt))
-    if let error = inbox.error { return "the \(noun) could not be looked at, \(age) after its commit: \(error)." }
-    if inbox.isClaimed, inbox.availableAt > event.now {
-      return "claim \(inbox.attempts) of the \(noun) is at work, or has died; the next may begin in"
-        + " \(TimeText.span(inbox.availableAt - event.now))."
-    }
-    return "the \(noun) is in the inbox since \(age), and nobody has claimed it; \(serviceWords)"
-  }
-
-  private var serviceWords: String { UnnoticedWords(event: event).service }
+  private var serviceWords: String { WaitingWords(event: event).service }
 }

@@ -4,9 +4,6 @@ internal import PushStore
 struct UnnoticedWords {
   let event: EventFacts
 
-  /// A service that was seen within this time runs; it says so every few seconds.
-  private static let seenWithin: Int64 = 60_000_000
-
   private var noun: String { DecisionWords.event(of: event.kind) }
 
   /// A clause, with the end of its sentence.
@@ -14,7 +11,7 @@ struct UnnoticedWords {
     if let failure = event.triggerFailures.first(where: \.concernsEvent) {
       return
         "the trigger could not write the \(noun) to the inbox (SQLSTATE \(failure.sqlState)), and the service has not"
-        + " fetched it from tacet.trigger_failures yet; \(service)"
+        + " fetched it from tacet.trigger_failures yet; \(WaitingWords(event: event).service)"
     }
     switch event.trigger {
     case "missing": return "the trigger on messages is missing, so no \(noun) is noticed; tacet migrate makes it."
@@ -30,14 +27,5 @@ struct UnnoticedWords {
       }
     }
     return "the \(noun) never came to the inbox, or concerned nobody."
-  }
-
-  /// Whether anybody is there to claim: a clause, with the end of its sentence.
-  var service: String {
-    guard let seenAt = event.serviceSeenAt else { return "no service was ever seen on this database: is it running?" }
-    let age = event.now - seenAt
-    return age > Self.seenWithin
-      ? "no service was seen since \(TimeText.span(age)): is it running?"
-      : "a service was seen \(TimeText.span(age)) ago, and should take it up at once."
   }
 }

@@ -8,6 +8,8 @@ public struct EventRecords: Equatable, Sendable {
   public var event: EventFacts
   /// Whom it concerns, and whoever was asked about; in the order of their ids.
   public var recipients: [RecipientFacts]
+  /// The one recipient who was asked about; nil for all.
+  public var userID: UUID?
   /// Whether there are more recipients.
   public var hasMore: Bool
   /// Processes that the histories name, as far as they are known.
@@ -15,9 +17,11 @@ public struct EventRecords: Equatable, Sendable {
 
   /// Joins them.
   public init(
-    event: EventFacts, recipients: [RecipientFacts] = [], hasMore: Bool = false, instances: [InstanceFacts] = []
+    event: EventFacts, userID: UUID? = nil, recipients: [RecipientFacts] = [], hasMore: Bool = false,
+    instances: [InstanceFacts] = []
   ) {
     self.event = event
+    self.userID = userID
     self.recipients = recipients
     self.hasMore = hasMore
     self.instances = instances
@@ -64,7 +68,7 @@ extension PushDatabase {
     on reactor: isolated Reactor
   ) async throws(PostgresError) -> EventRecords {
     let row = try await pool.query(PushStatements.explainEvent, [subject.id, subject.kind], on: reactor).one()
-    var records = EventRecords(event: try row.decode(0, as: ExplainedDocument<EventFacts>.self).content)
+    var records = EventRecords(event: try row.decode(0, as: ExplainedDocument<EventFacts>.self).content, userID: userID)
     records.recipients = try await recipients(
       of: subject, from: userID ?? .lowest, to: userID ?? .highest, max: recipientsMax + 1, on: reactor)
     records.hasMore = records.recipients.count > recipientsMax

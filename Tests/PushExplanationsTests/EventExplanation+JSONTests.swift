@@ -19,7 +19,7 @@ struct EventExplanationJSONTests {
         #""decision":"skipped","push_log_id":"33333333-3333-8333-8333-333333333333","reason":"muted","steps":["#))
     #expect(
       text.contains(
-        #"{"name":"muted","value":"yes"}],"milliseconds":2.1,"text":"decided: no push, muted","what":"decided"}"#))
+        #"{"name":"muted","value":"yes"}],"milliseconds":2.1,"text":"decided: no push (muted)","what":"decided"}"#))
     let document = try #require(
       try JSONSerialization.jsonObject(with: Data(text.utf8)) as? [String: [[String: Any]]])
     #expect(document["events"]?.count == 1)

@@ -66,7 +66,7 @@ struct EventExplanationTextTests {
           looking at the conversation: the app reported it 12 s before the message, and the window is 1 min.
                 1.2 ms  the service was woken by PostgreSQL's notification
                 2.0 ms  claimed by push-1, process 4711 (instance 7f3a), claim 1
-                2.1 ms  decided: held for 48 s, user_viewing
+                2.1 ms  decided: held for 48 s (user_viewing)
                           takes part     yes
                           deleted        no
                           read           no
@@ -81,7 +81,7 @@ struct EventExplanationTextTests {
              8999.2 ms  released: the user had read the message
              8999.2 ms  the service was woken because work had become due
              9000.0 ms  claimed by push-1, process 4711 (instance 7f3a), claim 2
-             9000.1 ms  decided: no push, already_read
+             9000.1 ms  decided: no push (already_read)
                           takes part     yes
                           deleted        no
                           read           yes
