@@ -14,5 +14,5 @@ struct Tacet: AsyncParsableCommand {
       several apps. A setting that is unknown or unusable stops the start and is named.
       """,
     version: version,
-    subcommands: [ServeCommand.self, MigrateCommand.self, DoctorCommand.self])
+    subcommands: [ServeCommand.self, MigrateCommand.self, DoctorCommand.self, ExplainCommand.self])
 }
