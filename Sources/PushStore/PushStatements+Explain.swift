@@ -33,7 +33,8 @@ extension PushStatements {
 
   /// An event as a whole. `$1`: the subject. `$2`: its kind.
   ///
-  /// All rows of an event have the time of its commit, so any one of them tells it.
+  /// All rows of an event have the time of its commit, so any one of them tells it. Parked rows are taken without an order,
+  /// here and below: with one, the planner would walk the index of their times while the table looks small.
   static let explainEvent = PostgresStatement(
     "explain_event",
     """
@@ -48,7 +49,7 @@ extension PushStatements {
     ), inbox as materialized (
       select i.* from tacet.inbox i where i.subject_id = $1 and i.kind = $2
     ), parked as materialized (
-      select p.* from tacet.parked p where p.subject_id = $1 and p.kind = $2 order by p.parked_at desc limit 100
+      select p.* from tacet.parked p where p.subject_id = $1 and p.kind = $2 limit 1000
     ), logged as materialized (
       select l.enqueued_at, l.history
       from public.push_log l
@@ -71,7 +72,7 @@ extension PushStatements {
           'attempts', i.attempts, 'rescues', i.rescues, 'isClaimed', i.is_claimed, 'error', i.error)
         from inbox i),
       'parked', (
-        select \(parkedDocument) from parked p where p.user_id is null limit 1),
+        select \(parkedDocument) from parked p where p.user_id is null order by p.parked_at desc limit 1),
       'enqueuedAt', (select \(microseconds("c.moment")) from committed c),
       'recordedCount', (select count(*) from logged),
       'recordedClaims', coalesce(
@@ -131,6 +132,11 @@ extension PushStatements {
       ) v
       order by v.user_id
       limit $5
+    ), parked as materialized (
+      select p.*
+      from tacet.parked p
+      where p.subject_id = $1 and p.kind = $2 and p.user_id >= $3 and p.user_id <= $4
+      limit 10 * $5
     ), known as materialized (
       (
         select l.user_id
@@ -148,13 +154,7 @@ extension PushStatements {
         limit $5
       )
       union
-      (
-        select p.user_id
-        from tacet.parked p
-        where p.subject_id = $1 and p.kind = $2 and p.user_id >= $3 and p.user_id <= $4
-        order by p.user_id
-        limit $5
-      )
+      select p.user_id from parked p
       union
       select p.user_id from present p
       union
@@ -183,8 +183,8 @@ extension PushStatements {
         where d.subject_id = $1 and d.user_id = u.user_id and d.kind = $2),
       'parked', (
         select \(parkedDocument)
-        from tacet.parked p
-        where p.subject_id = $1 and p.user_id = u.user_id and p.kind = $2
+        from parked p
+        where p.user_id = u.user_id
         order by p.parked_at desc
         limit 1),
       'preferences', (
