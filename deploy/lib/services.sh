@@ -31,7 +31,8 @@ start_all() {
   jwt_secret=$(openssl rand -hex 32)
   service_key=$(openssl rand -hex 24)
   more_settings="JWT_SECRET=$jwt_secret
-SERVICE_KEY=$service_key"
+SERVICE_KEY=$service_key
+${more_settings:-}"
   start_service_anywhere
   write_env
 }
