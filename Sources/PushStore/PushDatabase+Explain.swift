@@ -37,13 +37,17 @@ extension PushDatabase {
   /// - Parameters:
   ///   - kind: of the one event to tell about; nil for all that there are.
   ///   - userID: the one recipient to tell about; nil for all.
+  ///   - recipientsMax: how many of each event at the most.
   public func records(
-    ofSubject id: UUID, kind: String? = nil, userID: UUID? = nil, on reactor: isolated Reactor
+    ofSubject id: UUID, kind: String? = nil, userID: UUID? = nil, recipientsMax: Int = recipientsExplainedMax,
+    on reactor: isolated Reactor
   ) async throws(PostgresError) -> [EventRecords] {
     let found = if let kind { [kind] } else { try await kinds(of: id, on: reactor) }
     var records: [EventRecords] = []
     for kind in found.isEmpty ? [PushSubject.messageKind] : found {
-      records.append(try await self.records(of: PushSubject(id: id, kind: kind), userID: userID, on: reactor))
+      let subject = PushSubject(id: id, kind: kind)
+      records.append(
+        try await self.records(of: subject, userID: userID, recipientsMax: recipientsMax, on: reactor))
     }
     return records
   }
