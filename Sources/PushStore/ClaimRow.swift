@@ -11,7 +11,7 @@ struct ClaimRow {
     case deviceTokens, environments, apps, acceptedDevices, heldMicroseconds, retries, isWaiting
     case title, surfaceKind, readMessageIDs, hasReadMore
     case isOptedOut, isMuted, wantsMentionsOnly, isMentioned, quietHoursRemaining, quietHoursPolicy
-    case data, collapseID, releasedBy
+    case data, collapseID, releasedBy, answeredAt
   }
 
   private let row: PostgresRow
@@ -42,7 +42,8 @@ struct ClaimRow {
       message: try message(),
       notice: try notice(),
       readSync: try readSync(),
-      recipients: [])
+      recipients: [],
+      answeredAt: try read(.answeredAt))
   }
 
   private func message() throws(PostgresError) -> MessageContent? {

@@ -74,6 +74,9 @@ public struct PushEvent: Equatable, Sendable {
   /// Whether only a part of the recipients was claimed; the others come with a later claim.
   public internal(set) var hasMore = false
 
+  /// When the database answered the claim, by its clock; microseconds since 1970. What the service measures begins here.
+  public internal(set) var answeredAt: Int64 = 0
+
   /// What the ledger keeps of its words: those of a push that a server asked for, never the host's.
   var content: String? { notice.flatMap { $0.surface == nil ? "\($0.title)\n\($0.body)" : nil } }
 

@@ -56,7 +56,8 @@ extension PushStatements {
   /// A recipient who already stands in the ledger is left out of an event, whatever brought the event back; so a large
   /// event is taken in several claims, `recipients_max` at a time. All ages are the database's own clock, none is
   /// computed anywhere else; it is read after the snapshot was taken, because what was committed before the snapshot must
-  /// not lie in the future. In the order of their commits, but for what waited for its lane.
+  /// not lie in the future. In the order of their commits, but for what waited for its lane. The last column is the clock
+  /// once more, when the row is answered: what the look itself has taken is known by it.
   private static let looking = """
     clock as materialized (
       select clock_timestamp() as moment
@@ -129,7 +130,7 @@ extension PushStatements {
       left join lateral tacet.recipient_preferences(s.user_id, w.kind, m.conversation_id, o.moment) f
         on s.user_id is not null and w.kind <> 'read_sync'
     )
-    select *
+    select *, (extract(epoch from clock_timestamp()) * 1000000)::bigint as answered_at
     from situations o
     order by
       o.is_delivery, o.is_waiting, case when o.is_waiting then - o.enqueued_at else o.enqueued_at end, o.subject_id,
