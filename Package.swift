@@ -41,6 +41,7 @@ let httpTypes: Target.Dependency = .product(name: "HTTPTypes", package: "swift-h
 let jwtKit: Target.Dependency = .product(name: "JWTKit", package: "jwt-kit")
 let lifecycle: Target.Dependency = .product(name: "ServiceLifecycle", package: "swift-service-lifecycle")
 let logging: Target.Dependency = .product(name: "Logging", package: "swift-log")
+let metrics: Target.Dependency = .product(name: "CoreMetrics", package: "swift-metrics")
 let signals: Target.Dependency = .product(name: "UnixSignals", package: "swift-service-lifecycle")
 let yams: Target.Dependency = .product(name: "Yams", package: "Yams")
 
@@ -57,6 +58,7 @@ let package = Package(
     .package(url: "https://github.com/apple/swift-crypto", from: "4.5.2"),
     .package(url: "https://github.com/apple/swift-http-types", from: "1.8.0"),
     .package(url: "https://github.com/apple/swift-log", from: "1.16.2"),
+    .package(url: "https://github.com/apple/swift-metrics", from: "2.13.0"),
     .package(url: "https://github.com/jpsim/Yams", from: "6.2.2"),
     .package(url: "https://github.com/swift-server/swift-service-lifecycle", from: "2.13.0"),
     .package(url: "https://github.com/vapor/jwt-kit", from: "5.7.1"),
@@ -77,10 +79,13 @@ let package = Package(
     // Drivers on the loop.
     layer("HTTP1", [httpTypes]),
     tests("HTTP1Tests", ["HTTP1", "TestRandomness", httpTypes]),
-    layer("HTTPServing", ["HTTP1", "Reactors", "TLSStreams", httpTypes, logging], uncheckedExclusivity),
+    layer("HTTPServing", ["HTTP1", "Reactors", "TLSStreams", httpTypes, logging, metrics], uncheckedExclusivity),
     tests(
       "HTTPServingTests",
-      ["CLinux", "HTTPServing", "HTTP1", "Reactors", "TLSStreams", "TestLogs", "TestReactors", httpTypes, logging]),
+      [
+        "CLinux", "HTTPServing", "HTTP1", "PrometheusMetrics", "Reactors", "TLSStreams", "TestLogs", "TestReactors",
+        httpTypes, logging, metrics,
+      ]),
     layer("HTTPTransfers", ["CLibcurl", "Reactors", deque, httpTypes]),
     tests(
       "HTTPTransfersTests",
@@ -97,6 +102,10 @@ let package = Package(
       name: "TestPostgres", dependencies: ["TestProcesses"], path: "Tests/TestPostgres", swiftSettings: strict),
     tests("PostgresTests", ["Postgres", "Reactors", "TestLogs", "TestPostgres", logging, "TestReactors"]),
 
+    // What is counted, as text for Prometheus.
+    layer("PrometheusMetrics", [metrics]),
+    tests("PrometheusMetricsTests", ["PrometheusMetrics", metrics]),
+
     // Rules and protocols: values in, values out.
     layer("APNSCore", [crypto]),
     tests("APNSCoreTests", ["APNSCore"]),
@@ -104,8 +113,12 @@ let package = Package(
     tests("PushRulesTests", ["PushRules"]),
 
     // The service.
-    layer("APNS", ["APNSCore", "HTTP2", "Reactors", "TLSStreams", deque, jwtKit, logging]),
-    tests("APNSTests", ["APNS", "APNSCore", "HTTP2", "Reactors", "TLSStreams", crypto, logging, "TestReactors"]),
+    layer("APNS", ["APNSCore", "HTTP2", "Reactors", "TLSStreams", deque, jwtKit, logging, metrics]),
+    tests(
+      "APNSTests",
+      [
+        "APNS", "APNSCore", "HTTP2", "PrometheusMetrics", "Reactors", "TLSStreams", crypto, logging, "TestReactors",
+      ]),
     .target(
       name: "PushStore", dependencies: ["APNSCore", "Postgres", "PushRules", "Reactors", crypto, logging],
       resources: [.embedInCode("Migrations")], swiftSettings: strict),
@@ -115,12 +128,13 @@ let package = Package(
         "Postgres", "PushRules", "PushStore", "Reactors", "TestLogs", "TestPostgres", crypto, logging, "TestReactors",
         "TestRandomness",
       ]),
-    layer("PushPipeline", ["APNS", "APNSCore", "Postgres", "PushRules", "PushStore", "Reactors", deque, logging]),
+    layer(
+      "PushPipeline", ["APNS", "APNSCore", "Postgres", "PushRules", "PushStore", "Reactors", deque, logging, metrics]),
     tests(
       "PushPipelineTests",
       [
-        "APNS", "APNSCore", "Postgres", "PushPipeline", "PushRules", "PushStore", "Reactors", "TestLogs",
-        "TestPostgres", logging, "TestReactors", "TestRandomness",
+        "APNS", "APNSCore", "Postgres", "PrometheusMetrics", "PushPipeline", "PushRules", "PushStore", "Reactors",
+        "TestLogs", "TestPostgres", logging, metrics, "TestReactors", "TestRandomness",
       ]),
     layer("PushExplanations", ["PushRules", "PushStore"]),
     layer(
@@ -190,9 +204,9 @@ let package = Package(
     command(
       "tacet",
       [
-        "APNS", "APNSCore", "ClientTokens", "HTTP1", "HTTPServing", "HTTPTransfers", "Postgres", "PushAPI",
-        "PushExplanations", "PushPipeline", "PushStore", "Reactors", "ServiceDiagnosis", "ServiceSettings", "TLSStreams",
-        argumentParser, lifecycle, logging, signals,
+        "APNS", "APNSCore", "ClientTokens", "HTTP1", "HTTPServing", "HTTPTransfers", "Postgres", "PrometheusMetrics",
+        "PushAPI", "PushExplanations", "PushPipeline", "PushStore", "Reactors", "ServiceDiagnosis", "ServiceSettings",
+        "TLSStreams", argumentParser, httpTypes, lifecycle, logging, metrics, signals,
       ]),
     command("apns-simulator", ["APNSSimulation", "Reactors", argumentParser, logging, signals]),
     command("tacet-bench", ["APNS", "APNSCore", "Reactors", "TLSStreams", argumentParser, crypto, logging]),
@@ -203,7 +217,10 @@ let package = Package(
     // The commands as processes.
     tests(
       "TacetTests",
-      ["APNSCore", "PushAPI", "PushStore", "TestLogs", "TestPostgres", "TestProcesses", "tacet", crypto, logging]),
+      [
+        "APNSCore", "HTTPServing", "Postgres", "PrometheusMetrics", "PushAPI", "PushPipeline", "PushStore", "TestLogs",
+        "TestPostgres", "TestProcesses", "tacet", crypto, httpTypes, logging,
+      ]),
     tests(
       "TacetBenchTests",
       ["APNS", "APNSCore", "APNSSimulation", "Reactors", "TestReactors", "tacet-bench", crypto, logging]),
@@ -214,7 +231,7 @@ let package = Package(
       [
         "APNSSimulation", "Reactors", "TacetClient", "TestLogs", "TestPostgres", "TestProcesses", "TestRandomness",
         "apns-simulator",
-        "tacet", crypto,
+        "tacet", crypto, yams,
       ]),
   ]
 )
