@@ -1,0 +1,46 @@
+/// The labels of one series, in the order of their names; each name once.
+public struct MetricLabels: Hashable, Sendable {
+  /// Stands for every series beyond a family's bound.
+  static let other = "other"
+
+  /// Sorted; names are valid, values are any text.
+  let pairs: [Pair]
+
+  struct Pair: Hashable, Sendable {
+    let name: String
+    let value: String
+  }
+
+  /// No label at all.
+  public static let none = MetricLabels([])
+
+  /// Takes names as they come: what Prometheus does not allow in one becomes `_`. Of a name that comes twice the last
+  /// value counts.
+  public init(_ dimensions: [(String, String)]) {
+    var values: [String: String] = [:]
+    for (name, value) in dimensions { values[MetricName.label(name)] = value }
+    pairs = values.map { Pair(name: $0.key, value: $0.value) }.sorted { $0.name < $1.name }
+  }
+
+  private init(pairs: [Pair]) { self.pairs = pairs }
+
+  /// The value of a label; nil when there is none of this name.
+  public subscript(name: String) -> String? { pairs.first { $0.name == name }?.value }
+
+  /// The series that takes the place of this one where there are too many: the same names, each with the value `other`.
+  var overflow: MetricLabels {
+    MetricLabels(pairs: pairs.map { Pair(name: $0.name, value: Self.other) })
+  }
+}
+
+extension MetricLabels: ExpressibleByDictionaryLiteral {
+  /// Labels that are written in the source.
+  public init(dictionaryLiteral elements: (String, String)...) { self.init(elements) }
+}
+
+extension MetricLabels: Comparable {
+  /// By the first label that differs, so that the lines of a family keep their order from scrape to scrape.
+  public static func < (one: MetricLabels, other: MetricLabels) -> Bool {
+    one.pairs.lexicographicallyPrecedes(other.pairs) { ($0.name, $0.value) < ($1.name, $1.value) }
+  }
+}
