@@ -66,6 +66,12 @@ public final class APNSClient {
     lanes[environment]?.connectionsOpened ?? 0
   }
 
+  /// Pushes that are on a connection to the environment, and those that wait for a free stream there.
+  public func pushes(to environment: APNSEnvironment) -> (inFlight: Int, waiting: Int) {
+    guard let lane = lanes[environment] else { return (0, 0) }
+    return (lane.links.reduce(0) { $0 + $1.inFlight }, lane.queue.count)
+  }
+
   /// Closes every connection after its last answer.
   public func close(on reactor: isolated Reactor) {
     for lane in lanes.values { lane.close(on: reactor) }
@@ -77,8 +83,10 @@ public final class APNSClient {
   /// twice, under a lock, and that is seen in what a push costs.
   /// - Parameter deadline: in monotonic nanoseconds, as `Reactor.now`; ends the waits for a connection, a stream and the
   ///   answer, resends included.
+  /// - Parameter answers: counts the ends of all requests, also of those that are sent again.
   public func send(
-    _ request: PushRequest, to environment: APNSEnvironment, until deadline: UInt64, on reactor: isolated Reactor
+    _ request: PushRequest, to environment: APNSEnvironment, until deadline: UInt64,
+    counting answers: AnswerCounters? = nil, on reactor: isolated Reactor
   ) async -> PushAttempt {
     guard let lane = lanes[environment] else { return .failed(.notProcessed(cause: "no such environment")) }
     var resends = 0
@@ -91,6 +99,7 @@ public final class APNSClient {
         HTTP2Request(request, authorization: link.token.token.authorization), until: deadline, on: reactor)
       let attempt = attempt(endedBy: outcome, over: link, of: lane)
       lane.release(link, after: attempt, on: reactor)
+      answers?.note(attempt)
       if attempt.disposition == .accepted { return attempt }
       guard resends < configuration.resendsMax, await mayResend(attempt, over: link, of: lane, on: reactor),
         Reactor.now < deadline

@@ -6,10 +6,13 @@ public import Reactors
 /// Apps of one team and key share a client, and with it its connections.
 public final class APNSRouter {
   private var clients: [BundleIdentifier: APNSClient]
+  private let metrics: APNSMetrics
 
   /// Makes a router over clients of the same reactor.
-  public init(_ clients: [BundleIdentifier: APNSClient]) {
+  /// - Parameter metrics: APNs' answers are counted there.
+  public init(_ clients: [BundleIdentifier: APNSClient], metrics: APNSMetrics = APNSMetrics()) {
     self.clients = clients
+    self.metrics = metrics
   }
 
   /// The client of an app; nil when the app is not configured.
@@ -34,8 +37,10 @@ extension APNSRouter: PushChannel {
   public func send(
     _ request: PushRequest, over route: PushRoute, until deadline: UInt64, on reactor: isolated Reactor
   ) async -> PushAttempt {
+    let answers = metrics.answers(over: route)
     while let client = clients[route.app] {
-      let attempt = await client.send(request, to: route.environment, until: deadline, on: reactor)
+      let attempt = await client.send(
+        request, to: route.environment, until: deadline, counting: answers, on: reactor)
       // What APNs has not seen because its client was retired meanwhile is a push like any other to the next client.
       guard case .failed(.notProcessed) = attempt, clients[route.app] !== client else { return attempt }
     }

@@ -23,6 +23,8 @@ final class AdmissionQueue {
 
   var isEmpty: Bool { waiters.isEmpty }
 
+  var count: Int { waiters.count }
+
   /// Waits for ``admitFirst(to:)``.
   /// - Returns: nil when the deadline passed, the queue is full, or it was ended.
   func wait(until deadline: UInt64, on reactor: isolated Reactor) async -> APNSLink? {

@@ -1,0 +1,77 @@
+internal import APNSCore
+public import CoreMetrics
+
+/// Counts APNs' answers by route, status and reason, as `tacet_apns_answers_total{app, environment, status, reason}`. One
+/// for each router, on its reactor.
+///
+/// Every request that has ended counts, those that were sent again among them. A plain success has the reason `none`; a
+/// request without an answer has the status `none`, and says in the reason what the connection did. Reasons are APNs' words, so the
+/// backend must bound a family's series.
+public final class APNSMetrics {
+  private let factory: any MetricsFactory
+  private var routes: [PushRoute: AnswerCounters] = [:]
+
+  /// - Parameter factory: where the figures go; by default nowhere.
+  public init(_ factory: any MetricsFactory = NOOPMetricsHandler.instance) {
+    self.factory = factory
+  }
+
+  /// The counters of a route; made once for each.
+  func answers(over route: PushRoute) -> AnswerCounters {
+    if let known = routes[route] { return known }
+    let made = AnswerCounters(of: route, factory)
+    routes[route] = made
+    return made
+  }
+}
+
+/// Counts the answers on one route.
+public final class AnswerCounters {
+  private struct Answer: Hashable {
+    let status: Int?
+    let reason: String?
+  }
+
+  /// Reasons that are kept apart here; Apple documents some thirty.
+  private static let handlesMax = 64
+
+  /// The longest reason that becomes a label, in characters; Apple's longest has 27.
+  private static let reasonMax = 64
+
+  private let factory: any MetricsFactory
+  private let route: PushRoute
+  private let accepted: Counter
+  private var others: [Answer: Counter] = [:]
+
+  init(of route: PushRoute, _ factory: any MetricsFactory) {
+    self.factory = factory
+    self.route = route
+    accepted = Self.counter(Answer(status: 200, reason: nil), route, factory)
+  }
+
+  /// Counts the end of a request.
+  func note(_ attempt: PushAttempt) {
+    guard attempt.disposition != .accepted else { return accepted.increment() }
+    let answer = Answer(status: attempt.status, reason: attempt.reason)
+    if let known = others[answer] { return known.increment() }
+    let made = Self.counter(answer, route, factory)
+    if others.count < Self.handlesMax { others[answer] = made }
+    made.increment()
+  }
+
+  private static func counter(_ answer: Answer, _ route: PushRoute, _ factory: any MetricsFactory) -> Counter {
+    let dimensions = [
+      ("app", route.app.text), ("environment", route.environment.rawValue),
+      ("status", answer.status.map { "\($0)" } ?? "none"),
+      ("reason", answer.reason.map { String($0.prefix(reasonMax)) } ?? "none"),
+    ]
+    return Counter(label: "tacet_apns_answers_total", dimensions: dimensions, factory: factory)
+  }
+}
+
+extension PushAttempt {
+  /// APNs' status; nil without an answer.
+  fileprivate var status: Int? {
+    if case .answered(let answer) = self { answer.status } else { nil }
+  }
+}
