@@ -19,7 +19,7 @@ final class ConnectionRegistry {
   }
 
   let clock: SweepClock
-  let counters = ConnectionCounters()
+  let counters: ConnectionCounters
   /// The buffers of whoever is being served; the others wait without.
   var spareBuffers = SpareBuffers()
   private(set) var drainStage = DrainStage.serving
@@ -30,7 +30,10 @@ final class ConnectionRegistry {
   /// How often the timer has come.
   private(set) var sweeps = 0
 
-  init(_ configuration: HTTPServiceConfiguration) { clock = SweepClock(configuration.timeouts) }
+  init(_ configuration: HTTPServiceConfiguration, operations: [HTTPOperation]) {
+    clock = SweepClock(configuration.timeouts)
+    counters = ConnectionCounters(operations)
+  }
 
   var count: Int { connections.count }
 

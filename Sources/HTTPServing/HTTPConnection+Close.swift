@@ -11,7 +11,7 @@ extension HTTPConnection {
 
   func close(_ reason: CloseReason, on reactor: isolated Reactor) {
     if case .refused(let refusal) = reason {
-      registry.counters.noteResponse(refusal.status.code)
+      registry.counters.noteResponse(refusal.status.code, of: timed.take()?.route)
       service.logger.debug("request refused", metadata: ["reason": "\(refusal)", "peer": "\(peerText)"])
     }
     let next = reason.lingers ? Next.linger : .leave

@@ -12,12 +12,14 @@ extension HTTPConnection {
     case .process(let request, _) where admission == .reserved && !request.matched.isHealthCheck:
       return answer(HTTPServerResponse(Overload.serviceFull))
     case .process(let request, let bodyBytesMax):
+      timed = (request.matched.number, Reactor.now)
       let action = machine.routed(bodyBytesMax: bodyBytesMax)
       // Most requests have no content, or have brought it along.
       if case .handle(let body) = action { return handle(request, body, on: reactor) }
       self.request = request
       return action
-    case .answer(let response):
+    case .answer(let response, let route):
+      if let route { timed = (route, Reactor.now) }
       return answer(response)
     }
   }
@@ -58,13 +60,19 @@ extension HTTPConnection {
 
   private func answer(_ response: HTTPServerResponse) -> ConnectionAction {
     endRequest()
-    registry.counters.noteResponse(response.statusCode)
+    noteAnswer(response.statusCode)
     // While a request is processed the machine only takes note, and this answer is the last.
     if isDraining || requestsLeft <= 0 { _ = machine.drainRequested() }
     return switch response.content {
     case .plain(let head, let body): machine.answered(head, body: body)
     case .prepared(let prepared): machine.answered(prepared)
     }
+  }
+
+  private func noteAnswer(_ status: Int) {
+    let timed = self.timed.take()
+    registry.counters.noteResponse(status, of: timed?.route)
+    if let timed { service.timers.note(nanoseconds: Reactor.now &- timed.since, of: timed.route) }
   }
 
   /// Finds out whom the request comes from, and counts it for a client behind a proxy.

@@ -56,6 +56,8 @@ final class HTTPConnection {
   var requestsLeft: Int
   /// The request whose content is being read.
   var request: HTTPServerRequest?
+  /// The number of the route of the request in progress, and when its head had come; nil without one.
+  var timed: (route: Int, since: UInt64)?
   /// Whom a proxy's request in progress is counted for.
   var countedClient: IPAddress?
 

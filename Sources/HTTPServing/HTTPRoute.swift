@@ -20,6 +20,8 @@ final class HTTPRoute: Sendable {
     case suspending(HTTPHandler)
   }
 
+  /// Its place among the routes of its service.
+  let number: Int
   let method: HTTPRequest.Method
   let pattern: String
   let parameterNames: [String]
@@ -33,9 +35,10 @@ final class HTTPRoute: Sendable {
   let handler: Handler
 
   init(
-    method: HTTPRequest.Method, pattern: String, parameterNames: [String], mediaTypes: [String], bodyBytesMax: Int?,
-    isHealthCheck: Bool, admission: HTTPAdmission?, handler: Handler
+    number: Int, method: HTTPRequest.Method, pattern: String, parameterNames: [String], mediaTypes: [String],
+    bodyBytesMax: Int?, isHealthCheck: Bool, admission: HTTPAdmission?, handler: Handler
   ) {
+    self.number = number
     self.method = method
     self.pattern = pattern
     self.parameterNames = parameterNames

@@ -49,8 +49,9 @@ public struct HTTPRoutes: Sendable {
     let names = segments.compactMap(\.parameterName)
     precondition(Set(names).count == names.count, "a parameter is repeated in \(pattern)")
     let route = HTTPRoute(
-      method: method, pattern: pattern, parameterNames: names, mediaTypes: mediaTypes.map { $0.lowercased() },
-      bodyBytesMax: bodyBytesMax, isHealthCheck: isHealthCheck, admission: admission, handler: handler)
+      number: operations.count, method: method, pattern: pattern, parameterNames: names,
+      mediaTypes: mediaTypes.map { $0.lowercased() }, bodyBytesMax: bodyBytesMax, isHealthCheck: isHealthCheck,
+      admission: admission, handler: handler)
     tree.insert(route, at: segments)
     operations.append(HTTPOperation(method: method, pattern: pattern))
     methods.insert(method.rawValue)

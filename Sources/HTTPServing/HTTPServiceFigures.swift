@@ -10,6 +10,21 @@ public struct HTTPServiceFigures: Sendable, Equatable {
     case descriptors
   }
 
+  /// A sort of answer: which operation gave it, and its status.
+  public struct Answer: Hashable, Sendable {
+    /// Nil when the request was for none, or was refused before that was known.
+    public let operation: HTTPOperation?
+
+    /// From 200 to 599.
+    public let status: Int
+
+    /// Names a sort.
+    public init(_ operation: HTTPOperation?, status: Int) {
+      self.operation = operation
+      self.status = status
+    }
+  }
+
   /// Connections that were let in.
   public var accepted = 0
   /// Those of them that are open.
@@ -18,8 +33,13 @@ public struct HTTPServiceFigures: Sendable, Equatable {
   public var turnedAway: [TurnAway: Int] = [:]
   /// TLS handshakes that failed, took too long, or were none; a peer that says nothing at all is not among them.
   public var failedHandshakes = 0
-  /// Answers by their status, refusals of requests among them. None has no entry.
-  public var responses: [Int: Int] = [:]
+  /// Answers, refusals of requests among them. None has no entry.
+  public var answers: [Answer: Int] = [:]
+
+  /// Answers by their status alone.
+  public var responses: [Int: Int] {
+    answers.reduce(into: [:]) { $0[$1.key.status, default: 0] += $1.value }
+  }
 
   /// Makes the figures of a service that has done nothing.
   public init() {}
@@ -29,6 +49,6 @@ public struct HTTPServiceFigures: Sendable, Equatable {
     sum.open += other.open
     sum.turnedAway.merge(other.turnedAway, uniquingKeysWith: +)
     sum.failedHandshakes += other.failedHandshakes
-    sum.responses.merge(other.responses, uniquingKeysWith: +)
+    sum.answers.merge(other.answers, uniquingKeysWith: +)
   }
 }

@@ -9,7 +9,7 @@ struct ReactorListener {
   init(
     on address: SocketAddress, tls: TLSContext?, service: ServiceContext, reactor: isolated Reactor
   ) throws(SystemError) {
-    registry = ConnectionRegistry(service.configuration)
+    registry = ConnectionRegistry(service.configuration, operations: service.routes.operations)
     let socket = try ListeningSocket(on: address, unixMode: service.configuration.unixSocketMode)
     acceptor = ConnectionAcceptor(socket, tls: tls, registry: registry, service: service)
     try acceptor.start(on: reactor)

@@ -11,19 +11,21 @@ final class ServiceContext: Sendable {
   enum Judgement {
     /// Read the content up to this size, then have it handled.
     case process(HTTPServerRequest, bodyBytesMax: Int)
-    /// Answer without reading the content.
-    case answer(HTTPServerResponse)
+    /// Answer without reading the content; the number of the route that it was for, if it was for one.
+    case answer(HTTPServerResponse, of: Int?)
   }
 
   let routes: HTTPRoutes
   let configuration: HTTPServiceConfiguration
   let census: ConnectionCensus
   let turnAways: TurnAwayLog
+  let timers: RouteTimers
   let logger: Logger
 
-  init(routes: HTTPRoutes, configuration: HTTPServiceConfiguration, logger: Logger) {
+  init(routes: HTTPRoutes, configuration: HTTPServiceConfiguration, timers: RouteTimers, logger: Logger) {
     self.routes = routes
     self.configuration = configuration
+    self.timers = timers
     self.logger = logger
     census = ConnectionCensus(configuration.connections)
     turnAways = TurnAwayLog(logger: logger)
@@ -31,25 +33,25 @@ final class ServiceContext: Sendable {
 
   /// - Parameter client: whom the request comes from, as far as known.
   func judge(_ head: RequestHead, from client: IPAddress?) -> Judgement {
-    if head.isForServer { return .answer(Self.options(routes.allMethods)) }
+    if head.isForServer { return .answer(Self.options(routes.allMethods), of: nil) }
     switch routes.match(head) {
     case .found(let route, let parameters):
-      if let problem = route.admission?(client) { return .answer(problem.response) }
+      if let problem = route.admission?(client) { return .answer(problem.response, of: route.number) }
       if head.framing.expectsContent, !route.accepts(contentType: head[.contentType]) {
-        return .answer(ProblemDetails.unsupportedMediaType(route.mediaTypes).response)
+        return .answer(ProblemDetails.unsupportedMediaType(route.mediaTypes).response, of: route.number)
       }
       let bodyBytesMax = route.bodyBytesMax ?? configuration.limits.bodyBytesMax
       if case .length(let length) = head.framing, length > bodyBytesMax {
-        return .answer(ProblemDetails.contentTooLarge.response)
+        return .answer(ProblemDetails.contentTooLarge.response, of: route.number)
       }
       let request = HTTPServerRequest(head, from: client, to: route, parameters: parameters)
       return .process(request, bodyBytesMax: bodyBytesMax)
     case .methodNotAllowed(let allowed) where head.method == .options:
-      return .answer(Self.options(allowed))
+      return .answer(Self.options(allowed), of: nil)
     case .methodNotAllowed(let allowed):
-      return .answer(ProblemDetails.methodNotAllowed(allowed).response)
+      return .answer(ProblemDetails.methodNotAllowed(allowed).response, of: nil)
     case .notFound:
-      return .answer(ProblemDetails.notFound.response)
+      return .answer(ProblemDetails.notFound.response, of: nil)
     }
   }
 

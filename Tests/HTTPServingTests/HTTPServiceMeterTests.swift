@@ -1,5 +1,6 @@
 import HTTPTypes
 import Logging
+import PrometheusMetrics
 import Reactors
 import TestLogs
 import Testing
@@ -32,6 +33,31 @@ private let hello = "GET /hello HTTP/1.1\r\nHost: a\r\n\r\n"
       #expect(figures.turnedAway.isEmpty && figures.failedHandshakes == 0)
       _ = consume clients
     }
+  }
+
+  @Test("answers are counted and timed by the pattern of their route, never by a path")
+  func routes() async throws {
+    let registry = PrometheusRegistry([MetricDescription("tacet_http_request_duration_seconds", "", bounds: [60])])
+    try await ServiceRig.run(testRoutes(), reactorCount: 2, meter: meter, metrics: registry) { rig in
+      for path in ["/hello", "/hello", "/problem", "/nowhere", "/v1/a/items/b"] {
+        _ = try await rig.exchange("GET \(path) HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n")
+      }
+      let answers = await meter.read().answers
+      let hello = HTTPOperation(method: .get, pattern: "/hello")
+      #expect(answers[.init(hello, status: 200)] == 2)
+      #expect(answers[.init(HTTPOperation(method: .get, pattern: "/problem"), status: 422)] == 1)
+      #expect(answers[.init(nil, status: 404)] == 1)
+      #expect(answers[.init(HTTPOperation(method: .get, pattern: "/v1/{kind}/items/{id}"), status: 200)] == 1)
+      #expect(answers.count == 4)
+    }
+    let lines = ExpositionText.make(registry.collect()).split(separator: "\n")
+    let counts = lines.filter { $0.hasPrefix("tacet_http_request_duration_seconds_count") && !$0.hasSuffix(" 0") }
+    #expect(
+      counts == [
+        #"tacet_http_request_duration_seconds_count{method="GET",route="/hello"} 2"#,
+        #"tacet_http_request_duration_seconds_count{method="GET",route="/problem"} 1"#,
+        #"tacet_http_request_duration_seconds_count{method="GET",route="/v1/{kind}/items/{id}"} 1"#,
+      ])
   }
 
   @Test(

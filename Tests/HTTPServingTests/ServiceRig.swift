@@ -1,3 +1,4 @@
+import CoreMetrics
 import HTTP1
 import HTTPServing
 import HTTPTypes
@@ -15,14 +16,15 @@ struct ServiceRig {
   static func run(
     _ routes: HTTPRoutes, on address: SocketAddress? = nil, reactorCount: Int = 1,
     configuration: HTTPServiceConfiguration = HTTPServiceConfiguration(), tls: TLSContext? = nil,
-    meter: HTTPServiceMeter = HTTPServiceMeter(), logger: Logger? = nil,
+    meter: HTTPServiceMeter = HTTPServiceMeter(), metrics: any MetricsFactory = NOOPMetricsHandler.instance,
+    logger: Logger? = nil,
     _ test: (ServiceRig) async throws -> Void
   ) async throws {
     guard let address = address ?? SocketAddress(numericHost: "127.0.0.1", port: 0) else { return }
     let group = try ReactorGroup(count: reactorCount)
     let service = try await HTTPService.start(
       routes, on: address, reactors: group.reactors, configuration: configuration, tls: tls, meter: meter,
-      logger: logger ?? Logger(label: "test") { _ in SwiftLogNoOpLogHandler() })
+      metrics: metrics, logger: logger ?? Logger(label: "test") { _ in SwiftLogNoOpLogHandler() })
     do {
       try await test(ServiceRig(service: service, reactors: group.reactors))
     } catch {
