@@ -15,6 +15,18 @@ public final class PostgresPool {
     public var reconnects = 0
   }
 
+  /// What the pool's sessions do now.
+  public struct Usage: Sendable, Equatable {
+    /// Sessions that are open and have nothing to do.
+    public var idle = 0
+    /// Sessions with a statement under way, or lent to somebody.
+    public var inUse = 0
+    /// Places whose session is being opened.
+    public var closed = 0
+    /// Callers that wait for a session.
+    public var waiting = 0
+  }
+
   /// A place for one session.
   final class Member {
     let slot: ReconnectingConnection
@@ -73,6 +85,20 @@ public final class PostgresPool {
 
   /// Sessions open now.
   public var openCount: Int { members.count { $0.slot.connection != nil } }
+
+  /// What the pool's sessions do now.
+  public var usage: Usage {
+    var usage = Usage()
+    usage.waiting = waiters.count
+    for member in members {
+      switch member.slot.connection?.pendingCount {
+      case nil: usage.closed += 1
+      case 0 where !member.isLeased: usage.idle += 1
+      default: usage.inUse += 1
+      }
+    }
+    return usage
+  }
 
   /// What the pool has done so far.
   public var counters: Counters {

@@ -1,8 +1,9 @@
-import Postgres
 import Reactors
 import TestPostgres
 import TestReactors
 import Testing
+
+@testable import Postgres
 
 @Suite("Pool")
 struct PostgresPoolTests {
@@ -41,6 +42,24 @@ struct PostgresPoolTests {
       #expect(answers == Array(0..<1000))
       #expect(pool.counters.roundTrips == 1000 && pool.counters.reconnects == 0)
       #expect(pool.isReady)
+    }
+  }
+
+  @Test("its sessions are idle, in use, or being opened; who waits for one is counted")
+  func usage() async throws {
+    try await withPool(await TestPostgres.shared.conninfo(), size: 2) { pool, reactor in
+      #expect(pool.usage.closed == 2)
+      while pool.openCount < 2 { await reactor.sleep(for: .milliseconds(1)) }
+      #expect(pool.usage == PostgresPool.Usage(idle: 2, inUse: 0, closed: 0, waiting: 0))
+      try await pool.withConnection(on: reactor) { _ in
+        #expect(pool.usage == PostgresPool.Usage(idle: 1, inUse: 1, closed: 0, waiting: 0))
+        try await pool.withConnection(on: reactor) { _ in
+          reactor.start { _ = try? await pool.query(echo, [1], on: reactor) }
+          while pool.usage.waiting == 0 { await reactor.sleep(for: .milliseconds(1)) }
+          #expect(pool.usage == PostgresPool.Usage(idle: 0, inUse: 2, closed: 0, waiting: 1))
+        }
+      }
+      #expect(pool.usage.waiting == 0)
     }
   }
 
