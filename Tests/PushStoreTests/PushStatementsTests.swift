@@ -27,6 +27,7 @@ struct PushStatementsTests {
     PushStatements.examineTriggers, PushStatements.examineKinds, PushStatements.examineIndexes,
     PushStatements.examineDeviceTokens, PushStatements.examineBacklog, PushStatements.examineTriggerFailures,
     PushStatements.examineWebhook, PushStatements.examineTables, PushStatements.examineRights,
+    PushStatements.queueFigures,
   ]
 
   @Test("every statement can be prepared on the migrated database, and none shares a name")

@@ -1,0 +1,50 @@
+internal import Postgres
+
+extension PushStatements {
+  /// What waits in the queue tables, counted to a bound.
+  ///
+  /// `$1`: rows of each table at the most; a count that reaches it stands for any larger number. `$2`: lanes with a line of
+  /// their own at the most, those with the most first; the others are together. Each part reads an index in its order and
+  /// stops, so what it costs does not grow with the tables; the ledger is not looked at.
+  ///
+  /// Answers rows of a figure's name, a label or null, and a number. Ages are microseconds, and are missing where nothing
+  /// waits.
+  static let queueFigures = PostgresStatement(
+    "queue_figures",
+    """
+    with fresh as materialized (
+      select i.enqueued_at from tacet.inbox i where not i.is_claimed order by i.available_at limit $1
+    ), claimed as materialized (
+      select i.enqueued_at from tacet.inbox i where i.is_claimed order by i.available_at limit $1
+    ), oldest as (
+      select min(x.enqueued_at) as moment
+      from (select f.enqueued_at from fresh f union all select c.enqueued_at from claimed c) x
+    ), lanes as (
+      select
+        case when row_number() over (order by count(*) desc, w.lane) > $2 then 'other' else w.lane end as lane,
+        count(*) as waiting
+      from (select d.lane from tacet.deliveries d where d.state = 'waiting' order by d.lane, d.enqueued_at limit $1) w
+      group by w.lane
+    ), due as materialized (
+      select d.state from tacet.deliveries d where d.state <> 'waiting' order by d.due_at limit $1
+    )
+    select 'inbox' as figure, 'fresh' as label, (select count(*) from fresh) as number
+    union all
+    select 'inbox', 'claimed', (select count(*) from claimed)
+    union all
+    select 'oldest_age', null, (extract(epoch from clock_timestamp() - o.moment) * 1000000)::bigint
+    from oldest o
+    where o.moment is not null
+    union all
+    select 'deliveries', s.state, (select count(*) from due d where d.state = s.state)
+    from (values ('held'), ('retryable')) s (state)
+    union all
+    select 'waiting', l.lane, sum(l.waiting)::bigint from lanes l group by l.lane
+    union all
+    select 'parked', null, (select count(*) from (select from tacet.parked p order by p.parked_at limit $1) p)
+    union all
+    select 'trigger_failures', null,
+      (select count(*) from (select from tacet.trigger_failures f order by f.failed_at limit $1) f)
+    """,
+    [.int8, .int8])
+}
