@@ -52,6 +52,15 @@ struct CircuitBreaker: Sendable {
 
   var isClosed: Bool { state == .closed }
 
+  /// The state without its time.
+  var kind: BreakerState {
+    switch state {
+    case .closed: .closed
+    case .open: .open
+    case .probing: .probing
+    }
+  }
+
   /// Why it is open; nil when it is closed.
   var openFault: LaneFault? { isClosed ? nil : lastFault }
 

@@ -37,8 +37,8 @@ extension DeliveryPipeline: RecorderOwner {
   }
 
   private func noteOutcomes(of decided: DecidedEvent) {
+    metrics.note(decided)
     for outcome in decided.outcomes {
-      outcomeCounts[outcome.decision.rawValue, default: 0] += 1
       // A push leaves one line at info: what became of it in the end, however often it was held or tried before.
       logger.log(
         level: outcome.decision == .held ? .debug : .info, "push decided",

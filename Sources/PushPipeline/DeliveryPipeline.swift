@@ -15,6 +15,7 @@ public final class DeliveryPipeline {
   let channel: any PushChannel
   private(set) var configuration: PipelineConfiguration
   let logger: Logger
+  let metrics: PipelineMetrics
   let gate: Gate
   let composer: EventComposer
   let signal = Signal()
@@ -37,18 +38,20 @@ public final class DeliveryPipeline {
   var needsAlarm = true
   lazy var alarm = DueAlarm(for: self)
 
-  /// Recorded outcomes of recipients, by decision.
-  public internal(set) var outcomeCounts: [String: Int] = [:]
-
   /// Told of what concerns other parts of the process.
   public weak var observer: (any DeliveryPipelineObserver)?
 
   /// Makes a pipeline; ``run(on:)`` makes it work.
-  public init(store: PushDatabase, channel: any PushChannel, configuration: PipelineConfiguration, logger: Logger) {
+  /// - Parameter metrics: what becomes of pushes is counted there.
+  public init(
+    store: PushDatabase, channel: any PushChannel, configuration: PipelineConfiguration,
+    metrics: PipelineMetrics = PipelineMetrics(), logger: Logger
+  ) {
     self.store = store
     self.channel = channel
     self.configuration = configuration
     self.logger = logger
+    self.metrics = metrics
     gate = Gate(policy: configuration.policy)
     composer = EventComposer(timeToLive: configuration.policy.timeToLive)
     schedule = PollSchedule(configuration.schedule, now: Reactor.now)
@@ -58,6 +61,11 @@ public final class DeliveryPipeline {
   /// Why pushes of a route wait in the database; nil when they go.
   public func fault(of route: PushRoute) -> String? {
     lanes.fault(of: route)
+  }
+
+  /// Whether pushes of a route go: every one, none, or one to find out.
+  public func breakerState(of route: PushRoute) -> BreakerState {
+    lanes.breakerState(of: route)
   }
 
   /// Whether pushes of device tokens that belong to a route wait for it, as far as this pipeline has met them since the

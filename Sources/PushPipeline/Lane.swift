@@ -41,6 +41,9 @@ final class Lane {
   /// Why nothing takes this route; nil when pushes go.
   var fault: String? { breaker.openFault.map { $0.reason ?? "unknown" } }
 
+  /// Whether pushes go.
+  var breakerState: BreakerState { breaker.kind }
+
   /// How many of the deliveries that wait for it may be claimed now; one to probe it while it is shut.
   func room(now: UInt64) -> Int {
     guard breaker.isClosed else { return breaker.mayAdmit(now: now) ? 1 : 0 }

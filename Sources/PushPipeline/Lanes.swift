@@ -35,6 +35,11 @@ struct Lanes {
     lanes[route].map(\.fault) ?? Self.isNotConfigured
   }
 
+  /// Whether pushes of a route go; those of one that is not configured never do.
+  func breakerState(of route: PushRoute) -> BreakerState {
+    lanes[route]?.breakerState ?? .open
+  }
+
   /// Whether pushes of tokens that name a route wait for it; nothing is known of one that is not configured.
   func isWaitedFor(_ route: PushRoute) -> Bool {
     lanes[route]?.isWaitedFor ?? false

@@ -24,7 +24,7 @@ struct DeliveryPipelineTests {
       #expect(rig.channel.sent.map(\.environment) == [.production])
       try await rig.nothingLeft(on: reactor)
       #expect(await rig.pipeline.drain(within: .seconds(10), on: reactor))
-      #expect(rig.pipeline.outcomeCounts == ["sent": 1])
+      #expect(rig.outcomes(.sent) == 1)
       let isWhole = try await rig.value(
         """
         select sent_at >= claimed_at and claimed_at >= enqueued_at and attempts = 1 and not opened and content is null

@@ -2,6 +2,7 @@ import APNSCore
 import FoundationEssentials
 import Logging
 import Postgres
+import PrometheusMetrics
 import PushRules
 import PushStore
 import Reactors
@@ -17,6 +18,7 @@ final class PipelineRig {
   let pool: PostgresPool
   let store: PushDatabase
   let channel = ScriptedChannel()
+  let metrics = PrometheusRegistry()
   let pipeline: DeliveryPipeline
   private var statements = 0
   private var isStarted = false
@@ -59,7 +61,16 @@ final class PipelineRig {
       policy: SuppressionPolicy(window: window), defaultRoute: PushFixtures.route)
     configuration.retry.base = .milliseconds(20)
     configure(&configuration)
-    pipeline = DeliveryPipeline(store: store, channel: channel, configuration: configuration, logger: logger)
+    pipeline = DeliveryPipeline(
+      store: store, channel: channel, configuration: configuration, metrics: PipelineMetrics(metrics), logger: logger)
+  }
+
+  /// How many recipients were recorded with this decision.
+  func outcomes(_ decision: OutcomeDecision) -> Int {
+    let families = metrics.collect().filter { $0.name == "tacet_outcomes_total" }
+    return families.flatMap(\.samples).filter { $0.labels["decision"] == decision.rawValue }.reduce(0) { sum, sample in
+      if case .integer(let count) = sample.value { sum + Int(count) } else { sum }
+    }
   }
 
   /// Makes the pipeline work, until the rig is done.

@@ -1,0 +1,67 @@
+public import CoreMetrics
+internal import PushStore
+
+/// Counts what becomes of pushes, and how long they take. One for each pipeline, on its reactor.
+///
+/// | family | labels | counts |
+/// |---|---|---|
+/// | `tacet_outcomes_total` | `kind`, `decision`, `reason` | recorded outcomes of recipients; a plain success has the reason `none` |
+/// | `tacet_push_latency_seconds` | `stage` | recipients of new events, from the event's commit until it was claimed, decided, and first accepted by APNs |
+///
+/// Kinds and reasons are texts that others may choose, so the backend must bound a family's series.
+public final class PipelineMetrics {
+  private struct Outcome: Hashable {
+    let kind: String
+    let decision: OutcomeDecision
+    let reason: String?
+  }
+
+  /// Handles that are kept: the usual outcomes are some dozens. What comes beyond is found in the backend each time.
+  private static let handlesMax = 256
+
+  private let factory: any MetricsFactory
+  private var outcomes: [Outcome: Counter] = [:]
+  private let claimed: Timer
+  private let decided: Timer
+  private let accepted: Timer
+
+  /// Makes the handles of every latency; those of outcomes are made when one is first met.
+  /// - Parameter factory: where the figures go; by default nowhere.
+  public init(_ factory: any MetricsFactory = NOOPMetricsHandler.instance) {
+    self.factory = factory
+    func latency(_ stage: String) -> Timer {
+      Timer(label: "tacet_push_latency_seconds", dimensions: [("stage", stage)], factory: factory)
+    }
+    claimed = latency("claimed")
+    decided = latency("decided")
+    accepted = latency("accepted")
+  }
+
+  /// Takes what was recorded.
+  func note(_ decided: DecidedEvent) {
+    for outcome in decided.outcomes {
+      counter(Outcome(kind: decided.event.subject.kind, decision: outcome.decision, reason: outcome.reason)).increment()
+      // What was held or put off is late on purpose.
+      if decided.event.origin == .inbox { note(outcome, of: decided.event) }
+    }
+  }
+
+  /// The commit and the claim are dated by the database, the rest is measured here from the claim's answer on, which the
+  /// database has dated as well. A commit's date is taken before it, so none of them is negative unless its clock was set.
+  private func note(_ outcome: RecipientOutcome, of event: PushEvent) {
+    let answered = event.answeredAt - event.enqueuedAt
+    claimed.recordMicroseconds(max(0, event.claimedAt - event.enqueuedAt))
+    decided.recordMicroseconds(max(0, answered + outcome.decidedMicroseconds))
+    if let elapsed = outcome.acceptedMicroseconds { accepted.recordMicroseconds(max(0, answered + elapsed)) }
+  }
+
+  private func counter(_ outcome: Outcome) -> Counter {
+    if let known = outcomes[outcome] { return known }
+    let dimensions = [
+      ("kind", outcome.kind), ("decision", outcome.decision.rawValue), ("reason", outcome.reason ?? "none"),
+    ]
+    let made = Counter(label: "tacet_outcomes_total", dimensions: dimensions, factory: factory)
+    if outcomes.count < Self.handlesMax { outcomes[outcome] = made }
+    return made
+  }
+}
