@@ -34,6 +34,11 @@ struct APNSPlan: Sendable {
   /// The token sources of the apps, each once.
   var sources: [ProviderTokenSource] { Array(tokensInUse.values) }
 
+  /// How old the tokens of the apps are.
+  var tokenAges: [ProcessWideFigures.TokenAge] {
+    tokensInUse.map { ProcessWideFigures.TokenAge(key: $0.key, age: $0.value.current.age) }
+  }
+
   /// A client for the apps of a key.
   func makeClient(for key: SigningKeySettings, logger: Logger) -> APNSClient {
     guard let source = tokens[key] else { preconditionFailure("a plan has the tokens of its apps") }

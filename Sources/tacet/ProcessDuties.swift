@@ -15,6 +15,8 @@ final class ProcessDuties {
   private let rescuer: Rescuer
   private let pruner: Pruner
   private let beacon: InstanceBeacon
+  /// What waits in the database, for `/metrics`.
+  let figures: QueueFiguresReader
 
   init(
     _ settings: ServeSettings, database: PostgresConfiguration, pool: PostgresPool, pipeline: DeliveryPipeline,
@@ -26,11 +28,13 @@ final class ProcessDuties {
     tokenTimer = TokenRenewal(tokens, logger: logger)
     rescuer = Rescuer(for: pipeline)
     beacon = InstanceBeacon(.current, store: PushDatabase(pool: pool), logger: logger)
+    figures = QueueFiguresReader(database, logger: logger)
     pruner = Pruner(store: PushDatabase(pool: pool), retention: settings.retention.retention, logger: logger)
   }
 
   func start(on reactor: isolated Reactor) {
     listener?.start(on: reactor)
+    figures.start(on: reactor)
     tokenTimer.start(on: reactor)
     reactor.start { await self.rescuer.run(on: reactor) }
     reactor.start { await self.pruner.run(on: reactor) }
@@ -55,8 +59,9 @@ final class ProcessDuties {
     tokenTimer.stop(on: reactor)
   }
 
-  /// Ends the listening session.
+  /// Ends the sessions of their own.
   func close(on reactor: isolated Reactor) async {
     await listener?.close(on: reactor)
+    await figures.close(on: reactor)
   }
 }

@@ -1,6 +1,7 @@
 import HTTPServing
 import Logging
 import Postgres
+import PrometheusMetrics
 import PushAPI
 import PushPipeline
 import PushStore
@@ -50,10 +51,11 @@ struct PushService: Service {
 
   private func serve(on group: ReactorGroup) async throws {
     let clients = try await ClientAccess(settings.callers, on: group.reactors, logger: logger)
-    let workers = try await makeWorkers(on: group, clients)
-    let meter = HTTPServiceMeter()
-    let routes = try await makeRoutes(workers, clients, meter)
-    let http = try await startHTTP(routes, meter, on: group)
+    let registry = PrometheusRegistry(MetricsCatalogue.counted)
+    let workers = try await makeWorkers(on: group, clients, registry)
+    let page = MetricsPage(registry: registry, workers: workers, meter: HTTPServiceMeter())
+    let routes = try await makeRoutes(workers, clients, page)
+    let http = try await startHTTP(routes, page, on: group)
     logger.notice("serving", metadata: ["address": "\(http.address)", "reactors": "\(group.reactors.count)"])
     await reloadUntilShutdown(workers, http)
     logger.notice("stopping")
@@ -84,12 +86,13 @@ struct PushService: Service {
   }
 
   private func makeWorkers(
-    on group: ReactorGroup, _ clients: ClientAccess?
+    on group: ReactorGroup, _ clients: ClientAccess?, _ registry: PrometheusRegistry
   ) async throws -> PerReactor<ReactorWorker> {
     let listening = ListenStatus(isUsed: settings.database.poolMode == .session)
     let workers = try await PerReactor(group.reactors) { [settings, plan, logger] number, reactor in
       ReactorWorker(
-        settings, number: number, plan: plan, listening: listening, clients: clients, logger: logger, on: reactor)
+        settings, number: number, plan: plan, listening: listening, clients: clients, metrics: registry, logger: logger,
+        on: reactor)
     }
     if let detail = listening.detail, listening.isReady {
       logger.notice("not listening", metadata: ["detail": "\(detail)"])
@@ -101,7 +104,7 @@ struct PushService: Service {
   }
 
   private func makeRoutes(
-    _ workers: PerReactor<ReactorWorker>, _ clients: ClientAccess?, _ meter: HTTPServiceMeter
+    _ workers: PerReactor<ReactorWorker>, _ clients: ClientAccess?, _ page: MetricsPage
   ) async throws -> HTTPRoutes {
     let services = try await PerReactor(workers.all.map(\.reactor)) { _, reactor in
       workers.value(on: reactor).services
@@ -114,18 +117,18 @@ struct PushService: Service {
     return PushRoutes.make(
       services: services, authentication: WebhookAuthentication(keys), callers: callers,
       webhookWait: settings.webhooks.wait, devicesPerUserMax: settings.devicesPerUserMax,
-      metrics: { _ in await MetricsText.make(workers, meter) }, logger: logger)
+      metrics: { _ in await page.text() }, logger: logger)
   }
 
-  private func startHTTP(_ routes: HTTPRoutes, _ meter: HTTPServiceMeter, on group: ReactorGroup) async throws
-    -> HTTPService
-  {
+  private func startHTTP(
+    _ routes: HTTPRoutes, _ page: MetricsPage, on group: ReactorGroup
+  ) async throws -> HTTPService {
     guard let address = addresses.first else { preconditionFailure("resolving found no address and no error") }
     var configuration = HTTPServiceConfiguration(settings.http)
     configuration.fit(descriptors: DescriptorLimit.raise(), logger: logger)
     return try await HTTPService.start(
-      routes, on: address, reactors: group.reactors, configuration: configuration, tls: tls, meter: meter,
-      logger: logger)
+      routes, on: address, reactors: group.reactors, configuration: configuration, tls: tls,
+      meter: page.meter, metrics: page.registry, logger: logger)
   }
 }
 

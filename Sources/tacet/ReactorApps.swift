@@ -1,5 +1,6 @@
 import APNS
 import APNSCore
+import CoreMetrics
 import Logging
 import PushPipeline
 import Reactors
@@ -17,11 +18,11 @@ final class ReactorApps {
   private var connectionsOpenedBefore = 0
 
   /// Connects nothing yet.
-  init(_ plan: APNSPlan, logger: Logger) {
+  init(_ plan: APNSPlan, metrics: any MetricsFactory, logger: Logger) {
     self.logger = logger
     self.plan = plan
     clients = Self.clients(of: plan, keeping: [:], logger: logger)
-    router = APNSRouter(plan.routing(clients))
+    router = APNSRouter(plan.routing(clients), metrics: APNSMetrics(metrics))
   }
 
   /// Opens a connection to the environment of each app ahead of its first push.
@@ -49,6 +50,23 @@ final class ReactorApps {
   /// Connections to APNs since the start.
   var connectionsOpened: Int { connectionsOpenedBefore + Self.connectionsOpened(by: clients.values) }
 
+  /// The connections to each environment now.
+  var figures: [APNSEnvironment: APNSFigures] {
+    var figures: [APNSEnvironment: APNSFigures] = [:]
+    for client in clients.values {
+      for environment in APNSEnvironment.allCases {
+        let pushes = client.pushes(to: environment)
+        figures[environment, default: APNSFigures()].connections += client.connections(to: environment)
+        figures[environment, default: APNSFigures()].pushesInFlight += pushes.inFlight
+        figures[environment, default: APNSFigures()].pushesWaiting += pushes.waiting
+      }
+    }
+    return figures
+  }
+
+  /// How old the provider tokens in use are.
+  var tokenAges: [ProcessWideFigures.TokenAge] { plan.tokenAges }
+
   /// The routes that are looked at: each app's own, and the other one where it is used or fails.
   /// - Parameter pipeline: the one whose pushes take them.
   func routes(of pipeline: DeliveryPipeline) -> [RouteState] {
@@ -58,8 +76,7 @@ final class ReactorApps {
         guard let client = clients[app.key] else { return nil }
         let isOwn = environment == app.environment
         let state = RouteState(
-          route: route, fault: pipeline.fault(of: route), isNeeded: isOwn || pipeline.isWaitedFor(route), client: client
-        )
+          route: route, pipeline: pipeline, isNeeded: isOwn || pipeline.isWaitedFor(route), client: client)
         return isOwn || state.fault != nil || client.connectionsOpened(to: environment) > 0 ? state : nil
       }
     }

@@ -1,5 +1,6 @@
 import APNS
 import APNSCore
+import CoreMetrics
 import Logging
 import Postgres
 import PushAPI
@@ -29,7 +30,7 @@ final class ReactorWorker {
   /// Connects nothing yet.
   init(
     _ settings: ServeSettings, number: Int, plan: APNSPlan, listening: ListenStatus, clients: ClientAccess?,
-    logger: Logger, on reactor: isolated Reactor
+    metrics: any MetricsFactory, logger: Logger, on reactor: isolated Reactor
   ) {
     var database = PostgresConfiguration(conninfo: settings.database.connectionString.exposed)
     // If the database server crashes and forgets a claim or a record, the inbox row that the host's own commit made
@@ -45,9 +46,10 @@ final class ReactorWorker {
     isReadSyncEnabled = settings.isReadSyncEnabled
     pool = PostgresPool(database, size: Self.poolSize, logger: logger)
     store = PushDatabase(pool: pool)
-    apps = ReactorApps(plan, logger: logger)
+    apps = ReactorApps(plan, metrics: metrics, logger: logger)
     let pipeline = DeliveryPipeline(
-      store: store, channel: apps.router, configuration: PipelineConfiguration(settings), logger: logger)
+      store: store, channel: apps.router, configuration: PipelineConfiguration(settings),
+      metrics: PipelineMetrics(metrics), logger: logger)
     self.pipeline = pipeline
     duties =
       number > 0
@@ -108,11 +110,18 @@ final class ReactorWorker {
       ticks: reactor.ticks,
       jobsFromOtherThreads: reactor.executor.jobsFromOtherThreads,
       wakeUps: reactor.executor.wakeUps,
-      databaseRoundTrips: pool.counters.roundTrips,
-      databaseReconnects: pool.counters.reconnects,
+      database: pool.counters,
+      sessions: pool.usage,
       apnsConnectionsOpened: apps.connectionsOpened,
-      routes: apps.routes(of: pipeline),
-      outcomes: pipeline.outcomeCounts)
+      apns: apps.figures,
+      routes: apps.routes(of: pipeline))
+  }
+
+  /// What is known once in a process; nil on every reactor but the first.
+  func processWideFigures(on reactor: isolated Reactor) async -> ProcessWideFigures? {
+    guard let duties else { return nil }
+    let queue = await duties.figures.read(on: reactor)
+    return ProcessWideFigures(queue: queue, listening: listening.state, tokenAges: apps.tokenAges)
   }
 
   /// Shown to everybody who asks: without the server's message.

@@ -1,12 +1,15 @@
 import APNS
 import APNSCore
 import PushAPI
+import PushPipeline
 
 /// How one reactor fares with the pushes of one app and environment.
 struct RouteState: Sendable {
   let route: PushRoute
   /// Why pushes wait in the database, or would; nil when they go.
   let fault: String?
+  /// Whether pushes go.
+  let breaker: BreakerState
   /// Whether the service is not well without it: the environment is the app's own, or pushes wait for it. Otherwise it
   /// was only asked about tokens that the app's own does not know, and the app's key need not even be for it.
   let isNeeded: Bool
@@ -28,9 +31,9 @@ struct RouteState: Sendable {
 
 extension RouteState {
   /// What a client knows of a route, and what its pipeline does.
-  init(route: PushRoute, fault: String?, isNeeded: Bool, client: APNSClient) {
+  init(route: PushRoute, pipeline: DeliveryPipeline, isNeeded: Bool, client: APNSClient) {
     self.init(
-      route: route, fault: fault, isNeeded: isNeeded,
+      route: route, fault: pipeline.fault(of: route), breaker: pipeline.breakerState(of: route), isNeeded: isNeeded,
       isConnected: client.isConnected(to: route.environment), isReady: client.isReady(for: route.environment),
       failure: client.failure(of: route.environment))
   }

@@ -1,5 +1,6 @@
 import APNSCore
 import PushAPI
+import PushPipeline
 import Testing
 
 @testable import tacet
@@ -11,7 +12,8 @@ struct RouteStateTests {
   ) throws -> ReadinessCheck {
     let route = PushRoute(app: try BundleIdentifier("com.example.app"), environment: .sandbox)
     return RouteState(
-      route: route, fault: fault, isNeeded: isNeeded, isConnected: isReady, isReady: isReady, failure: failure
+      route: route, fault: fault, breaker: fault == nil ? .closed : .open, isNeeded: isNeeded, isConnected: isReady,
+      isReady: isReady, failure: failure
     ).readiness
   }
 

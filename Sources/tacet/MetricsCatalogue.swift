@@ -1,0 +1,23 @@
+import PrometheusMetrics
+
+/// The families that are counted where things happen, each with its help and bounds. What is read at a scrape is described
+/// where it is read.
+enum MetricsCatalogue {
+  static let counted = [
+    MetricDescription(
+      "tacet_outcomes_total", "Recorded outcomes of recipients; a plain success has the reason none.", .counter,
+      seriesMax: 256),
+    MetricDescription(
+      "tacet_push_latency_seconds",
+      """
+      From an event's commit until it was claimed, decided and first accepted by APNs, for each recipient of a new event.
+      """,
+      bounds: HistogramBounds.fine),
+    MetricDescription(
+      "tacet_apns_answers_total",
+      "Requests to APNs that have ended; without an answer the status is none and the reason says why.", .counter,
+      seriesMax: 256),
+    MetricDescription(
+      "tacet_http_request_duration_seconds", "From a request's head to its answer.", bounds: HistogramBounds.usual),
+  ]
+}

@@ -1,0 +1,80 @@
+import PrometheusMetrics
+import PushStore
+import ServiceSettings
+
+/// What is known once in a process: what waits in the database, whether it notifies, and the provider tokens.
+struct ProcessWideFigures: Sendable {
+  /// How old the provider token of a key is.
+  struct TokenAge: Sendable {
+    let key: SigningKeySettings
+    let age: Duration
+  }
+
+  /// Nil while the database does not answer.
+  let queue: QueueFigures?
+  let listening: ListenStatus.State
+  let tokenAges: [TokenAge]
+
+  var families: [MetricFamily] {
+    [
+      MetricFamily(
+        "tacet_database_up", "1 when the database answers what waits, 0 when it does not.", .gauge,
+        .integer(queue == nil ? 0 : 1)),
+      providerTokens,
+    ] + hearing + (queue?.families ?? [])
+  }
+
+  private var providerTokens: MetricFamily {
+    var family = MetricFamily("tacet_apns_provider_token_age_seconds", "How old the provider token is.", .gauge)
+    for token in tokenAges {
+      family.add(
+        .number(token.age.inSeconds), ["team": token.key.teamIdentifier, "key": token.key.keyIdentifier])
+    }
+    return family
+  }
+
+  /// Nothing where nobody is to listen.
+  private var hearing: [MetricFamily] {
+    guard listening != .unused else { return [] }
+    return [
+      MetricFamily(
+        "tacet_database_listening", "1 when notifications of the database arrive, 0 when polling alone finds work.",
+        .gauge, .integer(listening == .listening ? 1 : 0))
+    ]
+  }
+}
+
+extension QueueFigures {
+  /// The same for every service on one database.
+  var families: [MetricFamily] {
+    [
+      Self.gauge(
+        "tacet_inbox_events", "Events that nobody has decided, to 50,000 of each state.", "state",
+        ["fresh": freshEvents, "claimed": claimedEvents]),
+      MetricFamily(
+        "tacet_inbox_oldest_event_age_seconds",
+        "Since the oldest event of the inbox was committed; 0 when it is empty.",
+        .gauge, .number(oldestEventAge?.inSeconds ?? 0)),
+      Self.gauge(
+        "tacet_deliveries", "Pushes that are held, tried again later, or wait for APNs, to 50,000.", "state",
+        ["held": held, "retryable": retryable, "waiting": waiting.values.reduce(0, +)]),
+      Self.gauge("tacet_deliveries_waiting", "Pushes that wait for APNs, by lane, to 50,000.", "lane", waiting),
+      MetricFamily(
+        "tacet_parked_work", "Work that was set aside; tacet.parked says why.", .gauge, .integer(Int64(parked))),
+      MetricFamily(
+        "tacet_trigger_failures", "Errors that the triggers swallowed.", .gauge, .integer(Int64(triggerFailures))),
+    ]
+  }
+
+  private static func gauge(_ name: String, _ help: String, _ label: String, _ values: [String: Int]) -> MetricFamily {
+    var family = MetricFamily(name, help, .gauge)
+    for (value, count) in values { family.add(.integer(Int64(count)), MetricLabels([(label, value)])) }
+    return family
+  }
+}
+
+extension Duration {
+  fileprivate var inSeconds: Double {
+    Double(components.seconds) + Double(components.attoseconds) / 1e18
+  }
+}
