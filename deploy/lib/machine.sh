@@ -37,7 +37,7 @@ require_packages() {
   progressing "Reading the package lists" "$log" apt-get update
   install_without_cluster "$log"
   progressing "Installing ${missing[*]}" "$log" apt-get install -y --no-install-recommends "${missing[@]}"
-  for package in pgbouncer nginx; do
+  for package in pgbouncer nginx prometheus; do
     if [[ " ${missing[*]} " == *" $package "* ]]; then keep_off "$package"; fi
   done
   rm -f "$log"

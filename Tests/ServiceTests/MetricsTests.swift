@@ -1,0 +1,110 @@
+import APNSSimulation
+import Foundation
+import TestPostgres
+import TestProcesses
+import Testing
+
+@Suite("/metrics of a running service", .serialized)
+struct MetricsTests {
+  /// What Prometheus adds to every series.
+  private static let target: Set<String> = ["job", "instance"]
+
+  /// A service to which one of everything has happened that makes a series.
+  private static func busy(_ body: (ServiceScene, RunningService, MetricsScrape) async throws -> Void) async throws {
+    try await ServiceScene.play { scene, service in
+      let conversation = try await Conversation(scene, [.away(), .viewing(), .away()])
+      scene.register(conversation.tokens[2][0], end: .unregistered(atMilliseconds: 1_700_000_000_000))
+      try await scene.sql(
+        """
+        insert into tacet.deliveries (subject_id, user_id, kind, due_at, enqueued_at, state, lane)
+        values (gen_random_uuid(), gen_random_uuid(), 'message', now() + interval '1 day', now(), 'waiting', 'x/production')
+        """)
+      let message = try await conversation.say("a text that no label has")
+      _ = try await scene.ledger(of: message, rows: 3)
+      _ = try await service.webhook("{}", secret: "wrong")
+      let scrape = try await service.scrape { $0.sum("tacet_outcomes_total") == 3 }
+      try await body(scene, service, scrape)
+    }
+  }
+
+  @Test("what has happened is counted")
+  func counted() async throws {
+    try await Self.busy { _, service, scrape in
+      for (decision, reason) in [("sent", "none"), ("held", "user_viewing"), ("failed", "Unregistered")] {
+        let labels = ["kind": "message", "decision": decision, "reason": reason]
+        #expect(scrape.sum("tacet_outcomes_total", labels) == 1, "\(decision)")
+      }
+      for (stage, count) in [("claimed", 3), ("decided", 3), ("accepted", 1)] as [(String, Double)] {
+        #expect(scrape.sum("tacet_push_latency_seconds_count", ["stage": stage]) == count)
+      }
+      #expect(scrape.sum("tacet_apns_answers_total", ["status": "200", "reason": "none"]) == 1)
+      #expect(scrape.sum("tacet_apns_answers_total", ["status": "410", "reason": "Unregistered"]) == 1)
+      let refused = ["method": "POST", "route": "/v1/webhooks/messages", "status": "401"]
+      #expect(scrape.sum("tacet_http_responses_total", refused) == 1)
+      #expect(scrape.sum("tacet_database_up") == 1)
+      #expect(scrape.sum("tacet_database_listening") == 1)
+      #expect(scrape.sum("tacet_apns_connections", ["environment": "production"]) ?? 0 >= 1)
+      let later = try await service.scrape { $0.sum("tacet_deliveries", ["state": "held"]) == 1 }
+      #expect(later.sum("tacet_deliveries", ["state": "held"]) == 1)
+      #expect(later.sum("tacet_deliveries_waiting", ["lane": "x/production"]) == 1)
+      #expect(later.sum("tacet_inbox_events") == 0)
+    }
+  }
+
+  @Test("every family has a help and a type, once; no label holds an id, a token or a text")
+  func tidy() async throws {
+    try await Self.busy { _, _, scrape in
+      let heads = scrape.text.split(separator: "\n").filter { $0.hasPrefix("# TYPE ") }
+      #expect(heads.count == Set(heads).count && heads.count == scrape.types.count)
+      #expect(scrape.types.keys.filter { scrape.helps[$0, default: ""].isEmpty } == [])
+      let values = scrape.samples.flatMap(\.labels.values)
+      #expect(values.filter { $0.contains(/[0-9a-f]{8}-[0-9a-f]{4}-|[0-9a-f]{16}|no label has/) } == [])
+      #expect(values.allSatisfy { $0.utf8.count <= 64 })
+    }
+  }
+
+  @Test("every name and label of the dashboard and the alerts is there, and every family is used by one of them")
+  func monitoring() async throws {
+    try await Self.busy { _, _, scrape in
+      let rules = try MonitoringFiles.rules()
+      var known = scrape.labels.mapValues { $0.union(Self.target) }
+      for rule in rules { if let name = rule.record { known[name] = QueryNames(rule.expr).grouped.union(Self.target) } }
+      var used: Set<String> = []
+      for query in rules.map(\.expr) + (try MonitoringFiles.dashboardQueries()) {
+        let names = QueryNames(query)
+        for (name, labels) in names.selected {
+          #expect(known[name] != nil, "\(name) in \(query)")
+          #expect(labels.subtracting(known[name] ?? []) == [], "labels of \(name) in \(query)")
+        }
+        let all = names.selected.keys.reduce(into: Set<String>()) { $0.formUnion(known[$1] ?? []) }
+        #expect(names.grouped.subtracting(all) == [], "labels of \(query)")
+        used.formUnion(names.selected.keys)
+      }
+      let unused = scrape.types.keys.filter { family in !used.contains { $0.hasPrefix(family) } }
+      #expect(unused == [])
+    }
+  }
+
+  @Test("while the database is away that is said, and what waits there is not")
+  func away() async throws {
+    let postgres = try await TestPostgres.launch()
+    try await ServiceScene.play(postgres: postgres) { _, service in
+      #expect(try await service.scrape { $0.sum("tacet_database_up") == 1 }.sum("tacet_inbox_events") == 0)
+      try await postgres.stop()
+      let scrape = try await service.scrape { $0.sum("tacet_database_up") == 0 }
+      #expect(scrape.sum("tacet_database_up") == 0)
+      #expect(scrape.sum("tacet_inbox_events") == nil && scrape.sum("tacet_parked_work") == nil)
+      #expect(scrape.sum("tacet_http_connections_open") != nil)
+      try await postgres.start()
+      #expect(try await service.scrape { $0.sum("tacet_database_up") == 1 }.sum("tacet_database_up") == 1)
+    }
+  }
+
+  @Test("promtool finds nothing wrong with the text", .enabled(if: Promtool.isInstalled))
+  func lint() async throws {
+    try await Self.busy { _, _, scrape in
+      let (code, output) = try Promtool.run(["check", "metrics"], input: scrape.text)
+      #expect(code == 0 && output.isEmpty, "\(output)")
+    }
+  }
+}
