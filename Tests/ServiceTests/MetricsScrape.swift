@@ -53,12 +53,14 @@ struct MetricsScrape {
 }
 
 extension RunningService {
-  /// `/metrics`, once it shows what a test waits for; the last one when that takes too long.
-  func scrape(until isDone: (MetricsScrape) -> Bool = { _ in true }) async throws -> MetricsScrape {
+  /// `/metrics`, once the sum of these series is what a test waits for; the last one when that takes too long.
+  func scrape(
+    until name: String, _ labels: [String: String] = [:], is value: Double
+  ) async throws -> MetricsScrape {
     let deadline = ContinuousClock.now + .seconds(20)
     while true {
       let scrape = MetricsScrape(try await get("/metrics").text)
-      if isDone(scrape) || ContinuousClock.now > deadline { return scrape }
+      if scrape.sum(name, labels) == value || ContinuousClock.now > deadline { return scrape }
     }
   }
 }

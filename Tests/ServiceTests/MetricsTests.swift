@@ -22,7 +22,7 @@ struct MetricsTests {
       let message = try await conversation.say("a text that no label has")
       _ = try await scene.ledger(of: message, rows: 3)
       _ = try await service.webhook("{}", secret: "wrong")
-      let scrape = try await service.scrape { $0.sum("tacet_outcomes_total") == 3 }
+      let scrape = try await service.scrape(until: "tacet_outcomes_total", is: 3)
       try await body(scene, service, scrape)
     }
   }
@@ -44,7 +44,7 @@ struct MetricsTests {
       #expect(scrape.sum("tacet_database_up") == 1)
       #expect(scrape.sum("tacet_database_listening") == 1)
       #expect(scrape.sum("tacet_apns_connections", ["environment": "production"]) ?? 0 >= 1)
-      let later = try await service.scrape { $0.sum("tacet_deliveries", ["state": "held"]) == 1 }
+      let later = try await service.scrape(until: "tacet_deliveries", ["state": "held"], is: 1)
       #expect(later.sum("tacet_deliveries", ["state": "held"]) == 1)
       #expect(later.sum("tacet_deliveries_waiting", ["lane": "x/production"]) == 1)
       #expect(later.sum("tacet_inbox_events") == 0)
@@ -89,14 +89,14 @@ struct MetricsTests {
   func away() async throws {
     let postgres = try await TestPostgres.launch()
     try await ServiceScene.play(postgres: postgres) { _, service in
-      #expect(try await service.scrape { $0.sum("tacet_database_up") == 1 }.sum("tacet_inbox_events") == 0)
+      #expect(try await service.scrape(until: "tacet_database_up", is: 1).sum("tacet_inbox_events") == 0)
       try await postgres.stop()
-      let scrape = try await service.scrape { $0.sum("tacet_database_up") == 0 }
+      let scrape = try await service.scrape(until: "tacet_database_up", is: 0)
       #expect(scrape.sum("tacet_database_up") == 0)
       #expect(scrape.sum("tacet_inbox_events") == nil && scrape.sum("tacet_parked_work") == nil)
       #expect(scrape.sum("tacet_http_connections_open") != nil)
       try await postgres.start()
-      #expect(try await service.scrape { $0.sum("tacet_database_up") == 1 }.sum("tacet_database_up") == 1)
+      #expect(try await service.scrape(until: "tacet_database_up", is: 1).sum("tacet_database_up") == 1)
     }
   }
 
