@@ -21,6 +21,8 @@ public final class PipelineMetrics {
 
   private let factory: any MetricsFactory
   private var outcomes: [Outcome: Counter] = [:]
+  /// Most outcomes are like the one before, and then nothing is looked up.
+  private var latest: (outcome: Outcome, counter: Counter)?
   private let claimed: Timer
   private let decided: Timer
   private let accepted: Timer
@@ -56,7 +58,13 @@ public final class PipelineMetrics {
   }
 
   private func counter(_ outcome: Outcome) -> Counter {
-    if let known = outcomes[outcome] { return known }
+    if let latest, latest.outcome == outcome { return latest.counter }
+    let counter = outcomes[outcome] ?? make(outcome)
+    latest = (outcome, counter)
+    return counter
+  }
+
+  private func make(_ outcome: Outcome) -> Counter {
     let dimensions = [
       ("kind", outcome.kind), ("decision", outcome.decision.rawValue), ("reason", outcome.reason ?? "none"),
     ]
