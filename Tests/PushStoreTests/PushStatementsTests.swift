@@ -28,6 +28,10 @@ struct PushStatementsTests {
     PushStatements.examineDeviceTokens, PushStatements.examineBacklog, PushStatements.examineTriggerFailures,
     PushStatements.examineWebhook, PushStatements.examineTables, PushStatements.examineRights,
     PushStatements.queueFigures,
+    PushStatements.beginLook, PushStatements.overviewLedger, PushStatements.overviewQueues,
+    PushStatements.overviewLanes, PushStatements.overviewParked, PushStatements.newestPushes,
+    PushStatements.pushesOfUser, PushStatements.pushesOfSubject, PushStatements.meaningOfID,
+    PushStatements.deviceTokenOwners,
   ]
 
   @Test("every statement can be prepared on the migrated database, and none shares a name")
@@ -140,10 +144,12 @@ extension TestDatabase {
   ///   - mode: a `plan_cache_mode`.
   func explain(_ statement: PostgresStatement, _ arguments: String, _ mode: String) async throws -> String {
     let types = statement.parameterTypes.map(\.description).joined(separator: ", ")
+    // Empty parentheses are no syntax.
+    let (declared, given) = types.isEmpty ? ("", "") : ("(\(types))", "(\(arguments))")
     return try await sql(
       """
       set search_path = pg_catalog, pg_temp; set enable_seqscan = off; set plan_cache_mode = \(mode);
-      prepare s (\(types)) as \(statement.sql); explain execute s (\(arguments))
+      prepare s \(declared) as \(statement.sql); explain execute s \(given)
       """)
   }
 }

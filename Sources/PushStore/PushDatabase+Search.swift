@@ -1,0 +1,80 @@
+public import FoundationEssentials
+internal import Postgres
+public import Reactors
+
+/// A page of the ledger.
+public struct LedgerPage: Equatable, Sendable {
+  /// As many as were asked for, or fewer on the last page.
+  public let entries: [LedgerEntry]
+  /// Whether another page begins behind the last of them.
+  public let hasMore: Bool
+
+  fileprivate init(_ rows: [LedgerEntry], size: Int) {
+    entries = Array(rows.prefix(size))
+    hasMore = rows.count > size
+  }
+}
+
+/// Somebody who has registered a device.
+public struct DeviceTokenOwner: Hashable, Sendable {
+  /// Who.
+  public let userID: UUID
+  /// The first eight characters of the device token.
+  public let device: String
+}
+
+extension PushDatabase {
+  /// A user's pushes, the newest first.
+  /// - Parameters:
+  ///   - last: time and id of the last one on the page before; nil for the first page. size: rows of a page.
+  /// - Throws: ``PostgresError``.
+  public func pushes(
+    ofUser userID: UUID, after last: (enqueuedAt: Int64, id: UUID)? = nil, size: Int, on reactor: isolated Reactor
+  ) async throws -> LedgerPage {
+    try await page(PushStatements.pushesOfUser, [userID, last?.enqueuedAt, last?.id], size, on: reactor)
+  }
+
+  /// The recipients of an event, sorted by user id and kind.
+  /// - Parameters:
+  ///   - last: user and kind of the last one on the page before; nil for the first page. size: rows of a page.
+  /// - Throws: ``PostgresError``.
+  public func pushes(
+    ofSubject subjectID: UUID, after last: (userID: UUID, kind: String)? = nil, size: Int, on reactor: isolated Reactor
+  ) async throws -> LedgerPage {
+    try await page(PushStatements.pushesOfSubject, [subjectID, last?.userID, last?.kind], size, on: reactor)
+  }
+
+  /// What the ledger knows an id as; it may be both.
+  /// - Throws: ``PostgresError``.
+  public func meaning(
+    ofID id: UUID, on reactor: isolated Reactor
+  ) async throws -> (isSubject: Bool, isUser: Bool) {
+    try await look(on: reactor) { connection in
+      let row = try await connection.query(PushStatements.meaningOfID, [id], on: reactor).one()
+      return (try row.decode(0), try row.decode(1))
+    }
+  }
+
+  /// Who has registered a device token that begins like this, whether it still works or not.
+  /// - Parameters:
+  ///   - beginning: hexadecimal digits in lower case. countMax: registrations that are looked at.
+  /// - Throws: ``PostgresError``.
+  public func owners(
+    ofDeviceToken beginning: String, countMax: Int, on reactor: isolated Reactor
+  ) async throws -> [DeviceTokenOwner] {
+    try await look(on: reactor) { connection in
+      try await connection.query(PushStatements.deviceTokenOwners, [beginning, countMax], on: reactor).map {
+        DeviceTokenOwner(userID: try $0.decode(0), device: try $0.decode(1))
+      }
+    }
+  }
+
+  private func page(
+    _ statement: PostgresStatement, _ parameters: [any PostgresEncodable], _ size: Int, on reactor: isolated Reactor
+  ) async throws -> LedgerPage {
+    try await look(on: reactor) { connection in
+      let rows = try await connection.query(statement, parameters + [size + 1], on: reactor)
+      return LedgerPage(try rows.map(LedgerEntry.init), size: size)
+    }
+  }
+}

@@ -1,0 +1,165 @@
+import Foundation
+import Postgres
+import PushRules
+import Reactors
+import TestReactors
+import Testing
+
+@testable import PushStore
+
+@Suite("What operators look at")
+struct OverviewTests {
+  @Test("a quiet database has an empty overview")
+  func quietDatabase() async throws {
+    let overview = try await Self.overview(of: try await TestDatabase.migrated())
+    #expect(overview.ledger == LedgerFigures())
+    #expect(overview.queues.inbox == 0 && overview.queues.oldestAge == nil && overview.queues.nextHold == nil)
+    #expect(overview.lanes == [] && overview.parked == [] && overview.newest == [])
+  }
+
+  @Test("the last hour is counted by decision and reason, in sixty slices, and what is older is not")
+  func hour() async throws {
+    let database = try await TestDatabase.migrated()
+    try await database.sql(
+      """
+      insert into push_log (subject_id, user_id, push_type, decision, reason, enqueued_at, sent_at, attempts)
+      select gen_random_uuid(), gen_random_uuid(), 'message', d, r, now() - a * interval '1 s',
+        case when d = 'sent' then now() - a * interval '1 s' + w * interval '1 ms' end, c
+      from (values
+        ('sent', null, 10, 10, 1), ('sent', null, 20, 20, 1), ('sent', null, 90, 30, 1), ('sent', null, 95, 40000, 2),
+        ('skipped', 'muted', 3590, 0, 1), ('held', 'user_viewing', 5, 0, 1), ('failed', 'parked', 3700, 0, 1)
+      ) as v (d, r, a, w, c)
+      """)
+    let ledger = try await Self.overview(of: database).ledger
+    #expect(ledger.span == .seconds(3600))
+    #expect(ledger.counts.sent == 4 && ledger.counts.held == 1)
+    #expect(ledger.counts.skipped == 1 && ledger.counts.failed == 0)
+    #expect(ledger.sentLastMinute == 2)
+    #expect(
+      ledger.latencyLastMinute == LedgerFigures.Latency(median: .milliseconds(10), percentile99: .milliseconds(20)))
+    // A hold is no delay: what was sent at the second claim does not count.
+    #expect(ledger.latency == LedgerFigures.Latency(median: .milliseconds(20), percentile99: .milliseconds(30)))
+    #expect(Array(ledger.slices.map(\.total).suffix(2)) == [2, 3] as [Int] && ledger.slices[0].skipped == 1)
+    #expect(
+      ledger.shares == [
+        LedgerFigures.Share(decision: .sent, reason: nil, count: 4),
+        LedgerFigures.Share(decision: .skipped, reason: "muted", count: 1),
+        LedgerFigures.Share(decision: .held, reason: "user_viewing", count: 1),
+      ])
+  }
+
+  @Test("of a busy hour the newest rows are told, and how far back they reach")
+  func busy() async throws {
+    let database = try await Self.large.value
+    let ledger = try await Self.overview(of: database).ledger
+    #expect(ledger.counts.total == PushStatements.overviewRows)
+    // A hundred rows are of each second.
+    #expect((.seconds(190)...(.seconds(320))).contains(ledger.span), "\(ledger.span)")
+    #expect(ledger.slices.map(\.total).reduce(0, +) == PushStatements.overviewRows)
+    // The newest are as old as it took to write them.
+    #expect(ledger.slices.prefix(30).allSatisfy { $0.total > 0 })
+  }
+
+  @Test("what waits is counted by what it waits for")
+  func queues() async throws {
+    let database = try await TestDatabase.migrated()
+    try await database.sql(
+      """
+      insert into tacet.inbox (subject_id, kind, enqueued_at, available_at, is_claimed)
+      values (gen_random_uuid(), 'message', now() - interval '9 s', now(), false),
+        (gen_random_uuid(), 'message', now() - interval '30 s', now() + interval '20 s', true);
+      insert into tacet.deliveries (due_at, enqueued_at, subject_id, user_id, kind, state, since, lane)
+      select now() + d * interval '1 s', now() - interval '70 s', gen_random_uuid(), gen_random_uuid(), 'message', s, now(), l
+      from (values (40, 'held', null), (50, 'held', null), (-3, 'retryable', null), (0, 'waiting', 'b/sandbox'),
+        (0, 'waiting', 'a/production'), (0, 'waiting', 'a/production')) as v (d, s, l);
+      insert into push_log (subject_id, user_id, push_type, decision, reason)
+      select subject_id, user_id, kind, 'held', 'InvalidProviderToken' from tacet.deliveries where lane = 'b/sandbox';
+      insert into tacet.parked (enqueued_at, attempts, subject_id, kind, reason)
+      values (now(), 5, gen_random_uuid(), 'message', 'refused')
+      """)
+    let overview = try await Self.overview(of: database)
+    let queues = overview.queues
+    #expect(queues.inbox == 2 && queues.holds == 2 && queues.retries == 1 && queues.parked == 1 && !queues.hasMoreWork)
+    #expect((.seconds(30)...(.seconds(60))).contains(try #require(queues.oldestAge)))
+    #expect((.seconds(10)...(.seconds(40))).contains(try #require(queues.nextHold)))
+    #expect(try #require(queues.nextRetry) < .seconds(-2))
+    #expect(overview.lanes.map(\.name) == ["a/production", "b/sandbox"])
+    #expect(overview.lanes.map(\.waiting) == [2, 1])
+    #expect(overview.lanes.map(\.reason) == [nil, "InvalidProviderToken"])
+    #expect(overview.lanes.allSatisfy { $0.oldestAge >= .seconds(70) })
+    #expect(overview.parked.map(\.reason) == ["refused"])
+  }
+
+  @Test("no statement reads a large table from end to end", arguments: ["force_custom_plan", "force_generic_plan"])
+  func plans(_ mode: String) async throws {
+    let database = try await Self.large.value
+    let id = "'\(UUID())'"
+    for (statement, arguments, index) in [
+      (PushStatements.overviewLedger, "", "push_log_enqueued_idx"),
+      (PushStatements.newestPushes, "25", "push_log_enqueued_idx"),
+      (PushStatements.pushesOfUser, "\(id), null, null, 51", "push_log_user_enqueued_idx"),
+      (
+        PushStatements.pushesOfUser, "\(id), (extract(epoch from now()) * 1000000)::bigint, \(id), 51",
+        "push_log_user_enqueued_idx"
+      ),
+      (PushStatements.pushesOfSubject, "\(id), \(id), 'message', 51", "push_log_subject_idx"),
+      (PushStatements.meaningOfID, id, "push_log_subject_idx"),
+      (PushStatements.overviewLanes, "", "deliveries_waiting_idx"),
+      (PushStatements.overviewQueues, "", "deliveries_due_idx"),
+      (PushStatements.overviewQueues, "", "inbox_fresh_idx"), (PushStatements.overviewParked, "", "parked_parked_idx"),
+      (PushStatements.deviceTokenOwners, "'c0ffee17', 20", "push_tokens_spelling_idx"),
+    ] {
+      let plan = try await database.explain(statement, arguments, mode)
+      #expect(!plan.contains("Seq Scan"), "\(statement.name): \(plan)")
+      #expect(plan.contains(index), "\(statement.name): \(plan)")
+      // Rows come in the order of the index: sorting them would need all of them first.
+      let sorts = plan.split(separator: "\n").filter { $0.contains("->  Sort") || $0.hasPrefix(" Sort") }
+      #expect(statement.name == PushStatements.overviewLedger.name || sorts.isEmpty, "\(statement.name): \(plan)")
+    }
+  }
+
+  @Test("a look writes nothing, and is over after two seconds")
+  func bounds() async throws {
+    let database = try await TestDatabase.migrated()
+    let settings = try await onReactor { reactor in
+      let pool = PostgresPool(database.configuration, size: 1, acquireLimit: .seconds(20), logger: quiet)
+      pool.start(on: reactor)
+      let settings: [String] = try await PushDatabase(pool: pool).look(on: reactor) { connection in
+        let row = try await connection.query(
+          PostgresStatement(
+            "settings", "select current_setting('statement_timeout'), current_setting('transaction_read_only')"),
+          on: reactor
+        ).one()
+        return [try row.decode(0), try row.decode(1)]
+      }
+      await pool.close(on: reactor)
+      return settings
+    }
+    #expect(settings == ["2s", "on"])
+  }
+
+  private static func overview(of database: TestDatabase) async throws -> ServiceOverview {
+    try await onReactor { reactor in
+      let pool = PostgresPool(database.configuration, size: 1, acquireLimit: .seconds(20), logger: quiet)
+      pool.start(on: reactor)
+      let overview = try await PushDatabase(pool: pool).overview(newest: 10, on: reactor)
+      await pool.close(on: reactor)
+      return overview
+    }
+  }
+
+  /// 100,000 rows in the ledger, of a thousand users, a hundred each second.
+  private static let large = Task {
+    let database = try await TestDatabase.migrated()
+    try await database.sql(
+      """
+      with users as (select array_agg(gen_random_uuid()) as ids from generate_series(1, 1000))
+      insert into push_log (subject_id, user_id, push_type, decision, enqueued_at, sent_at)
+      select gen_random_uuid(), ids[1 + n % 1000], 'message', 'sent', now() - n * interval '10 ms',
+        now() - n * interval '10 ms' + interval '5 ms'
+      from users, generate_series(1, 100000) n
+      """)
+    try await database.sql("analyze")
+    return database
+  }
+}
