@@ -15,7 +15,7 @@ public struct BearerKeys: Sendable {
 
   /// Whether this is one of them. Digests hide the length as well, and every one is looked at, so that the time does not
   /// tell which it was.
-  func accepts(_ key: String) -> Bool {
+  public func accepts(_ key: String) -> Bool {
     let shown = SHA256.hash(data: Array(key.utf8))
     return digests.reduce(false) { $1 == shown || $0 }
   }

@@ -1,23 +1,24 @@
-internal import HTTPServing
+public import HTTPServing
 internal import HTTPTypes
-internal import Logging
-internal import Reactors
+public import Logging
+public import Reactors
 internal import Synchronization
 
 /// Turns away peers that fail too often to prove who they are, and tells the log of them; for all reactors.
 ///
 /// An IPv6 peer is its /64, the least that one host is given. Callers over a Unix socket are the machine's own: nobody of
 /// them is turned away, and the log is told of all together.
-final class FailureGate: Sendable {
+public final class FailureGate: Sendable {
   private let books = Mutex(FailureBooks<IPNetwork?>())
   private let logger: Logger
 
-  init(logger: Logger) { self.logger = logger }
+  /// Remembers nobody yet.
+  public init(logger: Logger) { self.logger = logger }
 
   /// To be asked before anything of a request is verified.
   ///
   /// - Returns: what a peer is told that has to wait.
-  func refusal(of client: IPAddress?) -> ProblemDetails? {
+  public func refusal(of client: IPAddress?) -> ProblemDetails? {
     guard let client else { return nil }
     let wait = books.withLock { $0.wait(IPNetwork(ofHost: client), now: Reactor.now) }
     guard let wait else { return nil }
@@ -28,7 +29,7 @@ final class FailureGate: Sendable {
   }
 
   /// A request had no valid proof. The log gets a line for each peer and minute, and nothing of what was sent.
-  func noteFailure(of client: IPAddress?) {
+  public func noteFailure(of client: IPAddress?) {
     let peer = client.map(IPNetwork.init(ofHost:))
     guard let count = books.withLock({ $0.fail(peer, now: Reactor.now) }) else { return }
     let name = client?.description ?? "unix"

@@ -8,14 +8,14 @@ public enum PushRoutes {
   /// Puts the routes together.
   /// - Parameters:
   ///   - callers: who may call the operations of apps and of other servers.
+  ///   - failures: counts those who cannot prove who they are.
   ///   - devicesPerUserMax: devices that a user keeps.
   ///   - metrics: the text of `/metrics`, made on the reactor that is asked.
   public static func make(
     services: PerReactor<PushServices>, authentication: WebhookAuthentication, callers: CallerAuthentication,
-    webhookWait: Duration, devicesPerUserMax: Int,
+    failures: FailureGate, webhookWait: Duration, devicesPerUserMax: Int,
     metrics: @escaping @Sendable (isolated Reactor) async -> String, logger: Logger
   ) -> HTTPRoutes {
-    let failures = FailureGate(logger: logger)
     var group = RouteGroup(callers: callers, failures: failures, logger: logger)
     let webhook = EventWebhook(
       authentication: authentication, failures: failures, services: services, standardWait: webhookWait, logger: logger)

@@ -114,9 +114,10 @@ struct PushService: Service {
     }
     let callers = CallerAuthentication(
       clients: clients?.verifier, services: BearerKeys(settings.callers.serviceKeys.map(\.exposed)))
+    let failures = FailureGate(logger: logger)
     return PushRoutes.make(
       services: services, authentication: WebhookAuthentication(keys), callers: callers,
-      webhookWait: settings.webhooks.wait, devicesPerUserMax: settings.devicesPerUserMax,
+      failures: failures, webhookWait: settings.webhooks.wait, devicesPerUserMax: settings.devicesPerUserMax,
       metrics: { _ in await page.text() }, logger: logger)
   }
 

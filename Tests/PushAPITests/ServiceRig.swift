@@ -104,7 +104,8 @@ final class ServiceRig: Sendable {
       services: services,
       authentication: WebhookAuthentication([.init(bearer: secret, signingKey: Array(secret.utf8))]),
       callers: CallerAuthentication(clients: PlainTokens(), services: BearerKeys([serviceKey])),
-      webhookWait: wait, devicesPerUserMax: 2, metrics: { "reactor_name{name=\"\($0.name)\"} 1\n" }, logger: logger)
+      failures: FailureGate(logger: logger), webhookWait: wait, devicesPerUserMax: 2,
+      metrics: { "reactor_name{name=\"\($0.name)\"} 1\n" }, logger: logger)
     guard let address = SocketAddress(numericHost: "127.0.0.1", port: 0) else { throw TestFailure("no address") }
     let http = try await HTTPService.start(routes, on: address, reactors: group.reactors, logger: logger)
     let database = conninfo.split(separator: "dbname=").last.map(String.init) ?? ""
