@@ -1,0 +1,44 @@
+import Foundation
+
+/// Rows that the pages are to show, written as the service would.
+struct Ledger {
+  let rig: PageRig
+  let user = UUID().uuidString.lowercased()
+  let message = UUID().uuidString.lowercased()
+  let token = String(repeating: "c0ffee17", count: 8)
+
+  /// A minute of pushes to one user and to others, all kinds of outcomes; holds, retries, a lane that is shut, something
+  /// set aside, an event that nobody has claimed.
+  func fill() async throws {
+    try await rig.sql(
+      """
+      insert into profiles (id, name) values ('\(user)', 'Vera');
+      insert into push_tokens (user_id, device_token) values ('\(user)', '\(token)');
+      insert into push_log (
+        subject_id, user_id, push_type, decision, reason, enqueued_at, claimed_at, sent_at, held_until,
+        accepted_microseconds, devices_accepted
+      )
+      select
+        case when n = 1 then '\(message)'::uuid else gen_random_uuid() end,
+        case when n % 2 = 1 then '\(user)'::uuid else gen_random_uuid() end,
+        case when n % 7 = 0 then 'read_sync' else 'message' end,
+        case when n % 10 < 7 then 'sent' when n % 10 = 7 then 'held' when n % 10 = 8 then 'skipped' else 'failed' end,
+        case n % 10 when 7 then 'user_viewing' when 8 then 'already_read' when 9 then 'BadDeviceToken' end,
+        t, t + interval '2 ms', case when n % 10 < 7 then t + n * interval '1 ms' end,
+        case when n % 10 = 7 then t + interval '60 s' end, n * 1000 - 2000, case when n % 10 < 7 then 1 else 0 end
+      from (select n, now() - n * interval '500 ms' as t from generate_series(1, 120) n) s;
+      insert into push_log (subject_id, user_id, push_type, decision, reason)
+      values ('\(message)', gen_random_uuid(), 'message', 'skipped', 'no_tokens');
+      insert into tacet.deliveries (due_at, enqueued_at, subject_id, user_id, kind, state, since)
+      values (now() + interval '40 s', now(), gen_random_uuid(), '\(user)', 'message', 'held', now()),
+        (now() + interval '5 s', now(), gen_random_uuid(), '\(user)', 'message', 'retryable', now());
+      insert into tacet.deliveries (due_at, enqueued_at, subject_id, user_id, kind, state, lane, since)
+      select now(), now() - interval '90 s', gen_random_uuid(), '\(user)', 'message', 'waiting', l, now()
+      from unnest(array['com.example.app/production', 'com.example.app/production', 'com.example.tv/sandbox']) l;
+      insert into tacet.parked (enqueued_at, attempts, subject_id, kind, reason)
+      values (now(), 5, gen_random_uuid(), 'message', 'the database says <no>');
+      insert into tacet.inbox (enqueued_at, subject_id, kind)
+      values (now() - interval '30 s', gen_random_uuid(), 'message');
+      """)
+  }
+}
