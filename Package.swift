@@ -170,6 +170,20 @@ let package = Package(
         cryptoExtras,
         httpTypes, logging,
       ]),
+    .target(
+      name: "OperatorPages",
+      dependencies: [
+        "HTTP1", "HTTPServing", "Postgres", "PushAPI", "PushExplanations", "PushRules", "PushStore", "Reactors", crypto,
+        httpTypes, logging,
+      ],
+      resources: [.embedInCode("style.css")], swiftSettings: strict),
+    tests(
+      "OperatorPagesTests",
+      [
+        "APNS", "APNSCore", "HTTP1", "HTTPServing", "OperatorPages", "Postgres", "PushAPI", "PushExplanations",
+        "PushPipeline", "PushRules", "PushStore", "Reactors", "TestPostgres", "TestProcesses", "TestReactors",
+        httpTypes, logging,
+      ]),
     layer("ServiceSettings", ["APNSCore", "PushRules", "Reactors", configuration, crypto]),
     tests("ServiceSettingsTests", ["ServiceSettings", "APNSCore", "PushRules", "Reactors", crypto]),
 
@@ -204,9 +218,9 @@ let package = Package(
     command(
       "tacet",
       [
-        "APNS", "APNSCore", "ClientTokens", "HTTP1", "HTTPServing", "HTTPTransfers", "Postgres", "PrometheusMetrics",
-        "PushAPI", "PushExplanations", "PushPipeline", "PushStore", "Reactors", "ServiceDiagnosis", "ServiceSettings",
-        "TLSStreams", argumentParser, httpTypes, lifecycle, logging, metrics, signals,
+        "APNS", "APNSCore", "ClientTokens", "HTTP1", "HTTPServing", "HTTPTransfers", "OperatorPages", "Postgres",
+        "PrometheusMetrics", "PushAPI", "PushExplanations", "PushPipeline", "PushStore", "Reactors", "ServiceDiagnosis",
+        "ServiceSettings", "TLSStreams", argumentParser, httpTypes, lifecycle, logging, metrics, signals,
       ]),
     command("apns-simulator", ["APNSSimulation", "Reactors", argumentParser, logging, signals]),
     command("tacet-bench", ["APNS", "APNSCore", "Reactors", "TLSStreams", argumentParser, crypto, logging]),
