@@ -1,5 +1,6 @@
 import HTTPServing
 import Logging
+import OperatorPages
 import Postgres
 import PrometheusMetrics
 import PushAPI
@@ -115,10 +116,14 @@ struct PushService: Service {
     let callers = CallerAuthentication(
       clients: clients?.verifier, services: BearerKeys(settings.callers.serviceKeys.map(\.exposed)))
     let failures = FailureGate(logger: logger)
-    return PushRoutes.make(
+    var routes = PushRoutes.make(
       services: services, authentication: WebhookAuthentication(keys), callers: callers,
       failures: failures, webhookWait: settings.webhooks.wait, devicesPerUserMax: settings.devicesPerUserMax,
       metrics: { _ in await page.text() }, logger: logger)
+    DashboardRoutes.add(
+      to: &routes, services: services, serviceKeys: settings.callers.serviceKeys.map(\.exposed), isTLS: tls != nil,
+      failures: failures, routes: { await workers.routeConditions() }, explanations: { _, _, _ in [] }, logger: logger)
+    return routes
   }
 
   private func startHTTP(

@@ -1,5 +1,6 @@
 import APNS
 import APNSCore
+import OperatorPages
 import PushAPI
 import PushPipeline
 
@@ -36,5 +37,14 @@ extension RouteState {
       route: route, fault: pipeline.fault(of: route), breaker: pipeline.breakerState(of: route), isNeeded: isNeeded,
       isConnected: client.isConnected(to: route.environment), isReady: client.isReady(for: route.environment),
       failure: client.failure(of: route.environment))
+  }
+}
+
+extension RouteState {
+  /// The route's part of the page for operators.
+  var condition: RouteCondition {
+    let problem = [fault, failure].compactMap { $0 }.joined(separator: "; ")
+    return RouteCondition(
+      name: route.name, isReady: isReady && fault == nil, isNeeded: isNeeded, problem: problem.isEmpty ? nil : problem)
   }
 }
