@@ -33,7 +33,7 @@ public struct Migration: Sendable {
     Migration("0012_preferences", PackageResources._012_preferences_sql),
     Migration("0013_pushes", PackageResources._013_pushes_sql),
     Migration("0014_history", PackageResources._014_history_sql),
-    Migration("0018_explanations", PackageResources._018_explanations_sql),
-    Migration("0017_operator_pages", PackageResources._017_operator_pages_sql),
+    Migration("0015_operator_pages", PackageResources._015_operator_pages_sql),
+    Migration("0016_explanations", PackageResources._016_explanations_sql),
   ]
 }

@@ -19,7 +19,7 @@ extension PushDatabase {
       let parked = try await connection.query(PushStatements.overviewParked, on: reactor)
       let entries = try await connection.query(PushStatements.newestPushes, [newest], on: reactor)
       return ServiceOverview(
-        ledger: try LedgerFigures(ledger), queues: try QueueFigures(queues.one()),
+        ledger: try LedgerFigures(ledger), queues: try QueueOverview(queues.one()),
         lanes: try lanes.map(WaitingLane.init), parked: try parked.map(ParkedWork.init),
         newest: try entries.map(LedgerEntry.init))
     }
@@ -88,7 +88,7 @@ extension LedgerFigures.Counts {
   }
 }
 
-extension QueueFigures {
+extension QueueOverview {
   fileprivate init(_ row: PostgresRow) throws {
     inbox = Int(try row.decode(0, as: Int64.self))
     oldestAge = try row.duration(1)

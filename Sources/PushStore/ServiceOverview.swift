@@ -5,7 +5,7 @@ public struct ServiceOverview: Equatable, Sendable {
   /// What became of the pushes of the last hour.
   public var ledger: LedgerFigures
   /// What is still to be done.
-  public var queues: QueueFigures
+  public var queues: QueueOverview
   /// Routes that pushes wait for, fifty at the most.
   public var lanes: [WaitingLane]
   /// What was set aside last, the newest first, twenty at the most.
@@ -66,7 +66,7 @@ public struct LedgerFigures: Equatable, Sendable {
 }
 
 /// What is still to be done. Counts end at 10 001, which stands for more than 10 000.
-public struct QueueFigures: Equatable, Sendable {
+public struct QueueOverview: Equatable, Sendable {
   /// Events that are not decided.
   public let inbox: Int
   /// How long ago the oldest of them was committed; negative for one that is not due before a moment to come. Nil without.

@@ -4,6 +4,7 @@ import OperatorPages
 import Postgres
 import PrometheusMetrics
 import PushAPI
+import PushExplanations
 import PushPipeline
 import PushStore
 import Reactors
@@ -122,7 +123,12 @@ struct PushService: Service {
       metrics: { _ in await page.text() }, logger: logger)
     DashboardRoutes.add(
       to: &routes, services: services, serviceKeys: settings.callers.serviceKeys.map(\.exposed), isTLS: tls != nil,
-      failures: failures, routes: { await workers.routeConditions() }, explanations: { _, _, _ in [] }, logger: logger)
+      failures: failures, routes: { await workers.routeConditions() }, 
+      explanations: { subject, user, reactor in
+        let records = try await services.value(on: reactor).store.records(
+          ofSubject: subject, userID: user, recipientsMax: 100, on: reactor)
+        return records.map(EventExplanation.init)
+      }, logger: logger)
     return routes
   }
 

@@ -59,4 +59,4 @@ begin
 end
 $$;
 
-insert into tacet.migrations (version, name) values (17, '0017_operator_pages') on conflict do nothing;
+insert into tacet.migrations (version, name) values (15, '0015_operator_pages') on conflict do nothing;

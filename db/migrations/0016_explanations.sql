@@ -17,4 +17,4 @@ exception
 end
 $$;
 
-insert into tacet.migrations (version, name) values (18, '0018_explanations') on conflict do nothing;
+insert into tacet.migrations (version, name) values (16, '0016_explanations') on conflict do nothing;
