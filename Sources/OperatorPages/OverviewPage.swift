@@ -41,6 +41,7 @@ struct OverviewPage {
       overview.newest, caption: "The newest pushes", hasDate: false, empty: "No push has been decided yet."))
     </section>
     \(parked)
+    \(instances)
     """
   }
 
@@ -132,6 +133,27 @@ struct OverviewPage {
 
   private func since(_ lane: WaitingLane) -> HTML {
     Wording.time(now - lane.oldestAge.wholeMicroseconds, hasDate: lane.oldestAge > .seconds(86_400))
+  }
+
+  private var instances: HTML {
+    var table = Table(
+      caption: "Processes of the service",
+      columns: [
+        .init(title: "Process"), .init(title: "Version"), .init(title: "Started"),
+        .init(title: "Seen", isNumber: true),
+      ],
+      empty: "None has said in the last two minutes that it lives.")
+    table.rows = overview.instances.map { instance in
+      [
+        "\(instance.host), \(String(instance.processID))", "\(instance.version)", Wording.time(instance.startedAt),
+        "\(Wording.age(instance.seenAge)) ago",
+      ]
+    }
+    return """
+      <section aria-labelledby="instances"><h2 id="instances">Service instances</h2>
+      \(table.html)
+      </section>
+      """
   }
 
   private var parked: HTML {

@@ -17,11 +17,12 @@ extension PushDatabase {
       let queues = try await connection.query(PushStatements.overviewQueues, on: reactor)
       let lanes = try await connection.query(PushStatements.overviewLanes, on: reactor)
       let parked = try await connection.query(PushStatements.overviewParked, on: reactor)
+      let instances = try await connection.query(PushStatements.overviewInstances, on: reactor)
       let entries = try await connection.query(PushStatements.newestPushes, [newest], on: reactor)
       return ServiceOverview(
         ledger: try LedgerFigures(ledger), queues: try QueueOverview(queues.one()),
         lanes: try lanes.map(WaitingLane.init), parked: try parked.map(ParkedWork.init),
-        newest: try entries.map(LedgerEntry.init))
+        instances: try instances.map(LiveInstance.init), newest: try entries.map(LedgerEntry.init))
     }
   }
 
@@ -116,6 +117,16 @@ extension ParkedWork {
     subject = PushSubject(id: try row.decode(1), kind: try row.decode(2))
     userID = try row.decode(3)
     reason = try row.decode(4)
+  }
+}
+
+extension LiveInstance {
+  fileprivate init(_ row: PostgresRow) throws {
+    host = try row.decode(0)
+    processID = Int(try row.decode(1, as: Int64.self))
+    version = try row.decode(2)
+    startedAt = try row.decode(3)
+    seenAge = .microseconds(try row.decode(4, as: Int64.self))
   }
 }
 

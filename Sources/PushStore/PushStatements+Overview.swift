@@ -128,6 +128,19 @@ extension PushStatements {
     limit 20
     """)
 
+  /// Processes of the service that were seen in the last two minutes, fifty at the most.
+  static let overviewInstances = PostgresStatement(
+    "overview_instances",
+    """
+    select
+      i.host, i.pid::bigint, i.version, (extract(epoch from i.started_at) * 1000000)::bigint,
+      (extract(epoch from now() - i.seen_at) * 1000000)::bigint
+    from tacet.instances i
+    where i.seen_at > now() - interval '2 minutes'
+    order by i.seen_at desc
+    limit 50
+    """)
+
   /// From the commit to APNs' acceptance of a row `l` of the ledger, in microseconds; null when there was none.
   static let wayMicroseconds = "(extract(epoch from l.sent_at - l.enqueued_at) * 1000000)::bigint"
 }

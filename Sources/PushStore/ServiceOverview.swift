@@ -10,6 +10,8 @@ public struct ServiceOverview: Equatable, Sendable {
   public var lanes: [WaitingLane]
   /// What was set aside last, the newest first, twenty at the most.
   public var parked: [ParkedWork]
+  /// Processes that were seen in the last two minutes, the last one seen first, fifty at the most.
+  public var instances: [LiveInstance]
   /// The newest pushes, the newest first.
   public var newest: [LedgerEntry]
 }
@@ -95,6 +97,20 @@ public struct WaitingLane: Equatable, Sendable {
   public let oldestAge: Duration
   /// Why it waits; nil when the ledger does not say.
   public let reason: String?
+}
+
+/// A process of the service that works, or did so two minutes ago.
+public struct LiveInstance: Equatable, Sendable {
+  /// The machine's name, and the process's number on it.
+  public let host: String
+  /// See ``host``.
+  public let processID: Int
+  /// Of the service.
+  public let version: String
+  /// When it was started; microseconds since 1970.
+  public let startedAt: Int64
+  /// How long ago it said that it lives.
+  public let seenAge: Duration
 }
 
 /// Work that was set aside because it can never succeed.

@@ -36,7 +36,7 @@ struct DashboardPagesTests {
         "<strong>com.example.tv/sandbox</strong>, 1 waiting", "The oldest event has been in the inbox for 3",
         "1 set aside", "the database says &lt;no&gt;", "84 sent, 12 held, 13 skipped, 12 failed",
         "last hour: 84 of 121", "<code>user_viewing</code>", "<code>BadDeviceToken</code>",
-        "is looking", "first looked at in 3", "first tried in ",
+        "is looking", "push-&lt;1&gt;, 4711", "first looked at in 3", "first tried in ",
         "content=\"5\"", "user_id=\(ledger.user)",
       ] {
         #expect(page.contains(text), "\(text)")

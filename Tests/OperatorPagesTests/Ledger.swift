@@ -37,6 +37,7 @@ struct Ledger {
       from unnest(array['com.example.app/production', 'com.example.app/production', 'com.example.tv/sandbox']) l;
       insert into tacet.parked (enqueued_at, attempts, subject_id, kind, reason)
       values (now(), 5, gen_random_uuid(), 'message', 'the database says <no>');
+      insert into tacet.instances (id, host, pid, version) values ('i', 'push-<1>', 4711, '1.0');
       insert into tacet.inbox (enqueued_at, subject_id, kind)
       values (now() - interval '30 s', gen_random_uuid(), 'message');
       """)

@@ -60,6 +60,17 @@ struct OverviewTests {
     #expect(ledger.slices.prefix(30).allSatisfy { $0.total > 0 })
   }
 
+  @Test("instances are told while they say that they live")
+  func instances() async throws {
+    let database = try await TestDatabase.migrated()
+    try await database.sql(
+      """
+      insert into tacet.instances (id, host, pid, version, seen_at)
+      select 'i' || s, 'host', s, '1.0', now() - s * interval '1 s' from unnest(array[1, 100, 130]) s
+      """)
+    #expect(try await Self.overview(of: database).instances.map(\.processID) == [1, 100])
+  }
+
   @Test("what waits is counted by what it waits for")
   func queues() async throws {
     let database = try await TestDatabase.migrated()
@@ -107,6 +118,7 @@ struct OverviewTests {
       (PushStatements.overviewLanes, "", "deliveries_waiting_idx"),
       (PushStatements.overviewQueues, "", "deliveries_due_idx"),
       (PushStatements.overviewQueues, "", "inbox_fresh_idx"), (PushStatements.overviewParked, "", "parked_parked_idx"),
+      (PushStatements.overviewInstances, "", "instances_seen_idx"),
       (PushStatements.deviceTokenOwners, "'c0ffee17', 20", "push_tokens_spelling_idx"),
     ] {
       let plan = try await database.explain(statement, arguments, mode)

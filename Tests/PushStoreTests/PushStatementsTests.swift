@@ -31,7 +31,7 @@ struct PushStatementsTests {
     PushStatements.beginLook, PushStatements.overviewLedger, PushStatements.overviewQueues,
     PushStatements.overviewLanes, PushStatements.overviewParked, PushStatements.newestPushes,
     PushStatements.pushesOfUser, PushStatements.pushesOfSubject, PushStatements.meaningOfID,
-    PushStatements.deviceTokenOwners,
+    PushStatements.deviceTokenOwners, PushStatements.overviewInstances,
   ]
 
   @Test("every statement can be prepared on the migrated database, and none shares a name")
