@@ -123,7 +123,7 @@ struct PushService: Service {
       metrics: { _ in await page.text() }, logger: logger)
     DashboardRoutes.add(
       to: &routes, services: services, serviceKeys: settings.callers.serviceKeys.map(\.exposed), isTLS: tls != nil,
-      failures: failures, routes: { await workers.routeConditions() }, 
+      failures: failures, routes: { await workers.routeConditions() },
       explanations: { subject, user, reactor in
         let records = try await services.value(on: reactor).store.records(
           ofSubject: subject, userID: user, recipientsMax: 100, on: reactor)
