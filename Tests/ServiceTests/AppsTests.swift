@@ -23,8 +23,9 @@ struct AppsTests {
       #expect(readiness.status == 200)
       for app in both {
         #expect(readiness.text.contains(#"{"name":"apns \#(app)/production","ready":true}"#), "\(readiness.text)")
-        #expect(try await service.counter(#"tacet_apns_route_open{reactor="reactor-0",app="\#(app)""#) == 1)
-        #expect(try await service.counter(#"tacet_apns_route_connected{reactor="reactor-0",app="\#(app)""#) == 1)
+        let labels = #"{app="\#(app)",environment="production",reactor="reactor-0"}"#
+        #expect(try await service.counter("tacet_apns_route_open" + labels) == 1)
+        #expect(try await service.counter("tacet_apns_route_connected" + labels) == 1)
       }
     }
   }
