@@ -142,7 +142,7 @@ struct OverviewPage {
         .init(title: "Process"), .init(title: "Version"), .init(title: "Started"),
         .init(title: "Seen", isNumber: true),
       ],
-      empty: "None has said in the last two minutes that it lives.")
+      empty: "None has said in the last minute that it lives.")
     table.rows = overview.instances.map { instance in
       [
         "\(instance.host), \(String(instance.processID))", "\(instance.version)", Wording.time(instance.startedAt),

@@ -41,7 +41,7 @@ extension DeliveryPipeline: RecorderOwner {
     for outcome in decided.outcomes {
       // A push leaves one line at info: what became of it in the end, however often it was held or tried before.
       logger.log(
-        level: outcome.decision == .held ? .debug : .info, "push decided",
+        level: outcome.remaining == nil ? .info : .debug, "push decided",
         metadata: [
           "subject_id": "\(decided.event.subject.id.lowercased)", "kind": "\(decided.event.subject.kind)",
           "user_id": "\(outcome.userID.lowercased)",

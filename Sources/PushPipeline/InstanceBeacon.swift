@@ -9,6 +9,9 @@ public final class InstanceBeacon {
   /// Between two signs.
   private static let interval = Duration.seconds(10)
 
+  /// After one that did not arrive.
+  private static let retryWait = Duration.seconds(1)
+
   private let instance: ServiceInstance
   private let store: PushDatabase
   private let logger: Logger
@@ -25,12 +28,23 @@ public final class InstanceBeacon {
   /// Works until ``stop(on:)``.
   public func run(on reactor: isolated Reactor) async {
     while !isStopped {
-      do throws(PostgresError) {
-        try await store.note(instance, on: reactor)
-      } catch {
-        logger.debug("cannot say that this process lives", metadata: ["error": "\(error)"])
-      }
-      _ = await pause.wait(for: Self.interval * .random(in: 0.8...1.2), on: reactor)
+      let isNoted = await note(isEnding: false, on: reactor)
+      _ = await pause.wait(for: (isNoted ? Self.interval : Self.retryWait) * .random(in: 0.8...1.2), on: reactor)
+    }
+  }
+
+  /// Says that the process is about to end; after ``stop(on:)``.
+  public func close(on reactor: isolated Reactor) async {
+    _ = await note(isEnding: true, on: reactor)
+  }
+
+  private func note(isEnding: Bool, on reactor: isolated Reactor) async -> Bool {
+    do throws(PostgresError) {
+      try await store.note(instance, isEnding: isEnding, on: reactor)
+      return true
+    } catch {
+      logger.debug("cannot say whether this process lives", metadata: ["error": "\(error)"])
+      return false
     }
   }
 

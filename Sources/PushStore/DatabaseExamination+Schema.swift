@@ -12,7 +12,7 @@ extension DatabaseExamination {
   /// What the default host contract looks rows of the host's tables up by.
   public static let hostIndexes = [
     "messages_conversation_idx", "conversation_participants_user_idx", "push_tokens_user_idx",
-    "push_tokens_spelling_idx",
+    "push_tokens_spelling_idx", "push_tokens_dropped_idx",
   ]
 
   /// The triggers that run functions of ours.

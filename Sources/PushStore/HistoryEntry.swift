@@ -16,8 +16,8 @@ public struct HistoryEntry: Equatable, Sendable {
   /// What made the service look: `notify`, `webhook`, `poll`, `start`, `due` or `neighbour`.
   public let wokenBy: String
 
-  /// What ended the hold before its time: `read`, `seen`, `left`, `deleted`, `preferences` or `review`; nil when its time
-  /// had come, or nothing was held.
+  /// What ended the hold before its time: `read`, `seen`, `left`, `removed`, `deleted`, `preferences`, `review` or
+  /// `host`; nil when its time had come, or nothing was held.
   public let releasedBy: String?
 
   /// From the wake-up to the claim's answer; microseconds.

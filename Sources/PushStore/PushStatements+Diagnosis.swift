@@ -178,7 +178,7 @@ extension PushStatements {
       """)
   }()
 
-  /// The processes that have lately said that they run, the last one first.
+  /// The processes that have said that they run and not that they stop, the last one first.
   static let instances: PostgresStatement = {
     let name = "examine_instances"
     return PostgresStatement(
@@ -186,6 +186,7 @@ extension PushStatements {
       """
       select i.id, i.host, i.version, (extract(epoch from clock_timestamp() - i.seen_at) * 1000000)::bigint as age
       from tacet.instances i
+      where i.stopped_at is null
       order by i.seen_at desc
       limit 20
       """)

@@ -128,7 +128,7 @@ extension PushStatements {
     limit 20
     """)
 
-  /// Processes of the service that were seen in the last two minutes, fifty at the most.
+  /// Processes of the service that were seen in the last minute and have not stopped, fifty at the most.
   static let overviewInstances = PostgresStatement(
     "overview_instances",
     """
@@ -136,7 +136,7 @@ extension PushStatements {
       i.host, i.pid::bigint, i.version, (extract(epoch from i.started_at) * 1000000)::bigint,
       (extract(epoch from now() - i.seen_at) * 1000000)::bigint
     from tacet.instances i
-    where i.seen_at > now() - interval '2 minutes'
+    where i.stopped_at is null and i.seen_at > now() - interval '1 minute'
     order by i.seen_at desc
     limit 50
     """)

@@ -25,24 +25,26 @@ public struct ServiceInstance: Equatable, Sendable {
 }
 
 extension PushDatabase {
-  /// Says that a process lives.
-  public func note(_ instance: ServiceInstance, on reactor: isolated Reactor) async throws(PostgresError) {
+  /// Says that a process lives, or that it is about to end.
+  public func note(
+    _ instance: ServiceInstance, isEnding: Bool = false, on reactor: isolated Reactor
+  ) async throws(PostgresError) {
     _ = try await pool.query(
       PushStatements.noteInstance,
-      [instance.id, instance.host, Int(instance.processID), instance.version], on: reactor)
+      [instance.id, instance.host, Int(instance.processID), instance.version, isEnding], on: reactor)
   }
 }
 
 extension PushStatements {
-  /// Says that a process lives.
+  /// Says that a process lives, or that it is about to end.
   ///
-  /// `$1`: its id. `$2`: its host. `$3`: its process id. `$4`: its version.
+  /// `$1`: its id. `$2`: its host. `$3`: its process id. `$4`: its version. `$5`: whether it is about to end.
   static let noteInstance = PostgresStatement(
     "note_instance",
     """
-    insert into tacet.instances as i (id, host, pid, version)
-    values ($1, $2, $3::bigint, $4)
-    on conflict (id) do update set seen_at = clock_timestamp()
+    insert into tacet.instances as i (id, host, pid, version, stopped_at)
+    values ($1, $2, $3::bigint, $4, case when $5 then clock_timestamp() end)
+    on conflict (id) do update set seen_at = clock_timestamp(), stopped_at = excluded.stopped_at
     """,
-    [.text, .text, .int8, .text])
+    [.text, .text, .int8, .text, .bool])
 }

@@ -10,7 +10,7 @@ public struct ServiceOverview: Equatable, Sendable {
   public var lanes: [WaitingLane]
   /// What was set aside last, the newest first, twenty at the most.
   public var parked: [ParkedWork]
-  /// Processes that were seen in the last two minutes, the last one seen first, fifty at the most.
+  /// Processes that were seen in the last minute and have not stopped, the last one seen first, fifty at the most.
   public var instances: [LiveInstance]
   /// The newest pushes, the newest first.
   public var newest: [LedgerEntry]
@@ -99,7 +99,7 @@ public struct WaitingLane: Equatable, Sendable {
   public let reason: String?
 }
 
-/// A process of the service that works, or did so two minutes ago.
+/// A process of the service that works, or did so a minute ago.
 public struct LiveInstance: Equatable, Sendable {
   /// The machine's name, and the process's number on it.
   public let host: String

@@ -4,7 +4,7 @@ internal import PushStore
 enum InstanceCheck {
   static let name = "instances"
 
-  /// They say so every few seconds; one that was stopped removes itself or is forgotten.
+  /// They say so about every ten seconds, and when they stop; one that was killed is silent.
   static let silentFrom = Duration.seconds(60)
 
   static func judge(_ instances: [ExaminedInstance]) -> [CheckFinding] {

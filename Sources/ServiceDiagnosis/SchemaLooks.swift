@@ -9,7 +9,7 @@ struct SchemaLooks {
   static let names = [
     ListenCheck.name, RightsCheck.name, MigrationCheck.name, TriggerCheck.name, IndexCheck.name, PlanCheck.name,
     HostContractCheck.name, ClockCheck.name, "inbox", TriggerFailureCheck.name, WebhookPostCheck.name,
-    DeviceTokenCheck.name,
+    DeviceTokenCheck.name, InstanceCheck.name,
   ]
 
   private let database: DatabaseExamination

@@ -59,8 +59,9 @@ final class ProcessDuties {
     tokenTimer.stop(on: reactor)
   }
 
-  /// Ends the sessions of their own.
+  /// Says that the process is about to end, and ends the sessions of their own.
   func close(on reactor: isolated Reactor) async {
+    await beacon.close(on: reactor)
     await listener?.close(on: reactor)
     await figures.close(on: reactor)
   }

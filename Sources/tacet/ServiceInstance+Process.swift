@@ -4,7 +4,7 @@ import PushStore
 extension ServiceInstance {
   /// This process.
   static let current = ServiceInstance(
-    id: ProcessName.random(), host: hostName, processID: getpid(), version: Tacet.version)
+    id: ProcessName.random(), host: hostName, processID: getpid(), version: BuildInformation.version)
 
   private static var hostName: String {
     var name = [CChar](repeating: 0, count: 256)

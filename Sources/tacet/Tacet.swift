@@ -3,9 +3,6 @@ import ArgumentParser
 /// The command line.
 @main
 struct Tacet: AsyncParsableCommand {
-  /// Of the whole project.
-  static let version = "0.1.0"
-
   static let configuration = CommandConfiguration(
     commandName: "tacet",
     abstract: "Pushes chat messages to people who are not looking, straight from PostgreSQL.",
@@ -13,6 +10,6 @@ struct Tacet: AsyncParsableCommand {
       Settings come from the environment, or from a file of KEY=value lines named by TACET_CONFIG, which can hold \
       several apps. A setting that is unknown or unusable stops the start and is named.
       """,
-    version: version,
+    version: BuildInformation.version,
     subcommands: [ServeCommand.self, MigrateCommand.self, DoctorCommand.self, ExplainCommand.self])
 }

@@ -35,4 +35,21 @@ struct OneLineTests {
       #expect(ofPushes.map(\.message) == ["push decided"])
     }
   }
+
+  @Test("is one line at info when one of two devices got it later")
+  func twoDevices() async throws {
+    let lines = LogLines()
+    try await PipelineRig.run(logger: lines.logger) { rig, reactor in
+      let chat = try await Chat(devices: ["aa", "bb"], in: rig, on: reactor)
+      let isMended = Flag()
+      rig.channel.answer = { push, _ in push.token == "00bb" && !isMended.isSet ? .broken : .accepted }
+      rig.start(on: reactor)
+      let id = try await chat.post(waking: .webhook, on: reactor)
+      #expect(try await rig.outcomes(of: id, on: reactor).map(\.decision) == [.sent])
+      isMended.isSet = true
+      try await rig.nothingLeft(on: reactor)
+      #expect(lines.all.filter { $0.message == "push decided" }.map(\.level).sorted().last == .info)
+      #expect(lines.all.count { $0.message == "push decided" && $0.level == .info } == 1)
+    }
+  }
 }

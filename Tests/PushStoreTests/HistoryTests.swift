@@ -70,9 +70,23 @@ struct HistoryTests {
     for _ in 1...45 {
       try await decide(chat) { .held($0.userID, for: .zero) }
     }
-    let claims = try await history(in: chat.database).map(\.claim)
-    #expect(claims.count == 40)
-    #expect(Array(claims.prefix(20)) == Array(1...20) && claims.last == 45)
+    #expect(try await history(in: chat.database).map(\.claim) == Array(1...20) + Array(26...45))
+  }
+
+  @Test("a record that is written again, because its answer was lost, adds nothing")
+  func writtenAgain() async throws {
+    let chat = try await Chat()
+    try await chat.register("aa")
+    try await chat.send()
+    let events = try await claim(chat.database)
+    let outcomes = events[0].recipients.map { recipient in
+      var outcome = RecipientOutcome.sent(recipient.userID)
+      outcome.recipient = recipient
+      return outcome
+    }
+    let decided = DecidedEvent(event: events[0], outcomes: outcomes, deadTokens: [], wokenBy: "notify")
+    for _ in 1...2 { try await withStore(chat.database) { try await $0.record([decided], on: $1) } }
+    #expect(try await history(in: chat.database).map(\.claim) == [1])
   }
 
   @Test("names what ended a hold", arguments: News.allCases)
@@ -125,7 +139,9 @@ struct HistoryTests {
       try await $0.note(instance, on: $1)
       try await $0.note(instance, on: $1)
     }
-    let rows = "select id, host, pid, version, seen_at > started_at from tacet.instances"
-    #expect(try await database.sql(rows) == "0123abcd|host|42|1.2.3|t")
+    let rows = "select id, host, pid, version, seen_at > started_at, stopped_at is null from tacet.instances"
+    #expect(try await database.sql(rows) == "0123abcd|host|42|1.2.3|t|t")
+    try await withStore(database) { try await $0.note(instance, isEnding: true, on: $1) }
+    #expect(try await database.sql(rows) == "0123abcd|host|42|1.2.3|t|f")
   }
 }

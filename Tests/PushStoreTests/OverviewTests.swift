@@ -60,15 +60,19 @@ struct OverviewTests {
     #expect(ledger.slices.prefix(30).allSatisfy { $0.total > 0 })
   }
 
-  @Test("instances are told while they say that they live")
+  @Test("instances are told while they say that they live, and not that they stop")
   func instances() async throws {
     let database = try await TestDatabase.migrated()
     try await database.sql(
       """
-      insert into tacet.instances (id, host, pid, version, seen_at)
-      select 'i' || s, 'host', s, '1.0', now() - s * interval '1 s' from unnest(array[1, 100, 130]) s
+      insert into tacet.instances (id, host, pid, version, seen_at, stopped_at)
+      select 'i' || p, 'host', p, '1.0', now() - age, now() - stopped
+      from (
+        values (1, interval '0', null), (2, interval '-30 s', null), (3, interval '61 s', null),
+          (4, interval '0', interval '1 s')
+      ) as r (p, age, stopped)
       """)
-    #expect(try await Self.overview(of: database).instances.map(\.processID) == [1, 100])
+    #expect(try await Self.overview(of: database).instances.map(\.processID) == [2, 1])
   }
 
   @Test("what waits is counted by what it waits for")

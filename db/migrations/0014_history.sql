@@ -12,10 +12,12 @@ alter table public.push_log add column if not exists history jsonb not null defa
 alter table tacet.deliveries add column if not exists released_at timestamptz;
 alter table tacet.deliveries add column if not exists released_by text;
 
--- Processes of the service. The id is drawn at each start; histories name it.
+-- Processes of the service. The id is drawn at each start; histories name it. stopped_at: null while it runs, and when it
+-- was killed; then seen_at grows old.
 create table if not exists tacet.instances (
   started_at timestamptz not null default clock_timestamp(),
   seen_at timestamptz not null default clock_timestamp(),
+  stopped_at timestamptz,
   pid int not null,
   id text primary key,
   host text not null,

@@ -39,8 +39,8 @@ check_planted() {
   ((found == kinds))
 }
 
-# check_logs FOLDER FILE...: searches every log in the folder, and these files. Fails on a hit, when the list is empty, and when
-# the search does not find what is planted.
+# check_logs FOLDER FILE...: searches every log in the folder, and these files. Fails on a hit, with 2 when the list is
+# empty, and when the search does not find what is planted.
 check_logs() {
   local folder=$1 list=$1/secrets files hits
   shift
@@ -48,7 +48,7 @@ check_logs() {
   while IFS= read -r -d '' file; do files+=("$file"); done < <(find "$folder" -type f ! -name secrets -print0)
   if [[ ! -s $list ]]; then
     complain '  The tests have noted no secret, token or text: there is nothing to search for.'
-    return 1
+    return 2
   fi
   say "  searched: ${#files[@]} files, $(cat -- "${files[@]}" | wc -l) lines, $(cat -- "${files[@]}" | wc -c) bytes"
   say "  searched for: $(cut -f 1 "$list" | sort | uniq -c | awk '{ printf "%s%s %s", (NR > 1 ? ", " : ""), $1, $2 }')"
