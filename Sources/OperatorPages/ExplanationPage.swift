@@ -27,9 +27,18 @@ struct ExplanationPage {
       <h1>\(explanation.kind) <code>\(explanation.subjectID)</code></h1>
       <p class="lead">\(explanation.summary)</p>
       <p class="note">\(committed)<a href="\(recipientsLink(explanation))">all recipients</a></p>
+      \(story(explanation.steps, since: explanation.committedAt))
       \(explanation.recipients.map { recipient($0, since: explanation.committedAt) })
+      \(explanation.hasMoreRecipients ? moreRecipients(explanation) : .none)
       </article>
       """
+  }
+
+  private func moreRecipients(_ explanation: EventExplanation) -> HTML {
+    """
+    <p class="note">There are more recipients than are told of here: <a href="\(recipientsLink(explanation))">list \
+    them all</a>.</p>
+    """
   }
 
   private func recipientsLink(_ explanation: EventExplanation) -> String {
@@ -37,16 +46,19 @@ struct ExplanationPage {
   }
 
   private func recipient(_ recipient: EventExplanation.Recipient, since start: Int64?) -> HTML {
-    let start = start ?? recipient.steps.first?.at ?? 0
-    let steps = recipient.steps.map { step($0, since: start) }
-    return """
-      <section>
-      <h2>To <a href="\(DashboardLink.pushes)?user_id=\(recipient.userID)"><code>\(recipient.userID)</code></a></h2>
-      <p class="summary">\(recipient.summary)</p>
-      <ol class="story">
-      \(steps)</ol>
-      </section>
-      """
+    """
+    <section>
+    <h2>To <a href="\(DashboardLink.pushes)?user_id=\(recipient.userID)"><code>\(recipient.userID)</code></a></h2>
+    <p class="summary">\(recipient.summary)</p>
+    \(story(recipient.steps, since: start))
+    </section>
+    """
+  }
+
+  /// What happened, in order; times are counted from the commit, or from the first of them where that is forgotten.
+  private func story(_ steps: [EventExplanation.Step], since start: Int64?) -> HTML {
+    guard let first = steps.first else { return .none }
+    return "<ol class=\"story\">\n\(steps.map { step($0, since: start ?? first.at) })</ol>"
   }
 
   private func step(_ step: EventExplanation.Step, since start: Int64) -> HTML {

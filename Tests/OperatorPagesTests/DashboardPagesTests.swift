@@ -166,6 +166,26 @@ struct DashboardPagesTests {
     }
   }
 
+  @Test("an event's own steps are told before its recipients, and that there are more of those")
+  func eventSteps() async throws {
+    let (subject, whole) = (UUID().uuidString.lowercased(), UUID().uuidString.lowercased())
+    let user = UUID().uuidString.lowercased()
+    let stories = [Story.parked(subject, to: user), Story.explanation(of: whole, to: user)]
+    try await PageRig.run(explanations: stories) { rig in
+      let session = try await rig.logIn()
+      let page = try await rig.get("/dashboard/explain?subject_id=\(subject)", cookie: session).body
+      let texts = [
+        "The event was set aside.", "+1.0 ms", "Nobody has &lt;claimed&gt; it.", "+45.00 s",
+        "Set aside after five claims.", "division by zero", "The push was sent.", "+50.00 s", "Decided to send.",
+        "There are more recipients",
+      ]
+      let places = texts.compactMap { page.firstRange(of: $0)?.lowerBound }
+      #expect(places.count == texts.count && places == places.sorted(), "\(page)")
+      let other = try await rig.get("/dashboard/explain?subject_id=\(whole)", cookie: session).body
+      #expect(!other.contains("There are more recipients") && other.matches(of: /class="story"/).count == 1)
+    }
+  }
+
   @Test("without a database the page says so")
   func noDatabase() async throws {
     try await PageRig.run { rig in

@@ -2,9 +2,27 @@
 
 /// An explanation as it is told.
 enum Story {
+  private static let start: Int64 = 1_800_000_000_000_000
+
+  /// Of an event that was set aside for all but one of its recipients.
+  static func parked(_ subject: String, to user: String) -> EventExplanation {
+    EventExplanation(
+      subjectID: subject, kind: "message", summary: "The event was set aside.", committedAt: start,
+      steps: [
+        .init(.unclaimed, at: start + 1_000, text: "Nobody has <claimed> it."),
+        .init(
+          .parked, at: start + 45_000_000, text: "Set aside after five claims.",
+          details: [EventExplanation.Detail(name: "Why", value: "division by zero")]),
+      ],
+      recipients: [
+        EventExplanation.Recipient(
+          userID: user, summary: "The push was sent.",
+          steps: [.init(.decided, at: start + 50_000_000, text: "Decided to send.")])
+      ], hasMoreRecipients: true)
+  }
+
   /// Of a push that was held and then sent.
   static func explanation(of subject: String, to user: String) -> EventExplanation {
-    let start: Int64 = 1_800_000_000_000_000
     typealias Detail = EventExplanation.Detail
     return EventExplanation(
       subjectID: subject, kind: "message", summary: "The message was pushed to one recipient.", committedAt: start,
