@@ -1,4 +1,4 @@
-internal import APNSCore
+public import APNSCore
 public import CoreMetrics
 
 /// Counts APNs' answers by route, status and reason, as `tacet_apns_answers_total{app, environment, status, reason}`. One
@@ -15,6 +15,9 @@ public final class APNSMetrics {
   public init(_ factory: any MetricsFactory = NOOPMetricsHandler.instance) {
     self.factory = factory
   }
+
+  /// Shows what a route has accepted from now on, be it nothing: a rate needs a figure from before the first push.
+  public func show(_ route: PushRoute) { _ = answers(over: route) }
 
   /// The counters of a route; made once for each.
   func answers(over route: PushRoute) -> AnswerCounters {

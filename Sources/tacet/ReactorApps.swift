@@ -12,6 +12,7 @@ final class ReactorApps {
   let router: APNSRouter
 
   private let logger: Logger
+  private let metrics: APNSMetrics
   private var plan: APNSPlan
   private var clients: [SigningKeySettings: APNSClient]
   /// By clients that are gone.
@@ -22,7 +23,9 @@ final class ReactorApps {
     self.logger = logger
     self.plan = plan
     clients = Self.clients(of: plan, keeping: [:], logger: logger)
-    router = APNSRouter(plan.routing(clients), metrics: APNSMetrics(metrics))
+    self.metrics = APNSMetrics(metrics)
+    router = APNSRouter(plan.routing(clients), metrics: self.metrics)
+    plan.show(in: self.metrics)
   }
 
   /// Opens a connection to the environment of each app ahead of its first push.
@@ -40,6 +43,7 @@ final class ReactorApps {
     next.warmUp(clients, on: reactor)
     let deadline = Reactor.now &+ limit.clampedNanoseconds
     while !next.isConnected(clients), Reactor.now < deadline { await reactor.sleep(for: .milliseconds(20)) }
+    next.show(in: metrics)
     router.update(next.routing(clients), on: reactor)
     let gone = self.clients.values.filter { old in !clients.values.contains { $0 === old } }
     connectionsOpenedBefore += Self.connectionsOpened(by: gone)
@@ -105,6 +109,11 @@ extension APNSPlan {
 
   fileprivate func warmUp(_ clients: [SigningKeySettings: APNSClient], on reactor: isolated Reactor) {
     for app in settings.apps { clients[app.key]?.warmUp(app.environment, on: reactor) }
+  }
+
+  /// The route of each app that is its own; others are counted once a push has taken them.
+  fileprivate func show(in metrics: APNSMetrics) {
+    for app in settings.apps { metrics.show(PushRoute(app: app.bundleIdentifier, environment: app.environment)) }
   }
 
   fileprivate func isConnected(_ clients: [SigningKeySettings: APNSClient]) -> Bool {

@@ -86,6 +86,7 @@ extension ReactorFigures {
     }
     return [
       gauge("tacet_apns_route_open", "1 when pushes go, 0 when they wait in the database.") { $0.fault == nil },
+      gauge("tacet_apns_route_needed", "1 when the route is an app's own or pushes wait for it.", \.isNeeded),
       gauge("tacet_apns_route_connected", "1 when a connection is open.", \.isConnected),
       breakers(figures.flatMap(\.routes)),
     ]

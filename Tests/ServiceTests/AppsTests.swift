@@ -26,6 +26,7 @@ struct AppsTests {
         let labels = #"{app="\#(app)",environment="production",reactor="reactor-0"}"#
         #expect(try await service.counter("tacet_apns_route_open" + labels) == 1)
         #expect(try await service.counter("tacet_apns_route_connected" + labels) == 1)
+        #expect(try await service.counter("tacet_apns_route_needed" + labels) == 1)
       }
     }
   }

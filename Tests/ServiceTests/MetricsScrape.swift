@@ -53,14 +53,14 @@ struct MetricsScrape {
 }
 
 extension RunningService {
-  /// `/metrics`, once the sum of these series is what a test waits for; the last one when that takes too long.
-  func scrape(
-    until name: String, _ labels: [String: String] = [:], is value: Double
-  ) async throws -> MetricsScrape {
-    let deadline = ContinuousClock.now + .seconds(20)
+  /// `/metrics`, once it shows all that a test waits for; the last one when that takes too long. Nothing announces a
+  /// figure, so it is asked for again after a while.
+  func scrape(until isThere: (MetricsScrape) -> Bool) async throws -> MetricsScrape {
+    let deadline = ContinuousClock.now + .seconds(60)
     while true {
       let scrape = MetricsScrape(try await get("/metrics").text)
-      if scrape.sum(name, labels) == value || ContinuousClock.now > deadline { return scrape }
+      if isThere(scrape) || ContinuousClock.now > deadline { return scrape }
+      try await Task.sleep(for: .milliseconds(100))
     }
   }
 }

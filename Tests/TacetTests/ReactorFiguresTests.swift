@@ -17,7 +17,7 @@ struct ReactorFiguresTests {
       routes: zip(apps, breakers).map { app, breaker in
         RouteState(
           route: PushRoute(app: app, environment: .production), fault: breaker == .closed ? nil : "Shutdown",
-          breaker: breaker, isNeeded: true, isConnected: true, isReady: true, failure: nil)
+          breaker: breaker, isNeeded: breaker != .probing, isConnected: true, isReady: true, failure: nil)
       })
   }
 
@@ -50,12 +50,15 @@ struct ReactorFiguresTests {
       ])
   }
 
-  @Test("a route is open where its breaker is closed; the breakers' states are counted over the reactors")
+  @Test(
+    "a route is open where its breaker is closed, and needed or not; the breakers' states are counted over the reactors"
+  )
   func routes() throws {
     let both = [
       try figures("reactor-0", connections: 1, [.closed]), try figures("reactor-1", connections: 1, [.probing]),
     ]
     #expect(lines(both, of: "tacet_apns_route_open").map { $0.suffix(2) } == [" 1", " 0"])
+    #expect(lines(both, of: "tacet_apns_route_needed").map { $0.suffix(2) } == [" 1", " 0"])
     let app = #"app="com.example.a0",environment="production""#
     #expect(
       lines(both, of: "tacet_apns_breakers") == [
