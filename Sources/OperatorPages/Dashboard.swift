@@ -35,7 +35,7 @@ struct Dashboard: Sendable {
     do {
       return try await handler(request, reactor)
     } catch let error as PostgresError {
-      logger.error("a page could not be made", metadata: ["route": "\(request.route)", "error": "\(error)"])
+      note(error, of: request)
       return LoginPage.problem(
         "The database did not answer", "What it has to say is missing. Loading the page again may help.",
         .serviceUnavailable, isLoggedIn: true
@@ -43,14 +43,25 @@ struct Dashboard: Sendable {
     }
   }
 
-  /// How the service fares.
+  /// How the service fares: as far as this process knows it by itself, when the database does not answer.
   func overview(_ request: HTTPServerRequest, on reactor: isolated Reactor) async throws -> HTTPServerResponse {
+    let services = services.value(on: reactor)
+    let overview: ServiceOverview?
+    do {
+      overview = try await services.store.overview(newest: Self.newestRows, on: reactor)
+    } catch let error as PostgresError {
+      note(error, of: request)
+      overview = nil
+    }
     let conditions = await routes()
-    let overview = try await services.value(on: reactor).store.overview(newest: Self.newestRows, on: reactor)
     return OverviewPage(
-      overview: overview, routes: RouteReport.all(conditions, overview.lanes),
-      isLive: request.head.queryValue("live") != "no", now: Self.now
+      overview: overview, routes: RouteReport.all(conditions, overview?.lanes ?? []),
+      faults: ProcessFault.all(services.readiness()), isLive: request.head.queryValue("live") != "no", now: Self.now
     ).page.response()
+  }
+
+  private func note(_ error: PostgresError, of request: HTTPServerRequest) {
+    logger.error("a page could not be made", metadata: ["route": "\(request.route)", "error": "\(error)"])
   }
 
   /// Why pushes of an event came or did not.

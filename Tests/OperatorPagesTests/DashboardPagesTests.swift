@@ -1,4 +1,5 @@
 import Foundation
+import PushAPI
 import PushExplanations
 import Testing
 
@@ -6,10 +7,19 @@ import Testing
 
 @Suite("What the pages show")
 struct DashboardPagesTests {
+  /// A process that lives throughout a test.
+  private static let instance = """
+    insert into tacet.instances (id, host, pid, version, seen_at) values ('i', 'a', 1, '1.0', now() + interval '10 min')
+    """
+
   @Test("an empty service is well, and says that nothing has happened")
   func empty() async throws {
     let routes = [RouteCondition(name: "com.example.app/production", isReady: true, isNeeded: true, problem: nil)]
-    try await PageRig.run(routes: routes) { rig in
+    let readiness = [
+      ReadinessCheck("database", isReady: true), ReadinessCheck("listen", isReady: true, detail: "not used"),
+    ]
+    try await PageRig.run(routes: routes, readiness: readiness) { rig in
+      try await rig.sql(Self.instance)
       let page = try await rig.get("/dashboard", cookie: try await rig.logIn())
       #expect(page.status == 200)
       for text in ["All is well.", "No push has been decided yet.", "com.example.app/<wbr>production", ">open<"] {
@@ -186,14 +196,49 @@ struct DashboardPagesTests {
     }
   }
 
-  @Test("without a database the page says so")
+  @Test("without a database the overview says so, goes on looking, and shows what the process knows by itself")
   func noDatabase() async throws {
-    try await PageRig.run { rig in
+    let routes = [
+      RouteCondition(name: "com.example.app/production", isReady: false, isNeeded: true, problem: "Shutdown"),
+      RouteCondition(name: "com.example.tv/production", isReady: true, isNeeded: true, problem: nil),
+    ]
+    let readiness = [
+      ReadinessCheck("database", isReady: false, detail: "no session is <open>"),
+      ReadinessCheck("apns com.example.app/production", isReady: false, detail: "said by its route"),
+    ]
+    try await PageRig.run(routes: routes, readiness: readiness) { rig in
       let session = try await rig.logIn()
       try await rig.sql("alter table push_log rename to push_log_away")
       let page = try await rig.get("/dashboard", cookie: session)
       #expect(page.status == 503)
-      #expect(page.body.contains("The database did not answer"))
+      for text in [
+        "The database did not answer.", "http-equiv=\"refresh\" content=\"5\"",
+        "<strong>database</strong>: no session is &lt;open&gt;",
+        "<strong>com.example.app/production</strong>, no pushes go: Shutdown", "com.example.tv/<wbr>production",
+        ">open<",
+      ] {
+        #expect(page.body.contains(text), "\(text)")
+      }
+      #expect(!page.body.contains("said by its route"))
+      let paused = try await rig.get("/dashboard?live=no", cookie: session)
+      #expect(paused.status == 503 && !paused.body.contains("http-equiv"))
+      let list = try await rig.get("/dashboard/pushes?user_id=\(UUID())", cookie: session)
+      #expect(list.status == 503 && list.body.contains("The database did not answer"))
+      try await rig.sql("alter table push_log_away rename to push_log")
+      #expect(try await rig.get("/dashboard", cookie: session).status == 200)
+    }
+  }
+
+  @Test("a service without a process or with one that is not ready is not well")
+  func notWell() async throws {
+    let deaf = ReadinessCheck("listen", isReady: false, detail: "polling goes on; no notification came")
+    try await PageRig.run(readiness: [deaf]) { rig in
+      let session = try await rig.logIn()
+      let page = try await rig.get("/dashboard", cookie: session).body
+      #expect(page.contains("No process of the service has said"))
+      #expect(page.contains("<strong>listen</strong>: polling goes on; no notification came"))
+      try await rig.sql(Self.instance)
+      #expect(!(try await rig.get("/dashboard", cookie: session).body.contains("No process of the service")))
     }
   }
 }

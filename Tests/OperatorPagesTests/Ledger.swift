@@ -30,8 +30,8 @@ struct Ledger {
       insert into push_log (subject_id, user_id, push_type, decision, reason)
       values ('\(message)', gen_random_uuid(), 'message', 'skipped', 'no_tokens');
       insert into tacet.deliveries (due_at, enqueued_at, subject_id, user_id, kind, state, since)
-      values (now() + interval '40 s', now(), gen_random_uuid(), '\(user)', 'message', 'held', now()),
-        (now() + interval '5 s', now(), gen_random_uuid(), '\(user)', 'message', 'retryable', now());
+      values (now() + interval '35 min', now(), gen_random_uuid(), '\(user)', 'message', 'held', now()),
+        (now() + interval '30 min', now(), gen_random_uuid(), '\(user)', 'message', 'retryable', now());
       insert into tacet.deliveries (due_at, enqueued_at, subject_id, user_id, kind, state, lane, since)
       select now(), now() - interval '90 s', gen_random_uuid(), '\(user)', 'message', 'waiting', l, now()
       from unnest(array['com.example.app/production', 'com.example.app/production', 'com.example.tv/sandbox']) l;
@@ -39,7 +39,7 @@ struct Ledger {
       values (now(), 5, gen_random_uuid(), 'message', 'the database says <no>');
       insert into tacet.instances (id, host, pid, version) values ('i', 'push-<1>', 4711, '1.0');
       insert into tacet.inbox (enqueued_at, subject_id, kind)
-      values (now() - interval '30 s', gen_random_uuid(), 'message');
+      values (now() - interval '35 min', gen_random_uuid(), 'message');
       """)
   }
 }

@@ -36,7 +36,7 @@ final class PageRig: Sendable {
     let pool: PostgresPool
     let services: PushServices
 
-    init(_ conninfo: String, on reactor: isolated Reactor) throws {
+    init(_ conninfo: String, _ readiness: [ReadinessCheck], on reactor: isolated Reactor) throws {
       var configuration = PostgresConfiguration(conninfo: conninfo)
       configuration.settings = PushDatabase.sessionSettings
       pool = PostgresPool(configuration, size: 2, acquireLimit: .seconds(2), logger: quiet)
@@ -48,14 +48,15 @@ final class PageRig: Sendable {
         configuration: PipelineConfiguration(
           policy: SuppressionPolicy(), defaultRoute: PushRoute(app: app, environment: .production)),
         logger: quiet)
-      services = PushServices(store: store, pipeline: pipeline, readiness: { [] })
+      services = PushServices(store: store, pipeline: pipeline, readiness: { readiness })
     }
   }
 
   /// Runs a test's body against the pages.
   static func run(
     keys: [String] = [serviceKey], isTLS: Bool = false, routes: [RouteCondition] = [],
-    explanations: [EventExplanation] = [], _ body: @Sendable (PageRig) async throws -> Void
+    explanations: [EventExplanation] = [], readiness: [ReadinessCheck] = [],
+    _ body: @Sendable (PageRig) async throws -> Void
   ) async throws {
     let server = try await TestPostgres.shared
     let conninfo = try await server.makeDatabase()
@@ -65,7 +66,7 @@ final class PageRig: Sendable {
       try await group.reactors[0].perform { reactor in
         try await Migrator.run(in: PostgresConfiguration(conninfo: conninfo), logger: quiet, on: reactor) { _, _ in }
       }
-      let parts = try await PerReactor(group.reactors) { _, reactor in try Parts(conninfo, on: reactor) }
+      let parts = try await PerReactor(group.reactors) { _, reactor in try Parts(conninfo, readiness, on: reactor) }
       let services = try await PerReactor(group.reactors) { _, reactor in parts.value(on: reactor).services }
       var table = HTTPRoutes()
       DashboardRoutes.add(
