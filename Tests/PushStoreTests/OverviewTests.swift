@@ -20,14 +20,16 @@ struct OverviewTests {
   @Test("the last hour is counted by decision and reason, in sixty slices, and what is older is not")
   func hour() async throws {
     let database = try await TestDatabase.migrated()
+    // Rows of ten minutes ahead count as new for eleven, and none of the others is near an edge: time passes meanwhile.
     try await database.sql(
       """
       insert into push_log (subject_id, user_id, push_type, decision, reason, enqueued_at, sent_at, attempts)
       select gen_random_uuid(), gen_random_uuid(), 'message', d, r, now() - a * interval '1 s',
         case when d = 'sent' then now() - a * interval '1 s' + w * interval '1 ms' end, c
       from (values
-        ('sent', null, 10, 10, 1), ('sent', null, 20, 20, 1), ('sent', null, 90, 30, 1), ('sent', null, 95, 40000, 2),
-        ('skipped', 'muted', 3590, 0, 1), ('held', 'user_viewing', 5, 0, 1), ('failed', 'parked', 3700, 0, 1)
+        ('sent', null, -600, 10, 1), ('sent', null, -600, 20, 1), ('sent', null, 1800, 30, 1),
+        ('sent', null, 1800, 40000, 2), ('skipped', 'muted', 3000, 0, 1), ('held', 'user_viewing', -600, 0, 1),
+        ('failed', 'parked', 3700, 0, 1)
       ) as v (d, r, a, w, c)
       """)
     let ledger = try await Self.overview(of: database).ledger
@@ -39,7 +41,9 @@ struct OverviewTests {
       ledger.latencyLastMinute == LedgerFigures.Latency(median: .milliseconds(10), percentile99: .milliseconds(20)))
     // A hold is no delay: what was sent at the second claim does not count.
     #expect(ledger.latency == LedgerFigures.Latency(median: .milliseconds(20), percentile99: .milliseconds(30)))
-    #expect(Array(ledger.slices.map(\.total).suffix(2)) == [2, 3] as [Int] && ledger.slices[0].skipped == 1)
+    let totals = ledger.slices.map(\.total)
+    #expect(totals.last == 3 && totals[20..<40].reduce(0, +) == 2 && totals.reduce(0, +) == 6)
+    #expect(ledger.slices.prefix(20).map(\.skipped).reduce(0, +) == 1)
     #expect(
       ledger.shares == [
         LedgerFigures.Share(decision: .sent, reason: nil, count: 4),
@@ -54,10 +58,10 @@ struct OverviewTests {
     let ledger = try await Self.overview(of: database).ledger
     #expect(ledger.counts.total == PushStatements.overviewRows)
     // A hundred rows are of each second.
-    #expect((.seconds(190)...(.seconds(320))).contains(ledger.span), "\(ledger.span)")
+    #expect((.seconds(190)...(.seconds(1200))).contains(ledger.span), "\(ledger.span)")
     #expect(ledger.slices.map(\.total).reduce(0, +) == PushStatements.overviewRows)
-    // The newest are as old as it took to write them.
-    #expect(ledger.slices.prefix(30).allSatisfy { $0.total > 0 })
+    // The newest are as old as it took to write them, and other tests to look at them.
+    #expect(ledger.slices.prefix(10).allSatisfy { $0.total > 0 })
   }
 
   @Test("instances are told while they say that they live, and not that they stop")
@@ -68,8 +72,8 @@ struct OverviewTests {
       insert into tacet.instances (id, host, pid, version, seen_at, stopped_at)
       select 'i' || p, 'host', p, '1.0', now() - age, now() - stopped
       from (
-        values (1, interval '0', null), (2, interval '-30 s', null), (3, interval '61 s', null),
-          (4, interval '0', interval '1 s')
+        values (1, interval '-300 s', null), (2, interval '-500 s', null), (3, interval '61 s', null),
+          (4, interval '-300 s', interval '1 s')
       ) as r (p, age, stopped)
       """)
     #expect(try await Self.overview(of: database).instances.map(\.processID) == [2, 1])
@@ -82,10 +86,10 @@ struct OverviewTests {
       """
       insert into tacet.inbox (subject_id, kind, enqueued_at, available_at, is_claimed)
       values (gen_random_uuid(), 'message', now() - interval '9 s', now(), false),
-        (gen_random_uuid(), 'message', now() - interval '30 s', now() + interval '20 s', true);
+        (gen_random_uuid(), 'message', now() - interval '30 min', now() + interval '20 s', true);
       insert into tacet.deliveries (due_at, enqueued_at, subject_id, user_id, kind, state, since, lane)
       select now() + d * interval '1 s', now() - interval '70 s', gen_random_uuid(), gen_random_uuid(), 'message', s, now(), l
-      from (values (40, 'held', null), (50, 'held', null), (-3, 'retryable', null), (0, 'waiting', 'b/sandbox'),
+      from (values (2400, 'held', null), (3000, 'held', null), (-3, 'retryable', null), (0, 'waiting', 'b/sandbox'),
         (0, 'waiting', 'a/production'), (0, 'waiting', 'a/production')) as v (d, s, l);
       insert into push_log (subject_id, user_id, push_type, decision, reason)
       select subject_id, user_id, kind, 'held', 'InvalidProviderToken' from tacet.deliveries where lane = 'b/sandbox';
@@ -95,8 +99,8 @@ struct OverviewTests {
     let overview = try await Self.overview(of: database)
     let queues = overview.queues
     #expect(queues.inbox == 2 && queues.holds == 2 && queues.retries == 1 && queues.parked == 1 && !queues.hasMoreWork)
-    #expect((.seconds(30)...(.seconds(60))).contains(try #require(queues.oldestAge)))
-    #expect((.seconds(10)...(.seconds(40))).contains(try #require(queues.nextHold)))
+    #expect((.seconds(1800)...(.seconds(3600))).contains(try #require(queues.oldestAge)))
+    #expect((.seconds(600)...(.seconds(2400))).contains(try #require(queues.nextHold)))
     #expect(try #require(queues.nextRetry) < .seconds(-2))
     #expect(overview.lanes.map(\.name) == ["a/production", "b/sandbox"])
     #expect(overview.lanes.map(\.waiting) == [2, 1])
