@@ -4,7 +4,7 @@ import Testing
 
 @testable import OperatorPages
 
-@Suite("The pages in a browser", .timeLimit(.minutes(3)))
+@Suite("The pages in a browser", .timeLimit(.minutes(20)))
 struct BrowserTests {
   private static let script = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
     .deletingLastPathComponent().appending(path: "deploy/lib/browse-dashboard.py").path

@@ -14,7 +14,7 @@ import tempfile
 import time
 
 # A machine with other work may need this long for a page.
-PATIENCE = 60
+PATIENCE = 300
 
 
 class Browser:
@@ -107,6 +107,7 @@ class Page:
         self.session = browser.call("Target.attachToTarget", targetId=target, flatten=True)["sessionId"]
         for domain in ("Page", "Runtime", "Log", "Network", "Audits"):
             self.call(f"{domain}.enable")
+        self.call("Page.setLifecycleEventsEnabled", enabled=True)
         self.resize(width, height)
         self.call("Emulation.setEmulatedMedia", features=[{"name": "prefers-color-scheme", "value": scheme}])
         self.call("Emulation.setScriptExecutionDisabled", value=True)
@@ -120,14 +121,13 @@ class Page:
         )
 
     def go(self, address):
-        self._forget_loads()
-        self.call("Page.navigate", url=address)
-        self.browser.wait("Page.loadEventFired", self.session)
+        document = self.call("Page.navigate", url=address).get("loaderId")
+        self._await_load(lambda loaded: loaded == document)
 
-    def await_load(self):
+    def await_refresh(self):
         """Waits until the page is loaded again by itself."""
-        self._forget_loads()
-        self.browser.wait("Page.loadEventFired", self.session)
+        before = self._document()
+        self._await_load(lambda loaded: loaded != before)
 
     def type(self, selector, text):
         """Writes into a field, in place of what is there."""
@@ -135,19 +135,26 @@ class Page:
         self.call("Input.insertText", text=text)
 
     def click(self, selector):
-        """Clicks the first such element, and waits for the page that it leads to."""
+        """Clicks the first such element, and waits for the page that it leads to. Not for pages that refresh themselves."""
         place = self.ask(
             f"(() => {{ const e = document.querySelector({json.dumps(selector)}); e.scrollIntoView({{block: 'center'}});"
             " const b = e.getClientRects()[0]; return [b.x + b.width / 2, b.y + b.height / 2] })()"
         )
-        self._forget_loads()
+        before = self._document()
         for kind in ("mousePressed", "mouseReleased"):
             self.call("Input.dispatchMouseEvent", type=kind, x=place[0], y=place[1], button="left", clickCount=1)
-        self.browser.wait("Page.loadEventFired", self.session)
+        self._await_load(lambda loaded: loaded != before)
 
     def ask(self, expression):
         """The value of an expression, which the browser computes for us although pages may run none."""
-        answer = self.call("Runtime.evaluate", expression=expression, returnByValue=True)
+        try:
+            answer = self.call("Runtime.evaluate", expression=expression, returnByValue=True)
+        except RuntimeError as error:
+            # The page was loaded again meanwhile, and what was asked has gone with it.
+            if "context" not in str(error) and "navigated" not in str(error):
+                raise
+            self._await_load(lambda _: True)
+            answer = self.call("Runtime.evaluate", expression=expression, returnByValue=True)
         if "exceptionDetails" in answer:
             raise RuntimeError(f"{expression}: {answer['exceptionDetails']}")
         return answer["result"].get("value")
@@ -171,8 +178,17 @@ class Page:
         with open(path, "wb") as file:
             file.write(base64.b64decode(data))
 
-    def _forget_loads(self):
-        self.browser.events = [e for e in self.browser.events if e.get("method") != "Page.loadEventFired"]
+    def _document(self):
+        """Which document is open: a name that the browser gives to each load. Loads before it are forgotten."""
+        self.browser.events = [e for e in self.browser.events if e.get("method") != "Page.lifecycleEvent"]
+        return self.call("Page.getFrameTree")["frameTree"]["frame"]["loaderId"]
+
+    def _await_load(self, is_meant):
+        """Waits until a document that is meant has been loaded whole, before now or from now on."""
+        while True:
+            event = self.browser.wait("Page.lifecycleEvent", self.session)
+            if event["name"] == "load" and is_meant(event["loaderId"]):
+                return
 
 
 def _pipe():
