@@ -6,7 +6,8 @@ import Logging
 /// order of its keys.
 ///
 /// `2027-01-31T12:00:00.250Z info tacet: push decided decision=sent subject_id=…`. Control characters are escaped, so that
-/// no value can end the line and begin another one.
+/// no value can end the line and begin another one; values with a space or an equals sign stand in quotes, so that none can
+/// end itself and begin another one.
 struct TextLogHandler: LogHandler {
   let label: String
   var logLevel = Logger.Level.info
@@ -26,11 +27,19 @@ struct TextLogHandler: LogHandler {
     Array(line.utf8).withUnsafeBytes { _ = write(STDERR_FILENO, $0.baseAddress, $0.count) }
   }
 
-  /// The message and the metadata on one line.
+  /// The message and the metadata on one line. A message's own words are those of the source.
   func text(of event: LogEvent) -> String {
     metadata.merging(event.metadata ?? [:]) { $1 }.sorted { $0.key < $1.key }.reduce(into: "\(event.message)") {
-      $0 += " \($1.key)=\(Self.escaped("\($1.value)"))"
+      $0 += " \($1.key)=\(Self.quoted("\($1.value)"))"
     }
+  }
+
+  /// A value as it is, or in quotes where it could be taken for more than one, or for one in quotes.
+  private static func quoted(_ value: String) -> String {
+    guard value.unicodeScalars.contains(where: { $0.properties.isWhitespace || $0 == "=" || $0 == "\"" }) else {
+      return escaped(value)
+    }
+    return "\"\(escaped(value.replacing("\\", with: #"\\"#).replacing("\"", with: #"\""#)))\""
   }
 
   private static func escaped(_ text: String) -> String {

@@ -22,7 +22,18 @@ struct TextLogHandlerTests {
   func escapes() {
     #expect(
       text("m", ["x": "a\r\nb\t\u{1B}[31m\u{85}\u{2028}é"])
-        == #"m instance=0123abcd x=a\r\nb\t\u{1b}[31m\u{85}\u{2028}é"#)
+        == #"m instance=0123abcd x="a\r\nb\t\u{1b}[31m\u{85}\u{2028}é""#)
+  }
+
+  @Test(
+    "have values in quotes where one could pass for several",
+    arguments: [
+      ("plain", "plain"), ("", ""), ("a:b/c\\d", "a:b/c\\d"), ("x decision=sent", #""x decision=sent""#),
+      ("a=b", #""a=b""#), (#"say "no""#, #""say \"no\"""#), (#"x\" decision=sent"#, #""x\\\" decision=sent""#),
+      ("x\u{A0}y", "\"x\u{A0}y\""), ("x\u{2028}", #""x\u{2028}""#),
+    ])
+  func quotes(_ value: String, _ written: String) {
+    #expect(text("m", ["x": "\(value)"]) == "m instance=0123abcd x=\(written)")
   }
 
   @Test("name the process by eight hexadecimal digits, another one each time")
