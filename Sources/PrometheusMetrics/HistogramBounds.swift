@@ -8,7 +8,7 @@ public enum HistogramBounds {
   /// From a quarter of a millisecond to a minute, for what is promised in milliseconds.
   ///
   /// A quantile that is read from buckets is off by less than the bucket it falls into: a quarter of a millisecond up to
-  /// 4 ms, half of one up to 10 ms, one up to 20 ms, and about a quarter of itself from there to a minute, where nobody asks
+  /// 4 ms, half of one up to 10 ms, one up to 20 ms, and at most a third of itself from there to a minute, where nobody asks
   /// for milliseconds. 73 bounds; a series of them is 7 KB of text and 3 KB of memory.
   public static let fine: [Double] = milliseconds.map { Double($0) / 1000 }
 
