@@ -27,11 +27,21 @@ struct ExplanationPage {
       <h1>\(explanation.kind) <code>\(explanation.subjectID)</code></h1>
       <p class="lead">\(explanation.summary)</p>
       <p class="note">\(committed)<a href="\(recipientsLink(explanation))">all recipients</a></p>
-      \(story(explanation.steps, since: explanation.committedAt))
+      \(explanation.steps.isEmpty ? .none : whole(explanation))
       \(explanation.recipients.map { recipient($0, since: explanation.committedAt) })
       \(explanation.hasMoreRecipients ? moreRecipients(explanation) : .none)
       </article>
       """
+  }
+
+  /// What happened to the event and stands with no recipient.
+  private func whole(_ explanation: EventExplanation) -> HTML {
+    """
+    <section>
+    <h2>The event</h2>
+    \(story(explanation.steps, since: explanation.committedAt))
+    </section>
+    """
   }
 
   private func moreRecipients(_ explanation: EventExplanation) -> HTML {
