@@ -178,7 +178,8 @@ def picture(url, key, folder, name, user=None, message=None):
             if message:
                 page.type("#q", message)
                 page.click(".search button")
-                page.click("td.why a")
+                # A push that was sent has the most to tell.
+                page.click("tr:has(.mark.sent) td.why a")
                 page.picture(f"{folder}/explanation-{width}-{scheme}.png")
     return 0
 
