@@ -31,6 +31,9 @@ public struct EventFacts: Equatable, Sendable, Decodable {
   public var ledgerSince: Int64?
   /// When a service was last seen; nil for never.
   public var serviceSeenAt: Int64?
+  /// Set when a function of the host failed and Tacet's own tables were read alone: PostgreSQL's condition, or what kind
+  /// of failure it was. ``source`` and whom the event concerns are then not known.
+  public var hostFailure: String?
 
   /// How many rows of the ledger are counted at the most. A look must not grow with a flooded event.
   public static let countMax = 10_000

@@ -38,87 +38,126 @@ extension PushDatabase {
   ///   - kind: of the one event to tell about; nil for all that there are.
   ///   - userID: the one recipient to tell about; nil for all.
   ///   - recipientsMax: how many of each event at the most.
+  ///   - entriesMax: entries of histories, of all events together, after which each event has no more than one recipient.
   public func records(
     ofSubject id: UUID, kind: String? = nil, userID: UUID? = nil, recipientsMax: Int = recipientsExplainedMax,
-    on reactor: isolated Reactor
+    entriesMax: Int = .max, on reactor: isolated Reactor
   ) async throws(PostgresError) -> [EventRecords] {
     let found = if let kind { [kind] } else { try await kinds(of: id, on: reactor) }
     var records: [EventRecords] = []
+    var entriesLeft = entriesMax
     for kind in found.isEmpty ? [PushSubject.messageKind] : found {
-      let subject = PushSubject(id: id, kind: kind)
-      records.append(
-        try await self.records(of: subject, userID: userID, recipientsMax: recipientsMax, on: reactor))
+      let event = try await self.records(
+        of: PushSubject(id: id, kind: kind), userID: userID, recipientsMax: recipientsMax,
+        entriesMax: max(1, entriesLeft), on: reactor)
+      entriesLeft -= event.recipients.reduce(0) { $0 + ($1.ledger?.history.count ?? 0) }
+      records.append(event)
     }
     return records
   }
 
   /// Which kinds of events an id is the subject of, chat messages first; none when nothing is known of it.
   public func kinds(of id: UUID, on reactor: isolated Reactor) async throws(PostgresError) -> [String] {
+    var host = HostAnswers()
+    let rows = try await query(
+      PushStatements.explainKinds, alone: PushStatements.explainKindsAlone, [id], noting: &host, on: reactor)
     var kinds: [String] = []
-    for row in try await pool.query(PushStatements.explainKinds, [id], on: reactor) {
-      kinds.append(try row.decode(0))
-    }
+    for row in rows { kinds.append(try row.decode(0)) }
     return kinds
   }
 
   /// What is known of an event, and of its recipients.
   ///
-  /// Several looks, each at a moment of its own.
+  /// Several looks, each at a moment of its own. Where the host's functions fail for the event, only Tacet's own tables are
+  /// read, and ``EventFacts/hostFailure`` is set.
   /// - Parameters:
   ///   - userID: the one recipient to tell about; nil for all.
   ///   - recipientsMax: how many at the most.
+  ///   - entriesMax: entries of their histories after which no further recipient is told about; at least 1.
   public func records(
-    of subject: PushSubject, userID: UUID? = nil, recipientsMax: Int = recipientsExplainedMax,
+    of subject: PushSubject, userID: UUID? = nil, recipientsMax: Int = recipientsExplainedMax, entriesMax: Int = .max,
     on reactor: isolated Reactor
   ) async throws(PostgresError) -> EventRecords {
-    let row = try await pool.query(PushStatements.explainEvent, [subject.id, subject.kind], on: reactor).one()
+    var host = HostAnswers()
+    let row = try await query(
+      PushStatements.explainEvent, alone: PushStatements.explainEventAlone, [subject.id, subject.kind], noting: &host,
+      on: reactor
+    ).one()
     var records = EventRecords(event: try row.decode(0, as: ExplainedDocument<EventFacts>.self).content, userID: userID)
-    records.recipients = try await recipients(
-      of: subject, from: userID ?? .lowest, to: userID ?? .highest, max: recipientsMax + 1, on: reactor)
-    records.hasMore = records.recipients.count > recipientsMax
-    if records.hasMore { records.recipients.removeLast() }
-    try await addDevices(to: &records, on: reactor)
+    let parameters: [any PostgresEncodable] = [
+      subject.id, subject.kind, userID ?? .lowest, userID ?? .highest, recipientsMax + 1, entriesMax,
+    ]
+    let rows = try await query(
+      PushStatements.explainRecipients, alone: PushStatements.explainRecipientsAlone, parameters, noting: &host,
+      on: reactor)
+    records.recipients = Array(try documents(rows).prefix(recipientsMax))
+    if let row = rows.first { records.hasMore = try row.decode(1, as: Int.self) > records.recipients.count }
+    try await addDevices(to: &records, noting: &host, on: reactor)
     try await addInstances(to: &records, on: reactor)
+    records.event.hostFailure = host.failure
     return records
   }
 
-  private func recipients(
-    of subject: PushSubject, from first: UUID, to last: UUID, max: Int, on reactor: isolated Reactor
-  ) async throws(PostgresError) -> [RecipientFacts] {
-    let parameters: [any PostgresEncodable] = [subject.id, subject.kind, first, last, max]
-    return try await documents(PushStatements.explainRecipients, parameters, on: reactor)
-  }
-
-  private func addDevices(to records: inout EventRecords, on reactor: isolated Reactor) async throws(PostgresError) {
-    let devices = try await devices(of: records.recipients.map(\.userID), on: reactor)
-    for (index, devices) in devices.enumerated() { records.recipients[index].devices = devices }
-  }
-
-  /// A host with tables of its own has no dropped tokens to show.
-  private func devices(
-    of users: [UUID], on reactor: isolated Reactor
-  ) async throws(PostgresError) -> [[DeviceFacts]] {
+  private func addDevices(
+    to records: inout EventRecords, noting host: inout HostAnswers, on reactor: isolated Reactor
+  ) async throws(PostgresError) {
+    let users = records.recipients.map(\.userID)
     do throws(PostgresError) {
-      return try await documents(PushStatements.explainDevices, [users], on: reactor)
+      try add(try await pool.query(PushStatements.explainDevices, [users], on: reactor), to: &records)
     } catch {
-      guard error.sqlState == .undefinedTable || error.sqlState == .undefinedColumn else { throw error }
-      return try await documents(PushStatements.explainDevicesInUse, [users], on: reactor)
+      try host.note(error)
     }
+    do throws(PostgresError) {
+      try add(try await pool.query(PushStatements.explainDroppedDevices, [users], on: reactor), to: &records)
+    } catch {
+      // A host with tables of its own, or one that does not let this role read them, has no dropped tokens to show.
+      guard error.blamesStatement else { throw error }
+    }
+  }
+
+  /// One row for each recipient.
+  private func add(_ rows: PostgresRows, to records: inout EventRecords) throws(PostgresError) {
+    let devices: [[DeviceFacts]] = try documents(rows)
+    for (index, devices) in devices.enumerated() { records.recipients[index].devices += devices }
   }
 
   private func addInstances(to records: inout EventRecords, on reactor: isolated Reactor) async throws(PostgresError) {
     let ids = Set(records.recipients.flatMap { $0.ledger?.history ?? [] }.map(\.instance))
-    records.instances = try await documents(PushStatements.explainInstances, [ids.sorted()], on: reactor)
+    records.instances = try documents(
+      try await pool.query(PushStatements.explainInstances, [ids.sorted()], on: reactor))
   }
 
-  private func documents<Document: Decodable>(
-    _ statement: PostgresStatement, _ parameters: [any PostgresEncodable], on reactor: isolated Reactor
-  ) async throws(PostgresError) -> [Document] {
-    var documents: [Document] = []
-    for row in try await pool.query(statement, parameters, on: reactor) {
-      documents.append(try row.decode(0, as: ExplainedDocument<Document>.self).content)
+  /// Asks the host as well, as long as it answers.
+  private func query(
+    _ statement: PostgresStatement, alone: PostgresStatement, _ parameters: [any PostgresEncodable],
+    noting host: inout HostAnswers, on reactor: isolated Reactor
+  ) async throws(PostgresError) -> PostgresRows {
+    if host.failure == nil {
+      do throws(PostgresError) {
+        return try await pool.query(statement, parameters, on: reactor)
+      } catch {
+        try host.note(error)
+      }
     }
+    return try await pool.query(alone, parameters, on: reactor)
+  }
+
+  private func documents<Document: Decodable>(_ rows: PostgresRows) throws(PostgresError) -> [Document] {
+    var documents: [Document] = []
+    for row in rows { documents.append(try row.decode(0, as: ExplainedDocument<Document>.self).content) }
     return documents
+  }
+}
+
+/// Whether the host's functions still answer for an event. One that failed is not asked again: it may have taken long.
+private struct HostAnswers {
+  /// PostgreSQL's condition, or the kind of failure; nil while they answer. Its text may quote the host's data.
+  private(set) var failure: String?
+
+  /// Throws what is no fault of the statement.
+  mutating func note(_ error: PostgresError) throws(PostgresError) {
+    guard error.blamesStatement else { throw error }
+    failure = failure ?? error.sqlState.map { "SQLSTATE \($0)" } ?? error.code.rawValue
   }
 }
 

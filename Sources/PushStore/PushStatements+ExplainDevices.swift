@@ -2,47 +2,43 @@ internal import Postgres
 
 // As in `PushStatements+Explain.swift`: the devices of users, and the processes that have served them.
 extension PushStatements {
-  /// The devices of users, those in use and the ones that were dropped last. `$1`: the users; answered in their order.
-  ///
-  /// Reads the default's table, because the host contract tells nothing of dropped tokens.
+  /// The devices of users that are in use, by the host contract. `$1`: the users; answered in their order.
   static let explainDevices = PostgresStatement(
     "explain_devices",
-    """
-    select coalesce(jsonb_agg(jsonb_build_object(
-      'device', left(t.device_token, 8), 'app', t.app, 'environment', t.environment,
-      'droppedAt', \(microseconds("t.invalidated_at")), 'dropReason', t.invalidation_reason)
-      order by t.invalidated_at nulls first, t.device_token) filter (where t.device_token is not null), '[]')::text
-    from unnest($1) with ordinality as u (user_id, place)
-    left join lateral (
-      (
-        select d.device_token, d.app, d.environment, d.invalidated_at, d.invalidation_reason
-        from public.push_tokens d
-        where d.user_id = u.user_id and d.invalidated_at is null
-        limit 20
-      )
-      union all
-      (
-        select d.device_token, d.app, d.environment, d.invalidated_at, d.invalidation_reason
-        from public.push_tokens d
-        where d.user_id = u.user_id and d.invalidated_at is not null
-        order by d.invalidated_at desc
-        limit 20
-      )
-    ) t on true
-    group by u.place
-    order by u.place
-    """,
-    [.array(of: .uuid)])
-
-  /// The same of the tokens in use alone, by the host contract: for a host whose tables are other ones.
-  static let explainDevicesInUse = PostgresStatement(
-    "explain_devices_in_use",
     """
     select coalesce(
       (
         select jsonb_agg(jsonb_build_object(
-          'device', left(t.device_token, 8), 'app', t.app, 'environment', t.environment))
-        from tacet.device_tokens(u.user_id) t
+          'device', left(t.device_token, 8), 'app', t.app, 'environment', t.environment)
+          order by t.device_token)
+        from (select d.* from tacet.device_tokens(u.user_id) d limit 20) t
+      ),
+      '[]')::text
+    from unnest($1) with ordinality as u (user_id, place)
+    order by u.place
+    """,
+    [.array(of: .uuid)])
+
+  /// The devices of users that were dropped last, with the platforms of the contract's default. `$1`, answers: as above.
+  ///
+  /// Reads the default's table, because the host contract tells nothing of dropped tokens.
+  static let explainDroppedDevices = PostgresStatement(
+    "explain_dropped_devices",
+    """
+    select coalesce(
+      (
+        select jsonb_agg(jsonb_build_object(
+          'device', left(t.device_token, 8), 'app', t.app, 'environment', t.environment,
+          'droppedAt', \(microseconds("t.invalidated_at")), 'dropReason', t.invalidation_reason)
+          order by t.invalidated_at, t.device_token)
+        from (
+          select d.device_token, d.app, d.environment, d.invalidated_at, d.invalidation_reason
+          from public.push_tokens d
+          where d.user_id = u.user_id and d.invalidated_at is not null
+            and lower(d.platform) in ('ios', 'ipados', 'macos', 'watchos', 'tvos', 'visionos', 'apns')
+          order by d.invalidated_at desc
+          limit 20
+        ) t
       ),
       '[]')::text
     from unnest($1) with ordinality as u (user_id, place)

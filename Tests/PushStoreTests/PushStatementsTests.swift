@@ -21,7 +21,8 @@ struct PushStatementsTests {
     PushStatements.readConversation, PushStatements.noteOpened,
     PushStatements.preferences, PushStatements.putPreferences,
     PushStatements.explainKinds, PushStatements.explainEvent, PushStatements.explainRecipients,
-    PushStatements.explainDevices, PushStatements.explainDevicesInUse, PushStatements.explainInstances,
+    PushStatements.explainKindsAlone, PushStatements.explainEventAlone, PushStatements.explainRecipientsAlone,
+    PushStatements.explainDevices, PushStatements.explainDroppedDevices, PushStatements.explainInstances,
     PushStatements.noteInstance, PushStatements.pruneInstances,
     PushStatements.examineServer, PushStatements.examineClock, PushStatements.examineReplicationRoles,
     PushStatements.examineTriggers, PushStatements.examineKinds, PushStatements.examineIndexes,
@@ -95,10 +96,12 @@ struct PushStatementsTests {
     let (id, all) = ("'\(UUID())'", "'00000000-0000-0000-0000-000000000000', 'ffffffff-ffff-ffff-ffff-ffffffffffff'")
     for (statement, arguments) in [
       (PushStatements.explainKinds, id), (PushStatements.explainEvent, "\(id), 'message'"),
-      (PushStatements.explainRecipients, "\(id), 'message', \(all), 1001"),
-      (PushStatements.explainRecipients, "\(id), 'message', \(id), \(id), 2"),
+      (PushStatements.explainKindsAlone, id), (PushStatements.explainEventAlone, "\(id), 'message'"),
+      (PushStatements.explainRecipients, "\(id), 'message', \(all), 1001, 400"),
+      (PushStatements.explainRecipients, "\(id), 'message', \(id), \(id), 2, 400"),
+      (PushStatements.explainRecipientsAlone, "\(id), 'message', \(all), 1001, 400"),
       (PushStatements.explainDevices, "array[\(id)]::uuid[]"),
-      (PushStatements.explainDevicesInUse, "array[\(id)]::uuid[]"),
+      (PushStatements.explainDroppedDevices, "array[\(id)]::uuid[]"),
     ] {
       let plan = try await database.explain(statement, arguments, mode)
       for table in [
