@@ -9,11 +9,17 @@ struct EventSummary {
 
   /// A sentence or a few.
   var text: String {
+    guard let failure = event.hostFailure else { return story }
+    return "\(story) The host's functions failed for it (\(failure)), so this is told from Tacet's own tables alone."
+  }
+
+  private var story: String {
     guard records.isKnown else { return unknown }
     if let parked = event.parked { return RecipientSummary.parked(parked) }
     if records.recipients.contains(where: { $0.ledger != nil }) { return counts }
     if let inbox = event.inbox { return "No push yet: \(WaitingWords(event: event).clause(inbox))" }
     if event.recordedCount > 0 { return "Nothing is recorded for the one who was asked about.\(more)" }
+    if event.hostFailure != nil { return "Nothing was recorded of the \(noun)." }
     if event.source == nil { return "The \(noun) is gone, and nothing was recorded of it." }
     if records.userID == nil, !records.recipients.contains(where: { $0.isParticipant && !$0.isActor }) {
       return "Nobody was told, because nobody else takes part (no_recipients)."
@@ -51,7 +57,8 @@ struct EventSummary {
       case "D": " The trigger on messages is disabled, so no message is noticed."
       default: ""
       }
-    return "Nothing is known of a \(noun) with this id: there is no such row, and no record.\(trigger)\(since)"
+    let row = event.hostFailure == nil ? "there is no such row, and no record" : "there is no record"
+    return "Nothing is known of a \(noun) with this id: \(row).\(trigger)\(since)"
   }
 
   /// The commit, errors of triggers, and what waits in the inbox.
@@ -62,7 +69,8 @@ struct EventSummary {
       let created = source?.createdAt.map { "created_at says \(TimeText.instant($0))" }
       steps.append(
         .init(
-          .committed, at: committedAt, text: source == nil ? "committed; its row is gone by now" : "committed",
+          .committed, at: committedAt,
+          text: source == nil && event.hostFailure == nil ? "committed; its row is gone by now" : "committed",
           details: created.map { [.init(name: "host", value: $0)] } ?? []))
     }
     for failure in event.triggerFailures {

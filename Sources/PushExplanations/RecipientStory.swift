@@ -15,31 +15,24 @@ struct RecipientStory {
     return told.enumerated().sorted { ($0.element.at, $0.offset) < ($1.element.at, $1.offset) }.map(\.element)
   }
 
-  private var history: [HistoryEntry] { recipient.ledger?.history ?? [] }
-
   /// What the ledger says.
   private var recorded: [Step] {
     guard let ledger = recipient.ledger else { return [] }
-    if history.isEmpty { return withoutHistory(ledger) }
-    return zip(0..., history).flatMap { index, entry in
-      claimSteps(entry, after: index > 0 ? history[index - 1] : nil, isCut: isCut(before: index)) + decisionSteps(entry)
-    }
+    if ledger.history.isEmpty { return withoutHistory(ledger) }
+    let claims = RecordedClaims(ledger, of: event)
+    return claims.entries.indices.flatMap { claimSteps(at: $0, of: claims) + decisionSteps(claims.entries[$0]) }
   }
 
-  /// Of a long history the middle is not kept.
-  private func isCut(before index: Int) -> Bool {
-    history.count >= HistoryEntry.keptMax && index == HistoryEntry.keptMax / 2
-  }
-
-  private func claimSteps(_ entry: HistoryEntry, after earlier: HistoryEntry?, isCut: Bool) -> [Step] {
+  private func claimSteps(at index: Int, of claims: RecordedClaims) -> [Step] {
+    let entry = claims.entries[index]
+    let earlier = index > 0 ? claims.entries[index - 1] : nil
     let woken = wakeUp(of: entry)
     var steps: [Step] = []
     if let released = release(of: entry, after: earlier, at: woken) { steps.append(released) }
-    let lost = lostClaims(before: entry, after: earlier)
-    if isCut, !lost.isEmpty {
-      steps.append(Step(.lostClaim, at: woken, text: "\(Words.counted(lost.count, "claim")) in between left out"))
-    } else {
-      steps += lost.map { Step(.lostClaim, at: woken, text: Self.lost($0)) }
+    let cut = claims.cutCount(before: index)
+    if cut > 0 { steps.append(Step(.lostClaim, at: woken, text: "\(Words.counted(cut, "claim")) in between left out")) }
+    steps += claims.lost(before: index).map {
+      Step(.lostClaim, at: woken, text: RecordedClaims.words(ofLost: $0))
     }
     steps.append(Step(.woken, at: woken, text: "the service was woken \(CauseWords.wake(entry.wokenBy))"))
     steps.append(
@@ -60,20 +53,6 @@ struct RecipientStory {
   private func process(_ id: String) -> String {
     guard let known = instances[id] else { return "instance \(id)" }
     return "\(known.host), process \(known.pid) (instance \(id))"
-  }
-
-  /// Numbers of claims of this push that left no record. Before its first own record it shares those of its event, which
-  /// may be taken in several claims, each of other recipients.
-  private func lostClaims(before entry: HistoryEntry, after earlier: HistoryEntry?) -> [Int] {
-    let first = (earlier?.claim ?? 0) + 1
-    guard first < entry.claim else { return [] }
-    let others = earlier == nil ? Set(event.recordedClaims) : []
-    return (first..<entry.claim).filter { !others.contains($0) }
-  }
-
-  private static func lost(_ claim: Int) -> String {
-    "claim \(claim) left no record: its process died, or lost the database; what it had sent was sent again under the"
-      + " same apns-id, so the phone shows it once"
   }
 
   /// What ended the wait before a claim.
@@ -170,8 +149,13 @@ extension RecipientStory {
       ? "now: not decided yet" : "now: nothing remains to be done"
   }
 
+  private var participation: String {
+    if event.hostFailure != nil { return "not known" }
+    return recipient.isParticipant ? "yes" : "no"
+  }
+
   private var nowDetails: [EventExplanation.Detail] {
-    var details = [EventExplanation.Detail(name: "takes part", value: recipient.isParticipant ? "yes" : "no")]
+    var details = [EventExplanation.Detail(name: "takes part", value: participation)]
     let inUse = recipient.devices.filter { $0.droppedAt == nil }
     details.append(.init(name: "devices", value: inUse.isEmpty ? "none" : inUse.map(\.words).joined(separator: ", ")))
     for device in recipient.devices {

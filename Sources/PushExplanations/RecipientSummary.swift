@@ -23,6 +23,8 @@ struct RecipientSummary {
     }
   }
 
+  private func history(_ ledger: LedgerFacts) -> [HistoryEntry] { RecordedClaims(ledger, of: event).entries }
+
   private func clause(_ reason: String?, _ entry: HistoryEntry?) -> String {
     guard let reason else { return "of a reason that was not kept" }
     guard let known = entry?.situation else { return "the ledger says \(reason)" }
@@ -30,8 +32,8 @@ struct RecipientSummary {
   }
 
   private func skipped(_ ledger: LedgerFacts) -> String {
-    let sentence = "No push, because \(clause(ledger.reason, ledger.history.last))."
-    let hold = ledger.history.last { $0.remaining == "held" }
+    let sentence = "No push, because \(clause(ledger.reason, history(ledger).last))."
+    let hold = history(ledger).last { $0.remaining == "held" }
     return hold.map { "\(sentence) Until then it was held, because \(clause($0.reason, $0))." } ?? sentence
   }
 
@@ -48,7 +50,7 @@ struct RecipientSummary {
 
   /// What kept it back before it was sent.
   private func holdSentence(_ ledger: LedgerFacts) -> String? {
-    let history = ledger.history
+    let history = self.history(ledger)
     guard let held = history.lastIndex(where: { $0.remaining == "held" }), held + 1 < history.count else { return nil }
     let end =
       history[held + 1].releasedBy.map { CauseWords.release($0, kind: event.kind) } ?? "the time of the hold was over"
@@ -57,15 +59,15 @@ struct RecipientSummary {
 
   /// Whether an earlier claim may have sent it as well.
   private func lossSentence(_ ledger: LedgerFacts) -> String? {
-    let claims = Set(ledger.history.map(\.claim)).union(event.recordedClaims)
-    guard let last = ledger.history.last?.claim, let lost = (1..<max(1, last)).first(where: { !claims.contains($0) })
-    else { return nil }
-    return "Claim \(lost) left no record, so it may have been sent twice, under one apns-id: the phone shows it once."
+    let claims = RecordedClaims(ledger, of: event)
+    return claims.entries.indices.lazy.flatMap { claims.lost(before: $0) }.first.map {
+      "C\(RecordedClaims.words(ofLost: $0).dropFirst())."
+    }
   }
 
   /// Devices that did not get it.
   private func restSentence(_ ledger: LedgerFacts) -> String? {
-    let refused = ledger.history.flatMap(\.attempts).filter { $0.verdict == "dropped" || $0.verdict == "refused" }
+    let refused = history(ledger).flatMap(\.attempts).filter { $0.verdict == "dropped" || $0.verdict == "refused" }
     guard !refused.isEmpty else { return nil }
     let words = refused.map { "\($0.device): \($0.reason.map(RefusalWords.described) ?? "refused")" }
     return "Not for \(words.joined(separator: "; "))."
@@ -74,7 +76,7 @@ struct RecipientSummary {
   // MARK: Not yet
 
   private func held(_ ledger: LedgerFacts) -> String {
-    let entry = ledger.history.last { $0.remaining != nil } ?? ledger.history.last
+    let entry = history(ledger).last { $0.remaining != nil } ?? history(ledger).last
     return "No push yet, because \(clause(ledger.reason, entry)). \(again(ledger))"
   }
 
@@ -91,7 +93,7 @@ struct RecipientSummary {
 
   private func failed(_ ledger: LedgerFacts) -> String {
     if let parked = recipient.parked, ledger.reason == "parked" { return Self.parked(parked) }
-    let attempts = ledger.history.last?.attempts ?? []
+    let attempts = history(ledger).last?.attempts ?? []
     guard attempts.count == 1, let attempt = attempts.first, let reason = attempt.reason else {
       let why = ledger.reason.map(RefusalWords.described) ?? "no reason was kept"
       return "No push, although it should have been sent to \(Words.devices(attempts.count)): \(why)."
@@ -110,10 +112,15 @@ struct RecipientSummary {
   private var withoutRecord: String {
     if recipient.isActor { return "No push, because the \(noun) is the user's own: nobody is told of what they did." }
     if let parked = recipient.parked ?? event.parked { return Self.parked(parked) }
-    if let inbox = event.inbox, recipient.isParticipant {
+    if let inbox = event.inbox, recipient.isParticipant || event.hostFailure != nil {
       return "No push yet: \(WaitingWords(event: event).clause(inbox))"
     }
     if !event.isKnown { return "Nothing is known of such an event, for anybody." }
+    if let failure = event.hostFailure {
+      return
+        "Nothing is recorded for the user; whether it concerns them is not known, because the host's functions failed"
+        + " (\(failure))."
+    }
     guard recipient.isParticipant else {
       return "No push, because the user does not take part in what it is about, and no record says that they did."
     }

@@ -116,7 +116,8 @@ struct RecipientSummaryTests {
     told.claim(2, at: 30_000_000, decision: .sent, attempts: [Told.attempt()])
     #expect(
       told.sentence.hasSuffix(
-        "Claim 1 left no record, so it may have been sent twice, under one apns-id: the phone shows it once."))
+        "Claim 1 left no record; if it had sent anything, it was sent again under the same apns-id, which the phone shows"
+          + " once."))
     #expect(
       told.explanation.recipients[0].steps.contains { $0.what == .lostClaim && $0.text.hasPrefix("claim 1 left") })
     // The claims of a large event are each of other recipients.
