@@ -110,6 +110,47 @@ struct ExplainTests {
     #expect(found.recipients.first?.parked?.reason == "user")
   }
 
+  @Test("a message for which the host's function fails is told from Tacet's tables, and the failure is said")
+  func hostFails() async throws {
+    let chat = try await Chat()
+    let message = try await chat.send()
+    try await chat.database.sql(
+      """
+      insert into tacet.parked (enqueued_at, attempts, subject_id, user_id, kind, reason)
+      values (now(), 7, '\(message)', '\(chat.reader)', 'message', 'broken');
+      alter function tacet.message_context(uuid) rename to whole_context;
+      create function tacet.message_context(message_id uuid) returns setof record language plpgsql stable as
+      $$ begin raise 'broken'; end $$
+      """.replacing("returns setof record", with: "returns table (\(Self.contextColumns))"))
+    let kinds = try await withStore(chat.database) { store, reactor in try await store.kinds(of: message, on: reactor) }
+    #expect(kinds == ["message"])
+    let found = try await records(chat.database, message)
+    #expect(found.event.hostFailure == "SQLSTATE P0001" && found.event.source == nil && found.event.inbox != nil)
+    #expect(found.recipients.map(\.userID) == [chat.reader])
+    #expect(found.recipients.first?.parked?.reason == "broken")
+  }
+
+  private static let contextColumns = """
+    conversation_id uuid, sender_id uuid, sender_name text, body text, created_at timestamptz, read_by uuid[],
+    prior_read_by uuid[], prior_touched_at timestamptz
+    """
+
+  @Test("entries of histories bound the recipients, and there is always one")
+  func entries() async throws {
+    let chat = try await Chat(readers: 3)
+    let message = try await chat.send()
+    try await chat.decide { RecipientOutcome(userID: $0, decision: .sent, acceptedDevices: ["aa"]) }
+    let entry =
+      #"{"claim":1,"at":1,"by":"a","woken_by":"poll","woken_us":0,"decided_us":0,"known":{},"decision":"sent"}"#
+    try await chat.database.sql("delete from messages; update push_log set history = '[\(entry), \(entry)]'")
+    for (max, count) in [(1, 1), (2, 1), (3, 2), (4, 2), (5, 3), (6, 3)] {
+      let found = try await withStore(chat.database) { store, reactor in
+        try await store.records(ofSubject: message, kind: "message", entriesMax: max, on: reactor)[0]
+      }
+      #expect(found.recipients.count == count && found.hasMore == (count < 3), "\(max)")
+    }
+  }
+
   @Test("when a push was opened is noted once")
   func opened() async throws {
     let chat = try await Chat()
@@ -137,6 +178,20 @@ struct ExplainTests {
       [try await store.kinds(of: message, on: reactor), try await store.kinds(of: UUID(), on: reactor)]
     }
     #expect(kinds == [["message", "an_edit"], []])
+  }
+
+  @Test("tokens in use come from the host's function, also where an empty table of the default's is there")
+  func ownDevices() async throws {
+    let chat = try await Chat()
+    let message = try await chat.send()
+    try await chat.database.sql(
+      """
+      create or replace function tacet.device_tokens(user_id uuid)
+      returns table (device_token text, environment text, app text)
+      language sql stable as $$ select 'cccccccccccc', null::text, null::text $$
+      """)
+    let found = try await records(chat.database, message, user: chat.reader)
+    #expect(found.recipients.first?.devices == [DeviceFacts(device: "cccccccc")])
   }
 
   @Test("a host without the default's tokens table is told of the tokens in use")
