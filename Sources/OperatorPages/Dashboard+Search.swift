@@ -15,7 +15,7 @@ extension Dashboard {
   /// proxies keep.
   func search(_ request: HTTPServerRequest, on reactor: isolated Reactor) async throws -> HTTPServerResponse {
     let text = FormBody(request.body)?["q"] ?? ""
-    let store = services.value(on: reactor).store
+    let store = services.value(on: reactor).operators
     switch SearchTerm(text) {
     case .id(let id):
       let meaning = try await store.meaning(ofID: id, on: reactor)
@@ -38,7 +38,7 @@ extension Dashboard {
 
   /// A user's pushes, or the recipients of an event.
   func pushes(_ request: HTTPServerRequest, on reactor: isolated Reactor) async throws -> HTTPServerResponse {
-    let store = services.value(on: reactor).store
+    let store = services.value(on: reactor).operators
     let head = request.head
     if let user = head.id("user_id") {
       let last = head.number("time").flatMap { time in head.id("after").map { (time, $0) } }

@@ -48,7 +48,7 @@ struct Dashboard: Sendable {
     let services = services.value(on: reactor)
     let overview: ServiceOverview?
     do {
-      overview = try await services.store.overview(newest: Self.newestRows, on: reactor)
+      overview = try await services.operators.overview(newest: Self.newestRows, on: reactor)
     } catch let error as PostgresError {
       note(error, of: request)
       overview = nil

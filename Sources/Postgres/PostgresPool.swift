@@ -48,6 +48,7 @@ public final class PostgresPool {
   let configuration: PostgresConfiguration
   private let size: Int
   private let acquireLimit: Duration
+  private let opensOnDemand: Bool
   private let logger: Logger
   private(set) var members: [Member] = []
   private var waiters: [Signal] = []
@@ -58,13 +59,16 @@ public final class PostgresPool {
   /// - Parameters:
   ///   - size: sessions.
   ///   - acquireLimit: how long a caller waits while no session can be used.
+  ///   - opensOnDemand: whether the first caller starts it, instead of ``start(on:)``.
   public init(
-    _ configuration: PostgresConfiguration, size: Int = 4, acquireLimit: Duration = .seconds(1), logger: Logger
+    _ configuration: PostgresConfiguration, size: Int = 4, acquireLimit: Duration = .seconds(1),
+    opensOnDemand: Bool = false, logger: Logger
   ) {
     precondition(size > 0, "a pool needs a session")
     self.configuration = configuration
     self.size = size
     self.acquireLimit = acquireLimit
+    self.opensOnDemand = opensOnDemand
     self.logger = logger
   }
 
@@ -108,7 +112,7 @@ public final class PostgresPool {
     }
   }
 
-  /// Stops taking statements, waits for those under way, and ends the sessions. Call it once, after `start`.
+  /// Stops taking statements, waits for those under way, and ends the sessions. Call it once.
   /// - Parameter limit: how long to wait for statements under way; those left then fail.
   public func close(within limit: Duration = .seconds(5), on reactor: isolated Reactor) async {
     isClosed = true
@@ -162,6 +166,7 @@ extension PostgresPool {
 
   /// Waits for a member whose session can be used.
   func awaitUsable(on reactor: isolated Reactor) async throws(PostgresError) -> Member {
+    if opensOnDemand, members.isEmpty, !isClosed { start(on: reactor) }
     // A session that is open is busy, and will be free; one that is not may never come.
     let isBusy = isReady && configuration.poolMode == .transaction
     let limit = isBusy ? max(acquireLimit, configuration.answerLimit) : acquireLimit

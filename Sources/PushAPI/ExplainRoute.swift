@@ -17,7 +17,7 @@ enum ExplainRoute {
   static func add(to group: inout RouteGroup, _ services: PerReactor<PushServices>) {
     group.addForServices(.get, "/v1/explain") { request, reactor in
       let question = try ExplainQuestion(request.head)
-      let records = try await services.value(on: reactor).store.records(
+      let records = try await services.value(on: reactor).operators.records(
         ofSubject: question.subjectID, kind: question.kind, userID: question.userID, recipientsMax: recipientsMax,
         entriesMax: entriesMax, on: reactor)
       let explanations = records.map(EventExplanation.init)

@@ -6,6 +6,9 @@ public struct PushServices {
   /// The database.
   public let store: PushDatabase
 
+  /// The same database for operators' looks, over a pool of its own: claims do not wait behind them.
+  public let operators: PushDatabase
+
   /// The pipeline to wake, and whose records to wait for.
   public let pipeline: DeliveryPipeline
 
@@ -20,10 +23,11 @@ public struct PushServices {
 
   /// Joins them.
   public init(
-    store: PushDatabase, pipeline: DeliveryPipeline, isReadSyncEnabled: Bool = true,
+    store: PushDatabase, operators: PushDatabase, pipeline: DeliveryPipeline, isReadSyncEnabled: Bool = true,
     readiness: @escaping () -> [ReadinessCheck]
   ) {
     self.store = store
+    self.operators = operators
     self.pipeline = pipeline
     presence = PresenceWriter(store: store)
     self.isReadSyncEnabled = isReadSyncEnabled

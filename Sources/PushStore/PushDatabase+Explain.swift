@@ -33,15 +33,33 @@ extension PushDatabase {
   /// Recipients of one event that are told about at once. Each is some kilobytes of text.
   public static let recipientsExplainedMax = 1000
 
-  /// What is known of every event whose subject has an id; of a chat message when nothing is.
+  /// What is known of every event whose subject has an id; of a chat message when nothing is. One ``OperatorLook``.
   /// - Parameters:
   ///   - kind: of the one event to tell about; nil for all that there are.
   ///   - userID: the one recipient to tell about; nil for all.
   ///   - recipientsMax: how many of each event at the most.
   ///   - entriesMax: entries of histories, of all events together, after which each event has no more than one recipient.
+  /// - Throws: ``PostgresError``.
   public func records(
     ofSubject id: UUID, kind: String? = nil, userID: UUID? = nil, recipientsMax: Int = recipientsExplainedMax,
     entriesMax: Int = .max, on reactor: isolated Reactor
+  ) async throws -> [EventRecords] {
+    try await look(on: reactor) {
+      try await $0.records(
+        ofSubject: id, kind: kind, userID: userID, recipientsMax: recipientsMax, entriesMax: entriesMax, on: reactor)
+    }
+  }
+
+  /// Which kinds of events an id is the subject of, chat messages first; none when nothing is known of it.
+  /// - Throws: ``PostgresError``.
+  public func kinds(of id: UUID, on reactor: isolated Reactor) async throws -> [String] {
+    try await look(on: reactor) { try await $0.kinds(of: id, on: reactor) }
+  }
+}
+
+extension OperatorLook {
+  fileprivate func records(
+    ofSubject id: UUID, kind: String?, userID: UUID?, recipientsMax: Int, entriesMax: Int, on reactor: isolated Reactor
   ) async throws(PostgresError) -> [EventRecords] {
     let found = if let kind { [kind] } else { try await kinds(of: id, on: reactor) }
     var records: [EventRecords] = []
@@ -56,8 +74,7 @@ extension PushDatabase {
     return records
   }
 
-  /// Which kinds of events an id is the subject of, chat messages first; none when nothing is known of it.
-  public func kinds(of id: UUID, on reactor: isolated Reactor) async throws(PostgresError) -> [String] {
+  fileprivate func kinds(of id: UUID, on reactor: isolated Reactor) async throws(PostgresError) -> [String] {
     var host = HostAnswers()
     let rows = try await query(
       PushStatements.explainKinds, alone: PushStatements.explainKindsAlone, [id], noting: &host, on: reactor)
@@ -74,9 +91,8 @@ extension PushDatabase {
   ///   - userID: the one recipient to tell about; nil for all.
   ///   - recipientsMax: how many at the most.
   ///   - entriesMax: entries of their histories after which no further recipient is told about; at least 1.
-  public func records(
-    of subject: PushSubject, userID: UUID? = nil, recipientsMax: Int = recipientsExplainedMax, entriesMax: Int = .max,
-    on reactor: isolated Reactor
+  private func records(
+    of subject: PushSubject, userID: UUID?, recipientsMax: Int, entriesMax: Int, on reactor: isolated Reactor
   ) async throws(PostgresError) -> EventRecords {
     var host = HostAnswers()
     let row = try await query(
@@ -103,12 +119,12 @@ extension PushDatabase {
   ) async throws(PostgresError) {
     let users = records.recipients.map(\.userID)
     do throws(PostgresError) {
-      try add(try await pool.query(PushStatements.explainDevices, [users], on: reactor), to: &records)
+      try add(try await query(PushStatements.explainDevices, [users], on: reactor), to: &records)
     } catch {
       try host.note(error)
     }
     do throws(PostgresError) {
-      try add(try await pool.query(PushStatements.explainDroppedDevices, [users], on: reactor), to: &records)
+      try add(try await query(PushStatements.explainDroppedDevices, [users], on: reactor), to: &records)
     } catch {
       // A host with tables of its own, or one that does not let this role read them, has no dropped tokens to show.
       guard error.blamesStatement else { throw error }
@@ -124,7 +140,7 @@ extension PushDatabase {
   private func addInstances(to records: inout EventRecords, on reactor: isolated Reactor) async throws(PostgresError) {
     let ids = Set(records.recipients.flatMap { $0.ledger?.history ?? [] }.map(\.instance))
     records.instances = try documents(
-      try await pool.query(PushStatements.explainInstances, [ids.sorted()], on: reactor))
+      try await query(PushStatements.explainInstances, [ids.sorted()], on: reactor))
   }
 
   /// Asks the host as well, as long as it answers.
@@ -134,12 +150,12 @@ extension PushDatabase {
   ) async throws(PostgresError) -> PostgresRows {
     if host.failure == nil {
       do throws(PostgresError) {
-        return try await pool.query(statement, parameters, on: reactor)
+        return try await query(statement, parameters, on: reactor)
       } catch {
         try host.note(error)
       }
     }
-    return try await pool.query(alone, parameters, on: reactor)
+    return try await query(alone, parameters, on: reactor)
   }
 
   private func documents<Document: Decodable>(_ rows: PostgresRows) throws(PostgresError) -> [Document] {

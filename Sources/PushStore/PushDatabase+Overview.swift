@@ -8,33 +8,21 @@ extension PushDatabase {
 
   /// How the service fares now.
   ///
-  /// On a session that nothing else uses meanwhile, so that no claim waits behind it, and for two seconds at the most.
+  /// One ``OperatorLook``: several statements, each at a moment of its own.
   /// - Parameter newest: how many of the newest pushes are listed.
   /// - Throws: ``PostgresError``.
   public func overview(newest: Int, on reactor: isolated Reactor) async throws -> ServiceOverview {
-    try await look(on: reactor) { connection in
-      let ledger = try await connection.query(PushStatements.overviewLedger, on: reactor)
-      let queues = try await connection.query(PushStatements.overviewQueues, on: reactor)
-      let lanes = try await connection.query(PushStatements.overviewLanes, on: reactor)
-      let parked = try await connection.query(PushStatements.overviewParked, on: reactor)
-      let instances = try await connection.query(PushStatements.overviewInstances, on: reactor)
-      let entries = try await connection.query(PushStatements.newestPushes, [newest], on: reactor)
+    try await look(on: reactor) { look in
+      let ledger = try await look.query(PushStatements.overviewLedger, on: reactor)
+      let queues = try await look.query(PushStatements.overviewQueues, on: reactor)
+      let lanes = try await look.query(PushStatements.overviewLanes, on: reactor)
+      let parked = try await look.query(PushStatements.overviewParked, on: reactor)
+      let instances = try await look.query(PushStatements.overviewInstances, on: reactor)
+      let entries = try await look.query(PushStatements.newestPushes, [newest], on: reactor)
       return ServiceOverview(
         ledger: try LedgerFigures(ledger), queues: try QueueOverview(queues.one()),
         lanes: try lanes.map(WaitingLane.init), parked: try parked.map(ParkedWork.init),
         instances: try instances.map(LiveInstance.init), newest: try entries.map(LedgerEntry.init))
-    }
-  }
-
-  /// Runs statements of an operator: they only read, are short, and keep nobody else waiting.
-  func look<Value>(
-    on reactor: isolated Reactor, _ body: (PostgresConnection) async throws -> Value
-  ) async throws -> Value {
-    try await pool.withConnection(on: reactor) { connection in
-      try await connection.withTransaction(on: reactor) {
-        try await connection.query(PushStatements.beginLook, on: reactor)
-        return try await body(connection)
-      }
     }
   }
 }

@@ -49,8 +49,8 @@ extension PushDatabase {
   public func meaning(
     ofID id: UUID, on reactor: isolated Reactor
   ) async throws -> (isSubject: Bool, isUser: Bool) {
-    try await look(on: reactor) { connection in
-      let row = try await connection.query(PushStatements.meaningOfID, [id], on: reactor).one()
+    try await look(on: reactor) { look in
+      let row = try await look.query(PushStatements.meaningOfID, [id], on: reactor).one()
       return (try row.decode(0), try row.decode(1))
     }
   }
@@ -62,8 +62,8 @@ extension PushDatabase {
   public func owners(
     ofDeviceToken beginning: String, countMax: Int, on reactor: isolated Reactor
   ) async throws -> [DeviceTokenOwner] {
-    try await look(on: reactor) { connection in
-      try await connection.query(PushStatements.deviceTokenOwners, [beginning, countMax], on: reactor).map {
+    try await look(on: reactor) { look in
+      try await look.query(PushStatements.deviceTokenOwners, [beginning, countMax], on: reactor).map {
         DeviceTokenOwner(userID: try $0.decode(0), device: try $0.decode(1))
       }
     }
@@ -72,8 +72,8 @@ extension PushDatabase {
   private func page(
     _ statement: PostgresStatement, _ parameters: [any PostgresEncodable], _ size: Int, on reactor: isolated Reactor
   ) async throws -> LedgerPage {
-    try await look(on: reactor) { connection in
-      let rows = try await connection.query(statement, parameters + [size + 1], on: reactor)
+    try await look(on: reactor) { look in
+      let rows = try await look.query(statement, parameters + [size + 1], on: reactor)
       return LedgerPage(try rows.map(LedgerEntry.init), size: size)
     }
   }

@@ -13,11 +13,17 @@ public final class PushDatabase {
   /// than any of the statements.
   public static let sessionSettings = ["enable_seqscan": "off", "jit": "off"]
 
+  /// How long an operator's look may take, the wait for a session included.
+  public static let lookLimit = Duration.seconds(2)
+
   let pool: PostgresPool
+  let lookLimit: Duration
 
   /// Uses a pool with ``sessionSettings``, which stays the caller's to close.
-  public init(pool: PostgresPool) {
+  /// - Parameter lookLimit: how long an operator's look may take.
+  public init(pool: PostgresPool, lookLimit: Duration = lookLimit) {
     self.pool = pool
+    self.lookLimit = lookLimit
   }
 
   /// Leases work and reads what its decisions need.

@@ -12,11 +12,6 @@ extension PushStatements {
   /// Bars of the chart.
   static let overviewSlices = 60
 
-  /// Makes a transaction one that only reads, and ends its statements before the service feels them.
-  static let beginLook = PostgresStatement(
-    "begin_look",
-    "select set_config('statement_timeout', '2s', true), set_config('transaction_read_only', 'on', true)")
-
   /// The last hour of the ledger, or as much of it as its newest ``overviewRows`` tell of.
   ///
   /// Answers rows of three levels: 3, all together; 1, one for each of the slices that are not empty, counted from now

@@ -79,7 +79,8 @@ struct ExplainCommand: AsyncParsableCommand {
     let records: Result<[EventRecords], any Error>
     do {
       records = .success(
-        try await PushDatabase(pool: pool).records(ofSubject: message, kind: kind, userID: user, on: reactor))
+        try await PushDatabase(pool: pool, lookLimit: .seconds(30)).records(
+          ofSubject: message, kind: kind, userID: user, on: reactor))
     } catch {
       records = .failure(error)
     }

@@ -125,7 +125,7 @@ struct PushService: Service {
       to: &routes, services: services, serviceKeys: settings.callers.serviceKeys.map(\.exposed), isTLS: tls != nil,
       failures: failures, routes: { await workers.routeConditions() },
       explanations: { subject, user, reactor in
-        let records = try await services.value(on: reactor).store.records(
+        let records = try await services.value(on: reactor).operators.records(
           ofSubject: subject, userID: user, recipientsMax: 100, on: reactor)
         return records.map(EventExplanation.init)
       }, logger: logger)

@@ -17,6 +17,7 @@ final class ReactorWorker {
 
   private let pool: PostgresPool
   private let store: PushDatabase
+  private let operatorPool: PostgresPool
   private let apps: ReactorApps
   private let pipeline: DeliveryPipeline
   private let listening: ListenStatus
@@ -46,6 +47,7 @@ final class ReactorWorker {
     isReadSyncEnabled = settings.isReadSyncEnabled
     pool = PostgresPool(database, size: Self.poolSize, logger: logger)
     store = PushDatabase(pool: pool)
+    operatorPool = PushDatabase.operatorPool(database, logger: logger)
     apps = ReactorApps(plan, metrics: metrics, logger: logger)
     let pipeline = DeliveryPipeline(
       store: store, channel: apps.router, configuration: PipelineConfiguration(settings),
@@ -62,7 +64,8 @@ final class ReactorWorker {
   /// What the HTTP handlers of this reactor use.
   var services: PushServices {
     PushServices(
-      store: store, pipeline: pipeline, isReadSyncEnabled: isReadSyncEnabled,
+      store: store, operators: PushDatabase(pool: operatorPool), pipeline: pipeline,
+      isReadSyncEnabled: isReadSyncEnabled,
       readiness: { [unowned self] in readiness() })
   }
 
@@ -99,6 +102,7 @@ final class ReactorWorker {
     pipeline.abandon()
     await duties?.close(on: reactor)
     apps.router.close(on: reactor)
+    await operatorPool.close(on: reactor)
     await pool.close(on: reactor)
     return isDrained
   }

@@ -48,7 +48,7 @@ final class PageRig: Sendable {
         configuration: PipelineConfiguration(
           policy: SuppressionPolicy(), defaultRoute: PushRoute(app: app, environment: .production)),
         logger: quiet)
-      services = PushServices(store: store, pipeline: pipeline, readiness: { readiness })
+      services = PushServices(store: store, operators: store, pipeline: pipeline, readiness: { readiness })
     }
   }
 

@@ -98,7 +98,8 @@ final class ServiceRig: Sendable {
     for key in [secret, serviceKey] { RunLogs.note(key, as: .secret) }
     let services = try await PerReactor(group.reactors) { _, reactor in
       let parts = parts.value(on: reactor)
-      return PushServices(store: parts.store, pipeline: parts.pipeline, readiness: { parts.checks })
+      return PushServices(
+        store: parts.store, operators: parts.store, pipeline: parts.pipeline, readiness: { parts.checks })
     }
     let routes = PushRoutes.make(
       services: services,

@@ -8,10 +8,11 @@ struct ExplainTests {
   private func records(
     _ database: TestDatabase, _ subject: UUID, kind: String? = nil, user: UUID? = nil, max: Int = 1000
   ) async throws -> EventRecords {
-    try await withStore(database) { store, reactor in
+    let records = try await withStore(database) { store, reactor in
       try await store.records(
-        of: PushSubject(id: subject, kind: kind ?? "message"), userID: user, recipientsMax: max, on: reactor)
+        ofSubject: subject, kind: kind ?? "message", userID: user, recipientsMax: max, on: reactor)
     }
+    return try #require(records.first)
   }
 
   @Test("of a message that waits: its row, its inbox, its people, and nothing else")

@@ -138,26 +138,6 @@ struct OverviewTests {
     }
   }
 
-  @Test("a look writes nothing, and is over after two seconds")
-  func bounds() async throws {
-    let database = try await TestDatabase.migrated()
-    let settings = try await onReactor { reactor in
-      let pool = PostgresPool(database.configuration, size: 1, acquireLimit: .seconds(20), logger: quiet)
-      pool.start(on: reactor)
-      let settings: [String] = try await PushDatabase(pool: pool).look(on: reactor) { connection in
-        let row = try await connection.query(
-          PostgresStatement(
-            "settings", "select current_setting('statement_timeout'), current_setting('transaction_read_only')"),
-          on: reactor
-        ).one()
-        return [try row.decode(0), try row.decode(1)]
-      }
-      await pool.close(on: reactor)
-      return settings
-    }
-    #expect(settings == ["2s", "on"])
-  }
-
   private static func overview(of database: TestDatabase) async throws -> ServiceOverview {
     try await onReactor { reactor in
       let pool = PostgresPool(database.configuration, size: 1, acquireLimit: .seconds(20), logger: quiet)

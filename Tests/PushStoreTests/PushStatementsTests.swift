@@ -29,7 +29,7 @@ struct PushStatementsTests {
     PushStatements.examineDeviceTokens, PushStatements.examineBacklog, PushStatements.examineTriggerFailures,
     PushStatements.examineWebhook, PushStatements.examineTables, PushStatements.examineRights,
     PushStatements.queueFigures,
-    PushStatements.beginLook, PushStatements.overviewLedger, PushStatements.overviewQueues,
+    PushStatements.overviewLedger, PushStatements.overviewQueues,
     PushStatements.overviewLanes, PushStatements.overviewParked, PushStatements.newestPushes,
     PushStatements.pushesOfUser, PushStatements.pushesOfSubject, PushStatements.meaningOfID,
     PushStatements.deviceTokenOwners, PushStatements.overviewInstances,
