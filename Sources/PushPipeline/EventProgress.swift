@@ -9,6 +9,9 @@ final class EventProgress {
   private let wokenMicroseconds: Int64
   /// When the claim was answered, in monotonic nanoseconds.
   let claimedAt: UInt64
+  /// When the database read the clock that dates the claim, in monotonic nanoseconds: everything that is recorded counts
+  /// from there, so that the claim's date and what was measured add up to the true time.
+  private let datedAt: UInt64
   private var outcomes: [RecipientOutcome] = []
   private var deadTokens: [DeadDeviceToken] = []
   private var learntEnvironments: [LearntEnvironment] = []
@@ -28,6 +31,7 @@ final class EventProgress {
     self.wokenBy = wokenBy
     self.decider = decider
     self.claimedAt = claimedAt
+    datedAt = claimedAt &- UInt64(max(0, event.answeredAt - event.claimedAt)) &* 1000
     wokenMicroseconds = Int64(claimedAt &- wokenAt) / 1000
     outcomes.reserveCapacity(event.recipients.count)
   }
@@ -56,7 +60,7 @@ final class EventProgress {
   func note(_ verdict: DeviceVerdict, for device: PushDevice, of index: Int, after trail: AttemptTrail = AttemptTrail())
   {
     sending[index]?.delivery.note(verdict, for: device, elapsed: elapsed, claimedAt: event.claimedAt)
-    sending[index]?.attempts += trail.history(of: device, verdict, now: elapsed, claimedAt: claimedAt)
+    sending[index]?.attempts += trail.history(of: device, verdict, now: elapsed, claimedAt: datedAt)
   }
 
   /// Closes a recipient once all of its devices have reported.
@@ -78,5 +82,5 @@ final class EventProgress {
     outcomes.append(outcome)
   }
 
-  private var elapsed: Int64 { Int64(Reactor.now &- claimedAt) / 1000 }
+  private var elapsed: Int64 { Int64(Reactor.now &- datedAt) / 1000 }
 }

@@ -48,13 +48,12 @@ public final class PipelineMetrics {
     }
   }
 
-  /// The commit and the claim are dated by the database, the rest is measured here from the claim's answer on, which the
-  /// database has dated as well. A commit's date is taken before it, so none of them is negative unless its clock was set.
+  /// The commit and the claim are dated by the database, and the outcome's times count from the claim's date. A commit's date is taken before it, so none of them is negative unless its clock was set.
   private func note(_ outcome: RecipientOutcome, of event: PushEvent) {
-    let answered = event.answeredAt - event.enqueuedAt
-    claimed.recordMicroseconds(max(0, event.claimedAt - event.enqueuedAt))
-    decided.recordMicroseconds(max(0, answered + outcome.decidedMicroseconds))
-    if let elapsed = outcome.acceptedMicroseconds { accepted.recordMicroseconds(max(0, answered + elapsed)) }
+    let dated = event.claimedAt - event.enqueuedAt
+    claimed.recordMicroseconds(max(0, dated))
+    decided.recordMicroseconds(max(0, dated + outcome.decidedMicroseconds))
+    if let elapsed = outcome.acceptedMicroseconds { accepted.recordMicroseconds(max(0, dated + elapsed)) }
   }
 
   private func counter(_ outcome: Outcome) -> Counter {

@@ -23,7 +23,7 @@ public struct HistoryEntry: Equatable, Sendable {
   /// From the wake-up to the claim's answer; microseconds.
   public let wokenMicroseconds: Int64
 
-  /// From the claim's answer to the decision; microseconds.
+  /// From the claim's date to the decision; microseconds.
   public let decidedMicroseconds: Int64
 
   /// What the rules looked at.
@@ -90,7 +90,7 @@ public struct HistoryEntry: Equatable, Sendable {
     public let device: String
     /// App and environment that it went to, as lanes are named; nil when none was known.
     public let route: String?
-    /// When it ended, in microseconds from the claim's answer on.
+    /// When it ended, in microseconds from the claim's date on.
     public let endedMicroseconds: Int64
     /// APNs' status; nil when no answer came or nothing was sent.
     public let status: Int?

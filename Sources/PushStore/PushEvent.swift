@@ -74,7 +74,8 @@ public struct PushEvent: Equatable, Sendable {
   /// Whether only a part of the recipients was claimed; the others come with a later claim.
   public internal(set) var hasMore = false
 
-  /// When the database answered the claim, by its clock; microseconds since 1970. What the service measures begins here.
+  /// When the database answered the claim, by its clock; microseconds since 1970. What the look
+  /// itself has taken is known by it.
   public internal(set) var answeredAt: Int64 = 0
 
   /// What the ledger keeps of its words: those of a push that a server asked for, never the host's.

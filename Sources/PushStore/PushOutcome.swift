@@ -55,10 +55,10 @@ public struct RecipientOutcome: Equatable, Sendable {
   /// From the wake-up to the claim's answer, in microseconds.
   public var wokenMicroseconds: Int64 = 0
 
-  /// From the claim's answer to the decision, in microseconds.
+  /// From the claim's date to the decision, in microseconds.
   public var decidedMicroseconds: Int64 = 0
 
-  /// From the claim's answer to APNs' first acceptance, in microseconds; nil when there was none.
+  /// From the claim's date to APNs' first acceptance, in microseconds; nil when there was none.
   public var acceptedMicroseconds: Int64?
 
   /// The recipient as claimed, for the history; nil leaves none.

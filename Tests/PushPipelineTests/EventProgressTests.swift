@@ -75,4 +75,21 @@ struct EventProgressTests {
     #expect(outcome.decidedMicroseconds >= 0)
     #expect(outcome.decidedMicroseconds <= accepted)
   }
+
+  @Test("what the claim's look has taken is part of what is recorded, because the claim is dated at its beginning")
+  func look() throws {
+    let hour: Int64 = 3_600_000_000
+    let event = PushFixtures.dated(origin: .inbox, kind: "message", claimedAfter: 1000, answeredAfter: 1000 + hour)
+    let progress = progress(event)
+    for index in event.recipients.indices {
+      progress.begin(index)
+      progress.note(.accepted, for: PushFixtures.phone, of: index)
+      progress.finishIfComplete(index, pacing: PushFixtures.pacing)
+    }
+    let outcome = try #require(progress.decided.outcomes.first)
+    #expect(outcome.decidedMicroseconds >= hour)
+    #expect(try #require(outcome.acceptedMicroseconds) >= hour)
+    #expect(outcome.deviceAttempts.allSatisfy { $0.endedMicroseconds >= hour })
+    #expect(outcome.wokenMicroseconds == 3000)
+  }
 }

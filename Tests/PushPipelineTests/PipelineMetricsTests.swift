@@ -52,15 +52,15 @@ struct PipelineMetricsTests {
     #expect(lines(of: "tacet_outcomes_total").map { $0.suffix(2) } == [" 2"])
   }
 
-  @Test("each stage is timed from the commit; what is measured here begins at the claim's answer")
+  @Test("each stage is timed from the commit; outcomes count from the claim's date")
   func stages() {
     PipelineMetrics(registry).note(decided([outcome(.sent, decided: 100, accepted: 5000)]))
     let sums = lines(of: "tacet_push_latency_seconds_sum")
     #expect(
       sums == [
-        #"tacet_push_latency_seconds_sum{stage="accepted"} 0.0065"#,
+        #"tacet_push_latency_seconds_sum{stage="accepted"} 0.006"#,
         #"tacet_push_latency_seconds_sum{stage="claimed"} 0.001"#,
-        #"tacet_push_latency_seconds_sum{stage="decided"} 0.0016"#,
+        #"tacet_push_latency_seconds_sum{stage="decided"} 0.0011"#,
       ])
     #expect(lines(of: "tacet_push_latency_seconds_count").allSatisfy { $0.hasSuffix(" 1") })
   }
