@@ -94,11 +94,13 @@ struct PipelineMetricsTests {
 
 extension PushFixtures {
   /// An event whose claim has these dates, in microseconds after its commit.
-  static func dated(origin: PushEvent.Origin, kind: String, claimedAfter: Int64, answeredAfter: Int64) -> PushEvent {
+  static func dated(
+    origin: PushEvent.Origin, kind: String, claimedAfter: Int64, answeredAfter: Int64, recipients: [PushRecipient] = []
+  ) -> PushEvent {
     let committed: Int64 = 1_700_000_000_000_000
     var event = PushEvent(
       subject: PushSubject(id: messageID, kind: kind), origin: origin, attempts: 1, enqueuedAt: committed,
-      claimedAt: committed + claimedAfter, message: nil, recipients: [])
+      claimedAt: committed + claimedAfter, message: nil, recipients: recipients)
     event.answeredAt = committed + answeredAfter
     return event
   }
