@@ -9,8 +9,8 @@ extension PostgresError {
       context: Context(
         sqlState: field(CLIBPQ_DIAG_SQLSTATE).map { SQLState($0) },
         message: field(CLIBPQ_DIAG_MESSAGE) ?? trimmed(PQresultErrorMessage(result)),
-        // The server's name for what runs PL/pgSQL's RAISE (src/pl/plpgsql/src/pl_exec.c).
-        isRaised: field(CLIBPQ_DIAG_SOURCE_FUNCTION) == "exec_stmt_raise",
+        // The server's names for what runs PL/pgSQL's RAISE and ASSERT (src/pl/plpgsql/src/pl_exec.c).
+        isRaised: ["exec_stmt_raise", "exec_stmt_assert"].contains(field(CLIBPQ_DIAG_SOURCE_FUNCTION)),
         detail: field(CLIBPQ_DIAG_DETAIL), constraint: field(CLIBPQ_DIAG_CONSTRAINT), table: field(CLIBPQ_DIAG_TABLE)))
   }
 

@@ -28,6 +28,7 @@ struct AttemptSteps {
       return attempt.apnsID == nil
         ? "not sent to \(device), because its route takes no pushes: \(why)"
         : "waits for the route of \(device): \(why)"
+    case "impossible": return "the other environment could tell nothing about \(device): \(why)"
     default: return "\(attempt.verdict) for \(device): \(why)"
     }
   }

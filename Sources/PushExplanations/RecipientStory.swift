@@ -59,7 +59,8 @@ struct RecipientStory {
   private func release(of entry: HistoryEntry, after earlier: HistoryEntry?, at woken: Int64) -> Step? {
     guard let earlier, let due = earlier.dueMicroseconds else { return nil }
     if let cause = entry.releasedBy {
-      return Step(.released, at: woken, text: "released: \(CauseWords.release(cause, kind: event.kind))")
+      return Step(
+        .released, at: entry.releasedAt ?? woken, text: "released: \(CauseWords.release(cause, kind: event.kind))")
     }
     let text =
       switch earlier.remaining {

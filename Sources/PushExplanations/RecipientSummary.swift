@@ -65,12 +65,32 @@ struct RecipientSummary {
     }
   }
 
-  /// Devices that did not get it.
+  /// Devices that did not get it, or not yet.
   private func restSentence(_ ledger: LedgerFacts) -> String? {
-    let refused = history(ledger).flatMap(\.attempts).filter { $0.verdict == "dropped" || $0.verdict == "refused" }
-    guard !refused.isEmpty else { return nil }
-    let words = refused.map { "\($0.device): \($0.reason.map(RefusalWords.described) ?? "refused")" }
-    return "Not for \(words.joined(separator: "; "))."
+    let rest = Self.verdicts(history(ledger)).filter { $0.verdict != "accepted" }
+    let open = recipient.delivery == nil ? [] : rest.filter { ["postponed", "waiting"].contains($0.verdict) }
+    let ended = rest.filter { attempt in !open.contains { $0.device == attempt.device } }
+    func words(_ lead: String, _ attempts: [HistoryEntry.Attempt]) -> String? {
+      guard !attempts.isEmpty else { return nil }
+      let devices = attempts.map { "\($0.device): \($0.reason.map(RefusalWords.described) ?? "no reason was given")" }
+      return "\(lead) \(devices.joined(separator: "; "))."
+    }
+    let sentences = [words("Not for", ended), words("Still to go to", open)].compactMap { $0 }
+    return sentences.isEmpty ? nil : sentences.joined(separator: " ")
+  }
+
+  /// What each device's last attempt has brought, in the order in which the devices were first tried.
+  private static func verdicts(_ history: [HistoryEntry]) -> [HistoryEntry.Attempt] {
+    let attempts = history.flatMap(\.attempts).filter { !["elsewhere", "impossible"].contains($0.verdict) }
+    var last: [HistoryEntry.Attempt] = []
+    for attempt in attempts {
+      if let index = last.firstIndex(where: { $0.device == attempt.device }) {
+        last[index] = attempt
+      } else {
+        last.append(attempt)
+      }
+    }
+    return last
   }
 
   // MARK: Not yet
@@ -93,7 +113,7 @@ struct RecipientSummary {
 
   private func failed(_ ledger: LedgerFacts) -> String {
     if let parked = recipient.parked, ledger.reason == "parked" { return Self.parked(parked) }
-    let attempts = history(ledger).last?.attempts ?? []
+    let attempts = Self.verdicts(history(ledger).suffix(1))
     guard attempts.count == 1, let attempt = attempts.first, let reason = attempt.reason else {
       let why = ledger.reason.map(RefusalWords.described) ?? "no reason was kept"
       return "No push, although it should have been sent to \(Words.devices(attempts.count)): \(why)."

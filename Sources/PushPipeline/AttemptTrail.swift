@@ -7,20 +7,33 @@ internal import Reactors
 /// asked as well.
 struct AttemptTrail {
   private struct End {
-    let attempt: PushAttempt
+    /// Nil when the route could not be asked.
+    let attempt: PushAttempt?
+    let reason: String?
     let route: PushRoute
-    let apnsID: String
+    let apnsID: String?
     let at: UInt64
   }
 
   private var ends: [End] = []
 
+  /// Whether the first answer is the one that counts, because the second said nothing about the device.
+  var isJudgedByFirst = false
+
   /// An attempt has ended now.
   mutating func note(_ attempt: PushAttempt, of request: PushRequest, over route: PushRoute) {
-    ends.append(End(attempt: attempt, route: route, apnsID: request.head.identifier.text, at: Reactor.now))
+    ends.append(
+      End(
+        attempt: attempt, reason: attempt.ledgerReason, route: route, apnsID: request.head.identifier.text,
+        at: Reactor.now))
   }
 
-  /// The attempts, the last of which brought the verdict; without any, the verdict alone.
+  /// The other environment could not be asked.
+  mutating func noteUnasked(_ route: PushRoute, reason: String?) {
+    ends.append(End(attempt: nil, reason: reason, route: route, apnsID: nil, at: Reactor.now))
+  }
+
+  /// The attempts, one of which brought the verdict; without any, the verdict alone.
   /// - Parameters:
   ///   - now: microseconds from the claim to the verdict. claimedAt: monotonic nanoseconds.
   func history(
@@ -33,12 +46,12 @@ struct AttemptTrail {
           verdict: verdict.word)
       ]
     }
+    let judged = isJudgedByFirst ? 0 : ends.count - 1
     return ends.enumerated().map { index, end in
       HistoryEntry.Attempt(
         deviceToken: device.token, route: end.route.name,
-        endedMicroseconds: Int64(end.at &- claimedAt) / 1000, status: end.attempt.status,
-        reason: end.attempt.ledgerReason, apnsID: end.apnsID,
-        verdict: index == ends.count - 1 ? verdict.word : "elsewhere")
+        endedMicroseconds: Int64(end.at &- claimedAt) / 1000, status: end.attempt?.status, reason: end.reason,
+        apnsID: end.apnsID, verdict: index == judged ? verdict.word : index < judged ? "elsewhere" : "impossible")
     }
   }
 }

@@ -32,6 +32,7 @@ extension DeliveryPipeline {
         .postponed(reason: reason ?? attempt.ledgerReason, minimum: PushDisposition.tooManyWait), over: lane,
         on: reactor)
     case .ended(let other, let environment):
+      trail.isJudgedByFirst = other.refusesEnvironment
       return combine(attempt, with: other, in: environment, to: device, over: lane, on: reactor)
     }
   }
@@ -45,7 +46,9 @@ extension DeliveryPipeline {
     guard let other = lanes.neighbour(of: lane), Reactor.now < deadline else { return .unresolved(reason: nil) }
     switch other.admitTrial(now: Reactor.now) {
     case .impossible: return .impossible
-    case .notNow(let reason): return .unresolved(reason: reason)
+    case .notNow(let reason):
+      trail.noteUnasked(other.route, reason: reason)
+      return .unresolved(reason: reason)
     case .admitted: break
     }
     let attempt = await channel.send(request, over: other.route, until: deadline, on: reactor)

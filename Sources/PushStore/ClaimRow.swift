@@ -11,7 +11,7 @@ struct ClaimRow {
     case deviceTokens, environments, apps, acceptedDevices, heldMicroseconds, retries, isWaiting
     case title, surfaceKind, readMessageIDs, hasReadMore
     case isOptedOut, isMuted, wantsMentionsOnly, isMentioned, quietHoursRemaining, quietHoursPolicy
-    case data, collapseID, releasedBy, answeredAt
+    case data, collapseID, releasedBy, releasedAt, answeredAt
   }
 
   private let row: PostgresRow
@@ -80,7 +80,8 @@ struct ClaimRow {
       devices: devices,
       acceptedDevices: accepted,
       retries: Int(try read(.retries) as Int32),
-      releasedBy: try read(.releasedBy))
+      releasedBy: try read(.releasedBy),
+      releasedAt: try read(.releasedAt))
   }
 
   private func situation(deviceCount: Int) throws(PostgresError) -> RecipientSituation {

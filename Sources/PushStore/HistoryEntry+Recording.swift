@@ -11,6 +11,7 @@ extension HistoryEntry {
       instance: decided.decider.instance,
       wokenBy: decided.wokenBy,
       releasedBy: recipient.releasedBy,
+      releasedAt: recipient.releasedAt,
       wokenMicroseconds: outcome.wokenMicroseconds,
       decidedMicroseconds: outcome.decidedMicroseconds,
       situation: Situation(recipient, decided.decider.policy),
@@ -29,6 +30,7 @@ extension HistoryEntry {
       object.append(member: "by", present: instance)
       object.append(member: "woken_by", present: wokenBy)
       object.append(member: "released_by", text: releasedBy)
+      object.append(member: "released_at", integer: releasedAt)
       object.append(member: "woken_us", integer: wokenMicroseconds)
       object.append(member: "decided_us", integer: decidedMicroseconds)
       object.append(member: "known") { situation.write(to: &$0) }

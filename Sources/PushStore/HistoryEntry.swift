@@ -20,6 +20,9 @@ public struct HistoryEntry: Equatable, Sendable {
   /// `host`; nil when its time had come, or nothing was held.
   public let releasedBy: String?
 
+  /// When that was, by the database's clock; microseconds since 1970. Nil when nothing did.
+  public let releasedAt: Int64?
+
   /// From the wake-up to the claim's answer; microseconds.
   public let wokenMicroseconds: Int64
 
@@ -98,8 +101,8 @@ public struct HistoryEntry: Equatable, Sendable {
     public let reason: String?
     /// The `apns-id` that was sent; nil when nothing was.
     public let apnsID: String?
-    /// What it means for the push and its device: `accepted`, `dropped`, `refused`, `postponed`, `waiting`, or
-    /// `elsewhere` when the other environment was asked next.
+    /// What it means for the push and its device: `accepted`, `dropped`, `refused`, `postponed`, `waiting`,
+    /// `elsewhere` when the other environment was asked next, or `impossible` when that said nothing about the device.
     public let verdict: String
 
     /// Notes an attempt; of the device token its beginning is kept.
@@ -125,6 +128,7 @@ extension HistoryEntry: Decodable {
     case instance = "by"
     case wokenBy = "woken_by"
     case releasedBy = "released_by"
+    case releasedAt = "released_at"
     case wokenMicroseconds = "woken_us"
     case decidedMicroseconds = "decided_us"
     case situation = "known"
@@ -141,6 +145,7 @@ extension HistoryEntry: Decodable {
     instance = try members.decode(String.self, forKey: .instance)
     wokenBy = try members.decode(String.self, forKey: .wokenBy)
     releasedBy = try members.decodeIfPresent(String.self, forKey: .releasedBy)
+    releasedAt = try members.decodeIfPresent(Int64.self, forKey: .releasedAt)
     wokenMicroseconds = try members.decode(Int64.self, forKey: .wokenMicroseconds)
     decidedMicroseconds = try members.decode(Int64.self, forKey: .decidedMicroseconds)
     situation = try members.decode(Situation.self, forKey: .situation)

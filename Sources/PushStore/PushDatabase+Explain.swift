@@ -1,5 +1,5 @@
 public import FoundationEssentials
-public import Postgres
+internal import Postgres
 public import Reactors
 
 /// All that the database knows of one event: what an explanation is made of.

@@ -155,6 +155,9 @@ public struct PushRecipient: Equatable, Sendable {
 
   /// What ended its hold before the hold's time, as ``HistoryEntry/releasedBy``; nil when nothing did.
   public internal(set) var releasedBy: String?
+
+  /// When that was, by the database's clock; microseconds since 1970. Nil when nothing ended it.
+  public internal(set) var releasedAt: Int64?
 }
 
 /// A device token as the host stores it.

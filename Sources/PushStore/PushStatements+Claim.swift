@@ -17,7 +17,8 @@ extension PushStatements {
     with work as (
       select
         i.subject_id, i.kind, null::uuid as user_id, i.attempts, i.enqueued_at, '{}'::text[] as accepted_devices,
-        0::bigint as held_us, 0 as retries, false as is_waiting, null::text as released_by
+        0::bigint as held_us, 0 as retries, false as is_waiting, null::text as released_by,
+        null::timestamptz as released_at
       from tacet.inbox i
       where i.subject_id = $1 and i.kind = $2
     ), limits as (select $3::bigint as recipients_max), \(looking)
@@ -33,7 +34,8 @@ extension PushStatements {
     with work as (
       select
         d.subject_id, d.kind, d.user_id, d.attempts, d.enqueued_at, d.accepted_devices,
-        \(heldMicroseconds) as held_us, d.retries, d.state = 'waiting' as is_waiting, d.released_by
+        \(heldMicroseconds) as held_us, d.retries, d.state = 'waiting' as is_waiting, d.released_by,
+        d.released_at
       from tacet.deliveries d
       where d.subject_id = $1 and d.kind = $2 and d.user_id = $3
     ), limits as (select 1::bigint as recipients_max), \(looking)
@@ -104,7 +106,8 @@ extension PushStatements {
         f.quiet_hours_policy,
         m.data,
         m.collapse_id,
-        w.released_by
+        w.released_by,
+        (extract(epoch from w.released_at) * 1000000)::bigint as released_at
       from work w
       cross join clock o
       \(context(of: "w"))

@@ -67,7 +67,7 @@ extension PushStatements {
     "examine_indexes",
     """
     select w.name, (
-      select i.indisvalid and i.indisready and i.indislive
+      select bool_or(i.indisvalid and i.indisready and i.indislive)
       from pg_class c
       join pg_index i on i.indexrelid = c.oid
       join pg_namespace n on n.oid = c.relnamespace
@@ -83,12 +83,12 @@ extension PushStatements {
     """
     select coalesce(t.app, '') as app, coalesce(t.environment, '') as environment, count(*) as tokens
     from (
-      select p.app, p.environment
+      select p.app, p.environment, p.invalidated_at, p.platform
       from public.push_tokens p
-      where p.invalidated_at is null
-        and lower(p.platform) in ('ios', 'ipados', 'macos', 'watchos', 'tvos', 'visionos', 'apns')
       limit 20 * \(examinedRowsMax)
     ) t
+    where t.invalidated_at is null
+      and lower(t.platform) in ('ios', 'ipados', 'macos', 'watchos', 'tvos', 'visionos', 'apns')
     group by 1, 2
     order by 3 desc, 1, 2
     limit 200
@@ -110,7 +110,9 @@ extension PushStatements {
         as waiting,
       (extract(epoch from clock_timestamp() - (
         select min(d.enqueued_at)
-        from (select w.enqueued_at from tacet.deliveries w where w.state = 'waiting' limit \(examinedRowsMax)) d
+        from (select w.enqueued_at from tacet.deliveries w where w.state = 'waiting'
+          order by w.lane, w.enqueued_at limit \(examinedRowsMax)
+        ) d
       )) * 1000000)::bigint as waiting_age,
       (select count(*) from (select from tacet.parked p limit \(examinedRowsMax)) n) as parked
     """)

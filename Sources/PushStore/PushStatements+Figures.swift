@@ -3,7 +3,7 @@ internal import Postgres
 extension PushStatements {
   /// What waits in the queue tables, counted to a bound.
   ///
-  /// `$1`: rows of each table at the most; a count that reaches it stands for any larger number. `$2`: lanes with a line of
+  /// `$1`: rows of each table and lane at the most; a count that reaches it stands for any larger number. `$2`: lanes with a line of
   /// their own at the most, those with the most first; the others are together. Each part reads an index in its order and
   /// stops, so what it costs does not grow with the tables; the ledger is not looked at.
   ///
@@ -12,19 +12,29 @@ extension PushStatements {
   static let queueFigures = PostgresStatement(
     "queue_figures",
     """
-    with fresh as materialized (
+    with recursive fresh as materialized (
       select i.enqueued_at from tacet.inbox i where not i.is_claimed order by i.available_at limit $1
     ), claimed as materialized (
       select i.enqueued_at from tacet.inbox i where i.is_claimed order by i.available_at limit $1
     ), oldest as (
       select min(x.enqueued_at) as moment
       from (select f.enqueued_at from fresh f union all select c.enqueued_at from claimed c) x
+    ), lane_names as (
+      (select d.lane from tacet.deliveries d where d.state = 'waiting' order by d.lane limit 1)
+      union all
+      select (
+        select d.lane from tacet.deliveries d where d.state = 'waiting' and d.lane > n.lane order by d.lane limit 1
+      )
+      from lane_names n
+      where n.lane is not null
     ), lanes as (
       select
-        case when row_number() over (order by count(*) desc, w.lane) > $2 then 'other' else w.lane end as lane,
-        count(*) as waiting
-      from (select d.lane from tacet.deliveries d where d.state = 'waiting' order by d.lane, d.enqueued_at limit $1) w
-      group by w.lane
+        case when row_number() over (order by w.waiting desc, n.lane) > $2 then 'other' else n.lane end as lane, w.waiting
+      from (select x.lane from lane_names x where x.lane is not null limit 2 * $2) n
+      cross join lateral (
+        select count(*) as waiting
+        from (select from tacet.deliveries d where d.state = 'waiting' and d.lane = n.lane limit $1) d
+      ) w
     ), due as materialized (
       select d.state from tacet.deliveries d where d.state <> 'waiting' order by d.due_at limit $1
     )
@@ -44,7 +54,12 @@ extension PushStatements {
     select 'parked', null, (select count(*) from (select from tacet.parked p order by p.parked_at limit $1) p)
     union all
     select 'trigger_failures', null,
-      (select count(*) from (select from tacet.trigger_failures f order by f.failed_at limit $1) f)
+      (select count(*) from (
+        select from tacet.trigger_failures f
+        where f.failed_at > clock_timestamp() - interval '1 hour'
+        order by f.failed_at desc
+        limit $1
+      ) f)
     """,
     [.int8, .int8])
 }

@@ -115,15 +115,17 @@ extension PushStatements {
         union all select x.place from suspect_delivery x))
       returning
         d.subject_id, d.user_id, d.kind, d.attempts, d.enqueued_at, d.accepted_devices,
-        \(heldMicroseconds) as held_us, d.retries, d.state = 'waiting' as is_waiting, d.released_by
+        \(heldMicroseconds) as held_us, d.retries, d.state = 'waiting' as is_waiting, d.released_by,
+        d.released_at
     ), work as (
       select
         e.subject_id, e.kind, null::uuid as user_id, e.attempts, e.enqueued_at, '{}'::text[] as accepted_devices,
-        0::bigint as held_us, 0 as retries, false as is_waiting, null::text as released_by
+        0::bigint as held_us, 0 as retries, false as is_waiting, null::text as released_by,
+        null::timestamptz as released_at
       from events e
       union all
       select d.subject_id, d.kind, d.user_id, d.attempts, d.enqueued_at, d.accepted_devices, d.held_us, d.retries,
-        d.is_waiting, d.released_by
+        d.is_waiting, d.released_by, d.released_at
       from deliveries d
     ), limits as (select $4::bigint as recipients_max)
     """

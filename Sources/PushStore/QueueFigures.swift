@@ -25,7 +25,7 @@ public struct QueueFigures: Equatable, Sendable {
   public var waiting: [String: Int] = [:]
   /// Work that was set aside for a person to look at.
   public var parked = 0
-  /// Errors that the triggers swallowed.
+  /// Errors that the triggers swallowed within the last hour.
   public var triggerFailures = 0
 
   /// Nothing waits.

@@ -62,7 +62,8 @@ extension QueueFigures {
       MetricFamily(
         "tacet_parked_work", "Work that was set aside; tacet.parked says why.", .gauge, .integer(Int64(parked))),
       MetricFamily(
-        "tacet_trigger_failures", "Errors that the triggers swallowed.", .gauge, .integer(Int64(triggerFailures))),
+        "tacet_trigger_failures", "Errors that the triggers swallowed within the last hour.", .gauge,
+        .integer(Int64(triggerFailures))),
     ]
   }
 

@@ -126,7 +126,7 @@ struct PushService: Service {
       failures: failures, routes: { await workers.routeConditions() },
       explanations: { subject, user, reactor in
         let records = try await services.value(on: reactor).operators.records(
-          ofSubject: subject, userID: user, recipientsMax: 100, on: reactor)
+          ofSubject: subject, userID: user, recipientsMax: 100, entriesMax: 400, on: reactor)
         return records.map(EventExplanation.init)
       }, logger: logger)
     return routes

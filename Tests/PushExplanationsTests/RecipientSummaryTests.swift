@@ -54,6 +54,40 @@ struct RecipientSummaryTests {
     },
   ]
 
+  private static func attempt(_ device: String, _ verdict: String, _ reason: String? = nil) -> HistoryEntry.Attempt {
+    HistoryEntry.Attempt(
+      deviceToken: device, route: "com.example.app/production", endedMicroseconds: 900,
+      status: reason == nil ? 200 : 400,
+      reason: reason, apnsID: "id", verdict: verdict)
+  }
+
+  @Test("one device that was asked in both environments is one device")
+  func bothEnvironments() {
+    var told = Told()
+    told.claim(
+      decision: .failed, reason: "BadDeviceToken",
+      attempts: [
+        Self.attempt("aaaaaaaa", "elsewhere", "BadDeviceToken"), Self.attempt("aaaaaaaa", "dropped", "BadDeviceToken"),
+      ])
+    #expect(told.sentence.hasPrefix("No push: it was to go to device aaaaaaaa, but "))
+    #expect(told.sentence.hasSuffix("The token was dropped."))
+  }
+
+  @Test("a device that is still to be reached is told, by its last attempt, and one that was reached later is not")
+  func stillToGo() {
+    var told = Told()
+    let first = [
+      Self.attempt("aaaaaaaa", "accepted"), Self.attempt("bbbbbbbb", "postponed", "InternalServerError"),
+      Self.attempt("cccccccc", "refused", "PayloadTooLarge"),
+    ]
+    told.claim(decision: .sent, due: 1_000_000, remaining: "retryable", attempts: first)
+    #expect(told.sentence.contains("Not for cccccccc: "))
+    #expect(told.sentence.contains("Still to go to bbbbbbbb: "))
+    told.claim(2, at: 2_000_000, wokenBy: "due", decision: .sent, attempts: [Self.attempt("bbbbbbbb", "accepted")])
+    #expect(!told.sentence.contains("bbbbbbbb"))
+    #expect(told.sentence.contains("Not for cccccccc: "))
+  }
+
   @Test("a push that was not sent says why, with its numbers", arguments: skips)
   func skipped(_ skip: Skip) {
     var told = Told()

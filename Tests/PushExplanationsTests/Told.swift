@@ -30,6 +30,7 @@ struct Told {
   ///   - due: when it is looked at again, from the claim on.
   mutating func claim(
     _ number: Int = 1, at: Int64 = 2_000, by: String = "7f3a", wokenBy: String = "notify", releasedBy: String? = nil,
+    releasedAt: Int64? = nil,
     decision: OutcomeDecision, reason: String? = nil, due: Int64? = nil, remaining: String? = nil,
     attempts: [HistoryEntry.Attempt] = [], _ know: (inout HistoryEntry.Situation) -> Void = { _ in }
   ) {
@@ -42,7 +43,8 @@ struct Told {
     history.append(
       HistoryEntry(
         claim: number, claimedAt: Self.committedAt + at, instance: by, wokenBy: wokenBy, releasedBy: releasedBy,
-        wokenMicroseconds: 800, decidedMicroseconds: 100, situation: known, decision: decision, reason: reason,
+        releasedAt: releasedAt.map { Self.committedAt + $0 }, wokenMicroseconds: 800, decidedMicroseconds: 100,
+        situation: known, decision: decision, reason: reason,
         dueMicroseconds: due, remaining: remaining, attempts: attempts))
     event.recordedCount = 1
     event.recordedClaims.append(number)

@@ -79,7 +79,8 @@ struct EventProgressTests {
   @Test("what the claim's look has taken is part of what is recorded, because the claim is dated at its beginning")
   func look() throws {
     let hour: Int64 = 3_600_000_000
-    let event = PushFixtures.dated(origin: .inbox, kind: "message", claimedAfter: 1000, answeredAfter: 1000 + hour,
+    let event = PushFixtures.dated(
+      origin: .inbox, kind: "message", claimedAfter: 1000, answeredAfter: 1000 + hour,
       recipients: [PushFixtures.recipient()])
     let progress = progress(event)
     for index in event.recipients.indices {

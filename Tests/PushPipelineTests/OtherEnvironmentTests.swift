@@ -169,6 +169,15 @@ struct OtherEnvironmentTests {
       }
       #expect(try await rig.outcomes(of: id, on: reactor).map(\.reason) == ["BadDeviceToken"])
       #expect(rig.pipeline.fault(of: sandbox) == nil)
+      // The history pins the verdict on the answer that brought it, and says which environment could not be asked.
+      let verdicts = """
+        select string_agg(a ->> 'verdict', ',')
+        from public.push_log l, jsonb_array_elements(l.history -> $) a where l.subject_id = '\(id)'
+        """
+      for (entry, expected) in [("0", "elsewhere,postponed"), ("-1", "dropped,impossible")] {
+        let sql = verdicts.replacing("$", with: entry)
+        #expect(try await rig.value(sql, as: String.self, on: reactor) == expected)
+      }
     }
   }
 

@@ -51,6 +51,8 @@ struct HistoryTests {
     #expect(entries.map(\.instance) == ["0123abcd", "fedc3210"])
     #expect(entries.map(\.decision) == [.held, .sent])
     #expect(entries.map(\.releasedBy) == [nil, "read"])
+    #expect(entries[0].releasedAt == nil)
+    #expect(entries[1].releasedAt.map { entries[0].claimedAt < $0 && $0 < entries[1].claimedAt } == true)
     #expect(entries.map(\.remaining) == ["held", nil])
     #expect(entries[0].dueMicroseconds == 60_000_000 && entries[0].reason == "user_viewing")
     #expect(entries[0].situation.lastSeenAge.map { (10_000_000..<60_000_000).contains($0) } == true)
