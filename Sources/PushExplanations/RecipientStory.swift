@@ -43,7 +43,7 @@ struct RecipientStory {
   /// About when the service was woken, never before the commit.
   ///
   /// The ledger counts from the wake-up to the claim's answer, and has the time at which the database made the claim; the
-  /// answer's way back lies between. So wake-ups are told too early by it, and what follows the answer as well.
+  /// answer's making and its way back lie between. So wake-ups are told too early by them.
   private func wakeUp(of entry: HistoryEntry) -> Int64 {
     let woken = entry.claimedAt - max(0, entry.wokenMicroseconds)
     return min(max(woken, event.enqueuedAt ?? woken), entry.claimedAt)

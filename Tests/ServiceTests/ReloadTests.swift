@@ -122,7 +122,7 @@ struct ReloadTests {
       let wrong = try #require(try APNSSimulator(APNSSimulatorConfiguration()).certificateAuthority)
       try wrong.write(toFile: path, atomically: true, encoding: .utf8)
       try await service.process.signal(SIGHUP)
-      _ = try await service.process.line(containing: "other=servers or authorities")
+      _ = try await service.process.line(containing: "other=\"servers or authorities\"")
       #expect(try await service.get("/readyz").status == 503)
       let conversation = try await apps.conversation([AppsScene.coach])
       let message = try await conversation.say()
