@@ -123,7 +123,7 @@ play_crash() {
   sql tacet <<<'update tacet.inbox set available_at = now()'
   start_service "$port" || die "the service did not start again; see $state/tacet.log"
   await_outcome "$message"
-  conclude_explained "$message" 'sent -' 'Claim 1 left no record, so it may have been sent twice, under one apns-id'
+  conclude_explained "$message" 'sent -' 'Claim 1 left no record; if it had sent anything, it was sent again under the same apns-id'
 }
 
 play_explained() {
