@@ -14,7 +14,7 @@ struct OneLineTests {
   @Test("is one line at info, with its ids, however often it was held and tried before")
   func walk() async throws {
     let lines = LogLines()
-    try await PipelineRig.run(window: .seconds(2), logger: lines.logger, configure: { $0.lanes.breaker = .quick }) {
+    try await PipelineRig.run(window: .seconds(600), logger: lines.logger, configure: { $0.lanes.breaker = .quick }) {
       rig, reactor in
       let chat = try await Chat(in: rig, on: reactor)
       rig.channel.answer = { _, number in number == 1 ? .broken : .accepted }
@@ -22,6 +22,10 @@ struct OneLineTests {
       try await chat.see(on: reactor)
       let id = try await chat.post(waking: .webhook, on: reactor)
       #expect(try await rig.outcomes(of: id, on: reactor).map(\.decision) == [.held])
+      try await rig.execute(
+        "update public.conversation_participants set left_at = clock_timestamp() where user_id = '\(chat.recipients[0])'",
+        on: reactor)
+      rig.pipeline.wake(.due, on: reactor)
       _ = try await rig.outcomes(of: id, on: reactor) { $0.first?.decision == .sent }
       try await rig.nothingLeft(on: reactor)
       #expect(rig.channel.sent.count == 2)
