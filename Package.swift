@@ -37,6 +37,7 @@ let configuration: Target.Dependency = .product(name: "Configuration", package: 
 let crypto: Target.Dependency = .product(name: "Crypto", package: "swift-crypto")
 let cryptoExtras: Target.Dependency = .product(name: "CryptoExtras", package: "swift-crypto")
 let deque: Target.Dependency = .product(name: "DequeModule", package: "swift-collections")
+let histograms: Target.Dependency = .product(name: "Histogram", package: "hdrhistogram-swift")
 let httpTypes: Target.Dependency = .product(name: "HTTPTypes", package: "swift-http-types")
 let jwtKit: Target.Dependency = .product(name: "JWTKit", package: "jwt-kit")
 let lifecycle: Target.Dependency = .product(name: "ServiceLifecycle", package: "swift-service-lifecycle")
@@ -59,6 +60,7 @@ let package = Package(
     .package(url: "https://github.com/apple/swift-http-types", from: "1.8.0"),
     .package(url: "https://github.com/apple/swift-log", from: "1.16.2"),
     .package(url: "https://github.com/apple/swift-metrics", from: "2.13.0"),
+    .package(url: "https://github.com/HdrHistogram/hdrhistogram-swift", from: "0.2.0"),
     .package(url: "https://github.com/jpsim/Yams", from: "6.2.2"),
     .package(url: "https://github.com/swift-server/swift-service-lifecycle", from: "2.13.0"),
     .package(url: "https://github.com/vapor/jwt-kit", from: "5.7.1"),
@@ -214,6 +216,10 @@ let package = Package(
         crypto, logging,
       ]),
 
+    // What measurements say, and what is made of it.
+    layer("BenchReports"),
+    tests("BenchReportsTests", ["BenchReports"]),
+
     // Commands: wiring only.
     command(
       "tacet",
@@ -223,7 +229,12 @@ let package = Package(
         "ServiceSettings", "TLSStreams", argumentParser, httpTypes, lifecycle, logging, metrics, signals,
       ]),
     command("apns-simulator", ["APNSSimulation", "Reactors", argumentParser, logging, signals]),
-    command("tacet-bench", ["APNS", "APNSCore", "Reactors", "TLSStreams", argumentParser, crypto, logging]),
+    command(
+      "tacet-bench",
+      [
+        "APNS", "APNSCore", "BenchReports", "HTTP2", "HTTPTransfers", "Postgres", "Reactors", "TLSStreams",
+        argumentParser, crypto, histograms, logging,
+      ]),
 
     // The shape of the sources themselves.
     tests("StructureTests"),
