@@ -16,10 +16,6 @@ struct ProcessFault: Equatable {
 
 /// What somebody should look after, the most urgent first. Without an item, all is well as far as is known.
 struct Attention {
-  /// What waits longer than this was not noticed in time: the poll takes a second at the most. `tacet doctor` warns from
-  /// then on as well (`BacklogCheck`).
-  static let overdueFrom = Duration.seconds(10)
-
   /// Nil when the database did not answer.
   let overview: ServiceOverview?
   let routes: [RouteReport]
@@ -36,12 +32,12 @@ struct Attention {
 
   private func instances(_ overview: ServiceOverview) -> [HTML] {
     guard overview.instances.isEmpty else { return [] }
-    return ["No process of the service has said in the last two minutes that it lives."]
+    return ["No process of the service has said in the last minute that it lives."]
   }
 
   private func queues(_ queues: QueueOverview) -> [HTML] {
     var items: [HTML] = []
-    if let age = queues.oldestAge, age >= Self.overdueFrom {
+    if let age = queues.oldestAge, age >= QueueOverview.overdueFrom {
       items.append("The oldest event has been in the inbox for \(Wording.age(age)).")
     }
     items += Self.overdue("held push was to be looked at", queues.nextHold)
@@ -53,7 +49,7 @@ struct Attention {
   }
 
   private static func overdue(_ what: String, _ wait: Duration?) -> [HTML] {
-    guard let wait, wait <= .zero - overdueFrom else { return [] }
+    guard let wait, wait <= .zero - QueueOverview.overdueFrom else { return [] }
     return ["The first \(what) \(Wording.age(.zero - wait)) ago."]
   }
 

@@ -8,19 +8,11 @@ internal import Reactors
 
 /// `GET /v1/explain`: why somebody was pushed, or was not.
 enum ExplainRoute {
-  /// Recipients of one event that are told about, and the recorded claims after which no more are. Pushes wait while a
-  /// reactor puts them into words, and a recipient may have forty claims, so they are bounded together. Whoever wants more
-  /// asks the command, which has a process of its own.
-  private static let recipientsMax = 100
-  private static let entriesMax = 400
-
   static func add(to group: inout RouteGroup, _ services: PerReactor<PushServices>) {
     group.addForServices(.get, "/v1/explain") { request, reactor in
       let question = try ExplainQuestion(request.head)
-      let records = try await services.value(on: reactor).operators.records(
-        ofSubject: question.subjectID, kind: question.kind, userID: question.userID, recipientsMax: recipientsMax,
-        entriesMax: entriesMax, on: reactor)
-      let explanations = records.map(EventExplanation.init)
+      let explanations = try await services.value(on: reactor).explanations(
+        ofSubject: question.subjectID, kind: question.kind, userID: question.userID, on: reactor)
       guard explanations.contains(where: \.isKnown) else {
         throw ProblemDetails(.notFound, detail: explanations.first?.summary ?? "Nothing is known of it.")
       }

@@ -18,8 +18,3 @@ extension HistoryEntry.Situation {
     SuppressionPolicy(window: .microseconds(max(0, window)), timeToLive: .microseconds(max(0, timeToLive)))
   }
 }
-
-extension HistoryEntry {
-  /// How many the ledger keeps of one push: the first half of them stay, and the newest.
-  static let keptMax = 40
-}

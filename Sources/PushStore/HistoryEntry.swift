@@ -3,6 +3,9 @@
 /// The ledger keeps a list of them for each of its rows, the oldest first, as JSON objects whose keys are the words below.
 /// What is false, zero or unknown is left out. It holds no text, no name and no whole device token.
 public struct HistoryEntry: Equatable, Sendable {
+  /// How many the ledger keeps of one push: the first half of them stay, and the newest.
+  public static let keptMax = 40
+
   /// The number of the claim, from 1. A number that is missing from the list was a claim without a record: its process
   /// died, or its lease ran out.
   public let claim: Int

@@ -1,6 +1,20 @@
 internal import Postgres
 
 extension PushStatements {
+  /// A recursive table expression: the lanes that deliveries wait for, in the order of their names, and a null at the end.
+  /// Each is found by a look-up of its own, so it costs what there are lanes, however many deliveries wait.
+  static let laneNames = """
+    lane_names as (
+      (select d.lane from tacet.deliveries d where d.state = 'waiting' order by d.lane limit 1)
+      union all
+      select (
+        select d.lane from tacet.deliveries d where d.state = 'waiting' and d.lane > n.lane order by d.lane limit 1
+      )
+      from lane_names n
+      where n.lane is not null
+    )
+    """
+
   /// What waits in the queue tables, counted to a bound.
   ///
   /// `$1`: rows of each table and lane at the most; a count that reaches it stands for any larger number. `$2`: lanes with a line of
@@ -19,15 +33,7 @@ extension PushStatements {
     ), oldest as (
       select min(x.enqueued_at) as moment
       from (select f.enqueued_at from fresh f union all select c.enqueued_at from claimed c) x
-    ), lane_names as (
-      (select d.lane from tacet.deliveries d where d.state = 'waiting' order by d.lane limit 1)
-      union all
-      select (
-        select d.lane from tacet.deliveries d where d.state = 'waiting' and d.lane > n.lane order by d.lane limit 1
-      )
-      from lane_names n
-      where n.lane is not null
-    ), lanes as (
+    ), \(laneNames), lanes as (
       select
         case when row_number() over (order by w.waiting desc, n.lane) > $2 then 'other' else n.lane end as lane, w.waiting
       from (select x.lane from lane_names x where x.lane is not null limit 2 * $2) n

@@ -86,17 +86,9 @@ extension PushStatements {
   static let overviewLanes = PostgresStatement(
     "overview_lanes",
     """
-    with recursive lanes as (
-      (select d.lane from tacet.deliveries d where d.state = 'waiting' order by d.lane limit 1)
-      union all
-      select (
-        select d.lane from tacet.deliveries d where d.state = 'waiting' and d.lane > n.lane order by d.lane limit 1
-      )
-      from lanes n
-      where n.lane is not null
-    )
+    with recursive \(laneNames)
     select n.lane, c.waiting, (extract(epoch from now() - o.enqueued_at) * 1000000)::bigint, l.reason
-    from (select x.lane from lanes x where x.lane is not null limit 50) n
+    from (select x.lane from lane_names x where x.lane is not null limit 50) n
     cross join lateral (
       select count(*) as waiting
       from (
@@ -131,7 +123,7 @@ extension PushStatements {
       i.host, i.pid::bigint, i.version, (extract(epoch from i.started_at) * 1000000)::bigint,
       (extract(epoch from now() - i.seen_at) * 1000000)::bigint
     from tacet.instances i
-    where i.stopped_at is null and i.seen_at > now() - interval '1 minute'
+    where i.stopped_at is null and i.seen_at > now() - \(ServiceInstance.silentFrom.components.seconds) * interval '1 second'
     order by i.seen_at desc
     limit 50
     """)

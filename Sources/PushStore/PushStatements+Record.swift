@@ -18,8 +18,8 @@ extension PushStatements {
   /// - As in ``picking``, no join is left to the planner: rows are found by arrays of subjects, which only the primary key
   ///   serves, and told apart by hashed look-ups, which `is true` keeps from becoming joins. Not by their places: a row
   ///   that was waited for may have moved. `is_claimed::int = 1` says `is_claimed` so that no partial index seems to do.
-  /// - Each claim's record adds an entry to the row's history, once however often it is written; of more than forty the
-  ///   first twenty stay, and the newest.
+  /// - Each claim's record adds an entry to the row's history, once however often it is written; of more than
+  ///   ``HistoryEntry/keptMax`` the first half stay, and the newest.
   /// - A row keeps the id that it has: pushes that were sent before carry it.
   /// - Times and counts beyond the ledger's columns are cut. After an outage a wake-up can be hours old, and one refused
   ///   row would take its whole batch with it.
@@ -96,8 +96,8 @@ extension PushStatements {
         attempts = excluded.attempts, woken_by = excluded.woken_by,
         history = case
           when l.history @> jsonb_build_array(jsonb_build_object('claim', excluded.history -> 0 -> 'claim')) then l.history
-          when jsonb_array_length(l.history) < 40 then l.history || excluded.history
-          else (l.history - 20) || excluded.history
+          when jsonb_array_length(l.history) < \(HistoryEntry.keptMax) then l.history || excluded.history
+          else (l.history - \(HistoryEntry.keptMax / 2)) || excluded.history
         end
       where l.decision = 'held' or excluded.decision = 'sent'
       returning l.subject_id, l.user_id, l.push_type

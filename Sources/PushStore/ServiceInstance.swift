@@ -3,6 +3,9 @@ public import Reactors
 
 /// A process of the service, as histories and operators know it.
 public struct ServiceInstance: Equatable, Sendable {
+  /// Whoever has said nothing for so long is taken to be dead: six of its signs are missing.
+  public static let silentFrom = Duration.seconds(60)
+
   /// Eight hexadecimal digits, drawn when the process starts.
   public let id: String
 

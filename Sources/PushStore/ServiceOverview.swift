@@ -69,6 +69,10 @@ public struct LedgerFigures: Equatable, Sendable {
 
 /// What is still to be done. Counts end at 10 001, which stands for more than 10 000.
 public struct QueueOverview: Equatable, Sendable {
+  /// What could have gone on for so long finds nobody, or not enough of them: a claim takes milliseconds, and polls come
+  /// within a second.
+  public static let overdueFrom = Duration.seconds(10)
+
   /// Events that are not decided.
   public let inbox: Int
   /// How long ago the oldest of them was committed; negative for one that is not due before a moment to come. Nil without.

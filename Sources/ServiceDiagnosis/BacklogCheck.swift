@@ -2,9 +2,7 @@ internal import PushStore
 
 /// Whether anybody does the work.
 enum BacklogCheck {
-  /// A claim takes milliseconds and polls come within a second: what could have been claimed for longer finds nobody, or
-  /// not enough of them.
-  static let warningFrom = Duration.seconds(10)
+  /// From ``QueueOverview/overdueFrom`` on it is a warning.
   static let failureFrom = Duration.seconds(60)
   /// A push for APNs that is older than this waits for more than a passing fault.
   static let waitingFrom = Duration.seconds(60)
@@ -18,7 +16,7 @@ enum BacklogCheck {
   private static func inbox(_ backlog: ExaminedBacklog) -> CheckFinding {
     let rows = Words.count(backlog.events, of: ExaminedBacklog.rowsMax, "row", "rows")
     guard let overdue = backlog.eventOverdue else { return CheckFinding("inbox", .ok, "empty") }
-    guard overdue >= warningFrom else {
+    guard overdue >= QueueOverview.overdueFrom else {
       return CheckFinding("inbox", .ok, "\(rows), the oldest could be claimed \(Words.duration(overdue)) ago")
     }
     return CheckFinding(
@@ -27,7 +25,7 @@ enum BacklogCheck {
   }
 
   private static func deliveries(_ backlog: ExaminedBacklog) -> CheckFinding {
-    guard let overdue = backlog.deliveryOverdue, overdue >= warningFrom else {
+    guard let overdue = backlog.deliveryOverdue, overdue >= QueueOverview.overdueFrom else {
       return CheckFinding("holds and retries", .ok, "none is overdue")
     }
     return CheckFinding(

@@ -4,11 +4,8 @@ internal import PushStore
 enum InstanceCheck {
   static let name = "instances"
 
-  /// They say so about every ten seconds, and when they stop; one that was killed is silent.
-  static let silentFrom = Duration.seconds(60)
-
   static func judge(_ instances: [ExaminedInstance]) -> [CheckFinding] {
-    let running = instances.filter { $0.age < silentFrom }
+    let running = instances.filter { $0.age < ServiceInstance.silentFrom }
     guard !running.isEmpty else {
       let last = instances.first.map { "; \($0.id) on \($0.host) did \(Words.duration($0.age)) ago" } ?? ""
       return [

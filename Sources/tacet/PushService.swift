@@ -4,7 +4,6 @@ import OperatorPages
 import Postgres
 import PrometheusMetrics
 import PushAPI
-import PushExplanations
 import PushPipeline
 import PushStore
 import Reactors
@@ -125,9 +124,7 @@ struct PushService: Service {
       to: &routes, services: services, serviceKeys: settings.callers.serviceKeys.map(\.exposed), isTLS: tls != nil,
       failures: failures, routes: { await workers.routeConditions() },
       explanations: { subject, user, reactor in
-        let records = try await services.value(on: reactor).operators.records(
-          ofSubject: subject, userID: user, recipientsMax: 100, entriesMax: 400, on: reactor)
-        return records.map(EventExplanation.init)
+        try await services.value(on: reactor).explanations(ofSubject: subject, userID: user, on: reactor)
       }, logger: logger)
     return routes
   }

@@ -253,10 +253,12 @@ begin
 end
 $$;
 
-revoke all on all functions in schema tacet from public;
-
--- A service with a role of its own may use what is new.
-do $$
+-- Gives every service with a role of its own what a migration has made; the last act of each that makes something.
+create or replace function tacet.grant_services()
+returns void
+language plpgsql volatile
+set search_path = pg_catalog, pg_temp
+as $$
 declare
   grantee regrole;
 begin
@@ -268,6 +270,14 @@ begin
   loop
     perform tacet.grant_service(grantee);
   end loop;
+end
+$$;
+
+revoke all on all functions in schema tacet from public;
+
+do $$
+begin
+  perform tacet.grant_services();
 end
 $$;
 

@@ -43,19 +43,9 @@ $$;
 
 revoke all on all functions in schema tacet from public;
 
--- A service with a role of its own may use what is new.
 do $$
-declare
-  grantee regrole;
 begin
-  for grantee in
-    select a.grantee
-    from pg_proc p, aclexplode(p.proacl) a
-    where p.oid = 'tacet.invalidate_device_token(text, text, timestamptz)'::regprocedure
-      and a.privilege_type = 'EXECUTE' and a.grantee not in (0, p.proowner)
-  loop
-    perform tacet.grant_service(grantee);
-  end loop;
+  perform tacet.grant_services();
 end
 $$;
 
