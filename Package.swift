@@ -16,11 +16,15 @@ func layer(_ name: String, _ dependencies: [Target.Dependency] = [], _ more: [Sw
   .target(name: name, dependencies: dependencies, swiftSettings: strict + more)
 }
 
-// Release builds of these targets do not check at run time that accesses to a property do not overlap, which was a
-// twentieth of what a push costs the client, and as much of what a request costs the HTTP server. An overlap would be a mistake in how callbacks nest, on one thread and the
-// same in every build; tests are debug builds and run with the checks.
-let uncheckedExclusivity: [SwiftSetting] = [
-  .unsafeFlags(["-enforce-exclusivity=unchecked"], .when(configuration: .release))
+// Release builds of what every push goes through.
+// - Generic code of one module is specialized in the others: reading a column is a call of its own otherwise, with a look-up
+//   of its types each time.
+// - That accesses to a property do not overlap is not checked at run time, which was a twentieth of what a push costs the
+//   client, and as much of what a request costs the HTTP server. An overlap would be a mistake in how callbacks nest, on one
+//   thread and the same in every build; tests are debug builds and run with the checks.
+let hotPath: [SwiftSetting] = [
+  .unsafeFlags(
+    ["-cross-module-optimization", "-enforce-exclusivity=unchecked"], .when(configuration: .release))
 ]
 
 func command(_ name: String, _ dependencies: [Target.Dependency] = []) -> Target {
@@ -74,14 +78,14 @@ let package = Package(
     .systemLibrary(name: "COpenSSL", pkgConfig: "openssl", providers: [.apt(["libssl-dev"])]),
 
     // The loop.
-    layer("Reactors", ["CLinux", collections, deque], uncheckedExclusivity),
+    layer("Reactors", ["CLinux", collections, deque], hotPath),
     .target(name: "TestReactors", dependencies: ["Reactors"], path: "Tests/TestReactors", swiftSettings: strict),
     tests("ReactorsTests", ["Reactors", "CLinux", "TestReactors"]),
 
     // Drivers on the loop.
     layer("HTTP1", [httpTypes]),
     tests("HTTP1Tests", ["HTTP1", "TestRandomness", httpTypes]),
-    layer("HTTPServing", ["HTTP1", "Reactors", "TLSStreams", httpTypes, logging, metrics], uncheckedExclusivity),
+    layer("HTTPServing", ["HTTP1", "Reactors", "TLSStreams", httpTypes, logging, metrics], hotPath),
     tests(
       "HTTPServingTests",
       [
@@ -92,11 +96,11 @@ let package = Package(
     tests(
       "HTTPTransfersTests",
       ["HTTPServing", "HTTPTransfers", "Reactors", "TLSStreams", "TestReactors", httpTypes, logging]),
-    layer("TLSStreams", ["COpenSSL", "Reactors"]),
+    layer("TLSStreams", ["COpenSSL", "Reactors"], hotPath),
     tests("TLSStreamsTests", ["TLSStreams", "Reactors", "TestReactors"]),
-    layer("HTTP2", ["CNghttp2", "TLSStreams", "Reactors", deque], uncheckedExclusivity),
+    layer("HTTP2", ["CNghttp2", "TLSStreams", "Reactors", deque], hotPath),
     tests("HTTP2Tests", ["HTTP2", "TLSStreams", "Reactors", "TestReactors"]),
-    layer("Postgres", ["CLibpq", "Reactors", deque, logging]),
+    layer("Postgres", ["CLibpq", "Reactors", deque, logging], hotPath),
     .target(name: "TestProcesses", path: "Tests/TestProcesses", swiftSettings: strict),
     .target(name: "TestLogs", dependencies: [logging], path: "Tests/TestLogs", swiftSettings: strict),
     .target(name: "TestRandomness", path: "Tests/TestRandomness", swiftSettings: strict),
@@ -109,13 +113,14 @@ let package = Package(
     tests("PrometheusMetricsTests", ["PrometheusMetrics", metrics]),
 
     // Rules and protocols: values in, values out.
-    layer("APNSCore", [crypto]),
+    layer("APNSCore", [crypto], hotPath),
     tests("APNSCoreTests", ["APNSCore"]),
-    layer("PushRules"),
+    layer("PushRules", [], hotPath),
     tests("PushRulesTests", ["PushRules"]),
 
     // The service.
-    layer("APNS", ["APNSCore", "HTTP2", "Reactors", "TLSStreams", deque, jwtKit, logging, metrics]),
+    layer(
+      "APNS", ["APNSCore", "HTTP2", "Reactors", "TLSStreams", deque, jwtKit, logging, metrics], hotPath),
     tests(
       "APNSTests",
       [
@@ -123,7 +128,7 @@ let package = Package(
       ]),
     .target(
       name: "PushStore", dependencies: ["APNSCore", "Postgres", "PushRules", "Reactors", crypto, logging],
-      resources: [.embedInCode("Migrations")], swiftSettings: strict),
+      resources: [.embedInCode("Migrations")], swiftSettings: strict + hotPath),
     tests(
       "PushStoreTests",
       [
@@ -131,7 +136,8 @@ let package = Package(
         "TestRandomness",
       ]),
     layer(
-      "PushPipeline", ["APNS", "APNSCore", "Postgres", "PushRules", "PushStore", "Reactors", deque, logging, metrics]),
+      "PushPipeline", ["APNS", "APNSCore", "Postgres", "PushRules", "PushStore", "Reactors", deque, logging, metrics],
+      hotPath),
     tests(
       "PushPipelineTests",
       [

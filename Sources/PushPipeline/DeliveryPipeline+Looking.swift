@@ -12,19 +12,42 @@ extension DeliveryPipeline {
     wokenAt = Reactor.now
   }
 
+  /// New messages first, and everything else when it is time for that.
   func look(on reactor: isolated Reactor) async {
-    guard let limits = claimLimits else { return }
     let (cause, wokenAt) = (self.cause, self.wokenAt == 0 ? Reactor.now : self.wokenAt)
+    guard claimLimits != nil else { return }
     (self.cause, self.wokenAt) = (.poll, 0)
     var look = Look(cause: cause, wokenAt: wokenAt, askedAt: Reactor.now)
     do throws(PostgresError) {
-      let events = try await claim(limits, for: &look, on: reactor)
-      noteLook(events, within: limits, on: reactor)
-      process(events, found: look, on: reactor)
+      if thoroughLooks.beginsWithMessages(after: cause) { try await lookForMessages(&look, on: reactor) }
+      if thoroughLooks.isDue(after: cause, messagesFound: look.found, now: Reactor.now) {
+        try await lookForEverything(&look, on: reactor)
+      }
+      noteLook(look, on: reactor)
       if needsAlarm { try await setAlarm(on: reactor) }
     } catch {
       noteFailure(error, on: reactor)
     }
+  }
+
+  private func lookForMessages(_ look: inout Look, on reactor: isolated Reactor) async throws(PostgresError) {
+    guard let limits = claimLimits else { return }
+    do throws(PostgresError) {
+      take(try await store.claimMessages(limits, on: reactor), within: limits, for: &look, on: reactor)
+    } catch {
+      // The look for everything says which of them it is.
+      guard error.blamesStatement else { throw error }
+      thoroughLooks = ThoroughLooks()
+    }
+  }
+
+  private func lookForEverything(_ look: inout Look, on reactor: isolated Reactor) async throws(PostgresError) {
+    guard var limits = claimLimits else { return }
+    limits.lanes = lanes.claimable(deliveriesMax: limits.deliveriesMax)
+    look.askedAt = Reactor.now
+    let events = try await claim(limits, for: &look, on: reactor)
+    thoroughLooks.looked(at: Reactor.now)
+    take(events, within: limits, for: &look, on: reactor)
   }
 
   private func claim(
@@ -40,14 +63,23 @@ extension DeliveryPipeline {
     }
   }
 
-  /// What the next claim may take; nil when there is no room.
+  private func take(
+    _ events: [PushEvent], within limits: ClaimLimits, for look: inout Look, on reactor: isolated Reactor
+  ) {
+    look.found += events.count
+    let new = events.prefix { $0.origin == .inbox }
+    if !new.isEmpty { placesPerEvent = max(1, new.reduce(0) { $0 + $1.places } / new.count) }
+    if new.count >= limits.eventsMax || events.count - new.count >= limits.deliveriesMax { look.isFull = true }
+    process(events, found: look, on: reactor)
+  }
+
+  /// What the next claim may take, but for what waits for a lane; nil when there is no room.
   private var claimLimits: ClaimLimits? {
     let room = configuration.pushesInFlightMax - max(pushesInFlight, placesInFlight)
     guard room > 0, !recorder.isRetrying else { return nil }
-    let deliveriesMax = min(configuration.deliveriesPerClaimMax, room)
     var limits = ClaimLimits(
-      eventsMax: min(configuration.eventsPerClaimMax, max(1, room / placesPerEvent)), deliveriesMax: deliveriesMax,
-      lanes: lanes.claimable(deliveriesMax: deliveriesMax), lease: configuration.lease)
+      eventsMax: min(configuration.eventsPerClaimMax, max(1, room / placesPerEvent)),
+      deliveriesMax: min(configuration.deliveriesPerClaimMax, room), lease: configuration.lease)
     limits.recipientsMax = configuration.recipientsPerClaimMax
     limits.rescuesMax = configuration.rescuesMax
     return limits
@@ -65,15 +97,14 @@ extension DeliveryPipeline {
     alarm.arm(after: wait, on: reactor)
   }
 
-  private func noteLook(_ events: [PushEvent], within limits: ClaimLimits, on reactor: isolated Reactor) {
+  private func noteLook(_ look: Look, on reactor: isolated Reactor) {
     if isFailing { logger.notice("the database answers again") }
     isFailing = false
     let wasBusy = schedule.isBusy
-    schedule.looked(found: events.count, now: Reactor.now)
+    schedule.looked(found: look.found, now: Reactor.now)
     if schedule.isBusy != wasBusy { observer?.pipelineBusyChanged(schedule.isBusy, on: reactor) }
-    let new = events.prefix { $0.origin == .inbox }
-    placesPerEvent = new.isEmpty ? 1 : max(1, new.reduce(0) { $0 + $1.places } / new.count)
-    guard new.count >= limits.eventsMax || events.count - new.count >= limits.deliveriesMax else { return }
+    if schedule.asksForNotifyCost(now: Reactor.now) { observer?.pipelineAsksForNotifyCost(on: reactor) }
+    guard look.isFull else { return }
     signal.signal(on: reactor)
     observer?.pipelineFoundMore(on: reactor)
   }
@@ -94,6 +125,10 @@ struct Look {
   let wokenAt: UInt64
   /// When the claim was asked for: its lease cannot have begun earlier.
   var askedAt: UInt64
+  /// Events and deliveries that it has brought.
+  var found = 0
+  /// Whether it has brought as much as it may, so that there is more.
+  var isFull = false
 }
 
 extension PushEvent {
@@ -105,5 +140,15 @@ extension DeliveryPipeline: WakeHandler {
   /// The database has something, or may have.
   public func databaseWoke(on reactor: isolated Reactor) {
     wake(.notify, on: reactor)
+  }
+
+  /// The database tells of what comes, or has stopped to.
+  public func hearingChanged(_ isHearing: Bool, on reactor: isolated Reactor) {
+    schedule.isHearing = isHearing
+  }
+
+  /// The database's commits take as long when they notify.
+  public func notifyCostMeasured(_ cost: Duration, on reactor: isolated Reactor) {
+    schedule.noteNotifyCost(cost, now: Reactor.now)
   }
 }

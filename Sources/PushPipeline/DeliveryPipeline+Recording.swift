@@ -7,7 +7,8 @@ internal import Reactors
 extension DeliveryPipeline: RecorderOwner {
   func recordIfDecided(_ progress: EventProgress, on reactor: isolated Reactor) {
     guard progress.isDecided else { return }
-    recorder.add(progress.decided, on: reactor)
+    let isUrgent = progress.event.hasMore || waiters.isAwaited(progress.event.subject) || isDraining
+    recorder.add(progress.decided, isUrgent: isUrgent, on: reactor)
   }
 
   func recorded(_ events: [DecidedEvent], on reactor: isolated Reactor) {

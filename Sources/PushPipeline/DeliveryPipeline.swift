@@ -22,6 +22,7 @@ public final class DeliveryPipeline {
   let idle = Signal()
   let waiters = OutcomeWaiters()
   var schedule: PollSchedule
+  var thoroughLooks = ThoroughLooks()
   var cause = WakeCause.start
   var wokenAt = Reactor.now
   var pushesInFlight = 0
@@ -119,6 +120,7 @@ public final class DeliveryPipeline {
   /// - Returns: whether all of it was, within the time; the rest is claimed again later by somebody else.
   public func drain(within limit: Duration, on reactor: isolated Reactor) async -> Bool {
     isDraining = true
+    recorder.hurry(on: reactor)
     signal.signal(on: reactor)
     let deadline = Reactor.now + limit.clampedNanoseconds
     while !(isStopped && placesInFlight == 0) {
@@ -136,6 +138,7 @@ public final class DeliveryPipeline {
 
   /// Waits until a subject is recorded by this pipeline, or the time is over.
   public func waitForRecord(of subject: PushSubject, _ limit: Duration, on reactor: isolated Reactor) async {
+    recorder.hurry(on: reactor)
     await waiters.wait(for: subject, limit, on: reactor)
   }
 }

@@ -7,4 +7,7 @@ public protocol DeliveryPipelineObserver: AnyObject {
 
   /// The pipeline began or ended to poll fast enough that nobody needs to notify it.
   func pipelineBusyChanged(_ isBusy: Bool, on reactor: isolated Reactor)
+
+  /// The pipeline would know what a commit that notifies takes now.
+  func pipelineAsksForNotifyCost(on reactor: isolated Reactor)
 }

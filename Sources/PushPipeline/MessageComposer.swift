@@ -97,8 +97,3 @@ extension MessageComposer {
     alert.encoded(badge: recipient.badge, identifier: event.logID(of: recipient.userID).lowercased)
   }
 }
-
-extension UUID {
-  /// The form that PostgreSQL prints and APNs documents.
-  package var lowercased: String { uuidString.lowercased() }
-}

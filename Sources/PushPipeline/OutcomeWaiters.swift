@@ -14,6 +14,9 @@ final class OutcomeWaiters {
     remove(signal, for: subject)
   }
 
+  /// Whether somebody waits for the subject.
+  func isAwaited(_ subject: PushSubject) -> Bool { signals[subject] != nil }
+
   func recorded(_ subject: PushSubject, on reactor: isolated Reactor) {
     for signal in signals[subject] ?? [] { signal.signal(on: reactor) }
   }

@@ -3,9 +3,10 @@ internal import Reactors
 /// How long the pipeline may sleep, and whether it should tell the database that it is awake anyway.
 ///
 /// After work was found it looks again after `shortest`, then twice as late each time until `longest`: whoever commits
-/// while the steps are still short is found by them, and a wake-up that was lost costs at most `longest`. When events
-/// come faster than `busyEvents` a `measure`, it polls at `busyInterval` and wants the awake lock, so that the host's
-/// inserts stop notifying; at rest they notify and nobody polls.
+/// while the steps are still short is found by them, and a wake-up that was lost costs at most `longest`. A pipeline that is
+/// woken for what comes, by the database or by its neighbour, begins with `wokenShortest` instead. When events come so fast
+/// that notifying of each would hold up the host's commits, it polls at `busyInterval` and wants the awake lock, so that
+/// the host's inserts stop notifying; at rest they notify and nobody polls.
 ///
 /// A value: time comes in as monotonic nanoseconds.
 public struct PollSchedule: Sendable {
@@ -13,17 +14,29 @@ public struct PollSchedule: Sendable {
   public struct Configuration: Sendable {
     /// The first look after work, and the step that doubles. One millisecond is what the reactor's timers resolve.
     public var shortest = Duration.milliseconds(1)
+    /// The same of a pipeline that is woken for what comes: its looks only find what nobody told of.
+    public var wokenShortest = Duration.milliseconds(32)
     /// The last step: how late an event can be when every wake-up is lost.
     public var longest = Duration.seconds(1)
     /// The step while busy. Adds half of itself to the latency of an event, on average.
     public var busyInterval = Duration.milliseconds(1)
     /// The span over which events are counted.
     public var measure = Duration.milliseconds(250)
-    /// Events in one span from which on the service is busy. NOTIFY lets an ordinary disk commit some 250 times a second
-    /// at the most; half of that must be enough to end it.
+    /// Events in one span from which on the service is busy, unless a notification of each is known to be cheap. NOTIFY lets
+    /// an ordinary disk commit some 250 times a second at the most; half of that must be enough to end it.
     public var busyEvents = 32
     /// Events in one span below which it is no longer busy. Lower than `busyEvents`, so that it does not flicker.
     public var calmEvents = 8
+    /// Notifying is cheap while the host's commits hold PostgreSQL's lock on the queue of notifications, which is theirs
+    /// until their flush is done, for less than this share of the time; half of it ends busy times.
+    public var notifyShare = 0.25
+    /// Above as many events in one span, polling finds several at once, and is as quick.
+    public var notifiedEventsMax = 384
+    /// How long a measured cost is believed, and how often it is measured while busy.
+    public var notifyCostLife = Duration.seconds(1)
+    /// Whether this pipeline looks for its whole process. Others are woken by it when there is more than it can take, and
+    /// are never busy.
+    public var isLeading = true
 
     /// The defaults.
     public init() {}
@@ -33,9 +46,14 @@ public struct PollSchedule: Sendable {
   private var interval: Duration
   private var spanStart: UInt64
   private var spanEvents = 0
+  private var notifyCost: (value: Duration, measuredAt: UInt64)?
+  private var costAskedAt: UInt64?
 
   /// Whether the host's inserts need not notify, because the pipeline polls all the time.
   public private(set) var isBusy = false
+
+  /// Whether the database is known to wake the pipeline for what comes.
+  public var isHearing = false
 
   /// Starts calm, with a first look at once.
   public init(_ configuration: Configuration = Configuration(), now: UInt64) {
@@ -47,12 +65,39 @@ public struct PollSchedule: Sendable {
   /// How long to sleep until the next look.
   public var wait: Duration { isBusy ? configuration.busyInterval : interval }
 
+  /// Whether it is time to measure what a commit that notifies takes; the answer is to be brought to
+  /// ``noteNotifyCost(_:now:)``.
+  public mutating func asksForNotifyCost(now: UInt64) -> Bool {
+    guard configuration.isLeading, isHearing, isBusy || spanEvents >= configuration.busyEvents / 2 else { return false }
+    let pace = isBusy ? configuration.notifyCostLife : configuration.measure
+    if let costAskedAt, now &- costAskedAt < pace.clampedNanoseconds { return false }
+    costAskedAt = now
+    return true
+  }
+
+  /// Takes what a commit that notifies took, the waits for the lock and for the flush included.
+  public mutating func noteNotifyCost(_ cost: Duration, now: UInt64) {
+    notifyCost = (cost, now)
+  }
+
   /// Notes a look and what it found.
   public mutating func looked(found events: Int, now: UInt64) {
-    interval = events > 0 ? configuration.shortest : min(interval * 2, configuration.longest)
+    interval = events > 0 ? firstStep : min(interval * 2, configuration.longest)
     spanEvents += events
-    if events > 0, spanEvents >= configuration.busyEvents { isBusy = true }
+    if configuration.isLeading, events > 0, spanEvents >= configuration.busyEvents,
+      !isNotifyingCheap(within: configuration.notifyShare, now: now)
+    {
+      isBusy = true
+    }
     if now - spanStart >= configuration.measure.clampedNanoseconds { endSpan(at: now) }
+  }
+
+  /// Whether notifying of this span's events takes less than a share of the time.
+  private func isNotifyingCheap(within share: Double, now: UInt64) -> Bool {
+    guard spanEvents <= configuration.notifiedEventsMax, let notifyCost,
+      now &- notifyCost.measuredAt < configuration.notifyCostLife.clampedNanoseconds
+    else { return false }
+    return notifyCost.value * spanEvents < configuration.measure * share
   }
 
   /// Notes that a look failed: the database is away, so the next look waits as long as an idle one.
@@ -61,10 +106,16 @@ public struct PollSchedule: Sendable {
     isBusy = false
   }
 
+  private var firstStep: Duration {
+    isHearing || !configuration.isLeading ? configuration.wokenShortest : configuration.shortest
+  }
+
   private mutating func endSpan(at now: UInt64) {
-    if isBusy, spanEvents < configuration.calmEvents {
+    if isBusy,
+      spanEvents < configuration.calmEvents || isNotifyingCheap(within: configuration.notifyShare / 2, now: now)
+    {
       isBusy = false
-      interval = configuration.shortest
+      interval = firstStep
     }
     spanStart = now
     spanEvents = 0

@@ -5,7 +5,9 @@ internal import Reactors
 
 /// Writes decided events to the database, those of one tick and of a running write in one statement.
 ///
-/// While a write is on its way, what is decided meanwhile waits for the next: batches grow with the load by themselves.
+/// While a write is on its way, and for some milliseconds after it began, what is decided meanwhile waits for the next:
+/// batches grow with the load by themselves, and a write for each push would cost more than all the rest of it. What
+/// somebody waits for is written at once.
 /// A write is tried until the database takes it, however long it is away: nobody else can claim either meanwhile, and a
 /// claim that somebody else has taken over is told from ours by its number of attempts. What the database refuses as
 /// such is written without what was learnt about device tokens, which functions and constraints of the host decide on;
@@ -15,12 +17,19 @@ final class Recorder: TickEndHandler {
   private static let shortestWait = Duration.milliseconds(50)
   private static let longestWait = Duration.seconds(2)
 
+  /// From the beginning of a write to that of the next, unless one is urgent. A push whose record a crash forgets is sent
+  /// again, and replaces itself on the screen; so this is short beside what a claim and its push take when all is well.
+  private static let pace = Duration.milliseconds(10)
+
   private let store: PushDatabase
   private let logger: Logger
   private weak var owner: (any RecorderOwner)?
   private var waiting: [DecidedEvent] = []
   private var isWriting = false
   private var isTickEndAsked = false
+  private var isUrgent = false
+  private var lastBegan: UInt64?
+  private var timer: TimerToken?
   private var isGivingUp = false
 
   /// Whether a write is being tried again because the database was away. What is claimed meanwhile could be what waits
@@ -38,23 +47,50 @@ final class Recorder: TickEndHandler {
     isGivingUp = true
   }
 
-  func add(_ event: DecidedEvent, on reactor: isolated Reactor) {
+  /// - Parameter isUrgent: whether somebody waits for the record.
+  func add(_ event: DecidedEvent, isUrgent: Bool = false, on reactor: isolated Reactor) {
     waiting.append(event)
-    guard !isWriting, !isTickEndAsked else { return }
+    if isUrgent { self.isUrgent = true }
+    guard !isWriting, !isTickEndAsked, timer == nil || isUrgent else { return }
     isTickEndAsked = true
     reactor.callAtTickEnd(self)
   }
 
+  /// Somebody waits for the record of what may be here.
+  func hurry(on reactor: isolated Reactor) {
+    isUrgent = true
+    begin(on: reactor)
+  }
+
   func tickEnded(on reactor: isolated Reactor) {
     isTickEndAsked = false
+    begin(on: reactor)
+  }
+
+  /// Begins a write, now or when it is time for the next.
+  private func begin(on reactor: isolated Reactor) {
     guard !isWriting, !waiting.isEmpty else { return }
+    if let wait, timer == nil { timer = reactor.schedule(after: wait, self) }
+    guard wait == nil else { return }
+    if let timer { reactor.cancel(timer) }
+    timer = nil
     isWriting = true
     reactor.start { await self.writeAll(on: reactor) }
   }
 
+  /// How long the next write has time; nil when it is due.
+  private var wait: Duration? {
+    guard !isUrgent, waiting.count < RecordBatch.eventsMax, let lastBegan else { return nil }
+    let (elapsed, pace) = (Reactor.now &- lastBegan, Self.pace.clampedNanoseconds)
+    return elapsed < pace ? .nanoseconds(Int64(pace - elapsed)) : nil
+  }
+
   private func writeAll(on reactor: isolated Reactor) async {
-    while let batch = takeBatch() { await write(batch, on: reactor) }
+    isUrgent = false
+    lastBegan = Reactor.now
+    if let batch = takeBatch() { await write(batch, on: reactor) }
     isWriting = false
+    begin(on: reactor)
   }
 
   private func write(_ batch: [DecidedEvent], on reactor: isolated Reactor) async {
@@ -102,6 +138,13 @@ final class Recorder: TickEndHandler {
     var batch = RecordBatch()
     waiting.removeAll { batch.take($0) }
     return batch.events
+  }
+}
+
+extension Recorder: TimerHandler {
+  func timerFired(_ timer: TimerToken, on reactor: isolated Reactor) {
+    self.timer = nil
+    begin(on: reactor)
   }
 }
 

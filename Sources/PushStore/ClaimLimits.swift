@@ -58,4 +58,7 @@ public struct ClaimLimits: Equatable, Sendable {
       lanes.map(\.deliveriesMax),
     ]
   }
+
+  /// In the order of ``PushStatements/pickingMessages``.
+  var messageParameters: [any PostgresEncodable] { [eventsMax, lease.wholeMicroseconds, recipientsMax] }
 }

@@ -35,5 +35,6 @@ public struct Migration: Sendable {
     Migration("0014_history", PackageResources._014_history_sql),
     Migration("0015_operator_pages", PackageResources._015_operator_pages_sql),
     Migration("0016_explanations", PackageResources._016_explanations_sql),
+    Migration("0017_pace", PackageResources._017_pace_sql),
   ]
 }

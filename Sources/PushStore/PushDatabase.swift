@@ -33,6 +33,15 @@ public final class PushDatabase {
     return try ClaimRow.events(from: rows, recipientsMax: limits.recipientsMax)
   }
 
+  /// As ``claim(_:on:)``, of new messages alone: what other kinds of events, holds, retries and lost claims are waiting is
+  /// not seen.
+  public func claimMessages(
+    _ limits: ClaimLimits, on reactor: isolated Reactor
+  ) async throws(PostgresError) -> [PushEvent] {
+    let rows = try await pool.query(PushStatements.claimMessages, limits.messageParameters, on: reactor)
+    return try ClaimRow.events(from: rows, recipientsMax: limits.recipientsMax)
+  }
+
   /// How often a record is written when a unique constraint refuses it. Once more is enough, unless others write first
   /// again meanwhile.
   private static let recordTriesMax = 4

@@ -10,12 +10,7 @@ extension PushStatements {
   static func context(of row: String) -> String {
     """
     left join lateral (
-      select
-        c.conversation_id, c.sender_id, c.sender_name, c.body, c.created_at, c.read_by, c.prior_read_by,
-        c.prior_touched_at, null::text as title, null::text as surface_kind, null::text as data,
-        null::text as collapse_id, null::uuid as reader_id, null::uuid[] as read_message_ids, false as has_read_more,
-        null::text as reading_device
-      from tacet.message_context(\(row).subject_id) c
+      \(messageContext(of: row))
       where \(row).kind = 'message'
       union all
       select
@@ -36,6 +31,26 @@ extension PushStatements {
       from tacet.read_syncs c
       where \(row).kind = 'read_sync' and c.id = \(row).subject_id
     ) m on true
+    """
+  }
+
+  /// As ``context(of:)``, of messages alone.
+  static func contextOfMessage(of row: String) -> String {
+    """
+    left join lateral (
+      \(messageContext(of: row))
+    ) m on true
+    """
+  }
+
+  private static func messageContext(of row: String) -> String {
+    """
+    select
+      c.conversation_id, c.sender_id, c.sender_name, c.body, c.created_at, c.read_by, c.prior_read_by,
+      c.prior_touched_at, null::text as title, null::text as surface_kind, null::text as data,
+      null::text as collapse_id, null::uuid as reader_id, null::uuid[] as read_message_ids, false as has_read_more,
+      null::text as reading_device
+    from tacet.message_context(\(row).subject_id) c
     """
   }
 

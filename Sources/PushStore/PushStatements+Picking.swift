@@ -25,31 +25,7 @@ extension PushStatements {
   /// to the planner, which would take every row for the only one: rows are addressed by their place (`ctid`), which stays
   /// while they are locked, in nested look-ups and arrays that have one plan (with ``PushDatabase/sessionSettings``).
   static let picking = """
-    with newest as materialized (
-      select
-        i.place, i.available_at,
-        row_number() over (
-          partition by coalesce(i.conversation_id, i.subject_id) order by i.available_at desc
-        ) as turn
-      from (
-        select n.ctid as place, n.subject_id, n.available_at, n.conversation_id
-        from tacet.inbox n
-        where not n.is_claimed and n.available_at <= now()
-        order by n.available_at desc
-        limit 16 * $1
-      ) i
-    ), fresh as materialized (
-      select i.place
-      from (select n.place from newest n order by n.turn, n.available_at desc) n
-      cross join lateral (
-        select x.ctid as place
-        from tacet.inbox x
-        where x.ctid = n.place and not x.is_claimed
-        limit 1
-        for update skip locked
-      ) i
-      limit $1
-    ), rescued as materialized (
+    with \(newest()), rescued as materialized (
       select i.ctid as place
       from tacet.inbox i
       where i.is_claimed and i.rescues < 2 and i.available_at <= now()
@@ -118,15 +94,72 @@ extension PushStatements {
         \(heldMicroseconds) as held_us, d.retries, d.state = 'waiting' as is_waiting, d.released_by,
         d.released_at
     ), work as (
-      select
-        e.subject_id, e.kind, null::uuid as user_id, e.attempts, e.enqueued_at, '{}'::text[] as accepted_devices,
-        0::bigint as held_us, 0 as retries, false as is_waiting, null::text as released_by,
-        null::timestamptz as released_at
-      from events e
+      \(workOfEvents)
       union all
       select d.subject_id, d.kind, d.user_id, d.attempts, d.enqueued_at, d.accepted_devices, d.held_us, d.retries,
         d.is_waiting, d.released_by, d.released_at
       from deliveries d
     ), limits as (select $4::bigint as recipients_max)
+    """
+
+  /// The types of the parameters of ``pickingMessages``.
+  static let pickingMessagesParameterTypes: [PostgresType] = [.int8, .int8, .int8]
+
+  /// ``picking`` of new messages alone.
+  ///
+  /// `$1`: messages at the most. `$2`: the lease in microseconds. `$3`: recipients of one message at the most.
+  static let pickingMessages = """
+    with \(newest(where: "n.kind = 'message' and")), events as (
+      update tacet.inbox i
+      set
+        available_at = now() + ($2 << least(greatest(i.rescues - 1, 0), 5)) * interval '1 microsecond',
+        attempts = i.attempts + 1,
+        is_claimed = true
+      where i.ctid = any (array(select f.place from fresh f))
+      returning i.subject_id, i.kind, i.attempts, i.enqueued_at
+    ), work as (
+      \(workOfEvents)
+    ), limits as (select $3::bigint as recipients_max)
+    """
+
+  /// `fresh`: the places of new events, locked; `$1` of them at the most.
+  /// - Parameter condition: which, with an `and` behind it; of the inbox as `n`.
+  private static func newest(where condition: String = "") -> String {
+    """
+    newest as materialized (
+      select
+        i.place, i.available_at,
+        row_number() over (
+          partition by coalesce(i.conversation_id, i.subject_id) order by i.available_at desc
+        ) as turn
+      from (
+        select n.ctid as place, n.subject_id, n.available_at, n.conversation_id
+        from tacet.inbox n
+        where \(condition) not n.is_claimed and n.available_at <= now()
+        order by n.available_at desc
+        limit 16 * $1
+      ) i
+    ), fresh as materialized (
+      select i.place
+      from (select n.place from newest n order by n.turn, n.available_at desc) n
+      cross join lateral (
+        select x.ctid as place
+        from tacet.inbox x
+        where x.ctid = n.place and not x.is_claimed
+        limit 1
+        for update skip locked
+      ) i
+      limit $1
+    )
+    """
+  }
+
+  /// Leased events as rows of `work`.
+  private static let workOfEvents = """
+    select
+      e.subject_id, e.kind, null::uuid as user_id, e.attempts, e.enqueued_at, '{}'::text[] as accepted_devices,
+      0::bigint as held_us, 0 as retries, false as is_waiting, null::text as released_by,
+      null::timestamptz as released_at
+    from events e
     """
 }

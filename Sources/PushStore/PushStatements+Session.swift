@@ -9,8 +9,10 @@ extension PushStatements {
   /// Says that the service needs to be notified again.
   static let unlockAwake = PostgresStatement("unlock_awake", "select pg_advisory_unlock(1952539493, 1)")
 
-  /// What a listener must hear: a token on a channel of its own, sent by another session than the one that listens.
-  static let sendProbe = PostgresStatement("send_probe", "select pg_notify($1, $2)", [.text, .text])
+  /// What a listener must hear: a token on a channel of its own, sent by another session than the one that listens. It waits
+  /// for the disk, as the host's commits do, so that it takes as long as theirs when they notify.
+  static let sendProbe = PostgresStatement(
+    "send_probe", "select set_config('synchronous_commit', 'on', true), pg_notify($1, $2)", [.text, .text])
 
   /// Says for half a minute more that the service listens; triggers do not notify when nobody does. Every listener says
   /// it every few seconds; who finds it said just now leaves the row alone.

@@ -16,6 +16,9 @@ public final class WakeListener {
   /// transaction may stay open for hours; nothing is lost but a notification for nothing.
   private static let lockWait = Duration.seconds(1)
 
+  /// Where nobody listens: a notification to it is sent for what it costs.
+  private static let paceChannel = "tacet_pace"
+
   /// Before the next attempt at the lock, so that a refusal is not asked for in a loop.
   private static let lockRetryWait = Duration.milliseconds(100)
 
@@ -71,6 +74,20 @@ public final class WakeListener {
     reactor.start { await self.changeLock(on: reactor) }
   }
 
+  /// Measures what a commit that notifies takes now, and tells the handler: the host's take as long. It waits with them for
+  /// the lock on the queue of notifications, and for the disk.
+  public func measureNotifyCost(on reactor: isolated Reactor) {
+    reactor.start {
+      let start = Reactor.now
+      do throws(PostgresError) {
+        try await self.sendProbe("", to: Self.paceChannel, on: reactor)
+      } catch {
+        return
+      }
+      self.handler?.notifyCostMeasured(.nanoseconds(Int64(Reactor.now - start)), on: reactor)
+    }
+  }
+
   /// Ends the session, and with it the awake lock.
   public func close(on reactor: isolated Reactor) async {
     wantsAwakeLock = false
@@ -102,6 +119,12 @@ public protocol WakeHandler: AnyObject {
   /// Something may wait in the inbox: called for every notification, after every reconnect, and after the awake lock
   /// was let go, whenever something may have been missed.
   func databaseWoke(on reactor: isolated Reactor)
+
+  /// Whether notifications are known to arrive.
+  func hearingChanged(_ isHearing: Bool, on reactor: isolated Reactor)
+
+  /// What a commit that notifies took, as ``WakeListener/measureNotifyCost(on:)`` was asked.
+  func notifyCostMeasured(_ cost: Duration, on reactor: isolated Reactor)
 }
 
 extension WakeListener: PostgresListenerHandler {
@@ -122,6 +145,7 @@ extension WakeListener: PostgresListenerHandler {
       setAwake(wantsAwakeLock, on: reactor)
     case .lost(let error):
       status.state = .deaf(error.description)
+      handler?.hearingChanged(false, on: reactor)
       logLoss(error)
     }
   }
@@ -129,6 +153,7 @@ extension WakeListener: PostgresListenerHandler {
   /// The triggers begin to notify when they see that somebody hears; what was committed before is looked for after that.
   private func beginHearing(on reactor: isolated Reactor) async {
     await noteListening(on: reactor)
+    handler?.hearingChanged(true, on: reactor)
     handler?.databaseWoke(on: reactor)
   }
 

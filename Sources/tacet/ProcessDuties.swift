@@ -51,6 +51,11 @@ final class ProcessDuties {
     listener?.setAwake(isAwake, on: reactor)
   }
 
+  /// Measures what a notification costs the host; the pipeline is told.
+  func measureNotifyCost(on reactor: isolated Reactor) {
+    listener?.measureNotifyCost(on: reactor)
+  }
+
   /// Begins nothing more.
   func stop(on reactor: isolated Reactor) {
     rescuer.stop(on: reactor)

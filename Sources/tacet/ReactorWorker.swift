@@ -49,8 +49,10 @@ final class ReactorWorker {
     store = PushDatabase(pool: pool)
     operatorPool = PushDatabase.operatorPool(database, logger: logger)
     apps = ReactorApps(plan, metrics: metrics, logger: logger)
+    var configuration = PipelineConfiguration(settings)
+    configuration.schedule.isLeading = number == 0
     let pipeline = DeliveryPipeline(
-      store: store, channel: apps.router, configuration: PipelineConfiguration(settings),
+      store: store, channel: apps.router, configuration: configuration,
       metrics: PipelineMetrics(metrics), logger: logger)
     self.pipeline = pipeline
     duties =
@@ -149,5 +151,9 @@ extension ReactorWorker: DeliveryPipelineObserver {
 
   func pipelineBusyChanged(_ isBusy: Bool, on reactor: isolated Reactor) {
     duties?.setAwake(isBusy, on: reactor)
+  }
+
+  func pipelineAsksForNotifyCost(on reactor: isolated Reactor) {
+    duties?.measureNotifyCost(on: reactor)
   }
 }

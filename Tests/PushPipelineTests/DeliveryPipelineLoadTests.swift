@@ -171,6 +171,8 @@ private final class RecordingObserver: DeliveryPipelineObserver {
 
   func pipelineFoundMore(on reactor: isolated Reactor) { fullClaims += 1 }
 
+  func pipelineAsksForNotifyCost(on reactor: isolated Reactor) {}
+
   func pipelineBusyChanged(_ isBusy: Bool, on reactor: isolated Reactor) {
     busy.append(isBusy)
     changed.signal(on: reactor)

@@ -89,4 +89,82 @@ struct PollScheduleTests {
     rig.look(found: 1)
     #expect(rig.schedule.wait == .milliseconds(1))
   }
+
+  @Test(
+    "where notifying is cheap, busy begins when it takes a quarter of the time",
+    arguments: [
+      (32, 1953, false), (32, 1954, true), (64, 976, false), (64, 977, true), (384, 10, false), (385, 10, true),
+    ])
+  func cheapNotifications(events: Int, microseconds: Int, isBusy: Bool) {
+    var rig = Rig()
+    rig.schedule.noteNotifyCost(.microseconds(microseconds), now: rig.now)
+    rig.look(found: events)
+    #expect(rig.schedule.isBusy == isBusy)
+  }
+
+  @Test("what a notification cost more than a second ago counts no more", arguments: [(999, false), (1000, true)])
+  func oldCost(milliseconds: UInt64, isBusy: Bool) {
+    var rig = Rig()
+    rig.schedule.noteNotifyCost(.microseconds(100), now: rig.now)
+    rig.look(found: 0, after: milliseconds)
+    rig.look(found: 32)
+    #expect(rig.schedule.isBusy == isBusy)
+  }
+
+  @Test(
+    "busy ends when notifying of a whole span would take an eighth of the time at the most",
+    arguments: [(312, false), (313, true)])
+  func cheapAgain(microseconds: Int, isBusy: Bool) {
+    var rig = Rig()
+    rig.look(found: 100)
+    #expect(rig.schedule.isBusy)
+    rig.schedule.noteNotifyCost(.microseconds(microseconds), now: rig.now)
+    rig.look(found: 0, after: 250)
+    #expect(rig.schedule.isBusy == isBusy)
+  }
+
+  @Test("the cost is asked for from half of a busy span on, once in a span, and once a second while busy")
+  func asksForCost() {
+    var rig = Rig()
+    rig.schedule.isHearing = true
+    rig.look(found: 15)
+    var answers = [rig.schedule.asksForNotifyCost(now: rig.now)]
+    rig.look(found: 1)
+    for milliseconds: UInt64 in [0, 249, 250] {
+      answers.append(rig.schedule.asksForNotifyCost(now: rig.now + milliseconds * Self.millisecond))
+    }
+    #expect(answers == [false, true, false, true])
+    rig.look(found: 16)
+    #expect(rig.schedule.isBusy)
+    answers = [UInt64(1249), 1250].map { rig.schedule.asksForNotifyCost(now: rig.now + $0 * Self.millisecond) }
+    #expect(answers == [false, true])
+  }
+
+  @Test("who does not hear asks for no cost")
+  func deaf() {
+    var rig = Rig()
+    rig.look(found: 64)
+    let asks = rig.schedule.asksForNotifyCost(now: rig.now)
+    #expect(!asks)
+  }
+
+  @Test("who is woken for what comes looks again after 32 ms")
+  func woken() {
+    var rig = Rig()
+    rig.schedule.isHearing = true
+    rig.look(found: 1)
+    #expect(rig.schedule.wait == .milliseconds(32))
+    rig.look(found: 0)
+    #expect(rig.schedule.wait == .milliseconds(64))
+  }
+
+  @Test("who does not lead is woken by its neighbour, and never busy")
+  func following() {
+    var configuration = PollSchedule.Configuration()
+    configuration.isLeading = false
+    var schedule = PollSchedule(configuration, now: 1000)
+    schedule.looked(found: 1000, now: 2000)
+    #expect(!schedule.isBusy)
+    #expect(schedule.wait == .milliseconds(32))
+  }
 }

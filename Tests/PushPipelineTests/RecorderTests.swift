@@ -39,6 +39,30 @@ struct RecorderTests {
     }
   }
 
+  @Test("what follows a write closely is gathered for the next, unless somebody waits for it")
+  func pace() async throws {
+    try await PipelineRig.run { rig, reactor in
+      let chat = try await Chat(in: rig, on: reactor)
+      let events = try await decided(7, in: chat, of: rig, on: reactor)
+      let owner = RecordingOwner()
+      let recorder = Recorder(store: rig.store, logger: .quiet, owner: owner)
+      recorder.add(events[0], on: reactor)
+      try await owner.recorded(1, on: reactor)
+      for event in events[1...2] { recorder.add(event, isUrgent: true, on: reactor) }
+      try await owner.recorded(3, on: reactor)
+      for event in events[3...4] {
+        recorder.add(event, on: reactor)
+        recorder.tickEnded(on: reactor)
+      }
+      try await owner.recorded(5, on: reactor)
+      recorder.add(events[5], on: reactor)
+      recorder.add(events[6], on: reactor)
+      recorder.hurry(on: reactor)
+      try await owner.recorded(7, on: reactor)
+      #expect(owner.batches == [1, 2, 2, 2])
+    }
+  }
+
   @Test("a statement holds at most a thousand events")
   func largeBatch() async throws {
     try await PipelineRig.run { rig, reactor in

@@ -37,11 +37,21 @@ func withListener(
 /// Counts wake-ups.
 final class Wakes: WakeHandler {
   private(set) var count = 0
+  private(set) var isHearing = false
+  private(set) var notifyCost: Duration?
   private let woken = Signal()
 
   func databaseWoke(on reactor: isolated Reactor) {
     count += 1
     woken.signal(on: reactor)
+  }
+
+  func hearingChanged(_ isHearing: Bool, on reactor: isolated Reactor) {
+    self.isHearing = isHearing
+  }
+
+  func notifyCostMeasured(_ cost: Duration, on reactor: isolated Reactor) {
+    notifyCost = cost
   }
 
   func next(on reactor: isolated Reactor) async throws {

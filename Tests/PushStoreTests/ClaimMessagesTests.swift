@@ -1,0 +1,94 @@
+import Foundation
+import Postgres
+import PushRules
+import Testing
+
+@testable import PushStore
+
+@Suite("A claim of messages")
+struct ClaimMessagesTests {
+  private static let limits = ClaimLimits(eventsMax: 100, deliveriesMax: 100, lease: .seconds(30))
+
+  private func claimMessages(_ database: TestDatabase) async throws -> [PushEvent] {
+    try await withStore(database) { try await $0.claimMessages(Self.limits, on: $1) }
+  }
+
+  @Test("it says of new messages what a claim of everything says")
+  func same() async throws {
+    let chat = try await Chat(readers: 3)
+    try await chat.see("now() - interval '10 seconds'", left: "now()", user: chat.readers[0])
+    try await chat.register("aa11", of: chat.readers[1])
+    try await chat.send("'first'", ["read_by": "'{\(chat.readers[2])}'"])
+    try await chat.send("'second'")
+    let events = try await claimMessages(chat.database)
+    try await chat.database.sql("update tacet.inbox set is_claimed = false, available_at = now(), attempts = 0")
+    let whole = try await claim(chat.database)
+    #expect(events.map(\.subject) == whole.map(\.subject))
+    #expect(events.map(\.message) == whole.map(\.message))
+    #expect(events.map(\.attempts) == whole.map(\.attempts))
+    for (event, other) in zip(events, whole) {
+      #expect(Set(event.recipients.map(\.userID)) == Set(chat.readers))
+      for recipient in event.recipients {
+        let same = try #require(other.recipients.first { $0.userID == recipient.userID })
+        #expect(recipient.devices == same.devices)
+        #expect(recipient.badge == same.badge)
+        #expect(recipient.situation.hasRead == same.situation.hasRead)
+        #expect(recipient.situation.hasLeft == same.situation.hasLeft)
+        #expect(recipient.situation.deviceCount == same.situation.deviceCount)
+      }
+    }
+  }
+
+  @Test("it leaves other kinds, what a lost claim holds, and what is due to others")
+  func others() async throws {
+    let chat = try await Chat()
+    let message = try await chat.send()
+    try await chat.database.sql(
+      """
+      insert into tacet.inbox (subject_id, kind) values (gen_random_uuid(), 'request_claimed');
+      insert into tacet.inbox (subject_id, kind, is_claimed, attempts, available_at)
+      values (gen_random_uuid(), 'message', true, 1, now() - interval '1 second');
+      insert into tacet.deliveries (due_at, enqueued_at, subject_id, user_id, kind, state)
+      values (now(), now(), gen_random_uuid(), gen_random_uuid(), 'message', 'held')
+      """)
+    #expect(try await claimMessages(chat.database).map(\.subject) == [.message(message)])
+    #expect(try await claimMessages(chat.database) == [])
+    #expect(try await claim(chat.database).count == 3)
+  }
+
+  @Test("nobody who stands in the ledger is taken again, and a large message is taken in parts")
+  func parts() async throws {
+    let chat = try await Chat(readers: 5)
+    try await chat.send()
+    var limits = Self.limits
+    limits.recipientsMax = 3
+    let parts = limits
+    let first = try await withStore(chat.database) { try await $0.claimMessages(parts, on: $1) }
+    #expect(first.map(\.hasMore) == [true])
+    #expect(first.first?.recipients.count == 3)
+    try await chat.record(first) { RecipientOutcome(userID: $0, decision: .sent) }
+    let second = try await withStore(chat.database) { try await $0.claimMessages(parts, on: $1) }
+    let taken = (first + second).flatMap(\.recipients).map(\.userID)
+    #expect(Set(taken) == Set(chat.readers))
+    #expect(taken.count == 5)
+  }
+
+  @Test(
+    "whatever the planner believes of the ledger's size, only the index by subject is asked",
+    arguments: [PushStatements.claim, PushStatements.claimMessages])
+  func plan(_ statement: PostgresStatement) async throws {
+    let database = try await TestDatabase.migrated()
+    try await database.sql("vacuum analyze public.push_log")
+    let types = statement.parameterTypes.map { $0 == .array(of: .text) ? "text[]" : $0 == .int8 ? "int8" : "int8[]" }
+    let values = types.map { $0 == "int8" ? "10" : "'{}'" }
+    let plan = try await database.sql(
+      """
+      set enable_seqscan = off; set plan_cache_mode = force_generic_plan;
+      prepare p (\(types.joined(separator: ","))) as \(statement.sql);
+      explain execute p (\(values.joined(separator: ",")))
+      """)
+    let looks = plan.split(separator: "\n").filter { $0.contains("on push_log") }
+    #expect(looks.count == 1)
+    #expect(looks.allSatisfy { $0.contains("push_log_subject_idx") }, "\(plan)")
+  }
+}
