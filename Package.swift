@@ -239,7 +239,7 @@ let package = Package(
       "tacet-bench",
       [
         "APNS", "APNSCore", "BenchReports", "HTTP2", "HTTPTransfers", "Postgres", "Reactors", "TLSStreams",
-        argumentParser, crypto, histograms, logging,
+        argumentParser, crypto, deque, histograms, httpTypes, logging,
       ]),
 
     // The shape of the sources themselves.

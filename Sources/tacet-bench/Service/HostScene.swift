@@ -1,0 +1,81 @@
+import FoundationEssentials
+import Postgres
+import Reactors
+
+/// A conversation that messages are inserted into.
+struct BenchConversation: Sendable, Equatable {
+  let id: UUID
+  let sender: UUID
+  /// Those of everybody else in it.
+  let devices: Set<DeviceKey>
+}
+
+/// Whose messages are measured: conversations that `deploy/bench` has picked, table `measure.conversations`.
+enum HostScene {
+  /// Makes sure that nobody in the picked conversations is looking, that everybody has one device, and reads them.
+  /// - Parameter control: a session of the tables' owner.
+  static func prepare(_ control: PostgresConnection, on reactor: isolated Reactor) async throws -> [BenchConversation] {
+    for statement in [forgetPresence, dropSpareTokens, addTokens] { try await control.query(statement, on: reactor) }
+    let conversations = try await control.query(readConversations, on: reactor).map { try conversation($0) }
+    guard !conversations.isEmpty else { throw BenchError("measure.conversations is empty") }
+    return conversations
+  }
+
+  private static func conversation(_ row: PostgresRow) throws -> BenchConversation {
+    let tokens: [String] = try row.decode("tokens")
+    return try BenchConversation(
+      id: row.decode("conversation_id"), sender: row.decode("sender_id"),
+      devices: Set(tokens.compactMap { DeviceKey(token: $0) }))
+  }
+
+  private static let forgetPresence = PostgresStatement(
+    "bench_forget_presence",
+    """
+    update public.conversation_participants c set last_seen = null, left_at = null
+    from measure.conversations p
+    where c.conversation_id = p.conversation_id and (c.last_seen is not null or c.left_at is not null)
+    """)
+
+  private static let dropSpareTokens = PostgresStatement(
+    "bench_drop_spare_tokens",
+    """
+    with taking_part as (
+      select distinct c.user_id
+      from public.conversation_participants c join measure.conversations p using (conversation_id)
+    ), numbered as (
+      select t.device_token, row_number() over (partition by t.user_id order by t.device_token) as number
+      from public.push_tokens t join taking_part using (user_id)
+    )
+    delete from public.push_tokens t using numbered n where t.device_token = n.device_token and n.number > 1
+    """)
+
+  private static let addTokens = PostgresStatement(
+    "bench_add_tokens",
+    """
+    with taking_part as (
+      select distinct c.user_id
+      from public.conversation_participants c join measure.conversations p using (conversation_id)
+    ), renewed as (
+      update public.push_tokens t
+      set platform = 'ios', invalidated_at = null, invalidation_reason = null, environment = null, app = null
+      from taking_part where t.user_id = taking_part.user_id
+        and (t.platform <> 'ios' or t.invalidated_at is not null or t.environment is not null or t.app is not null)
+    )
+    insert into public.push_tokens (user_id, device_token)
+    select u.user_id, encode(sha256(convert_to('bench' || u.user_id, 'UTF8')), 'hex')
+    from taking_part u
+    where not exists (select from public.push_tokens t where t.user_id = u.user_id)
+    """)
+
+  private static let readConversations = PostgresStatement(
+    "bench_read_conversations",
+    """
+    select p.conversation_id, p.sender_id, array_agg(t.device_token) as tokens
+    from measure.conversations p
+    join public.conversation_participants c using (conversation_id)
+    join public.push_tokens t on t.user_id = c.user_id
+    where c.user_id <> p.sender_id
+    group by p.n, p.conversation_id, p.sender_id
+    order by p.n
+    """)
+}

@@ -1,0 +1,91 @@
+import FoundationEssentials
+import Histogram
+
+/// What became of the messages of a run: the load's notes beside the sink's.
+struct RunBooks {
+  /// From the commit to the acceptance of each push, in nanoseconds; one accepted before the load had read the commit's
+  /// answer counts 0.
+  private(set) var accepted = LatencyHistogram()
+  /// The same from the moment the message was to be inserted.
+  private(set) var arrival = LatencyHistogram()
+  /// From the insert's departure to its answer.
+  private(set) var commit = LatencyHistogram()
+  /// From the commit to the first of a message's acceptances.
+  private(set) var first = LatencyHistogram()
+  /// From the commit to the last of a message's acceptances.
+  private(set) var complete = LatencyHistogram()
+  /// Pushes of counted messages, each once.
+  private(set) var pushes = 0
+  /// Pushes of counted messages that should have come and did not.
+  private(set) var lost = 0
+  /// Pushes that came once more than they should have, warm-up included.
+  private(set) var doubled = 0
+  /// Pushes of our messages to devices that are not a recipient's.
+  private(set) var misdirected = 0
+  /// Pushes of messages that are not ours, such as leftovers of an earlier run.
+  private(set) var foreign = 0
+  /// The last acceptance of all, 0 when there was none.
+  private(set) var lastAcceptance: UInt64 = 0
+  /// The last acceptance of each message, warm-up included; nil while one is missing.
+  private var completions: [UInt64?] = []
+
+  /// - Parameters:
+  ///   - counted: the numbers of the messages that count.
+  ///   - recipients: the devices of each conversation's recipients, by its place in the scene.
+  init(_ messages: [SentMessage], counted: Range<Int>, recipients: [Set<DeviceKey>], acceptances: [Acceptance]) {
+    let arrived = sort(acceptances, into: messages, recipients)
+    for (number, message) in messages.enumerated() {
+      let devices = recipients[message.conversation]
+      completions.append(arrived[number].count == devices.count ? arrived[number].values.max() : nil)
+      if counted.contains(number) { count(message, arrived[number], of: devices.count) }
+    }
+  }
+
+  /// The first acceptance of each device, by the message's number.
+  private mutating func sort(
+    _ acceptances: [Acceptance], into messages: [SentMessage], _ recipients: [Set<DeviceKey>]
+  ) -> [[DeviceKey: UInt64]] {
+    let numbers = Dictionary(zip(messages.map(\.id), messages.indices)) { first, _ in first }
+    var arrived = Array(repeating: [DeviceKey: UInt64](), count: messages.count)
+    for acceptance in acceptances {
+      guard let number = numbers[acceptance.message] else {
+        foreign += 1
+        continue
+      }
+      lastAcceptance = max(lastAcceptance, acceptance.moment)
+      if !recipients[messages[number].conversation].contains(acceptance.device) {
+        misdirected += 1
+      } else if arrived[number][acceptance.device] != nil {
+        doubled += 1
+      } else {
+        arrived[number][acceptance.device] = acceptance.moment
+      }
+    }
+    return arrived
+  }
+
+  private mutating func count(_ message: SentMessage, _ arrived: [DeviceKey: UInt64], of expected: Int) {
+    pushes += arrived.count
+    lost += expected - arrived.count
+    commit.note(from: message.sent, to: message.committed)
+    for moment in arrived.values {
+      accepted.note(from: message.committed, to: moment)
+      arrival.note(from: message.intended, to: moment)
+    }
+    if let moment = arrived.values.min() { first.note(from: message.committed, to: moment) }
+    if let moment = arrived.values.max() { complete.note(from: message.committed, to: moment) }
+  }
+
+  /// Messages whose last push was accepted in a span of time, warm-up included.
+  func completed(in span: Range<UInt64>) -> Int {
+    completions.count { $0.map(span.contains) ?? false }
+  }
+
+  /// - Throws: when a push was lost or went astray.
+  func check() throws(BenchError) {
+    guard lost == 0 else { throw BenchError("\(lost) of \(pushes + lost) pushes were lost") }
+    guard misdirected == 0 else {
+      throw BenchError("\(misdirected) pushes went to devices of nobody in the conversation")
+    }
+  }
+}

@@ -1,0 +1,64 @@
+import FoundationEssentials
+import Glibc
+import HTTPTransfers
+import HTTPTypes
+import Reactors
+
+/// The service of one run, started and ready.
+final class RunningService {
+  /// How long it may take to become ready; a start takes a fraction of a second.
+  private static let readyLimit = Duration.seconds(20)
+
+  let child: ServiceChild
+  /// From the start of the process to the first answer that it is ready, in nanoseconds.
+  let readyAfter: UInt64
+  /// `http://HOST:PORT`.
+  let url: String
+
+  private init(_ child: ServiceChild, readyAfter: UInt64, url: String) {
+    self.child = child
+    self.readyAfter = readyAfter
+    self.url = url
+  }
+
+  /// Starts it and asks every millisecond whether it is ready.
+  /// - Parameter settings: from the address that it is to listen on.
+  static func start(
+    _ program: String, log: String, settings: (_ listenAddress: String) -> [String: String],
+    on reactor: isolated Reactor
+  ) async throws -> RunningService {
+    let address = try freeAddress()
+    let child = try ServiceChild(program, settings: settings(address), log: log)
+    let client = HTTPTransferClient(on: reactor)
+    defer { client.close(on: reactor) }
+    while !(await isReady("http://\(address)/readyz", client, on: reactor)) {
+      guard child.isRunning, Reactor.now - child.started < readyLimit.clampedNanoseconds else {
+        try? await child.stop(on: reactor)
+        throw BenchError("the service did not become ready; see \(log)")
+      }
+      await reactor.sleep(for: .milliseconds(1))
+    }
+    return RunningService(child, readyAfter: Reactor.now - child.started, url: "http://\(address)")
+  }
+
+  /// Resident memory and threads at this moment.
+  var memoryFigures: [String: Double] {
+    guard let facts = ProcessFacts(of: child.id) else { return [:] }
+    return [
+      "rss_mb": Double(facts.residentKilobytes) / 1024, "rss_peak_mb": Double(facts.residentKilobytesMax) / 1024,
+      "threads": Double(facts.threads),
+    ]
+  }
+
+  private static func isReady(_ url: String, _ client: HTTPTransferClient, on reactor: isolated Reactor) async -> Bool {
+    let request = HTTPTransferRequest(url: url, deadline: .seconds(1))
+    guard let answer = try? await client.send(request, on: reactor) else { return false }
+    return answer.status.code == 200
+  }
+
+  /// A port of the loopback address that the kernel has just had free.
+  private static func freeAddress() throws -> String {
+    guard let any = SocketAddress(numericHost: "127.0.0.1", port: 0) else { preconditionFailure("a numeric host") }
+    return try ListeningSocket(on: any).address.description
+  }
+}

@@ -1,0 +1,97 @@
+import ArgumentParser
+import FoundationEssentials
+import Glibc
+import Reactors
+
+/// `tacet-bench service`: the whole service under load, from the host's insert to the accepted push.
+struct ServiceCommand: AsyncParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "service",
+    abstract: "Puts load on the whole service, from the host's insert to the accepted push.",
+    discussion: """
+      Starts the service of each subject on its database, inserts messages as a
+      host would, takes the pushes in place of APNs, and prints one line of
+      JSON for each run. Messages come when they are due, whatever became of
+      those before them. The databases have been migrated by the subject's own
+      program and filled by deploy/lib/measure.sql.
+
+      Fails when a run failed, such as one that lost a push.
+      """)
+
+  @Option(name: .customLong("subject"), help: "A build and its database, NAME=PROGRAM,CONNINFO; may be repeated.")
+  var subjects: [Subject]
+
+  @Option(
+    name: .customLong("host-database"),
+    help: "What the load of a subject connects with, NAME=CONNINFO; the subject's CONNINFO when left out.")
+  var hostDatabases: [NamedValue] = []
+
+  @Option(name: .customLong("scenario"), help: "messages-notify-RATE; may be repeated.")
+  var scenarios: [ServiceScenario]
+
+  @Option(help: "Rounds of each scenario.")
+  var rounds = 1
+
+  @Option(help: "Seconds that count, of a run at a steady rate.")
+  var seconds = 10.0
+
+  @Option(help: "Seconds before, which do not count.")
+  var warmUp = 2.0
+
+  @Option(help: "Connections of the load, each with one insert in flight.")
+  var connections = 64
+
+  @Option(name: .customLong("setting"), help: "A setting of the service, KEY=VALUE; may be repeated.")
+  var settings: [NamedValue] = []
+
+  @Option(help: "Where the services' logs are written, NAME.log; a new folder in /tmp when left out.")
+  var folder: String?
+
+  func validate() throws {
+    guard rounds > 0, seconds > 0, warmUp >= 0, (1...1000).contains(connections) else {
+      throw ValidationError("--rounds, --seconds and --connections are above 0, --warm-up is not below")
+    }
+    let names = Set(subjects.map(\.name))
+    guard names.count == subjects.count else { throw ValidationError("two subjects have the same name") }
+    if let stranger = hostDatabases.first(where: { !names.contains($0.name) }) {
+      throw ValidationError("--host-database names no subject: \(stranger.name)")
+    }
+  }
+
+  func run() async throws {
+    let folder = try folder ?? Self.makeFolder()
+    let sinks = try ReactorGroup(count: 1, name: "sink")
+    let loads = try ReactorGroup(count: 1, name: "load")
+    let sink = try await RunningSink.start(on: sinks.reactors[0])
+    let runs = try runs(folder: folder, sink)
+    Progress.say("logs of the services: \(folder)")
+    let isGood = try await loads.reactors[0].perform { try await runs.run(on: $0) }
+    await sink.stop()
+    await loads.stop()
+    await sinks.stop()
+    if !isGood { throw ExitCode.failure }
+  }
+
+  private func runs(folder: String, _ sink: RunningSink) throws -> ServiceRuns {
+    let authorityFile = "\(folder)/sink-ca.pem"
+    try sink.authority.write(toFile: authorityFile, atomically: true, encoding: .utf8)
+    let bench = ServiceBench(
+      sink: sink, credentials: ServiceCredentials(sinkURL: sink.url, authorityFile: authorityFile),
+      moreSettings: Self.dictionary(settings), folder: folder, connections: connections, warmUpSeconds: warmUp,
+      seconds: seconds)
+    return ServiceRuns(
+      bench: bench, subjects: subjects, hostConninfos: Self.dictionary(hostDatabases), scenarios: scenarios,
+      rounds: rounds)
+  }
+
+  /// The last of those with the same name counts.
+  private static func dictionary(_ values: [NamedValue]) -> [String: String] {
+    Dictionary(values.map { ($0.name, $0.value) }) { $1 }
+  }
+
+  private static func makeFolder() throws -> String {
+    var template = Array("/tmp/tacet-bench.XXXXXX".utf8CString)
+    guard mkdtemp(&template) != nil else { throw SystemError(operation: "mkdtemp", code: errno) }
+    return String(decoding: template.dropLast().map(UInt8.init(bitPattern:)), as: UTF8.self)
+  }
+}

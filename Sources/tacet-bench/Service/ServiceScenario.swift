@@ -1,0 +1,37 @@
+import ArgumentParser
+
+/// What is done to the service, by the name that its figures are reported under.
+enum ServiceScenario: ExpressibleByArgument, Sendable, Equatable, CustomStringConvertible {
+  /// Messages inserted at a steady rate per second.
+  case messages(WakeWay, perSecond: Int)
+
+  init?(argument: String) {
+    let words = argument.split(separator: "-", omittingEmptySubsequences: false)
+    switch words.count {
+    case 3 where words[0] == "messages":
+      guard let way = WakeWay(rawValue: String(words[1])), let rate = Self.number(words[2]) else { return nil }
+      self = .messages(way, perSecond: rate)
+    default: return nil
+    }
+  }
+
+  var description: String {
+    switch self {
+    case .messages(let way, let rate): "messages-\(way.rawValue)-\(rate)"
+    }
+  }
+
+  /// From 1 to a million, without a sign or zeros in front.
+  private static func number(_ text: Substring) -> Int? {
+    guard let number = Int(text), (1...1_000_000).contains(number), String(number) == text else { return nil }
+    return number
+  }
+}
+
+/// How the service learns of a message.
+enum WakeWay: String, Sendable {
+  /// The trigger notifies, as everywhere without pg_net.
+  case notify
+  /// A webhook is posted after the commit; nobody notifies.
+  case webhook
+}

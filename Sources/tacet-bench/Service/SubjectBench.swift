@@ -1,0 +1,79 @@
+import Glibc
+import Logging
+import Postgres
+import Reactors
+
+/// A subject with its database: what all of its runs share.
+final class SubjectBench {
+  /// How long what a run leaves may take to be worked off.
+  private static let quietLimit = Duration.seconds(60)
+
+  let subject: Subject
+  /// What the load connects with.
+  let hostConninfo: String
+  /// A session of the tables' owner.
+  let control: PostgresConnection
+  let conversations: [BenchConversation]
+  /// Nil when the server's processes are out of reach.
+  let postmaster: pid_t?
+
+  private init(
+    _ subject: Subject, hostConninfo: String, control: PostgresConnection, conversations: [BenchConversation]
+  ) {
+    self.subject = subject
+    self.hostConninfo = hostConninfo
+    self.control = control
+    self.conversations = conversations
+    postmaster = ClusterUsage.postmaster(ofBackend: control.backendID)
+  }
+
+  /// Connects, and sees to it that the picked conversations are as the measurements need them.
+  static func open(
+    _ subject: Subject, hostConninfo: String, on reactor: isolated Reactor
+  ) async throws -> SubjectBench {
+    let control = try await PostgresConnection.connect(
+      .bench(subject.conninfo, application: "control"), logger: Logger(label: "control"), on: reactor)
+    let conversations = try await HostScene.prepare(control, on: reactor)
+    return SubjectBench(subject, hostConninfo: hostConninfo, control: control, conversations: conversations)
+  }
+
+  func close(on reactor: isolated Reactor) { control.close(on: reactor) }
+
+  /// Waits until the service has nothing left to do.
+  func awaitQuiet(on reactor: isolated Reactor) async throws {
+    let deadline = Reactor.now + Self.quietLimit.clampedNanoseconds
+    while try await control.query(Self.hasWork, on: reactor).one().decode("has_work", as: Bool.self) {
+      guard Reactor.now < deadline else { throw BenchError("inbox and deliveries did not become empty") }
+      await reactor.sleep(for: .milliseconds(20))
+    }
+  }
+
+  /// Has the trigger notify, or leave that to webhooks.
+  func setNotifies(_ notifies: Bool, on reactor: isolated Reactor) async throws {
+    try await control.query(Self.setNotifies, [notifies], on: reactor)
+  }
+
+  /// So that none falls into a run; left out where the role may not.
+  func checkpoint(on reactor: isolated Reactor) async throws {
+    guard try await control.query(Self.mayCheckpoint, on: reactor).one().decode("may", as: Bool.self) else { return }
+    try await control.simple("checkpoint", on: reactor)
+  }
+
+  private static let hasWork = PostgresStatement(
+    "bench_has_work",
+    "select exists (select from tacet.inbox) or exists (select from tacet.deliveries) as has_work")
+
+  private static let setNotifies = PostgresStatement(
+    "bench_set_notifies", "update tacet.settings set notify_enabled = $1 where notify_enabled <> $1", [.bool])
+
+  /// Since PostgreSQL 15 there is a role for it.
+  private static let mayCheckpoint = PostgresStatement(
+    "bench_may_checkpoint",
+    """
+    select exists (
+      select from pg_roles me where me.rolname = current_user and me.rolsuper
+      union all
+      select from pg_roles r where r.rolname = 'pg_checkpoint' and pg_has_role(r.oid, 'usage')
+    ) as may
+    """)
+}
