@@ -1,5 +1,8 @@
 /// When messages are to be inserted, whatever becomes of those before them: evenly spaced by the monotonic clock.
 struct ArrivalSchedule: Sendable, Equatable {
+  /// Between the making of a schedule and its first message, so that the metronome is there in time.
+  static let leadNanoseconds: UInt64 = 20_000_000
+
   /// When number 0 is due, in monotonic nanoseconds.
   let start: UInt64
   let perSecond: Double

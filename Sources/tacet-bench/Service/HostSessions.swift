@@ -17,16 +17,16 @@ final class HostSessions {
     var connection: PostgresConnection?
   }
 
-  /// Connects, and prepares a statement on every connection, so that none is prepared while something is measured.
+  /// Connects, and prepares statements on every connection, so that none is prepared while something is measured.
   static func open(
-    _ count: Int, to conninfo: String, preparing statement: PostgresStatement, on reactor: isolated Reactor
+    _ count: Int, to conninfo: String, preparing statements: [PostgresStatement], on reactor: isolated Reactor
   ) async throws -> HostSessions {
     let sessions = HostSessions()
     for _ in 0..<count {
       let connection = try await PostgresConnection.connect(
         .bench(conninfo, application: "host"), logger: Logger(label: "host"), on: reactor)
       sessions.all.append(connection)
-      try await connection.prepare(statement, on: reactor)
+      for statement in statements { try await connection.prepare(statement, on: reactor) }
     }
     sessions.free = sessions.all
     return sessions

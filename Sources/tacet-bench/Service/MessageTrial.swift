@@ -2,12 +2,6 @@ import Reactors
 
 /// Messages at a steady rate, and what became of them.
 struct MessageTrial {
-  /// How long the last pushes may take after the last commit.
-  private static let acceptanceLimit = Duration.seconds(30)
-
-  /// Before the first message is due, so that the metronome is there in time.
-  private static let leadNanoseconds: UInt64 = 20_000_000
-
   let bench: ServiceBench
   let subject: SubjectBench
   let perSecond: Double
@@ -16,27 +10,14 @@ struct MessageTrial {
 
   /// - Throws: when a push was lost, and what the database throws.
   func run(beside service: RunningService, on reactor: isolated Reactor) async throws -> [String: Double] {
-    let sessions = try await MessageLoad.openSessions(bench.connections, to: subject.hostConninfo, on: reactor)
-    defer { sessions.close(on: reactor) }
-    let load = MessageLoad(into: subject.conversations, over: sessions)
-    let schedule = ArrivalSchedule(
-      start: Reactor.now + Self.leadNanoseconds, perSecond: perSecond, warmUpSeconds: warmUpSeconds, seconds: seconds)
-    let usageBefore = UsageMark(of: service, subject)
-    try await load.run(schedule, atFirstCounted: usageBefore.take, on: reactor)
-    _ = await bench.sink.wait(for: expectedPushes(of: load.messages), within: Self.acceptanceLimit)
-    let usage = ServiceUsage(of: service.child.id, postmaster: subject.postmaster)
-    try await subject.awaitQuiet(on: reactor)
-    let books = RunBooks(
-      load.messages, counted: schedule.counted, recipients: subject.conversations.map(\.devices),
-      acceptances: await bench.sink.take())
-    try books.check()
-    return Self.figures(of: books, schedule)
-      .merging(usage.figures(since: usageBefore.usage, per: "push", count: books.pushes)) { $1 }
-      .merging(service.memoryFigures) { $1 }
-  }
-
-  private func expectedPushes(of messages: [SentMessage]) -> Int {
-    messages.reduce(0) { $0 + subject.conversations[$1.conversation].devices.count }
+    try await LoadRun.with(bench, subject, service, on: reactor) { run in
+      let schedule = ArrivalSchedule(
+        start: Reactor.now + ArrivalSchedule.leadNanoseconds, perSecond: perSecond, warmUpSeconds: warmUpSeconds,
+        seconds: seconds)
+      try await OpenLoop(schedule, through: run.writer, atFirstCounted: run.markStart).run(on: reactor)
+      let outcome = try await run.finish(counting: schedule.counted, on: reactor)
+      return Self.figures(of: outcome.books, schedule).merging(outcome.costs) { $1 }
+    }
   }
 
   private static func figures(of books: RunBooks, _ schedule: ArrivalSchedule) -> [String: Double] {
@@ -52,19 +33,4 @@ struct MessageTrial {
     figures["doubled"] = Double(books.doubled)
     return figures
   }
-}
-
-/// What had been used when the first message that counts was due.
-private final class UsageMark {
-  private let service: RunningService
-  private let subject: SubjectBench
-  private(set) var usage: ServiceUsage
-
-  init(of service: RunningService, _ subject: SubjectBench) {
-    self.service = service
-    self.subject = subject
-    usage = ServiceUsage(of: service.child.id, postmaster: subject.postmaster)
-  }
-
-  func take() { usage = ServiceUsage(of: service.child.id, postmaster: subject.postmaster) }
 }

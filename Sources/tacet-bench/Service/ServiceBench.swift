@@ -2,6 +2,9 @@ import Reactors
 
 /// What all runs share: the sink, the settings of the services and where they write.
 struct ServiceBench: Sendable {
+  /// How long the last pushes of a run may take after its last commit; what is missing then is lost.
+  static let acceptanceLimit = Duration.seconds(30)
+
   let sink: RunningSink
   let credentials: ServiceCredentials
   /// Win over those that the service needs.
@@ -12,6 +15,9 @@ struct ServiceBench: Sendable {
   let connections: Int
   let warmUpSeconds: Double
   let seconds: Double
+  let burstInsert: BurstInsert
+  /// The first rate of the search for the highest, in messages per second.
+  let sustainedFrom: Double
 
   /// A service with everything of earlier runs worked off.
   /// - Parameter settings: of this run only.

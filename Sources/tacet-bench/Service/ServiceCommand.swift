@@ -26,7 +26,8 @@ struct ServiceCommand: AsyncParsableCommand {
     help: "What the load of a subject connects with, NAME=CONNINFO; the subject's CONNINFO when left out.")
   var hostDatabases: [NamedValue] = []
 
-  @Option(name: .customLong("scenario"), help: "messages-notify-RATE; may be repeated.")
+  @Option(
+    name: .customLong("scenario"), help: "messages-notify-RATE, sustained, burst-MESSAGES or start; may be repeated.")
   var scenarios: [ServiceScenario]
 
   @Option(help: "Rounds of each scenario.")
@@ -41,6 +42,12 @@ struct ServiceCommand: AsyncParsableCommand {
   @Option(help: "Connections of the load, each with one insert in flight.")
   var connections = 64
 
+  @Option(help: "How the messages of a burst are inserted: a statement for each (row), for a hundred, or for all.")
+  var burstInsert = BurstInsert.hundred
+
+  @Option(name: .customLong("from"), help: "The first rate of the search for the highest one, per second.")
+  var sustainedFrom = 2000.0
+
   @Option(name: .customLong("setting"), help: "A setting of the service, KEY=VALUE; may be repeated.")
   var settings: [NamedValue] = []
 
@@ -48,8 +55,8 @@ struct ServiceCommand: AsyncParsableCommand {
   var folder: String?
 
   func validate() throws {
-    guard rounds > 0, seconds > 0, warmUp >= 0, (1...1000).contains(connections) else {
-      throw ValidationError("--rounds, --seconds and --connections are above 0, --warm-up is not below")
+    guard rounds > 0, seconds > 0, warmUp >= 0, sustainedFrom >= 1, (1...1000).contains(connections) else {
+      throw ValidationError("--rounds, --seconds, --from and --connections are above 0, --warm-up is not below")
     }
     let names = Set(subjects.map(\.name))
     guard names.count == subjects.count else { throw ValidationError("two subjects have the same name") }
@@ -78,7 +85,7 @@ struct ServiceCommand: AsyncParsableCommand {
     let bench = ServiceBench(
       sink: sink, credentials: ServiceCredentials(sinkURL: sink.url, authorityFile: authorityFile),
       moreSettings: Self.dictionary(settings), folder: folder, connections: connections, warmUpSeconds: warmUp,
-      seconds: seconds)
+      seconds: seconds, burstInsert: burstInsert, sustainedFrom: sustainedFrom)
     return ServiceRuns(
       bench: bench, subjects: subjects, hostConninfos: Self.dictionary(hostDatabases), scenarios: scenarios,
       rounds: rounds)

@@ -60,6 +60,11 @@ struct ServiceRuns: Sendable {
     switch scenario {
     case .messages(let way, let rate):
       try await MessagesRun(bench: bench, subject: subject, way: way, perSecond: rate).figures(on: reactor)
+    case .sustained:
+      try await SustainedRun(bench: bench, subject: subject, from: bench.sustainedFrom).figures(on: reactor)
+    case .burst(let messages):
+      try await BurstRun(bench: bench, subject: subject, messages: messages).figures(on: reactor)
+    case .start: try await StartRun(bench: bench, subject: subject).figures(on: reactor)
     }
   }
 }

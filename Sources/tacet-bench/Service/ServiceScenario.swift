@@ -2,15 +2,26 @@ import ArgumentParser
 
 /// What is done to the service, by the name that its figures are reported under.
 enum ServiceScenario: ExpressibleByArgument, Sendable, Equatable, CustomStringConvertible {
-  /// Messages inserted at a steady rate per second.
+  /// Messages inserted at a steady rate per second: `messages-notify-RATE`, `messages-webhook-RATE`.
   case messages(WakeWay, perSecond: Int)
+  /// The highest rate that it keeps up with.
+  case sustained
+  /// Many messages at once: `burst-MESSAGES`.
+  case burst(messages: Int)
+  /// From nothing to ready, and what it then takes.
+  case start
 
   init?(argument: String) {
     let words = argument.split(separator: "-", omittingEmptySubsequences: false)
-    switch words.count {
-    case 3 where words[0] == "messages":
+    switch (words[0], words.count) {
+    case ("messages", 3):
       guard let way = WakeWay(rawValue: String(words[1])), let rate = Self.number(words[2]) else { return nil }
       self = .messages(way, perSecond: rate)
+    case ("burst", 2):
+      guard let messages = Self.number(words[1]) else { return nil }
+      self = .burst(messages: messages)
+    case ("sustained", 1): self = .sustained
+    case ("start", 1): self = .start
     default: return nil
     }
   }
@@ -18,6 +29,9 @@ enum ServiceScenario: ExpressibleByArgument, Sendable, Equatable, CustomStringCo
   var description: String {
     switch self {
     case .messages(let way, let rate): "messages-\(way.rawValue)-\(rate)"
+    case .sustained: "sustained"
+    case .burst(let messages): "burst-\(messages)"
+    case .start: "start"
     }
   }
 

@@ -1,0 +1,66 @@
+import ArgumentParser
+import Reactors
+
+/// How the messages of a burst are inserted.
+enum BurstInsert: String, ExpressibleByArgument, Sendable, CaseIterable {
+  /// One statement for each, on all connections.
+  case row
+  /// One statement for a hundred, on all connections.
+  case hundred
+  /// One statement for all.
+  case statement
+
+  /// Rows of one statement.
+  /// - Parameter all: how many messages there are.
+  func rows(of all: Int) -> Int {
+    switch self {
+    case .row: 1
+    case .hundred: 100
+    case .statement: all
+    }
+  }
+}
+
+/// Scenario `burst-MESSAGES`: as many messages as fast as they can be committed, and when the last has been accepted.
+struct BurstRun {
+  let bench: ServiceBench
+  let subject: SubjectBench
+  let messages: Int
+
+  func figures(on reactor: isolated Reactor) async throws -> [String: Double] {
+    try await subject.setNotifies(true, on: reactor)
+    return try await bench.withService(of: subject, on: reactor) { service in
+      try await LoadRun.with(bench, subject, service, on: reactor) { run in
+        try await run.warmUp(on: reactor)
+        run.markStart()
+        let first = run.writer.messages.count
+        try await run.burst(messages, on: reactor)
+        let outcome = try await run.finish(counting: first..<run.writer.messages.count, on: reactor)
+        return Self.figures(of: outcome)
+      }
+    }
+  }
+
+  private static func figures(of outcome: LoadOutcome) -> [String: Double] {
+    let sent = outcome.messages.map(\.sent).min() ?? 0
+    let commits = outcome.messages.map(\.committed)
+    let (first, last) = (commits.min() ?? 0, commits.max() ?? 0)
+    var figures = outcome.costs
+    figures["commit_ms"] = Double(last - sent) / 1e6
+    figures["complete_ms"] = Double(max(outcome.books.lastAcceptance, first) - first) / 1e6
+    figures["pushes"] = Double(outcome.books.pushes)
+    figures["doubled"] = Double(outcome.books.doubled)
+    return figures
+  }
+}
+
+extension LoadRun {
+  /// Inserts messages as fast as the connections can, and waits until all are committed.
+  func burst(_ count: Int, on reactor: isolated Reactor) async throws {
+    let rows = bench.burstInsert.rows(of: count)
+    for start in stride(from: 0, to: count, by: rows) {
+      writer.insertTogether(min(rows, count - start), on: reactor)
+    }
+    try await writer.drain(on: reactor)
+  }
+}

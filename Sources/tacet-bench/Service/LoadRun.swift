@@ -1,0 +1,82 @@
+import Reactors
+
+/// A run with load: the service, the host's connections, and what is noted of both.
+final class LoadRun {
+  /// Messages per second before anything counts, where a run has no rate of its own.
+  private static let warmUpRate = 100.0
+
+  let bench: ServiceBench
+  let subject: SubjectBench
+  let service: RunningService
+  let writer: MessageWriter
+  let conversations: [BenchConversation]
+  private let sessions: HostSessions
+  private var usageBefore: ServiceUsage
+
+  private init(
+    _ bench: ServiceBench, _ subject: SubjectBench, _ service: RunningService, _ conversations: [BenchConversation],
+    over sessions: HostSessions
+  ) {
+    self.bench = bench
+    self.subject = subject
+    self.service = service
+    self.conversations = conversations
+    self.sessions = sessions
+    writer = MessageWriter(into: conversations, over: sessions)
+    usageBefore = ServiceUsage(of: service.child.id, postmaster: subject.postmaster)
+  }
+
+  /// Does work over the host's connections and closes them.
+  /// - Parameter conversations: those that messages can be inserted into; the picked ones when left out.
+  static func with<Value>(
+    _ bench: ServiceBench, _ subject: SubjectBench, _ service: RunningService,
+    conversations: [BenchConversation]? = nil, on reactor: isolated Reactor, _ work: (LoadRun) async throws -> Value
+  ) async throws -> Value {
+    let sessions = try await HostSessions.open(
+      bench.connections, to: subject.hostConninfo, preparing: [.insertMessage, .insertMessages], on: reactor)
+    defer { sessions.close(on: reactor) }
+    return try await work(LoadRun(bench, subject, service, conversations ?? subject.conversations, over: sessions))
+  }
+
+  /// From here on it counts what is used.
+  func markStart() {
+    usageBefore = ServiceUsage(of: service.child.id, postmaster: subject.postmaster)
+  }
+
+  /// Messages at a low rate that do not count, until the service is idle again.
+  func warmUp(on reactor: isolated Reactor) async throws {
+    guard bench.warmUpSeconds > 0 else { return }
+    let schedule = ArrivalSchedule(
+      start: Reactor.now + ArrivalSchedule.leadNanoseconds, perSecond: Self.warmUpRate, warmUpSeconds: 0,
+      seconds: bench.warmUpSeconds)
+    try await OpenLoop(schedule, through: writer).run(on: reactor)
+    _ = await bench.sink.wait(for: writer.expectedPushes, within: ServiceBench.acceptanceLimit)
+    try await subject.awaitQuiet(on: reactor)
+  }
+
+  /// Waits for the last push and for the service to be idle.
+  /// - Parameter counted: the numbers of the messages that count.
+  /// - Throws: when a push was lost or went astray.
+  func finish(counting counted: Range<Int>, on reactor: isolated Reactor) async throws -> LoadOutcome {
+    _ = await bench.sink.wait(for: writer.expectedPushes, within: ServiceBench.acceptanceLimit)
+    let usage = ServiceUsage(of: service.child.id, postmaster: subject.postmaster)
+    try await subject.awaitQuiet(on: reactor)
+    let books = RunBooks(
+      writer.messages, counted: counted, recipients: conversations.map(\.devices),
+      acceptances: await bench.sink.take())
+    try books.check()
+    return LoadOutcome(
+      books: books, messages: Array(writer.messages[counted]),
+      costs: usage.figures(since: usageBefore, per: "push", count: books.pushes)
+        .merging(service.memoryFigures) { $1 })
+  }
+}
+
+/// What a run with load has come to.
+struct LoadOutcome {
+  let books: RunBooks
+  /// Those that count.
+  let messages: [SentMessage]
+  /// Processor time for a push, memory and threads, by the figures' names.
+  let costs: [String: Double]
+}
