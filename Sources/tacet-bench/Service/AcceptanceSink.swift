@@ -13,6 +13,7 @@ final class AcceptanceSink {
   /// Requests that were no pushes of a message, since the last ``take()``.
   private(set) var others = 0
   private var awaited = Int.max
+  private var watched: (message: UUID, missing: Int)?
   private let arrival = Signal()
 
   /// Accepted since the last ``take()``.
@@ -27,13 +28,26 @@ final class AcceptanceSink {
     return acceptances
   }
 
-  /// Waits for this many pushes since the last ``take()``.
+  /// Waits for this many pushes since the last ``take()``. One wait at a time.
   /// - Returns: false when the limit passed first.
   func wait(for count: Int, within limit: Duration, on reactor: isolated Reactor) async -> Bool {
     awaited = count
     defer { awaited = .max }
     let deadline = Reactor.now + limit.clampedNanoseconds
     while acceptances.count < count {
+      let now = Reactor.now
+      guard now < deadline, await arrival.wait(for: .nanoseconds(deadline - now), on: reactor) else { return false }
+    }
+    return true
+  }
+
+  /// Waits for this many pushes of one message since the last ``take()``. One wait at a time.
+  /// - Returns: false when the limit passed first.
+  func wait(for message: UUID, pushes: Int, within limit: Duration, on reactor: isolated Reactor) async -> Bool {
+    watched = (message, pushes - acceptances.count { $0.message == message })
+    defer { watched = nil }
+    let deadline = Reactor.now + limit.clampedNanoseconds
+    while let missing = watched?.missing, missing > 0 {
       let now = Reactor.now
       guard now < deadline, await arrival.wait(for: .nanoseconds(deadline - now), on: reactor) else { return false }
     }
@@ -50,7 +64,7 @@ extension AcceptanceSink: HTTP2RequestHandler {
     var fields = HTTP2Fields(reservingBytes: 64)
     if let identifier = request.fields["apns-id"] { fields.append("apns-id", identifier, isIndexed: false) }
     connection.respond(to: request.streamID, status: 200, fields: fields, on: reactor)
-    if acceptances.count >= awaited { arrival.signal(on: reactor) }
+    if acceptances.count >= awaited || watched?.missing == 0 { arrival.signal(on: reactor) }
   }
 
   private func note(_ request: HTTP2ServerRequest) {
@@ -61,5 +75,6 @@ extension AcceptanceSink: HTTP2RequestHandler {
       return
     }
     acceptances.append(Acceptance(message: message, device: device, moment: request.arrival))
+    if message == watched?.message { watched?.missing -= 1 }
   }
 }

@@ -28,14 +28,13 @@ struct BurstRun {
   let messages: Int
 
   func figures(on reactor: isolated Reactor) async throws -> [String: Double] {
-    try await subject.setNotifies(true, on: reactor)
-    return try await bench.withService(of: subject, on: reactor) { service in
+    try await bench.withService(of: subject, on: reactor) { service in
       try await LoadRun.with(bench, subject, service, on: reactor) { run in
         try await run.warmUp(on: reactor)
         run.markStart()
         let first = run.writer.messages.count
         try await run.burst(messages, on: reactor)
-        let outcome = try await run.finish(counting: first..<run.writer.messages.count, on: reactor)
+        let outcome = try await run.finish(counting: { $0 >= first }, on: reactor)
         return Self.figures(of: outcome)
       }
     }

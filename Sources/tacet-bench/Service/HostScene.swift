@@ -21,6 +21,11 @@ enum HostScene {
     return conversations
   }
 
+  /// Nobody in the picked conversations is looking any more.
+  static func forgetPresence(_ control: PostgresConnection, on reactor: isolated Reactor) async throws {
+    try await control.query(forgetPresence, on: reactor)
+  }
+
   private static func conversation(_ row: PostgresRow) throws -> BenchConversation {
     let tokens: [String] = try row.decode("tokens")
     return try BenchConversation(

@@ -9,33 +9,34 @@ final class LoadRun {
   let subject: SubjectBench
   let service: RunningService
   let writer: MessageWriter
+  /// The picked ones, which take turns, and those of this run.
   let conversations: [BenchConversation]
   private let sessions: HostSessions
   private var usageBefore: ServiceUsage
 
   private init(
-    _ bench: ServiceBench, _ subject: SubjectBench, _ service: RunningService, _ conversations: [BenchConversation],
+    _ bench: ServiceBench, _ subject: SubjectBench, _ service: RunningService, extra: [BenchConversation],
     over sessions: HostSessions
   ) {
     self.bench = bench
     self.subject = subject
     self.service = service
-    self.conversations = conversations
     self.sessions = sessions
-    writer = MessageWriter(into: conversations, over: sessions)
+    conversations = subject.conversations + extra
+    writer = MessageWriter(into: conversations, turns: subject.conversations.count, over: sessions)
     usageBefore = ServiceUsage(of: service.child.id, postmaster: subject.postmaster)
   }
 
   /// Does work over the host's connections and closes them.
-  /// - Parameter conversations: those that messages can be inserted into; the picked ones when left out.
+  /// - Parameter extra: conversations beside the picked ones; messages are inserted into them on demand.
   static func with<Value>(
     _ bench: ServiceBench, _ subject: SubjectBench, _ service: RunningService,
-    conversations: [BenchConversation]? = nil, on reactor: isolated Reactor, _ work: (LoadRun) async throws -> Value
+    extra: [BenchConversation] = [], on reactor: isolated Reactor, _ work: (LoadRun) async throws -> Value
   ) async throws -> Value {
     let sessions = try await HostSessions.open(
       bench.connections, to: subject.hostConninfo, preparing: [.insertMessage, .insertMessages], on: reactor)
     defer { sessions.close(on: reactor) }
-    return try await work(LoadRun(bench, subject, service, conversations ?? subject.conversations, over: sessions))
+    return try await work(LoadRun(bench, subject, service, extra: extra, over: sessions))
   }
 
   /// From here on it counts what is used.
@@ -55,18 +56,18 @@ final class LoadRun {
   }
 
   /// Waits for the last push and for the service to be idle.
-  /// - Parameter counted: the numbers of the messages that count.
+  /// - Parameter isCounted: which messages count, by their number.
   /// - Throws: when a push was lost or went astray.
-  func finish(counting counted: Range<Int>, on reactor: isolated Reactor) async throws -> LoadOutcome {
+  func finish(counting isCounted: (Int) -> Bool, on reactor: isolated Reactor) async throws -> LoadOutcome {
     _ = await bench.sink.wait(for: writer.expectedPushes, within: ServiceBench.acceptanceLimit)
     let usage = ServiceUsage(of: service.child.id, postmaster: subject.postmaster)
     try await subject.awaitQuiet(on: reactor)
     let books = RunBooks(
-      writer.messages, counted: counted, recipients: conversations.map(\.devices),
+      writer.messages, isCounted: isCounted, recipients: conversations.map(\.devices),
       acceptances: await bench.sink.take())
     try books.check()
     return LoadOutcome(
-      books: books, messages: Array(writer.messages[counted]),
+      books: books, messages: writer.messages.indices.filter(isCounted).map { writer.messages[$0] },
       costs: usage.figures(since: usageBefore, per: "push", count: books.pushes)
         .merging(service.memoryFigures) { $1 })
   }

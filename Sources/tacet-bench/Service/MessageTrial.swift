@@ -4,6 +4,7 @@ import Reactors
 struct MessageTrial {
   let bench: ServiceBench
   let subject: SubjectBench
+  let way: WakeWay
   let perSecond: Double
   let warmUpSeconds: Double
   let seconds: Double
@@ -11,11 +12,15 @@ struct MessageTrial {
   /// - Throws: when a push was lost, and what the database throws.
   func run(beside service: RunningService, on reactor: isolated Reactor) async throws -> [String: Double] {
     try await LoadRun.with(bench, subject, service, on: reactor) { run in
+      let poster = WebhookPoster(to: service, secret: bench.credentials.webhookSecret, on: reactor)
+      defer { poster.close(on: reactor) }
+      if way == .webhook { run.writer.observer = poster }
       let schedule = ArrivalSchedule(
         start: Reactor.now + ArrivalSchedule.leadNanoseconds, perSecond: perSecond, warmUpSeconds: warmUpSeconds,
         seconds: seconds)
       try await OpenLoop(schedule, through: run.writer, atFirstCounted: run.markStart).run(on: reactor)
-      let outcome = try await run.finish(counting: schedule.counted, on: reactor)
+      try poster.check()
+      let outcome = try await run.finish(counting: schedule.counted.contains, on: reactor)
       return Self.figures(of: outcome.books, schedule).merging(outcome.costs) { $1 }
     }
   }

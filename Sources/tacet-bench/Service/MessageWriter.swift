@@ -10,13 +10,16 @@ final class MessageWriter {
   var observer: (any CommitObserver)?
 
   private let conversations: [BenchConversation]
+  private let turns: Int
   private let sessions: HostSessions
   private var underWay = 0
   private(set) var failure: PostgresError?
   private let drained = Signal()
 
-  init(into conversations: [BenchConversation], over sessions: HostSessions) {
+  /// - Parameter turns: how many of the conversations, from the first, take turns.
+  init(into conversations: [BenchConversation], turns: Int, over sessions: HostSessions) {
     self.conversations = conversations
+    self.turns = turns
     self.sessions = sessions
   }
 
@@ -24,8 +27,12 @@ final class MessageWriter {
   /// - Parameters:
   ///   - conversation: its place among the conversations; they take turns when it is nil.
   ///   - intended: when that was to be, in monotonic nanoseconds.
-  func insertSoon(into conversation: Int? = nil, intended: UInt64, on reactor: isolated Reactor) {
-    insertSoon(appending(1, into: conversation, intended: intended), on: reactor)
+  /// - Returns: the message's number.
+  @discardableResult
+  func insertSoon(into conversation: Int? = nil, intended: UInt64, on reactor: isolated Reactor) -> Int {
+    let numbers = appending(1, into: conversation, intended: intended)
+    insertSoon(numbers, on: reactor)
+    return numbers.lowerBound
   }
 
   /// Inserts messages in one statement as soon as a connection is free.
@@ -47,7 +54,7 @@ final class MessageWriter {
     let first = messages.count
     for number in first..<(first + count) {
       messages.append(
-        SentMessage(id: UUID(), conversation: conversation ?? number % conversations.count, intended: intended))
+        SentMessage(id: UUID(), conversation: conversation ?? number % turns, intended: intended))
     }
     return first..<messages.count
   }

@@ -8,12 +8,11 @@ struct MessagesRun {
   let perSecond: Int
 
   func figures(on reactor: isolated Reactor) async throws -> [String: Double] {
-    try await subject.setNotifies(true, on: reactor)
     let trial = MessageTrial(
-      bench: bench, subject: subject, perSecond: Double(perSecond), warmUpSeconds: bench.warmUpSeconds,
+      bench: bench, subject: subject, way: way, perSecond: Double(perSecond), warmUpSeconds: bench.warmUpSeconds,
       seconds: bench.seconds)
-    return try await bench.withService(of: subject, on: reactor) { service in
-      try await trial.run(beside: service, on: reactor)
+    return try await subject.withNotifies(way == .notify, on: reactor) {
+      try await bench.withService(of: subject, on: reactor) { try await trial.run(beside: $0, on: reactor) }
     }
   }
 }

@@ -30,20 +30,22 @@ struct RunBooks {
   private var completions: [UInt64?] = []
 
   /// - Parameters:
-  ///   - counted: the numbers of the messages that count.
+  ///   - isCounted: which messages count, by their number.
   ///   - recipients: the devices of each conversation's recipients, by its place in the scene.
-  init(_ messages: [SentMessage], counted: Range<Int>, recipients: [Set<DeviceKey>], acceptances: [Acceptance]) {
-    let arrived = sort(acceptances, into: messages, recipients)
+  init(
+    _ messages: [SentMessage], isCounted: (Int) -> Bool, recipients: [Set<DeviceKey>], acceptances: [Acceptance]
+  ) {
+    let arrived = match(acceptances, with: messages, recipients)
     for (number, message) in messages.enumerated() {
       let devices = recipients[message.conversation]
       completions.append(arrived[number].count == devices.count ? arrived[number].values.max() : nil)
-      if counted.contains(number) { count(message, arrived[number], of: devices.count) }
+      if isCounted(number) { count(message, arrived[number], of: devices.count) }
     }
   }
 
   /// The first acceptance of each device, by the message's number.
-  private mutating func sort(
-    _ acceptances: [Acceptance], into messages: [SentMessage], _ recipients: [Set<DeviceKey>]
+  private mutating func match(
+    _ acceptances: [Acceptance], with messages: [SentMessage], _ recipients: [Set<DeviceKey>]
   ) -> [[DeviceKey: UInt64]] {
     let numbers = Dictionary(zip(messages.map(\.id), messages.indices)) { first, _ in first }
     var arrived = Array(repeating: [DeviceKey: UInt64](), count: messages.count)

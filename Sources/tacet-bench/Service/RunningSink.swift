@@ -1,3 +1,4 @@
+import FoundationEssentials
 import HTTP2
 import Reactors
 import TLSStreams
@@ -40,5 +41,11 @@ struct RunningSink: Sendable {
   /// - Returns: false when the limit passed first.
   func wait(for count: Int, within limit: Duration) async -> Bool {
     await bound.perform { await $0.sink.wait(for: count, within: limit, on: $1) }
+  }
+
+  /// Waits for this many pushes of one message since then.
+  /// - Returns: false when the limit passed first.
+  func wait(for message: UUID, pushes: Int, within limit: Duration) async -> Bool {
+    await bound.perform { await $0.sink.wait(for: message, pushes: pushes, within: limit, on: $1) }
   }
 }

@@ -27,7 +27,11 @@ struct ServiceCommand: AsyncParsableCommand {
   var hostDatabases: [NamedValue] = []
 
   @Option(
-    name: .customLong("scenario"), help: "messages-notify-RATE, sustained, burst-MESSAGES or start; may be repeated.")
+    name: .customLong("scenario"),
+    help: """
+      messages-notify-RATE, messages-webhook-RATE, sustained, fanout-RECIPIENTS, direct-during-fanout,
+      burst-MESSAGES, suppressed, start or reference; may be repeated.
+      """)
   var scenarios: [ServiceScenario]
 
   @Option(help: "Rounds of each scenario.")

@@ -64,6 +64,12 @@ struct ServiceRuns: Sendable {
       try await SustainedRun(bench: bench, subject: subject, from: bench.sustainedFrom).figures(on: reactor)
     case .burst(let messages):
       try await BurstRun(bench: bench, subject: subject, messages: messages).figures(on: reactor)
+    case .fanOut(let recipients):
+      try await FanOutRun(bench: bench, subject: subject, recipients: recipients).figures(on: reactor)
+    case .directDuringFanOut:
+      try await DirectDuringFanOutRun(bench: bench, subject: subject).figures(on: reactor)
+    case .suppressed: try await SuppressedRun(bench: bench, subject: subject).figures(on: reactor)
+    case .reference: try await ReferenceRun(subject: subject).figures(on: reactor)
     case .start: try await StartRun(bench: bench, subject: subject).figures(on: reactor)
     }
   }

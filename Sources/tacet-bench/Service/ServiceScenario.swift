@@ -6,10 +6,18 @@ enum ServiceScenario: ExpressibleByArgument, Sendable, Equatable, CustomStringCo
   case messages(WakeWay, perSecond: Int)
   /// The highest rate that it keeps up with.
   case sustained
+  /// One message to many: `fanout-RECIPIENTS`.
+  case fanOut(recipients: Int)
+  /// Messages to one, while messages to thousands are on their way.
+  case directDuringFanOut
   /// Many messages at once: `burst-MESSAGES`.
   case burst(messages: Int)
+  /// Messages to people who are looking.
+  case suppressed
   /// From nothing to ready, and what it then takes.
   case start
+  /// The database alone, to set the other figures beside.
+  case reference
 
   init?(argument: String) {
     let words = argument.split(separator: "-", omittingEmptySubsequences: false)
@@ -20,18 +28,28 @@ enum ServiceScenario: ExpressibleByArgument, Sendable, Equatable, CustomStringCo
     case ("burst", 2):
       guard let messages = Self.number(words[1]) else { return nil }
       self = .burst(messages: messages)
-    case ("sustained", 1): self = .sustained
-    case ("start", 1): self = .start
-    default: return nil
+    case ("fanout", 2):
+      guard let recipients = Self.number(words[1]) else { return nil }
+      self = .fanOut(recipients: recipients)
+    default:
+      guard let scenario = Self.named.first(where: { $0.description == argument }) else { return nil }
+      self = scenario
     }
   }
+
+  /// Those without a number.
+  private static let named: [ServiceScenario] = [.sustained, .directDuringFanOut, .suppressed, .start, .reference]
 
   var description: String {
     switch self {
     case .messages(let way, let rate): "messages-\(way.rawValue)-\(rate)"
     case .sustained: "sustained"
     case .burst(let messages): "burst-\(messages)"
+    case .fanOut(let recipients): "fanout-\(recipients)"
+    case .directDuringFanOut: "direct-during-fanout"
+    case .suppressed: "suppressed"
     case .start: "start"
+    case .reference: "reference"
     }
   }
 

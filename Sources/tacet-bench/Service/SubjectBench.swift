@@ -33,6 +33,9 @@ final class SubjectBench {
   ) async throws -> SubjectBench {
     let control = try await PostgresConnection.connect(
       .bench(subject.conninfo, application: "control"), logger: Logger(label: "control"), on: reactor)
+    // What a run that was broken off has left.
+    try await control.query(dropHolds, on: reactor)
+    try await control.query(setNotifies, [true], on: reactor)
     let conversations = try await HostScene.prepare(control, on: reactor)
     return SubjectBench(subject, hostConninfo: hostConninfo, control: control, conversations: conversations)
   }
@@ -48,9 +51,20 @@ final class SubjectBench {
     }
   }
 
-  /// Has the trigger notify, or leave that to webhooks.
-  func setNotifies(_ notifies: Bool, on reactor: isolated Reactor) async throws {
+  /// Does work while the trigger notifies, or while that is left to webhooks; afterwards it notifies.
+  func withNotifies<Value>(
+    _ notifies: Bool, on reactor: isolated Reactor, _ work: () async throws -> Value
+  ) async throws -> Value {
     try await control.query(Self.setNotifies, [notifies], on: reactor)
+    let result: Result<Value, any Error>
+    do { result = .success(try await work()) } catch { result = .failure(error) }
+    try await control.query(Self.setNotifies, [true], on: reactor)
+    return try result.get()
+  }
+
+  /// Takes back what suppressed messages have left to be looked at again.
+  func dropHolds(on reactor: isolated Reactor) async throws {
+    try await control.query(Self.dropHolds, on: reactor)
   }
 
   /// So that none falls into a run; left out where the role may not.
@@ -62,6 +76,9 @@ final class SubjectBench {
   private static let hasWork = PostgresStatement(
     "bench_has_work",
     "select exists (select from tacet.inbox) or exists (select from tacet.deliveries) as has_work")
+
+  private static let dropHolds = PostgresStatement(
+    "bench_drop_holds", "delete from tacet.deliveries where state = 'held'")
 
   private static let setNotifies = PostgresStatement(
     "bench_set_notifies", "update tacet.settings set notify_enabled = $1 where notify_enabled <> $1", [.bool])

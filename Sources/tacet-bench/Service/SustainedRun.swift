@@ -13,7 +13,6 @@ struct SustainedRun {
   let from: Double
 
   func figures(on reactor: isolated Reactor) async throws -> [String: Double] {
-    try await subject.setNotifies(true, on: reactor)
     var search = RateSearch(from: from)
     var best: [String: Double]?
     while let rate = search.next {
@@ -30,7 +29,8 @@ struct SustainedRun {
 
   private func trial(at rate: Double, on reactor: isolated Reactor) async throws -> [String: Double] {
     let trial = MessageTrial(
-      bench: bench, subject: subject, perSecond: rate, warmUpSeconds: Self.warmUpSeconds, seconds: bench.seconds / 2)
+      bench: bench, subject: subject, way: .notify, perSecond: rate, warmUpSeconds: Self.warmUpSeconds,
+      seconds: bench.seconds / 2)
     return try await bench.withService(of: subject, on: reactor) { try await trial.run(beside: $0, on: reactor) }
   }
 

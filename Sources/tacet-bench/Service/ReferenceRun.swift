@@ -1,0 +1,50 @@
+import Logging
+import Postgres
+import Reactors
+
+/// Scenario `reference`: what the database alone takes, over one connection, without a service.
+struct ReferenceRun {
+  private static let seconds = 1.0
+
+  let subject: SubjectBench
+
+  func figures(on reactor: isolated Reactor) async throws -> [String: Double] {
+    // As the tables' owner: its own schema, because nobody may be able to make tables in others.
+    try await subject.control.simple(Self.makeTable, on: reactor)
+    let connection = try await PostgresConnection.connect(
+      .bench(subject.subject.conninfo, application: "reference"), logger: Logger(label: "reference"), on: reactor)
+    defer { connection.close(on: reactor) }
+    let roundTrips = try await time(Self.select, connection, on: reactor)
+    let commits = try await time(Self.insert, connection, on: reactor)
+    return [
+      "roundtrip_p50_us": roundTrips.milliseconds(at: 50) * 1000, "commit_p50_ms": commits.milliseconds(at: 50),
+      "commit_p99_ms": commits.milliseconds(at: 99),
+    ]
+  }
+
+  /// One after the other; the first, which prepares, does not count.
+  private func time(
+    _ statement: PostgresStatement, _ connection: PostgresConnection, on reactor: isolated Reactor
+  ) async throws -> LatencyHistogram {
+    try await connection.query(statement, on: reactor)
+    var histogram = LatencyHistogram()
+    let end = Reactor.now + UInt64(Self.seconds * 1e9)
+    while Reactor.now < end {
+      let start = Reactor.now
+      try await connection.query(statement, on: reactor)
+      histogram.note(from: start, to: Reactor.now)
+    }
+    return histogram
+  }
+
+  private static let makeTable = """
+    create schema if not exists tacet_bench;
+    drop table if exists tacet_bench.commits;
+    create table tacet_bench.commits (at timestamptz not null)
+    """
+
+  private static let select = PostgresStatement("bench_select", "select 1")
+
+  private static let insert = PostgresStatement(
+    "bench_commit", "insert into tacet_bench.commits values (clock_timestamp())")
+}
