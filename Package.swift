@@ -254,7 +254,10 @@ let package = Package(
       ]),
     tests(
       "TacetBenchTests",
-      ["APNS", "APNSCore", "APNSSimulation", "Reactors", "TestReactors", "tacet-bench", crypto, logging]),
+      [
+        "APNS", "APNSCore", "APNSSimulation", "BenchReports", "Reactors", "TestPostgres", "TestProcesses",
+        "TestReactors", "tacet", "tacet-bench", crypto, logging,
+      ]),
 
     // The built service as a process, against a real database and the simulator.
     tests(

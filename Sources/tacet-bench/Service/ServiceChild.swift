@@ -23,6 +23,8 @@ final class ServiceChild {
       guardian = try ChildGuard(of: id)
     } catch {
       kill(id, SIGKILL)
+      var status: Int32 = 0
+      waitpid(id, &status, 0)
       throw error
     }
   }

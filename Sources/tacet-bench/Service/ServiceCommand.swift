@@ -55,7 +55,9 @@ struct ServiceCommand: AsyncParsableCommand {
   @Option(name: .customLong("setting"), help: "A setting of the service, KEY=VALUE; may be repeated.")
   var settings: [NamedValue] = []
 
-  @Option(help: "Where the services' logs are written, NAME.log; a new folder in /tmp when left out.")
+  @Option(
+    help: "Where the services' logs are written, NAME.log; a folder in /tmp when left out, which stays if a run failed."
+  )
   var folder: String?
 
   func validate() throws {
@@ -70,17 +72,24 @@ struct ServiceCommand: AsyncParsableCommand {
   }
 
   func run() async throws {
-    let folder = try folder ?? Self.makeFolder()
+    let made = try folder == nil ? Self.makeFolder() : nil
+    guard let folder = folder ?? made else { return }
+    Progress.say("logs of the services: \(folder)")
+    guard try await measure(in: folder) else { throw ExitCode.failure }
+    if let made { try FileManager.default.removeItem(atPath: made) }
+  }
+
+  /// - Returns: whether all runs went well.
+  private func measure(in folder: String) async throws -> Bool {
     let sinks = try ReactorGroup(count: 1, name: "sink")
     let loads = try ReactorGroup(count: 1, name: "load")
     let sink = try await RunningSink.start(on: sinks.reactors[0])
     let runs = try runs(folder: folder, sink)
-    Progress.say("logs of the services: \(folder)")
     let isGood = try await loads.reactors[0].perform { try await runs.run(on: $0) }
     await sink.stop()
     await loads.stop()
     await sinks.stop()
-    if !isGood { throw ExitCode.failure }
+    return isGood
   }
 
   private func runs(folder: String, _ sink: RunningSink) throws -> ServiceRuns {

@@ -1,0 +1,134 @@
+import Foundation
+import Testing
+
+@testable import tacet_bench
+
+@Suite("The books of a run")
+struct RunBooksTests {
+  private static let phone = DeviceKey(bits: 1)
+  private static let tablet = DeviceKey(bits: 2)
+  /// A conversation with one recipient, and one with two.
+  private static let recipients: [Set<DeviceKey>] = [[phone], [phone, tablet]]
+
+  /// Committed a millisecond after it was sent, which was a millisecond after it was to be.
+  private func message(_ conversation: Int = 0, committed milliseconds: UInt64) -> SentMessage {
+    let committed = milliseconds * 1_000_000
+    return SentMessage(
+      id: UUID(), conversation: conversation, intended: committed - 2_000_000, sent: committed - 1_000_000,
+      committed: committed)
+  }
+
+  private func accepted(_ message: SentMessage, _ device: DeviceKey = phone, at milliseconds: UInt64) -> Acceptance {
+    Acceptance(message: message.id, device: device, moment: milliseconds * 1_000_000)
+  }
+
+  private func makeBooks(
+    _ messages: [SentMessage], _ acceptances: [Acceptance], isCounted: (Int) -> Bool = { _ in true }
+  ) -> RunBooks {
+    RunBooks(messages, isCounted: isCounted, recipients: Self.recipients, acceptances: acceptances)
+  }
+
+  /// Histograms keep three digits.
+  private func isClose(_ value: Double, _ expected: Double) -> Bool { abs(value - expected) <= expected / 500 }
+
+  @Test("latencies count from the commit, from the intended moment, and from the insert's departure")
+  func latencies() throws {
+    let message = message(committed: 10)
+    let books = makeBooks([message], [accepted(message, at: 13)])
+    #expect(isClose(books.accepted.milliseconds(at: 50), 3))
+    #expect(isClose(books.arrival.milliseconds(at: 50), 5))
+    #expect(isClose(books.commit.milliseconds(at: 50), 1))
+    #expect(books.pushes == 1)
+    try books.check()
+  }
+
+  @Test("a push accepted before the commit's answer was read counts nothing")
+  func early() {
+    let message = message(committed: 10)
+    let books = makeBooks([message], [accepted(message, at: 9)])
+    #expect(books.accepted.count == 1)
+    #expect(books.accepted.millisecondsMax == 0)
+  }
+
+  @Test("the order in which pushes come does not matter")
+  func order() {
+    let messages = [message(committed: 10), message(1, committed: 11)]
+    let acceptances = [
+      accepted(messages[0], at: 30), accepted(messages[1], Self.tablet, at: 31), accepted(messages[1], at: 41),
+    ]
+    for acceptances in [acceptances, acceptances.reversed()] {
+      let books = makeBooks(messages, acceptances)
+      #expect(books.pushes == 3)
+      #expect(isClose(books.first.millisecondsMax, 20))
+      #expect(isClose(books.complete.millisecondsMax, 30))
+      #expect(books.lastAcceptance == 41_000_000)
+    }
+  }
+
+  @Test("a push that did not come is lost, and the run with it")
+  func lost() {
+    let messages = [message(committed: 10), message(1, committed: 10)]
+    let books = makeBooks(messages, [accepted(messages[1], at: 12)])
+    #expect(books.lost == 2)
+    #expect(books.pushes == 1)
+    #expect(throws: BenchError("2 of 3 pushes were lost")) { try books.check() }
+  }
+
+  @Test("a push that comes twice counts once, from the first time, and is said to be doubled")
+  func doubled() throws {
+    let message = message(committed: 10)
+    let books = makeBooks([message], [accepted(message, at: 12), accepted(message, at: 50)])
+    #expect(books.doubled == 1)
+    #expect(books.pushes == 1)
+    #expect(isClose(books.accepted.millisecondsMax, 2))
+    try books.check()
+  }
+
+  @Test("the same message on two devices is nothing doubled")
+  func devices() {
+    let message = message(1, committed: 10)
+    let books = makeBooks([message], [accepted(message, at: 12), accepted(message, Self.tablet, at: 12)])
+    #expect(books.doubled == 0)
+    #expect(books.pushes == 2)
+  }
+
+  @Test("a push to a device of nobody in the conversation fails the run")
+  func misdirected() {
+    let message = message(committed: 10)
+    let books = makeBooks([message], [accepted(message, at: 12), accepted(message, Self.tablet, at: 12)])
+    #expect(books.misdirected == 1)
+    #expect(throws: BenchError.self) { try books.check() }
+  }
+
+  @Test("pushes of messages that are not this run's are set aside")
+  func foreign() throws {
+    let message = message(committed: 10)
+    let books = makeBooks([message], [accepted(message, at: 12), accepted(self.message(committed: 5), at: 99)])
+    #expect(books.foreign == 1)
+    #expect(books.pushes == 1)
+    #expect(books.lastAcceptance == 12_000_000)
+    try books.check()
+  }
+
+  @Test("the warm-up does not count, but what it completes in the span does")
+  func warmUp() {
+    let messages = [message(committed: 10), message(committed: 20), message(committed: 30)]
+    let acceptances = zip(messages, [20, 29, 40] as [UInt64]).map { accepted($0, at: $1) }
+    let books = makeBooks(messages, acceptances) { $0 > 0 }
+    #expect(books.pushes == 2)
+    #expect(books.accepted.count == 2)
+    #expect(books.completed(in: 20_000_000..<40_000_000) == 2)
+    #expect(books.completed(in: 20_000_001..<40_000_001) == 2)
+    #expect(books.completed(in: 20_000_000..<40_000_001) == 3)
+  }
+
+  @Test("a message is complete with its last push, and not before")
+  func completion() {
+    let message = message(1, committed: 10)
+    let span: Range<UInt64> = 0..<20_000_000
+    let half = [accepted(message, at: 12)]
+    #expect(makeBooks([message], half).completed(in: span) == 0)
+    #expect(makeBooks([message], half + [accepted(message, Self.tablet, at: 19)]).completed(in: span) == 1)
+    #expect(makeBooks([message], half + [accepted(message, Self.tablet, at: 20)]).completed(in: span) == 0)
+  }
+}
