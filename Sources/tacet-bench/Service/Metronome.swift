@@ -37,8 +37,9 @@ final class Metronome: Sendable {
     var number = 0
     while number < schedule.count, !isStopped.withLock({ $0 }) {
       sleep(until: schedule.due(number))
-      beat()
+      // Looked at before the beat: who hears it sees at least these, and what becomes due meanwhile has a beat of its own.
       number = max(number + 1, schedule.dueCount(at: Reactor.now))
+      beat()
     }
   }
 

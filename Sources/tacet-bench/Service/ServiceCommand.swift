@@ -37,6 +37,9 @@ struct ServiceCommand: AsyncParsableCommand {
   @Option(help: "Rounds of each scenario.")
   var rounds = 1
 
+  @Option(help: "The number of the first round, where others were measured before; each begins with another subject.")
+  var firstRound = 1
+
   @Option(help: "Seconds that count, of a run at a steady rate.")
   var seconds = 10.0
 
@@ -61,7 +64,8 @@ struct ServiceCommand: AsyncParsableCommand {
   var folder: String?
 
   func validate() throws {
-    guard rounds > 0, seconds > 0, warmUp >= 0, sustainedFrom >= 1, (1...1000).contains(connections) else {
+    guard rounds > 0, firstRound > 0, seconds > 0, warmUp >= 0, sustainedFrom >= 1, (1...1000).contains(connections)
+    else {
       throw ValidationError("--rounds, --seconds, --from and --connections are above 0, --warm-up is not below")
     }
     let names = Set(subjects.map(\.name))
@@ -101,7 +105,7 @@ struct ServiceCommand: AsyncParsableCommand {
       seconds: seconds, burstInsert: burstInsert, sustainedFrom: sustainedFrom)
     return ServiceRuns(
       bench: bench, subjects: subjects, hostConninfos: Self.dictionary(hostDatabases), scenarios: scenarios,
-      rounds: rounds)
+      rounds: firstRound...(firstRound + rounds - 1))
   }
 
   /// The last of those with the same name counts.

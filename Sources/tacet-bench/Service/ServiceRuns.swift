@@ -1,6 +1,4 @@
 import BenchReports
-import FoundationEssentials
-import Glibc
 import Reactors
 
 /// All scenarios, each in rounds in which the subjects take turns.
@@ -10,7 +8,8 @@ struct ServiceRuns: Sendable {
   /// What the load connects with, by the subject's name.
   let hostConninfos: [String: String]
   let scenarios: [ServiceScenario]
-  let rounds: Int
+  /// Their numbers, from 1.
+  let rounds: ClosedRange<Int>
 
   /// Prints a line for each run as soon as it is over.
   /// - Returns: whether all runs went well.
@@ -23,7 +22,7 @@ struct ServiceRuns: Sendable {
     }
     var isGood = true
     for scenario in scenarios {
-      for round in 1...rounds {
+      for round in rounds {
         for subject in Self.turns(of: benches, inRound: round) {
           isGood = await run(scenario, subject, round: round, on: reactor) && isGood
         }
@@ -72,22 +71,5 @@ struct ServiceRuns: Sendable {
     case .reference: try await ReferenceRun(subject: subject).figures(on: reactor)
     case .start: try await StartRun(bench: bench, subject: subject).figures(on: reactor)
     }
-  }
-}
-
-/// What is said while it goes on, and what comes out.
-enum Progress {
-  /// A line on standard error.
-  static func say(_ line: String) {
-    let text = Array((line + "\n").utf8)
-    _ = write(STDERR_FILENO, text, text.count)
-  }
-
-  /// A line of JSON on standard output, at once: whoever reads along may be stopped before the end.
-  static func print(_ run: BenchRun) throws {
-    let encoder = JSONEncoder()
-    encoder.outputFormatting = .sortedKeys
-    Swift.print(String(decoding: try encoder.encode(run), as: UTF8.self))
-    fflush(nil)
   }
 }
