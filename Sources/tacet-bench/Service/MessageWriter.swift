@@ -89,17 +89,19 @@ final class MessageWriter {
   private func run(
     _ numbers: Range<Int>, over connection: PostgresConnection, on reactor: isolated Reactor
   ) async throws(PostgresError) {
-    let batch = messages[numbers]
-    guard batch.count == 1, let message = batch.first else {
+    if numbers.count == 1 {
+      let message = messages[numbers.lowerBound]
+      let place = conversations[message.conversation]
+      try await connection.query(
+        .insertMessage, [message.id, place.id, place.sender, PostgresStatement.messageText], on: reactor)
+    } else {
+      // Copied: a slice that is held while others write would have them copy all messages.
+      let batch = Array(messages[numbers])
       let places = batch.map { conversations[$0.conversation] }
       try await connection.query(
         .insertMessages, [batch.map(\.id), places.map(\.id), places.map(\.sender), PostgresStatement.messageText],
         on: reactor)
-      return
     }
-    let place = conversations[message.conversation]
-    try await connection.query(
-      .insertMessage, [message.id, place.id, place.sender, PostgresStatement.messageText], on: reactor)
   }
 }
 
