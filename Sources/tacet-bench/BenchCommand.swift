@@ -4,6 +4,6 @@ import ArgumentParser
 @main
 struct BenchCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
-    commandName: "tacet-bench", abstract: "Measures Tacet, whole and in parts.",
-    subcommands: [APNSCommand.self, ServiceCommand.self])
+    commandName: "tacet-bench", abstract: "Measures Tacet, whole and in parts, and judges what was measured.",
+    subcommands: [APNSCommand.self, ServiceCommand.self, ReportCommand.self])
 }
