@@ -27,4 +27,19 @@ public struct BenchReport: Sendable {
 
   /// Whether no target was missed; one that was not measured is not.
   public var missesNothing: Bool { verdicts.allSatisfy { $0.outcome != .missed } }
+
+  /// A sentence for each recorded ratio that has not kept, and for each target that was missed.
+  public var complaints: [String] {
+    checks.compactMap { check in
+      switch check.outcome {
+      case .kept: nil
+      case .missing: "not measured: \(check.record.ratio.name)"
+      case .regressed:
+        "regressed: \(check.record.ratio.name): \(check.measured?.text ?? "-") instead of \(check.record.recorded.text)"
+      }
+    }
+      + verdicts.filter { $0.outcome == .missed }.map {
+        "missed: \($0.target.what): \($0.spread?.text ?? "-") instead of \($0.target.text)"
+      }
+  }
 }

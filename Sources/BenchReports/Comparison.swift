@@ -23,12 +23,16 @@ public struct Comparison: Sendable, Equatable, Encodable {
   }
 
   /// Every figure of every subject that is compared with `tacet`, in the order of the runs.
+  ///
+  /// What was asked for, and what must be nothing, is no comparison.
   static func all(in runs: BenchRuns) -> [Comparison] {
     let subjects = Dictionary(grouping: runs.paths, by: \.scenario).mapValues { Set($0.map(\.subject)) }
-    return runs.paths.compactMap { path in
+    return runs.paths.filter { !given.contains($0.figure) }.compactMap { path in
       BenchSubject.ratio(of: path.subject, in: subjects[path.scenario] ?? []).flatMap {
         Comparison(path.figure, of: path.scenario, $0.above, over: $0.below, in: runs)
       }
     }
   }
+
+  private static let given: Set<String> = ["offered_per_second", "pushes", "lost", "doubled"]
 }

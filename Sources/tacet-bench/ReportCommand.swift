@@ -42,6 +42,7 @@ struct ReportCommand: ParsableCommand {
     try write(try report.json(), to: json)
     try write(report.markdown, to: markdown)
     try write(try RecordedRatio.json(RecordedRatio.all(in: runs)), to: record)
+    for complaint in report.complaints { Progress.say(complaint) }
     guard report.keepsRecords, report.missesNothing || !strict else { throw ExitCode.failure }
   }
 

@@ -29,6 +29,9 @@ struct RatioCheckTests {
     let report = BenchReport(half, records: [record])
     #expect(report.checks.map(\.outcome) == [.missing])
     #expect(!report.keepsRecords)
+    #expect(report.complaints == ["not measured: requests"])
+    #expect(
+      BenchReport(try runs(2), records: [record]).complaints == ["regressed: requests: 2.00 instead of 1.00"])
     #expect(BenchReport(try runs(1), records: [record]).keepsRecords)
     #expect(!BenchReport(try runs(2), records: [record]).keepsRecords)
     #expect(BenchReport(half).keepsRecords)

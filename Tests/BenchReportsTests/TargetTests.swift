@@ -26,6 +26,7 @@ struct TargetTests {
     let report = BenchReport(runs, targets: [Target("p50", .figure(path), .atMost(1), "ms")])
     #expect(report.verdicts.map(\.outcome) == [outcome])
     #expect(report.missesNothing == (outcome != .missed))
+    #expect(report.complaints.isEmpty == report.missesNothing)
   }
 
   @Test("targets judge scenarios that are measured")
