@@ -1,0 +1,31 @@
+import BenchReports
+import Foundation
+import Testing
+
+@Suite("deploy/bench")
+struct BenchScriptTests {
+  @Test("its scenarios are those that targets and ratios know")
+  func scenarios() throws {
+    let script = try text("deploy/lib/bench-runs.sh")
+    let table = try #require(script.firstMatch(of: /bench_scenarios='\n([^']*)'/)).1
+    let names = table.split(separator: "\n").compactMap { $0.split(separator: " ").first.map(String.init) }
+    #expect(names.sorted() == BenchScenario.all.sorted())
+  }
+
+  @Test(
+    "its subjects are those that reports know", arguments: ["tacet", "against", "rows-100k", "rows-1m", "rows-10m"])
+  func subjects(name: String) throws {
+    let known = [
+      BenchSubject.tacet, BenchSubject.against, BenchSubject.hundredThousandRows, BenchSubject.millionRows,
+      BenchSubject.tenMillionRows,
+    ]
+    #expect(known.contains(name))
+    #expect(try text("deploy/bench").contains(name))
+  }
+
+  private func text(_ path: String) throws -> String {
+    let root = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+      .deletingLastPathComponent()
+    return try String(contentsOf: root.appending(path: path), encoding: .utf8)
+  }
+}

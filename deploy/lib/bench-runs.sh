@@ -1,0 +1,224 @@
+# shellcheck shell=bash
+# shellcheck disable=SC2034,SC2154 # variables are shared with the scripts that source this
+# The runs of deploy/bench: a line of JSON in .bench/runs.jsonl for each. Sourced; needs measure-apns.sh and
+# measure-http.sh, whose servers and loads these are.
+#
+# Within a round everything that is compared is measured right after one another, and another subject begins in each round.
+
+# Name, the rounds of a quick measurement that have it, and who takes part: the builds, the databases too, or a reference
+# beside the builds.
+bench_scenarios='
+  inserts               every  references
+  inserts-300           every  references
+  apns-client           every  references
+  http-server           every  references
+  messages-notify-300   every  databases
+  messages-notify-1000  every  builds
+  messages-notify-50    first  databases
+  messages-webhook-50   never  builds
+  messages-webhook-300  first  builds
+  messages-webhook-1000 never  builds
+  sustained             first  builds
+  burst-10000           first  builds
+  fanout-1              first  builds
+  fanout-10             first  builds
+  fanout-100            first  builds
+  fanout-1000           first  builds
+  fanout-5000           first  builds
+  direct-during-fanout  first  builds
+  suppressed            first  builds
+  start                 first  builds
+  reference             first  builds
+'
+
+# scenarios_of PARTICIPANTS ROUND: the names of those that the round has.
+scenarios_of() {
+  local name often who
+  while read -r name often who; do
+    if [[ -z $name || $who != "$1" ]]; then continue; fi
+    if $quick && { [[ $often == never ]] || [[ $often == first && $2 != 1 ]]; }; then continue; fi
+    if ((${#only[@]} > 0)) && [[ " ${only[*]} " != *" $name "* ]]; then continue; fi
+    printf '%s\n' "$name"
+  done <<<"$bench_scenarios"
+}
+
+# turns ROUND SUBJECTS...: in the order of that round, one to a line.
+turns() {
+  local first=$((($1 - 1) % ($# - 1)))
+  shift
+  printf '%s\n' "${@:first + 1}" "${@:1:first}"
+}
+
+# note_run SCENARIO SUBJECT ROUND FIGURE=VALUE...
+note_run() {
+  local scenario=$1 subject=$2 round=$3 figures=''
+  shift 3
+  while (($# > 0)); do
+    figures+=",\"${1%%=*}\":${1#*=}"
+    shift
+  done
+  printf '{"scenario":"%s","subject":"%s","round":%d,"figures":{%s}}\n' "$scenario" "$subject" "$round" "${figures#,}" \
+    >>"$state/runs.jsonl"
+}
+
+run_round() {
+  local round=$1 scenario builds=() others=()
+  mapfile -t builds < <(turns "$round" "${bench_builds[@]}")
+  mapfile -t others < <(turns "$round" "${bench_subjects[@]}")
+  while read -r scenario; do
+    if [[ -n $scenario ]]; then "run_${scenario//-/_}" "$round"; fi
+  done < <(scenarios_of references "$round")
+  run_service "$round" databases "${others[@]}"
+  run_service "$round" builds "${builds[@]}"
+}
+
+# run_service ROUND PARTICIPANTS SUBJECTS...: every scenario of theirs, through the whole service. A run that failed is named by the tool; the
+# others count.
+run_service() {
+  local round=$1 participants=$2 options=() subject scenario
+  shift 2
+  while read -r scenario; do options+=(--scenario "$scenario"); done < <(scenarios_of "$participants" "$round")
+  if ((${#options[@]} == 0)); then return; fi
+  for subject in "$@"; do
+    database=$(database_of "$subject")
+    options+=(--subject "$subject=$(programs_of "$subject")/tacet,$(conninfo tacet)")
+    options+=(--host-database "$subject=$(conninfo app)")
+  done
+  "$programs/tacet-bench" service "${options[@]}" --rounds 1 --seconds "$bench_seconds" --warm-up "$bench_warm_up" \
+    --folder "$state" >"$state/service.jsonl" 9>&- &
+  load_pid=$!
+  wait "$load_pid" || failures=$((failures + 1))
+  load_pid=
+  # The tool knows of one round only.
+  sed "s/\"round\":1\b/\"round\":$round/" "$state/service.jsonl" >>"$state/runs.jsonl"
+}
+
+# The host's inserts into a table of its own, as many as 64 connections bring through.
+run_inserts() { run_pgbench inserts "$1" -c 64; }
+
+# 300 of them a second: pgbench sleeps most of the time, as the service does at this rate.
+run_inserts_300() { run_pgbench inserts-300 "$1" -c 4 -R 300; }
+
+run_pgbench() {
+  local scenario=$1 round=$2 rate cost spent
+  local TIMEFORMAT='%U %S'
+  shift 2
+  say "$scenario"
+  database=bench_reference
+  { time pgbench -n -M prepared -j 1 -T "$bench_reference_seconds" -f "$state/reference.sql" "$@" "$(conninfo app)" \
+    >"$state/pgbench.report" 2>"$state/pgbench.log"; } 2>"$state/pgbench.time" ||
+    die "pgbench has failed: $(tail -n 3 "$state/pgbench.log")"
+  rate=$(rate_of "$state/pgbench")
+  cost=$(awk -v inserts="$(inserts_of "$state/pgbench.report")" '{ printf "%.3f", ($1 + $2) * 1e6 / inserts }' "$state/pgbench.time")
+  note_run "$scenario" pgbench "$round" "inserts_per_second=$rate" "cpu_us_per_insert=$cost" \
+    "latency_ms=$(sed -n 's/^latency average = \([0-9.]*\) ms/\1/p' "$state/pgbench.report")"
+}
+
+inserts_of() { sed -n 's/^number of transactions actually processed: \([0-9]*\).*/\1/p' "$1"; }
+
+write_reference_script() {
+  cat >"$state/reference.sql" <<'SQL'
+insert into public.messages (conversation_id, from_id, text) values (gen_random_uuid(), gen_random_uuid(), 'Are you coming to the rehearsal tonight?');
+SQL
+}
+
+# The APNs client of each build beside h2load, against the same nghttpd, on one connection each.
+prepare_apns_client() {
+  make_certificate
+  make_devices
+  start_nghttpd
+  apns_port=$bench_port
+  bench_apns "$state/bench.json" --pushes "$bench_pushes" --connections 1
+  write_h2load_input "$(figure body_bytes "$state/bench.json")"
+  load_h2 "$bench_pushes"
+}
+
+run_apns_client() {
+  local round=$1 subject bench_port=$apns_port
+  say 'apns-client'
+  for subject in $(turns "$round" h2load "${bench_builds[@]}"); do
+    if [[ $subject == h2load ]]; then run_h2load "$round"; else run_our_client "$subject" "$round"; fi
+  done
+}
+
+run_h2load() {
+  load_h2 "$bench_pushes"
+  note_run apns-client h2load "$1" "requests_per_second=$h2load_rate" "cpu_us_per_request=$h2load_cost" \
+    "requests_per_cpu_second=$(calculate "1000000 / $h2load_cost")"
+}
+
+run_our_client() {
+  local subject=$1 round=$2 report=$state/bench.json cost composing
+  programs=$(programs_of "$subject") bench_apns "$report" --pushes "$bench_pushes" --warm-up 1000 --connections 1
+  cost=$(figure cpu_microseconds_per_push "$report")
+  composing=$(figure cpu_microseconds_composing "$report")
+  if [[ $(figure lost "$report") != 0 ]]; then
+    complain "apns-client, $subject: $(figure lost "$report") pushes were lost"
+    failures=$((failures + 1))
+  fi
+  # h2load composes nothing: all its requests are one that is prepared.
+  note_run apns-client "$subject" "$round" "requests_per_second=$(figure pushes_per_second "$report")" \
+    "cpu_us_per_request=$cost" "cpu_us_composing=$composing" "requests_per_cpu_second=$(calculate "1000000 / $cost")" \
+    "without_composing_per_cpu_second=$(calculate "1000000 / ($cost - $composing)")"
+}
+
+# The HTTP server of each build with one reactor beside nginx with one worker. A service runs only while it is measured.
+prepare_http_server() {
+  start_nginx_for_http
+  http_port=$bench_port
+  load_http nginx "http://127.0.0.1:$http_port" "$http_connections" 1
+}
+
+run_http_server() {
+  local round=$1 subject
+  say 'http-server'
+  for subject in $(turns "$round" nginx "${bench_builds[@]}"); do
+    if [[ $subject == nginx ]]; then
+      load_http nginx "http://127.0.0.1:$http_port" "$http_connections" "$bench_http_seconds"
+      note_http_run nginx "$round"
+    else
+      run_our_server "$subject" "$round"
+    fi
+  done
+}
+
+run_our_server() {
+  local subject=$1 round=$2 name=http-$1 port
+  port=$(free_port)
+  database=$(database_of "$subject")
+  write_http_settings "$port"
+  ln -sf "$(programs_of "$subject")/tacet" "$state/$name"
+  start_process "$name" TACET_CONFIG="$state/settings" "$state/$name" serve
+  wait_until 15 "$name" curl -fsS "http://127.0.0.1:$port/healthz" || die "$name did not start: $(tail -n 5 "$state/$name.log")"
+  load_http "$name" "http://127.0.0.1:$port" "$http_connections" 1
+  load_http "$name" "http://127.0.0.1:$port" "$http_connections" "$bench_http_seconds"
+  stop_process "$name" || die "$name did not stop well; see $state/$name.log"
+  note_http_run "$subject" "$round"
+}
+
+note_http_run() {
+  note_run http-server "$1" "$2" "requests_per_second=$http_rate" "cpu_us_per_request=$http_cost" \
+    "user_cpu_us_per_request=$http_user_cost" "latency_p50_us=$http_median" "latency_p99_us=$http_p99"
+}
+
+# write_http_settings PORT: nghttpd stands in for APNs, and gets no push.
+write_http_settings() {
+  if [[ ! -f $state/apns-key.p8 ]]; then
+    openssl genpkey -algorithm EC -pkeyopt ec_paramgen_curve:P-256 -out "$state/apns-key.p8" 2>/dev/null
+  fi
+  cat >"$state/settings" <<SETTINGS
+DATABASE_URL=$(conninfo tacet)
+LISTEN_ADDRESS=127.0.0.1:$1
+WEBHOOK_SECRET=whsec_$(openssl rand -base64 24)
+SERVICE_KEY=$(openssl rand -hex 24)
+JWT_SECRET=$(openssl rand -hex 32)
+APNS_KEY_ID=$key_id
+APNS_TEAM_ID=$team_id
+APNS_BUNDLE_ID=$bundle
+APNS_PRIVATE_KEY_FILE=$state/apns-key.p8
+APNS_URL=https://127.0.0.1:$apns_port
+APNS_CA_FILE=$state/certificate.pem
+REACTORS=1
+LOG_LEVEL=warning
+SETTINGS
+}
