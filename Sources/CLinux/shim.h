@@ -53,6 +53,16 @@ static inline long clinux_send(int descriptor, const void *bytes, unsigned long 
 /// `SIG_IGN` is a cast macro, invisible to Swift.
 static inline void clinux_ignore_sigpipe(void) { signal(SIGPIPE, SIG_IGN); }
 
+/// `epoll_wait` with a timeout in nanoseconds; negative waits without an end. Kernels before 5.11 count in milliseconds, and
+/// are given the next whole one, so that nobody polls in a loop for the rest.
+static inline int clinux_epoll_wait(int epoll, struct epoll_event *events, int events_max, int64_t nanoseconds) {
+  struct timespec timeout = {nanoseconds / 1000000000, nanoseconds % 1000000000};
+  int count = epoll_pwait2(epoll, events, events_max, nanoseconds < 0 ? (struct timespec *)0 : &timeout, (sigset_t *)0);
+  if (count >= 0 || errno != ENOSYS) return count;
+  int64_t milliseconds = (nanoseconds + 999999) / 1000000;
+  return epoll_wait(epoll, events, events_max, nanoseconds < 0 ? -1 : milliseconds > INT32_MAX ? INT32_MAX : (int)milliseconds);
+}
+
 /// `epoll_event.data` is a union inside a packed struct; only its 64-bit member is used here.
 static inline int clinux_epoll_ctl(int epoll, int operation, int descriptor, uint32_t events, uint64_t data) {
   struct epoll_event event;

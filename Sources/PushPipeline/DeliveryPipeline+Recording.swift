@@ -16,7 +16,10 @@ extension DeliveryPipeline: RecorderOwner {
     for decided in events {
       noteOutcomes(of: decided)
       waiters.recorded(decided.event.subject, on: reactor)
-      for outcome in decided.outcomes { followUp(outcome, of: decided.event, on: reactor) }
+      for outcome in decided.outcomes {
+        followUp(outcome, of: decided.event, on: reactor)
+        if decided.event.origin == .inbox { unreadMarker.note(outcome.userID, on: reactor) }
+      }
     }
     if events.contains(where: \.event.hasMore) { signal.signal(on: reactor) }
   }

@@ -36,6 +36,7 @@ public final class DeliveryPipeline {
   var lanes: Lanes
   lazy var recorder = Recorder(store: store, logger: logger, owner: self)
   lazy var holdReview = HoldReview(of: self)
+  lazy var unreadMarker = UnreadMarker(of: self)
   var needsAlarm = true
   lazy var alarm = DueAlarm(for: self)
 
@@ -102,6 +103,7 @@ public final class DeliveryPipeline {
     isStopped = true
     alarm.cancel(on: reactor)
     holdReview.cancel(on: reactor)
+    unreadMarker.cancel(on: reactor)
     idle.signal(on: reactor)
   }
 

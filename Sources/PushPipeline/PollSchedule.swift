@@ -12,14 +12,17 @@ internal import Reactors
 public struct PollSchedule: Sendable {
   /// The intervals and thresholds.
   public struct Configuration: Sendable {
-    /// The first look after work, and the step that doubles. One millisecond is what the reactor's timers resolve.
+    /// The first look after work, and the step that doubles.
     public var shortest = Duration.milliseconds(1)
     /// The same of a pipeline that is woken for what comes: its looks only find what nobody told of.
     public var wokenShortest = Duration.milliseconds(32)
     /// The last step: how late an event can be when every wake-up is lost.
     public var longest = Duration.seconds(1)
-    /// The step while busy. Adds half of itself to the latency of an event, on average.
-    public var busyInterval = Duration.milliseconds(1)
+    /// The step while busy, after looks that found something and after those that did not. Adds half of itself to the latency
+    /// of an event, on average.
+    public var busyInterval = Duration.microseconds(500)
+    /// See ``busyInterval``.
+    public var busyIdleInterval = Duration.milliseconds(1)
     /// The span over which events are counted.
     public var measure = Duration.milliseconds(250)
     /// Events in one span from which on the service is busy, unless a notification of each is known to be cheap. NOTIFY lets
@@ -46,6 +49,7 @@ public struct PollSchedule: Sendable {
   private var interval: Duration
   private var spanStart: UInt64
   private var spanEvents = 0
+  private var lastFound = 0
   private var notifyCost: (value: Duration, measuredAt: UInt64)?
   private var costAskedAt: UInt64?
 
@@ -63,7 +67,10 @@ public struct PollSchedule: Sendable {
   }
 
   /// How long to sleep until the next look.
-  public var wait: Duration { isBusy ? configuration.busyInterval : interval }
+  public var wait: Duration {
+    guard isBusy else { return interval }
+    return lastFound > 0 ? configuration.busyInterval : configuration.busyIdleInterval
+  }
 
   /// Whether it is time to measure what a commit that notifies takes; the answer is to be brought to
   /// ``noteNotifyCost(_:now:)``.
@@ -83,6 +90,7 @@ public struct PollSchedule: Sendable {
   /// Notes a look and what it found.
   public mutating func looked(found events: Int, now: UInt64) {
     interval = events > 0 ? firstStep : min(interval * 2, configuration.longest)
+    lastFound = events
     spanEvents += events
     if configuration.isLeading, events > 0, spanEvents >= configuration.busyEvents,
       !isNotifyingCheap(within: configuration.notifyShare, now: now)

@@ -17,6 +17,8 @@ public enum PrunedTable: String, CaseIterable, Sendable {
   case pushes
   /// `tacet.instances`.
   case instances
+  /// `tacet.unread_marks`.
+  case unreadMarks
 }
 
 extension PushDatabase {
@@ -45,6 +47,7 @@ extension PrunedTable {
     case .readSyncs: PushStatements.pruneReadSyncs
     case .pushes: PushStatements.prunePushes
     case .instances: PushStatements.pruneInstances
+    case .unreadMarks: PushStatements.pruneUnreadMarks
     }
   }
 }

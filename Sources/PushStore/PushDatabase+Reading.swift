@@ -75,3 +75,11 @@ extension PushDatabase {
     try await pool.query(PushStatements.noteOpened, [id, userID], on: reactor).one().decode(0)
   }
 }
+
+extension PushDatabase {
+  /// Moves the marks from which on users' unread messages are counted. Costs as much as what they have read since the
+  /// last time, and once a day as much as all of their conversations.
+  public func moveUnreadMarks(of userIDs: [UUID], on reactor: isolated Reactor) async throws(PostgresError) {
+    _ = try await pool.query(PushStatements.moveUnreadMarks, [userIDs], on: reactor)
+  }
+}

@@ -43,6 +43,10 @@ extension PushStatements {
   static let pruneInstances = PostgresStatement(
     "prune_instances", pruning("tacet.instances", age: "r.seen_at"), [.int8])
 
+  /// Marks that nobody has made anew, because their users are told nothing any more.
+  static let pruneUnreadMarks = PostgresStatement(
+    "prune_unread_marks", pruning("tacet.unread_marks", age: "r.built_at", hasIndex: false), [.int8])
+
   /// - Parameters:
   ///   - age: the time from which the retention of a row `r` counts. only: which rows; the others stay however old they
   ///     are. hasIndex: whether `age` has an index whose order finds the old rows.

@@ -29,4 +29,8 @@ extension PushStatements {
     select exists (select from public.push_log l where l.id = $1 and l.user_id = $2)
     """,
     [.uuid, .uuid])
+
+  /// Moves the marks from which on unread messages are counted. `$1`: the users.
+  static let moveUnreadMarks = PostgresStatement(
+    "move_unread_marks", "select tacet.move_unread_marks($1)", [.array(of: .uuid)])
 }

@@ -53,9 +53,9 @@ struct Poller: ~Copyable {
   }
 
   /// Waits for events; the count of those ready.
-  /// - Parameter timeoutMilliseconds: 0 returns at once, -1 waits without an end.
-  func wait(timeoutMilliseconds: Int32) -> Int {
-    max(0, Int(epoll_wait(epoll, events, Int32(Poller.eventsPerTickMax), timeoutMilliseconds)))
+  /// - Parameter timeoutNanoseconds: 0 returns at once, -1 waits without an end.
+  func wait(timeoutNanoseconds: Int64) -> Int {
+    max(0, Int(clinux_epoll_wait(epoll, events, Int32(Poller.eventsPerTickMax), timeoutNanoseconds)))
   }
 
   func event(at index: Int) -> (Registration, Readiness) {

@@ -81,7 +81,7 @@ public actor Reactor {
   private func poll() {
     let timeout = pollTimeout()
     let mayBlock = timeout != 0 && executor.prepareToSleep()
-    let ready = poller.wait(timeoutMilliseconds: mayBlock ? timeout : 0)
+    let ready = poller.wait(timeoutNanoseconds: mayBlock ? timeout : 0)
     executor.wokeUp()
     for index in 0..<ready { dispatch(eventAt: index) }
   }
@@ -92,13 +92,11 @@ public actor Reactor {
     poller.handler(of: registration)?.readinessChanged(readiness, on: self)
   }
 
-  /// Rounded up, so that a timer is never polled for in a busy loop in its last millisecond.
-  private func pollTimeout() -> Int32 {
+  private func pollTimeout() -> Int64 {
     if executor.hasReadyJobs { return 0 }
     guard let deadline = timers.nextDeadline() else { return -1 }
     let now = Reactor.now
-    guard deadline > now else { return 0 }
-    return Int32(clamping: (deadline - now + 999_999) / 1_000_000)
+    return deadline > now ? Int64(clamping: deadline - now) : 0
   }
 
   /// What was ready when the stop was asked for still runs, bounded against jobs that breed jobs.
@@ -133,7 +131,8 @@ extension Reactor {
 
 // Timers and the end of the tick.
 extension Reactor {
-  /// Fires a handler once, not before `delay` has passed; millisecond resolution, rounded up.
+  /// Fires a handler once, not before `delay` has passed, and some tens of microseconds after it at rest; on kernels before
+  /// 5.11 at the next whole millisecond.
   @discardableResult
   public func schedule(after delay: Duration, _ handler: any TimerHandler) -> TimerToken {
     timers.schedule(at: Reactor.now &+ delay.clampedNanoseconds, handler)

@@ -66,10 +66,11 @@ struct PollScheduleTests {
     #expect(rig.schedule.wait == .milliseconds(1))
   }
 
-  @Test("while busy it polls at one pace however many looks are idle")
+  @Test("while busy it polls at one pace however many looks are idle, and twice as fast after those that are not")
   func busyPace() {
     var rig = Rig()
     rig.look(found: 64)
+    #expect(rig.schedule.wait == .microseconds(500))
     for _ in 0..<20 { rig.look(found: 0, after: 1) }
     #expect(rig.schedule.isBusy)
     #expect(rig.schedule.wait == .milliseconds(1))

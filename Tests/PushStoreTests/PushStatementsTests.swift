@@ -7,7 +7,8 @@ import Testing
 @Suite("Statements")
 struct PushStatementsTests {
   static let all = [
-    PushStatements.claim, PushStatements.claimMessages, PushStatements.record, PushStatements.ingest,
+    PushStatements.claim, PushStatements.claimMessages, PushStatements.moveUnreadMarks, PushStatements.pruneUnreadMarks,
+    PushStatements.record, PushStatements.ingest,
     PushStatements.outcome, PushStatements.nextDue,
     PushStatements.ingestEvent, PushStatements.submitPush, PushStatements.submittedPush, PushStatements.prunePushes,
     PushStatements.lease, PushStatements.lookAtEvent, PushStatements.lookAtDelivery,

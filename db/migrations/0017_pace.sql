@@ -1,13 +1,28 @@
--- What a claim costs: the badge's count is planned once in a session.
+-- What a claim costs: the badge's count is planned once in a session, and reads only what may be unread.
 --
--- Locks: only a function is replaced. A running older service is not affected; it counts faster too.
---
--- A function in plain SQL that aggregates is not inlined into the statement that calls it: it is planned anew in every
--- claim, which took longer than the counting. PL/pgSQL keeps the plan for the session.
+-- Locks: only new objects, and functions are replaced. A running older service is not affected; it counts faster too, as far
+-- as a newer one moves the marks.
+
+-- Until when a user has read everything in a conversation: counting begins there, instead of at the first message of all.
+-- built_at: when it was last made from the beginning.
+create table if not exists tacet.unread_marks (
+  read_until timestamptz not null,
+  built_at timestamptz not null default clock_timestamp(),
+  user_id uuid not null,
+  conversation_id uuid not null,
+  primary key (user_id, conversation_id)
+) with (autovacuum_vacuum_scale_factor = 0.05, autovacuum_vacuum_threshold = 1000);
+
+comment on table tacet.unread_marks is
+  'where counting of unread messages begins; may be emptied at any time, which makes badges slower for an hour';
 
 set check_function_bodies = off;
 
--- A host that has replaced it keeps its own.
+-- The default of the host contract's function, unless the host has replaced it.
+--
+-- A function in plain SQL that aggregates is not inlined into the statement that calls it: it was planned anew in every
+-- claim, which took longer than the counting. PL/pgSQL keeps the plan for the session. The inner selects leave the planner
+-- no other way than one look-up for each conversation.
 do $$
 begin
   if md5((
@@ -22,18 +37,154 @@ begin
     #variable_conflict use_column
     begin
       return (
-        select count(*)
+        select coalesce(sum(u.unread), 0)::bigint
         from public.conversation_participants c
-        join public.messages m on m.conversation_id = c.conversation_id
-        where c.user_id = unread_count.user_id
-          and m.from_id <> unread_count.user_id
-          and not (m.read_by @> array[unread_count.user_id]));
+        cross join lateral (
+          select count(*) as unread
+          from public.messages m
+          where m.conversation_id = c.conversation_id
+            and m.created_at >= coalesce((
+              select k.read_until
+              from tacet.unread_marks k
+              where k.user_id = c.user_id and k.conversation_id = c.conversation_id
+            ), '-infinity')
+            and m.from_id <> c.user_id
+            and not (m.read_by @> array[c.user_id])
+        ) u
+        where c.user_id = unread_count.user_id);
     end
     $function$;
   end if;
 end
 $$;
 
+-- Moves users' marks to their first unread message, or to ten minutes ago: a message is dated when its transaction begins,
+-- and may become visible later. Where nearly nothing would be passed over, none is made. A mark is made from the beginning
+-- again after a day, which finds what was inserted with a date of the past.
+--
+-- For as long as unread_count is the default; another one has no use for marks.
+create or replace function tacet.move_unread_marks(user_ids uuid[])
+returns void
+language plpgsql volatile
+as $$
+#variable_conflict use_column
+begin
+  if not exists (
+    select
+    from pg_proc p
+    where p.oid = to_regprocedure('tacet.unread_count(uuid)') and p.prosrc like '%tacet.unread_marks%'
+  ) then
+    return;
+  end if;
+  insert into tacet.unread_marks as k (user_id, conversation_id, read_until, built_at)
+  select n.user_id, n.conversation_id, n.read_until, coalesce(n.built_at, clock_timestamp())
+  from (
+    select c.user_id, c.conversation_id, k.built_at, coalesce(k.read_until, '-infinity') as counted_from, least(
+      now() - interval '10 minutes',
+      (
+        select m.created_at
+        from public.messages m
+        where m.conversation_id = c.conversation_id and m.created_at >= coalesce(k.read_until, '-infinity')
+          and m.from_id <> c.user_id and not (m.read_by @> array[c.user_id])
+        order by m.created_at
+        limit 1
+      )) as read_until
+    from unnest(move_unread_marks.user_ids) as u (user_id)
+    join public.conversation_participants c on c.user_id = u.user_id
+    left join lateral (
+      select x.read_until, x.built_at
+      from tacet.unread_marks x
+      where x.user_id = c.user_id and x.conversation_id = c.conversation_id
+        and x.built_at > now() - interval '1 day'
+    ) k on true
+    order by c.user_id, c.conversation_id
+  ) n
+  where n.read_until > n.counted_from and 16 <= (
+    select count(*)
+    from (
+      select
+      from public.messages m
+      where m.conversation_id = n.conversation_id and m.created_at >= n.counted_from and m.created_at < n.read_until
+      limit 16
+    ) passed
+  )
+  on conflict (user_id, conversation_id) do update
+  set read_until = excluded.read_until, built_at = excluded.built_at;
+end
+$$;
+
 reset check_function_bodies;
+
+-- As before, but that it forgets the marks of those for whom a message is unread again.
+create or replace function tacet.release_concerned()
+returns trigger
+language plpgsql security definer
+set search_path = pg_catalog, pg_temp
+set lock_timeout = '50ms'
+set enable_seqscan = off
+set jit = off
+as $$
+declare
+  subjects uuid[];
+  users uuid[];
+  causes text[];
+begin
+  case tg_argv[0]
+    when 'read' then
+      select array_agg(d.subject_id), array_agg(d.user_id) into subjects, users
+      from changed n
+      join previous o on o.id = n.id
+      join tacet.deliveries d on d.subject_id = n.id
+      where d.state = 'held' and d.user_id = any (n.read_by) and not coalesce(d.user_id = any (o.read_by), false);
+    when 'deleted' then
+      select array_agg(d.subject_id), array_agg(d.user_id) into subjects, users
+      from previous o
+      join tacet.deliveries d on d.subject_id = o.id
+      where d.state = 'held';
+    when 'seen' then
+      select
+        array_agg(d.subject_id), array_agg(d.user_id),
+        array_agg(
+          case when n.left_at is distinct from o.left_at and n.left_at is not null then 'left' else 'seen' end)
+      into subjects, users, causes
+      from changed n
+      join previous o on o.conversation_id = n.conversation_id and o.user_id = n.user_id
+      join tacet.deliveries d on d.user_id = n.user_id and d.conversation_id = n.conversation_id
+      where d.state = 'held' and (n.last_seen, n.left_at) is distinct from (o.last_seen, o.left_at);
+    when 'left' then
+      select array_agg(d.subject_id), array_agg(d.user_id) into subjects, users
+      from previous o
+      join tacet.deliveries d on d.user_id = o.user_id and d.conversation_id = o.conversation_id
+      where d.state = 'held';
+  end case;
+  if subjects is not null then
+    perform tacet.release_holds(
+      subjects, users,
+      coalesce(
+        causes,
+        array_fill(case tg_argv[0] when 'left' then 'removed' else tg_argv[0] end, array[cardinality(subjects)])));
+  end if;
+  -- A message that somebody has marked as unread again is counted again.
+  if tg_argv[0] = 'read' and exists (select from tacet.unread_marks) then
+    delete from tacet.unread_marks k
+    using changed n, previous o
+    where o.id = n.id and not n.read_by @> o.read_by and k.conversation_id = n.conversation_id
+      and k.user_id = any (o.read_by) and k.user_id <> all (n.read_by) and k.read_until > n.created_at;
+  end if;
+  return null;
+exception
+  when query_canceled or others then
+    perform tacet.count_trigger_failure(sqlstate, sqlerrm);
+    return null;
+end
+$$;
+
+revoke all on all functions in schema tacet from public;
+
+do $$
+begin
+  perform tacet.grant_services();
+end
+$$;
 
 insert into tacet.migrations (version, name) values (17, '0017_pace') on conflict do nothing;
