@@ -5,7 +5,7 @@ extension BenchReport {
   /// measured has no `measured`.
   public func json() throws -> String {
     let encoder = JSONEncoder()
-    encoder.outputFormatting = [.prettyPrinted, .sortedKeys]
+    encoder.outputFormatting = [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]
     let document = ReportDocument(
       facts: facts, targets: verdicts.map(TargetRow.init), checks: checks.map(CheckRow.init),
       comparisons: comparisons, figures: figures.map(FigureRow.init))

@@ -10,6 +10,13 @@ extension RatioDefinition {
       ours(BenchScenario.notify(300), "cpu_us_per_push"),
       over: FigurePath(BenchScenario.pacedInserts, BenchSubject.pgbench, "cpu_us_per_insert"), worse: .higher),
     RatioDefinition(
+      "service CPU per push at 1000/s, over pgbench's per insert at 300/s",
+      ours(BenchScenario.notify(1000), "cpu_us_per_push"),
+      over: FigurePath(BenchScenario.pacedInserts, BenchSubject.pgbench, "cpu_us_per_insert"), worse: .higher),
+    RatioDefinition(
+      "service CPU per push of a burst, over h2load's per request", ours(BenchScenario.burst, "cpu_us_per_push"),
+      over: FigurePath(BenchScenario.client, BenchSubject.h2load, "cpu_us_per_request"), worse: .higher),
+    RatioDefinition(
       "service CPU per push at the sustained rate, over h2load's per request",
       ours(BenchScenario.sustained, "cpu_us_per_push"),
       over: FigurePath(BenchScenario.client, BenchSubject.h2load, "cpu_us_per_request"), worse: .higher),

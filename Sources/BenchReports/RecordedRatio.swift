@@ -38,7 +38,7 @@ public struct RecordedRatio: Codable, Equatable, Sendable {
   /// The text of a file of recorded ratios, which changes in few lines when a value does.
   public static func json(_ ratios: [RecordedRatio]) throws -> String {
     let encoder = JSONEncoder()
-    encoder.outputFormatting = [.prettyPrinted, .sortedKeys]
+    encoder.outputFormatting = [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]
     return String(decoding: try encoder.encode(ratios), as: UTF8.self) + "\n"
   }
 }

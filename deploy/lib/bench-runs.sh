@@ -5,8 +5,8 @@
 #
 # Within a round everything that is compared is measured right after one another, and another subject begins in each round.
 
-# Name, the rounds of a quick measurement that have it, and who takes part: the builds, the databases too, or a reference
-# beside the builds.
+# Name; the rounds that have it: every one, some (the first of a quick measurement, every other of a whole one), or some of a
+# whole measurement; and who takes part: the builds, the databases too, or a reference beside the builds.
 bench_scenarios='
   inserts               every  references
   inserts-300           every  references
@@ -14,21 +14,21 @@ bench_scenarios='
   http-server           every  references
   messages-notify-300   every  databases
   messages-notify-1000  every  databases
-  messages-notify-50    first  databases
-  messages-webhook-50   never  builds
-  messages-webhook-300  first  builds
-  messages-webhook-1000 never  builds
-  sustained             first  builds
-  burst-10000           first  builds
-  fanout-1              first  builds
-  fanout-10             first  builds
-  fanout-100            first  builds
-  fanout-1000           first  builds
-  fanout-5000           first  builds
-  direct-during-fanout  first  builds
-  suppressed            first  builds
-  start                 first  builds
-  reference             first  builds
+  messages-notify-50    some   databases
+  messages-webhook-50   whole  builds
+  messages-webhook-300  some   builds
+  messages-webhook-1000 whole  builds
+  sustained             some   builds
+  burst-10000           every  builds
+  fanout-1              some   builds
+  fanout-10             some   builds
+  fanout-100            some   builds
+  fanout-1000           some   builds
+  fanout-5000           some   builds
+  direct-during-fanout  some   builds
+  suppressed            some   builds
+  start                 some   builds
+  reference             some   builds
 '
 
 # scenarios_of PARTICIPANTS ROUND: the names of those that the round has.
@@ -37,11 +37,16 @@ scenarios_of() {
   while read -r name often who; do
     # In a quick measurement history is looked at in one of them.
     if $quick && [[ $who == databases && $name != messages-notify-300 ]]; then who=builds; fi
-    if [[ -z $name || $who != "$1" ]]; then continue; fi
-    if $quick && { [[ $often == never ]] || [[ $often == first && $2 != 1 ]]; }; then continue; fi
+    if [[ -z $name || $who != "$1" ]] || ! is_in_round "$often" "$2"; then continue; fi
     if ((${#only[@]} > 0)) && [[ " ${only[*]} " != *" $name "* ]]; then continue; fi
     printf '%s\n' "$name"
   done <<<"$bench_scenarios"
+}
+
+# is_in_round OFTEN ROUND: by the words of the table; scenarios that were asked for are in every round.
+is_in_round() {
+  if [[ $1 == every ]] || ((${#only[@]} > 0)); then return; fi
+  if $quick; then [[ $1 == some && $2 == 1 ]]; else (($2 % 2)); fi
 }
 
 # turns ROUND SUBJECTS...: in the order of that round, one to a line.
@@ -75,7 +80,7 @@ run_round() {
 }
 
 # run_service ROUND PARTICIPANTS SUBJECTS...: every scenario of theirs, through the whole service. A run that failed is
-# named by the tool; the others count. The tool knows of one round only.
+# named by the tool; the others count.
 run_service() {
   local round=$1 participants=$2 options=() subject scenario
   shift 2
@@ -86,12 +91,11 @@ run_service() {
     options+=(--subject "$subject=$(programs_of "$subject")/tacet,$(conninfo tacet)")
     options+=(--host-database "$subject=$(conninfo app)")
   done
-  "$programs/tacet-bench" service "${options[@]}" --rounds 1 --seconds "$bench_seconds" --warm-up "$bench_warm_up" \
-    --folder "$state" >"$state/service.jsonl" 2> >(sed -u 's/, round 1$//' >&2) 9>&- &
+  "$programs/tacet-bench" service "${options[@]}" --first-round "$round" --seconds "$bench_seconds" \
+    --warm-up "$bench_warm_up" --folder "$state" >>"$state/runs.jsonl" 9>&- &
   load_pid=$!
   wait "$load_pid" || failures=$((failures + 1))
   load_pid=
-  sed "s/\"round\":1\b/\"round\":$round/" "$state/service.jsonl" >>"$state/runs.jsonl"
 }
 
 # The host's inserts into a table of its own, as many as 64 connections bring through.

@@ -1,5 +1,6 @@
--- The host application that deploy/measure and deploy/bench play: people, conversations, messages. What it picks from is in schema
--- measure; the tables it fills are the host application's. Filled by a superuser, without triggers and foreign keys.
+-- The host application that deploy/measure and deploy/bench play: people, conversations, messages. What it picks from
+-- is in schema measure; the tables it fills are the host application's. Filled by a superuser, without triggers and
+-- foreign keys.
 
 create schema measure;
 
@@ -21,9 +22,9 @@ create function measure.member(conversation bigint, k int, users bigint) returns
 language sql immutable
 as $$ select measure.id('u', (conversation * 7919 + k * 104729) % users) $$;
 
--- The messages of the last 30 days are distributed unevenly, as they are in life: some conversations have thousands. The
--- newest three in a hundred are unread.
-create procedure measure.fill_messages(users int, conversations int, messages int)
+-- The messages of the last 30 days are distributed unevenly, as they are in life: 1 were even; of a million messages in
+-- 100,000 conversations, 3 gives the first one 21,000 and the middle one 5. The newest three in a hundred are unread.
+create procedure measure.fill_messages(users int, conversations int, messages int, unevenness float8)
 language plpgsql
 as $$
 begin
@@ -32,7 +33,7 @@ begin
     measure.id('m', m.n), measure.id('c', m.c), measure.member(m.c, 0, users), repeat('Are you coming? ', 4), m.at, m.at,
     case when m.n < messages * 0.97 then array[measure.member(m.c, 1, users)] else '{}' end
   from (
-    select n, 1 + floor(conversations * power(random(), 3))::int as c, now() - (messages - n) * interval '30 days' / messages as at
+    select n, 1 + floor(conversations * power(random(), unevenness))::int as c, now() - (messages - n) * interval '30 days' / messages as at
     from generate_series(1, messages) n
   ) m;
 end
@@ -50,7 +51,7 @@ begin
   select measure.id('c', n), measure.member(n, k, users), now() - random() * interval '30 days'
   from generate_series(1, conversations) n, generate_series(0, 1 + n % (members - 1)) k
   on conflict do nothing;
-  call measure.fill_messages(users, conversations, messages);
+  call measure.fill_messages(users, conversations, messages, 3);
   insert into public.push_tokens (user_id, device_token)
   select measure.id('u', n), encode(sha256(convert_to('token' || n, 'UTF8')), 'hex') from generate_series(0, users - 1, 2) n;
   -- From the middle, where conversations are of ordinary length.

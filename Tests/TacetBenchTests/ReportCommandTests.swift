@@ -1,0 +1,67 @@
+import ArgumentParser
+import Foundation
+import Testing
+
+@testable import tacet_bench
+
+@Suite("tacet-bench report")
+struct ReportCommandTests {
+  @Test(
+    "a record is written, kept by the same runs, and not kept by worse ones",
+    arguments: [(100_000, true), (85_000, true), (84_999, false)])
+  func check(rate: Int, isGood: Bool) throws {
+    try withFolder { folder in
+      let first = try runs(rate: 100_000, in: folder)
+      try ReportCommand.parse([first, "--record", "\(folder)/ratios.json"]).run()
+      let second = try runs(rate: rate, in: folder)
+      let check = try ReportCommand.parse([second, "--check", "\(folder)/ratios.json"])
+      if isGood {
+        try check.run()
+      } else {
+        #expect(throws: ExitCode.failure) { try check.run() }
+      }
+    }
+  }
+
+  @Test("missed targets fail with --strict only")
+  func strict() throws {
+    try withFolder { folder in
+      let runs = try runs(rate: 99_999, in: folder)
+      try ReportCommand.parse([runs]).run()
+      #expect(throws: ExitCode.failure) { try ReportCommand.parse([runs, "--strict"]).run() }
+    }
+  }
+
+  @Test("the report is written as JSON and as Markdown, with the facts")
+  func files() throws {
+    try withFolder { folder in
+      let runs = try runs(rate: 110_000, in: folder)
+      let options = ["--json", "\(folder)/a.json", "--markdown", "\(folder)/a.md", "--fact", "model=A=B"]
+      try ReportCommand.parse([runs] + options).run()
+      let json = try JSONSerialization.jsonObject(with: Data(contentsOf: URL(filePath: "\(folder)/a.json")))
+      #expect((json as? [String: Any])?["facts"] as? [[String: String]] == [["name": "model", "value": "A=B"]])
+      #expect(try String(contentsOfFile: "\(folder)/a.md", encoding: .utf8).hasSuffix("\nmodel A=B.\n"))
+    }
+  }
+
+  @Test("a fact has a name and a value", arguments: ["model", "=", "model="])
+  func facts(text: String) {
+    #expect(throws: (any Error).self) { try ReportCommand.parse(["runs", "--fact", text]) }
+  }
+
+  private func runs(rate: Int, in folder: String) throws -> String {
+    let path = "\(folder)/\(rate).jsonl"
+    let lines = [("nginx", 100_000), ("tacet", rate)].map { subject, rate in
+      #"{"scenario":"http-server","subject":"\#(subject)","round":1,"figures":{"requests_per_second":\#(rate)}}"#
+    }
+    try lines.joined(separator: "\n").write(toFile: path, atomically: true, encoding: .utf8)
+    return path
+  }
+
+  private func withFolder(_ body: (String) throws -> Void) throws {
+    let folder = FileManager.default.temporaryDirectory.appending(path: UUID().uuidString)
+    try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+    defer { try? FileManager.default.removeItem(at: folder) }
+    try body(folder.path)
+  }
+}
