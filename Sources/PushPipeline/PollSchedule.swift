@@ -112,6 +112,7 @@ public struct PollSchedule: Sendable {
   public mutating func failed() {
     interval = min(max(interval, .milliseconds(50)) * 2, configuration.longest)
     isBusy = false
+    spanEvents = 0
   }
 
   private var firstStep: Duration {

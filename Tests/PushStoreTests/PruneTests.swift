@@ -52,7 +52,9 @@ struct PruneTests {
     #expect(try await database.sql("select cardinality(subject_ids) from tacet.trigger_failures") == "1")
   }
 
-  @Test("a batch is a thousand rows, the oldest first", arguments: PrunedTable.allCases.filter { $0 != .surfaceViews })
+  @Test(
+    "a batch is a thousand rows, the oldest first",
+    arguments: PrunedTable.allCases.filter { $0 != .surfaceViews && $0 != .unreadMarks })
   func batches(_ table: PrunedTable) async throws {
     let database = try await TestDatabase.migrated()
     try await fill(table, 200, age: "interval '2 days'", in: database)
@@ -143,6 +145,7 @@ extension PruneTests {
       case .readSyncs: "user_id, conversation_id, message_ids"
       case .pushes: "user_id, kind, title, body"
       case .instances: "id, host, pid, version"
+      case .unreadMarks: "read_until, user_id, conversation_id"
       }
     let values =
       switch table {
@@ -153,6 +156,7 @@ extension PruneTests {
       case .readSyncs: "gen_random_uuid(), gen_random_uuid(), array[gen_random_uuid()]"
       case .pushes: "gen_random_uuid(), 'push', 'test', ''"
       case .instances: "gen_random_uuid()::text, 'host', 1, '1.0'"
+      case .unreadMarks: "now(), gen_random_uuid(), gen_random_uuid()"
       }
     return """
       insert into \(name(table)) (\(time(table)), \(columns)) select now() - (\(age)), \(values)
@@ -173,6 +177,7 @@ extension PruneTests {
     case .readSyncs: "tacet.read_syncs"
     case .pushes: "tacet.pushes"
     case .instances: "tacet.instances"
+    case .unreadMarks: "tacet.unread_marks"
     }
   }
 
@@ -185,6 +190,7 @@ extension PruneTests {
     case .readSyncs: "available_at"
     case .pushes: "created_at"
     case .instances: "seen_at"
+    case .unreadMarks: "built_at"
     }
   }
 }

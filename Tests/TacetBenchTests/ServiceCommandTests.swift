@@ -99,7 +99,7 @@ struct ServiceCommandTests {
     let file = URL(filePath: #filePath).deletingLastPathComponent().appending(path: "../../deploy/lib/measure.sql")
     let host = try String(contentsOf: file, encoding: .utf8)
     _ = try await onOwnThread {
-      try run(["/usr/bin/env", "DATABASE_URL=\(conninfo)", Self.program("tacet"), "migrate"])
+      try run(["/usr/bin/env", "-i", "DATABASE_URL=\(conninfo)", Self.program("tacet"), "migrate"])
     }
     try await TestPostgres.shared.psql(host, through: conninfo)
     try await TestPostgres.shared.psql("call measure.fill_host(40, 20, 100, 2, 10)", through: conninfo)
