@@ -1,4 +1,5 @@
 import ArgumentParser
+import BenchReports
 import Foundation
 import Testing
 
@@ -8,12 +9,12 @@ import Testing
 struct ReportCommandTests {
   @Test(
     "a record is written, kept by the same runs, and not kept by worse ones",
-    arguments: [(100_000, true), (85_000, true), (84_999, false)])
-  func check(rate: Int, isGood: Bool) throws {
+    arguments: [(100, true), (115, true), (115.1, false)])
+  func check(cost: Double, isGood: Bool) throws {
     try withFolder { folder in
-      let first = try runs(rate: 100_000, in: folder)
+      let first = try runs(cost: 100, in: folder)
       try ReportCommand.parse([first, "--record", "\(folder)/ratios.json"]).run()
-      let second = try runs(rate: rate, in: folder)
+      let second = try runs(cost: cost, in: folder)
       let check = try ReportCommand.parse([second, "--check", "\(folder)/ratios.json"])
       if isGood {
         try check.run()
@@ -26,7 +27,7 @@ struct ReportCommandTests {
   @Test("missed targets fail with --strict only")
   func strict() throws {
     try withFolder { folder in
-      let runs = try runs(rate: 99_999, in: folder)
+      let runs = try runs(rate: 99, in: folder)
       try ReportCommand.parse([runs]).run()
       #expect(throws: ExitCode.failure) { try ReportCommand.parse([runs, "--strict"]).run() }
     }
@@ -35,7 +36,7 @@ struct ReportCommandTests {
   @Test("the report is written as JSON and as Markdown, with the facts")
   func files() throws {
     try withFolder { folder in
-      let runs = try runs(rate: 110_000, in: folder)
+      let runs = try runs(in: folder)
       let options = ["--json", "\(folder)/a.json", "--markdown", "\(folder)/a.md", "--fact", "model=A=B"]
       try ReportCommand.parse([runs] + options).run()
       let json = try JSONSerialization.jsonObject(with: Data(contentsOf: URL(filePath: "\(folder)/a.json")))
@@ -49,11 +50,15 @@ struct ReportCommandTests {
     #expect(throws: (any Error).self) { try ReportCommand.parse(["runs", "--fact", text]) }
   }
 
-  private func runs(rate: Int, in folder: String) throws -> String {
-    let path = "\(folder)/\(rate).jsonl"
-    let lines = [("nginx", 100_000), ("tacet", rate)].map { subject, rate in
-      #"{"scenario":"http-server","subject":"\#(subject)","round":1,"figures":{"requests_per_second":\#(rate)}}"#
+  /// Of the HTTP server, beside an nginx that takes 100 µs for a request, and 100 requests a second.
+  private func runs(rate: Double = 110, cost: Double = 100, in folder: String) throws -> String {
+    let path = "\(folder)/\(rate)-\(cost).jsonl"
+    let runs = [("nginx", 100, 100), ("tacet", rate, cost)].map { subject, rate, cost in
+      BenchRun(
+        scenario: "http-server", subject: subject, round: 1,
+        figures: ["requests_per_second": rate, "cpu_us_per_request": cost])
     }
+    let lines = try runs.map { String(decoding: try JSONEncoder().encode($0), as: UTF8.self) }
     try lines.joined(separator: "\n").write(toFile: path, atomically: true, encoding: .utf8)
     return path
   }

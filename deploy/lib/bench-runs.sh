@@ -13,7 +13,7 @@ bench_scenarios='
   apns-client           every  references
   http-server           every  references
   messages-notify-300   every  databases
-  messages-notify-1000  every  databases
+  messages-notify-1000  some   databases
   messages-notify-50    some   databases
   messages-webhook-50   whole  builds
   messages-webhook-300  some   builds
@@ -127,7 +127,7 @@ insert into public.messages (conversation_id, from_id, text) values (gen_random_
 SQL
 }
 
-# The APNs client of each build beside h2load, against the same nghttpd, on one connection each.
+# The APNs client of each build that has a tacet-bench beside h2load, against the same nghttpd, on one connection each.
 prepare_apns_client() {
   make_certificate
   make_devices
@@ -142,7 +142,11 @@ run_apns_client() {
   local round=$1 subject bench_port=$apns_port
   say 'apns-client'
   for subject in $(turns "$round" h2load "${bench_builds[@]}"); do
-    if [[ $subject == h2load ]]; then run_h2load "$round"; else run_our_client "$subject" "$round"; fi
+    if [[ $subject == h2load ]]; then
+      run_h2load "$round"
+    elif [[ -x $(programs_of "$subject")/tacet-bench ]]; then
+      run_our_client "$subject" "$round"
+    fi
   done
 }
 
