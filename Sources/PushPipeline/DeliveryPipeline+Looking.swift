@@ -7,6 +7,7 @@ public import Reactors
 extension DeliveryPipeline {
   /// The first cause since the last look names it.
   func noteWake(_ newCause: WakeCause) {
+    if newCause == .due { thoroughLooks.ask() }
     guard cause == .poll || wokenAt == 0 else { return }
     cause = newCause
     wokenAt = Reactor.now
@@ -19,9 +20,12 @@ extension DeliveryPipeline {
     (self.cause, self.wokenAt) = (.poll, 0)
     var look = Look(cause: cause, wokenAt: wokenAt, askedAt: Reactor.now)
     do throws(PostgresError) {
-      if thoroughLooks.beginsWithMessages(after: cause) { try await lookForMessages(&look, on: reactor) }
-      if thoroughLooks.isDue(after: cause, messagesFound: look.found, now: Reactor.now) {
+      if !thoroughLooks.isAskedFor { try await lookForMessages(&look, on: reactor) }
+      let isBroughtByWake = cause != .poll && look.found == 0
+      if thoroughLooks.isDue(isBroughtByWake: isBroughtByWake, now: Reactor.now) {
         try await lookForEverything(&look, on: reactor)
+      } else if isBroughtByWake {
+        alarm.arm(after: ThoroughLooks.shortestInterval, on: reactor)
       }
       noteLook(look, on: reactor)
       if needsAlarm { try await setAlarm(on: reactor) }
@@ -37,7 +41,7 @@ extension DeliveryPipeline {
     } catch {
       // The look for everything says which of them it is.
       guard error.blamesStatement else { throw error }
-      thoroughLooks = ThoroughLooks()
+      thoroughLooks.ask()
     }
   }
 
@@ -45,8 +49,8 @@ extension DeliveryPipeline {
     guard var limits = claimLimits else { return }
     limits.lanes = lanes.claimable(deliveriesMax: limits.deliveriesMax)
     look.askedAt = Reactor.now
+    thoroughLooks.begin(at: Reactor.now)
     let events = try await claim(limits, for: &look, on: reactor)
-    thoroughLooks.looked(at: Reactor.now)
     take(events, within: limits, for: &look, on: reactor)
   }
 
@@ -113,6 +117,7 @@ extension DeliveryPipeline {
     if !isFailing { logger.error("cannot claim work; it waits in the database", metadata: ["error": "\(error)"]) }
     isFailing = true
     needsAlarm = true
+    thoroughLooks.ask()
     let wasBusy = schedule.isBusy
     schedule.failed()
     if wasBusy { observer?.pipelineBusyChanged(false, on: reactor) }

@@ -14,20 +14,24 @@ struct ThoroughLooks {
 
   private var lastAt: UInt64?
 
-  /// Whether new messages are looked for first: not when something else is known to wait.
-  func beginsWithMessages(after cause: WakeCause) -> Bool {
-    cause != .due && cause != .start
+  /// Whether something else than a new message is known to wait, or may have been left by others.
+  private(set) var isAskedFor = true
+
+  /// Something else than a new message is known to wait: the next look begins with everything.
+  mutating func ask() {
+    isAskedFor = true
   }
 
   /// Whether everything is looked at, after new messages were.
-  func isDue(after cause: WakeCause, messagesFound: Int, now: UInt64) -> Bool {
-    guard let lastAt else { return true }
-    let isAskedFor = messagesFound == 0 && cause != .poll
-    return now &- lastAt >= (isAskedFor ? Self.shortestInterval : Self.interval).clampedNanoseconds
+  /// - Parameter isBroughtByWake: whether the look was woken, and has found no message.
+  func isDue(isBroughtByWake: Bool, now: UInt64) -> Bool {
+    guard !isAskedFor, let lastAt else { return true }
+    return now &- lastAt >= (isBroughtByWake ? Self.shortestInterval : Self.interval).clampedNanoseconds
   }
 
-  /// Notes that everything was looked at.
-  mutating func looked(at now: UInt64) {
+  /// Notes that everything is looked at now.
+  mutating func begin(at now: UInt64) {
     lastAt = now
+    isAskedFor = false
   }
 }
