@@ -4,8 +4,8 @@ import Testing
 
 @Suite("Checks of recorded ratios")
 struct RatioCheckTests {
-  private static let ours = FigurePath("http-server", "tacet", "cpu_us_per_request")
-  private static let theirs = FigurePath("http-server", "nginx", "cpu_us_per_request")
+  private static let ours = FigurePath("apns-client", "tacet", "cpu_us_per_request")
+  private static let theirs = FigurePath("apns-client", "h2load", "cpu_us_per_request")
 
   @Test(
     "more than 15 % in the worse direction is a regression",

@@ -27,7 +27,7 @@ struct ReportCommandTests {
   @Test("missed targets fail with --strict only")
   func strict() throws {
     try withFolder { folder in
-      let runs = try runs(rate: 99, in: folder)
+      let runs = try runs(rate: 69, in: folder)
       try ReportCommand.parse([runs]).run()
       #expect(throws: ExitCode.failure) { try ReportCommand.parse([runs, "--strict"]).run() }
     }
@@ -50,12 +50,12 @@ struct ReportCommandTests {
     #expect(throws: (any Error).self) { try ReportCommand.parse(["runs", "--fact", text]) }
   }
 
-  /// Of the HTTP server, beside an nginx that takes 100 µs for a request, and 100 requests a second.
-  private func runs(rate: Double = 110, cost: Double = 100, in folder: String) throws -> String {
+  /// Of the APNs client, beside an h2load that takes 100 µs for a request, and has 100 requests a second.
+  private func runs(rate: Double = 80, cost: Double = 100, in folder: String) throws -> String {
     let path = "\(folder)/\(rate)-\(cost).jsonl"
-    let runs = [("nginx", 100, 100), ("tacet", rate, cost)].map { subject, rate, cost in
+    let runs = [("h2load", 100, 100), ("tacet", rate, cost)].map { subject, rate, cost in
       BenchRun(
-        scenario: "http-server", subject: subject, round: 1,
+        scenario: "apns-client", subject: subject, round: 1,
         figures: ["requests_per_second": rate, "cpu_us_per_request": cost])
     }
     let lines = try runs.map { String(decoding: try JSONEncoder().encode($0), as: UTF8.self) }
