@@ -3,7 +3,7 @@ public struct RatioCheck: Sendable, Equatable {
   /// What has become of it.
   public enum Outcome: String, Encodable, Sendable {
     case kept
-    /// Worse by more than `tolerancePercent`.
+    /// Worse by more than `tolerancePercent`, and worse in every round than in any of the record.
     case regressed
     /// The runs lack one of its figures.
     case missing
@@ -17,20 +17,22 @@ public struct RatioCheck: Sendable, Equatable {
   /// `nil` when the runs lack it.
   public let measured: Spread?
 
-  /// Compares medians.
+  /// Compares medians and spreads.
   public init(_ record: RecordedRatio, in runs: BenchRuns) {
     self.record = record
     measured = record.ratio.quantity.spread(in: runs)
   }
 
-  /// By medians.
+  /// A median moves with whatever else the machine does; a slower program is slower in every round.
   public var outcome: Outcome {
     guard let measured else { return .missing }
-    let recorded = record.recorded.median
+    let recorded = record.recorded
     let isWorse =
       switch record.ratio.worse {
-      case .higher: measured.median * 100 > recorded * (100 + Self.tolerancePercent)
-      case .lower: measured.median * 100 < recorded * (100 - Self.tolerancePercent)
+      case .higher:
+        measured.median * 100 > recorded.median * (100 + Self.tolerancePercent) && measured.lowest > recorded.highest
+      case .lower:
+        measured.median * 100 < recorded.median * (100 - Self.tolerancePercent) && measured.highest < recorded.lowest
       }
     return isWorse ? .regressed : .kept
   }

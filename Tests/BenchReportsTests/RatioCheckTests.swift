@@ -22,6 +22,20 @@ struct RatioCheckTests {
     #expect(check.change == measured / recorded)
   }
 
+  @Test(
+    "a round that is no worse than one of the record speaks for the machine",
+    arguments: [
+      (.higher, [90, 100, 120], [120, 150, 160], .kept), (.higher, [90, 100, 120], [121, 150, 160], .regressed),
+      (.lower, [80, 100, 120], [50, 60, 80], .kept), (.lower, [80, 100, 120], [50, 60, 79], .regressed),
+    ] as [(RatioDefinition.Direction, [Double], [Double], RatioCheck.Outcome)])
+  func spreads(
+    worse: RatioDefinition.Direction, recorded: [Double], measured: [Double], outcome: RatioCheck.Outcome
+  ) throws {
+    let definition = RatioDefinition("requests", Self.ours, over: Self.theirs, worse: worse)
+    let record = try #require(RecordedRatio.all(of: [definition], in: try runs(recorded)).first)
+    #expect(RatioCheck(record, in: try runs(measured)).outcome == outcome)
+  }
+
   @Test("a ratio that the runs lack is no kept one")
   func missing() throws {
     let record = try record(1, worse: .higher)
@@ -58,6 +72,15 @@ struct RatioCheckTests {
   private func record(_ value: Double, worse: RatioDefinition.Direction) throws -> RecordedRatio {
     let definition = RatioDefinition("requests", Self.ours, over: Self.theirs, worse: worse)
     return try #require(RecordedRatio.all(of: [definition], in: try runs(value)).first)
+  }
+
+  private func runs(_ ratios: [Double]) throws -> BenchRuns {
+    try BenchRuns(
+      zip(1..., ratios).flatMap { round, ratio in
+        [(Self.ours, ratio), (Self.theirs, 1)].map { path, value in
+          BenchRun(scenario: path.scenario, subject: path.subject, round: round, figures: [path.figure: value])
+        }
+      })
   }
 
   private func runs(_ ratio: Double) throws -> BenchRuns {
