@@ -6,16 +6,18 @@ import Reactors
 final class ChildGuard {
   private static let script = """
     trap '' INT TERM HUP
+    read -r child || exit
     read -r word && exit
-    kill -TERM "$1"
-    for try in 1 2 3 4 5 6 7 8 9 10; do sleep 0.5; kill -0 "$1" || exit; done
-    kill -KILL "$1"
+    kill -TERM "$child"
+    for try in 1 2 3 4 5 6 7 8 9 10; do sleep 0.5; kill -0 "$child" || exit; done
+    kill -KILL "$child"
     """
 
   private let shell: pid_t
   private let pipe: Int32
 
-  init(of child: pid_t) throws(SystemError) {
+  /// Starts the guard, before there is a child, so that no moment is unguarded.
+  init() throws(SystemError) {
     var ends: [Int32] = [0, 0]
     // A socket pair can be closed in other children from its making on; `pipe2` is hidden from Swift.
     let type = Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue)
@@ -23,7 +25,7 @@ final class ChildGuard {
     defer { close(ends[0]) }
     do throws(SystemError) {
       shell = try ChildSpawn.start(
-        ["/bin/sh", "-c", Self.script, "guard", String(child)], environment: ["PATH=/usr/bin:/bin"], input: ends[0])
+        ["/bin/sh", "-c", Self.script], environment: ["PATH=/usr/bin:/bin"], input: ends[0])
     } catch {
       close(ends[1])
       throw error
@@ -31,9 +33,15 @@ final class ChildGuard {
     pipe = ends[1]
   }
 
-  /// The child has ended, and its number may be another process's soon.
+  /// Guards a child from now on.
+  func watch(_ child: pid_t) {
+    let line = "\(child)\n"
+    _ = write(pipe, line, line.utf8.count)
+  }
+
+  /// The child has ended, and its number may be another process's soon; or there is none.
   func dismiss() {
-    _ = write(pipe, "\n", 1)
+    _ = write(pipe, "0\n0\n", 4)
     close(pipe)
     var status: Int32 = 0
     while waitpid(shell, &status, 0) < 0, errno == EINTR {}

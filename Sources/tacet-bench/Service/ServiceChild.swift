@@ -17,16 +17,15 @@ final class ServiceChild {
   ///   - log: the file that gets its output.
   init(_ program: String, settings: [String: String], log: String) throws(SystemError) {
     let environment = settings.map { "\($0.key)=\($0.value)" } + ["PATH=/usr/bin:/bin"]
+    guardian = try ChildGuard()
     started = Reactor.now
-    id = try ChildSpawn.start([program, "serve"], environment: environment, log: log)
     do throws(SystemError) {
-      guardian = try ChildGuard(of: id)
+      id = try ChildSpawn.start([program, "serve"], environment: environment, log: log)
     } catch {
-      kill(id, SIGKILL)
-      var status: Int32 = 0
-      waitpid(id, &status, 0)
+      guardian.dismiss()
       throw error
     }
+    guardian.watch(id)
   }
 
   /// Whether it still runs.
