@@ -44,25 +44,7 @@ public struct PushIdentifier: Hashable, Sendable {
       }
       var hash = Insecure.SHA1()
       hash.update(bufferPointer: UnsafeRawBufferPointer(bytes))
-      return hash.finalize().withUnsafeBytes { canonical($0) }
-    }
-  }
-
-  /// The first 16 bytes of a hash as a UUID's text.
-  private static func canonical(_ hash: UnsafeRawBufferPointer) -> String {
-    String(unsafeUninitializedCapacity: 36) { text in
-      var position = 0
-      for index in 0..<16 {
-        if index == 4 || index == 6 || index == 8 || index == 10 {
-          text[position] = UInt8(ascii: "-")
-          position += 1
-        }
-        let byte = marked(hash[index], at: index)
-        text[position] = HexadecimalDigits.lowerCase[Int(byte >> 4)]
-        text[position + 1] = HexadecimalDigits.lowerCase[Int(byte & 0x0F)]
-        position += 2
-      }
-      return position
+      return hash.finalize().withUnsafeBytes { hash in HexadecimalDigits.uuid { marked(hash[$0], at: $0) } }
     }
   }
 

@@ -18,7 +18,7 @@ struct DirectDuringFanOutRun {
         let warmUp = run.writer.messages.count
         run.markStart()
         fanOuts.start(on: reactor)
-        try await sendDirect(run, on: reactor)
+        try await run.insertSteadily(perSecond: Self.directPerSecond, seconds: bench.seconds, on: reactor)
         await fanOuts.stop(on: reactor)
         let direct = subject.conversations.indices
         let messages = run.writer.messages
@@ -27,13 +27,6 @@ struct DirectDuringFanOutRun {
         return Self.figures(of: outcome.books, fanOuts: fanOuts.count)
       }
     }
-  }
-
-  private func sendDirect(_ run: LoadRun, on reactor: isolated Reactor) async throws {
-    let schedule = ArrivalSchedule(
-      start: Reactor.now + ArrivalSchedule.leadNanoseconds, perSecond: Self.directPerSecond, warmUpSeconds: 0,
-      seconds: bench.seconds)
-    try await OpenLoop(schedule, through: run.writer).run(on: reactor)
   }
 
   private static func figures(of books: RunBooks, fanOuts: Int) -> [String: Double] {

@@ -44,13 +44,17 @@ final class LoadRun {
     usageBefore = ServiceUsage(of: service.child.id, postmaster: subject.postmaster)
   }
 
+  /// Inserts messages at a steady rate, and waits until all are committed.
+  func insertSteadily(perSecond: Double, seconds: Double, on reactor: isolated Reactor) async throws {
+    let schedule = ArrivalSchedule(
+      start: Reactor.now + ArrivalSchedule.leadNanoseconds, perSecond: perSecond, warmUpSeconds: 0, seconds: seconds)
+    try await OpenLoop(schedule, through: writer).run(on: reactor)
+  }
+
   /// Messages at a low rate that do not count, until the service is idle again.
   func warmUp(on reactor: isolated Reactor) async throws {
     guard bench.warmUpSeconds > 0 else { return }
-    let schedule = ArrivalSchedule(
-      start: Reactor.now + ArrivalSchedule.leadNanoseconds, perSecond: Self.warmUpRate, warmUpSeconds: 0,
-      seconds: bench.warmUpSeconds)
-    try await OpenLoop(schedule, through: writer).run(on: reactor)
+    try await insertSteadily(perSecond: Self.warmUpRate, seconds: bench.warmUpSeconds, on: reactor)
     _ = await bench.sink.wait(for: writer.expectedPushes, within: ServiceBench.acceptanceLimit)
     try await subject.awaitQuiet(on: reactor)
   }

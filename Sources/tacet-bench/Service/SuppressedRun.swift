@@ -32,10 +32,7 @@ struct SuppressedRun {
   }
 
   private func measure(_ run: LoadRun, on reactor: isolated Reactor) async throws -> [String: Double] {
-    let schedule = ArrivalSchedule(
-      start: Reactor.now + ArrivalSchedule.leadNanoseconds, perSecond: Self.steadyPerSecond, warmUpSeconds: 0,
-      seconds: bench.seconds)
-    try await OpenLoop(schedule, through: run.writer).run(on: reactor)
+    try await run.insertSteadily(perSecond: Self.steadyPerSecond, seconds: bench.seconds, on: reactor)
     try await awaitDecisions(on: reactor)
     let first = run.writer.messages.count
     let before = ServiceUsage(of: run.service.child.id, postmaster: subject.postmaster)
