@@ -10,9 +10,6 @@ import Testing
 @Suite("Wake listener: silent deaths")
 struct SilentDeathTests {
   private static let quick = Duration.milliseconds(50)
-  private let deafness = ListenStatus.State.deaf(
-    "notifications do not arrive: a half-open connection, or a pooler in transaction mode, "
-      + "which needs DATABASE_POOL_MODE=transaction")
 
   @Test("the default intervals notice any of them within 15 seconds")
   func promise() {
@@ -46,11 +43,11 @@ struct SilentDeathTests {
     let listening = PostgresConfiguration(conninfo: pooler.conninfo(database: database.name))
     try await withListener(listening, pooled: database.configuration, interval: Self.quick, limit: .milliseconds(500)) {
       _, wakes, status, reactor in
+      // Where no probe could be sent in time, the next session of the pooler is the same one, which knows the statement.
       try await status.awaitState(on: reactor) { state in
         #expect(state != .listening)
-        return state == deafness
+        return status.detail?.contains("pooler in transaction mode") == true
       }
-      #expect(status.detail?.contains("pooler in transaction mode") == true)
       #expect(wakes.count == 0)
     }
     #expect(try await database.sql("select listening_until is null from tacet.settings") == "t")

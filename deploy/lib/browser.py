@@ -164,11 +164,15 @@ class Page:
         return self.ask(f"document.querySelector({json.dumps(selector)})?.innerText ?? ''")
 
     def complaints(self):
-        """What the browser has complained about since it was asked last: errors, and what the page's policy forbids."""
+        """What the browser has complained about since it was asked last: errors, and what the page's policy forbids.
+
+        What it only remarks is no complaint: that somebody typed before a field could take the focus, for one.
+        """
         names = {"Log.entryAdded", "Runtime.exceptionThrown", "Runtime.consoleAPICalled", "Audits.issueAdded"}
         mine = [e for e in self.browser.events if e.get("sessionId") == self.session and e.get("method") in names]
         self.browser.events = [e for e in self.browser.events if e not in mine]
-        return [e["params"] for e in mine]
+        noted = [e["params"] for e in mine]
+        return [n for n in noted if n.get("entry", {}).get("level") not in ("verbose", "info")]
 
     def picture(self, path):
         """The whole page as a PNG file."""
