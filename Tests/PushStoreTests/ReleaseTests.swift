@@ -65,6 +65,33 @@ struct ReleaseTests {
     #expect(try await released(chat) == [true, true, false, false])
   }
 
+  /// What a host does to many rows at once.
+  private static let largeChanges = [
+    "update conversation_participants set last_seen = now()",
+    "update conversation_participants set left_at = now()",
+    "delete from conversation_participants",
+    "update messages set read_by = array[(select user_id from tacet.deliveries limit 1)]",
+    "delete from messages",
+  ]
+
+  // Each row of one side with each of the other would take a minute.
+  @Test("a statement of the host with twenty thousand rows stays one", arguments: largeChanges)
+  func large(_ change: String) async throws {
+    let chat = try await held()
+    try await chat.database.sql(
+      """
+      with people as (insert into profiles select from generate_series(1, 20000) returning id)
+      insert into conversation_participants (conversation_id, user_id) select '\(chat.id)', id from people;
+      alter table messages disable trigger user;
+      insert into messages (conversation_id, from_id) select '\(chat.id)', '\(chat.sender)' from generate_series(1, 20000);
+      alter table messages enable trigger user;
+      """)
+    let planned = "begin; \(change) where conversation_id = gen_random_uuid(); rollback"
+    try await chat.database.sql("\(planned); set statement_timeout = '20s'; \(change)")
+    #expect(try await failures(chat.database) == "0")
+    #expect(try await released(chat) == [true])
+  }
+
   @Test("what is claimed, due already, or waits for something else is left alone")
   func leftAlone() async throws {
     let change = "update conversation_participants set last_seen = now()"
