@@ -42,26 +42,6 @@ public final class PushDatabase {
     return try ClaimRow.events(from: rows, recipientsMax: limits.recipientsMax)
   }
 
-  /// How often a record is written when a unique constraint refuses it. Once more is enough, unless others write first
-  /// again meanwhile.
-  private static let recordTriesMax = 4
-
-  /// Records decided events in one transaction. No subject and recipient may appear twice in `events`.
-  ///
-  /// Two who write the first row of one recipient at the same time write the same id. The statement names the constraint
-  /// on subject and recipient, so the later of them may be refused by the primary key. Written again it finds the row.
-  public func record(_ events: [DecidedEvent], on reactor: isolated Reactor) async throws(PostgresError) {
-    let parameters = RecordColumns(events).parameters
-    for tries in 1... {
-      do throws(PostgresError) {
-        _ = try await pool.query(PushStatements.record, parameters, on: reactor)
-        return
-      } catch {
-        guard error.sqlState == .uniqueViolation, tries < Self.recordTriesMax else { throw error }
-      }
-    }
-  }
-
   /// Says where an event stands; a message that was not noticed is put in the inbox first, unless it has been decided.
   public func ingest(_ subject: PushSubject, on reactor: isolated Reactor) async throws(PostgresError) -> EventStatus {
     let rows =

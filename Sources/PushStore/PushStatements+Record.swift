@@ -46,7 +46,7 @@ extension PushStatements {
       select e.subject_id, e.kind, e.has_more
       from (
         select *
-        from unnest($22::uuid[], $23::text[], $24::bigint[], $25::boolean[]) as e (subject_id, kind, attempts, has_more)
+        from unnest($22::uuid[], $23::text[], $24::int[], $25::boolean[]) as e (subject_id, kind, attempts, has_more)
         order by e.subject_id, e.kind
       ) e
       cross join lateral (
@@ -70,36 +70,16 @@ extension PushStatements {
         for update
       ) d on true
     ), logged as (
-      insert into public.push_log as l (
-        id, subject_id, push_type, user_id, decision, reason, enqueued_at, claimed_at, held_until, sent_at,
-        woken_microseconds, decided_microseconds, accepted_microseconds, devices_accepted, attempts, woken_by, content,
-        history
-      )
+      insert into public.push_log as l (\(ledgerColumns))
       select
         o.log_id, o.subject_id, o.kind, o.user_id, o.decision, o.reason, o.enqueued_at, o.claimed_at,
         case when o.decision = 'held' then o.due_at end,
         case when o.decision = 'sent' then o.claimed_at + o.accepted_us * interval '1 microsecond' end,
-        least(o.woken_us, 2147483647), least(o.decided_us, 2147483647),
-        case when o.accepted_us is not null then least(o.accepted_us, 2147483647) end,
-        least(o.devices_accepted, 32767), least(o.attempts, 32767), o.woken_by, o.content,
-        case when o.history is null then '[]' else jsonb_build_array(o.history::jsonb) end
+        \(ledgerMeasures)
       from outcomes o
       where o.is_owned or o.decision = 'sent'
       order by o.subject_id, o.user_id, o.kind
-      on conflict (subject_id, user_id, push_type) do update
-      set
-        decision = excluded.decision, reason = excluded.reason, claimed_at = excluded.claimed_at,
-        held_until = excluded.held_until, sent_at = coalesce(l.sent_at, excluded.sent_at),
-        woken_microseconds = excluded.woken_microseconds, decided_microseconds = excluded.decided_microseconds,
-        accepted_microseconds = excluded.accepted_microseconds,
-        devices_accepted = greatest(l.devices_accepted, excluded.devices_accepted),
-        attempts = excluded.attempts, woken_by = excluded.woken_by,
-        history = case
-          when l.history @> jsonb_build_array(jsonb_build_object('claim', excluded.history -> 0 -> 'claim')) then l.history
-          when jsonb_array_length(l.history) < \(HistoryEntry.keptMax) then l.history || excluded.history
-          else (l.history - \(HistoryEntry.keptMax / 2)) || excluded.history
-        end
-      where l.decision = 'held' or excluded.decision = 'sent'
+      \(ledgerConflict)
       returning l.subject_id, l.user_id, l.push_type
     ), remaining as (
       insert into tacet.deliveries as d (
@@ -186,7 +166,7 @@ extension PushStatements {
     + [PostgresType](repeating: .array(of: .int8), count: 8)
     + [.text, .text, .text, .bool, .uuid, .int8, .text, .int8].map { .array(of: $0) }
 
-  private static let recordEventTypes: [PostgresType] = [.uuid, .text, .int8, .bool].map { .array(of: $0) }
+  private static let recordEventTypes: [PostgresType] = [.uuid, .text, .int4, .bool].map { .array(of: $0) }
 
   private static let recordTokenTypes: [PostgresType] =
     [.text, .text, .int8, .text, .text, .text, .text, .int8].map { .array(of: $0) }

@@ -1,7 +1,7 @@
 internal import FoundationEssentials
 internal import Postgres
 
-/// Decided events turned into the columns that ``PushStatements/record`` takes.
+/// Decided events turned into the columns that ``PushStatements/record`` and ``PushStatements/recordFinished`` take.
 struct RecordColumns {
   private var subjectIDs: [UUID] = []
   private var kinds: [String] = []
@@ -30,7 +30,7 @@ struct RecordColumns {
 
   private var eventIDs: [UUID] = []
   private var eventKinds: [String] = []
-  private var eventAttempts: [Int64] = []
+  private var eventAttempts: [Int32] = []
   private var eventHasMore: [Bool] = []
 
   private var deadTokens: [String] = []
@@ -52,7 +52,15 @@ struct RecordColumns {
     }
   }
 
-  /// In the order of the statement's parameters.
+  /// In the order of the parameters of ``PushStatements/recordFinished``.
+  var finishedParameters: [any PostgresEncodable] {
+    [
+      subjectIDs, kinds, userIDs, decisions, reasons, enqueued, claimed, woken, decided, accepted, devicesAccepted,
+      attempts, wokenBy, logIDs, contents, histories, eventIDs, eventKinds, eventAttempts,
+    ]
+  }
+
+  /// In the order of the parameters of ``PushStatements/record``.
   var parameters: [any PostgresEncodable] {
     [
       subjectIDs, kinds, userIDs, decisions, reasons, enqueued, claimed, woken, decided, accepted, devicesAccepted,
@@ -109,7 +117,7 @@ struct RecordColumns {
   private mutating func append(_ event: PushEvent) {
     eventIDs.append(event.subject.id)
     eventKinds.append(event.subject.kind)
-    eventAttempts.append(Int64(event.attempts))
+    eventAttempts.append(Int32(clamping: event.attempts))
     eventHasMore.append(event.hasMore)
   }
 }

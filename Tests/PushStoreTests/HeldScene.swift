@@ -108,7 +108,9 @@ extension Session {
   }
 
   func record(_ decided: [DecidedEvent], on reactor: isolated Reactor) async throws {
-    try await connection.query(PushStatements.record, RecordColumns(decided).parameters, on: reactor)
+    try await DecidedEvent.record(decided) { statement, parameters throws(PostgresError) in
+      try await connection.query(statement, parameters, on: reactor)
+    }
   }
 
   /// Has the planner go through what it is given in the order given, as it may on other tables than small ones.

@@ -8,8 +8,8 @@ import Testing
 struct PushStatementsTests {
   static let all = [
     PushStatements.claim, PushStatements.claimMessages, PushStatements.moveUnreadMarks, PushStatements.pruneUnreadMarks,
-    PushStatements.record, PushStatements.ingest,
-    PushStatements.outcome, PushStatements.nextDue,
+    PushStatements.record, PushStatements.recordFinished, PushStatements.ingest, PushStatements.outcome,
+    PushStatements.nextDue,
     PushStatements.ingestEvent, PushStatements.submitPush, PushStatements.submittedPush, PushStatements.prunePushes,
     PushStatements.lease, PushStatements.lookAtEvent, PushStatements.lookAtDelivery,
     PushStatements.noteEventError, PushStatements.noteDeliveryError, PushStatements.parkExhausted,

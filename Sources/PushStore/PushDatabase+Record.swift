@@ -1,0 +1,64 @@
+public import Postgres
+public import Reactors
+
+extension PushDatabase {
+  /// How often a record is written when a unique constraint refuses it. Once more is enough, unless others write first
+  /// again meanwhile.
+  private static let recordTriesMax = 4
+
+  /// Records decided events, each in one transaction. No subject and recipient may appear twice in `events`.
+  ///
+  /// A call that throws may have recorded some of them. What is recorded again changes nothing.
+  public func record(_ events: [DecidedEvent], on reactor: isolated Reactor) async throws(PostgresError) {
+    try await DecidedEvent.record(events) { statement, parameters throws(PostgresError) in
+      try await self.write(statement, parameters, on: reactor)
+    }
+  }
+
+  /// Two who write the first row of one recipient at the same time write the same id. The statement names the constraint
+  /// on subject and recipient, so the later of them may be refused by the primary key. Written again it finds the row.
+  private func write(
+    _ statement: PostgresStatement, _ parameters: [any PostgresEncodable], on reactor: isolated Reactor
+  ) async throws(PostgresError) -> PostgresRows {
+    var tries = 1
+    while true {
+      do throws(PostgresError) {
+        return try await pool.query(statement, parameters, on: reactor)
+      } catch {
+        guard error.sqlState == .uniqueViolation, tries < Self.recordTriesMax else { throw error }
+        tries += 1
+      }
+    }
+  }
+}
+
+extension DecidedEvent {
+  typealias Write = (PostgresStatement, [any PostgresEncodable]) async throws(PostgresError) -> PostgresRows
+
+  /// Records those that are over by the small statement, and by the large one all others and whatever the small one leaves.
+  static func record(_ events: [DecidedEvent], by write: Write) async throws(PostgresError) {
+    var others = events.filter { !$0.isFinished }
+    if others.count < events.count {
+      let finished = events.filter(\.isFinished)
+      let rows = try await write(PushStatements.recordFinished, RecordColumns(finished).finishedParameters)
+      if rows.count < finished.count { others += try left(of: finished, besides: rows) }
+    }
+    guard !others.isEmpty else { return }
+    _ = try await write(PushStatements.record, RecordColumns(others).parameters)
+  }
+
+  /// Those whose claims are no longer ours.
+  private static func left(
+    of finished: [DecidedEvent], besides taken: PostgresRows
+  ) throws(PostgresError) -> [DecidedEvent] {
+    var subjects: Set<PushSubject> = []
+    for row in taken { subjects.insert(PushSubject(id: try row.decode(0), kind: try row.decode(1))) }
+    return finished.filter { !subjects.contains($0.event.subject) }
+  }
+
+  /// Whether nothing more is to be done for it, and nothing was learnt on the way.
+  private var isFinished: Bool {
+    event.origin == .inbox && !event.hasMore && deadTokens.isEmpty && learntEnvironments.isEmpty
+      && outcomes.allSatisfy { $0.due == nil }
+  }
+}
