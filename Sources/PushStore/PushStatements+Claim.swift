@@ -66,6 +66,9 @@ extension PushStatements {
     coalesce(s.last_seen, case when s.user_id = any (m.prior_read_by) then m.prior_touched_at end)
     """
 
+  private static let lowestID = "'00000000-0000-0000-0000-000000000000'"
+  private static let highestID = "'ffffffff-ffff-ffff-ffff-ffffffffffff'"
+
   /// What the rules and the composer need of `work`: a row for each recipient, or one for an event that has none.
   ///
   /// A recipient who already stands in the ledger is left out of an event, whatever brought the event back; so a large
@@ -74,8 +77,9 @@ extension PushStatements {
   /// not lie in the future. In the order of their commits, but for what waited for its lane. The last column is the clock
   /// once more, when the row is answered: what the look itself has taken is known by it.
   ///
-  /// The ledger is asked by comparing whole rows, which only its index by subject can answer: while the planner believes
-  /// it to be empty, any index seems as good as that one, and reading a whole one for each recipient is not.
+  /// The ledger is read once for each event, and each recipient looked up in what was found: of a large event, most stand
+  /// there already. It is asked by comparing rows, which only its index by subject can answer: while the planner believes it
+  /// to be empty, any index seems as good as that one, and reading the whole of another is not.
   ///
   /// - Parameters:
   ///   - context: joins `m`, what is known of the event of `w`. presence: those whom it concerns.
@@ -83,6 +87,18 @@ extension PushStatements {
     """
     clock as materialized (
       select clock_timestamp() as moment
+    ), recorded as materialized (
+      select w.subject_id, w.kind, l.user_id
+      from work w
+      cross join lateral (
+        select l.user_id
+        from public.push_log l
+        where (l.subject_id, l.user_id) >= (w.subject_id, \(lowestID))
+          and (l.subject_id, l.user_id) <= (w.subject_id, \(highestID))
+          and l.push_type = w.kind
+        offset 0
+      ) l
+      where w.user_id is null
     ), situations as (
       select
         w.subject_id,
@@ -134,16 +150,12 @@ extension PushStatements {
       left join lateral (
         select v.user_id, v.last_seen, v.left_at
         from \(presence) v
-        left join lateral (
-          select l.id
-          from public.push_log l
-          where (l.subject_id, l.user_id, l.push_type) >= (w.subject_id, v.user_id, w.kind)
-            and (l.subject_id, l.user_id, l.push_type) <= (w.subject_id, v.user_id, w.kind)
-          limit 1
-        ) l on w.user_id is null
         where v.user_id is distinct from m.sender_id
-          and l.id is null
           and (w.user_id is null or v.user_id = w.user_id)
+          and (
+            w.user_id is not null
+            or ((w.subject_id, w.kind, v.user_id) in (select r.subject_id, r.kind, r.user_id from recorded r)) is not true
+          )
         limit (select recipients_max from limits)
       ) s on true
       left join lateral (

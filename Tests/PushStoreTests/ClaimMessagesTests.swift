@@ -73,6 +73,22 @@ struct ClaimMessagesTests {
     #expect(taken.count == 5)
   }
 
+  @Test("what is due of a large message is claimed beside the rest of it")
+  func dueBesideRest() async throws {
+    let chat = try await Chat(readers: 5)
+    try await chat.send()
+    var limits = Self.limits
+    limits.recipientsMax = 3
+    let parts = limits
+    let first = try await withStore(chat.database) { try await $0.claimMessages(parts, on: $1) }
+    try await chat.record(first) { .held($0, for: .zero) }
+    let both = try await withStore(chat.database) { try await $0.claim(parts, on: $1) }
+    #expect(both.map(\.origin) == [.inbox] + [PushEvent.Origin](repeating: .delivery, count: 3))
+    let taken = both.flatMap(\.recipients)
+    #expect(Set(taken.map(\.userID)) == Set(chat.readers))
+    #expect(taken.filter(\.isParticipant).count == 5)
+  }
+
   @Test(
     "whatever the planner believes of the ledger's size, only the index by subject is asked",
     arguments: [PushStatements.claim, PushStatements.claimMessages])
