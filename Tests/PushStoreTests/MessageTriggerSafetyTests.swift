@@ -83,7 +83,7 @@ struct MessageTriggerSafetyTests {
       try await sessions[0].run("begin; lock table tacet.inbox in access exclusive mode", on: reactor)
       let start = ContinuousClock.now
       let message = try await chat.send()
-      // A second is what the trigger allows itself; the rest is for a busy machine.
+      // Less than half a second is what the trigger allows itself; the rest is for a busy machine.
       #expect(ContinuousClock.now - start < .seconds(10))
       try await sessions[0].run("rollback", on: reactor)
       #expect(
@@ -92,24 +92,35 @@ struct MessageTriggerSafetyTests {
     }
   }
 
-  @Test(
-    "an inbox that is locked for a part of a second is waited for",
-    arguments: ["lock table tacet.inbox", "lock table tacet.settings"])
-  func lockedBriefly(_ lock: String) async throws {
+  @Test("a lock that is gone within a third of a second is waited for", arguments: ["tacet.inbox", "tacet.settings"])
+  func lockedBriefly(_ table: String) async throws {
     let chat = try await Chat()
     try await withTwoSessions(chat.database) { other, host, reactor in
-      try await other.run("begin; \(lock) in access exclusive mode", on: reactor)
-      let insertion = Begun.begin(on: reactor) { try await host.run(chat.insertion(of: UUID()), on: reactor) }
-      try await other.awaitTrue(
-        """
-        select a.wait_event_type = 'Lock' and clock_timestamp() - a.query_start > interval '200 ms'
-        from pg_stat_activity a where a.pid = \(host.processID)
-        """, on: reactor)
-      try await other.run("rollback", on: reactor)
-      try await insertion.value(on: reactor)
+      // A machine that stood still meanwhile has shown nothing.
+      for _ in 0..<20 {
+        try await host.run("truncate tacet.inbox, tacet.trigger_failures", on: reactor)
+        try await other.run("begin; lock table \(table) in access exclusive mode", on: reactor)
+        let start = ContinuousClock.now
+        let insertion = Begun.begin(on: reactor) { try await host.run(chat.insertion(of: UUID()), on: reactor) }
+        try await other.awaitTrue(Self.hasWaited(host), on: reactor)
+        try await other.run("rollback", on: reactor)
+        let waited = ContinuousClock.now - start
+        try await insertion.value(on: reactor)
+        guard waited < .milliseconds(330) else { continue }
+        #expect(try await host.rows("select from tacet.trigger_failures", on: reactor) == "")
+        #expect(try await host.rows("select from tacet.inbox", on: reactor) == "()")
+        return
+      }
+      Issue.record("the machine was too busy each time")
     }
-    #expect(try await chat.left() == "1|0")
-    #expect(try await failures(chat.database) == "0")
+  }
+
+  /// Whether a session has waited for longer than most triggers do.
+  private static func hasWaited(_ session: Session) -> String {
+    """
+    select a.wait_event_type = 'Lock' and clock_timestamp() - a.query_start > interval '100 ms'
+    from pg_stat_activity a where a.pid = \(session.processID)
+    """
   }
 
   @Test(
