@@ -50,10 +50,7 @@ extension PushStatements {
         order by e.subject_id, e.kind
       ) e
       cross join lateral (
-        select
-        from tacet.inbox x
-        where x.subject_id = e.subject_id and x.kind = e.kind and x.attempts = e.attempts and x.is_claimed::int = 1
-        for update
+        \(ownClaim)
       ) i
     ), outcomes as materialized (
       select o.*, coalesce(d.is_owned, false) or not o.is_delivery and o.is_of_owned_event as is_owned
@@ -151,6 +148,14 @@ extension PushStatements {
     select count(*) from told
     """,
     recordParameterTypes)
+
+  /// Locks the inbox row of an event `e` as long as its claim is the caller's.
+  static let ownClaim = """
+    select
+    from tacet.inbox x
+    where x.subject_id = e.subject_id and x.kind = e.kind and x.attempts = e.attempts and x.is_claimed::int = 1
+    for update
+    """
 
   /// Whether the ledger took an outcome's row.
   private static let isLogged = """

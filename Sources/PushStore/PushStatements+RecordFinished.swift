@@ -20,10 +20,7 @@ extension PushStatements {
         select * from unnest($17, $18, $19) as e (subject_id, kind, attempts) order by e.subject_id, e.kind
       ) e
       cross join lateral (
-        select
-        from tacet.inbox x
-        where x.subject_id = e.subject_id and x.kind = e.kind and x.attempts = e.attempts and x.is_claimed::int = 1
-        for update
+        \(ownClaim)
       ) i
     ), taken as (
       delete from tacet.inbox i

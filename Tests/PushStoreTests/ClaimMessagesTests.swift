@@ -8,6 +8,11 @@ import Testing
 @Suite("A claim of messages")
 struct ClaimMessagesTests {
   private static let limits = ClaimLimits(eventsMax: 100, deliveriesMax: 100, lease: .seconds(30))
+  private static let threeAtOnce = {
+    var few = limits
+    few.recipientsMax = 3
+    return few
+  }()
 
   private func claimMessages(_ database: TestDatabase) async throws -> [PushEvent] {
     try await withStore(database) { try await $0.claimMessages(Self.limits, on: $1) }
@@ -60,14 +65,11 @@ struct ClaimMessagesTests {
   func parts() async throws {
     let chat = try await Chat(readers: 5)
     try await chat.send()
-    var limits = Self.limits
-    limits.recipientsMax = 3
-    let parts = limits
-    let first = try await withStore(chat.database) { try await $0.claimMessages(parts, on: $1) }
+    let first = try await withStore(chat.database) { try await $0.claimMessages(Self.threeAtOnce, on: $1) }
     #expect(first.map(\.hasMore) == [true])
     #expect(first.first?.recipients.count == 3)
     try await chat.record(first) { RecipientOutcome(userID: $0, decision: .sent) }
-    let second = try await withStore(chat.database) { try await $0.claimMessages(parts, on: $1) }
+    let second = try await withStore(chat.database) { try await $0.claimMessages(Self.threeAtOnce, on: $1) }
     let taken = (first + second).flatMap(\.recipients).map(\.userID)
     #expect(Set(taken) == Set(chat.readers))
     #expect(taken.count == 5)
@@ -77,12 +79,9 @@ struct ClaimMessagesTests {
   func dueBesideRest() async throws {
     let chat = try await Chat(readers: 5)
     try await chat.send()
-    var limits = Self.limits
-    limits.recipientsMax = 3
-    let parts = limits
-    let first = try await withStore(chat.database) { try await $0.claimMessages(parts, on: $1) }
+    let first = try await withStore(chat.database) { try await $0.claimMessages(Self.threeAtOnce, on: $1) }
     try await chat.record(first) { .held($0, for: .zero) }
-    let both = try await withStore(chat.database) { try await $0.claim(parts, on: $1) }
+    let both = try await withStore(chat.database) { try await $0.claim(Self.threeAtOnce, on: $1) }
     #expect(both.map(\.origin) == [.inbox] + [PushEvent.Origin](repeating: .delivery, count: 3))
     let taken = both.flatMap(\.recipients)
     #expect(Set(taken.map(\.userID)) == Set(chat.readers))

@@ -126,3 +126,20 @@ extension Session {
     return try rows.one().decode(0)
   }
 }
+
+/// Records the same work in opposite orders in two sessions, while another one, the first, holds back the middle of it.
+///
+/// Whoever takes its locks in another order than the others meets them half-way: held back by the middle row, both have
+/// locked what the other wants next, unless both have begun at the same end.
+/// - Parameter change: of the middle row.
+func recordInBothOrders(
+  _ claimed: [PushEvent], in sessions: [Session], heldBackBy change: String, on reactor: isolated Reactor
+) async throws {
+  try await sessions[0].run("begin; \(change)", on: reactor)
+  let records = [claimed, claimed.reversed()].enumerated().map { number, events in
+    Begun.begin(on: reactor) { try await sessions[number + 1].record(events, on: reactor) { .sent($0) } }
+  }
+  for session in sessions[1...] { try await sessions[0].awaitBlocked(session, on: reactor) }
+  try await sessions[0].run("commit", on: reactor)
+  for record in records { try await record.value(on: reactor) }
+}

@@ -149,7 +149,7 @@ struct MessageTriggerSafetyTests {
     arguments: [
       "drop schema tacet cascade", "drop table tacet.inbox", "drop table tacet.settings",
       "drop table tacet.inbox, tacet.trigger_failures, tacet.settings", "drop function tacet.wake",
-      "update tacet.settings set webhook_url = 'https://example.com'; drop function tacet.post_webhook",
+      "update tacet.settings set webhook_url = 'https://example.com'; drop function tacet.wake",
       "delete from tacet.settings",
     ])
   func missing(_ damage: String) async throws {

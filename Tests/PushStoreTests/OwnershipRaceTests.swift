@@ -81,17 +81,10 @@ struct OwnershipRaceTests {
       for session in sessions { try await session.planNestedLoops(on: reactor) }
       let claimed = try await sessions[0].claim(on: reactor)
       #expect(claimed.count == 40)
-      // Whoever takes its locks in another order than the others meets them half-way: held back by the middle row,
-      // both have locked what the other wants next, unless both have begun at the same end.
       let middle = try #require(claimed.map(\.recipients[0].userID.uuidString).sorted().dropFirst(20).first)
-      try await sessions[0].run(
-        "begin; update tacet.deliveries set held_us = 1 where user_id = '\(middle)'", on: reactor)
-      let records = [claimed, claimed.reversed()].enumerated().map { number, events in
-        Begun.begin(on: reactor) { try await sessions[number + 1].record(events, on: reactor) { .sent($0) } }
-      }
-      for session in sessions[1...] { try await sessions[0].awaitBlocked(session, on: reactor) }
-      try await sessions[0].run("commit", on: reactor)
-      for record in records { try await record.value(on: reactor) }
+      try await recordInBothOrders(
+        claimed, in: sessions, heldBackBy: "update tacet.deliveries set held_us = 1 where user_id = '\(middle)'",
+        on: reactor)
     }
     #expect(try await chat.left() == "0|0")
     #expect(try await chat.database.sql("select count(*) from public.push_log where decision = 'sent'") == "40")

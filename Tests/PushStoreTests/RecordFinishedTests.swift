@@ -135,15 +135,10 @@ struct RecordFinishedTests {
       for session in sessions { try await session.planNestedLoops(on: reactor) }
       let claimed = try await sessions[0].claim(on: reactor)
       #expect(claimed.count == 40)
-      // Held back by the middle row, both have locked what the other wants next, unless both have begun at the same end.
       let middle = try #require(claimed.map(\.subject.id.uuidString).sorted().dropFirst(20).first)
-      try await sessions[0].run("begin; update tacet.inbox set error = 'x' where subject_id = '\(middle)'", on: reactor)
-      let records = [claimed, claimed.reversed()].enumerated().map { number, events in
-        Begun.begin(on: reactor) { try await sessions[number + 1].record(events, on: reactor) { .sent($0) } }
-      }
-      for session in sessions[1...] { try await sessions[0].awaitBlocked(session, on: reactor) }
-      try await sessions[0].run("commit", on: reactor)
-      for record in records { try await record.value(on: reactor) }
+      try await recordInBothOrders(
+        claimed, in: sessions, heldBackBy: "update tacet.inbox set error = 'x' where subject_id = '\(middle)'",
+        on: reactor)
     }
     #expect(try await chat.left() == "0|0")
     #expect(try await chat.database.sql("select count(*) from public.push_log where decision = 'sent'") == "40")

@@ -225,53 +225,8 @@ exception
 end
 $$;
 
--- What a webhook says of an event, when pg_net is there to post it. An error of its own takes nothing else back.
-create or replace function tacet.post_webhook(first_subject_id uuid)
-returns void
-language plpgsql volatile
-set search_path = pg_catalog, pg_temp
-as $$
-declare
-  configuration tacet.settings;
-  body jsonb;
-begin
-  select s.* into configuration from tacet.settings s;
-  if configuration.webhook_url is not null and configuration.webhook_secret is not null
-    and to_regproc('net.http_post') is not null
-  then
-    body := jsonb_build_object('message_id', first_subject_id);
-    execute 'select net.http_post(url := $1, body := $2, headers := $3)'
-      using configuration.webhook_url, body, tacet.webhook_headers(body::text, configuration.webhook_secret);
-  end if;
-exception
-  when others then
-    perform tacet.count_trigger_failure(sqlstate, sqlerrm);
-end
-$$;
-
--- As before; the webhook is posted by a function of its own.
-create or replace function tacet.wake(first_subject_id uuid)
-returns void
-language plpgsql volatile
-set search_path = pg_catalog, pg_temp
-as $$
-declare
-  is_notified boolean;
-begin
-  select s.notify_enabled and s.listening_until > clock_timestamp() and pg_try_advisory_xact_lock_shared(1952539493, 1)
-  into is_notified
-  from tacet.settings s;
-  if is_notified then
-    perform pg_notify('tacet', '');
-  end if;
-  if first_subject_id is not null then
-    perform tacet.post_webhook(first_subject_id);
-  end if;
-end
-$$;
-
--- As before, but that it looks at the settings once and calls nothing to notify, which makes a message a sixth cheaper for the
--- host; and that it waits up to 400 ms for a lock.
+-- As before, but that it looks at the settings once and calls nothing to notify, unless a webhook is to be posted as well, which
+-- makes a message a sixth cheaper for the host; and that it waits up to 400 ms for a lock.
 --
 -- PostgreSQL lets one session at a time make a table larger. Where many sessions inserted hundreds of messages each at once, on a
 -- slow disk, that took more than the 50 ms of before: they left their messages to tacet.trigger_failures, and some had to give up
@@ -303,11 +258,10 @@ begin
       into is_notified, is_posted
       from tacet.settings s;
     end if;
-    if is_notified then
-      perform pg_notify('tacet', '');
-    end if;
     if is_posted then
-      perform tacet.post_webhook(i.id) from (select inserted.id from inserted limit 1) i;
+      perform tacet.wake(i.id) from (select inserted.id from inserted limit 1) i;
+    elsif is_notified then
+      perform pg_notify('tacet', '');
     end if;
   exception
     when query_canceled or others then
