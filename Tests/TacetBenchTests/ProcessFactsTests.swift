@@ -37,12 +37,11 @@ struct ProcessFactsTests {
 
 @Suite("Processor time")
 struct ProcessorTimeTests {
-  @Test("grows with what a process does, and is nobody's who is not there")
+  @Test("grows with what a process does, and is nobody's who is not there", .timeLimit(.minutes(1)))
   func own() throws {
     let before = try #require(ProcessorTime.nanoseconds(of: getpid()))
-    var sum = 0
-    while try #require(ProcessorTime.nanoseconds(of: getpid())) < before + 1_000_000 { sum += 1 }
-    #expect(sum > 0)
+    // The other tests' threads count as well, so it may have grown by then.
+    while try #require(ProcessorTime.nanoseconds(of: getpid())) < before + 1_000_000 {}
     #expect(ProcessorTime.nanoseconds(of: noProcess) == nil)
   }
 

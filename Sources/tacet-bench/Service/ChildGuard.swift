@@ -3,6 +3,9 @@ import Reactors
 
 /// Ends a child when this process is gone, whatever has ended it: a small shell that waits for the end of a pipe which
 /// nobody else has. Without it a killed measurement would leave a service behind that works on the database of the next.
+///
+/// The child tells its number itself, before it becomes the program that it is started for: told by this process, it would
+/// be unguarded if this process was killed between the start and the telling.
 final class ChildGuard {
   private static let script = """
     trap '' INT TERM HUP
@@ -13,10 +16,13 @@ final class ChildGuard {
     kill -KILL "$child"
     """
 
+  /// The pipe is its descriptor 3, which the program does not get.
+  private static let announcement = #"echo $$ >&3; exec 3>&-; exec "$@""#
+
   private let shell: pid_t
   private let pipe: Int32
 
-  /// Starts the guard, before there is a child, so that no moment is unguarded.
+  /// Starts the guard, before there is a child.
   init() throws(SystemError) {
     var ends: [Int32] = [0, 0]
     // A socket pair can be closed in other children from its making on; `pipe2` is hidden from Swift.
@@ -33,10 +39,11 @@ final class ChildGuard {
     pipe = ends[1]
   }
 
-  /// Guards a child from now on.
-  func watch(_ child: pid_t) {
-    let line = "\(child)\n"
-    _ = write(pipe, line, line.utf8.count)
+  /// Starts the child; parameters as of ``ChildSpawn/start(_:environment:input:third:log:)``. A program that is not
+  /// there ends it with the status 127.
+  func start(_ command: [String], environment: [String], log: String) throws(SystemError) -> pid_t {
+    try ChildSpawn.start(
+      ["/bin/sh", "-c", Self.announcement, "sh"] + command, environment: environment, third: pipe, log: log)
   }
 
   /// The child has ended, and its number may be another process's soon; or there is none.

@@ -7,9 +7,10 @@ enum ChildSpawn {
   ///   - command: the program, looked for in `PATH` when it has no slash, and its arguments.
   ///   - environment: all of its environment, as `NAME=VALUE`.
   ///   - input: becomes its standard input; nil for the end of input.
+  ///   - third: becomes its descriptor 3.
   ///   - log: the file that its output is added to; nil to drop it.
   static func start(
-    _ command: [String], environment: [String], input: Int32? = nil, log: String? = nil
+    _ command: [String], environment: [String], input: Int32? = nil, third: Int32? = nil, log: String? = nil
   ) throws(SystemError) -> pid_t {
     var actions = posix_spawn_file_actions_t()
     posix_spawn_file_actions_init(&actions)
@@ -19,6 +20,7 @@ enum ChildSpawn {
     } else {
       posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDONLY, 0)
     }
+    if let third { posix_spawn_file_actions_adddup2(&actions, third, 3) }
     posix_spawn_file_actions_addopen(&actions, 1, log ?? "/dev/null", O_WRONLY | O_CREAT | O_APPEND, 0o600)
     posix_spawn_file_actions_adddup2(&actions, 1, 2)
     return try spawn(command, environment, actions)

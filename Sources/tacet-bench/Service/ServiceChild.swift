@@ -20,12 +20,11 @@ final class ServiceChild {
     guardian = try ChildGuard()
     started = Reactor.now
     do throws(SystemError) {
-      id = try ChildSpawn.start([program, "serve"], environment: environment, log: log)
+      id = try guardian.start([program, "serve"], environment: environment, log: log)
     } catch {
       guardian.dismiss()
       throw error
     }
-    guardian.watch(id)
   }
 
   /// Whether it still runs.
