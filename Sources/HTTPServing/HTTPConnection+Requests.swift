@@ -37,7 +37,11 @@ extension HTTPConnection {
     request.body = body
     switch request.matched.handler {
     case .immediate(let handler):
-      return answer(service.respond(to: request, handler, on: reactor))
+      guard let response = service.respond(to: request, handler, on: reactor) else {
+        leave(on: reactor)
+        return nil
+      }
+      return answer(response)
     case .suspending(let handler):
       // The answers to earlier requests of a pipeline need not wait for this one.
       if !machine.output.isEmpty { write() }
@@ -51,8 +55,9 @@ extension HTTPConnection {
     }
   }
 
-  private func handled(_ response: HTTPServerResponse, on reactor: isolated Reactor) {
+  private func handled(_ response: HTTPServerResponse?, on reactor: isolated Reactor) {
     guard case .handling = phase else { return }
+    guard let response else { return leave(on: reactor) }
     registry.update(&machine.date)
     machine.borrow(from: &registry.spareBuffers)
     perform(answer(response), on: reactor)

@@ -3,7 +3,8 @@ public import Reactors
 
 /// Answers a request, on the reactor its connection lives on.
 ///
-/// A thrown `ProblemDetails` is the answer; any other error is logged and answered with 500. The next request of the
+/// A thrown `ProblemDetails` is the answer, and after a thrown ``HTTPHangUp`` there is none; any other error is logged and
+/// answered with 500. The next request of the
 /// same connection is not begun before this one is answered.
 public typealias HTTPHandler = @Sendable (HTTPServerRequest, isolated Reactor) async throws -> HTTPServerResponse
 

@@ -55,9 +55,10 @@ final class ServiceContext: Sendable {
     }
   }
 
+  /// - Returns: nil when the handler hangs up.
   func respond(
     to request: HTTPServerRequest, _ handler: HTTPImmediateHandler, on reactor: isolated Reactor
-  ) -> HTTPServerResponse {
+  ) -> HTTPServerResponse? {
     do {
       return try handler(request, reactor)
     } catch {
@@ -65,9 +66,10 @@ final class ServiceContext: Sendable {
     }
   }
 
+  /// - Returns: nil when the handler hangs up.
   func respond(
     to request: HTTPServerRequest, _ handler: HTTPHandler, on reactor: isolated Reactor
-  ) async -> HTTPServerResponse {
+  ) async -> HTTPServerResponse? {
     do {
       return try await handler(request, reactor)
     } catch {
@@ -75,7 +77,8 @@ final class ServiceContext: Sendable {
     }
   }
 
-  private func answer(to error: any Error, of request: HTTPServerRequest) -> HTTPServerResponse {
+  private func answer(to error: any Error, of request: HTTPServerRequest) -> HTTPServerResponse? {
+    if error is HTTPHangUp { return nil }
     if let problem = error as? ProblemDetails { return problem.response }
     logger.error("handler failed", metadata: ["route": "\(request.route)", "error": "\(error)"])
     return ProblemDetails.internalServerError.response

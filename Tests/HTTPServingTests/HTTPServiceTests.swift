@@ -44,6 +44,16 @@ private let close = "Host: a\r\nConnection: close\r\n"
     }
   }
 
+  @Test("a handler that hangs up says nothing, and its connection ends", arguments: ["/gone", "/gone-at-once"])
+  func hangsUp(_ path: String) async throws {
+    try await ServiceRig.run(testRoutes()) { rig in
+      let client = try TestClient(rig.address)
+      client.send("GET \(path) HTTP/1.1\r\nHost: a\r\n\r\n")
+      #expect(await client.readToEnd() == "")
+      while await rig.service.connectionCount > 0 { await Task.yield() }
+    }
+  }
+
   @Test(
     "an answer may not be stored, its type not guessed, and nothing is told about the server",
     arguments: [

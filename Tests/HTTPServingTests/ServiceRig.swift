@@ -65,6 +65,8 @@ func testRoutes() -> HTTPRoutes {
   routes.add(.get, "/problem") { _, _ in
     throw ProblemDetails(.unprocessableContent, detail: "no \"good\"", extensions: [("field", .string("title"))])
   }
+  routes.add(.get, "/gone") { _, _ in throw HTTPHangUp() }
+  routes.add(.get, "/gone-at-once", immediate: { _, _ in throw HTTPHangUp() })
   routes.add(.get, "/failure") { _, _ in throw HandlerFailure() }
   routes.add(.get, "/v1/{kind}/items/{id}") { request, _ in
     let text = "\(request.parameter("kind"))|\(request.parameter("id"))|\(request.route)"
