@@ -31,7 +31,7 @@ final class ServiceProcess: Sendable {
       close(standardOutput.writing)
     }
     child = try ChildProcess(
-      ["/bin/sh", "-c", Self.script, "service", Self.program("tacet")] + arguments, input: standardInput.reading,
+      ["/bin/sh", "-c", Self.script, "service", builtProgram("tacet")] + arguments, input: standardInput.reading,
       output: standardOutput.writing,
       environment: settings.merging(["PATH": ProcessInfo.processInfo.environment["PATH"] ?? ""]) { mine, _ in mine })
     input = standardInput.writing
@@ -41,16 +41,6 @@ final class ServiceProcess: Sendable {
   deinit {
     close(input)
     _ = child.wait()
-  }
-
-  /// A program built beside the tests.
-  static func program(_ name: String) -> String {
-    // The test bundle, or the runner inside it, lies in the folder of the products.
-    var folder = Bundle.main.bundleURL
-    while folder.path != "/", !FileManager.default.isExecutableFile(atPath: folder.appendingPathComponent(name).path) {
-      folder.deleteLastPathComponent()
-    }
-    return folder.appendingPathComponent(name).path
   }
 
   /// The first line that contains a text, already printed or yet to come.

@@ -67,7 +67,7 @@ struct ServiceCommandTests {
     try await writeProgram("echo $$\nexec sleep 60\n", to: service)
     let bench = try ChildProcess(
       [
-        Self.program("tacet-bench"), "service", "--subject", "tacet=\(service),\(conninfo)", "--scenario", "start",
+        builtProgram("tacet-bench"), "service", "--subject", "tacet=\(service),\(conninfo)", "--scenario", "start",
         "--folder", folder,
       ])
     let line = try await poll { try? String(contentsOfFile: "\(folder)/tacet.log", encoding: .utf8) }
@@ -99,7 +99,7 @@ struct ServiceCommandTests {
     let file = URL(filePath: #filePath).deletingLastPathComponent().appending(path: "../../deploy/lib/measure.sql")
     let host = try String(contentsOf: file, encoding: .utf8)
     _ = try await onOwnThread {
-      try run(["/usr/bin/env", "-i", "DATABASE_URL=\(conninfo)", Self.program("tacet"), "migrate"])
+      try run(["/usr/bin/env", "-i", "DATABASE_URL=\(conninfo)", builtProgram("tacet"), "migrate"])
     }
     try await TestPostgres.shared.psql(host, through: conninfo)
     try await TestPostgres.shared.psql("call measure.fill_host(40, 20, 100, 2, 10)", through: conninfo)
@@ -109,27 +109,17 @@ struct ServiceCommandTests {
   /// The lines of a run with one second that counts; throws what was said when it failed.
   private func measure(
     _ conninfo: String, _ folder: String, _ scenarios: [String], _ more: [String],
-    program: String = Self.program("tacet")
+    program: String = builtProgram("tacet")
   ) async throws -> [BenchRun] {
     let output = "\(folder)/runs"
     let command =
       [
-        Self.program("tacet-bench"), "service", "--subject", "tacet=\(program),\(conninfo)", "--folder", folder,
+        builtProgram("tacet-bench"), "service", "--subject", "tacet=\(program),\(conninfo)", "--folder", folder,
         "--seconds", "1", "--warm-up", "0.5", "--connections", "8",
       ] + scenarios.flatMap { ["--scenario", $0] } + more
     // The runs go to a file, what is said to the error that `run` throws.
     _ = try await onOwnThread { try run(["/bin/sh", "-c", #"exec "$@" 2>&1 >"$0""#, output] + command) }
     let lines = try String(contentsOfFile: output, encoding: .utf8).split(separator: "\n")
     return try lines.map { try JSONDecoder().decode(BenchRun.self, from: Data($0.utf8)) }
-  }
-
-  /// A program built beside the tests.
-  private static func program(_ name: String) -> String {
-    // The test bundle, or the runner inside it, lies in the folder of the products.
-    var folder = Bundle.main.bundleURL
-    while folder.path != "/", !FileManager.default.isExecutableFile(atPath: folder.appending(path: name).path) {
-      folder.deleteLastPathComponent()
-    }
-    return folder.appending(path: name).path
   }
 }

@@ -20,7 +20,7 @@ struct CommandRun {
       let spawned = Result {
         try ChildProcess(
           // A run that does not end by itself is a failure, not a test that hangs.
-          ["timeout", "--signal=KILL", "60", program] + arguments, output: pipe.writing,
+          ["timeout", "--signal=KILL", "60", builtProgram("tacet")] + arguments, output: pipe.writing,
           environment: settings.merging(["PATH": ProcessInfo.processInfo.environment["PATH"] ?? ""]) { mine, _ in mine }
         )
       }
@@ -34,13 +34,4 @@ struct CommandRun {
       return CommandRun(exitCode: exitCode, output: String(decoding: output, as: UTF8.self))
     }
   }
-
-  /// Built beside the tests: the test bundle, or the runner inside it, lies in the folder of the products.
-  private static let program: String = {
-    var folder = Bundle.main.bundleURL
-    while folder.path != "/", !FileManager.default.isExecutableFile(atPath: folder.appending(path: "tacet").path) {
-      folder.deleteLastPathComponent()
-    }
-    return folder.appending(path: "tacet").path
-  }()
 }
