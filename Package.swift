@@ -199,16 +199,26 @@ let package = Package(
     layer("TacetClient"),
     tests("TacetClientTests", ["TacetClient"]),
 
+    // What simulators and their commands have in common.
+    layer("SimulationControl", ["HTTP1", "HTTPServing", httpTypes]),
+    layer("SimulatorCommands", ["Reactors", argumentParser, logging]),
+
     // A local APNs for development, tests and demos.
     layer(
       "APNSSimulation",
-      ["HTTP1", "HTTP2", "HTTPServing", "Reactors", "TLSStreams", crypto, deque, httpTypes, logging]),
+      [
+        "HTTP1", "HTTP2", "HTTPServing", "Reactors", "SimulationControl", "TLSStreams", crypto, deque, httpTypes,
+        logging,
+      ]),
     .target(
       name: "TestAPNSCases", dependencies: ["APNSSimulation", "TLSStreams", crypto, yams],
       path: "Tests/TestAPNSCases", resources: [.copy("Resources")], swiftSettings: strict),
     tests(
       "APNSSimulationTests",
-      ["APNSSimulation", "HTTP2", "HTTPServing", "Reactors", "TLSStreams", "TestAPNSCases", crypto]),
+      [
+        "APNSSimulation", "HTTP2", "HTTPServing", "Reactors", "SimulationControl", "TLSStreams", "TestAPNSCases",
+        crypto,
+      ]),
     tests("APNSPayloadTests", ["APNSCore", "APNSSimulation", crypto]),
 
     // The client against the simulator: everything that can happen to connections, and one list of cases for both.
@@ -234,7 +244,9 @@ let package = Package(
         "PrometheusMetrics", "PushAPI", "PushExplanations", "PushPipeline", "PushStore", "Reactors", "ServiceDiagnosis",
         "ServiceSettings", "TLSStreams", argumentParser, httpTypes, lifecycle, logging, metrics, signals,
       ]),
-    command("apns-simulator", ["APNSSimulation", "Reactors", argumentParser, logging, signals]),
+    command(
+      "apns-simulator",
+      ["APNSSimulation", "Reactors", "SimulatorCommands", argumentParser, logging, signals]),
     command(
       "tacet-bench",
       [

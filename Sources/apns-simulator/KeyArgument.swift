@@ -1,5 +1,6 @@
 import APNSSimulation
 import ArgumentParser
+import SimulatorCommands
 
 /// `KEYID:TEAMID:PATH`; the path may hold colons.
 struct KeyArgument: ExpressibleByArgument {

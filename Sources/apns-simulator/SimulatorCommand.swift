@@ -1,7 +1,7 @@
 import APNSSimulation
 import ArgumentParser
-import Glibc
 import Logging
+import SimulatorCommands
 import UnixSignals
 
 /// The command line of the simulator.
@@ -48,7 +48,7 @@ struct SimulatorCommand: AsyncParsableCommand {
   @Option(help: "A file to write the actual addresses into, as JSON, once everything listens.")
   var readyFile: String?
 
-  @Option(help: "trace, debug, info, notice, warning, error or critical.", transform: Self.level)
+  @Option(help: "trace, debug, info, notice, warning, error or critical.", transform: SimulatorLog.level)
   var logLevel = Logger.Level.info
 
   func validate() throws {
@@ -56,26 +56,14 @@ struct SimulatorCommand: AsyncParsableCommand {
   }
 
   func run() async throws {
-    let level = logLevel
-    LoggingSystem.bootstrap { label in
-      var handler = StreamLogHandler.standardError(label: label)
-      handler.logLevel = level
-      return handler
-    }
+    SimulatorLog.begin(at: logLevel)
     let stop = await UnixSignalsSequence(trapping: .sigterm, .sigint)
     let simulator = try APNSSimulator(simulatorConfiguration())
     if let path = tls.caOut { try TextFile.write(simulator.certificateAuthority ?? "", to: path) }
     let addresses = try await simulator.start()
-    print(addresses.json)
-    fflush(nil)
-    if let path = readyFile { try TextFile.write(addresses.json + "\n", to: path) }
+    try Readiness.announce(addresses.json, writingTo: readyFile)
     for await _ in stop { break }
     await simulator.stop()
-  }
-
-  private static func level(named name: String) throws -> Logger.Level {
-    guard let level = Logger.Level(rawValue: name) else { throw ValidationError("\(name) is no log level") }
-    return level
   }
 
   private static func scenario(at path: String) throws -> Scenario {

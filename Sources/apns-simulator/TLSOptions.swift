@@ -1,5 +1,6 @@
 import APNSSimulation
 import ArgumentParser
+import SimulatorCommands
 
 /// What the listeners prove themselves with.
 struct TLSOptions: ParsableArguments {

@@ -1,4 +1,5 @@
 import HTTPServing
+import SimulationControl
 import Testing
 
 @testable import APNSSimulation

@@ -1,5 +1,6 @@
 import HTTP2
 import Reactors
+import SimulationControl
 import Testing
 
 @testable import APNSSimulation

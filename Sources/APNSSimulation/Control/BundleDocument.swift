@@ -1,3 +1,5 @@
+internal import SimulationControl
+
 /// An app as scripts register it.
 struct BundleDocument: ControlDocument {
   var bundle: String

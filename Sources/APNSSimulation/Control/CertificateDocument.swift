@@ -1,4 +1,5 @@
 internal import HTTPServing
+internal import SimulationControl
 internal import TLSStreams
 
 /// A client certificate as scripts register it.

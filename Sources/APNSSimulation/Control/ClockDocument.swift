@@ -1,4 +1,5 @@
 internal import HTTPServing
+internal import SimulationControl
 
 /// A movement of the simulated clock.
 struct ClockDocument: ControlDocument {

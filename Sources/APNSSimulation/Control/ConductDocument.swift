@@ -1,4 +1,5 @@
 internal import HTTPServing
+internal import SimulationControl
 
 /// How the server treats its clients, as scripts change and see it. What is absent stays as it is.
 struct ConductDocument: ControlDocument, Encodable {

@@ -1,5 +1,6 @@
 internal import HTTPServing
 internal import Reactors
+internal import SimulationControl
 
 /// Carries out what scripts order, over the control endpoint or in a scenario.
 struct ControlDesk: Sendable {

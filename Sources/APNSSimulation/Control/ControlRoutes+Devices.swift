@@ -1,5 +1,6 @@
 internal import HTTPServing
 internal import HTTPTypes
+internal import SimulationControl
 
 extension ControlRoutes {
   /// Devices shown at most; their total is in the answer.
@@ -12,15 +13,15 @@ extension ControlRoutes {
 
   func addDevices(to routes: inout HTTPRoutes) {
     let (desk, service) = (desk, service)
-    routes.add(.get, "/tokens") { _, _ in try Self.json(Self.devices(of: service)) }
+    routes.add(.get, "/tokens") { _, _ in try ControlAnswer.json(Self.devices(of: service)) }
     routes.add(.put, "/tokens/{token}") { request, _ in
       try desk.register(DeviceDocument.read(request.body), token: request.parameter("token"))
-      return Self.done
+      return ControlAnswer.done
     }
     routes.add(.delete, "/tokens/{token}") { request, _ in
       let token = request.parameter("token")
       guard service.withRegistry({ $0.removeDevice(token: token) }) else { throw ProblemDetails(.notFound) }
-      return Self.done
+      return ControlAnswer.done
     }
   }
 

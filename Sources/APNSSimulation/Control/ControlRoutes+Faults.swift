@@ -1,5 +1,6 @@
 internal import HTTPServing
 internal import HTTPTypes
+internal import SimulationControl
 
 extension ControlRoutes {
   private struct Struck: Encodable {
@@ -15,16 +16,16 @@ extension ControlRoutes {
     let (desk, service) = (desk, service)
     routes.add(.post, "/faults") { request, reactor in
       let struck = try desk.arrange(FaultDocument.read(request.body), on: reactor)
-      return try struck.map { try Self.json(Struck(connections: $0)) } ?? Self.done
+      return try struck.map { try ControlAnswer.json(Struck(connections: $0)) } ?? ControlAnswer.done
     }
     routes.add(.get, "/faults") { _, _ in
       let waiting = service.withFaults { $0.entries.map { FaultDocument($0) } }
-      return try Self.json(Faults(waiting: waiting, met: service.metFaults))
+      return try ControlAnswer.json(Faults(waiting: waiting, met: service.metFaults))
     }
     routes.add(.delete, "/faults") { _, _ in
       service.withFaults { $0.removeAll() }
       service.forgetMetFaults()
-      return Self.done
+      return ControlAnswer.done
     }
   }
 }

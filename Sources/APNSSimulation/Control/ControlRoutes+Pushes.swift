@@ -2,6 +2,7 @@ internal import HTTP1
 internal import HTTPServing
 internal import HTTPTypes
 internal import Reactors
+internal import SimulationControl
 
 extension ControlRoutes {
   /// How long a wait lasts when the request does not say, in milliseconds: longer than any push should take.
@@ -34,25 +35,25 @@ extension ControlRoutes {
     routes.add(.get, "/pushes") { request, _ in
       let query = try Self.query(request)
       let page = service.withLog { $0.records(query) }
-      return try Self.json(PushPage(pushes: page.records, next: page.next))
+      return try ControlAnswer.json(PushPage(pushes: page.records, next: page.next))
     }
     routes.add(.delete, "/pushes") { _, _ in
       service.withLog { $0.removeAll() }
-      return Self.done
+      return ControlAnswer.done
     }
     routes.add(.get, "/pushes/wait") { request, reactor in try await Self.wait(request, for: service, on: reactor) }
-    routes.add(.get, "/screen") { _, _ in try Self.json(Screen(lines: service.withLog { $0.screen.visible })) }
+    routes.add(.get, "/screen") { _, _ in try ControlAnswer.json(Screen(lines: service.withLog { $0.screen.visible })) }
     routes.add(.get, "/lint") { _, _ in
       let lint = service.lint
       let counts = Dictionary(uniqueKeysWithValues: lint.counts.map { ($0.key.rawValue, $0.value) })
-      return try Self.json(Lint(counts: counts, findings: lint.entries))
+      return try ControlAnswer.json(Lint(counts: counts, findings: lint.entries))
     }
   }
 
   private static func query(_ request: HTTPServerRequest) throws(ProblemDetails) -> PushQuery {
     var query = PushQuery()
-    query.after = try number("after", in: request) ?? 0
-    query.limit = try number("limit", in: request) ?? PushQuery.limitDefault
+    query.after = try request.queryNumber("after") ?? 0
+    query.limit = try request.queryNumber("limit") ?? PushQuery.limitDefault
     query.token = request.head.queryValue("token")
     query.collapseID = request.head.queryValue("collapse_id")
     query.identifier = request.head.queryValue("apns_id")
@@ -62,15 +63,15 @@ extension ControlRoutes {
   private static func wait(
     _ request: HTTPServerRequest, for service: SimulatedService, on reactor: isolated Reactor
   ) async throws -> HTTPServerResponse {
-    guard let count = try number("count", in: request) else {
+    guard let count = try request.queryNumber("count") else {
       throw ProblemDetails.unfit("count is how many pushes to wait for")
     }
-    let milliseconds = try number("timeout_ms", in: request) ?? waitDefaultMilliseconds
+    let milliseconds = try request.queryNumber("timeout_ms") ?? waitDefaultMilliseconds
     let limit = Duration.milliseconds(min(milliseconds, waitMaxMilliseconds))
     guard await service.waitForPushes(count, within: limit, on: reactor) else {
       throw ProblemDetails(.requestTimeout, detail: "\(service.withLog { $0.total }) of \(count) pushes came in time")
     }
-    return try json(totals(of: service))
+    return try ControlAnswer.json(totals(of: service))
   }
 
   private static func totals(of service: SimulatedService) -> Totals {

@@ -1,5 +1,6 @@
 internal import HTTPServing
 internal import HTTPTypes
+internal import SimulationControl
 
 extension ControlRoutes {
   private struct Health: Encodable {
@@ -17,11 +18,11 @@ extension ControlRoutes {
   func addServer(to routes: inout HTTPRoutes) {
     let (service, connections) = (service, connections)
     routes.add(.get, "/healthz") { _, _ in
-      try Self.json(Health(pushes: service.withLog { $0.total }, connections: connections.open.count))
+      try ControlAnswer.json(Health(pushes: service.withLog { $0.total }, connections: connections.open.count))
     }
     routes.add(.get, "/connections") { _, _ in
       let (opened, refused) = (connections.openedCount, connections.refusedCount)
-      return try Self.json(Connections(opened: opened, refused: refused, open: connections.open))
+      return try ControlAnswer.json(Connections(opened: opened, refused: refused, open: connections.open))
     }
     addRegistrations(to: &routes)
     addConduct(to: &routes)
@@ -31,15 +32,15 @@ extension ControlRoutes {
     let desk = desk
     routes.add(.post, "/keys") { request, _ in
       try desk.register(KeyDocument.read(request.body))
-      return Self.done
+      return ControlAnswer.done
     }
     routes.add(.post, "/bundles") { request, _ in
       desk.register(try BundleDocument.read(request.body))
-      return Self.done
+      return ControlAnswer.done
     }
     routes.add(.post, "/certificates") { request, _ in
       try desk.register(CertificateDocument.read(request.body))
-      return Self.done
+      return ControlAnswer.done
     }
   }
 
@@ -47,14 +48,14 @@ extension ControlRoutes {
     let (desk, service) = (desk, service)
     routes.add(.post, "/clock") { request, _ in
       try desk.move(ClockDocument.read(request.body))
-      return Self.done
+      return ControlAnswer.done
     }
     routes.add(.get, "/conduct") { _, _ in
-      try Self.json(ConductDocument(service.conduct, service.withRegistry { $0.tokenRate }))
+      try ControlAnswer.json(ConductDocument(service.conduct, service.withRegistry { $0.tokenRate }))
     }
     routes.add(.post, "/conduct") { request, _ in
       try desk.change(ConductDocument.read(request.body))
-      return Self.done
+      return ControlAnswer.done
     }
   }
 }

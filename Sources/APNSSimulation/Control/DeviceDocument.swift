@@ -1,4 +1,5 @@
 internal import HTTPServing
+internal import SimulationControl
 
 /// A device as scripts register it and the control endpoint shows it.
 struct DeviceDocument: ControlDocument, Encodable {

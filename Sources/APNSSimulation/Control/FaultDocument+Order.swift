@@ -1,4 +1,5 @@
 internal import HTTPServing
+internal import SimulationControl
 
 /// What a fault document orders.
 enum FaultOrder: Equatable {

@@ -1,4 +1,5 @@
 internal import HTTPServing
+internal import SimulationControl
 
 /// A server fault as scripts order it, and as the control endpoint shows those that wait.
 struct FaultDocument: ControlDocument, Encodable {

@@ -1,4 +1,5 @@
 internal import HTTPServing
+internal import SimulationControl
 
 /// A signing key as scripts register it.
 struct KeyDocument: ControlDocument {

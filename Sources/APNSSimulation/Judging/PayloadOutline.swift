@@ -1,3 +1,5 @@
+internal import SimulationControl
+
 /// The members of a payload that the lint rules look at. Decoding it proves that the body is a JSON object.
 struct PayloadOutline: Decodable {
   struct Aps: Decodable {

@@ -1,5 +1,6 @@
 internal import HTTPServing
 internal import Reactors
+internal import SimulationControl
 
 /// A list of steps: what is registered before the first client comes, and what happens when.
 ///
@@ -26,7 +27,7 @@ public struct Scenario: Sendable {
 
   private static func items(in text: String) throws(ScenarioError) -> [(place: String, step: ScenarioStep)] {
     let items = try locating("the file") { () throws(ProblemDetails) in
-      try decode([Checked<ScenarioStep>].self, from: Array(text.utf8))
+      try decodeControl([Checked<ScenarioStep>].self, from: Array(text.utf8))
     }
     return zip(1..., items).map { ("step \($0)", $1.document) }
   }

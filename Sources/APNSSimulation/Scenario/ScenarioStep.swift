@@ -1,5 +1,6 @@
 internal import HTTPServing
 internal import Reactors
+internal import SimulationControl
 
 /// One step of a scenario: exactly one order, at its time.
 struct ScenarioStep: ControlDocument {

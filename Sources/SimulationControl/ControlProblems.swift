@@ -1,14 +1,14 @@
-internal import HTTPServing
+package import HTTPServing
 internal import HTTPTypes
 
 extension ProblemDetails {
   /// The request makes no sense; `detail` says to its author why.
-  static func unfit(_ detail: String) -> ProblemDetails {
+  package static func unfit(_ detail: String) -> ProblemDetails {
     ProblemDetails(.badRequest, detail: detail)
   }
 
   /// A bound is reached.
-  static func full(_ detail: String) -> ProblemDetails {
+  package static func full(_ detail: String) -> ProblemDetails {
     ProblemDetails(.serviceUnavailable, detail: detail)
   }
 }

@@ -1,9 +1,10 @@
-import FoundationEssentials
-import Glibc
+internal import FoundationEssentials
+internal import Glibc
 
 /// Small files, with errors that name the path.
-enum TextFile {
-  static func read(_ path: String) throws(TextFileError) -> String {
+package enum TextFile {
+  /// The whole file, whatever is not UTF-8 repaired.
+  package static func read(_ path: String) throws(TextFileError) -> String {
     do {
       return String(decoding: try Data(contentsOf: URL(filePath: path)), as: UTF8.self)
     } catch {
@@ -12,7 +13,7 @@ enum TextFile {
   }
 
   /// Written whole or not at all: who waits for the file never sees half of it.
-  static func write(_ text: String, to path: String) throws(TextFileError) {
+  package static func write(_ text: String, to path: String) throws(TextFileError) {
     do {
       try Data(text.utf8).write(to: URL(filePath: path), options: .atomic)
     } catch {
@@ -22,8 +23,9 @@ enum TextFile {
 }
 
 /// A file that cannot be had.
-struct TextFileError: Error, CustomStringConvertible {
-  let description: String
+package struct TextFileError: Error, CustomStringConvertible {
+  /// The path, what was tried, and the system's words.
+  package let description: String
 
   init(_ summary: String, _ error: any Error) {
     description = "\(summary): \(Self.cause(of: error))"

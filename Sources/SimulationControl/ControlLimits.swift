@@ -1,18 +1,18 @@
-internal import HTTPServing
+package import HTTPServing
 
 /// How large the numbers of scripts may be: larger than any use of them, and small enough for every sum.
-enum ControlLimits {
+package enum ControlLimits {
   /// A day.
-  static let millisecondsMax = 86_400_000
+  package static let millisecondsMax = 86_400_000
   /// A year.
-  static let secondsMax = 31_536_000
+  package static let secondsMax = 31_536_000
   /// A century, in either direction.
-  static let clockMillisecondsMax: Int64 = 3_155_760_000_000
+  package static let clockMillisecondsMax: Int64 = 3_155_760_000_000
   /// Requests, connections, streams.
-  static let countMax = 1_000_000_000
+  package static let countMax = 1_000_000_000
 
   /// - Throws: `ProblemDetails` that names the number and its range; an absent number passes.
-  static func check(
+  package static func check(
     _ name: String, _ number: Int?, from lowest: Int = 0, to highest: Int = millisecondsMax
   ) throws(ProblemDetails) {
     guard let number, !(lowest...highest).contains(number) else { return }

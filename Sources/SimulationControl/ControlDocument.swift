@@ -1,23 +1,25 @@
 internal import FoundationEssentials
-internal import HTTPServing
+package import HTTPServing
 
 /// A JSON object that scripts send. A member it does not know is refused: a misspelt one would otherwise do nothing,
 /// quietly, in the middle of somebody's test.
-protocol ControlDocument: Decodable, Sendable {
+package protocol ControlDocument: Decodable, Sendable {
   associatedtype CodingKeys: CodingKey & CaseIterable
 }
 
 extension ControlDocument {
   /// Reads a body.
   /// - Throws: `ProblemDetails` with 400, naming what is wrong.
-  static func read(_ body: [UInt8]) throws(ProblemDetails) -> Self {
-    try decode(Checked<Self>.self, from: body).document
+  package static func read(_ body: [UInt8]) throws(ProblemDetails) -> Self {
+    try decodeControl(Checked<Self>.self, from: body).document
   }
 }
 
 /// Reads JSON that a person wrote.
 /// - Throws: `ProblemDetails` with 400, naming what is wrong.
-func decode<Value: Decodable>(_ type: Value.Type, from bytes: [UInt8]) throws(ProblemDetails) -> Value {
+package func decodeControl<Value: Decodable>(
+  _ type: Value.Type, from bytes: [UInt8]
+) throws(ProblemDetails) -> Value {
   do {
     return try JSONDecoder().decode(type, from: Data(bytes))
   } catch {
@@ -26,10 +28,11 @@ func decode<Value: Decodable>(_ type: Value.Type, from bytes: [UInt8]) throws(Pr
 }
 
 /// A document whose members are all known ones; for documents inside others.
-struct Checked<Document: ControlDocument>: Decodable, Sendable {
-  let document: Document
+package struct Checked<Document: ControlDocument>: Decodable, Sendable {
+  /// What was read.
+  package let document: Document
 
-  init(from decoder: any Decoder) throws {
+  package init(from decoder: any Decoder) throws {
     let names = Set(try decoder.container(keyedBy: MemberName.self).allKeys.map(\.stringValue))
     let known = Set(Document.CodingKeys.allCases.map(\.stringValue))
     if let stranger = names.subtracting(known).sorted().first {
