@@ -108,6 +108,17 @@ let package = Package(
       name: "TestPostgres", dependencies: ["TestProcesses"], path: "Tests/TestPostgres", swiftSettings: strict),
     tests("PostgresTests", ["Postgres", "Reactors", "TestLogs", "TestPostgres", logging, "TestReactors"]),
 
+    // A stand-in for language models.
+    layer(
+      "LanguageModelSimulation",
+      ["HTTP1", "HTTPServing", "Reactors", "SimulationControl", deque, httpTypes, logging]),
+    tests(
+      "LanguageModelSimulationTests",
+      [
+        "HTTPTransfers", "LanguageModelSimulation", "Reactors", "TestLogs", "TestProcesses", "model-simulator",
+        httpTypes,
+      ]),
+
     // What is counted, as text for Prometheus.
     layer("PrometheusMetrics", [metrics]),
     tests("PrometheusMetricsTests", ["PrometheusMetrics", metrics]),
@@ -247,6 +258,9 @@ let package = Package(
     command(
       "apns-simulator",
       ["APNSSimulation", "Reactors", "SimulatorCommands", argumentParser, logging, signals]),
+    command(
+      "model-simulator",
+      ["LanguageModelSimulation", "Reactors", "SimulatorCommands", argumentParser, logging, signals]),
     command(
       "tacet-bench",
       [

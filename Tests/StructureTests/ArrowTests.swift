@@ -9,11 +9,11 @@ struct ArrowTests {
     ["TLSStreams", "HTTPTransfers", "Postgres", "ServiceSettings", "SimulatorCommands"],
     ["HTTP2", "HTTPServing"],
     ["SimulationControl"],
-    ["APNS", "PushStore", "APNSSimulation"],
+    ["APNS", "PushStore", "APNSSimulation", "LanguageModelSimulation"],
     ["PushPipeline", "PushExplanations"],
     ["PushAPI", "ServiceDiagnosis"],
     ["ClientTokens", "OperatorPages"],
-    ["tacet", "apns-simulator", "tacet-bench", "TacetClient"],
+    ["tacet", "apns-simulator", "model-simulator", "tacet-bench", "TacetClient"],
   ]
 
   /// The one module that may import each C library.
@@ -70,7 +70,8 @@ struct ArrowTests {
   @Test("the simulators know nothing of the service they stand against")
   func simulators() {
     let simulators: Set<String> = [
-      "APNSSimulation", "apns-simulator", "SimulationControl", "SimulatorCommands",
+      "APNSSimulation", "apns-simulator", "LanguageModelSimulation", "model-simulator", "SimulationControl",
+      "SimulatorCommands",
     ]
     let service: Set<String> = [
       "APNS", "Postgres", "PushRules", "PushStore", "PushPipeline", "PushAPI", "ServiceSettings",

@@ -1,0 +1,103 @@
+internal import FoundationEssentials
+internal import HTTP1
+internal import HTTPServing
+internal import HTTPTypes
+internal import SimulationControl
+
+/// Anthropic's Messages. Source: docs.claude.com, "Messages" and "Errors".
+enum AnthropicFace: ProviderFace {
+  static let provider = SimulatedProvider.anthropic
+  static let path = "/v1/messages"
+  static let numberField = HTTPField.Name("request-id")!
+  private static let keyField = HTTPField.Name("x-api-key")!
+  private static let versionField = HTTPField.Name("anthropic-version")!
+
+  static func key(of request: HTTPServerRequest) -> String? { request.head[keyField] }
+
+  static func unauthorized(hasKey: Bool) -> ModelRefusal {
+    ModelRefusal(status: 401, message: hasKey ? "the key in x-api-key is not known" : "x-api-key is missing")
+  }
+
+  static func inquiry(of request: HTTPServerRequest) throws(ModelRefusal) -> ModelInquiry {
+    guard request.head[versionField] == "2023-06-01" else {
+      throw .malformed("anthropic-version is missing, or is no version of the interface")
+    }
+    let document = try read(MessagesRequest.self, of: request)
+    guard document.maxTokens > 0 else { throw .malformed("max_tokens is a number from 1") }
+    if let role = document.messages.role(outside: ["user", "assistant"]) {
+      throw .malformed("messages: no message has the role \(role)")
+    }
+    return ModelInquiry(
+      provider: provider, model: document.model, instructions: document.system?.text ?? "",
+      material: document.messages.text(of: "user"), tokensMax: document.maxTokens)
+  }
+
+  static func content(_ output: ModelOutput, model: String, number: Int) throws -> Data {
+    try json(AnthropicMessage(output, model: model, number: number))
+  }
+
+  static func content(_ refusal: ModelRefusal, number: Int) throws -> Data {
+    let type = refusal.type ?? usualType(of: refusal.status)
+    return try json(
+      AnthropicFailure(error: .init(message: refusal.message, type: type), requestIdentifier: "req_sim_\(number)"))
+  }
+
+  private static func usualType(of status: Int) -> String {
+    switch status {
+    case 401: "authentication_error"
+    case 403: "permission_error"
+    case 404: "not_found_error"
+    case 413: "request_too_large"
+    case 429: "rate_limit_error"
+    case 504: "timeout_error"
+    case 529: "overloaded_error"
+    case 500...: "api_error"
+    default: "invalid_request_error"
+    }
+  }
+}
+
+/// The content of a request. Any other member is refused, as it is there.
+private struct MessagesRequest: ControlDocument {
+  let model: String
+  let maxTokens: Int
+  let system: PromptText?
+  let messages: [PromptMessage]
+
+  enum CodingKeys: String, CodingKey, CaseIterable {
+    case model, system, messages, stream, metadata, temperature, thinking, tools, container
+    case maxTokens = "max_tokens"
+    case stopSequences = "stop_sequences"
+    case serviceTier = "service_tier"
+    case toolChoice = "tool_choice"
+    case topK = "top_k"
+    case topP = "top_p"
+  }
+
+  init(from decoder: any Decoder) throws {
+    let values = try decoder.container(keyedBy: CodingKeys.self)
+    model = try values.decode(String.self, forKey: .model)
+    maxTokens = try values.decode(Int.self, forKey: .maxTokens)
+    system = try values.decodeIfPresent(PromptText.self, forKey: .system)
+    messages = try values.decode([PromptMessage].self, forKey: .messages)
+    guard try values.decodeIfPresent(Bool.self, forKey: .stream) != true else {
+      throw DecodingError.dataCorruptedError(forKey: .stream, in: values, debugDescription: "streams are not simulated")
+    }
+  }
+}
+
+private struct AnthropicFailure: Encodable {
+  struct Detail: Encodable {
+    let message: String
+    let type: String
+  }
+
+  let error: Detail
+  let requestIdentifier: String
+  let type = "error"
+
+  enum CodingKeys: String, CodingKey {
+    case error, type
+    case requestIdentifier = "request_id"
+  }
+}
