@@ -108,10 +108,16 @@ let package = Package(
       name: "TestPostgres", dependencies: ["TestProcesses"], path: "Tests/TestPostgres", swiftSettings: strict),
     tests("PostgresTests", ["Postgres", "Reactors", "TestLogs", "TestPostgres", logging, "TestReactors"]),
 
-    // A stand-in for language models.
+    // Language models, and their stand-in for tests and demos.
+    layer("LanguageModels", ["HTTPTransfers", "Reactors", deque, httpTypes]),
     layer(
       "LanguageModelSimulation",
       ["HTTP1", "HTTPServing", "Reactors", "SimulationControl", deque, httpTypes, logging]),
+    tests(
+      "LanguageModelsTests",
+      [
+        "HTTP1", "HTTPServing", "LanguageModels", "LanguageModelSimulation", "Reactors", "TestLogs", httpTypes,
+      ]),
     tests(
       "LanguageModelSimulationTests",
       [

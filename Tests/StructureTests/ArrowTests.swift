@@ -7,7 +7,7 @@ struct ArrowTests {
     ["CLinux", "CLibpq", "CLibcurl", "CNghttp2", "COpenSSL"],
     ["Reactors", "HTTP1", "APNSCore", "PushRules", "PrometheusMetrics", "BenchReports"],
     ["TLSStreams", "HTTPTransfers", "Postgres", "ServiceSettings", "SimulatorCommands"],
-    ["HTTP2", "HTTPServing"],
+    ["HTTP2", "HTTPServing", "LanguageModels"],
     ["SimulationControl"],
     ["APNS", "PushStore", "APNSSimulation", "LanguageModelSimulation"],
     ["PushPipeline", "PushExplanations"],
@@ -74,7 +74,7 @@ struct ArrowTests {
       "SimulatorCommands",
     ]
     let service: Set<String> = [
-      "APNS", "Postgres", "PushRules", "PushStore", "PushPipeline", "PushAPI", "ServiceSettings",
+      "APNS", "LanguageModels", "Postgres", "PushRules", "PushStore", "PushPipeline", "PushAPI", "ServiceSettings",
     ]
     #expect(arrows { file, imported in simulators.contains(file.module) && service.contains(imported) } == [])
   }

@@ -1,0 +1,107 @@
+internal import FoundationEssentials
+internal import HTTPTypes
+
+/// OpenAI's chat completions, as compatible servers speak them too. Source: platform.openai.com, "Chat Completions" and
+/// "Error codes".
+enum ChatCompletionsDialect: ModelDialect {
+  static func fields(key: LanguageModelKey?) -> HTTPFields {
+    var fields = HTTPFields()
+    fields[.authorization] = key.map { "Bearer \($0.text)" }
+    return fields
+  }
+
+  static func content(_ prompt: LanguageModelPrompt, model: String, replyTokensMax: Int) throws -> Data {
+    let system = prompt.instructions.isEmpty ? [] : [ModelMessage(role: "system", content: prompt.instructions)]
+    let user = ModelMessage(role: "user", content: prompt.material)
+    return try json(Request(model: model, maxTokens: replyTokensMax, messages: system + [user]))
+  }
+
+  static func answer(_ content: Data) throws -> ModelAnswer {
+    let completion = try JSONDecoder().decode(Completion.self, from: content)
+    // One is asked for.
+    let choice = completion.choices.first
+    return ModelAnswer(
+      text: choice?.message.content ?? "", ending: ending(choice),
+      usage: completion.usage.map {
+        LanguageModelUsage(inputTokens: $0.promptTokens ?? 0, outputTokens: $0.completionTokens ?? 0)
+      })
+  }
+
+  /// The code where there is one, such as `model_not_found`: OpenAI's types say `invalid_request_error` of most
+  /// mistakes, and some compatible servers put the status in its place.
+  static func failureType(_ content: Data) -> String? {
+    guard let detail = (try? JSONDecoder().decode(Failure.self, from: content))?.error else { return nil }
+    return detail.code ?? detail.type
+  }
+
+  private static func ending(_ choice: Choice?) -> ModelAnswer.Ending {
+    if choice?.message.refusal?.isEmpty == false { return .declined }
+    return switch choice?.finishReason {
+    case "length": .cutOff
+    case "content_filter": .declined
+    default: .complete
+    }
+  }
+
+  private struct Request: Encodable {
+    let model: String
+    let maxTokens: Int
+    let messages: [ModelMessage]
+    let stream = false
+
+    enum CodingKeys: String, CodingKey {
+      case model, messages, stream
+      // Its successor, max_completion_tokens, is unknown to most compatible servers.
+      case maxTokens = "max_tokens"
+    }
+  }
+
+  private struct Completion: Decodable {
+    let choices: [Choice]
+    let usage: Usage?
+  }
+
+  private struct Choice: Decodable {
+    struct Message: Decodable {
+      let content: String?
+      let refusal: String?
+    }
+
+    let message: Message
+    let finishReason: String?
+
+    enum CodingKeys: String, CodingKey {
+      case message
+      case finishReason = "finish_reason"
+    }
+  }
+
+  private struct Usage: Decodable {
+    let promptTokens: Int?
+    let completionTokens: Int?
+
+    enum CodingKeys: String, CodingKey {
+      case promptTokens = "prompt_tokens"
+      case completionTokens = "completion_tokens"
+    }
+  }
+
+  private struct Failure: Decodable {
+    struct Detail: Decodable {
+      let type: String?
+      let code: String?
+
+      enum CodingKeys: String, CodingKey {
+        case type, code
+      }
+
+      init(from decoder: any Decoder) throws {
+        let detail = try decoder.container(keyedBy: CodingKeys.self)
+        type = try? detail.decodeIfPresent(String.self, forKey: .type)
+        code = try? detail.decodeIfPresent(String.self, forKey: .code)
+      }
+    }
+
+    let error: Detail
+  }
+}
