@@ -57,6 +57,17 @@ struct HabitTests {
     #expect((SourceTree.sources + SourceTree.tests).map(\.path).filter { $0.contains(empty) } == [])
   }
 
+  @Test("no two scripts that are sourced together name a function the same")
+  func shellFunctions() throws {
+    let folder = SourceTree.root.appending(path: "deploy/lib")
+    let files = try FileManager.default.contentsOfDirectory(at: folder, includingPropertiesForKeys: nil)
+    let names = try files.filter { $0.pathExtension == "sh" }.flatMap { file in
+      try String(contentsOf: file, encoding: .utf8).matches(of: /(?m)^(\w+)\(\)/).map { String($0.1) }
+    }
+    #expect(!names.isEmpty)
+    #expect(Dictionary(grouping: names) { $0 }.filter { $1.count > 1 }.keys.sorted() == [])
+  }
+
   @Test("the top of the repository holds nothing unexpected")
   func top() throws {
     let names = try FileManager.default.contentsOfDirectory(atPath: SourceTree.root.path)

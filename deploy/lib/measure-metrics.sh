@@ -37,7 +37,7 @@ measure_metrics() {
   await_quiet
   scrape_latency >"$state/after"
   load_record
-  compare_latency
+  compare_with_record
 }
 
 # Until every message has its row in the ledger.
@@ -72,7 +72,7 @@ load_record() {
 SQL
 }
 
-compare_latency() {
+compare_with_record() {
   local inserted counted seen share service record difference
   inserted=$(sed -n 's/^number of transactions actually processed: \([0-9]*\).*/\1/p' "$state/load.report")
   counted=$(latency_buckets | awk 'END { print $2 }')
