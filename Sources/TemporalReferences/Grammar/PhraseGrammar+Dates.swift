@@ -1,0 +1,102 @@
+extension PhraseGrammar {
+  /// The years a text may name; others are numbers of something else.
+  private static let years = 1900...2199
+
+  /// A day with the name of its month, before or after it.
+  func date(at index: Int) -> Parsed<DayExpression>? {
+    monthFirstDate(at: index) ?? dayFirstDate(at: index)
+  }
+
+  private func monthFirstDate(at index: Int) -> Parsed<DayExpression>? {
+    guard let month = self[index]?.month else { return nil }
+    let start = skipping(.article, at: index + 1)
+    if let days = dayPair(at: start) { return dated(days, month, at: start + 1) }
+    guard let day = dayNumber(at: start), self[start + 1]?.unit == nil else { return nil }
+    return dated(day...day, month, at: start + 1)
+  }
+
+  private func dayFirstDate(at index: Int) -> Parsed<DayExpression>? {
+    let start = skipping(.article, at: index)
+    guard let days = dayPair(at: start) ?? dayNumber(at: start).map({ $0...$0 }) else { return nil }
+    let monthIndex = skipping(.of, at: start + 1)
+    guard let lexeme = self[monthIndex], let month = lexeme.month else { return nil }
+    let isCertain = !lexeme.isOrdinaryWord || monthIndex > start + 1 || self[start]?.ordinal != nil
+    guard isCertain || self[monthIndex + 1]?.isUnknown != true else { return nil }
+    return dated(days, month, at: monthIndex + 1)
+  }
+
+  /// Days of a month with the year that may follow; nil when the month has no such day.
+  private func dated(_ days: ClosedRange<Int>, _ month: Int, at index: Int) -> Parsed<DayExpression>? {
+    guard isCalendarDay(month: month, day: days.upperBound) else { return nil }
+    let year = year(at: skippingPause(at: index))
+    let end = year.map { _ in skippingPause(at: index) + 1 } ?? index
+    let first = DayExpression.date(month: month, day: days.lowerBound, year: year)
+    guard days.count > 1 else { return Parsed(first, end: end) }
+    return Parsed(.range(first, .date(month: month, day: days.upperBound, year: year)), end: end)
+  }
+
+  /// A month without a day, where it cannot be another word.
+  func month(at index: Int) -> Parsed<DayExpression>? {
+    let selector = self[index]?.selector
+    let start = selector == nil ? index : index + 1
+    guard let lexeme = self[start], let month = lexeme.month, selector != .every else { return nil }
+    let year = year(at: start + 1)
+    let isSupported = selector != nil || year != nil || means(.ahead, at: index - 1) || means(.on, at: index - 1)
+    guard isSupported || !lexeme.isOrdinaryWord else { return nil }
+    return Parsed(.month(month, year: year, isEnd: false), end: year == nil ? start + 1 : start + 2)
+  }
+
+  /// A position in a month, such as *the 15th*, with the month that may follow.
+  ///
+  /// What it counts must not follow: *the 15th floor* is no day.
+  func dayOfMonth(at index: Int) -> Parsed<DayExpression>? {
+    let start = skipping(.article, at: index)
+    guard let lexeme = self[start], let day = lexeme.ordinal, (1...31).contains(day), !lexeme.isOrdinaryWord,
+      start > index || means(.on, at: index - 1)
+    else { return nil }
+    let selectorIndex = skipping(.article, at: start + 2)
+    if means(.of, at: start + 1), let months = self[selectorIndex]?.selector?.offset,
+      self[selectorIndex + 1]?.unit == .month
+    {
+      return Parsed(.dayOfMonth(day, months: months), end: selectorIndex + 2)
+    }
+    return countsSomething(at: start + 1) ? nil : Parsed(.dayOfMonth(day, months: nil), end: start + 1)
+  }
+
+  /// Whether the lexeme there is something that the number before it could count.
+  func countsSomething(at index: Int) -> Bool {
+    guard let lexeme = self[index] else { return false }
+    return lexeme.isUnknown || lexeme.unit != nil || lexeme.event != nil || lexeme.digits != nil
+  }
+
+  /// The number of a day of some month, unless it is an hour.
+  func dayNumber(at index: Int) -> Int? {
+    guard let lexeme = self[index] else { return nil }
+    if let ordinal = lexeme.ordinal { return (1...31).contains(ordinal) ? ordinal : nil }
+    guard let digits = lexeme.digits, digits.digits[0] <= 2, let day = digits.single, (1...31).contains(day),
+      self[index + 1]?.meridiem == nil, !means(.hourMark, at: index + 1)
+    else { return nil }
+    return day
+  }
+
+  /// Two days of one month with a dash between them.
+  private func dayPair(at index: Int) -> ClosedRange<Int>? {
+    guard let (first, last) = self[index]?.groups?.pair(separatedBy: "-"), 1 <= first, first < last, last <= 31,
+      self[index + 1]?.meridiem == nil
+    else { return nil }
+    return first...last
+  }
+
+  private func year(at index: Int) -> Int? {
+    guard let digits = self[index]?.digits, digits.digits[0] == 4, let year = digits.single,
+      Self.years.contains(year)
+    else { return nil }
+    return year
+  }
+
+  /// Whether some year has the day.
+  func isCalendarDay(month: Int, day: Int) -> Bool {
+    // 2000 is a leap year.
+    CivilDay(year: 2000, month: month, day: day) != nil
+  }
+}

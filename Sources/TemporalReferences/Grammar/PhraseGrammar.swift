@@ -1,0 +1,97 @@
+/// Recognises temporal phrases among the lexemes of one sentence.
+///
+/// Each rule is a function from an index to what begins there and where it ends; it looks a bounded number of lexemes
+/// ahead and at one behind.
+struct PhraseGrammar {
+  let lexemes: [Lexeme]
+  let order: NumericDateOrder
+
+  /// All phrases, in order and without overlap.
+  func phrases() -> [TemporalPhrase] {
+    var phrases: [TemporalPhrase] = []
+    var index = 0
+    while index < lexemes.count {
+      guard let phrase = phrase(at: index) else {
+        index += 1
+        continue
+      }
+      phrases.append(phrase)
+      index = phrase.lexemes.upperBound
+    }
+    return phrases
+  }
+
+  /// A phrase: a day, a clock time and a part of the day in any order, each at most once.
+  private func phrase(at start: Int) -> TemporalPhrase? {
+    var phrase = TemporalPhrase(lexemes: start..<start)
+    while let longer = component(at: phrase.lexemes.upperBound, addedTo: phrase) { phrase = longer.value }
+    return phrase.isEmpty ? nil : phrase
+  }
+
+  /// One more part of a phrase; a pause may only come between a day and its time.
+  private func component(at index: Int, addedTo phrase: TemporalPhrase) -> Parsed<TemporalPhrase>? {
+    if let component = dayComponent(at: index, addedTo: phrase) { return component }
+    if let component = timeComponent(at: index, addedTo: phrase) { return component }
+    guard phrase.day != nil, self[index]?.isPause == true else { return nil }
+    return timeComponent(at: index + 1, addedTo: phrase)
+  }
+
+  private func dayComponent(at index: Int, addedTo phrase: TemporalPhrase) -> Parsed<TemporalPhrase>? {
+    guard phrase.day == nil, !isDated(phrase, before: index) else { return nil }
+    var phrase = phrase
+    let start = isPreposition(index, continuing: !phrase.isEmpty) ? index + 1 : index
+    if phrase.part == nil, let (part, offset) = self[start]?.partOfDay {
+      // "end of day tomorrow": the day that is named is the one.
+      let day = singleDay(at: start + 1) ?? Parsed(.offset(offset), end: start + 1)
+      (phrase.day, phrase.part) = (day.value, part)
+      return extended(phrase, to: day.end)
+    }
+    guard let day = day(at: start) else { return nil }
+    phrase.day = day.value
+    return extended(phrase, to: day.end)
+  }
+
+  private func timeComponent(at index: Int, addedTo phrase: TemporalPhrase) -> Parsed<TemporalPhrase>? {
+    if case .elapsed = phrase.day { return nil }
+    var phrase = phrase
+    if phrase.clock == nil, let clock = clock(at: index, besideDay: phrase.day != nil) {
+      phrase.clock = clock.value
+      return extended(phrase, to: clock.end)
+    }
+    if phrase.part == nil, let part = part(at: index, besideTime: !phrase.isEmpty) {
+      phrase.part = part.value
+      return extended(phrase, to: part.end)
+    }
+    return nil
+  }
+
+  /// A time that elapses from now belongs to no other time.
+  private func isDated(_ phrase: TemporalPhrase, before index: Int) -> Bool {
+    !phrase.isEmpty && self[index]?.means(.ahead) == true
+  }
+
+  private func isPreposition(_ index: Int, continuing: Bool) -> Bool {
+    guard let lexeme = self[index] else { return false }
+    return lexeme.means(.on) || lexeme.means(.from) || lexeme.means(.between) || continuing && lexeme.means(.of)
+  }
+
+  private func extended(_ phrase: TemporalPhrase, to end: Int) -> Parsed<TemporalPhrase> {
+    var phrase = phrase
+    phrase.lexemes = phrase.lexemes.lowerBound..<end
+    return Parsed(phrase, end: end)
+  }
+}
+
+extension PhraseGrammar {
+  /// The lexeme at an index; nil outside the sentence.
+  subscript(index: Int) -> Lexeme? { lexemes.indices.contains(index) ? lexemes[index] : nil }
+
+  /// Whether the lexeme there has the meaning.
+  func means(_ meaning: WordMeaning, at index: Int) -> Bool { self[index]?.means(meaning) == true }
+
+  /// The index after the lexeme there if it has the meaning, otherwise the index itself.
+  func skipping(_ meaning: WordMeaning, at index: Int) -> Int { means(meaning, at: index) ? index + 1 : index }
+
+  /// The index after a pause there, otherwise the index itself.
+  func skippingPause(at index: Int) -> Int { self[index]?.isPause == true ? index + 1 : index }
+}

@@ -1,0 +1,85 @@
+internal import Foundation
+
+/// Reads a text's sentences in order and keeps what later ones say about the events of earlier ones.
+struct ReferenceCollector {
+  /// A reference, and which lexeme of its sentence begins it.
+  struct Entry {
+    var reference: TemporalReference
+    let sentence: Int
+    let place: Int
+  }
+
+  let resolver: PhraseResolver
+  let referencesMax: Int
+  /// In order of the text.
+  private(set) var entries: [Entry] = []
+  /// Events that were called off, denied or moved without any time of theirs, in order of the text.
+  var calledOff: [String] = []
+  /// How many sentences were read.
+  private(set) var sentence = 0
+  /// The event named last, which a pronoun stands for.
+  private var lastEvent: String?
+  /// The last day of an event, for a later sentence that only says its time.
+  private var lastDay: (event: String, day: DayExpression)?
+
+  init(resolver: PhraseResolver, referencesMax: Int) {
+    self.resolver = resolver
+    self.referencesMax = referencesMax
+  }
+
+  /// Whether it takes no more references; cancellations are still read.
+  var isFull: Bool { entries.count >= referencesMax }
+
+  /// Adds the references of the next sentence and applies its cancellations.
+  mutating func read(_ map: SentenceMap, phrases: [TemporalPhrase]) {
+    let reading = SentenceReading(phrases: phrases, in: map)
+    for dated in reading.dated where !isFull { append(dated, of: reading) }
+    cancelDenied(reading)
+    cancelEvents(in: reading)
+    lastEvent = reading.mentions.last { !$0.isDenied }?.event ?? lastEvent
+    sentence += 1
+  }
+
+  private mutating func append(_ dated: DatedPhrase, of reading: SentenceReading) {
+    let dated = inheriting(moved(dated, in: reading.map), in: reading)
+    guard let reference = reference(dated, in: reading.map) else { return }
+    if let event = dated.event, let day = dated.phrase.day { lastDay = (event, day) }
+    guard !isKnown(reference) else { return }
+    entries.append(Entry(reference: reference, sentence: sentence, place: dated.phrase.lexemes.lowerBound))
+  }
+
+  /// Whether the same was said before, as in *Friday, the 13th*.
+  private func isKnown(_ reference: TemporalReference) -> Bool {
+    entries.contains {
+      let known = $0.reference
+      return known.start == reference.start && known.end == reference.end && known.event == reference.event
+        && known.standing == reference.standing
+    }
+  }
+
+  /// Of *moved from Monday to Wednesday* the end.
+  private func moved(_ dated: DatedPhrase, in map: SentenceMap) -> DatedPhrase {
+    guard case .range(_, let last) = dated.phrase.day, map.isDestination(dated.phrase.lexemes) else { return dated }
+    var dated = dated
+    dated.phrase.day = last
+    return dated
+  }
+
+  /// With the event, and the day of a mere time, that earlier words point to.
+  private func inheriting(_ dated: DatedPhrase, in reading: SentenceReading) -> DatedPhrase {
+    guard dated.event == nil, reading.pointsBack(dated.phrase.lexemes) else { return dated }
+    var dated = dated
+    let start = dated.phrase.lexemes.lowerBound
+    dated.inheritedEvent = reading.mentions.last { $0.index < start && !$0.isDenied }?.event ?? lastEvent
+    if dated.phrase.lacksDay, let lastDay, lastDay.event == dated.inheritedEvent { dated.phrase.day = lastDay.day }
+    return dated
+  }
+
+  /// Marks as cancelled what `isMeant` picks of what is still to come.
+  mutating func cancel(where isMeant: (Entry) -> Bool) {
+    for index in entries.indices where entries[index].reference.standing != .past && isMeant(entries[index]) {
+      entries[index].reference.standing = .cancelled
+      entries[index].reference.confidence = ConfidenceScale.gone
+    }
+  }
+}

@@ -1,0 +1,105 @@
+/// What a word or fixed phrase of a language can mean to the reader of temporal references.
+///
+/// A word may have several meanings; where it stands decides. This is the whole interface between a language's table and
+/// the machinery, which knows no word of any language.
+public enum WordMeaning: Hashable, Sendable {
+  // MARK: Days
+
+  /// A month of the Gregorian calendar, 1 to 12.
+  case month(Int)
+  /// A day of the week, 1 for Monday to 7 for Sunday.
+  case weekday(Int)
+  /// Something else as well, so that the word counts as a month, weekday or ordinal only where its neighbours say so.
+  case ordinaryWord
+  /// A day counted from the message's own: 0 is the same, 1 the next, -1 the one before.
+  case day(offset: Int)
+  /// A position in a month, from 1.
+  case ordinal(Int)
+  /// A stretch of the calendar.
+  case unit(CalendarUnit)
+  /// Which of several units or weekdays.
+  case selector(PeriodSelector)
+  /// The end of the unit or month that follows.
+  case endOf
+
+  // MARK: Times
+
+  /// A part of some day.
+  case dayPart(DayPart)
+  /// A part of a certain day, counted like ``day(offset:)``.
+  case partOfDay(DayPart, offset: Int)
+  /// A clock time, in minutes from midnight: 720 is noon, 1,440 the midnight that ends the day.
+  case clock(minutes: Int)
+  /// The half of the day that a preceding hour belongs to.
+  case meridiem(Meridiem)
+  /// A word after an hour that says it is one.
+  case hourMark
+  /// Minutes after, or if negative before, the hour that follows.
+  case minutesPast(Int)
+  /// A length of time in one phrase, in minutes.
+  case duration(minutes: Int)
+  /// A count.
+  case number(Int)
+
+  // MARK: Relations
+
+  /// Before a count: that much later.
+  case ahead
+  /// Before or after a count: that much earlier.
+  case ago
+  /// After a count: that much later.
+  case fromNow
+  /// Between a count and a day: that much later than the day. Also the beginning of a range.
+  case from
+  /// Between the two ends of a range.
+  case until
+  /// Before two ends that a conjunction joins.
+  case between
+  /// Before a day.
+  case on
+  /// Before a clock time.
+  case at
+  /// Between a day and its month.
+  case of
+  /// The definite article.
+  case article
+  /// Something that may stand between a denial and the event it denies.
+  case determiner
+  /// Before a day that is meant as a bound and not as the day itself.
+  case bound
+
+  // MARK: Sentences
+
+  /// An event, by its description; two words with one description are the same event.
+  case event(String)
+  /// Says that an event will not be.
+  case cancellation
+  /// Says that an event will not be when it was to be; a time after it is the new one.
+  case postponement
+  /// Denies the event, or the time, that it stands directly before.
+  case negation
+  /// Makes its clause wished or merely possible.
+  case hedge
+  /// Makes the rest of its statement depend on something.
+  case condition
+  /// Tells of what was.
+  case pastSense
+  /// Tells of what is or will be.
+  case futureSense
+  /// Says that the event or subject that follows is somebody else's.
+  case anothers
+  /// Says that the event or subject that follows is the writer's.
+  case writers
+  /// A question about whether something is, when it opens one.
+  case asking
+  /// Stands for the event spoken of last.
+  case pronoun
+  /// Joins two things of the same kind.
+  case and
+  /// Joins things of which one is true.
+  case or
+  /// Separates two statements that say nothing about each other.
+  case contrast
+  /// Means nothing here; listed so that its words are not read one by one, or known to be no noun.
+  case idiom
+}

@@ -1,0 +1,82 @@
+/// A phrase of the language, a number or a mark, as the grammar sees it.
+struct Lexeme {
+  enum Kind: Equatable {
+    /// What a phrase can mean.
+    case meant([WordMeaning])
+    /// A number that stands by itself.
+    case number(NumericToken)
+    /// A number written as a position, such as `15th`.
+    case ordinal(Int)
+    case mark(Token.Mark)
+    /// A word of which nothing is known, or an amount.
+    case unknown
+  }
+
+  let kind: Kind
+  /// In UTF-8 bytes.
+  let span: Range<Int>
+  /// Whether an ending was taken off, or is on an unknown word.
+  let hasClitic: Bool
+}
+
+extension Lexeme {
+  var meanings: [WordMeaning] {
+    if case .meant(let meanings) = kind { return meanings }
+    return []
+  }
+
+  /// Whether it can have this meaning.
+  func means(_ meaning: WordMeaning) -> Bool { meanings.contains(meaning) }
+
+  /// The first of its meanings that `value` knows what to make of.
+  func first<Value>(_ value: (WordMeaning) -> Value?) -> Value? {
+    for meaning in meanings {
+      if let value = value(meaning) { return value }
+    }
+    return nil
+  }
+
+  var isOrdinaryWord: Bool { means(.ordinaryWord) }
+  var isUnknown: Bool { kind == .unknown }
+  var isPause: Bool { kind == .mark(.pause) }
+  var isDash: Bool { kind == .mark(.dash) }
+
+  var month: Int? { first { if case .month(let month) = $0 { month } else { nil } } }
+  var weekday: Int? { first { if case .weekday(let weekday) = $0 { weekday } else { nil } } }
+  var dayOffset: Int? { first { if case .day(let offset) = $0 { offset } else { nil } } }
+  var unit: CalendarUnit? { first { if case .unit(let unit) = $0 { unit } else { nil } } }
+  var selector: PeriodSelector? { first { if case .selector(let selector) = $0 { selector } else { nil } } }
+  var dayPart: DayPart? { first { if case .dayPart(let part) = $0 { part } else { nil } } }
+  var clockMinutes: Int? { first { if case .clock(let minutes) = $0 { minutes } else { nil } } }
+  var meridiem: Meridiem? { first { if case .meridiem(let meridiem) = $0 { meridiem } else { nil } } }
+  var minutesPast: Int? { first { if case .minutesPast(let minutes) = $0 { minutes } else { nil } } }
+  var duration: Int? { first { if case .duration(let minutes) = $0 { minutes } else { nil } } }
+  var event: String? { first { if case .event(let event) = $0 { event } else { nil } } }
+
+  var partOfDay: (part: DayPart, offset: Int)? {
+    first { if case .partOfDay(let part, let offset) = $0 { (part, offset) } else { nil } }
+  }
+
+  /// The number, in digits without separator.
+  var digits: NumericToken? {
+    if case .number(let number) = kind, number.groups.count == 1 { return number }
+    return nil
+  }
+
+  /// The groups of digits with a separator.
+  var groups: NumericToken? {
+    if case .number(let number) = kind, number.groups.count > 1 { return number }
+    return nil
+  }
+
+  /// The position, as a word or in digits.
+  var ordinal: Int? {
+    if case .ordinal(let ordinal) = kind { return ordinal }
+    return first { if case .ordinal(let ordinal) = $0 { ordinal } else { nil } }
+  }
+
+  /// The count, as a word or in digits.
+  var count: Int? {
+    digits?.single ?? first { if case .number(let number) = $0 { number } else { nil } }
+  }
+}

@@ -1,0 +1,112 @@
+extension PhraseResolver {
+  /// How many days the end of a month is taken to have: what is due then is due on one of the last.
+  private static let endOfMonthDays = 3
+
+  /// The days an expression is; nil when there is no such day.
+  func days(of expression: DayExpression, isPast: Bool) -> ResolvedDays? {
+    switch expression {
+    case .offset(let offset): ResolvedDays(today + offset)
+    case .weekday(let weekday, let selector): day(weekday, selector, isPast).map { ResolvedDays($0) }
+    case .weekdayOfWeek(let weekday, let weeks): ResolvedDays(today.monday + (7 * weeks + weekday - 1))
+    case .date(let month, let day, let year): date(month, day, year, isPast).map { ResolvedDays($0) }
+    case .dayOfMonth(let day, let months): dayOfMonth(day, months, isPast).map { ResolvedDays($0) }
+    case .period(let unit, let offset): period(unit, offset)
+    case .endOfPeriod(let unit, let offset): end(of: unit, offset)
+    case .month(let month, let year, let isEnd): self.month(month, year, isEnd, isPast)
+    case .later(let days, let day): self.days(of: day, isPast: false).map { ResolvedDays($0.days.lowerBound + days) }
+    case .range(let first, let last): range(first, last, isPast)
+    case .elapsed: nil
+    }
+  }
+
+  /// A weekday. Without a selector it is not today, which people call by that name; *this* one may be.
+  private func day(_ weekday: Int, _ selector: PeriodSelector?, _ isPast: Bool) -> CivilDay? {
+    let ahead = (weekday - today.weekday).modulo(7)
+    switch selector {
+    case .this: return today + (isPast && ahead > 0 ? ahead - 7 : ahead)
+    case .next: return today.monday + (7 + weekday - 1)
+    case .afterNext: return today.monday + (14 + weekday - 1)
+    case .last: return today + (ahead - 7)
+    case .coming: return today + (ahead == 0 ? 7 : ahead)
+    case nil: return today + (isPast ? ahead - 7 : ahead == 0 ? 7 : ahead)
+    case .every: return nil
+    }
+  }
+
+  /// A date; without a year the next from today on, or the latest up to today.
+  private func date(_ month: Int, _ day: Int, _ year: Int?, _ isPast: Bool) -> CivilDay? {
+    if let year { return CivilDay(year: year, month: month, day: day) }
+    // The longest way from one 29 February to another is eight years.
+    for distance in 0...8 {
+      let year = today.year + (isPast ? -distance : distance)
+      if let found = CivilDay(year: year, month: month, day: day), isPast ? found <= today : found >= today {
+        return found
+      }
+    }
+    return nil
+  }
+
+  /// A day by its position; without a month that of the next month that has it from today on, or of the latest up to
+  /// today.
+  private func dayOfMonth(_ day: Int, _ months: Int?, _ isPast: Bool) -> CivilDay? {
+    if let months { return dayOfMonth(day, months) }
+    // No two months in a row lack a 31st, 30th or 29th, and this month's may be over.
+    for distance in 0...2 {
+      if let found = dayOfMonth(day, isPast ? -distance : distance), isPast ? found <= today : found >= today {
+        return found
+      }
+    }
+    return nil
+  }
+
+  private func dayOfMonth(_ day: Int, _ months: Int) -> CivilDay? {
+    let first = today.firstOfMonth(later: months)
+    return CivilDay(year: first.year, month: first.month, day: day)
+  }
+
+  private func period(_ unit: CalendarUnit, _ offset: Int) -> ResolvedDays? {
+    switch unit {
+    case .week: ResolvedDays(today.monday + 7 * offset, count: 7, .week)
+    case .weekend: ResolvedDays(today.monday + (7 * offset + 5), count: 2, .week)
+    case .month: ResolvedDays(today.firstOfMonth(later: offset)..<today.firstOfMonth(later: offset + 1), .month)
+    case .year: year(offset)
+    case .minute, .hour, .day: nil
+    }
+  }
+
+  private func year(_ offset: Int) -> ResolvedDays {
+    let months = 12 * offset - today.month + 1
+    return ResolvedDays(today.firstOfMonth(later: months)..<today.firstOfMonth(later: months + 12), .year)
+  }
+
+  /// The end of a week is from its Friday on, that of a year its December.
+  private func end(of unit: CalendarUnit, _ offset: Int) -> ResolvedDays? {
+    guard let whole = period(unit, offset) else { return nil }
+    let end = whole.days.upperBound
+    switch unit {
+    case .week: return ResolvedDays(end + -3..<end, .week)
+    case .month: return ResolvedDays(end + -Self.endOfMonthDays..<end, .month)
+    case .year: return ResolvedDays(end.firstOfMonth(later: -1)..<end, .year)
+    case .weekend, .minute, .hour, .day: return whole
+    }
+  }
+
+  /// A month by name; without a year the next that is not over, or the latest that has begun.
+  private func month(_ month: Int, _ year: Int?, _ isEnd: Bool, _ isPast: Bool) -> ResolvedDays? {
+    let distance = isPast ? -(today.month - month).modulo(12) : (month - today.month).modulo(12)
+    let months = year.map { ($0 - today.year) * 12 + month - today.month } ?? distance
+    let end = today.firstOfMonth(later: months + 1)
+    return ResolvedDays((isEnd ? end + -Self.endOfMonthDays : today.firstOfMonth(later: months))..<end, .month)
+  }
+
+  /// A range of which the second end follows the first; an end that does not is taken a week later, as weekdays are, or
+  /// left out.
+  private func range(_ first: DayExpression, _ last: DayExpression, _ isPast: Bool) -> ResolvedDays? {
+    guard let start = days(of: first, isPast: isPast), let end = days(of: last, isPast: isPast) else { return nil }
+    let grain = start.grain == .day ? end.grain : start.grain
+    for weeks in 0...1 where end.days.upperBound + 7 * weeks > start.days.lowerBound {
+      return ResolvedDays(start.days.lowerBound..<end.days.upperBound + 7 * weeks, grain)
+    }
+    return start
+  }
+}

@@ -1,0 +1,66 @@
+import Foundation
+import TemporalReferences
+import Testing
+
+@Suite("Hostile texts")
+struct HostileInputTests {
+  /// Texts that repeat one piece; each is the beginning of something, or something that never ends.
+  static let pieces = [
+    "1", "1/", "1/1 ", "2026-03-", "12:", "1,000", "a", "a.", "p.m.", "next ", "next week on ", "in two ", "the ",
+    "March 1", "March ", "1 of ",
+    "a week from ", "from 3 to ", "Monday to ", "meeting tomorrow ", "not ", "if ",
+    "and ",
+    "tomorrow, ", "cancelled ", "exam cancelled. ", "exam tomorrow. ", "it's ", ". ", "\u{301}", "e\u{301}", "👩‍👩‍👧‍👦",
+    "🎉 ",
+    "'", "-", "\u{0}", "\u{FEFF}", "ß", "１", "\r\n", " ",
+  ]
+
+  /// A megabyte. In debug builds, which are fifty times slower, some kilobytes: several sentences of the longest kind,
+  /// all that a superlinear step could grow with.
+  private static var bytes: Int {
+    #if DEBUG
+    return 1 << 13
+    #else
+    return 1 << 20
+    #endif
+  }
+
+  @Test(
+    "a text four times as long takes at most six times as long, and yields a bounded number",
+    arguments: HostileInputTests.pieces)
+  func linear(piece: String) throws {
+    let setting = try Setting("2026-03-11T10:00 America/New_York mdy")
+    let small = Self.text(of: piece, bytes: Self.bytes / 4)
+    let large = Self.text(of: piece, bytes: Self.bytes)
+    #expect(setting.references(in: large).count <= 64)
+    // Processor time of this thread, so that what else runs does not count; the best of several, as caches do.
+    let (fast, slow) = (Self.best(of: 3, setting, small), Self.best(of: 3, setting, large))
+    print("\(Self.bytes) bytes of \(piece.debugDescription): \((slow * 1000).rounded() / 1000) s")
+    #expect(slow <= 6 * fast + 0.005, "\(fast) s, \(slow) s")
+  }
+
+  @Test("a text of a megabyte is read to its end", arguments: ["x", "9", "\u{301}"])
+  func longText(piece: String) throws {
+    let setting = try Setting("2026-03-11T10:00 America/New_York mdy")
+    let references = setting.references(in: Self.text(of: piece, bytes: 1 << 20) + ". My exam is on Friday.")
+    #expect(references.map(\.event) == ["exam"])
+  }
+
+  private static func text(of piece: String, bytes: Int) -> String {
+    String(repeating: piece, count: bytes / piece.utf8.count)
+  }
+
+  private static func best(of rounds: Int, _ setting: Setting, _ text: String) -> Double {
+    (0..<rounds).map { _ in
+      let start = threadTime()
+      _ = setting.references(in: text)
+      return threadTime() - start
+    }.min() ?? 0
+  }
+
+  private static func threadTime() -> Double {
+    var time = timespec()
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time)
+    return Double(time.tv_sec) + Double(time.tv_nsec) / 1e9
+  }
+}
