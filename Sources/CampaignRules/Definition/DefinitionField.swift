@@ -1,0 +1,55 @@
+/// One value of a definition with the path that led to it, so that whatever is wrong with it can be named.
+struct DefinitionField {
+  let value: JSONValue
+  let path: String
+
+  func defect(_ code: CampaignDefinitionDefect.Code, expected: String) -> CampaignDefinitionDefect {
+    CampaignDefinitionDefect(code, at: path, expected: expected)
+  }
+
+  func object() throws(CampaignDefinitionDefect) -> [String: JSONValue] {
+    guard case .object(let members) = value else { throw defect(.wrongType, expected: "an object") }
+    return members
+  }
+
+  /// The members of an object, none of whose keys may be another than these; the first other one in order of the alphabet
+  /// is named.
+  func members(known keys: [String]) throws(CampaignDefinitionDefect) -> [String: JSONValue] {
+    let members = try object()
+    if let other = members.keys.filter({ !keys.contains($0) }).min() {
+      throw field(other, .null).defect(.unknownKey, expected: Self.oneOf(keys))
+    }
+    return members
+  }
+
+  func member(_ key: String, of members: [String: JSONValue]) throws(CampaignDefinitionDefect) -> DefinitionField {
+    guard let value = members[key] else { throw field(key, .null).defect(.missingKey, expected: "a value") }
+    return field(key, value)
+  }
+
+  func field(_ key: String, _ value: JSONValue) -> DefinitionField {
+    DefinitionField(value: value, path: path == "$" ? key : path + "." + key)
+  }
+
+  func elements() throws(CampaignDefinitionDefect) -> [DefinitionField] {
+    guard case .array(let values) = value else { throw defect(.wrongType, expected: "an array") }
+    return values.enumerated().map { DefinitionField(value: $0.element, path: "\(path)[\($0.offset)]") }
+  }
+
+  func string() throws(CampaignDefinitionDefect) -> String {
+    guard case .string(let text) = value else { throw defect(.wrongType, expected: "a string") }
+    return text
+  }
+
+  func word<Word: RawRepresentable & CaseIterable>() throws(CampaignDefinitionDefect) -> Word
+  where Word.RawValue == String {
+    guard let word = Word(rawValue: try string()) else {
+      throw defect(.unknownWord, expected: Self.oneOf(Word.allCases.map(\.rawValue)))
+    }
+    return word
+  }
+
+  static func oneOf(_ words: [String]) -> String {
+    "one of: " + words.joined(separator: ", ")
+  }
+}

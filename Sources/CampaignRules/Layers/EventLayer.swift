@@ -1,0 +1,90 @@
+import FoundationEssentials
+
+/// The layer for something that is coming up.
+public struct EventLayer: Equatable, Sendable {
+  /// The greatest age of a message that counts; inclusive. Default 7 days.
+  public var messageAgeMax: Duration
+  /// How far ahead an event may begin; inclusive, while the moment itself is excluded. Default 24 hours.
+  public var horizon: Duration
+  /// The least confidence of a reading; inclusive. Default 0.7.
+  public var confidenceMin: Double
+
+  /// A layer; the defaults are the product's.
+  public init(
+    messageAgeMax: Duration = .seconds(604_800), horizon: Duration = .seconds(86_400), confidenceMin: Double = 0.7
+  ) {
+    self.messageAgeMax = messageAgeMax
+    self.horizon = horizon
+    self.confidenceMin = confidenceMin
+  }
+
+  /// The best of the events within the horizon: the soonest, then the surest, then the one written of last.
+  ///
+  /// An event that is going on counts as soon as the moment. A message from after the moment, written while the run went
+  /// on, counts as new: what it takes back must not be asked about.
+  public func outcome(for material: CampaignMaterial) -> LayerOutcome {
+    if material.missingSources.contains(.messages) { return miss(.messageSourceMissing) }
+    let moment = material.moment
+    let recent = material.happenings.filter {
+      moment.timeIntervalSince($0.writtenAt) <= messageAgeMax.inSeconds
+    }
+    let standing = StandingStatements(of: recent)
+    let near = standing.upcoming.filter {
+      $0.span.reaches(after: moment, until: moment.addingTimeInterval(horizon.inSeconds))
+    }
+    let sure = near.filter { $0.happening.confidence >= confidenceMin }
+    guard let best = sure.min(by: { isBetter($0, than: $1, at: moment) }) else {
+      return near.isEmpty ? missWithoutNear(standing, at: moment) : missUnsure(of: near.map(\.happening.confidence))
+    }
+    return .hit(finding(of: best.happening, at: best.span, in: material))
+  }
+
+  private typealias Candidate = (happening: Happening, span: EventSpan)
+
+  private func isBetter(_ one: Candidate, than other: Candidate, at moment: Date) -> Bool {
+    let starts = (max(one.span.start, moment), max(other.span.start, moment))
+    if starts.0 != starts.1 { return starts.0 < starts.1 }
+    if one.happening.confidence != other.happening.confidence {
+      return one.happening.confidence > other.happening.confidence
+    }
+    if one.happening.writtenAt != other.happening.writtenAt {
+      return one.happening.writtenAt > other.happening.writtenAt
+    }
+    // Only so that the same material always gives the same finding.
+    return (one.happening.event, one.span.end) < (other.happening.event, other.span.end)
+  }
+
+  private func finding(of happening: Happening, at span: EventSpan, in material: CampaignMaterial) -> LayerFinding {
+    let wording = EventWording(of: span, at: material.moment, in: material.localTime)
+    return LayerFinding(
+      layer: .event,
+      domain: happening.domain ?? material.lastConversation?.domain,
+      subject: .event(
+        word: happening.event, when: wording.words, grain: span.grain, confidence: happening.confidence))
+  }
+}
+
+extension EventLayer {
+  private func miss(_ rule: LayerRule, _ figures: [LayerFigure: Double] = [:]) -> LayerOutcome {
+    .miss(LayerNote(layer: .event, rule: rule, figures: figures))
+  }
+
+  private func missUnsure(of confidences: [Double]) -> LayerOutcome {
+    miss(
+      .eventConfidenceLow,
+      [.count: Double(confidences.count), .confidence: confidences.max() ?? 0, .confidenceNeeded: confidenceMin])
+  }
+
+  /// Why nothing is near: what was called off tells more than what is far, and that more than what is over.
+  private func missWithoutNear(_ standing: StandingStatements, at moment: Date) -> LayerOutcome {
+    let later = standing.upcoming.filter { !$0.span.isOver(at: moment) }
+    let overCount = standing.overCount + standing.upcoming.count - later.count
+    if standing.cancelledCount > 0 { return miss(.eventCancelled, [.count: Double(standing.cancelledCount)]) }
+    if let nearest = later.map(\.span.start).min() {
+      let ahead = nearest.timeIntervalSince(moment)
+      return miss(
+        .eventTooFar, [.count: Double(later.count), .aheadSeconds: ahead, .aheadSecondsMax: horizon.inSeconds])
+    }
+    return overCount > 0 ? miss(.eventOver, [.count: Double(overCount)]) : miss(.noUpcomingEvent)
+  }
+}

@@ -1,0 +1,60 @@
+/// What a language model is given to write one check-in.
+///
+/// ``instructions`` are for the system role and always the same. ``material`` is for the user role: the style, then what
+/// is known of the user in fences that nothing inside can close; see ``init(for:in:)``.
+public struct CheckInPrompt: Equatable, Sendable {
+  /// The most Unicode scalars of the context summary that are told: about 400 tokens, so that a prompt costs about the
+  /// same for everybody.
+  public static let contextMax = 1_500
+  /// The most Unicode scalars of a topic phrase (at most 50 tokens of 3 bytes, with spaces) or of a pattern's synthesis.
+  public static let topicMax = 300
+  /// The most Unicode scalars of ``material``: the parts' limits (1,500 context, 300 topic, 80 theme, 40 domain; of event
+  /// and theme only one applies) and 1,000 for the style (at most 400), tags, labels and line breaks.
+  public static let materialMax = contextMax + topicMax + TextLimits.themeMax + TextLimits.domainMax + 1_000
+
+  /// The fixed system text.
+  public let instructions: String
+  /// The style and the fenced data, in lines.
+  public let material: String
+
+  /// Writes the prompt.
+  ///
+  /// Every value stands on one line, without invisible characters, cut to its limit, and with its angle brackets replaced.
+  /// The only tags are therefore those written here, whatever a user wrote.
+  /// - Parameters:
+  ///   - finding: the reason to write.
+  ///   - material: what the finding was made from; of it the context summary and the style of the finding's domain are used.
+  public init(for finding: LayerFinding, in material: CampaignMaterial) {
+    let style = finding.domain.flatMap { material.styles[$0] } ?? .unknown
+    var blocks = ["Style: " + style.instructions]
+    if let context = material.contextSummary.flatMap({ TextLimits.line($0, max: Self.contextMax) }) {
+      blocks.append(Self.fenced("context", [context]))
+    }
+    blocks.append(Self.fenced("decision", Self.decision(finding)))
+    instructions = Self.systemText
+    self.material = blocks.joined(separator: "\n\n")
+  }
+
+  private static func fenced(_ name: String, _ lines: [String]) -> String {
+    "<\(name)>\n" + lines.joined(separator: "\n") + "\n</\(name)>"
+  }
+
+  /// One line for each thing that applies. A pattern's synthesis is its topic.
+  private static func decision(_ finding: LayerFinding) -> [String] {
+    var fields: [(label: String, value: String?)] = [("type", finding.pushType.rawValue)]
+    switch finding.subject {
+    case .event(let word, let when, _, _):
+      fields += [("event", TextLimits.event(word)), ("when", when)]
+    case .pattern(let pattern):
+      fields += [
+        ("theme", TextLimits.theme(pattern.theme)), ("topic", TextLimits.line(pattern.synthesis, max: topicMax)),
+      ]
+    case .occasion(let name):
+      fields.append(("theme", TextLimits.theme(name)))
+    case .conversation(let topic):
+      fields += [("topic", TextLimits.line(topic, max: topicMax))]
+    }
+    fields.append(("domain", finding.domain))
+    return fields.compactMap { field in field.value.map { field.label + ": " + $0 } }
+  }
+}

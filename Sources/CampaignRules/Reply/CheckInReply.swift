@@ -1,0 +1,67 @@
+/// A language model's reply that may be sent.
+///
+/// Whatever breaks one of the rules is refused whole; nothing is repaired, because a text that had to be cut or cleaned is
+/// not one that somebody meant.
+public struct CheckInReply: Equatable, Sendable {
+  /// The most grapheme clusters of a title.
+  public static let titleClustersMax = 50
+  /// The most grapheme clusters of a body.
+  public static let bodyClustersMax = 200
+  /// The most bytes of a title. A cluster has no largest size; with 8 bytes each there is room for every script.
+  public static let titleBytesMax = 400
+  /// The most bytes of a body: 12 for each cluster, which leaves over 1,200 of the 4,096 that APNs takes.
+  public static let bodyBytesMax = 2_400
+  /// The most bytes of a model's reply. 150 tokens have about a thousand; title and body at their limits, with every
+  /// character escaped in six bytes for two, have 8,400.
+  public static let replyBytesMax = 16_384
+
+  /// Title and body, without white space around either.
+  public let text: CampaignText
+
+  /// Checks a reply.
+  ///
+  /// The rules are asked in the order of ``ReplyDefect``'s cases, cheap ones first, and the first that is broken is
+  /// thrown. The time is linear in the reply and in the sources together.
+  /// - Parameters:
+  ///   - modelText: what the model wrote, a JSON object of exactly `title` and `body`. White space around it is
+  ///     tolerated, and one Markdown fence (three backticks, alone or with `json`), because models add it even when told
+  ///     not to and what is inside is checked all the same. Any other word before or after is not.
+  ///   - sources: the texts that must not be quoted: all that were in the prompt or could be, see
+  ///     ``CampaignMaterial/quotableTexts``.
+  /// - Throws: the first ``ReplyDefect``.
+  public init(modelText: String, sources: [String]) throws(ReplyDefect) {
+    let text = try ReplyDocument(modelText).text
+    try Self.checkForm(of: text)
+    try Self.checkWording(of: text)
+    let parts = [text.title, text.body]
+    if QuotationCheck.isAnyQuoted(of: sources, in: parts) { throw .quotesUser }
+    self.text = text
+  }
+
+  private static func checkForm(of text: CampaignText) throws(ReplyDefect) {
+    if text.title.unicodeScalars.contains(where: \.isUnseen) { throw .hasControl }
+    if text.body.unicodeScalars.contains(where: { $0.isUnseen && $0 != "\n" }) { throw .hasControl }
+    if text.title.utf8.count > titleBytesMax || text.title.count > titleClustersMax { throw .titleTooLong }
+    if text.body.utf8.count > bodyBytesMax || text.body.count > bodyClustersMax { throw .bodyTooLong }
+  }
+
+  private static func checkWording(of text: CampaignText) throws(ReplyDefect) {
+    let words = [FoldedWords(text.title), FoldedWords(text.body)]
+    if LinkCheck.finds(in: text.title) || LinkCheck.finds(in: text.body) { throw .hasLink }
+    if MarkupCheck.finds(in: text.title) || MarkupCheck.finds(in: text.body) { throw .hasMarkup }
+    if words.contains(where: PhraseList.format.matches) { throw .hasMarkup }
+    if words.contains(where: PhraseList.empty.matches) { throw .emptyPhrase }
+    if words.contains(where: PhraseList.demands.matches) { throw .demands }
+    if DemandCheck.endsWithCommand(text.body) { throw .demands }
+  }
+}
+
+extension Unicode.Scalar {
+  /// Whether it is drawn as nothing, other than a space: a control character, a line break, or hidden.
+  fileprivate var isUnseen: Bool {
+    switch properties.generalCategory {
+    case .control, .lineSeparator, .paragraphSeparator: true
+    default: isHidden
+    }
+  }
+}

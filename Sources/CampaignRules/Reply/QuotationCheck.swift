@@ -1,0 +1,58 @@
+/// Finds runs of units that a source shares with a reply.
+///
+/// Every run of the reply goes into a set once, and each source is read once with one look-up for each place where a run
+/// of known units ends. The sets hold the units themselves and not sums over them, so two different runs are never taken
+/// for one another and nobody can write a text that makes look-ups collide.
+struct QuotationCheck {
+  private let unit: QuotationUnit
+  /// A number for each unit of the reply; all others end a run.
+  private let numbers: [String: Int]
+  private let runs: Set<ArraySlice<Int>>
+
+  /// - Parameter parts: the texts of the reply; no run goes from one to the next.
+  init(parts: [String], unit: QuotationUnit) {
+    var numbers: [String: Int] = [:]
+    var runs: Set<ArraySlice<Int>> = []
+    for part in parts {
+      let sequence = unit.units(of: part).map { text in
+        if let number = numbers[text] { return number }
+        numbers[text] = numbers.count
+        return numbers.count - 1
+      }
+      for end in sequence.indices.dropFirst(unit.runMin - 1) {
+        runs.insert(sequence[(end - unit.runMin + 1)...end])
+      }
+    }
+    numbers[""] = nil
+    self.unit = unit
+    self.numbers = numbers
+    self.runs = runs
+  }
+
+  /// Looks through one source.
+  /// - Returns: whether it is quoted, and how many runs were looked up: at most one for each of its units.
+  func search(_ source: String) -> (isQuoted: Bool, lookups: Int) {
+    if runs.isEmpty { return (false, 0) }
+    var lookups = 0
+    var known: [Int] = []
+    for text in unit.units(of: source) {
+      guard let number = numbers[text] else {
+        known.removeAll(keepingCapacity: true)
+        continue
+      }
+      known.append(number)
+      if known.count < unit.runMin { continue }
+      lookups += 1
+      if runs.contains(known.suffix(unit.runMin)) { return (true, lookups) }
+    }
+    return (false, lookups)
+  }
+
+  /// Whether a reply quotes any of the sources, in any of the units.
+  static func isAnyQuoted(of sources: [String], in parts: [String]) -> Bool {
+    QuotationUnit.allCases.contains { unit in
+      let check = QuotationCheck(parts: parts, unit: unit)
+      return sources.contains { check.search($0).isQuoted }
+    }
+  }
+}
