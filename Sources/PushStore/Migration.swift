@@ -36,5 +36,6 @@ public struct Migration: Sendable {
     Migration("0015_operator_pages", PackageResources._015_operator_pages_sql),
     Migration("0016_explanations", PackageResources._016_explanations_sql),
     Migration("0017_pace", PackageResources._017_pace_sql),
+    Migration("0018_campaigns", PackageResources._018_campaigns_sql),
   ]
 }

@@ -177,18 +177,6 @@ private struct HostAnswers {
   }
 }
 
-/// A column of JSON, read as a type.
-private struct ExplainedDocument<Content: Decodable>: PostgresDecodable {
-  let content: Content
-
-  init?(_ field: PostgresField) {
-    guard let text = String(field), let content = try? JSONDecoder().decode(Content.self, from: Data(text.utf8)) else {
-      return nil
-    }
-    self.content = content
-  }
-}
-
 extension UUID {
   fileprivate static let lowest = UUID(uuid: (0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0))
   fileprivate static let highest = UUID(

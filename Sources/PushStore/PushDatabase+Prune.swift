@@ -19,6 +19,12 @@ public enum PrunedTable: String, CaseIterable, Sendable {
   case instances
   /// `tacet.unread_marks`.
   case unreadMarks
+  /// `tacet.campaign_decisions`.
+  case campaignDecisions
+  /// `tacet.campaign_runs`.
+  case campaignRuns
+  /// `tacet.campaign_slots`.
+  case campaignSlots
 }
 
 extension PushDatabase {
@@ -48,6 +54,9 @@ extension PrunedTable {
     case .pushes: PushStatements.prunePushes
     case .instances: PushStatements.pruneInstances
     case .unreadMarks: PushStatements.pruneUnreadMarks
+    case .campaignDecisions: PushStatements.pruneCampaignDecisions
+    case .campaignRuns: PushStatements.pruneCampaignRuns
+    case .campaignSlots: PushStatements.pruneCampaignSlots
     }
   }
 }

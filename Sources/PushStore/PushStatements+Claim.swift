@@ -139,7 +139,7 @@ extension PushStatements {
         case when f.mentions_only then coalesce(tacet.is_mentioned(w.subject_id, s.user_id), false) else false end
           as is_mentioned,
         (extract(epoch from f.quiet_hours_remaining) * 1000000)::bigint as quiet_hours_remaining,
-        f.quiet_hours_policy,
+        coalesce(m.quiet_policy, f.quiet_hours_policy) as quiet_hours_policy,
         m.data,
         m.collapse_id,
         w.released_by,

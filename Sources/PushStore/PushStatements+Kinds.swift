@@ -15,19 +15,19 @@ extension PushStatements {
       union all
       select
         c.conversation_id, c.sender_id, c.sender_name, c.body, null, null, null, null, c.title, c.surface_kind, null, null,
-        null, null, false, null
+        null, null, false, null, null
       from tacet.watched_context(\(row).kind, \(row).subject_id) c
       where \(row).kind not in ('message', 'read_sync')
       union all
       select
         p.id, null, null, p.body, null, null, null, null, p.title, null, p.data::text, p.collapse_id, null, null, false,
-        null
+        null, p.quiet_policy
       from tacet.pushes p
       where \(row).kind not in ('message', 'read_sync') and p.id = \(row).subject_id and p.kind = \(row).kind
       union all
       select
         c.conversation_id, null, null, null, null, null, null, null, null, null, null, null, c.user_id, c.message_ids,
-        c.has_more, c.device_token
+        c.has_more, c.device_token, null
       from tacet.read_syncs c
       where \(row).kind = 'read_sync' and c.id = \(row).subject_id
     ) m on true
@@ -49,7 +49,7 @@ extension PushStatements {
       c.conversation_id, c.sender_id, c.sender_name, c.body, c.created_at, c.read_by, c.prior_read_by,
       c.prior_touched_at, null::text as title, null::text as surface_kind, null::text as data,
       null::text as collapse_id, null::uuid as reader_id, null::uuid[] as read_message_ids, false as has_read_more,
-      null::text as reading_device
+      null::text as reading_device, null::text as quiet_policy
     from tacet.message_context(\(row).subject_id) c
     """
   }

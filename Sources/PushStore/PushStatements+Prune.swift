@@ -47,6 +47,18 @@ extension PushStatements {
   static let pruneUnreadMarks = PostgresStatement(
     "prune_unread_marks", pruning("tacet.unread_marks", age: "r.built_at", hasIndex: false), [.int8])
 
+  /// Users whom campaigns looked at. Who is undecided for so long is gone as well.
+  static let pruneCampaignDecisions = PostgresStatement(
+    "prune_campaign_decisions", pruning("tacet.campaign_decisions", age: "r.enrolled_at"), [.int8])
+
+  /// Runs of campaigns.
+  static let pruneCampaignRuns = PostgresStatement(
+    "prune_campaign_runs", pruning("tacet.campaign_runs", age: "r.started_at"), [.int8])
+
+  /// Hours that were served.
+  static let pruneCampaignSlots = PostgresStatement(
+    "prune_campaign_slots", pruning("tacet.campaign_slots", age: "r.due_at"), [.int8])
+
   /// - Parameters:
   ///   - age: the time from which the retention of a row `r` counts. only: which rows; the others stay however old they
   ///     are. hasIndex: whether `age` has an index whose order finds the old rows.

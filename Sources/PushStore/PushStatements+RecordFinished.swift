@@ -55,15 +55,18 @@ extension PushStatements {
   /// What a record writes into the ledger.
   static let ledgerColumns = """
     id, subject_id, push_type, user_id, decision, reason, enqueued_at, claimed_at, held_until, sent_at,
-    woken_microseconds, decided_microseconds, accepted_microseconds, devices_accepted, attempts, woken_by, content, history
+    woken_microseconds, decided_microseconds, accepted_microseconds, devices_accepted, attempts, woken_by, content, history, metadata
     """
 
-  /// Those of the ``ledgerColumns`` that follow the times, of an outcome `o`. Cut at what the columns hold.
+  /// Those of the ``ledgerColumns`` that follow the times, of an outcome `o`. Cut at what the columns hold. Only pushes with
+  /// words of our own may have metadata, and only for them is it looked up.
   static let ledgerMeasures = """
     least(o.woken_us, 2147483647), least(o.decided_us, 2147483647),
     case when o.accepted_us is not null then least(o.accepted_us, 2147483647) end,
     least(o.devices_accepted, 32767), least(o.attempts, 32767), o.woken_by, o.content,
-    case when o.history is null then '[]' else jsonb_build_array(o.history::jsonb) end
+    case when o.history is null then '[]' else jsonb_build_array(o.history::jsonb) end,
+    coalesce(
+      case when o.content is not null then (select p.metadata from tacet.pushes p where p.id = o.subject_id) end, '{}')
     """
 
   /// What becomes of a row of the ledger `l` that is there already.

@@ -28,7 +28,7 @@ extension PushStatements {
     select format('tacet.%I', c.relname), p.privilege, true
     from pg_class c
     cross join unnest(
-      case when c.relname = 'kinds' then array['select'] else array['select', 'insert', 'update', 'delete'] end
+      case when c.relname in ('kinds', 'campaigns') then array['select'] else array['select', 'insert', 'update', 'delete'] end
     ) as p (privilege)
     where c.relnamespace = (select oid from own) and c.relkind = 'r' and not has_table_privilege(c.oid, p.privilege)
     union all

@@ -146,6 +146,9 @@ extension PruneTests {
       case .pushes: "user_id, kind, title, body"
       case .instances: "id, host, pid, version"
       case .unreadMarks: "read_until, user_id, conversation_id"
+      case .campaignDecisions: "due_at, local_day, user_id, run_id, campaign, time_zone"
+      case .campaignRuns: "due_at, campaign, cause"
+      case .campaignSlots: "local_day, campaign, time_zone"
       }
     let values =
       switch table {
@@ -157,6 +160,9 @@ extension PruneTests {
       case .pushes: "gen_random_uuid(), 'push', 'test', ''"
       case .instances: "gen_random_uuid()::text, 'host', 1, '1.0'"
       case .unreadMarks: "now(), gen_random_uuid(), gen_random_uuid()"
+      case .campaignDecisions: "now(), current_date, gen_random_uuid(), gen_random_uuid(), 'coach', 'UTC'"
+      case .campaignRuns: "now(), 'coach', 'schedule'"
+      case .campaignSlots: "current_date, 'coach', gen_random_uuid()::text"
       }
     return """
       insert into \(name(table)) (\(time(table)), \(columns)) select now() - (\(age)), \(values)
@@ -178,6 +184,9 @@ extension PruneTests {
     case .pushes: "tacet.pushes"
     case .instances: "tacet.instances"
     case .unreadMarks: "tacet.unread_marks"
+    case .campaignDecisions: "tacet.campaign_decisions"
+    case .campaignRuns: "tacet.campaign_runs"
+    case .campaignSlots: "tacet.campaign_slots"
     }
   }
 
@@ -191,6 +200,9 @@ extension PruneTests {
     case .pushes: "created_at"
     case .instances: "seen_at"
     case .unreadMarks: "built_at"
+    case .campaignDecisions: "enrolled_at"
+    case .campaignRuns: "started_at"
+    case .campaignSlots: "due_at"
     }
   }
 }

@@ -34,6 +34,12 @@ struct PushStatementsTests {
     PushStatements.overviewLedger, PushStatements.overviewQueues,
     PushStatements.overviewLanes, PushStatements.overviewParked, PushStatements.newestPushes,
     PushStatements.pushesOfUser, PushStatements.pushesOfSubject, PushStatements.meaningOfID,
+    PushStatements.campaigns, PushStatements.campaignZones, PushStatements.enrolDue, PushStatements.enrolCampaign,
+    PushStatements.eligibleForCampaign, PushStatements.claimCampaignDecisions, PushStatements.releaseCampaignDecisions,
+    PushStatements.campaignMaterial, PushStatements.decideCampaign, PushStatements.commitCampaignPush,
+    PushStatements.campaignRun, PushStatements.campaignStory, PushStatements.reserveModelUsage,
+    PushStatements.settleModelUsage, PushStatements.pruneCampaignDecisions, PushStatements.pruneCampaignRuns,
+    PushStatements.pruneCampaignSlots,
     PushStatements.deviceTokenOwners, PushStatements.overviewInstances,
   ]
 
