@@ -134,6 +134,10 @@ let package = Package(
     tests("APNSCoreTests", ["APNSCore"]),
     layer("PushRules", [], hotPath),
     tests("PushRulesTests", ["PushRules"]),
+    layer("TemporalReferences"),
+    tests("TemporalReferencesTests", ["TemporalReferences"], exclude: ["Cases"]),
+    layer("CampaignRules"),
+    tests("CampaignRulesTests", ["CampaignRules"]),
 
     // The service.
     layer(
@@ -161,7 +165,19 @@ let package = Package(
         "APNS", "APNSCore", "Postgres", "PrometheusMetrics", "PushPipeline", "PushRules", "PushStore", "Reactors",
         "TestLogs", "TestPostgres", logging, metrics, "TestReactors", "TestRandomness",
       ]),
-    layer("PushExplanations", ["PushRules", "PushStore"]),
+    layer(
+      "Campaigns",
+      [
+        "APNSCore", "CampaignRules", "LanguageModels", "Postgres", "PushStore", "Reactors", "TemporalReferences", deque,
+        logging, metrics,
+      ]),
+    tests(
+      "CampaignsTests",
+      [
+        "APNSCore", "CampaignRules", "Campaigns", "Postgres", "PushStore", "Reactors", "TestLogs", "TestPostgres",
+        logging,
+      ]),
+    layer("PushExplanations", ["APNSCore", "PushRules", "PushStore"]),
     layer(
       "ServiceDiagnosis",
       [
@@ -173,11 +189,12 @@ let package = Package(
       [
         "APNSCore", "Postgres", "PushStore", "Reactors", "ServiceDiagnosis", "ServiceSettings", "TLSStreams", crypto,
       ]),
-    tests("PushExplanationsTests", ["PushExplanations", "PushRules", "PushStore", "TestRandomness"]),
+    tests("PushExplanationsTests", ["APNSCore", "PushExplanations", "PushRules", "PushStore", "TestRandomness"]),
     .target(
       name: "PushAPI",
       dependencies: [
-        "APNSCore", "HTTP1", "HTTPServing", "Postgres", "PushExplanations", "PushPipeline", "PushRules", "PushStore",
+        "APNSCore", "Campaigns", "HTTP1", "HTTPServing", "Postgres", "PushExplanations", "PushPipeline", "PushRules",
+        "PushStore",
         "Reactors", crypto, httpTypes, logging,
       ],
       resources: [.embedInCode("openapi.yaml")], swiftSettings: strict),
@@ -257,7 +274,8 @@ let package = Package(
     command(
       "tacet",
       [
-        "APNS", "APNSCore", "ClientTokens", "HTTP1", "HTTPServing", "HTTPTransfers", "OperatorPages", "Postgres",
+        "APNS", "APNSCore", "Campaigns", "ClientTokens", "HTTP1", "HTTPServing", "HTTPTransfers", "LanguageModels",
+        "OperatorPages", "Postgres",
         "PrometheusMetrics", "PushAPI", "PushExplanations", "PushPipeline", "PushStore", "Reactors", "ServiceDiagnosis",
         "ServiceSettings", "TLSStreams", argumentParser, httpTypes, lifecycle, logging, metrics, signals,
       ]),

@@ -10,50 +10,55 @@ internal import Reactors
 enum ExplainRoute {
   static func add(to group: inout RouteGroup, _ services: PerReactor<PushServices>) {
     group.addForServices(.get, "/v1/explain") { request, reactor in
-      let question = try ExplainQuestion(request.head)
-      let explanations = try await services.value(on: reactor).explanations(
-        ofSubject: question.subjectID, kind: question.kind, userID: question.userID, on: reactor)
-      guard explanations.contains(where: \.isKnown) else {
-        throw ProblemDetails(.notFound, detail: explanations.first?.summary ?? "Nothing is known of it.")
+      let services = services.value(on: reactor)
+      switch try ExplainQuestion(request.head) {
+      case .event(let subjectID, let userID, let kind):
+        let explanations = try await services.explanations(
+          ofSubject: subjectID, kind: kind, userID: userID, on: reactor)
+        guard explanations.contains(where: \.isKnown) else {
+          throw ProblemDetails(.notFound, detail: explanations.first?.summary ?? "Nothing is known of it.")
+        }
+        return HTTPServerResponse(json: EventExplanation.json(explanations))
+      case .campaign(let name, let userID, let day):
+        let story = try await services.operators.campaignStory(of: userID, campaign: name, day: day, on: reactor)
+        let explanation = CampaignExplanation(story, campaign: name, userID: userID.uuidString.lowercased())
+        guard explanation.isKnown else { throw ProblemDetails(.notFound, detail: explanation.summary) }
+        return HTTPServerResponse(json: explanation.json)
       }
-      return HTTPServerResponse(json: EventExplanation.json(explanations))
     }
   }
 }
 
 /// What is asked, by the parameters of the query.
-struct ExplainQuestion: Equatable {
-  let subjectID: UUID
-  let userID: UUID?
-  let kind: String?
-
-  private static let names = ["message_id", "user_id", "kind"]
+enum ExplainQuestion: Equatable {
+  /// About an event, and one of its recipients or all.
+  case event(UUID, userID: UUID?, kind: String?)
+  /// About what a campaign decided about a user, on one day or on those that are kept.
+  case campaign(String, userID: UUID, day: String?)
 
   /// Each parameter once at the most, in its form, and none that is not known: a misspelt `user_id` would be answered with
   /// everybody.
   init(_ head: RequestHead) throws(ProblemDetails) {
-    let parameters = head.queryParameters
-    let sent = (head.query ?? "").split(separator: "&").count
-    guard parameters.count == sent, parameters.allSatisfy({ Self.names.contains($0.name) }) else {
-      throw .content(nil, "The parameters are message_id, user_id and kind.")
+    let query = try StrictQuery(head, known: ["message_id", "user_id", "kind", "campaign", "day"])
+    let userID = try query.uuid("user_id")
+    guard let campaign = try query.name("campaign") else {
+      if query["day"] != nil { throw .content("day", "day is of a campaign; campaign is missing.") }
+      guard let subjectID = try query.uuid("message_id") else {
+        throw .content("message_id", "message_id is missing.")
+      }
+      self = .event(subjectID, userID: userID, kind: try query.name("kind"))
+      return
     }
-    for name in Self.names where parameters.count(where: { $0.name == name }) > 1 {
-      throw .content(name, "\(name) must come once.")
+    for other in ["message_id", "kind"] where query[other] != nil {
+      throw .content(other, "\(other) and campaign exclude each other.")
     }
-    guard let subjectID = try Self.uuid("message_id", in: head) else {
-      throw .content("message_id", "message_id is missing.")
-    }
-    self.subjectID = subjectID
-    userID = try Self.uuid("user_id", in: head)
-    kind = head.queryValue("kind")
-    guard kind.map(PushSubject.canBeKind) != false else {
-      throw .content("kind", "kind must be 1 to 63 small letters, digits and underscores, a letter first.")
-    }
+    guard let userID else { throw .content("user_id", "user_id is missing.") }
+    self = .campaign(campaign, userID: userID, day: try Self.day(query["day"]))
   }
 
-  private static func uuid(_ name: String, in head: RequestHead) throws(ProblemDetails) -> UUID? {
-    guard let text = head.queryValue(name) else { return nil }
-    guard let id = UUID(hyphenated: text) else { throw .content(name, "\(name) must be a UUID.") }
-    return id
+  private static func day(_ text: String?) throws(ProblemDetails) -> String? {
+    guard let text else { return nil }
+    guard CivilDate.isOne(text) else { throw .content("day", "day must be a date like 2026-11-22.") }
+    return text
   }
 }

@@ -35,6 +35,7 @@ public enum PushRoutes {
     ReadRoutes.add(to: &group, services)
     PreferenceRoutes.add(to: &group, services)
     PushSubmissionRoute.add(to: &group, services, wait: webhookWait)
+    PushTriggerRoute.add(to: &group, services, wait: webhookWait)
     ExplainRoute.add(to: &group, services)
     return group.routes
   }

@@ -18,19 +18,23 @@ public struct PushServices {
   /// Whether reads are told to the user's other devices.
   public let isReadSyncEnabled: Bool
 
+  /// Makes the campaigns look at those who were noted; nil where campaigns are switched off. Any reactor may call it.
+  public let wakeCampaigns: (() -> Void)?
+
   /// Whether this reactor can do its work; asked by `/readyz`.
   public let readiness: () -> [ReadinessCheck]
 
   /// Joins them.
   public init(
     store: PushDatabase, operators: PushDatabase, pipeline: DeliveryPipeline, isReadSyncEnabled: Bool = true,
-    readiness: @escaping () -> [ReadinessCheck]
+    wakeCampaigns: (() -> Void)? = nil, readiness: @escaping () -> [ReadinessCheck]
   ) {
     self.store = store
     self.operators = operators
     self.pipeline = pipeline
     presence = PresenceWriter(store: store)
     self.isReadSyncEnabled = isReadSyncEnabled
+    self.wakeCampaigns = wakeCampaigns
     self.readiness = readiness
   }
 }

@@ -25,8 +25,8 @@ public struct ServeSettings: Equatable, Sendable {
   public let retention: RetentionSettings
   /// Whether a user's other devices are told of what was read; on unless set.
   public let isReadSyncEnabled: Bool
-  /// Whether the proactive run may send; off unless set.
-  public let isPushTriggerEnabled: Bool
+  /// Pushes that no event asks for.
+  public let campaigns: CampaignSettings
   /// Event-loop threads, from 1 to 256; nil for one for each core.
   public let reactors: Int?
   /// How long a stop waits for requests in flight, and then again for pushes in flight; from 1 s to 10 minutes.
@@ -60,7 +60,7 @@ public struct ServeSettings: Equatable, Sendable {
     suppression = SuppressionPolicy(&reader)
     retention = RetentionSettings(&reader, policy: suppression)
     isReadSyncEnabled = reader.optional(.readSyncEnabled, SettingNumbers.boolean) ?? true
-    isPushTriggerEnabled = reader.optional(.pushTriggerEnabled, SettingNumbers.boolean) ?? false
+    campaigns = CampaignSettings(&reader)
     reactors = reader.optional(.reactors) { text throws(UnusableValue) in try SettingNumbers.integer(text, in: 1...256)
     }
     let drainSeconds = reader.optional(.drainSeconds) { text throws(UnusableValue) in

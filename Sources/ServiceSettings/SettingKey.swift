@@ -86,6 +86,28 @@ public enum SettingKey: String, CaseIterable, Sendable {
   case readSyncEnabled = "READ_SYNC_ENABLED"
   /// Whether the proactive run may send.
   case pushTriggerEnabled = "PUSH_TRIGGER_ENABLED"
+  /// When campaigns look at each user, where they name no time.
+  case pushTriggerTime = "PUSH_TRIGGER_TIME"
+  /// Whose interface the language model has.
+  case languageModelProvider = "LANGUAGE_MODEL_PROVIDER"
+  /// Where the language model is.
+  case languageModelURL = "LANGUAGE_MODEL_URL"
+  /// What the service proves itself with to it.
+  case languageModelKey = "LANGUAGE_MODEL_KEY"
+  /// Which model writes.
+  case languageModelName = "LANGUAGE_MODEL_NAME"
+  /// Certificates trusted instead of the system's where the language model is.
+  case languageModelCAFile = "LANGUAGE_MODEL_CA_FILE"
+  /// How long a call may take.
+  case languageModelMilliseconds = "LANGUAGE_MODEL_MILLISECONDS"
+  /// What a million tokens cost that the model reads.
+  case languageModelInputDollars = "LANGUAGE_MODEL_INPUT_DOLLARS"
+  /// What a million tokens cost that the model writes.
+  case languageModelOutputDollars = "LANGUAGE_MODEL_OUTPUT_DOLLARS"
+  /// How many tokens may be used on a day.
+  case languageModelDailyTokensMax = "LANGUAGE_MODEL_DAILY_TOKENS_MAX"
+  /// How much money may be used on a day.
+  case languageModelDailyDollarsMax = "LANGUAGE_MODEL_DAILY_DOLLARS_MAX"
   /// How many event-loop threads there are.
   case reactors = "REACTORS"
   /// How long a stop may take.
@@ -104,7 +126,7 @@ extension SettingKey {
   public var isSecret: Bool {
     switch self {
     case .databaseURL, .webhookSecret, .serviceKey, .jwtSecret, .jwksURL, .apnsPrivateKey, .apnsPrivateKeyFile,
-      .apnsURL, .apnsSandboxURL, .tlsKeyFile:
+      .apnsURL, .apnsSandboxURL, .tlsKeyFile, .languageModelURL, .languageModelKey:
       true
     default: false
     }
@@ -114,7 +136,8 @@ extension SettingKey {
   /// error. Names like `LOG_…`, `DATABASE_…` and `HTTP_…` (`HTTP_PROXY`) belong to everybody.
   static let ownPrefixes = [
     "APNS_", "DEVICES_PER_", "DRAIN_", "HTTP_BODY_", "HTTP_CONNECTION", "HTTP_HEADER_", "HTTP_IDLE_", "HTTP_PEER_",
-    "HTTP_REQUEST_", "HTTP_WRITE_", "JWKS_", "JWT_AUD", "JWT_ISS", "LISTEN_ADDR", "LISTEN_SOCKET_", "MESSAGE_TTL",
+    "HTTP_REQUEST_", "HTTP_WRITE_", "JWKS_", "JWT_AUD", "JWT_ISS", "LANGUAGE_MODEL_", "LISTEN_ADDR", "LISTEN_SOCKET_",
+    "MESSAGE_TTL",
     "PUSH_TRIGGER_", "READ_SYNC_", "RETENTION_",
     "SUPPRESSION_", "TACET_", "TLS_CERT", "TLS_KEY", "TRUSTED_PROX", "WEBHOOK_",
   ]

@@ -18,7 +18,7 @@ struct ExplainCommand: AsyncParsableCommand {
       """)
 
   @Option(help: "The id of the message; or, of another kind of event, of its subject.")
-  var message: String
+  var message: String?
 
   @Option(help: "The one user to tell about. Without it all recipients, at most 1000.")
   var user: String?
@@ -26,66 +26,65 @@ struct ExplainCommand: AsyncParsableCommand {
   @Option(help: "The one kind of event to tell about. Without it, all that the id is the subject of.")
   var kind: String?
 
+  @Option(help: "Instead of a message: the campaign, such as coach, that looked at the user.")
+  var campaign: String?
+
+  @Option(help: "With a campaign: the one day to tell about, such as 2026-11-22. Without it, the newest ones.")
+  var day: String?
+
   @Flag(help: "JSON, as GET /v1/explain answers it.")
   var json = false
 
   private static let unknown = ExitCode(1)
   private static let cannotAsk = ExitCode(2)
 
+  /// What was asked, answered: for people, for programs, and whether anything is known.
+  private struct Answer: Sendable {
+    let text: String
+    let json: [UInt8]
+    let isKnown: Bool
+  }
+
   func run() async throws {
-    let explanations: [EventExplanation]
+    let answer: Answer
     do {
-      explanations = try await ask()
+      answer = try await ask()
     } catch {
       FileHandle.standardError.write(Data("tacet explain: \(String(reflecting: error))\n".utf8))
       throw Self.cannotAsk
     }
-    if json {
-      FileHandle.standardOutput.write(Data(EventExplanation.json(explanations) + [UInt8(ascii: "\n")]))
-    } else {
-      FileHandle.standardOutput.write(Data(explanations.map(\.text).joined(separator: "\n").utf8))
-    }
-    guard explanations.contains(where: \.isKnown) else { throw Self.unknown }
+    FileHandle.standardOutput.write(json ? Data(answer.json + [UInt8(ascii: "\n")]) : Data(answer.text.utf8))
+    guard answer.isKnown else { throw Self.unknown }
   }
 
-  private func ask() async throws -> [EventExplanation] {
-    let (message, user, kind) = (try uuid(message, of: "message"), try user.map { try uuid($0, of: "user") }, kind)
-    guard kind.map(PushSubject.canBeKind) != false else { throw UnusableOption(name: "kind", form: "kind") }
+  private func ask() async throws -> Answer {
     let settings = try ExplainSettings(environment: ProcessInfo.processInfo.environment)
-    let group = try ReactorGroup(count: 1)
-    do {
-      let records = try await group.reactors[0].perform { reactor in
-        try await Self.records(of: message, kind, user, by: settings, on: reactor)
-      }
-      await group.stop()
-      return records.map(EventExplanation.init)
-    } catch {
-      await group.stop()
-      throw error
+    let user = try user.map { try uuid($0, of: "user") }
+    if let campaign { return try await ask(about: campaign, user, settings) }
+    guard let message else { throw UnusableOption(name: "message", form: "UUID, or else --campaign be there") }
+    guard day == nil else { throw UnusableOption(name: "day", form: "of a --campaign") }
+    guard kind.map(PushSubject.canBeKind) != false else { throw UnusableOption(name: "kind", form: "kind") }
+    let (id, kind) = (try uuid(message, of: "message"), kind)
+    return try await OperatorSession.perform(settings) { database, reactor in
+      let records = try await database.records(ofSubject: id, kind: kind, userID: user, on: reactor)
+      let explanations = records.map(EventExplanation.init)
+      return Answer(
+        text: explanations.map(\.text).joined(separator: "\n"), json: EventExplanation.json(explanations),
+        isKnown: explanations.contains(where: \.isKnown))
     }
   }
 
-  private static func records(
-    of message: UUID, _ kind: String?, _ user: UUID?, by settings: ExplainSettings, on reactor: isolated Reactor
-  ) async throws -> [EventRecords] {
-    var configuration = PostgresConfiguration(conninfo: settings.database.connectionString.exposed)
-    configuration.applicationName = "tacet explain"
-    configuration.poolMode = settings.database.poolMode == .transaction ? .transaction : .session
-    configuration.settings = PushDatabase.sessionSettings
-    configuration.settings["default_transaction_read_only"] = "on"
-    let pool = PostgresPool(
-      configuration, size: 1, acquireLimit: .seconds(5), logger: settings.log.makeLogger(label: "tacet.explain"))
-    pool.start(on: reactor)
-    let records: Result<[EventRecords], any Error>
-    do {
-      records = .success(
-        try await PushDatabase(pool: pool, lookLimit: .seconds(30)).records(
-          ofSubject: message, kind: kind, userID: user, on: reactor))
-    } catch {
-      records = .failure(error)
+  private func ask(about campaign: String, _ user: UUID?, _ settings: ExplainSettings) async throws -> Answer {
+    guard message == nil, kind == nil else { throw UnusableOption(name: "campaign", form: "alone, with --user") }
+    guard PushSubject.canBeKind(campaign) else { throw UnusableOption(name: "campaign", form: "name") }
+    guard let user else { throw UnusableOption(name: "user", form: "UUID") }
+    guard day.map(CivilDate.isOne) != false else { throw UnusableOption(name: "day", form: "date like 2026-11-22") }
+    let day = day
+    return try await OperatorSession.perform(settings) { database, reactor in
+      let story = try await database.campaignStory(of: user, campaign: campaign, day: day, on: reactor)
+      let explanation = CampaignExplanation(story, campaign: campaign, userID: user.uuidString.lowercased())
+      return Answer(text: explanation.text, json: explanation.json, isKnown: explanation.isKnown)
     }
-    await pool.close(on: reactor)
-    return try records.get()
   }
 
   private func uuid(_ text: String, of option: String) throws -> UUID {

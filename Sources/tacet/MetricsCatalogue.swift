@@ -18,6 +18,10 @@ enum MetricsCatalogue {
       "Requests to APNs that have ended; without an answer the status is none and the reason says why.", .counter,
       seriesMax: 256),
     MetricDescription(
+      "tacet_campaign_decisions_total",
+      "Users whom campaigns looked at; a push that was queued has the decision committed and the reason none.",
+      .counter, seriesMax: 256),
+    MetricDescription(
       "tacet_http_request_duration_seconds", "From a request's head to its answer.", bounds: HistogramBounds.usual),
   ]
 }

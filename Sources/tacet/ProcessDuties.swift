@@ -1,4 +1,5 @@
 import APNS
+import CoreMetrics
 import Logging
 import Postgres
 import PushPipeline
@@ -15,12 +16,14 @@ final class ProcessDuties {
   private let rescuer: Rescuer
   private let pruner: Pruner
   private let beacon: InstanceBeacon
+  private let campaigns: CampaignDuty?
   /// What waits in the database, for `/metrics`.
   let figures: QueueFiguresReader
 
   init(
     _ settings: ServeSettings, database: PostgresConfiguration, pool: PostgresPool, pipeline: DeliveryPipeline,
-    tokens: [ProviderTokenSource], listening: ListenStatus, logger: Logger
+    tokens: [ProviderTokenSource], listening: ListenStatus, metrics: any MetricsFactory, logger: Logger,
+    on reactor: isolated Reactor
   ) {
     listener =
       database.poolMode == .session
@@ -29,6 +32,9 @@ final class ProcessDuties {
     rescuer = Rescuer(for: pipeline)
     beacon = InstanceBeacon(.current, store: PushDatabase(pool: pool), logger: logger)
     figures = QueueFiguresReader(database, logger: logger)
+    campaigns = CampaignDuty(
+      settings.campaigns, store: PushDatabase(pool: pool), pipeline: pipeline, metrics: metrics, logger: logger,
+      on: reactor)
     pruner = Pruner(store: PushDatabase(pool: pool), retention: settings.retention.retention, logger: logger)
   }
 
@@ -39,6 +45,7 @@ final class ProcessDuties {
     reactor.start { await self.rescuer.run(on: reactor) }
     reactor.start { await self.pruner.run(on: reactor) }
     reactor.start { await self.beacon.run(on: reactor) }
+    campaigns?.start(on: reactor)
   }
 
   /// The provider tokens to renew from now on.
@@ -56,12 +63,23 @@ final class ProcessDuties {
     listener?.measureNotifyCost(on: reactor)
   }
 
+  /// Makes the campaigns look at those who were noted.
+  func wakeCampaigns(on reactor: isolated Reactor) {
+    campaigns?.wake(on: reactor)
+  }
+
   /// Begins nothing more.
   func stop(on reactor: isolated Reactor) {
+    campaigns?.stop(on: reactor)
     rescuer.stop(on: reactor)
     pruner.stop(on: reactor)
     beacon.stop(on: reactor)
     tokenTimer.stop(on: reactor)
+  }
+
+  /// Waits until no campaign has anything under way that it would queue.
+  func finishCampaigns(within limit: Duration, on reactor: isolated Reactor) async {
+    await campaigns?.close(within: limit, on: reactor)
   }
 
   /// Says that the process is about to end, and ends the sessions of their own.

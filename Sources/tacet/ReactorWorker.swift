@@ -23,9 +23,11 @@ final class ReactorWorker {
   private let listening: ListenStatus
   private let clients: ClientAccess?
   private let isReadSyncEnabled: Bool
+  private let isPushTriggerEnabled: Bool
   /// On the first reactor.
   private let duties: ProcessDuties?
   private var others: [ReactorBound<ReactorWorker>] = []
+  private var first: ReactorBound<ReactorWorker>?
   private var isLeaving = false
 
   /// Connects nothing yet.
@@ -45,6 +47,7 @@ final class ReactorWorker {
     self.listening = listening
     self.clients = clients
     isReadSyncEnabled = settings.isReadSyncEnabled
+    isPushTriggerEnabled = settings.campaigns.isEnabled
     pool = PostgresPool(database, size: Self.poolSize, logger: logger)
     store = PushDatabase(pool: pool)
     operatorPool = PushDatabase.operatorPool(database, logger: logger)
@@ -60,7 +63,7 @@ final class ReactorWorker {
       ? nil
       : ProcessDuties(
         settings, database: database, pool: pool, pipeline: pipeline, tokens: plan.sources, listening: listening,
-        logger: logger)
+        metrics: metrics, logger: logger, on: reactor)
   }
 
   /// What the HTTP handlers of this reactor use.
@@ -68,6 +71,7 @@ final class ReactorWorker {
     PushServices(
       store: store, operators: PushDatabase(pool: operatorPool), pipeline: pipeline,
       isReadSyncEnabled: isReadSyncEnabled,
+      wakeCampaigns: isPushTriggerEnabled ? { [unowned self] in first?.submit { $0.wakeCampaigns(on: $1) } } : nil,
       readiness: { [unowned self] in readiness() })
   }
 
@@ -75,6 +79,7 @@ final class ReactorWorker {
   func start(neighbours: [ReactorBound<ReactorWorker>], on reactor: isolated Reactor) {
     pool.start(on: reactor)
     apps.warmUp(on: reactor)
+    first = neighbours.first
     others = neighbours.filter { $0.reactor !== reactor }
     pipeline.observer = self
     duties?.start(on: reactor)
@@ -93,6 +98,8 @@ final class ReactorWorker {
     duties?.renew(plan.sources)
   }
 
+  private func wakeCampaigns(on reactor: isolated Reactor) { duties?.wakeCampaigns(on: reactor) }
+
   /// The process will end: readiness says so from now on, and everything goes on.
   func leave(on reactor: isolated Reactor) { isLeaving = true }
 
@@ -100,6 +107,7 @@ final class ReactorWorker {
   /// - Returns: whether everything was finished in time.
   func stop(within limit: Duration, on reactor: isolated Reactor) async -> Bool {
     duties?.stop(on: reactor)
+    await duties?.finishCampaigns(within: limit, on: reactor)
     let isDrained = await pipeline.drain(within: limit, on: reactor)
     pipeline.abandon()
     await duties?.close(on: reactor)

@@ -94,7 +94,10 @@ struct SettingsChangeTests {
     .jwtSecret: String(repeating: "o", count: 32), .jwksURL: "https://other", .jwksCAFile: "/own.pem",
     .jwtAudience: "other", .jwtIssuer: "https://other", .suppressionWindowSeconds: "1", .messageTTLSeconds: "1",
     .retentionDays: "400", .devicesPerUserMax: "1", .pushTriggerEnabled: "true", .readSyncEnabled: "false",
-    .reactors: "1", .drainSeconds: "1",
+    .reactors: "1", .drainSeconds: "1", .pushTriggerTime: "09:30", .languageModelProvider: "openai",
+    .languageModelURL: "https://other", .languageModelKey: "other", .languageModelName: "other",
+    .languageModelCAFile: "/own.pem", .languageModelMilliseconds: "100", .languageModelInputDollars: "2",
+    .languageModelOutputDollars: "2", .languageModelDailyTokensMax: "1", .languageModelDailyDollarsMax: "1",
     .logLevel: "error", .logFormat: "json",
     .listenSocketMode: "0600", .trustedProxies: "::1", .trustedProxyHeader: "forwarded", .httpConnectionsMax: "1",
     .httpPeerConnectionsMax: "1", .httpConnectionRequestsMax: "1", .httpRequestLineBytesMax: "1000",
@@ -107,13 +110,14 @@ struct SettingsChangeTests {
 
   @Test("every key is either followed at run time or named as needing a restart", arguments: SettingKey.allCases)
   func restart(key: SettingKey) throws {
-    let start = try makeSettings()
-    #expect(try makeSettings().keysNeedingRestart(since: start) == [])
+    let start = try makeSettings(["LANGUAGE_MODEL_KEY": "key"])
+    #expect(try makeSettings(["LANGUAGE_MODEL_KEY": "key"]).keysNeedingRestart(since: start) == [])
     guard let value = Self.fixed[key] else {
       #expect(key.rawValue.hasPrefix("APNS_") || key == .configFile || Self.certificates.contains(key))
       return
     }
-    let now = try makeSettings([key.rawValue: value], files: ["/own.pem": Self.certificate])
+    let changes = ["LANGUAGE_MODEL_KEY": "key"].merging([key.rawValue: value]) { $1 }
+    let now = try makeSettings(changes, files: ["/own.pem": Self.certificate])
     #expect(now.keysNeedingRestart(since: start) == [key])
     #expect(SettingsChange(from: start.apns, to: now.apns).isEmpty)
   }

@@ -1,0 +1,28 @@
+public import CoreMetrics
+
+/// Counts what campaigns decide.
+///
+/// | family | labels | counts |
+/// |---|---|---|
+/// | `tacet_campaign_decisions_total` | `campaign`, `decision`, `reason` | users looked at; a push that was queued has the decision `committed` and the reason `none` |
+public final class CampaignMetrics {
+  private let factory: any MetricsFactory
+
+  /// - Parameter factory: where the figures go; by default nowhere.
+  public init(_ factory: any MetricsFactory = NOOPMetricsHandler.instance) {
+    self.factory = factory
+  }
+
+  /// A turn that was lost is counted by whoever has it.
+  func note(_ decision: TurnDecision, of campaign: String) {
+    let (word, reason): (String, String)
+    switch decision {
+    case .committed: (word, reason) = ("committed", "none")
+    case .skipped(let why): (word, reason) = ("skipped", why)
+    case .failed(let why): (word, reason) = ("failed", why)
+    case .lost: return
+    }
+    let dimensions = [("campaign", campaign), ("decision", word), ("reason", reason)]
+    Counter(label: "tacet_campaign_decisions_total", dimensions: dimensions, factory: factory).increment()
+  }
+}

@@ -1,0 +1,170 @@
+internal import CampaignRules
+public import Logging
+internal import Postgres
+public import PushStore
+public import Reactors
+
+/// Runs the campaigns: notes users whose hour has come, and looks at those who are noted, whoever noted them.
+///
+/// One in each process, beside the pipeline that sends what it queues. Any number may run on one database: hours are
+/// served once, users are leased, and what is committed is decided under a lock of the user's. When it dies, others take
+/// its users over when their leases run out.
+public final class CampaignRunner {
+  private let store: PushDatabase
+  private let decider: TurnDecider
+  private let pace: CampaignPace
+  private let metrics: CampaignMetrics
+  private let logger: Logger
+  private let queued: (isolated Reactor) -> Void
+  private let pause = Signal()
+  private let ended = Signal()
+  private var isStopped = false
+  private var isRunning = false
+  private var batch: TurnBatch?
+  private var catalogue = CampaignCatalogue()
+  private var zones: [String: (names: [String], readAt: UInt64)] = [:]
+
+  /// Makes a runner; ``run(on:)`` makes it work.
+  /// - Parameters:
+  ///   - writer: who writes; nil where no language model is set up.
+  ///   - limits: what the writer may use on a day.
+  ///   - queued: called when pushes were queued, so that the pipeline looks.
+  public init(
+    store: PushDatabase, writer: (any CheckInWriter)?, limits: ModelUsageLimits, pace: CampaignPace = CampaignPace(),
+    metrics: CampaignMetrics = CampaignMetrics(), logger: Logger, queued: @escaping (isolated Reactor) -> Void
+  ) {
+    self.store = store
+    self.pace = pace
+    self.metrics = metrics
+    self.logger = logger
+    self.queued = queued
+    decider = TurnDecider(
+      store: store, composer: CheckInComposer(store: store, writer: writer, limits: limits, logger: logger),
+      logger: logger)
+  }
+
+  /// Works until ``stop(on:)``.
+  public func run(on reactor: isolated Reactor) async {
+    isRunning = true
+    while !isStopped {
+      await look(on: reactor)
+      if !isStopped { _ = await pause.wait(for: pace.lookInterval * .random(in: 0.8...1.2), on: reactor) }
+    }
+    isRunning = false
+    ended.signal(on: reactor)
+  }
+
+  /// Looks at once, because somebody was noted.
+  public func wake(on reactor: isolated Reactor) { pause.signal(on: reactor) }
+
+  /// Begins nobody more. Those under way are decided.
+  public func stop(on reactor: isolated Reactor) {
+    isStopped = true
+    batch?.stop()
+    pause.signal(on: reactor)
+  }
+
+  /// Waits until those under way are decided; they take as long as a model may.
+  /// - Returns: false when the limit passed first.
+  public func drain(within limit: Duration, on reactor: isolated Reactor) async -> Bool {
+    if !isRunning { return true }
+    return await ended.wait(for: limit, on: reactor)
+  }
+
+  /// One look: everybody whose hour has come, and then everybody who is noted. While that takes long, hours go on to be
+  /// served.
+  func look(on reactor: isolated Reactor) async {
+    do throws(PostgresError) {
+      try await enrolDue(on: reactor)
+      var enrolledAt = Reactor.now
+      while !isStopped, try await decideBatch(on: reactor) {
+        await reactor.sleep(for: pace.batchPause)
+        guard Reactor.now - enrolledAt > pace.lookInterval.clampedNanoseconds else { continue }
+        try await enrolDue(on: reactor)
+        enrolledAt = Reactor.now
+      }
+    } catch {
+      logger.warning("campaigns cannot run; trying again later", metadata: ["error": "\(error)"])
+    }
+  }
+
+  private func enrolDue(on reactor: isolated Reactor) async throws(PostgresError) {
+    catalogue.update(try await store.campaigns(on: reactor), logger: logger)
+    for name in catalogue.scheduled { await enrolDue(name, on: reactor) }
+  }
+
+  /// One campaign whose audience cannot be read keeps no other from running.
+  private func enrolDue(_ name: String, on reactor: isolated Reactor) async {
+    do throws(PostgresError) {
+      let names = try await zoneNames(of: name, on: reactor)
+      let count = try await store.enrolDue(name, minutes: pace.standardMinutes, zones: names, on: reactor)
+      if count > 0 {
+        logger.info("a campaign's hour has come", metadata: ["campaign": "\(name)", "users": "\(count)"])
+      }
+    } catch {
+      logger.warning(
+        "a campaign's audience cannot be read", metadata: ["campaign": "\(name)", "error": "\(error)"])
+    }
+  }
+
+  private func zoneNames(of name: String, on reactor: isolated Reactor) async throws(PostgresError) -> [String] {
+    if let known = zones[name], Reactor.now - known.readAt < pace.zonesAge.clampedNanoseconds { return known.names }
+    let names = try await store.zones(ofCampaign: name, on: reactor)
+    zones[name] = (names, Reactor.now)
+    return names
+  }
+}
+
+// A batch: claimed together, looked at by a few at a time.
+extension CampaignRunner {
+  /// - Returns: whether there may be more.
+  private func decideBatch(on reactor: isolated Reactor) async throws(PostgresError) -> Bool {
+    let claimedAt = Reactor.now
+    let turns = try await store.claimTurns(
+      pace.batchUsers, lease: pace.lease, lateAfter: pace.lateAfter, on: reactor)
+    guard !turns.isEmpty else { return false }
+    let batch = TurnBatch(
+      turns, lookers: pace.concurrentUsers, until: claimedAt + (pace.lease - pace.leaseReserve).clampedNanoseconds)
+    self.batch = batch
+    for _ in 0..<pace.concurrentUsers { reactor.start { await self.workThrough(batch, on: reactor) } }
+    let left = await batch.finished(on: reactor)
+    self.batch = nil
+    if !left.isEmpty { try await store.release(left, on: reactor) }
+    return true
+  }
+
+  private func workThrough(_ batch: TurnBatch, on reactor: isolated Reactor) async {
+    while let turn = batch.next() { await decide(turn, on: reactor) }
+    batch.lookerEnded(on: reactor)
+  }
+
+  /// Whatever goes wrong with one user stays with that user.
+  private func decide(_ turn: CampaignTurn, on reactor: isolated Reactor) async {
+    do throws(PostgresError) {
+      let decision = try await decision(of: turn, on: reactor)
+      metrics.note(decision, of: turn.campaign)
+      if case .committed = decision { queued(reactor) }
+    } catch {
+      logger.warning(
+        "a user's turn is not decided; its lease will run out",
+        metadata: ["campaign": "\(turn.campaign)", "error": "\(error)"])
+    }
+  }
+
+  private func decision(
+    of turn: CampaignTurn, on reactor: isolated Reactor
+  ) async throws(PostgresError) -> TurnDecision {
+    guard turn.attempts <= pace.attemptsMax else { return try await giveUp(turn, "attempts_exhausted", on: reactor) }
+    guard let definition = catalogue.definitions[turn.campaign] else {
+      return try await giveUp(turn, "campaign_unusable", on: reactor)
+    }
+    return try await decider.decide(turn, by: definition, on: reactor)
+  }
+
+  private func giveUp(
+    _ turn: CampaignTurn, _ reason: String, on reactor: isolated Reactor
+  ) async throws(PostgresError) -> TurnDecision {
+    let isOurs = try await store.decide(turn, .failed, reason: reason, CampaignFindings(), on: reactor)
+    return isOurs ? .failed(reason) : .lost
+  }
+}

@@ -1,0 +1,44 @@
+internal import FoundationEssentials
+internal import HTTP1
+internal import HTTPServing
+internal import PushStore
+
+/// The parameters of a query, each once at the most and none that is not known: a misspelt one would be answered with
+/// something else than was asked.
+struct StrictQuery {
+  private let values: [String: String]
+
+  init(_ head: RequestHead, known names: [String]) throws(ProblemDetails) {
+    let parameters = head.queryParameters
+    let sent = (head.query ?? "").split(separator: "&").count
+    guard parameters.count == sent, parameters.allSatisfy({ names.contains($0.name) }) else {
+      throw .content(nil, "The parameters are \(Self.list(names)).")
+    }
+    for name in names where parameters.count(where: { $0.name == name }) > 1 {
+      throw .content(name, "\(name) must come once.")
+    }
+    var values: [String: String] = [:]
+    for name in names { values[name] = head.queryValue(name) }
+    self.values = values
+  }
+
+  subscript(name: String) -> String? { values[name] }
+
+  func uuid(_ name: String) throws(ProblemDetails) -> UUID? {
+    guard let text = values[name] else { return nil }
+    guard let id = UUID(hyphenated: text) else { throw .content(name, "\(name) must be a UUID.") }
+    return id
+  }
+
+  /// A kind's or a campaign's name.
+  func name(_ name: String) throws(ProblemDetails) -> String? {
+    guard values[name].map(PushSubject.canBeKind) != false else {
+      throw .content(name, "\(name) must be 1 to 63 small letters, digits and underscores, a letter first.")
+    }
+    return values[name]
+  }
+
+  private static func list(_ names: [String]) -> String {
+    names.dropLast().joined(separator: ", ") + " and " + (names.last ?? "")
+  }
+}

@@ -1,0 +1,138 @@
+internal import APNSCore
+internal import FoundationEssentials
+public import PushStore
+
+/// Why a campaign pushed a user, or did not: on each of the user's days on which it looked, and now.
+public struct CampaignExplanation: Equatable, Sendable {
+  /// One of the user's days.
+  public struct Day: Equatable, Sendable {
+    /// What the database has.
+    public let facts: CampaignDayFacts
+    /// The outcome in a sentence.
+    public let summary: String
+    /// What led there, in order.
+    public let steps: [String]
+  }
+
+  /// The campaign.
+  public let campaign: String
+  /// The user, in small letters.
+  public let userID: String
+  /// Whether there is such a campaign.
+  public let isKnown: Bool
+  /// What would keep the campaign back now; nil when nothing would.
+  public let standing: String?
+  /// The standing in a sentence.
+  public let summary: String
+  /// The days on which the campaign looked at the user, the newest first.
+  public let days: [Day]
+
+  /// Puts a story into words.
+  public init(_ story: CampaignStory, campaign: String, userID: String) {
+    self.campaign = campaign
+    self.userID = userID
+    isKnown = story.isKnown
+    standing = story.standing
+    days = story.days.map(Day.init)
+    summary =
+      if !story.isKnown {
+        "There is no campaign \(campaign)."
+      } else if let standing = story.standing {
+        "Now nothing would be sent. \(CampaignWords.sentence(standing))"
+      } else {
+        "Now the campaign may push the user."
+      }
+  }
+
+  /// For people: lines, each ended.
+  public var text: String {
+    var lines = ["campaign \(campaign), user \(userID)", summary]
+    for day in days {
+      lines.append("\(day.facts.localDay) (\(day.facts.timeZone)): \(day.summary)")
+      lines += day.steps.map { "  \($0)" }
+    }
+    if days.isEmpty, isKnown { lines.append("On none of the days that are kept has the campaign looked at the user.") }
+    return lines.map { $0 + "\n" }.joined()
+  }
+}
+
+extension CampaignExplanation.Day {
+  init(_ facts: CampaignDayFacts) {
+    self.facts = facts
+    summary = Self.summary(facts)
+    steps = Self.noted(facts) + Self.layers(facts) + Self.writing(facts) + Self.push(facts)
+  }
+
+  private static func summary(_ facts: CampaignDayFacts) -> String {
+    switch facts.decision {
+    case "committed":
+      guard let push = facts.push else { return "A push is queued." }
+      if push.decision == "sent" { return "A push was sent." }
+      return "A push was queued and is \(push.decision)" + (push.reason.map { " (\($0))" } ?? "") + "."
+    case nil: return "Nothing is decided yet."
+    default: return "Nothing was sent. \(CampaignWords.sentence(facts.reason ?? "unknown"))"
+    }
+  }
+
+  private static func noted(_ facts: CampaignDayFacts) -> [String] {
+    var line = "noted \(TimeText.instant(facts.enrolledAt)) for \(TimeText.instant(facts.dueAt))"
+    if facts.attempts > 1 { line += ", looked at \(facts.attempts) times" }
+    return [line]
+  }
+
+  /// Each layer that found nothing, and the one that did.
+  private static func layers(_ facts: CampaignDayFacts) -> [String] {
+    var lines: [String] = []
+    for case .object(let note) in facts.inputs["notes"]?.elements ?? [] {
+      guard let layer = note["layer"]?.text, let rule = note["rule"]?.text else { continue }
+      let figures = note.members.filter { $0.key != "layer" && $0.key != "rule" }
+      let numbers = figures.map { "\($0.key) \($0.value.plain)" }.joined(separator: ", ")
+      lines.append("layer \(layer): \(CampaignWords.sentence(rule))" + (numbers.isEmpty ? "" : " (\(numbers))"))
+    }
+    if case .object(let finding) = facts.inputs["finding"], let layer = finding["layer"]?.text {
+      let found = finding.members.filter { $0.key != "layer" }.map { "\($0.key) \($0.value.plain)" }
+      lines.append("layer \(layer): found " + found.joined(separator: ", "))
+    }
+    return lines
+  }
+
+  private static func writing(_ facts: CampaignDayFacts) -> [String] {
+    guard case .object(let writing) = facts.inputs["writing"], let by = writing["by"]?.text else { return [] }
+    var lines: [String] = []
+    if let failure = writing["failure"]?.text { lines.append("the model: \(CampaignWords.sentence(failure))") }
+    if facts.inputTokens + facts.outputTokens > 0 {
+      lines.append(
+        "the model read \(facts.inputTokens) and wrote \(facts.outputTokens) tokens, for \(facts.costMicrodollars) millionths of a dollar"
+      )
+    }
+    if facts.decision == "committed" { lines.append("written by the \(by)") }
+    return lines
+  }
+
+  private static func push(_ facts: CampaignDayFacts) -> [String] {
+    guard let push = facts.push else { return [] }
+    var lines = (push.content ?? "").split(separator: "\n").map { "“\($0)”" }
+    if let sentAt = push.sentAt { lines.append("accepted by APNs \(TimeText.instant(sentAt))") }
+    lines.append(push.opened ? "opened by the user" : "not opened")
+    return lines
+  }
+}
+
+extension PayloadValue {
+  fileprivate var text: String? { if case .string(let text) = self { text } else { nil } }
+
+  fileprivate var elements: [PayloadValue]? { if case .array(let values) = self { values } else { nil } }
+
+  /// As a person writes it.
+  fileprivate var plain: String {
+    switch self {
+    case .string(let text): text
+    case .array(let values): values.isEmpty ? "none" : values.map(\.plain).joined(separator: " and ")
+    case .integer(let value): "\(value)"
+    case .number(let value): "\(value)"
+    case .boolean(let value): "\(value)"
+    case .null: "nothing"
+    case .object: "…"
+    }
+  }
+}

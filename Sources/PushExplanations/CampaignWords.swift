@@ -1,0 +1,87 @@
+/// What the reasons of campaigns' decisions mean.
+enum CampaignWords {
+  /// A sentence; the word itself for one that is not known here.
+  static func sentence(_ reason: String) -> String {
+    standings[reason] ?? outcomes[reason] ?? failures[reason] ?? rules[reason] ?? "The reason is \(reason)."
+  }
+
+  /// What keeps a campaign from a user at a moment.
+  private static let standings = [
+    "campaign_inactive": "The campaign is not active.",
+    "not_in_audience":
+      "The user is not in the campaign's audience: check-ins are not switched on, the frequency is not known, or no device is registered.",
+    "day_over": "The user's day had ended.",
+    "pushed_today": "A campaign's push was queued for the user on that day already.",
+    "recently_pushed": "The user's last push of a campaign was more recent than the user's frequency allows.",
+    "session_today": "The user had a session on that day.",
+    "no_tokens": "No device of the user is registered.",
+    "opted_out": "The user does not want pushes of this kind.",
+    "muted": "The user has muted such pushes.",
+    "quiet_hours": "The user had quiet hours.",
+    "eligibility_unknown":
+      "It could not be found out whether the user may be pushed, so nothing was sent; the database's log has the error.",
+  ]
+
+  private static let outcomes = [
+    "nothing_to_say": "No layer found anything to say.",
+    "too_late": "The user's hour was too long ago when somebody came to look.",
+    "attempts_exhausted": "Every process that looked at the user ended before it had decided.",
+    "campaign_unusable": "The campaign's definition cannot be used; the service's log says why.",
+    "material_failed": "The host's function for the user's material failed; the service's log has the error.",
+    "material_unreadable": "What the host's function says of the user is no JSON object.",
+    "no_template": "No template could be filled.",
+  ]
+
+  /// Why a model's text was not to be had, or was not sent.
+  private static let failures = [
+    "model_not_configured": "No language model is set up.",
+    "model_budget_spent": "The day's bound on the language model's tokens or cost was reached.",
+    "model_timed_out": "The language model did not answer in time.",
+    "model_unreachable": "The language model could not be reached.",
+    "model_untrusted": "No trusted connection to the language model could be made.",
+    "model_connection_lost": "The connection to the language model was lost.",
+    "model_busy": "Too many calls were waiting for the language model.",
+    "model_unusable_address": "The language model's address cannot be used.",
+    "model_cancelled": "The call of the language model was broken off.",
+    "model_closed": "The service was about to end before the language model had written.",
+    "model_rate_limited": "The language model had too many requests.",
+    "model_overloaded": "The language model was overloaded.",
+    "model_server_failure": "The language model's server failed.",
+    "model_refused_request": "The language model's server refused the request.",
+    "model_unusable_reply": "The language model's answer has no text.",
+    "model_truncated_reply": "The language model's answer was cut at its limit of tokens.",
+    "model_declined": "The language model declined to write.",
+    "model_reply_too_large": "The language model's answer was too large.",
+    "reply_too_large": "The model's text was too large.",
+    "reply_not_json": "The model's text was no JSON.",
+    "reply_wrong_shape": "The model's text was not an object of a title and a body.",
+    "reply_has_control": "The model's text had control characters.",
+    "reply_title_too_long": "The model's title was too long.",
+    "reply_body_too_long": "The model's body was too long.",
+    "reply_has_link": "The model's text had a link.",
+    "reply_has_markup": "The model's text had markup, or remains of its instructions.",
+    "reply_empty_phrase": "The model's text had a phrase that could go to anybody.",
+    "reply_demands": "The model's text demanded something.",
+    "reply_quotes_user": "The model's text repeated the user's own words.",
+  ]
+
+  /// Why a layer found nothing.
+  private static let rules = [
+    "message_source_missing": "the host's messages cannot be read",
+    "pattern_source_missing": "the host has no patterns",
+    "conversation_source_missing": "the host's conversations cannot be read",
+    "no_upcoming_event": "no message of the last seven days names something coming up",
+    "event_too_far": "what comes up is more than a day away",
+    "event_confidence_low": "what may come up is not certain enough",
+    "event_cancelled": "what was coming up was called off",
+    "event_over": "what was coming up is over",
+    "never_active": "the user has never written",
+    "recently_active": "the user was active too recently",
+    "no_valid_pattern": "no pattern is known",
+    "pattern_expired": "the patterns are older than three sessions",
+    "pattern_confidence_low": "no pattern is certain enough",
+    "no_conversation": "there is no conversation to take up",
+    "no_occasion": "the campaign names nothing that it is about",
+    "no_topic": "the last conversation has no topic",
+  ]
+}
