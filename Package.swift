@@ -189,7 +189,9 @@ let package = Package(
       [
         "APNSCore", "Postgres", "PushStore", "Reactors", "ServiceDiagnosis", "ServiceSettings", "TLSStreams", crypto,
       ]),
-    tests("PushExplanationsTests", ["APNSCore", "PushExplanations", "PushRules", "PushStore", "TestRandomness"]),
+    tests(
+      "PushExplanationsTests",
+      ["APNSCore", "CampaignRules", "LanguageModels", "PushExplanations", "PushRules", "PushStore", "TestRandomness"]),
     .target(
       name: "PushAPI",
       dependencies: [
@@ -201,8 +203,8 @@ let package = Package(
     tests(
       "PushAPITests",
       [
-        "APNS", "APNSCore", "HTTP1", "HTTPServing", "Postgres", "PushAPI", "PushPipeline", "PushRules", "PushStore",
-        "Reactors", "TestLogs", "TestPostgres", crypto, httpTypes, logging, yams,
+        "APNS", "APNSCore", "Campaigns", "HTTP1", "HTTPServing", "Postgres", "PushAPI", "PushPipeline", "PushRules",
+        "PushStore", "Reactors", "TestLogs", "TestPostgres", crypto, httpTypes, logging, yams,
       ]),
     layer("ClientTokens", ["HTTPTransfers", "PushAPI", "Reactors", crypto, httpTypes, jwtKit, logging]),
     tests(
@@ -313,9 +315,8 @@ let package = Package(
     tests(
       "ServiceTests",
       [
-        "APNSSimulation", "Reactors", "TacetClient", "TestLogs", "TestPostgres", "TestProcesses", "TestRandomness",
-        "apns-simulator",
-        "tacet", crypto, yams,
+        "APNSSimulation", "LanguageModelSimulation", "Reactors", "TacetClient", "TestLogs", "TestPostgres",
+        "TestProcesses", "TestRandomness", "apns-simulator", "tacet", crypto, yams,
       ]),
   ]
 )

@@ -99,7 +99,11 @@ extension CampaignExplanation.Day {
   private static func writing(_ facts: CampaignDayFacts) -> [String] {
     guard case .object(let writing) = facts.inputs["writing"], let by = writing["by"]?.text else { return [] }
     var lines: [String] = []
-    if let failure = writing["failure"]?.text { lines.append("the model: \(CampaignWords.sentence(failure))") }
+    if let failure = writing["failure"]?.text {
+      // That there is no template is the campaign's failure, not the model's.
+      let culprit = failure == "no_template" ? "" : "the model: "
+      lines.append(culprit + CampaignWords.sentence(failure))
+    }
     if facts.inputTokens + facts.outputTokens > 0 {
       lines.append(
         "the model read \(facts.inputTokens) and wrote \(facts.outputTokens) tokens, for \(facts.costMicrodollars) millionths of a dollar"
@@ -129,7 +133,7 @@ extension PayloadValue {
     case .string(let text): text
     case .array(let values): values.isEmpty ? "none" : values.map(\.plain).joined(separator: " and ")
     case .integer(let value): "\(value)"
-    case .number(let value): "\(value)"
+    case .number(let number): "\(number.value)"
     case .boolean(let value): "\(value)"
     case .null: "nothing"
     case .object: "…"

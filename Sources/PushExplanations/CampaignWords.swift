@@ -30,6 +30,7 @@ enum CampaignWords {
     "material_failed": "The host's function for the user's material failed; the service's log has the error.",
     "material_unreadable": "What the host's function says of the user is no JSON object.",
     "no_template": "No template could be filled.",
+    "no_text": "Nothing was written.",
   ]
 
   /// Why a model's text was not to be had, or was not sent.
