@@ -1,5 +1,6 @@
 import APNS
 import APNSCore
+import Campaigns
 import FoundationEssentials
 import HTTPServing
 import Logging
@@ -32,6 +33,7 @@ final class ServiceRig: Sendable {
     let store: PushDatabase
     let channel = GatedChannel()
     let pipeline: DeliveryPipeline
+    let campaigns: CampaignRunner
     var checks: [ReadinessCheck] = []
 
     var isStarted = false
@@ -45,7 +47,12 @@ final class ServiceRig: Sendable {
       let configuration = PipelineConfiguration(
         policy: SuppressionPolicy(),
         defaultRoute: PushRoute(app: try BundleIdentifier("com.example.app"), environment: .production))
-      pipeline = DeliveryPipeline(store: store, channel: channel, configuration: configuration, logger: logger)
+      let pipeline = DeliveryPipeline(store: store, channel: channel, configuration: configuration, logger: logger)
+      self.pipeline = pipeline
+      let bound = ReactorBound(pipeline, on: reactor)
+      campaigns = CampaignRunner(
+        store: store, writer: nil, limits: ModelUsageLimits(tokensMax: 0, costMicrodollarsMax: 0), logger: logger,
+        queued: { bound.value(on: $0).wake(.due, on: $0) })
     }
   }
 
@@ -61,7 +68,8 @@ final class ServiceRig: Sendable {
 
   /// Runs a test's body against a service; without a database nobody listens where it should be.
   static func run(
-    hasDatabase: Bool = true, wait: Duration = .seconds(10), _ body: @Sendable (ServiceRig) async throws -> Void
+    hasDatabase: Bool = true, hasCampaigns: Bool = true, wait: Duration = .seconds(10),
+    _ body: @Sendable (ServiceRig) async throws -> Void
   ) async throws {
     var server: TestPostgres?
     var conninfo = "host=/nowhere user=nobody"
@@ -73,7 +81,7 @@ final class ServiceRig: Sendable {
     let group = try ReactorGroup(count: 1)
     let result: Result<Void, any Error>
     do {
-      result = .success(try await serve(server, conninfo, wait: wait, on: group, body))
+      result = .success(try await serve(server, conninfo, hasCampaigns, wait: wait, on: group, body))
     } catch {
       result = .failure(error)
     }
@@ -82,7 +90,7 @@ final class ServiceRig: Sendable {
   }
 
   private static func serve(
-    _ server: TestPostgres?, _ conninfo: String, wait: Duration, on group: ReactorGroup,
+    _ server: TestPostgres?, _ conninfo: String, _ hasCampaigns: Bool, wait: Duration, on group: ReactorGroup,
     _ body: @Sendable (ServiceRig) async throws -> Void
   ) async throws {
     let logger = RunLogs.logger
@@ -97,9 +105,12 @@ final class ServiceRig: Sendable {
     }
     for key in [secret, serviceKey] { RunLogs.note(key, as: .secret) }
     let services = try await PerReactor(group.reactors) { _, reactor in
+      let bound = parts.all[0]
       let parts = parts.value(on: reactor)
+      let wake = { bound.submit { $0.campaigns.wake(on: $1) } }
       return PushServices(
-        store: parts.store, operators: parts.store, pipeline: parts.pipeline, readiness: { parts.checks })
+        store: parts.store, operators: parts.store, pipeline: parts.pipeline,
+        wakeCampaigns: hasCampaigns ? wake : nil, readiness: { parts.checks })
     }
     let routes = PushRoutes.make(
       services: services,
@@ -116,6 +127,8 @@ final class ServiceRig: Sendable {
     _ = await http.drain(within: .seconds(5))
     await rig.parts.perform { parts, reactor in
       parts.channel.release(on: reactor)
+      parts.campaigns.stop(on: reactor)
+      _ = await parts.campaigns.drain(within: .seconds(5), on: reactor)
       if parts.isStarted { _ = await parts.pipeline.drain(within: .seconds(5), on: reactor) }
       await parts.pool.close(on: reactor)
     }
@@ -127,6 +140,11 @@ final class ServiceRig: Sendable {
       parts.isStarted = true
       await parts.pipeline.run(on: reactor)
     }
+  }
+
+  /// Makes campaigns look at those who are noted until the rig is done.
+  func startCampaigns() {
+    parts.submit { parts, reactor in await parts.campaigns.run(on: reactor) }
   }
 
   /// Posts a webhook with the right secret.
