@@ -68,7 +68,9 @@ public enum RunLogs {
         note(String(value.trimmingPrefix("whsec_")), as: .secret)
       }
     }
-    for key in ["JWT_SECRET", "APNS_PRIVATE_KEY"] { note(settings[key, default: ""], as: .secret) }
+    for key in ["JWT_SECRET", "APNS_PRIVATE_KEY", "LANGUAGE_MODEL_KEY"] {
+      note(settings[key, default: ""], as: .secret)
+    }
     for key in ["DATABASE_URL", "JWKS_URL"] {
       let value = settings[key, default: ""]
       for match in value.matches(of: /:\/\/[^:@\/]*:([^@]+)@|password=(\S+)/) {
