@@ -37,22 +37,22 @@ enum ExplainQuestion: Equatable {
   case campaign(String, userID: UUID, day: String?)
 
   /// Each parameter once at the most, in its form, and none that is not known: a misspelt `user_id` would be answered with
-  /// everybody.
+  /// everybody. Which of them belong together is said by 422, because the description of the interface cannot.
   init(_ head: RequestHead) throws(ProblemDetails) {
     let query = try StrictQuery(head, known: ["message_id", "user_id", "kind", "campaign", "day"])
     let userID = try query.uuid("user_id")
     guard let campaign = try query.name("campaign") else {
-      if query["day"] != nil { throw .content("day", "day is of a campaign; campaign is missing.") }
+      if query["day"] != nil { throw .unprocessable("day", "day is of a campaign; campaign is missing.") }
       guard let subjectID = try query.uuid("message_id") else {
-        throw .content("message_id", "message_id is missing.")
+        throw .unprocessable("message_id", "message_id is missing.")
       }
       self = .event(subjectID, userID: userID, kind: try query.name("kind"))
       return
     }
     for other in ["message_id", "kind"] where query[other] != nil {
-      throw .content(other, "\(other) and campaign exclude each other.")
+      throw .unprocessable(other, "\(other) and campaign exclude each other.")
     }
-    guard let userID else { throw .content("user_id", "user_id is missing.") }
+    guard let userID else { throw .unprocessable("user_id", "user_id is missing.") }
     self = .campaign(campaign, userID: userID, day: try Self.day(query["day"]))
   }
 

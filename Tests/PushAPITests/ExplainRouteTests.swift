@@ -68,16 +68,32 @@ struct ExplainRouteTests {
   @Test(
     "parameters are taken as they are meant, or not at all",
     arguments: [
-      ("", "message_id"), ("?", "message_id"), ("?message_id=", "message_id"), ("?message_id=7", "message_id"),
+      ("?message_id=", "message_id"), ("?message_id=7", "message_id"), ("?campaign=A&user_id=$id", "campaign"),
+      ("?campaign=coach&user_id=7", "user_id"), ("?campaign=coach&user_id=$id&day=2026-02-30", "day"),
       ("?message_id=$id&message_id=$id", "message_id"), ("?message_id=$id&user_id=7", "user_id"),
       ("?message_id=$id&user_id=", "user_id"), ("?message_id=$id&kind=A", "kind"), ("?message_id=$id&kind=", "kind"),
       ("?message_id=$id&kind=a&kind=a", "kind"), ("?message_id=$id&user=7", nil), ("?message_id=$id&user_id=%ff", nil),
       ("?message_id=$id&=", nil),
     ] as [(String, String?)])
   func malformed(query: String, field: String?) async throws {
+    try await refuse(query, 400, field: field)
+  }
+
+  @Test(
+    "an event is asked about, or a campaign and a user, and not both",
+    arguments: [
+      ("", "message_id"), ("?", "message_id"), ("?user_id=$id", "message_id"), ("?message_id=$id&day=2026-11-22", "day"),
+      ("?campaign=coach", "user_id"), ("?campaign=coach&user_id=$id&message_id=$id", "message_id"),
+      ("?campaign=coach&user_id=$id&kind=message", "kind"),
+    ])
+  func contradictory(query: String, field: String) async throws {
+    try await refuse(query, 422, field: field)
+  }
+
+  private func refuse(_ query: String, _ status: Int, field: String?) async throws {
     try await ServiceRig.run(hasDatabase: false) { rig in
       let answer = try await rig.ask("GET", "/v1/explain" + query.replacing("$id", with: UUID().uuidString))
-      #expect(answer.status == 400)
+      #expect(answer.status == status)
       let named = answer.body.firstMatch(of: /"field":"([^"]+)"/).map { String($0.1) }
       #expect(named == field, "\(answer.body)")
     }

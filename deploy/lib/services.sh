@@ -1,6 +1,6 @@
 # shellcheck shell=bash
 # shellcheck disable=SC2034,SC2154 # variables are shared with the scripts that source this
-# The demo's parts: cluster, migrations, simulator, service. Sourced after the files it uses.
+# The demo's parts: cluster, migrations, simulators, service. Sourced after the files it uses.
 
 bundle=com.example.app
 key_id=DEMOKEY001
@@ -9,6 +9,7 @@ webhook_secret=
 jwt_secret=
 service_key=
 simulator_control=
+model_simulator=
 port=
 url=
 
@@ -16,6 +17,7 @@ start_all() {
   rm -f "$state"/*.log
   stop_process tacet || true
   stop_process apns-simulator || true
+  stop_process model-simulator || true
   stop_pooler
   postgres_start "$cluster"
   say "PostgreSQL: $("$(postgres_programs)/postgres" --version | cut -d ' ' -f 3), in $cluster, socket in $postgres_socket"
@@ -24,8 +26,10 @@ start_all() {
   env -i DATABASE_URL="$(conninfo tacet)" "$programs/tacet" migrate | sed 's/^/  /'
   create_demo_schema
   set_scene
+  create_coach_scene
   start_pooler
   start_simulator
+  start_model_simulator
   register_devices
   webhook_secret=whsec_$(openssl rand -base64 24)
   jwt_secret=$(openssl rand -hex 32)
@@ -47,12 +51,12 @@ start_simulator() {
     --ca-out "$state/apns-ca.pem" --ready-file "$state/simulator.json"
   wait_until 15 apns-simulator test -s "$state/simulator.json" ||
     die "The simulator did not start: $(tail -n 5 "$state/apns-simulator.log")"
-  simulator_control=http://$(address control)
-  say "APNs simulator: https://$(address production), control $simulator_control"
+  simulator_control=http://$(address control "$state/simulator.json")
+  say "APNs simulator: https://$(address production "$state/simulator.json"), control $simulator_control"
 }
 
-# An address from the simulator's ready file, which is one flat JSON object.
-address() { sed -n "s/.*\"$1\":\"\([^\"]*\)\".*/\1/p" "$state/simulator.json"; }
+# address NAME FILE: an address from a simulator's ready file, which is one flat JSON object.
+address() { sed -n "s/.*\"$1\":\"\([^\"]*\)\".*/\1/p" "$2"; }
 
 # write_settings PORT: with the lines of more_settings, if there are any, at the end.
 write_settings() {
@@ -65,7 +69,7 @@ APNS_KEY_ID=$key_id
 APNS_TEAM_ID=$team_id
 APNS_BUNDLE_ID=$bundle
 APNS_PRIVATE_KEY_FILE=$state/apns-key.p8
-APNS_URL=https://$(address production)
+APNS_URL=https://$(address production "$state/simulator.json")
 APNS_CA_FILE=$state/apns-ca.pem
 ${more_settings:-}
 SETTINGS
@@ -104,6 +108,7 @@ DEMO_URL='$url'
 WEBHOOK_SECRET='$webhook_secret'
 DEMO_DATABASE='$(conninfo tacet)'
 DEMO_SIMULATOR='$simulator_control'
+DEMO_MODEL='$model_simulator'
 SERVICE_KEY='$service_key'
 DEMO_USER='$user'
 DEMO_CONVERSATION='$conversation'
