@@ -6,10 +6,12 @@ internal import PushStore
 struct CampaignCatalogue {
   private(set) var definitions: [String: CampaignDefinition] = [:]
   private(set) var scheduled: [String] = []
+  /// All that are active, whether or not their definitions can be read.
+  private(set) var active: Set<String> = []
   private var texts: [String: String] = [:]
 
   /// Takes over what the database has. A definition is read again when it has changed; one that cannot be read is told
-  /// once, and its users stay undecided.
+  /// once, and its users are given up for the day.
   mutating func update(_ stored: [StoredCampaign], logger: Logger) {
     for campaign in stored where texts[campaign.name] != campaign.definition {
       texts[campaign.name] = campaign.definition
@@ -21,7 +23,7 @@ struct CampaignCatalogue {
           "a campaign's definition cannot be used", metadata: ["campaign": "\(campaign.name)", "defect": "\(error)"])
       }
     }
-    let active = Set(stored.map(\.name))
+    active = Set(stored.map(\.name))
     definitions = definitions.filter { active.contains($0.key) }
     texts = texts.filter { active.contains($0.key) }
     scheduled = stored.filter { $0.isScheduled && definitions[$0.name] != nil }.map(\.name)

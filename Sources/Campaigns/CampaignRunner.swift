@@ -154,17 +154,23 @@ extension CampaignRunner {
   private func decision(
     of turn: CampaignTurn, on reactor: isolated Reactor
   ) async throws(PostgresError) -> TurnDecision {
-    guard turn.attempts <= pace.attemptsMax else { return try await giveUp(turn, "attempts_exhausted", on: reactor) }
+    guard turn.attempts <= pace.attemptsMax else {
+      return try await giveUp(turn, .failed, "attempts_exhausted", on: reactor)
+    }
     guard let definition = catalogue.definitions[turn.campaign] else {
-      return try await giveUp(turn, "campaign_unusable", on: reactor)
+      guard catalogue.active.contains(turn.campaign) else {
+        return try await giveUp(turn, .skipped, "campaign_inactive", on: reactor)
+      }
+      return try await giveUp(turn, .failed, "campaign_unusable", on: reactor)
     }
     return try await decider.decide(turn, by: definition, on: reactor)
   }
 
   private func giveUp(
-    _ turn: CampaignTurn, _ reason: String, on reactor: isolated Reactor
+    _ turn: CampaignTurn, _ refusal: CampaignRefusal, _ reason: String, on reactor: isolated Reactor
   ) async throws(PostgresError) -> TurnDecision {
-    let isOurs = try await store.decide(turn, .failed, reason: reason, CampaignFindings(), on: reactor)
-    return isOurs ? .failed(reason) : .lost
+    let isOurs = try await store.decide(turn, refusal, reason: reason, CampaignFindings(), on: reactor)
+    guard isOurs else { return .lost }
+    return refusal == .skipped ? .skipped(reason) : .failed(reason)
   }
 }

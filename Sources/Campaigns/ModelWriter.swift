@@ -25,7 +25,7 @@ public struct ModelWriter: CheckInWriter {
     self.outputPrice = outputPrice
   }
 
-  /// From the lengths of the texts, so that it is known before anybody is asked.
+  /// As if each token were two bytes long, and the reply as long as it may be.
   public func usageMax(of prompt: CheckInPrompt) -> CampaignUsage {
     let bytes = prompt.instructions.utf8.count + prompt.material.utf8.count
     return usage(input: bytes / Self.bytesPerToken + Self.framingTokens, output: replyTokensMax)

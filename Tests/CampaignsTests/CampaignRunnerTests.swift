@@ -40,6 +40,21 @@ struct CampaignRunnerTests {
     )
   }
 
+  @Test("leaves those alone whose campaign was switched off after they were noted")
+  func inactive() async throws {
+    let scene = try await CoachScene()
+    let user = try await scene.addUser()
+    try await scene.addConversation(of: user, daysAgo: 1, ["My presentation is the day after tomorrow."])
+    let writer = ScriptedWriter()
+    try await scene.withRunner(writer) { runner, store, reactor in
+      #expect(try #require(try await store.enrol("coach", onlyUser: nil, on: reactor)).enrolled == 1)
+      try await scene.sql("update tacet.campaigns set is_active = false")
+      await runner.look(on: reactor)
+    }
+    #expect(try await scene.decision(of: user) == "skipped campaign_inactive -")
+    #expect(writer.prompts.isEmpty)
+  }
+
   @Test(
     "takes the first layer that has something to say",
     arguments: [

@@ -82,7 +82,8 @@ struct ExplainRouteTests {
   @Test(
     "an event is asked about, or a campaign and a user, and not both",
     arguments: [
-      ("", "message_id"), ("?", "message_id"), ("?user_id=$id", "message_id"), ("?message_id=$id&day=2026-11-22", "day"),
+      ("", "message_id"), ("?", "message_id"), ("?user_id=$id", "message_id"),
+      ("?message_id=$id&day=2026-11-22", "day"),
       ("?campaign=coach", "user_id"), ("?campaign=coach&user_id=$id&message_id=$id", "message_id"),
       ("?campaign=coach&user_id=$id&kind=message", "kind"),
     ])

@@ -14,8 +14,10 @@ struct MetricsTests {
 
   /// A service to which one of everything has happened that makes a series.
   private static func busy(_ body: (ServiceScene, RunningService, MetricsScrape) async throws -> Void) async throws {
-    try await ServiceScene.play { scene, service in
+    let extra = ["PUSH_TRIGGER_ENABLED": "true", "SERVICE_KEY": serviceKey]
+    try await ServiceScene.play(extra: extra) { scene, service in
       let conversation = try await Conversation(scene, [.away(), .viewing(), .away()])
+      try await decideLate(scene, service)
       scene.register(conversation.tokens[2][0], end: .unregistered(atMilliseconds: 1_700_000_000_000))
       try await scene.sql(
         """
@@ -30,10 +32,29 @@ struct MetricsTests {
       let scrape = try await service.scrape { scrape in
         scrape.sum("tacet_outcomes_total") == 3 && scrape.sum("tacet_http_responses_total", Self.refusal) == 1
           && scrape.sum("tacet_deliveries", ["state": "held"]) == 1 && scrape.sum("tacet_inbox_events") == 0
-          && scrape.sum("tacet_database_listening") == 1
+          && scrape.sum("tacet_database_listening") == 1 && scrape.sum("tacet_campaign_decisions_total") == 1
       }
       try await body(scene, service, scrape)
     }
+  }
+
+  private static let serviceKey = "service-key-of-the-metrics"
+
+  /// A campaign has a user whose hour was yesterday, and an empty audience otherwise. A run by request looks at once.
+  private static func decideLate(_ scene: ServiceScene, _ service: RunningService) async throws {
+    try await scene.sql(
+      """
+      create or replace function tacet.check_in_audience(moment timestamptz, only_user uuid)
+      returns table (user_id uuid, time_zone text, gap_days int)
+      language sql stable
+      as 'select null::uuid, null::text, 1 where false';
+      insert into tacet.campaign_decisions (due_at, local_day, user_id, run_id, campaign, time_zone)
+      values (now() - interval '1 day', current_date - 1, gen_random_uuid(), gen_random_uuid(), 'coach', 'UTC');
+      """)
+    var request = URLRequest(url: try #require(URL(string: service.origin + "/v1/push-trigger")))
+    request.httpMethod = "POST"
+    request.setValue("Bearer \(serviceKey)", forHTTPHeaderField: "Authorization")
+    #expect(try await HTTPAnswer(of: request).status == 200)
   }
 
   @Test("what has happened is counted")
@@ -48,6 +69,8 @@ struct MetricsTests {
       }
       #expect(scrape.sum("tacet_apns_answers_total", ["status": "200", "reason": "none"]) == 1)
       #expect(scrape.sum("tacet_apns_answers_total", ["status": "410", "reason": "Unregistered"]) == 1)
+      let late = ["campaign": "coach", "decision": "skipped", "reason": "too_late"]
+      #expect(scrape.sum("tacet_campaign_decisions_total", late) == 1)
       #expect(scrape.sum("tacet_http_responses_total", Self.refusal) == 1)
       #expect(scrape.sum("tacet_database_up") == 1)
       #expect(scrape.sum("tacet_database_listening") == 1)
