@@ -5,6 +5,7 @@ internal import HTTP1
 internal import HTTPServing
 internal import HTTPTypes
 internal import Logging
+internal import Postgres
 internal import PushStore
 internal import Reactors
 
@@ -21,13 +22,25 @@ struct PushTriggerRoute: Sendable {
 
   static func add(to group: inout RouteGroup, _ services: PerReactor<PushServices>, wait: Duration) {
     let route = PushTriggerRoute(services: services, standardWait: wait, logger: group.logger)
-    group.addForServices(.post, "/v1/push-trigger") { try await route.handle($0, on: $1) }
+    group.addForServices(.post, "/v1/push-trigger") { try await route.answer($0, on: $1) }
     group.addForServices(.get, "/v1/push-trigger/{run_id}") { request, reactor in
       let id = try request.uuid("run_id")
       guard let status = try await services.value(on: reactor).store.campaignRun(id, on: reactor) else {
         throw ProblemDetails(.notFound, detail: "There is no such run, or it is no longer kept.")
       }
       return HTTPServerResponse(json: CampaignRunAnswer(id, status).json)
+    }
+  }
+
+  /// What the host's functions cannot do is no fault of the service, and repeating the request mends nothing.
+  private func answer(_ request: HTTPServerRequest, on reactor: isolated Reactor) async throws -> HTTPServerResponse {
+    do {
+      return try await handle(request, on: reactor)
+    } catch let error as PostgresError where error.isRefusal {
+      logger.error("a campaign's audience cannot be read", metadata: ["error": "\(error)"])
+      let state = error.sqlState.map { " (SQLSTATE \($0))" } ?? ""
+      throw ProblemDetails(
+        .conflict, detail: "A function of the campaign fails in the database\(state); the service's log has the error.")
     }
   }
 

@@ -40,7 +40,7 @@ public struct CampaignExplanation: Equatable, Sendable {
       } else if let standing = story.standing {
         "Now nothing would be sent. \(CampaignWords.sentence(standing))"
       } else {
-        "Now the campaign may push the user."
+        "Now nothing would keep a push back. The campaign looks once on each day."
       }
   }
 
@@ -85,15 +85,22 @@ extension CampaignExplanation.Day {
     var lines: [String] = []
     for case .object(let note) in facts.inputs["notes"]?.elements ?? [] {
       guard let layer = note["layer"]?.text, let rule = note["rule"]?.text else { continue }
-      let figures = note.members.filter { $0.key != "layer" && $0.key != "rule" }
-      let numbers = figures.map { "\($0.key) \($0.value.plain)" }.joined(separator: ", ")
+      let numbers = figures(of: note, but: ["layer", "rule"]).joined(separator: ", ")
       lines.append("layer \(layer): \(CampaignWords.sentence(rule))" + (numbers.isEmpty ? "" : " (\(numbers))"))
     }
     if case .object(let finding) = facts.inputs["finding"], let layer = finding["layer"]?.text {
-      let found = finding.members.filter { $0.key != "layer" }.map { "\($0.key) \($0.value.plain)" }
-      lines.append("layer \(layer): found " + found.joined(separator: ", "))
+      lines.append("layer \(layer): found " + figures(of: finding, but: ["layer"]).joined(separator: ", "))
     }
     return lines
+  }
+
+  /// Names and values, without empty lists; seconds as lengths of time.
+  private static func figures(of object: PayloadObject, but names: [String]) -> [String] {
+    object.members.filter { !names.contains($0.key) && $0.value != .array([]) }.map { name, value in
+      let words = name.replacing("_seconds", with: "").replacing("_", with: " ")
+      guard name.contains("_seconds"), let seconds = value.double else { return "\(words) \(value.plain)" }
+      return "\(words) \(TimeText.span(Int64(seconds * 1_000_000)))"
+    }
   }
 
   private static func writing(_ facts: CampaignDayFacts) -> [String] {
@@ -127,11 +134,19 @@ extension PayloadValue {
 
   fileprivate var elements: [PayloadValue]? { if case .array(let values) = self { values } else { nil } }
 
+  fileprivate var double: Double? {
+    switch self {
+    case .integer(let value): Double(value)
+    case .number(let value): value.value
+    default: nil
+    }
+  }
+
   /// As a person writes it.
   fileprivate var plain: String {
     switch self {
     case .string(let text): text
-    case .array(let values): values.isEmpty ? "none" : values.map(\.plain).joined(separator: " and ")
+    case .array(let values): values.map(\.plain).joined(separator: " and ")
     case .integer(let value): "\(value)"
     case .number(let number): "\(number.value)"
     case .boolean(let value): "\(value)"

@@ -107,6 +107,16 @@ struct PushTriggerRouteTests {
     }
   }
 
+  @Test("a host without the coach's tables is told so")
+  func withoutTables() async throws {
+    try await ServiceRig.run { rig in
+      for query in ["", "?dry_run=true"] {
+        let answer = try await Self.post(query, in: rig)
+        #expect(answer.status == 409 && answer.body.contains("SQLSTATE 42P01"), "\(answer.body)")
+      }
+    }
+  }
+
   @Test("it runs for everybody who wants it, waits, and tells what was decided")
   func everybody() async throws {
     try await ServiceRig.run { rig in
