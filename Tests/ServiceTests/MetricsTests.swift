@@ -1,5 +1,6 @@
 import APNSSimulation
 import Foundation
+import FoundationNetworking
 import TestPostgres
 import TestProcesses
 import Testing
