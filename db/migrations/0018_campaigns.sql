@@ -2,14 +2,18 @@
 -- one push. What it looks at, and whom, is data and functions of the host contract; how a push then goes out is the same
 -- as of any other.
 --
--- Locks: ADD COLUMN takes ACCESS EXCLUSIVE on tacet.pushes for an instant and rewrites nothing. A running older service is
--- not affected; it sends the pushes of campaigns too, without their metadata.
+-- Locks: ADD COLUMN takes ACCESS EXCLUSIVE on tacet.pushes for an instant and rewrites nothing. The index on push_log keeps
+-- others from writing the ledger while it is read once. A running older service is not affected otherwise; it sends the
+-- pushes of campaigns too, without their metadata.
 
 -- metadata: as the ledger will keep it; nothing personal. quiet_policy: hold or drop, over what the user wants; null for
 -- that. A thoughtful word of yesterday evening is not shown in the morning, where it would be the day's second.
 alter table tacet.pushes
   add column if not exists metadata jsonb not null default '{}',
   add column if not exists quiet_policy text check (quiet_policy in ('hold', 'drop'));
+
+-- When a user was last pushed by a campaign. Most of a ledger are messages, among which one would have to look otherwise.
+create index if not exists push_log_campaign_idx on public.push_log (user_id, sent_at desc) where push_type <> 'message';
 
 -- local_time: when each user is looked at, in the user's zone; null for the service's setting. weekdays: of ISO 8601,
 -- Monday is 1. audience: a function (moment timestamptz, only_user uuid) returns table (user_id uuid, time_zone text,
@@ -433,7 +437,9 @@ $$;
 
 -- Serves the hours of a campaign that have come in these zones and that nobody has served: for two hours at most, because
 -- a morning's word does not belong into the evening. Returns how many users it has noted.
-create or replace function tacet.enrol_due(campaign text, standard_time time, zones text[])
+create or replace function tacet.enrol_due(
+  campaign text, standard_time time, zones text[], moment timestamptz default clock_timestamp()
+)
 returns bigint
 language plpgsql volatile
 set search_path = pg_catalog, pg_temp
@@ -447,13 +453,13 @@ begin
     from tacet.campaigns c
     cross join unnest(enrol_due.zones) as z (zone_name)
     cross join lateral (select coalesce(tacet.known_zone(z.zone_name), 'UTC') as zone) k
-    cross join lateral (select (clock_timestamp() at time zone k.zone)::date as local_day) d
+    cross join lateral (select (enrol_due.moment at time zone k.zone)::date as local_day) d
     cross join lateral (
       select tacet.civil_instant(d.local_day + coalesce(c.local_time, enrol_due.standard_time), k.zone) as due_at
     ) s
     where c.name = enrol_due.campaign and c.is_active and c.is_scheduled
       and extract(isodow from d.local_day)::smallint = any (c.weekdays)
-      and s.due_at <= clock_timestamp() and clock_timestamp() < s.due_at + interval '2 hours'
+      and s.due_at <= enrol_due.moment and enrol_due.moment < s.due_at + interval '2 hours'
       and not exists (
         select
         from tacet.campaign_slots x
