@@ -12,7 +12,7 @@ struct ServiceRoleTests {
   enum Age: CaseIterable { case before, after }
 
   /// A migrated database that the service uses as another role than its owner.
-  private static func database(_ age: Age) async throws -> TestDatabase {
+  static func database(_ age: Age) async throws -> TestDatabase {
     let first = age == .before ? 8 : TestDatabase.migrationFiles.count
     var database = try await TestDatabase.empty()
     for file in TestDatabase.migrationFiles.prefix(first) { try await database.apply(file) }
@@ -42,7 +42,7 @@ struct ServiceRoleTests {
   }
 
   /// Runs statements as the role, one by one, none of which may have an effect.
-  private static func refused(_ statements: [String], in database: TestDatabase) async throws {
+  static func refused(_ statements: [String], in database: TestDatabase) async throws {
     for statement in statements {
       try await withSessions(database, 1) { sessions, reactor in
         let error = await #expect(throws: PostgresError.self, "\(statement)") {

@@ -1,0 +1,90 @@
+import Foundation
+import Reactors
+import Testing
+
+@testable import PushStore
+
+@Suite("What language models may use on a day")
+struct ModelUsageTests {
+  private static let limits = ModelUsageLimits(tokensMax: 100, costMicrodollarsMax: 1000)
+
+  @Test(
+    "both bounds hold, and may be reached",
+    arguments: [(100, 1000, true), (101, 1000, false), (100, 1001, false), (0, 0, true)])
+  func bounds(_ tokens: Int, _ cost: Int, _ isGranted: Bool) async throws {
+    let database = try await TestDatabase.migrated()
+    #expect(try await reserve(tokens, cost, in: database) == isGranted)
+    #expect(try await usage(in: database) == (isGranted ? "0|0|\(tokens)|0|\(cost)|1" : "0|0|0|0|0|0"))
+  }
+
+  @Test(
+    "what is used and what is set aside count together",
+    arguments: [(20, 200, true), (21, 200, false), (20, 201, false)])
+  func together(_ tokens: Int, _ cost: Int, _ isGranted: Bool) async throws {
+    let database = try await TestDatabase.migrated()
+    try await withStore(database) { store, reactor in
+      let reservation = try await store.reserveModelUsage(
+        tokens: 60, costMicrodollars: 600, within: Self.limits, on: reactor)
+      var used = CampaignUsage()
+      (used.inputTokens, used.outputTokens, used.costMicrodollars) = (30, 10, 400)
+      try await store.settle(try #require(reservation), used, on: reactor)
+    }
+    #expect(try await usage(in: database) == "30|10|0|400|0|1")
+    #expect(try await reserve(40, 400, in: database))
+    #expect(try await reserve(tokens, cost, in: database) == isGranted)
+  }
+
+  @Test("of two calls for the last of it one gets it; the other when the first gives up", arguments: [true, false])
+  func race(_ isCommitted: Bool) async throws {
+    let database = try await TestDatabase.migrated()
+    let reserve = "tacet.reserve_model_usage(current_date, 60, 0, 100, 0)"
+    try await withTwoSessions(database) { first, second, reactor in
+      try await first.run("begin", on: reactor)
+      #expect(try await first.value(reserve, on: reactor) == "true")
+      let begun = Begun.begin(on: reactor) { try await second.value(reserve, on: reactor) }
+      try await first.awaitBlocked(second, on: reactor)
+      try await first.run(isCommitted ? "commit" : "rollback", on: reactor)
+      #expect(try await begun.value(on: reactor) == (isCommitted ? "false" : "true"))
+    }
+    #expect(try await usage(in: database) == "0|0|60|0|0|1")
+  }
+
+  @Test("a call that ends after midnight counts on the day on which it began, and frees nothing of the next")
+  func midnight() async throws {
+    let database = try await TestDatabase.migrated()
+    try await database.sql(
+      """
+      insert into tacet.model_usage (day, reserved_tokens, reserved_microdollars, calls)
+      values ('2026-06-14', 50, 500, 1), ('2026-06-15', 70, 700, 1)
+      """)
+    var used = CampaignUsage()
+    (used.inputTokens, used.outputTokens, used.costMicrodollars) = (30, 10, 400)
+    try await withStore(database) { [used] store, reactor in
+      let reservation = ModelUsageReservation(day: "2026-06-14", tokens: 50, costMicrodollars: 500)
+      try await store.settle(reservation, used, on: reactor)
+    }
+    #expect(try await usage(in: database) == "30|10|0|400|0|1\n0|0|70|0|700|1")
+  }
+
+  @Test("more than was set aside is counted, and what is set aside is never less than nothing")
+  func overrun() async throws {
+    let database = try await TestDatabase.migrated()
+    try await database.sql("insert into tacet.model_usage (day, reserved_tokens) values ('2026-06-14', 10)")
+    try await database.sql("select tacet.settle_model_usage('2026-06-14', 50, 500, 300, 100, 4000)")
+    #expect(try await usage(in: database) == "300|100|0|4000|0|0")
+  }
+
+  private func reserve(_ tokens: Int, _ cost: Int, in database: TestDatabase) async throws -> Bool {
+    try await withStore(database) { store, reactor in
+      try await store.reserveModelUsage(tokens: tokens, costMicrodollars: cost, within: Self.limits, on: reactor) != nil
+    }
+  }
+
+  private func usage(in database: TestDatabase) async throws -> String {
+    try await database.sql(
+      """
+      select input_tokens, output_tokens, reserved_tokens, cost_microdollars, reserved_microdollars, calls
+      from tacet.model_usage order by day
+      """)
+  }
+}
