@@ -54,7 +54,7 @@ struct CampaignExplanationTests {
         "Now nothing would be sent. A campaign's push was queued for the user on that day already.",
         "2026-09-21 (Europe/Berlin): A push was sent.",
         "  noted 2026-09-21T14:13:20.000Z for 2026-09-21T14:13:20.000Z",
-        "  layer event: found confidence 0.9, domains work, event presentation, themes none",
+        "  layer event: found confidence 0.9, domains work, event presentation",
         "  the model read 700 and wrote 70 tokens, for 1400 millionths of a dollar",
         "  written by the model", "  “Tomorrow”", "  “How do you feel?”",
         "  accepted by APNs 2026-09-21T14:13:22.000Z", "  opened by the user",
@@ -72,7 +72,7 @@ struct CampaignExplanationTests {
     #expect(day.steps[0].hasSuffix("looked at 2 times"))
     #expect(
       Array(day.steps.dropFirst()) == [
-        "layer event: what comes up is more than a day away (ahead_seconds 90000)",
+        "layer event: what comes up is more than a day away (ahead 1 d 1 h)",
         "layer pattern: no pattern is known",
       ])
   }
@@ -114,7 +114,7 @@ struct CampaignExplanationTests {
   @Test("tells of no day that nobody looked, and of no campaign that there is none")
   func empty() {
     let idle = Self.explanation([])
-    #expect(idle.summary == "Now the campaign may push the user.")
+    #expect(idle.summary == "Now nothing would keep a push back. The campaign looks once on each day.")
     #expect(idle.text.hasSuffix("On none of the days that are kept has the campaign looked at the user.\n"))
     let unknown = Self.explanation([], isKnown: false)
     #expect(!unknown.isKnown && unknown.text == "campaign coach, user \(Self.user)\nThere is no campaign coach.\n")

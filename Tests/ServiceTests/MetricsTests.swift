@@ -49,6 +49,10 @@ struct MetricsTests {
       returns table (user_id uuid, time_zone text, gap_days int)
       language sql stable
       as 'select null::uuid, null::text, 1 where false';
+      create or replace function tacet.sessions_between(user_id uuid, first_moment timestamptz, end_moment timestamptz)
+      returns table (session_id uuid)
+      language sql stable
+      as 'select null::uuid where false';
       insert into tacet.campaign_decisions (due_at, local_day, user_id, run_id, campaign, time_zone)
       values (now() - interval '1 day', current_date - 1, gen_random_uuid(), gen_random_uuid(), 'coach', 'UTC');
       """)
