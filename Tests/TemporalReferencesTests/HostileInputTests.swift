@@ -26,7 +26,7 @@ struct HostileInputTests {
   }
 
   @Test(
-    "a text four times as long takes at most six times as long, and yields a bounded number",
+    "a text four times as long takes much less than sixteen times as long, and yields a bounded number",
     arguments: HostileInputTests.pieces)
   func linear(piece: String) throws {
     let setting = try Setting("2026-03-11T10:00 America/New_York mdy")
@@ -36,7 +36,8 @@ struct HostileInputTests {
     // Processor time of this thread, so that what else runs does not count; the best of several, as caches do.
     let (fast, slow) = (Self.best(of: 3, setting, small), Self.best(of: 3, setting, large))
     print("\(Self.bytes) bytes of \(piece.debugDescription): \((slow * 1000).rounded() / 1000) s")
-    #expect(slow <= 6 * fast + 0.005, "\(fast) s, \(slow) s")
+    // What grew with the square would take sixteen times as long; between the two lies what a shared processor adds.
+    #expect(slow <= 10 * fast + 0.005, "\(fast) s, \(slow) s")
   }
 
   @Test("a text of a megabyte is read to its end", arguments: ["x", "9", "\u{301}"])
