@@ -80,8 +80,10 @@ final class ManualSleep: Sendable {
     try await withTaskCancellationHandler {
       try await withCheckedThrowingContinuation { continuation in
         let isOver = state.withLock { state in
-          if !state.isOpen, !Task.isCancelled { state.sleepers[number] = continuation }
-          return state.isOpen || Task.isCancelled
+          // Read once: a task that is cancelled between two looks would be resumed here and by its handler.
+          let isOver = state.isOpen || Task.isCancelled
+          if !isOver { state.sleepers[number] = continuation }
+          return isOver
         }
         if isOver { resume(continuation) }
       }
