@@ -44,11 +44,9 @@ public struct CampaignPreview: Equatable, Sendable {
       throw CampaignUnusable(description: "\(error)")
     }
     let found = try await store.eligible(for: name, onlyUser: userID, usersMax: usersMax, on: reactor)
-    let composer = CheckInComposer(
-      store: store, writer: nil, limits: ModelUsageLimits(tokensMax: 0, costMicrodollarsMax: 0), logger: logger)
-    let decider = TurnDecider(store: store, composer: composer, logger: logger)
+    let look = TurnLook(store: store, logger: logger)
     var users: [User] = []
-    for turn in found.turns { users.append(try await decider.preview(of: turn, by: definition, on: reactor)) }
+    for turn in found.turns { users.append(try await look.preview(of: turn, by: definition, on: reactor)) }
     return CampaignPreview(users: users, eligibleCount: found.count)
   }
 }
@@ -59,7 +57,7 @@ public struct CampaignUnusable: Error, CustomStringConvertible {
   public let description: String
 }
 
-extension TurnDecider {
+extension TurnLook {
   fileprivate func preview(
     of turn: CampaignTurn, by definition: CampaignDefinition, on reactor: isolated Reactor
   ) async throws(PostgresError) -> CampaignPreview.User {
@@ -68,7 +66,7 @@ extension TurnDecider {
         userID: turn.userID, localDay: turn.localDay, pushType: pushType, reason: reason,
         inputs: (try? JSONDecoder().decode(PayloadObject.self, from: Data(inputs.utf8))) ?? [:])
     }
-    switch try await look(at: turn, by: definition, on: reactor) {
+    switch try await outcome(of: turn, by: definition, on: reactor) {
     case .refused(_, let reason): return user(reason: reason)
     case .seen(let look):
       let finding = look.evaluation.finding

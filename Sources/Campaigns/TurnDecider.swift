@@ -31,7 +31,7 @@ struct TurnDecider {
   ) async throws(PostgresError) -> TurnDecision {
     guard !turn.isLate else { return try await end(turn, .skipped, "too_late", on: reactor) }
     let look: CampaignLook
-    switch try await self.look(at: turn, by: definition, on: reactor) {
+    switch try await TurnLook(store: store, logger: logger).outcome(of: turn, by: definition, on: reactor) {
     case .refused(let refusal, let reason): return try await end(turn, refusal, reason, on: reactor)
     case .seen(let seen): look = seen
     }
@@ -52,28 +52,6 @@ struct TurnDecider {
     }
   }
 
-  /// What is known of a user, and what the layers make of it; nothing is decided.
-  func look(
-    at turn: CampaignTurn, by definition: CampaignDefinition, on reactor: isolated Reactor
-  ) async throws(PostgresError) -> LookOutcome {
-    do throws(PostgresError) {
-      switch try await store.standing(of: turn, on: reactor) {
-      case .refused(let reason): return .refused(.skipped, reason)
-      case .allowed(let text, let now):
-        guard let look = CampaignLook(text, at: now, of: turn, by: definition) else {
-          return .refused(.failed, "material_unreadable")
-        }
-        return .seen(look)
-      }
-    } catch {
-      // The host's functions fail for this user: others must not wait for that.
-      guard error.blamesStatement else { throw error }
-      logger.error(
-        "a user's material cannot be read", metadata: ["campaign": "\(turn.campaign)", "error": "\(error)"])
-      return .refused(.failed, "material_failed")
-    }
-  }
-
   private func end(
     _ turn: CampaignTurn, _ refusal: CampaignRefusal, _ reason: String,
     _ findings: CampaignFindings = CampaignFindings(), on reactor: isolated Reactor
@@ -81,10 +59,4 @@ struct TurnDecider {
     guard try await store.decide(turn, refusal, reason: reason, findings, on: reactor) else { return .lost }
     return refusal == .skipped ? .skipped(reason) : .failed(reason)
   }
-}
-
-/// What a look at a user came to.
-enum LookOutcome {
-  case refused(CampaignRefusal, String)
-  case seen(CampaignLook)
 }

@@ -1,4 +1,5 @@
 internal import FoundationEssentials
+internal import PushExplanations
 
 /// An instant as RFC 3339 writes it.
 struct Timestamp: Equatable {
@@ -13,14 +14,8 @@ struct Timestamp: Equatable {
   init?(_ text: String) {
     guard text.wholeMatch(of: Self.form) != nil else { return nil }
     let style = Date.ISO8601FormatStyle(includingFractionalSeconds: text.contains("."))
-    guard let date = try? style.parse(text), Self.exists(day: text.prefix(10)) else { return nil }
+    guard let date = try? style.parse(text), CivilDate.isOne(String(text.prefix(10))) else { return nil }
     microseconds = Int64((date.timeIntervalSince1970 * 1_000_000).rounded())
-  }
-
-  /// Parsing takes 30 February for 2 March.
-  private static func exists(day: Substring) -> Bool {
-    let style = Date.ISO8601FormatStyle().year().month().day()
-    return (try? style.parse(String(day)))?.formatted(style) == String(day)
   }
 
   private static var form: Regex<Substring> {

@@ -17,8 +17,8 @@ public struct LanguageModelSettings: Equatable, Sendable {
   public let url: Secret<String>?
   /// `LANGUAGE_MODEL_KEY`.
   public let key: Secret<String>
-  /// `LANGUAGE_MODEL_NAME`; `claude-haiku-4-5-20251001` unless set, which only Anthropic has.
-  public let name: String
+  /// `LANGUAGE_MODEL_NAME`; nil for the client's own choice, which only Anthropic has.
+  public let name: String?
   /// The authorities trusted instead of the system's, as PEM text; nil for the system's.
   public let certificates: String?
   /// `LANGUAGE_MODEL_MILLISECONDS` from 100 ms to a minute; 2 s unless set. A retry that the provider asks for has as much
@@ -36,7 +36,7 @@ public struct LanguageModelSettings: Equatable, Sendable {
         try SettingNumbers.choice(text)
       } ?? .anthropic
     url = reader.optional(.languageModelURL, Self.url).map(Secret.init)
-    name = reader.text(.languageModelName) ?? "claude-haiku-4-5-20251001"
+    name = reader.text(.languageModelName)
     certificates = reader.certificates(.languageModelCAFile)
     let milliseconds = reader.optional(.languageModelMilliseconds) { text throws(UnusableValue) in
       try SettingNumbers.integer(text, in: 100...60_000)

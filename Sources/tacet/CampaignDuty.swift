@@ -67,7 +67,7 @@ extension LanguageModelConfiguration {
   init(_ settings: LanguageModelSettings) {
     let provider: LanguageModelProvider = settings.provider == .anthropic ? .anthropicMessages : .openAICompatible
     self.init(provider, baseURL: settings.url?.exposed, key: LanguageModelKey(settings.key.exposed))
-    model = settings.name
+    if let name = settings.name { model = name }
     deadline = settings.limit
     if let certificates = settings.certificates { trust = .only(certificates) }
   }

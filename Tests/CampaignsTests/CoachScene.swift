@@ -11,17 +11,9 @@ import Testing
 
 /// A host with a coach: a database of its own with the coach's tables, and users to be looked at.
 struct CoachScene: Sendable {
-  /// `Etc/GMT` zones have no changes of their clocks; this one has noon now or soon, so that no test meets midnight.
-  static var zoneNearNoon: String {
-    let hour = Int(Date().timeIntervalSince1970) / 3600 % 24
-    let offset = 12 - hour
-    // The signs of these zones are those of POSIX: west is positive.
-    return offset == 0 ? "Etc/GMT" : offset > 0 ? "Etc/GMT-\(offset)" : "Etc/GMT+\(-offset)"
-  }
-
   let server: TestPostgres
   let database: String
-  let zone = Self.zoneNearNoon
+  let zone = ZoneNearNoon.name
 
   init() async throws {
     server = try await TestPostgres.shared

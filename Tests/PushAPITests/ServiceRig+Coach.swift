@@ -1,4 +1,5 @@
 import FoundationEssentials
+import TestPostgres
 
 extension ServiceRig {
   /// The tables of the campaign `coach`, which waits for requests and writes from a template.
@@ -23,7 +24,7 @@ extension ServiceRig {
       insert into profiles (id, name) values ('\(user)', 'Ada');
       insert into push_tokens (user_id, device_token) values ('\(user)', '\(user.filter { $0 != "-" })');
       insert into context_profiles (user_id, time_zone, context_summary, notification_preferences)
-      values ('\(user)', '\(Self.zoneNearNoon)', 'Grows roses.',
+      values ('\(user)', '\(ZoneNearNoon.name)', 'Grows roses.',
         '{"check_ins_enabled": \(isWilling), "frequency": "daily"}');
       insert into conversations (id, owner_id, domain, created_at)
       values ('\(conversation)', '\(user)', 'garden', now() - interval '4 days');
@@ -33,9 +34,4 @@ extension ServiceRig {
     return user
   }
 
-  /// Where it is noon now or soon, so that no test meets midnight; the signs of these zones are those of POSIX.
-  private static var zoneNearNoon: String {
-    let east = 12 - Int(Date().timeIntervalSince1970) / 3600 % 24
-    return east == 0 ? "Etc/GMT" : east > 0 ? "Etc/GMT-\(east)" : "Etc/GMT+\(-east)"
-  }
 }

@@ -48,7 +48,7 @@ struct CampaignWordsTests {
   @Test("so has everything that the service gives up for")
   func service() throws {
     var reasons: Set<String> = []
-    for file in ["CampaignRunner", "CheckInComposer", "TurnDecider"] {
+    for file in ["CampaignRunner", "CheckInComposer", "TurnDecider", "TurnLook"] {
       let source = try Self.text("Sources/Campaigns/\(file).swift")
       let places = /(?:giveUp\(turn, |\bfailed\(|refused\(\.\w+, |\.(?:skipped|failed), |\?\? )"([a-z_]+)"/
       reasons.formUnion(source.matches(of: places).map { String($0.1) })

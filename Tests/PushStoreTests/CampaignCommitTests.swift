@@ -1,5 +1,6 @@
 import Foundation
 import Postgres
+import TestPostgres
 import Testing
 
 @testable import PushStore
@@ -16,7 +17,7 @@ struct CampaignCommitTests {
     (
       """
       insert into tacet.preferences (user_id, quiet_start, quiet_end, quiet_zone, quiet_policy)
-      select id, '00:00', '23:59', '\(CampaignScene.zoneNearNoon)', 'hold' from profiles
+      select id, '00:00', '23:59', '\(ZoneNearNoon.name)', 'hold' from profiles
       """, "quiet_hours"
     ),
     ("insert into conversations (owner_id) select id from profiles", "session_today"),

@@ -1,5 +1,6 @@
 import Foundation
 import Postgres
+import TestPostgres
 import Testing
 
 @testable import PushStore
@@ -33,7 +34,7 @@ struct CampaignHostTests {
     try await database.sql(Self.coachRights.replacing("$role", with: try #require(database.role)))
     let user = try await scene.addUser()
     let hour = try await database.sql(
-      "select extract(hour from now() at time zone '\(CampaignScene.zoneNearNoon)')::int")
+      "select extract(hour from now() at time zone '\(ZoneNearNoon.name)')::int")
     try await withStore(database) { store, reactor in
       #expect(try await store.campaigns(on: reactor).map(\.name) == ["coach"])
       let zones = try await store.zones(ofCampaign: "coach", on: reactor)

@@ -1,16 +1,10 @@
 import Foundation
+import TestPostgres
 
 @testable import PushStore
 
 /// A host with a coach's tables, and users whom its campaign may look at.
 struct CampaignScene: Sendable {
-  /// `Etc/GMT` zones have no changes of their clocks; this one has noon now or soon, so that no test meets midnight.
-  static var zoneNearNoon: String {
-    let offset = 12 - Int(Date().timeIntervalSince1970) / 3600 % 24
-    // The signs of these zones are those of POSIX: west is positive.
-    return offset == 0 ? "Etc/GMT" : offset > 0 ? "Etc/GMT-\(offset)" : "Etc/GMT+\(-offset)"
-  }
-
   static let daily = #"{"check_ins_enabled": true, "frequency": "daily"}"#
 
   let database: TestDatabase
@@ -28,7 +22,7 @@ struct CampaignScene: Sendable {
   ///   - wishes: `notification_preferences`.
   ///   - zone: an SQL expression.
   @discardableResult
-  func addUser(_ wishes: String = daily, zone: String = "'\(zoneNearNoon)'") async throws -> UUID {
+  func addUser(_ wishes: String = daily, zone: String = "'\(ZoneNearNoon.name)'") async throws -> UUID {
     let id = UUID()
     try await database.sql(
       """

@@ -26,6 +26,8 @@ struct AppsScene {
   }
 
   /// Runs a test with the service started from the file.
+  ///
+  /// On one reactor: two would have connections of their own, and the first push on each goes alone until it is answered.
   static func play(_ body: (AppsScene, RunningService) async throws -> Void) async throws {
     let apps = try await AppsScene()
     let service = try await apps.scene.startService(settings: apps.environment)
@@ -43,7 +45,7 @@ struct AppsScene {
   /// Everything but the apps.
   private var environment: [String: String] {
     scene.settings.filter { !$0.key.hasPrefix("APNS_") || ["APNS_URL", "APNS_CA_FILE"].contains($0.key) }
-      .filter { $0.key != "LISTEN_ADDRESS" }.merging(["TACET_CONFIG": folder + "/tacet.conf"]) { $1 }
+      .filter { $0.key != "LISTEN_ADDRESS" }.merging(["TACET_CONFIG": folder + "/tacet.conf", "REACTORS": "1"]) { $1 }
   }
 
   /// Makes a key that the simulator accepts under this name, and writes it where the settings look.

@@ -4,6 +4,7 @@ import FoundationNetworking
 import LanguageModelSimulation
 import Reactors
 import TestLogs
+import TestPostgres
 import TestProcesses
 import Testing
 
@@ -12,16 +13,9 @@ final class CoachScene: Sendable {
   static let serviceKey = "service-key-of-the-campaign-tests"
   static let modelKey = "model-key-of-the-campaign-tests"
 
-  /// `Etc/GMT` zones have no changes of their clocks; this one has noon now or soon, so that no test meets midnight.
-  static var zoneNearNoon: String {
-    // The signs of these zones are those of POSIX: west is positive.
-    let east = 12 - Int(Date().timeIntervalSince1970) / 3600 % 24
-    return east == 0 ? "Etc/GMT" : east > 0 ? "Etc/GMT-\(east)" : "Etc/GMT+\(-east)"
-  }
-
   let scene: ServiceScene
   let model: LanguageModelSimulator
-  let zone = CoachScene.zoneNearNoon
+  let zone = ZoneNearNoon.name
   private let group: ReactorGroup
 
   init(_ script: ModelScript = ModelScript(), settings: [String: String] = [:]) async throws {
