@@ -73,7 +73,11 @@ extension DeliveryPipeline {
     look.found += events.count
     let new = events.prefix { $0.origin == .inbox }
     if !new.isEmpty { placesPerEvent = max(1, new.reduce(0) { $0 + $1.places } / new.count) }
-    if new.count >= limits.eventsMax || events.count - new.count >= limits.deliveriesMax { look.isFull = true }
+    if new.count >= limits.eventsMax || events.count - new.count >= limits.deliveriesMax {
+      look.isFull = true
+      // Where more waits than one look takes, conversations take turns, which only a look for everything knows of.
+      thoroughLooks.ask()
+    }
     process(events, found: look, on: reactor)
   }
 

@@ -21,7 +21,9 @@ extension DeliveryPipeline: RecorderOwner {
         if decided.event.origin == .inbox { unreadMarker.note(outcome.userID, on: reactor) }
       }
     }
-    if events.contains(where: \.event.hasMore) { signal.signal(on: reactor) }
+    guard events.contains(where: \.event.hasMore) else { return }
+    thoroughLooks.ask()
+    signal.signal(on: reactor)
   }
 
   func setAside(_ decided: DecidedEvent, on reactor: isolated Reactor) {

@@ -3,16 +3,20 @@ internal import Postgres
 extension PushStatements {
   /// Leases what is waiting and returns, in the same round trip, everything the rules and the composer need.
   static let claim = PostgresStatement(
-    "claim", picking + ", " + looking(context: context(of: "w"), presence: presence(of: "w")), pickingParameterTypes)
+    "claim", picking + ", " + looking(context: context(of: "w"), presence: presence(of: "w"), recipientsMax: "$4"),
+    pickingParameterTypes)
 
   /// ``claim`` of new messages alone, which is nearly all there ever is.
   ///
   /// Before a statement runs, the executor sets up every node of its plan, whether it comes to be used or not: for a single
-  /// message that takes several times as long as the rest. So this one has what messages need and nothing else.
+  /// message that takes several times as long as the rest. So this one has what messages need and nothing else: who stands
+  /// in the ledger already is a list beside each message, which is empty unless the message came back.
   static let claimMessages = PostgresStatement(
     "claim_messages",
     pickingMessages + ", "
-      + looking(context: contextOfMessage(of: "w"), presence: "tacet.seen_by(m.conversation_id)"),
+      + looking(
+        context: contextOfMessage(of: "w"), presence: "tacet.seen_by(m.conversation_id)", recipientsMax: "$3",
+        ledger: LedgerLook(isNew: "v.user_id <> all (w.recorded)")),
     pickingMessagesParameterTypes)
 
   /// Leases what is waiting and names it, for a claim that cannot look at everything at once.
@@ -29,11 +33,10 @@ extension PushStatements {
       select
         i.subject_id, i.kind, null::uuid as user_id, i.attempts, i.enqueued_at, '{}'::text[] as accepted_devices,
         0::bigint as held_us, 0 as retries, false as is_waiting, null::text as released_by,
-        null::timestamptz as released_at
+        null::timestamptz as released_at, clock_timestamp() as moment
       from tacet.inbox i
       where i.subject_id = $1 and i.kind = $2
-    ), limits as (select $3::bigint as recipients_max),
-    \(looking(context: context(of: "w"), presence: presence(of: "w")))
+    ), \(looking(context: context(of: "w"), presence: presence(of: "w"), recipientsMax: "$3"))
     """,
     [.uuid, .text, .int8])
 
@@ -47,11 +50,10 @@ extension PushStatements {
       select
         d.subject_id, d.kind, d.user_id, d.attempts, d.enqueued_at, d.accepted_devices,
         \(heldMicroseconds) as held_us, d.retries, d.state = 'waiting' as is_waiting, d.released_by,
-        d.released_at
+        d.released_at, clock_timestamp() as moment
       from tacet.deliveries d
       where d.subject_id = $1 and d.kind = $2 and d.user_id = $3
-    ), limits as (select 1::bigint as recipients_max),
-    \(looking(context: context(of: "w"), presence: presence(of: "w")))
+    ), \(looking(context: context(of: "w"), presence: presence(of: "w"), recipientsMax: "1"))
     """,
     [.uuid, .text, .uuid])
 
@@ -66,47 +68,30 @@ extension PushStatements {
     coalesce(s.last_seen, case when s.user_id = any (m.prior_read_by) then m.prior_touched_at end)
     """
 
-  private static let lowestID = "'00000000-0000-0000-0000-000000000000'"
-  private static let highestID = "'ffffffff-ffff-ffff-ffff-ffffffffffff'"
-
   /// What the rules and the composer need of `work`: a row for each recipient, or one for an event that has none.
   ///
   /// A recipient who already stands in the ledger is left out of an event, whatever brought the event back; so a large
-  /// event is taken in several claims, `recipients_max` at a time. All ages are the database's own clock, none is
+  /// event is taken in several claims, so many at a time. All ages are the database's own clock, none is
   /// computed anywhere else; it is read after the snapshot was taken, because what was committed before the snapshot must
   /// not lie in the future. In the order of their commits, but for what waited for its lane. The last column is the clock
   /// once more, when the row is answered: what the look itself has taken is known by it.
   ///
-  /// The ledger is read once for each event, and each recipient looked up in what was found: of a large event, most stand
-  /// there already. It is asked by comparing rows, which only its index by subject can answer: while the planner believes it
-  /// to be empty, any index seems as good as that one, and reading the whole of another is not.
-  ///
   /// - Parameters:
   ///   - context: joins `m`, what is known of the event of `w`. presence: those whom it concerns.
-  private static func looking(context: String, presence: String) -> String {
+  ///   - recipientsMax: how many of them at the most, of each event.
+  ///   - ledger: how it is known who of them stands there already.
+  private static func looking(
+    context: String, presence: String, recipientsMax: String, ledger: LedgerLook = .ofEvents
+  ) -> String {
     """
-    clock as materialized (
-      select clock_timestamp() as moment
-    ), recorded as materialized (
-      select w.subject_id, w.kind, l.user_id
-      from work w
-      cross join lateral (
-        select l.user_id
-        from public.push_log l
-        where (l.subject_id, l.user_id) >= (w.subject_id, \(lowestID))
-          and (l.subject_id, l.user_id) <= (w.subject_id, \(highestID))
-          and l.push_type = w.kind
-        offset 0
-      ) l
-      where w.user_id is null
-    ), situations as (
+    \(ledger.preparation)situations as (
       select
         w.subject_id,
         w.kind,
         w.attempts,
         w.user_id is not null as is_delivery,
         (extract(epoch from w.enqueued_at) * 1000000)::bigint as enqueued_at,
-        (extract(epoch from o.moment) * 1000000)::bigint as claimed_at,
+        (extract(epoch from w.moment) * 1000000)::bigint as claimed_at,
         m.conversation_id,
         m.sender_name,
         m.body,
@@ -114,12 +99,12 @@ extension PushStatements {
         s.user_id is not null as is_participant,
         coalesce(s.user_id = any (m.read_by), false) as has_read,
         case when isfinite(s.last_seen)
-          then (extract(epoch from o.moment - s.last_seen) * 1000000)::bigint
+          then (extract(epoch from w.moment - s.last_seen) * 1000000)::bigint
         end as last_seen_age,
         coalesce(s.last_seen > greatest(m.created_at, w.enqueued_at), false) as saw_after_message,
         coalesce(s.left_at >= \(signOfPresence), false) as has_left,
         case when s.user_id = any (m.prior_read_by) and isfinite(m.prior_touched_at)
-          then (extract(epoch from o.moment - m.prior_touched_at) * 1000000)::bigint
+          then (extract(epoch from w.moment - m.prior_touched_at) * 1000000)::bigint
         end as prior_read_age,
         case when s.user_id is not null then tacet.unread_count(s.user_id) end as badge,
         coalesce(t.device_tokens, '{}') as device_tokens,
@@ -145,18 +130,14 @@ extension PushStatements {
         w.released_by,
         (extract(epoch from w.released_at) * 1000000)::bigint as released_at
       from work w
-      cross join clock o
       \(context)
       left join lateral (
         select v.user_id, v.last_seen, v.left_at
         from \(presence) v
         where v.user_id is distinct from m.sender_id
           and (w.user_id is null or v.user_id = w.user_id)
-          and (
-            w.user_id is not null
-            or ((w.subject_id, w.kind, v.user_id) in (select r.subject_id, r.kind, r.user_id from recorded r)) is not true
-          )
-        limit (select recipients_max from limits)
+          and (w.user_id is not null or \(ledger.isNew))
+        limit \(recipientsMax)
       ) s on true
       left join lateral (
         select
@@ -167,7 +148,7 @@ extension PushStatements {
         where d.device_token is not null
           and (m.reading_device is null or lower(d.device_token) <> lower(m.reading_device))
       ) t on s.user_id is not null
-      left join lateral tacet.recipient_preferences(s.user_id, w.kind, m.conversation_id, o.moment) f
+      left join lateral tacet.recipient_preferences(s.user_id, w.kind, m.conversation_id, w.moment) f
         on s.user_id is not null and w.kind <> 'read_sync'
     )
     select *, (extract(epoch from clock_timestamp()) * 1000000)::bigint as answered_at

@@ -5,7 +5,7 @@ extension PushStatements {
   static let pickingParameterTypes: [PostgresType] =
     [.int8, .int8, .int8, .int8, .int8, .array(of: .text), .array(of: .int8)]
 
-  /// Leases inbox rows and deliveries, and names them `work`; `limits` holds the bound on recipients.
+  /// Leases inbox rows and deliveries, and names them `work`, each with the moment from which ages are counted.
   ///
   /// `$1`: new events at the most. `$2`: rescued events and due deliveries at the most, each. `$3`: the lease in
   /// microseconds. `$4`: recipients of one event at the most. `$5`: rescues after which work is parked.
@@ -23,9 +23,9 @@ extension PushStatements {
   ///
   /// The queue tables are nearly empty whenever their statistics are taken, and full when it matters. So no join is left
   /// to the planner, which would take every row for the only one: rows are addressed by their place (`ctid`), which stays
-  /// while they are locked, in nested look-ups and arrays that have one plan (with ``PushDatabase/sessionSettings``).
+  /// while they are locked, in nested look-ups and arrays that have one plan (with ``PushDatabase/serviceSettings``).
   static let picking = """
-    with \(newest()), rescued as materialized (
+    with \(newest), rescued as materialized (
       select i.ctid as place
       from tacet.inbox i
       where i.is_claimed and i.rescues < 2 and i.available_at <= now()
@@ -51,7 +51,7 @@ extension PushStatements {
         select f.place from fresh f
         union all select r.place from rescued r
         union all select u.place from suspect u))
-      returning i.subject_id, i.kind, i.attempts, i.enqueued_at
+      returning i.subject_id, i.kind, i.attempts, i.enqueued_at, clock_timestamp() as moment
     ), due as materialized (
       select d.ctid as place
       from tacet.deliveries d
@@ -92,40 +92,46 @@ extension PushStatements {
       returning
         d.subject_id, d.user_id, d.kind, d.attempts, d.enqueued_at, d.accepted_devices,
         \(heldMicroseconds) as held_us, d.retries, d.state = 'waiting' as is_waiting, d.released_by,
-        d.released_at
+        d.released_at, clock_timestamp() as moment
     ), work as (
-      \(workOfEvents)
+      select \(columnsOfEvents)
+      from events e
       union all
       select d.subject_id, d.kind, d.user_id, d.attempts, d.enqueued_at, d.accepted_devices, d.held_us, d.retries,
-        d.is_waiting, d.released_by, d.released_at
+        d.is_waiting, d.released_by, d.released_at, d.moment
       from deliveries d
-    ), limits as (select $4::bigint as recipients_max)
+    )
     """
 
   /// The types of the parameters of ``pickingMessages``.
   static let pickingMessagesParameterTypes: [PostgresType] = [.int8, .int8, .int8]
 
-  /// ``picking`` of new messages alone.
+  /// ``picking`` of messages that nobody has claimed before.
   ///
   /// `$1`: messages at the most. `$2`: the lease in microseconds. `$3`: recipients of one message at the most.
+  ///
+  /// The newest alone, whatever their conversations: as long as it brings less than it may, all have their turn.
   static let pickingMessages = """
-    with \(newest(where: "n.kind = 'message' and")), events as (
+    with fresh as materialized (
+      select i.ctid as place
+      from tacet.inbox i
+      where i.kind = 'message' and i.attempts = 0 and not i.is_claimed and i.available_at <= now()
+      order by i.available_at desc
+      limit $1
+      for update skip locked
+    ), events as (
       update tacet.inbox i
-      set
-        available_at = now() + ($2 << least(greatest(i.rescues - 1, 0), 5)) * interval '1 microsecond',
-        attempts = i.attempts + 1,
-        is_claimed = true
+      set available_at = now() + $2 * interval '1 microsecond', attempts = 1, is_claimed = true
       where i.ctid = any (array(select f.place from fresh f))
-      returning i.subject_id, i.kind, i.attempts, i.enqueued_at
-    ), work as (
-      \(workOfEvents)
-    ), limits as (select $3::bigint as recipients_max)
+      returning i.subject_id, i.kind, i.attempts, i.enqueued_at, clock_timestamp() as moment
+    ), work as materialized (
+      select \(columnsOfEvents), array(\(LedgerLook.recipients(of: "e"))) as recorded
+      from events e
+    )
     """
 
   /// `fresh`: the places of new events, locked; `$1` of them at the most.
-  /// - Parameter condition: which, with an `and` behind it; of the inbox as `n`.
-  private static func newest(where condition: String = "") -> String {
-    """
+  private static let newest = """
     newest as materialized (
       select
         i.place, i.available_at,
@@ -135,7 +141,7 @@ extension PushStatements {
       from (
         select n.ctid as place, n.subject_id, n.available_at, n.conversation_id
         from tacet.inbox n
-        where \(condition) not n.is_claimed and n.available_at <= now()
+        where not n.is_claimed and n.available_at <= now()
         order by n.available_at desc
         limit 16 * $1
       ) i
@@ -152,14 +158,11 @@ extension PushStatements {
       limit $1
     )
     """
-  }
 
-  /// Leased events as rows of `work`.
-  private static let workOfEvents = """
-    select
-      e.subject_id, e.kind, null::uuid as user_id, e.attempts, e.enqueued_at, '{}'::text[] as accepted_devices,
+  /// Leased events `e` as rows of `work`.
+  private static let columnsOfEvents = """
+    e.subject_id, e.kind, null::uuid as user_id, e.attempts, e.enqueued_at, '{}'::text[] as accepted_devices,
       0::bigint as held_us, 0 as retries, false as is_waiting, null::text as released_by,
-      null::timestamptz as released_at
-    from events e
+      null::timestamptz as released_at, e.moment
     """
 }

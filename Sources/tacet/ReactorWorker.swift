@@ -48,9 +48,10 @@ final class ReactorWorker {
     self.clients = clients
     isReadSyncEnabled = settings.isReadSyncEnabled
     isPushTriggerEnabled = settings.campaigns.isEnabled
+    operatorPool = PushDatabase.operatorPool(database, logger: logger)
+    database.settings.merge(PushDatabase.serviceSettings) { $1 }
     pool = PostgresPool(database, size: Self.poolSize, logger: logger)
     store = PushDatabase(pool: pool)
-    operatorPool = PushDatabase.operatorPool(database, logger: logger)
     apps = ReactorApps(plan, metrics: metrics, logger: logger)
     var configuration = PipelineConfiguration(settings)
     configuration.schedule.isLeading = number == 0

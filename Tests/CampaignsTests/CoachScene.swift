@@ -88,7 +88,7 @@ struct CoachScene: Sendable {
     do {
       try await group.reactors[0].perform { reactor in
         var configuration = PostgresConfiguration(conninfo: conninfo)
-        configuration.settings = PushDatabase.sessionSettings
+        configuration.settings = PushDatabase.serviceSettings
         let pool = PostgresPool(configuration, size: 4, logger: logger)
         pool.start(on: reactor)
         let store = PushDatabase(pool: pool)

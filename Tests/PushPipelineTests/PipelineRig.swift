@@ -47,7 +47,7 @@ final class PipelineRig {
   ) async throws {
     var database = PostgresConfiguration(conninfo: conninfo)
     database.commitsAsynchronously = true
-    database.settings = PushDatabase.sessionSettings
+    database.settings = PushDatabase.serviceSettings
     // Far above what a machine needs that runs many tests at once.
     database.connectLimit = .seconds(20)
     database.statementLimit = .seconds(60)

@@ -61,7 +61,24 @@ struct ClaimMessagesTests {
     #expect(try await claim(chat.database).count == 3)
   }
 
-  @Test("nobody who stands in the ledger is taken again, and a large message is taken in parts")
+  @Test("nobody who stands in the ledger is taken again when a message comes back")
+  func comesBack() async throws {
+    let chat = try await Chat(readers: 3)
+    let message = try await chat.send()
+    let first = try await claimMessages(chat.database)
+    try await chat.record(first) { RecipientOutcome(userID: $0, decision: .sent) }
+    let late = UUID()
+    try await chat.database.sql(
+      """
+      insert into profiles (id) values ('\(late)');
+      insert into conversation_participants (conversation_id, user_id) values ('\(chat.id)', '\(late)');
+      insert into tacet.inbox (subject_id, kind) values ('\(message)', 'message')
+      """)
+    let again = try await claimMessages(chat.database)
+    #expect(again.map { $0.recipients.map(\.userID) } == [[late]])
+  }
+
+  @Test("a large message is taken in parts, the first by it and the others by claims of everything")
   func parts() async throws {
     let chat = try await Chat(readers: 5)
     try await chat.send()
@@ -69,7 +86,8 @@ struct ClaimMessagesTests {
     #expect(first.map(\.hasMore) == [true])
     #expect(first.first?.recipients.count == 3)
     try await chat.record(first) { RecipientOutcome(userID: $0, decision: .sent) }
-    let second = try await withStore(chat.database) { try await $0.claimMessages(Self.threeAtOnce, on: $1) }
+    #expect(try await claimMessages(chat.database) == [])
+    let second = try await withStore(chat.database) { try await $0.claim(Self.threeAtOnce, on: $1) }
     let taken = (first + second).flatMap(\.recipients).map(\.userID)
     #expect(Set(taken) == Set(chat.readers))
     #expect(taken.count == 5)

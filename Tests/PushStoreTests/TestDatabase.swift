@@ -38,7 +38,7 @@ struct TestDatabase: Sendable {
 
   var configuration: PostgresConfiguration {
     var configuration = PostgresConfiguration(conninfo: server.conninfo(database: name))
-    configuration.settings = PushDatabase.sessionSettings
+    configuration.settings = PushDatabase.serviceSettings
     if let role { configuration.settings["role"] = role }
     return configuration
   }
