@@ -37,5 +37,6 @@ public struct Migration: Sendable {
     Migration("0016_explanations", PackageResources._016_explanations_sql),
     Migration("0017_pace", PackageResources._017_pace_sql),
     Migration("0018_campaigns", PackageResources._018_campaigns_sql),
+    Migration("0019_ledger_index", PackageResources._019_ledger_index_sql),
   ]
 }

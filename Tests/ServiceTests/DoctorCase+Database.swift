@@ -44,7 +44,7 @@ extension DoctorCase {
     .sql(
       "a claim reads a whole table",
       "alter table public.push_log drop constraint push_log_pkey; "
-        + "drop index public.push_log_subject_idx, public.push_log_user_idx, public.push_log_enqueued_idx, "
+        + "drop index public.push_log_subject_idx, public.push_log_enqueued_idx, "
         + "public.push_log_user_enqueued_idx",
       "FAIL  claim plan: a claim would read the whole table push_log"),
     .sql(
