@@ -18,8 +18,8 @@ final class Recorder: TickEndHandler {
   private static let longestWait = Duration.seconds(2)
 
   /// From the beginning of a write to that of the next, unless one is urgent. A push whose record a crash forgets is sent
-  /// again, and replaces itself on the screen; so this is short beside what a claim and its push take when all is well.
-  private static let pace = Duration.milliseconds(10)
+  /// again, and replaces itself on the screen; so this is no longer than APNs takes to answer, in which the same can happen.
+  private static let pace = Duration.milliseconds(25)
 
   private let store: PushDatabase
   private let logger: Logger
