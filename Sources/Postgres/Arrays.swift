@@ -1,19 +1,30 @@
+internal import FoundationEssentials
+
 /// A one-dimensional array.
 ///
 /// The binary form: number of dimensions, whether there are nulls, element type; then for each dimension its length
 /// and lower bound; then each element with its length in front, −1 for a null (`array_send` in PostgreSQL's arrayfuncs.c).
 extension Array: PostgresEncodable where Element: PostgresArrayElement {
   /// Sends the elements; an empty array has no dimension.
+  ///
+  /// Parameters come as existentials, behind which nothing is specialized by itself; the elements named here are those of
+  /// the statements that every push goes through, and cost a third so.
+  @specialized(where Element == Bool)
+  @specialized(where Element == Int32)
+  @specialized(where Element == Int64)
+  @specialized(where Element == Int64?)
+  @specialized(where Element == String)
+  @specialized(where Element == String?)
+  @specialized(where Element == UUID)
+  @specialized(where Element == UUID?)
   public func encode(into encoder: inout PostgresParameterEncoder) {
     encoder.appendBinary { type, bytes in
       guard let element = type.element else { return false }
-      bytes.appendBigEndian(Int32(isEmpty ? 0 : 1))
-      bytes.appendBigEndian(Int32(1))
-      bytes.appendBigEndian(element.oid)
-      if isEmpty { return true }
-      bytes.appendBigEndian(Int32(count))
-      bytes.appendBigEndian(Int32(1))
-      return allSatisfy { $0.encodeElement(as: element, into: &bytes) }
+      ArrayHeader.append(element, count: count, to: &bytes)
+      for value in self {
+        guard value.encodeElement(as: element, into: &bytes) else { return false }
+      }
+      return true
     }
   }
 }
@@ -41,6 +52,17 @@ private struct ArrayHeader {
   let element: PostgresType
   let count: Int
   let size: Int
+
+  /// In one piece: a statement of twenty arrays has a hundred of these numbers.
+  static func append(_ element: PostgresType, count: Int, to bytes: inout [UInt8]) {
+    let numbers = (
+      Int32(count == 0 ? 0 : 1).bigEndian, Int32(1).bigEndian, element.oid.bigEndian, Int32(count).bigEndian,
+      Int32(1).bigEndian
+    )
+    withUnsafeBytes(of: numbers) { numbers in
+      bytes.append(contentsOf: UnsafeRawBufferPointer(rebasing: numbers.prefix(count == 0 ? 12 : 20)))
+    }
+  }
 
   init?(_ bytes: UnsafeRawBufferPointer) {
     guard let dimensions = bytes.bigEndian(Int32.self), let oid = bytes.bigEndian(UInt32.self, at: 8) else {

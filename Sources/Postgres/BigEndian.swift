@@ -1,3 +1,5 @@
+internal import Glibc
+
 // The byte order of every number in PostgreSQL's binary formats.
 extension [UInt8] {
   mutating func appendBigEndian<Number: FixedWidthInteger>(_ number: Number) {
@@ -6,7 +8,16 @@ extension [UInt8] {
 
   /// Overwrites the four bytes at `index`, once what they count has been appended.
   mutating func replaceLength(at index: Int, _ length: Int32) {
-    Swift.withUnsafeBytes(of: length.bigEndian) { replaceSubrange(index..<index + 4, with: $0) }
+    withUnsafeMutableBytes { $0.storeBytes(of: length.bigEndian, toByteOffset: index, as: Int32.self) }
+  }
+
+  /// Whether any byte from `index` on is zero.
+  func hasZero(from index: Int) -> Bool {
+    withUnsafeBytes { bytes in
+      let rest = UnsafeRawBufferPointer(rebasing: bytes[index...])
+      guard let start = rest.baseAddress else { return false }
+      return memchr(start, 0, rest.count) != nil
+    }
   }
 }
 

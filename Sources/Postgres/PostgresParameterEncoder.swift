@@ -80,7 +80,7 @@ extension PostgresParameterEncoder {
   public mutating func appendText(_ text: some Sequence<UInt8>) {
     let offset = bytes.count
     bytes.append(contentsOf: text)
-    if bytes[offset...].contains(0) { isRefused = true }
+    if bytes.hasZero(from: offset) { isRefused = true }
     append(from: offset, format: 0)
   }
 

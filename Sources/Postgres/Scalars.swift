@@ -77,8 +77,9 @@ extension String: PostgresScalar {
 
   /// Appends the characters; for types whose binary form is their characters. A NUL is refused, as PostgreSQL has none.
   public func encode(as type: PostgresType, into bytes: inout [UInt8]) -> Bool {
+    let start = bytes.count
     bytes.append(contentsOf: utf8)
-    return type.isTextual && !utf8.contains(0)
+    return type.isTextual && !bytes.hasZero(from: start)
   }
 
   /// Reads `text` and its relatives, `json`, `jsonb` and enumerations.
