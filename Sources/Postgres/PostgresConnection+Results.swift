@@ -52,10 +52,13 @@ extension PostgresConnection {
     let statement = pending.removeFirst()
     statementsAnswered += 1
     oldestSince = Reactor.now
-    let missing = PostgresError(.connectionLost, "an answer without a result").of(statement: statement.name)
-    statement.continuation?.resume(returning: statement.result ?? .failure(missing))
+    statement.continuation?.resume(returning: statement.result ?? .failure(Self.missingResult(of: statement.name)))
     if pending.isEmpty { tellDrained(on: reactor) }
     if case .failure(let error) = statement.result { leaveIfReadOnly(error, on: reactor) }
+  }
+
+  private static func missingResult(of statement: String) -> PostgresError {
+    PostgresError(.connectionLost, "an answer without a result").of(statement: statement)
   }
 
   /// A server that has begun to refuse writes goes on doing so: another of the hosts may take them, and a new session

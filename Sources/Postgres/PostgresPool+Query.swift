@@ -16,22 +16,15 @@ extension PostgresPool {
     var generator = SystemRandomNumberGenerator()
     while true {
       do throws(PostgresError) {
-        return try await queryOnce(statement, parameters, within: limit, on: reactor)
+        var member = leastBusy
+        if member == nil { member = try await awaitUsable(on: reactor) }
+        guard let connection = member?.usable else { throw notConnected }
+        defer { if configuration.poolMode == .transaction { wakeFirstWaiter(on: reactor) } }
+        return try await connection.query(statement, parameters, within: limit, on: reactor)
       } catch {
         guard let wait = retry.wait(after: error, using: &generator) else { throw error }
         await reactor.sleep(for: wait)
       }
     }
-  }
-
-  private func queryOnce(
-    _ statement: PostgresStatement, _ parameters: [any PostgresEncodable], within limit: Duration?,
-    on reactor: isolated Reactor
-  ) async throws(PostgresError) -> PostgresRows {
-    var member = leastBusy
-    if member == nil { member = try await awaitUsable(on: reactor) }
-    guard let connection = member?.usable else { throw notConnected }
-    defer { if configuration.poolMode == .transaction { wakeFirstWaiter(on: reactor) } }
-    return try await connection.query(statement, parameters, within: limit, on: reactor)
   }
 }
