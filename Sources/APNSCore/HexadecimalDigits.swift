@@ -1,6 +1,9 @@
 /// The digits of hexadecimal text as ASCII bytes.
 package enum HexadecimalDigits {
-  static let lowerCase = [UInt8]("0123456789abcdef".utf8)
+  /// The digit of a value below 16. Arithmetic, because a table is another line of memory to wait for.
+  static func lowerCase(_ value: UInt8) -> UInt8 {
+    value < 10 ? UInt8(ascii: "0") + value : UInt8(ascii: "a") - 10 + value
+  }
 
   /// Sixteen bytes as a UUID's text: 8-4-4-4-12 digits in lower case, as PostgreSQL prints and APNs documents it. Every push
   /// needs several; Foundation formats each byte by `snprintf`.
@@ -13,8 +16,8 @@ package enum HexadecimalDigits {
           position += 1
         }
         let byte = byte(index)
-        text[position] = lowerCase[Int(byte >> 4)]
-        text[position + 1] = lowerCase[Int(byte & 0x0F)]
+        text[position] = lowerCase(byte >> 4)
+        text[position + 1] = lowerCase(byte & 0x0F)
         position += 2
       }
       return position

@@ -18,6 +18,8 @@ struct MessageComposer: Sendable {
   /// - Throws: ``PushRequestError`` when no text at all would fit, which the bounds on titles rule out.
   func alert(for event: PushEvent) throws(PushRequestError) -> PreparedAlert? {
     guard let payload = try payload(for: event) else { return nil }
+    let alert = PreparedAlert(payload, identifierName: Self.logIDName)
+    if alert.bytes(withBadge: payload.badge ?? 0) <= PushType.alert.bodyBytesMax { return alert }
     return PreparedAlert(try payload.fitted(to: Self.alertBytesMax).payload, identifierName: Self.logIDName)
   }
 
@@ -31,15 +33,16 @@ struct MessageComposer: Sendable {
     for message: MessageContent, of event: PushEvent
   ) throws(PushRequestError) -> AlertPayload {
     let preview = MessagePreview(senderName: message.senderName, text: message.text)
+    let conversationID = message.conversationID.lowercased
     return try AlertPayload(
       title: .verbatim(preview.title),
       body: .verbatim(preview.body),
       badge: event.recipients.map(\.badge).max(),
       sound: .default,
-      threadIdentifier: message.conversationID.lowercased,
+      threadIdentifier: conversationID,
       custom: [
         "type": .string(event.subject.kind),
-        "conversation_id": .string(message.conversationID.lowercased),
+        "conversation_id": .string(conversationID),
         "message_id": .string(event.subject.id.lowercased),
       ])
   }

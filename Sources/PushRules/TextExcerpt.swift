@@ -8,6 +8,22 @@ struct TextExcerpt {
   /// The bytes are bounded before clusters are looked for, because finding the end of a cluster means walking it, and a
   /// cluster may be as long as the sender likes. Where that bound cuts, the last cluster may be torn and is left out.
   init(of source: String, clustersMax: Int, bytesMax: Int) {
+    text =
+      Self.plainExcerpt(of: source, charactersMax: min(clustersMax, bytesMax - 1))
+      ?? Self.excerpt(of: source, clustersMax: clustersMax, bytesMax: bytesMax)
+  }
+
+  /// The excerpt where no cluster has to be looked for, which is the dearest part of it; nil for other texts. Of printable
+  /// ASCII each character is a cluster, the last one shown as well, because such a character follows it.
+  private static func plainExcerpt(of source: String, charactersMax: Int) -> String? {
+    var source = source
+    let isPlain = source.withUTF8 { $0.prefix(charactersMax + 1).allSatisfy { (0x20...0x7E).contains($0) } }
+    guard isPlain else { return nil }
+    guard source.utf8.count > charactersMax else { return source }
+    return String(decoding: source.utf8.prefix(charactersMax), as: UTF8.self) + "..."
+  }
+
+  private static func excerpt(of source: String, clustersMax: Int, bytesMax: Int) -> String {
     let examined = source[..<Self.scalarBoundary(in: source, within: bytesMax)]
     let isBounded = examined.endIndex < source.endIndex
     var end = examined.startIndex
@@ -17,7 +33,7 @@ struct TextExcerpt {
       end = next
     }
     let shown = source[..<end].onOneLine
-    text = end < source.endIndex ? shown + "..." : shown
+    return end < source.endIndex ? shown + "..." : shown
   }
 
   /// The last boundary between scalars that is not more than `bytesMax` bytes from the start.

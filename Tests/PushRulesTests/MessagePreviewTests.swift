@@ -45,6 +45,16 @@ struct MessagePreviewBodyTests {
     #expect(body(of: text) == String(repeating: " ", count: 50) + "...")
   }
 
+  @Test("plain characters are counted up to one that begins what is not plain")
+  func plainThenNot() {
+    let plain = String(repeating: "x", count: 49)
+    #expect(body(of: plain + "y\u{301}") == plain + "y\u{301}")
+    #expect(body(of: plain + "y\u{301}z") == plain + "y\u{301}...")
+    #expect(body(of: plain + "yz\u{301}") == plain + "y...")
+    #expect(body(of: plain + "y\n") == plain + "y...")
+    #expect(body(of: plain + "\nz") == plain + " ...")
+  }
+
   @Test("spaces are kept as they are")
   func spaces() {
     #expect(body(of: "  a  b ") == "  a  b ")

@@ -27,9 +27,25 @@ package struct JSONBytes {
     bytes.append(contentsOf: text.utf8)
   }
 
-  package mutating func append(integer: some BinaryInteger) {
-    bytes.append(contentsOf: String(integer).utf8)
+  /// A whole number in decimal digits.
+  package mutating func append(integer: Int64) {
+    withUnsafeTemporaryAllocation(of: UInt8.self, capacity: Self.integerBytesMax) { digits in
+      var (rest, start) = (integer.magnitude, digits.count)
+      repeat {
+        start -= 1
+        digits[start] = UInt8(ascii: "0") + UInt8(truncatingIfNeeded: rest % 10)
+        rest /= 10
+      } while rest > 0
+      if integer < 0 {
+        start -= 1
+        digits[start] = UInt8(ascii: "-")
+      }
+      bytes.append(contentsOf: UnsafeBufferPointer(rebasing: digits[start...]))
+    }
   }
+
+  /// Nineteen digits and a sign.
+  private static let integerBytesMax = 20
 
   /// A quoted string, escaped by RFC 8259 §7.
   ///

@@ -17,8 +17,8 @@ enum JSONEscape {
       return
     }
     bytes.append(contentsOf: [UInt8(ascii: "u"), UInt8(ascii: "0"), UInt8(ascii: "0")])
-    bytes.append(HexadecimalDigits.lowerCase[Int(byte >> 4)])
-    bytes.append(HexadecimalDigits.lowerCase[Int(byte & 0x0F)])
+    bytes.append(HexadecimalDigits.lowerCase(byte >> 4))
+    bytes.append(HexadecimalDigits.lowerCase(byte & 0x0F))
   }
 
   private static func shortForm(of byte: UInt8) -> UInt8? {

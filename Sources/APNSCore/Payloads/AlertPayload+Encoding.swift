@@ -46,7 +46,7 @@ extension AlertPayload {
 extension JSONBytes {
   /// The number on an icon; APNs documents none below zero.
   mutating func append(badge: Int) {
-    append(integer: max(0, badge))
+    append(integer: Int64(max(0, badge)))
   }
 
   fileprivate mutating func append(

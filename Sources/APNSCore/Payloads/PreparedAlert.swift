@@ -40,6 +40,11 @@ public struct PreparedAlert: Equatable, Sendable {
     name.utf8CodeUnitCount + identifierBytes + #","":"""#.utf8.count
   }
 
+  /// What the document takes with a badge, and with an identifier where there is a place for it.
+  public func bytes(withBadge badge: Int) -> Int {
+    document.count - 1 + String(max(0, badge)).utf8.count + (identifierIndex == nil ? 0 : Self.identifierBytes)
+  }
+
   /// The whole document for one recipient.
   /// - Parameters:
   ///   - badge: a negative one is sent as 0.

@@ -8,6 +8,7 @@ struct PreparedAlertTests {
     for own in [nil, 7] {
       let prepared = PreparedAlert(try payload(badge: own))
       #expect(try prepared.encoded(badge: badge) == payload(badge: badge).encoded())
+      #expect(prepared.bytes(withBadge: badge) == prepared.encoded(badge: badge).count)
     }
   }
 
@@ -29,6 +30,7 @@ struct PreparedAlertTests {
       String(decoding: document, as: UTF8.self) == String(decoding: plain.dropLast(), as: UTF8.self)
         + #","id":"\#(id)"}"#)
     #expect(document.count == plain.count + PreparedAlert.bytes(ofIdentifierNamed: "id"))
+    #expect(prepared.bytes(withBadge: badge) == document.count)
   }
 
   private func payload(badge: Int?) throws -> AlertPayload {
