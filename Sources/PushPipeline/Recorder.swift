@@ -135,6 +135,7 @@ final class Recorder: TickEndHandler {
   /// The next batch; what does not go into it stays, in order.
   private func takeBatch() -> [DecidedEvent]? {
     guard !waiting.isEmpty else { return nil }
+    if waiting.count == 1 { return [waiting.removeLast()] }
     var batch = RecordBatch()
     waiting.removeAll { batch.take($0) }
     return batch.events

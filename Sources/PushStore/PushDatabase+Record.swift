@@ -37,7 +37,7 @@ extension DecidedEvent {
 
   /// Records those that are over by the small statement, and by the large one all others and whatever the small one leaves.
   static func record(_ events: [DecidedEvent], by write: Write) async throws(PostgresError) {
-    let finished = events.filter(\.isFinished)
+    let finished = events.allSatisfy(\.isFinished) ? events : events.filter(\.isFinished)
     var others = finished.count == events.count ? [] : events.filter { !$0.isFinished }
     if !finished.isEmpty {
       let rows = try await write(PushStatements.recordFinished, RecordColumns(finished).finishedParameters)

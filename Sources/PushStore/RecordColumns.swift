@@ -1,55 +1,19 @@
 internal import FoundationEssentials
 internal import Postgres
 
-/// Decided events turned into the columns that ``PushStatements/record`` and ``PushStatements/recordFinished`` take.
+/// Decided events turned into the columns that ``PushStatements/record`` and ``PushStatements/recordFinished`` take: an array
+/// for each parameter, made when its statement asks for it.
 struct RecordColumns {
-  private var subjectIDs: [UUID] = []
-  private var kinds: [String] = []
-  private var userIDs: [UUID] = []
-  private var decisions: [String] = []
-  private var reasons: [String?] = []
-  private var enqueued: [Int64] = []
-  private var claimed: [Int64] = []
-  private var woken: [Int64] = []
-  private var decided: [Int64] = []
-  private var accepted: [Int64?] = []
-  private var devicesAccepted: [Int64] = []
-  private var attempts: [Int64] = []
-  private var due: [Int64?] = []
-  private var remaining: [String?] = []
-  private var acceptedDevices: [String] = []
-  private var wokenBy: [String] = []
-  private var isDelivery: [Bool] = []
-  private var conversationIDs: [UUID?] = []
-  private var held: [Int64] = []
-  private var lanes: [String?] = []
-  private var retries: [Int64] = []
-  private var logIDs: [UUID] = []
-  private var contents: [String?] = []
-  private var histories: [String?] = []
-
-  private var eventIDs: [UUID] = []
-  private var eventKinds: [String] = []
-  private var eventAttempts: [Int32] = []
-  private var eventHasMore: [Bool] = []
-
-  private var deadTokens: [String] = []
-  private var deadReasons: [String] = []
-  private var deadSince: [Int64] = []
-
-  private var learntTokens: [String] = []
-  private var learntEnvironments: [String] = []
-  private var registeredEnvironments: [String?] = []
-  private var registeredApps: [String?] = []
-  private var readAt: [Int64] = []
+  private let events: [DecidedEvent]
+  private let inboxEvents: [PushEvent]
+  private let dead: [DeadDeviceToken]
+  private let learnt: [LearntEnvironment]
 
   init(_ events: [DecidedEvent]) {
-    for decided in events {
-      for outcome in decided.outcomes { append(outcome, of: decided) }
-      for token in decided.deadTokens { append(token) }
-      for learnt in decided.learntEnvironments { append(learnt) }
-      if decided.event.origin == .inbox { append(decided.event) }
-    }
+    self.events = events
+    inboxEvents = events.compactMap { $0.event.origin == .inbox ? $0.event : nil }
+    dead = events.flatMap(\.deadTokens)
+    learnt = events.flatMap(\.learntEnvironments)
   }
 
   /// In the order of the parameters of ``PushStatements/recordFinished``.
@@ -65,59 +29,57 @@ struct RecordColumns {
     [
       subjectIDs, kinds, userIDs, decisions, reasons, enqueued, claimed, woken, decided, accepted, devicesAccepted,
       attempts, due, remaining, acceptedDevices, wokenBy, isDelivery, conversationIDs, held, lanes, retries, eventIDs,
-      eventKinds, eventAttempts, eventHasMore, deadTokens, deadReasons, deadSince, learntTokens, learntEnvironments,
-      registeredEnvironments, registeredApps, readAt, logIDs, contents,
-      histories,
+      eventKinds, eventAttempts, inboxEvents.map { $0.hasMore }, dead.map(\.token), dead.map(\.reason),
+      dead.map(\.invalidSince), learnt.map(\.device.token), learnt.map(\.environment), learnt.map(\.device.environment),
+      learnt.map(\.device.app), learnt.map(\.readAt), logIDs, contents, histories,
     ]
   }
+}
 
-  private mutating func append(_ outcome: RecipientOutcome, of decided: DecidedEvent) {
-    let event = decided.event
-    subjectIDs.append(event.subject.id)
-    kinds.append(event.subject.kind)
-    userIDs.append(outcome.userID)
-    decisions.append(outcome.decision.rawValue)
-    reasons.append(outcome.reason)
-    enqueued.append(event.enqueuedAt)
-    claimed.append(event.claimedAt)
-    woken.append(outcome.wokenMicroseconds)
-    self.decided.append(outcome.decidedMicroseconds)
-    accepted.append(outcome.acceptedMicroseconds)
-    devicesAccepted.append(Int64(outcome.acceptedDevices.count))
-    attempts.append(Int64(event.attempts))
-    due.append(outcome.due?.wholeMicroseconds)
-    remaining.append(outcome.remaining?.rawValue)
-    // Hexadecimal text, so a comma cannot be part of a token; an array of arrays of unequal lengths cannot be sent.
-    acceptedDevices.append(outcome.acceptedDevices.joined(separator: ","))
-    wokenBy.append(decided.wokenBy)
-    isDelivery.append(event.origin == .delivery)
-    conversationIDs.append(event.surfaceID)
-    held.append(outcome.heldFor.wholeMicroseconds)
-    lanes.append(outcome.lane)
-    retries.append(Int64(outcome.retries))
-    logIDs.append(event.logID(of: outcome.userID))
-    contents.append(event.content)
-    histories.append(HistoryEntry(outcome, of: decided)?.json)
+// Of outcomes.
+extension RecordColumns {
+  /// By places: a loop over the values themselves would copy each of them for every column.
+  private func column<Value>(_ value: (_ outcome: RecipientOutcome, _ decided: DecidedEvent) -> Value) -> [Value] {
+    var column: [Value] = []
+    column.reserveCapacity(events.count)
+    for event in events.indices {
+      for outcome in events[event].outcomes.indices {
+        column.append(value(events[event].outcomes[outcome], events[event]))
+      }
+    }
+    return column
   }
 
-  private mutating func append(_ token: DeadDeviceToken) {
-    deadTokens.append(token.token)
-    deadReasons.append(token.reason)
-    deadSince.append(token.invalidSince)
-  }
+  private var subjectIDs: [UUID] { column { $1.event.subject.id } }
+  private var kinds: [String] { column { $1.event.subject.kind } }
+  private var userIDs: [UUID] { column { outcome, _ in outcome.userID } }
+  private var decisions: [String] { column { outcome, _ in outcome.decision.rawValue } }
+  private var reasons: [String?] { column { outcome, _ in outcome.reason } }
+  private var enqueued: [Int64] { column { $1.event.enqueuedAt } }
+  private var claimed: [Int64] { column { $1.event.claimedAt } }
+  private var woken: [Int64] { column { outcome, _ in outcome.wokenMicroseconds } }
+  private var decided: [Int64] { column { outcome, _ in outcome.decidedMicroseconds } }
+  private var accepted: [Int64?] { column { outcome, _ in outcome.acceptedMicroseconds } }
+  private var devicesAccepted: [Int64] { column { outcome, _ in Int64(outcome.acceptedDevices.count) } }
+  private var attempts: [Int64] { column { Int64($1.event.attempts) } }
+  private var due: [Int64?] { column { outcome, _ in outcome.due?.wholeMicroseconds } }
+  private var remaining: [String?] { column { outcome, _ in outcome.remaining?.rawValue } }
+  // Hexadecimal text, so a comma cannot be part of a token; an array of arrays of unequal lengths cannot be sent.
+  private var acceptedDevices: [String] { column { outcome, _ in outcome.acceptedDevices.joined(separator: ",") } }
+  private var wokenBy: [String] { column { $1.wokenBy } }
+  private var isDelivery: [Bool] { column { $1.event.origin == .delivery } }
+  private var conversationIDs: [UUID?] { column { $1.event.surfaceID } }
+  private var held: [Int64] { column { outcome, _ in outcome.heldFor.wholeMicroseconds } }
+  private var lanes: [String?] { column { outcome, _ in outcome.lane } }
+  private var retries: [Int64] { column { outcome, _ in Int64(outcome.retries) } }
+  private var logIDs: [UUID] { column { $1.event.logID(of: $0.userID) } }
+  private var contents: [String?] { column { $1.event.content } }
+  private var histories: [String?] { column { HistoryEntry($0, of: $1)?.json } }
+}
 
-  private mutating func append(_ learnt: LearntEnvironment) {
-    learntTokens.append(learnt.device.token)
-    learntEnvironments.append(learnt.environment)
-    registeredEnvironments.append(learnt.device.environment)
-    registeredApps.append(learnt.device.app)
-    readAt.append(learnt.readAt)
-  }
-
-  private mutating func append(_ event: PushEvent) {
-    eventIDs.append(event.subject.id)
-    eventKinds.append(event.subject.kind)
-    eventAttempts.append(Int32(clamping: event.attempts))
-    eventHasMore.append(event.hasMore)
-  }
+// Of events.
+extension RecordColumns {
+  private var eventIDs: [UUID] { inboxEvents.map { $0.subject.id } }
+  private var eventKinds: [String] { inboxEvents.map { $0.subject.kind } }
+  private var eventAttempts: [Int32] { inboxEvents.map { Int32(clamping: $0.attempts) } }
 }
