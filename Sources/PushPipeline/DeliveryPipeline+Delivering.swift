@@ -97,6 +97,6 @@ extension DeliveryPipeline {
       index,
       pacing: RetryPacing(
         policy: configuration.retry, attempts: progress.event.attempts,
-        timeToLive: configuration.policy.timeToLive, draw: .random(in: 0..<1)))
+        timeToLive: configuration.policy.timeToLive, draw: jitter.draw()))
   }
 }

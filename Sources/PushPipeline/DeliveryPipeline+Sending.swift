@@ -53,7 +53,7 @@ extension DeliveryPipeline {
     }
     let attempt = await channel.send(request, over: other.route, until: deadline, on: reactor)
     trail.note(attempt, of: request, over: other.route)
-    if other.noteTrial(attempt, now: Reactor.now, draw: .random(in: 0..<1)) { wake(.due, on: reactor) }
+    if other.noteTrial(attempt, now: Reactor.now, draw: jitter.draw()) { wake(.due, on: reactor) }
     return .ended(attempt, other.route.environment)
   }
 
@@ -86,7 +86,7 @@ extension DeliveryPipeline {
   private func note(
     _ attempt: PushAttempt, to device: PushDevice, over lane: Lane, on reactor: isolated Reactor
   ) -> DeviceVerdict {
-    let (verdict, hasMoreRoom) = lane.note(attempt, to: device.token, now: Reactor.now, draw: .random(in: 0..<1))
+    let (verdict, hasMoreRoom) = lane.note(attempt, to: device.token, now: Reactor.now, draw: jitter.draw())
     // What waited for this lane goes now.
     if hasMoreRoom { wake(.due, on: reactor) }
     return Self.isSpared(device, after: attempt) ? verdict.sparingToken : verdict
@@ -101,7 +101,7 @@ extension DeliveryPipeline {
   private func noteElsewhere(
     _ verdict: DeviceVerdict, over lane: Lane, on reactor: isolated Reactor
   ) -> DeviceVerdict {
-    if lane.noteElsewhere(now: Reactor.now, draw: .random(in: 0..<1)) { wake(.due, on: reactor) }
+    if lane.noteElsewhere(now: Reactor.now, draw: jitter.draw()) { wake(.due, on: reactor) }
     return verdict
   }
 }

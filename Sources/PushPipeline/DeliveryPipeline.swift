@@ -34,6 +34,7 @@ public final class DeliveryPipeline {
   var isStopped = false
   var isFailing = false
   var lanes: Lanes
+  var jitter = Jitter()
   lazy var recorder = Recorder(store: store, logger: logger, owner: self)
   lazy var holdReview = HoldReview(of: self)
   lazy var unreadMarker = UnreadMarker(of: self)

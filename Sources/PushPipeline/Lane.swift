@@ -189,9 +189,9 @@ extension Lane {
   /// Says it once when the lane shuts, once when it is clear that only a change will open it, and once when it opens.
   private func report(since before: LaneFault?) {
     let fault = breaker.openFault
+    guard before != nil || fault != nil else { return }
     let metadata: Logger.Metadata = ["route": "\(route.name)", "reason": "\(fault?.reason ?? "")"]
     switch (before?.cause, fault?.cause) {
-    case (nil, nil): break
     case (_, nil): logger.notice("APNs takes pushes again", metadata: ["route": "\(route.name)"])
     case (.configuration, .configuration): break
     case (_, .configuration):
