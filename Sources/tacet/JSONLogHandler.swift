@@ -1,4 +1,4 @@
-import FoundationEssentials
+import APNSCore
 import Glibc
 import Logging
 
@@ -14,15 +14,26 @@ struct JSONLogHandler: LogHandler {
   }
 
   func log(event: LogEvent) {
-    var members = metadata.merging(event.metadata ?? [:]) { $1 }.mapValues { "\($0)" }
-    members["time"] = Date().formatted(Date.ISO8601FormatStyle(includingFractionalSeconds: true))
-    members["level"] = event.level.rawValue
-    members["message"] = "\(event.message)"
-    let encoder = JSONEncoder()
-    encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
-    guard var line = try? encoder.encode(members) else { return }
+    var line = text(of: event)
     line.append(UInt8(ascii: "\n"))
     // One write a line, so that lines of several threads do not mix. What cannot be written is lost, as logs are.
     line.withUnsafeBytes { _ = write(STDERR_FILENO, $0.baseAddress, $0.count) }
+  }
+
+  /// The object, its members in the order of their names.
+  func text(of event: LogEvent, at time: LogTimestamp = .now) -> [UInt8] {
+    let ofEveryLine: Logger.Metadata = [
+      "time": .string(time.text), "level": .string(event.level.rawValue), "message": .string(event.message.description),
+    ]
+    var line = event
+    line.metadata = event.metadata?.merging(ofEveryLine) { $1 } ?? ofEveryLine
+    return JSONBytes.document(reservingBytes: 384) { object in
+      for (name, value) in line.members(besides: metadata) {
+        object.appendComma()
+        object.append(string: name)
+        object.append(byte: UInt8(ascii: ":"))
+        object.append(string: value.description)
+      }
+    }
   }
 }

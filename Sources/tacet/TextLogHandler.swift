@@ -1,4 +1,3 @@
-import FoundationEssentials
 import Glibc
 import Logging
 
@@ -21,25 +20,38 @@ struct TextLogHandler: LogHandler {
   }
 
   func log(event: LogEvent) {
-    let time = Date().formatted(Date.ISO8601FormatStyle(includingFractionalSeconds: true))
-    let line = "\(time) \(event.level) \(label): \(text(of: event))\n"
+    var line = "\(LogTimestamp.now.text) \(event.level.rawValue) \(label): \(text(of: event))\n"
     // One write a line, so that lines of several threads do not mix. What cannot be written is lost, as logs are.
-    Array(line.utf8).withUnsafeBytes { _ = write(STDERR_FILENO, $0.baseAddress, $0.count) }
+    line.withUTF8 { _ = write(STDERR_FILENO, $0.baseAddress, $0.count) }
   }
 
   /// The message and the metadata on one line. A message's own words are those of the source.
   func text(of event: LogEvent) -> String {
-    metadata.merging(event.metadata ?? [:]) { $1 }.sorted { $0.key < $1.key }.reduce(into: "\(event.message)") {
-      $0 += " \($1.key)=\(Self.quoted("\($1.value)"))"
+    var text = event.message.description
+    // Room for a push's line, so that it does not grow with each of its words.
+    text.reserveCapacity(256)
+    for member in event.members(besides: metadata) {
+      text += " "
+      text += member.key
+      text += "="
+      text += Self.quoted(member.value.description)
     }
+    return text
   }
 
   /// A value as it is, or in quotes where it could be taken for more than one, or for one in quotes.
   private static func quoted(_ value: String) -> String {
+    // Nearly every value. To look the properties of a scalar up takes longer than to write it.
+    if value.utf8.allSatisfy(isPlain) { return value }
     guard value.unicodeScalars.contains(where: { $0.properties.isWhitespace || $0 == "=" || $0 == "\"" }) else {
       return escaped(value)
     }
     return "\"\(escaped(value.replacing("\\", with: #"\\"#).replacing("\"", with: #"\""#)))\""
+  }
+
+  /// Whether a byte is a character that stands for itself anywhere in a line.
+  private static func isPlain(_ byte: UInt8) -> Bool {
+    (0x21...0x7E).contains(byte) && byte != UInt8(ascii: "=") && byte != UInt8(ascii: "\"")
   }
 
   private static func escaped(_ text: String) -> String {
@@ -57,5 +69,13 @@ struct TextLogHandler: LogHandler {
 
   private static func isControl(_ scalar: Unicode.Scalar) -> Bool {
     scalar.properties.generalCategory == .control || scalar == "\u{2028}" || scalar == "\u{2029}"
+  }
+}
+
+extension LogEvent {
+  /// The metadata of the event and those of its logger, in the order of their keys; of two with one key the event's.
+  func members(besides metadata: Logger.Metadata) -> [(key: String, value: Logger.Metadata.Value)] {
+    guard let own = self.metadata else { return metadata.sorted { $0.key < $1.key } }
+    return (Array(own) + metadata.filter { own[$0.key] == nil }).sorted { $0.key < $1.key }
   }
 }
