@@ -1,8 +1,9 @@
 /// The digits of hexadecimal text as ASCII bytes.
 package enum HexadecimalDigits {
-  /// The digit of a value below 16. Arithmetic, because a table is another line of memory to wait for.
-  static func lowerCase(_ value: UInt8) -> UInt8 {
-    value < 10 ? UInt8(ascii: "0") + value : UInt8(ascii: "a") - 10 + value
+  /// The digit of a number below 16. Arithmetic, because a table in a global has to be asked for each digit whether it has been
+  /// made.
+  static func lowerCase(_ number: UInt8) -> UInt8 {
+    number < 10 ? UInt8(ascii: "0") &+ number : UInt8(ascii: "a") &- 10 &+ number
   }
 
   /// Sixteen bytes as a UUID's text: 8-4-4-4-12 digits in lower case, as PostgreSQL prints and APNs documents it. Every push
