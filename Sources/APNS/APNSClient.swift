@@ -96,7 +96,7 @@ public final class APNSClient {
       guard let link = admission else { return notAdmitted(to: lane) }
       link.token.adopt(tokens.current)
       let outcome = await link.connection.send(
-        HTTP2Request(request, authorization: link.token.token.authorization), until: deadline, on: reactor)
+        request.overHTTP2(authorization: link.token.token.authorization), until: deadline, on: reactor)
       let attempt = attempt(endedBy: outcome, over: link, of: lane)
       lane.release(link, after: attempt, on: reactor)
       answers?.note(attempt)
@@ -157,12 +157,12 @@ public final class APNSClient {
   }
 }
 
-extension HTTP2Request {
+extension PushRequest {
   /// Values that never come again would only push the others out of the small compression table.
-  fileprivate init(_ request: PushRequest, authorization: String) {
+  fileprivate func overHTTP2(authorization: String) -> HTTP2Request {
     var fields = HTTP2Fields(reservingBytes: 512)
     fields.append("authorization", authorization)
-    request.head.forEachField { fields.append($0, $1, isIndexed: !$2) }
-    self.init(method: "POST", path: request.head.path, fields: fields, body: request.body)
+    head.forEachField { fields.append($0, $1, isIndexed: !$2) }
+    return HTTP2Request(method: "POST", path: head.path, fields: fields, body: body)
   }
 }

@@ -11,7 +11,8 @@ public struct HTTP2Field: Equatable, Sendable {
 /// A prepared list can be copied and appended to for each message. Pseudo-header fields (`:path`) are not in here.
 public struct HTTP2Fields: Sendable {
   // For each field: UInt32 name length, with `neverIndexedBit`; UInt32 value length; name; value. Zeros behind the last.
-  private var storage: [UInt8] = []
+  // Contiguous, because making an `Array` of bytes is a call into the standard library, which looks up the type each time.
+  private var storage: ContiguousArray<UInt8> = []
 
   /// Bytes held, for limits.
   private(set) var byteCount = 0
@@ -31,7 +32,7 @@ public struct HTTP2Fields: Sendable {
   /// An empty list with room, so that it is allocated once.
   /// - Parameter byteCount: names, values, and 8 bytes for each field.
   public init(reservingBytes byteCount: Int) {
-    storage = [UInt8](repeating: 0, count: byteCount)
+    storage = ContiguousArray(repeating: 0, count: byteCount)
   }
 
   /// Adds a field at the end.
@@ -40,38 +41,30 @@ public struct HTTP2Fields: Sendable {
   ///   - isIndexed: false keeps the value out of header compression's tables on every hop: for secrets, and for values
   ///     that never repeat, which would only push useful entries out. `authorization` is never indexed.
   public mutating func append(_ name: String, _ value: String, isIndexed: Bool = true) {
-    var name = name
-    var value = value
     let isIndexed = isIndexed && name != "authorization"
-    name.withUTF8 { name in
-      value.withUTF8 { value in
-        append(UnsafeRawBufferPointer(name), UnsafeRawBufferPointer(value), isIndexed: isIndexed)
-      }
-    }
+    append(name.utf8Span.span.bytes, value.utf8Span.span.bytes, isIndexed: isIndexed)
   }
 
   /// The first value of a name, nil when the field is absent.
   public subscript(name: String) -> String? {
-    var name = name
-    return name.withUTF8 { name in
-      withPackedBytes { packed in
-        var offset = 0
-        while offset < packed.count {
-          let field = PackedField(in: packed, at: &offset)
-          if field.name.elementsEqual(name) { return String(decoding: field.value, as: UTF8.self) }
-        }
-        return nil
+    let name = name.utf8Span.span.bytes
+    return withPackedBytes { packed in
+      var offset = 0
+      while offset < packed.count {
+        let field = PackedField(in: packed, at: &offset)
+        if field.isNamed(name) { return String(decoding: field.value, as: UTF8.self) }
       }
+      return nil
     }
   }
 
-  mutating func append(_ name: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer, isIndexed: Bool) {
-    let end = byteCount + HTTP2Fields.headBytes + name.count + value.count
+  mutating func append(_ name: RawSpan, _ value: RawSpan, isIndexed: Bool) {
+    let end = byteCount + HTTP2Fields.headBytes + name.byteCount + value.byteCount
     if end > storage.count { grow(to: end) }
-    let place = byteCount..<end
     storage.withUnsafeMutableBytes { storage in
-      PackedField(name: name, value: value, isIndexed: isIndexed).write(
-        to: UnsafeMutableRawBufferPointer(rebasing: storage[place]))
+      // There is room for the field, so the list has an address.
+      guard let list = storage.baseAddress else { return }
+      PackedField.write(name, value, isIndexed: isIndexed, to: list + byteCount)
     }
     byteCount = end
     count += 1
@@ -90,7 +83,7 @@ public struct HTTP2Fields: Sendable {
   /// To at least twice the size, so that a list of many fields is copied a few times only.
   private mutating func grow(to needed: Int) {
     let size = Swift.max(needed, 2 * storage.count, HTTP2Fields.storageBytesMin)
-    var larger = [UInt8](repeating: 0, count: size)
+    var larger = ContiguousArray<UInt8>(repeating: 0, count: size)
     larger.withUnsafeMutableBytes { larger in withPackedBytes { larger.copyMemory(from: $0) } }
     storage = larger
   }

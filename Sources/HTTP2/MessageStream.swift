@@ -34,7 +34,7 @@ class MessageStream {
     _ name: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer, isIndexed: Bool, fieldsBytesMax: Int
   ) -> Bool {
     guard fields.byteCount + name.count + value.count <= fieldsBytesMax else { return false }
-    fields.append(name, value, isIndexed: isIndexed)
+    fields.append(name.bytes, value.bytes, isIndexed: isIndexed)
     return true
   }
 

@@ -17,13 +17,22 @@ extension PackedField {
     offset = valueEnd
   }
 
-  /// - Parameter place: exactly as large as the field with its head.
-  func write(to place: UnsafeMutableRawBufferPointer) {
-    let nameHead = UInt32(truncatingIfNeeded: name.count) | (isIndexed ? 0 : HTTP2Fields.neverIndexedBit)
+  func isNamed(_ other: RawSpan) -> Bool {
+    name.count == other.byteCount && other.withUnsafeBytes(name.elementsEqual)
+  }
+
+  /// - Parameter place: with room for the field and its head.
+  static func write(_ name: RawSpan, _ value: RawSpan, isIndexed: Bool, to place: UnsafeMutableRawPointer) {
+    let nameHead = UInt32(truncatingIfNeeded: name.byteCount) | (isIndexed ? 0 : HTTP2Fields.neverIndexedBit)
     place.storeBytes(of: nameHead, as: UInt32.self)
-    place.storeBytes(of: UInt32(truncatingIfNeeded: value.count), toByteOffset: 4, as: UInt32.self)
-    let nameEnd = HTTP2Fields.headBytes + name.count
-    UnsafeMutableRawBufferPointer(rebasing: place[HTTP2Fields.headBytes..<nameEnd]).copyMemory(from: name)
-    UnsafeMutableRawBufferPointer(rebasing: place[nameEnd...]).copyMemory(from: value)
+    place.storeBytes(of: UInt32(truncatingIfNeeded: value.byteCount), toByteOffset: 4, as: UInt32.self)
+    copy(name, to: place + HTTP2Fields.headBytes)
+    copy(value, to: place + HTTP2Fields.headBytes + name.byteCount)
+  }
+
+  private static func copy(_ bytes: RawSpan, to place: UnsafeMutableRawPointer) {
+    bytes.withUnsafeBytes { bytes in
+      if let source = bytes.baseAddress { place.copyMemory(from: source, byteCount: bytes.count) }
+    }
   }
 }

@@ -11,6 +11,8 @@ extension Session {
   func submit(_ request: HTTP2Request, authority: [UInt8], as stream: MessageStream) -> Bool {
     var method = request.method
     var path = request.path
+    let hasBody = !request.body.isEmpty  // The closures would take copies of the whole request along.
+    let fields = request.fields
     let id = method.withUTF8 { method in
       path.withUTF8 { path in
         authority.withUnsafeBufferPointer { authority in
@@ -18,8 +20,8 @@ extension Session {
             [
               Session.nameValue(":method", method), Session.scheme, Session.nameValue(":authority", authority),
               Session.nameValue(":path", path),
-            ], request.fields
-          ) { list in submitRequest(list, stream, hasBody: !request.body.isEmpty) }
+            ], fields
+          ) { list in submitRequest(list, stream, hasBody: hasBody) }
         }
       }
     }
