@@ -84,6 +84,7 @@ public final class APNSClient {
   /// - Parameter deadline: in monotonic nanoseconds, as `Reactor.now`; ends the waits for a connection, a stream and the
   ///   answer, resends included.
   /// - Parameter answers: counts the ends of all requests, also of those that are sent again.
+  @inline(__always)  // For the same reason; the router is the caller that counts.
   public func send(
     _ request: PushRequest, to environment: APNSEnvironment, until deadline: UInt64,
     counting answers: AnswerCounters? = nil, on reactor: isolated Reactor

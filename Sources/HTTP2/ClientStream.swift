@@ -6,20 +6,17 @@ final class ClientStream: MessageStream {
   private(set) var status = 0
   private var waiter: UnsafeContinuation<HTTP2Outcome, Never>?
 
-  init(_ request: HTTP2Request, deadline: UInt64) {
+  /// - Parameter waiter: resumed by ``finish(_:)``.
+  init(_ request: HTTP2Request, deadline: UInt64, _ waiter: UnsafeContinuation<HTTP2Outcome, Never>) {
     self.request = request
     self.deadline = deadline
+    self.waiter = waiter
     super.init()
     setOutgoing(request.body)
   }
 
   /// Nobody waits for this stream any more; it only counts until the server has closed it too.
   var isFinished: Bool { waiter == nil }
-
-  /// Names who is resumed by ``finish(_:)``; one waiter per stream.
-  func wait(_ waiter: UnsafeContinuation<HTTP2Outcome, Never>) {
-    self.waiter = waiter
-  }
 
   /// Gives the request its outcome; the first one counts.
   func finish(_ outcome: HTTP2Outcome) {

@@ -79,18 +79,28 @@ public final class HTTP2Connection {
 
   /// Sends a request and waits for its outcome.
   /// - Parameter deadline: in monotonic nanoseconds, as ``Reactor/now``. From then on the request is not put on the wire.
+  ///
+  /// Inlined where it is called: an asynchronous call looks up the task's executor twice, under a lock.
+  @inlinable @inline(__always)
   public func send(
     _ request: HTTP2Request, until deadline: UInt64, on reactor: isolated Reactor
   ) async -> HTTP2Outcome {
+    await withUnsafeContinuation { send(request, until: deadline, resuming: $0, on: reactor) }
+  }
+
+  /// Sends a request.
+  /// - Parameter waiter: resumed once, with the outcome; at once for a request that cannot be taken.
+  public func send(
+    _ request: HTTP2Request, until deadline: UInt64, resuming waiter: UnsafeContinuation<HTTP2Outcome, Never>,
+    on reactor: isolated Reactor
+  ) {
     if !waiting.isEmpty, waiting.count.isMultiple(of: HTTP2Connection.burstRequests) {
       link.flushFullRecords(on: reactor)
     }
-    if let refusal { return .notProcessed(refusal) }
-    let stream = ClientStream(request, deadline: deadline)
-    waiting.append(stream)
+    if let refusal { return waiter.resume(returning: .notProcessed(refusal)) }
+    waiting.append(ClientStream(request, deadline: deadline, waiter))
     checkDeadlines(by: deadline, on: reactor)
     link.flushAtTickEnd(on: reactor)
-    return await withUnsafeContinuation { stream.wait($0) }
   }
 
   /// Takes no new requests, and closes after the last answer. Requests that wait for a stream are `notProcessed`.
