@@ -10,6 +10,8 @@ public import CoreMetrics
 public final class APNSMetrics {
   private let factory: any MetricsFactory
   private var routes: [PushRoute: AnswerCounters] = [:]
+  /// The latest that was asked for: most pushes go the way of the one before.
+  private var latest: AnswerCounters?
 
   /// - Parameter factory: where the figures go; by default nowhere.
   public init(_ factory: any MetricsFactory = NOOPMetricsHandler.instance) {
@@ -21,7 +23,13 @@ public final class APNSMetrics {
 
   /// The counters of a route; made once for each.
   func answers(over route: PushRoute) -> AnswerCounters {
-    if let known = routes[route] { return known }
+    if let latest, latest.route == route { return latest }
+    let answers = routes[route] ?? makeAnswers(over: route)
+    latest = answers
+    return answers
+  }
+
+  private func makeAnswers(over route: PushRoute) -> AnswerCounters {
     let made = AnswerCounters(of: route, factory)
     routes[route] = made
     return made
@@ -42,7 +50,7 @@ public final class AnswerCounters {
   private static let reasonMax = 64
 
   private let factory: any MetricsFactory
-  private let route: PushRoute
+  fileprivate let route: PushRoute
   private let accepted: Counter
   private var others: [Answer: Counter] = [:]
 

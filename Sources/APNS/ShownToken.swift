@@ -14,8 +14,9 @@ struct ShownToken {
   }
 
   /// Moves to a newer token once the present one has been shown for long enough.
-  mutating func adopt(_ newest: ProviderToken, now: UInt64 = Reactor.now) {
+  mutating func adopt(_ newest: ProviderToken, now: @autoclosure () -> UInt64 = Reactor.now) {
     guard newest != token else { return }
+    let now = now()
     guard ProviderTokenSchedule.mayReplace(age: .nanoseconds(Int64(now &- shownSince))) else { return }
     token = newest
     shownSince = now

@@ -67,14 +67,18 @@ extension Session {
     _ frame: UnsafePointer<nghttp2_frame>, _ name: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer,
     isIndexed: Bool
   ) -> Int32 {
-    guard let stream = stream(cnghttp2_stream(frame)), !stream.isHeadComplete else { return 0 }
-    if name.first == UInt8(ascii: ":") {
-      stream.receivePseudoField(name, value)
-      return 0
+    guard let data = nghttp2_session_get_stream_user_data(handle, cnghttp2_stream(frame)) else { return 0 }
+    // Not even retained for the call, as the session is not; nothing in it ends a stream.
+    return Unmanaged<MessageStream>.fromOpaque(data)._withUnsafeGuaranteedRef { stream in
+      guard !stream.isHeadComplete else { return 0 }
+      if name.first == UInt8(ascii: ":") {
+        stream.receivePseudoField(name, value)
+        return 0
+      }
+      if stream.receiveField(name, value, isIndexed: isIndexed, fieldsBytesMax: limits.fieldsBytesMax) { return 0 }
+      delegate?.messageTooLarge(stream)
+      return NGHTTP2_ERR_TEMPORAL_CALLBACK_FAILURE.rawValue
     }
-    if stream.receiveField(name, value, isIndexed: isIndexed, fieldsBytesMax: limits.fieldsBytesMax) { return 0 }
-    delegate?.messageTooLarge(stream)
-    return NGHTTP2_ERR_TEMPORAL_CALLBACK_FAILURE.rawValue
   }
 
   private func bodyReceived(_ id: Int32, _ bytes: UnsafeRawBufferPointer) {
