@@ -68,13 +68,13 @@ install_without_cluster() {
   fi
 }
 
-# The language version of Package.swift is 6.2.
+# The tools version of Package.swift is 6.3.
 require_swift() {
   local version
-  command -v swift >/dev/null || die "Swift 6.2 or newer is needed and there is no 'swift': https://www.swift.org/install"
+  command -v swift >/dev/null || die "Swift 6.3 or newer is needed and there is no 'swift': https://www.swift.org/install"
   version=$(swift --version 2>/dev/null | sed -n 's/.*Swift version \([0-9][0-9.]*\).*/\1/p' | head -n 1)
-  if [[ $(printf '%s\n' 6.2 "$version" | sort -V | head -n 1) != 6.2 ]]; then
-    die "Swift 6.2 or newer is needed; 'swift --version' says '${version:-nothing}': https://www.swift.org/install"
+  if [[ $(printf '%s\n' 6.3 "$version" | sort -V | head -n 1) != 6.3 ]]; then
+    die "Swift 6.3 or newer is needed; 'swift --version' says '${version:-nothing}': https://www.swift.org/install"
   fi
   say "Swift: $version."
 }
