@@ -18,12 +18,9 @@ public struct PollSchedule: Sendable {
     public var wokenShortest = Duration.milliseconds(32)
     /// The last step: how late an event can be when every wake-up is lost.
     public var longest = Duration.seconds(1)
-    /// The step while busy, after looks that found several events, after those that found one or two, and after those that
-    /// found none. Adds half of itself to the latency of an event, on average. Where events come one by one, a look costs
-    /// little of what they cost; where they come together, waiting for more of them makes each cheaper.
+    /// The step while busy, after looks that found something and after those that did not. Adds half of itself to the latency
+    /// of an event, on average.
     public var busyInterval = Duration.microseconds(500)
-    /// See ``busyInterval``.
-    public var busyFewInterval = Duration.microseconds(250)
     /// See ``busyInterval``.
     public var busyIdleInterval = Duration.milliseconds(1)
     /// The span over which events are counted.
@@ -72,11 +69,7 @@ public struct PollSchedule: Sendable {
   /// How long to sleep until the next look.
   public var wait: Duration {
     guard isBusy else { return interval }
-    switch lastFound {
-    case 0: return configuration.busyIdleInterval
-    case 1...2: return configuration.busyFewInterval
-    default: return configuration.busyInterval
-    }
+    return lastFound > 0 ? configuration.busyInterval : configuration.busyIdleInterval
   }
 
   /// Whether it is time to measure what a commit that notifies takes; the answer is to be brought to

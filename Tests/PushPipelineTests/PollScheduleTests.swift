@@ -76,15 +76,6 @@ struct PollScheduleTests {
     #expect(rig.schedule.wait == .milliseconds(1))
   }
 
-  @Test("while busy, what comes one by one is looked for sooner", arguments: [(0, 1000), (1, 250), (2, 250), (3, 500)])
-  func fewPace(events: Int, microseconds: Int) {
-    var rig = Rig()
-    rig.look(found: 64)
-    rig.look(found: events)
-    #expect(rig.schedule.isBusy)
-    #expect(rig.schedule.wait == .microseconds(microseconds))
-  }
-
   @Test("a failed look ends busy and waits as an idle one: 100 ms, doubling to a second")
   func failure() {
     var rig = Rig()
