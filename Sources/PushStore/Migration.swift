@@ -38,5 +38,13 @@ public struct Migration: Sendable {
     Migration("0017_pace", PackageResources._017_pace_sql),
     Migration("0018_campaigns", PackageResources._018_campaigns_sql),
     Migration("0019_ledger_index", PackageResources._019_ledger_index_sql),
+    Migration("0020_closed_tables", PackageResources._020_closed_tables_sql),
+    Migration("0021_queue", PackageResources._021_queue_sql),
+    Migration("0022_contract_bounds", PackageResources._022_contract_bounds_sql),
+    Migration("0023_zones", PackageResources._023_zones_sql),
+    Migration("0024_erasure", PackageResources._024_erasure_sql),
+    Migration("0025_devices", PackageResources._025_devices_sql),
+    Migration("0026_claims", PackageResources._026_claims_sql),
+    Migration("0027_deliveries", PackageResources._027_deliveries_sql),
   ]
 }

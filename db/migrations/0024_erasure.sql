@@ -1,0 +1,1 @@
+insert into tacet.migrations (version, name) values (24, '0024_erasure') on conflict do nothing;

@@ -1,0 +1,1 @@
+insert into tacet.migrations (version, name) values (27, '0027_deliveries') on conflict do nothing;
