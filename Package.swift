@@ -149,7 +149,7 @@ let package = Package(
       ]),
     .target(
       name: "PushStore", dependencies: ["APNSCore", "Postgres", "PushRules", "Reactors", crypto, logging],
-      resources: [.embedInCode("Migrations")], swiftSettings: strict + hotPath),
+      resources: [.embedInCode("HostTables"), .embedInCode("Migrations")], swiftSettings: strict + hotPath),
     tests(
       "PushStoreTests",
       [

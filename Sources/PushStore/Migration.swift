@@ -17,6 +17,9 @@ public struct Migration: Sendable {
     sql = String(decoding: text, as: UTF8.self)
   }
 
+  /// The tables of the default host contract, for a database without an application.
+  static let hostTables = String(decoding: PackageResources.host_tables_sql, as: UTF8.self)
+
   /// Every migration, in order.
   public static let all: [Migration] = [
     Migration("0001_host_tables", PackageResources._001_host_tables_sql),

@@ -12,14 +12,20 @@ public enum Migrator {
     case alreadyApplied
   }
 
+  /// The SQLSTATE by which a migration refuses a host that it cannot serve. The error's message then says what is wrong,
+  /// and what to do, without any value of a row.
+  public static let notWired: SQLState = "TC001"
+
   /// Applies what is missing, in order, while no other migrator can.
   ///
   /// Each file is one transaction. One that fails changes nothing, and the ones after it are not tried.
-  /// - Parameter report: called for each migration after its transaction.
+  /// - Parameters:
+  ///   - createsHostTables: whether to create the host's tables that are missing, together with the first migration.
+  ///   - report: called for each migration after its transaction.
   /// - Throws: ``PostgresError``, of the connection or of the failing file.
   public static func run(
-    _ migrations: [Migration] = Migration.all, in configuration: PostgresConfiguration, logger: Logger,
-    on reactor: isolated Reactor, report: (Migration, Outcome) -> Void
+    _ migrations: [Migration] = Migration.all, in configuration: PostgresConfiguration, createsHostTables: Bool,
+    logger: Logger, on reactor: isolated Reactor, report: (Migration, Outcome) -> Void
   ) async throws(PostgresError) {
     var configuration = configuration
     configuration.applicationName = "tacet migrate"
@@ -32,7 +38,8 @@ public enum Migrator {
       if applied.contains(migration.version) {
         report(migration, .alreadyApplied)
       } else {
-        try await apply(migration, over: connection, on: reactor)
+        let tables = createsHostTables && migration.version == 1 ? Migration.hostTables : ""
+        try await apply(tables + migration.sql, over: connection, on: reactor)
         report(migration, .applied)
       }
     }
@@ -51,10 +58,10 @@ public enum Migrator {
   }
 
   private static func apply(
-    _ migration: Migration, over connection: PostgresConnection, on reactor: isolated Reactor
+    _ sql: String, over connection: PostgresConnection, on reactor: isolated Reactor
   ) async throws(PostgresError) {
     do throws(PostgresError) {
-      try await connection.simple("begin;\n\(migration.sql)\ncommit;", on: reactor)
+      try await connection.simple("begin;\n\(sql)\ncommit;", on: reactor)
     } catch {
       try? await connection.simple("rollback", on: reactor)
       throw error

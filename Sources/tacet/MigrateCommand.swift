@@ -13,8 +13,12 @@ struct MigrateCommand: AsyncParsableCommand {
     abstract: "Brings the database's schema up to date.",
     discussion: """
       Needs DATABASE_URL. Applies what has not been applied, each file in a transaction of its own, while no other \
-      migrator can. Running it again is harmless.
+      migrator can. Running it again is harmless. A host that cannot be served is refused with the reason, and \
+      nothing is created.
       """)
+
+  @Flag(help: "Create the host's tables that are missing, closed to every role but their owner.")
+  var createHostTables = false
 
   func run() async throws {
     let settings = try MigrateSettings(environment: ProcessInfo.processInfo.environment)
@@ -22,18 +26,26 @@ struct MigrateCommand: AsyncParsableCommand {
     let group = try ReactorGroup(count: 1)
     let configuration = PostgresConfiguration(conninfo: settings.database.connectionString.exposed)
     do {
-      try await group.reactors[0].perform { reactor in
-        try await Migrator.run(in: configuration, logger: logger, on: reactor) { migration, outcome in
+      try await group.reactors[0].perform { [createHostTables] reactor in
+        try await Migrator.run(
+          in: configuration, createsHostTables: createHostTables, logger: logger, on: reactor
+        ) { migration, outcome in
           print("\(migration.name): \(outcome.text)")
         }
       }
     } catch {
       await group.stop()
-      // All of it: the server's text says which statement of which file failed, and no secret is part of it.
-      FileHandle.standardError.write(Data("tacet migrate: \(String(reflecting: error))\n".utf8))
+      FileHandle.standardError.write(Data("tacet migrate: \(Self.text(of: error))\n".utf8))
       throw ExitCode.failure
     }
     await group.stop()
+  }
+
+  /// All of it: the server's text says which statement of which file failed, and no secret is part of it. What a function
+  /// raises is left out of an error's description, unless a migration raised it for the operator.
+  private static func text(of error: any Error) -> String {
+    if let error = error as? PostgresError, error.sqlState == Migrator.notWired { return error.message }
+    return String(reflecting: error)
   }
 }
 

@@ -31,6 +31,7 @@ enum TokenTable {
     let folder = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
       .deletingLastPathComponent().appending(path: "db/migrations")
     let files = try? FileManager.default.contentsOfDirectory(at: folder, includingPropertiesForKeys: nil)
-    return (files ?? []).filter { $0.pathExtension == "sql" }.sorted { $0.path < $1.path }
+    let hostTables = folder.deletingLastPathComponent().appending(path: "host/host_tables.sql")
+    return [hostTables] + (files ?? []).filter { $0.pathExtension == "sql" }.sorted { $0.path < $1.path }
   }()
 }

@@ -27,7 +27,8 @@ struct CoachScene: Sendable {
       .deletingLastPathComponent().appending(path: "db")
     let migrations = try FileManager.default.contentsOfDirectory(
       at: root.appending(path: "migrations"), includingPropertiesForKeys: nil)
-    return migrations.filter { $0.pathExtension == "sql" }.sorted { $0.path < $1.path }
+    return [root.appending(path: "host/host_tables.sql")]
+      + migrations.filter { $0.pathExtension == "sql" }.sorted { $0.path < $1.path }
       + [root.appending(path: "examples/coach.sql")]
   }
 

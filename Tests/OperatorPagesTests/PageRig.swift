@@ -64,7 +64,9 @@ final class PageRig: Sendable {
     let result: Result<Void, any Error>
     do {
       try await group.reactors[0].perform { reactor in
-        try await Migrator.run(in: PostgresConfiguration(conninfo: conninfo), logger: quiet, on: reactor) { _, _ in }
+        try await Migrator.run(
+          in: PostgresConfiguration(conninfo: conninfo), createsHostTables: true, logger: quiet, on: reactor
+        ) { _, _ in }
       }
       let parts = try await PerReactor(group.reactors) { _, reactor in try Parts(conninfo, readiness, on: reactor) }
       let services = try await PerReactor(group.reactors) { _, reactor in parts.value(on: reactor).services }

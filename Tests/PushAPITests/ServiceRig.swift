@@ -96,7 +96,9 @@ final class ServiceRig: Sendable {
     let logger = RunLogs.logger
     if server != nil {
       try await group.reactors[0].perform { reactor in
-        try await Migrator.run(in: PostgresConfiguration(conninfo: conninfo), logger: logger, on: reactor) { _, _ in }
+        try await Migrator.run(
+          in: PostgresConfiguration(conninfo: conninfo), createsHostTables: true, logger: logger, on: reactor
+        ) { _, _ in }
       }
     }
     let parts = try await PerReactor(group.reactors) { _, reactor in

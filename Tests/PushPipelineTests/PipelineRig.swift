@@ -53,7 +53,7 @@ final class PipelineRig {
     database.statementLimit = .seconds(60)
     database.answerLimit = .seconds(60)
     self.database = database
-    try await Migrator.run(in: database, logger: .quiet, on: reactor) { _, _ in }
+    try await Migrator.run(in: database, createsHostTables: true, logger: .quiet, on: reactor) { _, _ in }
     pool = PostgresPool(database, size: 3, acquireLimit: .seconds(20), logger: .quiet)
     pool.start(on: reactor)
     store = PushDatabase(pool: pool)

@@ -8,7 +8,7 @@ import Testing
 struct DispositionMigrationTests {
   /// Everything before the step, and rows in every state.
   private static func before() async throws -> TestDatabase {
-    let database = try await TestDatabase.empty()
+    let database = try await TestDatabase.withHostTables()
     for file in TestDatabase.migrationFiles.prefix(7) { try await database.apply(file) }
     try await database.sql(
       """
@@ -66,7 +66,7 @@ struct DispositionMigrationTests {
 
   @Test("a role that may call the functions from before may call the new one, nobody else")
   func roles() async throws {
-    let database = try await TestDatabase.empty()
+    let database = try await TestDatabase.withHostTables()
     for file in TestDatabase.migrationFiles.prefix(7) { try await database.apply(file) }
     let service = try await makeRole(in: database, "grant execute on all functions in schema tacet to $role")
     let stranger = try await makeRole(in: database, "grant usage on schema tacet to $role")
@@ -86,7 +86,7 @@ struct DispositionMigrationTests {
       """,
     ])
   func otherTokens(_ change: String) async throws {
-    let database = try await TestDatabase.empty()
+    let database = try await TestDatabase.withHostTables()
     for file in TestDatabase.migrationFiles.prefix(7) { try await database.apply(file) }
     try await database.sql(change)
     let notices = try await database.apply(TestDatabase.migrationFiles[7])

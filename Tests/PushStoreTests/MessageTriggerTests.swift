@@ -125,6 +125,7 @@ struct MessageTriggerTests {
       create table messages_0 partition of messages for values with (modulus 2, remainder 0);
       create table messages_1 partition of messages for values with (modulus 2, remainder 1)
       """)
+    try await database.apply(TestDatabase.hostTablesFile)
     for file in TestDatabase.migrationFiles { try await database.apply(file) }
     try await database.sql("insert into messages (id) select gen_random_uuid() from generate_series(1, 8)")
     #expect(try await database.sql("select count(*) from tacet.inbox") == "8")

@@ -11,6 +11,7 @@ struct MigrationTests {
     #expect(!files.isEmpty)
     #expect(Migration.all.map(\.name) == files.map { $0.deletingPathExtension().lastPathComponent })
     #expect(Migration.all.map(\.sql) == (try files.map { try String(contentsOf: $0, encoding: .utf8) }))
+    #expect(Migration.hostTables == (try String(contentsOf: TestDatabase.hostTablesFile, encoding: .utf8)))
   }
 
   @Test("versions count up from 1 without a gap")
@@ -28,14 +29,14 @@ struct MigrationTests {
   func repeatable() async throws {
     let database = try await TestDatabase.migrated()
     let before = try await Catalog.dump(of: database)
-    for file in TestDatabase.migrationFiles { try await database.apply(file) }
+    for file in [TestDatabase.hostTablesFile] + TestDatabase.migrationFiles { try await database.apply(file) }
     #expect(try await Catalog.dump(of: database) == before)
   }
 
   @Test("psql -f warns of nothing")
   func quietByHand() async throws {
     let database = try await TestDatabase.empty()
-    for file in TestDatabase.migrationFiles {
+    for file in [TestDatabase.hostTablesFile] + TestDatabase.migrationFiles {
       let output = try await database.apply(file)
       #expect(!output.contains("WARNING"), "\(file.lastPathComponent)")
       #expect(!output.contains("NOTICE"), "\(file.lastPathComponent)")

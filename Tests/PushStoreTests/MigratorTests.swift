@@ -19,14 +19,14 @@ struct MigratorTests {
   func sameAsByHand() async throws {
     let database = try await TestDatabase.empty()
     _ = try await migrate(database)
-    let byHand = try await TestDatabase.empty()
+    let byHand = try await TestDatabase.withHostTables()
     for file in TestDatabase.migrationFiles { try await byHand.apply(file) }
     #expect(try await Catalog.dump(of: database) == Catalog.dump(of: byHand))
   }
 
   @Test("what was applied by hand is not applied again")
   func afterHand() async throws {
-    let database = try await TestDatabase.empty()
+    let database = try await TestDatabase.withHostTables()
     for file in TestDatabase.migrationFiles.prefix(2) { try await database.apply(file) }
     let expected = Migration.all.map { "\($0.version) \($0.version <= 2 ? "alreadyApplied" : "applied")" }
     #expect(try await migrate(database) == expected)
@@ -89,7 +89,9 @@ private func run(
   var reports: [String] = []
   var configuration = database.configuration
   configuration.connectLimit = patience
-  try await Migrator.run(migrations, in: configuration, logger: quiet, on: reactor) { migration, outcome in
+  try await Migrator.run(
+    migrations, in: configuration, createsHostTables: true, logger: quiet, on: reactor
+  ) { migration, outcome in
     reports.append("\(migration.version) \(outcome)")
   }
   return reports

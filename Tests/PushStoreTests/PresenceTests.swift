@@ -177,6 +177,7 @@ struct PresenceTests {
   func otherTables() async throws {
     let database = try await TestDatabase.empty()
     try await database.sql("create table public.conversation_participants (room bigint, member bigint)")
+    try await database.apply(TestDatabase.hostTablesFile)
     for file in TestDatabase.migrationFiles { try await database.apply(file) }
     let view = SurfaceView(of: .conversation(UUID()), by: UUID())
     let unknown = try await withStore(database) { try await $0.note([view: PresenceReport(.looking)], on: $1) }

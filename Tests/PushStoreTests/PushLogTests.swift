@@ -35,7 +35,7 @@ struct PushLogTests {
 
   @Test("with auth.uid() a user sees their own rows, and changes none")
   func ownRows() async throws {
-    let database = try await TestDatabase.empty()
+    let database = try await TestDatabase.withHostTables()
     try await database.sql(Self.auth)
     for file in TestDatabase.migrationFiles { try await database.apply(file) }
     let chat = try await Chat(readers: 2, in: database)

@@ -14,7 +14,7 @@ struct ServiceRoleTests {
   /// A migrated database that the service uses as another role than its owner.
   static func database(_ age: Age) async throws -> TestDatabase {
     let first = age == .before ? 8 : TestDatabase.migrationFiles.count
-    var database = try await TestDatabase.empty()
+    var database = try await TestDatabase.withHostTables()
     for file in TestDatabase.migrationFiles.prefix(first) { try await database.apply(file) }
     let rights = try Self.documented()
     let grant = "select tacet.grant_service('$role');"

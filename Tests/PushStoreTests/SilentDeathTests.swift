@@ -88,7 +88,9 @@ struct SilentDeathTests {
 
   private func makeServer() async throws -> TestPostgres {
     let server = try await TestPostgres.launch()
-    for file in TestDatabase.migrationFiles { try await server.psql("\\i '\(file.path)'") }
+    for file in [TestDatabase.hostTablesFile] + TestDatabase.migrationFiles {
+      try await server.psql("\\i '\(file.path)'")
+    }
     return server
   }
 

@@ -13,8 +13,12 @@ struct TestDatabase: Sendable {
     return (files ?? []).filter { $0.pathExtension == "sql" }.sorted { $0.path < $1.path }
   }()
 
+  /// Creates the tables of the default host contract; to be applied before the first migration.
+  static let hostTablesFile = migrationFiles[0].deletingLastPathComponent().deletingLastPathComponent()
+    .appending(path: "host/host_tables.sql")
+
   private static let template = Task {
-    let database = try await TestDatabase(from: "template0")
+    let database = try await TestDatabase.withHostTables()
     for file in migrationFiles { try await database.apply(file) }
     return database.name
   }
@@ -26,6 +30,13 @@ struct TestDatabase: Sendable {
 
   /// A database with nothing in it.
   static func empty() async throws -> TestDatabase { try await TestDatabase(from: "template0") }
+
+  /// A database with the tables of the default host contract, and no migration.
+  static func withHostTables() async throws -> TestDatabase {
+    let database = try await empty()
+    try await database.apply(hostTablesFile)
+    return database
+  }
 
   /// A database to which every migration was applied.
   static func migrated() async throws -> TestDatabase { try await TestDatabase(from: try await template.value) }

@@ -61,7 +61,9 @@ struct WakeListenerTests {
   @Test("a restart of the server is survived, and the lock is taken again")
   func restart() async throws {
     let server = try await TestPostgres.launch()
-    for file in TestDatabase.migrationFiles { try await server.psql("\\i '\(file.path)'") }
+    for file in [TestDatabase.hostTablesFile] + TestDatabase.migrationFiles {
+      try await server.psql("\\i '\(file.path)'")
+    }
     let configuration = PostgresConfiguration(conninfo: server.conninfo())
     try await withListener(configuration) { listener, wakes, status, reactor in
       try await wakes.next(on: reactor)

@@ -63,7 +63,7 @@ final class ServiceScene: Sendable {
       "APNS_PRIVATE_KEY": key.pemRepresentation, "APNS_URL": "https://127.0.0.1:\(port)",
       "APNS_CA_FILE": folder + "/ca.pem",
     ].merging(extra) { $1 }
-    let migration = try ServiceProcess(["migrate"], settings: ["DATABASE_URL": conninfo])
+    let migration = try ServiceProcess(["migrate", "--create-host-tables"], settings: ["DATABASE_URL": conninfo])
     try #require(try await migration.exitCode() == 0, "\(migration.text)")
   }
 

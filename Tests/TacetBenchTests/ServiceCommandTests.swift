@@ -99,7 +99,9 @@ struct ServiceCommandTests {
     let file = URL(filePath: #filePath).deletingLastPathComponent().appending(path: "../../deploy/lib/measure.sql")
     let host = try String(contentsOf: file, encoding: .utf8)
     _ = try await onOwnThread {
-      try run(["/usr/bin/env", "-i", "DATABASE_URL=\(conninfo)", builtProgram("tacet"), "migrate"])
+      try run([
+        "/usr/bin/env", "-i", "DATABASE_URL=\(conninfo)", builtProgram("tacet"), "migrate", "--create-host-tables",
+      ])
     }
     try await TestPostgres.shared.psql(host, through: conninfo)
     try await TestPostgres.shared.psql("call measure.fill_host(40, 20, 100, 2, 10)", through: conninfo)

@@ -2,8 +2,6 @@
 --
 -- Locks: only new objects. A running older service is not affected.
 
-create schema if not exists tacet;
-
 comment on schema tacet is 'Push notifications: inbox, remaining deliveries, host contract. Owned by the Tacet service.';
 
 -- Which migration files have been applied; each file adds itself, so applying them by psql counts too.

@@ -14,14 +14,15 @@ sql() {
   psql -X -q -A -t -v ON_ERROR_STOP=1 -d "$(conninfo "$role")" "$@"
 }
 
-# A fresh database, as a host application would have one: owned by nobody special, used by two roles.
+# A fresh database, as a host application would have one: owned by nobody special, used by two roles. app is the
+# application's server, which row-level security does not concern.
 create_database() {
   psql -X -q -v ON_ERROR_STOP=1 -d "$(conninfo postgres postgres)" <<SQL
     set client_min_messages = warning;
     drop database if exists $database with (force);
     do \$\$ begin
       if to_regrole('tacet') is null then create role tacet login; end if;
-      if to_regrole('app') is null then create role app login; end if;
+      if to_regrole('app') is null then create role app login bypassrls; end if;
     end \$\$;
     create database $database owner tacet;
 SQL

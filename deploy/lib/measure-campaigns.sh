@@ -32,7 +32,7 @@ measure_campaigns() {
 
 make_coach() {
   create_database
-  env -i DATABASE_URL="$(conninfo tacet)" "$programs/tacet" migrate >"$state/migrate.log" ||
+  env -i DATABASE_URL="$(conninfo tacet)" "$programs/tacet" migrate --create-host-tables >"$state/migrate.log" ||
     die "The migrations failed: $(tail -n 3 "$state/migrate.log")"
   PGOPTIONS='-c client_min_messages=warning' sql tacet -f "$checkout/db/examples/coach.sql"
   sql postgres -f "$checkout/deploy/lib/measure.sql" -f "$checkout/deploy/lib/measure-campaigns.sql"

@@ -22,7 +22,7 @@ measure_http() {
   rm -f "$state"/*.log
   start_cluster
   create_database
-  env -i DATABASE_URL="$(conninfo tacet)" "$programs/tacet" migrate >"$state/migrate.log" ||
+  env -i DATABASE_URL="$(conninfo tacet)" "$programs/tacet" migrate --create-host-tables >"$state/migrate.log" ||
     die "The migrations failed: $(tail -n 3 "$state/migrate.log")"
   start_apns
   more_settings='REACTORS=1'

@@ -18,7 +18,7 @@ measure_presence() {
   rm -f "$state"/*.log
   start_cluster
   create_database
-  env -i DATABASE_URL="$(conninfo tacet)" "$programs/tacet" migrate >"$state/migrate.log" ||
+  env -i DATABASE_URL="$(conninfo tacet)" "$programs/tacet" migrate --create-host-tables >"$state/migrate.log" ||
     die "The migrations failed: $(tail -n 3 "$state/migrate.log")"
   make_presence_users
   start_apns

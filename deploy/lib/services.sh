@@ -23,7 +23,7 @@ start_all() {
   say "PostgreSQL: $("$(postgres_programs)/postgres" --version | cut -d ' ' -f 3), in $cluster, socket in $postgres_socket"
   say "  fsync is ${DEMO_FSYNC:-off}; DEMO_FSYNC=on adds the disk's share of a commit to the times below"
   create_database
-  env -i DATABASE_URL="$(conninfo tacet)" "$programs/tacet" migrate | sed 's/^/  /'
+  env -i DATABASE_URL="$(conninfo tacet)" "$programs/tacet" migrate --create-host-tables | sed 's/^/  /'
   create_demo_schema
   set_scene
   create_coach_scene
