@@ -11,6 +11,7 @@ static const int CLIBPQ_DIAG_DETAIL = PG_DIAG_MESSAGE_DETAIL;
 static const int CLIBPQ_DIAG_TABLE = PG_DIAG_TABLE_NAME;
 static const int CLIBPQ_DIAG_COLUMN = PG_DIAG_COLUMN_NAME;
 static const int CLIBPQ_DIAG_CONSTRAINT = PG_DIAG_CONSTRAINT_NAME;
+static const int CLIBPQ_DIAG_CONTEXT = PG_DIAG_CONTEXT;
 static const int CLIBPQ_DIAG_SOURCE_FUNCTION = PG_DIAG_SOURCE_FUNCTION;
 
 /// Appends a sync point. From libpq 17 it waits in the output buffer for the next flush; before that, libpq flushes

@@ -55,6 +55,16 @@ public struct PostgresError: Error, Sendable, CustomStringConvertible, CustomDeb
   /// The table concerned.
   public var table: String? { context.table }
 
+  /// The innermost function of the database that was running or being planned.
+  public var function: String? { context.function }
+
+  /// What the statement, or a function in it, asks for and the schema has not, or the role may not use: names of columns,
+  /// tables and functions, and no value. Nil for every other failure.
+  public var missingObject: String? {
+    guard let sqlState, SQLState.ofMissingObjects.contains(sqlState), !context.isRaised else { return nil }
+    return message
+  }
+
   /// The kind of failure with SQLSTATE, statement and constraint; nothing that came in as data.
   public var description: String {
     var text = code.rawValue
@@ -89,10 +99,12 @@ extension PostgresError {
     let statement: String?
     let constraint: String?
     let table: String?
+    let function: String?
 
     init(
       sqlState: SQLState? = nil, message: String = "", isRaised: Bool = false, detail: String? = nil,
-      statement: String? = nil, constraint: String? = nil, table: String? = nil
+      statement: String? = nil, constraint: String? = nil, table: String? = nil,
+      function: String? = nil
     ) {
       self.sqlState = sqlState
       self.message = message
@@ -101,12 +113,14 @@ extension PostgresError {
       self.statement = statement
       self.constraint = constraint
       self.table = table
+      self.function = function
     }
 
     func with(message: String? = nil, statement: String? = nil) -> Context {
       Context(
         sqlState: sqlState, message: message ?? self.message, isRaised: isRaised && message == nil, detail: detail,
-        statement: statement ?? self.statement, constraint: constraint, table: table)
+        statement: statement ?? self.statement, constraint: constraint, table: table,
+        function: function)
     }
   }
 

@@ -64,6 +64,14 @@ public struct SQLState: Hashable, Sendable, ExpressibleByStringLiteral, CustomSt
   public static let undefinedTable: SQLState = "42P01"
   /// A column is missing.
   public static let undefinedColumn: SQLState = "42703"
+  /// A function, or an operator, of those argument types is missing.
+  public static let undefinedFunction: SQLState = "42883"
+  /// The role lacks a privilege.
+  public static let insufficientPrivilege: SQLState = "42501"
+  /// The server's message for these names objects of the schema.
+  static let ofMissingObjects: Set<SQLState> = [
+    undefinedTable, undefinedColumn, undefinedFunction, insufficientPrivilege,
+  ]
   /// The password is wrong.
   public static let invalidPassword: SQLState = "28P01"
   /// The database does not exist.

@@ -1,4 +1,5 @@
 internal import HTTPServing
+internal import Reactors
 
 /// What is remembered of peers that failed to prove who they are: how often they may try again, and what the log was told.
 ///

@@ -15,55 +15,68 @@ extension DeliveryPipeline {
 
   /// New messages first, and everything else when it is time for that.
   func look(on reactor: isolated Reactor) async {
-    let (cause, wokenAt) = (self.cause, self.wokenAt == 0 ? Reactor.now : self.wokenAt)
-    guard claimLimits != nil else { return }
-    (self.cause, self.wokenAt) = (.poll, 0)
-    var look = Look(cause: cause, wokenAt: wokenAt, askedAt: Reactor.now)
+    guard claimLimits != nil else { return await proveAnswer(on: reactor) }
+    var look = Look(cause: cause, wokenAt: wokenAt == 0 ? Reactor.now : wokenAt, askedAt: Reactor.now)
+    (cause, wokenAt) = (.poll, 0)
     do throws(PostgresError) {
-      if !thoroughLooks.isAskedFor { try await lookForMessages(&look, on: reactor) }
-      let isBroughtByWake = cause != .poll && look.found == 0
+      if !thoroughLooks.isAskedFor || allLooks.since != nil { try await lookForMessages(&look, on: reactor) }
+      let isBroughtByWake = look.isWoken && look.found == 0
       if thoroughLooks.isDue(isBroughtByWake: isBroughtByWake, now: Reactor.now) {
         try await lookForEverything(&look, on: reactor)
       } else if isBroughtByWake {
         alarm.arm(after: ThoroughLooks.shortestInterval, on: reactor)
       }
       noteLook(look, on: reactor)
-      if needsAlarm { try await setAlarm(on: reactor) }
+      if needsAlarm, allLooks.since == nil { try await setAlarm(on: reactor) }
     } catch {
       noteFailure(error, on: reactor)
     }
   }
 
   private func lookForMessages(_ look: inout Look, on reactor: isolated Reactor) async throws(PostgresError) {
-    guard let limits = claimLimits else { return }
+    guard let limits = claimLimits, !messageLooks.isPutOff(isWoken: look.isWoken, now: Reactor.now) else { return }
     do throws(PostgresError) {
-      take(try await store.claimMessages(limits, on: reactor), within: limits, for: &look, on: reactor)
+      let events = try await store.claimMessages(limits, on: reactor)
+      if messageLooks.since != nil { allLooks.retryNow() }
+      messageLooks.succeeded()
+      look.isAnswered = true
+      take(events, within: limits, for: &look, on: reactor)
     } catch {
+      guard !error.concernsConnection else { throw error }
+      messageLooks.failed(now: Reactor.now, draw: jitter.draw())
       // The look for everything says which of them it is.
-      guard error.blamesStatement else { throw error }
       thoroughLooks.ask()
     }
   }
 
   private func lookForEverything(_ look: inout Look, on reactor: isolated Reactor) async throws(PostgresError) {
-    guard var limits = claimLimits else { return }
+    guard var limits = claimLimits, !allLooks.isPutOff(isWoken: look.isWoken, now: Reactor.now) else { return }
     limits.lanes = lanes.claimable(deliveriesMax: limits.deliveriesMax)
     look.askedAt = Reactor.now
     thoroughLooks.begin(at: Reactor.now)
-    let events = try await claim(limits, for: &look, on: reactor)
+    guard let events = try await claim(limits, for: &look, on: reactor) else { return }
+    if allLooks.since != nil { needsAlarm = true }
+    (allLooks, messageLooks) = (FailingLooks(), FailingLooks())
+    look.isAnswered = true
     take(events, within: limits, for: &look, on: reactor)
   }
 
+  /// - Returns: nil when it failed for another reason than a single piece of work.
   private func claim(
     _ limits: ClaimLimits, for look: inout Look, on reactor: isolated Reactor
-  ) async throws(PostgresError) -> [PushEvent] {
+  ) async throws(PostgresError) -> [PushEvent]? {
     do throws(PostgresError) {
       return try await store.claim(limits, on: reactor)
     } catch {
-      guard error.blamesStatement else { throw error }
-      logger.error("cannot look at everything at once", metadata: ["error": "\(error)"])
+      guard !error.concernsConnection else { throw error }
+      allLooks.failed(now: Reactor.now, draw: jitter.draw())
+      noteRefusal(error, on: reactor)
+      guard error.blamesStatement || allLooks.count >= FailingLooks.triesTogether else { return nil }
       look.askedAt = Reactor.now
-      return try await claimOneByOne(limits, on: reactor)
+      let events = try await claimOneByOne(limits, on: reactor)
+      // The rest of what waits.
+      if events != nil { signal.signal(on: reactor) }
+      return events
     }
   }
 
@@ -71,6 +84,7 @@ extension DeliveryPipeline {
     _ events: [PushEvent], within limits: ClaimLimits, for look: inout Look, on reactor: isolated Reactor
   ) {
     look.found += events.count
+    if !events.isEmpty { foundAt = Reactor.now }
     let new = events.prefix { $0.origin == .inbox }
     if !new.isEmpty { placesPerEvent = max(1, new.reduce(0) { $0 + $1.places } / new.count) }
     if new.count >= limits.eventsMax || events.count - new.count >= limits.deliveriesMax {
@@ -106,8 +120,7 @@ extension DeliveryPipeline {
   }
 
   private func noteLook(_ look: Look, on reactor: isolated Reactor) {
-    if isFailing { logger.notice("the database answers again") }
-    isFailing = false
+    if look.isAnswered { noteAnswer(on: reactor) }
     let wasBusy = schedule.isBusy
     schedule.looked(found: look.found, now: Reactor.now)
     if schedule.isBusy != wasBusy { observer?.pipelineBusyChanged(schedule.isBusy, on: reactor) }
@@ -115,16 +128,6 @@ extension DeliveryPipeline {
     guard look.isFull else { return }
     signal.signal(on: reactor)
     observer?.pipelineFoundMore(on: reactor)
-  }
-
-  private func noteFailure(_ error: PostgresError, on reactor: isolated Reactor) {
-    if !isFailing { logger.error("cannot claim work; it waits in the database", metadata: ["error": "\(error)"]) }
-    isFailing = true
-    needsAlarm = true
-    thoroughLooks.ask()
-    let wasBusy = schedule.isBusy
-    schedule.failed()
-    if wasBusy { observer?.pipelineBusyChanged(false, on: reactor) }
   }
 }
 
@@ -138,6 +141,10 @@ struct Look {
   var found = 0
   /// Whether it has brought as much as it may, so that there is more.
   var isFull = false
+  /// Whether the database has answered.
+  var isAnswered = false
+
+  var isWoken: Bool { cause != .poll }
 }
 
 extension PushEvent {

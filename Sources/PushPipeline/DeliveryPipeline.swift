@@ -32,7 +32,14 @@ public final class DeliveryPipeline {
   var placesPerEvent = 1
   var isDraining = false
   var isStopped = false
-  var isFailing = false
+  /// Whether the way to the database failed at the last look.
+  var isAway = false
+  var messageLooks = FailingLooks()
+  var allLooks = FailingLooks()
+  var failuresTold = LookFailureLine()
+  var health = ClaimHealth(now: Reactor.now)
+  /// When a look last brought any work.
+  var foundAt: UInt64?
   var lanes: Lanes
   var jitter = Jitter()
   lazy var recorder = Recorder(store: store, logger: logger, owner: self)

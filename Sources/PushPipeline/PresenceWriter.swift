@@ -30,6 +30,9 @@ public final class PresenceWriter {
   /// Statements at the most for one batch that the database refuses. To find one report among 500 takes 19.
   private static let statementsPerBatchMax = 64
 
+  /// Statements that fail before the database is taken to refuse every report: a function of the host is to blame then.
+  private static let refusalsMax = 8
+
   private typealias Waiter = UnsafeContinuation<Result<SurfaceStanding, PostgresError>, Never>
 
   private typealias Batch = [SurfaceView: Entry]
@@ -103,14 +106,16 @@ public final class PresenceWriter {
   /// Writes a batch, in halves and their halves where the database refuses it.
   private func write(_ batch: Batch, on reactor: isolated Reactor) async {
     var parts = [batch]
-    var statements = 0
+    var (statements, written) = (0, 0)
     while let part = parts.popLast() {
       statements += 1
       writes += 1
       do throws(PostgresError) {
         settle(part, try await store.note(part.mapValues(\.report), on: reactor), on: reactor)
+        written += 1
       } catch {
-        if error.isRefusal, part.count > 1, statements + parts.count < Self.statementsPerBatchMax {
+        let isWorthIt = written > 0 || statements < Self.refusalsMax
+        if error.isRefusal, isWorthIt, part.count > 1, statements + parts.count < Self.statementsPerBatchMax {
           parts += Self.halves(of: part)
         } else {
           for entry in part.values { entry.answer(.failure(error)) }

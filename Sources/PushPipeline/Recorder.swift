@@ -31,6 +31,7 @@ final class Recorder: TickEndHandler {
   private var lastBegan: UInt64?
   private var timer: TimerToken?
   private var isGivingUp = false
+  private var failureLine = MinuteLine()
 
   /// Whether a write is being tried again because the database was away. What is claimed meanwhile could be what waits
   /// here, once its lease is over.
@@ -102,7 +103,11 @@ final class Recorder: TickEndHandler {
         owner?.recorded(batch, on: reactor)
         return
       } catch {
-        logger.error("cannot record outcomes", metadata: ["events": "\(batch.count)", "error": "\(error)"])
+        if let times = failureLine.note(now: Reactor.now) {
+          logger.error(
+            "cannot record outcomes",
+            metadata: ["events": "\(batch.count)", "times": "\(times)"].merging(error.logged) { $1 })
+        }
         if error.blamesStatement, batch.count > 1 { return await writeHalves(of: batch, on: reactor) }
         if error.isRefusal, let known = batch[0].withoutTokenFindings { return await write([known], on: reactor) }
         if error.isRefusal, await park(batch[0], error, on: reactor) { return }

@@ -3,15 +3,24 @@ public import Postgres
 extension PostgresError {
   /// Whether the statement or its data is at fault: the server would refuse it again, and others may be taken.
   ///
-  /// Not so: what the server lacks or is going through (classes 53 to 58, but for a statement that took too long),
-  /// what other transactions did (40, 55), and the state of the session (08, 25, 26).
+  /// Not so: what the server lacks or is going through (classes 53 to 58, except for a statement that took too long or
+  /// went beyond a limit of PostgreSQL, such as the depth of its stack), what other transactions did (40, 55), and the
+  /// state of the session (08, 25, 26).
   public var blamesStatement: Bool {
     guard code == .server, let sqlState else { return code == .decoding || code == .invalidParameter }
     if sqlState == .queryCanceled { return true }
-    return !["08", "25", "26", "40", "53", "54", "55", "57", "58"].contains(String(sqlState.conditionClass))
+    return !["08", "25", "26", "40", "53", "55", "57", "58"].contains(String(sqlState.conditionClass))
   }
 
   /// Whether the server would refuse it however often it is tried. One that took too long may have waited for a lock of
   /// the host.
   public var isRefusal: Bool { blamesStatement && sqlState != .queryCanceled }
+
+  /// Whether nothing is known of the statement, because the way to the server failed.
+  public var concernsConnection: Bool {
+    switch code {
+    case .server, .decoding, .invalidParameter: false
+    case .connectionLost, .timedOut, .deaf, .notConnected, .tooManyPending, .invalidConfiguration: true
+    }
+  }
 }

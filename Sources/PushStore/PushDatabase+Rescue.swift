@@ -52,6 +52,28 @@ extension PushDatabase {
     }
   }
 
+  /// Gives leased work back that could not be looked at through no fault of its own; it comes again after a while, and
+  /// is not parked for it.
+  public func giveBack(
+    _ work: LeasedWork, because error: PostgresError, for wait: Duration, on reactor: isolated Reactor
+  ) async throws(PostgresError) {
+    let parameters: [any PostgresEncodable] = [
+      work.subject.id, work.subject.kind, error.description, wait.wholeMicroseconds,
+    ]
+    if let userID = work.userID {
+      try await pool.query(PushStatements.giveBackDelivery, parameters + [userID], on: reactor)
+    } else {
+      try await pool.query(PushStatements.giveBackEvent, parameters, on: reactor)
+    }
+  }
+
+  /// Looks at no work at all: fails where looks fail for all work alike, as when a function that they call is not there.
+  public func lookAtNothing(on reactor: isolated Reactor) async throws(PostgresError) {
+    let nothing = LeasedWork(
+      subject: .message(UUID(uuid: (0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0))), userID: nil)
+    _ = try await look(at: nothing, recipientsMax: 1, on: reactor)
+  }
+
   /// Sets a claimed event aside whose record the database refuses.
   /// - Returns: whether it was still ours.
   @discardableResult

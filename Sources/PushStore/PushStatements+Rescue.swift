@@ -19,6 +19,26 @@ extension PushStatements {
     """,
     [.uuid, .text, .uuid, .text])
 
+  /// Gives a leased event back that nobody is to blame for, so that the lease does not count as one that ran out.
+  ///
+  /// `$1`: the subject. `$2`: its kind. `$3`: the error. `$4`: how long it is left alone, in microseconds.
+  static let giveBackEvent = PostgresStatement(
+    "give_back_event",
+    """
+    update tacet.inbox i set is_claimed = false, available_at = now() + $4 * interval '1 microsecond', error = $3
+    where i.subject_id = $1 and i.kind = $2 and i.is_claimed
+    """,
+    [.uuid, .text, .text, .int8])
+
+  /// As ``giveBackEvent``, of a delivery. `$5`: the user.
+  static let giveBackDelivery = PostgresStatement(
+    "give_back_delivery",
+    """
+    update tacet.deliveries d set is_claimed = false, due_at = now() + $4 * interval '1 microsecond', error = $3
+    where d.subject_id = $1 and d.kind = $2 and d.user_id = $5 and d.is_claimed
+    """,
+    [.uuid, .text, .text, .int8, .uuid])
+
   /// Parks events and deliveries whose leases ran out too often.
   ///
   /// `$1`: rescues after which work is parked. `$2`: rows of each table at the most. Answers the number parked.

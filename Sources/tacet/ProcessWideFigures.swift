@@ -10,7 +10,9 @@ struct ProcessWideFigures: Sendable {
     let age: Duration
   }
 
-  /// Nil while the database does not answer.
+  /// Whether the database answers, if only that the look at what waits took too long.
+  let isDatabaseUp: Bool
+  /// Nil while the database does not say.
   let queue: QueueFigures?
   let listening: ListenStatus.State
   let tokenAges: [TokenAge]
@@ -18,8 +20,8 @@ struct ProcessWideFigures: Sendable {
   var families: [MetricFamily] {
     [
       MetricFamily(
-        "tacet_database_up", "1 when the database answers what waits, 0 when it does not.", .gauge,
-        .integer(queue == nil ? 0 : 1)),
+        "tacet_database_up", "1 when the database answers, 0 when it does not.", .gauge,
+        .integer(isDatabaseUp ? 1 : 0)),
       providerTokens,
     ] + hearing + (queue?.families ?? [])
   }

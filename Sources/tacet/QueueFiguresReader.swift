@@ -13,13 +13,16 @@ final class QueueFiguresReader {
   /// this time.
   private static let lifetime = Duration.seconds(2)
 
-  /// How long an answer may take, and how long a session is waited for.
+  /// How long the server works on an answer before it says that it takes too long.
   private static let limit = Duration.seconds(1)
+  /// How long that is waited for, and before it a session.
+  private static let answerLimit = Duration.milliseconds(1400)
+  private static let sessionLimit = Duration.milliseconds(500)
 
   private let pool: PostgresPool
   private let store: PushDatabase
   private let logger: Logger
-  private var latest: (figures: QueueFigures?, answeredAt: UInt64)?
+  private var latest: (figures: QueueFigures?, isUp: Bool, answeredAt: UInt64)?
   private var isAsking = false
   private var waiters: [UnsafeContinuation<Void, Never>] = []
 
@@ -28,8 +31,8 @@ final class QueueFiguresReader {
     var database = database
     database.applicationName = "tacet figures"
     database.statementLimit = Self.limit
-    database.answerLimit = Self.limit
-    pool = PostgresPool(database, size: 1, acquireLimit: Self.limit, logger: logger)
+    database.answerLimit = Self.answerLimit
+    pool = PostgresPool(database, size: 1, acquireLimit: Self.sessionLimit, logger: logger)
     store = PushDatabase(pool: pool)
     self.logger = logger
   }
@@ -38,26 +41,28 @@ final class QueueFiguresReader {
 
   func close(on reactor: isolated Reactor) async { await pool.close(on: reactor) }
 
-  /// What waits; nil when the database does not say.
-  func read(on reactor: isolated Reactor) async -> QueueFigures? {
+  /// What waits, nil when the database does not say; and whether it answers at all.
+  func read(on reactor: isolated Reactor) async -> (figures: QueueFigures?, isUp: Bool) {
     while isAsking { await withUnsafeContinuation { waiters.append($0) } }
-    if let latest, Reactor.now &- latest.answeredAt < Self.lifetime.clampedNanoseconds { return latest.figures }
+    if let latest, Reactor.now &- latest.answeredAt < Self.lifetime.clampedNanoseconds {
+      return (latest.figures, latest.isUp)
+    }
     isAsking = true
-    let figures = await ask(on: reactor)
-    latest = (figures, Reactor.now)
+    let answer = await ask(on: reactor)
+    latest = (answer.figures, answer.isUp, Reactor.now)
     isAsking = false
     let woken = waiters
     waiters = []
     for waiter in woken { waiter.resume() }
-    return figures
+    return answer
   }
 
-  private func ask(on reactor: isolated Reactor) async -> QueueFigures? {
+  private func ask(on reactor: isolated Reactor) async -> (figures: QueueFigures?, isUp: Bool) {
     do throws(PostgresError) {
-      return try await store.queueFigures(within: Self.limit, on: reactor)
+      return (try await store.queueFigures(within: Self.answerLimit, on: reactor), true)
     } catch {
       logger.debug("no figures of the queue", metadata: ["error": "\(error)"])
-      return nil
+      return (nil, !error.concernsConnection)
     }
   }
 }

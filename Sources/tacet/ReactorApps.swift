@@ -79,8 +79,7 @@ final class ReactorApps {
         let route = PushRoute(app: app.bundleIdentifier, environment: environment)
         guard let client = clients[app.key] else { return nil }
         let isOwn = environment == app.environment
-        let state = RouteState(
-          route: route, pipeline: pipeline, isNeeded: isOwn || pipeline.isWaitedFor(route), client: client)
+        let state = RouteState(route: route, pipeline: pipeline, isOwn: isOwn, client: client)
         return isOwn || state.fault != nil || client.connectionsOpened(to: environment) > 0 ? state : nil
       }
     }

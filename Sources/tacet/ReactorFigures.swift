@@ -11,6 +11,8 @@ struct ReactorFigures: Sendable {
   let wakeUps: Int
   let database: PostgresPool.Counters
   let sessions: PostgresPool.Usage
+  /// How long claims have not worked.
+  let claimAge: Duration
   let apnsConnectionsOpened: Int
   let apns: [APNSEnvironment: APNSFigures]
   let routes: [RouteState]
@@ -35,6 +37,7 @@ extension ReactorFigures {
       counter("tacet_database_reconnects_total", "Sessions opened again.", figures, \.database.reconnects),
       counter("tacet_apns_connections_opened_total", "Connections to APNs.", figures, \.apnsConnectionsOpened),
       sessions(figures),
+      claimAges(figures),
       MetricFamily(
         "tacet_database_waiting", "Callers that wait for a session.", .gauge,
         .integer(figures.sum(\.sessions.waiting))),
@@ -54,6 +57,15 @@ extension ReactorFigures {
     family.add(.integer(figures.sum(\.sessions.idle)), ["state": "idle"])
     family.add(.integer(figures.sum(\.sessions.inUse)), ["state": "in_use"])
     family.add(.integer(figures.sum(\.sessions.closed)), ["state": "closed"])
+    return family
+  }
+
+  private static func claimAges(_ figures: [ReactorFigures]) -> MetricFamily {
+    var family = MetricFamily(
+      "tacet_claim_age_seconds",
+      "Since claims last worked: up to about a second, more while the database refuses them.",
+      .gauge)
+    for figure in figures { family.add(.number(figure.claimAge / .seconds(1)), ["reactor": figure.reactor]) }
     return family
   }
 

@@ -127,6 +127,7 @@ final class ReactorWorker {
       wakeUps: reactor.executor.wakeUps,
       database: pool.counters,
       sessions: pool.usage,
+      claimAge: pipeline.claimAge(now: Reactor.now),
       apnsConnectionsOpened: apps.connectionsOpened,
       apns: apps.figures,
       routes: apps.routes(of: pipeline))
@@ -135,18 +136,20 @@ final class ReactorWorker {
   /// What is known once in a process; nil on every reactor but the first.
   func processWideFigures(on reactor: isolated Reactor) async -> ProcessWideFigures? {
     guard let duties else { return nil }
-    let queue = await duties.figures.read(on: reactor)
-    return ProcessWideFigures(queue: queue, listening: listening.state, tokenAges: apps.tokenAges)
+    let (queue, isUp) = await duties.figures.read(on: reactor)
+    return ProcessWideFigures(isDatabaseUp: isUp, queue: queue, listening: listening.state, tokenAges: apps.tokenAges)
   }
 
   /// Shown to everybody who asks: without the server's message.
-  private var databaseFault: String {
-    "no session is open" + (pool.failure.map { ": \($0.description)" } ?? " yet")
+  private var databaseFault: String? {
+    guard pool.isReady else { return "no session is open" + (pool.failure.map { ": \($0.description)" } ?? " yet") }
+    return pipeline.claimFault(now: Reactor.now)
   }
 
   private func readiness() -> [ReadinessCheck] {
-    [
-      ReadinessCheck("database", isReady: pool.isReady, detail: pool.isReady ? nil : databaseFault),
+    let databaseFault = databaseFault
+    return [
+      ReadinessCheck("database", isReady: databaseFault == nil, detail: databaseFault),
       ReadinessCheck("listen", isReady: listening.isReady, detail: listening.detail),
     ] + apps.routes(of: pipeline).map(\.readiness) + (clients?.readiness.map { [$0] } ?? [])
       + (isLeaving ? [ReadinessCheck("process", isReady: false, detail: "it is stopping")] : [])

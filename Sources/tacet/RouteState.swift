@@ -11,7 +11,9 @@ struct RouteState: Sendable {
   let fault: String?
   /// Whether pushes go.
   let breaker: BreakerState
-  /// Whether the service is not well without it: the environment is the app's own, or pushes wait for it. Otherwise it
+  /// Whether the settings name the environment as the app's: device tokens that others register do not decide readiness.
+  let isOwn: Bool
+  /// Whether pushes need it: the environment is the app's own, or pushes wait for it. Otherwise it
   /// was only asked about tokens that the app's own does not know, and the app's key need not even be for it.
   let isNeeded: Bool
   let isConnected: Bool
@@ -20,21 +22,23 @@ struct RouteState: Sendable {
   /// Why pushes cannot go, or are refused whatever they are; nil when nothing is known against them.
   let failure: String?
 
-  /// The route's part of `/readyz`.
+  /// The route's part of `/readyz`, which strangers read: the log and `tacet doctor` have what hosts and resolvers say.
   var readiness: ReadinessCheck {
     let name = "apns \(route.name)"
-    guard let fault else { return ReadinessCheck(name, isReady: isReady || !isNeeded, detail: failure) }
-    let cause = [fault, failure].compactMap { $0 }.joined(separator: "; ")
-    let consequence = isNeeded ? "they wait" : "none is waiting"
-    return ReadinessCheck(name, isReady: !isNeeded, detail: "APNs takes no pushes, \(consequence): \(cause)")
+    guard let fault else {
+      return ReadinessCheck(name, isReady: isReady || !isOwn, detail: isReady ? nil : "not connected")
+    }
+    return ReadinessCheck(
+      name, isReady: !isOwn, detail: "APNs takes no pushes, \(isNeeded ? "they wait" : "none is waiting"): \(fault)")
   }
 }
 
 extension RouteState {
   /// What a client knows of a route, and what its pipeline does.
-  init(route: PushRoute, pipeline: DeliveryPipeline, isNeeded: Bool, client: APNSClient) {
+  init(route: PushRoute, pipeline: DeliveryPipeline, isOwn: Bool, client: APNSClient) {
     self.init(
-      route: route, fault: pipeline.fault(of: route), breaker: pipeline.breakerState(of: route), isNeeded: isNeeded,
+      route: route, fault: pipeline.fault(of: route), breaker: pipeline.breakerState(of: route), isOwn: isOwn,
+      isNeeded: isOwn || pipeline.isWaitedFor(route),
       isConnected: client.isConnected(to: route.environment), isReady: client.isReady(for: route.environment),
       failure: client.failure(of: route.environment))
   }

@@ -23,6 +23,27 @@ struct PostgresErrorTests {
     #expect(!error.debugDescription.contains("abc"))
   }
 
+  @Test(
+    "the innermost function is read from a report's context, and nothing else",
+    arguments: [
+      (#"SQL function "message_context" during inlining"#, "message_context"),
+      ("PL/pgSQL function tacet.f(uuid,text) line 3 at PERFORM\nSQL function \"g\" statement 1", "tacet.f(uuid,text)"),
+      ("SQL statement \"select function hunter2()\"\nPL/pgSQL function f() line 3 at EXECUTE", "f()"),
+      ("JSON data, line 1: function [[", nil), ("PL/pgSQL function", nil), (#"SQL function "f"#, nil), ("", nil),
+    ] as [(String, String?)])
+  func function(context: String, name: String?) {
+    #expect(PostgresError.function(in: context) == name)
+  }
+
+  @Test("only what the schema lacks is named by the server's message")
+  func missingObject() {
+    let text = "column p.name does not exist"
+    #expect(PostgresError(.server, context: .init(sqlState: .undefinedColumn, message: text)).missingObject == text)
+    #expect(PostgresError(.server, context: .init(sqlState: "22P02", message: text)).missingObject == nil)
+    let raised = PostgresError(.server, context: .init(sqlState: .undefinedColumn, message: text, isRaised: true))
+    #expect(raised.missingObject == nil)
+  }
+
   @Test("a data exception's message is cut before the value it quotes")
   func dataException() {
     let error = PostgresError(

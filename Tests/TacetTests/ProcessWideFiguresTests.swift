@@ -7,8 +7,11 @@ import Testing
 
 @Suite("Figures of the process and its database")
 struct ProcessWideFiguresTests {
-  private func lines(_ queue: QueueFigures?, _ listening: ListenStatus.State = .listening) -> [Substring] {
-    let figures = ProcessWideFigures(queue: queue, listening: listening, tokenAges: [])
+  private func lines(
+    _ queue: QueueFigures?, _ listening: ListenStatus.State = .listening, isUp: Bool? = nil
+  ) -> [Substring] {
+    let figures = ProcessWideFigures(
+      isDatabaseUp: isUp ?? (queue != nil), queue: queue, listening: listening, tokenAges: [])
     return ExpositionText.make(figures.families).split(separator: "\n").filter { !$0.hasPrefix("#") }
   }
 
@@ -33,6 +36,11 @@ struct ProcessWideFiguresTests {
   @Test("while the database is away it is said to be, and nothing is said of what waits there")
   func away() {
     #expect(lines(nil, .deaf("gone")) == ["tacet_database_listening 0", "tacet_database_up 0"])
+  }
+
+  @Test("a database that only takes too long to say what waits is up")
+  func slow() {
+    #expect(lines(nil, .unused, isUp: true) == ["tacet_database_up 1"])
   }
 
   @Test("where nobody is to listen, nothing is said of it")

@@ -12,12 +12,13 @@ struct ReactorFiguresTests {
     let apps = try breakers.indices.map { try BundleIdentifier("com.example.a\($0)") }
     return ReactorFigures(
       reactor: name, ticks: 3, jobsFromOtherThreads: 2, wakeUps: 1, database: .init(roundTrips: 9, reconnects: 1),
-      sessions: .init(idle: 2, inUse: 1, closed: 1, waiting: 4), apnsConnectionsOpened: 5,
+      sessions: .init(idle: 2, inUse: 1, closed: 1, waiting: 4), claimAge: .milliseconds(1500),
+      apnsConnectionsOpened: 5,
       apns: [.production: APNSFigures(connections: connections, pushesInFlight: 7, pushesWaiting: 1)],
       routes: zip(apps, breakers).map { app, breaker in
         RouteState(
           route: PushRoute(app: app, environment: .production), fault: breaker == .closed ? nil : "Shutdown",
-          breaker: breaker, isNeeded: breaker != .probing, isConnected: true, isReady: true, failure: nil)
+          breaker: breaker, isOwn: true, isNeeded: breaker != .probing, isConnected: true, isReady: true, failure: nil)
       })
   }
 
@@ -44,6 +45,10 @@ struct ReactorFiguresTests {
         "tacet_database_sessions{state=\"in_use\"} 2",
       ])
     #expect(lines(both, of: "tacet_database_waiting") == ["tacet_database_waiting 8"])
+    #expect(
+      lines(both, of: "tacet_claim_age_seconds") == [
+        "tacet_claim_age_seconds{reactor=\"reactor-0\"} 1.5", "tacet_claim_age_seconds{reactor=\"reactor-1\"} 1.5",
+      ])
     #expect(
       lines(both, of: "tacet_apns_connections{") == [
         "tacet_apns_connections{environment=\"production\"} 3", "tacet_apns_connections{environment=\"sandbox\"} 0",

@@ -1,6 +1,6 @@
 import Testing
 
-@testable import HTTPServing
+@testable import Reactors
 
 @Suite struct MinuteLineTests {
   private static let second: UInt64 = 1_000_000_000
