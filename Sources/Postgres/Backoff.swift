@@ -11,10 +11,16 @@ struct Backoff {
   /// The ceiling of all waits: how late we may notice that a server is back.
   static let cap: Duration = .seconds(5)
 
+  /// The ceiling of the waits of one session for which others wait.
+  static let eagerCap: Duration = .milliseconds(500)
+
+  private let cap: Duration
   private var attempts = 0
 
+  init(cap: Duration = Backoff.cap) { self.cap = cap }
+
   /// The largest wait that could be drawn now.
-  var ceiling: Duration { min(Backoff.cap, Backoff.base * (1 << min(attempts, 16))) }
+  var ceiling: Duration { min(cap, Backoff.base * (1 << min(attempts, 16))) }
 
   /// Draws a wait and counts the attempt.
   mutating func next(using generator: inout some RandomNumberGenerator) -> Duration {

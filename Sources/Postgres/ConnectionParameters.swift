@@ -1,7 +1,7 @@
 internal import CLibpq
 
 /// One place to connect to. An empty string leaves the choice to libpq.
-struct ConnectionTarget: Equatable {
+struct ConnectionTarget: Hashable {
   var host: String
   var address: String
   var port: String
@@ -21,6 +21,8 @@ struct ConnectionParameters {
   init(_ configuration: PostgresConfiguration) throws(PostgresError) {
     keywords = try ConnectionParameters.parse(configuration.conninfo)
     targets = ConnectionParameters.targets(of: keywords)
+    // One at a time, see ``startConnect(to:)``; a list of the string's must not be left beside it.
+    for key in ["host", "port", "hostaddr"] where !targets.isEmpty { keywords[key] = nil }
     // The string's own options come last and so win.
     let options = [configuration.sessionOptions, keywords["options"]].compactMap { $0 }
     if !options.isEmpty { keywords["options"] = options.joined(separator: " ") }
@@ -30,22 +32,27 @@ struct ConnectionParameters {
     if keywords["gssencmode"] == nil { keywords["gssencmode"] = "disable" }
   }
 
-  /// Calls `PQconnectStartParams` with the targets from `first` on, then those before it.
-  func startConnect(first: Int) -> OpaquePointer? {
-    let all = keywords.merging(targetKeywords(first: first)) { $1 }
+  /// Whether a standby is wanted where there is one, and any other server else.
+  var prefersStandby: Bool { keywords["target_session_attrs"] == "prefer-standby" && targets.count > 1 }
+
+  /// The same with another `target_session_attrs`.
+  func asking(for attributes: String) -> ConnectionParameters {
+    var parameters = self
+    parameters.keywords["target_session_attrs"] = attributes
+    return parameters
+  }
+
+  /// Calls `PQconnectStartParams` for one of the targets.
+  func startConnect(to target: ConnectionTarget) -> OpaquePointer? {
+    let all = keywords.merging(Self.keywords(of: target)) { $1 }
     return withCStrings(all.map(\.key)) { keys in
       withCStrings(all.map(\.value)) { values in PQconnectStartParams(keys, values, 0) }
     }
   }
 
-  /// Without targets, libpq's defaults and the environment decide.
-  func targetKeywords(first: Int) -> [String: String] {
-    if targets.isEmpty { return [:] }
-    let rotated = targets.indices.map { targets[(first + $0) % targets.count] }
-    var keywords = ["host": \ConnectionTarget.host, "port": \.port, "hostaddr": \.address]
-      .mapValues { part in rotated.map { $0[keyPath: part] }.joined(separator: ",") }
-    if rotated.allSatisfy(\.address.isEmpty) { keywords["hostaddr"] = "" }
-    return keywords
+  /// What is empty is left to libpq's defaults and the environment.
+  static func keywords(of target: ConnectionTarget) -> [String: String] {
+    ["host": target.host, "port": target.port, "hostaddr": target.address].filter { !$0.value.isEmpty }
   }
 
   private static func parse(_ conninfo: String) throws(PostgresError) -> [String: String] {

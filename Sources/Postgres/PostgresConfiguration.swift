@@ -38,6 +38,10 @@ public struct PostgresConfiguration: Sendable {
   /// Further session settings by name, e.g. `["work_mem": "8MB"]`.
   public var settings: [String: String] = [:]
 
+  /// What sessions of copies of this configuration learn for each other.
+  let hosts = HostMemory()
+  let outages = OutageLog()
+
   /// Settings with defaults; change what differs.
   public init(conninfo: String) {
     self.conninfo = conninfo

@@ -1,15 +1,13 @@
 internal import CLibpq
-internal import Glibc
 public import Logging
 public import Reactors
 
 extension PostgresConnection {
   /// Opens a session without blocking the reactor.
   ///
-  /// Names are resolved on the global executor. libpq tries the hosts in order and honours `target_session_attrs`; it has
-  /// no time limit of its own when driven asynchronously, so a host that never answers is given its share of the limit
-  /// and then the attempt begins again with the next host.
-  /// - Throws: ``PostgresError/Code/notConnected`` with the server's reason and SQLSTATE where it gave one,
+  /// Names are resolved on the global executor. Each host gets its turn, whatever those before it answer, and none waits
+  /// for one that is silent; see ``ConnectRace``. `target_session_attrs` is honoured.
+  /// - Throws: ``PostgresError/Code/notConnected`` with each host's reason, and an SQLSTATE where one gave one,
   ///   ``PostgresError/Code/timedOut``, or ``PostgresError/Code/invalidConfiguration``.
   public static func connect(
     _ configuration: PostgresConfiguration, logger: Logger, on reactor: isolated Reactor
@@ -17,88 +15,28 @@ extension PostgresConnection {
     var parameters = try ConnectionParameters(configuration)
     let deadline = Reactor.now + configuration.connectLimit.clampedNanoseconds
     try await parameters.resolve()
-    let attempts = max(1, parameters.targets.count)
-    for first in 0..<attempts {
-      let now = Reactor.now
-      guard now < deadline else { break }
-      let share = (deadline - now) / UInt64(attempts - first)
-      if let handle = try await establish(parameters, first: first, deadline: now + share, on: reactor) {
-        return try begin(handle, configuration, logger, on: reactor)
-      }
-    }
-    throw PostgresError(.timedOut, "no session within \(configuration.connectLimit)")
+    let (handle, target) = try await race(parameters, configuration.hosts, until: deadline, on: reactor)
+    return try begin(handle, target, configuration, logger, on: reactor)
   }
 
-  /// One run of libpq's connect over all hosts, beginning with the one numbered `first`.
-  /// - Returns: nil when the deadline passed.
-  private static func establish(
-    _ parameters: ConnectionParameters, first: Int, deadline: UInt64, on reactor: isolated Reactor
-  ) async throws(PostgresError) -> OpaquePointer? {
-    guard let handle = parameters.startConnect(first: first) else {
-      throw PostgresError(.notConnected, "out of memory")
+  private static func race(
+    _ parameters: ConnectionParameters, _ memory: HostMemory, until deadline: UInt64, on reactor: isolated Reactor
+  ) async throws(PostgresError) -> (handle: OpaquePointer, target: ConnectionTarget) {
+    if parameters.prefersStandby {
+      // As libpq does: a round for standbys, and one for whatever there is. Not to be one is no fault of a host.
+      let half = deadline - (deadline - min(deadline, Reactor.now)) / 2
+      let standbys = ConnectRace(parameters.asking(for: "standby"), memory: HostMemory())
+      if let found = try? await standbys.run(until: half, on: reactor) { return found }
     }
-    do throws(PostgresError) {
-      if try await pollUntilConnected(handle, deadline: deadline, on: reactor) { return handle }
-    } catch {
-      PQfinish(handle)
-      throw error
-    }
-    PQfinish(handle)
-    return nil
-  }
-
-  /// Follows `PQconnectPoll`, which may use another socket after every call: each wait registers anew.
-  private static func pollUntilConnected(
-    _ handle: OpaquePointer, deadline: UInt64, on reactor: isolated Reactor
-  ) async throws(PostgresError) -> Bool {
-    var interest = Interest.write
-    guard PQstatus(handle) != CONNECTION_BAD else { throw connectFailure(handle) }
-    while true {
-      let now = Reactor.now
-      guard now < deadline else { return false }
-      let limit = Duration.nanoseconds(deadline - now)
-      guard try await wait(for: interest, of: handle, limit, on: reactor) else { return false }
-      switch PQconnectPoll(handle) {
-      case PGRES_POLLING_OK: return true
-      case PGRES_POLLING_READING: interest = .read
-      case PGRES_POLLING_WRITING: interest = .write
-      default: throw connectFailure(handle)
-      }
-    }
-  }
-
-  private static func wait(
-    for interest: Interest, of handle: OpaquePointer, _ limit: Duration, on reactor: isolated Reactor
-  ) async throws(PostgresError) -> Bool {
-    let socket = PQsocket(handle)
-    guard socket >= 0 else { throw connectFailure(handle) }
-    do throws(SystemError) {
-      return try await reactor.waitForReadiness(of: socket, interest, for: limit) != nil
-    } catch {
-      throw PostgresError(.notConnected, error.description)
-    }
-  }
-
-  /// libpq keeps the text of a refused connect but not its SQLSTATE. Those that tell an operator what to mend are
-  /// recognised by the server's English text; a server that speaks another language gives no SQLSTATE here.
-  private static func connectFailure(_ handle: OpaquePointer) -> PostgresError {
-    let error = PostgresError(.notConnected, of: handle)
-    let known: [(String, SQLState)] = [
-      ("password authentication failed", .invalidPassword), ("no password supplied", .invalidPassword),
-      ("\" does not exist", .invalidCatalogName), ("the database system is", .cannotConnectNow),
-    ]
-    let sqlState = known.first { contains(error.message, $0.0) }?.1
-    return PostgresError(.notConnected, context: .init(sqlState: sqlState, message: error.message))
-  }
-
-  private static func contains(_ text: String, _ part: String) -> Bool {
-    text.withCString { text in part.withCString { strstr(text, $0) != nil } }
+    return try await ConnectRace(parameters, memory: memory).run(until: deadline, on: reactor)
   }
 
   private static func begin(
-    _ handle: OpaquePointer, _ configuration: PostgresConfiguration, _ logger: Logger, on reactor: isolated Reactor
+    _ handle: OpaquePointer, _ target: ConnectionTarget, _ configuration: PostgresConfiguration, _ logger: Logger,
+    on reactor: isolated Reactor
   ) throws(PostgresError) -> PostgresConnection {
     let connection = PostgresConnection(owning: handle, configuration: configuration, logger: logger)
+    connection.target = target
     guard PQsetnonblocking(handle, 1) == 0, PQenterPipelineMode(handle) == 1 else {
       throw PostgresError(.notConnected, of: handle)
     }

@@ -14,6 +14,7 @@ extension PostgresConnection: TimerHandler {
     if let limit = silenceDeadline, now >= limit {
       return lose(PostgresError(.connectionLost, "the server is silent"), on: reactor)
     }
+    doubt(now: now, on: reactor)
     armDeadline(now: now, on: reactor)
   }
 
@@ -41,7 +42,9 @@ extension PostgresConnection: TimerHandler {
   }
 
   private var earliestDeadline: UInt64 {
-    pending.reduce(silenceDeadline ?? .max) { $1.continuation == nil ? $0 : min($0, $1.deadline) }
+    pending.reduce(min(silenceDeadline ?? .max, doubtDeadline ?? .max)) {
+      $1.continuation == nil ? $0 : min($0, $1.deadline)
+    }
   }
 
   /// When the server must have answered the oldest statement, because it should have cancelled it before.

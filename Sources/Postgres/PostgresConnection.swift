@@ -38,6 +38,11 @@ public final class PostgresConnection {
   /// When the oldest pending statement became the oldest, i.e. when the server can have begun with it.
   var oldestSince: UInt64 = 0
 
+  /// Where it leads.
+  var target: ConnectionTarget?
+  /// When somebody last looked whether the server is alive.
+  var doubtedAt: UInt64 = 0
+
   weak var observer: (any PostgresConnectionObserver)?
   var drainWaiters: [Signal] = []
 

@@ -75,8 +75,10 @@ public final class PostgresPool {
   /// Begins to open the sessions, in the background. Call it once.
   public func start(on reactor: isolated Reactor) {
     precondition(members.isEmpty, "a pool is started once")
-    members = (0..<size).map { _ in
-      Member(ReconnectingConnection(configuration, heartbeat: Self.heartbeat, logger: logger, owner: self))
+    members = (0..<size).map { number in
+      Member(
+        ReconnectingConnection(
+          configuration, heartbeat: Self.heartbeat, isEager: number == 0, logger: logger, owner: self))
     }
     for member in members { member.slot.start(on: reactor) }
   }
@@ -200,6 +202,7 @@ extension PostgresPool {
 extension PostgresPool: ReconnectingConnectionOwner {
   func connectionOpened(on reactor: isolated Reactor) {
     lastFailure = nil
+    for member in members { member.slot.hurry(on: reactor) }
     wakeWaiters(on: reactor)
   }
 

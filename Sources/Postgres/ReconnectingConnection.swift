@@ -24,18 +24,21 @@ final class ReconnectingConnection {
   /// Statements answered by sessions that have ended.
   private var answeredBefore = 0
 
-  private var backoff = Backoff()
+  private var backoff: Backoff
+  private var isResting = false
   private var isClosed = false
   /// Given when the present session ends; each session has its own, so that no end is taken for the next one's.
   private var sessionEnded = Signal()
   private let closing = Signal()
   private let stopped = Signal()
 
+  /// - Parameter isEager: whether it tries often, because others follow when it succeeds.
   init(
-    _ configuration: PostgresConfiguration, heartbeat: Heartbeat, logger: Logger,
+    _ configuration: PostgresConfiguration, heartbeat: Heartbeat, isEager: Bool = false, logger: Logger,
     owner: any ReconnectingConnectionOwner
   ) {
     self.configuration = configuration
+    backoff = isEager ? Backoff(cap: Backoff.eagerCap) : Backoff()
     self.heartbeat = heartbeat
     self.logger = logger
     self.owner = owner
@@ -55,6 +58,11 @@ final class ReconnectingConnection {
     _ = await stopped.wait(on: reactor)
   }
 
+  /// Another session was opened: the server is there.
+  func hurry(on reactor: isolated Reactor) {
+    if isResting { closing.signal(on: reactor) }
+  }
+
   private func run(on reactor: isolated Reactor) async {
     while !isClosed {
       do throws(PostgresError) {
@@ -66,7 +74,9 @@ final class ReconnectingConnection {
       }
       if isClosed { break }
       var generator = SystemRandomNumberGenerator()
+      isResting = true
       _ = await closing.wait(for: backoff.next(using: &generator), on: reactor)
+      isResting = false
     }
     stopped.signal(on: reactor)
   }
@@ -82,6 +92,7 @@ final class ReconnectingConnection {
     connection = session
     connects += 1
     backoff.reset()
+    configuration.outages.opened(logger)
     logger.debug("database session opened")
     owner?.connectionOpened(on: reactor)
   }
@@ -108,6 +119,7 @@ final class ReconnectingConnection {
 
   private func report(_ stage: String, _ error: PostgresError, on reactor: isolated Reactor) {
     guard !isClosed else { return }
+    configuration.outages.failed(error, logger)
     logger.debug(
       "database session failed", metadata: ["stage": "\(stage)", "error": "\(error.debugDescription)"])
     owner?.connectionFailed(error, on: reactor)

@@ -90,9 +90,11 @@ struct PushService: Service {
     on group: ReactorGroup, _ clients: ClientAccess?, _ registry: PrometheusRegistry
   ) async throws -> PerReactor<ReactorWorker> {
     let listening = ListenStatus(isUsed: settings.database.poolMode == .session)
+    let database = PostgresConfiguration(conninfo: settings.database.connectionString.exposed)
     let workers = try await PerReactor(group.reactors) { [settings, plan, logger] number, reactor in
       ReactorWorker(
-        settings, number: number, plan: plan, listening: listening, clients: clients, metrics: registry, logger: logger,
+        settings, number: number, database: database, plan: plan, listening: listening, clients: clients,
+        metrics: registry, logger: logger,
         on: reactor)
     }
     if let detail = listening.detail, listening.isReady {

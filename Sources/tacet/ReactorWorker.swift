@@ -31,11 +31,13 @@ final class ReactorWorker {
   private var isLeaving = false
 
   /// Connects nothing yet.
+  /// - Parameter database: shared by the reactors, so that each knows which hosts the others have found silent.
   init(
-    _ settings: ServeSettings, number: Int, plan: APNSPlan, listening: ListenStatus, clients: ClientAccess?,
+    _ settings: ServeSettings, number: Int, database: PostgresConfiguration, plan: APNSPlan, listening: ListenStatus,
+    clients: ClientAccess?,
     metrics: any MetricsFactory, logger: Logger, on reactor: isolated Reactor
   ) {
-    var database = PostgresConfiguration(conninfo: settings.database.connectionString.exposed)
+    var database = database
     // If the database server crashes and forgets a claim or a record, the inbox row that the host's own commit made
     // durable is back as well, and the push is sent again under the same identifiers.
     database.commitsAsynchronously = true

@@ -27,18 +27,22 @@ struct ConnectionParametersTests {
     #expect(try parameters("host=a hostaddr=::1").targets.map(\.needsResolution) == [false])
   }
 
-  @Test("a rotation keeps hosts, addresses and ports together")
-  func rotation() async throws {
+  @Test("each host is tried with its own address and port")
+  func single() async throws {
     var two = try parameters("host=127.0.0.1,/run port=1,2")
     try await two.resolve()
-    #expect(two.targetKeywords(first: 0) == ["host": "127.0.0.1,/run", "hostaddr": "127.0.0.1,", "port": "1,2"])
-    #expect(two.targetKeywords(first: 1) == ["host": "/run,127.0.0.1", "hostaddr": ",127.0.0.1", "port": "2,1"])
+    #expect(
+      two.targets.map(ConnectionParameters.keywords(of:)) == [
+        ["host": "127.0.0.1", "hostaddr": "127.0.0.1", "port": "1"], ["host": "/run", "port": "2"],
+      ])
+    #expect(two.keywords["host"] == nil && two.keywords["port"] == nil)
+    #expect(two.targets.map(\.description) == ["127.0.0.1:1", "/run:2"])
   }
 
   @Test("without a host libpq's defaults stand")
   func noHost() throws {
     let parameters = try parameters("dbname=d port=7")
-    #expect(parameters.targetKeywords(first: 0).isEmpty)
+    #expect(parameters.targets.isEmpty)
     #expect(parameters.keywords["port"] == "7")
   }
 
