@@ -41,6 +41,7 @@ extension DeliveryPipeline {
       logger.error("cannot claim work; it waits in the database", metadata: ["error": "\(error.debugDescription)"])
     }
     isAway = true
+    isClockSuspect = true
     needsAlarm = true
     health.failed(error, now: Reactor.now)
     thoroughLooks.ask()

@@ -1,5 +1,6 @@
 internal import Logging
 internal import Postgres
+internal import PushRules
 public import PushStore
 public import Reactors
 
@@ -19,22 +20,27 @@ extension DeliveryPipeline {
     var look = Look(cause: cause, wokenAt: wokenAt == 0 ? Reactor.now : wokenAt, askedAt: Reactor.now)
     (cause, wokenAt) = (.poll, 0)
     do throws(PostgresError) {
-      if !thoroughLooks.isAskedFor || allLooks.since != nil { try await lookForMessages(&look, on: reactor) }
+      try await prepare(on: reactor)
+      let isLate = thoroughLooks.wait(isBroughtByWake: false, now: Reactor.now) > .zero
+      if !thoroughLooks.isAskedFor || allLooks.since != nil || isLate { try await lookForMessages(&look, on: reactor) }
       let isBroughtByWake = look.isWoken && look.found == 0
-      if thoroughLooks.isDue(isBroughtByWake: isBroughtByWake, now: Reactor.now) {
+      let wait = thoroughLooks.wait(isBroughtByWake: isBroughtByWake, now: Reactor.now)
+      if wait == .zero {
         try await lookForEverything(&look, on: reactor)
-      } else if isBroughtByWake {
-        alarm.arm(after: ThoroughLooks.shortestInterval, on: reactor)
+      } else if isBroughtByWake || thoroughLooks.isAskedFor {
+        alarm.arm(after: wait, on: reactor)
       }
       noteLook(look, on: reactor)
-      if needsAlarm, allLooks.since == nil { try await setAlarm(on: reactor) }
+      // What is due first is asked for after everything that is due has been claimed.
+      if needsAlarm, wait == .zero, allLooks.since == nil { try await setAlarm(on: reactor) }
     } catch {
       noteFailure(error, on: reactor)
     }
   }
 
   private func lookForMessages(_ look: inout Look, on reactor: isolated Reactor) async throws(PostgresError) {
-    guard let limits = claimLimits, !messageLooks.isPutOff(isWoken: look.isWoken, now: Reactor.now) else { return }
+    guard var limits = claimLimits, !messageLooks.isPutOff(isWoken: look.isWoken, now: Reactor.now) else { return }
+    if let lookBack = thoroughLooks.lookBack(now: Reactor.now) { limits.lookBack = lookBack }
     do throws(PostgresError) {
       let events = try await store.claimMessages(limits, on: reactor)
       if messageLooks.since != nil { allLooks.retryNow() }
@@ -58,6 +64,8 @@ extension DeliveryPipeline {
     if allLooks.since != nil { needsAlarm = true }
     (allLooks, messageLooks) = (FailingLooks(), FailingLooks())
     look.isAnswered = true
+    thoroughLooks.end(
+      places: events.reduce(0) { $0 + $1.places }, leftNothing: !limits.isReached(by: events), at: Reactor.now)
     take(events, within: limits, for: &look, on: reactor)
   }
 
@@ -87,7 +95,7 @@ extension DeliveryPipeline {
     if !events.isEmpty { foundAt = Reactor.now }
     let new = events.prefix { $0.origin == .inbox }
     if !new.isEmpty { placesPerEvent = max(1, new.reduce(0) { $0 + $1.places } / new.count) }
-    if new.count >= limits.eventsMax || events.count - new.count >= limits.deliveriesMax {
+    if limits.isReached(by: events) {
       look.isFull = true
       // Where more waits than one look takes, conversations take turns, which only a look for everything knows of.
       thoroughLooks.ask()
@@ -104,7 +112,26 @@ extension DeliveryPipeline {
       deliveriesMax: min(configuration.deliveriesPerClaimMax, room), lease: configuration.lease)
     limits.recipientsMax = configuration.recipientsPerClaimMax
     limits.rescuesMax = configuration.rescuesMax
+    limits.life = configuration.policy.timeToLive
     return limits
+  }
+
+  /// What is rarely to be done before a claim can find all that waits. What the database refuses of it keeps no claim back.
+  private func prepare(on reactor: isolated Reactor) async throws(PostgresError) {
+    guard hasQueuedReleases || isClockSuspect else { return }
+    let (releases, bringsForward) = (hasQueuedReleases, isClockSuspect)
+    (hasQueuedReleases, isClockSuspect) = (false, false)
+    do throws(PostgresError) {
+      if releases {
+        metrics.noteQueuedReleases(try await store.releaseQueued(rowsMax: configuration.eventsPerClaimMax, on: reactor))
+      }
+      // Another server may have taken over, whose clock is behind: what was enqueued by the former one's then seems to come
+      // from the future.
+      if bringsForward { try await store.bringForward(on: reactor) }
+    } catch {
+      guard !error.concernsConnection else { throw error }
+      noteRefusal(error, on: reactor)
+    }
   }
 
   /// Something is due, and nobody knows yet what comes after it; the next look asks, whatever wakes it.
@@ -147,6 +174,14 @@ struct Look {
   var isWoken: Bool { cause != .poll }
 }
 
+extension ClaimLimits {
+  /// Whether a claim came back full, so that there may be more.
+  fileprivate func isReached(by events: [PushEvent]) -> Bool {
+    let newCount = events.prefix { $0.origin == .inbox }.count
+    return newCount >= eventsMax || events.count - newCount >= deliveriesMax
+  }
+}
+
 extension PushEvent {
   /// What it takes of the room in flight.
   var places: Int { max(1, recipients.count) }
@@ -158,9 +193,16 @@ extension DeliveryPipeline: WakeHandler {
     wake(.notify, on: reactor)
   }
 
+  /// The database has put releases of holds into its queue. More than one look takes are left to the rescuer.
+  public func releasesQueued(on reactor: isolated Reactor) {
+    hasQueuedReleases = true
+    wake(.due, on: reactor)
+  }
+
   /// The database tells of what comes, or has stopped to.
   public func hearingChanged(_ isHearing: Bool, on reactor: isolated Reactor) {
     schedule.isHearing = isHearing
+    isClockSuspect = isClockSuspect || isHearing
   }
 
   /// The database's commits take as long when they notify.

@@ -32,6 +32,10 @@ public final class DeliveryPipeline {
   var placesPerEvent = 1
   var isDraining = false
   var isStopped = false
+  /// Whether releases wait that a host's transaction could not make.
+  var hasQueuedReleases = false
+  /// Whether the database's clock may have been set back, because another server answers.
+  var isClockSuspect = false
   /// Whether the way to the database failed at the last look.
   var isAway = false
   var messageLooks = FailingLooks()

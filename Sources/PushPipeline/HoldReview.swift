@@ -8,7 +8,9 @@ internal import Reactors
 ///
 /// The database releases a hold when somebody reads, looks or leaves. It cannot release one that is not committed yet,
 /// and the claim that decided the hold cannot see what is not committed either; what falls between the two is found
-/// here. When this process dies meanwhile, such a hold lasts until its window ends.
+/// here. A transaction of the host that was running then may commit much later: as long as one of those is running, the
+/// hold is looked at again, each time after twice as long. When this process dies meanwhile, such a hold lasts until its
+/// window ends.
 final class HoldReview {
   /// Holds waiting for their review. More than this in one second are reviewed when their window ends.
   private static let holdsMax = 20_000
@@ -16,14 +18,21 @@ final class HoldReview {
   /// Holds in one statement.
   private static let batchMax = 1000
 
+  /// Reviews of one hold at the most; the last one 255 times as long after its record as the first. A transaction of the
+  /// host that writes for longer than four minutes has worse effects.
+  private static let reviewsMax = 8
+
   private struct Entry {
     let hold: RecordedHold
     let dueAt: UInt64
+    /// The first transaction that cannot have begun before the hold's record; nil before the first review.
+    var nextToBegin: Int64?
   }
 
   /// Weak, because the reactor keeps this alive as long as a timer is set.
   private weak var pipeline: DeliveryPipeline?
-  private var entries = Deque<Entry>()
+  /// By how often they were reviewed. All of one round wait equally long, so each is in the order of its times.
+  private var rounds = [Deque<Entry>](repeating: [], count: reviewsMax)
   private var timer: TimerToken?
   private var isReviewing = false
 
@@ -32,40 +41,61 @@ final class HoldReview {
   }
 
   func add(_ hold: RecordedHold, on reactor: isolated Reactor) {
-    guard let pipeline, !pipeline.isDraining, entries.count < Self.holdsMax else { return }
-    entries.append(Entry(hold: hold, dueAt: Reactor.now &+ pipeline.configuration.holdReviewWait.clampedNanoseconds))
+    guard let pipeline, !pipeline.isDraining else { return }
+    add(hold, to: 0, nextToBegin: nil, waiting: pipeline.configuration.holdReviewWait)
     arm(on: reactor)
   }
 
   func cancel(on reactor: isolated Reactor) {
     if let timer { reactor.cancel(timer) }
     timer = nil
-    entries.removeAll()
+    for round in rounds.indices { rounds[round].removeAll() }
+  }
+
+  private func add(_ hold: RecordedHold, to round: Int, nextToBegin: Int64?, waiting wait: Duration) {
+    guard round < Self.reviewsMax, rounds[round].count < Self.holdsMax else { return }
+    let dueAt = Reactor.now &+ (wait * (1 << round)).clampedNanoseconds
+    rounds[round].append(Entry(hold: hold, dueAt: dueAt, nextToBegin: nextToBegin))
   }
 
   private func arm(on reactor: isolated Reactor) {
-    guard timer == nil, !isReviewing, let first = entries.first else { return }
+    guard timer == nil, !isReviewing, let first = rounds.compactMap(\.first?.dueAt).min() else { return }
     let now = Reactor.now
-    timer = reactor.schedule(after: .nanoseconds(first.dueAt - min(now, first.dueAt)), self)
+    timer = reactor.schedule(after: .nanoseconds(first - min(now, first)), self)
   }
 
   private func review(on reactor: isolated Reactor) async {
-    while let pipeline, case let holds = takeDue(), !holds.isEmpty {
-      do throws(PostgresError) {
-        if try await pipeline.store.review(holds, on: reactor) > 0 { pipeline.wake(.due, on: reactor) }
-      } catch {
-        pipeline.logger.debug("cannot review holds", metadata: ["error": "\(error)"])
+    for round in rounds.indices {
+      while let pipeline, case let due = takeDue(of: round), !due.isEmpty {
+        do throws(PostgresError) {
+          let reviewed = try await pipeline.store.review(due.map(\.hold), on: reactor)
+          if reviewed.released > 0 { pipeline.wake(.due, on: reactor) }
+          if !pipeline.isDraining { addAgain(due, after: reviewed, to: round + 1, of: pipeline) }
+        } catch {
+          pipeline.logger.debug("cannot review holds", metadata: ["error": "\(error)"])
+        }
       }
     }
     isReviewing = false
     arm(on: reactor)
   }
 
-  private func takeDue() -> [RecordedHold] {
+  /// Those that a transaction may still concern which began before their record.
+  private func addAgain(
+    _ entries: [Entry], after reviewed: ReviewedHolds, to round: Int, of pipeline: DeliveryPipeline
+  ) {
+    for entry in entries {
+      let nextToBegin = entry.nextToBegin ?? reviewed.nextToBegin
+      guard reviewed.oldestRunning < nextToBegin else { continue }
+      add(entry.hold, to: round, nextToBegin: nextToBegin, waiting: pipeline.configuration.holdReviewWait)
+    }
+  }
+
+  private func takeDue(of round: Int) -> [Entry] {
     let now = Reactor.now
-    let count = entries.prefix { $0.dueAt <= now }.prefix(Self.batchMax).count
-    defer { entries.removeFirst(count) }
-    return entries.prefix(count).map(\.hold)
+    let count = rounds[round].prefix { $0.dueAt <= now }.prefix(Self.batchMax).count
+    defer { rounds[round].removeFirst(count) }
+    return Array(rounds[round].prefix(count))
   }
 }
 

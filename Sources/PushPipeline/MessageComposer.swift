@@ -92,7 +92,8 @@ extension MessageComposer {
   /// As for the rule, the time that a push was held on purpose does not count: what quiet hours have held for a night is
   /// worth as much in the morning as it was in the evening.
   private func expiration(for recipient: PushRecipient, of event: PushEvent) -> PushExpiration {
-    let microseconds = event.enqueuedAt + recipient.situation.heldFor.wholeMicroseconds
+    let dated = min(event.enqueuedAt, event.claimedAt - recipient.situation.messageAge.wholeMicroseconds)
+    let microseconds = dated + recipient.situation.heldFor.wholeMicroseconds
     return .until(unixSeconds: microseconds / 1_000_000 + timeToLive.components.seconds)
   }
 

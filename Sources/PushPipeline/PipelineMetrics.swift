@@ -7,6 +7,8 @@ internal import PushStore
 /// |---|---|---|
 /// | `tacet_outcomes_total` | `kind`, `decision`, `reason` | recorded outcomes of recipients; a plain success has the reason `none` |
 /// | `tacet_push_latency_seconds` | `stage` | recipients of new events, from the event's commit until it was claimed, decided, and first accepted by APNs |
+/// | `tacet_messages_discarded_total` | | messages that were too old when they were inserted |
+/// | `tacet_releases_queued_total` | | releases of holds that a host's transaction left to the service |
 ///
 /// Kinds and reasons are texts that others may choose, so the backend must bound a family's series.
 public final class PipelineMetrics {
@@ -26,6 +28,8 @@ public final class PipelineMetrics {
   private let claimed: Timer
   private let decided: Timer
   private let accepted: Timer
+  private let discarded: Counter
+  private let queuedReleases: Counter
 
   /// Makes the handles of every latency; those of outcomes are made when one is first met.
   /// - Parameter factory: where the figures go; by default nowhere.
@@ -37,7 +41,15 @@ public final class PipelineMetrics {
     claimed = latency("claimed")
     decided = latency("decided")
     accepted = latency("accepted")
+    discarded = Counter(label: "tacet_messages_discarded_total", factory: factory)
+    queuedReleases = Counter(label: "tacet_releases_queued_total", factory: factory)
   }
+
+  /// Takes how many messages were discarded for their age.
+  func noteDiscarded(_ count: Int) { discarded.increment(by: count) }
+
+  /// Takes how many releases were made for host's transactions that could not.
+  func noteQueuedReleases(_ count: Int) { queuedReleases.increment(by: count) }
 
   /// Takes what was recorded.
   func note(_ decided: DecidedEvent) {

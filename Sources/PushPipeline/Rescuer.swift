@@ -5,7 +5,8 @@ internal import PushStore
 public import Reactors
 
 /// Deals with work that no claim gets any further: parks what was claimed too often, enqueues what a trigger could not,
-/// and frees what waited for APNs for longer than a push is worth.
+/// frees what waited for APNs for longer than a push is worth, discards messages that were too old when they came, and releases
+/// holds that a host's transaction could not.
 ///
 /// Looks every ten seconds. Any number of them may run on one database; one in each process does. When it dies, parked
 /// work is late, nothing else: expired leases are taken over by every claim.
@@ -15,6 +16,9 @@ public final class Rescuer {
 
   /// Rows of each kind in one statement.
   private static let rowsMax = 500
+
+  /// Messages discarded in one statement: as many as are deleted in some tens of milliseconds.
+  private static let discardedMax = 10_000
 
   private let pipeline: DeliveryPipeline
   private let pause = Signal()
@@ -44,6 +48,14 @@ public final class Rescuer {
   func look(on reactor: isolated Reactor) async {
     let (store, configuration) = (pipeline.store, pipeline.configuration)
     do throws(PostgresError) {
+      let discarded = try await repeated(Self.discardedMax) { (limit) throws(PostgresError) in
+        try await store.discardTooOld(life: configuration.policy.timeToLive, rowsMax: limit, on: reactor)
+      }
+      pipeline.metrics.noteDiscarded(discarded)
+      let released = try await repeated { (limit) throws(PostgresError) in
+        try await store.releaseQueued(rowsMax: limit, on: reactor)
+      }
+      pipeline.metrics.noteQueuedReleases(released)
       let parked = try await repeated { (limit) throws(PostgresError) in
         try await store.parkExhausted(rescuesMax: configuration.rescuesMax, rowsMax: limit, on: reactor)
       }
@@ -53,14 +65,18 @@ public final class Rescuer {
       let expired = try await repeated { (limit) throws(PostgresError) in
         try await store.releaseExpired(life: configuration.policy.timeToLive, rowsMax: limit, on: reactor)
       }
-      report(parked: parked, missed: missed)
-      if missed + expired > 0 { pipeline.wake(.due, on: reactor) }
+      report(parked: parked, missed: missed, discarded: discarded)
+      if missed + expired + released > 0 { pipeline.wake(.due, on: reactor) }
     } catch {
       pipeline.logger.debug("cannot rescue work", metadata: ["error": "\(error)"])
     }
   }
 
-  private func report(parked: Int, missed: Int) {
+  private func report(parked: Int, missed: Int, discarded: Int) {
+    if discarded > 0 {
+      pipeline.logger.notice(
+        "messages that were too old when they were inserted are not pushed", metadata: ["messages": "\(discarded)"])
+    }
     if parked > 0 {
       pipeline.logger.error("work was parked; tacet.parked has the reasons", metadata: ["rows": "\(parked)"])
     }
@@ -71,13 +87,13 @@ public final class Rescuer {
 
   /// Repeats a step while it finds as much as it may take.
   private func repeated(
-    _ step: (Int) async throws(PostgresError) -> Int
+    _ limit: Int = rowsMax, _ step: (Int) async throws(PostgresError) -> Int
   ) async throws(PostgresError) -> Int {
     var total = 0
     while true {
-      let count = try await step(Self.rowsMax)
+      let count = try await step(limit)
       total += count
-      if count < Self.rowsMax { return total }
+      if count < limit { return total }
     }
   }
 }

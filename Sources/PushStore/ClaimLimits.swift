@@ -43,6 +43,18 @@ public struct ClaimLimits: Equatable, Sendable {
   /// How often a lease may run out before the work is left to be parked.
   public var rescuesMax = Self.rescuesMaxDefault
 
+  /// How old a message may have been when it was enqueued; a day unless the caller says otherwise. What was older is not
+  /// claimed; see ``PushDatabase/discardTooOld(life:rowsMax:on:)``.
+  public var life = Duration.seconds(86_400)
+
+  /// How far back a claim of messages looks, from the database's now; at most ``lookBackMax``.
+  public var lookBack = Self.lookBackMax {
+    didSet { lookBack = min(lookBack, Self.lookBackMax) }
+  }
+
+  /// Five minutes. What was enqueued with an age is available since then, and is left to a claim of everything.
+  public static let lookBackMax = Duration.seconds(300)
+
   /// Limits with the default bounds.
   public init(eventsMax: Int, deliveriesMax: Int, lanes: [Lane] = [], lease: Duration) {
     self.eventsMax = eventsMax
@@ -55,10 +67,12 @@ public struct ClaimLimits: Equatable, Sendable {
   var parameters: [any PostgresEncodable] {
     [
       eventsMax, deliveriesMax, lease.wholeMicroseconds, recipientsMax, rescuesMax, lanes.map(\.name),
-      lanes.map(\.deliveriesMax),
+      lanes.map(\.deliveriesMax), life.wholeMicroseconds,
     ]
   }
 
   /// In the order of ``PushStatements/pickingMessages``.
-  var messageParameters: [any PostgresEncodable] { [eventsMax, lease.wholeMicroseconds, recipientsMax] }
+  var messageParameters: [any PostgresEncodable] {
+    [eventsMax, lease.wholeMicroseconds, recipientsMax, lookBack.wholeMicroseconds]
+  }
 }

@@ -11,7 +11,7 @@ struct ClaimRow {
     case deviceTokens, environments, apps, acceptedDevices, heldMicroseconds, retries, isWaiting
     case title, surfaceKind, readMessageIDs, hasReadMore
     case isOptedOut, isMuted, wantsMentionsOnly, isMentioned, quietHoursRemaining, quietHoursPolicy
-    case data, collapseID, releasedBy, releasedAt, answeredAt
+    case data, collapseID, releasedBy, releasedAt, datedAt, answeredAt
   }
 
   private let row: PostgresRow
@@ -87,11 +87,11 @@ struct ClaimRow {
   private func situation(deviceCount: Int) throws(PostgresError) -> RecipientSituation {
     let conversationID: UUID? = try read(.conversationID)
     let sync = try readSync()
-    let enqueuedAt: Int64 = try read(.enqueuedAt)
+    let datedAt: Int64 = try read(.datedAt)
     let claimedAt: Int64 = try read(.claimedAt)
     let wish: String? = try read(.quietHoursPolicy)
     return RecipientSituation(
-      messageAge: .microseconds(claimedAt - enqueuedAt),
+      messageAge: .microseconds(claimedAt - datedAt),
       heldFor: .microseconds(try read(.heldMicroseconds) as Int64),
       isDeleted: conversationID == nil && sync == nil,
       hasRead: try read(.hasRead),

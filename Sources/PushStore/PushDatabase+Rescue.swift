@@ -109,13 +109,36 @@ extension PushDatabase {
     try await count(PushStatements.releaseExpired, [life.wholeMicroseconds, rowsMax], on: reactor)
   }
 
+  /// Deletes messages that were older than a message's life when they were enqueued.
+  /// - Returns: how many there were.
+  public func discardTooOld(
+    life: Duration, rowsMax: Int, on reactor: isolated Reactor
+  ) async throws(PostgresError) -> Int {
+    try await count(PushStatements.discardTooOld, [life.wholeMicroseconds, rowsMax], on: reactor)
+  }
+
+  /// Releases holds that a host's transaction could not.
+  /// - Returns: how often that was.
+  public func releaseQueued(rowsMax: Int, on reactor: isolated Reactor) async throws(PostgresError) -> Int {
+    try await count(PushStatements.releaseQueued, [rowsMax], on: reactor)
+  }
+
+  /// Makes new events available that a clock ahead of this one has dated.
+  public func bringForward(on reactor: isolated Reactor) async throws(PostgresError) {
+    try await pool.query(PushStatements.bringForward, [], on: reactor)
+  }
+
   /// Makes those of the holds due about which something was learnt while they were being recorded.
-  /// - Returns: how many were.
-  public func review(_ holds: [RecordedHold], on reactor: isolated Reactor) async throws(PostgresError) -> Int {
+  public func review(
+    _ holds: [RecordedHold], on reactor: isolated Reactor
+  ) async throws(PostgresError) -> ReviewedHolds {
     let parameters: [any PostgresEncodable] = [
       holds.map(\.subject.id), holds.map(\.subject.kind), holds.map(\.userID),
     ]
-    return try await count(PushStatements.reviewHolds, parameters, on: reactor)
+    let row = try await pool.query(PushStatements.reviewHolds, parameters, on: reactor).one()
+    return ReviewedHolds(
+      released: Int(try row.decode(0, as: Int64.self)), oldestRunning: try row.decode("oldest_running"),
+      nextToBegin: try row.decode("next_to_begin"))
   }
 
   private func count(
@@ -123,6 +146,19 @@ extension PushDatabase {
   ) async throws(PostgresError) -> Int {
     Int(try await pool.query(statement, parameters, on: reactor).one().decode(0, as: Int64.self))
   }
+}
+
+/// What a review of holds has found.
+public struct ReviewedHolds: Equatable, Sendable {
+  /// Holds that were made due.
+  public let released: Int
+
+  /// The oldest transaction that was running and may change something; the next to begin when none was. Transactions are
+  /// numbered in the order in which they first write.
+  public let oldestRunning: Int64
+
+  /// The number of the next transaction.
+  public let nextToBegin: Int64
 }
 
 /// A hold that was just recorded.

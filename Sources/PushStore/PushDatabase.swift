@@ -18,7 +18,11 @@ public final class PushDatabase {
   /// Left to itself, the planner believes that it does better for arrays whose lengths it knows, and plans each record of a
   /// few pushes anew, which takes longer than the record and comes to the same plan. What operators look for is planned for
   /// what they have asked.
-  public static let serviceSettings = sessionSettings.merging(["plan_cache_mode": "force_generic_plan"]) { $1 }
+  ///
+  /// Without bitmaps a limited look at the queue stops at its limit. After a vacuum of an emptied queue table the planner
+  /// takes a bitmap of its whole index for cheaper, and each claim would then read every dead row.
+  public static let serviceSettings = sessionSettings.merging(
+    ["plan_cache_mode": "force_generic_plan", "enable_bitmapscan": "off"]) { $1 }
 
   /// How long an operator's look may take, the wait for a session included.
   public static let lookLimit = Duration.seconds(2)

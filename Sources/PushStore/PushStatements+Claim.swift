@@ -128,7 +128,9 @@ extension PushStatements {
         m.data,
         m.collapse_id,
         w.released_by,
-        (extract(epoch from w.released_at) * 1000000)::bigint as released_at
+        (extract(epoch from w.released_at) * 1000000)::bigint as released_at,
+        (extract(epoch from least(w.enqueued_at, case when isfinite(m.created_at) then m.created_at end)) * 1000000)::bigint
+          as dated_at
       from work w
       \(context)
       left join lateral (

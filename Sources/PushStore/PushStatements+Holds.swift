@@ -11,7 +11,8 @@ extension PushStatements {
   /// anew would be released again at every review. New preferences end any hold. They count for some seconds longer than
   /// they are new, because `changed_at` lies before their commit; meanwhile the hold may be reviewed again a few times.
   ///
-  /// `$1`–`$3`: subjects, kinds and users, in columns of equal length. Answers the number of holds released.
+  /// `$1`–`$3`: subjects, kinds and users, in columns of equal length. Answers the number of holds released, and which
+  /// transactions this look may have missed: the oldest that was running, and the next to begin.
   static let reviewHolds = PostgresStatement(
     "review_holds",
     """
@@ -48,7 +49,10 @@ extension PushStatements {
       where d.subject_id = x.subject_id and d.user_id = x.user_id and d.kind = x.kind
       returning 1
     )
-    select count(*) from released
+    select
+      (select count(*) from released),
+      pg_snapshot_xmin(pg_current_snapshot())::text::bigint as oldest_running,
+      pg_snapshot_xmax(pg_current_snapshot())::text::bigint as next_to_begin
     """,
     [.array(of: .uuid), .array(of: .text), .array(of: .uuid)])
 }

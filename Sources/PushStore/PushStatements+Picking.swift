@@ -3,13 +3,14 @@ internal import Postgres
 extension PushStatements {
   /// The types of the parameters of ``picking``.
   static let pickingParameterTypes: [PostgresType] =
-    [.int8, .int8, .int8, .int8, .int8, .array(of: .text), .array(of: .int8)]
+    [.int8, .int8, .int8, .int8, .int8, .array(of: .text), .array(of: .int8), .int8]
 
   /// Leases inbox rows and deliveries, and names them `work`, each with the moment from which ages are counted.
   ///
   /// `$1`: new events at the most. `$2`: rescued events and due deliveries at the most, each. `$3`: the lease in
   /// microseconds. `$4`: recipients of one event at the most. `$5`: rescues after which work is parked.
-  /// `$6`, `$7`: the lanes that take pushes now, and how many waiting deliveries each.
+  /// `$6`, `$7`: the lanes that take pushes now, and how many waiting deliveries each. `$8`: a message's life in
+  /// microseconds; new events that were older when they were enqueued are left to ``discardTooOld``.
   ///
   /// - New events first, the newest of them first: after an outage the message of this second goes out before that of an
   ///   hour ago. Conversations take turns, so that a flooded one keeps no other waiting; the turns are dealt among the
@@ -104,18 +105,24 @@ extension PushStatements {
     """
 
   /// The types of the parameters of ``pickingMessages``.
-  static let pickingMessagesParameterTypes: [PostgresType] = [.int8, .int8, .int8]
+  static let pickingMessagesParameterTypes: [PostgresType] = [.int8, .int8, .int8, .int8]
 
   /// ``picking`` of messages that nobody has claimed before.
   ///
-  /// `$1`: messages at the most. `$2`: the lease in microseconds. `$3`: recipients of one message at the most.
+  /// `$1`: messages at the most. `$2`: the lease in microseconds. `$3`: recipients of one message at the most. `$4`: how
+  /// far back it looks, in microseconds; what became available earlier is left to ``picking``.
   ///
-  /// The newest alone, whatever their conversations: as long as it brings less than it may, all have their turn.
+  /// - The newest alone, whatever their conversations: as long as it brings less than it may, all have their turn.
+  /// - A host's transaction that stays open keeps the index entries of every message that was claimed since. Without an
+  ///   end to look for, each claim walks through all of them.
+  /// - `is true` keeps the planner from reading the primary key by its second column, and the sessions' settings from a
+  ///   bitmap, which reads all dead rows before the first live one: both look cheap while the table is believed empty.
   static let pickingMessages = """
     with fresh as materialized (
       select i.ctid as place
       from tacet.inbox i
-      where i.kind = 'message' and i.attempts = 0 and not i.is_claimed and i.available_at <= now()
+      where (i.kind = 'message') is true and i.attempts = 0 and not i.is_claimed
+        and i.available_at <= now() and i.available_at >= now() - $4 * interval '1 microsecond'
       order by i.available_at desc
       limit $1
       for update skip locked
@@ -142,6 +149,7 @@ extension PushStatements {
         select n.ctid as place, n.subject_id, n.available_at, n.conversation_id
         from tacet.inbox n
         where not n.is_claimed and n.available_at <= now()
+          and n.available_at >= n.enqueued_at - $8 * interval '1 microsecond'
         order by n.available_at desc
         limit 16 * $1
       ) i

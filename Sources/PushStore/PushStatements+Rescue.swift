@@ -150,27 +150,99 @@ extension PushStatements {
   /// Makes what waited for its lane longer than a push is worth claimable, so that it is recorded as expired. So it does
   /// with what a service of an older version left for a lane of an old name, which nobody serves.
   ///
-  /// `$1`: the message's life in microseconds. `$2`: rows at the most. Answers the number of rows.
+  /// `$1`: the message's life in microseconds. `$2`: rows at the most. Answers the number of rows; none while another process
+  /// does the same. The index by age is read from its old end, and the names of the lanes one by one, so a look that
+  /// finds nothing costs the same however much waits.
   static let releaseExpired = PostgresStatement(
     "release_expired",
     """
-    with released as (
+    with recursive turn as materialized (
+      select pg_try_advisory_xact_lock(1952539493, 3) as is_ours
+    ), \(laneNames), expired as materialized (
+      select x.ctid as place
+      from tacet.deliveries x
+      where (select t.is_ours from turn t) and x.state = 'waiting' and not x.is_claimed
+        and x.enqueued_at - timestamptz 'epoch' + x.held_us * interval '1 microsecond'
+          < now() - timestamptz 'epoch' - $1 * interval '1 microsecond'
+      order by x.enqueued_at - timestamptz 'epoch' + x.held_us * interval '1 microsecond'
+      limit $2
+      for update skip locked
+    ), unserved as materialized (
+      select w.place
+      from lane_names n
+      cross join lateral (
+        select x.ctid as place
+        from tacet.deliveries x
+        where x.state = 'waiting' and x.lane = n.lane and not x.is_claimed
+        limit $2
+        for update skip locked
+      ) w
+      where (select t.is_ours from turn t) and strpos(n.lane, '/') = 0
+    ), released as (
       update tacet.deliveries d
       set state = 'retryable', lane = null, due_at = now()
       where d.ctid = any (array(
-        select x.ctid
-        from tacet.deliveries x
-        where x.state = 'waiting' and not x.is_claimed
-          and (
-            x.enqueued_at < now() - ($1 + x.held_us) * interval '1 microsecond'
-            or strpos(x.lane, '/') = 0
-          )
+        select e.place from expired e
+        union
+        select u.place from unserved u
         limit $2
-        for update skip locked
       ))
       returning 1
     )
     select count(*) from released
     """,
     [.int8, .int8])
+
+  /// Deletes messages that were too old when they were enqueued: a host has loaded what is no news. Nobody is told of them,
+  /// so they leave no rows in the ledger. Their moments of availability are their own dates, at the old end of the index.
+  ///
+  /// `$1`: a message's life in microseconds. `$2`: rows at the most. Answers the number of rows.
+  static let discardTooOld = PostgresStatement(
+    "discard_too_old",
+    """
+    with discarded as (
+      delete from tacet.inbox i
+      where i.ctid = any (array(
+        select x.ctid
+        from tacet.inbox x
+        where not x.is_claimed and x.available_at < now() - $1 * interval '1 microsecond'
+          and x.available_at < x.enqueued_at - $1 * interval '1 microsecond'
+        order by x.available_at
+        limit $2
+        for update skip locked
+      ))
+      returning 1
+    )
+    select count(*) from discarded
+    """,
+    [.int8, .int8])
+
+  /// Makes the holds due that a host's transaction could not release, because its snapshot was older than their last change.
+  ///
+  /// `$1`: releases at the most. Answers the number of releases; that of holds is no larger.
+  static let releaseQueued = PostgresStatement(
+    "release_queued",
+    """
+    with queued as (
+      delete from tacet.releases r
+      where r.ctid = any (array(
+        select x.ctid from tacet.releases x order by x.queued_at limit $1 for update skip locked))
+      returning r.subject_id, r.user_id, r.cause
+    ), released as materialized (
+      select tacet.release_holds(array_agg(q.subject_id), array_agg(q.user_id), array_agg(q.cause)), count(*) as releases
+      from queued q
+    )
+    select r.releases from released r
+    """,
+    [.int8])
+
+  /// Makes events available that seem to come from the future, because the clock was set back: nobody has claimed them, and
+  /// none is enqueued for later but what other devices are told of reads.
+  static let bringForward = PostgresStatement(
+    "bring_forward",
+    """
+    update tacet.inbox i
+    set available_at = now()
+    where not i.is_claimed and i.available_at > now() and i.kind <> 'read_sync'
+    """)
 }

@@ -12,6 +12,9 @@ public import Reactors
 /// pooler in transaction mode, or on a connection whose other end has vanished, nothing else would tell. Each proof is
 /// noted in the database, whose triggers notify only as long as somebody hears.
 public final class WakeListener {
+  /// What `tacet.release_holds` says with a notification when it has queued releases.
+  private static let releasePayload = "release"
+
   /// How long one attempt waits for transactions that hold the lock shared because they are about to notify. A host
   /// transaction may stay open for hours; nothing is lost but a notification for nothing.
   private static let lockWait = Duration.seconds(1)
@@ -120,6 +123,9 @@ public protocol WakeHandler: AnyObject {
   /// was let go, whenever something may have been missed.
   func databaseWoke(on reactor: isolated Reactor)
 
+  /// Holds are to be released that a host's transaction could not release itself.
+  func releasesQueued(on reactor: isolated Reactor)
+
   /// Whether notifications are known to arrive.
   func hearingChanged(_ isHearing: Bool, on reactor: isolated Reactor)
 
@@ -130,7 +136,11 @@ public protocol WakeHandler: AnyObject {
 extension WakeListener: PostgresListenerHandler {
   /// A host transaction committed something.
   public func notificationArrived(_ notification: PostgresNotification, on reactor: isolated Reactor) {
-    handler?.databaseWoke(on: reactor)
+    if notification.payload == Self.releasePayload {
+      handler?.releasesQueued(on: reactor)
+    } else {
+      handler?.databaseWoke(on: reactor)
+    }
   }
 
   /// The session came or went. What was committed while it was away is found by the look that a new one brings.

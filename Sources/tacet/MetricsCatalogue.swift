@@ -14,6 +14,12 @@ enum MetricsCatalogue {
       """,
       bounds: HistogramBounds.fine),
     MetricDescription(
+      "tacet_messages_discarded_total",
+      "Messages that were older than MESSAGE_TTL_SECONDS when they were inserted: nobody is told of them.", .counter),
+    MetricDescription(
+      "tacet_releases_queued_total",
+      "Releases of holds that a host's transaction left to the service, because its snapshot was too old.", .counter),
+    MetricDescription(
       "tacet_apns_answers_total",
       "Requests to APNs that have ended; without an answer the status is none and the reason says why.", .counter,
       seriesMax: 256),

@@ -155,7 +155,7 @@ struct AnswerTests {
       rig.channel.answer = { _, _ in .limited }
       let id = try await chat.post(on: reactor)[0]
       try await rig.execute("update tacet.inbox set enqueued_at = now() - interval '59 min 1 s'", on: reactor)
-      try await rig.execute("update public.messages set created_at = now() - interval '1 h'", on: reactor)
+      try await rig.execute("update public.messages set created_at = now() - interval '59 min 1 s'", on: reactor)
       rig.start(on: reactor)
       let outcomes = try await rig.outcomes(of: id, on: reactor)
       #expect(outcomes.map(\.decision) == [.failed])

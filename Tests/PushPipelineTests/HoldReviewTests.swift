@@ -43,6 +43,31 @@ struct HoldReviewTests {
     }
   }
 
+  @Test("what a host commits long after the first review ends the hold as well")
+  func longTransaction() async throws {
+    try await PipelineRig.run(configure: {
+      withoutPolls(&$0)
+      $0.holdReviewWait = .milliseconds(20)
+    }) { rig, reactor in
+      let chat = try await Chat(in: rig, on: reactor)
+      try await chat.see(ago: "1 s", on: reactor)
+      let host = try await PostgresConnection.connect(rig.database, logger: .quiet, on: reactor)
+      defer { host.close(on: reactor) }
+      let id = try await chat.post(on: reactor)[0]
+      let change = "update public.messages set read_by = array(select id from public.profiles)"
+      try await host.simple("begin; \(change)", on: reactor)
+      rig.start(on: reactor)
+      #expect(try await rig.outcomes(of: id, on: reactor).map(\.decision) == [.held])
+      // The reviews after 20, 60 and 140 ms have found nothing.
+      await reactor.sleep(for: .milliseconds(200))
+      #expect(try await rig.hasWork(on: reactor))
+      try await host.simple("commit", on: reactor)
+      let outcomes = try await rig.outcomes(of: id, on: reactor) { $0.first?.decision == .skipped }
+      #expect(outcomes.map(\.reason) == ["already_read"])
+      try await rig.nothingLeft(on: reactor)
+    }
+  }
+
   @Test("a hold about which nothing was learnt stays")
   func stays() async throws {
     try await PipelineRig.run(configure: {
@@ -55,7 +80,7 @@ struct HoldReviewTests {
       let id = try await chat.post(waking: .webhook, on: reactor)
       #expect(try await rig.outcomes(of: id, on: reactor).map(\.decision) == [.held])
       let hold = RecordedHold(subject: .message(id), userID: chat.recipients[0])
-      #expect(try await rig.store.review([hold], on: reactor) == 0)
+      #expect(try await rig.store.review([hold], on: reactor).released == 0)
       #expect(try await rig.value("select attempts from tacet.deliveries", as: Int32.self, on: reactor) == 1)
     }
   }

@@ -4,16 +4,18 @@ import Testing
 
 @Suite("Thorough looks")
 struct ThoroughLooksTests {
+  private static let millisecond: UInt64 = 1_000_000
+
   @Test("the first look sees everything, and so does each that was asked for, however soon")
   func asked() {
     var looks = ThoroughLooks()
     #expect(looks.isAskedFor)
-    #expect(looks.isDue(isBroughtByWake: false, now: 0))
+    #expect(looks.wait(isBroughtByWake: false, now: 0) == .zero)
     looks.begin(at: 7)
     #expect(!looks.isAskedFor)
     looks.ask()
     #expect(looks.isAskedFor)
-    #expect(looks.isDue(isBroughtByWake: false, now: 7))
+    #expect(looks.wait(isBroughtByWake: false, now: 7) == .zero)
   }
 
   @Test("what is asked for while a look is under way is looked at by the next")
@@ -22,7 +24,7 @@ struct ThoroughLooksTests {
     looks.begin(at: 7)
     looks.ask()
     looks.begin(at: 8)
-    #expect(!looks.isDue(isBroughtByWake: false, now: 8))
+    #expect(looks.wait(isBroughtByWake: false, now: 8) > .zero)
   }
 
   @Test(
@@ -31,6 +33,39 @@ struct ThoroughLooksTests {
   func pace(_ isBroughtByWake: Bool, _ milliseconds: UInt64, _ isDue: Bool) {
     var looks = ThoroughLooks()
     looks.begin(at: 7)
-    #expect(looks.isDue(isBroughtByWake: isBroughtByWake, now: 7 + milliseconds * 1_000_000) == isDue)
+    looks.end(places: 0, leftNothing: true, at: 8)
+    let wait = looks.wait(isBroughtByWake: isBroughtByWake, now: 7 + milliseconds * Self.millisecond)
+    #expect((wait == .zero) == isDue)
+  }
+
+  @Test(
+    "one that took long for nothing is followed by four times as long, a second at the most, even when it is asked for",
+    arguments: [(5, 0, 20), (6, 0, 24), (100, 0, 400), (900, 0, 1000), (100, 95, 20), (100, 90, 40), (20, 250, 20)]
+      as [(UInt64, Int, UInt64)])
+  func pause(_ taken: UInt64, _ places: Int, _ pause: UInt64) {
+    var looks = ThoroughLooks()
+    looks.begin(at: 0)
+    let end = taken * Self.millisecond
+    looks.end(places: places, leftNothing: true, at: end)
+    looks.ask()
+    let isPaused = pause > 20
+    #expect((looks.wait(isBroughtByWake: true, now: end) > .zero) == isPaused)
+    #expect(looks.wait(isBroughtByWake: true, now: end + pause * Self.millisecond) == .zero)
+    if isPaused { #expect(looks.wait(isBroughtByWake: true, now: end + pause * Self.millisecond - 1) > .zero) }
+  }
+
+  @Test("a look for messages reaches to a second before the last look that left nothing began")
+  func lookBack() {
+    var looks = ThoroughLooks()
+    #expect(looks.lookBack(now: 0) == nil)
+    looks.begin(at: 0)
+    looks.end(places: 128, leftNothing: false, at: Self.millisecond)
+    #expect(looks.lookBack(now: Self.millisecond) == nil)
+    looks.begin(at: 2 * Self.millisecond)
+    looks.end(places: 0, leftNothing: true, at: 5 * Self.millisecond)
+    #expect(looks.lookBack(now: 12 * Self.millisecond) == .milliseconds(1010))
+    looks.begin(at: 20 * Self.millisecond)
+    looks.end(places: 128, leftNothing: false, at: 21 * Self.millisecond)
+    #expect(looks.lookBack(now: 22 * Self.millisecond) == .milliseconds(1020))
   }
 }

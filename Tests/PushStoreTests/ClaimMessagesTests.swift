@@ -61,6 +61,23 @@ struct ClaimMessagesTests {
     #expect(try await claim(chat.database).count == 3)
   }
 
+  @Test("it looks back as far as it is told, and a claim of everything finds what committed later than that")
+  func lateCommit() async throws {
+    let chat = try await Chat()
+    let (late, new) = (UUID(), UUID())
+    try await withTwoSessions(chat.database) { host, service, reactor in
+      try await host.run("begin; \(chat.insertion(of: late)); select pg_sleep(0.06)", on: reactor)
+      try await service.run(chat.insertion(of: new), on: reactor)
+      try await host.run("commit", on: reactor)
+      var limits = Self.limits
+      limits.lookBack = .milliseconds(50)
+      let rows = try await service.connection.query(
+        PushStatements.claimMessages, limits.messageParameters, on: reactor)
+      #expect(try ClaimRow.events(from: rows, recipientsMax: 250).map(\.subject) == [.message(new)])
+      #expect(try await service.claim(on: reactor).map(\.subject) == [.message(late)])
+    }
+  }
+
   @Test("nobody who stands in the ledger is taken again when a message comes back")
   func comesBack() async throws {
     let chat = try await Chat(readers: 3)

@@ -36,6 +36,6 @@ struct LeavingTests {
     #expect(claimed.flatMap(\.recipients).map(\.situation.hasLeft) == [hasLeft])
     try await chat.record(claimed) { .held($0) }
     let hold = RecordedHold(subject: try #require(claimed.first).subject, userID: chat.reader)
-    #expect(try await withStore(chat.database) { try await $0.review([hold], on: $1) } == (hasLeft ? 1 : 0))
+    #expect(try await withStore(chat.database) { try await $0.review([hold], on: $1).released } == (hasLeft ? 1 : 0))
   }
 }

@@ -37,12 +37,18 @@ func withListener(
 /// Counts wake-ups.
 final class Wakes: WakeHandler {
   private(set) var count = 0
+  private(set) var releases = 0
   private(set) var isHearing = false
   private(set) var notifyCost: Duration?
   private let woken = Signal()
 
   func databaseWoke(on reactor: isolated Reactor) {
     count += 1
+    woken.signal(on: reactor)
+  }
+
+  func releasesQueued(on reactor: isolated Reactor) {
+    releases += 1
     woken.signal(on: reactor)
   }
 

@@ -198,7 +198,7 @@ struct PreferencesTests {
   }
 
   private func review(_ scene: HeldScene) async throws -> Int {
-    try await withStore(scene.chat.database) { try await $0.review([scene.hold], on: $1) }
+    try await withStore(scene.chat.database) { try await $0.review([scene.hold], on: $1).released }
   }
 }
 

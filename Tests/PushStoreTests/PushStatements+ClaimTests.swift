@@ -9,7 +9,7 @@ struct PushStatementsClaimTests {
   @Test("a new message comes with its text, its sender's name and everybody else of the conversation")
   func whole() async throws {
     let chat = try await Chat(readers: 3)
-    let message = try await chat.send("'Good morning'")
+    let message = try await chat.send("'Good morning'", ["created_at": "now() + interval '1 min'"])
     let events = try await claim(chat.database)
     let event = try #require(events.first)
     #expect(events.count == 1)

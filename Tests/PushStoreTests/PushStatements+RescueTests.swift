@@ -27,6 +27,48 @@ struct PushStatementsRescueTests {
     }
   }
 
+  @Test("what waited for its lane for longer than its life, holds apart, is released by one process at a time")
+  func expired() async throws {
+    let database = try await TestDatabase.migrated()
+    try await database.sql(
+      """
+      insert into tacet.deliveries (due_at, enqueued_at, held_us, subject_id, user_id, kind, state, lane)
+      select now(), now() - r.age, r.held_us, gen_random_uuid(), gen_random_uuid(), 'message', 'waiting', 'a/production'
+      from (values
+        (interval '59 min', 0), (interval '61 min', 0), (interval '9 h', 29400000000), (interval '9 h', 28600000000),
+        (interval '10 min', 0)
+      ) as r (age, held_us)
+      """)
+    try await withTwoSessions(database) { other, service, reactor in
+      try await other.run("begin; select pg_advisory_xact_lock(1952539493, 3)", on: reactor)
+      #expect(try await service.rescue(.waiting, rowsMax: 9, on: reactor) == 0)
+      try await other.run("commit", on: reactor)
+      #expect(try await service.rescue(.waiting, rowsMax: 9, on: reactor) == 2)
+      #expect(try await service.rescue(.waiting, rowsMax: 9, on: reactor) == 0)
+    }
+    let released =
+      "select extract(epoch from sum(now() - enqueued_at))::int / 60 from tacet.deliveries where state = 'retryable'"
+    #expect(try await database.sql(released) == "601")
+    let plan = try await database.explain(PushStatements.releaseExpired, "3600000000, 500", "force_generic_plan")
+    #expect(plan.contains("Index Scan using deliveries_expiry_idx"), "\(plan)")
+  }
+
+  @Test("a new event from a clock that was ahead is brought forward; what is claimed, and reads for later, stay")
+  func future() async throws {
+    let chat = try await Chat()
+    let message = try await chat.send()
+    try await chat.send()
+    try await chat.database.sql(
+      """
+      update tacet.inbox set available_at = now() + interval '20 s', is_claimed = subject_id <> '\(message)';
+      insert into tacet.inbox (subject_id, kind, available_at)
+      values (gen_random_uuid(), 'read_sync', now() + interval '20 s')
+      """)
+    #expect(try await claim(chat.database) == [])
+    try await withStore(chat.database) { try await $0.bringForward(on: $1) }
+    #expect(try await claim(chat.database).map(\.subject) == [.message(message)])
+  }
+
   @Test("what was held when it was parked is no older after a replay", arguments: [true, false])
   func held(_ isRefused: Bool) async throws {
     let scene = try await HeldScene.waiting()

@@ -158,7 +158,7 @@ struct WatchTests {
       """)
     let hold = RecordedHold(subject: PushSubject(id: task, kind: "task_added"), userID: scene.reader)
     for expected in [0, 1] {
-      let count = try await withStore(scene.database) { try await $0.review([hold], on: $1) }
+      let count = try await withStore(scene.database) { try await $0.review([hold], on: $1).released }
       #expect(count == expected)
       try await scene.database.sql("update tacet.surface_views set left_at = now()")
     }
