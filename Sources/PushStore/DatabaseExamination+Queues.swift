@@ -16,6 +16,15 @@ extension DatabaseExamination {
     return backlog
   }
 
+  /// What has kept dead rows from being cleaned up for longest: of sessions, and of replication slots.
+  public func snapshots(on reactor: isolated Reactor) async throws(PostgresError) -> [ExaminedSnapshot] {
+    try await rows(PushStatements.examineSnapshots, on: reactor) { row throws(PostgresError) in
+      ExaminedSnapshot(
+        name: try row.decode("name"), processID: try row.decode("pid"), age: try Self.duration("age_us", of: row),
+        transactions: try row.decode("transactions"))
+    }
+  }
+
   /// Tokens by app and environment, most first.
   public func deviceTokens(on reactor: isolated Reactor) async throws(PostgresError) -> [DeviceTokenCount] {
     try await rows(PushStatements.examineDeviceTokens, on: reactor) { row throws(PostgresError) in

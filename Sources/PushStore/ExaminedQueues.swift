@@ -20,6 +20,26 @@ public struct ExaminedBacklog: Equatable, Sendable {
   public init() {}
 }
 
+/// What keeps dead rows from being cleaned up.
+public struct ExaminedSnapshot: Equatable, Sendable {
+  /// The application's own name of a session, `prepared transaction`, or a replication slot's name; may be empty.
+  public let name: String
+  /// The server process of a session.
+  public let processID: Int64?
+  /// Since its transaction began; nil for a replication slot.
+  public let age: Duration?
+  /// Transactions that have begun since.
+  public let transactions: Int64
+
+  /// Notes a snapshot.
+  public init(name: String, processID: Int64?, age: Duration?, transactions: Int64) {
+    self.name = name
+    self.processID = processID
+    self.age = age
+    self.transactions = transactions
+  }
+}
+
 /// How many device tokens an app has in an environment.
 public struct DeviceTokenCount: Equatable, Sendable {
   /// As registered; empty for tokens that belong to the default app.

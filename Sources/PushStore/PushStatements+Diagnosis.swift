@@ -101,7 +101,8 @@ extension PushStatements {
     select
       (select count(*) from (select from tacet.inbox i limit \(examinedRowsMax)) n) as events,
       (extract(epoch from clock_timestamp() - least(
-        (select min(i.available_at) from tacet.inbox i where not i.is_claimed),
+        (select greatest(i.available_at, i.enqueued_at)
+          from tacet.inbox i where not i.is_claimed order by i.available_at limit 1),
         (select min(i.available_at) from tacet.inbox i where i.is_claimed))) * 1000000)::bigint as event_overdue,
       (extract(epoch from clock_timestamp()
         - (select min(d.due_at) from tacet.deliveries d where d.state <> 'waiting')) * 1000000)::bigint
@@ -115,6 +116,15 @@ extension PushStatements {
         ) d
       )) * 1000000)::bigint as waiting_age,
       (select count(*) from (select from tacet.parked p limit \(examinedRowsMax)) n) as parked
+    """)
+
+  /// What has kept dead rows from being cleaned up for longest: a session or prepared transaction, and a replication slot.
+  static let examineSnapshots = PostgresStatement(
+    "examine_snapshots",
+    """
+    (select s.pid, s.name, s.age_us, s.transactions from (\(snapshots)) s order by s.transactions desc limit 1)
+    union all
+    (select null, s.name, null, s.transactions from (\(slotSnapshots)) s order by s.transactions desc limit 1)
     """)
 
   /// Errors that triggers swallowed during the last day, by SQLSTATE and kind; their texts may quote rows.

@@ -15,11 +15,38 @@ extension PushStatements {
     )
     """
 
+  /// What keeps a snapshot of this database, and for how long: sessions and prepared transactions. Those of other roles
+  /// are seen with `pg_read_all_stats`. What they run is not asked, because it may quote rows.
+  static let snapshots = """
+    select
+      a.pid::bigint as pid, a.application_name as name, age(a.backend_xmin)::bigint as transactions,
+      (extract(epoch from clock_timestamp() - coalesce(a.xact_start, a.backend_start)) * 1000000)::bigint as age_us
+    from pg_stat_activity a
+    where a.backend_xmin is not null and a.pid <> pg_backend_pid() and a.backend_type <> 'autovacuum worker'
+      and coalesce(a.datname = current_database(), true)
+    union all
+    select
+      null, 'prepared transaction', age(p.transaction)::bigint,
+      (extract(epoch from clock_timestamp() - p.prepared) * 1000000)::bigint
+    from pg_prepared_xacts p
+    where p.database = current_database()
+    """
+
+  /// Replication slots that keep rows for standbys, and how many transactions have begun since.
+  static let slotSnapshots = """
+    select r.slot_name::text as name, age(r.xmin)::bigint as transactions
+    from pg_replication_slots r
+    where r.xmin is not null
+    """
+
   /// What waits in the queue tables, counted to a bound.
   ///
   /// `$1`: rows of each table and lane at the most; a count that reaches it stands for any larger number. `$2`: lanes with a line of
   /// their own at the most, those with the most first; the others are together. Each part reads an index in its order and
   /// stops, so what it costs does not grow with the tables; the ledger is not looked at.
+  ///
+  /// Beside them stands for how long the oldest snapshot has been kept that keeps dead rows from being cleaned up, and how many
+  /// transactions ago that of the oldest replication slot was taken, as far as the role may see them.
   ///
   /// Answers rows of a figure's name, a label or null, and a number. Ages are microseconds, and are missing where nothing
   /// waits.
@@ -66,6 +93,10 @@ extension PushStatements {
         order by f.failed_at desc
         limit $1
       ) f)
+    union all
+    select 'snapshot_age', null, max(s.age_us) from (\(snapshots)) s having max(s.age_us) is not null
+    union all
+    select 'slot_age', null, max(s.transactions) from (\(slotSnapshots)) s having max(s.transactions) is not null
     """,
     [.int8, .int8])
 }

@@ -28,6 +28,11 @@ public struct QueueFigures: Equatable, Sendable {
   /// Errors that the triggers swallowed within the last hour.
   public var triggerFailures = 0
 
+  /// For how long the oldest snapshot has been kept; nil when there is none, or none that may be seen.
+  public var snapshotAge: Duration?
+  /// How many transactions have begun since the oldest snapshot of a replication slot; nil when there is none.
+  public var slotAgeTransactions: Int?
+
   /// Nothing waits.
   public init() {}
 }
@@ -60,6 +65,8 @@ extension QueueFigures {
     case ("waiting", let lane?): waiting[lane] = count
     case ("parked", _): parked = count
     case ("trigger_failures", _): triggerFailures = count
+    case ("snapshot_age", _): snapshotAge = max(.zero, .microseconds(number))
+    case ("slot_age", _): slotAgeTransactions = count
     default: preconditionFailure("queue_figures answers \(figure) \(label ?? "without a label")")
     }
   }

@@ -8,7 +8,8 @@ struct SchemaLooks {
   /// Of all of them, for when there is no database.
   static let names = [
     ListenCheck.name, RightsCheck.name, MigrationCheck.name, TriggerCheck.name, IndexCheck.name, PlanCheck.name,
-    HostContractCheck.name, ClockCheck.name, "inbox", TriggerFailureCheck.name, WebhookPostCheck.name,
+    HostContractCheck.name, ClockCheck.name, "inbox", SnapshotCheck.name, TriggerFailureCheck.name,
+    WebhookPostCheck.name,
     DeviceTokenCheck.name, InstanceCheck.name,
   ]
 
@@ -85,6 +86,10 @@ struct SchemaLooks {
     note(
       await look("inbox") { () async throws(PostgresError) in
         BacklogCheck.judge(try await database.backlog(on: reactor))
+      })
+    note(
+      await look(SnapshotCheck.name) { () async throws(PostgresError) in
+        SnapshotCheck.judge(try await database.snapshots(on: reactor))
       })
     note(
       await look(TriggerFailureCheck.name) { () async throws(PostgresError) in

@@ -66,6 +66,14 @@ extension QueueFigures {
       MetricFamily(
         "tacet_trigger_failures", "Errors that the triggers swallowed within the last hour.", .gauge,
         .integer(Int64(triggerFailures))),
+      MetricFamily(
+        "tacet_database_oldest_snapshot_age_seconds",
+        "For how long the oldest transaction has kept dead rows from being cleaned up; 0 when there is none.",
+        .gauge, .number(snapshotAge?.inSeconds ?? 0)),
+      MetricFamily(
+        "tacet_database_oldest_slot_age_transactions",
+        "Transactions since the oldest snapshot of a replication slot; 0 when there is none.",
+        .gauge, .integer(Int64(slotAgeTransactions ?? 0))),
     ]
   }
 

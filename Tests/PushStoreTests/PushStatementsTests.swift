@@ -14,6 +14,8 @@ struct PushStatementsTests {
     PushStatements.lease, PushStatements.lookAtEvent, PushStatements.lookAtDelivery,
     PushStatements.noteEventError, PushStatements.noteDeliveryError, PushStatements.parkExhausted,
     PushStatements.parkRefused, PushStatements.enqueueMissed, PushStatements.releaseExpired,
+    PushStatements.discardTooOld, PushStatements.releaseQueued, PushStatements.bringForward,
+    PushStatements.examineSnapshots,
     PushStatements.reviewHolds,
     PushStatements.lockAwake, PushStatements.unlockAwake, PushStatements.sendProbe, PushStatements.noteListening,
     PushStatements.lockMigrations, PushStatements.hasMigrations, PushStatements.appliedMigrations,
@@ -68,7 +70,7 @@ struct PushStatementsTests {
   func claimPlan(_ mode: String) async throws {
     let database = try await Self.large.value
     let plan = try await database.explain(
-      PushStatements.claim, "20, 20, 60000000, 250, 6, '{production}', '{20}'", mode)
+      PushStatements.claim, "20, 20, 60000000, 250, 6, '{production}', '{20}', 3600000000", mode)
     for table in [
       "push_log", "messages", "conversation_participants", "push_tokens", "profiles", "preferences x",
       "conversation_preferences x",

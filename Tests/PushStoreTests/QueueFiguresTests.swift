@@ -22,6 +22,26 @@ struct QueueFiguresTests {
       """)
   }
 
+  @Test("the oldest transaction that keeps dead rows is told, and who has it")
+  func snapshot() async throws {
+    let database = try await TestDatabase.migrated()
+    try await withTwoSessions(database) { host, _, reactor in
+      try await host.run(
+        "set application_name = 'reports'; begin isolation level repeatable read; select count(*) from public.messages",
+        on: reactor)
+      let figures = try await withStore(database) { try await $0.queueFigures(within: patience, on: $1) }
+      #expect(try #require(figures.snapshotAge) < patience)
+      let rows = try await host.connection.query(PushStatements.examineSnapshots, on: reactor)
+      // Of the sessions but the one that asks.
+      #expect(rows.isEmpty)
+      let other = try await Session.open(database, on: reactor)
+      defer { other.connection.close(on: reactor) }
+      let row = try await other.connection.query(PushStatements.examineSnapshots, on: reactor).one()
+      #expect(try row.decode("name", as: String.self) == "reports")
+      #expect(try row.decode("pid", as: Int64.self) == Int64(host.processID))
+    }
+  }
+
   @Test("nothing waits in a database that nobody uses, and nothing is the oldest")
   func empty() async throws {
     #expect(try await figures(of: try await TestDatabase.migrated()) == QueueFigures())

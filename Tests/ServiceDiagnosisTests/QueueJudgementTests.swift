@@ -34,6 +34,21 @@ struct QueueJudgementTests {
   }
 
   @Test(
+    "a transaction may be open for five minutes, a replication slot a hundred thousand transactions behind",
+    arguments: [
+      (.seconds(299), 1_000_000, []), (.seconds(300), 1, ["session 7 (reports) has kept dead rows for 5 min"]),
+      (nil, 99_999, []),
+      (nil, 100_000, ["replication slot reports keeps rows from 100000 transactions ago"]),
+    ] as [(Duration?, Int64, [String])])
+  func snapshots(_ age: Duration?, _ transactions: Int64, _ details: [String]) {
+    let snapshot = ExaminedSnapshot(
+      name: "reports", processID: age == nil ? nil : 7, age: age, transactions: transactions)
+    let findings = SnapshotCheck.judge([snapshot])
+    #expect(findings.filter { $0.verdict == .warning }.map(\.found) == details)
+    #expect(findings.count == 1)
+  }
+
+  @Test(
     "pg_net's queue moves when its first request is another one, or gone",
     arguments: [
       (0, nil, nil, .ok), (3, 7, 8, .ok), (3, 7, nil, .ok), (3, 7, 7, .failure),
