@@ -3,7 +3,8 @@ internal import Postgres
 public import PushStore
 public import Reactors
 
-/// Deletes what has been kept long enough: finished rows of the ledger, parked work, errors of the triggers.
+/// Deletes what has been kept long enough: finished rows of the ledger, parked work, errors of the triggers. Where users are
+/// deleted in `auth.users` alone, it finds who is gone.
 ///
 /// First within ten seconds of its start, then about hourly; batches of a thousand rows with a pause after each, every
 /// batch a transaction of its own. One in each process; they share the work, because each skips the rows that another is
@@ -22,6 +23,9 @@ public final class Pruner {
     /// The defaults.
     public init() {}
   }
+
+  /// Users who are looked up in `auth.users` by one statement, which takes some ten milliseconds.
+  private static let usersMax = 500
 
   private let store: PushDatabase
   private let retention: Duration
@@ -47,6 +51,7 @@ public final class Pruner {
     await wait(for: pace.firstWaitMax * Double.random(in: 0..<1), on: reactor)
     while !isStopped {
       await prune(on: reactor)
+      await noteGoneUsers(on: reactor)
       await wait(for: pace.interval * Double.random(in: 0.75..<1.25), on: reactor)
     }
   }
@@ -79,6 +84,19 @@ public final class Pruner {
       await wait(for: pace.pause, on: reactor)
     }
     return rows
+  }
+
+  /// The rescuer erases them.
+  private func noteGoneUsers(on reactor: isolated Reactor) async {
+    do throws(PostgresError) {
+      var last = try await store.noteGoneUsers(after: nil, usersMax: Self.usersMax, on: reactor)
+      while last != nil, !isStopped {
+        await wait(for: pace.pause, on: reactor)
+        last = try await store.noteGoneUsers(after: last, usersMax: Self.usersMax, on: reactor)
+      }
+    } catch {
+      logger.warning("cannot look for users who are gone; trying again later", metadata: ["error": "\(error)"])
+    }
   }
 
   private func wait(for time: Duration, on reactor: isolated Reactor) async {

@@ -5,11 +5,11 @@ internal import PushStore
 public import Reactors
 
 /// Deals with work that no claim gets any further: parks what was claimed too often, enqueues what a trigger could not,
-/// frees what waited for APNs for longer than a push is worth, discards messages that were too old when they came, and releases
-/// holds that a host's transaction could not.
+/// frees what waited for APNs for longer than a push is worth, discards messages that were too old when they came, releases
+/// holds that a host's transaction could not, and forgets deleted users.
 ///
 /// Looks every ten seconds. Any number of them may run on one database; one in each process does. When it dies, parked
-/// work is late, nothing else: expired leases are taken over by every claim.
+/// work and erasures are late, nothing else: expired leases are taken over by every claim.
 public final class Rescuer {
   /// Between two looks.
   private static let interval = Duration.seconds(10)
@@ -19,6 +19,13 @@ public final class Rescuer {
 
   /// Messages discarded in one statement: as many as are deleted in some tens of milliseconds.
   private static let discardedMax = 10_000
+
+  /// Users in one pass of an erasure: few enough that one whose rows are locked keeps few others from being done with.
+  private static let usersMax = 50
+
+  /// How long after the first pass over a user's rows a push that was under way then may still be recorded: far longer
+  /// than a lease, and than a process is held up by anything but a debugger.
+  private static let recordsSettled = Duration.seconds(3600)
 
   private let pipeline: DeliveryPipeline
   private let pause = Signal()
@@ -35,6 +42,7 @@ public final class Rescuer {
       _ = await pause.wait(for: Self.interval * .random(in: 0.8...1.2), on: reactor)
       guard !isStopped else { break }
       await look(on: reactor)
+      await erase(on: reactor)
     }
   }
 
@@ -69,6 +77,29 @@ public final class Rescuer {
       if missed + expired + released > 0 { pipeline.wake(.due, on: reactor) }
     } catch {
       pipeline.logger.debug("cannot rescue work", metadata: ["error": "\(error)"])
+    }
+  }
+
+  /// Forgets users whom the host has deleted, all whose turn it is.
+  func erase(on reactor: isolated Reactor) async {
+    var (rows, finished) = (0, 0)
+    do throws(PostgresError) {
+      var hasMore = true
+      while hasMore, !isStopped {
+        let pass = try await pipeline.store.eraseUsers(
+          usersMax: Self.usersMax, rowsMax: Self.rowsMax, settled: Self.recordsSettled, on: reactor)
+        rows += pass.rows
+        finished += pass.finished
+        hasMore = pass.hasMore
+      }
+    } catch {
+      pipeline.logger.log(
+        level: error.blamesStatement ? .warning : .debug, "cannot erase deleted users; trying again",
+        metadata: ["error": "\(error)"])
+    }
+    if rows + finished > 0 {
+      pipeline.logger.info(
+        "deleted users were erased", metadata: ["rows": "\(rows)", "usersFinished": "\(finished)"])
     }
   }
 

@@ -131,7 +131,7 @@ extension PushStatements {
       from (
         select x.ctid as place, x.subject_ids, x.kind, x.failed_at
         from tacet.trigger_failures x
-        where x.subject_ids <> '{}'
+        where x.subject_ids <> '{}' and x.kind <> 'erasure'
         order by x.failed_at
         limit $1
         for update skip locked

@@ -2,6 +2,7 @@ import FoundationEssentials
 import Postgres
 import PushStore
 import Reactors
+import TestPostgres
 import Testing
 
 @testable import PushPipeline
@@ -133,6 +134,33 @@ struct StubbornWorkTests {
       await Rescuer(for: rig.pipeline).look(on: reactor)
       try await rig.nothingLeft(on: reactor)
       #expect(rig.channel.sent.count == 3)
+    }
+  }
+
+  @Test("a user who was deleted before the database restarted is forgotten after it")
+  func erasedAfterRestart() async throws {
+    let server = try await TestPostgres.launch(isDurable: true)
+    try await PipelineRig.run(on: server) { rig, reactor in
+      let chat = try await Chat(in: rig, on: reactor)
+      try await chat.see(ago: "20 s", on: reactor)
+      rig.start(on: reactor)
+      let id = try await chat.post(waking: .webhook, on: reactor)
+      #expect(try await rig.outcomes(of: id, on: reactor).map(\.decision) == [.held])
+      try await rig.execute("delete from public.profiles where id = '\(chat.recipients[0])'", on: reactor)
+      try await server.restart(.immediate)
+      let left = """
+        select (select count(*) from tacet.deliveries) + (select count(*) from public.push_log)
+          + (select count(*) from tacet.erasures where begun_at is null)
+        """
+      let rescuer = Rescuer(for: rig.pipeline)
+      var rows: Int64?
+      for _ in 0..<200 where rows != 0 {
+        await rescuer.erase(on: reactor)
+        // The first statements after a restart find no session yet.
+        rows = try? await rig.value(left, as: Int64.self, on: reactor)
+        if rows != 0 { await reactor.sleep(for: .milliseconds(50)) }
+      }
+      #expect(rows == 0)
     }
   }
 

@@ -20,6 +20,7 @@ struct CampaignHostTests {
     let turns = try await scene.claimed()
     for turn in turns { _ = try await scene.commit(turn) }
     try await scene.database.sql("delete from profiles where id = '\(turns[0].userID)'")
+    try await erase(scene.database)
     for table in ["campaign_decisions", "frequency_caps", "pushes"] {
       let left = try await scene.database.sql("select user_id from tacet.\(table)")
       #expect(left == turns[1].userID.uuidString.lowercased(), "\(table)")

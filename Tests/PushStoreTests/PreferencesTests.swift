@@ -191,6 +191,7 @@ struct PreferencesTests {
     let wish = UserPreferences.Conversation(id: chat.id, isMuted: true, mutedUntil: nil, mentionsOnly: false)
     for user in chat.readers { try await put(UserPreferences(conversations: [wish]), of: user, in: chat) }
     try await chat.database.sql("delete from profiles where id = '\(chat.readers[0])'")
+    try await erase(chat.database)
     let left =
       "select p.user_id, c.user_id from tacet.preferences p full join tacet.conversation_preferences c using (user_id)"
     let id = chat.readers[1].uuidString.lowercased()

@@ -8,6 +8,7 @@ struct PushLogTests {
     let chat = try await Chat(readers: 2)
     try await log(chat.readers, in: chat.database)
     try await chat.database.sql("delete from profiles where id = '\(chat.readers[0])'")
+    try await erase(chat.database)
     let left = chat.readers[1].uuidString.lowercased()
     #expect(try await chat.database.sql("select user_id from push_log") == left)
     #expect(try await chat.database.sql("select user_id from tacet.deliveries") == left)
@@ -16,7 +17,7 @@ struct PushLogTests {
   @Test("a profile can be deleted although our side refuses, and the refusal is counted")
   func deletedProfileWithDamage() async throws {
     let chat = try await Chat()
-    try await chat.database.sql("drop table push_log; delete from profiles where id = '\(chat.reader)'")
+    try await chat.database.sql("drop table tacet.erasures cascade; delete from profiles where id = '\(chat.reader)'")
     #expect(try await failures(chat.database) == "1")
   }
 

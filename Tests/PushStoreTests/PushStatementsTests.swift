@@ -16,7 +16,7 @@ struct PushStatementsTests {
     PushStatements.parkRefused, PushStatements.enqueueMissed, PushStatements.releaseExpired,
     PushStatements.discardTooOld, PushStatements.releaseQueued, PushStatements.bringForward,
     PushStatements.examineSnapshots,
-    PushStatements.reviewHolds,
+    PushStatements.reviewHolds, PushStatements.eraseUsers, PushStatements.noteGoneUsers,
     PushStatements.lockAwake, PushStatements.unlockAwake, PushStatements.sendProbe, PushStatements.noteListening,
     PushStatements.lockMigrations, PushStatements.hasMigrations, PushStatements.appliedMigrations,
     PushStatements.pruneLedger, PushStatements.pruneParked, PushStatements.pruneTriggerFailures,

@@ -13,6 +13,7 @@ struct SubmittedPushTests {
       #expect(try await withStore(chat.database) { try await $0.submit(push, on: $1) } != nil)
     }
     try await chat.database.sql("delete from profiles where id = '\(chat.readers[0])'")
+    try await erase(chat.database)
     let left = try await chat.database.sql("select user_id from tacet.pushes")
     #expect(left == chat.readers[1].uuidString.lowercased())
     let events = try await claim(chat.database)

@@ -164,6 +164,7 @@ struct SurfacePresenceTests {
       values ('a', gen_random_uuid(), '\(chat.reader)'), ('a', gen_random_uuid(), '\(chat.sender)');
       delete from public.profiles where id = '\(chat.reader)'
       """)
+    try await erase(chat.database)
     #expect(try await chat.database.sql("select user_id from tacet.surface_views") == "\(chat.sender)".lowercased())
   }
 }
