@@ -81,12 +81,14 @@ public final class APNSClient {
   ///
   /// The usual push suspends in one place, for its answer: each further asynchronous call looks up the task's executor
   /// twice, under a lock, and that is seen in what a push costs.
-  /// - Parameter deadline: in monotonic nanoseconds, as `Reactor.now`; ends the waits for a connection, a stream and the
-  ///   answer, resends included.
-  /// - Parameter answers: counts the ends of all requests, also of those that are sent again.
+  /// - Parameters:
+  ///   - deadline: in monotonic nanoseconds, as `Reactor.now`; ends the waits for a connection, a stream and the answer,
+  ///     resends included.
+  ///   - permit: asked when a stream is had, for every request.
+  ///   - answers: counts the ends of all requests, also of those that are sent again.
   @inline(__always)  // For the same reason; the router is the caller that counts.
   public func send(
-    _ request: PushRequest, to environment: APNSEnvironment, until deadline: UInt64,
+    _ request: PushRequest, to environment: APNSEnvironment, until deadline: UInt64, permit: PushPermit? = nil,
     counting answers: AnswerCounters? = nil, on reactor: isolated Reactor
   ) async -> PushAttempt {
     guard let lane = lanes[environment] else { return .failed(.notProcessed(cause: "no such environment")) }
@@ -95,6 +97,15 @@ public final class APNSClient {
       var admission = lane.admitAtOnce(on: reactor)
       if admission == nil { admission = await lane.admit(until: deadline, on: reactor) }
       guard let link = admission else { return notAdmitted(to: lane) }
+      guard permit?.isValid != false else {
+        lane.giveBack(link, on: reactor)
+        return .withdrawn
+      }
+      // A process that was stopped meanwhile wakes with permits of before; by now the push may be somebody else's.
+      guard Reactor.now < deadline else {
+        lane.giveBack(link, on: reactor)
+        return notAdmitted(to: lane)
+      }
       link.token.adopt(tokens.current)
       let outcome = await link.connection.send(
         request.overHTTP2(authorization: link.token.token.authorization), until: deadline, on: reactor)
@@ -114,8 +125,7 @@ public final class APNSClient {
     switch outcome {
     case .response(let response):
       lane.noteDate(of: response, over: link)
-      return .answered(
-        PushAnswer(status: response.status, identifier: response.fields["apns-id"], body: response.body))
+      return .answered(PushAnswer(response))
     case .notProcessed(let cause):
       return .failed(.notProcessed(cause: "\(cause)"))
     case .unknown(let cause):
@@ -155,6 +165,14 @@ public final class APNSClient {
       logger.error("cannot sign a provider token", metadata: ["error": "\(error)"])
       return false
     }
+  }
+}
+
+extension PushAnswer {
+  fileprivate init(_ response: HTTP2Response) {
+    self.init(status: response.status, identifier: response.fields["apns-id"], body: response.body)
+    guard status == 429 || status >= 500 else { return }
+    retryAfter = RetryAfter.wait(response.fields["retry-after"], date: response.fields["date"])
   }
 }
 

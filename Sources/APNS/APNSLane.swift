@@ -71,7 +71,8 @@ final class APNSLane {
     connect(on: reactor)
   }
 
-  /// A connection with a free stream, if there is one and nobody waits. ``release(_:after:on:)`` must follow.
+  /// A connection with a free stream, if there is one and nobody waits. ``release(_:after:on:)`` or
+  /// ``giveBack(_:on:)`` must follow.
   func admitAtOnce(on reactor: isolated Reactor) -> APNSLink? {
     guard !isClosed, queue.isEmpty, let link = freestLink else { return nil }
     occupy(link, on: reactor)
@@ -94,6 +95,12 @@ final class APNSLane {
     link.inFlight -= 1
     note(attempt, over: link, on: reactor)
     noteDemand(on: reactor)
+    admitWaiters(on: reactor)
+  }
+
+  /// Takes back what was admitted and will not be sent.
+  func giveBack(_ link: APNSLink, on reactor: isolated Reactor) {
+    link.inFlight -= 1
     admitWaiters(on: reactor)
   }
 

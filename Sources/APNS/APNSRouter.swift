@@ -35,12 +35,13 @@ public final class APNSRouter {
 extension APNSRouter: PushChannel {
   /// Sends through the app's client; a push of an app that is not configured is not processed.
   public func send(
-    _ request: PushRequest, over route: PushRoute, until deadline: UInt64, on reactor: isolated Reactor
+    _ request: PushRequest, over route: PushRoute, until deadline: UInt64, permit: PushPermit? = nil,
+    on reactor: isolated Reactor
   ) async -> PushAttempt {
     let answers = metrics.answers(over: route)
     while let client = clients[route.app] {
       let attempt = await client.send(
-        request, to: route.environment, until: deadline, counting: answers, on: reactor)
+        request, to: route.environment, until: deadline, permit: permit, counting: answers, on: reactor)
       // What APNs has not seen because its client was retired meanwhile is a push like any other to the next client.
       guard case .failed(.notProcessed) = attempt, clients[route.app] !== client else { return attempt }
     }

@@ -30,7 +30,8 @@ extension ClockDifference {
   ///   - now: Unix seconds.
   init?(date: String, now: Int64) {
     let parts = date.split(separator: " ", omittingEmptySubsequences: false)
-    guard parts.count == 6, parts[5] == "GMT", let month = Self.months.firstIndex(of: String(parts[2])),
+    guard parts.count == 6, parts[3].utf8.count == 4, parts[5] == "GMT",
+      let month = Self.months.firstIndex(of: String(parts[2])),
       let day = Int(parts[1]), let year = Int(parts[3])
     else { return nil }
     let time = parts[4].split(separator: ":", omittingEmptySubsequences: false).map { Int($0) }

@@ -9,12 +9,14 @@ public enum PushAttempt: Equatable, Sendable {
   case failed(TransportFailure)
   /// APNs has closed the connection because of a credential or a setting, with this reason; the push was not sent.
   case refused(PushReason)
+  /// Its permit ended before a stream was free; nothing was sent.
+  case withdrawn
 
   /// What is to be done next; a push whose fate is unknown may be resent, because its identifiers stay the same.
   public var disposition: PushDisposition {
     switch self {
     case .answered(let answer): .disposition(of: answer)
-    case .failed: .retryLater(minimumWait: .zero)
+    case .failed, .withdrawn: .retryLater(minimumWait: .zero)
     case .refused: .fixCredentials
     }
   }
@@ -23,6 +25,7 @@ public enum PushAttempt: Equatable, Sendable {
   public var reason: String? {
     switch self {
     case .answered(let answer) where answer.status == 200: nil
+    case .withdrawn: nil
     case .answered(let answer): answer.reason?.rawValue ?? "http_\(answer.status)"
     case .failed(.notProcessed): "apns_unreachable"
     case .failed(.unknown): "apns_answer_lost"
@@ -45,8 +48,11 @@ public enum PushAttempt: Equatable, Sendable {
 /// Something that hands pushes to APNs: the real channel, or a script in a test.
 public protocol PushChannel: AnyObject {
   /// Sends a push once, and again only where APNs provably did nothing with it.
-  /// - Parameter deadline: when the attempt ends at the latest, in monotonic nanoseconds, as `Reactor.now`.
+  /// - Parameters:
+  ///   - deadline: when the attempt ends at the latest, in monotonic nanoseconds, as `Reactor.now`.
+  ///   - permit: asked each time before the push goes; without it, it is withdrawn. Nil lets it go.
   func send(
-    _ request: PushRequest, over route: PushRoute, until deadline: UInt64, on reactor: isolated Reactor
+    _ request: PushRequest, over route: PushRoute, until deadline: UInt64, permit: PushPermit?,
+    on reactor: isolated Reactor
   ) async -> PushAttempt
 }

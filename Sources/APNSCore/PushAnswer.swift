@@ -9,6 +9,8 @@ public struct PushAnswer: Equatable, Sendable {
   /// The answer's `apns-id`. Ids made by APNs are upper case and have no regular version digit: compare without case,
   /// match answers to requests by stream.
   public let identifier: String?
+  /// How long the answer asks to be left alone, bounded by whoever read it; nil when it does not.
+  public var retryAfter: Duration?
 
   /// An answer made of its parts.
   public init(status: Int, reason: PushReason? = nil, timestampMilliseconds: Int64? = nil, identifier: String? = nil) {

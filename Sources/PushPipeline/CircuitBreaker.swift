@@ -12,7 +12,8 @@ struct CircuitBreaker: Sendable {
     /// Faults without a success in between. A lost connection fails everything in flight at once, so that their number
     /// alone says little; together with `silence` it keeps one unlucky push on a quiet night from opening the breaker.
     var faultsMin = 5
-    /// How long only faults have come back. A new connection takes some 100 ms.
+    /// How long only faults have come back. A new connection takes some 100 ms. Refused settings are not waited for: they
+    /// come one by one, and each counts against the connection.
     var silence = Duration.seconds(1)
     /// Until a probe while APNs is out. One push every five seconds is no burden to anybody, and the first sign of a
     /// recovery.
@@ -41,6 +42,9 @@ struct CircuitBreaker: Sendable {
   /// Devices whose faults have been counted, where a fault may be one device's; at most `faultsMin`.
   private var devices: Set<String> = []
   private var openings = 0
+
+  /// How often it has opened, over everything.
+  private(set) var shutCount = 0
 
   /// The latest fault since the last success.
   private(set) var lastFault: LaneFault?
@@ -102,14 +106,13 @@ struct CircuitBreaker: Sendable {
     case .closed:
       count(fault, of: device, now: now)
       let silence = now - min(now, firstFaultAt)
-      if faults >= configuration.faultsMin, silence >= configuration.silence.clampedNanoseconds {
-        open(now: now, draw: draw)
-      }
+      let isClear = fault.cause == .configuration || silence >= configuration.silence.clampedNanoseconds
+      if faults >= configuration.faultsMin, isClear { open(now: now, draw: draw) }
     case .probing:
       lastFault = fault
       open(now: now, draw: draw)
-    // Sent before it opened.
-    case .open: break
+    // Sent before it opened; only how long it asks to be left alone is news.
+    case .open(let until): state = .open(until: max(until, now &+ fault.askedWait.clampedNanoseconds))
     }
   }
 
@@ -129,14 +132,19 @@ struct CircuitBreaker: Sendable {
 
   private mutating func close() {
     guard state != .closed || faults > 0 else { return }
+    let shutCount = shutCount
     self = CircuitBreaker(configuration)
+    self.shutCount = shutCount
   }
 
   private mutating func open(now: UInt64, draw: Double) {
     let isOutage = lastFault?.cause == .connection || lastFault?.cause == .service
     let probe = isOutage ? configuration.outage : configuration.refusal
-    let wait = min(probe.shortest * (1 << min(openings, 10)), probe.longest) * (0.75 + draw / 2)
+    let drawn = min(probe.shortest * (1 << min(openings, 10)), probe.longest) * (0.75 + draw / 2)
+    let asked = (lastFault?.askedWait ?? .zero) * (1 + draw / 4)
+    let wait = max(drawn, asked)
     openings += 1
+    shutCount += 1
     state = .open(until: now &+ wait.clampedNanoseconds)
   }
 }

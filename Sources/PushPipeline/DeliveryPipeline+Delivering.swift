@@ -1,6 +1,7 @@
 internal import APNS
 internal import APNSCore
 internal import Logging
+internal import Postgres
 internal import PushRules
 internal import PushStore
 internal import Reactors
@@ -16,7 +17,8 @@ extension DeliveryPipeline {
       let cause = event.origin == .delivery ? WakeCause.due : look.cause
       process(
         EventProgress(
-          event, wokenBy: cause, wokenAt: look.wokenAt, claimedAt: claimedAt, decider: configuration.decider),
+          event, wokenBy: cause, wokenAt: look.wokenAt, askedAt: look.askedAt, claimedAt: claimedAt,
+          decider: configuration.decider),
         on: reactor)
     }
   }
@@ -30,8 +32,11 @@ extension DeliveryPipeline {
   private func process(_ progress: EventProgress, on reactor: isolated Reactor) {
     placesInFlight += progress.event.places
     var push: PreparedPush?
+    var overdue: [Int: RecipientOutcome] = [:]
     for (index, recipient) in progress.event.recipients.enumerated() {
       switch gate.decision(for: recipient) {
+      case .settled(let outcome) where outcome.hasExpired && progress.event.origin == .delivery:
+        overdue[index] = outcome
       case .settled(let outcome):
         progress.settle(outcome, of: index)
       case .send:
@@ -39,7 +44,23 @@ extension DeliveryPipeline {
         deliver(push, to: index, of: progress, on: reactor)
       }
     }
-    recordIfDecided(progress, on: reactor)
+    if overdue.isEmpty { return recordIfDecided(progress, on: reactor) }
+    reactor.start { [overdue] in await self.settle(overdue, of: progress, on: reactor) }
+  }
+
+  /// What was tried has failed, for the reason that its last try met; what never was has expired.
+  private func settle(
+    _ overdue: [Int: RecipientOutcome], of progress: EventProgress, on reactor: isolated Reactor
+  ) async {
+    do throws(PostgresError) {
+      let reasons = try await store.lastFailures(
+        of: progress.event.subject, to: overdue.values.map(\.userID), on: reactor)
+      for (index, outcome) in overdue { progress.settle(outcome.ended(by: reasons[outcome.userID]), of: index) }
+      recordIfDecided(progress, on: reactor)
+    } catch {
+      logger.warning("cannot ask why pushes failed; they are claimed again", metadata: ["error": "\(error)"])
+      release(progress.event.places, on: reactor)
+    }
   }
 
   private func compose(_ event: PushEvent) -> PreparedPush? {
@@ -79,11 +100,12 @@ extension DeliveryPipeline {
       finishIfComplete(index, of: progress)
     case .admitted(let lane):
       pushesInFlight += 1
+      let target = PushTarget(device: device, user: progress.event.recipients[index].userID)
       reactor.start {
         let deadline = progress.claimedAt &+ self.configuration.pushLimit.clampedNanoseconds
         var trail = AttemptTrail()
         let verdict = await self.verdict(
-          on: request, to: device, over: lane, until: deadline, trail: &trail, on: reactor)
+          on: request, to: target, over: lane, until: deadline, trail: &trail, on: reactor)
         self.pushesInFlight -= 1
         progress.note(verdict, for: device, of: index, after: trail)
         self.finishIfComplete(index, of: progress)
@@ -97,6 +119,6 @@ extension DeliveryPipeline {
       index,
       pacing: RetryPacing(
         policy: configuration.retry, attempts: progress.event.attempts,
-        timeToLive: configuration.policy.timeToLive, draw: jitter.draw()))
+        timeToLive: configuration.policy.timeToLive, elapsed: progress.elapsedSinceAsked, draw: jitter.draw()))
   }
 }

@@ -12,7 +12,7 @@ extension DeliveryPipeline: RecorderOwner {
   }
 
   func recorded(_ events: [DecidedEvent], on reactor: isolated Reactor) {
-    release(events, on: reactor)
+    release(events.reduce(0) { $0 + $1.event.places }, on: reactor)
     for decided in events {
       noteOutcomes(of: decided)
       waiters.recorded(decided.event.subject, on: reactor)
@@ -27,17 +27,20 @@ extension DeliveryPipeline: RecorderOwner {
   }
 
   func setAside(_ decided: DecidedEvent, on reactor: isolated Reactor) {
-    release([decided], on: reactor)
+    release(decided.event.places, on: reactor)
   }
 
-  private func release(_ events: [DecidedEvent], on reactor: isolated Reactor) {
-    placesInFlight -= events.reduce(0) { $0 + $1.event.places }
+  /// Room for others: what took these places is recorded, set aside or forgotten.
+  func release(_ places: Int, on reactor: isolated Reactor) {
+    placesInFlight -= places
     idle.signal(on: reactor)
   }
 
   private func followUp(_ outcome: RecipientOutcome, of event: PushEvent, on reactor: isolated Reactor) {
     guard let due = outcome.due else { return }
     if outcome.remaining != .waiting || due > .zero { alarm.arm(after: due, on: reactor) }
+    // Its lane may be back since it was turned away.
+    if let lane = outcome.lane, due == .zero, lanes.isOpen(lane) { wake(.due, on: reactor) }
     guard outcome.remaining == .held else { return }
     holdReview.add(RecordedHold(subject: event.subject, userID: outcome.userID), on: reactor)
   }

@@ -1,7 +1,15 @@
 internal import APNS
 internal import APNSCore
+internal import FoundationEssentials
 internal import PushStore
 internal import Reactors
+
+/// Where one push goes.
+struct PushTarget {
+  let device: PushDevice
+  /// Whose device it is.
+  let user: UUID
+}
 
 // One push to one device: the lane that its registration names, and once the other.
 extension DeliveryPipeline {
@@ -18,22 +26,27 @@ extension DeliveryPipeline {
   /// Sends a push and judges its end.
   /// - Parameter deadline: of both environments together.
   func verdict(
-    on request: PushRequest, to device: PushDevice, over lane: Lane, until deadline: UInt64,
+    on request: PushRequest, to target: PushTarget, over lane: Lane, until deadline: UInt64,
     trail: inout AttemptTrail, on reactor: isolated Reactor
   ) async -> DeviceVerdict {
-    let attempt = await channel.send(request, over: lane.route, until: deadline, on: reactor)
+    let attempt = await channel.send(
+      request, over: lane.route, until: deadline, permit: lane.permit, on: reactor)
+    if attempt == .withdrawn { return lane.withdraw() }
     trail.note(attempt, of: request, over: lane.route)
-    guard attempt.mayBeElsewhere else { return note(attempt, to: device, over: lane, on: reactor) }
-    switch await trial(of: request, besides: lane, until: deadline, trail: &trail, on: reactor) {
+    guard attempt.mayBeElsewhere else { return await judge(attempt, to: target, over: lane, on: reactor) }
+    lane.beginDoubt(attempt.ledgerReason)
+    let trial = await trial(of: request, besides: lane, until: deadline, trail: &trail, on: reactor)
+    if lane.endDoubt() { wake(.due, on: reactor) }
+    switch trial {
     case .impossible:
-      return note(attempt, to: device, over: lane, on: reactor)
+      return await judge(attempt, to: target, over: lane, on: reactor)
     case .unresolved(let reason):
       return noteElsewhere(
         .postponed(reason: reason ?? attempt.ledgerReason, minimum: PushDisposition.tooManyWait), over: lane,
         on: reactor)
     case .ended(let other, let environment):
       trail.isJudgedByFirst = other.refusesEnvironment
-      return combine(attempt, with: other, in: environment, to: device, over: lane, on: reactor)
+      return await combine(attempt, with: other, in: environment, to: target, over: lane, on: reactor)
     }
   }
 
@@ -51,7 +64,13 @@ extension DeliveryPipeline {
       return .unresolved(reason: reason)
     case .admitted: break
     }
-    let attempt = await channel.send(request, over: other.route, until: deadline, on: reactor)
+    let attempt = await channel.send(
+      request, over: other.route, until: deadline, permit: other.permit, on: reactor)
+    guard attempt != .withdrawn else {
+      _ = other.withdraw()
+      trail.noteUnasked(other.route, reason: other.fault)
+      return .unresolved(reason: other.fault)
+    }
     trail.note(attempt, of: request, over: other.route)
     if other.noteTrial(attempt, now: Reactor.now, draw: jitter.draw()) { wake(.due, on: reactor) }
     return .ended(attempt, other.route.environment)
@@ -60,9 +79,9 @@ extension DeliveryPipeline {
   /// A token that both refuse is judged by the lane of its registration; the later answer is the truer, because it
   /// may know the token as another app's. It is judged without the other only where that will never know it.
   private func combine(
-    _ attempt: PushAttempt, with other: PushAttempt, in environment: APNSEnvironment, to device: PushDevice,
+    _ attempt: PushAttempt, with other: PushAttempt, in environment: APNSEnvironment, to target: PushTarget,
     over lane: Lane, on reactor: isolated Reactor
-  ) -> DeviceVerdict {
+  ) async -> DeviceVerdict {
     switch other.finding {
     case .accepted:
       return noteElsewhere(.acceptedElsewhere(environment), over: lane, on: reactor)
@@ -70,26 +89,43 @@ extension DeliveryPipeline {
       return noteElsewhere(
         .dead(reason: other.ledgerReason, sinceMilliseconds: milliseconds), over: lane, on: reactor)
     case .suspect:
-      return note(other, to: device, over: lane, on: reactor)
+      return await judge(other, to: target, over: lane, on: reactor)
     case .refused:
       return noteElsewhere(.refused(reason: other.ledgerReason), over: lane, on: reactor)
     case .throttled(let minimum):
       return noteElsewhere(.postponed(reason: other.ledgerReason, minimum: minimum), over: lane, on: reactor)
     case .fault where other.refusesEnvironment:
-      return note(attempt, to: device, over: lane, on: reactor)
+      return await judge(attempt, to: target, over: lane, on: reactor)
     case .fault:
       return noteElsewhere(
         .postponed(reason: other.ledgerReason, minimum: PushDisposition.tooManyWait), over: lane, on: reactor)
     }
   }
 
+  /// The lane's word on a push. A token that it believes to be bad without proof is dropped a moment later, if the lane
+  /// has not been shut by then.
+  private func judge(
+    _ attempt: PushAttempt, to target: PushTarget, over lane: Lane, on reactor: isolated Reactor
+  ) async -> DeviceVerdict {
+    let verdict = note(attempt, to: target, over: lane, on: reactor)
+    guard case .dead = verdict, attempt.finding == .suspect else { return verdict }
+    let shutCount = lane.shutCount
+    await reactor.sleep(for: lane.confirmation)
+    return lane.confirm(verdict, sinceShut: shutCount)
+  }
+
   private func note(
-    _ attempt: PushAttempt, to device: PushDevice, over lane: Lane, on reactor: isolated Reactor
+    _ attempt: PushAttempt, to target: PushTarget, over lane: Lane, on reactor: isolated Reactor
   ) -> DeviceVerdict {
-    let (verdict, hasMoreRoom) = lane.note(attempt, to: device.token, now: Reactor.now, draw: jitter.draw())
+    let wasMisconfigured = lane.isMisconfigured
+    let (verdict, hasMoreRoom) = lane.note(
+      attempt, to: target.device.token, of: target.user, now: Reactor.now, draw: jitter.draw())
     // What waited for this lane goes now.
     if hasMoreRoom { wake(.due, on: reactor) }
-    return Self.isSpared(device, after: attempt) ? verdict.sparingToken : verdict
+    if !wasMisconfigured, lane.isMisconfigured {
+      observer?.pipelineStopped(lane.route, because: attempt.ledgerReason, on: reactor)
+    }
+    return Self.isSpared(target.device, after: attempt) ? verdict.sparingToken : verdict
   }
 
   /// Whether a refusal proves nothing about a token because of the registration: one that names no app was sent to as the

@@ -105,6 +105,12 @@ public final class DeliveryPipeline {
     wake(.due, on: reactor)
   }
 
+  /// Keeps pushes out of a route that has refused those of another reactor for a credential or a setting; one of its own
+  /// finds out when they may go.
+  public func stop(_ route: PushRoute, because reason: String?, on reactor: isolated Reactor) {
+    lanes.stop(route, because: reason, draw: jitter.draw())
+  }
+
   /// Works until ``drain(within:on:)``.
   public func run(on reactor: isolated Reactor) async {
     while !isDraining {

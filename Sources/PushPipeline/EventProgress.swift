@@ -12,6 +12,9 @@ final class EventProgress {
   /// When the database read the clock that dates the claim, in monotonic nanoseconds: everything that is recorded counts
   /// from there, so that the claim's date and what was measured add up to the true time.
   private let datedAt: UInt64
+  /// When the claim was asked for, in monotonic nanoseconds. The database has dated it later, however long its answer lay
+  /// unread, so that what waits from here never waits too short.
+  private let askedAt: UInt64
   private var outcomes: [RecipientOutcome] = []
   private var deadTokens: [DeadDeviceToken] = []
   private var learntEnvironments: [LearntEnvironment] = []
@@ -25,12 +28,16 @@ final class EventProgress {
   }
 
   /// - Parameters:
-  ///   - wokenAt: monotonic nanoseconds of the wake-up. claimedAt: of the claim's answer.
-  init(_ event: PushEvent, wokenBy: WakeCause, wokenAt: UInt64, claimedAt: UInt64, decider: Decider = Decider()) {
+  ///   - wokenAt: monotonic nanoseconds of the wake-up. askedAt: of the claim. claimedAt: of its answer.
+  init(
+    _ event: PushEvent, wokenBy: WakeCause, wokenAt: UInt64, askedAt: UInt64, claimedAt: UInt64,
+    decider: Decider = Decider()
+  ) {
     self.event = event
     self.wokenBy = wokenBy
     self.decider = decider
     self.claimedAt = claimedAt
+    self.askedAt = askedAt
     datedAt = claimedAt &- UInt64(max(0, event.answeredAt - event.claimedAt)) &* 1000
     wokenMicroseconds = Int64(claimedAt &- wokenAt) / 1000
     outcomes.reserveCapacity(event.recipients.count)
@@ -81,6 +88,9 @@ final class EventProgress {
     outcome.decidedMicroseconds = microseconds
     outcomes.append(outcome)
   }
+
+  /// From the claim to now; rather too much than too little.
+  var elapsedSinceAsked: Duration { .nanoseconds(Int64(clamping: Reactor.now &- min(askedAt, datedAt))) }
 
   private var elapsed: Int64 { Int64(Reactor.now &- datedAt) / 1000 }
 }

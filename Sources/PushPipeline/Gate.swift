@@ -9,6 +9,17 @@ enum GateDecision: Equatable {
   case settled(RecipientOutcome)
 }
 
+extension RecipientOutcome {
+  /// Whether nothing was sent because the message's life was over.
+  var hasExpired: Bool { decision == .skipped && reason == DecisionReason.expired.rawValue }
+
+  /// The same, but failed for this reason if there is one.
+  func ended(by reason: String?) -> RecipientOutcome {
+    guard let reason else { return self }
+    return RecipientOutcome(userID: userID, decision: .failed, reason: reason)
+  }
+}
+
 /// Applies the suppression rule to a recipient and words the result as an outcome.
 struct Gate: Sendable {
   /// The window and the time to live.

@@ -1,5 +1,6 @@
 internal import APNS
 internal import APNSCore
+internal import FoundationEssentials
 internal import Logging
 internal import Reactors
 
@@ -26,6 +27,12 @@ final class Lane {
   private var slowStart = LaneSlowStart()
   private var inFlight = 0
   private var refusesTrials = false
+  /// Refused tokens that the other environment is being asked about.
+  private var doubts = 0
+  /// Tokens refused like this since a push was accepted.
+  private var doubtsInRow = 0
+  private var doubtReason: String?
+  private var hasTurnedAwayPaused = false
 
   /// Whether pushes of its own tokens wait for it, as far as it has heard since it shut.
   private(set) var isWaitedFor = false
@@ -46,6 +53,7 @@ final class Lane {
 
   /// How many of the deliveries that wait for it may be claimed now; one to probe it while it is shut.
   func room(now: UInt64) -> Int {
+    guard !isPaused else { return 0 }
     guard breaker.isClosed else { return breaker.mayAdmit(now: now) ? 1 : 0 }
     return slowStart.allowance.map { max(0, $0 - inFlight) } ?? .max
   }
@@ -56,13 +64,35 @@ final class Lane {
       suspicion.turnedAway()
       return .refused(reason: quarantine.reason(for: device))
     }
-    guard breaker.admit(now: now) else {
-      isWaitedFor = true
-      return .waiting(lane: route.name, reason: fault, .none)
-    }
+    guard !isPaused, breaker.admit(now: now) else { return turnAway() }
     inFlight += 1
     return nil
   }
+
+  /// What a push that is let go now shows when it has a stream.
+  var permit: PushPermit { PushPermit(from: self, number: breaker.shutCount) }
+
+  /// Takes back a push that was let go and not sent, because its permit had ended.
+  func withdraw() -> DeviceVerdict {
+    inFlight = max(0, inFlight - 1)
+    return turnAway()
+  }
+
+  private func turnAway() -> DeviceVerdict {
+    isWaitedFor = true
+    if isPaused { hasTurnedAwayPaused = true }
+    return .waiting(lane: route.name, reason: fault ?? doubtReason, .none)
+  }
+
+  /// Whether so many tokens in a row are refused, and being asked about in the other environment, that this route is most
+  /// likely wrong. Nothing goes until it is known: each refusal counts against the connection.
+  private var isPaused: Bool {
+    breaker.isClosed
+      && min(doubts, doubtsInRow) >= (suspicion.isProven ? suspicion.configuration.usersInRowMax : Self.doubtsMax)
+  }
+
+  /// On a route that nothing has passed yet.
+  private static let doubtsMax = 2
 
   /// Whether a push whose device is unknown in the other environment may try this one. A lane that is shut for its
   /// settings is probed by pushes of its own, where there are any.
@@ -75,14 +105,69 @@ final class Lane {
   }
 }
 
+extension Lane: PushGate {
+  /// Whether a push may go that was let go when the lane had been shut so many times: while it is open, or to probe it.
+  func admits(_ shutCount: Int) -> Bool {
+    breaker.isClosed ? !isPaused : breaker.kind == .probing && shutCount == breaker.shutCount
+  }
+}
+
+// What the other reactors' lanes of the same route find out, and what refused tokens wait for.
+extension Lane {
+  /// Whether it is shut for a credential or a setting.
+  var isMisconfigured: Bool { breaker.openFault?.cause == .configuration }
+
+  /// Another reactor's pushes were refused for a setting: these would be as well.
+  func stop(because reason: String?, now: UInt64, draw: Double) {
+    guard breaker.isClosed else { return }
+    suspicion.stopped()
+    breaker.stop(LaneFault(cause: .configuration, reason: reason), now: now, draw: draw)
+    report(since: nil)
+  }
+
+  /// A token was refused for this reason, and the other environment is asked about it.
+  func beginDoubt(_ reason: String?) {
+    doubts += 1
+    doubtsInRow += 1
+    doubtReason = reason
+  }
+
+  /// The other environment has answered, or cannot be asked; whether what was turned away meanwhile may go now.
+  func endDoubt() -> Bool {
+    doubts -= 1
+    return endsPause()
+  }
+
+  private func endsPause() -> Bool {
+    guard hasTurnedAwayPaused, !isPaused else { return false }
+    hasTurnedAwayPaused = false
+    return breaker.isClosed
+  }
+
+  /// How often it was shut: what is learnt about a token holds only while that has not changed.
+  var shutCount: Int { breaker.shutCount }
+
+  /// How long a token that is believed to be bad is kept.
+  var confirmation: Duration { suspicion.configuration.confirmation }
+
+  /// Judges a token again that was believed to be bad a moment ago.
+  func confirm(_ verdict: DeviceVerdict, sinceShut shutCount: Int) -> DeviceVerdict {
+    guard case .dead(let reason, _) = verdict, shutCount != breaker.shutCount || !breaker.isClosed else {
+      return verdict
+    }
+    return .waiting(lane: route.name, reason: reason, .long)
+  }
+}
+
 // What became of pushes. Every method here ends one that was admitted, and says whether more of what waits may go now.
 extension Lane {
   /// Takes the end of a push.
+  /// - Parameter user: whose device it is; nil for somebody of whom nothing else is known.
   func note(
-    _ attempt: PushAttempt, to device: String, now: UInt64, draw: Double
+    _ attempt: PushAttempt, to device: String, of user: UUID? = nil, now: UInt64, draw: Double
   ) -> (verdict: DeviceVerdict, hasMoreRoom: Bool) {
     let before = breaker.openFault
-    let verdict = verdict(on: attempt, to: device, now: now, draw: draw)
+    let verdict = verdict(on: attempt, to: device, of: user, now: now, draw: draw)
     let hasMoreRoom = end(attempt.finding, since: before)
     if case .waiting = verdict { isWaitedFor = true }
     return (verdict, hasMoreRoom)
@@ -107,7 +192,7 @@ extension Lane {
       // The connection works; whether the settings do is for pushes of the lane's own to find out.
       breaker.accepted()
     case .fault(let cause):
-      breaker.failed(LaneFault(cause: cause, reason: attempt.ledgerReason), now: now, draw: draw)
+      breaker.failed(LaneFault(cause, attempt), now: now, draw: draw)
     }
     return end(attempt.finding, since: before)
   }
@@ -121,10 +206,13 @@ extension Lane {
       return true
     }
     if case .fault = finding { return false }
-    return breaker.isClosed && slowStart.answered()
+    let isPauseOver = endsPause()
+    return breaker.isClosed && slowStart.answered() || isPauseOver
   }
 
-  private func verdict(on attempt: PushAttempt, to device: String, now: UInt64, draw: Double) -> DeviceVerdict {
+  private func verdict(
+    on attempt: PushAttempt, to device: String, of user: UUID?, now: UInt64, draw: Double
+  ) -> DeviceVerdict {
     switch attempt.finding {
     case .accepted:
       prove()
@@ -134,7 +222,7 @@ extension Lane {
       prove()
       return .dead(reason: attempt.ledgerReason, sinceMilliseconds: milliseconds)
     case .suspect:
-      return judge(device, reason: attempt.ledgerReason, now: now, draw: draw)
+      return judge(device, of: user ?? UUID(), reason: attempt.ledgerReason, now: now, draw: draw)
     case .refused:
       answered(now: now, draw: draw)
       return .refused(reason: attempt.ledgerReason)
@@ -143,11 +231,12 @@ extension Lane {
       return .postponed(reason: attempt.ledgerReason, minimum: minimum)
     case .fault(let cause):
       if attempt.refusesEnvironment { refusesTrials = true }
-      return fail(LaneFault(cause: cause, reason: attempt.ledgerReason), to: device, now: now, draw: draw)
+      return fail(LaneFault(cause, attempt), to: device, now: now, draw: draw)
     }
   }
 
   private func prove() {
+    doubtsInRow = 0
     breaker.accepted()
     suspicion.accepted()
     refusesTrials = false
@@ -159,10 +248,10 @@ extension Lane {
   }
 
   /// A token was refused without proof. While the route's settings are in doubt no token is.
-  private func judge(_ device: String, reason: String?, now: UInt64, draw: Double) -> DeviceVerdict {
+  private func judge(_ device: String, of user: UUID, reason: String?, now: UInt64, draw: Double) -> DeviceVerdict {
     breaker.answered(now: now, draw: draw)
     guard breaker.isClosed else { return .waiting(lane: route.name, reason: reason, .long) }
-    switch suspicion.refused() {
+    switch suspicion.refused(of: user) {
     case .badToken:
       return .dead(reason: reason, sinceMilliseconds: nil)
     case .unexplained:
@@ -182,7 +271,7 @@ extension Lane {
       breaker.failed(fault, device: fault.cause == .service ? device : nil, now: now, draw: draw)
     }
     // Others pass, so this one waits by itself, longer from time to time.
-    if fault.cause == .service, breaker.isClosed { return .postponed(reason: fault.reason, minimum: .zero) }
+    if fault.cause == .service, breaker.isClosed { return .postponed(reason: fault.reason, minimum: fault.askedWait) }
     return .waiting(lane: route.name, reason: fault.reason, .brief)
   }
 
@@ -199,6 +288,12 @@ extension Lane {
     case (nil, _): logger.error("APNs takes no pushes; they wait in the database", metadata: metadata)
     default: break
     }
+  }
+}
+
+extension LaneFault {
+  fileprivate init(_ cause: Cause, _ attempt: PushAttempt) {
+    self.init(cause: cause, reason: attempt.ledgerReason, askedWait: attempt.askedWait)
   }
 }
 

@@ -19,4 +19,7 @@ struct LaneFault: Equatable, Sendable {
 
   /// APNs' word for it, or what the connection did, as the ledger keeps it.
   let reason: String?
+
+  /// How long the answer asks to be left alone.
+  var askedWait = Duration.zero
 }

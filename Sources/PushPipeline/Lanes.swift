@@ -45,6 +45,16 @@ struct Lanes {
     lanes[route]?.isWaitedFor ?? false
   }
 
+  /// Whether pushes go over the lane of this name.
+  func isOpen(_ name: String) -> Bool {
+    lanes.values.contains { $0.route.name == name && $0.room(now: Reactor.now) > 0 }
+  }
+
+  /// Shuts a route because another reactor's pushes were refused there.
+  func stop(_ route: PushRoute, because reason: String?, draw: Double) {
+    lanes[route]?.stop(because: reason, now: Reactor.now, draw: draw)
+  }
+
   /// Whether a push to a device may go now.
   func admit(_ device: String, to route: PushRoute) -> Admission {
     guard let lane = lanes[route] else {

@@ -58,6 +58,12 @@ extension PushAttempt {
     }
   }
 
+  /// How long the answer asks to be left alone, in a field of its own.
+  var askedWait: Duration {
+    guard case .answered(let answer) = self else { return .zero }
+    return answer.retryAfter ?? .zero
+  }
+
   private var refusesToken: Bool {
     guard case .answered(let answer) = self, answer.status == 400 else { return false }
     return answer.reason?.suspectsDeviceToken == true
@@ -66,7 +72,7 @@ extension PushAttempt {
   private func finding(retryingAfter minimum: Duration) -> PushFinding {
     guard case .answered(let answer) = self else { return .fault(.connection) }
     if answer.reason == "TooManyProviderTokenUpdates" { return .fault(.throttle) }
-    return answer.status == 429 ? .throttled(minimum: minimum) : .fault(.service)
+    return answer.status == 429 ? .throttled(minimum: max(minimum, askedWait)) : .fault(.service)
   }
 }
 

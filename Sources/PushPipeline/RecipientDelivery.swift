@@ -57,6 +57,7 @@ struct RecipientDelivery {
     outcome.acceptedMicroseconds = acceptedMicroseconds
     outcome.heldFor = recipient.situation.heldFor
     outcome.retries = recipient.retries
+    outcome.waitsFromMicroseconds = pacing.elapsed.wholeMicroseconds
     plan(&outcome, pacing)
     if accepted.isEmpty {
       let isFinal = outcome.remaining == nil

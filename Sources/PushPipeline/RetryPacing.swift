@@ -14,6 +14,8 @@ struct RetryPacing {
   let attempts: Int
   /// How long a message is worth a push.
   let timeToLive: Duration
+  /// From the claim to now, when the last answer has come: all waits begin here. Never too little.
+  let elapsed: Duration
   /// A random number in `0 ..< 1`.
   let draw: Double
 
@@ -38,8 +40,8 @@ struct RetryPacing {
     min(laneWait(.long), max(life / 2, laneWait(.brief)))
   }
 
-  /// What is left of the message's life from the claim on; a try at its very end is still worth making.
+  /// What is left of the message's life; a try at its very end is still worth making.
   func life(of situation: RecipientSituation) -> Duration {
-    timeToLive - (situation.messageAge - situation.heldFor)
+    timeToLive - (situation.messageAge - situation.heldFor) - elapsed
   }
 }

@@ -1,3 +1,5 @@
+internal import FoundationEssentials
+
 /// Judges device tokens that APNs refuses without proof, by what becomes of the other pushes on their route.
 ///
 /// A wrong topic, key or environment brings the same refusals for every good token. So a token is believed to be bad only
@@ -15,6 +17,13 @@ struct TokenSuspicion: Sendable {
     /// The share, in percent, from which on refusals are no matter of single tokens. Uninstalled apps answer 410, so
     /// what is left in a healthy user base is far below.
     var percentMin = 20
+    /// Users whose tokens are refused one after the other, without an accepted push between them, show as much: a setting
+    /// that has gone wrong refuses everybody, and each refusal counts against the connection. Users, because one alone
+    /// may have registered rubbish.
+    var usersInRowMax = 5
+    /// How long a token that is believed to be bad is kept all the same: what was sent with it is answered meanwhile, and
+    /// may say that the route is wrong.
+    var confirmation = Duration.seconds(1)
     /// Recent sends are this many, at most twice as many. Enough that the share means something, few enough that what
     /// a thousand pushes ago was accepted does not outweigh what is refused now. A stopped route must send more than
     /// these before it is trusted again: of a burst, the accepted come back first, since refused ones ask twice.
@@ -41,12 +50,14 @@ struct TokenSuspicion: Sendable {
     var refusals = 0
   }
 
-  private let configuration: Configuration
+  let configuration: Configuration
   private var trust = Trust.unproven
   private var present = Tally()
   private var previous = Tally()
   /// Without an accepted push in between.
   private var refusalsInRow = 0
+  /// Whose they are, as far as it matters.
+  private var usersInRow: Set<UUID> = []
 
   init(_ configuration: Configuration = Configuration()) {
     self.configuration = configuration
@@ -57,7 +68,7 @@ struct TokenSuspicion: Sendable {
 
   /// A push was accepted, or its device known to have been there.
   mutating func accepted() {
-    refusalsInRow = 0
+    endRow()
     note(isRefusal: false)
     if trust == .unproven { trust = .proven }
     if trust == .wary, previous.sends >= configuration.sendsRecent, !isCrowd { trust = .proven }
@@ -74,23 +85,29 @@ struct TokenSuspicion: Sendable {
     note(isRefusal: true)
   }
 
-  /// A token was refused without proof.
-  mutating func refused() -> Verdict {
+  /// A token of a user was refused without proof.
+  mutating func refused(of user: UUID) -> Verdict {
     refusalsInRow += 1
+    if usersInRow.count < configuration.usersInRowMax { usersInRow.insert(user) }
     note(isRefusal: true)
     switch trust {
     case .unproven:
       return .misconfigured
     case .proven:
-      guard isJudgeable, isCrowd else { return .badToken }
-      startAnew()
-      trust = .wary
+      guard isJudgeable && isCrowd || usersInRow.count >= configuration.usersInRowMax else { return .badToken }
+      stopped()
       return .misconfigured
     case .wary:
       guard refusalsInRow >= configuration.sendsMin else { return .unexplained }
       startAnew()
       return .misconfigured
     }
+  }
+
+  /// The route is stopped: no token is believed to be bad until few are refused again.
+  mutating func stopped() {
+    startAnew()
+    if trust == .proven { trust = .wary }
   }
 
   private var sends: Int { present.sends + previous.sends }
@@ -110,6 +127,11 @@ struct TokenSuspicion: Sendable {
   private mutating func startAnew() {
     present = Tally()
     previous = Tally()
+    endRow()
+  }
+
+  private mutating func endRow() {
     refusalsInRow = 0
+    if !usersInRow.isEmpty { usersInRow = [] }
   }
 }

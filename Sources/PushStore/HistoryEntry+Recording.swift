@@ -17,7 +17,7 @@ extension HistoryEntry {
       situation: Situation(recipient, decided.decider.policy),
       decision: outcome.decision,
       reason: outcome.reason,
-      dueMicroseconds: outcome.due?.wholeMicroseconds,
+      dueMicroseconds: outcome.dueAfterClaim,
       remaining: outcome.remaining?.rawValue,
       attempts: outcome.deviceAttempts)
   }

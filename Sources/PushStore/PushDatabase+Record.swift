@@ -1,3 +1,4 @@
+public import FoundationEssentials
 public import Postgres
 public import Reactors
 
@@ -13,6 +14,18 @@ extension PushDatabase {
     try await DecidedEvent.record(events) { statement, parameters throws(PostgresError) in
       try await self.write(statement, parameters, on: reactor)
     }
+  }
+
+  /// Why the last try of a push to each of these users failed, as the ledger has it; nothing for one that was never tried.
+  public func lastFailures(
+    of subject: PushSubject, to userIDs: [UUID], on reactor: isolated Reactor
+  ) async throws(PostgresError) -> [UUID: String] {
+    var reasons: [UUID: String] = [:]
+    let parameters: [any PostgresEncodable] = [subject.id, subject.kind, userIDs]
+    for row in try await pool.query(PushStatements.lastFailures, parameters, on: reactor) {
+      reasons[try row.decode(0)] = try row.decode(1, as: String.self)
+    }
+    return reasons
   }
 
   /// Two who write the first row of one recipient at the same time write the same id. The statement names the constraint

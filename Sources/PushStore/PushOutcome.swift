@@ -34,8 +34,12 @@ public struct RecipientOutcome: Equatable, Sendable {
   /// Why, nil for a plain success.
   public var reason: String?
 
-  /// When to look again, from the moment of the claim; nil when nothing remains.
+  /// How long to wait before the next look, from ``waitsFromMicroseconds`` on; nil when nothing remains.
   public var due: Duration?
+
+  /// From the claim's date to the moment from which ``due`` counts, in microseconds: the last answer, or zero where the
+  /// facts of the claim say how long to wait.
+  public var waitsFromMicroseconds: Int64 = 0
 
   /// What remains; nil exactly when `due` is.
   public var remaining: Remaining?
@@ -66,6 +70,11 @@ public struct RecipientOutcome: Equatable, Sendable {
 
   /// What was tried at the recipient's devices, for the history.
   public var deviceAttempts: [HistoryEntry.Attempt] = []
+
+  /// When to look again, in microseconds from the claim's date on.
+  var dueAfterClaim: Int64? {
+    due.map { ($0 + .microseconds(waitsFromMicroseconds)).wholeMicroseconds }
+  }
 
   /// Makes an outcome without its times.
   public init(

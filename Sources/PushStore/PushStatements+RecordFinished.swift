@@ -52,6 +52,24 @@ extension PushStatements {
       + [PostgresType](repeating: .array(of: .int8), count: 7)
       + [.text, .uuid, .text, .text, .uuid, .text, .int4].map { .array(of: $0) })
 
+  /// The reason of the last attempt that the ledger tells of, for those who have one.
+  ///
+  /// `$1`, `$2`: subject and kind. `$3`: users.
+  static let lastFailures = PostgresStatement(
+    "last_failures",
+    """
+    select f.user_id, f.reason
+    from (
+      select
+        l.user_id,
+        jsonb_path_query_array(l.history, '$[*].attempts[*] ? (exists (@.apns_id))') -> -1 ->> 'reason' as reason
+      from public.push_log l
+      where l.subject_id = $1 and l.push_type = $2 and l.user_id = any ($3)
+    ) f
+    where f.reason is not null
+    """,
+    [.uuid, .text, .array(of: .uuid)])
+
   /// What a record writes into the ledger.
   static let ledgerColumns = """
     id, subject_id, push_type, user_id, decision, reason, enqueued_at, claimed_at, held_until, sent_at,

@@ -62,7 +62,7 @@ extension RecordColumns {
   private var accepted: [Int64?] { column { outcome, _ in outcome.acceptedMicroseconds } }
   private var devicesAccepted: [Int64] { column { outcome, _ in Int64(outcome.acceptedDevices.count) } }
   private var attempts: [Int64] { column { Int64($1.event.attempts) } }
-  private var due: [Int64?] { column { outcome, _ in outcome.due?.wholeMicroseconds } }
+  private var due: [Int64?] { column { outcome, _ in outcome.dueAfterClaim } }
   private var remaining: [String?] { column { outcome, _ in outcome.remaining?.rawValue } }
   // Hexadecimal text, so a comma cannot be part of a token; an array of arrays of unequal lengths cannot be sent.
   private var acceptedDevices: [String] { column { outcome, _ in outcome.acceptedDevices.joined(separator: ",") } }

@@ -118,6 +118,7 @@ final class RouteProbe {
     switch attempt {
     case .answered(let answer): .answered(status: answer.status, reason: answer.reason?.rawValue)
     case .refused(let reason): .answered(status: 403, reason: reason.rawValue)
+    case .withdrawn: .failed("withdrawn")
     case .failed where Reactor.now >= deadline: .timedOut
     case .failed(.notProcessed(let cause)), .failed(.unknown(let cause)): .failed(cause)
     }

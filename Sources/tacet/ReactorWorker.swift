@@ -167,6 +167,10 @@ extension ReactorWorker: DeliveryPipelineObserver {
     duties?.setAwake(isBusy, on: reactor)
   }
 
+  func pipelineStopped(_ route: PushRoute, because reason: String?, on reactor: isolated Reactor) {
+    for other in others { other.submit { $0.pipeline.stop(route, because: reason, on: $1) } }
+  }
+
   func pipelineAsksForNotifyCost(on reactor: isolated Reactor) {
     duties?.measureNotifyCost(on: reactor)
   }

@@ -132,7 +132,8 @@ extension Result where Failure == any Error {
 /// Nothing is sent in these tests.
 private final class NoChannel: PushChannel {
   func send(
-    _ request: PushRequest, over route: PushRoute, until deadline: UInt64, on reactor: isolated Reactor
+    _ request: PushRequest, over route: PushRoute, until deadline: UInt64, permit: PushPermit?,
+    on reactor: isolated Reactor
   ) async -> PushAttempt {
     preconditionFailure("nothing is sent in these tests")
   }

@@ -211,7 +211,8 @@ final class GatedChannel: PushChannel {
   private var held: [Signal] = []
 
   func send(
-    _ request: PushRequest, over route: PushRoute, until deadline: UInt64, on reactor: isolated Reactor
+    _ request: PushRequest, over route: PushRoute, until deadline: UInt64, permit: PushPermit?,
+    on reactor: isolated Reactor
   ) async -> PushAttempt {
     requests.append(request)
     if holds {

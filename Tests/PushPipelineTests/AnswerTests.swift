@@ -148,6 +148,29 @@ struct AnswerTests {
     }
   }
 
+  @Test(
+    "the wait for the next try begins with the answer, however late that comes",
+    arguments: [PushAttempt.answerLost, .busy, .limited])
+  func lateAnswer(_ attempt: PushAttempt) async throws {
+    try await PipelineRig.run(configure: { $0.retry.base = .milliseconds(1) }) { rig, reactor in
+      let chat = try await Chat(in: rig, on: reactor)
+      rig.channel.answer = { _, _ in attempt }
+      rig.channel.holds = true
+      let id = try await chat.post(on: reactor)[0]
+      rig.start(on: reactor)
+      try await rig.channel.received(1, on: reactor)
+      try await rig.execute("select pg_sleep(0.3)", on: reactor)
+      rig.channel.release(1, on: reactor)
+      _ = try await rig.outcomes(of: id, on: reactor)
+      let wait = try await rig.value(
+        "select max((h ->> 'due_us')::bigint) from push_log, jsonb_array_elements(history) h", as: Int64.self,
+        on: reactor)
+      let asked: Int64 = attempt == .limited ? 60_000_000 : 0
+      #expect(wait >= asked + 300_000)
+      rig.channel.answer = { _, _ in .accepted }
+    }
+  }
+
   @Test("a retry that would come after the message's life is not waited for: it has failed, and says why")
   func tooLate() async throws {
     try await PipelineRig.run { rig, reactor in

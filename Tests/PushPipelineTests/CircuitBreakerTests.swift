@@ -26,6 +26,38 @@ struct CircuitBreakerTests {
     #expect(breaker(failingAt: faults).isClosed == isClosed)
   }
 
+  @Test("refused settings open it at the fifth at once, since each counts against the connection")
+  func refusals() {
+    var breaker = CircuitBreaker()
+    for number in 1...5 {
+      #expect(breaker.isClosed)
+      breaker.failed(LaneFault(cause: .configuration, reason: nil), now: UInt64(number), draw: 0.5)
+    }
+    #expect(!breaker.isClosed)
+    #expect(breaker.shutCount == 1)
+  }
+
+  @Test("no probe comes before an answer allows it, also one that came when the breaker was open")
+  func askedWait() {
+    var breaker = CircuitBreaker()
+    breaker.stop(LaneFault(cause: .service, reason: nil, askedWait: .seconds(30)), now: 0, draw: 0)
+    #expect(!breaker.mayAdmit(now: 30 * Self.second - 1))
+    #expect(breaker.mayAdmit(now: 30 * Self.second))
+    breaker.failed(LaneFault(cause: .service, reason: nil, askedWait: .seconds(60)), now: 0, draw: 0)
+    #expect(!breaker.mayAdmit(now: 60 * Self.second - 1))
+    #expect(breaker.mayAdmit(now: 60 * Self.second))
+  }
+
+  @Test("how often it has opened is not forgotten when it closes")
+  func shutCount() {
+    var breaker = opened(by: .connection, isProbing: true)
+    breaker.failed(.outage, now: 0, draw: 0.5)
+    #expect(breaker.shutCount == 2)
+    _ = breaker.admit(now: 60 * Self.second)
+    breaker.accepted()
+    #expect(breaker.isClosed && breaker.shutCount == 2)
+  }
+
   @Test("a success in between starts the count anew")
   func success() {
     var breaker = breaker(failingAt: [0, 300, 600, 900])

@@ -1,4 +1,5 @@
 import APNS
+import APNSCore
 import FoundationEssentials
 import Postgres
 import PushStore
@@ -174,6 +175,8 @@ private final class RecordingObserver: DeliveryPipelineObserver {
   func pipelineFoundMore(on reactor: isolated Reactor) { fullClaims += 1 }
 
   func pipelineAsksForNotifyCost(on reactor: isolated Reactor) {}
+
+  func pipelineStopped(_ route: PushRoute, because reason: String?, on reactor: isolated Reactor) {}
 
   func pipelineBusyChanged(_ isBusy: Bool, on reactor: isolated Reactor) {
     busy.append(isBusy)

@@ -9,7 +9,7 @@ import Testing
 struct EventProgressTests {
   private func progress(_ event: PushEvent, wokenBy cause: WakeCause = .webhook) -> EventProgress {
     let now = Reactor.now
-    return EventProgress(event, wokenBy: cause, wokenAt: now - 3_000_000, claimedAt: now)
+    return EventProgress(event, wokenBy: cause, wokenAt: now - 3_000_000, askedAt: now, claimedAt: now)
   }
 
   @Test("an event without recipients is decided from the start")

@@ -89,7 +89,7 @@ struct LaneOutageTests {
     }
   }
 
-  @Test("a message that is older than its life when APNs is back is recorded as expired, and not sent")
+  @Test("a message that was tried and is older than its life when APNs is back has failed, and is not sent")
   func expired() async throws {
     try await PipelineRig.run(configure: Self.quick) { rig, reactor in
       let chat = try await Chat(in: rig, on: reactor)
@@ -103,29 +103,44 @@ struct LaneOutageTests {
       let new = try await chat.post(waking: .webhook, on: reactor)
       isBack.isSet = true
       try await rig.nothingLeft(on: reactor)
-      #expect(try await rig.outcomes(of: old, on: reactor).map(\.reason) == ["expired"])
+      let outcomes = try await rig.outcomes(of: old, on: reactor)
+      #expect(outcomes.map(\.decision) == [.failed])
+      #expect(outcomes.map(\.reason) == ["apns_unreachable"])
       #expect(try await rig.outcomes(of: new, on: reactor).map(\.decision) == [.sent])
     }
   }
 
-  @Test("what waited for longer than its life is recorded as expired also while the outage lasts")
+  @Test(
+    "what waited for longer than its life has failed if it was tried, and expired if not, also while the outage lasts")
   func expiredMeanwhile() async throws {
-    try await PipelineRig.run(configure: Self.quick) { rig, reactor in
+    let patient: @Sendable (inout PipelineConfiguration) -> Void = {
+      $0.lanes.breaker = .quick
+      $0.lanes.breaker.outage.shortest = .seconds(600)
+      $0.lanes.breaker.outage.longest = .seconds(600)
+    }
+    try await PipelineRig.run(configure: patient) { rig, reactor in
       let chat = try await Chat(in: rig, on: reactor)
-      rig.channel.answer = { _, _ in .unreachable }
+      rig.channel.answer = { _, _ in rig.channel.sent.count > 1 ? .accepted : .busy }
       rig.start(on: reactor)
-      let id = try await chat.post(waking: .webhook, on: reactor)
-      _ = try await rig.outcomes(of: id, on: reactor)
+      let tried = try await chat.post(waking: .webhook, on: reactor)
+      _ = try await rig.outcomes(of: tried, on: reactor)
+      let untried = try await chat.post(waking: .webhook, on: reactor)
+      _ = try await rig.outcomes(of: untried, on: reactor)
+      #expect(rig.channel.sent.count == 1)
       let aged = """
         update tacet.deliveries set enqueued_at = enqueued_at - interval '3601 s', due_at = now() + interval '1 h'
         where not is_claimed
         """
-      for _ in 0..<1000 where try await rig.value(Self.ages, as: Int64.self, on: reactor) == 0 {
+      for _ in 0..<1000 where try await rig.value(Self.ages, as: Int64.self, on: reactor) < 2 {
         try await rig.execute(aged, on: reactor)
       }
       await Rescuer(for: rig.pipeline).look(on: reactor)
-      let outcomes = try await rig.outcomes(of: id, on: reactor) { $0.first?.decision == .skipped }
-      #expect(outcomes.map(\.reason) == ["expired"])
+      let failed = try await rig.outcomes(of: tried, on: reactor) { $0.first?.decision != .held }
+      #expect(failed.map(\.decision) == [.failed])
+      #expect(failed.map(\.reason) == ["ServiceUnavailable"])
+      let expired = try await rig.outcomes(of: untried, on: reactor) { $0.first?.decision != .held }
+      #expect(expired.map(\.decision) == [.skipped])
+      #expect(expired.map(\.reason) == ["expired"])
     }
   }
 

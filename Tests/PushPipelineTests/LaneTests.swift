@@ -39,6 +39,70 @@ struct LaneTests {
     #expect(send(.otherApps, over: lane) == .dead(reason: "DeviceTokenNotForTopic", sinceMilliseconds: nil))
   }
 
+  @Test("a permit ends when the lane shuts; that of the probe alone holds meanwhile")
+  func permits() {
+    let lane = makeLane()
+    let early = lane.shutCount
+    #expect(lane.admits(early))
+    send(.badKey, over: lane)
+    #expect(!lane.admits(early))
+    #expect(lane.objection(to: "probe", now: Self.second) == nil)
+    #expect(lane.admits(lane.shutCount) && !lane.admits(early))
+    #expect(lane.withdraw() == waiting("InvalidProviderToken", .none))
+    _ = lane.note(.accepted, to: "probe", now: Self.second, draw: 0.5)
+    #expect(lane.admits(early), "what still waits may go when the lane is back")
+  }
+
+  @Test("while two refused tokens of an unproven lane are asked about elsewhere, nothing goes; five of a proven one")
+  func pause() {
+    for (lane, doubts) in [(makeLane(), 2), (makeLane(), 5)] {
+      if doubts == 5 { send(.accepted, over: lane) }
+      for _ in 0..<doubts {
+        #expect(lane.admits(lane.shutCount))
+        lane.beginDoubt("BadDeviceToken")
+      }
+      #expect(!lane.admits(lane.shutCount))
+      #expect(lane.room(now: 0) == 0)
+      #expect(lane.objection(to: "aa", now: 0) == waiting("BadDeviceToken", .none))
+      #expect(lane.endDoubt(), "what was turned away goes now")
+      #expect(lane.objection(to: "aa", now: 0) == nil)
+      #expect(!lane.endDoubt())
+    }
+  }
+
+  @Test("a success ends the pause as well: the lane is right, whatever becomes of the tokens")
+  func pauseEnds() {
+    let lane = makeLane()
+    for _ in 0..<3 { lane.beginDoubt(nil) }
+    #expect(lane.objection(to: "aa", now: 0) != nil)
+    #expect(lane.note(.accepted, to: "bb", now: 0, draw: 0.5).hasMoreRoom)
+    #expect(lane.objection(to: "aa", now: 0) == nil)
+  }
+
+  @Test("a token that was believed to be bad is kept if the lane shuts before it is dropped")
+  func confirmed() {
+    let lane = makeLane()
+    send(.accepted, over: lane)
+    let shutCount = lane.shutCount
+    let dead = send(.refused, to: "bad", over: lane)
+    #expect(lane.confirm(dead, sinceShut: shutCount) == .dead(reason: "BadDeviceToken", sinceMilliseconds: nil))
+    for number in 0..<4 { send(.refused, to: "bad\(number)", over: lane) }
+    #expect(lane.fault == "BadDeviceToken")
+    #expect(lane.confirm(dead, sinceShut: shutCount) == waiting("BadDeviceToken", .long))
+    send(.accepted, over: lane, at: Self.second)
+    #expect(lane.confirm(dead, sinceShut: shutCount) == waiting("BadDeviceToken", .long), "nor after it is back")
+  }
+
+  @Test("what another reactor's lane was refused for shuts this one, and costs no token afterwards")
+  func stopped() {
+    let lane = makeLane()
+    send(.accepted, over: lane)
+    lane.stop(because: "InvalidProviderToken", now: 0, draw: 0.5)
+    #expect(lane.fault == "InvalidProviderToken")
+    #expect(send(.accepted, over: lane, at: Self.second) == .accepted)
+    #expect(send(.refused, over: lane, at: Self.second) == .refused(reason: "BadDeviceToken"))
+  }
+
   @Test("a dead token proves the route as well as an accepted push does")
   func provenByDeath() {
     let lane = makeLane()

@@ -198,7 +198,8 @@ struct OtherEnvironmentTests {
       let lane = Lane(PushFixtures.route, LaneConfiguration(), logger: .quiet)
       var trail = AttemptTrail()
       let verdict = await rig.pipeline.verdict(
-        on: request, to: device, over: lane, until: .max, trail: &trail, on: reactor)
+        on: request, to: PushTarget(device: device, user: event.recipients[0].userID), over: lane, until: .max,
+        trail: &trail, on: reactor)
       #expect(verdict == .acceptedElsewhere(.sandbox))
       let tried = trail.history(of: device, verdict, now: 0, claimedAt: 0)
       #expect(tried.map(\.verdict) == ["elsewhere", "accepted"] && tried.map(\.status) == [400, 200])

@@ -60,6 +60,7 @@ final class PipelineRig {
     var configuration = PipelineConfiguration(
       policy: SuppressionPolicy(window: window), defaultRoute: PushFixtures.route)
     configuration.retry.base = .milliseconds(20)
+    configuration.lanes.suspicion.confirmation = .milliseconds(20)
     configure(&configuration)
     pipeline = DeliveryPipeline(
       store: store, channel: channel, configuration: configuration, metrics: PipelineMetrics(metrics), logger: logger)

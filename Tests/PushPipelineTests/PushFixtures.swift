@@ -36,7 +36,8 @@ enum PushFixtures {
   }
 
   /// The waits of a push's first attempt: half of what doubling gives.
-  static let pacing = RetryPacing(policy: RetryPolicy(), attempts: 1, timeToLive: .seconds(3600), draw: 0)
+  static let pacing = RetryPacing(
+    policy: RetryPolicy(), attempts: 1, timeToLive: .seconds(3600), elapsed: .zero, draw: 0)
 
   static func event(
     sender: String? = "Ann", text: String = "Hello", isDeleted: Bool = false, attempts: Int = 1,

@@ -55,8 +55,9 @@ struct RecipientDeliveryTests {
     return delivery
   }
 
-  private func pacing(attempts: Int = 1, draw: Double = 0) -> RetryPacing {
-    RetryPacing(policy: RetryPolicy(), attempts: attempts, timeToLive: .seconds(3600), draw: draw)
+  private func pacing(attempts: Int = 1, elapsed: Duration = .zero, draw: Double = 0) -> RetryPacing {
+    RetryPacing(
+      policy: RetryPolicy(), attempts: attempts, timeToLive: .seconds(3600), elapsed: elapsed, draw: draw)
   }
 
   @Test("two devices' verdicts fold into one outcome, in every combination")
@@ -87,6 +88,36 @@ struct RecipientDeliveryTests {
     #expect(outcome.acceptedMicroseconds == (accepted.isEmpty ? nil : 700), comment)
     #expect(delivery.deadTokens.count == kinds.count { $0 == .dead }, comment)
     #expect(delivery.learntEnvironments.count == kinds.count { $0 == .elsewhere }, comment)
+  }
+
+  @Test(
+    "every wait runs from the answer, however late it came, and is drawn",
+    arguments: [
+      // What the answer asks for, when it came, and when the push is due at the earliest and at the latest: milliseconds
+      // after the claim.
+      (DeviceVerdict.postponed(reason: "TooManyRequests", minimum: .seconds(60)), 8000, 68_000, 98_000),
+      (.postponed(reason: "ServiceUnavailable", minimum: .zero), 3000, 3500, 4000),
+      (.postponed(reason: "ServiceUnavailable", minimum: .seconds(20)), 3000, 23_000, 33_000),
+      (.waiting(lane: "a/production", reason: "apns_answer_lost", .brief), 9999, 10_499, 10_999),
+      (.waiting(lane: "a/production", reason: "BadDeviceToken", .long), 2000, 2500, 3000),
+      (.waiting(lane: "a/production", reason: "Shutdown", .none), 700, 700, 700),
+    ])
+  func lateAnswers(_ verdict: DeviceVerdict, _ answered: Int, _ earliest: Int, _ latest: Int) {
+    let delivery = delivery(of: [verdict])
+    for (draw, due) in [(0.0, earliest), (1.0, latest)] {
+      let outcome = delivery.outcome(pacing(elapsed: .milliseconds(answered), draw: draw))
+      #expect(outcome.waitsFromMicroseconds == Int64(answered) * 1000)
+      #expect(outcome.due.map { $0 + .milliseconds(answered) } == .milliseconds(due))
+    }
+  }
+
+  @Test("a late answer leaves less of the message's life for another try", arguments: [(10, true), (11, false)])
+  func lateLife(_ answered: Int, _ isTriedAgain: Bool) {
+    let verdict = DeviceVerdict.postponed(reason: "TooManyRequests", minimum: .seconds(60))
+    let delivery = delivery(of: [verdict], situation: RecipientSituation(messageAge: .seconds(3530)))
+    let outcome = delivery.outcome(pacing(elapsed: .seconds(answered)))
+    #expect(outcome.decision == (isTriedAgain ? .held : .failed))
+    #expect(outcome.reason == "TooManyRequests")
   }
 
   @Test(

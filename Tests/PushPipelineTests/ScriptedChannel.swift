@@ -28,7 +28,8 @@ final class ScriptedChannel: PushChannel {
   private let changed = Signal()
 
   func send(
-    _ request: PushRequest, over route: PushRoute, until deadline: UInt64, on reactor: isolated Reactor
+    _ request: PushRequest, over route: PushRoute, until deadline: UInt64, permit: PushPermit?,
+    on reactor: isolated Reactor
   ) async -> PushAttempt {
     let push = Sent(request: request, route: route, deadline: deadline)
     sent.append(push)

@@ -11,9 +11,40 @@ struct TokenSuspicionTests {
     return suspicion
   }
 
-  /// What so many refusals in a row mean.
+  /// What so many refusals in a row of one user's tokens mean.
   private func verdicts(_ count: Int, on suspicion: inout TokenSuspicion) -> [TokenSuspicion.Verdict] {
     (0..<count).map { _ in suspicion.refused() }
+  }
+
+  @Test(
+    "five users in a row are the route's fault, however much was accepted before; any number of one's tokens is not")
+  func row() {
+    var suspicion = suspicion(accepted: 1000)
+    #expect(verdicts(20, on: &suspicion) == Array(repeating: .badToken, count: 20))
+    suspicion.accepted()
+    let users = (1...5).map { suspicion.refused(of: PushFixtures.makeID($0)) }
+    #expect(users == Array(repeating: .badToken, count: 4) + [.misconfigured])
+    suspicion.accepted()
+    #expect(suspicion.refused() == .unexplained, "and no token is believed to be bad for a while")
+  }
+
+  @Test("a success between two users begins the row anew")
+  func brokenRow() {
+    var suspicion = suspicion(accepted: 1000)
+    for number in UInt8(1)...20 {
+      #expect(suspicion.refused(of: PushFixtures.makeID(number)) == .badToken)
+      if number.isMultiple(of: 4) { for _ in 0..<20 { suspicion.accepted() } }
+    }
+  }
+
+  @Test("a route that another reactor has stopped believes no refusal either")
+  func stopped() {
+    var suspicion = suspicion(accepted: 10)
+    suspicion.stopped()
+    #expect(suspicion.refused() == .unexplained)
+    var unproven = TokenSuspicion()
+    unproven.stopped()
+    #expect(unproven.refused() == .misconfigured)
   }
 
   @Test("before anything was accepted the route is suspected, not the token; other answers prove nothing")
@@ -111,4 +142,9 @@ struct TokenSuspicionTests {
     #expect(verdicts.prefix(49).allSatisfy { $0 == .unexplained })
     #expect(verdicts.last == (refusals < 50 ? .unexplained : .misconfigured))
   }
+}
+
+extension TokenSuspicion {
+  /// A token of the same user as always.
+  fileprivate mutating func refused() -> Verdict { refused(of: PushFixtures.user) }
 }

@@ -82,7 +82,8 @@ private final class MockChannel: PushChannel {
   }
 
   func send(
-    _ request: PushRequest, over route: PushRoute, until deadline: UInt64, on reactor: isolated Reactor
+    _ request: PushRequest, over route: PushRoute, until deadline: UInt64, permit: PushPermit?,
+    on reactor: isolated Reactor
   ) async -> PushAttempt {
     identifiers.append(request.head.identifier)
     inFlight += 1

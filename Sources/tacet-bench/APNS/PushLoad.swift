@@ -70,7 +70,7 @@ final class PushLoad {
 
   private func handOver(_ request: PushRequest, on reactor: isolated Reactor) async -> PushAttempt {
     let deadline = Reactor.now &+ Self.attemptLimit.clampedNanoseconds
-    return await channel.send(request, over: series.route, until: deadline, on: reactor)
+    return await channel.send(request, over: series.route, until: deadline, permit: nil, on: reactor)
   }
 
   private func resend(_ request: PushRequest, on reactor: isolated Reactor) async {

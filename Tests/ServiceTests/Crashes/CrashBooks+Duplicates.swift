@@ -23,6 +23,20 @@ extension CrashBooks {
     }
   }
 
+  /// How many were accepted again after each kind of disruption.
+  var duplicateCauses: [String: Int] {
+    var causes: [String: Int] = [:]
+    for (place, arrivals) in wire.accepted where arrivals.count > 1 {
+      for arrival in arrivals.dropLast() {
+        let cause = disruptions.last {
+          isInFlight(arrival.at, place, in: $0) && $0.beganAt <= arrival.at + Self.pushMicroseconds
+        }
+        causes[cause?.name ?? "none", default: 0] += 1
+      }
+    }
+    return causes
+  }
+
   private func isInFlight(_ acceptedAt: Int64, _ place: WireBook.Place) -> Bool {
     disruptions.contains { isInFlight(acceptedAt, place, in: $0) }
   }

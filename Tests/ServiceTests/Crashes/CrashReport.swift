@@ -16,6 +16,8 @@ struct CrashReport {
       "\(recipients) recipients", "\(pushes) pushes accepted", "\(tally)", "lost \(count(.lost))",
       "shown twice \(books.wire.shownTwice)", "wrong \(count(.wrong))",
       "wire duplicates \(books.wire.duplicates) (in flight \(books.acceptancesInFlight), others \(count(.repeated)))",
+      "after "
+        + books.duplicateCauses.sorted { $0.key < $1.key }.map { "\($0.key) \($0.value)" }.joined(separator: ", "),
       latencies,
     ].joined(separator: ", ")
   }

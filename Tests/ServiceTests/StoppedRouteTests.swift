@@ -1,0 +1,89 @@
+import APNSSimulation
+import Crypto
+import Foundation
+import Testing
+
+@Suite("A route whose pushes are all refused", .serialized)
+struct StoppedRouteTests {
+  private static let messages = 1000
+
+  /// The most requests on a connection after its first refusal.
+  private static let requestsMax = 10
+
+  @Test("is stopped within ten requests on each connection when the key is revoked; what waits goes when it is back")
+  func revokedKey() async throws {
+    try await ServiceScene.play(extra: ["REACTORS": "2"]) { scene, _ in
+      let key = try #require(scene.simulator.service.withRegistry { $0.keys["KEY0000001"] })
+      scene.simulator.service.withRegistry {
+        $0.register(
+          ProviderKey(identifier: key.identifier, team: key.team, publicKey: P256.Signing.PrivateKey().publicKey))
+      }
+      let conversation = try await Conversation(scene, [.away()])
+      try await post(in: conversation, of: scene)
+      try await waits(scene)
+      check(scene, reason: "InvalidProviderToken")
+      scene.simulator.service.withRegistry { $0.register(key) }
+      try await sent(scene)
+    }
+  }
+
+  @Test(
+    "is stopped within ten requests when every token is bad, and drops none: whether it had worked before or not",
+    arguments: [false, true])
+  func badTokens(_ isProven: Bool) async throws {
+    try await ServiceScene.play(extra: ["REACTORS": "2"]) { scene, _ in
+      let people = try await Conversation(scene, (0..<20).map { _ in .away() })
+      let first = try await people.say()
+      if isProven { _ = try await scene.pushes(of: first, atLeast: 20) }
+      let accepted = scene.simulator.service.withLog { $0.total }
+      for token in people.tokens.joined() {
+        scene.simulator.service.withRegistry { _ = $0.removeDevice(token: token) }
+      }
+      try await post(in: people, of: scene)
+      try await waits(scene)
+      check(scene, reason: "BadDeviceToken", after: accepted)
+      let dropped = "select count(*) from push_tokens where invalidated_at is not null"
+      #expect(try await scene.sql(dropped) == "0")
+    }
+  }
+
+  private func post(in conversation: Conversation, of scene: ServiceScene) async throws {
+    try await scene.sql(
+      """
+      insert into messages (conversation_id, from_id, text)
+      select '\(conversation.id)', '\(conversation.sender)', 'message ' || n
+      from generate_series(1, \(Self.messages / conversation.people.count)) n
+      """)
+  }
+
+  /// Waits until everything has been decided once, and nothing is on its way.
+  private func waits(_ scene: ServiceScene) async throws {
+    let sql = """
+      select (select count(*) from tacet.inbox),
+        (select count(*) from tacet.deliveries where state = 'waiting' and not is_claimed) >= \(Self.messages)
+      """
+    for _ in 0..<200 where try await scene.sql(sql) != "0|t" { try await Task.sleep(for: .milliseconds(100)) }
+    #expect(try await scene.sql(sql) == "0|t")
+  }
+
+  private func sent(_ scene: ServiceScene) async throws {
+    let sql = "select count(*) from push_log where decision = 'sent'"
+    for _ in 0..<300 where try await scene.sql(sql) != "\(Self.messages)" {
+      try await Task.sleep(for: .milliseconds(100))
+    }
+    #expect(try await scene.sql(sql) == "\(Self.messages)")
+  }
+
+  private func check(_ scene: ServiceScene, reason: String, after number: Int = 0) {
+    var query = PushQuery()
+    query.limit = PushQuery.limitMax
+    query.after = number
+    let records = scene.simulator.service.withLog { $0.records(query).records }
+    #expect(records.contains { $0.reason == reason })
+    for (connection, pushes) in Dictionary(grouping: records, by: \.connection) {
+      let later = pushes.drop { $0.status == 200 }.dropFirst()
+      print("connection \(connection): \(later.count) requests after the first refusal")
+      #expect(later.count <= Self.requestsMax, "connection \(connection)")
+    }
+  }
+}
