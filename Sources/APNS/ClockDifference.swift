@@ -30,12 +30,13 @@ extension ClockDifference {
   ///   - now: Unix seconds.
   init?(date: String, now: Int64) {
     let parts = date.split(separator: " ", omittingEmptySubsequences: false)
-    guard parts.count == 6, parts[3].utf8.count == 4, parts[5] == "GMT",
-      let month = Self.months.firstIndex(of: String(parts[2])),
-      let day = Int(parts[1]), let year = Int(parts[3])
+    guard parts.count == 6, parts[5] == "GMT", let month = Self.months.firstIndex(of: String(parts[2])),
+      let day = Int(parts[1]), let year = Int(parts[3]), (1...9999).contains(year), (1...31).contains(day)
     else { return nil }
     let time = parts[4].split(separator: ":", omittingEmptySubsequences: false).map { Int($0) }
-    guard time.count == 3, let hour = time[0], let minute = time[1], let second = time[2] else { return nil }
+    guard time.count == 3, let hour = time[0], let minute = time[1], let second = time[2],
+      (0...23).contains(hour), (0...59).contains(minute), (0...60).contains(second)
+    else { return nil }
     let components = DateComponents(
       timeZone: .gmt, year: year, month: month + 1, day: day, hour: hour, minute: minute, second: second)
     let calendar = Calendar(identifier: .gregorian)

@@ -17,7 +17,8 @@ public struct ModelWriter: CheckInWriter {
 
   /// - Parameters:
   ///   - replyTokensMax: as the client is configured.
-  ///   - inputPrice: of a token that is read, in millionths of a dollar; outputPrice: of one that is written.
+  ///   - inputPrice: of a token that is read, in millionths of a dollar, from 0 to 10,000; outputPrice: of one that is
+  ///     written.
   public init(_ client: LanguageModelClient, replyTokensMax: Int, inputPrice: Double, outputPrice: Double) {
     self.client = client
     self.replyTokensMax = replyTokensMax

@@ -99,7 +99,7 @@ extension CampaignExplanation.Day {
     object.members.filter { !names.contains($0.key) && $0.value != .array([]) }.map { name, value in
       let words = name.replacing("_seconds", with: "").replacing("_", with: " ")
       guard name.contains("_seconds"), let seconds = value.double else { return "\(words) \(value.plain)" }
-      return "\(words) \(TimeText.span(Int64(seconds * 1_000_000)))"
+      return "\(words) \(TimeText.span(seconds: seconds))"
     }
   }
 

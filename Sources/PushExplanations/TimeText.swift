@@ -21,6 +21,11 @@ enum TimeText {
     }
   }
 
+  /// The same for seconds; what is longer than a number of microseconds is told as the longest.
+  static func span(seconds: Double) -> String {
+    span(Int64(exactly: (seconds * 1_000_000).rounded(.towardZero)) ?? .max)
+  }
+
   /// Since the commit, to the tenth of a millisecond, above 100 s to the millisecond: `4.2 ms`, `-0.3 ms`, `1:02:03.004`.
   static func offset(_ microseconds: Int64) -> String {
     let sign = microseconds < 0 ? "-" : ""
@@ -33,9 +38,9 @@ enum TimeText {
   /// In UTC with milliseconds, as RFC 3339 writes it. Whole seconds are formatted and the rest is put behind them,
   /// because a date counts in binary fractions and would print many a millisecond as the one before.
   static func instant(_ microseconds: Int64) -> String {
-    let seconds = (Double(microseconds) / 1_000_000).rounded(.down)
-    let rest = microseconds - Int64(seconds) * second
-    let date = Date(timeIntervalSince1970: seconds).formatted(Date.ISO8601FormatStyle())
+    var (seconds, rest) = microseconds.quotientAndRemainder(dividingBy: second)
+    if rest < 0 { (seconds, rest) = (seconds - 1, rest + second) }
+    let date = Date(timeIntervalSince1970: Double(seconds)).formatted(Date.ISO8601FormatStyle())
     return "\(date.dropLast()).\(padded(rest / 1000, 3))Z"
   }
 

@@ -93,8 +93,8 @@ extension MessageComposer {
   /// worth as much in the morning as it was in the evening.
   private func expiration(for recipient: PushRecipient, of event: PushEvent) -> PushExpiration {
     let dated = min(event.enqueuedAt, event.claimedAt - recipient.situation.messageAge.wholeMicroseconds)
-    let microseconds = dated + recipient.situation.heldFor.wholeMicroseconds
-    return .until(unixSeconds: microseconds / 1_000_000 + timeToLive.components.seconds)
+    let (microseconds, overflow) = dated.addingReportingOverflow(recipient.situation.heldFor.wholeMicroseconds)
+    return .until(unixSeconds: (overflow ? .max : microseconds) / 1_000_000 + timeToLive.components.seconds)
   }
 
   private func body(_ alert: PreparedAlert, for recipient: PushRecipient, of event: PushEvent) -> [UInt8] {

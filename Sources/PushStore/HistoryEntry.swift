@@ -144,17 +144,17 @@ extension HistoryEntry: Decodable {
   public init(from decoder: any Decoder) throws {
     let members = try decoder.container(keyedBy: CodingKeys.self)
     claim = try members.decode(Int.self, forKey: .claim)
-    claimedAt = try members.decode(Int64.self, forKey: .claimedAt)
+    claimedAt = try members.microseconds(.claimedAt) ?? 0
     instance = try members.decode(String.self, forKey: .instance)
     wokenBy = try members.decode(String.self, forKey: .wokenBy)
     releasedBy = try members.decodeIfPresent(String.self, forKey: .releasedBy)
-    releasedAt = try members.decodeIfPresent(Int64.self, forKey: .releasedAt)
-    wokenMicroseconds = try members.decode(Int64.self, forKey: .wokenMicroseconds)
-    decidedMicroseconds = try members.decode(Int64.self, forKey: .decidedMicroseconds)
+    releasedAt = try members.microseconds(.releasedAt)
+    wokenMicroseconds = try members.microseconds(.wokenMicroseconds) ?? 0
+    decidedMicroseconds = try members.microseconds(.decidedMicroseconds) ?? 0
     situation = try members.decode(Situation.self, forKey: .situation)
     decision = try members.decode(OutcomeDecision.self, forKey: .decision)
     reason = try members.decodeIfPresent(String.self, forKey: .reason)
-    dueMicroseconds = try members.decodeIfPresent(Int64.self, forKey: .dueMicroseconds)
+    dueMicroseconds = try members.microseconds(.dueMicroseconds)
     remaining = try members.decodeIfPresent(String.self, forKey: .remaining)
     attempts = try members.decodeIfPresent([Attempt].self, forKey: .attempts) ?? []
   }
@@ -186,7 +186,7 @@ extension HistoryEntry.Situation: Decodable {
   public init(from decoder: any Decoder) throws {
     let members = try decoder.container(keyedBy: CodingKeys.self)
     func flag(_ key: CodingKeys) throws -> Bool { try members.decodeIfPresent(Bool.self, forKey: key) ?? false }
-    func number(_ key: CodingKeys) throws -> Int64? { try members.decodeIfPresent(Int64.self, forKey: key) }
+    func number(_ key: CodingKeys) throws -> Int64? { try members.microseconds(key) }
     self.init()
     isParticipant = try members.decodeIfPresent(Bool.self, forKey: .isParticipant) ?? true
     messageAge = try number(.messageAge) ?? 0
@@ -217,7 +217,26 @@ extension HistoryEntry.Attempt: Decodable {
     case apnsID = "apns_id"
     case verdict
   }
+
+  /// Reads what the ledger keeps.
+  public init(from decoder: any Decoder) throws {
+    let members = try decoder.container(keyedBy: CodingKeys.self)
+    device = try members.decode(String.self, forKey: .device)
+    route = try members.decodeIfPresent(String.self, forKey: .route)
+    endedMicroseconds = try members.microseconds(.endedMicroseconds) ?? 0
+    status = try members.decodeIfPresent(Int.self, forKey: .status)
+    reason = try members.decodeIfPresent(String.self, forKey: .reason)
+    apnsID = try members.decodeIfPresent(String.self, forKey: .apnsID)
+    verdict = try members.decode(String.self, forKey: .verdict)
+  }
 }
 
 /// Read by its raw value.
 extension OutcomeDecision: Decodable {}
+
+extension KeyedDecodingContainer {
+  /// Within 73,000 years of 1970 or of nothing: a moment and an age can be added, whatever a row says.
+  fileprivate func microseconds(_ key: Key) throws -> Int64? {
+    try decodeIfPresent(Int64.self, forKey: key).map { min(max($0, -1 << 61), 1 << 61) }
+  }
+}

@@ -21,7 +21,9 @@ struct ClockDifferenceTests {
       "", "now", "Sunday, 06-Nov-94 08:49:37 GMT", "Sun Nov  6 08:49:37 1994", "Sun, 06 Nov 1994 08:49:37 UTC",
       "Sun, 06 Nov 1994 08:49 GMT", "Sun, 06 Nov 1994 08:49:37:00 GMT", "Sun, 30 Feb 2024 08:49:37 GMT",
       "Sun, 06 Foo 1994 08:49:37 GMT", "Sun, 06 Nov 1994 25:49:37 GMT", "Sun, 06 Nov 1994 08:49:xx GMT",
-      "Sun, 06 Nov 1994  08:49:37 GMT",
+      "Sun, 06 Nov 1994  08:49:37 GMT", "Sun, 06 Nov 9223372036854775807 08:49:37 GMT",
+      "Sun, 9223372036854775807 Nov 1994 08:49:37 GMT", "Sun, 06 Nov -9223372036854775808 08:49:37 GMT",
+      "Sun, 06 Nov 1994 9223372036854775807:49:37 GMT", "Sun, 06 Nov 1994 08:-9223372036854775808:37 GMT",
     ])
   func refused(date: String) {
     #expect(ClockDifference(date: date, now: 0) == nil)

@@ -49,6 +49,35 @@ struct LanguageModelReplyTests {
     }
   }
 
+  @Test(
+    "cost what a provider may mean, whatever it says",
+    arguments: [
+      (Int.max, LanguageModelUsage.tokensMax), (.min, 0), (-1, 0), (10_000_001, 10_000_000), (10_000_000, 10_000_000),
+      (0, 0),
+    ])
+  func usageBounds(_ said: Int, _ counted: Int) async throws {
+    let usage = #"{"input_tokens":\#(said),"output_tokens":\#(said)}"#
+    let content = #"{"content":[{"type":"text","text":"Hi"}],"usage":\#(usage)}"#
+    try await ModelRig.run(ModelScript(.init(.raw(content)))) { rig in
+      let reply = try await rig.reply().get()
+      #expect(reply.usage?.inputTokens == counted && reply.usage?.outputTokens == counted)
+    }
+    let other = #"{"choices":[{"message":{"content":"Hi"}}],"usage":{"prompt_tokens":\#(said)}}"#
+    try await ModelRig.run(ModelScript(.init(.raw(other))), .openAICompatible) { rig in
+      let reply = try await rig.reply().get()
+      #expect(reply.usage?.inputTokens == counted)
+    }
+  }
+
+  @Test("whose cost is no whole number are unusable", arguments: ["1e308", "9223372036854775808", "-1e300", "1.5"])
+  func strangeUsage(_ said: String) async throws {
+    let content = #"{"content":[{"type":"text","text":"Hi"}],"usage":{"input_tokens":\#(said),"output_tokens":1}}"#
+    try await ModelRig.run(ModelScript(.init(.raw(content)))) { rig in
+      let result = await rig.reply()
+      #expect(throws: LanguageModelError.self) { try result.get() }
+    }
+  }
+
   @Test("come over a new connection when the kept one turns out to be closed")
   func staleConnection() async throws {
     try await ModelRig.run(ModelScript(.init(.reply("One")), .init(.close), .init(.reply("Two")))) { rig in

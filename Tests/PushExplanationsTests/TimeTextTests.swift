@@ -32,8 +32,25 @@ struct TimeTextTests {
     arguments: [
       (0, "1970-01-01T00:00:00.000Z"), (1_790_000_000_007_999, "2026-09-21T14:13:20.007Z"),
       (1_790_000_000_999_999, "2026-09-21T14:13:20.999Z"), (-1, "1969-12-31T23:59:59.999Z"),
+      (-1_000_000, "1969-12-31T23:59:59.000Z"),
     ])
   func instant(microseconds: Int64, text: String) {
     #expect(TimeText.instant(microseconds) == text)
+  }
+
+  @Test("no number is too large to be told", arguments: [Int64.min, -1 << 61, 1 << 61, .max])
+  func extremes(microseconds: Int64) {
+    #expect(TimeText.instant(microseconds).hasSuffix("Z"))
+    #expect(!TimeText.offset(microseconds).isEmpty)
+  }
+
+  @Test(
+    "seconds of a record may be any number",
+    arguments: [
+      (0, "0 ms"), (-2.5, "2.5 s"), (1e308, "106751991 d 4 h"), (-1e308, "106751991 d 4 h"),
+      (.infinity, "106751991 d 4 h"), (.nan, "106751991 d 4 h"), (9_223_372_036_854.776, "106751991 d 4 h"),
+    ] as [(Double, String)])
+  func seconds(seconds: Double, text: String) {
+    #expect(TimeText.span(seconds: seconds) == text)
   }
 }

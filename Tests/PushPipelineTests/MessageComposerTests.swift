@@ -133,7 +133,7 @@ struct MessageComposerTests {
 
   @Test(
     "the time for which a push was held on purpose does not shorten how long APNs keeps it",
-    arguments: [(0.0, 1_700_003_600), (0.000_001, 1_700_003_601), (28_800, 1_700_032_400)])
+    arguments: [(0.0, 1_700_003_600), (0.000_001, 1_700_003_601), (28_800, 1_700_032_400), (1e13, 9_223_372_040_454)])
   func held(seconds: Double, expiration: Int64) throws {
     let recipient = PushFixtures.recipient(situation: RecipientSituation(heldFor: .seconds(seconds)))
     let head = try #require(try requests(for: PushFixtures.event(recipients: [recipient])).first?.head)

@@ -146,4 +146,19 @@ struct HistoryTests {
     try await withStore(database) { try await $0.note(instance, isEnding: true, on: $1) }
     #expect(try await database.sql(rows) == "0123abcd|host|42|1.2.3|t|f")
   }
+
+  @Test("moments and ages of a record can be added, whatever it says", arguments: [Int64.max, .min, 1 << 62, -1 << 62])
+  func extremes(number: Int64) throws {
+    let json = """
+      {"claim": 1, "at": \(number), "by": "a", "woken_by": "poll", "woken_us": \(number), "decided_us": \(number),
+       "due_us": \(number), "released_at": \(number), "decision": "sent",
+       "known": {"message_us": \(number), "seen_us": \(number)},
+       "attempts": [{"device": "a", "ended_us": \(number), "verdict": "accepted"}]}
+      """
+    let entry = try JSONDecoder().decode(HistoryEntry.self, from: Data(json.utf8))
+    let bound = number < 0 ? Int64(-1) << 61 : 1 << 61
+    #expect(entry.claimedAt == bound && entry.decidedMicroseconds == bound && entry.dueMicroseconds == bound)
+    #expect(entry.releasedAt == bound && entry.wokenMicroseconds == bound)
+    #expect(entry.attempts.map(\.endedMicroseconds) == [bound])
+  }
 }
