@@ -66,8 +66,8 @@ struct MaterialDocument: Decodable {
       },
       lastConversation: conversation.map { LastConversation(domain: $0.domain, texts: $0.texts) },
       contextSummary: contextSummary,
-      styles: preferences.map { CoachingStyle.styles(fromPreferences: String(decoding: $0.encoded(), as: UTF8.self)) }
-        ?? [:],
+      styles: preferences.map { CoachingPreferences(json: String(decoding: $0.encoded(), as: UTF8.self)) }
+        ?? CoachingPreferences(),
       missingSources: Set(missing.compactMap(MaterialSource.init)))
   }
 

@@ -30,7 +30,7 @@ struct CheckInPromptTests {
     let material = CampaignMaterial(
       moment: noon, happenings: [Sample.happening(Sample.span(hour), domain: "work")],
       contextSummary: "A teacher.\nNew.",
-      styles: ["work": style, "home": CoachingStyle(briefDetailed: 1)])
+      styles: CoachingPreferences(domains: ["work": style], general: CoachingStyle(briefDetailed: 1)))
     let finding = try #require(LayerEvaluation(of: material).finding)
     #expect(
       CheckInPrompt(for: finding, in: material).material == """

@@ -39,15 +39,39 @@ struct CoachingStyleTests {
     #expect(CoachingStyle.unknown.instructions == balanced)
   }
 
-  @Test("preferences are read by domain")
-  func preferences() {
-    let json = """
-      {"work": {"direct_vs_exploratory": 0, "brief_vs_detailed": 0.25, "action_vs_reflective": 1,
-                "challenging_vs_supportive": 0.5, "other": [1]}, "home": {}}
+  @Test(
+    "a domain's style is its own, else that of everything, else that of a member of its name",
+    arguments: [
+      // domain_styles alone, then beside a general style: the domain's goes first, the general one is for the rest.
+      (#"{"domain_styles": {"work": {"brief_vs_detailed": 0}}}"#, 0, nil),
+      (#"{"domain_styles": {"work": {"brief_vs_detailed": 0}}, "brief_vs_detailed": 1}"#, 0, 1),
+      (#"{"domain_styles": {"work": {}}, "brief_vs_detailed": 1}"#, 1, 1),
+      (#"{"domain_styles": [], "brief_vs_detailed": 1}"#, 1, 1),
+      // The four keys of everything go before members named like domains.
+      (#"{"work": {"brief_vs_detailed": 0}, "brief_vs_detailed": 1}"#, 1, 1),
+      (#"{"work": {"brief_vs_detailed": 0}}"#, 0, nil),
+      (#"{"work": {"brief_vs_detailed": 0.5}, "domain_styles": {"work": {"brief_vs_detailed": 0}}}"#, 0, nil),
+      (#"{"work": {"brief_vs_detailed": 0}, "domain_styles": {"home": {"brief_vs_detailed": 1}}}"#, 0, 1),
+      (#"{"domain_styles": {"brief_vs_detailed": 1}}"#, nil, nil),
+    ] as [(String, Double?, Double?)])
+  func order(json: String, work: Double?, home: Double?) {
+    let preferences = CoachingPreferences(json: json)
+    #expect(preferences.style(in: "work").briefDetailed == work)
+    #expect(preferences.style(in: "home").briefDetailed == home)
+    #expect(preferences.style(in: nil) == preferences.general)
+  }
+
+  @Test("all four dimensions are read, of a domain and of everything")
+  func dimensions() {
+    let style = """
+      "direct_vs_exploratory": 0, "brief_vs_detailed": 0.25, "action_vs_reflective": 1, "challenging_vs_supportive": 0.5,
+      "other": [1]
       """
-    let work = CoachingStyle(
+    let read = CoachingStyle(
       directExploratory: 0, briefDetailed: 0.25, actionReflective: 1, challengingSupportive: 0.5)
-    #expect(CoachingStyle.styles(fromPreferences: json) == ["work": work, "home": .unknown])
+    for json in ["{\(style)}", "{\"domain_styles\": {\"work\": {\(style)}}}", "{\"work\": {\(style)}}"] {
+      #expect(CoachingPreferences(json: json).style(in: "work") == read, "\(json)")
+    }
   }
 
   @Test(
@@ -55,25 +79,25 @@ struct CoachingStyleTests {
     arguments: ["\"0.1\"", "null", "true", "[0.1]", "{}", "-0.1", "1.1", "1e999", "\"NaN\""])
   func junkValues(value: String) {
     let json = #"{"work": {"brief_vs_detailed": \#(value), "action_vs_reflective": 0.5}}"#
-    #expect(CoachingStyle.styles(fromPreferences: json) == ["work": CoachingStyle(actionReflective: 0.5)])
+    #expect(CoachingPreferences(json: json).domains == ["work": CoachingStyle(actionReflective: 0.5)])
   }
 
-  @Test("junk in place of a style is left out", arguments: ["1", "null", "\"warm\"", "[]", "true"])
+  @Test("junk in place of a style is left out", arguments: ["1", "null", "\"warm\"", "[]", "true", "{}"])
   func junkStyles(value: String) {
-    #expect(CoachingStyle.styles(fromPreferences: #"{"work": \#(value), "home": {}}"#) == ["home": .unknown])
+    #expect(CoachingPreferences(json: #"{"work": \#(value), "domain_styles": \#(value)}"#) == CoachingPreferences())
   }
 
   @Test(
-    "a document that is no object gives no styles",
+    "a document that is no object says nothing",
     arguments: ["", "nil", "[]", "1", "{", "{\"work\": {}", "NaN", "\u{0}"])
   func junkDocuments(json: String) {
-    #expect(CoachingStyle.styles(fromPreferences: json).isEmpty)
+    #expect(CoachingPreferences(json: json) == CoachingPreferences())
   }
 
   @Test("however many domains there are, no more than 64 are read, and nesting does no harm")
   func hugeDocuments() {
-    let domains = (0..<1_000).map { "\"d\($0)\": {}" }.joined(separator: ",")
-    #expect(CoachingStyle.styles(fromPreferences: "{" + domains + "}").count == 64)
-    #expect(CoachingStyle.styles(fromPreferences: String(repeating: "[", count: 100_000)).isEmpty)
+    let domains = (0..<1_000).map { "\"d\($0)\": {\"brief_vs_detailed\": 1}" }.joined(separator: ",")
+    #expect(CoachingPreferences(json: "{" + domains + "}").domains.count == 64)
+    #expect(CoachingPreferences(json: String(repeating: "[", count: 100_000)) == CoachingPreferences())
   }
 }

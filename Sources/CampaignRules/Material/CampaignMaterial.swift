@@ -20,8 +20,8 @@ public struct CampaignMaterial: Equatable, Sendable {
   public var lastConversation: LastConversation?
   /// What the host knows of the user, in prose; nil when it has none.
   public var contextSummary: String?
-  /// How the user wants to be spoken to, by domain.
-  public var styles: [String: CoachingStyle]
+  /// How the user wants to be spoken to.
+  public var styles: CoachingPreferences
   /// What could not be had. A layer that needs it is passed over with a note; the run goes on.
   public var missingSources: Set<MaterialSource>
 
@@ -35,7 +35,7 @@ public struct CampaignMaterial: Equatable, Sendable {
     patterns: [RecognizedPattern] = [],
     lastConversation: LastConversation? = nil,
     contextSummary: String? = nil,
-    styles: [String: CoachingStyle] = [:],
+    styles: CoachingPreferences = CoachingPreferences(),
     missingSources: Set<MaterialSource> = []
   ) {
     self.moment = moment

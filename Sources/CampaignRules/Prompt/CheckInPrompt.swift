@@ -25,7 +25,7 @@ public struct CheckInPrompt: Equatable, Sendable {
   ///   - finding: the reason to write.
   ///   - material: what the finding was made from; of it the context summary and the style of the finding's domain are used.
   public init(for finding: LayerFinding, in material: CampaignMaterial) {
-    let style = finding.domain.flatMap { material.styles[$0] } ?? .unknown
+    let style = material.styles.style(in: finding.domain)
     var blocks = ["Style: " + style.instructions]
     if let context = material.contextSummary.flatMap({ TextLimits.line($0, max: Self.contextMax) }) {
       blocks.append(Self.fenced("context", [context]))
