@@ -28,8 +28,10 @@ extension PhraseResolver {
   ) -> (start: Int, end: Int?) {
     guard let end = expression.end else { return (minutes(of: expression.start, in: part, after: floor), nil) }
     if expression.start.isAmbiguous, !end.isAmbiguous {
-      let late = expression.start.minutes + 720
-      return (late < end.minutes ? late : expression.start.minutes, end.minutes)
+      let (early, late) = (expression.start.minutes, expression.start.minutes + 720)
+      if late < end.minutes { return (late, end.minutes) }
+      // Neither half of the day begins before it: "10-2am" is a night's.
+      return early < end.minutes ? (early, end.minutes) : (late, end.minutes + 1440)
     }
     let start = minutes(of: expression.start, in: part, after: floor)
     return (start, firstReading(of: end, after: start))

@@ -46,6 +46,8 @@ struct PhraseResolver {
   }
 
   private func stretch(_ day: CivilDay, _ start: Int, _ end: Int, _ grain: TemporalGrain) -> ResolvedTime {
-    ResolvedTime(start: clock.instant(day, minutes: start), end: clock.instant(day, minutes: end), grain: grain)
+    let first = clock.instant(day, minutes: start)
+    // A time that clocks skip is later than one soon after it: 2:30 is 3:30 where 3:15 is itself.
+    return ResolvedTime(start: first, end: max(first, clock.instant(day, minutes: end)), grain: grain)
   }
 }
