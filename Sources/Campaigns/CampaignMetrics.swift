@@ -5,6 +5,7 @@ public import CoreMetrics
 /// | family | labels | counts |
 /// |---|---|---|
 /// | `tacet_campaign_decisions_total` | `campaign`, `decision`, `reason` | users looked at; a push that was queued has the decision `committed` and the reason `none` |
+/// | `tacet_campaign_slot_failures_total` | `campaign` | hours of a zone that could not be served, each try |
 public final class CampaignMetrics {
   private let factory: any MetricsFactory
 
@@ -24,5 +25,11 @@ public final class CampaignMetrics {
     }
     let dimensions = [("campaign", campaign), ("decision", word), ("reason", reason)]
     Counter(label: "tacet_campaign_decisions_total", dimensions: dimensions, factory: factory).increment()
+  }
+
+  /// The hour is due again.
+  func noteFailedSlot(of campaign: String) {
+    Counter(label: "tacet_campaign_slot_failures_total", dimensions: [("campaign", campaign)], factory: factory)
+      .increment()
   }
 }

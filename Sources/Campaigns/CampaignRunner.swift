@@ -90,20 +90,38 @@ public final class CampaignRunner {
 
   private func enrolDue(on reactor: isolated Reactor) async throws(PostgresError) {
     catalogue.update(try await store.campaigns(on: reactor), logger: logger)
-    for name in catalogue.scheduled { await enrolDue(name, on: reactor) }
+    for name in catalogue.scheduled { try await enrolDue(name, on: reactor) }
   }
 
   /// One campaign whose audience cannot be read keeps no other from running.
-  private func enrolDue(_ name: String, on reactor: isolated Reactor) async {
+  private func enrolDue(_ name: String, on reactor: isolated Reactor) async throws(PostgresError) {
+    let slots: [CampaignSlot]
     do throws(PostgresError) {
       let names = try await zoneNames(of: name, on: reactor)
-      let count = try await store.enrolDue(name, minutes: pace.standardMinutes, zones: names, on: reactor)
-      if count > 0 {
-        logger.info("a campaign's hour has come", metadata: ["campaign": "\(name)", "users": "\(count)"])
-      }
+      slots = try await store.dueSlots(of: name, minutes: pace.standardMinutes, zones: names, on: reactor)
     } catch {
+      guard error.concernsStatement else { throw error }
       logger.warning(
         "a campaign's audience cannot be read", metadata: ["campaign": "\(name)", "error": "\(error)"])
+      return
+    }
+    for slot in slots where !isStopped { try await enrol(slot, on: reactor) }
+  }
+
+  /// An hour that cannot be served keeps no other from being served, and is due again at the next look.
+  private func enrol(_ slot: CampaignSlot, on reactor: isolated Reactor) async throws(PostgresError) {
+    do throws(PostgresError) {
+      let count = try await store.enrol(slot, on: reactor)
+      guard count > 0 else { return }
+      logger.info(
+        "a campaign's hour has come",
+        metadata: ["campaign": "\(slot.campaign)", "zone": "\(slot.timeZone)", "users": "\(count)"])
+    } catch {
+      metrics.noteFailedSlot(of: slot.campaign)
+      guard error.concernsStatement else { throw error }
+      logger.warning(
+        "a campaign's hour cannot be served",
+        metadata: ["campaign": "\(slot.campaign)", "zone": "\(slot.timeZone)", "error": "\(error)"])
     }
   }
 
@@ -173,4 +191,9 @@ extension CampaignRunner {
     guard isOurs else { return .lost }
     return refusal == .skipped ? .skipped(reason) : .failed(reason)
   }
+}
+
+extension PostgresError {
+  /// Whether the next statement may fare better: the server answered, or had no time left for this one.
+  fileprivate var concernsStatement: Bool { code == .server || code == .timedOut || blamesStatement }
 }

@@ -14,6 +14,7 @@ enum CampaignWords {
     "pushed_today": "A campaign's push was queued for the user on that day already.",
     "recently_pushed": "The user's last push of a campaign was more recent than the user's frequency allows.",
     "session_today": "The user had a session on that day.",
+    "no_account": "The user's account was deleted.",
     "no_tokens": "No device of the user is registered.",
     "opted_out": "The user does not want pushes of this kind.",
     "muted": "The user has muted such pushes.",

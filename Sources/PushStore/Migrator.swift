@@ -43,7 +43,19 @@ public enum Migrator {
         report(migration, .applied)
       }
     }
+    try await connection.simple(learnTimeZones, on: reactor)
   }
+
+  /// The server's tz database may have grown since the migration that read it.
+  private static let learnTimeZones = """
+    do $$
+    begin
+      if to_regprocedure('tacet.learn_time_zones()') is not null then
+        perform tacet.learn_time_zones();
+      end if;
+    end
+    $$
+    """
 
   private static func appliedVersions(
     over connection: PostgresConnection, on reactor: isolated Reactor

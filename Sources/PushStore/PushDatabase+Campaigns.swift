@@ -14,7 +14,7 @@ extension PushDatabase {
     return campaigns
   }
 
-  /// The zones that a campaign's audience names, as the host writes them; an empty one for none.
+  /// The zones in which a campaign's audience lives, as the tz database spells them.
   public func zones(ofCampaign name: String, on reactor: isolated Reactor) async throws(PostgresError) -> [String] {
     var zones: [String] = []
     for row in try await pool.query(PushStatements.campaignZones, [name], on: reactor) {
@@ -23,14 +23,26 @@ extension PushDatabase {
     return zones
   }
 
-  /// Notes everybody of these zones whose hour has come and was not served.
+  /// The hours of a campaign that have come in these zones and that nobody has served.
   /// - Parameter minutes: after midnight, where the campaign names no time of its own.
+  public func dueSlots(
+    of name: String, minutes: Int, zones: [String], on reactor: isolated Reactor
+  ) async throws(PostgresError) -> [CampaignSlot] {
+    let rows = try await pool.query(PushStatements.dueSlots, [name, Int32(clamping: minutes), zones], on: reactor)
+    var slots: [CampaignSlot] = []
+    for row in rows {
+      slots.append(
+        CampaignSlot(campaign: name, timeZone: try row.decode(0), localDay: try row.decode(1), dueAt: try row.decode(2))
+      )
+    }
+    return slots
+  }
+
+  /// Notes everybody whose hour this is, unless somebody else has served it.
   /// - Returns: how many users were noted.
-  public func enrolDue(
-    _ name: String, minutes: Int, zones: [String], on reactor: isolated Reactor
-  ) async throws(PostgresError) -> Int {
-    let rows = try await pool.query(PushStatements.enrolDue, [name, Int32(clamping: minutes), zones], on: reactor)
-    return Int(try rows.one().decode(0, as: Int64.self))
+  public func enrol(_ slot: CampaignSlot, on reactor: isolated Reactor) async throws(PostgresError) -> Int {
+    let parameters: [any PostgresEncodable] = [slot.campaign, slot.timeZone, slot.localDay, slot.dueAt]
+    return Int(try await pool.query(PushStatements.enrolSlot, parameters, on: reactor).one().decode(0, as: Int64.self))
   }
 
   /// Notes everybody now, or one user.

@@ -9,16 +9,27 @@ extension PushStatements {
     "select c.name, c.definition::text, c.is_scheduled from tacet.campaigns c where c.is_active order by c.name",
     [])
 
-  /// The zones that a campaign's audience names. `$1`: the campaign.
+  /// The zones in which a campaign's audience lives. `$1`: the campaign.
   static let campaignZones = PostgresStatement(
     "campaign_zones", "select z from tacet.campaign_zones($1) as z (z)", [.text])
 
-  /// Notes everybody whose hour has come, and says how many they are.
+  /// The hours of a campaign that have come and that nobody has served: zone, day and instant.
   ///
   /// `$1`: the campaign. `$2`: minutes after midnight, where the campaign names no time. `$3`: the zones to look at.
-  static let enrolDue = PostgresStatement(
-    "enrol_due", "select tacet.enrol_due($1, time '00:00' + $2 * interval '1 minute', $3)",
+  static let dueSlots = PostgresStatement(
+    "due_slots",
+    """
+    select s.time_zone, s.local_day::text, (extract(epoch from s.due_at) * 1000000)::bigint
+    from tacet.due_slots($1, time '00:00' + $2 * interval '1 minute', $3) s
+    """,
     [.text, .int4, .array(of: .text)])
+
+  /// Notes everybody whose hour one of them is, and says how many they are.
+  ///
+  /// `$1`: the campaign. `$2`–`$4`: as ``dueSlots`` returned them.
+  static let enrolSlot = PostgresStatement(
+    "enrol_slot", "select tacet.enrol_slot($1, $2, $3::date, timestamptz 'epoch' + $4 * interval '1 microsecond')",
+    [.text, .text, .text, .int8])
 
   /// Notes everybody now, whatever the hour. `$1`: the campaign. `$2`: the only user; null for all. No row when there is no
   /// such campaign.

@@ -9,10 +9,10 @@ extension PushStatements {
     "register_device",
     """
     with \(durable), registered as materialized (
-      select tacet.register_device($1, $2, $3, $4, $5, $6, $7, $8)
+      select tacet.register_device($1, $2, $3, $4, $5, $6, zone.known, $8)
       from durable
-      cross join (select $7::text is null or tacet.is_time_zone($7) as is_known) zone
-      where zone.is_known
+      cross join (select tacet.known_zone($7) as known offset 0) zone
+      where $7::text is null or zone.known is not null
     )
     select count(*) = 1 from registered
     """,

@@ -36,15 +36,15 @@ extension PushStatements {
     with \(durable), put as materialized (
       select
         tacet.put_preferences(
-          $1, time '00:00' + $2 * interval '1 minute', time '00:00' + $3 * interval '1 minute', $4, $5, $6, $7, $8,
+          $1, time '00:00' + $2 * interval '1 minute', time '00:00' + $3 * interval '1 minute', zone.known, $5, $6, $7, $8,
           array(
             select timestamptz 'epoch' + u.us * interval '1 microsecond'
             from unnest($9) with ordinality as u (us, place)
             order by u.place),
           $10)
       from durable
-      cross join (select $4::text is null or tacet.is_time_zone($4) as is_known) zone
-      where zone.is_known
+      cross join (select tacet.known_zone($4) as known offset 0) zone
+      where $4::text is null or zone.known is not null
     )
     select count(*) = 1 from put
     """,

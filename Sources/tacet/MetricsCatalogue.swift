@@ -28,6 +28,10 @@ enum MetricsCatalogue {
       "Users whom campaigns looked at; a push that was queued has the decision committed and the reason none.",
       .counter, seriesMax: 256),
     MetricDescription(
+      "tacet_campaign_slot_failures_total", "Hours of a campaign in a zone that could not be served, each try.",
+      .counter,
+      seriesMax: 64),
+    MetricDescription(
       "tacet_http_request_duration_seconds", "From a request's head to its answer.", bounds: HistogramBounds.usual),
   ]
 }

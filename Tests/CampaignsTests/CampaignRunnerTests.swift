@@ -2,6 +2,7 @@ import CampaignRules
 import Foundation
 import PushStore
 import Reactors
+import TestLogs
 import Testing
 
 @testable import Campaigns
@@ -204,5 +205,36 @@ struct CampaignRunnerTests {
     }
     #expect(try await scene.decision(of: user, campaign: "evening") == "committed - occasion")
     #expect(try await scene.sql("select kind, title from tacet.pushes") == "occasion|Your evening reflection")
+  }
+
+  @Test("an hour that cannot be served keeps no other from being served, and is served later")
+  func slots() async throws {
+    let scene = try await CoachScene()
+    let west = try await scene.sql(
+      """
+      select name from pg_timezone_names z where name ~ '^Etc/GMT[+-]'
+        and utc_offset = now() at time zone '\(scene.zone)' - now() at time zone 'UTC' - interval '1 hour' limit 1
+      """)
+    let users = (try await scene.addUser(), try await scene.addUser(zone: west))
+    try await scene.sql(
+      """
+      create function refuse() returns trigger language plpgsql as $$ begin raise 'a row of a user'; end $$;
+      create trigger refuse before insert on tacet.campaign_slots for each row
+        when (new.time_zone = '\(scene.zone)') execute function refuse()
+      """)
+    let minutes = try await scene.sql(
+      "select (extract(epoch from (now() at time zone '\(scene.zone)')::time) / 60)::int - 70")
+    var pace = CampaignPace()
+    pace.standardMinutes = try #require(Int(minutes))
+    let lines = LogLines()
+    try await scene.withRunner(pace: pace, logger: lines.logger) { runner, _, reactor in
+      await runner.look(on: reactor)
+      #expect(try await scene.decision(of: users.0) == "")
+      #expect(try await scene.decision(of: users.1) == "skipped nothing_to_say -")
+      #expect(lines.texts.contains("warning: a campaign's hour cannot be served"))
+      try await scene.sql("drop trigger refuse on tacet.campaign_slots")
+      await runner.look(on: reactor)
+      #expect(try await scene.decision(of: users.0) == "skipped nothing_to_say -")
+    }
   }
 }

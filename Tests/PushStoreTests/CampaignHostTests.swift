@@ -39,7 +39,10 @@ struct CampaignHostTests {
     try await withStore(database) { store, reactor in
       #expect(try await store.campaigns(on: reactor).map(\.name) == ["coach"])
       let zones = try await store.zones(ofCampaign: "coach", on: reactor)
-      #expect(try await store.enrolDue("coach", minutes: (Int(hour) ?? 0) * 60, zones: zones, on: reactor) == 1)
+      let slots = try await store.dueSlots(of: "coach", minutes: (Int(hour) ?? 0) * 60, zones: zones, on: reactor)
+      #expect(slots.count == 1)
+      for slot in slots + slots { _ = try await store.enrol(slot, on: reactor) }
+      #expect(try await store.dueSlots(of: "coach", minutes: 0, zones: zones, on: reactor).isEmpty)
       #expect(try await store.eligible(for: "coach", onlyUser: nil, usersMax: 10, on: reactor).count == 0)
       let run = try #require(try await store.enrol("coach", onlyUser: nil, on: reactor))
       #expect(try await store.campaignRun(run.runID, on: reactor)?.enrolled == 0)
@@ -94,7 +97,7 @@ struct CampaignHostTests {
       #expect(error?.sqlState == "42P01")
       await #expect(throws: PostgresError.self) { try await store.zones(ofCampaign: "coach", on: reactor) }
       let zones = try await store.zones(ofCampaign: "birthdays", on: reactor)
-      #expect(zones == [""])
+      #expect(zones == ["UTC"])
       let runs = (
         try await store.enrol("birthdays", onlyUser: nil, on: reactor),
         try await store.enrol("none", onlyUser: nil, on: reactor)

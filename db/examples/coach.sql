@@ -2,7 +2,8 @@
 -- own replaces the functions tacet.check_in_audience, tacet.sessions_between and tacet.check_in_material instead.
 
 -- notification_preferences: {"check_ins_enabled": true, "frequency": "daily" | "few_times_a_week" | "weekly"}.
--- coaching_preferences: by domain, {"work": {"direct_vs_exploratory": 0.2, …}}, each from 0 to 1. time_zone: an IANA name.
+-- coaching_preferences: {"domain_styles": {"work": {"direct_vs_exploratory": 0.2, …}}}, each from 0 to 1. time_zone: an IANA
+-- name; null for that of the user's newest device.
 create table if not exists public.context_profiles (
   user_id uuid primary key references public.profiles (id) on delete cascade,
   time_zone text,
