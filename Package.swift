@@ -181,13 +181,15 @@ let package = Package(
     layer(
       "ServiceDiagnosis",
       [
-        "APNS", "APNSCore", "HTTP2", "HTTPTransfers", "Postgres", "PushStore", "Reactors", "ServiceSettings",
-        "TLSStreams", httpTypes, logging,
+        "APNS", "APNSCore", "CampaignRules", "HTTP2", "HTTPTransfers", "LanguageModels", "Postgres", "PushStore",
+        "Reactors",
+        "ServiceSettings", "TLSStreams", httpTypes, logging,
       ]),
     tests(
       "ServiceDiagnosisTests",
       [
-        "APNSCore", "Postgres", "PushStore", "Reactors", "ServiceDiagnosis", "ServiceSettings", "TLSStreams", crypto,
+        "APNSCore", "LanguageModels", "Postgres", "PushStore", "Reactors", "ServiceDiagnosis", "ServiceSettings",
+        "TLSStreams", crypto,
       ]),
     tests(
       "PushExplanationsTests",

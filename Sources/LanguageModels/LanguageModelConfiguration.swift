@@ -50,10 +50,13 @@ public struct LanguageModelConfiguration: Sendable {
   }
 
   /// Where requests go.
-  var url: String {
+  var url: String { base + provider.path }
+
+  /// The base URL without slashes at its end.
+  var base: String {
     var base = baseURL[...]
     while base.last == "/" { base.removeLast() }
-    return base + provider.path
+    return String(base)
   }
 
   /// A transfer for each call that has its turn; no turns are waited for twice.

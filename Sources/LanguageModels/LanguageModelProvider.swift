@@ -21,6 +21,14 @@ public enum LanguageModelProvider: String, Sendable, CaseIterable {
     }
   }
 
+  /// Where the models are listed.
+  var modelsPath: String {
+    switch self {
+    case .anthropicMessages: "/v1/models"
+    case .openAICompatible: "/models"
+    }
+  }
+
   /// How the provider is spoken to.
   var dialect: any ModelDialect.Type {
     switch self {

@@ -13,11 +13,13 @@ struct DatabaseLooks {
 
   private let settings: DatabaseSettings
   private let apns: APNSSettings?
+  private let campaigns: CampaignSettings?
   private let logger: Logger
 
-  init(_ settings: DatabaseSettings, apns: APNSSettings?, logger: Logger) {
+  init(_ settings: DatabaseSettings, apns: APNSSettings?, campaigns: CampaignSettings?, logger: Logger) {
     self.settings = settings
     self.apns = apns
+    self.campaigns = campaigns
     self.logger = logger
   }
 
@@ -33,7 +35,7 @@ struct DatabaseLooks {
       note(DatabaseCheck.judge(server, host: database.host, asPool: pool))
       note([await listen(database, server, on: reactor)])
       let looks = SchemaLooks(
-        database, server, apns: apns, isListened: settings.poolMode == .session,
+        database, server, apns: apns, campaigns: campaigns, isListened: settings.poolMode == .session,
         until: Reactor.now + UInt64(Self.limit.components.seconds) * 1_000_000_000)
       return await looks.run(on: reactor, note: note)
     } catch {

@@ -9,24 +9,25 @@ struct SchemaLooks {
   static let names = [
     ListenCheck.name, RightsCheck.name, MigrationCheck.name, TriggerCheck.name, IndexCheck.name, PlanCheck.name,
     HostContractCheck.name, ClockCheck.name, "inbox", SnapshotCheck.name, TriggerFailureCheck.name,
-    WebhookPostCheck.name,
-    DeviceTokenCheck.name, InstanceCheck.name,
+    WebhookPostCheck.name, DeviceTokenCheck.name, InstanceCheck.name, CampaignCheck.name,
   ]
 
   private let database: DatabaseExamination
   private let server: ExaminedServer
   private let apns: APNSSettings?
+  private let campaigns: CampaignSettings?
   private let isListened: Bool
   private let deadline: UInt64
 
   /// - Parameter deadline: no look begins after it, in monotonic nanoseconds.
   init(
-    _ database: DatabaseExamination, _ server: ExaminedServer, apns: APNSSettings?, isListened: Bool,
-    until deadline: UInt64
+    _ database: DatabaseExamination, _ server: ExaminedServer, apns: APNSSettings?,
+    campaigns: CampaignSettings?, isListened: Bool, until deadline: UInt64
   ) {
     self.database = database
     self.server = server
     self.apns = apns
+    self.campaigns = campaigns
     self.isListened = isListened
     self.deadline = deadline
   }
@@ -105,6 +106,7 @@ struct SchemaLooks {
       await look(InstanceCheck.name) { () async throws(PostgresError) in
         try await database.instances(on: reactor).map(InstanceCheck.judge) ?? []
       })
+    await lookAtCampaigns(on: reactor, note: note)
     var tokens: [DeviceTokenCount] = []
     note(
       await look(DeviceTokenCheck.name) { () async throws(PostgresError) in
@@ -112,6 +114,31 @@ struct SchemaLooks {
         return apns.map { DeviceTokenCheck.judge(tokens, apns: $0) } ?? []
       })
     return tokens
+  }
+
+  private func lookAtCampaigns(on reactor: isolated Reactor, note: ([CheckFinding]) -> Void) async {
+    guard let campaigns, campaigns.isEnabled else { return note([CampaignCheck.notUsed]) }
+    note(
+      await look(CampaignCheck.name) { () async throws(PostgresError) in
+        var looked: [(campaign: StoredCampaign, error: PostgresError?)] = []
+        for campaign in try await database.campaigns(on: reactor) where Reactor.now < deadline {
+          do throws(PostgresError) {
+            try await database.call(campaign, on: reactor)
+            looked.append((campaign, nil))
+          } catch {
+            looked.append((campaign, error))
+          }
+        }
+        return CampaignCheck.judge(looked)
+      })
+    note(
+      await look(CampaignWorkCheck.name) { () async throws(PostgresError) in
+        CampaignWorkCheck.judge(try await database.campaignWork(minutes: campaigns.minutes, on: reactor))
+      })
+    note(
+      await look(ModelUsageCheck.name) { () async throws(PostgresError) in
+        [ModelUsageCheck.judge(try await database.modelUsage(on: reactor), campaigns)]
+      })
   }
 
   /// Runs a look, unless the time is over; one that fails is a finding too.

@@ -8,7 +8,7 @@ public import ServiceSettings
 /// Looks at everything that a service needs, from the settings to APNs, and tells what it finds.
 ///
 /// Changes nothing, and bothers nobody: it may run beside the service. Each look has a limit, and all of them together
-/// end within a minute whatever is away: connecting takes 5 s, the database 15 s, APNs 15 s, the key set 5 s.
+/// end within a minute whatever is away: connecting takes 5 s, the database 15 s, APNs 15 s, the key set 5 s, the language model 5 s.
 public struct ServiceExamination: Sendable {
   private let settings: ExaminedSettings
   private let logger: Logger
@@ -34,7 +34,8 @@ public struct ServiceExamination: Sendable {
     note(settings.secretFiles.compactMap(SecretFileCheck.look).map(SecretFileCheck.judge))
     var tokens: [DeviceTokenCount] = []
     if let database = settings.database {
-      tokens = await DatabaseLooks(database, apns: settings.apns, logger: logger).run(on: reactor, note: note)
+      tokens = await DatabaseLooks(database, apns: settings.apns, campaigns: settings.campaigns, logger: logger).run(
+        on: reactor, note: note)
     } else {
       note([CheckFinding(DatabaseCheck.name, .skipped, "DATABASE_URL cannot be used")])
     }
@@ -43,7 +44,7 @@ public struct ServiceExamination: Sendable {
     } else {
       note([CheckFinding("apns", .skipped, "the settings of APNs cannot be used")])
     }
-    note([await keySet(on: reactor)])
+    note([await keySet(on: reactor), await languageModel(on: reactor)])
     return diagnosis
   }
 
@@ -56,6 +57,15 @@ public struct ServiceExamination: Sendable {
       note([RouteCheck.judge(answer, of: route, at: apns.origin(of: route.environment))])
     }
     probe.close(on: reactor)
+  }
+
+  private func languageModel(on reactor: isolated Reactor) async -> CheckFinding {
+    guard let campaigns = settings.campaigns else {
+      return CheckFinding(LanguageModelCheck.name, .skipped, "the settings of campaigns cannot be used")
+    }
+    guard campaigns.isEnabled else { return LanguageModelCheck.notUsed }
+    guard let model = campaigns.model else { return LanguageModelCheck.notConfigured }
+    return await LanguageModelCheck.look(model, on: reactor)
   }
 
   private func keySet(on reactor: isolated Reactor) async -> CheckFinding {

@@ -23,6 +23,8 @@ public struct ExaminedSettings: Sendable {
   public let apns: APNSSettings?
   /// Nil when anything of it cannot be used.
   public let callers: CallerSettings?
+  /// Nil when anything of it cannot be used.
+  public let campaigns: CampaignSettings?
   /// The settings file, and the files with private keys, each once. What is no path of a file is left out by whoever
   /// looks: a key may have been pasted where its file should be named.
   public let secretFiles: [SecretFile]
@@ -49,6 +51,7 @@ public struct ExaminedSettings: Sendable {
     database = part { DatabaseSettings(&$0) }
     apns = part { APNSSettings(&$0) }
     callers = part { CallerSettings(&$0) }
+    campaigns = part { CampaignSettings(&$0) }
     var reader = SettingsReader(environment: environment, readFile: readFile)
     var files = environment[SettingKey.configFile.rawValue].map { [SecretFile(key: .configFile, path: $0)] } ?? []
     for key in [SettingKey.apnsPrivateKeyFile, .tlsKeyFile] {

@@ -3,6 +3,20 @@ import TestPostgres
 import Testing
 
 extension DoctorCase {
+  /// A fault of a campaign: with the coach's tables, unless there is no SQL.
+  private static func campaign(
+    _ what: String, _ sql: String?, _ line: String, part: String = "", remedy: String = "", exitCode: Int = 1
+  ) -> DoctorCase {
+    DoctorCase(what: what, line: line, part: part, remedy: remedy, exitCode: exitCode) { doctor in
+      doctor.settings["PUSH_TRIGGER_ENABLED"] = "true"
+      guard let sql else { return }
+      let tables = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+        .deletingLastPathComponent().appending(path: "db/examples/coach.sql")
+      try await doctor.scene.sql("\\i '\(tables.path)'")
+      try await doctor.scene.sql(sql)
+    }
+  }
+
   /// What can be wrong with a database that is reached.
   static let database: [DoctorCase] = [
     .sql(
@@ -97,6 +111,28 @@ extension DoctorCase {
         """)
       doctor.settings["DATABASE_URL"] = doctor.conninfo(as: role)
     },
+    .campaign(
+      "campaigns are on in a host without their tables", nil, "FAIL  campaigns: coach: its functions fail:",
+      part: "42P01", remedy: "coach.sql"),
+    .campaign(
+      "a campaign's definition is none", "update tacet.campaigns set definition = '[]'",
+      "FAIL  campaigns: coach: its definition cannot be used"),
+    .campaign(
+      "users of a campaign wait",
+      """
+      insert into tacet.campaign_decisions (due_at, available_at, local_day, user_id, run_id, campaign, time_zone)
+      values (now(), now() - interval '11 min', current_date, gen_random_uuid(), gen_random_uuid(), 'coach', 'UTC')
+      """, "FAIL  campaign work: 1 users have been noted"),
+    .campaign(
+      "an hour of a campaign is not served",
+      """
+      insert into tacet.campaign_slots values (now() - interval '1 day', (now() at time zone '\(ZoneNearNoon.name)')::date - 1, 'coach', '\(ZoneNearNoon.name)');
+      update tacet.campaigns set local_time = (now() at time zone '\(ZoneNearNoon.name)' - interval '11 min')::time
+      """, "FAIL  campaign work: 1 hours of zones"),
+    .campaign(
+      "the day's ceiling of the language model is reached",
+      "insert into tacet.model_usage (day, input_tokens) values ((now() at time zone 'UTC')::date, 1000000)",
+      "warn  model usage: the day's ceiling is reached", exitCode: 0),
     DoctorCase(
       what: "a role's sessions fire no triggers", line: "FAIL  triggers: session_replication_role is replica for",
       exitCode: 1

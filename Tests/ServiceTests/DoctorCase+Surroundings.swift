@@ -71,6 +71,17 @@ extension DoctorCase {
       what: "APNs does not answer", line: "FAIL  apns com.example.app/production:", part: "does not answer in time",
       remedy: "firewall", exitCode: 1
     ) { $0.settings["APNS_URL"] = "https://127.0.0.1:\(try silentPort.get())" },
+    DoctorCase(
+      what: "the language model cannot be reached", line: "FAIL  language model:", remedy: "LANGUAGE_MODEL_URL",
+      exitCode: 1
+    ) {
+      $0.settings["PUSH_TRIGGER_ENABLED"] = "true"
+      $0.settings["LANGUAGE_MODEL_KEY"] = "hunter2"
+      $0.settings["LANGUAGE_MODEL_URL"] = "http://127.0.0.1:1"
+    },
+    .setting(
+      "campaigns are on without a language model", "PUSH_TRIGGER_ENABLED", "true",
+      "warn  language model: LANGUAGE_MODEL_KEY is not set"),
     .setting(
       "the key set cannot be had", "JWKS_URL", "http://me:hunter2@127.0.0.1:1/keys",
       "FAIL  jwks: the key set cannot be fetched: the host cannot be reached", remedy: "JWKS_URL"),
