@@ -42,6 +42,10 @@ public struct PostgresConfiguration: Sendable {
   let hosts = HostMemory()
   let outages = OutageLog()
 
+  /// What each session of a pool or listener asks first: one that answers false is given up, because it leads to a database
+  /// that this program must not work in. A condition of class 42, such as a missing table, counts as true.
+  public var sessionCheck: PostgresStatement?
+
   /// Settings with defaults; change what differs.
   public init(conninfo: String) {
     self.conninfo = conninfo

@@ -13,6 +13,8 @@ public struct PostgresError: Error, Sendable, CustomStringConvertible, CustomDeb
     case timedOut = "the database did not answer in time"
     /// The session answers, but what another session notified did not arrive.
     case deaf = "notifications do not arrive"
+    /// The session leads to a database that ``PostgresConfiguration/sessionCheck`` refuses; it was ended.
+    case foreignDatabase = "the database is a copy of another one (see tacet adopt)"
     /// There is no connection, so the statement was never sent.
     case notConnected = "no database connection"
     /// A column is absent, null, or of a type that the asked-for Swift type cannot hold.

@@ -87,6 +87,7 @@ final class ReconnectingConnection {
     self.session = session
     sessionEnded = Signal()
     session.observer = self
+    try await check(session, on: reactor)
     try await owner?.setUp(session, on: reactor)
     guard session.isOpen else { return }
     connection = session
@@ -95,6 +96,19 @@ final class ReconnectingConnection {
     configuration.outages.opened(logger)
     logger.debug("database session opened")
     owner?.connectionOpened(on: reactor)
+  }
+
+  /// Refuses a session that leads elsewhere than it should.
+  private func check(
+    _ session: PostgresConnection, on reactor: isolated Reactor
+  ) async throws(PostgresError) {
+    guard let check = configuration.sessionCheck else { return }
+    do throws(PostgresError) {
+      let isOwn = try await session.query(check, on: reactor).one().decode(0, as: Bool.self)
+      if !isOwn { throw PostgresError(.foreignDatabase) }
+    } catch  where error.sqlState?.conditionClass == "42" {
+      // A database without our tables has nothing to protect.
+    }
   }
 
   /// Returns when the session has ended.

@@ -88,6 +88,13 @@ public final class DatabaseExamination {
     }
   }
 
+  /// Who can read or write device tokens and should not; `public` is everybody. At most 20.
+  public func tokenAccess(on reactor: isolated Reactor) async throws(PostgresError) -> [TokenAccess] {
+    try await rows(PushStatements.examineTokenAccess, on: reactor) { row throws(PostgresError) in
+      TokenAccess(role: try row.decode("rolname"), privileges: try row.decode("privileges"))
+    }
+  }
+
   /// Runs a function of the host contract for nobody.
   /// - Throws: what the function fails with.
   public func call(_ function: HostFunction, on reactor: isolated Reactor) async throws(PostgresError) {

@@ -21,6 +21,20 @@ public struct ExaminedServer: Equatable, Sendable {
   }
 }
 
+/// A role that can reach device tokens, though it is neither their owner nor a service.
+public struct TokenAccess: Equatable, Sendable {
+  /// Its name; `public` is everybody.
+  public let role: String
+  /// What it can do, as `grant` names it, e.g. `select, truncate`.
+  public let privileges: String
+
+  /// Names a role.
+  public init(role: String, privileges: String) {
+    self.role = role
+    self.privileges = privileges
+  }
+}
+
 /// A right that the role lacks.
 public struct MissingRight: Equatable, Sendable {
   /// What it is on: `schema tacet`, `tacet.inbox`, `function tacet.wake`.

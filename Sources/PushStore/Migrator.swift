@@ -10,19 +10,28 @@ public enum Migrator {
     case applied
     /// Applied earlier, by this program or by hand.
     case alreadyApplied
+    /// Not applied yet: another transaction holds a lock that it needs. It is tried again.
+    case waiting
   }
 
   /// The SQLSTATE by which a migration refuses a host that it cannot serve. The error's message then says what is wrong,
   /// and what to do, without any value of a row.
   public static let notWired: SQLState = "TC001"
 
+  /// How long a migration waits for a lock, because whoever wants the table after it waits as long: the host's inserts.
+  private static let lockLimit = Duration.seconds(2)
+
+  /// How long to let others work before the next try; one more try than pauses.
+  private static let pauses: [Duration] = [.seconds(1), .seconds(2), .seconds(3), .seconds(4)]
+
   /// Applies what is missing, in order, while no other migrator can.
   ///
-  /// Each file is one transaction. One that fails changes nothing, and the ones after it are not tried.
+  /// Each file is one transaction. One that fails changes nothing, and the ones after it are not tried. One that does not
+  /// get a lock within two seconds is tried five times. Notes at the end which database it is, unless that is known.
   /// - Parameters:
   ///   - createsHostTables: whether to create the host's tables that are missing, together with the first migration.
-  ///   - report: called for each migration after its transaction.
-  /// - Throws: ``PostgresError``, of the connection or of the failing file.
+  ///   - report: called for each migration after its transaction, and before another try.
+  /// - Throws: ``PostgresError``, of the connection or of the failing file; SQLSTATE 55P03 after the last try for a lock.
   public static func run(
     _ migrations: [Migration] = Migration.all, in configuration: PostgresConfiguration, createsHostTables: Bool,
     logger: Logger, on reactor: isolated Reactor, report: (Migration, Outcome) -> Void
@@ -39,11 +48,28 @@ public enum Migrator {
         report(migration, .alreadyApplied)
       } else {
         let tables = createsHostTables && migration.version == 1 ? Migration.hostTables : ""
-        try await apply(tables + migration.sql, over: connection, on: reactor)
+        try await applyPatiently(tables + migration.sql, over: connection, on: reactor) { report(migration, .waiting) }
         report(migration, .applied)
       }
     }
     try await connection.simple(learnTimeZones, on: reactor)
+    if migrations.last?.version == Migration.all.last?.version {
+      try await connection.query(PushStatements.noteIdentity, on: reactor)
+    }
+  }
+
+  private static func applyPatiently(
+    _ sql: String, over connection: PostgresConnection, on reactor: isolated Reactor, reportWaiting: () -> Void
+  ) async throws(PostgresError) {
+    for pause in pauses {
+      do throws(PostgresError) {
+        return try await apply(sql, over: connection, on: reactor)
+      } catch  where error.sqlState == .lockNotAvailable {
+        reportWaiting()
+        await reactor.sleep(for: pause)
+      }
+    }
+    try await apply(sql, over: connection, on: reactor)
   }
 
   /// The server's tz database may have grown since the migration that read it.
@@ -73,7 +99,8 @@ public enum Migrator {
     _ sql: String, over connection: PostgresConnection, on reactor: isolated Reactor
   ) async throws(PostgresError) {
     do throws(PostgresError) {
-      try await connection.simple("begin;\n\(sql)\ncommit;", on: reactor)
+      try await connection.simple(
+        "begin;\nset local lock_timeout = '\(lockLimit.components.seconds) s';\n\(sql)\ncommit;", on: reactor)
     } catch {
       try? await connection.simple("rollback", on: reactor)
       throw error

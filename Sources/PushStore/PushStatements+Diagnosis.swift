@@ -150,11 +150,8 @@ extension PushStatements {
     "examine_webhook",
     """
     select
-      s.notify_enabled, s.webhook_url is not null as has_url, s.webhook_secret is not null as has_secret,
-      exists (
-        select from pg_proc p join pg_namespace n on n.oid = p.pronamespace
-        where n.nspname = 'net' and p.proname = 'http_post'
-      ) as has_function,
+      s.notify_enabled, s.webhook_url is not null as has_url, s.has_webhook_secret as has_secret,
+      tacet.has_http_post() as has_function,
       coalesce((
         select has_schema_privilege(n.oid, 'usage') and has_table_privilege(c.oid, 'select')
         from pg_class c join pg_namespace n on n.oid = c.relnamespace

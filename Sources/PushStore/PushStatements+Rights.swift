@@ -28,14 +28,37 @@ extension PushStatements {
     select format('tacet.%I', c.relname), p.privilege, true
     from pg_class c
     cross join unnest(
-      case when c.relname in ('kinds', 'campaigns') then array['select'] else array['select', 'insert', 'update', 'delete'] end
+      case
+        when c.relname = 'settings' then '{}'
+        when c.relname in ('kinds', 'campaigns') then array['select']
+        else array['select', 'insert', 'update', 'delete']
+      end
     ) as p (privilege)
     where c.relnamespace = (select oid from own) and c.relkind = 'r' and not has_table_privilege(c.oid, p.privilege)
+    union all
+    select 'tacet.settings', format('%s (%I)', p.privilege, a.attname), true
+    from pg_attribute a
+    cross join unnest(array['select', 'update']) as p (privilege)
+    where a.attrelid = to_regclass('tacet.settings') and not a.attisdropped
+      and (
+        (p.privilege = 'select' and a.attname in ('notify_enabled', 'webhook_url', 'has_webhook_secret', 'database_identity'))
+        or a.attname = 'listening_until')
+      and not has_column_privilege(a.attrelid, a.attnum, p.privilege)
+    union all
+    select format('tacet.%I', c.relname), 'policy', true
+    from pg_class c
+    where c.relnamespace = (select oid from own) and c.relkind = 'r' and row_security_active(c.oid) and not exists (
+      select
+      from pg_policy p
+      where p.polrelid = c.oid
+        and exists (select from unnest(p.polroles) as r (oid) where r.oid = 0 or pg_has_role(r.oid, 'usage'))
+    )
     union all
     select format('function tacet.%I', p.proname), 'execute', true
     from pg_proc p
     where p.pronamespace = (select oid from own) and p.prorettype <> 'trigger'::regtype
-      and p.proname not in ('watch', 'unwatch', 'grant_service') and not has_function_privilege(p.oid, 'execute')
+      and p.proname not in ('watch', 'unwatch', 'grant_service', 'grant_services', 'close_table', 'adopt_database')
+      and not has_function_privilege(p.oid, 'execute')
     union all
     select format('public.%I', w.name), p.privilege, false
     from wanted w

@@ -7,8 +7,8 @@ internal import ServiceSettings
 struct SchemaLooks {
   /// Of all of them, for when there is no database.
   static let names = [
-    ListenCheck.name, RightsCheck.name, MigrationCheck.name, TriggerCheck.name, IndexCheck.name, PlanCheck.name,
-    HostContractCheck.name, ClockCheck.name, "inbox", SnapshotCheck.name, TriggerFailureCheck.name,
+    ListenCheck.name, RightsCheck.name, MigrationCheck.name, TokenAccessCheck.name, TriggerCheck.name, IndexCheck.name,
+    PlanCheck.name, HostContractCheck.name, ClockCheck.name, "inbox", SnapshotCheck.name, TriggerFailureCheck.name,
     WebhookPostCheck.name, DeviceTokenCheck.name, InstanceCheck.name, CampaignCheck.name,
   ]
 
@@ -47,10 +47,14 @@ struct SchemaLooks {
     }
     note(migrations)
     guard migrations.allSatisfy({ $0.verdict == .ok || $0.verdict == .warning }) else {
-      let rest = Self.names[(Self.names.firstIndex(of: TriggerCheck.name) ?? 0)...].filter { $0 != ClockCheck.name }
+      let rest = Self.names[(Self.names.firstIndex(of: TokenAccessCheck.name) ?? 0)...].filter { $0 != ClockCheck.name }
       note(rest.map { CheckFinding($0, .skipped, "needs the migrations") })
       return []
     }
+    note(
+      await look(TokenAccessCheck.name) { () async throws(PostgresError) in
+        TokenAccessCheck.judge(try await database.tokenAccess(on: reactor))
+      })
     await lookAtSchema(on: reactor, note: note)
     return await lookAtWork(on: reactor, note: note)
   }

@@ -44,8 +44,16 @@ struct MigrateCommand: AsyncParsableCommand {
   /// All of it: the server's text says which statement of which file failed, and no secret is part of it. What a function
   /// raises is left out of an error's description, unless a migration raised it for the operator.
   private static func text(of error: any Error) -> String {
-    if let error = error as? PostgresError, error.sqlState == Migrator.notWired { return error.message }
-    return String(reflecting: error)
+    guard let error = error as? PostgresError else { return String(reflecting: error) }
+    switch error.sqlState {
+    case Migrator.notWired?: return error.message
+    case .lockNotAvailable?:
+      return """
+        another transaction keeps a lock on a table that the next migration changes, and no insert shall wait behind it. \
+        See pg_stat_activity for old transactions, and migrate again. \(error.debugDescription)
+        """
+    default: return error.debugDescription
+    }
   }
 }
 
@@ -54,6 +62,7 @@ extension Migrator.Outcome {
     switch self {
     case .applied: "applied"
     case .alreadyApplied: "already applied"
+    case .waiting: "a table is locked; trying again"
     }
   }
 }

@@ -51,6 +51,11 @@ struct PushService: Service {
   }
 
   private func serve(on group: ReactorGroup) async throws {
+    var database = PostgresConfiguration(conninfo: settings.database.connectionString.exposed)
+    database.poolMode = settings.database.poolMode == .transaction ? .transaction : .session
+    try await group.reactors[0].perform { [database, logger] in
+      try await ForeignDatabase.refuse(database, logger: logger, on: $0)
+    }
     let clients = try await ClientAccess(settings.callers, on: group.reactors, logger: logger)
     let registry = PrometheusRegistry(MetricsCatalogue.counted)
     let workers = try await makeWorkers(on: group, clients, registry)

@@ -45,6 +45,7 @@ final class ReactorWorker {
     // only make each other start again. Behind a pooler the default holds, and conflicts are run again.
     database.settings["default_transaction_isolation"] = "read committed"
     database.settings.merge(PushDatabase.sessionSettings) { $1 }
+    database.sessionCheck = PushDatabase.ownDatabaseCheck
     database.poolMode = settings.database.poolMode == .transaction ? .transaction : .session
     self.listening = listening
     self.clients = clients

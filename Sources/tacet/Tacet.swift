@@ -11,5 +11,5 @@ struct Tacet: AsyncParsableCommand {
       several apps. A setting that is unknown or unusable stops the start and is named.
       """,
     version: BuildInformation.version,
-    subcommands: [ServeCommand.self, MigrateCommand.self, DoctorCommand.self, ExplainCommand.self])
+    subcommands: [ServeCommand.self, MigrateCommand.self, AdoptCommand.self, DoctorCommand.self, ExplainCommand.self])
 }

@@ -52,6 +52,31 @@ struct MigratorTests {
     }
   }
 
+  @Test("a lock that is not had within two seconds is let go of and tried for again", .timeLimit(.minutes(1)))
+  func locked() async throws {
+    let database = try await TestDatabase.withHostTables()
+    try await withTwoSessions(database) { holder, writer, reactor in
+      try await holder.run("begin; lock table public.push_tokens in row exclusive mode", on: reactor)
+      var waits = 0
+      var configuration = database.configuration
+      configuration.connectLimit = patience
+      let released = Signal()
+      reactor.start {
+        _ = await released.wait(on: reactor)
+        try? await holder.run("rollback", on: reactor)
+      }
+      try await Migrator.run(
+        in: configuration, createsHostTables: false, logger: quiet, on: reactor
+      ) { _, outcome in
+        guard case .waiting = outcome else { return }
+        waits += 1
+        released.signal(on: reactor)
+      }
+      #expect(waits == 1)
+    }
+    #expect(try await database.sql("select max(version) from tacet.migrations") == "\(Migration.all.count)")
+  }
+
   @Test("a file that fails changes nothing, and those after it are not tried")
   func failing() async throws {
     let database = try await TestDatabase.empty()

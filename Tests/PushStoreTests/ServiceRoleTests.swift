@@ -124,7 +124,9 @@ struct ServiceRoleTests {
         "update tacet.kinds set condition = 'true'", "delete from tacet.kinds",
         "insert into tacet.kinds select (k).* from (select null::tacet.kinds as k) x",
         "select tacet.unwatch('x')", "select tacet.watch('x', 'pg_class', 'now', 'x')",
-        "select tacet.grant_service(current_role::regrole)",
+        "select tacet.grant_service(current_role::regrole)", "select tacet.adopt_database(false)",
+        "select webhook_secret from tacet.settings", "update tacet.settings set webhook_url = 'https://evil.example'",
+        "update tacet.settings set database_identity = 'x'", "delete from tacet.settings",
       ], in: database)
   }
 }

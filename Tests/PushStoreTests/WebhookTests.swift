@@ -132,6 +132,25 @@ struct WebhookTests {
     #expect(try await failures(chat.database) == "0")
   }
 
+  @Test("functions that are not pg_net's are given neither body nor secret")
+  func impostor() async throws {
+    let chat = try await Chat()
+    try await makeNet(in: chat.database)
+    try await configure(chat.database)
+    try await chat.database.sql(
+      "create function net.http_post(url text, body jsonb, headers jsonb) returns bigint language sql as 'select 1'")
+    try await chat.send()
+    #expect(try await chat.database.sql("select count(*) from net.posts") == "0")
+    try await chat.database.sql(
+      """
+      drop function net.http_post(text, jsonb, jsonb);
+      alter extension pg_net drop function net.http_post(text, jsonb, jsonb, jsonb, int)
+      """)
+    try await chat.send()
+    #expect(try await chat.database.sql("select count(*) from net.posts") == "0")
+    #expect(try await failures(chat.database) == "0")
+  }
+
   @Test("a webhook that cannot be posted is counted, and loses neither inbox row nor notification")
   func failingPost() async throws {
     let chat = try await Chat()
@@ -175,7 +194,11 @@ struct WebhookTests {
       ) returns bigint language sql as $$
         insert into net.posts (url, body, headers)
         values (http_post.url, http_post.body, http_post.headers) returning id
-      $$
+      $$;
+      set allow_system_table_mods = on;
+      insert into pg_extension (oid, extname, extowner, extnamespace, extrelocatable, extversion)
+      values (4000000000, 'pg_net', 10, 'net'::regnamespace, false, '0.0');
+      alter extension pg_net add function net.http_post(text, jsonb, jsonb, jsonb, int);
       """)
   }
 

@@ -87,6 +87,17 @@ struct SchemaJudgementTests {
     #expect(findings[1].verdict.rawValue == verdict)
   }
 
+  @Test("each role that reaches device tokens fails")
+  func tokenAccess() {
+    #expect(TokenAccessCheck.judge([]).map(\.verdict) == [.ok])
+    let findings = TokenAccessCheck.judge([
+      TokenAccess(role: "anon", privileges: "select"), TokenAccess(role: "public", privileges: "insert, delete"),
+    ])
+    #expect(findings.map(\.verdict) == [.failure, .failure])
+    #expect(findings[0].remedy?.contains("revoke select on public.push_tokens from \"anon\"") == true)
+    #expect(findings[1].remedy?.contains("from public,") == true)
+  }
+
   @Test("a look that fails is skipped when the rights or the thing are missing, and fails otherwise")
   func failures() {
     func verdict(_ state: SQLState?) -> CheckFinding.Verdict {

@@ -4,7 +4,7 @@
 -- They are plain SQL functions without a SET clause so that the planner can inline them into the claim; every name in
 -- them is therefore qualified. Bodies are not checked here: a host that lacks a table replaces the function instead.
 --
--- Applying this file again restores the defaults.
+-- Applying this file again restores the defaults, except unread_count, of which a later migration has a better one.
 
 -- Not SET LOCAL, which does nothing when psql applies the file outside a transaction.
 set check_function_bodies = off;
@@ -50,16 +50,22 @@ as $$
 $$;
 
 -- The absolute number of messages the user has not read: the badge.
-create or replace function tacet.unread_count(user_id uuid)
-returns bigint
-language sql stable
-as $$
-  select count(*)
-  from public.conversation_participants c
-  join public.messages m on m.conversation_id = c.conversation_id
-  where c.user_id = unread_count.user_id
-    and m.from_id <> unread_count.user_id
-    and not (m.read_by @> array[unread_count.user_id])
+do $$
+begin
+  if to_regprocedure('tacet.unread_count(uuid)') is null then
+    create function tacet.unread_count(user_id uuid)
+    returns bigint
+    language sql stable
+    as $function$
+      select count(*)
+      from public.conversation_participants c
+      join public.messages m on m.conversation_id = c.conversation_id
+      where c.user_id = unread_count.user_id
+        and m.from_id <> unread_count.user_id
+        and not (m.read_by @> array[unread_count.user_id])
+    $function$;
+  end if;
+end
 $$;
 
 -- The user's device tokens that APNs may be asked to deliver to. environment is production, sandbox or null.

@@ -12,6 +12,12 @@ alter table public.push_tokens
 -- One token may stand in either case, as its app spelt it.
 do $$
 begin
+  -- An equal one under another name will do. A database that an older 0001 was applied to cannot tell.
+  if to_regprocedure('tacet.has_index(regclass, text, text)') is not null then
+    if tacet.has_index('public.push_tokens', 'lower(device_token)') then
+      return;
+    end if;
+  end if;
   create index if not exists push_tokens_spelling_idx on public.push_tokens (lower(device_token));
 exception
   when undefined_column or undefined_function then

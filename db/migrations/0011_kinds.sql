@@ -71,33 +71,42 @@ $$;
 --
 -- Everybody may at what is there, for a watched kind: what a user reports holds back pushes to that user and nobody else.
 -- A surface is there when its table has it; without one, when a row says that it concerns it, which an index of the host's
--- on that column tells fast. A kind whose table or column is gone has none.
-create or replace function tacet.may_view(surface_kind text, surface_id uuid, user_id uuid)
-returns boolean
-language plpgsql stable
-set search_path = pg_catalog, pg_temp
-as $$
-declare
-  looking text;
-  is_there boolean;
+-- on that column tells fast. A kind whose table or column is gone has none. It takes the place of 0009's default alone: a host's
+-- own stays.
+do $do$
 begin
-  for looking in
-    select format('select exists (select from %s t where t.%I = $1)', a.attrelid::regclass, a.attname)
-    from tacet.kinds k
-    join pg_attribute a
-      on a.attrelid = coalesce(k.surface_table, k.source)
-      and a.attname = case when k.surface_table is not null then 'id' else coalesce(k.surface_column, k.id_column) end
-      and not a.attisdropped
-    where k.surface_kind = may_view.surface_kind
-  loop
-    execute looking into is_there using may_view.surface_id;
-    if is_there then
-      return true;
-    end if;
-  end loop;
-  return null;
+  if coalesce(
+    (select p.prosrc from pg_proc p where p.oid = to_regprocedure('tacet.may_view(text, uuid, uuid)')), 'select null::boolean'
+  ) = 'select null::boolean' then
+    create or replace function tacet.may_view(surface_kind text, surface_id uuid, user_id uuid)
+    returns boolean
+    language plpgsql stable
+    set search_path = pg_catalog, pg_temp
+    as $$
+    declare
+      looking text;
+      is_there boolean;
+    begin
+      for looking in
+        select format('select exists (select from %s t where t.%I = $1)', a.attrelid::regclass, a.attname)
+        from tacet.kinds k
+        join pg_attribute a
+          on a.attrelid = coalesce(k.surface_table, k.source)
+          and a.attname = case when k.surface_table is not null then 'id' else coalesce(k.surface_column, k.id_column) end
+          and not a.attisdropped
+        where k.surface_kind = may_view.surface_kind
+      loop
+        execute looking into is_there using may_view.surface_id;
+        if is_there then
+          return true;
+        end if;
+      end loop;
+      return null;
+    end
+    $$;
+  end if;
 end
-$$;
+$do$;
 
 -- A template with its {names} replaced, at most 4096 characters. One pass: what is put in is not looked at again. A name
 -- without a value leaves nothing; a brace that begins no name is itself.

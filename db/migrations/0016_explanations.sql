@@ -10,6 +10,12 @@ alter table public.push_log add column if not exists opened_at timestamptz;
 -- The index on the tokens that are in use is 0001's. Dropped ones are few, and kept to say when and why.
 do $$
 begin
+  -- An equal one under another name will do. A database that an older 0001 was applied to cannot tell.
+  if to_regprocedure('tacet.has_index(regclass, text, text)') is not null then
+    if tacet.has_index('public.push_tokens', 'user_id', 'invalidated_at IS NOT NULL') then
+      return;
+    end if;
+  end if;
   create index if not exists push_tokens_dropped_idx on public.push_tokens (user_id) where invalidated_at is not null;
 exception
   when undefined_table or undefined_column or wrong_object_type then
