@@ -5,9 +5,11 @@ internal import Logging
 /// they may quote rows.
 final class NoticeLog: Sendable {
   private let logger: Logger
+  private let handler: (@Sendable (String) -> Void)?
 
-  init(_ logger: Logger) {
+  init(_ logger: Logger, handler: (@Sendable (String) -> Void)? = nil) {
     self.logger = logger
+    self.handler = handler
   }
 
   /// libpq calls back with this object from inside its own calls; the connection that owns the handle also owns this
@@ -22,8 +24,11 @@ final class NoticeLog: Sendable {
   }
 
   private func note(_ result: OpaquePointer?) {
-    guard logger.logLevel <= .debug else { return }
+    guard handler != nil || logger.logLevel <= .debug else { return }
     let notice = PostgresError(report: result)
+    let isWarning = PQresultErrorField(result, CLIBPQ_DIAG_SEVERITY).map { String(cString: $0) } == "WARNING"
+    // What the server says of names that are there already concerns nobody.
+    if notice.isRaised || isWarning { handler?(notice.message) }
     logger.debug(
       "database notice",
       metadata: ["sqlstate": "\(notice.sqlState?.description ?? "")", "message": "\(notice.messageWithoutValues)"])

@@ -38,6 +38,10 @@ public struct PostgresConfiguration: Sendable {
   /// Further session settings by name, e.g. `["work_mem": "8MB"]`.
   public var settings: [String: String] = [:]
 
+  /// Told what functions raise and what the server warns of, word for word, on the connection's thread. It may quote rows: for
+  /// scripts of our own.
+  public var noticeHandler: (@Sendable (String) -> Void)?
+
   /// What sessions of copies of this configuration learn for each other.
   let hosts = HostMemory()
   let outages = OutageLog()

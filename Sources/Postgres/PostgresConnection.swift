@@ -60,7 +60,7 @@ public final class PostgresConnection {
     self.configuration = configuration
     transactionSettings = configuration.transactionSettings
     self.logger = logger
-    noticeLog = NoticeLog(logger)
+    noticeLog = NoticeLog(logger, handler: configuration.noticeHandler)
     noticeLog.attach(to: handle)
   }
 

@@ -76,6 +76,9 @@ public struct PostgresError: Error, Sendable, CustomStringConvertible, CustomDeb
     return text + likelyCause
   }
 
+  /// Whether the message is a function's own, by RAISE.
+  var isRaised: Bool { context.isRaised }
+
   /// The description and the message.
   public var debugDescription: String {
     let message = messageWithoutValues
@@ -84,7 +87,7 @@ public struct PostgresError: Error, Sendable, CustomStringConvertible, CustomDeb
 
   /// Data exceptions end in the refused value, in quotes. What a function of the host raises may say anything.
   var messageWithoutValues: Substring {
-    if context.isRaised { return "raised by a function, which may quote a row" }
+    if isRaised { return "raised by a function, which may quote a row" }
     guard sqlState?.isDataException == true, let quote = message.firstIndex(of: "\"") else { return message[...] }
     return message[..<quote]
   }

@@ -42,6 +42,7 @@ extension SurfaceStanding {
       throw ProblemDetails(
         .serviceUnavailable, detail: "The \(noun) is being changed. The request can be sent again.",
         fields: [.retryAfter: "1"])
+    case .unwritable: throw ProblemDetails.missingRight
     }
   }
 }

@@ -66,6 +66,10 @@ struct RouteGroup: Sendable {
           return try await handler(request, reactor)
         } catch let error as PostgresError {
           throw ProblemDetails.database(error, "The request can be sent again.", logger)
+        } catch let problem as ProblemDetails where problem == .missingRight {
+          logger.error(
+            "row-level security lets the service write no row; tacet doctor names the policy to create")
+          throw problem
         }
       })
   }
@@ -74,10 +78,27 @@ struct RouteGroup: Sendable {
 extension ProblemDetails {
   /// What a caller is told when the database did not do it: 503 when trying again later may help, else 500.
   static func database(_ error: PostgresError, _ advice: String, _ logger: Logger) -> ProblemDetails {
+    if error.sqlState == .insufficientPrivilege {
+      logger.error(
+        "the service's database role lacks a right; tacet doctor names what to grant",
+        metadata: ["error": "\(error.debugDescription)"])
+      return .missingRight
+    }
     logger.error("a request could not be answered", metadata: ["error": "\(error)"])
     guard error.isOutage else { return ProblemDetails(.internalServerError) }
     return ProblemDetails(
       .serviceUnavailable, detail: "The database is not available. \(advice)", fields: [.retryAfter: "5"])
+  }
+}
+
+extension ProblemDetails {
+  /// The service's role may not do in the database what the request needs; only its operator can help.
+  static var missingRight: ProblemDetails {
+    ProblemDetails(
+      .internalServerError,
+      detail:
+        "The service lacks a right in its database. Its operator has to grant it; sending the request again does not help.",
+      extensions: [("code", .string("missing_right"))])
   }
 }
 

@@ -26,8 +26,13 @@ extension DatabaseExamination {
   }
 
   /// Tokens by app and environment, most first.
-  public func deviceTokens(on reactor: isolated Reactor) async throws(PostgresError) -> [DeviceTokenCount] {
-    try await rows(PushStatements.examineDeviceTokens, on: reactor) { row throws(PostgresError) in
+  /// - Parameter isDefaultHost: whether they are in the default host's table; otherwise the host's function is asked for
+  ///   those of the last recipients.
+  public func deviceTokens(
+    isDefaultHost: Bool, on reactor: isolated Reactor
+  ) async throws(PostgresError) -> [DeviceTokenCount] {
+    let statement = isDefaultHost ? PushStatements.examineDeviceTokens : PushStatements.examineContractTokens
+    return try await rows(statement, on: reactor) { row throws(PostgresError) in
       DeviceTokenCount(
         app: try row.decode("app"), environment: try row.decode("environment"), tokens: try row.decode("tokens"))
     }

@@ -11,10 +11,15 @@ extension DatabaseExamination {
   ]
 
   /// What the default host contract looks rows of the host's tables up by.
-  public static let hostIndexes = [
-    "messages_conversation_idx", "conversation_participants_user_idx", "push_tokens_user_idx",
-    "push_tokens_spelling_idx", "push_tokens_dropped_idx",
-  ]
+  /// - Parameter tables: those of the default host that are in use.
+  public static func hostIndexes(of tables: Set<String>) -> [String] {
+    let indexes = [
+      ("messages", "messages_conversation_idx"), ("conversation_participants", "conversation_participants_user_idx"),
+      ("push_tokens", "push_tokens_user_idx"), ("push_tokens", "push_tokens_spelling_idx"),
+      ("push_tokens", "push_tokens_dropped_idx"),
+    ]
+    return indexes.filter { tables.contains($0.0) }.map(\.1)
+  }
 
   /// The triggers that run functions of ours.
   public func triggers(on reactor: isolated Reactor) async throws(PostgresError) -> [ExaminedTrigger] {

@@ -25,6 +25,12 @@ public final class DatabaseExamination {
   public static func begin(
     _ conninfo: String, within limit: Duration, logger: Logger, on reactor: isolated Reactor
   ) async throws(PostgresError) -> DatabaseExamination {
+    DatabaseExamination(
+      over: try await PostgresConnection.connect(
+        configuration(conninfo, within: limit), logger: logger, on: reactor))
+  }
+
+  private static func configuration(_ conninfo: String, within limit: Duration) -> PostgresConfiguration {
     var configuration = PostgresConfiguration(conninfo: conninfo)
     configuration.applicationName = "tacet doctor"
     configuration.poolMode = .transaction
@@ -33,7 +39,7 @@ public final class DatabaseExamination {
     configuration.answerLimit = statementLimit + .seconds(1)
     configuration.settings = PushDatabase.sessionSettings.merging(
       ["transaction_read_only": "on", "lock_timeout": "1s"]) { $1 }
-    return DatabaseExamination(over: try await PostgresConnection.connect(configuration, logger: logger, on: reactor))
+    return configuration
   }
 
   /// Ends the session.
@@ -99,6 +105,28 @@ public final class DatabaseExamination {
   /// - Throws: what the function fails with.
   public func call(_ function: HostFunction, on reactor: isolated Reactor) async throws(PostgresError) {
     try await connection.query(PushStatements.calling(function), on: reactor)
+  }
+
+  /// The tables of the default host that the host contract reads, without their schema.
+  public func contractTables(on reactor: isolated Reactor) async throws(PostgresError) -> Set<String> {
+    Set(
+      try await rows(PushStatements.examineContractTables, on: reactor) { row throws(PostgresError) in
+        try row.decode(0, as: String.self)
+      })
+  }
+
+  /// Plays a message through the host contract, in a session that may write, and undoes it.
+  /// - Parameters:
+  ///   - conninfo: how the service reaches its database. limit: the time for connecting.
+  public static func rehearseMessage(
+    _ conninfo: String, within limit: Duration, logger: Logger, on reactor: isolated Reactor
+  ) async throws(PostgresError) -> [ContractTrial] {
+    var configuration = configuration(conninfo, within: limit)
+    configuration.settings["transaction_read_only"] = "off"
+    let connection = try await PostgresConnection.connect(configuration, logger: logger, on: reactor)
+    defer { connection.close(on: reactor) }
+    return try ContractTrial.trials(
+      from: try await connection.query(PushStatements.rehearseMessage, [true], on: reactor))
   }
 
   func rows<Value>(

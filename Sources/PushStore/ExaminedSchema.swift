@@ -39,7 +39,8 @@ public struct TokenAccess: Equatable, Sendable {
 public struct MissingRight: Equatable, Sendable {
   /// What it is on: `schema tacet`, `tacet.inbox`, `function tacet.wake`.
   public let object: String
-  /// As `grant` names it; `policy` where row-level security hides every row.
+  /// As `grant` names it; `policy` where row-level security hides every row, `policy for update` (`insert`, `delete`) where
+  /// it lets none be written.
   public let privilege: String
   /// Whether it is in schema `tacet`, whose rights `tacet.grant_service` gives.
   public let isOwn: Bool

@@ -30,15 +30,18 @@ public enum Migrator {
   /// get a lock within two seconds is tried five times. Notes at the end which database it is, unless that is known.
   /// - Parameters:
   ///   - createsHostTables: whether to create the host's tables that are missing, together with the first migration.
+  ///   - notice: called with what a migration raises or the server warns of: what the host has to do itself.
   ///   - report: called for each migration after its transaction, and before another try.
   /// - Throws: ``PostgresError``, of the connection or of the failing file; SQLSTATE 55P03 after the last try for a lock.
   public static func run(
     _ migrations: [Migration] = Migration.all, in configuration: PostgresConfiguration, createsHostTables: Bool,
-    logger: Logger, on reactor: isolated Reactor, report: (Migration, Outcome) -> Void
+    logger: Logger, on reactor: isolated Reactor, notice: (@Sendable (String) -> Void)? = nil,
+    report: (Migration, Outcome) -> Void
   ) async throws(PostgresError) {
     var configuration = configuration
     configuration.applicationName = "tacet migrate"
     configuration.statementLimit = nil
+    configuration.noticeHandler = notice
     let connection = try await PostgresConnection.connect(configuration, logger: logger, on: reactor)
     defer { connection.close(on: reactor) }
     try await connection.query(PushStatements.lockMigrations, on: reactor)

@@ -81,6 +81,8 @@ public enum SurfaceStanding: Equatable, Sendable {
   case viewer
   /// The user takes part, but nothing could be written, because somebody else has locked the row.
   case busy
+  /// The user takes part, but row-level security lets the service write none of the rows: trying again does not help.
+  case unwritable
 
   init(_ takesPart: Bool?) {
     switch takesPart {

@@ -1,3 +1,4 @@
+internal import FoundationEssentials
 public import Postgres
 public import Reactors
 
@@ -5,7 +6,7 @@ extension PushDatabase {
   /// Writes what apps have said of their users, and tells what each user is to the surface: one transaction.
   ///
   /// Only of viewers anything is written, unless somebody else has locked the row: then the view is
-  /// ``SurfaceStanding/busy``, and its report should come again. What says the stored again within seconds is not written,
+  /// ``SurfaceStanding/busy``, and its report should come again; or nobody lets the service write such rows. What says the stored again within seconds is not written,
   /// unless somebody waits to learn of it.
   public func note(
     _ reports: [SurfaceView: PresenceReport], on reactor: isolated Reactor
@@ -23,6 +24,19 @@ extension PushDatabase {
       let isSkipped: Bool = try row.decode(4)
       standings[SurfaceView(of: surface, by: try row.decode(2))] = standing == .viewer && isSkipped ? .busy : standing
     }
+    let busy = standings.filter { $0.value == .busy && $0.key.surface.kind == Surface.conversationKind }.keys
+    if let first = busy.first, try await hidesWrites(of: "view_conversations", in: first.surface.id, on: reactor) {
+      for view in busy { standings[view] = .unwritable }
+    }
     return standings
+  }
+
+  /// Whether what a function of the contract has not written is hidden from it. Asked only when it has written nothing.
+  func hidesWrites(
+    of function: String, in conversationID: UUID, on reactor: isolated Reactor
+  ) async throws(PostgresError) -> Bool {
+    let table = function == "mark_read" ? "public.messages" : "public.conversation_participants"
+    return try await pool.query(PushStatements.hidesWrites, [function, table, conversationID], on: reactor)
+      .one().decode(0)
   }
 }

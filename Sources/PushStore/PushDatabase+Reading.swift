@@ -59,6 +59,9 @@ extension PushDatabase {
       let batch = Int(try row.decode(2, as: Int64.self))
       count += batch
       syncWait = try row.decode(4, as: Int64?.self) ?? syncWait
+      if count == 0, try await hidesWrites(of: "mark_read", in: report.conversationID, on: reactor) {
+        return .refused(.unwritable)
+      }
       if batch < Self.readBatch {
         let badge: Int64? = try row.decode(3)
         return .marked(count: count, badge: Int(badge ?? 0), syncWait: syncWait.map { .microseconds($0) })

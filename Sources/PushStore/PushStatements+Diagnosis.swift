@@ -160,6 +160,40 @@ extension PushStatements {
     from tacet.settings s
     """)
 
+  /// Plays a message through the host contract; nothing of it stays. `$1`: whether one is inserted.
+  static let rehearseMessage = PostgresStatement(
+    "rehearse_message", "select r.step, r.outcome, r.state, r.message from tacet.rehearse_message($1) r", [.bool])
+
+  /// The tables of the default host that functions of the contract read. Those of a host with other tables are its own.
+  static let examineContractTables = PostgresStatement(
+    "examine_contract_tables",
+    """
+    select t.name
+    from unnest('{messages,conversation_participants,push_tokens,profiles,conversations}'::text[]) as t (name)
+    where to_regclass('public.' || t.name) is not null and exists (
+      select
+      from pg_proc p
+      where p.pronamespace = (select n.oid from pg_namespace n where n.nspname = 'tacet')
+        and p.prorettype <> 'trigger'::regtype and p.proname <> 'rehearse_message'
+        and strpos(p.prosrc, 'public.' || t.name) > 0
+    )
+    """)
+
+  /// As ``examineDeviceTokens``, by the host's own function: those of the users who were told something last.
+  static let examineContractTokens = PostgresStatement(
+    "examine_contract_tokens",
+    """
+    select coalesce(d.app, '') as app, coalesce(d.environment, '') as environment, count(*) as tokens
+    from (
+      select distinct l.user_id
+      from (select x.user_id from public.push_log x order by x.enqueued_at desc limit 1000) l
+    ) u
+    cross join lateral tacet.device_tokens(u.user_id) d
+    group by 1, 2
+    order by 3 desc, 1, 2
+    limit 200
+    """)
+
   /// Tables that only some databases have. What looks into them cannot be prepared on every one.
   static let examineTables = PostgresStatement(
     "examine_tables",

@@ -35,4 +35,9 @@ extension PushStatements {
     cross join lateral tacet.view_surfaces(s.kinds, s.ids, s.user_ids, s.have_looked, s.have_left) v
     """,
     [.array(of: .text), .array(of: .uuid), .array(of: .uuid), .array(of: .bool), .array(of: .bool)])
+
+  /// Whether row-level security hides from a function of the host contract the rows that it should write. `$1`: the
+  /// function. `$2`: the table that it writes by default. `$3`: a conversation.
+  static let hidesWrites = PostgresStatement(
+    "hides_writes", "select tacet.hides_writes($1, $2, $3)", [.text, .text, .uuid])
 }

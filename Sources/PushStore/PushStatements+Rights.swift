@@ -1,8 +1,9 @@
 internal import Postgres
 
 extension PushStatements {
-  /// The rights that the role lacks: in schema `tacet` what `tacet.grant_service` gives, on the host's tables what the
-  /// default host contract needs. Asked of the catalogs by number, so that no right is needed to ask.
+  /// The rights that the role lacks: in schema `tacet` what `tacet.grant_service` gives, on the host's tables what those
+  /// functions of the contract need that name the table and run with the role's rights. Asked of the catalogs by number, so
+  /// that no right is needed to ask.
   static let examineRights = PostgresStatement(
     "examine_rights",
     """
@@ -13,13 +14,32 @@ extension PushStatements {
       from pg_class c
       where c.relnamespace = (select n.oid from pg_namespace n where n.nspname = 'public')
     ), wanted (name, privileges, columns) as (
-      values
-        ('push_log', array['select', 'insert', 'update', 'delete'], '{}'::text[]),
-        ('messages', array['select'], array['read_by']),
-        ('conversation_participants', array['select'], array['last_seen', 'left_at']),
-        ('profiles', array['select'], '{}'),
-        ('conversations', array['select'], '{}'),
-        ('push_tokens', array['select', 'insert', 'update', 'delete'], '{}')
+      select x.name, x.privileges, x.columns
+      from (
+        values
+          ('push_log', null, array['select', 'insert', 'update', 'delete'], '{}'::text[]),
+          ('messages', '', array['select'], '{}'),
+          ('messages', 'mark_read', '{}', array['read_by']),
+          ('conversation_participants', '', array['select'], '{}'),
+          ('conversation_participants', 'view_conversations', '{}', array['last_seen', 'left_at']),
+          ('profiles', '', array['select'], '{}'),
+          ('conversations', '', array['select'], '{}'),
+          ('push_tokens', '', array['select'], '{}'),
+          ('push_tokens', 'register_device', array['insert', 'update', 'delete'], '{}')
+      ) as x (name, function, privileges, columns)
+      where x.function is null or exists (
+        select
+        from pg_proc p
+        where p.pronamespace = (select oid from own) and not p.prosecdef and p.prorettype <> 'trigger'::regtype
+          and p.proname not in ('rehearse_message', 'erase_users', 'note_gone_users')
+          and (x.function = '' or p.proname = x.function) and strpos(p.prosrc, 'public.' || x.name) > 0
+      )
+    ), policed (name, command, privilege) as (
+      select w.name, c.command, c.privilege
+      from wanted w
+      join (values ('a', 'insert'), ('w', 'update'), ('d', 'delete')) as c (command, privilege)
+        on c.privilege = any (w.privileges) or (c.command = 'w' and w.columns <> '{}')
+      where w.name <> 'push_log'
     )
     select 'schema ' || n.nspname as object, 'usage' as privilege, n.nspname = 'tacet' as is_own
     from pg_namespace n
@@ -75,10 +95,20 @@ extension PushStatements {
     select format('public.%I', w.name), 'policy', false
     from wanted w
     join host h on h.relname = w.name
-    where row_security_active(h.oid) and not exists (
+    where 'select' = any (w.privileges) and row_security_active(h.oid) and not exists (
       select
       from pg_policy p
       where p.polrelid = h.oid and (p.polcmd = '*' or (p.polcmd = 'r' and w.name <> 'push_log'))
+        and exists (select from unnest(p.polroles) as r (oid) where r.oid = 0 or pg_has_role(r.oid, 'usage'))
+    )
+    union all
+    select format('public.%I', w.name), 'policy for ' || w.privilege, false
+    from policed w
+    join host h on h.relname = w.name
+    where row_security_active(h.oid) and not exists (
+      select
+      from pg_policy p
+      where p.polrelid = h.oid and p.polpermissive and p.polcmd::text in ('*', w.command)
         and exists (select from unnest(p.polroles) as r (oid) where r.oid = 0 or pg_has_role(r.oid, 'usage'))
     )
     order by 3 desc, 1, 2

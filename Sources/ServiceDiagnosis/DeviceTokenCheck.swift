@@ -6,6 +6,10 @@ internal import ServiceSettings
 enum DeviceTokenCheck {
   static let name = "device tokens"
 
+  /// Of a host with tables of its own before the first pushes.
+  static let nobodyKnown = CheckFinding(
+    name, .skipped, "tacet.device_tokens returns none for the last recipients of public.push_log, if there are any")
+
   static func judge(_ counts: [DeviceTokenCount], apns: APNSSettings) -> [CheckFinding] {
     let byApp = Dictionary(grouping: counts) { $0.app.isEmpty ? apns.defaultApp.bundleIdentifier.text : $0.app }
     let known = apns.apps.flatMap { judge($0, byApp[$0.bundleIdentifier.text] ?? []) }

@@ -22,6 +22,14 @@ enum RightsCheck {
 
   private static func judge(_ right: MissingRight, role: String) -> CheckFinding {
     let identifier = "\"\(role.replacing("\"", with: "\"\""))\""
+    if let command = right.privilege.split(separator: " ").last, right.privilege.hasPrefix("policy for ") {
+      let conditions = ["insert": "with check (true)", "delete": "using (true)"]
+      let condition = conditions[String(command)] ?? "using (true) with check (true)"
+      return CheckFinding(
+        name, .failure, "row-level security lets role \(role) \(command) no row of \(right.object)",
+        remedy: "create policy tacet_service_\(command) on \(right.object) for \(command) to \(identifier) \(condition)"
+      )
+    }
     guard right.privilege != "policy" else {
       return CheckFinding(
         name, .failure, "row-level security hides the rows of \(right.object) from role \(role)",

@@ -1,3 +1,4 @@
+internal import Logging
 internal import Postgres
 internal import PushStore
 internal import Reactors
@@ -8,22 +9,28 @@ struct SchemaLooks {
   /// Of all of them, for when there is no database.
   static let names = [
     ListenCheck.name, RightsCheck.name, MigrationCheck.name, TokenAccessCheck.name, TriggerCheck.name, IndexCheck.name,
-    PlanCheck.name, HostContractCheck.name, ClockCheck.name, "inbox", SnapshotCheck.name, TriggerFailureCheck.name,
-    WebhookPostCheck.name, DeviceTokenCheck.name, InstanceCheck.name, CampaignCheck.name,
+    PlanCheck.name, HostContractCheck.name, ContractCheck.name, ClockCheck.name, "inbox", SnapshotCheck.name,
+    TriggerFailureCheck.name, WebhookPostCheck.name, DeviceTokenCheck.name, InstanceCheck.name, CampaignCheck.name,
   ]
 
   private let database: DatabaseExamination
   private let server: ExaminedServer
   private let apns: APNSSettings?
   private let campaigns: CampaignSettings?
+  private let conninfo: String
+  private let logger: Logger
   private let isListened: Bool
   private let deadline: UInt64
 
-  /// - Parameter deadline: no look begins after it, in monotonic nanoseconds.
+  /// - Parameters:
+  ///   - conninfo: for what needs a session that may write.
+  ///   - deadline: no look begins after it, in monotonic nanoseconds.
   init(
-    _ database: DatabaseExamination, _ server: ExaminedServer, apns: APNSSettings?,
-    campaigns: CampaignSettings?, isListened: Bool, until deadline: UInt64
+    _ database: DatabaseExamination, _ server: ExaminedServer, conninfo: String, apns: APNSSettings?,
+    campaigns: CampaignSettings?, isListened: Bool, until deadline: UInt64, logger: Logger
   ) {
+    self.conninfo = conninfo
+    self.logger = logger
     self.database = database
     self.server = server
     self.apns = apns
@@ -55,22 +62,26 @@ struct SchemaLooks {
       await look(TokenAccessCheck.name) { () async throws(PostgresError) in
         TokenAccessCheck.judge(try await database.tokenAccess(on: reactor))
       })
-    await lookAtSchema(on: reactor, note: note)
-    return await lookAtWork(on: reactor, note: note)
+    // If this fails, so do the looks that come to know why.
+    let tables = (try? await database.contractTables(on: reactor)) ?? []
+    await lookAtSchema(tables, on: reactor, note: note)
+    return await lookAtWork(tables, on: reactor, note: note)
   }
 
-  private func lookAtSchema(on reactor: isolated Reactor, note: ([CheckFinding]) -> Void) async {
+  private func lookAtSchema(
+    _ tables: Set<String>, on reactor: isolated Reactor, note: ([CheckFinding]) -> Void
+  ) async {
     note(
       await look(TriggerCheck.name) { () async throws(PostgresError) in
         TriggerCheck.judge(
-          try await database.triggers(on: reactor), kinds: try await database.kindTriggers(on: reactor),
+          try await database.triggers(on: reactor), kinds: try await database.kindTriggers(on: reactor), tables: tables,
           replicationRole: server.replicationRole, replicationRoles: try await database.replicationRoles(on: reactor))
       })
     note(
       await look(IndexCheck.name) { () async throws(PostgresError) in
         IndexCheck.judge(
           queue: try await database.indexes(DatabaseExamination.queueIndexes, on: reactor),
-          host: try await database.indexes(DatabaseExamination.hostIndexes, on: reactor))
+          host: try await database.indexes(DatabaseExamination.hostIndexes(of: tables), on: reactor))
       })
     note(
       await look(PlanCheck.name) { () async throws(PostgresError) in
@@ -85,9 +96,18 @@ struct SchemaLooks {
       }
     }
     note(HostContractCheck.judge(failures))
+    let known = Set(failures.map(\.function.rawValue))
+    note(
+      await look(ContractCheck.name) { () async throws(PostgresError) in
+        let trials = try await DatabaseExamination.rehearseMessage(
+          conninfo, within: .seconds(5), logger: logger, on: reactor)
+        return ContractCheck.judge(trials.filter { !known.contains($0.step) }, role: server.role)
+      })
   }
 
-  private func lookAtWork(on reactor: isolated Reactor, note: ([CheckFinding]) -> Void) async -> [DeviceTokenCount] {
+  private func lookAtWork(
+    _ tables: Set<String>, on reactor: isolated Reactor, note: ([CheckFinding]) -> Void
+  ) async -> [DeviceTokenCount] {
     note(
       await look("inbox") { () async throws(PostgresError) in
         BacklogCheck.judge(try await database.backlog(on: reactor))
@@ -114,7 +134,9 @@ struct SchemaLooks {
     var tokens: [DeviceTokenCount] = []
     note(
       await look(DeviceTokenCheck.name) { () async throws(PostgresError) in
-        tokens = try await database.deviceTokens(on: reactor)
+        let isDefaultHost = tables.contains("push_tokens")
+        tokens = try await database.deviceTokens(isDefaultHost: isDefaultHost, on: reactor)
+        guard isDefaultHost || !tokens.isEmpty else { return [DeviceTokenCheck.nobodyKnown] }
         return apns.map { DeviceTokenCheck.judge(tokens, apns: $0) } ?? []
       })
     return tokens

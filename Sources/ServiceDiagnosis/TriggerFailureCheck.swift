@@ -10,7 +10,9 @@ enum TriggerFailureCheck {
       CheckFinding(
         name, .warning,
         "\($0.failures) during the last day with SQLSTATE \($0.sqlState), kind \($0.kind), the last \(Words.duration($0.age)) ago",
-        remedy: "read their texts in tacet.trigger_failures; the events themselves are not lost")
+        remedy:
+          "read their texts in tacet.trigger_failures; events whose ids are there are enqueued within ten seconds, others need a webhook"
+      )
     }
   }
 }

@@ -28,10 +28,9 @@ struct MigrateCommand: AsyncParsableCommand {
     do {
       try await group.reactors[0].perform { [createHostTables] reactor in
         try await Migrator.run(
-          in: configuration, createsHostTables: createHostTables, logger: logger, on: reactor
-        ) { migration, outcome in
-          print("\(migration.name): \(outcome.text)")
-        }
+          in: configuration, createsHostTables: createHostTables, logger: logger, on: reactor,
+          notice: { FileHandle.standardError.write(Data("tacet migrate: notice: \($0)\n".utf8)) },
+          report: { print("\($0.name): \($1.text)") })
       }
     } catch {
       await group.stop()

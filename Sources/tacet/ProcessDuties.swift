@@ -16,13 +16,15 @@ final class ProcessDuties {
   private let rescuer: Rescuer
   private let pruner: Pruner
   private let beacon: InstanceBeacon
+  private let contract: ContractWatch
   private let campaigns: CampaignDuty?
   /// What waits in the database, for `/metrics`.
   let figures: QueueFiguresReader
 
   init(
     _ settings: ServeSettings, database: PostgresConfiguration, pool: PostgresPool, pipeline: DeliveryPipeline,
-    tokens: [ProviderTokenSource], listening: ListenStatus, metrics: any MetricsFactory, logger: Logger,
+    tokens: [ProviderTokenSource], listening: ListenStatus, contract: ContractStatus, metrics: any MetricsFactory,
+    logger: Logger,
     on reactor: isolated Reactor
   ) {
     listener =
@@ -31,6 +33,7 @@ final class ProcessDuties {
     tokenTimer = TokenRenewal(tokens, logger: logger)
     rescuer = Rescuer(for: pipeline)
     beacon = InstanceBeacon(.current, store: PushDatabase(pool: pool), logger: logger)
+    self.contract = ContractWatch(store: PushDatabase(pool: pool), status: contract, logger: logger)
     figures = QueueFiguresReader(database, logger: logger)
     campaigns = CampaignDuty(
       settings.campaigns, store: PushDatabase(pool: pool), pipeline: pipeline, metrics: metrics, logger: logger,
@@ -45,6 +48,7 @@ final class ProcessDuties {
     reactor.start { await self.rescuer.run(on: reactor) }
     reactor.start { await self.pruner.run(on: reactor) }
     reactor.start { await self.beacon.run(on: reactor) }
+    reactor.start { await self.contract.run(on: reactor) }
     campaigns?.start(on: reactor)
   }
 
@@ -74,6 +78,7 @@ final class ProcessDuties {
     rescuer.stop(on: reactor)
     pruner.stop(on: reactor)
     beacon.stop(on: reactor)
+    contract.stop(on: reactor)
     tokenTimer.stop(on: reactor)
   }
 

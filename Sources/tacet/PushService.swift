@@ -95,12 +95,12 @@ struct PushService: Service {
     on group: ReactorGroup, _ clients: ClientAccess?, _ registry: PrometheusRegistry
   ) async throws -> PerReactor<ReactorWorker> {
     let listening = ListenStatus(isUsed: settings.database.poolMode == .session)
+    let contract = ContractStatus()
     let database = PostgresConfiguration(conninfo: settings.database.connectionString.exposed)
     let workers = try await PerReactor(group.reactors) { [settings, plan, logger] number, reactor in
       ReactorWorker(
-        settings, number: number, database: database, plan: plan, listening: listening, clients: clients,
-        metrics: registry, logger: logger,
-        on: reactor)
+        settings, number: number, database: database, plan: plan, listening: listening, contract: contract,
+        clients: clients, metrics: registry, logger: logger, on: reactor)
     }
     if let detail = listening.detail, listening.isReady {
       logger.notice("not listening", metadata: ["detail": "\(detail)"])

@@ -21,6 +21,7 @@ final class ReactorWorker {
   private let apps: ReactorApps
   private let pipeline: DeliveryPipeline
   private let listening: ListenStatus
+  private let contract: ContractStatus
   private let clients: ClientAccess?
   private let isReadSyncEnabled: Bool
   private let isPushTriggerEnabled: Bool
@@ -34,8 +35,8 @@ final class ReactorWorker {
   /// - Parameter database: shared by the reactors, so that each knows which hosts the others have found silent.
   init(
     _ settings: ServeSettings, number: Int, database: PostgresConfiguration, plan: APNSPlan, listening: ListenStatus,
-    clients: ClientAccess?,
-    metrics: any MetricsFactory, logger: Logger, on reactor: isolated Reactor
+    contract: ContractStatus, clients: ClientAccess?, metrics: any MetricsFactory, logger: Logger,
+    on reactor: isolated Reactor
   ) {
     var database = database
     // If the database server crashes and forgets a claim or a record, the inbox row that the host's own commit made
@@ -48,6 +49,7 @@ final class ReactorWorker {
     database.sessionCheck = PushDatabase.ownDatabaseCheck
     database.poolMode = settings.database.poolMode == .transaction ? .transaction : .session
     self.listening = listening
+    self.contract = contract
     self.clients = clients
     isReadSyncEnabled = settings.isReadSyncEnabled
     isPushTriggerEnabled = settings.campaigns.isEnabled
@@ -67,7 +69,7 @@ final class ReactorWorker {
       ? nil
       : ProcessDuties(
         settings, database: database, pool: pool, pipeline: pipeline, tokens: plan.sources, listening: listening,
-        metrics: metrics, logger: logger, on: reactor)
+        contract: contract, metrics: metrics, logger: logger, on: reactor)
   }
 
   /// What the HTTP handlers of this reactor use.
@@ -154,6 +156,7 @@ final class ReactorWorker {
     return [
       ReadinessCheck("database", isReady: databaseFault == nil, detail: databaseFault),
       ReadinessCheck("listen", isReady: listening.isReady, detail: listening.detail),
+      contract.readiness,
     ] + apps.routes(of: pipeline).map(\.readiness) + (clients?.readiness.map { [$0] } ?? [])
       + (isLeaving ? [ReadinessCheck("process", isReady: false, detail: "it is stopping")] : [])
   }

@@ -184,7 +184,7 @@ private final class PresenceCrowd {
         case .viewer: self.tally.viewers += 1
         case .stranger: self.tally.strangers += 1
         case .unknown: self.tally.unknown += 1
-        case .busy: self.tally.busy += 1
+        case .busy, .unwritable: self.tally.busy += 1
         }
       } catch {
         self.tally.failures += 1

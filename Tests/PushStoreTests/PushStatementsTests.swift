@@ -17,6 +17,8 @@ struct PushStatementsTests {
     PushStatements.discardTooOld, PushStatements.releaseQueued, PushStatements.bringForward,
     PushStatements.examineSnapshots,
     PushStatements.reviewHolds, PushStatements.eraseUsers, PushStatements.noteGoneUsers,
+    PushStatements.rehearseMessage, PushStatements.examineContractTables, PushStatements.examineContractTokens,
+    PushStatements.hidesWrites,
     PushStatements.lockAwake, PushStatements.unlockAwake, PushStatements.sendProbe, PushStatements.noteListening,
     PushStatements.lockMigrations, PushStatements.hasMigrations, PushStatements.appliedMigrations,
     PushStatements.pruneLedger, PushStatements.pruneParked, PushStatements.pruneTriggerFailures,

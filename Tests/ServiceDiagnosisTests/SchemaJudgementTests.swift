@@ -50,6 +50,58 @@ struct SchemaJudgementTests {
     #expect(RightsCheck.judge([], role: "x").map(\.verdict) == [.ok])
   }
 
+  @Test("what may be read and not written needs a policy for the command")
+  func policies() {
+    let remedies = ["update", "insert", "delete"].map {
+      RightsCheck.judge([MissingRight(object: "public.t", privilege: "policy for \($0)", isOwn: false)], role: "r")[0]
+        .remedy
+    }
+    #expect(
+      remedies == [
+        #"create policy tacet_service_update on public.t for update to "r" using (true) with check (true)"#,
+        #"create policy tacet_service_insert on public.t for insert to "r" with check (true)"#,
+        #"create policy tacet_service_delete on public.t for delete to "r" using (true)"#,
+      ])
+  }
+
+  @Test(
+    "a played message names what fails, and what to do",
+    arguments: [
+      (
+        ContractTrial("seen_by", .failed, sqlState: "42703", message: "column c.x does not exist"), "fail", "replace it"
+      ),
+      (
+        ContractTrial("register_device", .failed, sqlState: "42501", message: "permission denied"), "fail", "let role r"
+      ),
+      (ContractTrial("mark_read", .failed, message: "row-level security lets"), "fail", "create a policy for update"),
+      (ContractTrial("unread_count", .failed, sqlState: "22P02", message: "x"), "fail", "the server's log"),
+      (ContractTrial("trigger", .failed, message: "no table"), "fail", "create trigger"),
+      (ContractTrial("trigger", .empty, message: "no policy"), "warn", "create a policy for select"),
+      (ContractTrial("seen_by", .empty, message: "nobody"), "warn", "replace it"),
+      (ContractTrial("trigger", .skipped, message: "this role may not"), "ok", ""),
+      (ContractTrial("seen_by", .done), "ok", ""),
+    ])
+  func contract(_ trial: ContractTrial, _ verdict: String, _ remedy: String) {
+    let findings = ContractCheck.judge([ContractTrial("unread_count", .done), trial], role: "r")
+    #expect(findings.map(\.verdict.rawValue) == [verdict])
+    #expect((findings[0].remedy ?? "").contains(remedy) || remedy.isEmpty)
+    if let state = trial.sqlState {
+      #expect(findings[0].found.contains("tacet.\(trial.step) fails (SQLSTATE \(state))"))
+    }
+  }
+
+  @Test("triggers that end holds are missed on tables of the default host only")
+  func holdTriggers() {
+    let message = ExaminedTrigger(
+      table: "app.chat", name: "t", state: .ordinary, function: "enqueue_inserted_messages")
+    func findings(_ tables: Set<String>) -> [CheckFinding] {
+      TriggerCheck.judge([message], kinds: [], tables: tables, replicationRole: "origin", replicationRoles: [])
+    }
+    #expect(findings([]).map(\.verdict) == [.ok])
+    #expect(findings(["messages"]).count { $0.verdict == .warning } == 2)
+    #expect(findings(["messages", "conversation_participants"]).count { $0.verdict == .warning } == 4)
+  }
+
   @Test(
     "a whole table is read by a sequential scan of that very table",
     arguments: [

@@ -69,6 +69,23 @@ extension DoctorCase {
       language plpgsql as 'begin return query select c.id, null, null from public.nowhere c; end'
       """, "FAIL  host functions: tacet.seen_by fails:", part: "42P01"),
     .sql(
+      "a column that a function of the host contract reads was renamed",
+      "alter table push_tokens rename column platform to system",
+      "FAIL  contract: tacet.register_device fails (SQLSTATE 42703)", part: "platform", remedy: "replace it"),
+    DoctorCase(
+      what: "the role may read a table and write no row of it", line: "FAIL  rights: row-level security lets role",
+      part: "update no row of public.messages", remedy: "create policy tacet_service_update", exitCode: 1
+    ) { doctor in
+      let role = "reader_\(doctor.scene.database)"
+      try await doctor.scene.sql(
+        """
+        create role \(role) login; select tacet.grant_service('\(role)');
+        grant select, update on public.messages to \(role);
+        create policy reader on public.messages for select to \(role) using (true)
+        """)
+      doctor.settings["DATABASE_URL"] = doctor.conninfo(as: role)
+    },
+    .sql(
       "events are not claimed",
       "insert into tacet.inbox (subject_id, kind, available_at) values (gen_random_uuid(), 'message', now() - interval '5 min')",
       "FAIL  inbox: 1 row, and the oldest has waited to be claimed for 5 min", remedy: "tacet serve"),

@@ -53,6 +53,18 @@ struct MigrateCommandTests {
     #expect(!run.output.isEmpty)
   }
 
+  @Test("says what the host has to do itself, as the migrations notice it")
+  func notices() async throws {
+    let server = try await TestPostgres.shared
+    let conninfo = try await server.makeDatabase()
+    try await server.psql(UnwiredHost.tables.replacing("name text", with: "title text"), through: conninfo)
+    let run = try await CommandRun.tacet(["migrate"], ["DATABASE_URL": conninfo])
+    #expect(run.exitCode == 0)
+    #expect(
+      run.output.contains("tacet migrate: notice: tacet: the host tables differ from the default"), "\(run.output)")
+    #expect(!run.output.contains("already exists, skipping"))
+  }
+
   @Test("that meets a host it cannot serve says what to do, and creates nothing", arguments: UnwiredHost.all)
   func unwired(_ host: UnwiredHost) async throws {
     let server = try await TestPostgres.shared

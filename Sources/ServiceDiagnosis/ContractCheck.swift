@@ -1,0 +1,50 @@
+public import PushStore
+
+/// Whether a message would be pushed, and what apps report be taken: one was played through the host contract and undone.
+public enum ContractCheck {
+  static let name = "contract"
+
+  /// - Parameter role: as whom it was played.
+  /// - Returns: a finding for each step that does not go as it should; one that all is well, if all is.
+  public static func judge(_ trials: [ContractTrial], role: String) -> [CheckFinding] {
+    let found = trials.compactMap { judge($0, role: role) }
+    guard found.isEmpty else { return found }
+    let skipped = trials.filter { $0.outcome == .skipped && !$0.message.isEmpty }
+    let untried = skipped.map { "; \($0.step) was not tried: \($0.message)" }.joined()
+    return [CheckFinding(name, .ok, "a message was played through it and undone\(untried)")]
+  }
+
+  private static func judge(_ trial: ContractTrial, role: String) -> CheckFinding? {
+    let state = trial.sqlState.map { " (SQLSTATE \($0))" } ?? ""
+    switch (trial.outcome, trial.step) {
+    case (.done, _), (.skipped, _): return nil
+    case (.empty, "trigger"):
+      return CheckFinding(
+        name, .warning, trial.message,
+        remedy: "create a policy for select to \(role), as under Roles in db/README.md")
+    case (.empty, let step):
+      return CheckFinding(
+        name, .warning, "tacet.\(step): \(trial.message)",
+        remedy: "if others take part there, replace it for your tables, or let \(role) see their rows")
+    case (.failed, "trigger"):
+      return CheckFinding(
+        name, .failure, "\(trial.message): messages are noticed by webhook only",
+        remedy: "create trigger tacet_message_inserted on the table of your messages, as db/README.md shows")
+    case (.failed, let step):
+      return CheckFinding(
+        name, .failure, "tacet.\(step) fails\(state): \(trial.message)", remedy: remedy(for: trial, role: role))
+    }
+  }
+
+  private static func remedy(for trial: ContractTrial, role: String) -> String {
+    switch trial.sqlState {
+    case "42501":
+      "let role \(role) do it: the grants and policies under Roles in db/README.md, or what the rights check names"
+    case let state? where state.hasPrefix("42"): "replace it for your tables, as db/README.md tells"
+    case .some: "see the server's log of this moment for its message"
+    case nil where trial.message.hasPrefix("row-level security"):
+      "create a policy for update to \(role) on that table, as under Roles in db/README.md"
+    case nil: "replace it for your tables, or let role \(role) see their rows by a policy for select"
+    }
+  }
+}
