@@ -4,9 +4,9 @@
 /// identifiers and uniqueness are derived from it. It becomes part of the request path, so nothing but hexadecimal
 /// digits gets in.
 public struct DeviceToken: Hashable, Sendable {
-  /// The most digits taken. Apple promises no length (64, 108 and 160 digits are common, Live Activities use more); the
-  /// cap keeps the path well below the 8000 bytes of headers that APNs announces.
-  public static let digitsMax = 2048
+  /// The most digits taken. Apple promises no length (64, 108 and 160 digits are common, Live Activities use more); three
+  /// times the longest in common use. A claim holds many tokens of many users at once.
+  public static let digitsMax = 512
 
   /// The token, lower-case hexadecimal, an even number of digits from 2 to ``digitsMax``.
   public let hexadecimal: String

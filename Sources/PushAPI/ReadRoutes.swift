@@ -1,3 +1,4 @@
+internal import APNSCore
 internal import FoundationEssentials
 internal import HTTPServing
 internal import HTTPTypes
@@ -63,14 +64,15 @@ struct ReadBody: Decodable {
     deviceToken = try container.decodeIfPresent(String.self, forKey: .deviceToken)
     guard deviceToken.map(Self.isToken) != false else {
       throw DecodingError.dataCorruptedError(
-        forKey: .deviceToken, in: container, debugDescription: "must be 2 to 2048 hexadecimal digits, an even number")
+        forKey: .deviceToken, in: container,
+        debugDescription: "must be 2 to \(DeviceToken.digitsMax) hexadecimal digits, an even number")
     }
   }
 
   /// Whether a text can be a token at all, as `DeviceToken` says.
   private static func isToken(_ text: String) -> Bool {
     let digits = text.utf8
-    return (2...2048).contains(digits.count) && digits.count.isMultiple(of: 2)
+    return (2...DeviceToken.digitsMax).contains(digits.count) && digits.count.isMultiple(of: 2)
       && digits.allSatisfy { Character(UnicodeScalar($0)).isHexDigit }
   }
 }

@@ -77,7 +77,11 @@ struct RecipientStory {
       details: SuppressionRule.asked(of: entry.situation).map {
         .init(name: $0.name, value: $0.finding(in: entry.situation))
       })
-    let attempts = AttemptSteps(entry: entry).steps
+    var attempts = AttemptSteps(entry: entry).steps
+    if entry.attemptsLeftOut > 0, let last = attempts.last {
+      attempts.append(
+        Step(.attempt, at: last.at, text: "\(entry.attemptsLeftOut) more attempts at devices were not kept"))
+    }
     guard let last = attempts.last, let due = entry.dueMicroseconds, let remaining = entry.remaining else {
       return [decided] + attempts
     }

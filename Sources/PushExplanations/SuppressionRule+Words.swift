@@ -63,12 +63,16 @@ extension SuppressionRule {
   private static func presence(_ known: HistoryEntry.Situation) -> String {
     let window = "the window is \(TimeText.span(known.window))"
     if known.hasLeft { return "has left" }
-    if let age = known.lastSeenAge {
-      return age < 0
-        ? "last look \(TimeText.span(age)) in the future: a clock is ahead; \(window)"
-        : "last look \(TimeText.span(age)) before the claim; \(window)"
+    if let age = known.lastSeenAge, age >= 0 { return "last look \(TimeText.span(age)) before the claim; \(window)" }
+    if let age = known.newestOtherReadAge, age >= 0 {
+      return "no looks; has read the newest other message, touched \(TimeText.span(age)) before; \(window)"
     }
-    guard let age = known.newestOtherReadAge else { return "unknown: no look or read was ever reported" }
-    return "no looks; has read the newest other message, touched \(TimeText.span(age)) before; \(window)"
+    if let age = known.lastSeenAge {
+      return "unknown: the last look lies \(TimeText.span(age)) in the future, which proves nothing"
+    }
+    if let age = known.newestOtherReadAge {
+      return "unknown: the newest other message was touched \(TimeText.span(age)) in the future, which proves nothing"
+    }
+    return "unknown: no look or read was ever reported"
   }
 }

@@ -54,9 +54,6 @@ enum SuppressionRule: CaseIterable {
 }
 
 extension HistoryEntry.Situation {
-  /// The age of the sign of presence that counts; one from the future is taken to have come with the message.
-  var signOfPresence: Int64? {
-    guard let sign = lastSeenAge ?? newestOtherReadAge else { return nil }
-    return sign >= 0 ? sign : max(0, messageAge)
-  }
+  /// The age of the sign of presence that counts; one from the future does not.
+  var signOfPresence: Int64? { [lastSeenAge, newestOtherReadAge].lazy.compactMap(\.self).first { $0 >= 0 } }
 }

@@ -37,7 +37,7 @@ struct MessageComposer: Sendable {
     return try AlertPayload(
       title: .verbatim(preview.title),
       body: .verbatim(preview.body),
-      badge: event.recipients.map(\.badge).max(),
+      badge: event.recipients.compactMap(\.badge).max(),
       sound: .default,
       threadIdentifier: conversationID,
       custom: [
@@ -52,13 +52,13 @@ struct MessageComposer: Sendable {
       guard let content = try? ServicePushContent(notice, kind: event.subject.kind) else {
         throw PushRequestError(.payloadEmpty, "the data is no JSON object")
       }
-      return try content.payload(of: event.subject.id, badge: event.recipients.map(\.badge).max())
+      return try content.payload(of: event.subject.id, badge: event.recipients.compactMap(\.badge).max())
     }
     let preview = NoticePreview(title: notice.title, body: notice.body)
     return try AlertPayload(
       title: .verbatim(preview.title),
       body: .verbatim(preview.body),
-      badge: event.recipients.map(\.badge).max(),
+      badge: event.recipients.compactMap(\.badge).max(),
       sound: .default,
       threadIdentifier: surface.id.lowercased,
       custom: [

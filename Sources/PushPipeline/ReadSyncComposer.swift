@@ -28,8 +28,8 @@ struct ReadSyncComposer: Sendable {
     var custom: PayloadObject = [
       "type": "read",
       "message_ids": .array(sync.messageIDs.reversed().map { .string($0.lowercased) }),
-      "badge": .integer(Int64(recipient.badge)),
     ]
+    custom["badge"] = recipient.badge.map { .integer(Int64($0)) }
     guard let message = event.message else { return custom }
     custom["conversation_id"] = .string(message.conversationID.lowercased)
     if sync.hasMore { custom["all_before"] = sync.messageIDs.last.map { .string($0.lowercased) } }

@@ -1,7 +1,8 @@
 /// What the database knows about one recipient of one message at the moment of the decision.
 ///
 /// All ages are durations that the database computed with its own clock, so no two machines' clocks are ever compared.
-/// An age of zero is now; a negative one lies in the database's future, which only a stranger's clock can have written.
+/// An age of zero is now; a negative one lies in the database's future,
+/// which only a stranger's clock can have written, and proves nothing.
 public struct RecipientSituation: Equatable, Sendable {
   /// Since the message was committed.
   public var messageAge: Duration

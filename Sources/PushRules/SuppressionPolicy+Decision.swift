@@ -67,18 +67,11 @@ extension SuppressionPolicy {
   ///
   /// A client that reports its views is believed alone. Reads stand in where it does not report, and are weaker: a
   /// message is also touched by an edit. A client that says it left has ended its presence whatever was seen or read
-  /// before.
+  /// before. A sign from the future is none: whoever may date a row would hold the pushes of others for as long as they like.
   private func presenceRemaining(for situation: RecipientSituation) -> Duration? {
-    guard !situation.hasLeft, let sign = situation.lastSeenAge ?? situation.newestOtherReadAge else { return nil }
-    let remaining = window - age(of: sign, messageAge: situation.messageAge)
+    let signs = [situation.lastSeenAge, situation.newestOtherReadAge]
+    guard !situation.hasLeft, let sign = signs.lazy.compactMap(\.self).first(where: { $0 >= .zero }) else { return nil }
+    let remaining = window - sign
     return remaining > .zero ? remaining : nil
-  }
-
-  /// The age of a sign of presence, at least zero.
-  ///
-  /// One from the future is taken to have come with the message: it holds a new message for one window, and however far
-  /// its clock is ahead, the hold is over when the message is one window old.
-  private func age(of sign: Duration, messageAge: Duration) -> Duration {
-    sign >= .zero ? sign : max(.zero, messageAge)
   }
 }

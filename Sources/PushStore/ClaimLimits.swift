@@ -20,6 +20,10 @@ public struct ClaimLimits: Equatable, Sendable {
   /// nobody else is kept waiting for longer.
   public static let recipientsMaxDefault = 250
 
+  /// Device tokens of one user at the most, the newest ones where the host's function knows them: five times as many as a
+  /// user keeps unless `DEVICES_PER_USER_MAX` says otherwise, and few enough that one user's are no burst.
+  public static let devicesMax = 50
+
   /// Rescues unless the caller says otherwise. With a lease of 30 s that doubles from the third claim on, six are
   /// 32 minutes: long enough for a fault that passes, and a replay finds the message within the hour that a push is
   /// worth sending.

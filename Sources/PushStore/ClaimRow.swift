@@ -11,31 +11,54 @@ struct ClaimRow {
     case deviceTokens, environments, apps, acceptedDevices, heldMicroseconds, retries, isWaiting
     case title, surfaceKind, readMessageIDs, hasReadMore
     case isOptedOut, isMuted, wantsMentionsOnly, isMentioned, quietHoursRemaining, quietHoursPolicy
-    case data, collapseID, releasedBy, releasedAt, datedAt, answeredAt
+    case data, collapseID, releasedBy, releasedAt, datedAt, place, answeredAt
   }
 
   private let row: PostgresRow
 
-  /// Rows of one event stand together, because the statement sorts by subject.
-  /// - Parameter recipientsMax: the bound that the statement was given; an event that reaches it may have more.
-  static func events(from rows: PostgresRows, recipientsMax: Int) throws(PostgresError) -> [PushEvent] {
+  /// Rows of one event stand together, the one with its words first, because the statement sorts them.
+  ///
+  /// A recipient whom the host's functions name twice is one: its rows stand together as well.
+  /// - Parameters:
+  ///   - recipientsMax: the bound that the statement was given; an event that reaches it may have more.
+  ///   - badgeMax: no badge is larger, whatever the host's function counts.
+  static func events(
+    from rows: PostgresRows, recipientsMax: Int, badgeMax: Int = PushDatabase.badgeMaxDefault
+  ) throws(PostgresError) -> [PushEvent] {
     var events: [PushEvent] = []
     for row in rows {
       let row = ClaimRow(row: row)
-      let event = try row.event()
-      if events.last?.isSameClaim(as: event) != true { events.append(event) }
-      if let recipient = try row.recipient() { events[events.count - 1].recipients.append(recipient) }
-    }
-    for index in events.indices where events[index].origin == .inbox {
-      events[index].hasMore = events[index].recipients.count >= recipientsMax
+      if try events.last?.isOfSameClaim(row) != true { events.append(try row.event()) }
+      let last = events.count - 1
+      guard let userID = try row.userID else { continue }
+      if events[last].origin == .inbox { events[last].hasMore = try row.place >= recipientsMax }
+      guard userID != events[last].recipients.last?.userID else { continue }
+      events[last].recipients.append(try row.recipient(userID, of: events[last], badgeMax: badgeMax))
     }
     return events
   }
 
+  fileprivate var subject: PushSubject {
+    get throws(PostgresError) { PushSubject(id: try read(.subjectID), kind: try read(.kind)) }
+  }
+
+  fileprivate var isDelivery: Bool {
+    get throws(PostgresError) { try read(.isDelivery) }
+  }
+
+  fileprivate var userID: UUID? {
+    get throws(PostgresError) { try read(.userID) }
+  }
+
+  /// Of the recipient among those of the event, from 1; 0 for one who takes no part any more.
+  private var place: Int64 {
+    get throws(PostgresError) { try read(.place) ?? 0 }
+  }
+
   private func event() throws(PostgresError) -> PushEvent {
     PushEvent(
-      subject: PushSubject(id: try read(.subjectID), kind: try read(.kind)),
-      origin: try read(.isDelivery) ? .delivery : .inbox,
+      subject: try subject,
+      origin: try isDelivery ? .delivery : .inbox,
       attempts: Int(try read(.attempts) as Int32),
       enqueuedAt: try read(.enqueuedAt),
       claimedAt: try read(.claimedAt),
@@ -67,16 +90,17 @@ struct ClaimRow {
     return ReadSync(messageIDs: messageIDs, hasMore: try read(.hasReadMore))
   }
 
-  private func recipient() throws(PostgresError) -> PushRecipient? {
-    guard let userID: UUID = try read(.userID) else { return nil }
+  private func recipient(
+    _ userID: UUID, of event: PushEvent, badgeMax: Int
+  ) throws(PostgresError) -> PushRecipient {
     let accepted: [String] = try read(.acceptedDevices)
     let devices = try self.devices(without: accepted)
     let badge: Int64? = try read(.badge)
     return PushRecipient(
       userID: userID,
       isParticipant: try read(.isParticipant),
-      situation: try situation(deviceCount: devices.count + accepted.count),
-      badge: Int(badge ?? 0),
+      situation: try situation(of: event, deviceCount: devices.count + accepted.count),
+      badge: badge.map { Int(clamping: max(0, $0)) }.map { min($0, badgeMax) },
       devices: devices,
       acceptedDevices: accepted,
       retries: Int(try read(.retries) as Int32),
@@ -84,16 +108,15 @@ struct ClaimRow {
       releasedAt: try read(.releasedAt))
   }
 
-  private func situation(deviceCount: Int) throws(PostgresError) -> RecipientSituation {
+  private func situation(of event: PushEvent, deviceCount: Int) throws(PostgresError) -> RecipientSituation {
     let conversationID: UUID? = try read(.conversationID)
-    let sync = try readSync()
     let datedAt: Int64 = try read(.datedAt)
     let claimedAt: Int64 = try read(.claimedAt)
     let wish: String? = try read(.quietHoursPolicy)
     return RecipientSituation(
       messageAge: .microseconds(claimedAt - datedAt),
       heldFor: .microseconds(try read(.heldMicroseconds) as Int64),
-      isDeleted: conversationID == nil && sync == nil,
+      isDeleted: conversationID == nil && event.readSync == nil,
       hasRead: try read(.hasRead),
       lastSeenAge: try duration(.lastSeenAge),
       sawAfterMessage: try read(.sawAfterMessage),
@@ -133,8 +156,10 @@ extension String {
 }
 
 extension PushEvent {
-  /// Two rows belong to one claim on the inbox; every delivery is a claim of its own.
-  fileprivate func isSameClaim(as other: PushEvent) -> Bool {
-    origin == .inbox && other.origin == .inbox && subject == other.subject
+  /// Whether a row belongs to the same claim: of an event all do, every recipient's delivery is one of its own.
+  fileprivate func isOfSameClaim(_ row: ClaimRow) throws(PostgresError) -> Bool {
+    guard try subject == row.subject, try (origin == .delivery) == row.isDelivery else { return false }
+    if origin == .inbox { return true }
+    return try recipients.last?.userID == row.userID
   }
 }

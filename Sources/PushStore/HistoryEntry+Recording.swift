@@ -24,6 +24,7 @@ extension HistoryEntry {
 
   /// The object that is kept.
   var json: String {
+    let attempts = attempts.prefix(Self.attemptsKeptMax)
     let bytes = JSONBytes.document(reservingBytes: 320 + 160 * attempts.count) { object in
       object.append(member: "claim", integer: Int64(claim))
       object.append(member: "at", integer: claimedAt)
@@ -41,8 +42,15 @@ extension HistoryEntry {
       guard !attempts.isEmpty else { return }
       object.append(name: "attempts")
       object.append(literal: "[")
-      for attempt in attempts { attempt.write(to: &object) }
+      var kept = 0
+      for attempt in attempts where object.bytes.count < Self.keptBytesMax {
+        attempt.write(to: &object)
+        kept += 1
+      }
       object.append(literal: "]")
+      if kept < self.attempts.count {
+        object.append(member: "attempts_left_out", integer: Int64(self.attempts.count - kept))
+      }
     }
     return String(decoding: bytes, as: UTF8.self)
   }

@@ -6,6 +6,12 @@ public struct HistoryEntry: Equatable, Sendable {
   /// How many the ledger keeps of one push: the first half of them stay, and the newest.
   public static let keptMax = 40
 
+  /// How many attempts the ledger keeps of one claim, the first ones: twice the devices that a user has by default.
+  public static let attemptsKeptMax = 20
+
+  /// After so many bytes of an entry no more attempts are written: an ordinary one has 160.
+  static let keptBytesMax = 4096
+
   /// The number of the claim, from 1. A number that is missing from the list was a claim without a record: its process
   /// died, or its lease ran out.
   public let claim: Int
@@ -50,6 +56,9 @@ public struct HistoryEntry: Equatable, Sendable {
   /// Attempts at devices, in the order in which they ended.
   public let attempts: [Attempt]
 
+  /// Attempts that came after those and were not kept.
+  public var attemptsLeftOut = 0
+
   /// What the rules looked at: the members of `RecipientSituation`, ages in microseconds, and the limits of that time.
   public struct Situation: Equatable, Sendable {
     /// Whether the user took part in the conversation.
@@ -92,7 +101,7 @@ public struct HistoryEntry: Equatable, Sendable {
 
   /// One attempt at one device, or the reason why there was none.
   public struct Attempt: Equatable, Sendable {
-    /// The first eight characters of the device token.
+    /// The first eight bytes of the device token.
     public let device: String
     /// App and environment that it went to, as lanes are named; nil when none was known.
     public let route: String?
@@ -113,7 +122,7 @@ public struct HistoryEntry: Equatable, Sendable {
       deviceToken: String, route: String?, endedMicroseconds: Int64, status: Int? = nil, reason: String? = nil,
       apnsID: String? = nil, verdict: String
     ) {
-      device = String(deviceToken.prefix(8))
+      device = String(decoding: deviceToken.utf8.prefix(8), as: UTF8.self)
       self.route = route
       self.endedMicroseconds = endedMicroseconds
       self.status = status
@@ -138,6 +147,7 @@ extension HistoryEntry: Decodable {
     case decision, reason
     case dueMicroseconds = "due_us"
     case remaining, attempts
+    case attemptsLeftOut = "attempts_left_out"
   }
 
   /// Reads what the ledger keeps.
@@ -157,6 +167,7 @@ extension HistoryEntry: Decodable {
     dueMicroseconds = try members.microseconds(.dueMicroseconds)
     remaining = try members.decodeIfPresent(String.self, forKey: .remaining)
     attempts = try members.decodeIfPresent([Attempt].self, forKey: .attempts) ?? []
+    attemptsLeftOut = try members.decodeIfPresent(Int.self, forKey: .attemptsLeftOut) ?? 0
   }
 }
 

@@ -9,8 +9,8 @@ struct LedgerLook {
   /// The condition that one does not stand there.
   let isNew: String
 
-  /// The ledger is read once for each event, and each recipient looked up in what was found: of a large event, most stand
-  /// there already.
+  /// The ledger is read once for each event, from the last recipient on whom its parts have told, and each recipient looked
+  /// up in what was found.
   static let ofEvents = LedgerLook(
     preparation: """
       recorded as materialized (
@@ -26,13 +26,14 @@ struct LedgerLook {
     isNew: "((w.subject_id, w.kind, v.user_id) in (select r.subject_id, r.kind, r.user_id from recorded r)) is not true"
   )
 
-  /// Those of an event who stand there.
-  /// - Parameter row: an alias whose table has `subject_id` and `kind`.
+  /// Those of an event who stand there and may be taken again.
+  /// - Parameter row: an alias whose table has `subject_id`, `kind` and `told_until`.
   static func recipients(of row: String) -> String {
     """
     select l.user_id
     from public.push_log l
-    where (l.subject_id, l.user_id) >= (\(row).subject_id, '00000000-0000-0000-0000-000000000000')
+    where (l.subject_id, l.user_id)
+        >= (\(row).subject_id, coalesce(\(row).told_until, '00000000-0000-0000-0000-000000000000'))
       and (l.subject_id, l.user_id) <= (\(row).subject_id, 'ffffffff-ffff-ffff-ffff-ffffffffffff')
       and l.push_type = \(row).kind
     """

@@ -64,7 +64,7 @@ extension PushDatabase {
       }
       if batch < Self.readBatch {
         let badge: Int64? = try row.decode(3)
-        return .marked(count: count, badge: Int(badge ?? 0), syncWait: syncWait.map { .microseconds($0) })
+        return .marked(count: count, badge: self.badge(badge ?? 0), syncWait: syncWait.map { .microseconds($0) })
       }
     }
   }

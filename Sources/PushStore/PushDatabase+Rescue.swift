@@ -36,7 +36,7 @@ extension PushDatabase {
         try await pool.query(
           PushStatements.lookAtEvent, [work.subject.id, work.subject.kind, recipientsMax], on: reactor)
       }
-    return try ClaimRow.events(from: rows, recipientsMax: recipientsMax).first
+    return try events(from: rows, recipientsMax: recipientsMax).first
   }
 
   /// Notes why leased work could not be looked at; it stands in the parked row if that never works.

@@ -27,21 +27,39 @@ public final class PushDatabase {
   /// How long an operator's look may take, the wait for a session included.
   public static let lookLimit = Duration.seconds(2)
 
+  /// Up to which number unread messages are counted unless the caller says otherwise: no icon shows four digits well.
+  public static let badgeMaxDefault = 999
+
   let pool: PostgresPool
   let lookLimit: Duration
+  private let badgeMax: Int
 
   /// Uses a pool with ``serviceSettings``, or with ``sessionSettings`` for operators, which stays the caller's to close.
-  /// - Parameter lookLimit: how long an operator's look may take.
-  public init(pool: PostgresPool, lookLimit: Duration = lookLimit) {
+  /// - Parameters:
+  ///   - lookLimit: how long an operator's look may take.
+  ///   - badgeMax: no badge is larger; the pool has ``badgeSettings(max:)``, so that none is counted any further.
+  public init(pool: PostgresPool, lookLimit: Duration = lookLimit, badgeMax: Int = badgeMaxDefault) {
     self.pool = pool
     self.lookLimit = lookLimit
+    self.badgeMax = badgeMax
   }
+
+  /// The session setting by which `tacet.unread_count` knows how far to count.
+  public static func badgeSettings(max: Int) -> [String: String] { ["tacet.badge_max": "\(max)"] }
+
+  /// What a look at claimed work says.
+  func events(from rows: PostgresRows, recipientsMax: Int) throws(PostgresError) -> [PushEvent] {
+    try ClaimRow.events(from: rows, recipientsMax: recipientsMax, badgeMax: badgeMax)
+  }
+
+  /// A number of unread messages as a badge.
+  func badge(_ unread: Int64) -> Int { min(Int(clamping: max(0, unread)), badgeMax) }
 
   /// Leases work and reads what its decisions need.
   /// - Returns: new events first, in the order of their commits; what waited for its lane last, the newest of it first.
   public func claim(_ limits: ClaimLimits, on reactor: isolated Reactor) async throws(PostgresError) -> [PushEvent] {
     let rows = try await pool.query(PushStatements.claim, limits.parameters, on: reactor)
-    return try ClaimRow.events(from: rows, recipientsMax: limits.recipientsMax)
+    return try events(from: rows, recipientsMax: limits.recipientsMax)
   }
 
   /// As ``claim(_:on:)``, of messages alone that nobody has claimed before, the newest of them: what else is waiting is not
@@ -50,7 +68,7 @@ public final class PushDatabase {
     _ limits: ClaimLimits, on reactor: isolated Reactor
   ) async throws(PostgresError) -> [PushEvent] {
     let rows = try await pool.query(PushStatements.claimMessages, limits.messageParameters, on: reactor)
-    return try ClaimRow.events(from: rows, recipientsMax: limits.recipientsMax)
+    return try events(from: rows, recipientsMax: limits.recipientsMax)
   }
 
   /// Says where an event stands; a message that was not noticed is put in the inbox first, unless it has been decided.

@@ -90,7 +90,7 @@ public struct MessageContent: Equatable, Sendable {
   /// The conversation it belongs to.
   public let conversationID: UUID
 
-  /// The sender's name as the host shows it, nil when unknown.
+  /// The sender's name as the host shows it, at most its first 1024 characters; nil when unknown.
   public let senderName: String?
 
   /// The text, at most its first 4096 characters; empty for a message without text.
@@ -141,10 +141,10 @@ public struct PushRecipient: Equatable, Sendable {
   /// What the rules look at.
   public let situation: RecipientSituation
 
-  /// The user's unread messages, absolute.
-  public let badge: Int
+  /// The user's unread messages, absolute; nil when nobody has counted them, and the app's icon keeps what it shows.
+  public let badge: Int?
 
-  /// Devices that have not got this push yet.
+  /// Devices that have not got this push yet; at most ``ClaimLimits/devicesMax``.
   public let devices: [PushDevice]
 
   /// Device tokens that APNs accepted in an earlier attempt.
@@ -162,7 +162,7 @@ public struct PushRecipient: Equatable, Sendable {
 
 /// A device token as the host stores it.
 public struct PushDevice: Equatable, Sendable {
-  /// Hexadecimal text, not yet checked.
+  /// Hexadecimal text, not yet checked; at most `DeviceToken.digitsMax` bytes.
   public let token: String
 
   /// `production` or `sandbox`; nil when the token's registration did not say.

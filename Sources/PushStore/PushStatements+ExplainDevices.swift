@@ -9,7 +9,7 @@ extension PushStatements {
     select coalesce(
       (
         select jsonb_agg(jsonb_build_object(
-          'device', left(t.device_token, 8), 'app', t.app, 'environment', t.environment)
+          'device', left(t.device_token, 8), 'app', left(t.app, 256), 'environment', left(t.environment, 32))
           order by t.device_token)
         from (select d.* from tacet.device_tokens(u.user_id) d limit 20) t
       ),
@@ -28,8 +28,8 @@ extension PushStatements {
     select coalesce(
       (
         select jsonb_agg(jsonb_build_object(
-          'device', left(t.device_token, 8), 'app', t.app, 'environment', t.environment,
-          'droppedAt', \(microseconds("t.invalidated_at")), 'dropReason', t.invalidation_reason)
+          'device', left(t.device_token, 8), 'app', left(t.app, 256), 'environment', left(t.environment, 32),
+          'droppedAt', \(microseconds("t.invalidated_at")), 'dropReason', left(t.invalidation_reason, 256))
           order by t.invalidated_at, t.device_token)
         from (
           select d.device_token, d.app, d.environment, d.invalidated_at, d.invalidation_reason

@@ -41,7 +41,7 @@ extension PushStatements {
     (
         select jsonb_build_object(
           'isOptedOut', f.is_opted_out, 'isMuted', f.is_muted, 'wantsMentionsOnly', f.mentions_only,
-          'quietHoursRemaining', (extract(epoch from f.quiet_hours_remaining) * 1000000)::bigint)
+          'quietHoursRemaining', \(quietMicroseconds))
         from tacet.recipient_preferences(u.user_id, $2, v.conversation_id, now()) f)
     """
 

@@ -33,12 +33,12 @@ extension PushStatements {
           and (
             s.user_id is null
             or s.user_id = any (m.read_by)
-            or s.left_at >= \(signOfPresence) and exists (
+            or \(hasLeft(asOf: "now()")) and exists (
               select
               from public.push_log l
               where l.subject_id = x.subject_id and l.user_id = x.user_id and l.push_type = x.kind
                 and l.reason = 'user_viewing')
-            or s.last_seen > greatest(m.created_at, x.enqueued_at) and s.last_seen <= now()
+            or \(sawAfterMessage(of: "x", asOf: "now()"))
             or exists (
               select
               from tacet.preferences p

@@ -1,3 +1,5 @@
+internal import APNSCore
+
 // What is known of an event, by its kind.
 //
 // Each arm of a union stands behind its kind, which the executor asks first and once: a message costs what it would
@@ -8,8 +10,8 @@ extension PushStatements {
   /// gone.
   /// - Parameter row: an alias whose table has `subject_id` and `kind`.
   static func context(of row: String) -> String {
-    """
-    left join lateral (
+    bounded(
+      """
       \(messageContext(of: row))
       where \(row).kind = 'message'
       union all
@@ -30,16 +32,44 @@ extension PushStatements {
         c.has_more, c.device_token, null
       from tacet.read_syncs c
       where \(row).kind = 'read_sync' and c.id = \(row).subject_id
+      """)
+  }
+
+  /// As ``context(of:)``, of messages alone.
+  static func contextOfMessage(of row: String) -> String { bounded(messageContext(of: row)) }
+
+  /// Joins `m`, what `source` says of an event, within bounds, whoever wrote the functions that it asks.
+  ///
+  /// The one place where the host's texts and lists are cut: before they are multiplied by recipients, and computed once
+  /// for each event, because the limit keeps the planner from computing them for each recipient. A character has four
+  /// bytes at the most. No preview shows as much as is left. Of those who have read, the last are kept, because readers are
+  /// appended. Data that is too long is none, because half of a JSON object is no object.
+  private static func bounded(_ source: String) -> String {
+    """
+    left join lateral (
+      select
+        e.conversation_id, e.sender_id, left(e.sender_name, 1024) as sender_name, left(e.body, 4096) as body,
+        e.created_at, \(newestReaders("e.read_by")) as read_by, \(newestReaders("e.prior_read_by")) as prior_read_by,
+        e.prior_touched_at, left(e.title, 4096) as title, left(e.surface_kind, 64) as surface_kind,
+        case when octet_length(e.data) <= 8192 then e.data end as data, left(e.collapse_id, 256) as collapse_id,
+        e.reader_id, e.read_message_ids[:100] as read_message_ids, e.has_read_more,
+        left(e.reading_device, \(DeviceToken.digitsMax)) as reading_device, left(e.quiet_policy, 16) as quiet_policy
+      from (
+        \(source)
+      ) e
+      limit 1
     ) m on true
     """
   }
 
-  /// As ``context(of:)``, of messages alone.
-  static func contextOfMessage(of row: String) -> String {
+  /// Readers of one message who are asked about; a recipient is compared with each of them.
+  private static let readersMax = 10_000
+
+  private static func newestReaders(_ list: String) -> String {
     """
-    left join lateral (
-      \(messageContext(of: row))
-    ) m on true
+    case when cardinality(\(list)) > \(readersMax)
+          then \(list)[cardinality(\(list)) - \(readersMax - 1):] else \(list)
+        end
     """
   }
 
@@ -55,25 +85,41 @@ extension PushStatements {
   }
 
   /// Those whom the event of `row` concerns, and when each was last seen looking at its conversation or surface.
-  /// - Parameter row: as in ``context(of:)``, whose `m` must have been joined.
-  static func presence(of row: String) -> String {
+  /// - Parameters:
+  ///   - row: as in ``context(of:)``, whose `m` must have been joined.
+  ///   - part: which of them are asked for, a condition over `v`, perhaps with an order and a limit: an index then finds a
+  ///     part of the participants of a conversation without the others.
+  static func presence(of row: String, part: String = "true") -> String {
     """
     (
-      select c.user_id, c.last_seen, c.left_at
-      from tacet.seen_by(m.conversation_id) c
-      where \(row).kind = 'message'
+      (\(participants(part: "\(row).kind = 'message' and \(part)")))
       union all
-      select c.user_id, c.last_seen, c.left_at
-      from tacet.watched_by(\(row).kind, \(row).subject_id, m.conversation_id) c
-      where \(row).kind not in ('message', 'read_sync') and m.surface_kind is not null
-      union all
-      select p.user_id, null, null
-      from tacet.pushes p
-      where \(row).kind not in ('message', 'read_sync') and p.id = \(row).subject_id and p.kind = \(row).kind
-      union all
-      select m.reader_id, null, null
-      where m.reader_id is not null
+      (
+        select v.user_id, v.last_seen, v.left_at
+        from (
+          select c.user_id, c.last_seen, c.left_at
+          from tacet.watched_by(\(row).kind, \(row).subject_id, m.conversation_id) c
+          where \(row).kind not in ('message', 'read_sync') and m.surface_kind is not null
+          union all
+          select p.user_id, null, null
+          from tacet.pushes p
+          where \(row).kind not in ('message', 'read_sync') and p.id = \(row).subject_id and p.kind = \(row).kind
+          union all
+          select m.reader_id, null, null
+          where m.reader_id is not null
+        ) v
+        where \(part)
+      )
     )
+    """
+  }
+
+  /// As ``presence(of:part:)``, of a message's conversation alone.
+  static func participants(part: String) -> String {
+    """
+    select v.user_id, v.last_seen, v.left_at
+      from tacet.seen_by(m.conversation_id) v
+      where \(part)
     """
   }
 }

@@ -52,7 +52,7 @@ extension PushStatements {
         select f.place from fresh f
         union all select r.place from rescued r
         union all select u.place from suspect u))
-      returning i.subject_id, i.kind, i.attempts, i.enqueued_at, clock_timestamp() as moment
+      returning i.subject_id, i.kind, i.attempts, i.enqueued_at, i.told_until, clock_timestamp() as moment
     ), due as materialized (
       select d.ctid as place
       from tacet.deliveries d
@@ -99,7 +99,7 @@ extension PushStatements {
       from events e
       union all
       select d.subject_id, d.kind, d.user_id, d.attempts, d.enqueued_at, d.accepted_devices, d.held_us, d.retries,
-        d.is_waiting, d.released_by, d.released_at, d.moment
+        d.is_waiting, d.released_by, d.released_at, d.moment, null::uuid
       from deliveries d
     )
     """
@@ -130,7 +130,7 @@ extension PushStatements {
       update tacet.inbox i
       set available_at = now() + $2 * interval '1 microsecond', attempts = 1, is_claimed = true
       where i.ctid = any (array(select f.place from fresh f))
-      returning i.subject_id, i.kind, i.attempts, i.enqueued_at, clock_timestamp() as moment
+      returning i.subject_id, i.kind, i.attempts, i.enqueued_at, i.told_until, clock_timestamp() as moment
     ), work as materialized (
       select \(columnsOfEvents), array(\(LedgerLook.recipients(of: "e"))) as recorded
       from events e
@@ -171,6 +171,6 @@ extension PushStatements {
   private static let columnsOfEvents = """
     e.subject_id, e.kind, null::uuid as user_id, e.attempts, e.enqueued_at, '{}'::text[] as accepted_devices,
       0::bigint as held_us, 0 as retries, false as is_waiting, null::text as released_by,
-      null::timestamptz as released_at, e.moment
+      null::timestamptz as released_at, e.moment, e.told_until
     """
 }

@@ -118,7 +118,14 @@ extension PushStatements {
         and ((i.subject_id, i.kind) in (select e.subject_id, e.kind from events e where not e.has_more)) is true
     ), continued as (
       update tacet.inbox i
-      set available_at = least(now(), i.enqueued_at), rescues = 0, is_claimed = false, error = null
+      set
+        available_at = least(now(), i.enqueued_at), rescues = 0, is_claimed = false, error = null,
+        told_until = (
+          select o.user_id
+          from outcomes o
+          where o.subject_id = i.subject_id and o.kind = i.kind and not o.is_delivery
+          order by o.user_id desc
+          limit 1)
       where i.subject_id = any (array(select e.subject_id from events e where e.has_more))
         and ((i.subject_id, i.kind) in (select e.subject_id, e.kind from events e where e.has_more)) is true
     ), told as (

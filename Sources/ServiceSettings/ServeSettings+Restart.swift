@@ -34,6 +34,7 @@ extension ServeSettings {
     compare(.jwtSecret, \.callers.jwtSecret)
     compare(.jwksURL, \.callers.keySetURL)
     compare(.devicesPerUserMax, \.devicesPerUserMax)
+    compare(.badgeMax, \.badgeMax)
     compare(.jwksCAFile, \.callers.keySetCertificates)
     compare(.jwtAudience, \.callers.audiences)
     compare(.jwtIssuer, \.callers.issuer)

@@ -14,9 +14,11 @@ public struct ServeSettings: Equatable, Sendable {
   public let webhooks: WebhookSettings
   /// Apps and other servers.
   public let callers: CallerSettings
-  /// How many devices a user keeps, from 1 to 1000, the last registered ones; 10 unless set. Each message is sent to all
+  /// How many devices a user keeps, from 1 to 50, the last registered ones; 10 unless set. Each message is sent to all
   /// of them.
   public let devicesPerUserMax: Int
+  /// Up to which number unread messages are counted, from 1 to 10,000; 999 unless set. What a badge costs grows with it.
+  public let badgeMax: Int
   /// The push service.
   public let apns: APNSSettings
   /// When pushes are withheld.
@@ -53,9 +55,13 @@ public struct ServeSettings: Equatable, Sendable {
     let webhooks = WebhookSettings(&reader)
     callers = CallerSettings(&reader)
     let devices = reader.optional(.devicesPerUserMax) { text throws(UnusableValue) in
-      try SettingNumbers.integer(text, in: 1...1000)
+      // As many as a claim takes of one user.
+      try SettingNumbers.integer(text, in: 1...50)
     }
     devicesPerUserMax = devices ?? 10
+    badgeMax =
+      reader.optional(.badgeMax) { text throws(UnusableValue) in try SettingNumbers.integer(text, in: 1...10_000) }
+      ?? 999
     let apns = APNSSettings(&reader)
     suppression = SuppressionPolicy(&reader)
     retention = RetentionSettings(&reader, policy: suppression)

@@ -52,6 +52,8 @@ public enum SettingKey: String, CaseIterable, Sendable {
   case jwksURL = "JWKS_URL"
   /// How many devices a user keeps.
   case devicesPerUserMax = "DEVICES_PER_USER_MAX"
+  /// Up to which number unread messages are counted.
+  case badgeMax = "BADGE_MAX"
   /// Certificates trusted instead of the system's where the key set is.
   case jwksCAFile = "JWKS_CA_FILE"
   /// Whom clients' tokens are for.
@@ -135,7 +137,8 @@ extension SettingKey {
   /// Beginnings of names that nothing but this service would use, so an unknown name with one of them is a typing
   /// error. Names like `LOG_…`, `DATABASE_…` and `HTTP_…` (`HTTP_PROXY`) belong to everybody.
   static let ownPrefixes = [
-    "APNS_", "DEVICES_PER_", "DRAIN_", "HTTP_BODY_", "HTTP_CONNECTION", "HTTP_HEADER_", "HTTP_IDLE_", "HTTP_PEER_",
+    "APNS_", "BADGE_", "DEVICES_PER_", "DRAIN_", "HTTP_BODY_", "HTTP_CONNECTION", "HTTP_HEADER_", "HTTP_IDLE_",
+    "HTTP_PEER_",
     "HTTP_REQUEST_", "HTTP_WRITE_", "JWKS_", "JWT_AUD", "JWT_ISS", "LANGUAGE_MODEL_", "LISTEN_ADDR", "LISTEN_SOCKET_",
     "MESSAGE_TTL",
     "PUSH_TRIGGER_", "READ_SYNC_", "RETENTION_",

@@ -55,8 +55,9 @@ final class ReactorWorker {
     isPushTriggerEnabled = settings.campaigns.isEnabled
     operatorPool = PushDatabase.operatorPool(database, logger: logger)
     database.settings.merge(PushDatabase.serviceSettings) { $1 }
+    database.settings.merge(PushDatabase.badgeSettings(max: settings.badgeMax)) { $1 }
     pool = PostgresPool(database, size: Self.poolSize, logger: logger)
-    store = PushDatabase(pool: pool)
+    store = PushDatabase(pool: pool, badgeMax: settings.badgeMax)
     apps = ReactorApps(plan, metrics: metrics, logger: logger)
     var configuration = PipelineConfiguration(settings)
     configuration.schedule.isLeading = number == 0

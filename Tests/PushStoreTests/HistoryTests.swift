@@ -161,4 +161,44 @@ struct HistoryTests {
     #expect(entry.releasedAt == bound && entry.wokenMicroseconds == bound)
     #expect(entry.attempts.map(\.endedMicroseconds) == [bound])
   }
+
+  @Test(
+    "keeps the first attempts of a claim, as many as fit, and says how many it left out", arguments: [20, 21, 2000])
+  func attempts(_ count: Int) async throws {
+    let chat = try await Chat()
+    try await chat.register("aa")
+    try await chat.send()
+    try await decide(chat) {
+      var outcome = RecipientOutcome.sent($0.userID, to: [])
+      outcome.deviceAttempts = (0..<count).map { number in
+        HistoryEntry.Attempt(
+          deviceToken: "a" + String(repeating: "\u{301}", count: 115_000), route: nil, endedMicroseconds: Int64(number),
+          verdict: "refused")
+      }
+      return outcome
+    }
+    let entry = try #require(try await history(in: chat.database).first)
+    #expect(entry.attempts.map(\.endedMicroseconds) == (0..<20).map { Int64($0) })
+    #expect(entry.attemptsLeftOut == count - 20)
+    #expect(entry.attempts.allSatisfy { $0.device.utf8.count <= 10 })
+    #expect(try #require(Int(try await chat.database.sql("select octet_length(history::text) from push_log"))) < 5000)
+  }
+
+  @Test("keeps four kilobytes of long attempts")
+  func longAttempts() async throws {
+    let chat = try await Chat()
+    try await chat.register("aa")
+    try await chat.send()
+    try await decide(chat) {
+      var outcome = RecipientOutcome.sent($0.userID, to: [])
+      outcome.deviceAttempts = (0..<20).map { _ in
+        HistoryEntry.Attempt(
+          deviceToken: "aa", route: String(repeating: "r", count: 1000), endedMicroseconds: 0, verdict: "refused")
+      }
+      return outcome
+    }
+    let entry = try #require(try await history(in: chat.database).first)
+    #expect(entry.attempts.count == 4)
+    #expect(entry.attemptsLeftOut == 16)
+  }
 }

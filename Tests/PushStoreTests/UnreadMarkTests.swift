@@ -75,6 +75,37 @@ struct UnreadMarkTests {
     #expect(try await chat.database.sql("select tacet.unread_count('\(reader)')") == "1")
   }
 
+  @Test(
+    "counting ends at the session's BADGE_MAX, over all conversations together",
+    arguments: [("4", "4"), ("5", "5"), ("6", "5"), ("", "5")])
+  func limit(badgeMax: String, count: String) async throws {
+    let chat = try await Chat()
+    for _ in 0..<3 { try await chat.send() }
+    let other = UUID()
+    try await chat.database.sql(
+      """
+      insert into conversations (id) values ('\(other)');
+      insert into conversation_participants (conversation_id, user_id) values ('\(other)', '\(chat.reader)');
+      insert into messages (conversation_id, from_id) values ('\(other)', '\(chat.sender)'), ('\(other)', '\(chat.sender)')
+      """)
+    let counted = try await chat.database.sql(
+      "set tacet.badge_max = '\(badgeMax)'; select tacet.unread_count('\(chat.reader)')")
+    #expect(counted == count)
+  }
+
+  @Test("of a conversation the newest ten thousand messages are counted, and a mark passes over as many at a time")
+  func scanned() async throws {
+    let (chat, reader) = try await Self.readChat(messages: 10_050)
+    try await chat.send("'old'", ["created_at": "now() - interval '1 year'"])
+    #expect(try await chat.database.sql("select tacet.unread_count('\(reader)')") == "0")
+    try await chat.database.sql("delete from public.messages where text = 'old'")
+    try await move(chat, [reader])
+    let passed = "select count(*) from public.messages, tacet.unread_marks where created_at < read_until"
+    #expect(try await chat.database.sql(passed) == "9999")
+    try await move(chat, [reader])
+    #expect(try await chat.database.sql(passed) == "10050")
+  }
+
   @Test("a host's own count needs no marks")
   func hostFunction() async throws {
     let (chat, reader) = try await Self.readChat(messages: 40)

@@ -16,6 +16,7 @@ struct ServeSettingsTests {
     #expect(settings.suppression == SuppressionPolicy())
     #expect(settings.retention.retention == .seconds(14 * 86_400))
     #expect(settings.devicesPerUserMax == 10)
+    #expect(settings.badgeMax == 999)
     #expect(!settings.campaigns.isEnabled)
     #expect(settings.campaigns.minutes == 600)
     #expect(settings.campaigns.model == nil)
@@ -36,7 +37,7 @@ struct ServeSettingsTests {
       "SUPPRESSION_WINDOW_SECONDS": "30", "MESSAGE_TTL_SECONDS": "60", "PUSH_TRIGGER_ENABLED": "true",
       "READ_SYNC_ENABLED": "false", "REACTORS": "3",
       "RETENTION_DAYS": "30", "LOG_LEVEL": "DEBUG", "LOG_FORMAT": "json",
-      "DRAIN_SECONDS": "600", "DEVICES_PER_USER_MAX": "1000",
+      "DRAIN_SECONDS": "600", "DEVICES_PER_USER_MAX": "50", "BADGE_MAX": "10000",
     ])
     #expect(settings.listenAddress == .tcp(host: "::", port: 9000))
     #expect(settings.webhooks.wait == .milliseconds(250))
@@ -44,7 +45,8 @@ struct ServeSettingsTests {
     #expect(settings.callers.acceptsClients)
     #expect(settings.suppression == SuppressionPolicy(window: .seconds(30), timeToLive: .seconds(60)))
     #expect(settings.retention.retention == .seconds(30 * 86_400))
-    #expect(settings.devicesPerUserMax == 1000)
+    #expect(settings.devicesPerUserMax == 50)
+    #expect(settings.badgeMax == 10_000)
     #expect(settings.campaigns.isEnabled)
     #expect(!settings.isReadSyncEnabled)
     #expect(settings.reactors == 3)
@@ -72,7 +74,8 @@ struct ServeSettingsTests {
       ("APNS_ENVIRONMENT", "development"), ("APNS_URL", "http://127.0.0.1"), ("APNS_SANDBOX_URL", "127.0.0.1:2197"),
       ("SUPPRESSION_WINDOW_SECONDS", "soon"), ("SUPPRESSION_WINDOW_SECONDS", "3601"), ("MESSAGE_TTL_SECONDS", "0"),
       ("RETENTION_DAYS", "0"), ("RETENTION_DAYS", "3651"), ("RETENTION_DAYS", "1.5"),
-      ("DEVICES_PER_USER_MAX", "0"), ("DEVICES_PER_USER_MAX", "1001"), ("PUSH_TRIGGER_ENABLED", "maybe"),
+      ("DEVICES_PER_USER_MAX", "0"), ("DEVICES_PER_USER_MAX", "51"), ("BADGE_MAX", "0"), ("BADGE_MAX", "10001"),
+      ("PUSH_TRIGGER_ENABLED", "maybe"),
       ("READ_SYNC_ENABLED", "2"), ("REACTORS", "0"), ("REACTORS", "257"), ("DRAIN_SECONDS", "0"),
       ("DRAIN_SECONDS", "601"), ("LOG_LEVEL", "loud"),
       ("LOG_FORMAT", "xml"),

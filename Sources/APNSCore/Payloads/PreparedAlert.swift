@@ -9,6 +9,8 @@ public struct PreparedAlert: Equatable, Sendable {
   private let document: [UInt8]
   /// Where the digit of that badge stands.
   private let badgeIndex: Int
+  /// The whole member of the badge, with the comma that goes with it.
+  private let badgeMember: Range<Int>
   /// Where the identifier belongs; nil when the recipients have none.
   private let identifierIndex: Int?
 
@@ -18,10 +20,14 @@ public struct PreparedAlert: Equatable, Sendable {
   public init(_ payload: AlertPayload, identifierName: StaticString? = nil) {
     var json = JSONBytes(reservingBytes: AlertPayload.usualBytes)
     payload.appendHead(to: &json)
+    let memberIndex = json.bytes.count
     json.append(name: "badge")
     badgeIndex = json.bytes.count
     json.append(literal: "0")
     payload.appendTail(to: &json)
+    let comma = UInt8(ascii: ",")
+    let endsInComma = json.bytes[memberIndex] != comma && json.bytes[badgeIndex + 1] == comma
+    badgeMember = memberIndex..<(badgeIndex + (endsInComma ? 2 : 1))
     guard let identifierName else {
       identifierIndex = nil
       document = json.bytes
@@ -47,20 +53,25 @@ public struct PreparedAlert: Equatable, Sendable {
 
   /// The whole document for one recipient.
   /// - Parameters:
-  ///   - badge: a negative one is sent as 0.
+  ///   - badge: a negative one is sent as 0; without one, the app's icon keeps what it shows.
   ///   - identifier: the text of a UUID, where the alert was prepared for one.
-  public func encoded(badge: Int, identifier: String? = nil) -> [UInt8] {
+  public func encoded(badge: Int?, identifier: String? = nil) -> [UInt8] {
     precondition(
       (identifier == nil) == (identifierIndex == nil), "an identifier, exactly where there is a place for it")
     var json = JSONBytes(reservingBytes: document.count + Self.digitsMax + Self.identifierBytes)
-    json.append(rawBytes: document[..<badgeIndex])
-    json.append(badge: badge)
+    let restIndex = badge == nil ? badgeMember.upperBound : badgeIndex + 1
+    if let badge {
+      json.append(rawBytes: document[..<badgeIndex])
+      json.append(badge: badge)
+    } else {
+      json.append(rawBytes: document[..<badgeMember.lowerBound])
+    }
     guard let identifierIndex, let identifier else {
-      json.append(rawBytes: document[(badgeIndex + 1)...])
+      json.append(rawBytes: document[restIndex...])
       return json.bytes
     }
     precondition(identifier.utf8.count == Self.identifierBytes, "the room that was left is that of a UUID")
-    json.append(rawBytes: document[(badgeIndex + 1)..<identifierIndex])
+    json.append(rawBytes: document[restIndex..<identifierIndex])
     json.append(plain: identifier)
     json.append(rawBytes: document[identifierIndex...])
     return json.bytes

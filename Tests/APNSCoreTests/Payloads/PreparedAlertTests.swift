@@ -20,6 +20,16 @@ struct PreparedAlertTests {
     #expect(String(decoding: bare.encoded(badge: 2), as: UTF8.self) == #"{"aps":{"badge":2}}"#)
   }
 
+  @Test("a recipient without a badge gets the document without the member, wherever it stands")
+  func noBadge() throws {
+    #expect(try PreparedAlert(payload(badge: 7)).encoded(badge: nil) == payload(badge: nil).encoded())
+    let first = PreparedAlert(try AlertPayload(sound: .default))
+    #expect(String(decoding: first.encoded(badge: nil), as: UTF8.self) == #"{"aps":{"sound":"default"}}"#)
+    let bare = PreparedAlert(try AlertPayload(badge: 1), identifierName: "id")
+    let id = "01234567-89ab-cdef-0123-456789abcdef"
+    #expect(String(decoding: bare.encoded(badge: nil, identifier: id), as: UTF8.self) == #"{"aps":{},"id":"\#(id)"}"#)
+  }
+
   @Test("an identifier is the last member, and takes the bytes that were said", arguments: [0, 7, Int.max])
   func identifier(badge: Int) throws {
     let id = "01234567-89ab-cdef-0123-456789abcdef"
