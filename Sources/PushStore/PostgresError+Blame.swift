@@ -20,7 +20,8 @@ extension PostgresError {
   public var concernsConnection: Bool {
     switch code {
     case .server, .decoding, .invalidParameter: false
-    case .connectionLost, .timedOut, .deaf, .notConnected, .tooManyPending, .invalidConfiguration: true
+    case .connectionLost, .timedOut, .deaf, .foreignDatabase, .notConnected, .tooManyPending, .invalidConfiguration:
+      true
     }
   }
 }
