@@ -1,9 +1,8 @@
-/// The syntax of `uri-host [ ":" port ]` (RFC 9110 section 7.2, RFC 3986 section 3.2), as far as a host can be reached
-/// under the name.
+/// The syntax of `uri-host [ ":" port ]` (RFC 9110 section 7.2, RFC 3986 section 3.2).
 ///
 /// An empty host and user information are refused: the first is invalid for http, the second a phishing device
-/// (RFC 9110 section 4.2.4). RFC 3986 would let a name hold delimiters and percent-encoding, which no name in the DNS
-/// does: a comma there is two Host fields joined by a proxy, an encoding a name that the next reader decodes.
+/// (RFC 9110 section 4.2.4). A name may hold delimiters and percent-encoding, though no name in the DNS does: the service
+/// is the same under every name, so it compares and decodes none.
 enum AuthoritySyntax {
   static func accepts(_ bytes: Span<UInt8>) -> Bool {
     guard bytes.count > 0 else { return false }
@@ -18,12 +17,17 @@ enum AuthoritySyntax {
     return IPv6Syntax.accepts(bytes.extracting(1..<end)) && acceptsPort(bytes.extracting(end + 1..<bytes.count))
   }
 
-  /// Labels separated by dots, none empty; one dot may end the name.
+  /// A `reg-name` that is not empty (RFC 3986 section 3.2.2).
   private static func acceptsName(_ bytes: Span<UInt8>) -> Bool {
-    var previous = UInt8.dot
-    for index in 0..<bytes.count {
-      guard ByteSet.hostName.contains(bytes[index]), bytes[index] != .dot || previous != .dot else { return false }
-      previous = bytes[index]
+    var index = 0
+    while index < bytes.count {
+      if bytes[index] == .percent {
+        guard PercentEncoding.decodes(bytes, at: index, end: bytes.count) else { return false }
+        index += 3
+      } else {
+        guard ByteSet.hostName.contains(bytes[index]) else { return false }
+        index += 1
+      }
     }
     return bytes.count > 0
   }

@@ -10,6 +10,9 @@ struct BodyReader {
   /// The most that is set aside for a promised length before any of it has arrived, so that promises cost nothing.
   private static let reservedBytesMax = 16 * 1024
 
+  /// How much memory is held.
+  var capacity: Int { body.capacity }
+
   init(framing: MessageFraming, limits: HTTPLimits, bodyBytesMax: Int) {
     chunks = ChunkedDecoder(limits: limits, bodyBytesMax: bodyBytesMax)
     switch framing {

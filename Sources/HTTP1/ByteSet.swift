@@ -29,8 +29,8 @@ struct ByteSet {
     @inline(__always) get { ByteSet(low: 0xafff_ffd2_0000_0000, high: 0x47ff_fffe_87ff_ffff) }
   }
 
-  /// `unreserved`: what a `reg-name` holds besides delimiters and encodings (RFC 3986 section 3.2.2).
+  /// `unreserved` and `sub-delims`: what a `reg-name` holds besides encodings (RFC 3986 section 3.2.2).
   static var hostName: ByteSet {
-    @inline(__always) get { ByteSet(low: 0x03ff_6000_0000_0000, high: 0x47ff_fffe_87ff_fffe) }
+    @inline(__always) get { ByteSet(low: 0x2bff_7fd2_0000_0000, high: 0x47ff_fffe_87ff_fffe) }
   }
 }

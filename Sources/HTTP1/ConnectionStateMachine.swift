@@ -99,6 +99,18 @@ public struct ConnectionStateMachine: Sendable {
     return close(.drained)
   }
 
+  /// Memory that the connection keeps, in bytes.
+  public var bytesKept: Int { input.capacity + output.capacity + (reader?.capacity ?? 0) }
+
+  /// There is no memory for more of the request: it is refused, and what has come of it let go.
+  public mutating func bytesRefused() -> ConnectionAction {
+    guard phase == .head || phase == .body else { return close(.answered) }
+    reader = nil
+    let action = refuse(.outOfMemory)
+    input = ReceiveBuffer()
+    return action
+  }
+
   /// Whether no request has begun: nothing has arrived, or the empty line that may precede one.
   var isQuiet: Bool { phase == .head && input.count == parser.bytesBeforeRequest }
 

@@ -43,6 +43,7 @@ extension RequestRefusal {
   static var codingInOldVersion: Self { .init(.badRequest, "HTTP/1.0 has no transfer codings.") }
 
   // Content.
+  static var outOfMemory: Self { .init(.serviceUnavailable, "Too much waits to be read at the moment.") }
   static var contentTooLarge: Self { .init(.contentTooLarge, "The content is too large.") }
   static var malformedChunk: Self { .init(.badRequest, "A chunk is malformed.") }
   static var chunkLineTooLong: Self { .init(.contentTooLarge, "A chunk's extensions are too long.") }

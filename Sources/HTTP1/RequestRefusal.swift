@@ -22,9 +22,10 @@ public struct RequestRefusal: Error, Equatable, CustomStringConvertible {
     let json = """
       {"type":"about:blank","title":"\(status.reasonPhrase)","status":\(status.code),"detail":"\(detail)"}
       """
-    let fields: HTTPFields = [
+    var fields: HTTPFields = [
       .contentType: "application/problem+json", .cacheControl: "no-store", .xContentTypeOptions: "nosniff",
     ]
+    if status == .serviceUnavailable { fields[.retryAfter] = "1" }
     let head = ResponseHead(status: status, fields: fields)
     return PreparedResponse(head, body: Array(json.utf8))
   }

@@ -23,6 +23,17 @@ public struct ConnectionLimits: Sendable {
   /// At ten times nginx's default (`keepalive_requests`), the new handshakes cannot be measured.
   public var requestsMax = 10_000
 
+  /// Bytes kept of all unfinished heads, contents and answers of requests whose caller is not settled; above, the one that
+  /// grows is answered 503 and closed.
+  ///
+  /// 16 MiB: five hundred of the largest heads. What fits one read waits for nothing and is never refused.
+  public var strangersBytesMax = 16 * 1024 * 1024
+
+  /// The same of requests whose caller was let in; at least twice the largest content.
+  ///
+  /// 16 MiB: eight contents of 1 MiB at once, which have up to twice their size of room while they arrive.
+  public var callersBytesMax = 16 * 1024 * 1024
+
   /// Makes the limits with every default in place.
   public init() {}
 }

@@ -26,6 +26,7 @@ extension HTTPConnection {
     if case .closed = phase { return }
     phase = .closed
     endRequest()
+    uncountBytes()
     channel.transport.prepareToClose()
     channel.close(on: reactor)
     registry.remove(self, on: reactor)

@@ -5,6 +5,7 @@ extension HTTPConnection {
   /// Finds out who answers a request, and what comes next; nil when an event will tell.
   func route(_ head: RequestHead, on reactor: isolated Reactor) -> ConnectionAction? {
     stretch = nil
+    isSettled = false
     requestsLeft -= 1
     let (client, isWelcome) = beginRequest(head)
     guard isWelcome else { return answer(HTTPServerResponse(Overload.clientFull)) }
@@ -13,29 +14,37 @@ extension HTTPConnection {
       return answer(HTTPServerResponse(Overload.serviceFull))
     case .process(let request, let bodyBytesMax):
       timed = (request.matched.number, Reactor.now)
-      let action = machine.routed(bodyBytesMax: bodyBytesMax)
-      // Most requests have no content, or have brought it along.
-      if case .handle(let body) = action { return handle(request, body, on: reactor) }
-      self.request = request
-      return action
+      switch request.matched.handler {
+      case .immediate, .suspending:
+        return read(request, bodyBytesMax, for: request.matched.handler, on: reactor)
+      case .admitting(let admission):
+        admit(request, bodyBytesMax, admission, on: reactor)
+        return nil
+      }
     case .answer(let response, let route):
       if let route { timed = (route, Reactor.now) }
       return answer(response)
     }
   }
 
-  /// The content of the routed request is complete.
-  func handle(_ body: [UInt8], on reactor: isolated Reactor) -> ConnectionAction? {
-    guard let request = request.take() else { preconditionFailure("a request is complete that was not routed") }
-    return handle(request, body, on: reactor)
+  /// Reads the content for its handler. Most requests have none, or have brought it along.
+  private func read(
+    _ request: HTTPServerRequest, _ bodyBytesMax: Int, for handler: HTTPRoute.Handler, on reactor: isolated Reactor
+  ) -> ConnectionAction? {
+    let action = machine.routed(bodyBytesMax: bodyBytesMax)
+    self.request = request
+    self.handler = handler
+    if case .handle(let body) = action { return handle(body, on: reactor) }
+    return action
   }
 
-  /// - Returns: what comes of the answer; nil when it takes a while.
-  private func handle(
-    _ request: consuming HTTPServerRequest, _ body: [UInt8], on reactor: isolated Reactor
-  ) -> ConnectionAction? {
+  /// The content of the routed request is complete.
+  func handle(_ body: [UInt8], on reactor: isolated Reactor) -> ConnectionAction? {
+    guard var request = request.take(), let handler = handler.take() else {
+      preconditionFailure("a request is complete that was not routed")
+    }
     request.body = body
-    switch request.matched.handler {
+    switch handler {
     case .immediate(let handler):
       guard let response = service.respond(to: request, handler, on: reactor) else {
         leave(on: reactor)
@@ -43,21 +52,72 @@ extension HTTPConnection {
       }
       return answer(response)
     case .suspending(let handler):
-      // The answers to earlier requests of a pipeline need not wait for this one.
-      if !machine.output.isEmpty { write() }
-      phase = .handling
-      machine.giveBack(to: &registry.spareBuffers)
+      pause(keeping: body.count, on: reactor)
       reactor.start { [request] in
         let response = await self.service.respond(to: request, handler, on: reactor)
         self.handled(response, on: reactor)
       }
       return nil
+    case .admitting: preconditionFailure("an admission handles nothing itself")
     }
+  }
+
+  /// Nothing is read while a task of the route's runs.
+  private func pause(keeping bodyBytes: Int, on reactor: isolated Reactor) {
+    // The answers to earlier requests of a pipeline need not wait for this one.
+    if !machine.output.isEmpty { write() }
+    phase = .handling
+    handledBytes = bodyBytes
+    machine.giveBack(to: &registry.spareBuffers)
+    countBytes()
+  }
+
+  /// Asks whether the caller is let in, and then goes on with what has come of the content.
+  private func admit(
+    _ request: HTTPServerRequest, _ bodyBytesMax: Int, _ admission: @escaping HTTPAdmission,
+    on reactor: isolated Reactor
+  ) {
+    pause(keeping: 0, on: reactor)
+    reactor.start {
+      do {
+        let admitted = try await admission(request, reactor)
+        guard case .handling = self.phase else { return }
+        self.isSettled = admitted.isProven
+        guard let body = self.begin(request, admitted, bodyBytesMax, on: reactor) else { return }
+        var request = request
+        request.body = body
+        let response = await self.service.respond(to: request, admitted.handler, on: reactor)
+        self.handled(response, on: reactor)
+      } catch {
+        self.handled(self.service.answer(to: error, of: request), on: reactor)
+      }
+    }
+  }
+
+  /// - Returns: the content, if it is there already or there is none; nil when an event will tell, or nothing is to come.
+  private func begin(
+    _ request: HTTPServerRequest, _ admitted: HTTPAdmitted, _ bodyBytesMax: Int, on reactor: isolated Reactor
+  ) -> [UInt8]? {
+    let bodyBytesMax = admitted.bodyBytesMax ?? bodyBytesMax
+    if case .length(let length) = request.head.framing, length > bodyBytesMax {
+      handled(ProblemDetails.contentTooLarge.response, on: reactor)
+      return nil
+    }
+    let action = machine.routed(bodyBytesMax: bodyBytesMax)
+    if case .handle(let body) = action {
+      pause(keeping: body.count, on: reactor)
+      return body
+    }
+    self.request = request
+    handler = .suspending(admitted.handler)
+    perform(action, on: reactor)
+    return nil
   }
 
   private func handled(_ response: HTTPServerResponse?, on reactor: isolated Reactor) {
     guard case .handling = phase else { return }
     guard let response else { return leave(on: reactor) }
+    handledBytes = 0
     registry.update(&machine.date)
     machine.borrow(from: &registry.spareBuffers)
     perform(answer(response), on: reactor)

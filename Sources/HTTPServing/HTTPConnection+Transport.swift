@@ -10,6 +10,8 @@ extension HTTPConnection {
   func read(_ stretch: ReadStretch, on reactor: isolated Reactor) -> ConnectionAction? {
     guard send(then: .perform(.read(stretch)), on: reactor) else { return nil }
     begin(stretch)
+    machine.giveBack(to: &registry.spareBuffers)
+    guard countBytes() else { return machine.bytesRefused() }
     if registry.closesQuiet(stretch) {
       // Read once more: a request that has come by now is answered.
       let action = receive(stretch)
@@ -85,6 +87,7 @@ extension HTTPConnection {
   func wait(for interest: Interest, until deadline: Int, on reactor: isolated Reactor) {
     self.deadline = deadline
     machine.giveBack(to: &registry.spareBuffers)
+    countBytes()
     if !channel.watch(for: interest, on: reactor) { leave(on: reactor) }
   }
 
@@ -93,6 +96,7 @@ extension HTTPConnection {
     var end = registry.sweeps + registry.clock.write
     if case .sending = phase { end = deadline }
     phase = .sending(then: next)
+    guard countBytes(isAnswering: true) else { return leave(on: reactor) }
     wait(for: channel.transport.writeInterest, until: end, on: reactor)
   }
 

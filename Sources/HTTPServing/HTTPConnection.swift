@@ -54,8 +54,16 @@ final class HTTPConnection {
   var deadline = 0
   /// What is left of the requests this connection may carry.
   var requestsLeft: Int
-  /// The request whose content is being read.
+  /// The request whose content is being read, and who handles it.
   var request: HTTPServerRequest?
+  var handler: HTTPRoute.Handler?
+  /// Whether the caller of the last request has proven who they are.
+  var isSettled = false
+  /// Bytes of the content that a handler has.
+  var handledBytes = 0
+  /// What is counted of the memory that the connection keeps, and where.
+  var countedBytes = 0
+  var countedBudget: BufferBudget?
   /// The number of the route of the request in progress, and when its head had come; nil without one.
   var timed: (route: Int, since: UInt64)?
   /// Whom a proxy's request in progress is counted for.

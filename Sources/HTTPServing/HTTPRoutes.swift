@@ -24,25 +24,32 @@ public struct HTTPRoutes: Sendable {
   ///     anything.
   ///   - bodyBytesMax: the largest content in bytes; `nil` for the service's own limit.
   ///   - isHealthCheck: whether it is answered even when the service has as many connections as it may have.
-  ///   - admission: asked before the content is read; nil lets everybody in.
   public mutating func add(
     _ method: HTTPRequest.Method, _ pattern: String, mediaTypes: [String] = [], bodyBytesMax: Int? = nil,
-    isHealthCheck: Bool = false, admission: HTTPAdmission? = nil, handler: @escaping HTTPHandler
+    isHealthCheck: Bool = false, handler: @escaping HTTPHandler
   ) {
-    insert(method, pattern, mediaTypes, bodyBytesMax, isHealthCheck, admission, .suspending(handler))
+    insert(method, pattern, mediaTypes, bodyBytesMax, isHealthCheck, .suspending(handler))
+  }
+
+  /// Adds a route whose callers are settled before their content is read; see the other `add`.
+  public mutating func add(
+    _ method: HTTPRequest.Method, _ pattern: String, mediaTypes: [String] = [], bodyBytesMax: Int? = nil,
+    admission: @escaping HTTPAdmission
+  ) {
+    insert(method, pattern, mediaTypes, bodyBytesMax, false, .admitting(admission))
   }
 
   /// Adds a route whose answer needs no wait; see the other `add`.
   public mutating func add(
-    _ method: HTTPRequest.Method, _ pattern: String, isHealthCheck: Bool = false,
+    _ method: HTTPRequest.Method, _ pattern: String, bodyBytesMax: Int? = nil, isHealthCheck: Bool = false,
     immediate: @escaping HTTPImmediateHandler
   ) {
-    insert(method, pattern, [], nil, isHealthCheck, nil, .immediate(immediate))
+    insert(method, pattern, [], bodyBytesMax, isHealthCheck, .immediate(immediate))
   }
 
   private mutating func insert(
     _ method: HTTPRequest.Method, _ pattern: String, _ mediaTypes: [String], _ bodyBytesMax: Int?,
-    _ isHealthCheck: Bool, _ admission: HTTPAdmission?, _ handler: HTTPRoute.Handler
+    _ isHealthCheck: Bool, _ handler: HTTPRoute.Handler
   ) {
     precondition(pattern.hasPrefix("/"), "the pattern \(pattern) does not begin with a slash")
     let segments = pattern.dropFirst().split(separator: "/", omittingEmptySubsequences: false).map(RouteSegment.init)
@@ -51,7 +58,7 @@ public struct HTTPRoutes: Sendable {
     let route = HTTPRoute(
       number: operations.count, method: method, pattern: pattern, parameterNames: names,
       mediaTypes: mediaTypes.map { $0.lowercased() }, bodyBytesMax: bodyBytesMax, isHealthCheck: isHealthCheck,
-      admission: admission, handler: handler)
+      handler: handler)
     tree.insert(route, at: segments)
     operations.append(HTTPOperation(method: method, pattern: pattern))
     methods.insert(method.rawValue)

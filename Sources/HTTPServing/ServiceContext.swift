@@ -18,6 +18,8 @@ final class ServiceContext: Sendable {
   let routes: HTTPRoutes
   let configuration: HTTPServiceConfiguration
   let census: ConnectionCensus
+  /// What is kept for requests whose caller is not settled, and for those of callers that were let in.
+  let (strangersBytes, callersBytes): (BufferBudget, BufferBudget)
   let turnAways: TurnAwayLog
   let timers: RouteTimers
   let logger: Logger
@@ -29,6 +31,10 @@ final class ServiceContext: Sendable {
     self.logger = logger
     census = ConnectionCensus(configuration.connections)
     turnAways = TurnAwayLog(logger: logger)
+    strangersBytes = BufferBudget(bytesMax: configuration.connections.strangersBytesMax)
+    // Content doubles its room as it arrives.
+    callersBytes = BufferBudget(
+      bytesMax: max(configuration.connections.callersBytesMax, 2 * configuration.limits.bodyBytesMax))
   }
 
   /// - Parameter client: whom the request comes from, as far as known.
@@ -36,7 +42,6 @@ final class ServiceContext: Sendable {
     if head.isForServer { return .answer(Self.options(routes.allMethods), of: nil) }
     switch routes.match(head) {
     case .found(let route, let parameters):
-      if let problem = route.admission?(client) { return .answer(problem.response, of: route.number) }
       if head.framing.expectsContent, !route.accepts(contentType: head[.contentType]) {
         return .answer(ProblemDetails.unsupportedMediaType(route.mediaTypes).response, of: route.number)
       }
@@ -77,7 +82,8 @@ final class ServiceContext: Sendable {
     }
   }
 
-  private func answer(to error: any Error, of request: HTTPServerRequest) -> HTTPServerResponse? {
+  /// What is answered to a request that was not let in or whose handler failed; nil when it hangs up.
+  func answer(to error: any Error, of request: HTTPServerRequest) -> HTTPServerResponse? {
     if error is HTTPHangUp { return nil }
     if let problem = error as? ProblemDetails { return problem.response }
     logger.error("handler failed", metadata: ["route": "\(request.route)", "error": "\(error)"])

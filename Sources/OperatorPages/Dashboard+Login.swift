@@ -11,18 +11,18 @@ extension Dashboard {
     return LoginPage.form(then: Self.target(request.head.queryValue("then"))).response()
   }
 
-  /// Opens a session for whoever shows a service key. Who shows a wrong one too often is turned away, as in other calls.
+  /// Opens a session for whoever shows a service key. Who shows wrong ones too often is told to wait, as in other
+  /// calls.
   func logIn(_ request: HTTPServerRequest) -> HTTPServerResponse {
     guard !sessions.isOff else { return LoginPage.setUp.response() }
-    if let refusal = failures.refusal(of: request.client) {
-      return LoginPage.problem(
-        "Too many attempts", "From this address came too many wrong keys. Try again in a minute.", refusal.status
-      ).response(refusal.fields)
-    }
     let form = FormBody(request.body)
     let target = Self.target(form?["then"])
     guard let session = form?["key"].flatMap({ sessions.open(with: $0, now: Self.now / 1_000_000) }) else {
-      failures.noteFailure(of: request.client)
+      if let refusal = failures.noteFailure(of: request.client) {
+        return LoginPage.problem(
+          "Too many attempts", "From this address came too many wrong keys. Try again in a minute.", refusal.status
+        ).response(refusal.fields)
+      }
       return LoginPage.form(then: target, fault: "This is not the service key.", status: .forbidden).response()
     }
     let cookie = self.cookie(session, seconds: DashboardSessions.lifeSeconds, request)

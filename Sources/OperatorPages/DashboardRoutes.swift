@@ -19,19 +19,20 @@ public enum DashboardRoutes {
   /// - Parameters:
   ///   - serviceKeys: any of which lets somebody in; with none, the pages say how to set one.
   ///   - isTLS: whether the service itself is reached by TLS.
-  ///   - failures: where failed log-ins count, with those of other callers.
   ///   - routes: what this process knows of its routes to APNs, each reactor by itself.
   ///   - explanations: tells why a push came or did not.
   public static func add(
     to table: inout HTTPRoutes, services: PerReactor<PushServices>, serviceKeys: [String], isTLS: Bool,
-    failures: FailureGate, routes: @escaping @Sendable () async -> [RouteCondition],
+    routes: @escaping @Sendable () async -> [RouteCondition],
     explanations: @escaping ExplanationSource, logger: Logger
   ) {
     let dashboard = Dashboard(
-      services: services, sessions: DashboardSessions(serviceKeys), isTLS: isTLS, failures: failures, routes: routes,
+      services: services, sessions: DashboardSessions(serviceKeys), isTLS: isTLS,
+      failures: FailureGate(for: "service key of a log-in", logger: logger), routes: routes,
       explanations: explanations, logger: logger)
     func page(_ path: String, _ handler: @escaping HTTPHandler) {
-      table.add(.get, path, handler: { try await dashboard.inside($0, on: $1, handler) })
+      table.add(
+        .get, path, bodyBytesMax: FormBody.bytesMax, handler: { try await dashboard.inside($0, on: $1, handler) })
     }
     func form(_ path: String, _ handler: @escaping HTTPHandler) {
       table.add(
@@ -49,7 +50,9 @@ public enum DashboardRoutes {
     }
     form(DashboardLink.login) { request, _ in dashboard.logIn(request) }
     form(DashboardLink.logout) { request, _ in dashboard.logOut(request) }
-    table.add(.get, DashboardLink.login, immediate: { request, _ in dashboard.loginForm(request) })
-    table.add(.get, DashboardLink.style, immediate: { _, _ in Page.styles() })
+    table.add(
+      .get, DashboardLink.login, bodyBytesMax: FormBody.bytesMax,
+      immediate: { request, _ in dashboard.loginForm(request) })
+    table.add(.get, DashboardLink.style, bodyBytesMax: FormBody.bytesMax, immediate: { _, _ in Page.styles() })
   }
 }

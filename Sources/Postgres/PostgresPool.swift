@@ -13,6 +13,11 @@ public final class PostgresPool {
     public var roundTrips = 0
     /// Sessions opened after the first of each place.
     public var reconnects = 0
+
+    /// What two pools have done together.
+    public static func + (a: Counters, b: Counters) -> Counters {
+      Counters(roundTrips: a.roundTrips + b.roundTrips, reconnects: a.reconnects + b.reconnects)
+    }
   }
 
   /// What the pool's sessions do now.
@@ -25,6 +30,12 @@ public final class PostgresPool {
     public var closed = 0
     /// Callers that wait for a session.
     public var waiting = 0
+
+    /// What the sessions of two pools do together.
+    public static func + (a: Usage, b: Usage) -> Usage {
+      Usage(
+        idle: a.idle + b.idle, inUse: a.inUse + b.inUse, closed: a.closed + b.closed, waiting: a.waiting + b.waiting)
+    }
   }
 
   /// A place for one session.

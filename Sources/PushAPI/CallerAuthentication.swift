@@ -51,8 +51,8 @@ public struct CallerAuthentication: Sendable {
       throw .unproven(challenge: "Bearer", "The service key is required.")
     }
     guard services.accepts(key) else {
-      failures.noteFailure(of: request.client)
-      throw .unproven(challenge: #"Bearer error="invalid_token""#, "This is not the service key.")
+      throw failures.noteFailure(of: request.client)
+        ?? .unproven(challenge: #"Bearer error="invalid_token""#, "This is not the service key.")
     }
   }
 }

@@ -9,10 +9,10 @@ internal import Reactors
 enum DeviceRoutes {
   /// - Parameter devicesMax: devices that a user keeps, the last registered ones.
   static func add(to group: inout RouteGroup, _ services: PerReactor<PushServices>, devicesMax: Int) {
-    group.addForClients(.put, "/v1/devices/{token}", hasContent: true) { user, request, reactor in
+    group.addForClients(.put, "/v1/devices/{token}", hasContent: true, load: .write) { user, request, reactor in
       let body = try RequestContent.decode(DeviceBody.self, from: request.body)
       let device = body.registration(of: try token(in: request))
-      let store = services.value(on: reactor).store
+      let store = services.value(on: reactor).clients
       switch try await store.register(device, of: user, devicesMax: devicesMax, on: reactor) {
       case .registered: return HTTPServerResponse(status: .noContent)
       case .unknownTimeZone:
@@ -20,11 +20,10 @@ enum DeviceRoutes {
       case .unknownUser: throw ProblemDetails(.notFound, detail: "There is no such user.")
       }
     }
-    group.addForClients(.delete, "/v1/devices/{token}") { user, request, reactor in
+    // The answer is the same whoever has the token, so that nobody learns whether a guessed one is in use.
+    group.addForClients(.delete, "/v1/devices/{token}", load: .write) { user, request, reactor in
       let token = try token(in: request)
-      guard try await services.value(on: reactor).store.removeDevice(token, of: user, on: reactor) else {
-        throw ProblemDetails(.notFound, detail: "The device token is not this user's.")
-      }
+      _ = try await services.value(on: reactor).clients.removeDevice(token, of: user, on: reactor)
       return HTTPServerResponse(status: .noContent)
     }
   }
@@ -51,13 +50,13 @@ struct DeviceBody: Decodable, Equatable {
   /// Systems that APNs delivers to.
   static let platforms = ["ios", "ipados", "macos", "tvos", "visionos", "watchos"]
 
-  private enum Key: String, CodingKey {
+  private enum Key: String, CodingKey, CaseIterable {
     case environment, app, platform, locale
     case timeZone = "time_zone"
   }
 
   init(from decoder: any Decoder) throws {
-    let body = try decoder.container(keyedBy: Key.self)
+    let body = try decoder.members(Key.self)
     environment = try body.decodeText(.environment, "must be production or sandbox") {
       APNSEnvironment(rawValue: $0) != nil
     }

@@ -1,6 +1,7 @@
 internal import FoundationEssentials
 
-/// What a webhook about a watched kind names; as for messages, what is sent is read from the database.
+/// What a webhook about a watched kind names; as for messages, what is sent is read from the database, and the envelope
+/// may have other members.
 ///
 /// - the database-webhook envelope: `{"type": "INSERT" or "UPDATE", "table": …, "schema": …, "record": {"id": …}}`
 /// - the subject alone, or with one recipient: `{"subject_id": …, "recipient_user_id": …}`
@@ -10,6 +11,9 @@ struct EventWebhookBody: Decodable, Equatable {
 
   private enum Key: String, CodingKey {
     case type, record, id
+  }
+
+  private enum NamedKey: String, CodingKey, CaseIterable {
     case subjectID = "subject_id"
     case recipientID = "recipient_user_id"
   }
@@ -30,8 +34,9 @@ struct EventWebhookBody: Decodable, Equatable {
       subjectID = try record.decodeUUID(forKey: .id)
       recipientID = nil
     } else {
-      subjectID = try body.decodeUUID(forKey: .subjectID)
-      recipientID = body.contains(.recipientID) ? try body.decodeUUID(forKey: .recipientID) : nil
+      let named = try decoder.members(NamedKey.self)
+      subjectID = try named.decodeUUID(forKey: .subjectID)
+      recipientID = named.contains(.recipientID) ? try named.decodeUUID(forKey: .recipientID) : nil
     }
   }
 }

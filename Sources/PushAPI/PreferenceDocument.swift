@@ -20,14 +20,14 @@ struct PreferenceDocument: JSONAnswer, Decodable {
     self.preferences = preferences
   }
 
-  private enum Key: String, CodingKey {
+  private enum Key: String, CodingKey, CaseIterable {
     case conversations
     case quietHours = "quiet_hours"
     case disabledKinds = "disabled_kinds"
   }
 
   init(from decoder: any Decoder) throws {
-    let body = try decoder.container(keyedBy: Key.self)
+    let body = try decoder.members(Key.self)
     preferences = UserPreferences(
       quietHours: try body.decodeIfPresent(QuietHoursDocument.self, forKey: .quietHours)?.quietHours,
       disabledKinds: try Self.kinds(in: body),
@@ -83,13 +83,13 @@ private struct QuietHoursDocument: Codable {
     self.quietHours = quietHours
   }
 
-  private enum Key: String, CodingKey {
+  private enum Key: String, CodingKey, CaseIterable {
     case start, end, policy
     case timeZone = "time_zone"
   }
 
   init(from decoder: any Decoder) throws {
-    let body = try decoder.container(keyedBy: Key.self)
+    let body = try decoder.members(Key.self)
     let start = try Self.minutes(.start, in: body)
     let end = try Self.minutes(.end, in: body)
     guard start != end else {
@@ -126,7 +126,7 @@ private struct ConversationDocument: Codable {
     self.conversation = conversation
   }
 
-  private enum Key: String, CodingKey {
+  private enum Key: String, CodingKey, CaseIterable {
     case muted
     case id = "conversation_id"
     case mutedUntil = "muted_until"
@@ -134,7 +134,7 @@ private struct ConversationDocument: Codable {
   }
 
   init(from decoder: any Decoder) throws {
-    let body = try decoder.container(keyedBy: Key.self)
+    let body = try decoder.members(Key.self)
     let until = try body.decodeIfPresent(String.self, forKey: .mutedUntil)
     let instant = until.flatMap(Timestamp.init)
     try body.demand(

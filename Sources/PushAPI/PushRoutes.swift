@@ -3,32 +3,34 @@ internal import HTTPTypes
 public import Logging
 public import Reactors
 
+/// Makes the text of `/metrics`, on the reactor that is asked.
+public typealias MetricsText = @Sendable (isolated Reactor) async -> String
+
 /// The operations of `openapi.yaml`.
 public enum PushRoutes {
   /// Puts the routes together.
   /// - Parameters:
   ///   - callers: who may call the operations of apps and of other servers.
-  ///   - failures: counts those who cannot prove who they are.
   ///   - devicesPerUserMax: devices that a user keeps.
-  ///   - metrics: the text of `/metrics`, made on the reactor that is asked.
+  ///   - metrics: the text of `/metrics`; nil when it is served elsewhere.
   public static func make(
     services: PerReactor<PushServices>, authentication: WebhookAuthentication, callers: CallerAuthentication,
-    failures: FailureGate, webhookWait: Duration, devicesPerUserMax: Int,
-    metrics: @escaping @Sendable (isolated Reactor) async -> String, logger: Logger
+    webhookWait: Duration, devicesPerUserMax: Int,
+    metrics: MetricsText?, logger: Logger
   ) -> HTTPRoutes {
-    var group = RouteGroup(callers: callers, failures: failures, logger: logger)
+    var group = RouteGroup(callers: callers, logger: logger)
     let webhook = EventWebhook(
-      authentication: authentication, failures: failures, services: services, standardWait: webhookWait, logger: logger)
+      authentication: authentication, failures: FailureGate(for: "webhook secret or signature", logger: logger),
+      services: services, standardWait: webhookWait, logger: logger)
     group.add { routes in
       routes.add(
         .post, "/v1/webhooks/messages", mediaTypes: ["application/json"],
-        admission: { failures.refusal(of: $0) },
-        handler: { try await webhook.handleMessage($0, on: $1) })
+        admission: { request, _ in try webhook.admit(request) { try await webhook.handleMessage($0, on: $1) } })
       routes.add(
         .post, "/v1/webhooks/{kind}", mediaTypes: ["application/json"],
-        admission: { failures.refusal(of: $0) },
-        handler: { try await webhook.handleEvent($0, on: $1) })
-      addOperation(to: &routes, services, metrics)
+        admission: { request, _ in try webhook.admit(request) { try await webhook.handleEvent($0, on: $1) } })
+      addOperation(to: &routes, services)
+      if let metrics { addMetrics(to: &routes, metrics) }
     }
     DeviceRoutes.add(to: &group, services, devicesMax: devicesPerUserMax)
     PresenceRoutes.add(to: &group, services)
@@ -42,19 +44,28 @@ public enum PushRoutes {
 
   /// What whoever runs the service asks.
   private static func addOperation(
-    to routes: inout HTTPRoutes, _ services: PerReactor<PushServices>,
-    _ metrics: @escaping @Sendable (isolated Reactor) async -> String
+    to routes: inout HTTPRoutes, _ services: PerReactor<PushServices>
   ) {
     let health = HealthRoutes(services: services)
-    routes.add(.get, "/healthz", isHealthCheck: true, immediate: { health.health($0, on: $1) })
-    routes.add(.get, "/readyz", isHealthCheck: true, immediate: { health.readiness($0, on: $1) })
-    routes.add(.get, "/metrics", handler: { await plain(metrics($1), "text/plain; version=0.0.4; charset=utf-8") })
     routes.add(
-      .get, "/openapi.yaml",
+      .get, "/healthz", bodyBytesMax: RouteGroup.bodyBytesMax, isHealthCheck: true,
+      immediate: { health.health($0, on: $1) })
+    routes.add(
+      .get, "/readyz", bodyBytesMax: RouteGroup.bodyBytesMax, isHealthCheck: true,
+      immediate: { health.readiness($0, on: $1) })
+    routes.add(
+      .get, "/openapi.yaml", bodyBytesMax: RouteGroup.bodyBytesMax,
       immediate: { _, _ in
         HTTPServerResponse(
           status: .ok, fields: [.contentType: "application/yaml"], body: PackageResources.openapi_yaml)
       })
+  }
+
+  /// Adds `/metrics` to a service's routes.
+  public static func addMetrics(to routes: inout HTTPRoutes, _ metrics: @escaping MetricsText) {
+    routes.add(.get, "/metrics", bodyBytesMax: RouteGroup.bodyBytesMax) { _, reactor in
+      await plain(metrics(reactor), "text/plain; version=0.0.4; charset=utf-8")
+    }
   }
 
   private static func plain(_ text: String, _ mediaType: String) -> HTTPServerResponse {

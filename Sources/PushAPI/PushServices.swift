@@ -3,8 +3,11 @@ public import PushStore
 
 /// What the handlers use of their own reactor.
 public struct PushServices {
-  /// The database.
+  /// The database, for webhooks and other servers: over the pipeline's own sessions.
   public let store: PushDatabase
+
+  /// The same database for what apps ask, over sessions of its own: the pipeline's do not wait behind them.
+  public let clients: PushDatabase
 
   /// The same database for operators' looks, over a pool of its own: claims do not wait behind them.
   public let operators: PushDatabase
@@ -26,13 +29,15 @@ public struct PushServices {
 
   /// Joins them.
   public init(
-    store: PushDatabase, operators: PushDatabase, pipeline: DeliveryPipeline, isReadSyncEnabled: Bool = true,
+    store: PushDatabase, clients: PushDatabase, operators: PushDatabase, pipeline: DeliveryPipeline,
+    isReadSyncEnabled: Bool = true,
     wakeCampaigns: (() -> Void)? = nil, readiness: @escaping () -> [ReadinessCheck]
   ) {
     self.store = store
+    self.clients = clients
     self.operators = operators
     self.pipeline = pipeline
-    presence = PresenceWriter(store: store)
+    presence = PresenceWriter(store: clients)
     self.isReadSyncEnabled = isReadSyncEnabled
     self.wakeCampaigns = wakeCampaigns
     self.readiness = readiness

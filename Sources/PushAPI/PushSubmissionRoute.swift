@@ -50,13 +50,13 @@ struct PushSubmissionRoute: Sendable {
 private struct PushBody: Decodable {
   let submission: PushSubmission
 
-  private enum Key: String, CodingKey {
+  private enum Key: String, CodingKey, CaseIterable {
     case userID = "user_id"
     case collapseID = "collapse_id"
   }
 
   init(from decoder: any Decoder) throws {
-    let body = try decoder.container(keyedBy: Key.self)
+    let body = try decoder.members(Key.self, besides: ServicePushContent.memberNames)
     let userID = try body.decodeUUID(forKey: .userID)
     let content = try ServicePushContent(from: decoder)
     let collapseID = try body.decodeIfPresent(String.self, forKey: .collapseID)

@@ -9,7 +9,8 @@ internal import Reactors
 /// `POST` of `read` and of `opened`: an app says what its user has read, and which push led there.
 enum ReadRoutes {
   static func add(to group: inout RouteGroup, _ services: PerReactor<PushServices>) {
-    group.addForClients(.post, "/v1/conversations/{id}/read", hasContent: true) { user, request, reactor in
+    group.addForClients(.post, "/v1/conversations/{id}/read", hasContent: true, load: .write) {
+      user, request, reactor in
       let body = request.body.isEmpty ? ReadBody() : try RequestContent.decode(ReadBody.self, from: request.body)
       let report = ReadReport(
         conversationID: try request.uuid("id"), userID: user, upToMessageID: body.upToMessageID,
@@ -18,7 +19,7 @@ enum ReadRoutes {
     }
     group.addForClients(.post, "/v1/pushes/{push_log_id}/opened") { user, request, reactor in
       let id = try request.uuid("push_log_id")
-      guard try await services.value(on: reactor).store.noteOpened(id, by: user, on: reactor) else {
+      guard try await services.value(on: reactor).clients.noteOpened(id, by: user, on: reactor) else {
         throw ProblemDetails(.notFound, detail: "There is no such push.")
       }
       return HTTPServerResponse(status: .noContent)
@@ -28,7 +29,7 @@ enum ReadRoutes {
   private static func read(
     _ report: ReadReport, _ services: PushServices, on reactor: isolated Reactor
   ) async throws -> HTTPServerResponse {
-    switch try await services.store.read(report, isSynced: services.isReadSyncEnabled, on: reactor) {
+    switch try await services.clients.read(report, isSynced: services.isReadSyncEnabled, on: reactor) {
     case .refused(let standing):
       try standing.requireViewer(of: .conversation(report.conversationID))
       preconditionFailure("a viewer's report is not refused")
@@ -51,7 +52,7 @@ struct ReadBody: Decodable {
   /// The device on which it was read.
   var deviceToken: String?
 
-  private enum CodingKeys: String, CodingKey {
+  private enum CodingKeys: String, CodingKey, CaseIterable {
     case upToMessageID = "up_to_message_id"
     case deviceToken = "device_token"
   }
@@ -59,7 +60,7 @@ struct ReadBody: Decodable {
   init() {}
 
   init(from decoder: any Decoder) throws {
-    let container = try decoder.container(keyedBy: CodingKeys.self)
+    let container = try decoder.members(CodingKeys.self)
     upToMessageID = try container.decodeUUIDIfPresent(forKey: .upToMessageID)
     deviceToken = try container.decodeIfPresent(String.self, forKey: .deviceToken)
     guard deviceToken.map(Self.isToken) != false else {

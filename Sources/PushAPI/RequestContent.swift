@@ -59,12 +59,19 @@ extension ProblemDetails {
   }
 
   private static func fault(_ path: [any CodingKey], _ fault: String) -> ProblemDetails {
-    let field = path.reduce("") { field, key in
-      if let index = key.intValue { return "\(field)[\(index)]" }
-      return field.isEmpty ? key.stringValue : "\(field).\(key.stringValue)"
-    }
-    return field.isEmpty
-      ? .content(nil, "The body must be a JSON object.") : .content(field, "\(field) \(fault).")
+    path.fieldPath.map { .content($0, "\($0) \(fault).") } ?? .content(nil, "The body must be a JSON object.")
+  }
+}
+
+extension [any CodingKey] {
+  /// As a problem's `field` names it, such as `list[0].id`; nil for the whole body.
+  var fieldPath: String? {
+    isEmpty
+      ? nil
+      : reduce("") { field, key in
+        if let index = key.intValue { return "\(field)[\(index)]" }
+        return field.isEmpty ? key.stringValue : "\(field).\(key.stringValue)"
+      }
   }
 }
 

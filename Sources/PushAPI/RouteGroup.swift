@@ -5,18 +5,20 @@ internal import Logging
 internal import Postgres
 internal import Reactors
 
-/// Routes that share who may call them and how their failures are told.
+/// Routes that share who may call them and how their failures are told. Who calls is settled before content is read.
 struct RouteGroup: Sendable {
   /// The table so far.
   private(set) var routes = HTTPRoutes()
-  let callers: CallerAuthentication
-  let failures: FailureGate
   let logger: Logger
+  private let callers: CallerAuthentication
+  private let failures: FailureGate
+  private let requests: ClientRequests
 
-  init(callers: CallerAuthentication, failures: FailureGate, logger: Logger) {
+  init(callers: CallerAuthentication, requests: ClientRequests = ClientRequests(), logger: Logger) {
     self.callers = callers
-    self.failures = failures
+    self.requests = requests
     self.logger = logger
+    failures = FailureGate(for: "service key", logger: logger)
   }
 
   /// Adds an operation that anybody may call, or that asks for its own proof.
@@ -25,53 +27,66 @@ struct RouteGroup: Sendable {
   /// Adds an operation for apps.
   /// - Parameters:
   ///   - hasContent: whether it takes a JSON document. bodyBytesMax: how large that may be.
+  ///   - load: what it takes of the user's share.
   mutating func addForClients(
     _ method: HTTPRequest.Method, _ pattern: String, hasContent: Bool = false,
-    bodyBytesMax: Int = Self.bodyBytesMax, handler: @escaping ClientHandler
+    bodyBytesMax: Int = Self.bodyBytesMax, load: ClientRequests.Load = .look, handler: @escaping ClientHandler
   ) {
-    add(method, pattern, hasContent, bodyBytesMax, admission: nil) { [self] request, reactor in
+    let (callers, requests, logger) = (callers, requests, routeLogger(method, pattern))
+    add(method, pattern, hasContent, bodyBytesMax) { request, reactor in
       let user = try await callers.client(request, logger, on: reactor)
-      return try await handler(user, request, reactor)
+      try requests.begin(load, of: user)
+      return HTTPAdmitted { request, reactor in
+        try await requests.perform(load, of: user, on: reactor) { reactor in
+          try await Self.telling(logger) { try await handler(user, request, reactor) }
+        }
+      }
     }
   }
 
-  /// Adds an operation for other servers. Whoever failed to prove who they are too often is turned away before anything
-  /// is read.
+  /// Adds an operation for other servers.
   mutating func addForServices(
     _ method: HTTPRequest.Method, _ pattern: String, hasContent: Bool = false, handler: @escaping HTTPHandler
   ) {
-    let failures = failures
-    add(method, pattern, hasContent, Self.bodyBytesMax, admission: { failures.refusal(of: $0) }) {
-      [self] request, reactor in
+    let (callers, failures, logger) = (callers, failures, routeLogger(method, pattern))
+    add(method, pattern, hasContent, Self.bodyBytesMax) { request, _ in
       try callers.service(request, failures)
-      return try await handler(request, reactor)
+      return HTTPAdmitted { request, reactor in
+        try await Self.telling(logger) { try await handler(request, reactor) }
+      }
     }
   }
 
   /// The largest content, in bytes. 64 KiB: the largest push, every character of it escaped, has 40.
   static let bodyBytesMax = 64 * 1024
 
-  /// A database that is away is told as such.
   private mutating func add(
     _ method: HTTPRequest.Method, _ pattern: String, _ hasContent: Bool, _ bodyBytesMax: Int,
-    admission: HTTPAdmission?, handler: @escaping HTTPHandler
+    admission: @escaping HTTPAdmission
   ) {
-    var logger = logger
-    logger[metadataKey: "route"] = "\(method.rawValue) \(pattern)"
     routes.add(
       method, pattern, mediaTypes: hasContent ? ["application/json"] : [], bodyBytesMax: bodyBytesMax,
-      admission: admission,
-      handler: { [logger] request, reactor in
-        do {
-          return try await handler(request, reactor)
-        } catch let error as PostgresError {
-          throw ProblemDetails.database(error, "The request can be sent again.", logger)
-        } catch let problem as ProblemDetails where problem == .missingRight {
-          logger.error(
-            "row-level security lets the service write no row; tacet doctor names the policy to create")
-          throw problem
-        }
-      })
+      admission: admission)
+  }
+
+  private func routeLogger(_ method: HTTPRequest.Method, _ pattern: String) -> Logger {
+    var logger = logger
+    logger[metadataKey: "route"] = "\(method.rawValue) \(pattern)"
+    return logger
+  }
+
+  /// A database that is away is told as such.
+  private static func telling(
+    _ logger: Logger, _ body: () async throws -> HTTPServerResponse
+  ) async throws -> HTTPServerResponse {
+    do {
+      return try await body()
+    } catch let error as PostgresError {
+      throw ProblemDetails.database(error, "The request can be sent again.", logger)
+    } catch let problem as ProblemDetails where problem == .missingRight {
+      logger.error("row-level security lets the service write no row; tacet doctor names the policy to create")
+      throw problem
+    }
   }
 }
 

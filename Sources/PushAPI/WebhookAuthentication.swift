@@ -34,33 +34,48 @@ public struct WebhookAuthentication: Sendable {
     signingKeys = keys.map { SymmetricKey(data: $0.signingKey) }
   }
 
-  /// Whether the request is authentic.
-  /// - Parameters:
-  ///   - body: as it came. now: Unix seconds.
-  func accepts(_ fields: HTTPFields, body: [UInt8], now: Int64) -> Bool {
-    if let bearer = fields.bearerToken, bearers.accepts(bearer) { return true }
-    return acceptsSignature(fields, body: body, now: now)
-  }
+  /// Whether the head alone proves the request.
+  func acceptsBearer(_ fields: HTTPFields) -> Bool { fields.bearerToken.map(bearers.accepts) ?? false }
 
-  private func acceptsSignature(_ fields: HTTPFields, body: [UInt8], now: Int64) -> Bool {
+  /// Whether a signature is that of this content.
+  /// - Parameter body: as it came.
+  func accepts(_ signature: WebhookSignature, of body: [UInt8]) -> Bool {
+    let signed = signature.prefix + body
+    // One code for each key, however many signatures there are to compare with it in constant time.
+    return signingKeys.contains { key in
+      let code = HMAC<SHA256>.authenticationCode(for: signed, using: key)
+      return signature.codes.contains { code == $0 }
+    }
+  }
+}
+
+/// What the head of a signed webhook says, which its content must prove.
+struct WebhookSignature {
+  /// What is signed before the content.
+  fileprivate let prefix: [UInt8]
+  /// At least one.
+  fileprivate let codes: [Data]
+
+  /// Nil unless all three fields are there, the time is near enough and a signature may be one.
+  /// - Parameter now: Unix seconds.
+  init?(_ fields: HTTPFields, now: Int64) {
+    let tolerance = WebhookAuthentication.toleranceSeconds
     guard let id = fields[.webhookID], let timestamp = fields[.webhookTimestamp],
       timestamp.utf8.allSatisfy({ (0x30...0x39).contains($0) }), let seconds = Int64(timestamp),
-      (now - Self.toleranceSeconds...now + Self.toleranceSeconds).contains(seconds)
-    else { return false }
-    let signed = Array("\(id).\(timestamp).".utf8) + body
-    let signatures = signatures(in: fields)
-    // One code for each key, however many signatures there are to compare with it in constant time.
-    return !signatures.isEmpty
-      && signingKeys.contains { key in
-        let code = HMAC<SHA256>.authenticationCode(for: signed, using: key)
-        return signatures.contains { code == $0 }
-      }
+      (now - tolerance...now + tolerance).contains(seconds)
+    else { return nil }
+    prefix = Array("\(id).\(timestamp).".utf8)
+    codes = Self.codes(in: fields)
+    if codes.isEmpty { return nil }
   }
 
-  /// The header is a list separated by spaces; versions other than `v1` are skipped.
-  private func signatures(in fields: HTTPFields) -> [Data] {
+  /// The header is a list separated by spaces; versions other than `v1` are skipped, and what has another length.
+  private static func codes(in fields: HTTPFields) -> [Data] {
     (fields[.webhookSignature] ?? "").split(separator: " ").prefix(8).compactMap { entry in
-      entry.hasPrefix("v1,") ? Data(base64Encoded: String(entry.dropFirst(3))) : nil
+      guard entry.hasPrefix("v1,"), let code = Data(base64Encoded: String(entry.dropFirst(3))),
+        code.count == SHA256.byteCount
+      else { return nil }
+      return code
     }
   }
 }

@@ -1,6 +1,7 @@
 internal import FoundationEssentials
 
-/// What a message webhook names. Its three forms are hints: what is sent is read from the database.
+/// What a message webhook names. Its three forms are hints: what is sent is read from the database. The envelope may have
+/// other members, since its sender decides on them; the other two may not.
 ///
 /// - the database-webhook envelope: `{"type": "INSERT", "table": …, "schema": …, "record": {"id": …}}`
 /// - the message alone: `{"message_id": …}`
@@ -11,8 +12,15 @@ struct WebhookBody: Decodable, Equatable {
 
   private enum Key: String, CodingKey {
     case type, record, id
+  }
+
+  /// Members of the other two forms, the last three of which are not used.
+  private enum NamedKey: String, CodingKey, CaseIterable {
     case messageID = "message_id"
     case recipientID = "recipient_user_id"
+    case conversationID = "conversation_id"
+    case senderName = "sender_name"
+    case messagePreview = "message_preview"
   }
 
   init(messageID: UUID, recipientID: UUID? = nil) {
@@ -28,8 +36,9 @@ struct WebhookBody: Decodable, Equatable {
       messageID = try record.decodeUUID(forKey: .id)
       recipientID = nil
     } else {
-      messageID = try body.decodeUUID(forKey: .messageID)
-      recipientID = body.contains(.recipientID) ? try body.decodeUUID(forKey: .recipientID) : nil
+      let named = try decoder.members(NamedKey.self)
+      messageID = try named.decodeUUID(forKey: .messageID)
+      recipientID = named.contains(.recipientID) ? try named.decodeUUID(forKey: .recipientID) : nil
     }
   }
 

@@ -30,9 +30,12 @@ public struct ServicePushContent: Decodable, Equatable, Sendable {
   /// Whether a text may say by what a push replaces others on the screen.
   public static func canCollapse(_ text: String) -> Bool { (try? CollapseIdentifier(text)) != nil }
 
-  private enum Key: String, CodingKey {
+  private enum Key: String, CodingKey, CaseIterable {
     case kind, title, body, data
   }
+
+  /// The members that it reads of an object.
+  public static let memberNames = Set(Key.allCases.map(\.rawValue))
 
   /// Reads the members `kind` (`push` without it), `title`, `body` and `data` (an object, optional) of a JSON object.
   /// - Throws: `DecodingError` that names the member which cannot be used, `body` for a push larger than APNs takes.

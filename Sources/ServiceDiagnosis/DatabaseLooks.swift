@@ -35,7 +35,8 @@ struct DatabaseLooks {
       note(DatabaseCheck.judge(server, host: database.host, asPool: pool))
       note([await listen(database, server, on: reactor)])
       let looks = SchemaLooks(
-        database, server, conninfo: conninfo, apns: apns, campaigns: campaigns, isListened: settings.poolMode == .session,
+        database, server, conninfo: conninfo, apns: apns, campaigns: campaigns,
+        isListened: settings.poolMode == .session,
         until: Reactor.now + UInt64(Self.limit.components.seconds) * 1_000_000_000, logger: logger)
       return await looks.run(on: reactor, note: note)
     } catch {

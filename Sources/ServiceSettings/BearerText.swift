@@ -9,10 +9,13 @@ enum BearerText {
     return text
   }
 
-  /// A list separated by white space, which no bearer token can hold.
-  static func list(_ text: String) throws(UnusableValue) -> [String] {
-    var tokens: [String] = []
-    for part in text.split(whereSeparator: \.isWhitespace) { tokens.append(try checked(String(part))) }
-    return tokens
+  /// Secrets separated by white space, which no bearer token can hold.
+  static func secrets(_ text: String) throws(UnusableValue) -> [String] {
+    var secrets: [String] = []
+    for part in text.split(whereSeparator: \.isWhitespace) {
+      secrets.append(try checked(String(part)))
+      try SecretLength.check(part.utf8.count)
+    }
+    return secrets
   }
 }

@@ -20,7 +20,7 @@ public struct CallerSettings: Equatable, Sendable {
   public var acceptsClients: Bool { jwtSecret != nil || keySetURL != nil }
 
   init(_ reader: inout SettingsReader) {
-    serviceKeys = (reader.optional(.serviceKey, BearerText.list) ?? []).map(Secret.init)
+    serviceKeys = (reader.optional(.serviceKey, BearerText.secrets) ?? []).map(Secret.init)
     jwtSecret = reader.optional(.jwtSecret, Self.jwtSecret).map(Secret.init)
     keySetURL = reader.optional(.jwksURL, Self.keySetURL).map(Secret.init)
     keySetCertificates = reader.certificates(.jwksCAFile)

@@ -12,6 +12,7 @@ extension ServeSettings {
     compare(.databaseURL, \.database.connectionString)
     compare(.databasePoolMode, \.database.poolMode)
     compare(.listenAddress, \.listenAddress)
+    compare(.metricsAddress, \.metricsAddress)
     compare(.listenSocketMode, \.http.socketMode)
     compare(.tlsCertificateFile, \.isSecure)
     compare(.trustedProxies, \.http.proxies.trusted)

@@ -6,6 +6,8 @@ public struct ServeSettings: Equatable, Sendable {
   public let database: DatabaseSettings
   /// Where the service listens; `127.0.0.1:8080` unless set.
   public let listenAddress: ListenAddress
+  /// Where `/metrics` is served, and nothing else, over plain HTTP; nil serves it at ``listenAddress``.
+  public let metricsAddress: ListenAddress?
   /// What its HTTP peers may do.
   public let http: HTTPSettings
   /// What it proves itself with to them; nil without TLS.
@@ -50,6 +52,7 @@ public struct ServeSettings: Equatable, Sendable {
     var reader = SettingsReader(environment: environment, readFile: readFile)
     let database = DatabaseSettings(&reader)
     listenAddress = reader.optional(.listenAddress, ListenAddress.init) ?? .tcp(host: "127.0.0.1", port: 8080)
+    metricsAddress = reader.optional(.metricsAddress, ListenAddress.init)
     http = HTTPSettings(&reader)
     tls = TLSSettings(&reader)
     let webhooks = WebhookSettings(&reader)

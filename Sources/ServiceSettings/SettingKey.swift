@@ -6,6 +6,8 @@ public enum SettingKey: String, CaseIterable, Sendable {
   case databasePoolMode = "DATABASE_POOL_MODE"
   /// Where the service listens.
   case listenAddress = "LISTEN_ADDRESS"
+  /// Where `/metrics` is served instead.
+  case metricsAddress = "METRICS_ADDRESS"
   /// The permissions of a Unix socket's file.
   case listenSocketMode = "LISTEN_SOCKET_MODE"
   /// The certificate the service proves itself with, and its intermediates.
@@ -140,7 +142,7 @@ extension SettingKey {
     "APNS_", "BADGE_", "DEVICES_PER_", "DRAIN_", "HTTP_BODY_", "HTTP_CONNECTION", "HTTP_HEADER_", "HTTP_IDLE_",
     "HTTP_PEER_",
     "HTTP_REQUEST_", "HTTP_WRITE_", "JWKS_", "JWT_AUD", "JWT_ISS", "LANGUAGE_MODEL_", "LISTEN_ADDR", "LISTEN_SOCKET_",
-    "MESSAGE_TTL",
+    "MESSAGE_TTL", "METRICS_ADDR",
     "PUSH_TRIGGER_", "READ_SYNC_", "RETENTION_",
     "SUPPRESSION_", "TACET_", "TLS_CERT", "TLS_KEY", "TRUSTED_PROX", "WEBHOOK_",
   ]

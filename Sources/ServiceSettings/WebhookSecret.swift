@@ -19,12 +19,14 @@ public struct WebhookSecret: Equatable, Sendable {
   private init(parsing text: String) throws(UnusableValue) {
     bearer = Secret(try BearerText.checked(text))
     guard text.hasPrefix("whsec_") else {
+      try SecretLength.check(text.utf8.count)
       signingKey = Secret(Array(text.utf8))
       return
     }
     guard let key = Data(base64Encoded: String(text.dropFirst(6))), !key.isEmpty else {
       throw UnusableValue("no base64 after whsec_", expected: "whsec_ and the key in padded base64, or a plain secret")
     }
+    try SecretLength.check(key.count)
     signingKey = Secret(Array(key))
   }
 }

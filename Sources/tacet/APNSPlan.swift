@@ -34,9 +34,10 @@ struct APNSPlan: Sendable {
   /// The token sources of the apps, each once.
   var sources: [ProviderTokenSource] { Array(tokensInUse.values) }
 
-  /// How old the tokens of the apps are.
-  var tokenAges: [ProcessWideFigures.TokenAge] {
-    tokensInUse.map { ProcessWideFigures.TokenAge(key: $0.key, age: $0.value.current.age) }
+  /// How old the tokens of the apps are, in the order of their keys in the settings.
+  var tokenAges: [Duration] {
+    var known: Set<SigningKeySettings> = []
+    return settings.apps.map(\.key).filter { known.insert($0).inserted }.compactMap { tokens[$0]?.current.age }
   }
 
   /// A client for the apps of a key.

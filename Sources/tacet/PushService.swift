@@ -17,7 +17,8 @@ struct PushService: Service {
   private let settings: ServeSettings
   private let logger: Logger
   private let plan: APNSPlan
-  private let addresses: [SocketAddress]
+  private let address: SocketAddress
+  private let metricsAddress: SocketAddress?
   private let tls: TLSContext?
   private let reloadSignals: UnixSignalsSequence
   private let readAgain: @Sendable () throws -> ServeSettings
@@ -35,7 +36,8 @@ struct PushService: Service {
     self.readAgain = readAgain
     plan = try await APNSPlan(settings.apns)
     tls = try settings.tls?.context()
-    addresses = try await settings.listenAddress.resolved()
+    address = try await settings.listenAddress.resolved()
+    metricsAddress = try await settings.metricsAddress?.resolved()
   }
 
   func run() async throws {
@@ -62,12 +64,14 @@ struct PushService: Service {
     let page = MetricsPage(registry: registry, workers: workers, meter: HTTPServiceMeter())
     let routes = try await makeRoutes(workers, clients, page)
     let http = try await startHTTP(routes, page, on: group)
+    let figures = try await startMetrics(page, on: group)
     logger.notice("serving", metadata: ["address": "\(http.address)", "reactors": "\(group.reactors.count)"])
     await reloadUntilShutdown(workers, http)
     logger.notice("stopping")
     for worker in workers.all { await worker.perform { $0.leave(on: $1) } }
     // The pipelines go on meanwhile, because webhooks wait for what they do.
     let isDrained = await http.drain(within: settings.drainLimit)
+    _ = await figures?.drain(within: .seconds(1))
     await clients?.close()
     let isRecorded = await stop(workers)
     if !isDrained || !isRecorded { logger.warning("stopped before everything was finished") }
@@ -122,14 +126,14 @@ struct PushService: Service {
     }
     let callers = CallerAuthentication(
       clients: clients?.verifier, services: BearerKeys(settings.callers.serviceKeys.map(\.exposed)))
-    let failures = FailureGate(logger: logger)
+    let text: MetricsText = { _ in await page.text() }
     var routes = PushRoutes.make(
       services: services, authentication: WebhookAuthentication(keys), callers: callers,
-      failures: failures, webhookWait: settings.webhooks.wait, devicesPerUserMax: settings.devicesPerUserMax,
-      metrics: { _ in await page.text() }, logger: logger)
+      webhookWait: settings.webhooks.wait, devicesPerUserMax: settings.devicesPerUserMax,
+      metrics: metricsAddress == nil ? text : nil, logger: logger)
     DashboardRoutes.add(
       to: &routes, services: services, serviceKeys: settings.callers.serviceKeys.map(\.exposed), isTLS: tls != nil,
-      failures: failures, routes: { await workers.routeConditions() },
+      routes: { await workers.routeConditions() },
       explanations: { subject, user, reactor in
         try await services.value(on: reactor).explanations(ofSubject: subject, userID: user, on: reactor)
       }, logger: logger)
@@ -139,24 +143,39 @@ struct PushService: Service {
   private func startHTTP(
     _ routes: HTTPRoutes, _ page: MetricsPage, on group: ReactorGroup
   ) async throws -> HTTPService {
-    guard let address = addresses.first else { preconditionFailure("resolving found no address and no error") }
     var configuration = HTTPServiceConfiguration(settings.http)
     configuration.fit(descriptors: DescriptorLimit.raise(), logger: logger)
     return try await HTTPService.start(
       routes, on: address, reactors: group.reactors, configuration: configuration, tls: tls,
       meter: page.meter, metrics: page.registry, logger: logger)
   }
+
+  /// Serves the figures where the settings say; nil when they are among the other routes.
+  private func startMetrics(_ page: MetricsPage, on group: ReactorGroup) async throws -> HTTPService? {
+    guard let metricsAddress else { return nil }
+    var routes = HTTPRoutes()
+    PushRoutes.addMetrics(to: &routes) { _ in await page.text() }
+    var configuration = HTTPServiceConfiguration()
+    configuration.connections.totalMax = 64
+    let http = try await HTTPService.start(
+      routes, on: metricsAddress, reactors: [group.reactors[0]], configuration: configuration, logger: logger)
+    logger.notice("serving figures", metadata: ["address": "\(http.address)"])
+    return http
+  }
 }
 
 extension ListenAddress {
   /// Where to listen; a name becomes its first address.
-  fileprivate func resolved() async throws -> [SocketAddress] {
+  fileprivate func resolved() async throws -> SocketAddress {
     switch self {
     case .tcp(let host, let port):
-      return try await Resolver.addresses(of: host, port: port)
+      guard let address = try await Resolver.addresses(of: host, port: port).first else {
+        preconditionFailure("resolving found no address and no error")
+      }
+      return address
     case .unix(let path):
       guard let address = SocketAddress(unixPath: path) else { preconditionFailure("the settings checked the path") }
-      return [address]
+      return address
     }
   }
 }

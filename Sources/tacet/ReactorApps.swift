@@ -69,7 +69,7 @@ final class ReactorApps {
   }
 
   /// How old the provider tokens in use are.
-  var tokenAges: [ProcessWideFigures.TokenAge] { plan.tokenAges }
+  var tokenAges: [Duration] { plan.tokenAges }
 
   /// The routes that are looked at: each app's own, and the other one where it is used or fails.
   /// - Parameter pipeline: the one whose pushes take them.

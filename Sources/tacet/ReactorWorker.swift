@@ -15,8 +15,13 @@ final class ReactorWorker {
   /// claims, records and webhooks overlap.
   private static let poolSize = 4
 
+  /// Sessions of each reactor for what apps ask: one may wait for a lock while the other goes on. The pipeline does not wait
+  /// behind either.
+  private static let clientPoolSize = 2
+
   private let pool: PostgresPool
   private let store: PushDatabase
+  private let clientPool: PostgresPool
   private let operatorPool: PostgresPool
   private let apps: ReactorApps
   private let pipeline: DeliveryPipeline
@@ -57,6 +62,7 @@ final class ReactorWorker {
     database.settings.merge(PushDatabase.serviceSettings) { $1 }
     database.settings.merge(PushDatabase.badgeSettings(max: settings.badgeMax)) { $1 }
     pool = PostgresPool(database, size: Self.poolSize, logger: logger)
+    clientPool = PostgresPool(database, size: Self.clientPoolSize, opensOnDemand: true, logger: logger)
     store = PushDatabase(pool: pool, badgeMax: settings.badgeMax)
     apps = ReactorApps(plan, metrics: metrics, logger: logger)
     var configuration = PipelineConfiguration(settings)
@@ -76,7 +82,8 @@ final class ReactorWorker {
   /// What the HTTP handlers of this reactor use.
   var services: PushServices {
     PushServices(
-      store: store, operators: PushDatabase(pool: operatorPool), pipeline: pipeline,
+      store: store, clients: PushDatabase(pool: clientPool),
+      operators: PushDatabase(pool: operatorPool), pipeline: pipeline,
       isReadSyncEnabled: isReadSyncEnabled,
       wakeCampaigns: isPushTriggerEnabled ? { [unowned self] in first?.submit { $0.wakeCampaigns(on: $1) } } : nil,
       readiness: { [unowned self] in readiness() })
@@ -119,6 +126,7 @@ final class ReactorWorker {
     pipeline.abandon()
     await duties?.close(on: reactor)
     apps.router.close(on: reactor)
+    await clientPool.close(on: reactor)
     await operatorPool.close(on: reactor)
     await pool.close(on: reactor)
     return isDrained
@@ -131,8 +139,8 @@ final class ReactorWorker {
       ticks: reactor.ticks,
       jobsFromOtherThreads: reactor.executor.jobsFromOtherThreads,
       wakeUps: reactor.executor.wakeUps,
-      database: pool.counters,
-      sessions: pool.usage,
+      database: pool.counters + clientPool.counters,
+      sessions: pool.usage + clientPool.usage,
       claimAge: pipeline.claimAge(now: Reactor.now),
       apnsConnectionsOpened: apps.connectionsOpened,
       apns: apps.figures,

@@ -92,7 +92,7 @@ final class TokenRig: Sendable {
     let logger = RunLogs.logger
     var group = RouteGroup(
       callers: CallerAuthentication(clients: verifier, services: BearerKeys([])),
-      failures: FailureGate(logger: logger), logger: logger)
+      logger: logger)
     group.addForClients(.get, "/whoami") { user, _, _ in
       HTTPServerResponse(status: .ok, body: Array(user.uuidString.lowercased().utf8))
     }

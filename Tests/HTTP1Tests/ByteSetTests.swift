@@ -11,7 +11,7 @@ private let subDelimiters = "!$&'()*+,;="
     expect(.token, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789!#$%&'*+-.^_`|~")
     expect(.path, unreserved + subDelimiters + ":@/")
     expect(.query, unreserved + subDelimiters + ":@/?")
-    expect(.hostName, unreserved)
+    expect(.hostName, unreserved + subDelimiters)
   }
 
   private func expect(_ set: ByteSet, _ characters: String, sourceLocation: SourceLocation = #_sourceLocation) {

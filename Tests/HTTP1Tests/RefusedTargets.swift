@@ -30,7 +30,7 @@ let refusedTargets: [RequestCase] = [
   .refused("9112-3.2.2 bad literal", 400, .malformedTarget, target: "http://[1::2::3]/"),
   .refused("9112-3.2.2 backslash after host", 400, .malformedTarget, target: "http://b\\@c/"),
   .refused("9112-3.2.2 fragment after host", 400, .malformedTarget, target: "http://b#c"),
-  .refused("9112-3.2.2 encoded host", 400, .malformedTarget, target: "http://%62/"),
+  .refused("9112-3.2.2 cut encoding in the host", 400, .malformedTarget, target: "http://%6/"),
   .refused("9112-3.2.2 opaque", 400, .malformedTarget, target: "urn:a"),
   .refused("9112-3.2.2 web socket", 400, .malformedTarget, target: "ws://b/"),
   .refused("9110-7.4 https without TLS", 421, .misdirected, target: "https://b/"),

@@ -48,7 +48,8 @@ final class PageRig: Sendable {
         configuration: PipelineConfiguration(
           policy: SuppressionPolicy(), defaultRoute: PushRoute(app: app, environment: .production)),
         logger: quiet)
-      services = PushServices(store: store, operators: store, pipeline: pipeline, readiness: { readiness })
+      services = PushServices(
+        store: store, clients: store, operators: store, pipeline: pipeline, readiness: { readiness })
     }
   }
 
@@ -72,7 +73,7 @@ final class PageRig: Sendable {
       let services = try await PerReactor(group.reactors) { _, reactor in parts.value(on: reactor).services }
       var table = HTTPRoutes()
       DashboardRoutes.add(
-        to: &table, services: services, serviceKeys: keys, isTLS: isTLS, failures: FailureGate(logger: quiet),
+        to: &table, services: services, serviceKeys: keys, isTLS: isTLS,
         routes: { routes },
         explanations: { subject, _, _ in
           explanations.filter { $0.subjectID == subject.uuidString.lowercased() }

@@ -10,16 +10,16 @@ import Testing
 @Suite("The gate against guesses")
 struct FailureGateTests {
   @Test(
-    "after ten failures a peer is turned away, those over a Unix socket never; the log has one line of either",
+    "the eleventh failure is answered 429, over a Unix socket none is; the log has one line of either",
     arguments: [("192.0.2.1", "192.0.2.1", true), ("2001:db8::1", "2001:db8::1", true), (nil, "unix", false)])
   func failures(_ address: String?, _ name: String, _ isTurnedAway: Bool) throws {
     let lines = LogLines()
-    let gate = FailureGate(logger: lines.logger)
+    let gate = FailureGate(for: "secret", logger: lines.logger)
     let client = try address.map { try #require(IPAddress($0)) }
-    for _ in 0..<9 { gate.noteFailure(of: client) }
-    #expect(gate.refusal(of: client) == nil)
-    gate.noteFailure(of: client)
-    #expect((gate.refusal(of: client)?.status == .tooManyRequests) == isTurnedAway)
+    for _ in 0..<10 { #expect(gate.noteFailure(of: client) == nil) }
+    let refusal = gate.noteFailure(of: client)
+    #expect((refusal?.status == .tooManyRequests) == isTurnedAway)
+    #expect(refusal?.fields[.retryAfter] == (isTurnedAway ? "6" : nil))
     #expect(lines.all.map(\.metadata) == [["peer": name, "count": "1"]])
   }
 }

@@ -11,7 +11,7 @@ struct PreferenceRoutesTests {
       let (user, other) = (try await rig.makeUser(), try await rig.makeUser())
       #expect(try await rig.ask("GET", "/v1/preferences", as: user).body == Self.defaults)
       let body = """
-        {"quiet_hours": {"start": "22:00", "end": "07:05"}, "disabled_kinds": ["message"], "unknown": 1,
+        {"quiet_hours": {"start": "22:00", "end": "07:05"}, "disabled_kinds": ["message"],
         "conversations": [
           {"conversation_id": "0B6F9A52-53C4-4D3C-9D0C-5F2C4F3B8F11", "muted": true, "muted_until": "2026-01-31T20:15:00+01:00"},
           {"conversation_id": "00000000-0000-0000-0000-000000000001", "mentions_only": true}]}

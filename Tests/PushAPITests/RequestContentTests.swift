@@ -1,4 +1,5 @@
 import FoundationEssentials
+import HTTPServing
 import Testing
 
 @testable import PushAPI
@@ -36,7 +37,7 @@ struct RequestContentTests {
     #expect((Timestamp(text) != nil) == isThere)
   }
 
-  @Test("tokens that are not valid lock nobody out; a wrong service key does")
+  @Test("tokens that are not valid and wrong service keys lock nobody out")
   func gate() async throws {
     try await ServiceRig.run { (rig: ServiceRig) async throws in
       let user = "\(UUID())"
@@ -47,9 +48,49 @@ struct RequestContentTests {
       for _ in 0..<10 {
         #expect(try await rig.ask("POST", "/v1/pushes", as: "guess", body: "{}").status == 401)
       }
-      #expect(try await rig.ask("POST", "/v1/pushes", body: "{}").status == 429)
+      #expect(try await rig.ask("POST", "/v1/pushes", as: "guess", body: "{}").status == 429)
+      #expect(try await rig.ask("POST", "/v1/pushes", body: "{}").status == 400)
       #expect(try await rig.ask("GET", "/v1/preferences", as: user).status == 200)
     }
+  }
+
+  @Test(
+    "members that nobody knows are refused, and named",
+    arguments: [
+      ("PUT", "/v1/devices/aa", #"{"timezone": "UTC"}"#, "timezone"),
+      ("PUT", "/v1/preferences", #"{"quiet": 1}"#, "quiet"),
+      (
+        "PUT", "/v1/preferences", #"{"quiet_hours": {"start": "22:00", "end": "07:00", "zone": "UTC"}}"#,
+        "quiet_hours.zone"
+      ),
+      (
+        "PUT", "/v1/preferences", #"{"conversations": [{"conversation_id": "\#(UUID())", "mute": true}]}"#,
+        "conversations[0].mute"
+      ),
+      ("POST", "/v1/conversations/\(UUID())/read", #"{"message_id": null}"#, "message_id"),
+      ("POST", "/v1/pushes", #"{"user_id": "\#(UUID())", "title": "t", "body": "b", "badge": 1}"#, "badge"),
+      ("POST", "/v1/webhooks/messages", #"{"message_id": "\#(UUID())", "record_id": 1}"#, "record_id"),
+      ("POST", "/v1/webhooks/request_claimed", #"{"subject_id": "\#(UUID())", "user_id": 1}"#, "user_id"),
+    ])
+  func unknownMembers(method: String, path: String, body: String, field: String) async throws {
+    try await ServiceRig.run(hasDatabase: false) { (rig: ServiceRig) async throws in
+      let proof = path.contains("webhooks") ? ServiceRig.secret : path == "/v1/pushes" ? nil : "\(UUID())"
+      let answer = try await rig.ask(method, path, as: proof, body: body)
+      #expect(answer.status == 400)
+      #expect(answer.body.contains(#""field":"\#(field)""#), "\(answer.body)")
+      #expect(answer.body.contains("Unknown members: \(field)."))
+    }
+  }
+
+  @Test("of many and long unknown names, few and their beginnings are told")
+  func unknownNames() throws {
+    let names = (10...40).map { "\($0)" + String(repeating: "x\u{301}", count: 500) }
+    let body = "{" + names.map { "\"\($0)\": 1" }.joined(separator: ", ") + "}"
+    let problem = #expect(throws: ProblemDetails.self) {
+      try RequestContent.decode(DeviceBody.self, from: Array(body.utf8))
+    }
+    #expect(problem?.detail?.hasSuffix(" and 23 more.") == true)
+    #expect((problem?.detail?.utf8.count ?? 0) < 2000)
   }
 
   @Test("content is bounded where an app or another server sends it", arguments: [(65_536, 400), (65_537, 413)])

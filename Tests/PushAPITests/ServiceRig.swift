@@ -111,14 +111,14 @@ final class ServiceRig: Sendable {
       let parts = parts.value(on: reactor)
       let wake = { bound.submit { $0.campaigns.wake(on: $1) } }
       return PushServices(
-        store: parts.store, operators: parts.store, pipeline: parts.pipeline,
+        store: parts.store, clients: parts.store, operators: parts.store, pipeline: parts.pipeline,
         wakeCampaigns: hasCampaigns ? wake : nil, readiness: { parts.checks })
     }
     let routes = PushRoutes.make(
       services: services,
       authentication: WebhookAuthentication([.init(bearer: secret, signingKey: Array(secret.utf8))]),
       callers: CallerAuthentication(clients: PlainTokens(), services: BearerKeys([serviceKey])),
-      failures: FailureGate(logger: logger), webhookWait: wait, devicesPerUserMax: 2,
+      webhookWait: wait, devicesPerUserMax: 2,
       metrics: { "reactor_name{name=\"\($0.name)\"} 1\n" }, logger: logger)
     guard let address = SocketAddress(numericHost: "127.0.0.1", port: 0) else { throw TestFailure("no address") }
     let http = try await HTTPService.start(routes, on: address, reactors: group.reactors, logger: logger)

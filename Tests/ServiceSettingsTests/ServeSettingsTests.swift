@@ -32,7 +32,8 @@ struct ServeSettingsTests {
   @Test("every key takes effect")
   func everything() throws {
     let settings = try makeSettings([
-      "LISTEN_ADDRESS": "[::]:9000", "WEBHOOK_WAIT_MILLISECONDS": "250", "SERVICE_KEY": "service-key next-key",
+      "LISTEN_ADDRESS": "[::]:9000", "METRICS_ADDRESS": "10.0.0.1:9090", "WEBHOOK_WAIT_MILLISECONDS": "250",
+      "SERVICE_KEY": "service-key-of-the-tests next-key-of-the-service-",
       "JWT_SECRET": String(repeating: "j", count: 32), "JWKS_URL": "https://id.example/keys",
       "SUPPRESSION_WINDOW_SECONDS": "30", "MESSAGE_TTL_SECONDS": "60", "PUSH_TRIGGER_ENABLED": "true",
       "READ_SYNC_ENABLED": "false", "REACTORS": "3",
@@ -40,8 +41,9 @@ struct ServeSettingsTests {
       "DRAIN_SECONDS": "600", "DEVICES_PER_USER_MAX": "50", "BADGE_MAX": "10000",
     ])
     #expect(settings.listenAddress == .tcp(host: "::", port: 9000))
+    #expect(settings.metricsAddress == .tcp(host: "10.0.0.1", port: 9090))
     #expect(settings.webhooks.wait == .milliseconds(250))
-    #expect(settings.callers.serviceKeys == [Secret("service-key"), Secret("next-key")])
+    #expect(settings.callers.serviceKeys == [Secret("service-key-of-the-tests"), Secret("next-key-of-the-service-")])
     #expect(settings.callers.acceptsClients)
     #expect(settings.suppression == SuppressionPolicy(window: .seconds(30), timeToLive: .seconds(60)))
     #expect(settings.retention.retention == .seconds(30 * 86_400))
@@ -70,7 +72,10 @@ struct ServeSettingsTests {
     arguments: [
       ("DATABASE_POOL_MODE", "statement"), ("LISTEN_ADDRESS", "8080"), ("WEBHOOK_WAIT_MILLISECONDS", "-1"),
       ("WEBHOOK_WAIT_MILLISECONDS", "60001"),
-      ("SERVICE_KEY", "one schlüssel"), ("JWT_SECRET", "short"), ("JWKS_URL", "ftp://id.example"),
+      ("SERVICE_KEY", "one schlüssel of some length"), ("METRICS_ADDRESS", "9090"),
+      ("WEBHOOK_SECRET", "short"), ("WEBHOOK_SECRET", String(repeating: "s", count: 23)),
+      ("SERVICE_KEY", String(repeating: "s", count: 23)), ("SERVICE_KEY", String(repeating: "s", count: 24) + " short"),
+      ("JWT_SECRET", "short"), ("JWKS_URL", "ftp://id.example"),
       ("APNS_ENVIRONMENT", "development"), ("APNS_URL", "http://127.0.0.1"), ("APNS_SANDBOX_URL", "127.0.0.1:2197"),
       ("SUPPRESSION_WINDOW_SECONDS", "soon"), ("SUPPRESSION_WINDOW_SECONDS", "3601"), ("MESSAGE_TTL_SECONDS", "0"),
       ("RETENTION_DAYS", "0"), ("RETENTION_DAYS", "3651"), ("RETENTION_DAYS", "1.5"),
@@ -108,7 +113,9 @@ struct ServeSettingsTests {
 
   @Test("settings that are printed or dumped show no secret")
   func printing() throws {
-    let settings = try makeSettings(["SERVICE_KEY": "service-key", "JWT_SECRET": String(repeating: "j", count: 40)])
+    let settings = try makeSettings([
+      "SERVICE_KEY": "service-key-of-the-tests", "JWT_SECRET": String(repeating: "j", count: 40),
+    ])
     var dumped = ""
     dump(settings, to: &dumped)
     for text in ["\(settings)", String(reflecting: settings), dumped] {

@@ -90,7 +90,8 @@ struct SettingsChangeTests {
   /// Another usable value for each key that is fixed at the start.
   private static let fixed: [SettingKey: String] = [
     .databaseURL: "postgresql://other", .databasePoolMode: "transaction", .listenAddress: "127.0.0.1:1",
-    .webhookSecret: "other", .webhookWaitMilliseconds: "1", .serviceKey: "other",
+    .metricsAddress: "127.0.0.1:2", .webhookSecret: String(repeating: "o", count: 24), .webhookWaitMilliseconds: "1",
+    .serviceKey: String(repeating: "o", count: 24),
     .jwtSecret: String(repeating: "o", count: 32), .jwksURL: "https://other", .jwksCAFile: "/own.pem",
     .jwtAudience: "other", .jwtIssuer: "https://other", .suppressionWindowSeconds: "1", .messageTTLSeconds: "1",
     .retentionDays: "400", .devicesPerUserMax: "1", .badgeMax: "1", .pushTriggerEnabled: "true",

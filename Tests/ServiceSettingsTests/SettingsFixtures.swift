@@ -8,7 +8,7 @@ let signingKeyPEM = P256.Signing.PrivateKey().pemRepresentation
 func makeEnvironment(_ changes: [String: String?] = [:]) -> [String: String] {
   var environment = [
     "DATABASE_URL": "postgresql://tacet:pa55word@db/app",
-    "WEBHOOK_SECRET": "hook-secret",
+    "WEBHOOK_SECRET": "hook-secret-of-the-tests-0",
     "APNS_KEY_ID": "ABC123DEFG",
     "APNS_TEAM_ID": "DEF123GHIJ",
     "APNS_BUNDLE_ID": "com.example.app",

@@ -9,10 +9,10 @@ import Testing
 @Suite("An app", .serialized)
 struct AppTests {
   private static let secret = "the secret that the log-in signs clients' tokens with"
-  private static let settings = ["JWT_SECRET": secret, "SUPPRESSION_WINDOW_SECONDS": "600"]
+  static let settings = ["JWT_SECRET": secret, "SUPPRESSION_WINDOW_SECONDS": "600"]
 
   /// What a log-in issues to a user.
-  private static func token(of user: String) -> String {
+  static func token(of user: String) -> String {
     func text(_ data: some DataProtocol) -> String {
       Data(data).base64EncodedString().replacing("+", with: "-").replacing("/", with: "_").replacing("=", with: "")
     }

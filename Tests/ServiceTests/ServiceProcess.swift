@@ -56,6 +56,14 @@ final class ServiceProcess: Sendable {
     Int(try await line(containing: "exit ", within: limit).dropFirst("exit ".count)) ?? -1
   }
 
+  /// Its resident memory, in bytes.
+  var residentBytes: Int {
+    get async throws {
+      let status = try String(contentsOfFile: "/proc/\(try await id)/status", encoding: .utf8)
+      return (status.firstMatch(of: /VmRSS:\s+(\d+) kB/).flatMap { Int($0.1) } ?? 0) * 1024
+    }
+  }
+
   func signal(_ number: Int32) async throws {
     guard let id = pid_t(try await line(containing: "pid ").dropFirst("pid ".count)) else { return }
     kill(id, number)

@@ -7,8 +7,8 @@ struct ServeCommandTests {
   /// Usable but for what a test changes. The secrets are words that can be looked for.
   private static let settings = [
     "DATABASE_URL": "postgresql://tacet:hunter2@127.0.0.1:1/app",
-    "WEBHOOK_SECRET": "hunter2-webhook",
-    "SERVICE_KEY": "hunter2-service",
+    "WEBHOOK_SECRET": "hunter2-of-the-webhooks-and-longer",
+    "SERVICE_KEY": "hunter2-of-the-services-and-longer",
     "APNS_KEY_ID": "ABC123DEFG",
     "APNS_TEAM_ID": "DEF123GHIJ",
     "APNS_BUNDLE_ID": "com.example.app",

@@ -30,7 +30,7 @@ create_coach_scene() {
 
 # trigger_coach [PARAMETERS]: the run's answer and, on a line of its own, its status.
 trigger_coach() {
-  curl -sS -w '\n%{http_code}' -X POST "$url/v1/push-trigger${1:-}" -H "authorization: Bearer $service_key" \
+  curl -sS -w '\n%{http_code}' -X POST "$url/v1/push-trigger${1:-}" -H @<(bearer "$service_key") \
     -H 'prefer: wait=30'
 }
 

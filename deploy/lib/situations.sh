@@ -66,7 +66,7 @@ conclude() {
 # post_webhook MESSAGE: the envelope that Supabase sends; the answer and, on a line of its own, its status.
 post_webhook() {
   sql tacet -v id="$1" <<<"select demo.webhook_body(:'id')" |
-    curl -sS -w '\n%{http_code}' "$url/v1/webhooks/messages" -H "authorization: Bearer $webhook_secret" \
+    curl -sS -w '\n%{http_code}' "$url/v1/webhooks/messages" -H @<(bearer "$webhook_secret") \
       -H 'content-type: application/json' -H 'prefer: wait=10' --data-binary @-
 }
 

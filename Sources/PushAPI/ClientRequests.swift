@@ -1,0 +1,76 @@
+internal import FoundationEssentials
+internal import HTTPServing
+internal import HTTPTypes
+internal import Reactors
+internal import Synchronization
+
+/// What each user of an app may ask of the service: so many requests, and one write at a time; for all reactors. Valid users
+/// share the database's sessions, so none of them may have all of it.
+final class ClientRequests: Sendable {
+  /// What a request takes.
+  struct Load: Sendable {
+    /// Tokens of the user's bucket.
+    let cost: Int
+    /// Whether it is done while no other such request of the user is.
+    let isExclusive: Bool
+
+    /// Something small that is read, or written together with others'.
+    static let look = Load(cost: 1, isExclusive: false)
+    /// Rows of the user's own are locked and written.
+    static let write = Load(cost: 1, isExclusive: true)
+    /// A document of up to a thousand elements is made.
+    static let documentRead = Load(cost: 10, isExclusive: false)
+    /// Such a document is parsed and replaced: tens of milliseconds of the database.
+    static let documentWrite = Load(cost: 25, isExclusive: true)
+  }
+
+  private struct Books {
+    var buckets: BoundedBook<UUID, TokenBucket>
+    /// Users with a write under way: no more than there are connections.
+    var writing: Set<UUID> = []
+  }
+
+  private let rate: TokenBucket.Rate
+  private let books: Mutex<Books>
+
+  /// - Parameters:
+  ///   - rate: of each user. 200 tokens, 50 more each second: an app reports what its user looks at every 15 s, and what was
+  ///     read as fast as somebody scrolls.
+  ///   - usersMax: users of a generation. 16 384: 2 MB for both.
+  init(rate: TokenBucket.Rate = .init(burst: 200, refillNanoseconds: 20_000_000), usersMax: Int = 16_384) {
+    self.rate = rate
+    books = Mutex(Books(buckets: BoundedBook(generationMax: usersMax)))
+  }
+
+  /// Takes the tokens of a request, before its content is read.
+  func begin(_ load: Load, of user: UUID) throws(ProblemDetails) {
+    let wait = books.withLock { books -> Duration? in
+      let now = Reactor.now
+      var bucket = books.buckets[user] ?? TokenBucket()
+      if let wait = bucket.wait(for: load.cost, rate, now: now) { return wait }
+      bucket.take(load.cost, rate, now: now)
+      books.buckets.remember(bucket, of: user)
+      return nil
+    }
+    if let wait { throw .tooMany("The user asks too often.", after: wait) }
+  }
+
+  /// Does what was asked for; refuses a write while another one of the user is under way.
+  func perform(
+    _ load: Load, of user: UUID, on reactor: isolated Reactor,
+    _ body: (isolated Reactor) async throws -> HTTPServerResponse
+  ) async throws -> HTTPServerResponse {
+    guard load.isExclusive else { return try await body(reactor) }
+    guard books.withLock({ $0.writing.insert(user).inserted }) else {
+      throw ProblemDetails.tooMany("Another write of the user is under way.", after: .seconds(1))
+    }
+    defer { books.withLock { _ = $0.writing.remove(user) } }
+    return try await body(reactor)
+  }
+}
+
+extension ProblemDetails {
+  fileprivate static func tooMany(_ detail: String, after wait: Duration) -> ProblemDetails {
+    ProblemDetails(.tooManyRequests, detail: detail, fields: [.retryAfter: "\(wait.wholeSeconds)"])
+  }
+}
