@@ -25,11 +25,16 @@ public final class CampaignMetrics {
     }
     let dimensions = [("campaign", campaign), ("decision", word), ("reason", reason)]
     Counter(label: "tacet_campaign_decisions_total", dimensions: dimensions, factory: factory).increment()
+    // A series that begins with its first failure has no rate.
+    failedSlots(of: campaign).increment(by: 0)
   }
 
   /// The hour is due again.
   func noteFailedSlot(of campaign: String) {
+    failedSlots(of: campaign).increment()
+  }
+
+  private func failedSlots(of campaign: String) -> Counter {
     Counter(label: "tacet_campaign_slot_failures_total", dimensions: [("campaign", campaign)], factory: factory)
-      .increment()
   }
 }

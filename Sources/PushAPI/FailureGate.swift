@@ -30,7 +30,7 @@ public final class FailureGate: Sendable {
     let (wait, count) = books.withLock { $0.fail(peer, now: Reactor.now) }
     if let count {
       let name = client?.description ?? "unix"
-      logger.warning("no valid \(proof)", metadata: ["peer": "\(name)", "count": "\(count)"])
+      logger.warning("no valid proof", metadata: ["proof": "\(proof)", "peer": "\(name)", "count": "\(count)"])
     }
     guard let wait, client != nil else { return nil }
     return ProblemDetails(

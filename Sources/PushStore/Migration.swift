@@ -47,7 +47,5 @@ public struct Migration: Sendable {
     Migration("0023_zones", PackageResources._023_zones_sql),
     Migration("0024_erasure", PackageResources._024_erasure_sql),
     Migration("0025_devices", PackageResources._025_devices_sql),
-    Migration("0026_claims", PackageResources._026_claims_sql),
-    Migration("0027_deliveries", PackageResources._027_deliveries_sql),
   ]
 }

@@ -14,7 +14,7 @@ struct ContractTrialTests {
     """
 
   private static let selectPolicies = ["messages", "conversation_participants", "push_tokens", "profiles"].map {
-    "drop policy $role on \($0); create policy s on \($0) for select to $role using (true);"
+    "drop policy $role on \($0); drop policy if exists \"service $role\" on \($0); create policy s on \($0) for select to $role using (true);"
   }.joined()
 
   private static let writePolicies = """

@@ -80,6 +80,7 @@ extension DoctorCase {
       try await doctor.scene.sql(
         """
         create role \(role) login; select tacet.grant_service('\(role)');
+        drop policy "service \(role)" on public.messages;
         grant select, update on public.messages to \(role);
         create policy reader on public.messages for select to \(role) using (true)
         """)
@@ -87,7 +88,10 @@ extension DoctorCase {
     },
     .sql(
       "events are not claimed",
-      "insert into tacet.inbox (subject_id, kind, available_at) values (gen_random_uuid(), 'message', now() - interval '5 min')",
+      """
+      insert into tacet.inbox (subject_id, kind, available_at, enqueued_at)
+      values (gen_random_uuid(), 'message', now() - interval '5 min', now() - interval '5 min')
+      """,
       "FAIL  inbox: 1 row, and the oldest has waited to be claimed for 5 min", remedy: "tacet serve"),
     .sql(
       "work is parked",
@@ -107,6 +111,10 @@ extension DoctorCase {
       update tacet.settings set webhook_url = 'http://127.0.0.1:1/', webhook_secret = 'hunter2-of-the-database';
       create schema net;
       create function net.http_post(url text, body jsonb, headers jsonb) returns bigint language sql as 'select 1::bigint';
+      set allow_system_table_mods = on;
+      insert into pg_extension (oid, extname, extowner, extnamespace, extrelocatable, extversion)
+      values (4000000000, 'pg_net', 10, 'net'::regnamespace, false, '0.0');
+      alter extension pg_net add function net.http_post(text, jsonb, jsonb);
       create table net.http_request_queue (id bigserial primary key, url text);
       insert into net.http_request_queue (url) values ('http://127.0.0.1:1/')
       """, "FAIL  pg_net: 1 request in its queue, which does not move", remedy: "net.worker_restart()"),

@@ -23,7 +23,8 @@ struct ProcessWideFiguresTests {
     (queue.parked, queue.triggerFailures) = (7, 8)
     #expect(
       lines(queue) == [
-        "tacet_database_listening 1", "tacet_database_up 1", "tacet_deliveries{state=\"held\"} 2",
+        "tacet_database_listening 1", "tacet_database_oldest_slot_age_transactions 0",
+        "tacet_database_oldest_snapshot_age_seconds 0", "tacet_database_up 1", "tacet_deliveries{state=\"held\"} 2",
         "tacet_deliveries{state=\"retryable\"} 4", "tacet_deliveries{state=\"waiting\"} 11",
         "tacet_deliveries_waiting{lane=\"a/production\"} 5", "tacet_deliveries_waiting{lane=\"other\"} 6",
         "tacet_inbox_events{state=\"claimed\"} 1", "tacet_inbox_events{state=\"fresh\"} 3",
