@@ -29,11 +29,17 @@ extension DeliveryPipeline {
     on request: PushRequest, to target: PushTarget, over lane: Lane, until deadline: UInt64,
     trail: inout AttemptTrail, on reactor: isolated Reactor
   ) async -> DeviceVerdict {
+    let shutCount = lane.shutCount
     let attempt = await channel.send(
       request, over: lane.route, until: deadline, permit: lane.permit, on: reactor)
     if attempt == .withdrawn { return lane.withdraw() }
     trail.note(attempt, of: request, over: lane.route)
     guard attempt.mayBeElsewhere else { return await judge(attempt, to: target, over: lane, on: reactor) }
+    guard lane.admits(shutCount) else {
+      return tellingOthers(of: lane, because: attempt.ledgerReason, on: reactor) {
+        lane.putOff(attempt, now: Reactor.now, draw: jitter.draw())
+      }
+    }
     lane.beginDoubt(attempt.ledgerReason)
     let trial = await trial(of: request, besides: lane, until: deadline, trail: &trail, on: reactor)
     if lane.endDoubt() { wake(.due, on: reactor) }
@@ -41,9 +47,7 @@ extension DeliveryPipeline {
     case .impossible:
       return await judge(attempt, to: target, over: lane, on: reactor)
     case .unresolved(let reason):
-      return noteElsewhere(
-        .postponed(reason: reason ?? attempt.ledgerReason, minimum: PushDisposition.tooManyWait), over: lane,
-        on: reactor)
+      return noteUnresolved(attempt, because: reason ?? attempt.ledgerReason, to: target, over: lane, on: reactor)
     case .ended(let other, let environment):
       trail.isJudgedByFirst = other.refusesEnvironment
       return await combine(attempt, with: other, in: environment, to: target, over: lane, on: reactor)
@@ -97,8 +101,7 @@ extension DeliveryPipeline {
     case .fault where other.refusesEnvironment:
       return await judge(attempt, to: target, over: lane, on: reactor)
     case .fault:
-      return noteElsewhere(
-        .postponed(reason: other.ledgerReason, minimum: PushDisposition.tooManyWait), over: lane, on: reactor)
+      return noteUnresolved(attempt, because: other.ledgerReason, to: target, over: lane, on: reactor)
     }
   }
 
@@ -117,15 +120,33 @@ extension DeliveryPipeline {
   private func note(
     _ attempt: PushAttempt, to target: PushTarget, over lane: Lane, on reactor: isolated Reactor
   ) -> DeviceVerdict {
-    let wasMisconfigured = lane.isMisconfigured
-    let (verdict, hasMoreRoom) = lane.note(
-      attempt, to: target.device.token, of: target.user, now: Reactor.now, draw: jitter.draw())
-    // What waited for this lane goes now.
-    if hasMoreRoom { wake(.due, on: reactor) }
-    if !wasMisconfigured, lane.isMisconfigured {
-      observer?.pipelineStopped(lane.route, because: attempt.ledgerReason, on: reactor)
+    let verdict = tellingOthers(of: lane, because: attempt.ledgerReason, on: reactor) {
+      lane.note(attempt, to: target.device.token, of: target.user, now: Reactor.now, draw: jitter.draw())
     }
     return Self.isSpared(target.device, after: attempt) ? verdict.sparingToken : verdict
+  }
+
+  private func noteUnresolved(
+    _ attempt: PushAttempt, because reason: String?, to target: PushTarget, over lane: Lane,
+    on reactor: isolated Reactor
+  ) -> DeviceVerdict {
+    tellingOthers(of: lane, because: attempt.ledgerReason, on: reactor) {
+      lane.noteUnresolved(attempt, because: reason, of: target.user, now: Reactor.now, draw: jitter.draw())
+    }
+  }
+
+  /// Wakes what waited for the lane, and tells the other reactors when the end of a push has stopped it.
+  private func tellingOthers(
+    of lane: Lane, because reason: String?, on reactor: isolated Reactor,
+    _ note: () -> (verdict: DeviceVerdict, hasMoreRoom: Bool)
+  ) -> DeviceVerdict {
+    let wasMisconfigured = lane.isMisconfigured
+    let (verdict, hasMoreRoom) = note()
+    if hasMoreRoom { wake(.due, on: reactor) }
+    if !wasMisconfigured, lane.isMisconfigured {
+      observer?.pipelineStopped(lane.route, because: reason, on: reactor)
+    }
+    return verdict
   }
 
   /// Whether a refusal proves nothing about a token because of the registration: one that names no app was sent to as the

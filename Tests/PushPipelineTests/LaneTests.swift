@@ -7,33 +7,14 @@ import Testing
 
 @Suite("A lane")
 struct LaneTests {
-  private static let second: UInt64 = 1_000_000_000
-
-  private func makeLane(_ lines: LogLines = LogLines()) -> Lane {
-    Lane(PushFixtures.route, LaneConfiguration(), logger: lines.logger)
-  }
-
-  /// Sends a push at a moment; what becomes of it.
-  @discardableResult
-  private func send(
-    _ attempt: PushAttempt, to device: String = "aa", over lane: Lane, at now: UInt64 = 0
-  ) -> DeviceVerdict {
-    if let objection = lane.objection(to: device, now: now) { return objection }
-    return lane.note(attempt, to: device, now: now, draw: 0.5).verdict
-  }
-
-  private func waiting(_ reason: String, _ stepBack: DeviceVerdict.StepBack) -> DeviceVerdict {
-    .waiting(lane: "com.example.app/production", reason: reason, stepBack)
-  }
-
   @Test("on a lane that nothing has passed a refused token shuts the lane and costs no token; a success opens it")
   func unproven() {
-    let lane = makeLane()
+    let lane = Lane.new()
     #expect(send(.refused, over: lane) == waiting("BadDeviceToken", .long))
     #expect(lane.fault == "BadDeviceToken")
     #expect(send(.accepted, over: lane) == waiting("BadDeviceToken", .none))
-    #expect(send(.refused, over: lane, at: Self.second) == waiting("BadDeviceToken", .long))
-    #expect(send(.accepted, to: "bb", over: lane, at: 3 * Self.second) == .accepted)
+    #expect(send(.refused, over: lane, at: Lane.second) == waiting("BadDeviceToken", .long))
+    #expect(send(.accepted, to: "bb", over: lane, at: 3 * Lane.second) == .accepted)
     #expect(lane.fault == nil)
     #expect(send(.refused, over: lane) == .dead(reason: "BadDeviceToken", sinceMilliseconds: nil))
     #expect(send(.otherApps, over: lane) == .dead(reason: "DeviceTokenNotForTopic", sinceMilliseconds: nil))
@@ -41,78 +22,38 @@ struct LaneTests {
 
   @Test("a permit ends when the lane shuts; that of the probe alone holds meanwhile")
   func permits() {
-    let lane = makeLane()
+    let lane = Lane.new()
     let early = lane.shutCount
     #expect(lane.admits(early))
     send(.badKey, over: lane)
     #expect(!lane.admits(early))
-    #expect(lane.objection(to: "probe", now: Self.second) == nil)
+    #expect(lane.objection(to: "probe", now: Lane.second) == nil)
     #expect(lane.admits(lane.shutCount) && !lane.admits(early))
     #expect(lane.withdraw() == waiting("InvalidProviderToken", .none))
-    _ = lane.note(.accepted, to: "probe", now: Self.second, draw: 0.5)
+    _ = lane.note(.accepted, to: "probe", now: Lane.second, draw: 0.5)
     #expect(lane.admits(early), "what still waits may go when the lane is back")
-  }
-
-  @Test("while two refused tokens of an unproven lane are asked about elsewhere, nothing goes; five of a proven one")
-  func pause() {
-    for (lane, doubts) in [(makeLane(), 2), (makeLane(), 5)] {
-      if doubts == 5 { send(.accepted, over: lane) }
-      for _ in 0..<doubts {
-        #expect(lane.admits(lane.shutCount))
-        lane.beginDoubt("BadDeviceToken")
-      }
-      #expect(!lane.admits(lane.shutCount))
-      #expect(lane.room(now: 0) == 0)
-      #expect(lane.objection(to: "aa", now: 0) == waiting("BadDeviceToken", .none))
-      #expect(lane.endDoubt(), "what was turned away goes now")
-      #expect(lane.objection(to: "aa", now: 0) == nil)
-      #expect(!lane.endDoubt())
-    }
-  }
-
-  @Test("a success ends the pause as well: the lane is right, whatever becomes of the tokens")
-  func pauseEnds() {
-    let lane = makeLane()
-    for _ in 0..<3 { lane.beginDoubt(nil) }
-    #expect(lane.objection(to: "aa", now: 0) != nil)
-    #expect(lane.note(.accepted, to: "bb", now: 0, draw: 0.5).hasMoreRoom)
-    #expect(lane.objection(to: "aa", now: 0) == nil)
-  }
-
-  @Test("a token that was believed to be bad is kept if the lane shuts before it is dropped")
-  func confirmed() {
-    let lane = makeLane()
-    send(.accepted, over: lane)
-    let shutCount = lane.shutCount
-    let dead = send(.refused, to: "bad", over: lane)
-    #expect(lane.confirm(dead, sinceShut: shutCount) == .dead(reason: "BadDeviceToken", sinceMilliseconds: nil))
-    for number in 0..<4 { send(.refused, to: "bad\(number)", over: lane) }
-    #expect(lane.fault == "BadDeviceToken")
-    #expect(lane.confirm(dead, sinceShut: shutCount) == waiting("BadDeviceToken", .long))
-    send(.accepted, over: lane, at: Self.second)
-    #expect(lane.confirm(dead, sinceShut: shutCount) == waiting("BadDeviceToken", .long), "nor after it is back")
   }
 
   @Test("what another reactor's lane was refused for shuts this one, and costs no token afterwards")
   func stopped() {
-    let lane = makeLane()
+    let lane = Lane.new()
     send(.accepted, over: lane)
     lane.stop(because: "InvalidProviderToken", now: 0, draw: 0.5)
     #expect(lane.fault == "InvalidProviderToken")
-    #expect(send(.accepted, over: lane, at: Self.second) == .accepted)
-    #expect(send(.refused, over: lane, at: Self.second) == .refused(reason: "BadDeviceToken"))
+    #expect(send(.accepted, over: lane, at: Lane.second) == .accepted)
+    #expect(send(.refused, over: lane, at: Lane.second) == .refused(reason: "BadDeviceToken"))
   }
 
   @Test("a dead token proves the route as well as an accepted push does")
   func provenByDeath() {
-    let lane = makeLane()
+    let lane = Lane.new()
     #expect(send(.unregistered, over: lane) == .dead(reason: "Unregistered", sinceMilliseconds: 1_700_000_000_123))
     #expect(send(.refused, over: lane) == .dead(reason: "BadDeviceToken", sinceMilliseconds: nil))
   }
 
   /// A lane on which 40 pushes were accepted and 10 refused.
   private func crowded(_ lines: LogLines = LogLines()) -> Lane {
-    let lane = makeLane(lines)
+    let lane = Lane.new(lines)
     for number in 0..<40 { send(.accepted, to: "good\(number)", over: lane) }
     for number in 0..<10 { send(.refused, to: "bad\(number)", over: lane) }
     return lane
@@ -122,34 +63,34 @@ struct LaneTests {
   func crowd() {
     let lane = crowded()
     #expect(lane.fault == "BadDeviceToken")
-    #expect(lane.room(now: Self.second - 1) == 0)
-    #expect(lane.room(now: Self.second) == 1)
+    #expect(lane.room(now: Lane.second - 1) == 0)
+    #expect(lane.room(now: Lane.second) == 1)
     for attempt in [PushAttempt.accepted, .unregistered, .refused, .limited, .badKey, .busy] {
       _ = lane.note(attempt, to: "straggler", now: 0, draw: 0.5)
       #expect(lane.fault == "BadDeviceToken", "\(attempt)")
     }
-    #expect(send(.limited, over: lane, at: Self.second) == .postponed(reason: "TooManyRequests", minimum: .seconds(60)))
+    #expect(send(.limited, over: lane, at: Lane.second) == .postponed(reason: "TooManyRequests", minimum: .seconds(60)))
     #expect(lane.fault == "BadDeviceToken")
-    #expect(send(.accepted, over: lane, at: 3 * Self.second) == .accepted)
+    #expect(send(.accepted, over: lane, at: 3 * Lane.second) == .accepted)
     #expect(lane.fault == nil)
   }
 
   @Test("afterwards what is refused is set aside: its push fails, its token stays, and for an hour it is not sent to")
   func quarantine() {
     let lane = crowded()
-    send(.accepted, to: "good", over: lane, at: Self.second)
+    send(.accepted, to: "good", over: lane, at: Lane.second)
     let refusal = DeviceVerdict.refused(reason: "BadDeviceToken")
-    #expect(send(.refused, to: "bad0", over: lane, at: Self.second) == refusal)
-    #expect(send(.accepted, to: "bad0", over: lane, at: Self.second) == refusal, "it is not even sent")
-    #expect(send(.accepted, to: "good", over: lane, at: Self.second) == .accepted)
-    let later = Self.second + 3600 * Self.second
+    #expect(send(.refused, to: "bad0", over: lane, at: Lane.second) == refusal)
+    #expect(send(.accepted, to: "bad0", over: lane, at: Lane.second) == refusal, "it is not even sent")
+    #expect(send(.accepted, to: "good", over: lane, at: Lane.second) == .accepted)
+    let later = Lane.second + 3600 * Lane.second
     #expect(send(.unregistered, to: "bad0", over: lane, at: later) != refusal)
   }
 
   @Test("a host that registers rubbish among good tokens stops the lane once, and not for good")
   func rubbish() {
     let lane = crowded()
-    var now = Self.second
+    var now = Lane.second
     var turnedAway = 0
     for number in 0..<2000 {
       now += 10_000_000
@@ -168,41 +109,41 @@ struct LaneTests {
 
   @Test("on a lane that nothing has passed the first wrong credential shuts it; on another five of a second do")
   func credentials() {
-    let new = makeLane()
+    let new = Lane.new()
     #expect(send(.badKey, over: new) == waiting("InvalidProviderToken", .brief))
     #expect(new.fault == "InvalidProviderToken")
-    let proven = makeLane()
+    let proven = Lane.new()
     send(.accepted, over: proven)
     for number in 0..<5 {
       #expect(proven.fault == nil)
-      #expect(send(.badKey, over: proven, at: UInt64(number) * Self.second) == waiting("InvalidProviderToken", .brief))
+      #expect(send(.badKey, over: proven, at: UInt64(number) * Lane.second) == waiting("InvalidProviderToken", .brief))
     }
     #expect(proven.fault == "InvalidProviderToken")
   }
 
   @Test("one push that meets a 5xx while others pass waits by itself, and does not shut the lane")
   func lonelyFault() {
-    let lane = makeLane()
+    let lane = Lane.new()
     for number in 0..<50 {
-      let now = UInt64(number) * Self.second
+      let now = UInt64(number) * Lane.second
       #expect(send(.broken, over: lane, at: now) == .postponed(reason: "InternalServerError", minimum: .zero))
     }
     #expect(lane.fault == nil)
-    for device in ["b", "c", "d", "e"] { send(.busy, to: device, over: lane, at: 60 * Self.second) }
+    for device in ["b", "c", "d", "e"] { send(.busy, to: device, over: lane, at: 60 * Lane.second) }
     #expect(lane.fault == "ServiceUnavailable", "five devices are no coincidence")
-    #expect(send(.busy, over: lane, at: 61 * Self.second) == waiting("ServiceUnavailable", .brief))
+    #expect(send(.busy, over: lane, at: 61 * Lane.second) == waiting("ServiceUnavailable", .brief))
   }
 
   @Test("while the lane is in doubt, a straggler's refusal costs no token either")
   func inDoubt() {
-    let lane = makeLane()
+    let lane = Lane.new()
     send(.badKey, over: lane)
     #expect(lane.note(.refused, to: "bb", now: 0, draw: 0.5).verdict == waiting("BadDeviceToken", .long))
   }
 
   @Test("what waits comes back in growing numbers, less what is on its way")
   func slowStart() {
-    let lane = makeLane()
+    let lane = Lane.new()
     #expect(lane.room(now: 0) == 1)
     #expect(lane.objection(to: "aa", now: 0) == nil)
     #expect(lane.room(now: 0) == 0)
@@ -223,18 +164,18 @@ struct LaneTests {
   @Test("a lane that opens again says so, and begins at eight")
   func opened() {
     let lane = crowded()
-    _ = lane.objection(to: "good", now: Self.second)
-    #expect(lane.note(.accepted, to: "good", now: Self.second, draw: 0.5).hasMoreRoom)
-    #expect(lane.room(now: Self.second) == 8)
+    _ = lane.objection(to: "good", now: Lane.second)
+    #expect(lane.note(.accepted, to: "good", now: Lane.second, draw: 0.5).hasMoreRoom)
+    #expect(lane.room(now: Lane.second) == 8)
   }
 
   @Test("it alarms once when it is shut for its settings, and says once when it is open")
   func alarms() {
     let lines = LogLines()
     let lane = crowded(lines)
-    for number in 1...20 { send(.refused, to: "bad", over: lane, at: UInt64(number) * 120 * Self.second) }
+    for number in 1...20 { send(.refused, to: "bad", over: lane, at: UInt64(number) * 120 * Lane.second) }
     #expect(lines.texts == ["error: APNs refuses a route's configuration; its pushes wait in the database"])
-    send(.accepted, over: lane, at: 3600 * Self.second)
+    send(.accepted, over: lane, at: 3600 * Lane.second)
     #expect(lines.texts.count == 2)
     #expect(lines.texts.last == "notice: APNs takes pushes again")
     #expect(lines.all.allSatisfy { $0.metadata.values.contains("com.example.app/production") })
@@ -244,9 +185,9 @@ struct LaneTests {
   @Test("an outage that turns out to be a refusal alarms again, because somebody must do something now")
   func escalation() {
     let lines = LogLines()
-    let lane = makeLane(lines)
-    for number in 0..<5 { send(.answerLost, over: lane, at: UInt64(number) * Self.second) }
-    send(.badKey, over: lane, at: 10 * Self.second)
+    let lane = Lane.new(lines)
+    for number in 0..<5 { send(.answerLost, over: lane, at: UInt64(number) * Lane.second) }
+    send(.badKey, over: lane, at: 10 * Lane.second)
     #expect(
       lines.texts == [
         "error: APNs takes no pushes; they wait in the database",

@@ -111,14 +111,14 @@ struct OtherEnvironmentTests {
   @Test("is put off, and tried nowhere else, when the first environment took all the time that the push has")
   func noTimeLeft() async throws {
     try await PipelineRig.run(configure: { $0.pushLimit = .zero }) { rig, reactor in
-      let chat = try await Chat(in: rig, on: reactor)
+      let chat = try await Chat(devices: [], in: rig, on: reactor)
+      try await rig.prove(chat, on: reactor)
       rig.channel.answer = Self.sandboxOnly
-      rig.start(on: reactor)
       let id = try await chat.post(waking: .webhook, on: reactor)
       let outcomes = try await rig.outcomes(of: id, on: reactor)
       #expect(outcomes.map(\.decision) == [.held])
       #expect(outcomes.map(\.reason) == ["BadDeviceToken"])
-      #expect(rig.channel.sent.map(\.environment) == [.production])
+      #expect(rig.channel.sent.map(\.environment) == [.production, .production])
       #expect(try await rig.isDropped(on: reactor) == false)
       let isPutOff = "select state = 'retryable' and due_at > now() + interval '55 s' from tacet.deliveries"
       #expect(try await rig.value(isPutOff, as: Bool.self, on: reactor))

@@ -78,13 +78,16 @@ final class ServiceScene: Sendable {
   }
 
   /// A scene with its service running, and everything stopped afterwards.
+  /// - Parameter hasSandbox: whether the other environment can be reached. It is the same simulator, which answers there as
+  ///   in production.
   static func play(
     postgres: TestPostgres? = nil, standby: TestPostgres? = nil, route: DatabaseRoute = .direct,
-    extra: [String: String] = [:],
+    extra: [String: String] = [:], hasSandbox: Bool = false,
     _ body: (ServiceScene, RunningService) async throws -> Void
   ) async throws {
     let scene = try await ServiceScene(postgres: postgres, standby: standby, route: route, extra: extra)
-    let service = try await scene.startService()
+    let service = try await scene.startService(
+      extra: hasSandbox ? ["APNS_SANDBOX_URL": scene.settings["APNS_URL", default: ""]] : [:])
     let outcome: Result<Void, any Error>
     do {
       outcome = .success(try await body(scene, service))
