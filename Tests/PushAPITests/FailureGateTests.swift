@@ -20,6 +20,6 @@ struct FailureGateTests {
     let refusal = gate.noteFailure(of: client)
     #expect((refusal?.status == .tooManyRequests) == isTurnedAway)
     #expect(refusal?.fields[.retryAfter] == (isTurnedAway ? "6" : nil))
-    #expect(lines.all.map(\.metadata) == [["peer": name, "count": "1"]])
+    #expect(lines.all.map(\.metadata) == [["proof": "secret", "peer": name, "count": "1"]])
   }
 }
