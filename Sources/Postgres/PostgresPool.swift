@@ -65,6 +65,13 @@ public final class PostgresPool {
   private var waiters: [Signal] = []
   private var isClosed = false
   private var lastFailure: PostgresError?
+  /// When the last session ended, while none is open; monotonic nanoseconds.
+  var lostAt: UInt64?
+  /// When a session was opened after all had ended; monotonic nanoseconds.
+  var returnedAt: UInt64?
+
+  /// Told when the database is back.
+  public weak var observer: (any PostgresPoolObserver)?
 
   /// Makes a pool that is not connected yet.
   /// - Parameters:
@@ -213,8 +220,13 @@ extension PostgresPool {
 extension PostgresPool: ReconnectingConnectionOwner {
   func connectionOpened(on reactor: isolated Reactor) {
     lastFailure = nil
+    noteReturn(on: reactor)
     for member in members { member.slot.hurry(on: reactor) }
     wakeWaiters(on: reactor)
+  }
+
+  func sessionEnded(on reactor: isolated Reactor) {
+    if lostAt == nil, !isReady, members.contains(where: { $0.slot.connects > 0 }) { lostAt = Reactor.now }
   }
 
   func connectionFailed(_ error: PostgresError, on reactor: isolated Reactor) {

@@ -1,5 +1,5 @@
 internal import Logging
-internal import Postgres
+public import Postgres
 internal import PushRules
 public import PushStore
 public import Reactors
@@ -185,6 +185,13 @@ extension ClaimLimits {
 extension PushEvent {
   /// What it takes of the room in flight.
   var places: Int { max(1, recipients.count) }
+}
+
+extension DeliveryPipeline: PostgresPoolObserver {
+  /// What was recorded last may be forgotten, and what waits to be recorded goes before all claims.
+  public func databaseReturned(lostAt: UInt64, on reactor: isolated Reactor) {
+    recorder.repeatRecent(lostAt: lostAt, on: reactor)
+  }
 }
 
 extension DeliveryPipeline: WakeHandler {

@@ -6,12 +6,13 @@ internal import Reactors
 // Record.
 extension DeliveryPipeline: RecorderOwner {
   func recordIfDecided(_ progress: EventProgress, on reactor: isolated Reactor) {
-    guard progress.isDecided else { return }
+    guard progress.isDecided else { return slowEvents.watch(progress, on: reactor) }
     let isUrgent = progress.event.hasMore || waiters.isAwaited(progress.event.subject) || isDraining
     recorder.add(progress.decided, isUrgent: isUrgent, on: reactor)
   }
 
   func recorded(_ events: [DecidedEvent], on reactor: isolated Reactor) {
+    let events = events.filter { $0.purpose == .record }
     release(events.reduce(0) { $0 + $1.event.places }, on: reactor)
     for decided in events {
       noteOutcomes(of: decided)
@@ -27,7 +28,7 @@ extension DeliveryPipeline: RecorderOwner {
   }
 
   func setAside(_ decided: DecidedEvent, on reactor: isolated Reactor) {
-    release(decided.event.places, on: reactor)
+    if decided.purpose == .record { release(decided.event.places, on: reactor) }
   }
 
   /// Room for others: what took these places is recorded, set aside or forgotten.

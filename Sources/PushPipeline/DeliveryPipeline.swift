@@ -47,6 +47,7 @@ public final class DeliveryPipeline {
   var lanes: Lanes
   var jitter = Jitter()
   lazy var recorder = Recorder(store: store, logger: logger, owner: self)
+  lazy var slowEvents = SlowEvents(of: self)
   lazy var holdReview = HoldReview(of: self)
   lazy var unreadMarker = UnreadMarker(of: self)
   var needsAlarm = true
@@ -120,6 +121,7 @@ public final class DeliveryPipeline {
     }
     isStopped = true
     alarm.cancel(on: reactor)
+    slowEvents.cancel(on: reactor)
     holdReview.cancel(on: reactor)
     unreadMarker.cancel(on: reactor)
     idle.signal(on: reactor)

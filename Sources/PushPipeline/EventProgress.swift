@@ -16,6 +16,8 @@ final class EventProgress {
   /// unread, so that what waits from here never waits too short.
   private let askedAt: UInt64
   private var outcomes: [RecipientOutcome] = []
+  /// How many of the outcomes were handed out as a part.
+  private var partedCount = 0
   private var deadTokens: [DeadDeviceToken] = []
   private var learntEnvironments: [LearntEnvironment] = []
   /// By the recipient's place in the event.
@@ -51,6 +53,17 @@ final class EventProgress {
       wokenBy: wokenBy.rawValue)
     decided.decider = decider
     return decided
+  }
+
+  /// Those that APNs has accepted since the last part, with nothing left to do; nil when there are none.
+  func nextPart() -> DecidedEvent? {
+    let accepted = outcomes[partedCount...].filter { $0.decision == .sent && $0.remaining == nil }
+    partedCount = outcomes.count
+    guard !accepted.isEmpty else { return nil }
+    var part = DecidedEvent(event: event, outcomes: accepted, deadTokens: [], wokenBy: wokenBy.rawValue)
+    part.decider = decider
+    part.purpose = .part
+    return part
   }
 
   /// Nothing is to be sent to one of the recipients.

@@ -21,7 +21,7 @@ struct RecordBatch {
   /// Takes an event in, unless the batch is full or holds a row of it already.
   mutating func take(_ decided: DecidedEvent) -> Bool {
     let subject = decided.event.subject
-    let isInbox = decided.event.origin == .inbox
+    let isInbox = decided.event.origin == .inbox && decided.purpose != .part
     let rows = decided.outcomes.map { Row(subject: subject, userID: $0.userID) }
     guard events.count < Self.eventsMax, !(isInbox && inboxSubjects.contains(subject)),
       self.rows.isDisjoint(with: rows)

@@ -15,7 +15,12 @@ internal import Reactors
 final class Recorder: TickEndHandler {
   /// Between two tries of a failed write, doubling.
   private static let shortestWait = Duration.milliseconds(50)
-  private static let longestWait = Duration.seconds(2)
+  private static let longestWait = Duration.seconds(1)
+
+  /// How much of what it has recorded a server that crashes may have forgotten: three rounds of PostgreSQL's WAL writer, with
+  /// its default of 200 ms, and some more.
+  private static let forgettable = Duration.milliseconds(700)
+  private static let recentMax = 2 * RecordBatch.eventsMax
 
   /// From the beginning of a write to that of the next, unless one is urgent. A push whose record a crash forgets is sent
   /// again, and replaces itself on the screen; so this is no longer than APNs takes to answer, in which the same can happen.
@@ -25,6 +30,8 @@ final class Recorder: TickEndHandler {
   private let logger: Logger
   private weak var owner: (any RecorderOwner)?
   private var waiting: [DecidedEvent] = []
+  /// What was recorded last, and when; monotonic nanoseconds.
+  private var recent: [(at: UInt64, events: [DecidedEvent])] = []
   private var isWriting = false
   private var isTickEndAsked = false
   private var isUrgent = false
@@ -63,6 +70,20 @@ final class Recorder: TickEndHandler {
     begin(on: reactor)
   }
 
+  /// The server may have crashed, and forgotten what it had not written to its disk yet. What it has kept does not change.
+  /// - Parameter lostAt: when it was gone.
+  func repeatRecent(lostAt: UInt64, on reactor: isolated Reactor) {
+    let forgotten = recent.filter { $0.at &+ Self.forgettable.clampedNanoseconds >= lostAt }.flatMap(\.events)
+    recent.removeAll()
+    waiting.insert(
+      contentsOf: forgotten.map { decided in
+        var again = decided
+        if again.purpose == .record { again.purpose = .again }
+        return again
+      }, at: 0)
+    hurry(on: reactor)
+  }
+
   func tickEnded(on reactor: isolated Reactor) {
     isTickEndAsked = false
     begin(on: reactor)
@@ -97,9 +118,11 @@ final class Recorder: TickEndHandler {
   private func write(_ batch: [DecidedEvent], on reactor: isolated Reactor) async {
     var wait = Self.shortestWait
     while !isGivingUp {
+      let began = Reactor.now
       do throws(PostgresError) {
         try await store.record(batch, on: reactor)
         isRetrying = false
+        remember(batch)
         owner?.recorded(batch, on: reactor)
         return
       } catch {
@@ -110,12 +133,27 @@ final class Recorder: TickEndHandler {
         }
         if error.blamesStatement, batch.count > 1 { return await writeHalves(of: batch, on: reactor) }
         if error.isRefusal, let known = batch[0].withoutTokenFindings { return await write([known], on: reactor) }
+        if error.isRefusal, batch[0].purpose != .record { return }
         if error.isRefusal, await park(batch[0], error, on: reactor) { return }
         isRetrying = !error.blamesStatement
       }
-      await reactor.sleep(for: wait * .random(in: 0.75...1.25))
+      // A try that waited for a session in vain is made again at once, and so is among the first when there is one.
+      let pause = (wait * .random(in: 0.75...1.25)).clampedNanoseconds
+      await reactor.sleep(for: .nanoseconds(Int64(pause - min(pause, Reactor.now &- began))))
       wait = min(wait * 2, Self.longestWait)
     }
+  }
+
+  private func remember(_ batch: [DecidedEvent]) {
+    let now = Reactor.now
+    recent.append((now, batch))
+    var count = 0
+    // The newest first.
+    let kept = recent.reversed().prefix { entry in
+      count += entry.events.count
+      return count <= Self.recentMax && entry.at &+ Self.forgettable.clampedNanoseconds >= now
+    }
+    if kept.count < recent.count { recent = kept.reversed() }
   }
 
   /// One event that the database refuses must not keep the others from being recorded.

@@ -9,7 +9,8 @@ extension PushDatabase {
 
   /// Records decided events, each in one transaction. No subject and recipient may appear twice in `events`.
   ///
-  /// A call that throws may have recorded some of them. What is recorded again changes nothing.
+  /// A call that throws may have recorded some of them. What is recorded again changes nothing. Parts must hold only
+  /// recipients with nothing left to do.
   public func record(_ events: [DecidedEvent], on reactor: isolated Reactor) async throws(PostgresError) {
     try await DecidedEvent.record(events) { statement, parameters throws(PostgresError) in
       try await self.write(statement, parameters, on: reactor)
@@ -71,7 +72,7 @@ extension DecidedEvent {
 
   /// Whether nothing more is to be done for it, and nothing was learnt on the way.
   private var isFinished: Bool {
-    event.origin == .inbox && !event.hasMore && deadTokens.isEmpty && learntEnvironments.isEmpty
+    event.origin == .inbox && purpose != .part && !event.hasMore && deadTokens.isEmpty && learntEnvironments.isEmpty
       && outcomes.allSatisfy { $0.due == nil }
   }
 }

@@ -30,6 +30,10 @@ public final class PushDatabase {
   /// Up to which number unread messages are counted unless the caller says otherwise: no icon shows four digits well.
   public static let badgeMaxDefault = 999
 
+  /// How long claims wait after the database's return. Everybody who has pushes to record does so meanwhile; the server may
+  /// have forgotten their claims, and who claims first sends again what was accepted.
+  public static let recordsFirst = Duration.milliseconds(300)
+
   let pool: PostgresPool
   let lookLimit: Duration
   private let badgeMax: Int
@@ -58,7 +62,8 @@ public final class PushDatabase {
   /// Leases work and reads what its decisions need.
   /// - Returns: new events first, in the order of their commits; what waited for its lane last, the newest of it first.
   public func claim(_ limits: ClaimLimits, on reactor: isolated Reactor) async throws(PostgresError) -> [PushEvent] {
-    let rows = try await pool.query(PushStatements.claim, limits.parameters, on: reactor)
+    let rows = try await pool.query(
+      PushStatements.claim, limits.parameters, afterReturn: Self.recordsFirst, on: reactor)
     return try events(from: rows, recipientsMax: limits.recipientsMax)
   }
 
@@ -67,7 +72,8 @@ public final class PushDatabase {
   public func claimMessages(
     _ limits: ClaimLimits, on reactor: isolated Reactor
   ) async throws(PostgresError) -> [PushEvent] {
-    let rows = try await pool.query(PushStatements.claimMessages, limits.messageParameters, on: reactor)
+    let rows = try await pool.query(
+      PushStatements.claimMessages, limits.messageParameters, afterReturn: Self.recordsFirst, on: reactor)
     return try events(from: rows, recipientsMax: limits.recipientsMax)
   }
 

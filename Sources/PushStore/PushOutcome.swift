@@ -110,6 +110,20 @@ public struct DecidedEvent: Equatable, Sendable {
   /// Who decided, and by which limits; for the history.
   public var decider = Decider()
 
+  /// What its record is for.
+  public var purpose = Purpose.record
+
+  /// What a record is for.
+  public enum Purpose: Sendable {
+    /// The one record of a claim.
+    case record
+    /// Recipients that APNs has accepted while others are waited for. They stand in the ledger, so that no other claim
+    /// sends to them again; the event stays claimed, and its record names them once more.
+    case part
+    /// A record that a crash of the server may have forgotten, once more. Where it has not, nothing changes.
+    case again
+  }
+
   /// Joins a claim and its outcomes.
   public init(
     event: PushEvent, outcomes: [RecipientOutcome], deadTokens: [DeadDeviceToken],
@@ -127,6 +141,7 @@ public struct DecidedEvent: Equatable, Sendable {
     if deadTokens.isEmpty, learntEnvironments.isEmpty { return nil }
     var copy = DecidedEvent(event: event, outcomes: outcomes, deadTokens: [], wokenBy: wokenBy)
     copy.decider = decider
+    copy.purpose = purpose
     return copy
   }
 }

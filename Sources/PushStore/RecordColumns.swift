@@ -11,7 +11,7 @@ struct RecordColumns {
 
   init(_ events: [DecidedEvent]) {
     self.events = events
-    inboxEvents = events.compactMap { $0.event.origin == .inbox ? $0.event : nil }
+    inboxEvents = events.compactMap { $0.event.origin == .inbox && $0.purpose != .part ? $0.event : nil }
     dead = events.flatMap(\.deadTokens)
     learnt = events.flatMap(\.learntEnvironments)
   }

@@ -91,6 +91,7 @@ final class ReactorWorker {
 
   /// Opens the connections and begins to work.
   func start(neighbours: [ReactorBound<ReactorWorker>], on reactor: isolated Reactor) {
+    pool.observer = pipeline
     pool.start(on: reactor)
     apps.warmUp(on: reactor)
     first = neighbours.first

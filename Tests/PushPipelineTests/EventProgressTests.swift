@@ -40,6 +40,24 @@ struct EventProgressTests {
     #expect(progress.decided.deadTokens.map(\.token) == ["BB02"])
   }
 
+  @Test("a part has those accepted since the last one, with nothing left to do")
+  func parts() {
+    let recipients = (8...10).map { PushFixtures.recipient(PushFixtures.makeID($0)) }
+    let progress = progress(PushFixtures.event(recipients: recipients))
+    #expect(progress.nextPart() == nil)
+    for index in recipients.indices { progress.begin(index) }
+    progress.note(.accepted, for: PushFixtures.phone, of: 1)
+    progress.finishIfComplete(1, pacing: PushFixtures.pacing)
+    progress.note(.postponed(reason: "Shutdown", minimum: .zero), for: PushFixtures.phone, of: 0)
+    progress.finishIfComplete(0, pacing: PushFixtures.pacing)
+    let part = progress.nextPart()
+    #expect(part?.purpose == .part && part?.outcomes.map(\.userID) == [PushFixtures.makeID(9)])
+    #expect(progress.nextPart() == nil)
+    progress.note(.accepted, for: PushFixtures.phone, of: 2)
+    progress.finishIfComplete(2, pacing: PushFixtures.pacing)
+    #expect(progress.isDecided && progress.decided.purpose == .record && progress.decided.outcomes.count == 3)
+  }
+
   @Test("what was learnt of a recipient's tokens goes with the event")
   func learnt() {
     let progress = progress(PushFixtures.event())

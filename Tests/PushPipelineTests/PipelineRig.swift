@@ -64,6 +64,7 @@ final class PipelineRig {
     configure(&configuration)
     pipeline = DeliveryPipeline(
       store: store, channel: channel, configuration: configuration, metrics: PipelineMetrics(metrics), logger: logger)
+    pool.observer = pipeline
   }
 
   /// How many recipients were recorded with this decision.

@@ -150,6 +150,36 @@ struct RecorderTests {
     }
   }
 
+  @Test("what a crash of the server has forgotten is recorded again, and what is too old for that is not")
+  func forgotten() async throws {
+    try await PipelineRig.run { rig, reactor in
+      let chat = try await Chat(in: rig, on: reactor)
+      let events = try await decided(3, in: chat, of: rig, on: reactor)
+      let owner = RecordingOwner()
+      let recorder = Recorder(store: rig.store, logger: .quiet, owner: owner)
+      try await rig.execute("create table public.kept as select * from tacet.inbox", on: reactor)
+      for event in events[..<2] { recorder.add(event, on: reactor) }
+      try await owner.recorded(2, on: reactor)
+      try await rig.execute(
+        "delete from public.push_log; delete from tacet.inbox; insert into tacet.inbox select * from public.kept",
+        on: reactor)
+      recorder.repeatRecent(lostAt: Reactor.now, on: reactor)
+      try await owner.recorded(4, on: reactor)
+      #expect(owner.batches == [2, 2] && owner.purposes == [.record, .record, .again, .again])
+      #expect(try await rig.value("select count(*) from public.push_log", as: Int64.self, on: reactor) == 2)
+      #expect(try await rig.value("select count(*) from tacet.inbox", as: Int64.self, on: reactor) == 1)
+      recorder.repeatRecent(lostAt: Reactor.now + 1_000_000_000, on: reactor)
+      var part = events[2]
+      part.purpose = .part
+      recorder.add(part, on: reactor)
+      try await owner.recorded(5, on: reactor)
+      recorder.repeatRecent(lostAt: Reactor.now, on: reactor)
+      try await owner.recorded(6, on: reactor)
+      #expect(owner.purposes[4...] == [.part, .part])
+      #expect(try await rig.value("select count(*) from tacet.inbox", as: Int64.self, on: reactor) == 1)
+    }
+  }
+
   @Test("who gives up writes nothing more")
   func givesUp() async throws {
     try await PipelineRig.run { rig, reactor in
@@ -170,11 +200,13 @@ struct RecorderTests {
 /// Keeps the sizes of the batches that left the recorder.
 private final class RecordingOwner: RecorderOwner {
   private(set) var batches: [Int] = []
+  private(set) var purposes: [DecidedEvent.Purpose] = []
   private(set) var parked: [PushSubject] = []
   private let changed = Signal()
 
   func recorded(_ events: [DecidedEvent], on reactor: isolated Reactor) {
     batches.append(events.count)
+    purposes += events.map(\.purpose)
     changed.signal(on: reactor)
   }
 

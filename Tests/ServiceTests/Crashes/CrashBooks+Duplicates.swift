@@ -23,6 +23,19 @@ extension CrashBooks {
     }
   }
 
+  /// Repetitions of what the service has been told in peace: nothing struck from the acceptance until a quarter of a second
+  /// after its answer, in which it could be recorded. The answers of the others were lost, or may have been.
+  var duplicatesOfTheKnown: Int {
+    wire.accepted.values.reduce(0) { $0 + $1.dropLast().count(where: isKnown) }
+  }
+
+  private func isKnown(_ arrival: WireBook.Arrival) -> Bool {
+    guard let answeredAt = arrival.answeredAt else { return false }
+    return !disruptions.contains {
+      $0.beganAt <= answeredAt + Disruptor.slackMicroseconds && arrival.at <= $0.struckAt + Disruptor.slackMicroseconds
+    }
+  }
+
   /// How many were accepted again after each kind of disruption.
   var duplicateCauses: [String: Int] {
     var causes: [String: Int] = [:]

@@ -15,7 +15,7 @@ struct CrashReport {
       "seed \(seed)", "\(seconds) s", "settled after \(settledAfterSeconds) s", "\(committed.count) messages",
       "\(recipients) recipients", "\(pushes) pushes accepted", "\(tally)", "lost \(count(.lost))",
       "shown twice \(books.wire.shownTwice)", "wrong \(count(.wrong))",
-      "wire duplicates \(books.wire.duplicates) (in flight \(books.acceptancesInFlight), others \(count(.repeated)))",
+      "wire duplicates \(books.wire.duplicates) (in flight \(books.acceptancesInFlight), others \(count(.repeated)), known \(books.duplicatesOfTheKnown))",
       "after "
         + books.duplicateCauses.sorted { $0.key < $1.key }.map { "\($0.key) \($0.value)" }.joined(separator: ", "),
       latencies,

@@ -21,6 +21,7 @@ struct CrashTests {
     #expect(try await run.scene.parked() == 0)
     #expect(report.violations.count == 0, "\(report.summary)")
     #expect(report.books.wire.visible == report.books.wire.accepted.count)
+    #expect(report.books.duplicatesOfTheKnown * 100 < report.books.wire.accepted.count, "\(report.summary)")
     #expect(hostErrors == [])
     #expect(try await run.stop() == [0, 0])
     // A run that did nothing would balance as well.

@@ -10,6 +10,8 @@ struct WireBook {
 
   struct Arrival {
     let at: Int64
+    /// When the answer was handed to the connection; nil when it was not, and nobody but APNs knows of the acceptance.
+    let answeredAt: Int64?
     let identifier: String
     let collapseID: String?
   }
@@ -37,7 +39,9 @@ struct WireBook {
     let key = #""message_id":""#
     let message = record.payload.range(of: key).map { String(record.payload[$0.upperBound...].prefix(36)) }
     accepted[Place(device: record.token.lowercased(), message: message ?? "none"), default: []].append(
-      Arrival(at: record.arrivedMicroseconds, identifier: record.identifier, collapseID: record.collapseID))
+      Arrival(
+        at: record.arrivedMicroseconds, answeredAt: record.answeredMicroseconds,
+        identifier: record.identifier, collapseID: record.collapseID))
   }
 
   func arrivals(of message: HostMessage, at device: String) -> [Arrival] {
