@@ -47,5 +47,6 @@ public struct Migration: Sendable {
     Migration("0023_zones", PackageResources._023_zones_sql),
     Migration("0024_erasure", PackageResources._024_erasure_sql),
     Migration("0025_devices", PackageResources._025_devices_sql),
+    Migration("0026_campaign_slots", PackageResources._026_campaign_slots_sql),
   ]
 }

@@ -178,6 +178,21 @@ struct CampaignCommitTests {
     }
   }
 
+  @Test("what the ledger will keep of a push has 4096 bytes at the most", arguments: [(4087, "1"), (4088, "0")])
+  func metadata(_ length: Int, _ taken: String) async throws {
+    let (scene, _) = try await Self.claimed()
+    let found = try await scene.database.sql(
+      """
+      do $$ begin
+        insert into tacet.pushes (user_id, kind, title, body, metadata)
+        select id, 'news', '', '', jsonb_build_object('x', repeat('y', \(length))) from profiles;
+      exception when check_violation then null;
+      end $$;
+      select count(*) from tacet.pushes
+      """)
+    #expect(found == taken)
+  }
+
   private static func claimed() async throws -> (CampaignScene, CampaignTurn) {
     let scene = try await CampaignScene()
     try await scene.addUser()
