@@ -78,6 +78,24 @@ struct MigrateCommandTests {
     #expect(try await server.psql(Self.objects, through: conninfo) == before)
   }
 
+  @Test("builds indexes itself where the lines are run, or the tables are small", arguments: [true, false])
+  func mended(_ isPartitioned: Bool) async throws {
+    let server = try await TestPostgres.shared
+    let conninfo = try await server.makeDatabase()
+    let host = isPartitioned ? UnwiredHost.partitioned : UnwiredHost.tables + UnwiredHost.filled(rows: 12_000)
+    try await server.psql(host, through: conninfo)
+    var run = try await CommandRun.tacet(["migrate"], ["DATABASE_URL": conninfo])
+    let lines = run.lines.filter { $0.hasSuffix(";") }
+    #expect(lines.count == (isPartitioned ? 9 : 0))
+    for line in lines { try await server.psql(line, through: conninfo) }
+    if isPartitioned { run = try await CommandRun.tacet(["migrate"], ["DATABASE_URL": conninfo]) }
+    #expect(run.exitCode == 0, "\(run.output)")
+    let indexes = """
+      select count(*), bool_and(indisvalid) from pg_index where indexrelid::regclass::text ~ 'messages_conversation_idx'
+      """
+    #expect(try await server.psql(indexes, through: conninfo) == (isPartitioned ? "5|t\n" : "1|t\n"))
+  }
+
   private static let objects = """
     select oid::regclass::text from pg_class where relnamespace = 'public'::regnamespace
     union all select nspname from pg_namespace order by 1

@@ -36,6 +36,13 @@ struct UnwiredHost: Sendable, CustomTestStringConvertible {
       tables + "update pg_class set reltuples = 1000001 where oid = 'messages'::regclass;",
       says: "more than a million rows",
       "create index concurrently messages_conversation_idx on public.messages (conversation_id, created_at desc);"),
+    UnwiredHost(
+      "a large table that was never analysed", tables + filled(rows: 12_300), says: "more than a million rows",
+      "create index concurrently messages_conversation_idx on public.messages (conversation_id, created_at desc);"),
+    UnwiredHost(
+      "a large table whose parts are each below the bound", partitioned, says: "more than a million rows",
+      "create index concurrently messages_conversation_idx_1_2 on archive.messages_old_1 (conversation_id, created_at desc);"
+    ),
   ]
 
   /// The tables of an application that can be served.
@@ -48,5 +55,27 @@ struct UnwiredHost: Sendable, CustomTestStringConvertible {
       created_at timestamptz default now(), updated_at timestamptz default now()
     );
     create table push_tokens (user_id uuid, device_token text, platform text default 'ios');
+    """
+
+  /// Messages of a page each; the preflight counts 81 rows for one.
+  static func filled(rows: Int) -> String {
+    """
+    alter table messages set (autovacuum_enabled = false);
+    alter table messages alter text set storage plain;
+    insert into messages (id, text) select gen_random_uuid(), repeat('x', 7900) from generate_series(1, \(rows));
+    """
+  }
+
+  /// Messages in partitions of partitions, of 1,200,000 rows in all.
+  static let partitioned = """
+    \(tables.replacing("id uuid primary key, text text", with: "id uuid, text text")
+      .replacing("updated_at timestamptz default now()\n)", with: "updated_at timestamptz\n) partition by range (created_at)"))
+    create schema archive;
+    create table archive.messages_old partition of messages for values from (minvalue) to ('2026-01-01')
+      partition by hash (id);
+    create table archive.messages_old_0 partition of archive.messages_old for values with (modulus 2, remainder 0);
+    create table archive.messages_old_1 partition of archive.messages_old for values with (modulus 2, remainder 1);
+    create table messages_new partition of messages for values from ('2026-01-01') to (maxvalue);
+    update pg_class set reltuples = 400000 where relname in ('messages_old_0', 'messages_old_1', 'messages_new');
     """
 }

@@ -102,37 +102,68 @@ begin
       using errcode = 'TC001';
   end if;
 
-  -- An index is built while writers wait: on a large table its owner builds it beforehand.
-  select string_agg(t.line, e'\n' order by t.place) into remedies
+  -- An index is built while writers wait: on a large table its owner builds it beforehand. PostgreSQL builds no index
+  -- CONCURRENTLY on a partitioned table: there each partition gets its own, which is attached to one that was made on the
+  -- parent alone. Rows of a table that was never analysed are guessed by its size, at 100 bytes each; a table may have grown
+  -- since it was.
+  select string_agg(t.line, e'\n' order by t.place, t.step, t.branch) into remedies
   from (
-    select l.place, l.line
-    from (
+    with recursive wanted (place, relation, columns, predicate, preparation, index_name, definition) as (
       values
         (1, 'conversation_participants', 'conversation_id, last_seen', null,
-          e'alter table public.conversation_participants add column if not exists last_seen timestamptz;\n'
-          'create index concurrently conversation_participants_last_seen_idx on public.conversation_participants '
-          '(conversation_id, last_seen);'),
-        (2, 'conversation_participants', 'user_id', null,
-          'create index concurrently conversation_participants_user_idx on public.conversation_participants (user_id);'),
-        (3, 'messages', 'conversation_id, created_at', null,
-          'create index concurrently messages_conversation_idx on public.messages (conversation_id, created_at desc);'),
+          'alter table public.conversation_participants add column if not exists last_seen timestamptz;',
+          'conversation_participants_last_seen_idx', '(conversation_id, last_seen)'),
+        (2, 'conversation_participants', 'user_id', null, null, 'conversation_participants_user_idx', '(user_id)'),
+        (3, 'messages', 'conversation_id, created_at', null, null, 'messages_conversation_idx',
+          '(conversation_id, created_at desc)'),
         (4, 'push_tokens', 'user_id', 'invalidated_at IS NULL',
-          e'alter table public.push_tokens add column if not exists invalidated_at timestamptz;\n'
-          'create index concurrently push_tokens_user_idx on public.push_tokens (user_id) where invalidated_at is null;'),
-        (5, 'push_tokens', 'lower(device_token)', null,
-          'create index concurrently push_tokens_spelling_idx on public.push_tokens (lower(device_token));'),
-        (6, 'push_tokens', 'user_id', 'invalidated_at IS NOT NULL',
-          'create index concurrently push_tokens_dropped_idx on public.push_tokens (user_id) '
-          'where invalidated_at is not null;')
-    ) as l (place, relation, columns, predicate, line)
-    cross join lateral (
-      select greatest(sum(c.reltuples), max(c.reltuples)) as rows
-      from pg_class c
-      where c.oid = to_regclass('public.' || l.relation)
-        or c.oid in (select i.inhrelid from pg_inherits i where i.inhparent = to_regclass('public.' || l.relation))
-    ) size
-    where size.rows > 1000000
-      and not tacet.has_index(to_regclass('public.' || l.relation), l.columns, l.predicate)
+          'alter table public.push_tokens add column if not exists invalidated_at timestamptz;',
+          'push_tokens_user_idx', '(user_id) where invalidated_at is null'),
+        (5, 'push_tokens', 'lower(device_token)', null, null, 'push_tokens_spelling_idx', '(lower(device_token))'),
+        (6, 'push_tokens', 'user_id', 'invalidated_at IS NOT NULL', null, 'push_tokens_dropped_idx',
+          '(user_id) where invalidated_at is not null')
+    ), tree (place, relation, branch) as (
+      select w.place, to_regclass('public.' || w.relation)::oid, array[0::bigint] from wanted w
+      union all
+      select t.place, i.inhrelid, t.branch || row_number() over (partition by t.place, i.inhparent order by i.inhrelid)
+      from tree t
+      join pg_inherits i on i.inhparent = t.relation
+    ), large (place) as (
+      select t.place
+      from tree t
+      join pg_class c on c.oid = t.relation and c.relkind <> 'p'
+      cross join lateral (select pg_relation_size(c.oid) as bytes) s
+      group by t.place
+      having sum(
+        case
+          when c.reltuples < 0 then s.bytes / 100.0
+          else c.reltuples
+            * greatest(s.bytes / greatest(c.relpages, 1) / current_setting('block_size')::float8, 1)
+        end) > 1000000
+    ), made as (
+      select
+        t.*, c.relkind, n.nspname, w.definition, w.preparation, cardinality(t.branch) = 1 as is_root,
+        w.index_name || coalesce('_' || nullif(array_to_string(t.branch[2:], '_'), ''), '') as index_name,
+        format('%I.%I', n.nspname, c.relname) as table_name
+      from tree t
+      join wanted w on w.place = t.place
+      join pg_class c on c.oid = t.relation
+      join pg_namespace n on n.oid = c.relnamespace
+      where t.place in (select l.place from large l)
+        and not tacet.has_index(to_regclass('public.' || w.relation), w.columns, w.predicate)
+    )
+    select m.place, 0 as step, m.branch, m.preparation as line from made m where m.is_root
+    union all
+    select m.place, 1, m.branch,
+      case when m.relkind = 'p' then format('create index %I on only %s %s;', m.index_name, m.table_name, m.definition)
+        else format('create index concurrently %I on %s %s;', m.index_name, m.table_name, m.definition)
+      end
+    from made m
+    union all
+    select m.place, 2, m.branch,
+      format('alter index %I.%I attach partition %I.%I;', p.nspname, p.index_name, m.nspname, m.index_name)
+    from made m
+    join made p on p.place = m.place and p.relkind = 'p' and p.branch = m.branch[:cardinality(m.branch) - 1]
   ) t;
   if remedies is not null then
     raise exception e'not wired: tables of more than a million rows lack indexes\nRun these lines one by one, outside of a '
