@@ -147,19 +147,27 @@ struct ClosedTablesTests {
     #expect(try await database.sql(lacking) == "")
   }
 
-  @Test("files that are applied again keep the newer count and the host's own answer")
+  @Test("files that are applied again by hand keep the newer defaults")
   func again() async throws {
     let database = try await TestDatabase.migrated()
-    let body = "select md5(prosrc) from pg_proc where oid = 'tacet.unread_count(uuid)'::regprocedure"
-    let count = try await database.sql(body)
+    let bodies = """
+      select proname, md5(prosrc) from pg_proc where oid::regprocedure::text in
+        ('tacet.unread_count(uuid)', 'tacet.message_context(uuid)', 'tacet.device_tokens(uuid)') order by 1
+      """
+    let before = try await database.sql(bodies)
     try await database.apply(TestDatabase.migrationFiles[2])
-    #expect(try await database.sql(body) == count)
+    #expect(try await database.sql(bodies) == before)
+  }
+
+  @Test("files that are applied again by hand keep the host's own answer", arguments: [9, 11])
+  func againHosts(_ version: Int) async throws {
+    let database = try await TestDatabase.migrated()
     try await database.sql(
       """
       create or replace function tacet.may_view(surface_kind text, surface_id uuid, user_id uuid) returns boolean
       language sql stable as 'select true'
       """)
-    try await database.apply(TestDatabase.migrationFiles[10])
+    try await database.apply(TestDatabase.migrationFiles[version - 1])
     #expect(try await database.sql("select tacet.may_view('x', gen_random_uuid(), gen_random_uuid())") == "t")
   }
 }

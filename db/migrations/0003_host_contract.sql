@@ -4,7 +4,7 @@
 -- They are plain SQL functions without a SET clause so that the planner can inline them into the claim; every name in
 -- them is therefore qualified. Bodies are not checked here: a host that lacks a table replaces the function instead.
 --
--- Applying this file again restores the defaults, except unread_count, of which a later migration has a better one.
+-- Applying this file again restores the defaults, except those of which a later migration has a better one.
 
 -- Not SET LOCAL, which does nothing when psql applies the file outside a transaction.
 set check_function_bodies = off;
@@ -12,31 +12,37 @@ set check_function_bodies = off;
 -- What the rules and the composer need of one message; no row when it was deleted.
 -- prior_*: the newest other message of the conversation, the weaker sign of presence for clients that report no
 -- last_seen.
-create or replace function tacet.message_context(message_id uuid)
-returns table (
-  conversation_id uuid,
-  sender_id uuid,
-  sender_name text,
-  body text,
-  created_at timestamptz,
-  read_by uuid[],
-  prior_read_by uuid[],
-  prior_touched_at timestamptz
-)
-language sql stable
-as $$
-  select
-    m.conversation_id, m.from_id, p.name, left(m.text, 4096), m.created_at, m.read_by, prior.read_by, prior.updated_at
-  from public.messages m
-  left join public.profiles p on p.id = m.from_id
-  left join lateral (
-    select o.read_by, o.updated_at
-    from public.messages o
-    where o.conversation_id = m.conversation_id and o.id <> m.id
-    order by o.created_at desc
-    limit 1
-  ) prior on true
-  where m.id = message_context.message_id
+do $$
+begin
+  if to_regprocedure('tacet.message_context(uuid)') is null then
+    create function tacet.message_context(message_id uuid)
+    returns table (
+      conversation_id uuid,
+      sender_id uuid,
+      sender_name text,
+      body text,
+      created_at timestamptz,
+      read_by uuid[],
+      prior_read_by uuid[],
+      prior_touched_at timestamptz
+    )
+    language sql stable
+    as $function$
+      select
+        m.conversation_id, m.from_id, p.name, left(m.text, 4096), m.created_at, m.read_by, prior.read_by, prior.updated_at
+      from public.messages m
+      left join public.profiles p on p.id = m.from_id
+      left join lateral (
+        select o.read_by, o.updated_at
+        from public.messages o
+        where o.conversation_id = m.conversation_id and o.id <> m.id
+        order by o.created_at desc
+        limit 1
+      ) prior on true
+      where m.id = message_context.message_id
+    $function$;
+  end if;
+end
 $$;
 
 -- Who takes part in a conversation, and when each was last seen looking at it.
@@ -69,15 +75,21 @@ end
 $$;
 
 -- The user's device tokens that APNs may be asked to deliver to. environment is production, sandbox or null.
-create or replace function tacet.device_tokens(user_id uuid)
-returns table (device_token text, environment text, app text)
-language sql stable
-as $$
-  select t.device_token, t.environment, t.app
-  from public.push_tokens t
-  where t.user_id = device_tokens.user_id
-    and t.invalidated_at is null
-    and lower(t.platform) in ('ios', 'ipados', 'macos', 'watchos', 'tvos', 'visionos', 'apns')
+do $$
+begin
+  if to_regprocedure('tacet.device_tokens(uuid)') is null then
+    create function tacet.device_tokens(user_id uuid)
+    returns table (device_token text, environment text, app text)
+    language sql stable
+    as $function$
+      select t.device_token, t.environment, t.app
+      from public.push_tokens t
+      where t.user_id = device_tokens.user_id
+        and t.invalidated_at is null
+        and lower(t.platform) in ('ios', 'ipados', 'macos', 'watchos', 'tvos', 'visionos', 'apns')
+    $function$;
+  end if;
+end
 $$;
 
 -- Drops a token that APNs says is dead, unless the app has registered it again since.

@@ -30,11 +30,17 @@ as $$
 $$;
 
 -- Part of the host contract: whether a user may report to look at a surface that is no conversation; null when there is no
--- such kind or no such surface. Without a replacement there is none.
-create or replace function tacet.may_view(surface_kind text, surface_id uuid, user_id uuid)
-returns boolean
-language sql stable
-as 'select null::boolean';
+-- such kind or no such surface. Without a replacement there is none. Applying this file again keeps what is there.
+do $$
+begin
+  if to_regprocedure('tacet.may_view(text, uuid, uuid)') is null then
+    create function tacet.may_view(surface_kind text, surface_id uuid, user_id uuid)
+    returns boolean
+    language sql stable
+    as 'select null::boolean';
+  end if;
+end
+$$;
 
 -- Part of the host contract: writes who looks at which conversation now, and who has left. Arrays of one length; no
 -- conversation and user twice.
