@@ -5,7 +5,7 @@ public import CoreMetrics
 /// | family | labels | counts |
 /// |---|---|---|
 /// | `tacet_campaign_decisions_total` | `campaign`, `decision`, `reason` | users looked at; a push that was queued has the decision `committed` and the reason `none` |
-/// | `tacet_campaign_slot_failures_total` | `campaign` | hours of a zone that could not be served, each try |
+/// | `tacet_campaign_slot_failures_total` | `campaign` | hours of a zone that could not be served, and audiences that could not be read, each try |
 public final class CampaignMetrics {
   private let factory: any MetricsFactory
 

@@ -23,6 +23,7 @@ public final class CampaignRunner {
   private var batch: TurnBatch?
   private var catalogue = CampaignCatalogue()
   private var zones: [String: (names: [String], readAt: UInt64)] = [:]
+  private var retries = CampaignRetries()
 
   /// Makes a runner; ``run(on:)`` makes it work.
   /// - Parameters:
@@ -90,28 +91,28 @@ public final class CampaignRunner {
 
   private func enrolDue(on reactor: isolated Reactor) async throws(PostgresError) {
     catalogue.update(try await store.campaigns(on: reactor), logger: logger)
+    retries.beginLook()
     for name in catalogue.scheduled { try await enrolDue(name, on: reactor) }
   }
 
-  /// One campaign whose audience cannot be read keeps no other from running.
   private func enrolDue(_ name: String, on reactor: isolated Reactor) async throws(PostgresError) {
+    guard let names = try await zoneNames(of: name, on: reactor) else { return }
     let slots: [CampaignSlot]
     do throws(PostgresError) {
-      let names = try await zoneNames(of: name, on: reactor)
       slots = try await store.dueSlots(of: name, minutes: pace.standardMinutes, zones: names, on: reactor)
     } catch {
-      guard error.concernsStatement else { throw error }
-      logger.warning(
-        "a campaign's audience cannot be read", metadata: ["campaign": "\(name)", "error": "\(error)"])
-      return
+      return try noteUnread(name, error)
     }
     for slot in slots where !isStopped { try await enrol(slot, on: reactor) }
   }
 
-  /// An hour that cannot be served keeps no other from being served, and is due again at the next look.
+  /// An hour that cannot be served keeps no other from being served, and is due again at a later look.
   private func enrol(_ slot: CampaignSlot, on reactor: isolated Reactor) async throws(PostgresError) {
+    let part = CampaignRetries.Part.slot(of: slot)
+    guard !retries.leavesOut(part) else { return }
     do throws(PostgresError) {
       let count = try await store.enrol(slot, on: reactor)
+      retries.succeeded(part)
       guard count > 0 else { return }
       logger.info(
         "a campaign's hour has come",
@@ -119,17 +120,36 @@ public final class CampaignRunner {
     } catch {
       metrics.noteFailedSlot(of: slot.campaign)
       guard error.concernsStatement else { throw error }
+      retries.failed(part)
       logger.warning(
         "a campaign's hour cannot be served",
-        metadata: ["campaign": "\(slot.campaign)", "zone": "\(slot.timeZone)", "error": "\(error)"])
+        metadata: ["campaign": "\(slot.campaign)", "zone": "\(slot.timeZone)"].merging(error.logged) { $1 })
     }
   }
 
-  private func zoneNames(of name: String, on reactor: isolated Reactor) async throws(PostgresError) -> [String] {
-    if let known = zones[name], Reactor.now - known.readAt < pace.zonesAge.clampedNanoseconds { return known.names }
-    let names = try await store.zones(ofCampaign: name, on: reactor)
-    zones[name] = (names, Reactor.now)
-    return names
+  /// The zones in which a campaign's audience lives; nil while nobody knows. An audience that cannot be read keeps no other
+  /// campaign from running, and those zones from being served in which it can be read, as far as they are known.
+  private func zoneNames(of name: String, on reactor: isolated Reactor) async throws(PostgresError) -> [String]? {
+    let known = zones[name]
+    if let known, Reactor.now - known.readAt < pace.zonesAge.clampedNanoseconds { return known.names }
+    guard !retries.leavesOut(.audience(name)) else { return known?.names }
+    do throws(PostgresError) {
+      let names = try await store.zones(ofCampaign: name, on: reactor)
+      retries.succeeded(.audience(name))
+      zones[name] = (names, Reactor.now)
+      return names
+    } catch {
+      try noteUnread(name, error)
+      return known?.names
+    }
+  }
+
+  private func noteUnread(_ name: String, _ error: PostgresError) throws(PostgresError) {
+    metrics.noteFailedSlot(of: name)
+    guard error.concernsStatement else { throw error }
+    retries.failed(.audience(name))
+    logger.warning(
+      "a campaign's audience cannot be read", metadata: ["campaign": "\(name)"].merging(error.logged) { $1 })
   }
 }
 

@@ -76,13 +76,3 @@ struct LookFailureLine {
     return line.note(now: now)
   }
 }
-
-extension PostgresError {
-  /// What an operator has to know to mend a function of the host, without values.
-  var logged: Logger.Metadata {
-    var metadata: Logger.Metadata = ["error": "\(self)"]
-    if let function { metadata["function"] = "\(function)" }
-    if let missingObject { metadata["cause"] = "\(missingObject)" }
-    return metadata
-  }
-}
