@@ -68,7 +68,7 @@ struct UnrecordedTests {
     "a message that nobody noticed says why",
     arguments: [
       ("missing", "the trigger on messages is missing"), ("D", "the trigger on messages is disabled"),
-      ("O", "the message never came to the inbox, or concerned nobody"),
+      ("O", "the message never came to the inbox, concerned nobody, or was already too old when it was inserted."),
     ])
   func unnoticed(trigger: String, clause: String) {
     var told = Told()
