@@ -47,6 +47,13 @@ extension DatabaseExamination {
     }
   }
 
+  /// Deleted users who are not erased ten minutes later; nil when there is none.
+  public func overdueErasures(on reactor: isolated Reactor) async throws(PostgresError) -> ExaminedErasures? {
+    let row = try await connection.query(PushStatements.examineErasures, on: reactor).one()
+    guard let age = try Self.duration("age", of: row) else { return nil }
+    return ExaminedErasures(users: try row.decode("users"), age: age)
+  }
+
   /// What the triggers are to post, and whether pg_net posts it.
   /// - Parameter pause: between the two looks at its queue, if anything waits there.
   public func webhook(pausing pause: Duration, on reactor: isolated Reactor) async throws(PostgresError)

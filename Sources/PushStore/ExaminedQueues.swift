@@ -77,6 +77,20 @@ public struct TriggerFailureCount: Equatable, Sendable {
   }
 }
 
+/// Deleted users of whom something is still kept.
+public struct ExaminedErasures: Equatable, Sendable {
+  /// How many they are, ``ExaminedBacklog/rowsMax`` at the most.
+  public let users: Int
+  /// How long ago the first of them was deleted.
+  public let age: Duration
+
+  /// Notes them.
+  public init(users: Int, age: Duration) {
+    self.users = users
+    self.age = age
+  }
+}
+
 /// What triggers are to do besides writing the inbox row, and whether they can.
 public struct ExaminedWebhook: Equatable, Sendable {
   /// Whether they may notify.

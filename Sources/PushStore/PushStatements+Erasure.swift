@@ -17,4 +17,19 @@ extension PushStatements {
   /// the end.
   static let noteGoneUsers = PostgresStatement(
     "note_gone_users", "select tacet.note_gone_users($1, $2::int)", [.uuid, .int8])
+
+  /// Deleted users of whom something is still kept ten minutes later, and how long ago the first was deleted, in
+  /// microseconds.
+  static let examineErasures = PostgresStatement(
+    "examine_erasures",
+    """
+    select count(*) as users, (extract(epoch from clock_timestamp() - min(o.asked_at)) * 1000000)::bigint as age
+    from (
+      select e.asked_at
+      from tacet.erasures e
+      where not e.is_clean and e.asked_at < clock_timestamp() - interval '10 min'
+      order by e.due_at
+      limit \(examinedRowsMax)
+    ) o
+    """)
 }

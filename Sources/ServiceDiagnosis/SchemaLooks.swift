@@ -10,7 +10,8 @@ struct SchemaLooks {
   static let names = [
     ListenCheck.name, RightsCheck.name, MigrationCheck.name, TokenAccessCheck.name, TriggerCheck.name, IndexCheck.name,
     PlanCheck.name, HostContractCheck.name, ContractCheck.name, ClockCheck.name, "inbox", SnapshotCheck.name,
-    TriggerFailureCheck.name, WebhookPostCheck.name, DeviceTokenCheck.name, InstanceCheck.name, CampaignCheck.name,
+    TriggerFailureCheck.name, ErasureCheck.name, WebhookPostCheck.name, DeviceTokenCheck.name, InstanceCheck.name,
+    CampaignCheck.name,
   ]
 
   private let database: DatabaseExamination
@@ -119,6 +120,10 @@ struct SchemaLooks {
     note(
       await look(TriggerFailureCheck.name) { () async throws(PostgresError) in
         TriggerFailureCheck.judge(try await database.triggerFailures(on: reactor))
+      })
+    note(
+      await look(ErasureCheck.name) { () async throws(PostgresError) in
+        [ErasureCheck.judge(try await database.overdueErasures(on: reactor))]
       })
     note(
       await look(WebhookPostCheck.name) { () async throws(PostgresError) in

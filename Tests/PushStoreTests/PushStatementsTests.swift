@@ -36,6 +36,7 @@ struct PushStatementsTests {
     PushStatements.examineServer, PushStatements.examineClock, PushStatements.examineReplicationRoles,
     PushStatements.examineTriggers, PushStatements.examineKinds, PushStatements.examineIndexes,
     PushStatements.examineDeviceTokens, PushStatements.examineBacklog, PushStatements.examineTriggerFailures,
+    PushStatements.examineErasures,
     PushStatements.examineWebhook, PushStatements.examineTables, PushStatements.examineRights,
     PushStatements.queueFigures,
     PushStatements.overviewLedger, PushStatements.overviewQueues,

@@ -34,6 +34,15 @@ struct QueueJudgementTests {
   }
 
   @Test(
+    "a deleted user's rows may be kept for ten minutes, and must not for an hour",
+    arguments: [(nil, .ok), (600, .warning), (3599, .warning), (3600, .failure)] as [(Int?, CheckFinding.Verdict)])
+  func erasures(_ seconds: Int?, _ verdict: CheckFinding.Verdict) {
+    let finding = ErasureCheck.judge(seconds.map { ExaminedErasures(users: 1, age: .seconds($0)) })
+    #expect(finding.verdict == verdict)
+    #expect(finding.found.contains("1 deleted user ") == (seconds != nil))
+  }
+
+  @Test(
     "a transaction may be open for five minutes, a replication slot a hundred thousand transactions behind",
     arguments: [
       (.seconds(299), 1_000_000, []), (.seconds(300), 1, ["session 7 (reports) has kept dead rows for 5 min"]),

@@ -102,6 +102,14 @@ extension DoctorCase {
       "insert into tacet.trigger_failures (sqlstate, message) values ('42P01', 'words-of-a-row')",
       "warn  trigger failures: 1 during the last day with SQLSTATE 42P01", exitCode: 0),
     .sql(
+      "a deleted user is not erased",
+      """
+      insert into tacet.erasures (user_id, asked_at, is_clean)
+      select gen_random_uuid(), now() - a.age, a.is_clean
+      from (values (interval '61 min', false), ('3 h', true), ('9 min', false)) as a (age, is_clean)
+      """,
+      "FAIL  erasures: rows of 1 deleted user are still kept, the first deleted 61 min ago", remedy: "tacet serve"),
+    .sql(
       "pg_net is not there",
       "update tacet.settings set webhook_url = 'http://127.0.0.1:1/', webhook_secret = 'hunter2-of-the-database'",
       "FAIL  pg_net: webhook_url is set, but there is no net.http_post", remedy: "create extension pg_net"),
