@@ -117,6 +117,7 @@ extension PushStatements {
   ///   end to look for, each claim walks through all of them.
   /// - `is true` keeps the planner from reading the primary key by its second column, and the sessions' settings from a
   ///   bitmap, which reads all dead rows before the first live one: both look cheap while the table is believed empty.
+  /// - `offset 0` keeps it from reading the ledger by an index whose order is that of the list.
   static let pickingMessages = """
     with fresh as materialized (
       select i.ctid as place
@@ -132,7 +133,9 @@ extension PushStatements {
       where i.ctid = any (array(select f.place from fresh f))
       returning i.subject_id, i.kind, i.attempts, i.enqueued_at, i.told_until, clock_timestamp() as moment
     ), work as materialized (
-      select \(columnsOfEvents), array(\(LedgerLook.recipients(of: "e"))) as recorded
+      select \(columnsOfEvents), array(
+        select r.user_id from (\(LedgerLook.recipients(of: "e")) offset 0) r order by r.user_id
+      ) as recorded
       from events e
     )
     """

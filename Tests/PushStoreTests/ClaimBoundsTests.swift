@@ -163,6 +163,31 @@ struct ClaimBoundsTests {
     }
   }
 
+  @Test("of the devices that have a push already, those are taken that the user still has, and 50 in all")
+  func acceptedDevices() async throws {
+    let chat = try await Chat()
+    for token in ["aa", "bb", "cc"] { try await chat.register(token) }
+    try await chat.send()
+    try await chat.record(try await claim(chat.database)) {
+      RecipientOutcome(userID: $0, decision: .held, due: .zero, remaining: .retryable)
+    }
+    try await chat.database.sql(
+      """
+      update tacet.deliveries set accepted_devices =
+        array(select md5(n::text) from generate_series(1, 100000) n) || repeat('é', 1000000)::text || '{bb,cc}'::text[]
+      """)
+    let accepted = try #require(try await claim(chat.database).first?.recipients.first?.acceptedDevices)
+    #expect(accepted.count == 50)
+    #expect(Set(accepted).isSuperset(of: ["bb", "cc"]))
+    #expect(accepted.allSatisfy { $0.utf8.count <= 1024 })
+    try await chat.database.sql(
+      """
+      update tacet.deliveries set due_at = now(), is_claimed = false, accepted_devices = array[repeat('é', 1000000)]
+      """)
+    let cut = try await claim(chat.database).first?.recipients.first?.acceptedDevices
+    #expect(cut == [String(repeating: "é", count: 512)])
+  }
+
   @Test("a part of a large event begins where the last one ended, whatever the ledger has forgotten, and has no badges")
   func parts() async throws {
     let chat = try await Chat(readers: 5)

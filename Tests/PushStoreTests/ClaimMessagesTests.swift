@@ -44,6 +44,44 @@ struct ClaimMessagesTests {
     }
   }
 
+  @Test(
+    "it leaves out who stands in the ledger, wherever they are in the order of ids",
+    arguments: [[], [0], [4], [0, 4], [2], [1, 2, 3], [0, 1, 2, 3], [0, 1, 2, 3, 4]])
+  func recorded(_ places: [Int]) async throws {
+    let chat = try await Chat(readers: 5)
+    let message = try await chat.send()
+    let readers = chat.readers.sorted { $0.uuidString < $1.uuidString }
+    for place in places {
+      try await chat.database.sql(
+        """
+        insert into push_log (subject_id, user_id, push_type, decision, enqueued_at)
+        values ('\(message)', '\(readers[place])', 'message', 'sent', now())
+        """)
+    }
+    let found = try await claimMessages(chat.database).flatMap(\.recipients).map(\.userID)
+    #expect(found == readers.indices.filter { !places.contains($0) }.map { readers[$0] })
+  }
+
+  /// Comparing each of 30,000 with each takes four seconds.
+  @Test("a large room that comes back, all of whom stand in the ledger, costs about what one look at each does")
+  func largeRoomAgain() async throws {
+    let chat = try await Chat()
+    let message = try await chat.send()
+    try await chat.database.sql(
+      """
+      set session_replication_role = replica;
+      create temp table members as select md5(n::text)::uuid as id from generate_series(1, 30000) n;
+      insert into conversation_participants (conversation_id, user_id)
+      select m.conversation_id, u.id from messages m, members u;
+      insert into push_log (subject_id, user_id, push_type, decision, enqueued_at)
+      select '\(message)', id, 'message', 'sent', now() from members
+      """)
+    let begin = ContinuousClock.now
+    let found = try await claimMessages(chat.database).flatMap(\.recipients).map(\.userID)
+    #expect(found == [chat.reader])
+    #expect(ContinuousClock.now - begin < .seconds(2))
+  }
+
   @Test("it leaves other kinds, what a lost claim holds, and what is due to others")
   func others() async throws {
     let chat = try await Chat()
