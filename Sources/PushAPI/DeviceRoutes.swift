@@ -12,7 +12,7 @@ enum DeviceRoutes {
     group.addForClients(.put, "/v1/devices/{token}", hasContent: true, load: .write) { user, request, reactor in
       let body = try RequestContent.decode(DeviceBody.self, from: request.body)
       let device = body.registration(of: try token(in: request))
-      let store = services.value(on: reactor).clients
+      let store = services.value(on: reactor).callers
       switch try await store.register(device, of: user, devicesMax: devicesMax, on: reactor) {
       case .registered: return HTTPServerResponse(status: .noContent)
       case .unknownTimeZone:
@@ -23,7 +23,7 @@ enum DeviceRoutes {
     // The answer is the same whoever has the token, so that nobody learns whether a guessed one is in use.
     group.addForClients(.delete, "/v1/devices/{token}", load: .write) { user, request, reactor in
       let token = try token(in: request)
-      _ = try await services.value(on: reactor).clients.removeDevice(token, of: user, on: reactor)
+      _ = try await services.value(on: reactor).callers.removeDevice(token, of: user, on: reactor)
       return HTTPServerResponse(status: .noContent)
     }
   }

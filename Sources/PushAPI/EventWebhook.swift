@@ -62,7 +62,9 @@ struct EventWebhook: Sendable {
     let preference = WaitPreference(request.head.fields, default: standardWait)
     do throws(PostgresError) {
       let services = services.value(on: reactor)
-      var status = try await services.store.ingest(named.subject, on: reactor)
+      // The host's trigger has most likely queued the event already: its push need not wait behind other callers.
+      if !services.callers.isIdle { services.pipeline.wake(.webhook, on: reactor) }
+      var status = try await services.callers.ingest(named.subject, on: reactor)
       if status == .pending {
         services.pipeline.wake(.webhook, on: reactor)
         status = try await services.outcome(of: named.subject, within: preference.limit, on: reactor)
@@ -109,7 +111,7 @@ extension PushServices {
       guard now < deadline else { return .pending }
       let wait = min(step, .nanoseconds(Int64(deadline - now)))
       await pipeline.waitForRecord(of: subject, wait, on: reactor)
-      let status = try await store.status(of: subject, on: reactor)
+      let status = try await callers.status(of: subject, on: reactor)
       if status != .pending { return status }
       step = min(step * 2, .milliseconds(250))
     }

@@ -3,11 +3,9 @@ public import PushStore
 
 /// What the handlers use of their own reactor.
 public struct PushServices {
-  /// The database, for webhooks and other servers: over the pipeline's own sessions.
-  public let store: PushDatabase
-
-  /// The same database for what apps ask, over sessions of its own: the pipeline's do not wait behind them.
-  public let clients: PushDatabase
+  /// The database, for what apps, webhooks and other servers ask: over sessions that the pipeline does not use, so that neither
+  /// waits behind the other's statements.
+  public let callers: PushDatabase
 
   /// The same database for operators' looks, over a pool of its own: claims do not wait behind them.
   public let operators: PushDatabase
@@ -29,15 +27,14 @@ public struct PushServices {
 
   /// Joins them.
   public init(
-    store: PushDatabase, clients: PushDatabase, operators: PushDatabase, pipeline: DeliveryPipeline,
+    callers: PushDatabase, operators: PushDatabase, pipeline: DeliveryPipeline,
     isReadSyncEnabled: Bool = true,
     wakeCampaigns: (() -> Void)? = nil, readiness: @escaping () -> [ReadinessCheck]
   ) {
-    self.store = store
-    self.clients = clients
+    self.callers = callers
     self.operators = operators
     self.pipeline = pipeline
-    presence = PresenceWriter(store: clients)
+    presence = PresenceWriter(store: callers)
     self.isReadSyncEnabled = isReadSyncEnabled
     self.wakeCampaigns = wakeCampaigns
     self.readiness = readiness

@@ -21,11 +21,11 @@ struct PushSubmissionRoute: Sendable {
     push.idempotencyKey = try Self.idempotencyKey(of: request)
     let preference = WaitPreference(request.head.fields, default: standardWait)
     let services = services.value(on: reactor)
-    guard let submitted = try await services.store.submit(push, on: reactor) else {
+    guard let submitted = try await services.callers.submit(push, on: reactor) else {
       throw ProblemDetails(
         .unprocessableContent, detail: "This Idempotency-Key was used for a push that says something else.")
     }
-    var status = try await services.store.status(of: submitted.subject, on: reactor)
+    var status = try await services.callers.status(of: submitted.subject, on: reactor)
     if status == .pending {
       services.pipeline.wake(.webhook, on: reactor)
       status = try await services.outcome(of: submitted.subject, within: preference.limit, on: reactor)

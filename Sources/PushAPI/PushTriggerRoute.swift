@@ -25,7 +25,7 @@ struct PushTriggerRoute: Sendable {
     group.addForServices(.post, "/v1/push-trigger") { try await route.answer($0, on: $1) }
     group.addForServices(.get, "/v1/push-trigger/{run_id}") { request, reactor in
       let id = try request.uuid("run_id")
-      guard let status = try await services.value(on: reactor).store.campaignRun(id, on: reactor) else {
+      guard let status = try await services.value(on: reactor).callers.campaignRun(id, on: reactor) else {
         throw ProblemDetails(.notFound, detail: "There is no such run, or it is no longer kept.")
       }
       return HTTPServerResponse(json: CampaignRunAnswer(id, status).json)
@@ -52,7 +52,7 @@ struct PushTriggerRoute: Sendable {
       throw ProblemDetails(
         .forbidden, detail: "Campaigns are switched off: PUSH_TRIGGER_ENABLED is not true. A dry run is possible.")
     }
-    guard let run = try await services.store.enrol(order.campaign, onlyUser: order.userID, on: reactor) else {
+    guard let run = try await services.callers.enrol(order.campaign, onlyUser: order.userID, on: reactor) else {
       throw Self.unknown(order.campaign)
     }
     wake()
@@ -66,7 +66,7 @@ struct PushTriggerRoute: Sendable {
   ) async throws -> CampaignRunStatus {
     let deadline = Reactor.now + limit.clampedNanoseconds
     while true {
-      guard let status = try await services.store.campaignRun(id, on: reactor) else {
+      guard let status = try await services.callers.campaignRun(id, on: reactor) else {
         throw ProblemDetails(.internalServerError)
       }
       if status.undecided == 0 || Reactor.now >= deadline { return status }
@@ -79,7 +79,7 @@ struct PushTriggerRoute: Sendable {
   ) async throws -> HTTPServerResponse {
     do {
       let preview = try await CampaignPreview.make(
-        of: order.campaign, onlyUser: order.userID, from: services.store, logger: logger, on: reactor)
+        of: order.campaign, onlyUser: order.userID, from: services.callers, logger: logger, on: reactor)
       guard let preview else { throw Self.unknown(order.campaign) }
       return HTTPServerResponse(json: CampaignPreviewAnswer.json(preview, campaign: order.campaign))
     } catch let error as CampaignUnusable {

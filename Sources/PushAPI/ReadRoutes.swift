@@ -19,7 +19,7 @@ enum ReadRoutes {
     }
     group.addForClients(.post, "/v1/pushes/{push_log_id}/opened") { user, request, reactor in
       let id = try request.uuid("push_log_id")
-      guard try await services.value(on: reactor).clients.noteOpened(id, by: user, on: reactor) else {
+      guard try await services.value(on: reactor).callers.noteOpened(id, by: user, on: reactor) else {
         throw ProblemDetails(.notFound, detail: "There is no such push.")
       }
       return HTTPServerResponse(status: .noContent)
@@ -29,7 +29,7 @@ enum ReadRoutes {
   private static func read(
     _ report: ReadReport, _ services: PushServices, on reactor: isolated Reactor
   ) async throws -> HTTPServerResponse {
-    switch try await services.clients.read(report, isSynced: services.isReadSyncEnabled, on: reactor) {
+    switch try await services.callers.read(report, isSynced: services.isReadSyncEnabled, on: reactor) {
     case .refused(let standing):
       try standing.requireViewer(of: .conversation(report.conversationID))
       preconditionFailure("a viewer's report is not refused")

@@ -48,6 +48,9 @@ public final class PushDatabase {
     self.badgeMax = badgeMax
   }
 
+  /// Whether a session has nothing to do, so that a statement would be sent behind no other.
+  public var isIdle: Bool { pool.usage.idle > 0 }
+
   /// The session setting by which `tacet.unread_count` knows how far to count.
   public static func badgeSettings(max: Int) -> [String: String] { ["tacet.badge_max": "\(max)"] }
 

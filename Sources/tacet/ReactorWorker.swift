@@ -11,17 +11,17 @@ import ServiceSettings
 
 /// Everything one reactor owns: its database sessions, its APNs connections and its pipeline.
 final class ReactorWorker {
-  /// Sessions with the database of each reactor. Commits wait for the disk one after the other on a session; four let
-  /// claims, records and webhooks overlap.
+  /// Sessions of each reactor for its pipeline. Commits wait for the disk one after the other on a session; four let claims,
+  /// records and duties overlap.
   private static let poolSize = 4
 
-  /// Sessions of each reactor for what apps ask: one may wait for a lock while the other goes on. The pipeline does not wait
-  /// behind either.
-  private static let clientPoolSize = 2
+  /// Sessions of each reactor for what apps, webhooks and other servers ask: one may wait for a lock while the other goes on.
+  /// The pipeline does not wait behind either.
+  private static let callerPoolSize = 2
 
   private let pool: PostgresPool
-  private let store: PushDatabase
-  private let clientPool: PostgresPool
+  private let badgeMax: Int
+  private let callerPool: PostgresPool
   private let operatorPool: PostgresPool
   private let apps: ReactorApps
   private let pipeline: DeliveryPipeline
@@ -62,13 +62,13 @@ final class ReactorWorker {
     database.settings.merge(PushDatabase.serviceSettings) { $1 }
     database.settings.merge(PushDatabase.badgeSettings(max: settings.badgeMax)) { $1 }
     pool = PostgresPool(database, size: Self.poolSize, logger: logger)
-    clientPool = PostgresPool(database, size: Self.clientPoolSize, opensOnDemand: true, logger: logger)
-    store = PushDatabase(pool: pool, badgeMax: settings.badgeMax)
+    callerPool = PostgresPool(database, size: Self.callerPoolSize, opensOnDemand: true, logger: logger)
+    badgeMax = settings.badgeMax
     apps = ReactorApps(plan, metrics: metrics, logger: logger)
     var configuration = PipelineConfiguration(settings)
     configuration.schedule.isLeading = number == 0
     let pipeline = DeliveryPipeline(
-      store: store, channel: apps.router, configuration: configuration,
+      store: PushDatabase(pool: pool, badgeMax: badgeMax), channel: apps.router, configuration: configuration,
       metrics: PipelineMetrics(metrics), logger: logger)
     self.pipeline = pipeline
     duties =
@@ -82,7 +82,7 @@ final class ReactorWorker {
   /// What the HTTP handlers of this reactor use.
   var services: PushServices {
     PushServices(
-      store: store, clients: PushDatabase(pool: clientPool),
+      callers: PushDatabase(pool: callerPool, badgeMax: badgeMax),
       operators: PushDatabase(pool: operatorPool), pipeline: pipeline,
       isReadSyncEnabled: isReadSyncEnabled,
       wakeCampaigns: isPushTriggerEnabled ? { [unowned self] in first?.submit { $0.wakeCampaigns(on: $1) } } : nil,
@@ -127,7 +127,7 @@ final class ReactorWorker {
     pipeline.abandon()
     await duties?.close(on: reactor)
     apps.router.close(on: reactor)
-    await clientPool.close(on: reactor)
+    await callerPool.close(on: reactor)
     await operatorPool.close(on: reactor)
     await pool.close(on: reactor)
     return isDrained
@@ -140,8 +140,8 @@ final class ReactorWorker {
       ticks: reactor.ticks,
       jobsFromOtherThreads: reactor.executor.jobsFromOtherThreads,
       wakeUps: reactor.executor.wakeUps,
-      database: pool.counters + clientPool.counters,
-      sessions: pool.usage + clientPool.usage,
+      database: pool.counters + callerPool.counters,
+      sessions: pool.usage + callerPool.usage,
       claimAge: pipeline.claimAge(now: Reactor.now),
       apnsConnectionsOpened: apps.connectionsOpened,
       apns: apps.figures,

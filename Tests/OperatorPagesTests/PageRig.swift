@@ -49,7 +49,7 @@ final class PageRig: Sendable {
           policy: SuppressionPolicy(), defaultRoute: PushRoute(app: app, environment: .production)),
         logger: quiet)
       services = PushServices(
-        store: store, clients: store, operators: store, pipeline: pipeline, readiness: { readiness })
+        callers: store, operators: store, pipeline: pipeline, readiness: { readiness })
     }
   }
 

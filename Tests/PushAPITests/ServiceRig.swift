@@ -30,6 +30,7 @@ final class ServiceRig: Sendable {
   /// What lives on the reactor.
   final class Parts {
     let pool: PostgresPool
+    let callerPool: PostgresPool
     let store: PushDatabase
     let channel = GatedChannel()
     let pipeline: DeliveryPipeline
@@ -38,15 +39,17 @@ final class ServiceRig: Sendable {
 
     var isStarted = false
 
-    init(_ conninfo: String, acquireLimit: Duration, on reactor: isolated Reactor) throws {
+    init(_ conninfo: String, polls: Bool, acquireLimit: Duration, on reactor: isolated Reactor) throws {
       let logger = RunLogs.logger
-      pool = PostgresPool(
-        PostgresConfiguration(conninfo: conninfo), size: 3, acquireLimit: acquireLimit, logger: logger)
-      pool.start(on: reactor)
+      let database = PostgresConfiguration(conninfo: conninfo)
+      pool = PostgresPool(database, size: 3, acquireLimit: acquireLimit, logger: logger)
+      callerPool = PostgresPool(database, size: 2, acquireLimit: acquireLimit, logger: logger)
+      for pool in [pool, callerPool] { pool.start(on: reactor) }
       store = PushDatabase(pool: pool)
-      let configuration = PipelineConfiguration(
+      var configuration = PipelineConfiguration(
         policy: SuppressionPolicy(),
         defaultRoute: PushRoute(app: try BundleIdentifier("com.example.app"), environment: .production))
+      if !polls { (configuration.schedule.shortest, configuration.schedule.longest) = (.seconds(3600), .seconds(3600)) }
       let pipeline = DeliveryPipeline(store: store, channel: channel, configuration: configuration, logger: logger)
       self.pipeline = pipeline
       let bound = ReactorBound(pipeline, on: reactor)
@@ -67,8 +70,9 @@ final class ServiceRig: Sendable {
   }
 
   /// Runs a test's body against a service; without a database nobody listens where it should be.
+  /// - Parameter polls: whether the pipeline looks for work that nothing tells it of.
   static func run(
-    hasDatabase: Bool = true, hasCampaigns: Bool = true, wait: Duration = .seconds(10),
+    hasDatabase: Bool = true, hasCampaigns: Bool = true, polls: Bool = true, wait: Duration = .seconds(10),
     _ body: @Sendable (ServiceRig) async throws -> Void
   ) async throws {
     var server: TestPostgres?
@@ -81,7 +85,7 @@ final class ServiceRig: Sendable {
     let group = try ReactorGroup(count: 1)
     let result: Result<Void, any Error>
     do {
-      result = .success(try await serve(server, conninfo, hasCampaigns, wait: wait, on: group, body))
+      result = .success(try await serve(server, conninfo, hasCampaigns, polls: polls, wait: wait, on: group, body))
     } catch {
       result = .failure(error)
     }
@@ -90,8 +94,8 @@ final class ServiceRig: Sendable {
   }
 
   private static func serve(
-    _ server: TestPostgres?, _ conninfo: String, _ hasCampaigns: Bool, wait: Duration, on group: ReactorGroup,
-    _ body: @Sendable (ServiceRig) async throws -> Void
+    _ server: TestPostgres?, _ conninfo: String, _ hasCampaigns: Bool, polls: Bool, wait: Duration,
+    on group: ReactorGroup, _ body: @Sendable (ServiceRig) async throws -> Void
   ) async throws {
     let logger = RunLogs.logger
     if server != nil {
@@ -103,7 +107,8 @@ final class ServiceRig: Sendable {
     }
     let parts = try await PerReactor(group.reactors) { _, reactor in
       // Where there is no database, nobody is to wait for it.
-      try Parts(conninfo, acquireLimit: server == nil ? .milliseconds(200) : .seconds(20), on: reactor)
+      let acquireLimit = server == nil ? Duration.milliseconds(200) : .seconds(20)
+      return try Parts(conninfo, polls: polls, acquireLimit: acquireLimit, on: reactor)
     }
     for key in [secret, serviceKey] { RunLogs.note(key, as: .secret) }
     let services = try await PerReactor(group.reactors) { _, reactor in
@@ -111,7 +116,7 @@ final class ServiceRig: Sendable {
       let parts = parts.value(on: reactor)
       let wake = { bound.submit { $0.campaigns.wake(on: $1) } }
       return PushServices(
-        store: parts.store, clients: parts.store, operators: parts.store, pipeline: parts.pipeline,
+        callers: PushDatabase(pool: parts.callerPool), operators: parts.store, pipeline: parts.pipeline,
         wakeCampaigns: hasCampaigns ? wake : nil, readiness: { parts.checks })
     }
     let routes = PushRoutes.make(
@@ -132,7 +137,7 @@ final class ServiceRig: Sendable {
       parts.campaigns.stop(on: reactor)
       _ = await parts.campaigns.drain(within: .seconds(5), on: reactor)
       if parts.isStarted { _ = await parts.pipeline.drain(within: .seconds(5), on: reactor) }
-      await parts.pool.close(on: reactor)
+      for pool in [parts.callerPool, parts.pool] { await pool.close(on: reactor) }
     }
   }
 
