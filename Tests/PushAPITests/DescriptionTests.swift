@@ -50,6 +50,20 @@ struct DescriptionTests {
     #expect(offenders { $0.hasContent && $0.responses["415"] == nil } == [])
   }
 
+  @Test("every document that is taken says that it has no other members, because unknown ones are refused")
+  func members() {
+    let open = description.operations.flatMap { operation -> [String] in
+      operation.contents.filter { $0.place.contains(" request ") }.flatMap { place, media -> [String] in
+        let schema = operation.check.resolved(media["schema"] as? [String: Any] ?? [:])
+        let forms = (schema["oneOf"] as? [[String: Any]])?.map(operation.check.resolved) ?? [schema]
+        // What the host's database sends about a row has members that are the host's.
+        return forms.filter { ($0["properties"] as? [String: Any])?["record"] == nil }
+          .filter { $0["additionalProperties"] as? Bool != false }.map { _ in place }
+      }
+    }
+    #expect(open == [])
+  }
+
   @Test("every operation has a name of its own, a summary and a tag")
   func names() {
     let names = description.operations.compactMap { $0.members["operationId"] as? String }

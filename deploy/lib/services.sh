@@ -41,6 +41,7 @@ ${more_settings:-}"
   write_env
 }
 
+# start_simulator [OPTIONS]
 start_simulator() {
   # The form of Apple's .p8 files: PKCS #8 in PEM.
   openssl genpkey -quiet -algorithm EC -pkeyopt ec_paramgen_curve:P-256 -out "$state/apns-key.p8" 2>/dev/null ||
@@ -48,7 +49,7 @@ start_simulator() {
   rm -f "$state/simulator.json"
   start_process apns-simulator "$programs/apns-simulator" --listen 127.0.0.1:0 --control 127.0.0.1:0 \
     --key "$key_id:$team_id:$state/apns-key.p8" --bundle "$bundle:$team_id" \
-    --ca-out "$state/apns-ca.pem" --ready-file "$state/simulator.json"
+    --ca-out "$state/apns-ca.pem" --ready-file "$state/simulator.json" "$@"
   wait_until 15 apns-simulator test -s "$state/simulator.json" ||
     die "The simulator did not start: $(tail -n 5 "$state/apns-simulator.log")"
   simulator_control=http://$(address control "$state/simulator.json")
