@@ -1,144 +1,128 @@
-"""Requests of a hostile client, as many as asked for: every body that the interface takes, cut, twisted and mislabelled.
+"""Requests of a hostile client, as many as asked for: those of hostile_requests.py.
 
-Usage: hostile.py URL COUNT [SEED [PID]]. WEBHOOK_SECRET, SERVICE_KEY and CLIENT_TOKEN, of the environment, let some of them in. PID
-is the service's, whose memory is then looked at. Prints the seed, the count, the statuses and the memory; exits 1 when an answer
-is none or 500, the service does not answer afterwards, or its memory has grown by more than 20 MB after the first tenth."""
+Usage: hostile.py URL COUNT [SEED [PID]]. WEBHOOK_SECRET, SERVICE_KEY and JWT_SECRET, of the environment, let some of them in;
+clients are the users whom client_tokens.numbered_user numbers, because each may ask only so often, and KNOWN_IDS has ids of the
+host's rows. Before so many, each body comes cut at every byte. PID is the service's, whose memory is then looked at.
+
+Prints the seed, the statuses, the rate and the memory; exits 1 when an answer is none or 500, the service does not answer
+afterwards, or its memory has grown by more than 20 MB after the first tenth. Several processes ask, each on one connection over
+which requests follow each other without waiting; those that a connection's end left unanswered are sent again."""
 
 import collections
-import json
-import os
+import multiprocessing
 import random
+import re
 import socket
 import sys
+import time
 import urllib.parse
-import uuid
+
+from hostile_requests import Forge
 
 GROWTH_MAX = 20_000_000
-KINDS = ("message", "request_claimed", "read_sync", "%00", "a" * 70)
+PROCESSES = 8
+PIPELINED = 24
+CONNECTS_MAX = 100
 
 
-def documents(draw):
-    """An operation and a body that it takes: method, path, proof, document."""
-    some = str(uuid.UUID(int=draw.getrandbits(128)))
-    zone = draw.choice(["UTC", "Europe/Zurich", "Mars/Base", ""])
-    return draw.choice([
-        ("POST", "/v1/webhooks/messages", "WEBHOOK_SECRET", {"message_id": some}),
-        ("POST", "/v1/webhooks/messages", "WEBHOOK_SECRET", {"message_id": some, "recipient_user_id": some}),
-        ("POST", "/v1/webhooks/messages", "WEBHOOK_SECRET",
-         {"type": "INSERT", "table": "messages", "schema": "public", "record": {"id": some, "text": "x"}, "old_record": None}),
-        ("POST", "/v1/webhooks/" + draw.choice(KINDS), "WEBHOOK_SECRET", {"subject_id": some, "recipient_user_id": some}),
-        ("POST", "/v1/pushes", "SERVICE_KEY",
-         {"user_id": some, "title": "t", "body": "b", "kind": "k", "data": {"a": [1, {"b": None}]}, "collapse_id": "c"}),
-        ("PUT", "/v1/devices/" + draw.choice(["aa", "0F" * 32, "ag", "a" * 3000]), "CLIENT_TOKEN",
-         {"environment": "sandbox", "app": "com.example.app", "platform": "ios", "locale": "de-CH", "time_zone": zone}),
-        ("PUT", "/v1/preferences", "CLIENT_TOKEN",
-         {"quiet_hours": {"start": "22:00", "end": "07:00", "time_zone": zone, "policy": "hold"}, "disabled_kinds": ["a"],
-          "conversations": [{"conversation_id": some, "muted": True, "muted_until": "2026-01-31T20:15:00Z"}]}),
-        ("POST", "/v1/conversations/%s/read" % some, "CLIENT_TOKEN", {"up_to_message_id": some, "device_token": "aa"}),
-    ])
+class Connection:
+    """Asks one thing after another without waiting for answers, and connects again when the service has closed."""
 
+    LENGTH = re.compile(rb"\r\ncontent-length: *(\d+)", re.IGNORECASE)
 
-def strange(draw):
-    """A value as no host means it."""
-    return draw.choice([
-        None, True, -1, 2**63, -(2**63) - 1, 10**400, 1e308, "", "\0", "\ud7ff", "\u0301" * draw.randrange(3000),
-        "x" * draw.randrange(70_000), [], {}, [[]], {"": {}}, [None] * draw.randrange(2000), "2099-99-99T99:99:99Z",
-        "' or 1=1 --", "../../etc/passwd", "\u202e", "\U0001f468\u200d\U0001f469" * 50])
+    def __init__(self, address, statuses):
+        self.address, self.statuses = address, statuses
+        self.socket, self.unread = None, b""
 
+    def connect(self):
+        for _ in range(100):
+            try:
+                self.socket, self.unread = socket.create_connection(self.address, timeout=30), b""
+                return
+            except OSError:
+                self.statuses["refused connections"] += 1
+                time.sleep(0.05)
+        raise SystemExit("the service takes no connections")
 
-def twist(draw, value):
-    """Replaces a part of a document, adds a member, or takes one away."""
-    if isinstance(value, dict) and value and draw.random() < 0.8:
-        value = dict(value)
-        key = draw.choice(list(value))
-        choice = draw.randrange(4)
-        if choice == 0:
-            value["unknown" + str(draw.randrange(9)) * draw.randrange(200)] = strange(draw)
-        elif choice == 1:
-            del value[key]
-        else:
-            value[key] = twist(draw, value[key])
-        return value
-    return strange(draw)
+    def ask(self, messages):
+        """Counts the statuses, 0 for a request that gets no answer even alone on a connection of its own."""
+        messages, count = collections.deque(messages), len(messages)
+        while messages:
+            is_fresh = self.socket is None
+            if is_fresh:
+                self.connect()
+            answered = self.exchange(list(messages)[:count], messages)
+            if answered < count:
+                self.socket.close()
+                self.socket = None
+            if answered or not is_fresh:
+                count = len(messages)
+            elif count > 1:
+                count = 1
+            else:
+                self.note(0, messages.popleft())
+                count = len(messages)
 
-
-def raw(draw, document):
-    """Bytes of a body."""
-    text = json.dumps(twist(draw, document) if draw.random() < 0.7 else document, ensure_ascii=draw.random() < 0.5)
-    body = text.encode("utf-8", "surrogatepass")
-    choice = draw.randrange(12)
-    if choice == 0:
-        return body[:draw.randrange(len(body) + 1)]
-    if choice == 1:
-        place = draw.randrange(len(body) + 1)
-        return body[:place] + bytes([draw.randrange(256)]) + body[place + 1:]
-    if choice == 2:
-        depth = draw.choice([10, 513, 5000, 60_000])
-        return (b"[" * depth + b"]" * depth) if draw.random() < 0.5 else b'{"a":' * depth
-    if choice == 3 and body.startswith(b"{") and len(body) > 2:
-        return b"{" + body[1:-1] + b"," + body[1:]
-    if choice == 4:
-        return body + draw.choice([b"\0", b"}", b" {}", b"\xff\xfe", b"\xed\xa0\x80"])
-    if choice == 5:
-        return draw.choice([b"1e99999", b"-", b"nul", b'"\\ud800"', b'{"a":1e' + b"9" * 5000 + b"}", b"\xef\xbb\xbf{}"])
-    return body
-
-
-def fields(draw, body):
-    """Content type and framing, and the body as it is framed."""
-    kind = draw.choice(["application/json"] * 8 + ["text/plain", "application/json; charset=utf-16", "", "multipart/form-data"])
-    lines = ["Content-Type: " + kind] if kind else []
-    choice = draw.randrange(12)
-    if choice == 0:
-        return lines + ["Transfer-Encoding: chunked"], b"%x\r\n%s\r\n0\r\n\r\n" % (len(body), body) if body else b"0\r\n\r\n"
-    if choice == 1:
-        odd = draw.choice(["-1", "+1", "0x10", str(2**64), str(len(body)) + ", 1", "a", ""])
-        return lines + ["Content-Length: " + odd], body
-    if choice == 2:
-        return lines + ["Content-Length: %d" % len(body), "Expect: " + draw.choice(["100-continue", "x"])], body
-    return lines + ["Content-Length: %d" % len(body)], body
-
-
-def path_and_query(draw, path):
-    choice = draw.randrange(20)
-    if choice == 0:
-        return path + "?" + urllib.parse.quote(str(strange(draw))[:3000])
-    if choice == 1:
-        return path.replace("/", draw.choice(["//", "/./", "/%2e%2e/", "%2f", "/\\", "/%ff"]), 1)
-    if choice == 2:
-        return path + draw.choice(["/", "%", "%0", "\x7f", "#", "/" + "a" * 9000])
-    return path
-
-
-def request(draw):
-    method, path, proof, document = documents(draw)
-    body = raw(draw, document)
-    lines, content = fields(draw, body)
-    secret = os.environ.get(proof, "")
-    if draw.random() < 0.15:
-        secret = draw.choice(["wrong", secret[:-1], secret + "x", ""])
-    address = "198.18.%d.%d" % (draw.randrange(256), draw.randrange(256))
-    head = ["%s %s HTTP/1.1" % (draw.choice([method] * 9 + ["PATCH"]), path_and_query(draw, path)), "Host: a",
-            "Authorization: Bearer " + secret, "X-Forwarded-For: " + address, "Prefer: respond-async", "Connection: close"]
-    return "\r\n".join(head + lines).encode("latin-1", "replace") + b"\r\n\r\n" + content
-
-
-def ask(host, port, message):
-    """The status of the last answer; 0 for none."""
-    answer = b""
-    with socket.create_connection((host, port), timeout=30) as connection:
+    def exchange(self, batch, messages):
         try:
-            connection.sendall(message)
-            connection.shutdown(socket.SHUT_WR)
+            self.socket.sendall(b"".join(batch))
         except OSError:
             pass
+        answered = 0
+        while answered < len(batch) and (status := self.status()):
+            self.note(status, messages.popleft())
+            answered += 1
+        return answered
+
+    def note(self, status, message):
+        self.statuses[status] += 1
+        if status in (0, 500):
+            print("%d to %r" % (status, message[:600]), flush=True)
+
+    def status(self):
+        """Of the next final answer; 0 when the connection ends before."""
+        while True:
+            while (end := self.unread.find(b"\r\n\r\n")) < 0:
+                if not self.receive():
+                    return 0
+            status, length = int(self.unread[9:12]), self.LENGTH.search(self.unread, 0, end + 2)
+            end += 4 + (int(length[1]) if length and status != 204 else 0)
+            while len(self.unread) < end:
+                if not self.receive():
+                    return 0
+            self.unread = self.unread[end:]
+            if status >= 200:
+                return status
+
+    def receive(self):
         try:
-            while len(answer) < 65536 and (piece := connection.recv(65536)):
-                answer += piece
-        except ConnectionResetError:
-            pass
-    final = answer.removeprefix(b"HTTP/1.1 100 Continue\r\n\r\n")
-    return int(final[9:12]) if final[:9] == b"HTTP/1.1 " else 0
+            piece = self.socket.recv(65536)
+        except OSError:
+            return False
+        self.unread += piece
+        return bool(piece)
+
+
+def rounds(forge, count):
+    """Requests that may be sent at once: the cuts, and so many others."""
+    cuts = list(forge.cuts()) if count is None else []
+    for start in range(0, len(cuts), PIPELINED):
+        yield cuts[start:start + PIPELINED]
+    messages = []
+    for number in range(count or 0):
+        message, is_last = forge.request()
+        messages.append(message)
+        if is_last or len(messages) == PIPELINED or number == count - 1:
+            yield messages
+            messages = []
+
+
+def work(address, seed, count):
+    statuses = collections.Counter()
+    connection = Connection(address, statuses)
+    for messages in rounds(Forge(random.Random(seed)), count):
+        connection.ask(messages)
+    return statuses
 
 
 def resident(process):
@@ -148,29 +132,26 @@ def resident(process):
 
 def main():
     url = urllib.parse.urlsplit(sys.argv[1])
-    count = int(sys.argv[2])
+    address, count = (url.hostname, url.port), int(sys.argv[2])
     seed = int(sys.argv[3]) if len(sys.argv) > 3 else random.SystemRandom().getrandbits(32)
     process = int(sys.argv[4]) if len(sys.argv) > 4 else None
     print("seed %d" % seed, flush=True)
-    draw = random.Random(seed)
-    statuses = collections.Counter()
-    before = None
-    for number in range(count):
-        if process and number == count // 10:
-            before = resident(process)
-        message = request(draw)
-        status = ask(url.hostname, url.port, message)
-        statuses[status] += 1
-        if status in (0, 500):
-            print("request %d: %d to %r" % (number, status, message[:600]), flush=True)
-    health = ask(url.hostname, url.port, b"GET /healthz HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n")
-    print("%d requests: %s" % (count, ", ".join("%d x %d" % (n, s) for s, n in sorted(statuses.items()))))
-    grown = 0
+    statuses, memory, start = collections.Counter(), [], time.monotonic()
+    with multiprocessing.Pool(PROCESSES) as pool:
+        for part, total in enumerate([None, count // 10, count - count // 10]):
+            shares = [None] if total is None else [(total + n) // PROCESSES for n in range(PROCESSES)]
+            orders = [(address, "%d/%d/%d" % (seed, part, n), share) for n, share in enumerate(shares)]
+            for found in pool.starmap(work, orders, chunksize=1):
+                statuses += found
+            memory.append(resident(process) if process else 0)
+    answered, seconds = sum(statuses.values()), time.monotonic() - start
+    Connection(address, health := collections.Counter()).ask([b"GET /healthz HTTP/1.1\r\nHost: a\r\n\r\n"])
+    print("%d requests, %d a second: %s" % (
+        answered, answered / seconds, ", ".join("%d x %s" % (n, s) for s, n in sorted(statuses.items(), key=str))))
     if process:
-        after = resident(process)
-        grown = after - before
-        print("memory: %.1f MB after a tenth, %.1f MB at the end" % (before / 1e6, after / 1e6))
-    sys.exit(1 if statuses[0] or statuses[500] or health != 200 or grown > GROWTH_MAX else 0)
+        print("memory: %.1f MB after a tenth, %.1f MB at the end" % (memory[1] / 1e6, memory[2] / 1e6))
+    is_harmed = statuses[0] or statuses[500] or health != {200: 1} or memory[2] - memory[1] > GROWTH_MAX
+    sys.exit(1 if is_harmed else 0)
 
 
 main()
