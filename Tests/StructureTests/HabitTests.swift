@@ -102,6 +102,17 @@ struct HabitTests {
     #expect(found == [])
   }
 
+  @Test("no script or page gives curl a secret as an argument, which everybody on the machine can read")
+  func secretsInArguments() {
+    let secret = /(-H|--header)[ =]"[^"]*(?i:authorization|signature)[^"]*\$|--oauth2-bearer|(-u|--user)[ =]/
+    let scripts = SourceTree.paths(under: "deploy", endings: [""]) + ["README.md", "db/README.md"]
+    let commands = scripts.flatMap { path in
+      SourceTree.text(path).replacing("\\\n", with: " ").split(separator: "\n").filter { $0.contains("curl ") }
+    }
+    #expect(commands.count > 30)
+    #expect(commands.filter { $0.contains(secret) } == [])
+  }
+
   /// By a comment in the three lines around, or by that of the declaration the line stands in.
   private func isExplained(_ line: Int, in file: SourceFile) -> Bool {
     let around = max(0, line - 3)...min(file.lines.count - 1, line + 3)

@@ -132,7 +132,7 @@ LANGUAGE_MODEL_DAILY_DOLLARS_MAX=1000"
   stop_process model-simulator || die "The model did not stop well; see $state/model-simulator.log"
 }
 
-ask_service() { curl -fsS -H "authorization: Bearer $service_key" "$@"; }
+ask_service() { curl -fsS -H @<(bearer "$service_key") "$@"; }
 
 # await_run RUN SECONDS: or twice as long, after which the bound is missed anyway.
 await_run() {

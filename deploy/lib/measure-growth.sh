@@ -126,7 +126,7 @@ send_webhooks() {
     # The service polls less and less often, down to once a second.
     sleep 0.3
     id=$(sql app <<<"insert into public.messages (conversation_id, from_id) select conversation_id, sender_id from measure.conversations limit 1 returning id")
-    curl -fsS "$url/v1/webhooks/messages" -H "authorization: Bearer $webhook_secret" -H 'content-type: application/json' \
+    curl -fsS "$url/v1/webhooks/messages" -H @<(bearer "$webhook_secret") -H 'content-type: application/json' \
       -d "{\"message_id\":\"$id\"}" >/dev/null
   done
   sql tacet <<<'update tacet.settings set notify_enabled = true'

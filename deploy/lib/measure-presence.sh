@@ -56,9 +56,10 @@ SQL
 SQL
   sql postgres -c 'vacuum analyze' -c checkpoint
   # JWT_SECRET is taken as it stands, so its text is the key.
-  sql tacet -F ' ' -v secret="$(printf '%s' "$presence_secret" | od -An -v -tx1 | tr -d ' \n')" \
-    <<<"select user_id, conversation_id, :'secret' from public.conversation_participants order by random()" \
-    >"$state/users"
+  sql tacet -F ' ' >"$state/users" <<SQL
+    select user_id, conversation_id, '$(printf '%s' "$presence_secret" | od -An -v -tx1 | tr -d ' \n')'
+    from public.conversation_participants order by random()
+SQL
 }
 
 # User and kernel ticks of the sessions of a role; they stay open through a run.

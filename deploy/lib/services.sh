@@ -114,6 +114,7 @@ SERVICE_KEY='$service_key'
 DEMO_USER='$user'
 DEMO_CONVERSATION='$conversation'
 CLIENT_TOKEN='$(client_token "$jwt_secret" "$user")'
+$(declare -f bearer)
 ENV
   cat >"$state/insert-message" <<SCRIPT
 #!/usr/bin/env bash
@@ -134,13 +135,13 @@ It stays up until Ctrl-C. In a second shell, in $checkout:
 
   source .demo/env
   id=\$(.demo/insert-message away)
-  curl -s "\$DEMO_URL/v1/webhooks/messages" -H "authorization: Bearer \$WEBHOOK_SECRET" \\
+  curl -s "\$DEMO_URL/v1/webhooks/messages" -H @<(bearer "\$WEBHOOK_SECRET") \\
     -H 'content-type: application/json' -d "{\"message_id\":\"\$id\"}"; echo
   curl -s "\$DEMO_SIMULATOR/pushes?collapse_id=\$id"; echo
   curl -s "\$DEMO_URL/readyz"; echo
   psql -d "\$DEMO_DATABASE" -c \\
     'select user_id, decision, reason, woken_by from push_log order by claimed_at desc limit 5'
-  curl -s -X POST "\$DEMO_URL/v1/push-trigger?dry_run=true" -H "authorization: Bearer \$SERVICE_KEY"; echo
+  curl -s -X POST "\$DEMO_URL/v1/push-trigger?dry_run=true" -H @<(bearer "\$SERVICE_KEY"); echo
   deploy/smoke "\$DEMO_URL"
 
 The service is $url, the webhook secret $webhook_secret
