@@ -39,6 +39,19 @@ struct MetricsTests {
     }
   }
 
+  @Test("METRICS_ADDRESS serves the figures, and nothing else does or is there")
+  func elsewhere() async throws {
+    try await ServiceScene.play(extra: ["METRICS_ADDRESS": "127.0.0.1:0"]) { _, service in
+      let line = try await service.process.line(containing: "serving figures")
+      let address = try #require(line.split(separator: " ").first { $0.hasPrefix("address=") }).dropFirst(8)
+      let figures = RunningService(process: service.process, origin: "http://\(address)")
+      let scrape = MetricsScrape(try await figures.get("/metrics").text)
+      #expect(scrape.sum("tacet_database_up") == 1)
+      #expect(try await service.get("/metrics").status == 404)
+      for path in ["/readyz", "/dashboard", "/openapi.yaml"] { #expect(try await figures.get(path).status == 404) }
+    }
+  }
+
   private static let serviceKey = "service-key-of-the-metrics"
 
   /// A campaign has a user whose hour was yesterday, and an empty audience otherwise. A run by request looks at once.

@@ -60,6 +60,26 @@ struct OutageTests {
     }
   }
 
+  @Test("readiness turns within seconds when the database falls silent, and comes back with it")
+  func silentDatabase() async throws {
+    let postgres = try await TestPostgres.launch()
+    try await ServiceScene.play(postgres: postgres) { _, service in
+      #expect(try await service.readiness().status == 200)
+      postgres.freeze()
+      defer { postgres.thaw() }
+      let frozen = ContinuousClock.now
+      var readiness = try await service.get("/readyz")
+      while readiness.status == 200, ContinuousClock.now < frozen + .seconds(10) {
+        try await Task.sleep(for: .milliseconds(50))
+        readiness = try await service.get("/readyz")
+      }
+      // Three seconds without an answer, and what a busy machine adds.
+      #expect(readiness.status == 503 && ContinuousClock.now - frozen < .seconds(5), "\(readiness.text)")
+      postgres.thaw()
+      #expect(try await service.readiness().status == 200)
+    }
+  }
+
   @Test("a device that APNs calls dead is dropped, another is not")
   func deadToken() async throws {
     try await ServiceScene.play { scene, _ in

@@ -107,7 +107,7 @@ final class ServiceScene: Sendable {
   /// Starts the service with these settings alone.
   func startService(settings: [String: String]) async throws -> RunningService {
     let process = try ServiceProcess(["serve"], settings: settings)
-    let line = try await process.line(containing: "serving")
+    let line = try await process.line(containing: "serving address=")
     let address = try #require(line.split(separator: " ").first { $0.hasPrefix("address=") }).dropFirst(8)
     _ = try await process.line(containing: pooler == nil ? "listening for notifications" : "not listening")
     _ = try await process.line(containing: "connected to APNs")
