@@ -121,6 +121,8 @@ extension PostgresError {
   /// Whether trying again later may help.
   fileprivate var isOutage: Bool {
     guard let state = sqlState else { return code != .decoding && code != .invalidParameter }
+    // Nothing was run: the statement's preparation, for which it waited in the session's pipeline, was cut short.
+    if state == .invalidStatementName { return true }
     return state.isConnectionException || state.isOperatorIntervention || state.isInsufficientResources
       || state.isRetryable || state == .lockNotAvailable
   }
