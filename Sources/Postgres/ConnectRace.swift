@@ -29,12 +29,14 @@ final class ConnectRace {
   private var lastStart: UInt64 = 0
   private let changed = Signal()
 
-  init(_ parameters: ConnectionParameters, memory: HostMemory) {
+  /// - Parameter first: tried first, whatever is known of it.
+  init(_ parameters: ConnectionParameters, memory: HostMemory, first: ConnectionTarget? = nil) {
     self.parameters = parameters
     self.memory = memory
     // Without a target libpq takes its defaults and the environment's.
     let targets = parameters.targets.isEmpty ? [ConnectionTarget(host: "", address: "", port: "")] : parameters.targets
-    runners = memory.order(targets, now: Reactor.now).map { Runner(target: $0) }
+    let order = memory.order(targets, now: Reactor.now)
+    runners = (order.filter { $0 == first } + order.filter { $0 != first }).map { Runner(target: $0) }
   }
 
   /// Runs until a session is ready; the caller frees it.

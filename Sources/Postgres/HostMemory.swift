@@ -4,7 +4,7 @@ internal import Synchronization
 /// What the sessions of a process have learnt about the hosts that they may connect to, for a while.
 ///
 /// Shared by every copy of a ``PostgresConfiguration``, so that one session's loss spares all others the same wait. Holds
-/// an entry for each host of one connection string.
+/// an entry for each host of one connection string, and one for each session that is kept open.
 final class HostMemory: Sendable {
   /// What came of asking a host, worse last.
   enum Finding: Int, Comparable {
@@ -29,9 +29,17 @@ final class HostMemory: Sendable {
   }
 
   private let entries = Mutex<[ConnectionTarget: Entry]>([:])
+  private let sessions = Mutex(Sessions())
+
+  private struct Sessions {
+    var all: [ObjectIdentifier: ReactorBound<ReconnectingConnection>] = [:]
+    /// Hosts that a session left because of their silence, when there was no other to go to.
+    var left: Set<ConnectionTarget> = []
+  }
 
   func note(_ finding: Finding, of target: ConnectionTarget, now: UInt64) {
     entries.withLock { $0[target] = Entry(finding: finding, at: now, askedAt: $0[target]?.askedAt) }
+    if finding == .open { leaveSilentHosts(for: target) }
   }
 
   /// What is known of a host since a moment; nil when nothing is.
@@ -56,5 +64,37 @@ final class HostMemory: Sendable {
       entries[target] = entry
       return true
     }
+  }
+}
+
+// Where one session has found its host silent and another host open, all others leave that host too: an idle one would find
+// it out at its next statement, and a listening one seconds later.
+extension HostMemory {
+  /// A session that is kept open, wherever it leads.
+  func add(_ session: ReconnectingConnection, on reactor: isolated Reactor) {
+    let bound = ReactorBound(session, on: reactor)
+    sessions.withLock { $0.all[ObjectIdentifier(session)] = bound }
+  }
+
+  func remove(_ session: ReconnectingConnection) {
+    sessions.withLock { _ = $0.all.removeValue(forKey: ObjectIdentifier(session)) }
+  }
+
+  /// Ends all sessions with a host, because another one takes them.
+  func leave(_ target: ConnectionTarget) {
+    for session in sessions.withLock({ $0.all }).values { session.submit { $0.leave(target, on: $1) } }
+  }
+
+  /// The same as soon as another host takes a session.
+  func leaveLater(_ target: ConnectionTarget) {
+    sessions.withLock { _ = $0.left.insert(target) }
+  }
+
+  private func leaveSilentHosts(for target: ConnectionTarget) {
+    let left = sessions.withLock { sessions in
+      defer { sessions.left = [] }
+      return sessions.left
+    }
+    for other in left where other != target { leave(other) }
   }
 }

@@ -16,7 +16,10 @@ extension PostgresConnection {
     let deadline = Reactor.now + configuration.connectLimit.clampedNanoseconds
     try await parameters.resolve()
     let (handle, target) = try await race(parameters, configuration.hosts, until: deadline, on: reactor)
-    return try begin(handle, target, configuration, logger, on: reactor)
+    let connection = try begin(handle, configuration, logger, on: reactor)
+    connection.target = target
+    connection.otherTargets = parameters.targets.filter { $0 != target }
+    return connection
   }
 
   private static func race(
@@ -32,11 +35,9 @@ extension PostgresConnection {
   }
 
   private static func begin(
-    _ handle: OpaquePointer, _ target: ConnectionTarget, _ configuration: PostgresConfiguration, _ logger: Logger,
-    on reactor: isolated Reactor
+    _ handle: OpaquePointer, _ configuration: PostgresConfiguration, _ logger: Logger, on reactor: isolated Reactor
   ) throws(PostgresError) -> PostgresConnection {
     let connection = PostgresConnection(owning: handle, configuration: configuration, logger: logger)
-    connection.target = target
     guard PQsetnonblocking(handle, 1) == 0, PQenterPipelineMode(handle) == 1 else {
       throw PostgresError(.notConnected, of: handle)
     }

@@ -12,7 +12,7 @@ extension PostgresConnection: TimerHandler {
     let now = Reactor.now
     giveUpWaiting(now: now)
     if let limit = silenceDeadline, now >= limit {
-      return lose(PostgresError(.connectionLost, "the server is silent"), on: reactor)
+      return lose(Self.silent, on: reactor)
     }
     doubt(now: now, on: reactor)
     armDeadline(now: now, on: reactor)

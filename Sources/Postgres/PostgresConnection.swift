@@ -38,8 +38,9 @@ public final class PostgresConnection {
   /// When the oldest pending statement became the oldest, i.e. when the server can have begun with it.
   var oldestSince: UInt64 = 0
 
-  /// Where it leads.
+  /// Where it leads, and where else it might.
   var target: ConnectionTarget?
+  var otherTargets: [ConnectionTarget] = []
   /// When somebody last looked whether the server is alive.
   var doubtedAt: UInt64 = 0
 

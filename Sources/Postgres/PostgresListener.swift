@@ -52,7 +52,8 @@ public final class PostgresListener {
   /// Begins to connect, in the background. Call it once.
   public func start(on reactor: isolated Reactor) {
     precondition(slot == nil, "a listener is started once")
-    let slot = ReconnectingConnection(configuration, heartbeat: heartbeat, logger: logger, owner: self)
+    let slot = ReconnectingConnection(
+      configuration, heartbeat: heartbeat, isEager: true, logger: logger, owner: self)
     self.slot = slot
     slot.start(on: reactor)
   }

@@ -56,6 +56,11 @@ public final class PostgresPool {
   /// a connection.
   private static let heartbeat = ReconnectingConnection.Heartbeat(interval: .seconds(60), limit: .seconds(5))
 
+  /// The same of one session among several hosts, for all of its pool: with the time until it is doubted and the head start
+  /// of its host, three quarters of a second from a host's silence to a session with the next.
+  private static let watchfulHeartbeat = ReconnectingConnection.Heartbeat(
+    interval: .seconds(60), limit: .seconds(5), intervalAmongHosts: .milliseconds(250))
+
   let configuration: PostgresConfiguration
   private let size: Int
   private let acquireLimit: Duration
@@ -94,9 +99,9 @@ public final class PostgresPool {
   public func start(on reactor: isolated Reactor) {
     precondition(members.isEmpty, "a pool is started once")
     members = (0..<size).map { number in
-      Member(
-        ReconnectingConnection(
-          configuration, heartbeat: Self.heartbeat, isEager: number == 0, logger: logger, owner: self))
+      let heartbeat = number == 0 && !opensOnDemand ? Self.watchfulHeartbeat : Self.heartbeat
+      return Member(
+        ReconnectingConnection(configuration, heartbeat: heartbeat, isEager: number == 0, logger: logger, owner: self))
     }
     for member in members { member.slot.start(on: reactor) }
   }

@@ -7,6 +7,12 @@ final class ReconnectingConnection {
   struct Heartbeat {
     let interval: Duration
     let limit: Duration
+    /// The interval where there are other hosts, of which one may have taken over.
+    var intervalAmongHosts: Duration?
+
+    func interval(for connection: PostgresConnection) -> Duration {
+      connection.otherTargets.isEmpty ? interval : intervalAmongHosts ?? interval
+    }
   }
 
   private let configuration: PostgresConfiguration
@@ -47,12 +53,14 @@ final class ReconnectingConnection {
   var statementsAnswered: Int { answeredBefore + (session?.statementsAnswered ?? 0) }
 
   func start(on reactor: isolated Reactor) {
+    configuration.hosts.add(self, on: reactor)
     reactor.start { await self.run(on: reactor) }
   }
 
   /// Ends the session and the attempts; returns when the task that made them has ended. Call it once, after `start`.
   func close(on reactor: isolated Reactor) async {
     isClosed = true
+    configuration.hosts.remove(self)
     session?.close(on: reactor)
     closing.signal(on: reactor)
     _ = await stopped.wait(on: reactor)
@@ -61,6 +69,11 @@ final class ReconnectingConnection {
   /// Another session was opened: the server is there.
   func hurry(on reactor: isolated Reactor) {
     if isResting { closing.signal(on: reactor) }
+  }
+
+  /// Another session has found a host silent, and there is another one.
+  func leave(_ target: ConnectionTarget, on reactor: isolated Reactor) {
+    if let session, session.target == target { session.lose(PostgresConnection.silent, on: reactor) }
   }
 
   private func run(on reactor: isolated Reactor) async {
@@ -114,7 +127,7 @@ final class ReconnectingConnection {
   /// Returns when the session has ended.
   private func watch(on reactor: isolated Reactor) async {
     while let connection {
-      if await sessionEnded.wait(for: heartbeat.interval, on: reactor) { continue }
+      if await sessionEnded.wait(for: heartbeat.interval(for: connection), on: reactor) { continue }
       do throws(PostgresError) {
         try await checkAlive(connection, on: reactor)
       } catch  where error.code != .tooManyPending {

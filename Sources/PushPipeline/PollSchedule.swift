@@ -18,6 +18,8 @@ public struct PollSchedule: Sendable {
     public var wokenShortest = Duration.milliseconds(32)
     /// The last step: how late an event can be when every wake-up is lost.
     public var longest = Duration.seconds(1)
+    /// The last step while looks fail: how late a database that is back is noticed.
+    public var longestFailing = Duration.milliseconds(250)
     /// The step while busy, after looks that found something and after those that did not. Adds half of itself to the latency
     /// of an event, on average.
     public var busyInterval = Duration.microseconds(500)
@@ -108,9 +110,9 @@ public struct PollSchedule: Sendable {
     return notifyCost.value * spanEvents < configuration.measure * share
   }
 
-  /// Notes that a look failed: the database is away, so the next look waits as long as an idle one.
+  /// Notes that a look failed: the next one waits longer, but not as long as an idle one.
   public mutating func failed() {
-    interval = min(max(interval, .milliseconds(50)) * 2, configuration.longest)
+    interval = min(max(interval, .milliseconds(50)) * 2, configuration.longestFailing)
     isBusy = false
     spanEvents = 0
   }

@@ -80,7 +80,7 @@ struct ConnectRaceTests {
     }
   }
 
-  @Test("a server that falls silent is left for another long before the limit of the statement")
+  @Test("a server that falls silent is left for another well within a second or two")
   func fallsSilent() async throws {
     let (doomed, other) = (try await TestPostgres.launch(), try await TestPostgres.shared)
     let hosts = "host=\(doomed.folder),\(other.folder) port=\(doomed.port),\(other.port) user=postgres"
@@ -100,7 +100,7 @@ struct ConnectRaceTests {
       }
       let port = PostgresStatement("port", "select current_setting('port')::int")
       #expect(try await pool.query(port, on: reactor).one().decode(0) == Int(other.port))
-      #expect(Reactor.now - start < Duration.milliseconds(4500).clampedNanoseconds)
+      #expect(Reactor.now - start < Duration.seconds(2).clampedNanoseconds)
       await pool.close(on: reactor)
     }
   }

@@ -65,10 +65,10 @@ struct PostgresListenerTests {
 
   private func withListener(
     _ conninfo: String, channels: [String], heartbeat: Duration = .seconds(10),
-    _ body: @escaping @Sendable (PostgresListener, Recorder, isolated Reactor) async throws -> Void
+    _ body: @escaping @Sendable (PostgresListener, ListenerRecorder, isolated Reactor) async throws -> Void
   ) async throws {
     try await onReactor { reactor in
-      let recorder = Recorder()
+      let recorder = ListenerRecorder()
       let listener = PostgresListener(
         PostgresConfiguration(conninfo: conninfo), channels: channels, heartbeatInterval: heartbeat,
         heartbeatLimit: heartbeat, logger: quiet, handler: recorder)
@@ -83,32 +83,5 @@ struct PostgresListenerTests {
       await listener.close(on: reactor)
       try result.get()
     }
-  }
-}
-
-private final class Recorder: PostgresListenerHandler {
-  private(set) var notifications: [PostgresNotification] = []
-  private(set) var state = ""
-  private let changed = Signal()
-
-  func notificationArrived(_ notification: PostgresNotification, on reactor: isolated Reactor) {
-    notifications.append(notification)
-    changed.signal(on: reactor)
-  }
-
-  func listenerStateChanged(_ state: PostgresListener.State, on reactor: isolated Reactor) {
-    switch state {
-    case .listening: self.state = "listening"
-    case .lost: self.state = "lost"
-    }
-    changed.signal(on: reactor)
-  }
-
-  func awaitState(_ wanted: String, on reactor: isolated Reactor) async throws {
-    while state != wanted { try #require(await changed.wait(for: .seconds(20), on: reactor)) }
-  }
-
-  func awaitNotifications(_ count: Int, on reactor: isolated Reactor) async throws {
-    while notifications.count < count { try #require(await changed.wait(for: .seconds(20), on: reactor)) }
   }
 }

@@ -77,3 +77,31 @@ private final class Gathering<Value> {
     left = count
   }
 }
+
+/// What a listener has told.
+final class ListenerRecorder: PostgresListenerHandler {
+  private(set) var notifications: [PostgresNotification] = []
+  private(set) var state = ""
+  private let changed = Signal()
+
+  func notificationArrived(_ notification: PostgresNotification, on reactor: isolated Reactor) {
+    notifications.append(notification)
+    changed.signal(on: reactor)
+  }
+
+  func listenerStateChanged(_ state: PostgresListener.State, on reactor: isolated Reactor) {
+    switch state {
+    case .listening: self.state = "listening"
+    case .lost: self.state = "lost"
+    }
+    changed.signal(on: reactor)
+  }
+
+  func awaitState(_ wanted: String, on reactor: isolated Reactor) async throws {
+    while state != wanted { try #require(await changed.wait(for: .seconds(20), on: reactor)) }
+  }
+
+  func awaitNotifications(_ count: Int, on reactor: isolated Reactor) async throws {
+    while notifications.count < count { try #require(await changed.wait(for: .seconds(20), on: reactor)) }
+  }
+}

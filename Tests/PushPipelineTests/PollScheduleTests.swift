@@ -76,7 +76,7 @@ struct PollScheduleTests {
     #expect(rig.schedule.wait == .milliseconds(1))
   }
 
-  @Test("a failed look ends busy and waits as an idle one: 100 ms, doubling to a second")
+  @Test("a failed look ends busy, and the next ones wait 100 ms, doubling to a quarter of a second")
   func failure() {
     var rig = Rig()
     rig.look(found: 64)
@@ -86,7 +86,7 @@ struct PollScheduleTests {
       waits.append(rig.schedule.wait)
     }
     #expect(!rig.schedule.isBusy)
-    #expect(waits == [100, 200, 400, 800, 1000, 1000].map { .milliseconds($0) })
+    #expect(waits == [100, 200, 250, 250, 250, 250].map { .milliseconds($0) })
     rig.look(found: 1)
     #expect(rig.schedule.wait == .milliseconds(1))
   }

@@ -124,11 +124,11 @@ final class ServiceScene: Sendable {
   /// The server that takes writes.
   var postgres: TestPostgres { current.withLock { $0 } }
 
-  /// Kills the server, and makes its standby the one that takes writes.
-  func failOver() async throws {
+  /// Kills the server or makes it fall silent, and makes its standby the one that takes writes.
+  func failOver(silently isSilent: Bool = false) async throws {
     let standby = try #require(standby)
     try await postgres.awaitReplay(by: standby)
-    try await postgres.kill()
+    if isSilent { postgres.freeze() } else { try await postgres.kill() }
     try await standby.promote()
     current.withLock { $0 = standby }
   }
