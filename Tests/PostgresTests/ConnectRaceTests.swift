@@ -105,6 +105,20 @@ struct ConnectRaceTests {
     }
   }
 
+  @Test(
+    "a late answer is doubted after a second, and after a quarter where there is another host",
+    arguments: [true, false])
+  func patience(isAlone: Bool) async throws {
+    try await withConnection { connection, reactor in
+      if !isAlone { connection.otherTargets = [ConnectionTarget(host: "b", address: "", port: "1")] }
+      reactor.start { _ = try? await connection.query(sleepStatement, [0.1], on: reactor) }
+      while connection.pendingCount == 0 { await reactor.sleep(for: .milliseconds(1)) }
+      let wait = Duration.milliseconds(isAlone ? 1000 : 250)
+      #expect(connection.doubtDeadline == connection.oldestSince + wait.clampedNanoseconds)
+      _ = await connection.drain(within: .seconds(5), on: reactor)
+    }
+  }
+
   @Test("a statement that is merely slow keeps its session")
   func slow() async throws {
     try await withConnection { connection, reactor in

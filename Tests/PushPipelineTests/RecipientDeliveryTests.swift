@@ -93,6 +93,13 @@ struct RecipientDeliveryTests {
     }
   }
 
+  @Test("what is left of a message's life is counted from the answer as well")
+  func life() {
+    let situation = RecipientSituation(messageAge: .seconds(60), heldFor: .seconds(20))
+    let pacing = PushFixtures.makePacing(elapsed: .seconds(8))
+    #expect(pacing.life(of: situation) == pacing.timeToLive - .seconds(48))
+  }
+
   @Test(
     "a push steps back from a shut lane for some seconds, or minutes when it may be the wrong one to probe with",
     arguments: [

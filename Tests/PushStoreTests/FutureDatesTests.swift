@@ -62,12 +62,16 @@ struct FutureDatesTests {
   }
 
   @Test(
-    "seen after it came: a message's own date counts when it lies in the past",
-    arguments: ["'2099-01-01'", "'infinity'", "'-infinity'", "now() - interval '1 minute'"])
-  func sawAfter(_ createdAt: String) async throws {
+    "seen after it came: a message's own date counts when it lies in the past, and so does the look",
+    arguments: [
+      ("'2099-01-01'", "clock_timestamp()", true), ("'infinity'", "clock_timestamp()", true),
+      ("'-infinity'", "clock_timestamp()", true), ("now() - interval '1 minute'", "clock_timestamp()", true),
+      ("now()", "now() + interval '1 hour'", false), ("now()", "'infinity'", false),
+    ])
+  func sawAfter(_ createdAt: String, _ lastSeen: String, _ isSeen: Bool) async throws {
     let chat = try await Chat()
     try await chat.send("'x'", ["created_at": createdAt])
-    try await chat.see("clock_timestamp()")
-    #expect(try await situation(chat).sawAfterMessage)
+    try await chat.see(lastSeen)
+    #expect(try await situation(chat).sawAfterMessage == isSeen)
   }
 }
