@@ -32,7 +32,7 @@ public final class PushDatabase {
 
   /// How long claims wait after the database's return. Everybody who has pushes to record does so meanwhile; the server may
   /// have forgotten their claims, and who claims first sends again what was accepted.
-  public static let recordsFirst = Duration.milliseconds(300)
+  public static let recordsFirst = Duration.milliseconds(200)
 
   let pool: PostgresPool
   let lookLimit: Duration
