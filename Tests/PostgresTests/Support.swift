@@ -82,6 +82,7 @@ private final class Gathering<Value> {
 final class ListenerRecorder: PostgresListenerHandler {
   private(set) var notifications: [PostgresNotification] = []
   private(set) var state = ""
+  private var timesListening = 0
   private let changed = Signal()
 
   func notificationArrived(_ notification: PostgresNotification, on reactor: isolated Reactor) {
@@ -91,7 +92,9 @@ final class ListenerRecorder: PostgresListenerHandler {
 
   func listenerStateChanged(_ state: PostgresListener.State, on reactor: isolated Reactor) {
     switch state {
-    case .listening: self.state = "listening"
+    case .listening:
+      self.state = "listening"
+      timesListening += 1
     case .lost: self.state = "lost"
     }
     changed.signal(on: reactor)
@@ -99,6 +102,10 @@ final class ListenerRecorder: PostgresListenerHandler {
 
   func awaitState(_ wanted: String, on reactor: isolated Reactor) async throws {
     while state != wanted { try #require(await changed.wait(for: .seconds(20), on: reactor)) }
+  }
+
+  func awaitListening(times: Int, on reactor: isolated Reactor) async throws {
+    while timesListening < times { try #require(await changed.wait(for: .seconds(20), on: reactor)) }
   }
 
   func awaitNotifications(_ count: Int, on reactor: isolated Reactor) async throws {
