@@ -12,9 +12,17 @@ let strict: [SwiftSetting] = [
   .enableUpcomingFeature("NonisolatedNonsendingByDefault"),
 ]
 
-func layer(_ name: String, _ dependencies: [Target.Dependency] = [], _ more: [SwiftSetting] = []) -> Target {
-  .target(name: name, dependencies: dependencies, swiftSettings: strict + more)
+func layer(
+  _ path: String, _ dependencies: [Target.Dependency] = [], _ more: [SwiftSetting] = [], resources: [Resource] = [],
+  plugins: [Target.PluginUsage] = []
+) -> Target {
+  .target(
+    name: name(path), dependencies: dependencies, path: "Sources/" + path, resources: resources,
+    swiftSettings: strict + more, plugins: plugins)
 }
+
+/// A target is named like its folder.
+func name(_ path: String) -> String { String(path.split(separator: "/").last ?? "") }
 
 // Release builds of what every push goes through.
 // - Generic code of one module is specialized in the others: reading a column is a call of its own otherwise, with a look-up
@@ -27,12 +35,19 @@ let hotPath: [SwiftSetting] = [
     ["-cross-module-optimization", "-enforce-exclusivity=unchecked"], .when(configuration: .release))
 ]
 
-func command(_ name: String, _ dependencies: [Target.Dependency] = []) -> Target {
-  .executableTarget(name: name, dependencies: dependencies, swiftSettings: strict)
+func command(_ path: String, _ dependencies: [Target.Dependency] = []) -> Target {
+  .executableTarget(name: name(path), dependencies: dependencies, path: "Sources/" + path, swiftSettings: strict)
 }
 
-func tests(_ name: String, _ dependencies: [Target.Dependency] = [], exclude: [String] = []) -> Target {
-  .testTarget(name: name, dependencies: dependencies, exclude: exclude, swiftSettings: strict)
+func tests(_ path: String, _ dependencies: [Target.Dependency] = [], exclude: [String] = []) -> Target {
+  .testTarget(
+    name: name(path), dependencies: dependencies, path: "Tests/" + path, exclude: exclude, swiftSettings: strict)
+}
+
+/// What several test targets share.
+func support(_ path: String, _ dependencies: [Target.Dependency] = [], resources: [Resource] = []) -> Target {
+  .target(
+    name: name(path), dependencies: dependencies, path: "Tests/" + path, resources: resources, swiftSettings: strict)
 }
 
 let argumentParser: Target.Dependency = .product(name: "ArgumentParser", package: "swift-argument-parser")
@@ -71,253 +86,266 @@ let package = Package(
   ],
   targets: [
     // C libraries: headers and typed inline shims.
-    .systemLibrary(name: "CLinux"),
-    .systemLibrary(name: "CLibcurl", pkgConfig: "libcurl", providers: [.apt(["libcurl4-openssl-dev"])]),
-    .systemLibrary(name: "CLibpq", pkgConfig: "libpq", providers: [.apt(["libpq-dev"])]),
-    .systemLibrary(name: "CNghttp2", pkgConfig: "libnghttp2", providers: [.apt(["libnghttp2-dev"])]),
-    .systemLibrary(name: "COpenSSL", pkgConfig: "openssl", providers: [.apt(["libssl-dev"])]),
+    .systemLibrary(name: "CLinux", path: "Sources/C/CLinux"),
+    .systemLibrary(
+      name: "CLibcurl", path: "Sources/C/CLibcurl", pkgConfig: "libcurl", providers: [.apt(["libcurl4-openssl-dev"])]),
+    .systemLibrary(name: "CLibpq", path: "Sources/C/CLibpq", pkgConfig: "libpq", providers: [.apt(["libpq-dev"])]),
+    .systemLibrary(
+      name: "CNghttp2", path: "Sources/C/CNghttp2", pkgConfig: "libnghttp2", providers: [.apt(["libnghttp2-dev"])]),
+    .systemLibrary(
+      name: "COpenSSL", path: "Sources/C/COpenSSL", pkgConfig: "openssl", providers: [.apt(["libssl-dev"])]),
 
     // The loop.
-    layer("Reactors", ["CLinux", collections, deque], hotPath),
-    .target(name: "TestReactors", dependencies: ["Reactors"], path: "Tests/TestReactors", swiftSettings: strict),
-    tests("ReactorsTests", ["Reactors", "CLinux", "TestReactors"]),
+    layer("Runtime/Reactors", ["CLinux", collections, deque], hotPath),
+    support("Support/TestReactors", ["Reactors"]),
+    tests("Runtime/ReactorsTests", ["Reactors", "CLinux", "TestReactors"]),
 
     // Drivers on the loop.
-    layer("HTTP1", [httpTypes]),
-    tests("HTTP1Tests", ["HTTP1", "TestRandomness", httpTypes]),
-    layer("HTTPServing", ["HTTP1", "Reactors", "TLSStreams", httpTypes, logging, metrics], hotPath),
+    layer("Runtime/HTTP1", [httpTypes]),
+    tests("Runtime/HTTP1Tests", ["HTTP1", "TestRandomness", httpTypes]),
+    layer("Runtime/HTTPServing", ["HTTP1", "Reactors", "TLSStreams", httpTypes, logging, metrics], hotPath),
     tests(
-      "HTTPServingTests",
+      "Runtime/HTTPServingTests",
       [
         "CLinux", "HTTPServing", "HTTP1", "PrometheusMetrics", "Reactors", "TLSStreams", "TestLogs", "TestReactors",
         httpTypes, logging, metrics,
       ]),
-    layer("HTTPTransfers", ["CLibcurl", "Reactors", deque, httpTypes]),
+    layer("Runtime/HTTPTransfers", ["CLibcurl", "Reactors", deque, httpTypes]),
     tests(
-      "HTTPTransfersTests",
+      "Runtime/HTTPTransfersTests",
       ["HTTPServing", "HTTPTransfers", "Reactors", "TLSStreams", "TestReactors", httpTypes, logging]),
-    layer("TLSStreams", ["COpenSSL", "Reactors"], hotPath),
-    tests("TLSStreamsTests", ["TLSStreams", "Reactors", "TestReactors"]),
-    layer("HTTP2", ["CNghttp2", "TLSStreams", "Reactors", deque], hotPath),
-    tests("HTTP2Tests", ["HTTP2", "TLSStreams", "Reactors", "TestReactors"]),
-    layer("Postgres", ["CLibpq", "Reactors", deque, logging], hotPath),
-    .target(name: "TestProcesses", path: "Tests/TestProcesses", swiftSettings: strict),
-    .target(name: "TestLogs", dependencies: [logging], path: "Tests/TestLogs", swiftSettings: strict),
-    .target(name: "TestRandomness", path: "Tests/TestRandomness", swiftSettings: strict),
-    .target(
-      name: "TestPostgres", dependencies: ["TestProcesses"], path: "Tests/TestPostgres", swiftSettings: strict),
-    tests("PostgresTests", ["Postgres", "Reactors", "TestLogs", "TestPostgres", logging, "TestReactors"]),
+    layer("Runtime/TLSStreams", ["COpenSSL", "Reactors"], hotPath),
+    tests("Runtime/TLSStreamsTests", ["TLSStreams", "Reactors", "TestReactors"]),
+    layer("Runtime/HTTP2", ["CNghttp2", "TLSStreams", "Reactors", deque], hotPath),
+    tests("Runtime/HTTP2Tests", ["HTTP2", "TLSStreams", "Reactors", "TestReactors"]),
+    layer("Runtime/Postgres", ["CLibpq", "Reactors", deque, logging], hotPath),
+    support("Support/TestProcesses"),
+    support("Support/TestLogs", [logging]),
+    support("Support/TestRandomness"),
+    support("Support/TestPostgres", ["TestProcesses"]),
+    support("Support/TestRepository"),
+    tests("Runtime/PostgresTests", ["Postgres", "Reactors", "TestLogs", "TestPostgres", logging, "TestReactors"]),
 
     // Language models, and their stand-in for tests and demos.
-    layer("LanguageModels", ["HTTPTransfers", "Reactors", deque, httpTypes]),
+    layer("Campaigns/LanguageModels", ["HTTPTransfers", "Reactors", deque, httpTypes]),
     layer(
-      "LanguageModelSimulation",
+      "Simulators/LanguageModelSimulation",
       ["HTTP1", "HTTPServing", "Reactors", "SimulationControl", deque, httpTypes, logging]),
     tests(
-      "LanguageModelsTests",
+      "Campaigns/LanguageModelsTests",
       [
         "HTTP1", "HTTPServing", "LanguageModels", "LanguageModelSimulation", "Reactors", "TestLogs", httpTypes,
       ]),
     tests(
-      "LanguageModelSimulationTests",
+      "Simulators/LanguageModelSimulationTests",
       [
         "HTTPTransfers", "LanguageModelSimulation", "Reactors", "TestLogs", "TestProcesses", "model-simulator",
         httpTypes,
       ]),
 
     // What is counted, as text for Prometheus.
-    layer("PrometheusMetrics", [metrics]),
-    tests("PrometheusMetricsTests", ["PrometheusMetrics", metrics]),
+    layer("Service/PrometheusMetrics", [metrics]),
+    tests("Service/PrometheusMetricsTests", ["PrometheusMetrics", metrics]),
 
     // Rules and protocols: values in, values out.
-    layer("APNSCore", [crypto], hotPath),
-    tests("APNSCoreTests", ["APNSCore"]),
-    layer("PushRules", [], hotPath),
-    tests("PushRulesTests", ["PushRules"]),
-    layer("TemporalReferences"),
-    tests("TemporalReferencesTests", ["TemporalReferences"], exclude: ["Cases"]),
-    layer("CampaignRules"),
-    tests("CampaignRulesTests", ["CampaignRules"]),
+    layer("Push/APNSCore", [crypto], hotPath),
+    tests("Push/APNSCoreTests", ["APNSCore"]),
+    layer("Push/PushRules", [], hotPath),
+    tests("Push/PushRulesTests", ["PushRules"]),
+    layer("Campaigns/TemporalReferences"),
+    tests("Campaigns/TemporalReferencesTests", ["TemporalReferences"], exclude: ["Cases"]),
+    layer("Campaigns/CampaignRules"),
+    tests("Campaigns/CampaignRulesTests", ["CampaignRules"]),
 
     // The service.
-    layer(
-      "APNS", ["APNSCore", "HTTP2", "Reactors", "TLSStreams", deque, jwtKit, logging, metrics], hotPath),
+    layer("Push/APNS", ["APNSCore", "HTTP2", "Reactors", "TLSStreams", deque, jwtKit, logging, metrics], hotPath),
     tests(
-      "APNSTests",
+      "Push/APNSTests",
       [
         "APNS", "APNSCore", "HTTP2", "PrometheusMetrics", "Reactors", "TLSStreams", crypto, logging, "TestReactors",
       ]),
-    .target(
-      name: "PushStore", dependencies: ["APNSCore", "Postgres", "PushRules", "Reactors", crypto, logging],
-      resources: [.embedInCode("HostTables"), .embedInCode("Migrations")], swiftSettings: strict + hotPath),
+    layer(
+      "Push/PushStore", ["APNSCore", "Postgres", "PushRules", "Reactors", crypto, logging], hotPath,
+      plugins: [.plugin(name: "EmbedSQL")]),
+    .plugin(
+      name: "EmbedSQL", capability: .buildTool(), dependencies: ["embed-sql"], path: "Sources/Build/EmbedSQL"),
+    command("Build/embed-sql"),
     tests(
-      "PushStoreTests",
+      "Push/PushStoreTests",
       [
-        "Postgres", "PushRules", "PushStore", "Reactors", "TestLogs", "TestPostgres", crypto, logging, "TestReactors",
+        "TestRepository", "Postgres", "PushRules", "PushStore", "Reactors", "TestLogs", "TestPostgres", crypto, logging,
+        "TestReactors",
         "TestRandomness",
       ]),
     layer(
-      "PushPipeline", ["APNS", "APNSCore", "Postgres", "PushRules", "PushStore", "Reactors", deque, logging, metrics],
+      "Push/PushPipeline",
+      ["APNS", "APNSCore", "Postgres", "PushRules", "PushStore", "Reactors", deque, logging, metrics],
       hotPath),
     tests(
-      "PushPipelineTests",
+      "Push/PushPipelineTests",
       [
-        "APNS", "APNSCore", "Postgres", "PrometheusMetrics", "PushPipeline", "PushRules", "PushStore", "Reactors",
+        "TestRepository", "APNS", "APNSCore", "Postgres", "PrometheusMetrics", "PushPipeline", "PushRules", "PushStore",
+        "Reactors",
         "TestLogs", "TestPostgres", logging, metrics, "TestReactors", "TestRandomness",
       ]),
     layer(
-      "Campaigns",
+      "Campaigns/Campaigns",
       [
         "APNSCore", "CampaignRules", "LanguageModels", "Postgres", "PushStore", "Reactors", "TemporalReferences", deque,
         logging, metrics,
       ]),
     tests(
-      "CampaignsTests",
+      "Campaigns/CampaignsTests",
       [
-        "APNSCore", "CampaignRules", "Campaigns", "Postgres", "PushStore", "Reactors", "TestLogs", "TestPostgres",
+        "TestRepository", "APNSCore", "CampaignRules", "Campaigns", "Postgres", "PushStore", "Reactors", "TestLogs",
+        "TestPostgres",
         logging,
       ]),
-    layer("PushExplanations", ["APNSCore", "PushRules", "PushStore"]),
+    layer("Service/Explanations", ["APNSCore", "PushRules", "PushStore"]),
     layer(
-      "ServiceDiagnosis",
+      "Service/Doctor",
       [
         "APNS", "APNSCore", "CampaignRules", "HTTP2", "HTTPTransfers", "LanguageModels", "Postgres", "PushStore",
         "Reactors",
-        "ServiceSettings", "TLSStreams", httpTypes, logging,
+        "Settings", "TLSStreams", httpTypes, logging,
       ]),
     tests(
-      "ServiceDiagnosisTests",
+      "Service/DoctorTests",
       [
-        "APNSCore", "LanguageModels", "Postgres", "PushStore", "Reactors", "ServiceDiagnosis", "ServiceSettings",
+        "APNSCore", "LanguageModels", "Postgres", "PushStore", "Reactors", "Doctor", "Settings",
         "TLSStreams", crypto,
       ]),
     tests(
-      "PushExplanationsTests",
-      ["APNSCore", "CampaignRules", "LanguageModels", "PushExplanations", "PushRules", "PushStore", "TestRandomness"]),
-    .target(
-      name: "PushAPI",
-      dependencies: [
-        "APNSCore", "Campaigns", "HTTP1", "HTTPServing", "Postgres", "PushExplanations", "PushPipeline", "PushRules",
+      "Service/ExplanationsTests",
+      [
+        "TestRepository", "APNSCore", "CampaignRules", "LanguageModels", "Explanations", "PushRules", "PushStore",
+        "TestRandomness",
+      ]),
+    layer(
+      "Service/API",
+      [
+        "APNSCore", "Campaigns", "HTTP1", "HTTPServing", "Postgres", "Explanations", "PushPipeline", "PushRules",
         "PushStore",
         "Reactors", crypto, httpTypes, logging,
-      ],
-      resources: [.embedInCode("openapi.yaml")], swiftSettings: strict),
+      ], resources: [.embedInCode("openapi.yaml")]),
     tests(
-      "PushAPITests",
+      "Service/APITests",
       [
-        "APNS", "APNSCore", "Campaigns", "HTTP1", "HTTPServing", "Postgres", "PushAPI", "PushPipeline", "PushRules",
+        "TestRepository", "APNS", "APNSCore", "Campaigns", "HTTP1", "HTTPServing", "Postgres", "API", "PushPipeline",
+        "PushRules",
         "PushStore", "Reactors", "TestLogs", "TestPostgres", crypto, httpTypes, logging, yams,
       ]),
-    layer("ClientTokens", ["HTTPTransfers", "PushAPI", "Reactors", crypto, httpTypes, jwtKit, logging]),
+    layer("Service/Callers", ["HTTPTransfers", "API", "Reactors", crypto, httpTypes, jwtKit, logging]),
     tests(
-      "ClientTokensTests",
+      "Service/CallersTests",
       [
-        "ClientTokens", "HTTP1", "HTTPServing", "HTTPTransfers", "PushAPI", "Reactors", "TestLogs", crypto,
+        "Callers", "HTTP1", "HTTPServing", "HTTPTransfers", "API", "Reactors", "TestLogs", crypto,
         cryptoExtras,
         httpTypes, logging,
       ]),
-    .target(
-      name: "OperatorPages",
-      dependencies: [
-        "HTTP1", "HTTPServing", "Postgres", "PushAPI", "PushExplanations", "PushRules", "PushStore", "Reactors", crypto,
-        httpTypes, logging,
-      ],
-      resources: [.embedInCode("style.css")], swiftSettings: strict),
-    tests(
-      "OperatorPagesTests",
+    layer(
+      "Service/Pages",
       [
-        "APNS", "APNSCore", "HTTP1", "HTTPServing", "OperatorPages", "Postgres", "PushAPI", "PushExplanations",
+        "HTTP1", "HTTPServing", "Postgres", "API", "Explanations", "PushRules", "PushStore", "Reactors", crypto,
+        httpTypes, logging,
+      ], resources: [.embedInCode("style.css")]),
+    tests(
+      "Service/PagesTests",
+      [
+        "TestRepository", "APNS", "APNSCore", "HTTP1", "HTTPServing", "Pages", "Postgres", "API", "Explanations",
         "PushPipeline", "PushRules", "PushStore", "Reactors", "TestPostgres", "TestProcesses", "TestReactors",
         httpTypes, logging,
       ]),
-    layer("ServiceSettings", ["APNSCore", "PushRules", "Reactors", configuration, crypto]),
-    tests("ServiceSettingsTests", ["ServiceSettings", "APNSCore", "PushRules", "Reactors", crypto]),
+    layer("Service/Settings", ["APNSCore", "PushRules", "Reactors", configuration, crypto]),
+    tests("Service/SettingsTests", ["Settings", "APNSCore", "PushRules", "Reactors", crypto]),
 
     // What apps call the service with.
-    layer("TacetClient"),
-    tests("TacetClientTests", ["TacetClient"]),
+    layer("Client/TacetClient"),
+    tests("Client/TacetClientTests", ["TacetClient"]),
 
     // What simulators and their commands have in common.
-    layer("SimulationControl", ["HTTP1", "HTTPServing", httpTypes]),
-    layer("SimulatorCommands", ["Reactors", argumentParser, logging]),
+    layer("Simulators/SimulationControl", ["HTTP1", "HTTPServing", httpTypes]),
+    layer("Simulators/SimulatorCommands", ["Reactors", argumentParser, logging]),
 
     // A local APNs for development, tests and demos.
     layer(
-      "APNSSimulation",
+      "Simulators/APNSSimulation",
       [
         "HTTP1", "HTTP2", "HTTPServing", "Reactors", "SimulationControl", "TLSStreams", crypto, deque, httpTypes,
         logging,
       ]),
-    .target(
-      name: "TestAPNSCases", dependencies: ["APNSSimulation", "TLSStreams", crypto, yams],
-      path: "Tests/TestAPNSCases", resources: [.copy("Resources")], swiftSettings: strict),
+    support("Support/TestAPNSCases", ["APNSSimulation", "TLSStreams", crypto, yams], resources: [.copy("Resources")]),
     tests(
-      "APNSSimulationTests",
+      "Simulators/APNSSimulationTests",
       [
         "APNSSimulation", "HTTP2", "HTTPServing", "Reactors", "SimulationControl", "TLSStreams", "TestAPNSCases",
         crypto,
       ]),
-    tests("APNSPayloadTests", ["APNSCore", "APNSSimulation", crypto]),
+    tests("Simulators/APNSPayloadTests", ["APNSCore", "APNSSimulation", crypto]),
 
     // The client against the simulator: everything that can happen to connections, and one list of cases for both.
     tests(
-      "APNSFaultTests",
+      "Push/APNSFaultTests",
       ["APNS", "APNSCore", "APNSSimulation", "Reactors", "TLSStreams", crypto, logging, "TestReactors"]),
     tests(
-      "APNSConformanceTests",
+      "Simulators/APNSConformanceTests",
       [
-        "APNS", "APNSCore", "APNSSimulation", "HTTP2", "Reactors", "TLSStreams", "TestAPNSCases", "TestPostgres",
+        "TestRepository", "APNS", "APNSCore", "APNSSimulation", "HTTP2", "Reactors", "TLSStreams", "TestAPNSCases",
+        "TestPostgres",
         crypto, logging,
       ]),
 
     // What measurements say, and what is made of it.
-    layer("BenchReports"),
-    tests("BenchReportsTests", ["BenchReports"]),
+    layer("Commands/BenchReports"),
+    tests("Commands/BenchReportsTests", ["TestRepository", "BenchReports"]),
 
     // Commands: wiring only.
     command(
-      "tacet",
+      "Commands/tacet",
       [
-        "APNS", "APNSCore", "Campaigns", "ClientTokens", "HTTP1", "HTTPServing", "HTTPTransfers", "LanguageModels",
-        "OperatorPages", "Postgres",
-        "PrometheusMetrics", "PushAPI", "PushExplanations", "PushPipeline", "PushStore", "Reactors", "ServiceDiagnosis",
-        "ServiceSettings", "TLSStreams", argumentParser, httpTypes, lifecycle, logging, metrics, signals,
+        "APNS", "APNSCore", "Campaigns", "Callers", "HTTP1", "HTTPServing", "HTTPTransfers", "LanguageModels",
+        "Pages", "Postgres",
+        "PrometheusMetrics", "API", "Explanations", "PushPipeline", "PushStore", "Reactors", "Doctor",
+        "Settings", "TLSStreams", argumentParser, httpTypes, lifecycle, logging, metrics, signals,
       ]),
     command(
-      "apns-simulator",
+      "Commands/apns-simulator",
       ["APNSSimulation", "Reactors", "SimulatorCommands", argumentParser, logging, signals]),
     command(
-      "model-simulator",
+      "Commands/model-simulator",
       ["LanguageModelSimulation", "Reactors", "SimulatorCommands", argumentParser, logging, signals]),
     command(
-      "tacet-bench",
+      "Commands/tacet-bench",
       [
         "APNS", "APNSCore", "BenchReports", "HTTP2", "HTTPTransfers", "Postgres", "Reactors", "TLSStreams",
         argumentParser, crypto, deque, histograms, httpTypes, logging,
       ]),
 
     // The shape of the sources themselves.
-    tests("StructureTests"),
+    tests("StructureTests", ["TestRepository"]),
 
     // The commands as processes.
     tests(
-      "TacetTests",
+      "Commands/TacetTests",
       [
-        "APNSCore", "HTTPServing", "Postgres", "PrometheusMetrics", "PushAPI", "PushPipeline", "PushStore", "TestLogs",
+        "TestRepository", "APNSCore", "HTTPServing", "Postgres", "PrometheusMetrics", "API", "PushPipeline",
+        "PushStore", "TestLogs",
         "TestPostgres", "TestProcesses", "tacet", crypto, httpTypes, logging,
       ]),
     tests(
-      "TacetBenchTests",
+      "Commands/TacetBenchTests",
       [
-        "APNS", "APNSCore", "APNSSimulation", "BenchReports", "Reactors", "TestPostgres", "TestProcesses",
+        "TestRepository", "APNS", "APNSCore", "APNSSimulation", "BenchReports", "Reactors", "TestPostgres",
+        "TestProcesses",
         "TestReactors", "tacet", "tacet-bench", crypto, logging,
       ]),
 
     // The built service as a process, against a real database and the simulator.
     tests(
-      "ServiceTests",
+      "Commands/ServiceTests",
       [
-        "APNSSimulation", "LanguageModelSimulation", "Reactors", "TacetClient", "TestLogs", "TestPostgres",
+        "TestRepository", "APNSSimulation", "LanguageModelSimulation", "Reactors", "TacetClient", "TestLogs",
+        "TestPostgres",
         "TestProcesses", "TestRandomness", "apns-simulator", "tacet", crypto, yams,
       ]),
   ]

@@ -1,10 +1,13 @@
 import Foundation
+import TestRepository
 
 /// A Swift file of the repository.
 struct SourceFile: Sendable {
   /// From the top of the repository.
   let path: String
-  /// The folder under `Sources` or `Tests`.
+  /// The folder under `Sources` or `Tests`, such as `Runtime`.
+  let folder: String
+  /// The folder of the target inside it.
   let module: String
   let lines: [String]
   /// The lines as code: string literals are emptied and comments cut off, roughly but on one line each.
@@ -16,7 +19,9 @@ struct SourceFile: Sendable {
 
   init(path: String, text: String) {
     self.path = path
-    module = String(path.split(separator: "/")[1])
+    let parts = path.split(separator: "/")
+    folder = String(parts[1])
+    module = String(parts[parts.count > 3 ? 2 : 1])
     lines = text.split(separator: "\n", omittingEmptySubsequences: false).map(String.init)
     code = lines.map(Self.code)
     imports = code.filter { $0.contains("import ") }.compactMap(Self.importedModule)
@@ -52,8 +57,7 @@ struct SourceFile: Sendable {
 
 /// The repository this test was compiled from.
 enum SourceTree {
-  static let root = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
-    .deletingLastPathComponent()
+  static let root = Repository.root
 
   static let sources = files(under: "Sources")
   static let tests = files(under: "Tests")

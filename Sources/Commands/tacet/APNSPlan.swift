@@ -1,0 +1,65 @@
+import APNS
+import APNSCore
+import Logging
+import Settings
+import TLSStreams
+
+/// How every reactor reaches APNs for every app. It is whole before any reactor takes it, so that settings that cannot
+/// work change nothing.
+struct APNSPlan: Sendable {
+  let settings: APNSSettings
+  private let context: TLSContext
+  /// One for each team and key in the process: APNs counts how often their tokens change.
+  private let tokens: [SigningKeySettings: ProviderTokenSource]
+
+  /// Takes over from the plan before it what is still right.
+  ///
+  /// Token sources are kept for one plan longer than they are used: whoever takes a new key back at once must not make
+  /// a second token of the old one.
+  /// - Throws: when a key cannot sign, or the certificates cannot be trusted.
+  init(_ settings: APNSSettings, after previous: APNSPlan? = nil) async throws {
+    self.settings = settings
+    if let previous, previous.settings.reachesLike(settings) {
+      context = previous.context
+    } else {
+      context = try APNSClient.makeContext(certificatesFile: settings.certificatesFile)
+    }
+    var tokens = previous?.tokensInUse ?? [:]
+    for key in Set(settings.apps.map(\.key)) {
+      tokens[key] = try await Self.source(for: key, known: previous?.tokens[key])
+    }
+    self.tokens = tokens
+  }
+
+  /// The token sources of the apps, each once.
+  var sources: [ProviderTokenSource] { Array(tokensInUse.values) }
+
+  /// How old the tokens of the apps are, in the order of their keys in the settings.
+  var tokenAges: [Duration] {
+    var known: Set<SigningKeySettings> = []
+    return settings.apps.map(\.key).filter { known.insert($0).inserted }.compactMap { tokens[$0]?.current.age }
+  }
+
+  /// A client for the apps of a key.
+  func makeClient(for key: SigningKeySettings, logger: Logger) -> APNSClient {
+    guard let source = tokens[key] else { preconditionFailure("a plan has the tokens of its apps") }
+    return APNSClient(endpoints: settings.endpoints, context: context, tokens: source, logger: logger)
+  }
+
+  private var tokensInUse: [SigningKeySettings: ProviderTokenSource] {
+    let keys = Set(settings.apps.map(\.key))
+    return tokens.filter { keys.contains($0.key) }
+  }
+
+  private static func source(
+    for key: SigningKeySettings, known: ProviderTokenSource?
+  ) async throws -> ProviderTokenSource {
+    if let known {
+      try await known.renewIfDue()
+      return known
+    }
+    return try await ProviderTokenSource(
+      ProviderCredentials(
+        keyIdentifier: key.keyIdentifier, teamIdentifier: key.teamIdentifier, privateKey: key.privateKey.exposed))
+  }
+}

@@ -1,0 +1,102 @@
+import API
+import ArgumentParser
+import Explanations
+import Foundation
+import Postgres
+import PushStore
+import Reactors
+import Settings
+
+/// `tacet explain`
+struct ExplainCommand: AsyncParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "explain",
+    abstract: "Says why somebody was pushed or was not, step by step.",
+    discussion: """
+      Needs DATABASE_URL and nothing else: it asks the database, changes nothing there, and works as long as the ledger \
+      has the rows. Exits 0 when something is known, 1 when nothing is, 2 when it could not ask.
+      """)
+
+  @Option(help: "The id of the message; or, of another kind of event, of its subject.")
+  var message: String?
+
+  @Option(help: "The one user to tell about. Without it all recipients, at most 1000.")
+  var user: String?
+
+  @Option(help: "The one kind of event to tell about. Without it, all that the id is the subject of.")
+  var kind: String?
+
+  @Option(help: "Instead of a message: the campaign, such as coach, that looked at the user.")
+  var campaign: String?
+
+  @Option(help: "With a campaign: the one day to tell about, such as 2026-11-22. Without it, the newest ones.")
+  var day: String?
+
+  @Flag(help: "JSON, as GET /v1/explain answers it.")
+  var json = false
+
+  private static let unknown = ExitCode(1)
+  private static let cannotAsk = ExitCode(2)
+
+  /// What was asked, answered: for people, for programs, and whether anything is known.
+  private struct Answer: Sendable {
+    let text: String
+    let json: [UInt8]
+    let isKnown: Bool
+  }
+
+  func run() async throws {
+    let answer: Answer
+    do {
+      answer = try await ask()
+    } catch {
+      FileHandle.standardError.write(Data("tacet explain: \(String(reflecting: error))\n".utf8))
+      throw Self.cannotAsk
+    }
+    FileHandle.standardOutput.write(json ? Data(answer.json + [UInt8(ascii: "\n")]) : Data(answer.text.utf8))
+    guard answer.isKnown else { throw Self.unknown }
+  }
+
+  private func ask() async throws -> Answer {
+    let settings = try ExplainSettings(environment: ProcessInfo.processInfo.environment)
+    let user = try user.map { try uuid($0, of: "user") }
+    if let campaign { return try await ask(about: campaign, user, settings) }
+    guard let message else { throw UnusableOption(name: "message", form: "UUID, or else --campaign be there") }
+    guard day == nil else { throw UnusableOption(name: "day", form: "of a --campaign") }
+    guard kind.map(PushSubject.canBeKind) != false else { throw UnusableOption(name: "kind", form: "kind") }
+    let (id, kind) = (try uuid(message, of: "message"), kind)
+    return try await OperatorSession.perform(settings) { database, reactor in
+      let records = try await database.records(ofSubject: id, kind: kind, userID: user, on: reactor)
+      let explanations = records.map(EventExplanation.init)
+      return Answer(
+        text: explanations.map(\.text).joined(separator: "\n"), json: EventExplanation.json(explanations),
+        isKnown: explanations.contains(where: \.isKnown))
+    }
+  }
+
+  private func ask(about campaign: String, _ user: UUID?, _ settings: ExplainSettings) async throws -> Answer {
+    guard message == nil, kind == nil else { throw UnusableOption(name: "campaign", form: "alone, with --user") }
+    guard PushSubject.canBeKind(campaign) else { throw UnusableOption(name: "campaign", form: "name") }
+    guard let user else { throw UnusableOption(name: "user", form: "UUID") }
+    guard day.map(CivilDate.isOne) != false else { throw UnusableOption(name: "day", form: "date like 2026-11-22") }
+    let day = day
+    return try await OperatorSession.perform(settings) { database, reactor in
+      let story = try await database.campaignStory(of: user, campaign: campaign, day: day, on: reactor)
+      let explanation = CampaignExplanation(story, campaign: campaign, userID: user.uuidString.lowercased())
+      return Answer(text: explanation.text, json: explanation.json, isKnown: explanation.isKnown)
+    }
+  }
+
+  private func uuid(_ text: String, of option: String) throws -> UUID {
+    guard let id = UUID(hyphenated: text) else { throw UnusableOption(name: option, form: "UUID") }
+    return id
+  }
+}
+
+/// An option's value that cannot be used.
+private struct UnusableOption: Error, CustomDebugStringConvertible {
+  let name: String
+  let form: String
+
+  var debugDescription: String { "--\(name) must be a \(form)" }
+}

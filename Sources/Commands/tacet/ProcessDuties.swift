@@ -1,0 +1,96 @@
+import APNS
+import CoreMetrics
+import Logging
+import Postgres
+import PushPipeline
+import PushStore
+import Reactors
+import Settings
+
+/// What a process does once, whatever the number of its reactors: on its first one.
+final class ProcessDuties {
+  /// Hears the notifications; a reactor that finds more than it can take asks the others. Nil behind a pooler that
+  /// swallows them.
+  private let listener: WakeListener?
+  private let tokenTimer: TokenRenewal
+  private let rescuer: Rescuer
+  private let pruner: Pruner
+  private let beacon: InstanceBeacon
+  private let contract: ContractWatch
+  private let campaigns: CampaignDuty?
+  /// What waits in the database, for `/metrics`.
+  let figures: QueueFiguresReader
+
+  init(
+    _ settings: ServeSettings, database: PostgresConfiguration, pool: PostgresPool, pipeline: DeliveryPipeline,
+    tokens: [ProviderTokenSource], listening: ListenStatus, contract: ContractStatus, metrics: any MetricsFactory,
+    logger: Logger,
+    on reactor: isolated Reactor
+  ) {
+    listener =
+      database.poolMode == .session
+      ? WakeListener(database, pool: pool, status: listening, logger: logger, handler: pipeline) : nil
+    tokenTimer = TokenRenewal(tokens, logger: logger)
+    rescuer = Rescuer(for: pipeline)
+    beacon = InstanceBeacon(.current, store: PushDatabase(pool: pool), logger: logger)
+    self.contract = ContractWatch(store: PushDatabase(pool: pool), status: contract, logger: logger)
+    figures = QueueFiguresReader(database, logger: logger)
+    campaigns = CampaignDuty(
+      settings.campaigns, store: PushDatabase(pool: pool), pipeline: pipeline, metrics: metrics, logger: logger,
+      on: reactor)
+    pruner = Pruner(store: PushDatabase(pool: pool), retention: settings.retention.retention, logger: logger)
+  }
+
+  func start(on reactor: isolated Reactor) {
+    listener?.start(on: reactor)
+    figures.start(on: reactor)
+    tokenTimer.start(on: reactor)
+    reactor.start { await self.rescuer.run(on: reactor) }
+    reactor.start { await self.pruner.run(on: reactor) }
+    reactor.start { await self.beacon.run(on: reactor) }
+    reactor.start { await self.contract.run(on: reactor) }
+    campaigns?.start(on: reactor)
+  }
+
+  /// The provider tokens to renew from now on.
+  func renew(_ tokens: [ProviderTokenSource]) {
+    tokenTimer.sources = tokens
+  }
+
+  /// Whether the host's inserts need not notify, because this process polls.
+  func setAwake(_ isAwake: Bool, on reactor: isolated Reactor) {
+    listener?.setAwake(isAwake, on: reactor)
+  }
+
+  /// Measures what a notification costs the host; the pipeline is told.
+  func measureNotifyCost(on reactor: isolated Reactor) {
+    listener?.measureNotifyCost(on: reactor)
+  }
+
+  /// Makes the campaigns look at those who were noted.
+  func wakeCampaigns(on reactor: isolated Reactor) {
+    campaigns?.wake(on: reactor)
+  }
+
+  /// Begins nothing more.
+  func stop(on reactor: isolated Reactor) {
+    campaigns?.stop(on: reactor)
+    rescuer.stop(on: reactor)
+    pruner.stop(on: reactor)
+    beacon.stop(on: reactor)
+    contract.stop(on: reactor)
+    tokenTimer.stop(on: reactor)
+  }
+
+  /// Waits until no campaign has anything under way that it would queue.
+  func finishCampaigns(within limit: Duration, on reactor: isolated Reactor) async {
+    await campaigns?.close(within: limit, on: reactor)
+  }
+
+  /// Says that the process is about to end, and ends the sessions of their own.
+  func close(on reactor: isolated Reactor) async {
+    await beacon.close(on: reactor)
+    await listener?.close(on: reactor)
+    await figures.close(on: reactor)
+  }
+}

@@ -1,0 +1,181 @@
+import API
+import HTTPServing
+import Logging
+import Pages
+import Postgres
+import PrometheusMetrics
+import PushPipeline
+import PushStore
+import Reactors
+import ServiceLifecycle
+import Settings
+import TLSStreams
+import UnixSignals
+
+/// The parts of `tacet serve`, put together: one worker on each reactor, and the HTTP service in front of them.
+struct PushService: Service {
+  private let settings: ServeSettings
+  private let logger: Logger
+  private let plan: APNSPlan
+  private let address: SocketAddress
+  private let metricsAddress: SocketAddress?
+  private let tls: TLSContext?
+  private let reloadSignals: UnixSignalsSequence
+  private let readAgain: @Sendable () throws -> ServeSettings
+
+  /// Checks what can be checked without a network: the keys sign, the certificate fits, the address can be resolved.
+  /// - Parameters:
+  ///   - reloadSignals: each makes the service read its settings again. readAgain: how it does.
+  init(
+    _ settings: ServeSettings, logger: Logger, reloadSignals: UnixSignalsSequence,
+    readAgain: @escaping @Sendable () throws -> ServeSettings
+  ) async throws {
+    self.settings = settings
+    self.logger = logger
+    self.reloadSignals = reloadSignals
+    self.readAgain = readAgain
+    plan = try await APNSPlan(settings.apns)
+    tls = try settings.tls?.context()
+    address = try await settings.listenAddress.resolved()
+    metricsAddress = try await settings.metricsAddress?.resolved()
+  }
+
+  func run() async throws {
+    let group = try ReactorGroup(count: settings.reactors ?? ReactorGroup.processorCount)
+    do {
+      try await serve(on: group)
+    } catch {
+      await group.stop()
+      throw error
+    }
+    await group.stop()
+    logger.notice("stopped")
+  }
+
+  private func serve(on group: ReactorGroup) async throws {
+    var database = PostgresConfiguration(conninfo: settings.database.connectionString.exposed)
+    database.poolMode = settings.database.poolMode == .transaction ? .transaction : .session
+    try await group.reactors[0].perform { [database, logger] in
+      try await ForeignDatabase.refuse(database, logger: logger, on: $0)
+    }
+    let clients = try await ClientAccess(settings.callers, on: group.reactors, logger: logger)
+    let registry = PrometheusRegistry(MetricsCatalogue.counted)
+    let workers = try await makeWorkers(on: group, clients, registry)
+    let page = MetricsPage(registry: registry, workers: workers, meter: HTTPServiceMeter())
+    let routes = try await makeRoutes(workers, clients, page)
+    let http = try await startHTTP(routes, page, on: group)
+    let figures = try await startMetrics(page, on: group)
+    logger.notice("serving", metadata: ["address": "\(http.address)", "reactors": "\(group.reactors.count)"])
+    await reloadUntilShutdown(workers, http)
+    logger.notice("stopping")
+    for worker in workers.all { await worker.perform { $0.leave(on: $1) } }
+    // The pipelines go on meanwhile, because webhooks wait for what they do.
+    let isDrained = await http.drain(within: settings.drainLimit)
+    _ = await figures?.drain(within: .seconds(1))
+    await clients?.close()
+    let isRecorded = await stop(workers)
+    if !isDrained || !isRecorded { logger.warning("stopped before everything was finished") }
+  }
+
+  /// All at once, so that the limit is that of the whole.
+  private func stop(_ workers: PerReactor<ReactorWorker>) async -> Bool {
+    let limit = settings.drainLimit
+    return await withTaskGroup(of: Bool.self) { group in
+      for worker in workers.all {
+        group.addTask { await worker.perform { await $0.stop(within: limit, on: $1) } }
+      }
+      return await group.reduce(true) { $0 && $1 }
+    }
+  }
+
+  /// One reload after the other; a stop waits for the one that runs, which takes seconds at most.
+  private func reloadUntilShutdown(_ workers: PerReactor<ReactorWorker>, _ http: HTTPService) async {
+    var reload = SettingsReload(
+      from: settings, plan: plan, workers: workers, http: http, logger: logger, read: readAgain)
+    for await _ in reloadSignals.cancelOnGracefulShutdown() { await reload.run() }
+  }
+
+  private func makeWorkers(
+    on group: ReactorGroup, _ clients: ClientAccess?, _ registry: PrometheusRegistry
+  ) async throws -> PerReactor<ReactorWorker> {
+    let listening = ListenStatus(isUsed: settings.database.poolMode == .session)
+    let contract = ContractStatus()
+    let database = PostgresConfiguration(conninfo: settings.database.connectionString.exposed)
+    let workers = try await PerReactor(group.reactors) { [settings, plan, logger] number, reactor in
+      ReactorWorker(
+        settings, number: number, database: database, plan: plan, listening: listening, contract: contract,
+        clients: clients, metrics: registry, logger: logger, on: reactor)
+    }
+    if let detail = listening.detail, listening.isReady {
+      logger.notice("not listening", metadata: ["detail": "\(detail)"])
+    }
+    for worker in workers.all {
+      await worker.perform { $0.start(neighbours: workers.all, on: $1) }
+    }
+    return workers
+  }
+
+  private func makeRoutes(
+    _ workers: PerReactor<ReactorWorker>, _ clients: ClientAccess?, _ page: MetricsPage
+  ) async throws -> HTTPRoutes {
+    let services = try await PerReactor(workers.all.map(\.reactor)) { _, reactor in
+      workers.value(on: reactor).services
+    }
+    let keys = settings.webhooks.secrets.map {
+      WebhookAuthentication.Key(bearer: $0.bearer.exposed, signingKey: $0.signingKey.exposed)
+    }
+    let callers = CallerAuthentication(
+      clients: clients?.verifier, services: BearerKeys(settings.callers.serviceKeys.map(\.exposed)))
+    let text: MetricsText = { _ in await page.text() }
+    var routes = PushRoutes.make(
+      services: services, authentication: WebhookAuthentication(keys), callers: callers,
+      webhookWait: settings.webhooks.wait, devicesPerUserMax: settings.devicesPerUserMax,
+      metrics: metricsAddress == nil ? text : nil, logger: logger)
+    DashboardRoutes.add(
+      to: &routes, services: services, serviceKeys: settings.callers.serviceKeys.map(\.exposed), isTLS: tls != nil,
+      routes: { await workers.routeConditions() },
+      explanations: { subject, user, reactor in
+        try await services.value(on: reactor).explanations(ofSubject: subject, userID: user, on: reactor)
+      }, logger: logger)
+    return routes
+  }
+
+  private func startHTTP(
+    _ routes: HTTPRoutes, _ page: MetricsPage, on group: ReactorGroup
+  ) async throws -> HTTPService {
+    var configuration = HTTPServiceConfiguration(settings.http)
+    configuration.fit(descriptors: DescriptorLimit.raise(), logger: logger)
+    return try await HTTPService.start(
+      routes, on: address, reactors: group.reactors, configuration: configuration, tls: tls,
+      meter: page.meter, metrics: page.registry, logger: logger)
+  }
+
+  /// Serves the figures where the settings say; nil when they are among the other routes.
+  private func startMetrics(_ page: MetricsPage, on group: ReactorGroup) async throws -> HTTPService? {
+    guard let metricsAddress else { return nil }
+    var routes = HTTPRoutes()
+    PushRoutes.addMetrics(to: &routes) { _ in await page.text() }
+    var configuration = HTTPServiceConfiguration()
+    configuration.connections.totalMax = 64
+    let http = try await HTTPService.start(
+      routes, on: metricsAddress, reactors: [group.reactors[0]], configuration: configuration, logger: logger)
+    logger.notice("serving figures", metadata: ["address": "\(http.address)"])
+    return http
+  }
+}
+
+extension ListenAddress {
+  /// Where to listen; a name becomes its first address.
+  fileprivate func resolved() async throws -> SocketAddress {
+    switch self {
+    case .tcp(let host, let port):
+      guard let address = try await Resolver.addresses(of: host, port: port).first else {
+        preconditionFailure("resolving found no address and no error")
+      }
+      return address
+    case .unix(let path):
+      guard let address = SocketAddress(unixPath: path) else { preconditionFailure("the settings checked the path") }
+      return address
+    }
+  }
+}

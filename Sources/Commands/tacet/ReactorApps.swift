@@ -1,0 +1,121 @@
+import APNS
+import APNSCore
+import CoreMetrics
+import Logging
+import PushPipeline
+import Reactors
+import Settings
+
+/// One reactor's way to APNs for every app: a client for each team and key.
+final class ReactorApps {
+  /// Where the pushes of the pipeline go.
+  let router: APNSRouter
+
+  private let logger: Logger
+  private let metrics: APNSMetrics
+  private var plan: APNSPlan
+  private var clients: [SigningKeySettings: APNSClient]
+  /// By clients that are gone.
+  private var connectionsOpenedBefore = 0
+
+  /// Connects nothing yet.
+  init(_ plan: APNSPlan, metrics: any MetricsFactory, logger: Logger) {
+    self.logger = logger
+    self.plan = plan
+    clients = Self.clients(of: plan, keeping: [:], logger: logger)
+    self.metrics = APNSMetrics(metrics)
+    router = APNSRouter(plan.routing(clients), metrics: self.metrics)
+    plan.show(in: self.metrics)
+  }
+
+  /// Opens a connection to the environment of each app ahead of its first push.
+  func warmUp(on reactor: isolated Reactor) {
+    plan.warmUp(clients, on: reactor)
+  }
+
+  /// Follows another plan: what is new is connected before what is old is closed, after its last answers.
+  ///
+  /// The wait looks again every 20 ms: a connection takes a hundred, and nothing else hangs on it.
+  /// - Parameter limit: after it the plan is followed nevertheless; pushes wait in the database until APNs is reached.
+  func follow(_ next: APNSPlan, within limit: Duration, on reactor: isolated Reactor) async {
+    let kept = next.settings.reachesLike(plan.settings) ? clients : [:]
+    let clients = Self.clients(of: next, keeping: kept, logger: logger)
+    next.warmUp(clients, on: reactor)
+    let deadline = Reactor.now &+ limit.clampedNanoseconds
+    while !next.isConnected(clients), Reactor.now < deadline { await reactor.sleep(for: .milliseconds(20)) }
+    next.show(in: metrics)
+    router.update(next.routing(clients), on: reactor)
+    let gone = self.clients.values.filter { old in !clients.values.contains { $0 === old } }
+    connectionsOpenedBefore += Self.connectionsOpened(by: gone)
+    self.clients = clients
+    plan = next
+  }
+
+  /// Connections to APNs since the start.
+  var connectionsOpened: Int { connectionsOpenedBefore + Self.connectionsOpened(by: clients.values) }
+
+  /// The connections to each environment now.
+  var figures: [APNSEnvironment: APNSFigures] {
+    var figures: [APNSEnvironment: APNSFigures] = [:]
+    for client in clients.values {
+      for environment in APNSEnvironment.allCases {
+        let pushes = client.pushes(to: environment)
+        figures[environment, default: APNSFigures()].connections += client.connections(to: environment)
+        figures[environment, default: APNSFigures()].pushesInFlight += pushes.inFlight
+        figures[environment, default: APNSFigures()].pushesWaiting += pushes.waiting
+      }
+    }
+    return figures
+  }
+
+  /// How old the provider tokens in use are.
+  var tokenAges: [Duration] { plan.tokenAges }
+
+  /// The routes that are looked at: each app's own, and the other one where it is used or fails.
+  /// - Parameter pipeline: the one whose pushes take them.
+  func routes(of pipeline: DeliveryPipeline) -> [RouteState] {
+    plan.settings.apps.flatMap { app in
+      APNSEnvironment.allCases.compactMap { environment in
+        let route = PushRoute(app: app.bundleIdentifier, environment: environment)
+        guard let client = clients[app.key] else { return nil }
+        let isOwn = environment == app.environment
+        let state = RouteState(route: route, pipeline: pipeline, isOwn: isOwn, client: client)
+        return isOwn || state.fault != nil || client.connectionsOpened(to: environment) > 0 ? state : nil
+      }
+    }
+  }
+
+  private static func clients(
+    of plan: APNSPlan, keeping kept: [SigningKeySettings: APNSClient], logger: Logger
+  ) -> [SigningKeySettings: APNSClient] {
+    let keys = Set(plan.settings.apps.map(\.key))
+    return Dictionary(
+      uniqueKeysWithValues: keys.map { ($0, kept[$0] ?? plan.makeClient(for: $0, logger: logger)) })
+  }
+
+  private static func connectionsOpened(by clients: some Sequence<APNSClient>) -> Int {
+    clients.reduce(0) { sum, client in
+      APNSEnvironment.allCases.reduce(sum) { $0 + client.connectionsOpened(to: $1) }
+    }
+  }
+}
+
+extension APNSPlan {
+  fileprivate func routing(_ clients: [SigningKeySettings: APNSClient]) -> [BundleIdentifier: APNSClient] {
+    let pairs = settings.apps.compactMap { app in clients[app.key].map { (app.bundleIdentifier, $0) } }
+    return Dictionary(uniqueKeysWithValues: pairs)
+  }
+
+  fileprivate func warmUp(_ clients: [SigningKeySettings: APNSClient], on reactor: isolated Reactor) {
+    for app in settings.apps { clients[app.key]?.warmUp(app.environment, on: reactor) }
+  }
+
+  /// The route of each app that is its own; others are counted once a push has taken them.
+  fileprivate func show(in metrics: APNSMetrics) {
+    for app in settings.apps { metrics.show(PushRoute(app: app.bundleIdentifier, environment: app.environment)) }
+  }
+
+  fileprivate func isConnected(_ clients: [SigningKeySettings: APNSClient]) -> Bool {
+    settings.apps.allSatisfy { clients[$0.key]?.isConnected(to: $0.environment) ?? false }
+  }
+}

@@ -1,0 +1,191 @@
+import API
+import APNS
+import APNSCore
+import CoreMetrics
+import Logging
+import Postgres
+import PushPipeline
+import PushStore
+import Reactors
+import Settings
+
+/// Everything one reactor owns: its database sessions, its APNs connections and its pipeline.
+final class ReactorWorker {
+  /// Sessions of each reactor for its pipeline. Commits wait for the disk one after the other on a session; four let claims,
+  /// records and duties overlap.
+  private static let poolSize = 4
+
+  /// Sessions of each reactor for what apps, webhooks and other servers ask: one may wait for a lock while the other goes on.
+  /// The pipeline does not wait behind either.
+  private static let callerPoolSize = 2
+
+  private let pool: PostgresPool
+  private let badgeMax: Int
+  private let callerPool: PostgresPool
+  private let operatorPool: PostgresPool
+  private let apps: ReactorApps
+  private let pipeline: DeliveryPipeline
+  private let listening: ListenStatus
+  private let contract: ContractStatus
+  private let clients: ClientAccess?
+  private let isReadSyncEnabled: Bool
+  private let isPushTriggerEnabled: Bool
+  /// On the first reactor.
+  private let duties: ProcessDuties?
+  private var others: [ReactorBound<ReactorWorker>] = []
+  private var first: ReactorBound<ReactorWorker>?
+  private var isLeaving = false
+
+  /// Connects nothing yet.
+  /// - Parameter database: shared by the reactors, so that each knows which hosts the others have found silent.
+  init(
+    _ settings: ServeSettings, number: Int, database: PostgresConfiguration, plan: APNSPlan, listening: ListenStatus,
+    contract: ContractStatus, clients: ClientAccess?, metrics: any MetricsFactory, logger: Logger,
+    on reactor: isolated Reactor
+  ) {
+    var database = database
+    // If the database server crashes and forgets a claim or a record, the inbox row that the host's own commit made
+    // durable is back as well, and the push is sent again under the same identifiers.
+    database.commitsAsynchronously = true
+    // The statements are written for it; where the database's default is stricter, replicas that claim side by side would
+    // only make each other start again. Behind a pooler the default holds, and conflicts are run again.
+    database.settings["default_transaction_isolation"] = "read committed"
+    database.settings.merge(PushDatabase.sessionSettings) { $1 }
+    database.sessionCheck = PushDatabase.ownDatabaseCheck
+    database.poolMode = settings.database.poolMode == .transaction ? .transaction : .session
+    self.listening = listening
+    self.contract = contract
+    self.clients = clients
+    isReadSyncEnabled = settings.isReadSyncEnabled
+    isPushTriggerEnabled = settings.campaigns.isEnabled
+    operatorPool = PushDatabase.operatorPool(database, logger: logger)
+    database.settings.merge(PushDatabase.serviceSettings) { $1 }
+    database.settings.merge(PushDatabase.badgeSettings(max: settings.badgeMax)) { $1 }
+    pool = PostgresPool(database, size: Self.poolSize, logger: logger)
+    callerPool = PostgresPool(database, size: Self.callerPoolSize, opensOnDemand: true, logger: logger)
+    badgeMax = settings.badgeMax
+    apps = ReactorApps(plan, metrics: metrics, logger: logger)
+    var configuration = PipelineConfiguration(settings)
+    configuration.schedule.isLeading = number == 0
+    let pipeline = DeliveryPipeline(
+      store: PushDatabase(pool: pool, badgeMax: badgeMax), channel: apps.router, configuration: configuration,
+      metrics: PipelineMetrics(metrics), logger: logger)
+    self.pipeline = pipeline
+    duties =
+      number > 0
+      ? nil
+      : ProcessDuties(
+        settings, database: database, pool: pool, pipeline: pipeline, tokens: plan.sources, listening: listening,
+        contract: contract, metrics: metrics, logger: logger, on: reactor)
+  }
+
+  /// What the HTTP handlers of this reactor use.
+  var services: PushServices {
+    PushServices(
+      callers: PushDatabase(pool: callerPool, badgeMax: badgeMax),
+      operators: PushDatabase(pool: operatorPool), pipeline: pipeline,
+      isReadSyncEnabled: isReadSyncEnabled,
+      wakeCampaigns: isPushTriggerEnabled ? { [unowned self] in first?.submit { $0.wakeCampaigns(on: $1) } } : nil,
+      readiness: { [unowned self] in readiness() })
+  }
+
+  /// Opens the connections and begins to work.
+  func start(neighbours: [ReactorBound<ReactorWorker>], on reactor: isolated Reactor) {
+    pool.observer = pipeline
+    pool.start(on: reactor)
+    apps.warmUp(on: reactor)
+    first = neighbours.first
+    others = neighbours.filter { $0.reactor !== reactor }
+    pipeline.observer = self
+    duties?.start(on: reactor)
+    reactor.start { await self.pipeline.run(on: reactor) }
+  }
+
+  /// Follows another plan while pushes go on; returns when nothing new goes the old way.
+  /// - Parameters:
+  ///   - renewed: the apps whose way to APNs is another than before. limit: how long new connections may take.
+  func follow(
+    _ plan: APNSPlan, renewed: Set<BundleIdentifier>, within limit: Duration, on reactor: isolated Reactor
+  ) async {
+    await apps.follow(plan, within: limit, on: reactor)
+    pipeline.update(
+      apps: plan.settings.environments, defaultRoute: plan.settings.defaultRoute, renewed: renewed, on: reactor)
+    duties?.renew(plan.sources)
+  }
+
+  private func wakeCampaigns(on reactor: isolated Reactor) { duties?.wakeCampaigns(on: reactor) }
+
+  /// The process will end: readiness says so from now on, and everything goes on.
+  func leave(on reactor: isolated Reactor) { isLeaving = true }
+
+  /// Finishes what was claimed and closes the connections.
+  /// - Returns: whether everything was finished in time.
+  func stop(within limit: Duration, on reactor: isolated Reactor) async -> Bool {
+    duties?.stop(on: reactor)
+    await duties?.finishCampaigns(within: limit, on: reactor)
+    let isDrained = await pipeline.drain(within: limit, on: reactor)
+    pipeline.abandon()
+    await duties?.close(on: reactor)
+    apps.router.close(on: reactor)
+    await callerPool.close(on: reactor)
+    await operatorPool.close(on: reactor)
+    await pool.close(on: reactor)
+    return isDrained
+  }
+
+  /// Figures for `/metrics`.
+  func figures(on reactor: isolated Reactor) -> ReactorFigures {
+    ReactorFigures(
+      reactor: reactor.name,
+      ticks: reactor.ticks,
+      jobsFromOtherThreads: reactor.executor.jobsFromOtherThreads,
+      wakeUps: reactor.executor.wakeUps,
+      database: pool.counters + callerPool.counters,
+      sessions: pool.usage + callerPool.usage,
+      claimAge: pipeline.claimAge(now: Reactor.now),
+      apnsConnectionsOpened: apps.connectionsOpened,
+      apns: apps.figures,
+      routes: apps.routes(of: pipeline))
+  }
+
+  /// What is known once in a process; nil on every reactor but the first.
+  func processWideFigures(on reactor: isolated Reactor) async -> ProcessWideFigures? {
+    guard let duties else { return nil }
+    let (queue, isUp) = await duties.figures.read(on: reactor)
+    return ProcessWideFigures(isDatabaseUp: isUp, queue: queue, listening: listening.state, tokenAges: apps.tokenAges)
+  }
+
+  /// Shown to everybody who asks: without the server's message.
+  private var databaseFault: String? {
+    guard pool.isReady else { return "no session is open" + (pool.failure.map { ": \($0.description)" } ?? " yet") }
+    return pipeline.claimFault(now: Reactor.now)
+  }
+
+  private func readiness() -> [ReadinessCheck] {
+    let databaseFault = databaseFault
+    return [
+      ReadinessCheck("database", isReady: databaseFault == nil, detail: databaseFault),
+      ReadinessCheck("listen", isReady: listening.isReady, detail: listening.detail),
+      contract.readiness,
+    ] + apps.routes(of: pipeline).map(\.readiness) + (clients?.readiness.map { [$0] } ?? [])
+      + (isLeaving ? [ReadinessCheck("process", isReady: false, detail: "it is stopping")] : [])
+  }
+}
+
+extension ReactorWorker: DeliveryPipelineObserver {
+  func pipelineFoundMore(on reactor: isolated Reactor) {
+    for other in others { other.submit { $0.pipeline.wake(.neighbour, on: $1) } }
+  }
+
+  func pipelineBusyChanged(_ isBusy: Bool, on reactor: isolated Reactor) {
+    duties?.setAwake(isBusy, on: reactor)
+  }
+
+  func pipelineStopped(_ route: PushRoute, because reason: String?, on reactor: isolated Reactor) {
+    for other in others { other.submit { $0.pipeline.stop(route, because: reason, on: $1) } }
+  }
+
+  func pipelineAsksForNotifyCost(on reactor: isolated Reactor) {
+    duties?.measureNotifyCost(on: reactor)
+  }
+}

@@ -1,0 +1,25 @@
+internal import Postgres
+
+/// One file of `db/migrations`, built into the program.
+public struct Migration: Sendable {
+  /// The number in front of the file's name; versions are applied in order.
+  public let version: Int
+
+  /// The file's name without its ending, e.g. `0002_tacet_schema`.
+  public let name: String
+
+  let sql: String
+
+  init(name: String, text: String) {
+    guard let version = Int(name.prefix(4)) else { preconditionFailure("\(name) does not begin with a version") }
+    self.version = version
+    self.name = name
+    sql = text
+  }
+
+  /// The tables of the default host contract, for a database without an application.
+  static let hostTables = SQLFiles.host[0].text
+
+  /// Every migration, in order.
+  public static let all = SQLFiles.migrations.map(Migration.init)
+}

@@ -1,0 +1,64 @@
+internal import Explanations
+internal import FoundationEssentials
+internal import HTTP1
+internal import HTTPServing
+internal import HTTPTypes
+internal import PushStore
+internal import Reactors
+
+/// `GET /v1/explain`: why somebody was pushed, or was not.
+enum ExplainRoute {
+  static func add(to group: inout RouteGroup, _ services: PerReactor<PushServices>) {
+    group.addForServices(.get, "/v1/explain") { request, reactor in
+      let services = services.value(on: reactor)
+      switch try ExplainQuestion(request.head) {
+      case .event(let subjectID, let userID, let kind):
+        let explanations = try await services.explanations(
+          ofSubject: subjectID, kind: kind, userID: userID, on: reactor)
+        guard explanations.contains(where: \.isKnown) else {
+          throw ProblemDetails(.notFound, detail: explanations.first?.summary ?? "Nothing is known of it.")
+        }
+        return HTTPServerResponse(json: EventExplanation.json(explanations))
+      case .campaign(let name, let userID, let day):
+        let story = try await services.operators.campaignStory(of: userID, campaign: name, day: day, on: reactor)
+        let explanation = CampaignExplanation(story, campaign: name, userID: userID.uuidString.lowercased())
+        guard explanation.isKnown else { throw ProblemDetails(.notFound, detail: explanation.summary) }
+        return HTTPServerResponse(json: explanation.json)
+      }
+    }
+  }
+}
+
+/// What is asked, by the parameters of the query.
+enum ExplainQuestion: Equatable {
+  /// About an event, and one of its recipients or all.
+  case event(UUID, userID: UUID?, kind: String?)
+  /// About what a campaign decided about a user, on one day or on those that are kept.
+  case campaign(String, userID: UUID, day: String?)
+
+  /// Each parameter once at the most, in its form, and none that is not known: a misspelt `user_id` would be answered with
+  /// everybody. Which of them belong together is said by 422, because the description of the interface cannot.
+  init(_ head: RequestHead) throws(ProblemDetails) {
+    let query = try StrictQuery(head, known: ["message_id", "user_id", "kind", "campaign", "day"])
+    let userID = try query.uuid("user_id")
+    guard let campaign = try query.name("campaign") else {
+      if query["day"] != nil { throw .unprocessable("day", "day is of a campaign; campaign is missing.") }
+      guard let subjectID = try query.uuid("message_id") else {
+        throw .unprocessable("message_id", "message_id is missing.")
+      }
+      self = .event(subjectID, userID: userID, kind: try query.name("kind"))
+      return
+    }
+    for other in ["message_id", "kind"] where query[other] != nil {
+      throw .unprocessable(other, "\(other) and campaign exclude each other.")
+    }
+    guard let userID else { throw .unprocessable("user_id", "user_id is missing.") }
+    self = .campaign(campaign, userID: userID, day: try Self.day(query["day"]))
+  }
+
+  private static func day(_ text: String?) throws(ProblemDetails) -> String? {
+    guard let text else { return nil }
+    guard CivilDate.isOne(text) else { throw .content("day", "day must be a date like 2026-11-22.") }
+    return text
+  }
+}

@@ -1,0 +1,57 @@
+internal import Logging
+internal import Postgres
+internal import PushStore
+internal import Reactors
+internal import Settings
+
+/// The checks that ask the database, in order; those that need what another one missed are skipped.
+struct DatabaseLooks {
+  private static let connectLimit = Duration.seconds(5)
+  private static let listenLimit = Duration.seconds(5)
+  /// For all that follows the connect.
+  private static let limit = Duration.seconds(15)
+
+  private let settings: DatabaseSettings
+  private let apns: APNSSettings?
+  private let campaigns: CampaignSettings?
+  private let logger: Logger
+
+  init(_ settings: DatabaseSettings, apns: APNSSettings?, campaigns: CampaignSettings?, logger: Logger) {
+    self.settings = settings
+    self.apns = apns
+    self.campaigns = campaigns
+    self.logger = logger
+  }
+
+  /// - Returns: the device tokens, for whoever asks APNs; none when they cannot be had.
+  func run(on reactor: isolated Reactor, note: ([CheckFinding]) -> Void) async -> [DeviceTokenCount] {
+    let conninfo = settings.connectionString.exposed
+    do {
+      let database = try await DatabaseExamination.begin(
+        conninfo, within: Self.connectLimit, logger: logger, on: reactor)
+      defer { database.end(on: reactor) }
+      let server = try await database.server(on: reactor)
+      let pool = PoolWords(isTransaction: settings.poolMode == .transaction)
+      note(DatabaseCheck.judge(server, host: database.host, asPool: pool))
+      note([await listen(database, server, on: reactor)])
+      let looks = SchemaLooks(
+        database, server, conninfo: conninfo, apns: apns, campaigns: campaigns,
+        isListened: settings.poolMode == .session,
+        until: Reactor.now + UInt64(Self.limit.components.seconds) * 1_000_000_000, logger: logger)
+      return await looks.run(on: reactor, note: note)
+    } catch {
+      note([DatabaseCheck.judge(connectFailure: error)])
+      note(SchemaLooks.names.map { CheckFinding($0, .skipped, "needs the database") })
+      return []
+    }
+  }
+
+  private func listen(
+    _ database: DatabaseExamination, _ server: ExaminedServer, on reactor: isolated Reactor
+  ) async -> CheckFinding {
+    guard settings.poolMode == .session else { return ListenCheck.notUsed }
+    let outcome = await ListenExamination.run(
+      settings.connectionString.exposed, notifiedBy: database, within: Self.listenLimit, logger: logger, on: reactor)
+    return ListenCheck.judge(outcome, pooler: server.isPooled ? PoolWords.pooler(at: database.host) : nil)
+  }
+}

@@ -1,0 +1,79 @@
+internal import APNSCore
+public import Logging
+internal import Postgres
+internal import PushStore
+public import Reactors
+public import Settings
+
+/// Looks at everything that a service needs, from the settings to APNs, and tells what it finds.
+///
+/// Changes nothing, and bothers nobody: it may run beside the service. Each look has a limit, and all of them together
+/// end within a minute whatever is away: connecting takes 5 s, the database 15 s, APNs 15 s, the key set 5 s, the language model 5 s.
+public struct ServiceExamination: Sendable {
+  private let settings: ExaminedSettings
+  private let logger: Logger
+
+  /// Looks at nothing yet.
+  public init(_ settings: ExaminedSettings, logger: Logger) {
+    self.settings = settings
+    self.logger = logger
+  }
+
+  /// Runs every check.
+  /// - Parameter tell: called with each finding as soon as it is known.
+  /// - Returns: all of them.
+  public func run(on reactor: isolated Reactor, tell: (CheckFinding) -> Void) async -> Diagnosis {
+    var diagnosis = Diagnosis()
+    func note(_ findings: [CheckFinding]) {
+      for finding in findings {
+        diagnosis.add(finding)
+        tell(finding)
+      }
+    }
+    note(SettingsCheck.judge(problems: settings.problems, apns: settings.apns))
+    note(settings.secretFiles.compactMap(SecretFileCheck.look).map(SecretFileCheck.judge))
+    var tokens: [DeviceTokenCount] = []
+    if let database = settings.database {
+      tokens = await DatabaseLooks(database, apns: settings.apns, campaigns: settings.campaigns, logger: logger).run(
+        on: reactor, note: note)
+    } else {
+      note([CheckFinding(DatabaseCheck.name, .skipped, "DATABASE_URL cannot be used")])
+    }
+    if let apns = settings.apns {
+      await askRoutes(of: apns, tokens, on: reactor, note: note)
+    } else {
+      note([CheckFinding("apns", .skipped, "the settings of APNs cannot be used")])
+    }
+    note([await keySet(on: reactor), await languageModel(on: reactor)])
+    return diagnosis
+  }
+
+  private func askRoutes(
+    of apns: APNSSettings, _ tokens: [DeviceTokenCount], on reactor: isolated Reactor, note: ([CheckFinding]) -> Void
+  ) async {
+    let probe = RouteProbe(apns, until: Reactor.now + 15_000_000_000, logger: logger)
+    for route in DeviceTokenCheck.routes(tokens, apns: apns) {
+      let answer = await probe.ask(route, on: reactor)
+      note([RouteCheck.judge(answer, of: route, at: apns.origin(of: route.environment))])
+    }
+    probe.close(on: reactor)
+  }
+
+  private func languageModel(on reactor: isolated Reactor) async -> CheckFinding {
+    guard let campaigns = settings.campaigns else {
+      return CheckFinding(LanguageModelCheck.name, .skipped, "the settings of campaigns cannot be used")
+    }
+    guard campaigns.isEnabled else { return LanguageModelCheck.notUsed }
+    guard let model = campaigns.model else { return LanguageModelCheck.notConfigured }
+    return await LanguageModelCheck.look(model, on: reactor)
+  }
+
+  private func keySet(on reactor: isolated Reactor) async -> CheckFinding {
+    guard let callers = settings.callers else {
+      return CheckFinding(KeySetCheck.name, .skipped, "the settings of callers cannot be used")
+    }
+    guard let url = callers.keySetURL else { return KeySetCheck.notUsed }
+    return KeySetCheck.judge(
+      await KeySetProbe.ask(url.exposed, certificates: callers.keySetCertificates, on: reactor))
+  }
+}

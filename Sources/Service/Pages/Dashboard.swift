@@ -1,0 +1,92 @@
+internal import API
+internal import Explanations
+internal import FoundationEssentials
+internal import HTTP1
+internal import HTTPServing
+internal import HTTPTypes
+internal import Logging
+internal import Postgres
+internal import PushStore
+internal import Reactors
+
+/// What the pages are made from, and who may see them.
+struct Dashboard: Sendable {
+  /// Rows of the overview's list, and of a page of the ledger.
+  static let newestRows = 25
+  static let pageRows = 50
+
+  let services: PerReactor<PushServices>
+  let sessions: DashboardSessions
+  let isTLS: Bool
+  let failures: FailureGate
+  let routes: @Sendable () async -> [RouteCondition]
+  let explanations: ExplanationSource
+  let logger: Logger
+
+  /// Answers whoever is logged in; others are led to the log-in form.
+  func inside(
+    _ request: HTTPServerRequest, on reactor: isolated Reactor, _ handler: HTTPHandler
+  ) async throws -> HTTPServerResponse {
+    guard !sessions.isOff else { return LoginPage.setUp.response() }
+    guard isLoggedIn(request) else {
+      return Page.redirect(
+        to: DashboardLink.login(then: request.head.method == .post ? DashboardLink.overview : request.head.target))
+    }
+    do {
+      return try await handler(request, reactor)
+    } catch let error as PostgresError {
+      note(error, of: request)
+      return LoginPage.problem(
+        "The database did not answer", "What it has to say is missing. Loading the page again may help.",
+        .serviceUnavailable, isLoggedIn: true
+      ).response([.retryAfter: "5"])
+    }
+  }
+
+  /// How the service fares: as far as this process knows it by itself, when the database does not answer.
+  func overview(_ request: HTTPServerRequest, on reactor: isolated Reactor) async throws -> HTTPServerResponse {
+    let services = services.value(on: reactor)
+    let overview: ServiceOverview?
+    do {
+      overview = try await services.operators.overview(newest: Self.newestRows, on: reactor)
+    } catch let error as PostgresError {
+      note(error, of: request)
+      overview = nil
+    }
+    let conditions = await routes()
+    return OverviewPage(
+      overview: overview, routes: RouteReport.all(conditions, overview?.lanes ?? []),
+      faults: ProcessFault.all(services.readiness()), isLive: request.head.queryValue("live") != "no", now: Self.now
+    ).page.response()
+  }
+
+  private func note(_ error: PostgresError, of request: HTTPServerRequest) {
+    logger.error("a page could not be made", metadata: ["route": "\(request.route)", "error": "\(error)"])
+  }
+
+  /// Why pushes of an event came or did not.
+  func explanation(_ request: HTTPServerRequest, on reactor: isolated Reactor) async throws -> HTTPServerResponse {
+    let head = request.head
+    let userID = head.queryValue("user_id")
+    guard let subject = head.queryValue("subject_id").flatMap(UUID.init(uuidString:)),
+      userID == nil || userID.flatMap(UUID.init(uuidString:)) != nil
+    else { return Self.notAnID }
+    let kind = head.queryValue("kind")
+    let told = try await explanations(subject, userID.flatMap(UUID.init(uuidString:)), reactor)
+    return ExplanationPage(
+      explanations: told.filter { kind == nil || $0.kind == kind }, subjectID: subject.uuidString.lowercased()
+    ).page.response()
+  }
+
+  /// What is answered when an address of ours was changed by hand.
+  static let notAnID = LoginPage.problem(
+    "That is no id", "An id is written like 0b6f9a52-53c4-4d3c-9d0c-5f2c4f3b8f11.", .badRequest, isLoggedIn: true
+  ).response()
+
+  /// Microseconds since 1970.
+  static var now: Int64 { Int64(Date().timeIntervalSince1970 * 1_000_000) }
+
+  private func isLoggedIn(_ request: HTTPServerRequest) -> Bool {
+    request.head.sessionCookies.contains { sessions.accepts($0, now: Self.now / 1_000_000) }
+  }
+}

@@ -1,0 +1,178 @@
+import Foundation
+import TestPostgres
+import TestRepository
+import Testing
+
+extension DoctorCase {
+  /// A fault of a campaign: with the coach's tables, unless there is no SQL.
+  private static func campaign(
+    _ what: String, _ sql: String?, _ line: String, part: String = "", remedy: String = "", exitCode: Int = 1
+  ) -> DoctorCase {
+    DoctorCase(what: what, line: line, part: part, remedy: remedy, exitCode: exitCode) { doctor in
+      doctor.settings["PUSH_TRIGGER_ENABLED"] = "true"
+      guard let sql else { return }
+      let tables = Repository.file("db/examples/coach.sql")
+      try await doctor.scene.sql("\\i '\(tables.path)'")
+      try await doctor.scene.sql(sql)
+    }
+  }
+
+  /// What can be wrong with a database that is reached.
+  static let database: [DoctorCase] = [
+    .sql(
+      "a migration is missing", "delete from tacet.migrations where version = 13", "FAIL  migrations:",
+      part: "0013_pushes", remedy: "run tacet migrate"),
+    .sql(
+      "a migration of a later program", "insert into tacet.migrations (version, name) values (9999, '9999_later')",
+      "warn  migrations:", part: "9999", exitCode: 0),
+    .sql("nothing was migrated", "drop schema tacet cascade", "FAIL  migrations: none was applied"),
+    .sql(
+      "the trigger on messages is disabled", "alter table messages disable trigger tacet_message_inserted",
+      "FAIL  triggers: tacet_message_inserted on public.messages is disabled",
+      remedy: "alter table public.messages enable trigger tacet_message_inserted"),
+    .sql(
+      "the trigger fires in replica sessions only",
+      "alter table messages enable replica trigger tacet_message_inserted", "FAIL  triggers:",
+      part: "fires in replica sessions only", remedy: "enable trigger"),
+    .sql(
+      "the trigger on messages is gone", "drop trigger tacet_message_inserted on messages", "FAIL  triggers:",
+      part: "no table has the trigger on inserted messages"),
+    .sql(
+      "the trigger on reads is gone", "drop trigger tacet_message_read on messages", "warn  triggers:",
+      part: "reading ends no hold", exitCode: 0),
+    .sql(
+      "a watched kind has lost its trigger",
+      """
+      create table public.requests (id uuid primary key);
+      create function public.everybody(uuid) returns setof uuid language sql as 'select id from public.profiles';
+      select tacet.watch('request_made', 'public.requests', 'public.everybody', 'A request');
+      drop trigger tacet_happened_request_made on public.requests
+      """, "FAIL  triggers: the watched kind request_made has no trigger", remedy: "tacet.watch"),
+    .sql(
+      "an index of the queue is gone", "drop index tacet.inbox_fresh_idx",
+      "FAIL  indexes: inbox_fresh_idx is not there"),
+    .sql(
+      "an index is not valid",
+      "update pg_index set indisvalid = false where indexrelid = 'push_tokens_user_idx'::regclass",
+      "warn  indexes: push_tokens_user_idx is not valid", remedy: "reindex", exitCode: 0),
+    .sql(
+      "a claim reads a whole table",
+      "alter table public.push_log drop constraint push_log_pkey; "
+        + "drop index public.push_log_subject_idx, public.push_log_enqueued_idx, "
+        + "public.push_log_user_enqueued_idx",
+      "FAIL  claim plan: a claim would read the whole table push_log"),
+    .sql(
+      "a function of the host contract fails",
+      """
+      create or replace function tacet.seen_by(conversation_id uuid)
+      returns table (user_id uuid, last_seen timestamptz, left_at timestamptz)
+      language plpgsql as 'begin return query select c.id, null, null from public.nowhere c; end'
+      """, "FAIL  host functions: tacet.seen_by fails:", part: "42P01"),
+    .sql(
+      "a column that a function of the host contract reads was renamed",
+      "alter table push_tokens rename column platform to system",
+      "FAIL  contract: tacet.register_device fails (SQLSTATE 42703)", part: "platform", remedy: "replace it"),
+    DoctorCase(
+      what: "the role may read a table and write no row of it", line: "FAIL  rights: row-level security lets role",
+      part: "update no row of public.messages", remedy: "create policy tacet_service_update", exitCode: 1
+    ) { doctor in
+      let role = "reader_\(doctor.scene.database)"
+      try await doctor.scene.sql(
+        """
+        create role \(role) login; select tacet.grant_service('\(role)');
+        drop policy "service \(role)" on public.messages;
+        grant select, update on public.messages to \(role);
+        create policy reader on public.messages for select to \(role) using (true)
+        """)
+      doctor.settings["DATABASE_URL"] = doctor.conninfo(as: role)
+    },
+    .sql(
+      "events are not claimed",
+      """
+      insert into tacet.inbox (subject_id, kind, available_at, enqueued_at)
+      values (gen_random_uuid(), 'message', now() - interval '5 min', now() - interval '5 min')
+      """,
+      "FAIL  inbox: 1 row, and the oldest has waited to be claimed for 5 min", remedy: "tacet serve"),
+    .sql(
+      "work is parked",
+      "insert into tacet.parked (enqueued_at, attempts, subject_id, kind, reason) values (now(), 6, gen_random_uuid(), 'message', 'x')",
+      "warn  parked: 1 row", remedy: "tacet.replay", exitCode: 0),
+    .sql(
+      "a trigger had to swallow an error",
+      "insert into tacet.trigger_failures (sqlstate, message) values ('42P01', 'words-of-a-row')",
+      "warn  trigger failures: 1 during the last day with SQLSTATE 42P01", exitCode: 0),
+    .sql(
+      "a deleted user is not erased",
+      """
+      insert into tacet.erasures (user_id, asked_at, is_clean)
+      select gen_random_uuid(), now() - a.age, a.is_clean
+      from (values (interval '61 min', false), ('3 h', true), ('9 min', false)) as a (age, is_clean)
+      """,
+      "FAIL  erasures: rows of 1 deleted user are still kept, the first deleted 61 min ago", remedy: "tacet serve"),
+    .sql(
+      "pg_net is not there",
+      "update tacet.settings set webhook_url = 'http://127.0.0.1:1/', webhook_secret = 'hunter2-of-the-database'",
+      "FAIL  pg_net: webhook_url is set, but there is no net.http_post", remedy: "create extension pg_net"),
+    .sql(
+      "pg_net's queue does not move",
+      """
+      update tacet.settings set webhook_url = 'http://127.0.0.1:1/', webhook_secret = 'hunter2-of-the-database';
+      create schema net;
+      create function net.http_post(url text, body jsonb, headers jsonb) returns bigint language sql as 'select 1::bigint';
+      set allow_system_table_mods = on;
+      insert into pg_extension (oid, extname, extowner, extnamespace, extrelocatable, extversion)
+      values (4000000000, 'pg_net', 10, 'net'::regnamespace, false, '0.0');
+      alter extension pg_net add function net.http_post(text, jsonb, jsonb);
+      create table net.http_request_queue (id bigserial primary key, url text);
+      insert into net.http_request_queue (url) values ('http://127.0.0.1:1/')
+      """, "FAIL  pg_net: 1 request in its queue, which does not move", remedy: "net.worker_restart()"),
+    .sql(
+      "notifications are switched off", "update tacet.settings set notify_enabled = false", "warn  notifications:",
+      exitCode: 0),
+    .sql(
+      "no device is registered", "delete from push_tokens", "warn  device tokens com.example.app: none", exitCode: 0),
+    .sql(
+      "devices are of an app that is not in the settings", "update push_tokens set app = 'com.example.other'",
+      "warn  device tokens com.example.other: 1 of an app that is not in the settings",
+      remedy: "[app com.example.other]", exitCode: 0),
+    DoctorCase(what: "the role lacks rights", line: "FAIL  rights: role", part: "lacks", exitCode: 1) { doctor in
+      let role = "doctor_\(doctor.scene.database)"
+      try await doctor.scene.sql(
+        """
+        create role \(role) login; select tacet.grant_service('\(role)');
+        revoke insert on tacet.inbox from \(role)
+        """)
+      doctor.settings["DATABASE_URL"] = doctor.conninfo(as: role)
+    },
+    .campaign(
+      "campaigns are on in a host without their tables", nil, "FAIL  campaigns: coach: its functions fail:",
+      part: "42P01", remedy: "coach.sql"),
+    .campaign(
+      "a campaign's definition is none", "update tacet.campaigns set definition = '[]'",
+      "FAIL  campaigns: coach: its definition cannot be used"),
+    .campaign(
+      "users of a campaign wait",
+      """
+      insert into tacet.campaign_decisions (due_at, available_at, local_day, user_id, run_id, campaign, time_zone)
+      values (now(), now() - interval '11 min', current_date, gen_random_uuid(), gen_random_uuid(), 'coach', 'UTC')
+      """, "FAIL  campaign work: 1 users have been noted"),
+    .campaign(
+      "an hour of a campaign is not served",
+      """
+      insert into tacet.campaign_slots values (now() - interval '1 day', (now() at time zone '\(ZoneNearNoon.name)')::date - 1, 'coach', '\(ZoneNearNoon.name)');
+      update tacet.campaigns set local_time = (now() at time zone '\(ZoneNearNoon.name)' - interval '11 min')::time
+      """, "FAIL  campaign work: 1 hours of zones"),
+    .campaign(
+      "the day's ceiling of the language model is reached",
+      "insert into tacet.model_usage (day, input_tokens) values ((now() at time zone 'UTC')::date, 1000000)",
+      "warn  model usage: the day's ceiling is reached", exitCode: 0),
+    DoctorCase(
+      what: "a role's sessions fire no triggers", line: "FAIL  triggers: session_replication_role is replica for",
+      exitCode: 1
+    ) { doctor in
+      let (role, database) = ("importer_\(doctor.scene.database)", doctor.scene.database)
+      try await doctor.scene.sql(
+        "create role \(role); alter role \(role) in database \(database) set session_replication_role = replica")
+    },
+  ]
+}

@@ -1,0 +1,127 @@
+import BenchReports
+import Foundation
+import TestPostgres
+import TestProcesses
+import TestRepository
+import Testing
+
+/// The built program against a real database and the built service.
+@Suite("The load on the whole service")
+struct ServiceCommandTests {
+  @Test("at a steady rate has every push accepted once, and tells what it cost")
+  func messages() async throws {
+    let (conninfo, folder) = try await makeHost()
+    defer { try? FileManager.default.removeItem(atPath: folder) }
+    let runs = try await measure(conninfo, folder, ["messages-notify-50"], ["--rounds", "2"])
+    #expect(runs.map(\.scenario) == ["messages-notify-50", "messages-notify-50"])
+    #expect(runs.map(\.subject) == ["tacet", "tacet"])
+    #expect(runs.map(\.round) == [1, 2])
+    for figures in runs.map(\.figures) {
+      #expect(figures["pushes"] == 50)
+      #expect(figures["lost"] == 0)
+      #expect(figures["doubled"] == 0)
+      #expect(figures["offered_per_second"] == 50)
+      let names = [
+        "accepted_p50_ms", "accepted_p90_ms", "accepted_p99_ms", "accepted_max_ms", "arrival_p50_ms", "arrival_p99_ms",
+        "commit_p50_ms", "commit_p99_ms", "achieved_per_second", "cpu_us_per_push", "database_cpu_us_per_push",
+        "rss_mb",
+        "rss_peak_mb", "threads",
+      ]
+      for name in names { #expect(try #require(figures[name]) > 0, "\(name)") }
+    }
+  }
+
+  @Test("by other ways loses nothing either, and leaves nothing behind")
+  func others() async throws {
+    let (conninfo, folder) = try await makeHost()
+    defer { try? FileManager.default.removeItem(atPath: folder) }
+    let names = ["messages-webhook-50", "fanout-10", "burst-200", "suppressed", "reference"]
+    let runs = try await measure(conninfo, folder, names, [])
+    #expect(runs.map(\.scenario) == names)
+    #expect(runs.map { $0.figures["pushes"] } == [50, 200, 200, nil, nil])
+    #expect(try #require(runs[3].figures["decisions_per_second"]) > 0)
+    #expect(try #require(runs[4].figures["roundtrip_p50_us"]) > 0)
+    let left = try await TestPostgres.shared.psql(
+      """
+      select (select count(*) from tacet.deliveries), (select count(*) from tacet.inbox),
+        (select notify_enabled from tacet.settings)
+      """, through: conninfo)
+    #expect(left == "0|0|t\n")
+  }
+
+  @Test("fails without a line when the service does not come up")
+  func noService() async throws {
+    let (conninfo, folder) = try await makeHost()
+    defer { try? FileManager.default.removeItem(atPath: folder) }
+    await #expect {
+      _ = try await measure(conninfo, folder, ["messages-notify-50"], [], program: "/bin/false")
+    } throws: { error in
+      "\(error)".contains("the service did not become ready")
+    }
+  }
+
+  @Test("leaves no service behind when it is killed", arguments: [SIGINT, SIGKILL])
+  func killed(signal: Int32) async throws {
+    let (conninfo, folder) = try await makeHost()
+    defer { try? FileManager.default.removeItem(atPath: folder) }
+    let service = "\(folder)/service"
+    try await writeProgram("echo $$\nexec sleep 60\n", to: service)
+    let bench = try ChildProcess(
+      [
+        builtProgram("tacet-bench"), "service", "--subject", "tacet=\(service),\(conninfo)", "--scenario", "start",
+        "--folder", folder,
+      ])
+    let line = try await poll { try? String(contentsOfFile: "\(folder)/tacet.log", encoding: .utf8) }
+    let id = try #require(pid_t(line.trimmingCharacters(in: .whitespacesAndNewlines)))
+    kill(bench.id, signal)
+    _ = bench.wait()
+    // One that nobody has waited for is a zombie.
+    let end = try await poll {
+      let stat = (try? String(contentsOfFile: "/proc/\(id)/stat", encoding: .utf8)) ?? "gone\n"
+      return stat == "gone\n" || stat.contains(") Z ") ? "ended\n" : nil
+    }
+    #expect(end == "ended\n")
+  }
+
+  /// The first answer that ends in a line's end; other processes give no signal to wait for.
+  private func poll(_ look: @escaping @Sendable () -> String?) async throws -> String {
+    try await onOwnThread {
+      for _ in 0..<2000 {
+        if let text = look(), text.hasSuffix("\n") { return text }
+        usleep(10_000)
+      }
+      throw TestProcessError(description: "nothing came of it in 20 s")
+    }
+  }
+
+  /// A host application with few people, in a database of its own, and a folder for the run.
+  private func makeHost() async throws -> (conninfo: String, folder: String) {
+    let conninfo = try await TestPostgres.shared.makeDatabase()
+    let host = try Repository.text("deploy/lib/measure.sql")
+    _ = try await onOwnThread {
+      try run([
+        "/usr/bin/env", "-i", "DATABASE_URL=\(conninfo)", builtProgram("tacet"), "migrate", "--create-host-tables",
+      ])
+    }
+    try await TestPostgres.shared.psql(host, through: conninfo)
+    try await TestPostgres.shared.psql("call measure.fill_host(40, 20, 100, 2, 10)", through: conninfo)
+    return (conninfo, try makeTemporaryFolder("tacet-bench"))
+  }
+
+  /// The lines of a run with one second that counts; throws what was said when it failed.
+  private func measure(
+    _ conninfo: String, _ folder: String, _ scenarios: [String], _ more: [String],
+    program: String = builtProgram("tacet")
+  ) async throws -> [BenchRun] {
+    let output = "\(folder)/runs"
+    let command =
+      [
+        builtProgram("tacet-bench"), "service", "--subject", "tacet=\(program),\(conninfo)", "--folder", folder,
+        "--seconds", "1", "--warm-up", "0.5", "--connections", "8",
+      ] + scenarios.flatMap { ["--scenario", $0] } + more
+    // The runs go to a file, what is said to the error that `run` throws.
+    _ = try await onOwnThread { try run(["/bin/sh", "-c", #"exec "$@" 2>&1 >"$0""#, output] + command) }
+    let lines = try String(contentsOfFile: output, encoding: .utf8).split(separator: "\n")
+    return try lines.map { try JSONDecoder().decode(BenchRun.self, from: Data($0.utf8)) }
+  }
+}

@@ -1,0 +1,57 @@
+import Foundation
+import TestProcesses
+import TestRepository
+import Testing
+
+/// `deploy/lib/logs.sh`, which searches the logs of a test run.
+@Suite("The search of the logs of a test run")
+struct LogSearchTests {
+  private static let scripts = Repository.file("deploy/lib").path
+
+  /// What it printed, and whether it found nothing.
+  private func search(_ log: String, list: String, output: String = "") async throws -> (text: String, isClean: Bool) {
+    let folder = try makeTemporaryFolder("test-logs")
+    defer { try? FileManager.default.removeItem(atPath: folder) }
+    try FileManager.default.createDirectory(atPath: folder + "/logs", withIntermediateDirectories: false)
+    for (name, text) in [("logs/serve-1.log", log), ("logs/secrets", list), ("output", output)] {
+      try text.write(toFile: folder + "/" + name, atomically: false, encoding: .utf8)
+    }
+    let script = """
+      set -euo pipefail; source \(Self.scripts)/say.sh; source \(Self.scripts)/logs.sh
+      if check_logs \(folder)/logs \(folder)/output; then echo clean; else echo dirty; fi
+      """
+    let text = try await onOwnThread { try run(["bash", "-c", script]) }
+    return (text, text.hasSuffix("clean\n"))
+  }
+
+  private static let list = "secret\thunter2-one\ntext\tsee you at 5\nsecret\tab.*[c$\n"
+
+  @Test("passes what has nothing of the list in it, and proves that it would have found it")
+  func clean() async throws {
+    let (text, isClean) = try await search("info tacet: push decided\nabxxc\n", list: Self.list)
+    #expect(isClean, "\(text)")
+    #expect(text.contains("planted one value of each kind: 2 of 2 found"))
+    #expect(text.contains("searched: 2 files, 2 lines"))
+    #expect(text.contains("2 secret, 1 text"))
+  }
+
+  @Test(
+    "finds a value wherever it stands, and tells the kind and the place, never the value",
+    arguments: [
+      ("line\nx=hunter2-one;\n", "", "secret: ", "serve-1.log, line 2"),
+      ("\0see you at 5", "", "text: ", "serve-1.log, line 1"),
+      ("", "a\nb\n✘ see you at 5\n", "text: ", "output, line 3"), ("ab.*[c$", "", "secret: ", "serve-1.log, line 1"),
+    ])
+  func found(_ log: String, _ output: String, _ kind: String, _ place: String) async throws {
+    let (text, isClean) = try await search(log, list: Self.list, output: output)
+    #expect(!isClean)
+    let hit = try #require(text.split(separator: "\n").first { $0.contains(place) }, "\(text)")
+    #expect(hit.contains(kind))
+    #expect(!text.contains("hunter2") && !text.contains("see you at 5"))
+  }
+
+  @Test("refuses a list with nothing on it")
+  func nothingNoted() async throws {
+    #expect(try await search("log\n", list: "").isClean == false)
+  }
+}

@@ -1,0 +1,57 @@
+import Foundation
+import PrometheusMetrics
+import PushStore
+import TestRepository
+import Testing
+
+@testable import tacet
+
+@Suite("Figures of the process and its database")
+struct ProcessWideFiguresTests {
+  private func lines(
+    _ queue: QueueFigures?, _ listening: ListenStatus.State = .listening, isUp: Bool? = nil
+  ) -> [Substring] {
+    let figures = ProcessWideFigures(
+      isDatabaseUp: isUp ?? (queue != nil), queue: queue, listening: listening, tokenAges: [])
+    return ExpositionText.make(figures.families).split(separator: "\n").filter { !$0.hasPrefix("#") }
+  }
+
+  @Test("what waits has a line each; an empty inbox has no age")
+  func waits() {
+    var queue = QueueFigures()
+    (queue.freshEvents, queue.claimedEvents, queue.held, queue.retryable) = (3, 1, 2, 4)
+    queue.waiting = ["a/production": 5, "other": 6]
+    (queue.parked, queue.triggerFailures) = (7, 8)
+    #expect(
+      lines(queue) == [
+        "tacet_database_listening 1", "tacet_database_oldest_slot_age_transactions 0",
+        "tacet_database_oldest_snapshot_age_seconds 0", "tacet_database_up 1", "tacet_deliveries{state=\"held\"} 2",
+        "tacet_deliveries{state=\"retryable\"} 4", "tacet_deliveries{state=\"waiting\"} 11",
+        "tacet_deliveries_waiting{lane=\"a/production\"} 5", "tacet_deliveries_waiting{lane=\"other\"} 6",
+        "tacet_inbox_events{state=\"claimed\"} 1", "tacet_inbox_events{state=\"fresh\"} 3",
+        "tacet_inbox_oldest_event_age_seconds 0", "tacet_parked_work 7", "tacet_trigger_failures 8",
+      ])
+    queue.oldestEventAge = .milliseconds(1500)
+    #expect(lines(queue).contains("tacet_inbox_oldest_event_age_seconds 1.5"))
+  }
+
+  @Test("while the database is away it is said to be, and nothing is said of what waits there")
+  func away() {
+    #expect(lines(nil, .deaf("gone")) == ["tacet_database_listening 0", "tacet_database_up 0"])
+  }
+
+  @Test("a database that only takes too long to say what waits is up")
+  func slow() {
+    #expect(lines(nil, .unused, isUp: true) == ["tacet_database_up 1"])
+  }
+
+  @Test("where nobody is to listen, nothing is said of it")
+  func unused() {
+    #expect(lines(nil, .unused) == ["tacet_database_up 0"])
+  }
+
+  @Test("the version is that of the interface's description")
+  func version() throws {
+    #expect(try Repository.text("openapi.yaml").contains("\n  version: \(BuildInformation.version)\n"))
+  }
+}

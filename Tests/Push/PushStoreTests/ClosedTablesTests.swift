@@ -1,0 +1,174 @@
+import Foundation
+import Postgres
+import Reactors
+import TestPostgres
+import TestRepository
+import Testing
+
+@testable import PushStore
+
+/// A server with the roles and default privileges that Supabase has.
+@Suite("Tables that strangers cannot use")
+struct ClosedTablesTests {
+  private static let supabase = """
+    create role anon; create role authenticated; create role service_role bypassrls;
+    create schema auth; grant usage on schema auth to anon, authenticated, service_role;
+    create function auth.uid() returns uuid language sql stable
+      as $$ select nullif(current_setting('request.uid', true), '')::uuid $$;
+    grant usage on schema public to anon, authenticated, service_role;
+    alter default privileges in schema public grant all on tables to anon, authenticated, service_role;
+    """
+
+  private static let user = "11111111-0000-4000-8000-000000000001"
+  private static let other = "11111111-0000-4000-8000-000000000002"
+
+  private static let rows = """
+    insert into profiles (id) values ('\(user)'), ('\(other)');
+    insert into push_tokens (user_id, device_token) values ('\(user)', 'aa');
+    insert into push_log (user_id, push_type, decision) values ('\(user)', 'message', 'sent'), ('\(other)', 'message', 'sent');
+    """
+
+  private static let attacks = [
+    "select * from push_tokens", "insert into push_tokens (user_id, device_token) values ('\(user)', 'bb')",
+    "delete from push_tokens", "update push_tokens set user_id = '\(other)'", "truncate push_tokens",
+    "update conversation_participants set last_seen = now()", "select text from messages", "select * from profiles",
+    "truncate push_log", "delete from push_log", "update push_log set opened = true",
+    "insert into push_log (user_id, push_type, decision) values ('\(user)', 'message', 'sent')",
+    "select * from tacet.inbox", "select webhook_secret from tacet.settings", "select tacet.adopt_database(false)",
+  ]
+
+  /// How 0001 created the host's tables before it left that to a flag.
+  private static let formerTables = """
+    create table if not exists public.profiles (id uuid primary key default gen_random_uuid(), name text);
+    create table if not exists public.conversations (
+      created_at timestamptz not null default now(), id uuid primary key default gen_random_uuid());
+    create table if not exists public.conversation_participants (
+      conversation_id uuid not null references public.conversations (id) on delete cascade,
+      user_id uuid not null references public.profiles (id) on delete cascade, primary key (conversation_id, user_id));
+    create table if not exists public.messages (
+      created_at timestamptz not null default now(), updated_at timestamptz not null default now(),
+      id uuid primary key default gen_random_uuid(),
+      conversation_id uuid not null references public.conversations (id) on delete cascade,
+      from_id uuid not null references public.profiles (id) on delete cascade,
+      text text, read_by uuid[] not null default '{}');
+    create table if not exists public.push_tokens (
+      user_id uuid not null references public.profiles (id) on delete cascade,
+      device_token text primary key, platform text not null default 'ios');
+
+    """
+
+  /// A server whose default database has everything applied to it in these stages.
+  private func makeServer(_ stages: [(file: URL, text: String?)]) async throws -> TestPostgres {
+    let server = try await TestPostgres.launch()
+    try await server.psql(Self.supabase)
+    for stage in stages {
+      if let text = stage.text {
+        try await server.psql("begin;\n\(text);\ncommit")
+      } else {
+        try await apply(stage.file, server)
+      }
+    }
+    try await server.psql(Self.rows)
+    return server
+  }
+
+  private func apply(_ file: URL, _ server: TestPostgres) async throws {
+    try await server.psql("begin;\n\(try String(contentsOf: file, encoding: .utf8))\ncommit;")
+  }
+
+  private func refuse(_ server: TestPostgres) async throws {
+    for role in ["anon", "authenticated"] {
+      for attack in Self.attacks {
+        await #expect(throws: (any Error).self, "\(role): \(attack)") {
+          try await server.psql("set request.uid = '\(Self.user)'; set role \(role); \(attack)")
+        }
+      }
+    }
+    let own = "set request.uid = '\(Self.user)'; set role authenticated; select user_id from push_log"
+    #expect(try await server.psql(own).trimmingCharacters(in: .whitespacesAndNewlines) == Self.user)
+    #expect(try await server.psql("set role service_role; select count(*) from push_tokens").contains("1"))
+  }
+
+  @Test("on Supabase neither visitors nor users reach more than their own rows of the ledger")
+  func attacks() async throws {
+    let server = try await makeServer(
+      ([Repository.hostTables] + Repository.migrations).map { (file: $0, text: nil) })
+    try await refuse(server)
+  }
+
+  @Test("tables that an earlier version created are closed, and roles with a grant of their own keep it")
+  func mended() async throws {
+    let first = try String(contentsOf: Repository.migrations[0], encoding: .utf8)
+    let grants = "create role app; grant select, insert on push_tokens to app"
+    let stages: [(file: URL, text: String?)] =
+      [(Repository.hostTables, Self.formerTables + first)]
+      + Repository.migrations[1..<19].map { ($0, nil) }
+      + [(Repository.hostTables, grants)]
+      + Repository.migrations[19...].map { ($0, nil) }
+    let server = try await makeServer(stages)
+    try await refuse(server)
+    #expect(try await server.psql("set role app; select device_token from push_tokens").contains("aa"))
+  }
+
+  @Test("a table that the application has made is left alone, and the doctor says who reaches tokens there")
+  func hosts() async throws {
+    let tables = try String(contentsOf: Repository.hostTables, encoding: .utf8)
+      .replacing("enable row level security", with: "disable row level security")
+      .replacing("'anon', 'authenticated'", with: "'nobody'")
+      .replacing("Created by tacet migrate --create-host-tables.", with: "")
+    let server = try await makeServer(
+      [(Repository.hostTables, tables)] + Repository.migrations.map { (file: $0, text: nil) })
+    func access(_ change: String) async throws -> [String] {
+      try await server.psql(change)
+      return try await server.psql(PushStatements.examineTokenAccess.sql).split(separator: "\n").map(String.init)
+    }
+    let all = "select, insert, update, delete, truncate, trigger"
+    #expect(try await access("select") == ["anon|\(all)", "authenticated|\(all)"])
+    let closed = "alter table push_tokens enable row level security"
+    #expect(try await access(closed) == ["anon|truncate, trigger", "authenticated|truncate, trigger"])
+    #expect(try await access("revoke truncate, trigger on push_tokens from anon, authenticated") == [])
+    let own = "create policy own on push_tokens to authenticated using (user_id = auth.uid())"
+    #expect(try await access(own) == [])
+    let read = "create policy read on push_tokens for select using (true)"
+    #expect(try await access(read) == ["anon|select", "authenticated|select"])
+    let column =
+      "drop policy read on push_tokens; alter table push_tokens disable row level security; "
+      + "revoke all on push_tokens from anon, authenticated; grant select (device_token) on push_tokens to anon"
+    #expect(try await access(column) == ["anon|select"])
+  }
+
+  @Test("every table can be updated while all tables are published")
+  func published() async throws {
+    let database = try await TestDatabase.migrated()
+    let lacking = """
+      select c.oid::regclass from pg_class c
+      where c.relnamespace = 'tacet'::regnamespace and c.relkind = 'r' and c.relreplident <> 'f'
+        and not exists (select from pg_index i where i.indrelid = c.oid and i.indisprimary)
+      """
+    #expect(try await database.sql(lacking) == "")
+  }
+
+  @Test("files that are applied again by hand keep the newer defaults")
+  func again() async throws {
+    let database = try await TestDatabase.migrated()
+    let bodies = """
+      select proname, md5(prosrc) from pg_proc where oid::regprocedure::text in
+        ('tacet.unread_count(uuid)', 'tacet.message_context(uuid)', 'tacet.device_tokens(uuid)') order by 1
+      """
+    let before = try await database.sql(bodies)
+    try await database.apply(Repository.migrations[2])
+    #expect(try await database.sql(bodies) == before)
+  }
+
+  @Test("files that are applied again by hand keep the host's own answer", arguments: [9, 11])
+  func againHosts(_ version: Int) async throws {
+    let database = try await TestDatabase.migrated()
+    try await database.sql(
+      """
+      create or replace function tacet.may_view(surface_kind text, surface_id uuid, user_id uuid) returns boolean
+      language sql stable as 'select true'
+      """)
+    try await database.apply(Repository.migrations[version - 1])
+    #expect(try await database.sql("select tacet.may_view('x', gen_random_uuid(), gen_random_uuid())") == "t")
+  }
+}

@@ -1,0 +1,126 @@
+import Foundation
+import Postgres
+import Reactors
+import TestReactors
+import TestRepository
+import Testing
+
+@testable import PushStore
+
+@Suite("Migrator")
+struct MigratorTests {
+  @Test("an empty database gets every migration, and a second run finds them applied")
+  func twice() async throws {
+    let database = try await TestDatabase.empty()
+    #expect(try await migrate(database) == Migration.all.map { "\($0.version) applied" })
+    #expect(try await migrate(database) == Migration.all.map { "\($0.version) alreadyApplied" })
+  }
+
+  @Test("the migrator and psql make the same schema")
+  func sameAsByHand() async throws {
+    let database = try await TestDatabase.empty()
+    _ = try await migrate(database)
+    let byHand = try await TestDatabase.withHostTables()
+    for file in Repository.migrations { try await byHand.apply(file) }
+    #expect(try await Catalog.dump(of: database) == Catalog.dump(of: byHand))
+  }
+
+  @Test("what was applied by hand is not applied again")
+  func afterHand() async throws {
+    let database = try await TestDatabase.withHostTables()
+    for file in Repository.migrations.prefix(2) { try await database.apply(file) }
+    let expected = Migration.all.map { "\($0.version) \($0.version <= 2 ? "alreadyApplied" : "applied")" }
+    #expect(try await migrate(database) == expected)
+  }
+
+  @Test("a second migrator waits for the first, and both end well")
+  func concurrent() async throws {
+    let database = try await TestDatabase.empty()
+    try await withTwoSessions(database) { holder, watcher, reactor in
+      _ = try await holder.value("pg_advisory_lock(1952539493, 2)", on: reactor)
+      let runs = (0..<2).map { _ in Begun.begin(on: reactor) { try await run(Migration.all, database, on: reactor) } }
+      let waiting = """
+        select count(*) = 2 from pg_locks l join pg_stat_activity a using (pid)
+        where a.datname = current_database() and a.application_name = 'tacet migrate' and not l.granted
+        """
+      try await watcher.awaitTrue(waiting, on: reactor)
+      #expect(try await watcher.value("to_regclass('tacet.migrations')", on: reactor) == nil)
+      _ = try await holder.value("pg_advisory_unlock(1952539493, 2)", on: reactor)
+      var outcomes: [[String]] = []
+      for run in runs { outcomes.append(try await run.value(on: reactor)) }
+      #expect(Set(outcomes.map { $0.first ?? "" }) == ["1 applied", "1 alreadyApplied"])
+      #expect(outcomes.allSatisfy { $0.count == Migration.all.count })
+    }
+  }
+
+  @Test("a lock that is not had within two seconds is let go of and tried for again", .timeLimit(.minutes(1)))
+  func locked() async throws {
+    let database = try await TestDatabase.withHostTables()
+    try await withTwoSessions(database) { holder, writer, reactor in
+      try await holder.run("begin; lock table public.push_tokens in row exclusive mode", on: reactor)
+      var waits = 0
+      var configuration = database.configuration
+      configuration.connectLimit = patience
+      let (released, start) = (Signal(), ContinuousClock.now)
+      reactor.start {
+        _ = await released.wait(on: reactor)
+        try? await holder.run("rollback", on: reactor)
+      }
+      try await Migrator.run(
+        in: configuration, createsHostTables: false, logger: quiet, on: reactor
+      ) { _, outcome in
+        guard case .waiting = outcome else { return }
+        waits += 1
+        // The host's inserts wait as long; twice and more of it is for a busy machine.
+        #expect(ContinuousClock.now - start < .seconds(5))
+        released.signal(on: reactor)
+      }
+      #expect(waits == 1)
+    }
+    #expect(try await database.sql("select max(version) from tacet.migrations") == "\(Migration.all.count)")
+  }
+
+  @Test("a file that fails changes nothing, and those after it are not tried")
+  func failing() async throws {
+    let database = try await TestDatabase.empty()
+    let broken = Migration(
+      name: "0003_broken", text: "create table public.half (a int); select 1/0; create table public.other (a int);")
+    let last = Migration(name: "0004_last", text: "create table public.last (a int);")
+    let state = try await failure(of: Array(Migration.all.prefix(2)) + [broken, last], in: database)
+    #expect(state == "22012")
+    #expect(try await database.sql("select to_regclass('public.half'), to_regclass('public.last')") == "|")
+    #expect(try await database.sql("select max(version) from tacet.migrations") == "2")
+    #expect(try await migrate(database).last == "\(Migration.all.count) applied")
+  }
+
+  private func failure(of migrations: [Migration], in database: TestDatabase) async throws -> String? {
+    do {
+      try await onReactor { _ = try await run(migrations, database, on: $0) }
+      return nil
+    } catch let error as PostgresError {
+      return error.sqlState?.description
+    }
+  }
+
+  private func migrate(_ database: TestDatabase) async throws -> [String] {
+    let group = try ReactorGroup(count: 1)
+    let reports = try await group.reactors[0].perform { try await run(Migration.all, database, on: $0) }
+    await group.stop()
+    return reports
+  }
+}
+
+/// Runs migrations; what was reported of each.
+private func run(
+  _ migrations: [Migration], _ database: TestDatabase, on reactor: isolated Reactor
+) async throws -> [String] {
+  var reports: [String] = []
+  var configuration = database.configuration
+  configuration.connectLimit = patience
+  try await Migrator.run(
+    migrations, in: configuration, createsHostTables: true, logger: quiet, on: reactor
+  ) { migration, outcome in
+    reports.append("\(migration.version) \(outcome)")
+  }
+  return reports
+}

@@ -1,0 +1,176 @@
+import Foundation
+import Postgres
+import TestRepository
+import Testing
+
+@testable import PushStore
+
+@Suite("Statements")
+struct PushStatementsTests {
+  static let all = [
+    PushStatements.claim, PushStatements.claimMessages, PushStatements.moveUnreadMarks, PushStatements.pruneUnreadMarks,
+    PushStatements.record, PushStatements.recordFinished, PushStatements.ingest, PushStatements.outcome,
+    PushStatements.nextDue,
+    PushStatements.ingestEvent, PushStatements.submitPush, PushStatements.submittedPush, PushStatements.prunePushes,
+    PushStatements.lease, PushStatements.lookAtEvent, PushStatements.lookAtDelivery,
+    PushStatements.noteEventError, PushStatements.noteDeliveryError, PushStatements.parkExhausted,
+    PushStatements.parkRefused, PushStatements.enqueueMissed, PushStatements.releaseExpired,
+    PushStatements.discardTooOld, PushStatements.releaseQueued, PushStatements.bringForward,
+    PushStatements.examineSnapshots,
+    PushStatements.reviewHolds, PushStatements.eraseUsers, PushStatements.noteGoneUsers,
+    PushStatements.rehearseMessage, PushStatements.examineContractTables, PushStatements.examineContractTokens,
+    PushStatements.hidesWrites, PushStatements.giveBackEvent, PushStatements.giveBackDelivery,
+    PushStatements.lastFailures,
+    PushStatements.databaseIdentity, PushStatements.isOwnDatabase, PushStatements.noteIdentity,
+    PushStatements.adoptDatabase, PushStatements.examineTokenAccess,
+    PushStatements.lockAwake, PushStatements.unlockAwake, PushStatements.sendProbe, PushStatements.noteListening,
+    PushStatements.lockMigrations, PushStatements.hasMigrations, PushStatements.appliedMigrations,
+    PushStatements.pruneLedger, PushStatements.pruneParked, PushStatements.pruneTriggerFailures,
+    PushStatements.registerDevice, PushStatements.removeDevice,
+    PushStatements.pruneSurfaceViews, PushStatements.pruneReadSyncs, PushStatements.noteViews,
+    PushStatements.readConversation, PushStatements.noteOpened,
+    PushStatements.preferences, PushStatements.putPreferences,
+    PushStatements.explainKinds, PushStatements.explainEvent, PushStatements.explainRecipients,
+    PushStatements.explainKindsAlone, PushStatements.explainEventAlone, PushStatements.explainRecipientsAlone,
+    PushStatements.explainDevices, PushStatements.explainDroppedDevices, PushStatements.explainInstances,
+    PushStatements.noteInstance, PushStatements.pruneInstances,
+    PushStatements.examineServer, PushStatements.examineClock, PushStatements.examineReplicationRoles,
+    PushStatements.examineTriggers, PushStatements.examineKinds, PushStatements.examineIndexes,
+    PushStatements.examineDeviceTokens, PushStatements.examineBacklog, PushStatements.examineTriggerFailures,
+    PushStatements.examineErasures,
+    PushStatements.examineWebhook, PushStatements.examineTables, PushStatements.examineRights,
+    PushStatements.queueFigures,
+    PushStatements.overviewLedger, PushStatements.overviewQueues,
+    PushStatements.overviewLanes, PushStatements.overviewParked, PushStatements.newestPushes,
+    PushStatements.pushesOfUser, PushStatements.pushesOfSubject, PushStatements.meaningOfID,
+    PushStatements.campaigns, PushStatements.campaignZones, PushStatements.dueSlots, PushStatements.enrolSlot,
+    PushStatements.enrolCampaign,
+    PushStatements.eligibleForCampaign, PushStatements.claimCampaignDecisions, PushStatements.releaseCampaignDecisions,
+    PushStatements.campaignMaterial, PushStatements.decideCampaign, PushStatements.commitCampaignPush,
+    PushStatements.campaignRun, PushStatements.campaignStory, PushStatements.reserveModelUsage,
+    PushStatements.settleModelUsage, PushStatements.pruneCampaignDecisions, PushStatements.pruneCampaignRuns,
+    PushStatements.pruneCampaignSlots,
+    PushStatements.deviceTokenOwners, PushStatements.overviewInstances,
+  ]
+
+  @Test("every statement can be prepared on the migrated database, and none shares a name")
+  func prepared() async throws {
+    #expect(Set(Self.all.map(\.name)).count == Self.all.count)
+    try await withSessions(try await TestDatabase.migrated(), 1) { sessions, reactor in
+      for statement in Self.all { try await sessions[0].connection.prepare(statement, on: reactor) }
+    }
+  }
+
+  @Test("this list has every statement of the sources")
+  func complete() throws {
+    let made = try Repository.files(in: "Sources/Push/PushStore", ending: "swift").map {
+      try String(contentsOf: $0, encoding: .utf8).matches(of: /PostgresStatement\(\s*"/).count
+    }
+    #expect(made.reduce(0, +) == Self.all.count)
+  }
+
+  @Test(
+    "a claim on a large database reads large tables through their indexes",
+    arguments: ["force_custom_plan", "force_generic_plan"])
+  func claimPlan(_ mode: String) async throws {
+    let database = try await Self.large.value
+    let plan = try await database.explain(
+      PushStatements.claim, "20, 20, 60000000, 250, 6, '{production}', '{20}', 3600000000", mode)
+    for table in [
+      "push_log", "messages", "conversation_participants", "push_tokens", "profiles", "preferences x",
+      "conversation_preferences x",
+    ] {
+      #expect(!plan.contains("Seq Scan on \(table)"), "\(plan)")
+    }
+    for function in ["message_context", "seen_by", "device_tokens", "recipient_preferences"] {
+      #expect(!plan.contains("Function Scan on \(function)"), "the planner could not look into \(function)")
+    }
+    #expect(plan.contains("push_log_subject_idx"), "\(plan)")
+  }
+
+  @Test(
+    "a look-up of an outcome uses the ledger's index",
+    arguments: ["force_custom_plan", "force_generic_plan"])
+  func ledgerPlan(_ mode: String) async throws {
+    let database = try await Self.large.value
+    for (statement, kind) in [
+      (PushStatements.ingest, ""), (PushStatements.ingestEvent, ", 'request_claimed'"),
+      (PushStatements.outcome, ", 'message'"),
+    ] {
+      let plan = try await database.explain(statement, "'\(UUID())'\(kind)", mode)
+      #expect(!plan.contains("Seq Scan on push_log"), "\(plan)")
+      #expect(plan.contains("push_log_subject_idx"), "\(plan)")
+    }
+  }
+
+  @Test(
+    "an explanation reads large tables through their indexes",
+    arguments: ["force_custom_plan", "force_generic_plan"])
+  func explanationPlan(_ mode: String) async throws {
+    let database = try await Self.large.value
+    let (id, all) = ("'\(UUID())'", "'00000000-0000-0000-0000-000000000000', 'ffffffff-ffff-ffff-ffff-ffffffffffff'")
+    for (statement, arguments) in [
+      (PushStatements.explainKinds, id), (PushStatements.explainEvent, "\(id), 'message'"),
+      (PushStatements.explainKindsAlone, id), (PushStatements.explainEventAlone, "\(id), 'message'"),
+      (PushStatements.explainRecipients, "\(id), 'message', \(all), 1001, 400"),
+      (PushStatements.explainRecipients, "\(id), 'message', \(id), \(id), 2, 400"),
+      (PushStatements.explainRecipientsAlone, "\(id), 'message', \(all), 1001, 400"),
+      (PushStatements.explainDevices, "array[\(id)]::uuid[]"),
+      (PushStatements.explainDroppedDevices, "array[\(id)]::uuid[]"),
+    ] {
+      let plan = try await database.explain(statement, arguments, mode)
+      for table in [
+        "push_log", "messages", "conversation_participants", "push_tokens", "profiles", "preferences",
+        "conversation_preferences", "deliveries", "inbox", "parked", "trigger_failures", "pushes", "read_syncs",
+      ] {
+        #expect(!plan.contains("Seq Scan on \(table) "), "\(statement.name): \(plan)")
+      }
+      // Without sequential scans an index may be read from end to end instead.
+      let whole = plan.split(separator: "->").filter { $0.contains(" using ") && !$0.contains("Index Cond: ") }
+      // Of kinds and of processes there are a handful.
+      #expect(
+        whole.filter { !$0.contains(" on kinds ") && !$0.contains(" on instances ") } == [],
+        "\(statement.name): \(plan)")
+    }
+  }
+
+  /// 10,000 participants in 2,000 conversations, 20,000 messages, 100,000 ledger rows, 500 events that wait.
+  private static let large = Task {
+    let database = try await TestDatabase.migrated()
+    try await database.sql(
+      """
+      insert into profiles (id, name) select gen_random_uuid(), 'p' || n from generate_series(1, 5000) n;
+      insert into conversations select from generate_series(1, 2000);
+      with c as (select id, row_number() over () n from conversations),
+        p as (select id, row_number() over () n from profiles)
+      insert into conversation_participants (conversation_id, user_id)
+      select c.id, p.id from generate_series(0, 9999) g join c on c.n = g / 5 + 1 join p on p.n = g % 5000 + 1;
+      insert into push_tokens (user_id, device_token) select id, id::text from profiles;
+      insert into messages (conversation_id, from_id, text)
+      select conversation_id, user_id, 'text' from conversation_participants, generate_series(1, 2);
+      truncate tacet.inbox;
+      insert into tacet.inbox (subject_id, kind) select id, 'message' from messages limit 500;
+      insert into push_log (user_id, subject_id, push_type, decision)
+      select m.from_id, gen_random_uuid(), 'message', 'sent' from messages m, generate_series(1, 5)
+      """)
+    try await database.sql("analyze")
+    return database
+  }
+}
+
+extension TestDatabase {
+  /// How a statement would be run.
+  /// - Parameters:
+  ///   - arguments: SQL expressions.
+  ///   - mode: a `plan_cache_mode`.
+  func explain(_ statement: PostgresStatement, _ arguments: String, _ mode: String) async throws -> String {
+    let types = statement.parameterTypes.map(\.description).joined(separator: ", ")
+    // Empty parentheses are no syntax.
+    let (declared, given) = types.isEmpty ? ("", "") : ("(\(types))", "(\(arguments))")
+    return try await sql(
+      """
+      set search_path = pg_catalog, pg_temp; set enable_seqscan = off; set plan_cache_mode = \(mode);
+      prepare s \(declared) as \(statement.sql); explain execute s \(given)
+      """)
+  }
+}

@@ -1,0 +1,173 @@
+import Foundation
+import TestRandomness
+import TestRepository
+import Testing
+
+@testable import PushStore
+
+@Suite("Marks of unread messages")
+struct UnreadMarkTests {
+  /// What the function counted before there were marks.
+  private static func counted(for user: UUID) -> String {
+    """
+    (select count(*) from public.conversation_participants c
+     join public.messages m on m.conversation_id = c.conversation_id
+     where c.user_id = '\(user)' and m.from_id <> '\(user)' and not (m.read_by @> array['\(user)'::uuid]))
+    """
+  }
+
+  /// A conversation of which the reader has read everything up to an hour ago.
+  private static func readChat(messages: Int) async throws -> (chat: Chat, reader: UUID) {
+    let chat = try await Chat()
+    let reader = chat.readers[0]
+    try await chat.database.sql(
+      """
+      insert into public.messages (conversation_id, from_id, text, read_by, created_at)
+      select '\(chat.id)', '\(chat.sender)', 'Hello', array['\(reader)'::uuid], now() - interval '1 hour' - n * interval '1 minute'
+      from generate_series(1, \(messages)) n
+      """)
+    return (chat, reader)
+  }
+
+  private func move(_ chat: Chat, _ users: [UUID]) async throws {
+    try await withStore(chat.database) { try await $0.moveUnreadMarks(of: users, on: $1) }
+  }
+
+  @Test("a mark is made where it passes over sixteen messages at least", arguments: [(15, "0"), (16, "1")])
+  func few(messages: Int, marks: String) async throws {
+    let (chat, reader) = try await Self.readChat(messages: messages)
+    try await move(chat, [reader])
+    #expect(try await chat.database.sql("select count(*) from tacet.unread_marks") == marks)
+  }
+
+  @Test("a mark stands at the first unread message, and never later than ten minutes ago")
+  func place() async throws {
+    let (chat, reader) = try await Self.readChat(messages: 40)
+    try await move(chat, [reader])
+    let age = "select extract(epoch from now() - read_until)::int / 60 from tacet.unread_marks"
+    #expect(try await chat.database.sql(age) == "10")
+    try await chat.database.sql("delete from tacet.unread_marks")
+    try await chat.send("'later'", ["created_at": "now() - interval '30 minutes'"])
+    try await move(chat, [reader])
+    #expect(try await chat.database.sql(age) == "30")
+    #expect(try await chat.database.sql("select tacet.unread_count('\(reader)')") == "1")
+  }
+
+  @Test("a message that is marked as unread again is counted again, for those who unread it")
+  func unreadAgain() async throws {
+    let (chat, reader) = try await Self.readChat(messages: 40)
+    try await move(chat, [reader])
+    try await chat.database.sql(
+      "update public.messages set read_by = '{}' where created_at < now() - interval '90 minutes'")
+    #expect(try await chat.database.sql("select count(*) from tacet.unread_marks") == "0")
+    #expect(try await chat.database.sql("select tacet.unread_count('\(reader)') = \(Self.counted(for: reader))") == "t")
+    #expect(try await chat.database.sql("select tacet.unread_count('\(reader)')") == "11")
+  }
+
+  @Test("what was inserted with a date of the past is counted within a day")
+  func pastDates() async throws {
+    let (chat, reader) = try await Self.readChat(messages: 40)
+    try await move(chat, [reader])
+    try await chat.send("'imported'", ["created_at": "now() - interval '80 minutes'"])
+    try await move(chat, [reader])
+    #expect(try await chat.database.sql("select tacet.unread_count('\(reader)')") == "0")
+    try await chat.database.sql("update tacet.unread_marks set built_at = now() - interval '25 hours'")
+    try await move(chat, [reader])
+    #expect(try await chat.database.sql("select tacet.unread_count('\(reader)')") == "1")
+  }
+
+  @Test(
+    "counting ends at the session's BADGE_MAX, over all conversations together",
+    arguments: [("4", "4"), ("5", "5"), ("6", "5"), ("", "5")])
+  func limit(badgeMax: String, count: String) async throws {
+    let chat = try await Chat()
+    for _ in 0..<3 { try await chat.send() }
+    let other = UUID()
+    try await chat.database.sql(
+      """
+      insert into conversations (id) values ('\(other)');
+      insert into conversation_participants (conversation_id, user_id) values ('\(other)', '\(chat.reader)');
+      insert into messages (conversation_id, from_id) values ('\(other)', '\(chat.sender)'), ('\(other)', '\(chat.sender)')
+      """)
+    let counted = try await chat.database.sql(
+      "set tacet.badge_max = '\(badgeMax)'; select tacet.unread_count('\(chat.reader)')")
+    #expect(counted == count)
+  }
+
+  @Test("of a conversation the newest ten thousand messages are counted, and a mark passes over as many at a time")
+  func scanned() async throws {
+    let (chat, reader) = try await Self.readChat(messages: 10_050)
+    try await chat.send("'old'", ["created_at": "now() - interval '1 year'"])
+    #expect(try await chat.database.sql("select tacet.unread_count('\(reader)')") == "0")
+    try await chat.database.sql("delete from public.messages where text = 'old'")
+    try await move(chat, [reader])
+    let passed = "select count(*) from public.messages, tacet.unread_marks where created_at < read_until"
+    #expect(try await chat.database.sql(passed) == "9999")
+    try await move(chat, [reader])
+    #expect(try await chat.database.sql(passed) == "10050")
+  }
+
+  @Test("a host's own count needs no marks")
+  func hostFunction() async throws {
+    let (chat, reader) = try await Self.readChat(messages: 40)
+    try await chat.database.sql(
+      """
+      create or replace function tacet.unread_count(user_id uuid) returns bigint language sql stable as 'select 7::bigint'
+      """)
+    try await move(chat, [reader])
+    #expect(try await chat.database.sql("select count(*) from tacet.unread_marks") == "0")
+  }
+
+  @Test("the migration leaves a host's own count alone")
+  func migration() async throws {
+    let database = try await TestDatabase.migrated()
+    try await database.sql(
+      """
+      create or replace function tacet.unread_count(user_id uuid) returns bigint language sql stable as 'select 7::bigint'
+      """)
+    let file = try #require(Repository.migrations.first { $0.lastPathComponent == "0017_pace.sql" })
+    _ = try await database.apply(file)
+    #expect(try await database.sql("select tacet.unread_count(gen_random_uuid())") == "7")
+  }
+
+  @Test("whatever people write, read, unread and leave, the count is what counting everything gives")
+  func timelines() async throws {
+    var random = SeededGenerator(seed: 20_261_122)
+    for _ in 0..<8 { try await timeline(&random) }
+  }
+
+  private func timeline(_ random: inout SeededGenerator) async throws {
+    let chat = try await Chat(readers: 3)
+    let people = chat.readers + [chat.sender]
+    for _ in 0..<40 {
+      let person = people.randomElement(using: &random) ?? chat.sender
+      let age = "now() - \(Int.random(in: 0...90, using: &random)) * interval '1 minute'"
+      let some = "conversation_id = '\(chat.id)' and hashtext(id::text) % 3 = \(Int.random(in: 0...2, using: &random))"
+      let statement =
+        switch Int.random(in: 0..<6, using: &random) {
+        case 0, 1:
+          // Never before a mark: dates of the past are the other test's.
+          """
+          insert into public.messages (conversation_id, from_id, text, created_at)
+          select '\(chat.id)', '\(person)', 'x',
+            greatest(\(age), (select max(k.read_until) from tacet.unread_marks k)) + n * interval '1 second'
+          from generate_series(1, 9) n
+          """
+        case 2, 3:
+          """
+          update public.messages set read_by = array_append(read_by, '\(person)')
+          where conversation_id = '\(chat.id)' and not ('\(person)' = any (read_by))
+            and created_at < \(age)
+          """
+        case 4: "update public.messages set read_by = array_remove(read_by, '\(person)') where \(some)"
+        default: "delete from public.messages where \(some) and created_at < \(age)"
+        }
+      try await chat.database.sql(statement)
+      if Bool.random(using: &random) { try await move(chat, people) }
+      for person in people {
+        let isSame = "select tacet.unread_count('\(person)') = \(Self.counted(for: person))"
+        #expect(try await chat.database.sql(isSame) == "t", "after \(statement)")
+      }
+    }
+  }
+}

@@ -1,0 +1,177 @@
+import FoundationEssentials
+import Reactors
+import Testing
+
+@testable import API
+
+@Suite("Pushes of other servers")
+struct PushSubmissionRouteTests {
+  private struct Answer: Decodable {
+    let push_id: String
+    let push_log_id: String
+    let sent: Bool
+    let skipped: Bool
+    let reason: String?
+    let recipients: [Recipient]
+
+    struct Recipient: Decodable {
+      let user_id: String
+      let decision: String
+    }
+  }
+
+  private static func makeUser(in rig: ServiceRig) async throws -> String {
+    let user = UUID().uuidString.lowercased()
+    try await rig.psql(
+      """
+      insert into profiles (id) values ('\(user)');
+      insert into push_tokens (user_id, device_token) values ('\(user)', '\(user.filter { $0 != "-" })')
+      """)
+    return user
+  }
+
+  private static func post(
+    _ body: String, key: String? = nil, prefer: String? = nil, in rig: ServiceRig
+  ) async throws -> PlainResponse {
+    var fields: [String: String] = [:]
+    fields["Idempotency-Key"] = key
+    fields["Prefer"] = prefer
+    return try await rig.ask("POST", "/v1/pushes", body: body, fields: fields)
+  }
+
+  @Test("it is sent, answered with its outcome, and its words stand in the row of the ledger that the answer names")
+  func sent() async throws {
+    try await ServiceRig.run { rig in
+      rig.startPipeline()
+      let user = try await Self.makeUser(in: rig)
+      let response = try await Self.post(
+        #"{"user_id":"\#(user)","title":"Hello","body":"You","data":{"n":1},"kind":"promo"}"#, in: rig)
+      #expect(response.status == 200)
+      let answer = try response.decode(Answer.self)
+      #expect(answer.sent)
+      #expect(answer.recipients.map(\.user_id) == [user])
+      let row = try await rig.psql(
+        "select subject_id, user_id, push_type, content from push_log where id = '\(answer.push_log_id)'")
+      #expect(row == "\(answer.push_id)|\(user)|promo|Hello\nYou\n")
+    }
+  }
+
+  @Test("a user without a device is told of nothing, and the answer says so")
+  func noTokens() async throws {
+    try await ServiceRig.run { rig in
+      rig.startPipeline()
+      let answer = try await Self.post(#"{"user_id":"\#(UUID())","title":"a","body":""}"#, in: rig).decode(Answer.self)
+      #expect(answer.skipped)
+      #expect(answer.reason == "no_tokens")
+    }
+  }
+
+  @Test("a key that comes again gets the recorded outcome and sends nothing; with another content it is 422")
+  func idempotency() async throws {
+    try await ServiceRig.run { rig in
+      rig.startPipeline()
+      let user = try await Self.makeUser(in: rig)
+      let body = #"{"user_id":"\#(user)","title":"a","body":"b","data":{"x":1,"y":[1.5e300]}}"#
+      let reordered = #"{"data":{"y":[1.5E+300],"x":1},"body":"b","title":"a","kind":"push","user_id":"\#(user)"}"#
+      let first = try await Self.post(body, key: "k1", in: rig)
+      #expect(first.status == 200)
+      for again in [body, reordered] {
+        let response = try await Self.post(again, key: "k1", in: rig)
+        #expect(response.status == 200)
+        #expect(response.body == first.body)
+      }
+      for other in [#""title":"b""#, #""title":"a","data":{}"#, #""title":"a","collapse_id":"c""#] {
+        let response = try await Self.post(#"{"user_id":"\#(user)","body":"b",\#(other)}"#, key: "k1", in: rig)
+        #expect(response.status == 422)
+      }
+      #expect(try await Self.post(body, key: "k2", in: rig).decode(Answer.self).sent)
+      #expect(await rig.parts.perform { parts, _ in parts.channel.count } == 2)
+    }
+  }
+
+  @Test("two requests of one key at once are one push")
+  func race() async throws {
+    try await ServiceRig.run { rig in
+      rig.startPipeline()
+      let user = try await Self.makeUser(in: rig)
+      let body = #"{"user_id":"\#(user)","title":"a","body":"b"}"#
+      let bodies = try await withThrowingTaskGroup(of: String.self) { group in
+        for _ in 0..<8 { group.addTask { try await Self.post(body, key: "k", in: rig).body } }
+        return try await group.reduce(into: Set<String>()) { $0.insert($1) }
+      }
+      #expect(bodies.count == 1)
+      #expect(await rig.parts.perform { parts, _ in parts.channel.count } == 1)
+    }
+  }
+
+  @Test("who does not want to wait gets 202 with the ids, and the same key asks again")
+  func asynchronous() async throws {
+    try await ServiceRig.run { rig in
+      let user = try await Self.makeUser(in: rig)
+      let body = #"{"user_id":"\#(user)","title":"a","body":"b"}"#
+      let response = try await Self.post(body, key: "k", prefer: "respond-async", in: rig)
+      #expect(response.status == 202)
+      let answer = try response.decode(Answer.self)
+      rig.startPipeline()
+      let later = try await Self.post(body, key: "k", prefer: "wait=30", in: rig)
+      #expect(later.status == 200)
+      #expect(try later.decode(Answer.self).push_log_id == answer.push_log_id)
+      #expect(try await rig.psql("select id from push_log") == "\(answer.push_log_id)\n")
+    }
+  }
+
+  private static let user = #""user_id":"ab000000-0000-4000-8000-000000000001""#
+
+  @Test(
+    "content that cannot be used is 400 and names the field",
+    arguments: [
+      (#"{"title":"a","body":""}"#, "user_id"), (#"{\#(user),"body":""}"#, "title"),
+      (#"{\#(user),"title":"a"}"#, "body"), (#"{\#(user),"title":"","body":""}"#, "title"),
+      (#"{\#(user),"title":"\#(String(repeating: "a", count: 257))","body":""}"#, "title"),
+      (#"{\#(user),"title":"a","body":"\#(String(repeating: "a", count: 2049))"}"#, "body"),
+      (#"{\#(user),"title":"a","body":"\#(String(repeating: "\\u0001", count: 1000))"}"#, "body"),
+      (#"{\#(user),"title":"a\u0000","body":""}"#, "title"), (#"{\#(user),"title":"a","body":"\u0000"}"#, "body"),
+      (#"{\#(user),"title":"a","body":"","kind":"message"}"#, "kind"),
+      (#"{\#(user),"title":"a","body":"","kind":"A"}"#, "kind"),
+      (#"{\#(user),"title":"a","body":"","data":[]}"#, "data"),
+      (#"{\#(user),"title":"a","body":"","data":{"aps":1}}"#, "data"),
+      (#"{\#(user),"title":"a","body":"","data":{"type":1}}"#, "data"),
+      (#"{\#(user),"title":"a","body":"","data":{"push_log_id":1}}"#, "data"),
+      (#"{\#(user),"title":"a","body":"","data":{"subject_id":1}}"#, "data"),
+      (#"{\#(user),"title":"a","body":"","data":{"x":["\u0000"]}}"#, "data"),
+      (#"{\#(user),"title":"a","body":"","data":{"x":"\#(String(repeating: "a", count: 2041))"}}"#, "data"),
+      (#"{\#(user),"title":"a","body":"","collapse_id":""}"#, "collapse_id"),
+      (#"{\#(user),"title":"a","body":"","collapse_id":"a b"}"#, "collapse_id"),
+    ])
+  func malformed(body: String, field: String) async throws {
+    try await ServiceRig.run(hasDatabase: false) { rig in
+      let response = try await Self.post(body, in: rig)
+      #expect(response.status == 400)
+      #expect(response.body.contains(#""field":"\#(field)""#), "\(response.body)")
+    }
+  }
+
+  @Test("the largest title, body and data are accepted, as far as they fit together")
+  func largest() async throws {
+    try await ServiceRig.run { rig in
+      rig.startPipeline()
+      let user = try await Self.makeUser(in: rig)
+      let title = String(repeating: "a", count: 256)
+      for rest in [
+        #""body":"\#(String(repeating: "a", count: 2048))""#,
+        #""body":"","data":{"x":"\#(String(repeating: "a", count: 2040))"}"#,
+      ] {
+        let response = try await Self.post(#"{"user_id":"\#(user)","title":"\#(title)",\#(rest)}"#, in: rig)
+        #expect(try response.decode(Answer.self).sent)
+      }
+    }
+  }
+
+  @Test("a key that is none is 400", arguments: ["a b", "é", String(repeating: "k", count: 256)])
+  func malformedKey(key: String) async throws {
+    try await ServiceRig.run(hasDatabase: false) { rig in
+      let response = try await Self.post(#"{\#(Self.user),"title":"a","body":""}"#, key: key, in: rig)
+      #expect(response.status == 400)
+    }
+  }
+}

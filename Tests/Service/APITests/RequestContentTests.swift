@@ -1,0 +1,103 @@
+import FoundationEssentials
+import HTTPServing
+import Testing
+
+@testable import API
+
+@Suite("What callers send")
+struct RequestContentTests {
+  private static let id = "6f9619ff-8b86-4d01-b42d-00c04fc964ff"
+
+  @Test("a UUID is 36 characters, in either case")
+  func uuid() {
+    #expect(UUID(hyphenated: Self.id)?.uuidString.lowercased() == Self.id)
+    #expect(UUID(hyphenated: Self.id.uppercased())?.uuidString.lowercased() == Self.id)
+  }
+
+  @Test(
+    "and nothing that only looks like it",
+    arguments: [
+      "", "6f9619ff8b864d01b42d00c04fc964ff", "{\(id)}", "\(id)\0", "\(id)0", " \(id)", String(id.dropLast()),
+      id.replacing("6f96", with: "6f9 "), id.replacing("6f96", with: "+f96"), id.replacing("6f96", with: "0x96"),
+      id.replacing("ff-8b", with: "f-8b-"), id.replacing("6f96", with: "6g96"),
+    ])
+  func none(text: String) {
+    #expect(UUID(hyphenated: text) == nil)
+  }
+
+  @Test(
+    "an instant is a day that there is",
+    arguments: [
+      ("2026-02-28T10:00:00Z", true), ("2026-02-29T10:00:00Z", false), ("2028-02-29T10:00:00Z", true),
+      ("2026-02-30T10:00:00Z", false), ("2026-04-30T23:59:59.999+14:00", true), ("2026-04-31T00:00:00Z", false),
+      ("2026-12-31T23:59:59-12:00", true), ("2026-13-01T00:00:00Z", false), ("2026-00-10T00:00:00Z", false),
+      ("2026-01-00T00:00:00Z", false), ("2100-02-29T00:00:00Z", false), ("2400-02-29T00:00:00Z", true),
+    ])
+  func days(text: String, isThere: Bool) {
+    #expect((Timestamp(text) != nil) == isThere)
+  }
+
+  @Test("tokens that are not valid and wrong service keys lock nobody out")
+  func gate() async throws {
+    try await ServiceRig.run { (rig: ServiceRig) async throws in
+      let user = "\(UUID())"
+      for _ in 0..<12 {
+        #expect(try await rig.ask("GET", "/v1/preferences", as: "expired").status == 401)
+      }
+      #expect(try await rig.ask("GET", "/v1/preferences", as: user).status == 200)
+      for _ in 0..<10 {
+        #expect(try await rig.ask("POST", "/v1/pushes", as: "guess", body: "{}").status == 401)
+      }
+      #expect(try await rig.ask("POST", "/v1/pushes", as: "guess", body: "{}").status == 429)
+      #expect(try await rig.ask("POST", "/v1/pushes", body: "{}").status == 400)
+      #expect(try await rig.ask("GET", "/v1/preferences", as: user).status == 200)
+    }
+  }
+
+  @Test(
+    "members that nobody knows are refused, and named",
+    arguments: [
+      ("PUT", "/v1/devices/aa", #"{"timezone": "UTC"}"#, "timezone"),
+      ("PUT", "/v1/preferences", #"{"quiet": 1}"#, "quiet"),
+      (
+        "PUT", "/v1/preferences", #"{"quiet_hours": {"start": "22:00", "end": "07:00", "zone": "UTC"}}"#,
+        "quiet_hours.zone"
+      ),
+      (
+        "PUT", "/v1/preferences", #"{"conversations": [{"conversation_id": "\#(UUID())", "mute": true}]}"#,
+        "conversations[0].mute"
+      ),
+      ("POST", "/v1/conversations/\(UUID())/read", #"{"message_id": null}"#, "message_id"),
+      ("POST", "/v1/pushes", #"{"user_id": "\#(UUID())", "title": "t", "body": "b", "badge": 1}"#, "badge"),
+      ("POST", "/v1/webhooks/messages", #"{"message_id": "\#(UUID())", "record_id": 1}"#, "record_id"),
+      ("POST", "/v1/webhooks/request_claimed", #"{"subject_id": "\#(UUID())", "user_id": 1}"#, "user_id"),
+    ])
+  func unknownMembers(method: String, path: String, body: String, field: String) async throws {
+    try await ServiceRig.run(hasDatabase: false) { (rig: ServiceRig) async throws in
+      let proof = path.contains("webhooks") ? ServiceRig.secret : path == "/v1/pushes" ? nil : "\(UUID())"
+      let answer = try await rig.ask(method, path, as: proof, body: body)
+      #expect(answer.status == 400)
+      #expect(answer.body.contains(#""field":"\#(field)""#), "\(answer.body)")
+      #expect(answer.body.contains("Unknown members: \(field)."))
+    }
+  }
+
+  @Test("of many and long unknown names, few and their beginnings are told")
+  func unknownNames() throws {
+    let names = (10...40).map { "\($0)" + String(repeating: "x\u{301}", count: 500) }
+    let body = "{" + names.map { "\"\($0)\": 1" }.joined(separator: ", ") + "}"
+    let problem = #expect(throws: ProblemDetails.self) {
+      try RequestContent.decode(DeviceBody.self, from: Array(body.utf8))
+    }
+    #expect(problem?.detail?.hasSuffix(" and 23 more.") == true)
+    #expect((problem?.detail?.utf8.count ?? 0) < 2000)
+  }
+
+  @Test("content is bounded where an app or another server sends it", arguments: [(65_536, 400), (65_537, 413)])
+  func bound(bytes: Int, status: Int) async throws {
+    try await ServiceRig.run(hasDatabase: false) { (rig: ServiceRig) async throws in
+      let body = "{" + String(repeating: " ", count: bytes - 2) + "}"
+      #expect(try await rig.ask("POST", "/v1/pushes", body: body).status == status)
+    }
+  }
+}

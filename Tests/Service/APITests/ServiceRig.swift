@@ -1,0 +1,236 @@
+import API
+import APNS
+import APNSCore
+import Campaigns
+import FoundationEssentials
+import HTTPServing
+import Logging
+import Postgres
+import PushPipeline
+import PushRules
+import PushStore
+import Reactors
+import Synchronization
+import TestLogs
+import TestPostgres
+import Testing
+
+/// The HTTP service in front of a pipeline, with a channel that accepts or holds; one reactor.
+final class ServiceRig: Sendable {
+  static let secret = "secret of the tests"
+  static let serviceKey = "service key of the tests"
+
+  let server: TestPostgres?
+  let database: String
+  let port: UInt16
+  let parts: ReactorBound<Parts>
+  /// What the service answers.
+  let operations: [HTTPOperation]
+
+  /// What lives on the reactor.
+  final class Parts {
+    let pool: PostgresPool
+    let callerPool: PostgresPool
+    let store: PushDatabase
+    let channel = GatedChannel()
+    let pipeline: DeliveryPipeline
+    let campaigns: CampaignRunner
+    var checks: [ReadinessCheck] = []
+
+    var isStarted = false
+
+    init(_ conninfo: String, polls: Bool, acquireLimit: Duration, on reactor: isolated Reactor) throws {
+      let logger = RunLogs.logger
+      let database = PostgresConfiguration(conninfo: conninfo)
+      pool = PostgresPool(database, size: 3, acquireLimit: acquireLimit, logger: logger)
+      callerPool = PostgresPool(database, size: 2, acquireLimit: acquireLimit, logger: logger)
+      for pool in [pool, callerPool] { pool.start(on: reactor) }
+      store = PushDatabase(pool: pool)
+      var configuration = PipelineConfiguration(
+        policy: SuppressionPolicy(),
+        defaultRoute: PushRoute(app: try BundleIdentifier("com.example.app"), environment: .production))
+      if !polls { (configuration.schedule.shortest, configuration.schedule.longest) = (.seconds(3600), .seconds(3600)) }
+      let pipeline = DeliveryPipeline(store: store, channel: channel, configuration: configuration, logger: logger)
+      self.pipeline = pipeline
+      let bound = ReactorBound(pipeline, on: reactor)
+      campaigns = CampaignRunner(
+        store: store, writer: nil, limits: ModelUsageLimits(tokensMax: 0, costMicrodollarsMax: 0), logger: logger,
+        queued: { bound.value(on: $0).wake(.due, on: $0) })
+    }
+  }
+
+  private init(
+    server: TestPostgres?, database: String, port: UInt16, parts: ReactorBound<Parts>, operations: [HTTPOperation]
+  ) {
+    self.server = server
+    self.database = database
+    self.port = port
+    self.parts = parts
+    self.operations = operations
+  }
+
+  /// Runs a test's body against a service; without a database nobody listens where it should be.
+  /// - Parameter polls: whether the pipeline looks for work that nothing tells it of.
+  static func run(
+    hasDatabase: Bool = true, hasCampaigns: Bool = true, polls: Bool = true, wait: Duration = .seconds(10),
+    _ body: @Sendable (ServiceRig) async throws -> Void
+  ) async throws {
+    var server: TestPostgres?
+    var conninfo = "host=/nowhere user=nobody"
+    if hasDatabase {
+      let shared = try await TestPostgres.shared
+      server = shared
+      conninfo = try await shared.makeDatabase()
+    }
+    let group = try ReactorGroup(count: 1)
+    let result: Result<Void, any Error>
+    do {
+      result = .success(try await serve(server, conninfo, hasCampaigns, polls: polls, wait: wait, on: group, body))
+    } catch {
+      result = .failure(error)
+    }
+    await group.stop()
+    try result.get()
+  }
+
+  private static func serve(
+    _ server: TestPostgres?, _ conninfo: String, _ hasCampaigns: Bool, polls: Bool, wait: Duration,
+    on group: ReactorGroup, _ body: @Sendable (ServiceRig) async throws -> Void
+  ) async throws {
+    let logger = RunLogs.logger
+    if server != nil {
+      try await group.reactors[0].perform { reactor in
+        try await Migrator.run(
+          in: PostgresConfiguration(conninfo: conninfo), createsHostTables: true, logger: logger, on: reactor
+        ) { _, _ in }
+      }
+    }
+    let parts = try await PerReactor(group.reactors) { _, reactor in
+      // Where there is no database, nobody is to wait for it.
+      let acquireLimit = server == nil ? Duration.milliseconds(200) : .seconds(20)
+      return try Parts(conninfo, polls: polls, acquireLimit: acquireLimit, on: reactor)
+    }
+    for key in [secret, serviceKey] { RunLogs.note(key, as: .secret) }
+    let services = try await PerReactor(group.reactors) { _, reactor in
+      let bound = parts.all[0]
+      let parts = parts.value(on: reactor)
+      let wake = { bound.submit { $0.campaigns.wake(on: $1) } }
+      return PushServices(
+        callers: PushDatabase(pool: parts.callerPool), operators: parts.store, pipeline: parts.pipeline,
+        wakeCampaigns: hasCampaigns ? wake : nil, readiness: { parts.checks })
+    }
+    let routes = PushRoutes.make(
+      services: services,
+      authentication: WebhookAuthentication([.init(bearer: secret, signingKey: Array(secret.utf8))]),
+      callers: CallerAuthentication(clients: PlainTokens(), services: BearerKeys([serviceKey])),
+      webhookWait: wait, devicesPerUserMax: 2,
+      metrics: { "reactor_name{name=\"\($0.name)\"} 1\n" }, logger: logger)
+    guard let address = SocketAddress(numericHost: "127.0.0.1", port: 0) else { throw TestFailure("no address") }
+    let http = try await HTTPService.start(routes, on: address, reactors: group.reactors, logger: logger)
+    let database = conninfo.split(separator: "dbname=").last.map(String.init) ?? ""
+    let rig = ServiceRig(
+      server: server, database: database, port: http.address.port, parts: parts.all[0], operations: routes.operations)
+    try await body(rig)
+    _ = await http.drain(within: .seconds(5))
+    await rig.parts.perform { parts, reactor in
+      parts.channel.release(on: reactor)
+      parts.campaigns.stop(on: reactor)
+      _ = await parts.campaigns.drain(within: .seconds(5), on: reactor)
+      if parts.isStarted { _ = await parts.pipeline.drain(within: .seconds(5), on: reactor) }
+      for pool in [parts.callerPool, parts.pool] { await pool.close(on: reactor) }
+    }
+  }
+
+  /// Makes the pipeline work until the rig is done.
+  func startPipeline() {
+    parts.submit { parts, reactor in
+      parts.isStarted = true
+      await parts.pipeline.run(on: reactor)
+    }
+  }
+
+  /// Makes campaigns look at those who are noted until the rig is done.
+  func startCampaigns() {
+    parts.submit { parts, reactor in await parts.campaigns.run(on: reactor) }
+  }
+
+  /// Posts a webhook with the right secret.
+  func webhook(_ body: String, prefer: String? = nil) async throws -> PlainResponse {
+    var fields = ["Authorization": "Bearer \(Self.secret)", "Content-Type": "application/json"]
+    fields["Prefer"] = prefer
+    return try await described("POST", "/v1/webhooks/messages", fields: fields, body: body)
+  }
+
+  /// Asks as a client of a user, or as another server when there is no user.
+  func ask(
+    _ method: String, _ path: String, as user: String? = nil, body: String = "", fields: [String: String] = [:]
+  ) async throws -> PlainResponse {
+    var fields = fields
+    fields["Authorization"] = "Bearer \(user ?? Self.serviceKey)"
+    if !body.isEmpty { fields["Content-Type"] = "application/json" }
+    return try await described(method, path, fields: fields, body: body)
+  }
+
+  /// Asks, and fails the test when the answer is another than the description allows.
+  private func described(
+    _ method: String, _ path: String, fields: [String: String], body: String
+  ) async throws -> PlainResponse {
+    let answer = try await PlainClient.ask(method, path, fields: fields, body: body, port: port)
+    if let description = try InterfaceDescription.shared.operation(method, path) {
+      #expect(description.faults(of: answer) == [], "\(method) \(path)")
+    }
+    return answer
+  }
+
+  /// Runs SQL in the service's database; what it printed.
+  @discardableResult
+  func psql(_ sql: String) async throws -> String {
+    guard let server else { throw TestFailure("this rig has no database") }
+    return try await server.psql(sql, database: database)
+  }
+
+  /// A conversation of two with one message for the second; lower-case ids as the database prints them.
+  func makeMessage() async throws -> (message: String, recipient: String) {
+    let ids = (0..<4).map { _ in UUID().uuidString.lowercased() }
+    try await psql(
+      """
+      insert into public.profiles (id, name) values ('\(ids[0])', 'Ann'), ('\(ids[1])', 'Ben');
+      insert into public.conversations (id) values ('\(ids[2])');
+      insert into public.conversation_participants (conversation_id, user_id)
+        values ('\(ids[2])', '\(ids[0])'), ('\(ids[2])', '\(ids[1])');
+      insert into public.push_tokens (user_id, device_token) values ('\(ids[1])', '\(ids[1].filter { $0 != "-" })');
+      insert into public.messages (id, conversation_id, from_id, text)
+        values ('\(ids[3])', '\(ids[2])', '\(ids[0])', 'Hello');
+      """)
+    return (ids[3], ids[1])
+  }
+}
+
+/// Accepts every push, at once or when it is let go, unless it was told another answer.
+final class GatedChannel: PushChannel {
+  var holds = false
+  /// What the next pushes are answered, one each.
+  var answers: [PushAnswer] = []
+  private(set) var requests: [PushRequest] = []
+  var count: Int { requests.count }
+  private var held: [Signal] = []
+
+  func send(
+    _ request: PushRequest, over route: PushRoute, until deadline: UInt64, permit: PushPermit?,
+    on reactor: isolated Reactor
+  ) async -> PushAttempt {
+    requests.append(request)
+    if holds {
+      let signal = Signal()
+      held.append(signal)
+      _ = await signal.wait(on: reactor)
+    }
+    return .answered(answers.isEmpty ? PushAnswer(status: 200) : answers.removeFirst())
+  }
+
+  func release(on reactor: isolated Reactor) {
+    holds = false
+    for signal in held { signal.signal(on: reactor) }
+    held.removeAll()
+  }
+}

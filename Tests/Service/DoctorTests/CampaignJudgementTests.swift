@@ -1,0 +1,42 @@
+import LanguageModels
+import PushStore
+import Settings
+import Testing
+
+@testable import Doctor
+
+@Suite("Judgements about campaigns and the language model")
+struct CampaignJudgementTests {
+  @Test(
+    "hours and users that are left over fail; decisions that failed are to be looked at",
+    arguments: [
+      (0, 0, 0, [.ok]), (1, 0, 0, [.failure]), (0, 1, 0, [.failure]), (0, 0, 1, [.warning]),
+      (1, 1, 1, [.failure, .failure, .warning]),
+    ] as [(Int, Int, Int, [CheckFinding.Verdict])])
+  func work(_ hours: Int, _ undecided: Int, _ failed: Int, _ verdicts: [CheckFinding.Verdict]) {
+    var work = ExaminedCampaignWork()
+    (work.unservedHours, work.undecided, work.failed) = (hours, undecided, failed)
+    #expect(CampaignWorkCheck.judge(work).map(\.verdict) == verdicts)
+  }
+
+  @Test("no active campaign is told, where campaigns are switched on")
+  func none() {
+    #expect(CampaignCheck.judge([]).map(\.verdict) == [.warning])
+  }
+
+  @Test(
+    "a status says whether the key is taken; a server without a list of models is well",
+    arguments: [
+      (200, .ok), (404, .ok), (405, .ok), (401, .failure), (403, .failure), (429, .warning), (500, .warning),
+      (529, .warning),
+    ] as [(Int, CheckFinding.Verdict)])
+  func status(_ status: Int, _ verdict: CheckFinding.Verdict) {
+    #expect(LanguageModelCheck.judge(status: status).verdict == verdict)
+  }
+
+  @Test("an error names no key")
+  func error() {
+    let finding = LanguageModelCheck.judge(LanguageModelError(.unreachable))
+    #expect(finding.verdict == .failure && finding.remedy?.contains("LANGUAGE_MODEL_URL") == true)
+  }
+}

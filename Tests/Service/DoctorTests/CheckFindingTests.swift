@@ -1,0 +1,39 @@
+import FoundationEssentials
+import Testing
+
+@testable import Doctor
+
+@Suite("Findings")
+struct CheckFindingTests {
+  @Test("are one line each, whatever was found")
+  func line() {
+    let finding = CheckFinding("name", .failure, "one\n\ttwo", remedy: "mend it")
+    #expect(finding.line == "FAIL  name: one two. To do: mend it")
+    #expect(CheckFinding("name", .ok, "found").line == "ok    name: found")
+    #expect(
+      CheckFinding("name", .warning, "did you mean X?", remedy: "do").line == "warn  name: did you mean X? To do: do")
+  }
+
+  @Test(
+    "decide the exit code",
+    arguments: [
+      ([], 0), ([("a", .ok), ("b", .warning), ("c", .skipped)], 0), ([("a", .ok), ("b", .failure)], 1),
+      ([("settings", .failure), ("b", .failure)], 2), ([("settings", .ok), ("b", .failure)], 1),
+    ] as [([(String, CheckFinding.Verdict)], Int32)])
+  func exitCode(_ findings: [(String, CheckFinding.Verdict)], _ code: Int32) {
+    var diagnosis = Diagnosis()
+    for (name, verdict) in findings { diagnosis.add(CheckFinding(name, verdict, "found")) }
+    #expect(diagnosis.exitCode == code)
+  }
+
+  @Test("are JSON with the words of the verdicts, without what is not there")
+  func json() throws {
+    var diagnosis = Diagnosis()
+    diagnosis.add(CheckFinding("a", .ok, "well"))
+    diagnosis.add(CheckFinding("b", .failure, "not \"well\"", remedy: "mend"))
+    #expect(
+      String(decoding: diagnosis.json, as: UTF8.self) == #"{"checks":[{"found":"well","name":"a","verdict":"ok"},"#
+        + #"{"found":"not \"well\"","name":"b","remedy":"mend","verdict":"fail"}],"exit_code":1}"#)
+    #expect(diagnosis.summary == "1 well, 0 to look at, 1 failing, 0 skipped")
+  }
+}

@@ -1,0 +1,60 @@
+import CampaignRules
+import Foundation
+import LanguageModels
+import TestRepository
+import Testing
+
+@testable import Explanations
+
+@Suite("Reasons of campaigns in words")
+struct CampaignWordsTests {
+  private static func isKnown(_ reason: String) -> Bool {
+    !CampaignWords.sentence(reason).hasPrefix("The reason is")
+  }
+
+  @Test("every failure of a model has a sentence", arguments: LanguageModelError.Code.allCases)
+  func model(code: LanguageModelError.Code) {
+    #expect(Self.isKnown(code.rawValue))
+  }
+
+  @Test("so has every defect of a reply", arguments: ReplyDefect.allCases)
+  func reply(defect: ReplyDefect) {
+    #expect(Self.isKnown(defect.rawValue))
+  }
+
+  @Test("so has every rule of a layer", arguments: LayerRule.allCases)
+  func layer(rule: LayerRule) {
+    #expect(Self.isKnown(rule.rawValue))
+  }
+
+  @Test("so has everything that the database refuses")
+  func database() throws {
+    let migration = try Repository.text("db/migrations/0018_campaigns.sql")
+    var reasons: Set<String> = []
+    for name in ["campaign_gate", "campaign_refusal"] {
+      let start = try #require(migration.range(of: "function tacet.\(name)(")).upperBound
+      let body = migration[start...].prefix(upTo: try #require(migration[start...].range(of: "\n$$;")).lowerBound)
+      reasons.formUnion(body.matches(of: /(?:then|return) '([a-z_]+)'/).map { String($0.1) })
+    }
+    #expect(reasons.count == 11, "\(reasons)")
+    #expect(reasons.filter { !Self.isKnown($0) } == [])
+  }
+
+  @Test("so has everything that the service gives up for")
+  func service() throws {
+    var reasons: Set<String> = []
+    for file in ["CampaignRunner", "CheckInComposer", "TurnDecider", "TurnLook"] {
+      let source = try Repository.text("Sources/Campaigns/Campaigns/\(file).swift")
+      let places = /(?:giveUp\(turn, |\bfailed\(|refused\(\.\w+, |\.(?:skipped|failed), |\?\? )"([a-z_]+)"/
+      reasons.formUnion(source.matches(of: places).map { String($0.1) })
+    }
+    #expect(reasons.isSuperset(of: ["too_late", "attempts_exhausted", "no_template", "model_budget_spent"]))
+    #expect(reasons.count >= 10, "\(reasons)")
+    #expect(reasons.filter { !Self.isKnown($0) } == [])
+  }
+
+  @Test("a reason that is not known is named")
+  func unknown() {
+    #expect(CampaignWords.sentence("moon_full") == "The reason is moon_full.")
+  }
+}

@@ -1,0 +1,180 @@
+import APNSCore
+import Crypto
+import Settings
+import Testing
+
+@Suite("Several apps")
+struct AppListTests {
+  private static let otherKey = P256.Signing.PrivateKey().pemRepresentation
+
+  /// An environment without the short form; nil, a key, or what a test adds to it.
+  private static let sectionsOnly: [String: String?] = [
+    "TACET_CONFIG": "/f", "APNS_KEY_ID": nil, "APNS_TEAM_ID": nil, "APNS_BUNDLE_ID": nil, "APNS_PRIVATE_KEY": nil,
+  ]
+
+  private static func files(_ lines: String...) -> [String: String] {
+    ["/f": lines.joined(separator: "\n"), "/a.p8": signingKeyPEM, "/b.p8": otherKey]
+  }
+
+  private static let coach = """
+    [app com.example.coach]
+    APNS_KEY_ID=KEYCOACH01
+    APNS_TEAM_ID=TEAMCOACH1
+    APNS_PRIVATE_KEY_FILE=/b.p8
+    APNS_ENVIRONMENT=sandbox
+    """
+
+  @Test("without the short form the first section is the default, and every app has what its section says")
+  func sections() throws {
+    let apps = try makeSettings(
+      Self.sectionsOnly,
+      files: Self.files(
+        Self.coach, "[app com.example.rider]", "APNS_KEY_ID=KEYRIDER01", "APNS_TEAM_ID=TEAMRIDER1",
+        "APNS_PRIVATE_KEY_FILE=/a.p8")
+    ).apns.apps
+    #expect(apps.map(\.bundleIdentifier.text) == ["com.example.coach", "com.example.rider"])
+    #expect(apps.map(\.key.keyIdentifier) == ["KEYCOACH01", "KEYRIDER01"])
+    #expect(apps.map(\.key.teamIdentifier) == ["TEAMCOACH1", "TEAMRIDER1"])
+    #expect(apps.map(\.environment) == [.sandbox, .production])
+    #expect(apps.map(\.key.privateKey.exposed) == [Self.otherKey, signingKeyPEM])
+  }
+
+  @Test("a section inherits what it leaves out, and the app of the short form is the default wherever it stands")
+  func inheriting() throws {
+    let apns = try makeSettings(
+      ["TACET_CONFIG": "/f", "APNS_ENVIRONMENT": "sandbox"],
+      files: Self.files("[app com.example.rider]", "[app com.example.test]", "APNS_ENVIRONMENT=production", Self.coach)
+    ).apns
+    #expect(
+      apns.apps.map(\.bundleIdentifier.text) == [
+        "com.example.app", "com.example.rider", "com.example.test", "com.example.coach",
+      ])
+    #expect(apns.apps.map(\.environment) == [.sandbox, .sandbox, .production, .sandbox])
+    #expect(apns.apps.map(\.key.keyIdentifier) == ["ABC123DEFG", "ABC123DEFG", "ABC123DEFG", "KEYCOACH01"])
+    #expect(Set(apns.apps.map(\.key)).count == 2)
+    #expect(apns.defaultApp == apns.apps[0])
+  }
+
+  @Test("APNS_BUNDLE_ID may name a section: that app is the default and follows its section")
+  func namedSection() throws {
+    let apps = try makeSettings(
+      ["TACET_CONFIG": "/f", "APNS_BUNDLE_ID": "com.example.coach"],
+      files: Self.files("[app com.example.rider]", Self.coach)
+    ).apns.apps
+    #expect(apps.map(\.bundleIdentifier.text) == ["com.example.coach", "com.example.rider"])
+    #expect(apps.map(\.key.keyIdentifier) == ["KEYCOACH01", "ABC123DEFG"])
+  }
+
+  @Test("shared keys may stand in the file above the sections; a second key of the team needs no team")
+  func sharedInFile() throws {
+    let apps = try makeSettings(
+      Self.sectionsOnly,
+      files: Self.files(
+        "APNS_KEY_ID=KEYSHARED1", "APNS_TEAM_ID=TEAMSHARED", "APNS_PRIVATE_KEY_FILE=/a.p8", "[app a]", "[app b]",
+        "APNS_KEY_ID=KEYOTHER01", "APNS_PRIVATE_KEY_FILE=/b.p8")
+    ).apns.apps
+    #expect(apps.map(\.key.keyIdentifier) == ["KEYSHARED1", "KEYOTHER01"])
+    #expect(apps.map(\.key.teamIdentifier) == ["TEAMSHARED", "TEAMSHARED"])
+  }
+
+  @Test("white space in a key file makes no other key")
+  func sameKey() throws {
+    let files = ["/a.p8": signingKeyPEM, "/b.p8": "\n" + signingKeyPEM + "\n\n"]
+    let apps = try ["/a.p8", "/b.p8"].map { path in
+      try makeSettings(["APNS_PRIVATE_KEY": nil, "APNS_PRIVATE_KEY_FILE": path], files: files).apns
+    }
+    #expect(apps[0] == apps[1])
+  }
+
+  @Test(
+    "what is missing or unusable is named with its section",
+    arguments: [
+      ("[app a]", ["APNS_KEY_ID ([app a]) is required and not set", privateKeyMissing, teamMissing]),
+      ("[app a]\nAPNS_TEAM_ID=TEAM000001", ["APNS_KEY_ID ([app a]) is required and not set", privateKeyMissing]),
+      ("[app a]\nAPNS_KEY_ID=KEY0000001", [privateKeyMissing, teamMissing]),
+      (
+        "[app a]\nAPNS_KEY_ID=\nAPNS_PRIVATE_KEY_FILE=/a.p8",
+        ["APNS_KEY_ID ([app a]) is required and not set", teamMissing]
+      ),
+      (
+        "[app a]\nAPNS_KEY_ID=KEY0000001\nAPNS_TEAM_ID=TEAM000001\nAPNS_PRIVATE_KEY_FILE=/gone",
+        ["APNS_PRIVATE_KEY_FILE ([app a]) names a file, which cannot be read: No such file or directory"]
+      ),
+      (
+        "[app a]\nAPNS_KEY_ID=KEY0000001\nAPNS_TEAM_ID=short\nAPNS_PRIVATE_KEY_FILE=/a.p8\nAPNS_ENVIRONMENT=moon",
+        [
+          #"APNS_TEAM_ID ([app a]) is not usable ("short"): not an identifier from Apple; expected ten capital letters and digits"#,
+          #"APNS_ENVIRONMENT ([app a]) is not usable ("moon"): not a known choice; expected production, sandbox"#,
+        ]
+      ),
+    ])
+  func unusable(file: String, expected: [String]) {
+    #expect(problems(Self.sectionsOnly, files: Self.files(file)).map(\.description) == expected)
+  }
+
+  private static let privateKeyMissing =
+    "APNS_PRIVATE_KEY ([app a]) or APNS_PRIVATE_KEY_FILE is required and neither is set"
+  private static let teamMissing = "APNS_TEAM_ID ([app a]) is required and not set"
+
+  @Test("without anything said of any app, the short form is what is missing")
+  func nothing() {
+    #expect(
+      problems(Self.sectionsOnly, files: Self.files("")).map(\.key) == [
+        "APNS_BUNDLE_ID", "APNS_KEY_ID", "APNS_PRIVATE_KEY", "APNS_TEAM_ID",
+      ])
+  }
+
+  @Test("a fault of the short form is said once, however many inherit it; all sections are looked at")
+  func faultsOnce() {
+    let found = problems(
+      ["TACET_CONFIG": "/f", "APNS_TEAM_ID": "short", "APNS_PRIVATE_KEY": "hunter2"],
+      files: Self.files("[app a]", "[app b]", "APNS_ENVIRONMENT=moon", "[app c]", "APNS_PRIVATE_KEY=hunter2"))
+    #expect(
+      found.map { "\($0.key) \($0.code)" } == [
+        "APNS_PRIVATE_KEY unusable", "APNS_TEAM_ID unusable", "APNS_ENVIRONMENT unusable", "APNS_KEY_ID missing",
+        "APNS_PRIVATE_KEY unusable",
+      ])
+    #expect(!found.contains { $0.description.contains("hunter2") })
+  }
+
+  @Test("a key belongs to a team: another team needs a key of its own, and the same key has one text")
+  func keysAndTeams() {
+    let otherTeam = problems(["TACET_CONFIG": "/f"], files: Self.files("[app a]", "APNS_TEAM_ID=TEAM000002"))
+    #expect(otherTeam.map { "\($0.key) \($0.code)" } == ["APNS_TEAM_ID conflicting"])
+    let sameTeam = ["[app a]", "APNS_TEAM_ID=DEF123GHIJ"].joined(separator: "\n")
+    #expect(problems(["TACET_CONFIG": "/f"], files: Self.files(sameTeam)) == [])
+    let twoTexts = problems(
+      ["TACET_CONFIG": "/f"], files: Self.files("[app a]", "APNS_KEY_ID=ABC123DEFG", "APNS_PRIVATE_KEY_FILE=/b.p8"))
+    #expect(
+      twoTexts.map(\.description) == [
+        "APNS_KEY_ID ([app a]) is also that of com.example.app, with another private key"
+      ])
+  }
+
+  @Test("a service has a hundred apps at most")
+  func many() throws {
+    let sections = (1...APNSSettings.appsMax).map { "[app a\($0)]" }.joined(separator: "\n")
+    var changes: [String: String?] = ["TACET_CONFIG": "/f", "APNS_BUNDLE_ID": nil]
+    #expect(try makeSettings(changes, files: Self.files(sections)).apns.apps.count == APNSSettings.appsMax)
+    changes["APNS_BUNDLE_ID"] = "b"
+    #expect(
+      problems(changes, files: Self.files(sections)).map(\.description) == [
+        "TACET_CONFIG names 101 apps; expected at most 100"
+      ])
+  }
+
+  @Test("migrate refuses a broken section as well, and asks for nothing that is missing in one")
+  func migrate() {
+    func found(_ text: String) -> [SettingsProblem] {
+      do {
+        _ = try MigrateSettings(
+          environment: ["DATABASE_URL": "postgresql://db", "TACET_CONFIG": "/f"], readFile: makeFiles(["/f": text]))
+        return []
+      } catch {
+        return error.problems
+      }
+    }
+    #expect(found("[app a]") == [])
+    #expect(found("[app a b]").map(\.code) == [.malformed])
+  }
+}

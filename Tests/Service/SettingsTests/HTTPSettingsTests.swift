@@ -1,0 +1,114 @@
+import Reactors
+import Testing
+
+@testable import Settings
+
+/// A setting, and what is read from it.
+struct HTTPSettingCase<Value: Sendable>: Sendable {
+  let key: String
+  let range: ClosedRange<Int>
+  let read: @Sendable (HTTPSettings) -> Value?
+
+  init(_ key: String, _ range: ClosedRange<Int>, _ read: @escaping @Sendable (HTTPSettings) -> Value?) {
+    self.key = key
+    self.range = range
+    self.read = read
+  }
+}
+
+@Suite("What HTTP peers may do")
+struct HTTPSettingsTests {
+  @Test(
+    "numbers are taken at both ends of their range and refused beyond",
+    arguments: [
+      HTTPSettingCase("HTTP_CONNECTIONS_MAX", 1...1_000_000) { $0.connectionsMax },
+      HTTPSettingCase("HTTP_PEER_CONNECTIONS_MAX", 1...1_000_000) { $0.peerConnectionsMax },
+      HTTPSettingCase("HTTP_CONNECTION_REQUESTS_MAX", 1...1_000_000_000) { $0.connectionRequestsMax },
+      HTTPSettingCase("HTTP_REQUEST_LINE_BYTES_MAX", 128...65_536) { $0.requestLineBytesMax },
+      HTTPSettingCase("HTTP_HEADER_COUNT_MAX", 8...10_000) { $0.headerCountMax },
+      HTTPSettingCase("HTTP_HEADER_BYTES_MAX", 256...1_048_576) { $0.headerBytesMax },
+      HTTPSettingCase("HTTP_BODY_BYTES_MAX", 1024...67_108_864) { $0.bodyBytesMax },
+      HTTPSettingCase("HTTP_BODY_BYTES_PER_SECOND_MIN", 0...1_048_576) { $0.bodyBytesPerSecondMin },
+    ])
+  func numbers(_ setting: HTTPSettingCase<Int>) throws {
+    #expect(try setting.read(makeSettings().http) == nil)
+    for number in [setting.range.lowerBound, setting.range.upperBound] {
+      #expect(try setting.read(makeSettings([setting.key: "\(number)"]).http) == number)
+    }
+    for number in [setting.range.lowerBound - 1, setting.range.upperBound + 1] {
+      #expect(problems([setting.key: "\(number)"]).map(\.key) == [setting.key])
+    }
+  }
+
+  @Test(
+    "times are taken at both ends of their range and refused beyond",
+    arguments: [
+      HTTPSettingCase("HTTP_HEADER_SECONDS", 1...3600) { $0.headerTime },
+      HTTPSettingCase("HTTP_BODY_SECONDS", 1...3600) { $0.bodyTime },
+      HTTPSettingCase("HTTP_IDLE_SECONDS", 1...3600) { $0.idleTime },
+      HTTPSettingCase("HTTP_WRITE_SECONDS", 1...3600) { $0.writeTime },
+    ])
+  func times(_ setting: HTTPSettingCase<Duration>) throws {
+    #expect(try setting.read(makeSettings().http) == nil)
+    for (text, time) in [("1", Duration.seconds(1)), ("2.5", .milliseconds(2500)), ("3600", .seconds(3600))] {
+      #expect(try setting.read(makeSettings([setting.key: text]).http) == time)
+    }
+    for text in ["0.999", "3600.001", "soon"] {
+      #expect(problems([setting.key: text]).map(\.key) == [setting.key])
+    }
+  }
+
+  @Test("a socket's permissions are octal", arguments: [("0660", 0o660), ("600", 0o600), ("0", 0), ("777", 0o777)])
+  func modes(_ text: String, _ mode: UInt32) throws {
+    #expect(try makeSettings(["LISTEN_SOCKET_MODE": text]).http.socketMode == mode)
+  }
+
+  @Test("other permissions are refused", arguments: ["1000", "680", "rw-rw----", "-1", "0o660"])
+  func unusableModes(_ text: String) {
+    #expect(problems(["LISTEN_SOCKET_MODE": text]).map(\.key) == ["LISTEN_SOCKET_MODE"])
+  }
+
+  @Test("proxies are addresses, networks and Unix sockets; nobody unless set")
+  func proxies() throws {
+    #expect(try makeSettings().http.proxies.trusted == [])
+    let set = try makeSettings([
+      "TRUSTED_PROXIES": "10.0.0.0/8, ::1 unix", "TRUSTED_PROXY_HEADER": "Forwarded",
+    ]).http.proxies
+    #expect(set.networks.map(\.description) == ["10.0.0.0/8", "::1/128"])
+    #expect(set.includesUnixSockets && set.header == .forwarded)
+  }
+
+  @Test(
+    "what is no network is refused as a whole", arguments: ["proxy.example", "10.0.0.1/8", "10.0.0.0/8;::1", "*", ","])
+  func unusableProxies(_ text: String) {
+    #expect(problems(["TRUSTED_PROXIES": text]).map(\.key) == ["TRUSTED_PROXIES"])
+  }
+
+  @Test("another header is refused")
+  func unusableHeader() {
+    #expect(problems(["TRUSTED_PROXY_HEADER": "X-Real-IP"]).map(\.key) == ["TRUSTED_PROXY_HEADER"])
+  }
+
+  @Test("a certificate and its key come together or not at all")
+  func tls() throws {
+    let files = ["/c.pem": "certificate", "/k.pem": "key"]
+    #expect(try makeSettings().tls == nil)
+    let both = try makeSettings(["TLS_CERTIFICATE_FILE": "/c.pem", "TLS_KEY_FILE": "/k.pem"], files: files).tls
+    #expect(both?.certificate == "certificate" && both?.key.exposed == "key")
+    #expect(problems(["TLS_CERTIFICATE_FILE": "/c.pem"], files: files).map(\.key) == ["TLS_KEY_FILE"])
+    #expect(problems(["TLS_KEY_FILE": "/k.pem"], files: files).map(\.key) == ["TLS_CERTIFICATE_FILE"])
+    let gone = problems(["TLS_CERTIFICATE_FILE": "/c.pem", "TLS_KEY_FILE": "hunter2"], files: files)
+    #expect(gone.map(\.code) == [.unreadable] && !gone[0].message.contains("hunter2"))
+  }
+
+  @Test("what is different needs a restart, but another certificate does not")
+  func restart() throws {
+    let files = ["/c.pem": "certificate", "/d.pem": "another", "/k.pem": "key"]
+    func settings(_ changes: [String: String?]) throws -> ServeSettings { try makeSettings(changes, files: files) }
+    let start = try settings(["TLS_CERTIFICATE_FILE": "/c.pem", "TLS_KEY_FILE": "/k.pem"])
+    let renewed = try settings(["TLS_CERTIFICATE_FILE": "/d.pem", "TLS_KEY_FILE": "/k.pem"])
+    #expect(renewed.keysNeedingRestart(since: start) == [])
+    let changed = try settings(["HTTP_IDLE_SECONDS": "5", "TRUSTED_PROXIES": "unix"])
+    #expect(changed.keysNeedingRestart(since: start) == [.tlsCertificateFile, .trustedProxies, .httpIdleSeconds])
+  }
+}

@@ -1,0 +1,24 @@
+import Settings
+import Testing
+
+@Suite("Retention settings")
+struct RetentionSettingsTests {
+  @Test("whole days from one to ten years", arguments: [("1", 1), ("14", 14), ("3650", 3650)])
+  func days(text: String, days: Int) throws {
+    let settings = try makeSettings(["RETENTION_DAYS": text, "MESSAGE_TTL_SECONDS": "1"])
+    #expect(settings.retention.retention == max(.seconds(86_400) * days, .seconds(86_401)))
+  }
+
+  @Test("two weeks unless set")
+  func unset() throws {
+    #expect(try makeSettings().retention.retention == .seconds(14 * 86_400))
+  }
+
+  @Test(
+    "what a message that comes again could still be pushed by is kept a day longer than it could",
+    arguments: [("86400", 2 * 86_400), ("86401", 2 * 86_400 + 1), ("86399", 2 * 86_400)])
+  func timeToLive(text: String, seconds: Int) throws {
+    let settings = try makeSettings(["RETENTION_DAYS": "2", "MESSAGE_TTL_SECONDS": text])
+    #expect(settings.retention.retention == .seconds(seconds))
+  }
+}

@@ -1,0 +1,31 @@
+public import Foundation
+
+/// The checkout that the tests were compiled from.
+public enum Repository {
+  /// The folder of `Package.swift`.
+  public static let root: URL = {
+    var folder = URL(filePath: #filePath).deletingLastPathComponent()
+    while !FileManager.default.fileExists(atPath: folder.appending(path: "Package.swift").path) {
+      folder.deleteLastPathComponent()
+    }
+    return folder
+  }()
+
+  /// - Parameter path: from the root, as `db/migrations`.
+  public static func file(_ path: String) -> URL { root.appending(path: path) }
+
+  /// What a file holds.
+  public static func text(_ path: String) throws -> String { try String(contentsOf: file(path), encoding: .utf8) }
+
+  /// The files of a folder with an ending, by name; not of folders inside.
+  public static func files(in path: String, ending: String) -> [URL] {
+    let all = try? FileManager.default.contentsOfDirectory(at: file(path), includingPropertiesForKeys: nil)
+    return (all ?? []).filter { $0.pathExtension == ending }.sorted { $0.path < $1.path }
+  }
+
+  /// The tables of the default host contract.
+  public static let hostTables = file("db/host/host_tables.sql")
+
+  /// What makes a database ready, in order; the host's tables come first.
+  public static let migrations = files(in: "db/migrations", ending: "sql")
+}
