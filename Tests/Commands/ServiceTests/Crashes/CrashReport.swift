@@ -30,24 +30,10 @@ struct CrashReport {
       + counts.sorted { $0.key < $1.key }.map { "\($0.key) \($0.value)" }.joined(separator: ", ") + ")"
   }
 
-  /// From the acknowledged commit to the acceptance, for those who are away, when no disruption was between a second
-  /// before and the acceptance.
   private var latencies: String {
-    let sorted = books.committed.flatMap { message in
-      message.room.recipients.filter { $0.situation == .away }.compactMap { latency(of: message, to: $0) }
-    }.sorted()
+    let sorted = books.undisturbedLatencies
     guard !sorted.isEmpty else { return "no undisturbed push" }
     let (median, late) = (sorted[sorted.count / 2], sorted[sorted.count * 99 / 100])
     return "undisturbed \(sorted.count): p50 \(median / 1000) ms, p99 \(late / 1000) ms"
-  }
-
-  private func latency(of message: HostMessage, to recipient: HostRecipient) -> Int64? {
-    guard let device = recipient.devices.first, let committedAt = message.acknowledgedAt,
-      let acceptedAt = books.wire.arrivals(of: message, at: device).first?.at
-    else { return nil }
-    let isDisturbed = books.disruptions.contains {
-      $0.beganAt <= acceptedAt && $0.struckAt >= committedAt - 1_000_000
-    }
-    return isDisturbed ? nil : max(0, acceptedAt - committedAt)
   }
 }

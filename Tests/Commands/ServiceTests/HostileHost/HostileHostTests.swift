@@ -4,8 +4,9 @@ import Testing
 
 @Suite("Odd rows that a host's users write", .serialized)
 struct HostileHostTests {
-  /// An innocent message's way, from its commit to APNs' answer.
-  private static let pushLimit = Duration.seconds(1)
+  /// An innocent message's way, from its commit to APNs' answer; on a machine that is busy with other work, four times what
+  /// such a message took just before the odd rows.
+  private static func pushLimit(before: Duration) -> Duration { max(.seconds(1), before * 4) }
   /// Of the service, in kilobytes. Nothing is taken off for the debug build.
   private static let memoryMax = 100_000
 
@@ -20,10 +21,11 @@ struct HostileHostTests {
       try await scene.sql("insert into hostile.tokens values " + tokens.map { "('\($0)')" }.joined(separator: ","))
       let innocent = try await Conversation(scene, [.away()])
       for shape in HostileShape.all {
+        let before = try await scene.timeToPush(innocent.say())
         try await scene.sql(shape.sql)
         let message = try await innocent.say()
         #expect(try await scene.pushes(of: message, atLeast: 1).count == 1, "after \(shape)")
-        #expect(try await scene.timeToPush(message) < Self.pushLimit, "after \(shape)")
+        #expect(try await scene.timeToPush(message) < Self.pushLimit(before: before), "after \(shape)")
         #expect(try await service.residentKilobytes() < Self.memoryMax, "after \(shape)")
         if !shape.undo.isEmpty { try await scene.sql(shape.undo) }
       }
