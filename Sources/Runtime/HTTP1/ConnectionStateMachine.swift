@@ -1,3 +1,5 @@
+internal import HTTPTypes
+
 /// One HTTP/1.1 connection of an origin server, without any input or output of its own.
 ///
 /// Each event is a method that returns what to do next. Requests are answered in their order, and the next one is not
@@ -123,5 +125,135 @@ public struct ConnectionStateMachine: Sendable {
     if phase == .head { exchange.isHead = parser.isHead }
     write(refusal.response, closes: true)
     return close(.refused(refusal))
+  }
+}
+
+extension ConnectionStateMachine {
+  /// Looks for the next request in what has arrived.
+  mutating func readHead() -> ConnectionAction {
+    do throws(RequestRefusal) {
+      let head = try input.withUnread { (bytes) throws(RequestRefusal) in try parser.parse(bytes) }
+      guard let head else { return .read(hasAnswered && isQuiet ? .idle : .head) }
+      return accept(head)
+    } catch {
+      return refuse(error)
+    }
+  }
+
+  private mutating func accept(_ head: RequestHead) -> ConnectionAction {
+    input.consume(head.byteCount)
+    parser.reset()
+    exchange = Exchange(
+      isHead: head.method == .head, version: head.version, isPersistent: head.isPersistent, framing: head.framing,
+      expectsContinue: head.expectsContinue)
+    phase = .routing
+    return .route(head)
+  }
+
+  /// The request's route is known and takes content up to this size.
+  ///
+  /// Refuses a content that is announced to be larger before any of it is read; asks a waiting client to go on.
+  public mutating func routed(bodyBytesMax: Int) -> ConnectionAction {
+    precondition(phase == .routing, "routed in phase \(phase)")
+    guard exchange.framing.expectsContent else {
+      phase = .handling
+      return .handle(body: [])
+    }
+    if case .length(let length) = exchange.framing, length > bodyBytesMax {
+      return answered(RequestRefusal.contentTooLarge.response)
+    }
+    if exchange.expectsContinue { output.bytes.append(contentsOf: "HTTP/1.1 100 Continue\r\n\r\n".utf8) }
+    reader = BodyReader(framing: exchange.framing, limits: limits, bodyBytesMax: bodyBytesMax)
+    phase = .body
+    return readBody()
+  }
+
+  mutating func readBody() -> ConnectionAction {
+    do throws(RequestRefusal) {
+      guard try reader?.read(from: &input) == true, let body = reader?.takeBody() else { return .read(.body) }
+      reader = nil
+      phase = .handling
+      return .handle(body: body)
+    } catch {
+      return refuse(error)
+    }
+  }
+
+  /// Throws the rest of an answered request's content away, then goes on.
+  mutating func discard(_ remaining: Int) -> ConnectionAction {
+    let taken = min(remaining, input.count)
+    input.consume(taken)
+    guard taken == remaining else {
+      phase = .discarding(remaining - taken)
+      return .read(.body)
+    }
+    phase = .head
+    // The answer was given before the drain and could not say that it was the last.
+    guard !isDraining || !isQuiet else { return close(.drained) }
+    return readHead()
+  }
+}
+
+extension ConnectionStateMachine {
+  /// The request was answered with a prepared response.
+  ///
+  /// May come in place of `routed`; content that was not read is then discarded if it is short and ends the connection
+  /// if it is not.
+  public mutating func answered(_ response: PreparedResponse) -> ConnectionAction {
+    let closes = closesAfterAnswer(response.closesConnection)
+    write(response, closes: closes)
+    return finishAnswer(closes)
+  }
+
+  /// The request was answered; see the other `answered`.
+  public mutating func answered(_ head: ResponseHead, body: [UInt8] = []) -> ConnectionAction {
+    let closes = closesAfterAnswer(head.closesConnection)
+    head.write(contentLength: body.count, to: &output.bytes)
+    writeConnectionFields(closes: closes)
+    ResponseHeadWriter.appendLineEnd(to: &output.bytes)
+    if head.hasContent, !exchange.isHead { output.bytes.append(contentsOf: body) }
+    return finishAnswer(closes)
+  }
+
+  mutating func write(_ response: PreparedResponse, closes: Bool) {
+    output.bytes.append(contentsOf: response.head)
+    writeConnectionFields(closes: closes)
+    if exchange.isHead {
+      ResponseHeadWriter.appendLineEnd(to: &output.bytes)
+    } else {
+      output.bytes.append(contentsOf: response.ending)
+    }
+  }
+
+  /// The fields that belong to the connection.
+  private mutating func writeConnectionFields(closes: Bool) {
+    output.bytes.append(contentsOf: date.fieldLine)
+    if closes {
+      ResponseHeadWriter.append(connection: "Connection: close\r\n", to: &output.bytes)
+    } else if exchange.version == .http10 {
+      ResponseHeadWriter.append(connection: "Connection: keep-alive\r\n", to: &output.bytes)
+    }
+  }
+
+  private func closesAfterAnswer(_ isAsked: Bool) -> Bool {
+    precondition(phase == .handling || phase == .routing, "answered in phase \(phase)")
+    return isAsked || isDraining || !exchange.isPersistent || unreadBytes == nil
+  }
+
+  /// How much content of the answered request is to be discarded; `nil` if it is better not waited for.
+  ///
+  /// A client that was not told to continue may send the content or not (RFC 9110 section 10.1.1), so what follows on
+  /// its connection cannot be told apart.
+  private var unreadBytes: Int? {
+    guard phase == .routing, exchange.framing.expectsContent else { return 0 }
+    guard case .length(let length) = exchange.framing, !exchange.expectsContinue else { return nil }
+    return length <= limits.discardedBytesMax ? length : nil
+  }
+
+  private mutating func finishAnswer(_ closes: Bool) -> ConnectionAction {
+    let unread = unreadBytes ?? 0
+    hasAnswered = true
+    guard !closes else { return close(.answered) }
+    return discard(unread)
   }
 }

@@ -43,3 +43,118 @@ public final class RequestHead: Sendable {
     return String(bytes.span.extracting(range))
   }
 }
+
+extension RequestHead {
+  /// The field's value; the values of a repeated field joined by a comma (RFC 9110 section 5.3), of Cookie by a
+  /// semicolon; `nil` without the field.
+  ///
+  /// Bytes that are not UTF-8 are repaired, never refused: obsolete text is allowed in values.
+  public subscript(name: HTTPField.Name) -> String? {
+    var joined: String?
+    for line in fieldLines where isNamed(line, name) {
+      let value = text(line.value)
+      joined = joined.map { $0 + (name == .cookie ? "; " : ", ") + value } ?? value
+    }
+    return joined
+  }
+
+  /// Each value of a field, in the order of the lines.
+  public func values(of name: HTTPField.Name) -> [String] {
+    fieldLines.filter { isNamed($0, name) }.map { text($0.value) }
+  }
+
+  /// All fields in the ecosystem's currency type, in the order of the lines. Makes a string of each name and value.
+  public var fields: HTTPFields {
+    var fields = HTTPFields()
+    for line in fieldLines {
+      guard let name = HTTPField.Name(text(line.name)) else { continue }
+      fields.append(HTTPField(name: name, value: text(line.value)))
+    }
+    return fields
+  }
+
+  private func isNamed(_ line: FieldLine, _ name: HTTPField.Name) -> Bool {
+    let canonical = name.canonicalName.utf8
+    guard line.name.count == canonical.count else { return false }
+    return zip(line.name, canonical).allSatisfy { bytes[$0].lowercased == $1 }
+  }
+}
+
+extension RequestHead {
+  /// The request target as sent; only visible ASCII.
+  public var target: String { text(targetParts.whole) }
+
+  /// Whether the request is for the server as a whole: `OPTIONS *`, or OPTIONS with an absolute target that has neither
+  /// path nor query (RFC 9112 section 3.2.4).
+  public var isForServer: Bool { targetParts.isServer }
+
+  /// Host and port as the client names this server: from an absolute-form target, else from the Host field; `nil` only
+  /// for HTTP/1.0.
+  public var authority: String? {
+    let bytes = bytes
+    let host = fieldLines.first { bytes.span.extracting($0.name).equalsIgnoringCase("host") }
+    return (targetParts.authority ?? host?.value).map(text)
+  }
+
+  /// The path as sent, percent-encoded; begins with a slash, except that it is empty for a target without a path.
+  public var path: String { text(targetParts.path) }
+
+  /// Lends the bytes of `path`, for a router that compares bytes.
+  @inline(__always)
+  public func withPathBytes<Result>(_ read: (Span<UInt8>) -> Result) -> Result {
+    let bytes = bytes
+    return read(bytes.span.extracting(targetParts.path))
+  }
+
+  /// The path's segments, each decoded by itself, so that an encoded slash does not separate; `/a/b%2Fc/` has the
+  /// segments `a`, `b/c` and an empty one, and `/` one empty segment.
+  ///
+  /// `nil` if a segment is not UTF-8.
+  public var pathSegments: [String]? {
+    let bytes = bytes
+    let path = bytes.span.extracting(targetParts.path)
+    var segments: [String] = []
+    var start = min(1, path.count)
+    while true {
+      let end = path.firstIndex(of: .slash, from: start) ?? path.count
+      guard let segment = PercentEncoding.decode(path.extracting(start..<end)) else { return nil }
+      segments.append(segment)
+      guard end < path.count else { return segments }
+      start = end + 1
+    }
+  }
+
+  /// What follows the first question mark, as sent; `nil` without one.
+  public var query: String? { targetParts.query.map(text) }
+
+  /// The query's parameters in their order, names and values decoded, plus signs as spaces.
+  ///
+  /// A parameter without an equals sign has an empty value; one that is not UTF-8 is left out.
+  public var queryParameters: [(name: String, value: String)] {
+    guard let range = targetParts.query else { return [] }
+    let bytes = bytes
+    let query = bytes.span.extracting(range)
+    var parameters: [(name: String, value: String)] = []
+    var start = 0
+    while start < query.count {
+      let end = query.firstIndex(of: UInt8(ascii: "&"), from: start) ?? query.count
+      if end > start, let parameter = Self.parameter(query.extracting(start..<end)) { parameters.append(parameter) }
+      start = end + 1
+    }
+    return parameters
+  }
+
+  /// The first value of a query parameter.
+  public func queryValue(_ name: String) -> String? {
+    queryParameters.first { $0.name == name }?.value
+  }
+
+  private static func parameter(_ bytes: Span<UInt8>) -> (name: String, value: String)? {
+    let nameEnd = bytes.firstIndex(of: .equals) ?? bytes.count
+    let valueStart = min(nameEnd + 1, bytes.count)
+    guard let name = PercentEncoding.decode(bytes.extracting(0..<nameEnd), plusIsSpace: true),
+      let value = PercentEncoding.decode(bytes.extracting(valueStart..<bytes.count), plusIsSpace: true)
+    else { return nil }
+    return (name, value)
+  }
+}

@@ -101,3 +101,60 @@ struct RequestHeadParser {
       bytes: head.withUnsafeBufferPointer { Array($0) }, fieldLines: fields)
   }
 }
+
+/// The parts of a request line (RFC 9112 section 3): `method SP request-target SP HTTP-version`.
+struct RequestLine {
+  let method: HTTPRequest.Method
+  let target: RequestTarget
+  let version: HTTPVersion
+
+  /// Splits the line at its two single spaces; RFC 9112 section 3 lets a server be lenient about other white space, and
+  /// names the security trouble that follows.
+  init(_ line: Range<Int>, of bytes: Span<UInt8>) throws(RequestRefusal) {
+    guard let methodEnd = bytes.firstIndex(of: .space, from: line.lowerBound), methodEnd < line.upperBound,
+      let targetEnd = bytes.firstIndex(of: .space, from: methodEnd + 1), targetEnd < line.upperBound
+    else { throw .malformedRequestLine }
+    method = try Self.method(bytes.extracting(line.lowerBound..<methodEnd))
+    version = try HTTPVersion(bytes.extracting(targetEnd + 1..<line.upperBound))
+    guard method != .connect else { throw .connectRefused }
+    target = try RequestTarget(methodEnd + 1..<targetEnd, of: bytes, isOptions: method == .options)
+  }
+
+  /// The method; the common ones cost no allocation and no validation.
+  private static func method(_ bytes: Span<UInt8>) throws(RequestRefusal) -> HTTPRequest.Method {
+    switch bytes.count {
+    case 3 where bytes.hasPrefix("GET"): return .get
+    case 3 where bytes.hasPrefix("PUT"): return .put
+    case 4 where bytes.hasPrefix("POST"): return .post
+    default: break
+    }
+    guard bytes.consists(of: .token), let method = HTTPRequest.Method(String(bytes)) else { throw .malformedMethod }
+    return method
+  }
+}
+
+extension String {
+  /// The bytes as UTF-8, invalid sequences repaired.
+  init(_ bytes: Span<UInt8>) {
+    self = bytes.withUnsafeBufferPointer { String(decoding: $0, as: UTF8.self) }
+  }
+}
+
+/// The protocol version a request is treated as.
+///
+/// A higher minor version than 1.1 is treated as 1.1 (RFC 9110 section 2.5); other major versions are refused.
+public enum HTTPVersion: Sendable, Equatable {
+  /// HTTP/1.0: no chunks, no 100-continue, and the connection closes after the answer unless asked otherwise.
+  case http10
+  /// HTTP/1.1: the connection stays open unless one side says `close`.
+  case http11
+
+  /// Reads the last part of a request line.
+  init(_ bytes: Span<UInt8>) throws(RequestRefusal) {
+    guard bytes.count == 8, bytes.hasPrefix("HTTP/"), bytes[5].isDigit, bytes[6] == .dot, bytes[7].isDigit else {
+      throw .malformedVersion
+    }
+    guard bytes[5] == UInt8(ascii: "1") else { throw .unsupportedVersion }
+    self = bytes[7] == UInt8(ascii: "0") ? .http10 : .http11
+  }
+}

@@ -125,3 +125,39 @@ public final class HTTP2Connection {
     }
   }
 }
+
+/// The life of a client connection, in order; `closed` is final.
+public enum HTTP2ConnectionState: Equatable, Sendable {
+  /// Requests are taken.
+  case ready
+  /// No new requests; those on the wire may still be answered. The connection closes itself after the last.
+  case draining(HTTP2DrainReason)
+  /// The end. Every request has its outcome.
+  case closed(HTTP2Error)
+}
+
+/// Why a connection takes no new requests.
+public enum HTTP2DrainReason: Equatable, Sendable {
+  /// The server said so.
+  case goAway(HTTP2GoAway)
+  /// The stream ids are used up.
+  case streamIDsExhausted
+  /// The owner asked for it.
+  case requested
+}
+
+/// Told of a client connection's changes, on its reactor.
+public protocol HTTP2ConnectionObserver: AnyObject {
+  /// The state is another, or a second GOAWAY says more than the first.
+  func connection(
+    _ connection: HTTP2Connection, changedTo state: HTTP2ConnectionState, on reactor: isolated Reactor)
+
+  /// The server allows another number of streams (``HTTP2Connection/streamsMax``), or the connection has become suspect
+  /// or is so no longer (``HTTP2Connection/isSuspect``).
+  func connectionCapacityChanged(_ connection: HTTP2Connection, on reactor: isolated Reactor)
+}
+
+extension HTTP2ConnectionObserver {
+  /// Does nothing.
+  public func connectionCapacityChanged(_ connection: HTTP2Connection, on reactor: isolated Reactor) {}
+}

@@ -1,3 +1,4 @@
+internal import CNghttp2
 public import Reactors
 public import TLSStreams
 
@@ -30,4 +31,43 @@ public enum HTTP2Error: Error, Equatable, Sendable, CustomStringConvertible {
     case .protocolViolation(let text): "HTTP/2 violation: \(text)"
     }
   }
+}
+
+/// An error code on the wire (RFC 9113 §7); unknown numbers are kept.
+public struct HTTP2ErrorCode: RawRepresentable, Hashable, Sendable, CustomStringConvertible {
+  /// The number on the wire.
+  public let rawValue: UInt32
+
+  /// Makes a code from its number.
+  public init(rawValue: UInt32) { self.rawValue = rawValue }
+
+  /// NO_ERROR, an orderly end.
+  public static let noError = HTTP2ErrorCode(rawValue: 0)
+  /// PROTOCOL_ERROR.
+  public static let protocolError = HTTP2ErrorCode(rawValue: 1)
+  /// INTERNAL_ERROR.
+  public static let internalError = HTTP2ErrorCode(rawValue: 2)
+  /// STREAM_CLOSED: a frame for a stream that is over.
+  public static let streamClosed = HTTP2ErrorCode(rawValue: 5)
+  /// REFUSED_STREAM: not processed, safe to send again.
+  public static let refusedStream = HTTP2ErrorCode(rawValue: 7)
+  /// CANCEL: no longer wanted.
+  public static let cancel = HTTP2ErrorCode(rawValue: 8)
+  /// ENHANCE_YOUR_CALM: too much load.
+  public static let enhanceYourCalm = HTTP2ErrorCode(rawValue: 11)
+
+  /// The name in the RFC, or `unknown`, with the number.
+  public var description: String { "\(String(cString: nghttp2_http2_strerror(rawValue))) (\(rawValue))" }
+}
+
+/// A server's announcement that it will take no more streams (RFC 9113 §6.8).
+public struct HTTP2GoAway: Equatable, Sendable {
+  /// Streams above this were not and will not be processed; `Int32.max` announces a second GOAWAY.
+  public let lastStreamID: Int32
+  /// Why.
+  public let code: HTTP2ErrorCode
+  /// Opaque bytes, often text: APNs sends JSON with a `reason`. At most 4,096 bytes are kept.
+  public let debugData: [UInt8]
+
+  static let debugDataBytesMax = 4096
 }

@@ -59,3 +59,63 @@ class MessageStream {
     return (count, outgoingOffset == outgoing.count)
   }
 }
+
+/// One request of a client and the task that waits for its outcome.
+final class ClientStream: MessageStream {
+  let request: HTTP2Request
+  /// Monotonic nanoseconds.
+  let deadline: UInt64
+  private(set) var status = 0
+  private var waiter: UnsafeContinuation<HTTP2Outcome, Never>?
+
+  /// - Parameter waiter: resumed by ``finish(_:)``.
+  init(_ request: HTTP2Request, deadline: UInt64, _ waiter: UnsafeContinuation<HTTP2Outcome, Never>) {
+    self.request = request
+    self.deadline = deadline
+    self.waiter = waiter
+    super.init()
+    setOutgoing(request.body)
+  }
+
+  /// Nobody waits for this stream any more; it only counts until the server has closed it too.
+  var isFinished: Bool { waiter == nil }
+
+  /// Gives the request its outcome; the first one counts.
+  func finish(_ outcome: HTTP2Outcome) {
+    waiter?.resume(returning: outcome)
+    waiter = nil
+  }
+
+  override func receivePseudoField(_ name: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer) {
+    // `:status` is the only one; nghttp2 has checked that it is three digits.
+    status = value.reduce(0) { $0 * 10 + Int($1) - Int(UInt8(ascii: "0")) }
+  }
+
+  override func endHead() {
+    isHeadComplete = status >= 200
+  }
+}
+
+/// One request that a server has not finished answering.
+final class ServerStream: MessageStream {
+  private(set) var method = ""
+  private(set) var path = ""
+  private(set) var authority = ""
+  var isAnswered = false
+
+  override func receivePseudoField(_ name: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer) {
+    let text = String(decoding: value, as: UTF8.self)
+    switch name.count {
+    case ":path".utf8.count where name.elementsEqual(":path".utf8): path = text
+    case ":method".utf8.count where name.elementsEqual(":method".utf8): method = text
+    case ":authority".utf8.count where name.elementsEqual(":authority".utf8): authority = text
+    default: break  // `:scheme`, which over TLS says nothing new.
+    }
+  }
+
+  func request(arrival: UInt64) -> HTTP2ServerRequest {
+    HTTP2ServerRequest(
+      streamID: id, method: method, path: path, authority: authority, fields: fields, body: body,
+      bodyBytesReceived: bodyBytesReceived, arrival: arrival)
+  }
+}

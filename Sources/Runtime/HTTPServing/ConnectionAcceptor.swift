@@ -1,6 +1,8 @@
 internal import HTTP1
+internal import HTTPTypes
 internal import Logging
 internal import Reactors
+internal import Synchronization
 internal import TLSStreams
 
 /// Accepts the connections of one reactor, or turns them away.
@@ -158,5 +160,37 @@ extension ConnectionAcceptor: ReadinessHandler {
 extension ConnectionAcceptor: TimerHandler {
   func timerFired(_ timer: TimerToken, on reactor: isolated Reactor) {
     watch(.read, on: reactor)
+  }
+}
+
+/// Tells the log of connections that were turned away, over all reactors: a line a minute, however many there are. The
+/// figures have them all.
+final class TurnAwayLog: Sendable {
+  private let line = Mutex(MinuteLine())
+  private let logger: Logger
+
+  init(logger: Logger) { self.logger = logger }
+
+  /// - Parameter reason: the latest, which the line names.
+  func note(_ reason: HTTPServiceFigures.TurnAway) {
+    guard let count = line.withLock({ $0.note(now: Reactor.now) }) else { return }
+    logger.warning("connections turned away", metadata: ["count": "\(count)", "reason": "\(reason)"])
+  }
+}
+
+/// What is answered when there are too many; made once, since it is needed most when time is short.
+enum Overload {
+  /// Seconds for Retry-After: connections are short, so a second later there is room or there is an attack.
+  private static let retryAfterSeconds = "1"
+
+  /// The service has as many connections as it may have.
+  static let serviceFull = response(.serviceUnavailable, "The service has too many connections.")
+
+  /// The peer has as many connections or requests as it may have (RFC 6585 section 4).
+  static let clientFull = response(.tooManyRequests, "Too many connections come from this address.")
+
+  private static func response(_ status: HTTPResponse.Status, _ detail: String) -> PreparedResponse {
+    let problem = ProblemDetails(status, detail: detail, fields: [.retryAfter: retryAfterSeconds])
+    return problem.response.prepared
   }
 }

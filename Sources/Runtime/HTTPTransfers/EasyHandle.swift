@@ -166,3 +166,56 @@ extension TransferTarget {
     return ["\(host):\(port):\(list)"]
   }
 }
+
+/// The head of an answer, from the lines that libcurl passes on.
+struct ResponseHead {
+  /// All lines together. 64 KiB: eight times what most servers let themselves send, and a bound at all, which libcurl 7.88
+  /// has for single lines only.
+  static let bytesMax = 64 * 1024
+
+  private(set) var fields = HTTPFields()
+  private var byteCount = 0
+
+  /// Whether the empty line has come.
+  private(set) var isComplete = false
+
+  /// Takes one line with its end. A status line begins anew, because an interim answer (RFC 9110 section 15.2) comes
+  /// before the final one; what comes after the empty line is a trailer and left out.
+  /// - Returns: false when the head is too large.
+  mutating func take(_ line: UnsafeRawBufferPointer) -> Bool {
+    byteCount += line.count
+    guard byteCount <= Self.bytesMax else { return false }
+    let text = String(decoding: line, as: UTF8.self).prefix { $0 != "\r\n" && $0 != "\n" && $0 != "\r" }
+    if text.hasPrefix("HTTP/") {
+      fields = HTTPFields()
+      isComplete = false
+    } else if text.isEmpty {
+      isComplete = true
+    } else if !isComplete {
+      takeField(text)
+    }
+    return true
+  }
+
+  private mutating func takeField(_ text: Substring) {
+    let parts = text.split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false)
+    guard parts.count == 2, let name = HTTPField.Name(String(parts[0])) else { return }
+    fields.append(HTTPField(name: name, value: String(parts[1].drop { $0 == " " || $0 == "\t" })))
+  }
+}
+
+/// The one owner of a list of texts as libcurl takes it. It has to outlive the handle's last transfer.
+final class FieldList {
+  private(set) var first: UnsafeMutablePointer<curl_slist>?
+
+  init(_ lines: [String]) {
+    for line in lines {
+      guard let longer = curl_slist_append(first, line) else { preconditionFailure("no memory for a list") }
+      first = longer
+    }
+  }
+
+  deinit {
+    curl_slist_free_all(first)
+  }
+}

@@ -1,3 +1,5 @@
+internal import CLibpq
+
 /// What went wrong between this process and PostgreSQL.
 ///
 /// ``description`` may be shown to a stranger. ``debugDescription`` adds the server's message, but neither what quotes a
@@ -136,4 +138,78 @@ extension PostgresError {
 
   /// The same report with another meaning, e.g. a FATAL report that ended the connection.
   func with(code: Code) -> PostgresError { PostgresError(code, context: context) }
+}
+
+extension PostgresError {
+  /// Reads the error report in a libpq result. The result stays the caller's.
+  init(_ code: Code = .server, report result: OpaquePointer?) {
+    func field(_ name: Int32) -> String? { PQresultErrorField(result, name).map { String(cString: $0) } }
+    self.init(
+      code,
+      context: Context(
+        sqlState: field(CLIBPQ_DIAG_SQLSTATE).map { SQLState($0) },
+        message: field(CLIBPQ_DIAG_MESSAGE) ?? trimmed(PQresultErrorMessage(result)),
+        // The server's names for what runs PL/pgSQL's RAISE and ASSERT (src/pl/plpgsql/src/pl_exec.c).
+        isRaised: ["exec_stmt_raise", "exec_stmt_assert"].contains(field(CLIBPQ_DIAG_SOURCE_FUNCTION)),
+        detail: field(CLIBPQ_DIAG_DETAIL), constraint: field(CLIBPQ_DIAG_CONSTRAINT), table: field(CLIBPQ_DIAG_TABLE),
+        function: field(CLIBPQ_DIAG_CONTEXT).flatMap(Self.function(in:))))
+  }
+
+  /// The innermost function that a report's context names: `SQL function "f" during inlining`, or `PL/pgSQL function
+  /// s.f(uuid) line 3 at RETURN`. Nothing else of the context is read, because it may quote values; a server that speaks
+  /// another language names none here.
+  static func function(in context: String) -> String? {
+    for line in context.split(separator: "\n") {
+      guard line.hasPrefix("SQL function ") || line.hasPrefix("PL/"), let start = line.firstRange(of: "function ")
+      else {
+        continue
+      }
+      let rest = line[start.upperBound...]
+      if rest.first == "\"" { return rest.dropFirst().firstIndex(of: "\"").map { String(rest[..<$0].dropFirst()) } }
+      let end = rest.firstIndex(of: ")").map(rest.index(after:)) ?? rest.firstIndex(of: " ") ?? rest.endIndex
+      return String(rest[..<end])
+    }
+    return nil
+  }
+
+  /// The last thing libpq said of a connection.
+  init(_ code: Code, of connection: OpaquePointer?) {
+    self.init(code, trimmed(PQerrorMessage(connection)))
+  }
+
+  /// Whether the report says that the server ends the session. libpq's own reports, without a severity, do too.
+  static func endsSession(report result: OpaquePointer?) -> Bool {
+    guard let severity = PQresultErrorField(result, CLIBPQ_DIAG_SEVERITY).map({ String(cString: $0) }) else {
+      return true
+    }
+    return severity != "ERROR"
+  }
+}
+
+/// libpq ends its messages with a newline.
+private func trimmed(_ text: UnsafePointer<CChar>?) -> String {
+  guard let text else { return "" }
+  var message = Substring(String(cString: text))
+  while message.last?.isNewline == true { message.removeLast() }
+  return String(message)
+}
+
+extension PostgresError {
+  /// What an operator should look at, when the failure is one that a pooler in transaction mode brings about; empty for
+  /// all others. The setting is the service's, named here because every log line that tells of the failure shows this.
+  var likelyCause: String {
+    if code == .deaf { return ": a half-open connection, or \(Self.pooler)" }
+    return isOfPooler ? ": perhaps \(Self.pooler)" : ""
+  }
+
+  private static let pooler = "a pooler in transaction mode, which needs DATABASE_POOL_MODE=transaction"
+
+  /// PgBouncer refuses session settings in the connection request; a session that is not ours alone lacks the statements
+  /// that we have prepared, or has those of others.
+  private var isOfPooler: Bool {
+    switch sqlState {
+    case .invalidStatementName, .duplicatePreparedStatement: true
+    default: code == .notConnected && message.contains("unsupported startup parameter")
+    }
+  }
 }

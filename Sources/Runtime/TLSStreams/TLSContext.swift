@@ -139,3 +139,11 @@ public final class TLSContext: @unchecked Sendable {
       }, Unmanaged.passUnretained(self).toOpaque())
   }
 }
+
+/// Whose certificates a client believes.
+public enum TLSTrust: Sendable {
+  /// The system's certificate authorities.
+  case system
+  /// The system's, and the certificates given here.
+  case systemAnd(PEM)
+}
