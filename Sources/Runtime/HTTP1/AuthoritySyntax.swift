@@ -1,8 +1,8 @@
 /// The syntax of `uri-host [ ":" port ]` (RFC 9110 section 7.2, RFC 3986 section 3.2).
 ///
-/// An empty host and user information are refused: the first is invalid for http, the second a phishing device
-/// (RFC 9110 section 4.2.4). A name may hold delimiters and percent-encoding, though no name in the DNS does: the service
-/// is the same under every name, so it compares and decodes none.
+/// Refuses an empty host, which is invalid for http, and user information, which serves phishing (RFC 9110 section 4.2.4). A
+/// name may hold delimiters and percent-encoding, although DNS names do not: the service answers under every name, so it
+/// neither compares nor decodes names.
 enum AuthoritySyntax {
   static func accepts(_ bytes: Span<UInt8>) -> Bool {
     guard bytes.count > 0 else { return false }
@@ -11,7 +11,7 @@ enum AuthoritySyntax {
     return acceptsName(bytes.extracting(0..<hostEnd)) && acceptsPort(bytes.extracting(hostEnd..<bytes.count))
   }
 
-  /// An address in brackets: version 6, since no other has a literal.
+  /// An IPv6 address in brackets.
   private static func acceptsLiteral(_ bytes: Span<UInt8>) -> Bool {
     guard let end = bytes.firstIndex(of: UInt8(ascii: "]")) else { return false }
     return IPv6Syntax.accepts(bytes.extracting(1..<end)) && acceptsPort(bytes.extracting(end + 1..<bytes.count))
@@ -32,7 +32,7 @@ enum AuthoritySyntax {
     return bytes.count > 0
   }
 
-  /// Nothing, or a colon and up to five digits that make a port; the digits may be missing.
+  /// Nothing, or a colon and a port of up to five digits. The digits may be missing.
   private static func acceptsPort(_ bytes: Span<UInt8>) -> Bool {
     guard bytes.count > 0 else { return true }
     guard bytes[0] == .colon, bytes.count <= 6 else { return false }
@@ -49,8 +49,8 @@ enum AuthoritySyntax {
 enum IPv6Syntax {
   private static let groupCount = 8
 
-  /// Groups of up to four hexadecimal digits between colons; `::` once, for at least one group of zeros; the last two
-  /// groups may be an IPv4 address. Without zone identifiers, which mean something on one host only.
+  /// Accepts groups of up to four hexadecimal digits between colons. `::` may occur once, for at least one group of zeros. An
+  /// IPv4 address may replace the last two groups. Zone identifiers are refused, because they are local to one host.
   static func accepts(_ bytes: Span<UInt8>) -> Bool {
     var groups = 0
     var hasGap = bytes.hasPrefix("::")
@@ -71,7 +71,7 @@ enum IPv6Syntax {
     return hasGap ? groups < groupCount : groups == groupCount
   }
 
-  /// - Returns: how many groups the part between two colons stands for; zero if it is none.
+  /// - Returns: how many groups the part between two colons stands for; zero if it is malformed.
   private static func groupsTaken(_ part: Span<UInt8>, isLast: Bool) -> Int {
     if isLast, part.firstIndex(of: .dot) != nil { return isIPv4(part) ? 2 : 0 }
     guard (1...4).contains(part.count) else { return 0 }
@@ -79,7 +79,7 @@ enum IPv6Syntax {
     return 1
   }
 
-  /// Four decimal numbers up to 255 without leading zeros, which some read as octal.
+  /// Four decimal numbers up to 255 without leading zeros, which some parsers read as octal.
   private static func isIPv4(_ bytes: Span<UInt8>) -> Bool {
     var numbers = 0
     var start = 0

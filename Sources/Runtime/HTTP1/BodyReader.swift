@@ -1,40 +1,34 @@
 /// Collects a request's content up to its limit.
 struct BodyReader {
-  private enum Source { case length(Int), chunks }
-
-  /// What has arrived so far.
-  private(set) var body: [UInt8] = []
-  private var source: Source
+  private var body: [UInt8] = []
+  /// With the length that is still to come.
+  private var framing: MessageFraming
   private var chunks: ChunkedDecoder
 
-  /// The most that is set aside for a promised length before any of it has arrived, so that promises cost nothing.
+  /// The most memory reserved for an announced length before its bytes arrive, so that an announcement alone costs little.
   private static let reservedBytesMax = 16 * 1024
 
-  /// How much memory is held.
+  /// The memory held, in bytes.
   var capacity: Int { body.capacity }
 
   init(framing: MessageFraming, limits: HTTPLimits, bodyBytesMax: Int) {
     chunks = ChunkedDecoder(limits: limits, bodyBytesMax: bodyBytesMax)
-    switch framing {
-    case .none: source = .length(0)
-    case .length(let length): source = .length(length)
-    case .chunked: source = .chunks
-    }
-    if case .length(let length) = source, length > 0 { body.reserveCapacity(min(length, Self.reservedBytesMax)) }
+    self.framing = framing
+    if case .length(let length) = framing { body.reserveCapacity(min(length, Self.reservedBytesMax)) }
   }
 
-  /// Takes what it can from the buffer.
-  ///
+  /// Takes content from the buffer.
   /// - Returns: whether the content is complete.
   mutating func read(from buffer: inout ReceiveBuffer) throws(RequestRefusal) -> Bool {
-    switch source {
+    switch framing {
+    case .none: return true
     case .length(let remaining):
       let taken = min(remaining, buffer.count)
       buffer.withUnread { $0.extracting(0..<taken).withUnsafeBufferPointer { body.append(contentsOf: $0) } }
       buffer.consume(taken)
-      source = .length(remaining - taken)
+      framing = .length(remaining - taken)
       return taken == remaining
-    case .chunks:
+    case .chunked:
       let (consumed, isComplete) = try buffer.withUnread { (bytes) throws(RequestRefusal) in
         try chunks.decode(bytes, into: &body)
       }
@@ -43,7 +37,7 @@ struct BodyReader {
     }
   }
 
-  /// Gives the content away, leaving nothing behind.
+  /// Moves the content out.
   mutating func takeBody() -> [UInt8] {
     var taken: [UInt8] = []
     swap(&taken, &body)
@@ -51,10 +45,10 @@ struct BodyReader {
   }
 }
 
-/// Takes chunked content apart (RFC 9112 section 7.1) as its bytes arrive.
+/// Decodes chunked content (RFC 9112 section 7.1) as its bytes arrive.
 ///
-/// Trailer fields are held to the syntax and the limits of header fields and then dropped (section 7.1.2 lets a server).
-struct ChunkedDecoder {
+/// Trailer fields must keep the syntax and the limits of header fields, and are then dropped (section 7.1.2 allows it).
+private struct ChunkedDecoder {
   private enum Part { case size, data(Int), dataEnd, trailers }
 
   private let limits: HTTPLimits
@@ -70,10 +64,9 @@ struct ChunkedDecoder {
     self.bodyBytesMax = bodyBytesMax
   }
 
-  /// Decodes as much as it can.
-  ///
-  /// - Parameter bytes: what has not been consumed yet; on the next call the unconsumed rest and more.
-  /// - Returns: how many bytes were consumed, and whether they ended the content.
+  /// Decodes as many bytes as it can.
+  /// - Parameter bytes: the unconsumed bytes; on the next call the unconsumed rest and more.
+  /// - Returns: the number of bytes consumed, and whether they complete the content.
   mutating func decode(
     _ bytes: Span<UInt8>, into body: inout [UInt8]
   ) throws(RequestRefusal) -> (consumed: Int, isComplete: Bool) {
@@ -84,8 +77,8 @@ struct ChunkedDecoder {
         let taken = min(remaining, rest.count)
         rest.extracting(0..<taken).withUnsafeBufferPointer { body.append(contentsOf: $0) }
         consumed += taken
-        guard taken == remaining else { return (proceed(.data(remaining - taken), consumed), false) }
-        part = .dataEnd
+        part = taken == remaining ? .dataEnd : .data(remaining - taken)
+        guard taken == remaining else { return (consumed, false) }
       } else {
         guard let line = try nextLine(rest) else { return (consumed, false) }
         consumed += scanner.lineStart
@@ -93,11 +86,6 @@ struct ChunkedDecoder {
         guard try accept(rest.extracting(line), body.count) else { return (consumed, true) }
       }
     }
-  }
-
-  private mutating func proceed(_ next: Part, _ consumed: Int) -> Int {
-    part = next
-    return consumed
   }
 
   private mutating func nextLine(_ bytes: Span<UInt8>) throws(RequestRefusal) -> Range<Int>? {
@@ -124,7 +112,7 @@ struct ChunkedDecoder {
     }
   }
 
-  /// - Returns: false after the line that ends the content.
+  /// - Returns: false for the line that ends the content.
   private mutating func accept(_ line: Span<UInt8>, _ bodyBytes: Int) throws(RequestRefusal) -> Bool {
     switch part {
     case .size: try acceptSize(line, bodyBytes)
@@ -152,12 +140,12 @@ struct ChunkedDecoder {
   }
 }
 
-/// Reads a chunk-size line (RFC 9112 section 7.1): hexadecimal size, then extensions, which are checked and ignored.
-enum ChunkLineSyntax {
-  /// More digits than any size that fits memory; leading zeros count.
+/// Reads a chunk-size line (RFC 9112 section 7.1): a hexadecimal size, then extensions, which are checked and ignored.
+private enum ChunkLineSyntax {
+  /// More digits than any size that fits memory. Leading zeros count.
   private static let digitsMax = 15
 
-  /// - Returns: the chunk's size and how many bytes of the line its extensions took.
+  /// - Returns: the chunk's size, and the bytes of its extensions.
   static func read(_ line: Span<UInt8>) throws(RequestRefusal) -> (size: Int, extensionBytes: Int) {
     var index = 0
     var size = 0
@@ -170,8 +158,8 @@ enum ChunkLineSyntax {
     return (size, line.count - index)
   }
 
-  /// `*( BWS ";" BWS name [ BWS "=" BWS value ] )`, the value a token or a quoted string. White space that no semicolon
-  /// follows is refused.
+  /// `*( BWS ";" BWS name [ BWS "=" BWS value ] )`, where the value is a token or a quoted string. White space without a
+  /// following semicolon is refused.
   private static func acceptsExtensions(_ line: Span<UInt8>, from start: Int) -> Bool {
     var index = start
     while index < line.count {

@@ -1,27 +1,25 @@
-/// The bytes that have arrived and are not yet consumed, in one allocation that is used again and again.
+/// The received bytes that are not yet consumed, in one reused allocation.
 ///
-/// Consuming moves a mark; bytes move to the front only when the space behind them is needed. Readers therefore count
-/// from the first unread byte. A peer that fills the space is given more of it, so that long contents need few reads;
-/// a connection that waits keeps none (`SpareBuffers`).
+/// Consuming moves a mark. Bytes move to the front only when the space behind them is needed, so readers count from the
+/// first unread byte. A peer that fills the space gets more, so that long contents need few reads. A waiting connection
+/// keeps no buffer (`SpareBuffers`).
 struct ReceiveBuffer {
   private var storage: [UInt8] = []
   private var start = 0
   private var end = 0
   private var wasFilled = false
 
-  /// What a connection begins with: 1 KiB with the array's own 32 bytes, kept while a request is incomplete.
+  /// The initial space: 1 KiB with the array's header of 32 bytes, kept while a request is incomplete.
   ///
-  /// A request with a bearer token or a browser's usual fields fits; allocators hand blocks of this size out fastest.
+  /// A request with a bearer token or a browser's usual fields fits, and allocators are fastest for blocks of this size.
   static let usualBytes = 1024 - 32
-  /// Beyond this much space, more would save no time that counts beside the copying. The 32 KiB (32768) are also about
-  /// what the limits let a head take.
+  /// The space above which more saves no noticeable time beside the copying. The limits let a head take about as much.
   private static let bulkBytesMax = 32 * 1024
 
-  /// How much memory is held.
+  /// The memory held, in bytes.
   var capacity: Int { storage.count }
-  /// How many bytes are unread.
+  /// The number of unread bytes.
   var count: Int { end - start }
-  /// Whether nothing is unread.
   var isEmpty: Bool { count == 0 }
 
   /// Lends the unread bytes.
@@ -38,9 +36,9 @@ struct ReceiveBuffer {
     if start == end { (start, end) = (0, 0) }
   }
 
-  /// Lets `fill` write behind the unread bytes and say how many it wrote; it is given at least one byte of space.
+  /// Lets `fill` write behind the unread bytes, into at least one byte of space, and return how many it wrote.
   ///
-  /// The space doubles when no room is left: callers bound what they leave unread, and with it the buffer.
+  /// The space doubles when it is full. Callers bound the unread bytes, and with them the buffer.
   mutating func receive(_ fill: (UnsafeMutableRawBufferPointer) -> Int) -> Int {
     makeRoom()
     let received = storage.withUnsafeMutableBytes { fill(UnsafeMutableRawBufferPointer(rebasing: $0[end...])) }
@@ -62,62 +60,58 @@ struct ReceiveBuffer {
   }
 }
 
-/// The bytes that wait to be sent, in one allocation that is used again and again while it is small.
+/// The bytes to send, in one allocation that is reused while it is small.
 public struct SendBuffer: Sendable {
   var bytes: [UInt8] = []
   private var sent = 0
 
-  /// Above this much, an emptied buffer gives its memory back.
-  ///
-  /// 1 KiB (1024): the answers to health checks and webhooks fit.
+  /// An empty buffer with more memory than this frees it. 1 KiB holds the answers to health checks and webhooks.
   private static let keptBytesMax = 1024
 
-  /// How much memory is held.
+  /// The memory held, in bytes.
   var capacity: Int { bytes.capacity }
-  /// How many bytes wait.
+  /// The number of bytes to send.
   public var count: Int { bytes.count - sent }
 
-  /// Whether nothing waits.
+  /// Whether there is nothing to send.
   public var isEmpty: Bool { count == 0 }
 
-  /// Gives the waiting bytes to `write`, which says how many it took, zero if none.
-  ///
-  /// - Returns: what `write` returned.
+  /// Passes the bytes to `write`, which returns how many it took.
+  /// - Returns: the same number.
   @discardableResult
   public mutating func send(_ write: (UnsafeRawBufferPointer) -> Int) -> Int {
     let taken = bytes.withUnsafeBytes { write(UnsafeRawBufferPointer(rebasing: $0[sent...])) }
     sent += taken
-    if isEmpty { reset() }
+    if isEmpty {
+      bytes.removeAll(keepingCapacity: bytes.capacity <= Self.keptBytesMax)
+      sent = 0
+    }
     return taken
-  }
-
-  private mutating func reset() {
-    bytes.removeAll(keepingCapacity: bytes.capacity <= Self.keptBytesMax)
-    sent = 0
   }
 }
 
-/// Memory that the connections of one reactor lend each other.
+/// Buffers that the connections of one reactor share.
 ///
-/// One that reads takes it and gives it back before it waits, unless bytes are left in it. So thousands that wait keep none,
-/// and a request on one of them allocates none.
+/// A connection takes them to read, and gives them back before it waits unless they still hold bytes. So thousands of waiting
+/// connections keep no memory, and a request on one of them allocates none.
 public struct SpareBuffers: Sendable {
   var input = ReceiveBuffer()
   var output = SendBuffer()
 
-  /// Makes an empty store; what the first connection gives back fills it.
+  /// Makes an empty store. The first connection that gives back its buffers fills it.
   public init() {}
 }
 
 extension ConnectionStateMachine {
-  /// Takes the spare memory for what it has none for; call it before `receive`.
+  /// Takes the spare buffers in place of its empty ones. Call it before `receive`.
   public mutating func borrow(from spare: inout SpareBuffers) {
     if input.capacity == 0 { swap(&input, &spare.input) }
     if output.capacity == 0 { swap(&output, &spare.output) }
   }
 
-  /// Gives back the memory in which nothing is unread or unsent; call it before a wait. What is more than usual is
-  /// released, except that content keeps what lets it be read in few pieces.
+  /// Gives back the buffers without unread or unsent bytes. Call it before a wait.
+  ///
+  /// Frees larger buffers than usual, but keeps that of content, so that it is read in few pieces.
   public mutating func giveBack(to spare: inout SpareBuffers) {
     if input.isEmpty, phase != .body {
       if input.capacity == ReceiveBuffer.usualBytes { swap(&input, &spare.input) }

@@ -14,7 +14,7 @@ extension UInt8 {
   static var questionMark: UInt8 { UInt8(ascii: "?") }
   static var backslash: UInt8 { UInt8(ascii: "\\") }
 
-  /// Whether the byte may stand in no line: a control character other than the tabulator.
+  /// Whether the byte is a control character other than the tabulator. No line may contain one.
   @inline(__always)
   var isControl: Bool { self < 0x20 ? self != .tab : self == 0x7f }
 
@@ -24,7 +24,7 @@ extension UInt8 {
   @inline(__always)
   var isDigit: Bool { self &- 0x30 < 10 }
 
-  /// The ASCII letter in lower case; every other byte unchanged.
+  /// An ASCII letter in lower case; any other byte unchanged.
   @inline(__always)
   var lowercased: UInt8 { self &- 0x41 < 26 ? self | 0x20 : self }
 
@@ -37,21 +37,21 @@ extension UInt8 {
 }
 
 extension Span where Element == UInt8 {
-  /// Whether the bytes begin with these, case counting.
+  /// Whether the bytes begin with these, in the same case.
   func hasPrefix(_ prefix: StaticString) -> Bool {
     guard count >= prefix.utf8CodeUnitCount else { return false }
     for index in 0..<prefix.utf8CodeUnitCount where self[index] != prefix.utf8Start[index] { return false }
     return true
   }
 
-  /// Whether the bytes are these, which are given in lower case, in any case.
+  /// Whether the bytes are these in any case. The argument is in lower case.
   func equalsIgnoringCase(_ lowercased: StaticString) -> Bool {
     guard count == lowercased.utf8CodeUnitCount else { return false }
     for index in 0..<count where self[index].lowercased != lowercased.utf8Start[index] { return false }
     return true
   }
 
-  /// Where the byte first occurs at or after `start`.
+  /// The first index of the byte at or after `start`.
   @inline(__always)
   func firstIndex(of byte: UInt8, from start: Int = 0) -> Int? {
     var index = start
@@ -59,7 +59,7 @@ extension Span where Element == UInt8 {
     return index < count ? index : nil
   }
 
-  /// Where the first control character stands; `end` if there is none before it.
+  /// The index of the first control character; `end` if there is none before.
   @inline(__always)
   func firstControl(from start: Int, to end: Int) -> Int {
     var index = start
@@ -70,7 +70,7 @@ extension Span where Element == UInt8 {
     return index
   }
 
-  /// Whether one of eight bytes is below 0x20 or is 0x7f: subtracting borrows from a byte's highest bit if the byte is less.
+  /// Whether one of eight bytes is below 0x20 or is 0x7f. Subtracting borrows from a byte's highest bit if the byte is less.
   /// Source: Sean Anderson, "Bit Twiddling Hacks", on bytes less than n and on zero bytes.
   @inline(__always)
   private static func mayHoldControl(_ word: UInt64) -> Bool {
@@ -100,9 +100,9 @@ extension Span where Element == UInt8 {
 
 /// A set of ASCII bytes, tested with one shift.
 struct ByteSet {
-  /// Bit n stands for byte n.
+  /// Bit n is byte n.
   let low: UInt64
-  /// Bit n stands for byte n + 64.
+  /// Bit n is byte n + 64.
   let high: UInt64
 
   @inline(__always)
@@ -111,8 +111,7 @@ struct ByteSet {
     return (byte < 64 ? low : high) &>> UInt64(byte & 63) & 1 != 0
   }
 
-  // The sets are written as constants so that they are no lazily initialised globals; the tests compare each with its
-  // list of characters.
+  // Constants rather than lazily initialized globals. The tests compare each set with its list of characters.
 
   /// `token` (RFC 9110 section 5.6.2): methods, field names, codings.
   static var token: ByteSet {
@@ -129,7 +128,7 @@ struct ByteSet {
     @inline(__always) get { ByteSet(low: 0xafff_ffd2_0000_0000, high: 0x47ff_fffe_87ff_ffff) }
   }
 
-  /// `unreserved` and `sub-delims`: what a `reg-name` holds besides encodings (RFC 3986 section 3.2.2).
+  /// `unreserved` and `sub-delims`: the bytes of a `reg-name` except encodings (RFC 3986 section 3.2.2).
   static var hostName: ByteSet {
     @inline(__always) get { ByteSet(low: 0x2bff_7fd2_0000_0000, high: 0x47ff_fffe_87ff_fffe) }
   }

@@ -1,43 +1,43 @@
-/// What the outside is to do next for a connection.
+/// What the caller of a state machine does next.
 ///
-/// Bytes to send are no action: they gather in the machine's send buffer, which the outside empties before it waits for
-/// anything, so the answers to pipelined requests leave in one write.
+/// Sending is not an action. The machine collects bytes in its send buffer, and the caller empties it before it waits, so the
+/// answers to pipelined requests leave in one write.
 public enum ConnectionAction: Sendable {
-  /// Send what waits, then read and call `received`; when the deadline of this stretch passes, call `deadlinePassed`.
+  /// Send the output, then read and call `received`. Call `deadlinePassed` when the deadline of this stretch passes.
   case read(ReadStretch)
-  /// Find out who answers the request, then call `routed` with the content limit, or `answered` to answer at once.
+  /// Find the request's route. Then call `routed` with its content limit, or `answered` to answer at once.
   case route(RequestHead)
-  /// The request is complete: have it handled, then call `answered`.
+  /// The request is complete: handle it, then call `answered`.
   case handle(body: [UInt8])
-  /// Send what waits, then close.
+  /// Send the output, then close.
   case close(CloseReason)
 }
 
-/// What the peer is expected to send, which decides how long it may take.
+/// What the peer sends next, which decides how long it may take.
 public enum ReadStretch: Sendable, Equatable {
-  /// A new request, some time, on a connection that has been used.
+  /// Another request on a connection that has been used. It may never come.
   case idle
-  /// A request head; begins with the connection or with the head's first byte, and lasts to the head's end.
+  /// A request head, from the connection's start or the head's first byte to the head's end.
   case head
-  /// A request's content; lasts to its end.
+  /// A request's content, to its end.
   case body
 }
 
-/// Why a connection is closed.
+/// Why a connection closes.
 public enum CloseReason: Sendable, Equatable {
-  /// The last answer said so, or the client asked for it.
+  /// The last answer announced it, or the client asked for it.
   case answered
-  /// A request could not be processed; its answer waits to be sent. Kept apart, so that an action takes two words.
+  /// A request was refused, and its answer is in the output. Indirect, so that an action takes two words.
   indirect case refused(RequestRefusal)
   /// The peer closed between two requests.
   case peerClosed
-  /// No request came in time.
+  /// No further request came in time.
   case idle
   /// The server is going away.
   case drained
 
-  /// Whether the peer may still be sending: a close at once could destroy the answer on its way
-  /// (RFC 9112 section 9.6), so shut down sending, read on for a bounded while, then close.
+  /// Whether the peer may still be sending. Closing at once could then destroy the answer on its way (RFC 9112 section 9.6), so
+  /// shut down sending, read on for a bounded time, then close.
   public var lingers: Bool {
     switch self {
     case .answered, .refused: true

@@ -1,29 +1,28 @@
 internal import HTTPTypes
 
-/// One HTTP/1.1 connection of an origin server, without any input or output of its own.
+/// One HTTP/1.1 connection of an origin server, without input and output.
 ///
-/// Each event is a method that returns what to do next. Requests are answered in their order, and the next one is not
-/// looked at before the former is answered; until then nothing more should be read, which is how a fast client waits.
+/// Each event is a method that returns the next action. Requests are answered in order. The next request is not parsed before
+/// the current one is answered, and until then the caller does not read, which slows a fast client down.
 ///
 ///     var action = machine.opened()
 ///     // .read: flush, read into `receive`, then `received` or `peerClosed` or `deadlinePassed`
 ///     // .route: `routed` or `answered`;  .handle: `answered`;  .close: flush and close
 ///
-/// An event that the last action did not ask for is a mistake of the caller and traps; `drainRequested` may come at any
-/// time.
+/// An event that the last action did not ask for is a programming error and traps. `drainRequested` may come at any time.
 public struct ConnectionStateMachine: Sendable {
   enum Phase: Equatable {
     case head
     case routing
     case body
     case handling
-    /// The answer is given; this much of the content is still on its way.
+    /// The answer is given, and this much of the content is still to come.
     case discarding(Int)
     case closed
   }
 
-  /// What is remembered of the request being processed.
-  struct Exchange {
+  /// The properties of the current request.
+  private struct Exchange {
     var isHead = false
     var version = HTTPVersion.http11
     var isPersistent = true
@@ -31,24 +30,22 @@ public struct ConnectionStateMachine: Sendable {
     var expectsContinue = false
   }
 
-  /// The Date of the next answers; the caller keeps it current.
+  /// The Date of the next answers. The caller keeps it current.
   public var date: HTTPDate
-  /// What waits to be sent.
+  /// The bytes to send.
   public var output = SendBuffer()
 
-  let limits: HTTPLimits
-  var phase = Phase.head
-  var exchange = Exchange()
-  var parser: RequestHeadParser
-  var reader: BodyReader?
+  private let limits: HTTPLimits
+  private(set) var phase = Phase.head
+  private var exchange = Exchange()
+  private var parser: RequestHeadParser
+  private var reader: BodyReader?
   var input = ReceiveBuffer()
-  var hasAnswered = false
-  var isDraining = false
+  private var hasAnswered = false
+  private var isDraining = false
 
   /// Makes the machine of a connection that was just accepted.
-  ///
-  /// - Parameter isSecure: whether the connection is TLS; without it, an absolute target with the scheme https is
-  ///   answered 421.
+  /// - Parameter isSecure: whether the connection uses TLS. Without TLS, the answer to an absolute https target is 421.
   public init(limits: HTTPLimits, date: HTTPDate, isSecure: Bool = false) {
     self.limits = limits
     self.date = date
@@ -58,9 +55,8 @@ public struct ConnectionStateMachine: Sendable {
   /// The connection was accepted.
   public func opened() -> ConnectionAction { .read(.head) }
 
-  /// Lets `fill` write bytes that have arrived and say how many, zero if none; call `received` afterwards.
-  ///
-  /// - Returns: what `fill` returned.
+  /// Lets `fill` write received bytes and return their number. Call `received` afterwards.
+  /// - Returns: the number that `fill` returned.
   public mutating func receive(_ fill: (UnsafeMutableRawBufferPointer) -> Int) -> Int { input.receive(fill) }
 
   /// Bytes were received.
@@ -73,7 +69,7 @@ public struct ConnectionStateMachine: Sendable {
     }
   }
 
-  /// The peer sends no more; it may still be reading.
+  /// The peer has ended its stream. It may still be reading.
   public mutating func peerClosed() -> ConnectionAction {
     switch phase {
     case .head where isQuiet, .discarding: close(.peerClosed)
@@ -82,7 +78,7 @@ public struct ConnectionStateMachine: Sendable {
     }
   }
 
-  /// The time for the stretch being read is over.
+  /// The time for the current stretch has passed.
   public mutating func deadlinePassed() -> ConnectionAction {
     switch phase {
     case .head where isQuiet: close(.idle)
@@ -92,19 +88,18 @@ public struct ConnectionStateMachine: Sendable {
     }
   }
 
-  /// The server is going away: the request being received or processed is the last, and its answer says so.
-  ///
-  /// - Returns: the close of a connection on which nothing was going on; `nil` if the last action stands.
+  /// The server shuts down: the current request is the last, and its answer says so.
+  /// - Returns: the close of a connection without a request; nil if the last action remains in force.
   public mutating func drainRequested() -> ConnectionAction? {
     isDraining = true
     guard isQuiet else { return nil }
     return close(.drained)
   }
 
-  /// Memory that the connection keeps, in bytes.
+  /// The memory that the connection keeps, in bytes.
   public var bytesKept: Int { input.capacity + output.capacity + (reader?.capacity ?? 0) }
 
-  /// There is no memory for more of the request: it is refused, and what has come of it let go.
+  /// There is no memory for the rest of the request: it is refused, and its bytes are freed.
   public mutating func bytesRefused() -> ConnectionAction {
     guard phase == .head || phase == .body else { return close(.answered) }
     reader = nil
@@ -113,46 +108,26 @@ public struct ConnectionStateMachine: Sendable {
     return action
   }
 
-  /// Whether no request has begun: nothing has arrived, or the empty line that may precede one.
-  var isQuiet: Bool { phase == .head && input.count == parser.bytesBeforeRequest }
+  /// Whether no request has begun: nothing has arrived, except perhaps the empty line that may precede a request.
+  private var isQuiet: Bool { phase == .head && input.count == parser.bytesBeforeRequest }
 
-  mutating func close(_ reason: CloseReason) -> ConnectionAction {
+  private mutating func close(_ reason: CloseReason) -> ConnectionAction {
     phase = .closed
     return .close(reason)
   }
 
-  mutating func refuse(_ refusal: RequestRefusal) -> ConnectionAction {
+  private mutating func refuse(_ refusal: RequestRefusal) -> ConnectionAction {
     if phase == .head { exchange.isHead = parser.isHead }
     write(refusal.response, closes: true)
     return close(.refused(refusal))
   }
 }
 
+// Requests.
 extension ConnectionStateMachine {
-  /// Looks for the next request in what has arrived.
-  mutating func readHead() -> ConnectionAction {
-    do throws(RequestRefusal) {
-      let head = try input.withUnread { (bytes) throws(RequestRefusal) in try parser.parse(bytes) }
-      guard let head else { return .read(hasAnswered && isQuiet ? .idle : .head) }
-      return accept(head)
-    } catch {
-      return refuse(error)
-    }
-  }
-
-  private mutating func accept(_ head: RequestHead) -> ConnectionAction {
-    input.consume(head.byteCount)
-    parser.reset()
-    exchange = Exchange(
-      isHead: head.method == .head, version: head.version, isPersistent: head.isPersistent, framing: head.framing,
-      expectsContinue: head.expectsContinue)
-    phase = .routing
-    return .route(head)
-  }
-
-  /// The request's route is known and takes content up to this size.
+  /// The request's route is known and accepts content up to this size.
   ///
-  /// Refuses a content that is announced to be larger before any of it is read; asks a waiting client to go on.
+  /// Refuses larger content before reading it, if its length is announced. Tells a waiting client to continue.
   public mutating func routed(bodyBytesMax: Int) -> ConnectionAction {
     precondition(phase == .routing, "routed in phase \(phase)")
     guard exchange.framing.expectsContent else {
@@ -168,7 +143,23 @@ extension ConnectionStateMachine {
     return readBody()
   }
 
-  mutating func readBody() -> ConnectionAction {
+  private mutating func readHead() -> ConnectionAction {
+    do throws(RequestRefusal) {
+      let head = try input.withUnread { (bytes) throws(RequestRefusal) in try parser.parse(bytes) }
+      guard let head else { return .read(hasAnswered && isQuiet ? .idle : .head) }
+      input.consume(head.byteCount)
+      parser.reset()
+      exchange = Exchange(
+        isHead: head.method == .head, version: head.version, isPersistent: head.isPersistent, framing: head.framing,
+        expectsContinue: head.expectsContinue)
+      phase = .routing
+      return .route(head)
+    } catch {
+      return refuse(error)
+    }
+  }
+
+  private mutating func readBody() -> ConnectionAction {
     do throws(RequestRefusal) {
       guard try reader?.read(from: &input) == true, let body = reader?.takeBody() else { return .read(.body) }
       reader = nil
@@ -179,8 +170,8 @@ extension ConnectionStateMachine {
     }
   }
 
-  /// Throws the rest of an answered request's content away, then goes on.
-  mutating func discard(_ remaining: Int) -> ConnectionAction {
+  /// Discards the rest of an answered request's content, then looks for the next request.
+  private mutating func discard(_ remaining: Int) -> ConnectionAction {
     let taken = min(remaining, input.count)
     input.consume(taken)
     guard taken == remaining else {
@@ -188,50 +179,49 @@ extension ConnectionStateMachine {
       return .read(.body)
     }
     phase = .head
-    // The answer was given before the drain and could not say that it was the last.
+    // The answer came before the drain, so it could not announce that it was the last.
     guard !isDraining || !isQuiet else { return close(.drained) }
     return readHead()
   }
 }
 
+// Answers.
 extension ConnectionStateMachine {
   /// The request was answered with a prepared response.
   ///
-  /// May come in place of `routed`; content that was not read is then discarded if it is short and ends the connection
-  /// if it is not.
+  /// May come in place of `routed`. Short unread content is then discarded, and longer content closes the connection.
   public mutating func answered(_ response: PreparedResponse) -> ConnectionAction {
     let closes = closesAfterAnswer(response.closesConnection)
     write(response, closes: closes)
     return finishAnswer(closes)
   }
 
-  /// The request was answered; see the other `answered`.
+  /// The request was answered. See the other `answered`.
   public mutating func answered(_ head: ResponseHead, body: [UInt8] = []) -> ConnectionAction {
     let closes = closesAfterAnswer(head.closesConnection)
     head.write(contentLength: body.count, to: &output.bytes)
     writeConnectionFields(closes: closes)
-    ResponseHeadWriter.appendLineEnd(to: &output.bytes)
+    output.bytes.appendLineEnd()
     if head.hasContent, !exchange.isHead { output.bytes.append(contentsOf: body) }
     return finishAnswer(closes)
   }
 
-  mutating func write(_ response: PreparedResponse, closes: Bool) {
+  private mutating func write(_ response: PreparedResponse, closes: Bool) {
     output.bytes.append(contentsOf: response.head)
     writeConnectionFields(closes: closes)
     if exchange.isHead {
-      ResponseHeadWriter.appendLineEnd(to: &output.bytes)
+      output.bytes.appendLineEnd()
     } else {
       output.bytes.append(contentsOf: response.ending)
     }
   }
 
-  /// The fields that belong to the connection.
   private mutating func writeConnectionFields(closes: Bool) {
     output.bytes.append(contentsOf: date.fieldLine)
     if closes {
-      ResponseHeadWriter.append(connection: "Connection: close\r\n", to: &output.bytes)
+      output.bytes.append(contentsOf: "Connection: close\r\n".utf8)
     } else if exchange.version == .http10 {
-      ResponseHeadWriter.append(connection: "Connection: keep-alive\r\n", to: &output.bytes)
+      output.bytes.append(contentsOf: "Connection: keep-alive\r\n".utf8)
     }
   }
 
@@ -240,10 +230,10 @@ extension ConnectionStateMachine {
     return isAsked || isDraining || !exchange.isPersistent || unreadBytes == nil
   }
 
-  /// How much content of the answered request is to be discarded; `nil` if it is better not waited for.
+  /// How much content of the answered request to discard; nil if the connection should close instead.
   ///
-  /// A client that was not told to continue may send the content or not (RFC 9110 section 10.1.1), so what follows on
-  /// its connection cannot be told apart.
+  /// A client that was not told to continue may send the content or not (RFC 9110 section 10.1.1), so the next bytes on its
+  /// connection are ambiguous.
   private var unreadBytes: Int? {
     guard phase == .routing, exchange.framing.expectsContent else { return 0 }
     guard case .length(let length) = exchange.framing, !exchange.expectsContinue else { return nil }

@@ -1,4 +1,4 @@
-/// What the fields that steer the connection said, gathered line by line.
+/// The fields that control the connection and the content's framing, collected line by line.
 struct ControlFields {
   private var hasHost = false
   private var contentLength: Int?
@@ -7,24 +7,24 @@ struct ControlFields {
   private(set) var asksToKeepAlive = false
   private(set) var expectsContinue = false
 
-  /// Takes note of a field line; most names are none of these and cost a comparison of their length.
+  /// Reads a field line. Other fields mostly cost a comparison of their name's length.
   @inline(__always)
-  mutating func note(_ field: FieldLine, of bytes: Span<UInt8>) throws(RequestRefusal) {
+  mutating func read(_ field: FieldLine, of bytes: Span<UInt8>) throws(RequestRefusal) {
     switch field.name.count {
-    case 4, 6, 10, 14, 17: try noteControl(bytes.extracting(field.name), value: bytes.extracting(field.value))
+    case 4, 6, 10, 14, 17: try readControl(bytes.extracting(field.name), value: bytes.extracting(field.value))
     default: break
     }
   }
 
-  private mutating func noteControl(_ name: Span<UInt8>, value: Span<UInt8>) throws(RequestRefusal) {
+  private mutating func readControl(_ name: Span<UInt8>, value: Span<UInt8>) throws(RequestRefusal) {
     if name.equalsIgnoringCase("host") {
-      try noteHost(value)
+      try readHost(value)
     } else if name.equalsIgnoringCase("connection") {
-      try noteConnection(value)
+      try readConnection(value)
     } else if name.equalsIgnoringCase("content-length") {
-      try noteLength(value)
+      try readLength(value)
     } else if name.equalsIgnoringCase("transfer-encoding") {
-      try noteCoding(value)
+      try readCoding(value)
     } else if name.equalsIgnoringCase("expect") {
       guard value.equalsIgnoringCase("100-continue") else { throw .unknownExpectation }
       expectsContinue = true
@@ -32,14 +32,14 @@ struct ControlFields {
   }
 
   /// RFC 9110 section 7.2, RFC 9112 section 3.2.
-  private mutating func noteHost(_ value: Span<UInt8>) throws(RequestRefusal) {
+  private mutating func readHost(_ value: Span<UInt8>) throws(RequestRefusal) {
     guard !hasHost else { throw .repeatedHost }
     guard AuthoritySyntax.accepts(value) else { throw .malformedHost }
     hasHost = true
   }
 
-  /// RFC 9110 section 7.6.1; other options name fields that only a proxy would have to remove.
-  private mutating func noteConnection(_ value: Span<UInt8>) throws(RequestRefusal) {
+  /// RFC 9110 section 7.6.1. Other options name fields that only a proxy removes.
+  private mutating func readConnection(_ value: Span<UInt8>) throws(RequestRefusal) {
     var list = TokenList(value)
     while let option = try list.next(in: value, orThrow: .malformedConnection) {
       let option = value.extracting(option)
@@ -48,8 +48,8 @@ struct ControlFields {
     }
   }
 
-  /// RFC 9110 section 8.6. A repeated length could be merged when all agree; nobody honest sends one.
-  private mutating func noteLength(_ value: Span<UInt8>) throws(RequestRefusal) {
+  /// RFC 9110 section 8.6. Equal repeated lengths could be merged, but honest clients do not repeat it.
+  private mutating func readLength(_ value: Span<UInt8>) throws(RequestRefusal) {
     guard contentLength == nil else { throw .repeatedLength }
     guard value.count > 0 else { throw .malformedLength }
     var length = 0
@@ -63,11 +63,11 @@ struct ControlFields {
     contentLength = length
   }
 
-  /// RFC 9112 section 6.1: chunked must be the last coding and stand once; it is the only one known here.
+  /// RFC 9112 section 6.1: chunked must occur once, as the last coding. Other codings are not supported.
   ///
-  /// An empty list element would be skipped in any other field (RFC 9110 section 5.6.1); here it hides the coding from a
-  /// proxy that compares the whole value.
-  private mutating func noteCoding(_ value: Span<UInt8>) throws(RequestRefusal) {
+  /// Other fields skip empty list elements (RFC 9110 section 5.6.1). Here one would hide the coding from a proxy that compares
+  /// the whole value.
+  private mutating func readCoding(_ value: Span<UInt8>) throws(RequestRefusal) {
     guard !isChunked else { throw .repeatedCoding }
     var list = TokenList(value, acceptsEmpty: false)
     var hasUnknown = false
@@ -80,7 +80,7 @@ struct ControlFields {
     guard !hasUnknown else { throw .unknownCoding }
   }
 
-  /// Judges the fields together, once the head is complete.
+  /// Judges the fields together, when the head is complete.
   func framing(in version: HTTPVersion) throws(RequestRefusal) -> MessageFraming {
     guard hasHost || version == .http10 else { throw .missingHost }
     if isChunked {
@@ -96,16 +96,15 @@ struct ControlFields {
 struct TokenList {
   private var position = 0
   private let end: Int
-
   private let acceptsEmpty: Bool
 
-  /// - Parameter acceptsEmpty: whether empty elements are skipped, as the section asks for, or refused.
+  /// - Parameter acceptsEmpty: whether to skip empty elements, as the section requires, or to refuse them.
   init(_ value: Span<UInt8>, acceptsEmpty: Bool = true) {
     end = value.count
     self.acceptsEmpty = acceptsEmpty
   }
 
-  /// The next element's place; `nil` after the last.
+  /// The range of the next element; nil after the last.
   mutating func next(
     in value: Span<UInt8>, orThrow refusal: @autoclosure () -> RequestRefusal
   ) throws(RequestRefusal) -> Range<Int>? {
@@ -121,16 +120,16 @@ struct TokenList {
   }
 }
 
-/// How the end of a request's content is found (RFC 9112 section 6.3).
+/// How a request's content is delimited (RFC 9112 section 6.3).
 public enum MessageFraming: Sendable, Equatable {
-  /// Neither Content-Length nor Transfer-Encoding: there is no content.
+  /// Neither Content-Length nor Transfer-Encoding: the request has no content.
   case none
   /// Exactly this many bytes follow the head; may be zero.
   case length(Int)
-  /// Chunks follow until the chunk of size zero and its trailer section.
+  /// Chunks follow, up to the chunk of size zero and its trailer section.
   case chunked
 
-  /// Whether any byte of content is still to come after the head.
+  /// Whether content follows the head.
   public var expectsContent: Bool {
     switch self {
     case .none, .length(0): false

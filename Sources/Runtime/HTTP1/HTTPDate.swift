@@ -1,8 +1,8 @@
-/// A moment in the form of the Date field: `Sun, 06 Nov 1994 08:49:37 GMT` (RFC 9110 section 5.6.7).
+/// The Date field of a second: `Sun, 06 Nov 1994 08:49:37 GMT` (RFC 9110 section 5.6.7).
 ///
-/// Kept as the whole field line, since that is what each response copies; make one a second, not one a response.
+/// Stored as the whole field line, which each response copies. Make one a second, not one a response.
 public struct HTTPDate: Sendable, Equatable {
-  /// The second it stands for, since 1970-01-01 00:00:00 UTC.
+  /// Seconds since 1970-01-01 00:00:00 UTC.
   public let unixSeconds: Int
   /// `Date: …` with its line end.
   let fieldLine: [UInt8]
@@ -10,7 +10,7 @@ public struct HTTPDate: Sendable, Equatable {
   private static let days = ["Thu", "Fri", "Sat", "Sun", "Mon", "Tue", "Wed"]
   private static let months = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"]
 
-  /// - Parameter unixSeconds: of the years 1970 to 9999.
+  /// - Parameter unixSeconds: in the years 1970 to 9999.
   public init(unixSeconds: Int) {
     self.unixSeconds = unixSeconds
     fieldLine = Array("Date: \(Self.text(unixSeconds))\r\n".utf8)
@@ -25,7 +25,7 @@ public struct HTTPDate: Sendable, Equatable {
 
   private static func twoDigits(_ number: Int) -> String { number < 10 ? "0\(number)" : "\(number)" }
 
-  /// Counts years from March, so that the leap day ends a year, in eras of 400 years; see Howard Hinnant,
+  /// Counts years from March, so that a leap day ends a year, in eras of 400 years. Source: Howard Hinnant,
   /// "chrono-compatible low-level date algorithms", `civil_from_days`.
   private static func civilDate(_ days: Int) -> (year: Int, month: Int, day: Int) {
     let shifted = days + 719_468

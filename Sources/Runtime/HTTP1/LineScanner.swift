@@ -1,24 +1,24 @@
-/// What one look for the end of a line found.
+/// The result of a scan for the end of a line.
 enum LineScan: Equatable {
-  /// The line's bytes without its line end.
+  /// The line without its line end.
   case line(Range<Int>)
-  /// The end has not arrived; ask again when there is more.
+  /// The end has not arrived: scan again when there is more.
   case incomplete
   /// The line is longer than allowed, whether its end has arrived or not.
   case tooLong
 }
 
-/// Finds line ends in bytes that arrive in pieces, looking at each byte once.
+/// Finds line ends in bytes that arrive in pieces, and looks at each byte once.
 ///
-/// Offsets count from the first byte of the message, never from the buffer's storage, so the buffer may move its bytes.
-/// Every outcome depends only on the bytes up to it, so pieces cut anywhere give the same outcomes.
+/// Offsets count from the first byte of the message, not of the buffer's storage, so the buffer may move its bytes. A result
+/// depends only on the bytes before it, so it is the same for any pieces.
 struct LineScanner {
-  /// Where the unfinished line begins.
+  /// The start of the unfinished line.
   private(set) var lineStart = 0
-  /// How far the unfinished line has been looked at.
+  /// The end of the scanned part of the unfinished line.
   private var scanned = 0
 
-  /// Looks for the end of the line that begins at `lineStart` and steps over it.
+  /// Scans for the end of the line at `lineStart`, and steps over it.
   @inline(__always)
   mutating func next(in bytes: Span<UInt8>, bytesMax: Int) throws(RequestRefusal) -> LineScan {
     let limit = lineStart + bytesMax
@@ -30,8 +30,8 @@ struct LineScanner {
     return try finishLine(at: offset, in: bytes)
   }
 
-  /// Decides what the control character at `offset` means: only CR directly followed by LF ends a line
-  /// (RFC 9112 section 2.2 permits a bare LF; accepting it invites disagreement with proxies about where a line ends).
+  /// Judges the control character at `offset`. Only CR LF ends a line: RFC 9112 section 2.2 permits a bare LF, but proxies may
+  /// disagree about where such a line ends.
   private mutating func finishLine(at offset: Int, in bytes: Span<UInt8>) throws(RequestRefusal) -> LineScan {
     guard bytes[offset] == .carriageReturn else {
       throw bytes[offset] == .lineFeed ? .bareLineBreak : .controlCharacter
@@ -45,9 +45,9 @@ struct LineScanner {
   }
 }
 
-/// Where one field line's name and value stand in the head's bytes.
+/// The ranges of one field line's name and value in the head's bytes.
 ///
-/// Half-width offsets keep a line in 16 bytes; a head is bounded far below 4 GiB.
+/// Half-width offsets keep a line in 16 bytes. A head is far smaller than 4 GiB.
 struct FieldLine {
   private let nameStart: UInt32
   private let nameEnd: UInt32
@@ -55,13 +55,13 @@ struct FieldLine {
   private let valueEnd: UInt32
 
   var name: Range<Int> { Int(nameStart)..<Int(nameEnd) }
-  /// Without the blanks around it; may be empty.
+  /// Without surrounding blanks; may be empty.
   var value: Range<Int> { Int(valueStart)..<Int(valueEnd) }
 
   /// Splits a line at its colon (RFC 9112 section 5).
   ///
-  /// A blank at the line's start is obsolete folding and a blank before the colon a known way to hide a field from a
-  /// proxy; both are refused (sections 5.1 and 5.2).
+  /// A blank at the line's start is obsolete folding, and a blank before the colon can hide a field from a proxy. Both are
+  /// refused (sections 5.1 and 5.2).
   init(_ line: Range<Int>, of bytes: Span<UInt8>) throws(RequestRefusal) {
     var end = line.lowerBound
     while end < line.upperBound, ByteSet.token.contains(bytes[end]) { end += 1 }

@@ -1,13 +1,13 @@
 public import HTTPTypes
 
-/// A final response with everything fixed but its Date and Connection fields, ready to be copied out.
+/// A final response, complete except for its Date and Connection fields.
 ///
-/// Make one ahead for answers that never change; writing it is then a copy of its bytes. An object, because it is
-/// handed through many hands.
+/// Make one ahead for an answer that never changes. Writing it then copies its bytes. An object, because it is passed through
+/// many calls.
 public final class PreparedResponse: Sendable {
   /// The status.
   public let status: HTTPResponse.Status
-  /// Whether the fields asked for the connection to be closed (`Connection: close`).
+  /// Whether the fields ask to close the connection (`Connection: close`).
   public let closesConnection: Bool
   /// Status line, fields and Content-Length, without the empty line.
   let head: [UInt8]
@@ -15,8 +15,8 @@ public final class PreparedResponse: Sendable {
   let ending: [UInt8]
 
   /// - Parameters:
-  ///   - head: its status is final; see `ResponseHead` for the fields that are not written.
-  ///   - body: dropped for 204 and 304, which have no content.
+  ///   - head: with a final status. See `ResponseHead` for the fields that are not written.
+  ///   - body: the content; dropped for 204 and 304, which have none.
   public init(_ head: ResponseHead, body: [UInt8] = []) {
     status = head.status
     closesConnection = head.closesConnection
@@ -25,14 +25,12 @@ public final class PreparedResponse: Sendable {
     head.write(contentLength: body.count, to: &bytes)
     self.head = bytes
   }
-}
 
-extension PreparedResponse {
-  /// Every byte of the response as the only one of a connection that closes after it.
+  /// The bytes of the response as the last one of its connection.
   public func bytes(date: HTTPDate) -> [UInt8] {
     var bytes = head
     bytes.append(contentsOf: date.fieldLine)
-    ResponseHeadWriter.append(connection: "Connection: close\r\n", to: &bytes)
+    bytes.append(contentsOf: "Connection: close\r\n".utf8)
     bytes.append(contentsOf: ending)
     return bytes
   }

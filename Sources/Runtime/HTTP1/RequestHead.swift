@@ -1,19 +1,18 @@
 public import HTTPTypes
 
-/// One request without its content: what was asked, of what, and how the content is framed.
+/// A request without its content.
 ///
-/// Holds the bytes as they came and where its parts stand in them; text is made when it is asked for, so a request whose
-/// fields nobody reads costs three allocations. An object, because it is handed through many hands and a copy of its parts
-/// would cost more than their sharing.
+/// Holds the received bytes and the ranges of its parts, and makes text on demand: a request whose fields are not read costs
+/// three allocations. An object, because it is passed through many calls, where copying its parts would cost more than sharing
+/// them.
 public final class RequestHead: Sendable {
-  /// The method; case counts.
+  /// The method, in the client's case.
   public let method: HTTPRequest.Method
-  /// The version the request is treated as.
+  /// The version that the request is treated as.
   public let version: HTTPVersion
-  /// How the end of the content is found.
+  /// How the content is delimited.
   public let framing: MessageFraming
-  /// Whether the connection may be used again after the answer, as far as the client is concerned
-  /// (RFC 9112 section 9.3).
+  /// Whether the client lets the connection be used again after the answer (RFC 9112 section 9.3).
   public let isPersistent: Bool
   /// Whether the client waits for `100 Continue` before it sends the content (RFC 9110 section 10.1.1).
   public let expectsContinue: Bool
@@ -45,10 +44,10 @@ public final class RequestHead: Sendable {
 }
 
 extension RequestHead {
-  /// The field's value; the values of a repeated field joined by a comma (RFC 9110 section 5.3), of Cookie by a
-  /// semicolon; `nil` without the field.
+  /// The field's value; nil without the field. The values of a repeated field are joined by a comma (RFC 9110 section 5.3), of
+  /// Cookie by a semicolon.
   ///
-  /// Bytes that are not UTF-8 are repaired, never refused: obsolete text is allowed in values.
+  /// Bytes that are not UTF-8 are repaired, because values may hold obsolete text.
   public subscript(name: HTTPField.Name) -> String? {
     var joined: String?
     for line in fieldLines where isNamed(line, name) {
@@ -58,12 +57,12 @@ extension RequestHead {
     return joined
   }
 
-  /// Each value of a field, in the order of the lines.
+  /// The values of a field, in the order of its lines.
   public func values(of name: HTTPField.Name) -> [String] {
     fieldLines.filter { isNamed($0, name) }.map { text($0.value) }
   }
 
-  /// All fields in the ecosystem's currency type, in the order of the lines. Makes a string of each name and value.
+  /// All fields, in the order of their lines. Makes a string of each name and value.
   public var fields: HTTPFields {
     var fields = HTTPFields()
     for line in fieldLines {
@@ -81,35 +80,34 @@ extension RequestHead {
 }
 
 extension RequestHead {
-  /// The request target as sent; only visible ASCII.
+  /// The request target as sent, in visible ASCII.
   public var target: String { text(targetParts.whole) }
 
-  /// Whether the request is for the server as a whole: `OPTIONS *`, or OPTIONS with an absolute target that has neither
-  /// path nor query (RFC 9112 section 3.2.4).
+  /// Whether the request is for the whole server: `OPTIONS *`, or OPTIONS with an absolute target without path and query (RFC
+  /// 9112 section 3.2.4).
   public var isForServer: Bool { targetParts.isServer }
 
-  /// Host and port as the client names this server: from an absolute-form target, else from the Host field; `nil` only
-  /// for HTTP/1.0.
+  /// The client's name for this server, host and port: from an absolute-form target, or else from the Host field. Nil only for
+  /// HTTP/1.0.
   public var authority: String? {
     let bytes = bytes
     let host = fieldLines.first { bytes.span.extracting($0.name).equalsIgnoringCase("host") }
     return (targetParts.authority ?? host?.value).map(text)
   }
 
-  /// The path as sent, percent-encoded; begins with a slash, except that it is empty for a target without a path.
+  /// The path as sent, percent-encoded. Begins with a slash; empty for a target without a path.
   public var path: String { text(targetParts.path) }
 
-  /// Lends the bytes of `path`, for a router that compares bytes.
+  /// Lends the bytes of `path` to a router.
   @inline(__always)
   public func withPathBytes<Result>(_ read: (Span<UInt8>) -> Result) -> Result {
     let bytes = bytes
     return read(bytes.span.extracting(targetParts.path))
   }
 
-  /// The path's segments, each decoded by itself, so that an encoded slash does not separate; `/a/b%2Fc/` has the
-  /// segments `a`, `b/c` and an empty one, and `/` one empty segment.
+  /// The decoded segments of the path; nil if one is not UTF-8.
   ///
-  /// `nil` if a segment is not UTF-8.
+  /// An encoded slash does not separate: `/a/b%2Fc/` has the segments `a`, `b/c` and an empty one. `/` has one empty segment.
   public var pathSegments: [String]? {
     let bytes = bytes
     let path = bytes.span.extracting(targetParts.path)
@@ -124,12 +122,12 @@ extension RequestHead {
     }
   }
 
-  /// What follows the first question mark, as sent; `nil` without one.
+  /// The text behind the first question mark, as sent; nil without one.
   public var query: String? { targetParts.query.map(text) }
 
-  /// The query's parameters in their order, names and values decoded, plus signs as spaces.
+  /// The query's parameters in order. Names and values are decoded, with plus signs as spaces.
   ///
-  /// A parameter without an equals sign has an empty value; one that is not UTF-8 is left out.
+  /// A parameter without an equals sign has an empty value. A parameter that is not UTF-8 is left out.
   public var queryParameters: [(name: String, value: String)] {
     guard let range = targetParts.query else { return [] }
     let bytes = bytes

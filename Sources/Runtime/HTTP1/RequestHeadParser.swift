@@ -1,9 +1,8 @@
 internal import HTTPTypes
 
-/// Reads one request head from bytes that arrive in pieces, and refuses whatever two readers could read differently.
+/// Parses one request head from bytes that arrive in pieces. Refuses everything that another parser might read differently.
 ///
-/// Lines are judged as soon as they are complete, so a hopeless request is refused early; all offsets count from the
-/// message's first byte.
+/// Judges each line when it is complete, so it refuses a bad request early. Offsets count from the message's first byte.
 struct RequestHeadParser {
   private let limits: HTTPLimits
   private let isSecure: Bool
@@ -14,7 +13,7 @@ struct RequestHeadParser {
   private var fields: [FieldLine] = []
   private var control = ControlFields()
 
-  /// Typical clients send fewer fields than this; one allocation holds them.
+  /// One allocation holds the fields of typical clients, which send fewer.
   private static let usualFieldCount = 16
 
   init(limits: HTTPLimits, isSecure: Bool = false) {
@@ -23,26 +22,17 @@ struct RequestHeadParser {
   }
 
   /// Begins a new message.
-  mutating func reset() {
-    scanner = LineScanner()
-    hasSkippedEmptyLine = false
-    requestLine = nil
-    fieldsStart = 0
-    fields = []
-    control = ControlFields()
-  }
+  mutating func reset() { self = RequestHeadParser(limits: limits, isSecure: isSecure) }
 
-  /// How many bytes precede the request line as far as they are known: an empty line, or nothing. While no more than
-  /// these have arrived, no request has begun.
+  /// The known bytes before the request line: an empty line, or none. A request has begun when more have arrived.
   var bytesBeforeRequest: Int { requestLine == nil ? scanner.lineStart : 0 }
 
-  /// Whether the answer must go without content, as far as the request is known.
+  /// Whether the request line has the method HEAD, so that the answer has no content.
   var isHead: Bool { requestLine?.method == .head }
 
-  /// Reads on.
-  ///
-  /// - Parameter bytes: all bytes since the message's first; on the next call the same ones and more.
-  /// - Returns: the head, which occupies the first `head.byteCount` bytes; `nil` if more bytes are needed.
+  /// Parses the bytes that have arrived.
+  /// - Parameter bytes: all bytes since the message's first; on the next call the same bytes and more.
+  /// - Returns: the head, which is the first `head.byteCount` bytes; nil if more bytes are needed.
   mutating func parse(_ bytes: Span<UInt8>) throws(RequestRefusal) -> RequestHead? {
     while true {
       switch try scanner.next(in: bytes, bytesMax: lineBytesMax) {
@@ -59,13 +49,13 @@ struct RequestHeadParser {
     }
   }
 
-  /// What the line being read may take: all field lines share one allowance.
+  /// The limit of the current line. All field lines share one limit.
   private var lineBytesMax: Int {
     guard requestLine != nil else { return limits.requestLineBytesMax }
     return max(0, limits.fieldBytesMax - (scanner.lineStart - fieldsStart))
   }
 
-  /// RFC 9112 section 3 tells a method that is too long from a target that is.
+  /// RFC 9112 section 3 has different answers for a long method and a long target.
   private func tooLongLine(_ bytes: Span<UInt8>) -> RequestRefusal {
     let methodEnd = bytes.firstIndex(of: .space, from: scanner.lineStart) ?? bytes.count
     return methodEnd > scanner.lineStart + limits.requestLineBytesMax ? .methodTooLong : .requestLineTooLong
@@ -73,13 +63,13 @@ struct RequestHeadParser {
 
   private mutating func acceptRequestLine(_ line: Range<Int>, of bytes: Span<UInt8>) throws(RequestRefusal) {
     guard !line.isEmpty else {
-      // Some old clients end a POST with a line too many; RFC 9112 section 2.2 asks to ignore at least one.
+      // Some old clients send an empty line after a POST. RFC 9112 section 2.2 asks servers to ignore at least one.
       guard !hasSkippedEmptyLine else { throw .emptyLines }
       hasSkippedEmptyLine = true
       return
     }
     let requestLine = try RequestLine(line, of: bytes)
-    // RFC 9110 section 7.4: an https resource is served over a secured connection only.
+    // RFC 9110 section 7.4: https resources need a secured connection.
     guard isSecure || !requestLine.target.isHTTPS else { throw .misdirected }
     self.requestLine = requestLine
     fieldsStart = scanner.lineStart
@@ -90,7 +80,7 @@ struct RequestHeadParser {
     guard scanner.lineStart - fieldsStart <= limits.fieldBytesMax else { throw .fieldsTooLarge }
     guard fields.count < limits.fieldCountMax else { throw .tooManyFields }
     let field = try FieldLine(line, of: bytes)
-    try control.note(field, of: bytes)
+    try control.read(field, of: bytes)
     fields.append(field)
   }
 
@@ -108,8 +98,8 @@ struct RequestLine {
   let target: RequestTarget
   let version: HTTPVersion
 
-  /// Splits the line at its two single spaces; RFC 9112 section 3 lets a server be lenient about other white space, and
-  /// names the security trouble that follows.
+  /// Splits the line at its two single spaces. RFC 9112 section 3 lets servers accept other white space, but warns of the
+  /// security problems.
   init(_ line: Range<Int>, of bytes: Span<UInt8>) throws(RequestRefusal) {
     guard let methodEnd = bytes.firstIndex(of: .space, from: line.lowerBound), methodEnd < line.upperBound,
       let targetEnd = bytes.firstIndex(of: .space, from: methodEnd + 1), targetEnd < line.upperBound
@@ -120,7 +110,7 @@ struct RequestLine {
     target = try RequestTarget(methodEnd + 1..<targetEnd, of: bytes, isOptions: method == .options)
   }
 
-  /// The method; the common ones cost no allocation and no validation.
+  /// The method. The common ones cost no allocation and no validation.
   private static func method(_ bytes: Span<UInt8>) throws(RequestRefusal) -> HTTPRequest.Method {
     switch bytes.count {
     case 3 where bytes.hasPrefix("GET"): return .get
@@ -140,13 +130,13 @@ extension String {
   }
 }
 
-/// The protocol version a request is treated as.
+/// The protocol version that a request is treated as.
 ///
-/// A higher minor version than 1.1 is treated as 1.1 (RFC 9110 section 2.5); other major versions are refused.
+/// A minor version above 1.1 counts as 1.1 (RFC 9110 section 2.5). Other major versions are refused.
 public enum HTTPVersion: Sendable, Equatable {
   /// HTTP/1.0: no chunks, no 100-continue, and the connection closes after the answer unless asked otherwise.
   case http10
-  /// HTTP/1.1: the connection stays open unless one side says `close`.
+  /// HTTP/1.1: the connection stays open unless one side asks to close it.
   case http11
 
   /// Reads the last part of a request line.

@@ -1,8 +1,8 @@
 public import HTTPTypes
 
-/// Why a request is not processed; it is answered with the status and the connection closes.
+/// Why a request is refused. The answer has the status, and the connection closes.
 ///
-/// The text is constant: nothing the peer sent is repeated to it or to a log.
+/// The text is constant: it repeats nothing of the request, neither to the peer nor to a log.
 public struct RequestRefusal: Error, Equatable, CustomStringConvertible {
   /// The status of the answer, 4xx or 5xx.
   public let status: HTTPResponse.Status
@@ -17,7 +17,7 @@ public struct RequestRefusal: Error, Equatable, CustomStringConvertible {
   /// The status and the sentence.
   public var description: String { "\(status.code): \(detail)" }
 
-  /// The answer as RFC 9457 problem details. The sentences contain nothing that JSON escapes.
+  /// The answer as RFC 9457 problem details. No sentence needs JSON escapes.
   var response: PreparedResponse {
     let json = """
       {"type":"about:blank","title":"\(status.reasonPhrase)","status":\(status.code),"detail":"\(detail)"}
@@ -31,8 +31,7 @@ public struct RequestRefusal: Error, Equatable, CustomStringConvertible {
   }
 }
 
-// Every reason in one place, by the part of the request it concerns.
-
+// The reasons, by the part of the request.
 extension RequestRefusal {
   // Lines.
   static var bareLineBreak: Self { .init(.badRequest, "A line must end with carriage return and line feed.") }

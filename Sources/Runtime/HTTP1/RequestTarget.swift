@@ -1,15 +1,14 @@
-/// Where the parts of a request target stand in the head's bytes (RFC 9112 section 3.2).
+/// The ranges of a request target's parts in the head's bytes (RFC 9112 section 3.2).
 struct RequestTarget {
   /// The target as sent.
   let whole: Range<Int>
-  /// The host and port of an absolute-form target; it overrides the Host field (section 3.2.2).
+  /// The host and port of an absolute-form target. They override the Host field (section 3.2.2).
   let authority: Range<Int>?
-  /// From the first slash up to the query; empty for an absolute-form target without a path, and for `*`.
+  /// From the first slash to the query. Empty for `*`, and for an absolute-form target without a path.
   let path: Range<Int>
-  /// What follows the first question mark.
+  /// The part behind the first question mark.
   let query: Range<Int>?
-  /// Whether the target is the server as a whole: `*`, or of OPTIONS an absolute form without path and query
-  /// (section 3.2.4).
+  /// Whether the target is the whole server: `*`, or for OPTIONS an absolute form without path and query (section 3.2.4).
   let isServer: Bool
   /// Whether an absolute-form target has the scheme https.
   let isHTTPS: Bool
@@ -34,7 +33,7 @@ struct RequestTarget {
     try Self.checkQuery(query, after: pathEnd, in: bytes)
   }
 
-  /// The authority of `http://authority/path`; `nil` for the usual `/path`. Any other form is refused.
+  /// The authority of `http://authority/path`; nil for the usual `/path`. Refuses other forms.
   private static func authority(_ range: Range<Int>, of bytes: Span<UInt8>) throws(RequestRefusal) -> Range<Int>? {
     guard bytes[range.lowerBound] != .slash else { return nil }
     let target = bytes.extracting(range)
@@ -48,7 +47,7 @@ struct RequestTarget {
   private static let httpPrefix: StaticString = "http://"
   private static let httpsPrefix: StaticString = "https://"
 
-  /// How many bytes precede the authority; `nil` with another scheme.
+  /// The number of bytes before the authority; nil for another scheme.
   private static func schemeLength(_ target: Span<UInt8>) -> Int? {
     for prefix in [httpPrefix, httpsPrefix] where target.count > prefix.utf8CodeUnitCount {
       let length = prefix.utf8CodeUnitCount
@@ -57,7 +56,7 @@ struct RequestTarget {
     return nil
   }
 
-  /// Where the bytes stop belonging to the set; percent signs must begin a valid encoding.
+  /// The index of the first byte outside the set. Percent signs must begin a valid encoding.
   private static func end(
     of set: ByteSet, in bytes: Span<UInt8>, _ range: Range<Int>
   ) throws(RequestRefusal) -> Int {
@@ -87,10 +86,10 @@ struct RequestTarget {
 
 /// The segments `.` and `..` of a path (RFC 3986 section 3.3), plain or percent-encoded.
 ///
-/// A client removes them before it sends (RFC 3986 section 5.2.4). One that is left is read differently by whoever
-/// removes it on the way and whoever does not, so a check made there need not hold here.
-enum DotSegments {
-  /// Whether one occurs in a path whose percent-encoding is valid.
+/// Clients remove them before they send (RFC 3986 section 5.2.4). A proxy may resolve one that is left and another may not, so
+/// a proxy's check of the path would not hold here.
+private enum DotSegments {
+  /// Whether one occurs in a path with valid percent-encoding.
   static func occur(in bytes: Span<UInt8>, _ path: Range<Int>) -> Bool {
     var index = path.lowerBound
     while index < path.upperBound {
@@ -100,7 +99,7 @@ enum DotSegments {
     return false
   }
 
-  /// Whether one or two dots and then a slash or the end follow.
+  /// Whether the rest begins with one or two dots, and then a slash or the end.
   private static func isDots(_ bytes: Span<UInt8>, _ rest: Range<Int>) -> Bool {
     var index = rest.lowerBound
     var dots = 0
@@ -113,7 +112,7 @@ enum DotSegments {
     return dots > 0
   }
 
-  /// How many bytes write the dot that begins here; zero if none does.
+  /// The length of the plain or encoded dot that begins here; zero for another byte.
   private static func dotLength(_ bytes: Span<UInt8>, _ rest: Range<Int>) -> Int {
     let start = rest.lowerBound
     if bytes[start] == .dot { return 1 }
@@ -124,19 +123,18 @@ enum DotSegments {
 
 /// Percent-encoded bytes (RFC 3986 section 2.1).
 package enum PercentEncoding {
-  /// Whether a valid encoding of anything but NUL begins at `index`. NUL ends strings in too many languages behind us.
+  /// Whether a valid encoding begins at `index`. NUL is refused, because it ends strings in many languages.
   static func decodes(_ bytes: Span<UInt8>, at index: Int, end: Int) -> Bool {
     guard index + 2 < end, let high = bytes[index + 1].hexadecimalValue, let low = bytes[index + 2].hexadecimalValue
     else { return false }
     return high + low > 0
   }
 
-  /// Whether anything is encoded.
+  /// Whether the bytes hold an encoding.
   package static func occurs(in bytes: Span<UInt8>) -> Bool { bytes.firstIndex(of: .percent) != nil }
 
-  /// The text behind already validated bytes; `nil` if it is not UTF-8.
-  ///
-  /// - Parameter plusIsSpace: as in the query of an HTML form.
+  /// Decodes valid bytes; nil if the result is not UTF-8.
+  /// - Parameter plusIsSpace: whether a plus sign is a space, as in the query of an HTML form.
   package static func decode(_ bytes: Span<UInt8>, plusIsSpace: Bool = false) -> String? {
     var decoded: [UInt8] = []
     decoded.reserveCapacity(bytes.count)

@@ -1,13 +1,13 @@
 public import HTTPTypes
 
-/// The status and the fields of a final response, as a handler decides them.
+/// The status and the fields of a final response.
 ///
-/// Content-Length, Transfer-Encoding, Date and Connection belong to the connection: what stands here under those names
-/// is not written, except that `Connection: close` closes the connection after the answer.
+/// The connection writes Content-Length, Transfer-Encoding, Date and Connection itself and ignores these fields here, except
+/// that `Connection: close` closes the connection after the answer.
 public struct ResponseHead: Sendable {
-  /// A final status, 200 to 599; anything else traps when it is written.
+  /// A final status, 200 to 599. Writing another one traps.
   public var status: HTTPResponse.Status
-  /// The fields, in the order they are written.
+  /// The fields, in the order to write them.
   public var fields: HTTPFields
 
   /// Makes a head with the given parts.
@@ -21,61 +21,59 @@ public struct ResponseHead: Sendable {
 
   var closesConnection: Bool { fields[.connection].map { $0.lowercased() == "close" } ?? false }
 
-  /// Everything up to the Date field.
+  /// Writes everything up to the Date field.
   func write(contentLength: Int, to buffer: inout [UInt8]) {
     precondition((200...599).contains(status.code), "a response has a final status, not \(status.code)")
-    ResponseHeadWriter.append(status: status, fields: fields, to: &buffer)
-    if hasContent { ResponseHeadWriter.append(contentLength: contentLength, to: &buffer) }
+    buffer.append(status: status, fields: fields)
+    if hasContent { buffer.append(contentLength: contentLength) }
   }
 }
 
-/// Writes the parts of a response head (RFC 9112 section 4) behind what a buffer already holds.
-enum ResponseHeadWriter {
-  /// The status line and the fields that are the handler's to set.
+// The parts of a response head (RFC 9112 section 4).
+extension [UInt8] {
+  /// Appends the status line and the fields of the handler.
   ///
-  /// Values cannot break out of their line: `HTTPField` replaces line ends and NUL in what it is given.
-  static func append(status: HTTPResponse.Status, fields: HTTPFields, to buffer: inout [UInt8]) {
-    buffer.append(contentsOf: "HTTP/1.1 ".utf8)
-    append(number: status.code, to: &buffer)
-    buffer.append(.space)
-    buffer.append(contentsOf: status.reasonPhrase.utf8)
-    appendLineEnd(to: &buffer)
-    for field in fields where !belongsToConnection(field.name) {
-      buffer.append(contentsOf: field.name.rawName.utf8)
-      buffer.append(.colon)
-      buffer.append(.space)
-      buffer.append(contentsOf: field.value.utf8)
-      appendLineEnd(to: &buffer)
+  /// Values cannot break out of their line: `HTTPField` replaces line ends and NUL.
+  fileprivate mutating func append(status: HTTPResponse.Status, fields: HTTPFields) {
+    append(contentsOf: "HTTP/1.1 ".utf8)
+    append(number: status.code)
+    append(.space)
+    append(contentsOf: status.reasonPhrase.utf8)
+    appendLineEnd()
+    for field in fields where !field.name.belongsToConnection {
+      append(contentsOf: field.name.rawName.utf8)
+      append(.colon)
+      append(.space)
+      append(contentsOf: field.value.utf8)
+      appendLineEnd()
     }
   }
 
-  static func append(contentLength: Int, to buffer: inout [UInt8]) {
-    buffer.append(contentsOf: "Content-Length: ".utf8)
-    append(number: contentLength, to: &buffer)
-    appendLineEnd(to: &buffer)
-  }
-
-  static func append(connection: StaticString, to buffer: inout [UInt8]) {
-    buffer.append(contentsOf: UnsafeBufferPointer(start: connection.utf8Start, count: connection.utf8CodeUnitCount))
+  fileprivate mutating func append(contentLength: Int) {
+    append(contentsOf: "Content-Length: ".utf8)
+    append(number: contentLength)
+    appendLineEnd()
   }
 
   @inline(__always)
-  static func appendLineEnd(to buffer: inout [UInt8]) {
-    buffer.append(.carriageReturn)
-    buffer.append(.lineFeed)
-  }
-
-  private static func belongsToConnection(_ name: HTTPField.Name) -> Bool {
-    name == .contentLength || name == .transferEncoding || name == .connection || name == .date
+  mutating func appendLineEnd() {
+    append(.carriageReturn)
+    append(.lineFeed)
   }
 
   /// Decimal digits without a string; `number` is not negative.
-  private static func append(number: Int, to buffer: inout [UInt8]) {
+  private mutating func append(number: Int) {
     var divisor = 1
     while number / divisor >= 10 { divisor *= 10 }
     while divisor > 0 {
-      buffer.append(0x30 + UInt8(number / divisor % 10))
+      append(0x30 + UInt8(number / divisor % 10))
       divisor /= 10
     }
+  }
+}
+
+extension HTTPField.Name {
+  fileprivate var belongsToConnection: Bool {
+    self == .contentLength || self == .transferEncoding || self == .connection || self == .date
   }
 }

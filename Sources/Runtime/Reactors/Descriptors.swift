@@ -5,10 +5,8 @@ public enum DescriptorLimit {
   /// The limit in force.
   public static var current: Int { Int(clamping: read().rlim_cur) }
 
-  /// Raises the limit as far as the process may raise it by itself.
-  ///
-  /// The soft limit is low for the sake of `select`, which this process does not use.
-  /// - Returns: the limit then in force.
+  /// Raises the soft limit to the hard limit. The soft limit is low because of `select`, which this process does not use.
+  /// - Returns: the limit now in force.
   @discardableResult
   public static func raise() -> Int {
     var limit = read()
@@ -24,19 +22,20 @@ public enum DescriptorLimit {
   }
 }
 
-/// A descriptor kept back, to be given up for the moment in which a connection must be turned away although no descriptor
-/// is left. Without it the connection would stay in the kernel's queue, and its peer would wait for nothing.
+/// A spare descriptor, released to turn a connection away when the process has no descriptor left.
+///
+/// Without it the connection would stay in the kernel's queue, and its peer would wait in vain.
 public final class DescriptorReserve {
   private var descriptor: Int32 = -1
 
-  /// Takes a descriptor if there is one.
+  /// Opens a descriptor if the process may.
   public init() { refill() }
 
   deinit { release() }
 
-  /// Frees the descriptor for the length of `body`, whose descriptor must be closed when it returns.
+  /// Frees the descriptor while `body` runs. `body` must close what it opens.
   ///
-  /// Another thread may be quicker to take the free one; then the next call has none to free until one is closed.
+  /// Another thread may take the free descriptor first. Then later calls free nothing until a descriptor is closed.
   public func lend(_ body: () -> Void) {
     release()
     body()

@@ -3,8 +3,8 @@ internal import Glibc
 
 /// The address of a host, without a port.
 ///
-/// An IPv4 address is kept as its IPv4-mapped IPv6 address (RFC 4291 section 2.5.5.2), which is how a dual-stack socket
-/// reports it; so one host has one value.
+/// An IPv4 address is stored as its IPv4-mapped IPv6 address (RFC 4291 section 2.5.5.2), as a dual-stack socket reports it.
+/// One host therefore has one value.
 public struct IPAddress: Hashable, Sendable, CustomStringConvertible {
   let high: UInt64
   let low: UInt64
@@ -26,7 +26,7 @@ public struct IPAddress: Hashable, Sendable, CustomStringConvertible {
     self.init(high: UInt64(bigEndian: high), low: UInt64(bigEndian: low))
   }
 
-  /// Reads `192.0.2.1` or `2001:db8::1`; nil for anything else, such as names, ports, brackets and zones.
+  /// Reads `192.0.2.1` or `2001:db8::1`. Nil for anything else, such as names, ports, brackets and zones.
   public init?(_ text: String) {
     var v4 = in_addr()
     var v6 = in6_addr()
@@ -39,7 +39,7 @@ public struct IPAddress: Hashable, Sendable, CustomStringConvertible {
     }
   }
 
-  /// The host's part of a socket's address; nil for a Unix socket.
+  /// The host of a socket address. Nil for a Unix socket.
   public init?(_ address: SocketAddress) {
     switch address.family {
     case .inet: self.init(v4: address.bytes.withUnsafeBytes { $0.loadUnaligned(as: sockaddr_in.self) }.sin_addr)
@@ -56,22 +56,19 @@ public struct IPAddress: Hashable, Sendable, CustomStringConvertible {
     if isIPv4 {
       return [24, 16, 8, 0].map { String(low >> $0 & 0xff) }.joined(separator: ".")
     }
-    var bytes = (high.bigEndian, low.bigEndian)
-    return withUnsafeTemporaryAllocation(of: CChar.self, capacity: Int(INET6_ADDRSTRLEN)) { buffer in
-      inet_ntop(AF_INET6, &bytes, buffer.baseAddress, socklen_t(INET6_ADDRSTRLEN)).map { String(cString: $0) } ?? ""
-    }
+    return numericText(of: (high.bigEndian, low.bigEndian), AF_INET6)
   }
 }
 
-/// All addresses that share their first bits: `10.0.0.0/8`, `2001:db8::/32`.
+/// The addresses that share their first bits: `10.0.0.0/8`, `2001:db8::/32`.
 public struct IPNetwork: Hashable, Sendable, CustomStringConvertible {
   /// The lowest address.
   public let address: IPAddress
-  /// Shared bits of 128; an IPv4 address has 96 before its own.
+  /// Shared bits out of 128. An IPv4 address has 96 bits of prefix before its own 32.
   private let prefixBits: Int
 
   /// The network of an address.
-  /// - Parameter prefixBits: of 32 for an IPv4 address, of 128 for an IPv6 address; more or fewer trap.
+  /// - Parameter prefixBits: 0 to 32 for an IPv4 address, 0 to 128 for an IPv6 address. Other values trap.
   public init(containing address: IPAddress, prefixBits: Int) {
     let bits = address.isIPv4 ? prefixBits + 96 : prefixBits
     precondition((address.isIPv4 ? 96 : 0)...128 ~= bits, "\(address) has no network of \(prefixBits) bits")
@@ -79,14 +76,14 @@ public struct IPNetwork: Hashable, Sendable, CustomStringConvertible {
     self.address = Self.masked(address, bits)
   }
 
-  /// What belongs to one host: an IPv4 address alone, and of IPv6 the /64 that a host is commonly given whole, within which it
-  /// changes its address (RFC 8981).
+  /// The network of one host: an IPv4 address alone, or the IPv6 /64 in which a host changes its address (RFC 8981).
   public init(ofHost address: IPAddress) {
     self.init(containing: address, prefixBits: address.isIPv4 ? 32 : 64)
   }
 
-  /// Reads `address/bits`, or an address, which is a network of itself; nil for anything else, and when the address has
-  /// bits behind its prefix, since one of the two is then a mistake.
+  /// Reads `address/bits`, or an address, which is the network of itself.
+  ///
+  /// Nil for anything else, also for an address with bits behind its prefix: one of the two is then a mistake.
   public init?(_ text: String) {
     let parts = text.split(separator: "/", maxSplits: 1, omittingEmptySubsequences: false)
     guard let address = IPAddress(String(parts[0])) else { return nil }
@@ -99,13 +96,13 @@ public struct IPNetwork: Hashable, Sendable, CustomStringConvertible {
     guard self.address == address else { return nil }
   }
 
-  /// Whether an address is in the network. IPv4 addresses are in IPv6 networks only as `::ffff:0:0/96`.
+  /// Whether the network contains an address. The only IPv6 network with IPv4 addresses is `::ffff:0:0/96`.
   public func contains(_ other: IPAddress) -> Bool { Self.masked(other, prefixBits) == address }
 
   /// `address/bits`.
   public var description: String { "\(address)/\(address.isIPv4 ? prefixBits - 96 : prefixBits)" }
 
-  /// Shifts by 64 are zero in Swift, so no case is special.
+  /// Swift shifts by 64 to zero, so no width is a special case.
   private static func masked(_ address: IPAddress, _ bits: Int) -> IPAddress {
     let high = UInt64.max << max(0, 64 - bits)
     let low = UInt64.max << min(64, 128 - bits)

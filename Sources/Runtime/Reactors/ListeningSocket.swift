@@ -1,48 +1,48 @@
 internal import CLinux
 internal import Glibc
 
-/// What one attempt to accept found.
+/// The result of one attempt to accept a connection.
 public enum AcceptOutcome {
-  /// A connection, non-blocking, and its peer where the family tells.
+  /// A non-blocking connection, and the address of its peer if the family has one.
   case accepted(Socket, SocketAddress?)
-  /// Nobody is waiting.
+  /// The queue is empty.
   case wouldBlock
-  /// This connection is lost (it was reset in the queue); the next may be fine.
+  /// The connection was reset in the queue. The next one may be fine.
   case connectionLost
-  /// No descriptor or memory to be had; stop accepting for a while, or the loop spins.
+  /// The process has no descriptor or memory left. Pause accepting, or the loop spins.
   case exhausted(SystemError)
 }
 
 /// A socket that accepts connections.
 public final class ListeningSocket {
-  /// Connections the kernel may complete ahead of `accept`; the kernel's own ceiling (`somaxconn`) is 4096 by default.
+  /// Connections that the kernel may complete ahead of `accept`. The kernel's ceiling (`somaxconn`) is 4096 by default.
   public static let backlog = 4096
 
   private let socket: Socket
-  /// The file of a Unix socket, which is removed at the end unless it is another by then.
+  /// The file of a Unix socket. It is removed at the end, unless another file has replaced it.
   private let unixFile: UnixSocketFile?
 
-  /// Where it listens, with the port the kernel chose when port 0 was asked for.
+  /// The address it listens on, with the kernel's choice in place of port 0.
   public let address: SocketAddress
 
   /// Binds and listens.
   ///
-  /// TCP sockets share their port (`SO_REUSEPORT`), so that each reactor, and a successor process, can have its own.
-  /// An IPv6 socket on `::` takes IPv4 connections as well, whatever the system's default (`net.ipv6.bindv6only`) is.
-  /// A stale Unix socket that nobody listens on is replaced; one that answers, and a file that is no socket, is not.
-  /// - Parameter unixMode: the permissions of a Unix socket's file; nil for what the process's umask leaves.
+  /// TCP sockets share their port (`SO_REUSEPORT`), so each reactor and a successor process can have one.
+  /// An IPv6 socket on `::` also accepts IPv4 connections, regardless of `net.ipv6.bindv6only`.
+  /// A stale Unix socket without a listener is replaced. A socket that answers, or another kind of file, is not.
+  /// - Parameter unixMode: the permissions of a Unix socket's file; nil leaves them to the process's umask.
   /// - Throws: ``SystemError``, e.g. `EADDRINUSE`, naming the address.
   public init(on address: SocketAddress, unixMode: UInt32? = nil) throws(SystemError) {
     let socket = try Socket.open(address.family)
     self.socket = socket
-    ListeningSocket.prepare(socket, for: address)
+    Self.prepare(socket, for: address)
     guard address.withSockaddr({ bind(socket.descriptor, $0, $1) }) == 0 else {
       throw SystemError(operation: "bind \(address)", code: errno)
     }
     unixFile = address.unixPath.flatMap { UnixSocketFile(at: $0) }
-    // Before anybody can connect, which needs a listener.
+    // Before `listen`, so no client can connect under other permissions.
     if let unixMode { try unixFile?.setMode(unixMode) }
-    guard listen(socket.descriptor, Int32(ListeningSocket.backlog)) == 0 else {
+    guard listen(socket.descriptor, Int32(Self.backlog)) == 0 else {
       throw SystemError(operation: "listen on \(address)", code: errno)
     }
     self.address = address.family == .unix ? address : socket.localAddress ?? address
@@ -60,7 +60,7 @@ public final class ListeningSocket {
     var storage = sockaddr_storage()
     let descriptor = clinux_accept(socket.descriptor, &storage)
     if descriptor >= 0 { return .accepted(Socket(owning: descriptor), SocketAddress(kernel: storage)) }
-    return ListeningSocket.outcome(of: errno)
+    return Self.outcome(of: errno)
   }
 
   private static func outcome(of code: Int32) -> AcceptOutcome {
@@ -78,7 +78,7 @@ public final class ListeningSocket {
     if address.family == .inet6 { socket.set(Int32(IPPROTO_IPV6), IPV6_V6ONLY, 0) }
   }
 
-  /// Connecting to a file that is no socket is refused just the same, so the kind of file is looked at first.
+  /// `connect` refuses a file of another kind in the same way, so `UnixSocketFile` checks the kind first.
   private static func removeStaleFile(at address: SocketAddress) {
     guard let file = address.unixPath.flatMap({ UnixSocketFile(at: $0) }), let probe = try? Socket.open(.unix) else {
       return
@@ -89,15 +89,14 @@ public final class ListeningSocket {
 }
 
 extension ListeningSocket {
-  /// Lets no new connection begin, while those already made, or being made, can still be accepted.
+  /// Drops new connection attempts. Established connections, and handshakes under way, can still be accepted.
   ///
-  /// Closing a TCP listener resets what waits in its queue, even when other sockets share its port (`SO_REUSEPORT`): the
-  /// kernel has dealt each connection to one of them at its first segment, and moves none unless
-  /// `net.ipv4.tcp_migrate_req` is set. A filter that drops first segments (SYN) keeps the queue from growing. Whoever is
-  /// dropped comes again after a second (RFC 6298 section 2), when this socket is closed and another one is chosen.
+  /// Closing a TCP listener resets the connections in its queue, even when other sockets share its port (`SO_REUSEPORT`):
+  /// the kernel assigns a connection to one socket at its first segment, and moves it only if `net.ipv4.tcp_migrate_req`
+  /// is set. A filter that drops first segments (SYN) keeps the queue from growing. The client sends its SYN again after a
+  /// second (RFC 6298 section 2). By then this socket is closed, and the kernel chooses another.
   ///
-  /// Accepted connections inherit the filter, which does not concern them: none of their segments is a SYN. Nothing happens
-  /// to Unix sockets, whose callers wait in the queue alone.
+  /// Accepted connections inherit the filter, but never carry a SYN. Unix sockets are left as they are.
   /// - Throws: ``SystemError``.
   public func refuseHandshakes() throws(SystemError) {
     guard !address.isUnix else { return }
@@ -109,8 +108,8 @@ extension ListeningSocket {
     guard code == 0 else { throw SystemError(operation: "filter on \(address)", code: errno) }
   }
 
-  /// For a TCP socket a filter sees the segment from its header on; the flags are the byte at 13, with ACK 0x10 and SYN 0x02
-  /// (RFC 9293 section 3.1).
+  /// The filter of a TCP socket sees the segment from its header on. Byte 13 holds the flags ACK 0x10 and SYN 0x02 (RFC 9293
+  /// section 3.1).
   private static var dropFirstSegments: [sock_filter] {
     let load = UInt16(BPF_LD | BPF_B | BPF_ABS)
     let and = UInt16(BPF_ALU | BPF_AND | BPF_K)
@@ -126,13 +125,13 @@ extension ListeningSocket {
   }
 }
 
-/// The file of a Unix socket, told from a later file at the same path by its number.
-struct UnixSocketFile {
+/// The file of a Unix socket. Device and inode tell it from a later file at the same path.
+private struct UnixSocketFile {
   private let path: String
   private let device: dev_t
   private let number: ino_t
 
-  /// The file at a path; nil if there is none, or if it is no socket.
+  /// Nil if the path has no file, or a file of another kind.
   init?(at path: String) {
     guard let status = Self.status(of: path) else { return nil }
     self.path = path
@@ -140,12 +139,11 @@ struct UnixSocketFile {
     number = status.st_ino
   }
 
-  /// Sets the permissions.
   func setMode(_ mode: UInt32) throws(SystemError) {
     guard chmod(path, mode) == 0 else { throw SystemError(operation: "chmod \(path)", code: errno) }
   }
 
-  /// Removes the file if it is still the same.
+  /// Removes the file unless another one has replaced it.
   func remove() {
     guard let status = Self.status(of: path), status.st_dev == device, status.st_ino == number else { return }
     unlink(path)

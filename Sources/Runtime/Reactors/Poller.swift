@@ -1,14 +1,14 @@
 internal import CLinux
 internal import Glibc
 
-/// The epoll descriptor and who is registered with it.
+/// The epoll descriptor and its registrations.
 struct Poller: ~Copyable {
   private struct Slot {
     var generation: UInt32
     var handler: (any ReadinessHandler)?
   }
 
-  /// Events taken by one `epoll_wait`; more wait for the next tick. 256 events are 3 KiB.
+  /// Events that one `epoll_wait` returns; others wait for the next tick. 256 events are 3 KiB.
   static let eventsPerTickMax = 256
 
   private let epoll: Int32
@@ -44,7 +44,7 @@ struct Poller: ~Copyable {
     else { throw SystemError(operation: "epoll_ctl(MOD)", code: errno) }
   }
 
-  /// Must come before the descriptor is closed: the number could name another file by the time of the call.
+  /// Call it before the descriptor is closed: afterwards its number may name another file.
   mutating func deregister(_ registration: Registration) {
     guard isCurrent(registration) else { return }
     _ = clinux_epoll_ctl(epoll, EPOLL_CTL_DEL, registration.descriptor, 0, 0)
@@ -52,8 +52,9 @@ struct Poller: ~Copyable {
     slots[Int(registration.descriptor)].generation &+= 1
   }
 
-  /// Waits for events; the count of those ready.
-  /// - Parameter timeoutNanoseconds: 0 returns at once, -1 waits without an end.
+  /// Waits for events.
+  /// - Parameter timeoutNanoseconds: 0 returns at once, -1 waits without a limit.
+  /// - Returns: the number of events.
   func wait(timeoutNanoseconds: Int64) -> Int {
     max(0, Int(clinux_epoll_wait(epoll, events, Int32(Poller.eventsPerTickMax), timeoutNanoseconds)))
   }
@@ -63,7 +64,7 @@ struct Poller: ~Copyable {
     return (Registration(tag: tag), Readiness(rawValue: clinux_epoll_events(events, Int32(index))))
   }
 
-  /// The handler, unless an earlier event of this tick deregistered it or reused its number.
+  /// The handler. Nil if an earlier event of this tick deregistered it or reused its number.
   func handler(of registration: Registration) -> (any ReadinessHandler)? {
     isCurrent(registration) ? slots[Int(registration.descriptor)].handler : nil
   }

@@ -1,31 +1,31 @@
-/// The only ways work gets onto a reactor. A task made any other way compiles, works, and silently hops threads at
-/// every resume, because it lacks the executor preference.
+/// The only ways to run work on a reactor. A task made in another way lacks the executor preference: it compiles and works,
+/// but silently changes threads at every resume.
 extension Reactor {
-  /// Starts a task on this reactor from code that already runs on it. It begins when the caller suspends or returns.
+  /// Starts a task on this reactor from code that runs on it. The task begins when the caller suspends or returns.
   ///
-  /// The closure is not `Sendable`, so it has the isolation of the code that wrote it; name the reactor inside it.
+  /// The closure is not `Sendable`, so it has the isolation of its context. Use the reactor's name inside it.
   public func start(_ work: @escaping () async -> Void) {
-    // Safe: `work` was made on this reactor and runs isolated to the same reactor; it crosses no isolation boundary.
+    // Safe: `work` was made on this reactor and runs on it, so it crosses no isolation boundary.
     nonisolated(unsafe) let work = work
     Task(executorPreference: executor) {
-      _ = self  // The capture is what isolates this closure, and with it `work`, to the reactor.
+      _ = self  // The capture isolates this closure, and with it `work`, to the reactor.
       await work()
     }
   }
 
-  /// Starts a task on this reactor from any thread: one job through the inbox, and a wake-up if the reactor sleeps.
+  /// Starts a task on this reactor from any thread. Costs one job in the inbox, and a wake-up if the reactor sleeps.
   public nonisolated func submit(_ work: @escaping @Sendable (isolated Reactor) async -> Void) {
     Task(executorPreference: executor) { await work(self) }
   }
 
-  /// Runs work on this reactor from another task and returns its result there.
+  /// Runs work on this reactor and returns its result to the calling task.
   public nonisolated func perform<Result: Sendable>(
     _ work: @escaping @Sendable (isolated Reactor) async throws -> Result
   ) async throws -> Result {
     try await Task(executorPreference: executor) { try await work(self) }.value
   }
 
-  /// Suspends the calling task on the reactor's own timers, without a helper thread.
+  /// Suspends the calling task with a timer of the reactor.
   public func sleep(for delay: Duration) async {
     _ = await Signal().wait(for: delay, on: self)
   }

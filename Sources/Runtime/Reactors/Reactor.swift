@@ -1,23 +1,23 @@
 internal import CLinux
 
-/// An event loop with a thread of its own, and the isolation domain of everything that lives on that thread.
+/// An event loop on a dedicated thread, and the isolation domain of everything on that thread.
 ///
-/// One tick: run the jobs that are ready, fire due timers, call the end-of-tick handlers (which flush what the tick
-/// gathered), then wait for descriptors and tell their handlers. Handlers are plain non-Sendable classes; the
-/// `isolated Reactor` parameter is the compiler's proof that they never leave the thread.
+/// One tick runs the ready jobs, fires due timers, calls the end-of-tick handlers (which flush what the tick gathered), then
+/// waits for descriptors and calls their handlers. Handlers are plain non-Sendable classes. The `isolated Reactor` parameter
+/// is the compiler's proof that they stay on the thread.
 ///
-/// Nothing on a reactor may block: not name resolution, not a synchronous connect, not a lock held across a call.
+/// Work on a reactor must not block: no name resolution, no synchronous connect, no lock held across a call.
 public actor Reactor {
-  /// Jobs run before descriptors and timers get their turn. A job is some microseconds; 512 of them are a bounded tick.
+  /// Jobs per tick, so that descriptors and timers get their turn. A job takes a few microseconds.
   private static let jobsPerTickMax = 512
 
-  /// Timers fired in one tick, for the same reason.
+  /// Timers per tick, for the same reason.
   private static let timersPerTickMax = 512
 
-  /// The reactor's name, also its thread's name as seen by `ps -L` (15 bytes at most are shown).
+  /// The name of the reactor and of its thread. `ps -L` shows the first 15 bytes.
   public nonisolated let name: String
 
-  /// Where this reactor's tasks run. Start work with ``start(_:)`` or ``submit(_:)`` rather than with this.
+  /// The executor of this reactor's tasks. Start work with ``start(_:)`` or ``submit(_:)`` instead.
   public nonisolated let executor: ReactorExecutor
 
   /// Pins the actor to its thread.
@@ -41,7 +41,7 @@ public actor Reactor {
   /// Timers waiting to fire.
   public var pendingTimers: Int { timers.count }
 
-  /// The monotonic clock, in nanoseconds from an arbitrary point. One system call without a kernel entry (vDSO).
+  /// The monotonic clock, in nanoseconds from an arbitrary point. Reading it does not enter the kernel (vDSO).
   public nonisolated static var now: UInt64 { clinux_monotonic_nanoseconds() }
 
   // The loop, on the thread that `ReactorGroup` made for it.
@@ -99,7 +99,7 @@ public actor Reactor {
     return deadline > now ? Int64(clamping: deadline - now) : 0
   }
 
-  /// What was ready when the stop was asked for still runs, bounded against jobs that breed jobs.
+  /// Runs the jobs that were ready at the stop. The bound is against jobs that start more jobs.
   private func drainReadyJobs() {
     for _ in 0..<64 where executor.hasReadyJobs {
       executor.runReadyJobs(limit: Reactor.jobsPerTickMax)
@@ -110,54 +110,67 @@ public actor Reactor {
 
 // Descriptors.
 extension Reactor {
-  /// Watches a descriptor until ``deregister(_:)``. The reactor keeps the handler alive meanwhile, not the descriptor.
-  /// - Throws: ``SystemError`` when the kernel refuses, e.g. `EEXIST` for a descriptor already watched.
+  /// Watches a descriptor until ``deregister(_:)``. Keeps the handler alive, but not the descriptor.
+  /// - Throws: ``SystemError`` when the kernel refuses, e.g. `EEXIST` for a descriptor that is already watched.
   public func register(
     _ descriptor: Int32, for interest: Interest, handler: any ReadinessHandler
   ) throws(SystemError) -> Registration {
     try poller.register(descriptor, for: interest, handler: handler)
   }
 
-  /// Changes what a descriptor is watched for; no effect after its deregistration.
+  /// Changes the interest in a descriptor. Does nothing after its deregistration.
   public func update(_ registration: Registration, to interest: Interest) throws(SystemError) {
     try poller.update(registration, to: interest)
   }
 
-  /// Ends the watching. Call it before the descriptor is closed; calling it twice does nothing.
+  /// Stops watching a descriptor. Call it before the descriptor is closed. Calling it twice does nothing.
   public func deregister(_ registration: Registration) {
     poller.deregister(registration)
+  }
+
+  /// Stops watching a descriptor, if there is one, and forgets its registration.
+  public func deregister(_ registration: inout Registration?) {
+    if let registration { poller.deregister(registration) }
+    registration = nil
   }
 }
 
 // Timers and the end of the tick.
 extension Reactor {
-  /// Fires a handler once, not before `delay` has passed, and some tens of microseconds after it at rest; on kernels before
-  /// 5.11 at the next whole millisecond.
+  /// Calls a handler once after `delay`.
+  ///
+  /// An idle reactor is some tens of microseconds late. Kernels before 5.11 round up to whole milliseconds.
   @discardableResult
   public func schedule(after delay: Duration, _ handler: any TimerHandler) -> TimerToken {
     timers.schedule(at: Reactor.now &+ delay.clampedNanoseconds, handler)
   }
 
-  /// Cancels a timer; harmless when it has fired.
+  /// Cancels a timer. Does nothing after it has fired.
   public func cancel(_ timer: TimerToken) {
     timers.cancel(timer)
   }
 
-  /// Asks for one call at the end of the current tick: the place to write out what the tick has gathered.
-  /// The caller keeps track of whether it has already asked; asking twice means two calls.
+  /// Cancels a timer, if there is one, and forgets it.
+  public func cancel(_ timer: inout TimerToken?) {
+    if let timer { timers.cancel(timer) }
+    timer = nil
+  }
+
+  /// Calls a handler once at the end of the current tick, where it can write what the tick has gathered.
+  /// Asking twice in a tick means two calls; callers keep track.
   public func callAtTickEnd(_ handler: any TickEndHandler) {
     tickEndHandlers.append(handler)
   }
 }
 
-/// Called once at the end of the tick it asked for, before the reactor waits for descriptors.
+/// Handles the end of a tick, before the reactor waits for descriptors.
 public protocol TickEndHandler: AnyObject {
-  /// All jobs and timers of this tick have run.
+  /// The jobs and timers of this tick have run.
   func tickEnded(on reactor: isolated Reactor)
 }
 
 extension Duration {
-  /// Nanoseconds, 0 for negative durations, capped at about 146 years so that deadlines cannot overflow.
+  /// Nanoseconds: 0 for negative durations, at most about 146 years so that deadlines cannot overflow.
   package var clampedNanoseconds: UInt64 {
     let (seconds, attoseconds) = components
     if seconds < 0 || attoseconds < 0 { return 0 }

@@ -1,9 +1,9 @@
-/// Something that belongs to one reactor, in a form that other threads may carry around but not open.
+/// A value of one reactor, in a wrapper that other threads may hold but not open.
 public struct ReactorBound<Value>: @unchecked Sendable {
-  // Unchecked: `value` need not be Sendable. Safe, because it is given out on its own reactor only, where it came from.
+  // Unchecked: `value` need not be Sendable. Safe, because only its reactor can read it.
   private let value: Value
 
-  /// Where the value lives.
+  /// The reactor of the value.
   public let reactor: Reactor
 
   /// Wraps a value of this reactor.
@@ -12,13 +12,13 @@ public struct ReactorBound<Value>: @unchecked Sendable {
     self.reactor = reactor
   }
 
-  /// The value; traps on any reactor but its own.
+  /// The value. Traps on any other reactor.
   public func value(on reactor: isolated Reactor) -> Value {
     precondition(reactor === self.reactor, "a value of \(self.reactor.name) was asked for on \(reactor.name)")
     return value
   }
 
-  /// Starts work with the value on its reactor, from any thread: one job through the reactor's inbox.
+  /// Starts work with the value on its reactor, from any thread. Costs one job in the reactor's inbox.
   public func submit(_ work: @escaping @Sendable (Value, isolated Reactor) async -> Void) {
     reactor.submit { await work(self.value(on: $0), $0) }
   }
@@ -53,7 +53,7 @@ public struct PerReactor<Value>: Sendable {
     values = Dictionary(uniqueKeysWithValues: all.map { (ObjectIdentifier($0.reactor), $0) })
   }
 
-  /// This reactor's value; traps on a reactor that has none.
+  /// This reactor's value. Traps on a reactor without one.
   public func value(on reactor: isolated Reactor) -> Value {
     guard let bound = values[ObjectIdentifier(reactor)] else { preconditionFailure("no value on \(reactor.name)") }
     return bound.value(on: reactor)

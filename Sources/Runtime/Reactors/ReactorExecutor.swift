@@ -3,14 +3,14 @@ internal import DequeModule
 internal import Glibc
 internal import Synchronization
 
-/// The job queue of one reactor thread, usable both as a task's executor preference and as an actor's executor.
+/// The job queue of one reactor thread: a task's executor preference, and an actor's executor.
 ///
-/// A job enqueued by the reactor's own thread goes into a ring buffer without a lock. A job from another thread goes
-/// through the *inbox*: a lock, and one write to an event descriptor only when the reactor sleeps and nobody else has
-/// already promised to wake it.
+/// A job from the reactor's thread goes into a ring buffer without a lock. A job from another thread goes through the
+/// *inbox*: it takes a lock, and writes to an event descriptor only when the reactor sleeps and no other thread has already
+/// promised to wake it.
 public final class ReactorExecutor: TaskExecutor, SerialExecutor, @unchecked Sendable {
-  // Unchecked because `local` is unsynchronised: it is touched by the reactor's own thread only, which `enqueue`
-  // establishes by comparing thread handles and every other user by being called from `Reactor.run`.
+  // Unchecked because `local` is unsynchronised. Safe, because only the reactor's thread touches it: `enqueue` compares
+  // thread handles, and the other users are called from `Reactor.run`.
   private var local = Deque<UnownedJob>(minimumCapacity: 256)
   private let inbox = Mutex<[UnownedJob]>([])
   private let inboxHasJobs = Atomic<Bool>(false)
@@ -32,7 +32,7 @@ public final class ReactorExecutor: TaskExecutor, SerialExecutor, @unchecked Sen
     close(wakeDescriptor)
   }
 
-  /// Queues a job; called by the Swift runtime from any thread.
+  /// Queues a job. The Swift runtime calls it from any thread.
   public func enqueue(_ job: consuming ExecutorJob) {
     let job = UnownedJob(job)
     if isOnThread {
@@ -56,19 +56,18 @@ public final class ReactorExecutor: TaskExecutor, SerialExecutor, @unchecked Sen
   /// The executor as the runtime's unowned reference, compared by identity.
   public func asUnownedSerialExecutor() -> UnownedSerialExecutor { UnownedSerialExecutor(ordinary: self) }
 
-  /// Jobs that came through the inbox since the start; steady traffic on one reactor leaves it unchanged.
+  /// Jobs that came through the inbox since the start. Steady traffic on one reactor does not change it.
   public var jobsFromOtherThreads: Int { arrivedFromOtherThreads.load(ordering: .relaxed) }
 
-  /// Times another thread had to end this reactor's sleep.
+  /// How often another thread had to wake this reactor.
   public var wakeUps: Int { wakesWritten.load(ordering: .relaxed) }
 
-  // `pthread_self` is declared `const`, so an inlined copy could be reused across a suspension. A call that is never
-  // inlined asks afresh.
+  // `pthread_self` is declared `const`, so the compiler could reuse an inlined result across a suspension.
   @inline(never)
   private var isOnThread: Bool { UInt(pthread_self()) == thread.load(ordering: .relaxed) }
 }
 
-// What the reactor's own thread does with the queue.
+// What the reactor's thread does with the queue.
 extension ReactorExecutor {
   func adoptCurrentThread() {
     thread.store(UInt(pthread_self()), ordering: .relaxed)
@@ -83,7 +82,7 @@ extension ReactorExecutor {
     wake()
   }
 
-  /// Runs at most `limit` ready jobs, so that descriptors and timers get their turn however many jobs breed.
+  /// Runs at most `limit` ready jobs, so that descriptors and timers get their turn even when jobs start jobs.
   func runReadyJobs(limit: Int) {
     if inboxHasJobs.exchange(false, ordering: .sequentiallyConsistent) { takeInbox() }
     var budget = limit
@@ -93,7 +92,8 @@ extension ReactorExecutor {
     }
   }
 
-  /// Announces sleep. Returns false when a job arrived meanwhile: the poll must then not block.
+  /// Announces sleep.
+  /// - Returns: whether the poll may block; false when a job has arrived meanwhile.
   func prepareToSleep() -> Bool {
     isSleeping.store(true, ordering: .sequentiallyConsistent)
     return !inboxHasJobs.load(ordering: .sequentiallyConsistent) && !shouldStop

@@ -2,17 +2,17 @@ internal import CLinux
 internal import Glibc
 internal import Synchronization
 
-/// The reactors of a process, each on a thread of its own.
+/// The reactors of a process, each on a separate thread.
 public final class ReactorGroup: Sendable {
-  /// In the order of their numbers; never empty.
+  /// The reactors in the order of their numbers; never empty.
   public let reactors: [Reactor]
 
   private let threads: [ReactorThread]
 
   /// Starts `count` reactors named `<name>-0`, `<name>-1`, and so on.
   ///
-  /// Also ignores SIGPIPE for the process: a write to a closed socket must be an error, not a death.
-  /// - Throws: ``SystemError`` when descriptors or threads cannot be had.
+  /// Also ignores SIGPIPE for the process, so that a write to a closed socket returns an error.
+  /// - Throws: ``SystemError`` when the system has no descriptors or threads left.
   public init(count: Int, name: String = "reactor") throws(SystemError) {
     precondition(count > 0, "a group needs a reactor")
     clinux_ignore_sigpipe()
@@ -24,15 +24,15 @@ public final class ReactorGroup: Sendable {
     self.threads = threads
   }
 
-  /// Stops every reactor after the jobs that are ready, and waits for their threads to end.
+  /// Stops every reactor after its ready jobs, and waits for the threads to end. Call it once.
   ///
-  /// Tasks still suspended on a reactor are abandoned: close what they wait for first. Call it once.
+  /// Abandons tasks that are still suspended on a reactor: close what they wait for first.
   public func stop() async {
     for reactor in reactors { reactor.executor.requestStop() }
     for thread in threads { await thread.ended() }
   }
 
-  /// The number of processors this process may use, the default for a group's size.
+  /// The processors that this process may use: the default size of a group.
   public static var processorCount: Int { max(1, Int(sysconf(Int32(_SC_NPROCESSORS_ONLN)))) }
 }
 
@@ -54,7 +54,7 @@ private final class ReactorThread: Sendable {
     self.handle = handle
   }
 
-  /// Returns when the thread is gone. The join takes microseconds: the thread has said that it is leaving.
+  /// Returns when the thread has ended. The join takes microseconds, because the thread has announced its end.
   func ended() async {
     await end.announced()
     pthread_join(handle, nil)
@@ -63,7 +63,7 @@ private final class ReactorThread: Sendable {
 
 private func runReactor(_ argument: UnsafeMutableRawPointer?) -> UnsafeMutableRawPointer? {
   guard let argument else { return nil }
-  // Retained once for this thread by `ReactorThread.init`; taken over here.
+  // `ReactorThread.init` retained it once for this thread.
   let end = Unmanaged<ThreadEnd>.fromOpaque(argument).takeRetainedValue()
   clinux_name_current_thread(String(end.reactor.name.prefix(15)))
   end.reactor.executor.adoptCurrentThread()

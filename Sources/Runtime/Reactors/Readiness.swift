@@ -1,23 +1,23 @@
 internal import CLinux
 
-/// What a descriptor is asked to be watched for.
+/// The events to watch a descriptor for.
 public struct Interest: OptionSet, Sendable {
-  /// The bits, private to this module's poller.
+  /// The kernel's bits.
   public let rawValue: UInt32
 
-  /// Makes a set from its bits.
+  /// Makes a set from the kernel's bits.
   public init(rawValue: UInt32) { self.rawValue = rawValue }
 
-  /// Bytes, a connection or an end of stream can be read.
+  /// Bytes, a connection or the end of the stream can be read.
   public static let read = Interest(rawValue: EPOLLIN.rawValue | EPOLLRDHUP.rawValue)
 
-  /// Bytes can be written, or a connect has ended.
+  /// Bytes can be written, or a connect has finished.
   public static let write = Interest(rawValue: EPOLLOUT.rawValue)
 }
 
-/// What the kernel said of a descriptor in one tick. Level-triggered: unread data is reported again.
+/// What the kernel reported of a descriptor in one tick. Level-triggered: unread data is reported again.
 public struct Readiness: OptionSet, Sendable {
-  /// The kernel's own bits.
+  /// The kernel's bits.
   public let rawValue: UInt32
 
   /// Makes a set from the kernel's bits.
@@ -32,22 +32,22 @@ public struct Readiness: OptionSet, Sendable {
   /// The peer has shut down its writing half; buffered data may still be readable.
   public static let peerClosed = Readiness(rawValue: EPOLLRDHUP.rawValue)
 
-  /// Both halves are closed. Reported whatever the interest was.
+  /// Both halves are closed. Reported for every interest.
   public static let hungUp = Readiness(rawValue: EPOLLHUP.rawValue)
 
-  /// An error is pending on the descriptor. Reported whatever the interest was.
+  /// An error is pending on the descriptor. Reported for every interest.
   public static let failed = Readiness(rawValue: EPOLLERR.rawValue)
 
-  /// Whether a reader should try: data, end of stream or an error to collect.
+  /// Whether a read may return data, the end of the stream or an error.
   public var shouldRead: Bool { !isDisjoint(with: [.readable, .peerClosed, .hungUp, .failed]) }
 
-  /// Whether a writer should try: room, or an error to collect.
+  /// Whether a write may find room or return an error.
   public var shouldWrite: Bool { !isDisjoint(with: [.writable, .hungUp, .failed]) }
 }
 
-/// Told when a registered descriptor becomes ready. Called on the reactor's thread, never after deregistration.
+/// Handles the readiness of a registered descriptor. Called on the reactor's thread, never after deregistration.
 public protocol ReadinessHandler: AnyObject {
-  /// The descriptor is ready for something it was watched for, or has failed.
+  /// The descriptor is ready for something that it is watched for, or has failed.
   func readinessChanged(_ readiness: Readiness, on reactor: isolated Reactor)
 }
 
@@ -70,9 +70,9 @@ public struct Registration: Equatable, Sendable {
 }
 
 extension Reactor {
-  /// Waits once for a descriptor that has no handler of its own, as connects and handshakes do.
-  /// - Returns: what it became ready for; nil when `limit` passed first.
-  /// - Throws: ``SystemError`` when the descriptor cannot be watched. The descriptor stays the caller's.
+  /// Waits once for a descriptor without a handler, as connects and handshakes do. The caller keeps the descriptor.
+  /// - Returns: what the descriptor is ready for; nil when `limit` passed first.
+  /// - Throws: ``SystemError`` when the descriptor cannot be watched.
   public func waitForReadiness(
     of descriptor: Int32, _ interest: Interest, for limit: Duration?
   ) async throws(SystemError) -> Readiness? {

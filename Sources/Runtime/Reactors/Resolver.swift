@@ -1,12 +1,12 @@
 internal import CLinux
 internal import Glibc
 
-/// A name that could not be turned into addresses, with the resolver's own text.
+/// A host name without addresses, and why.
 public struct ResolutionError: Error, CustomStringConvertible {
-  /// The name asked for.
+  /// The name.
   public let host: String
 
-  /// What `getaddrinfo` said, e.g. `Name or service not known`.
+  /// The text of `getaddrinfo`, e.g. `Name or service not known`.
   public let reason: String
 
   /// The name and the reason.
@@ -15,10 +15,9 @@ public struct ResolutionError: Error, CustomStringConvertible {
 
 /// Turns host names into addresses.
 public enum Resolver {
-  /// The addresses of a host, in the order the system prefers; each call asks afresh, nothing is cached.
+  /// Looks up the addresses of a host, in the order that the system prefers. Caches nothing.
   ///
-  /// A numeric host is answered at once on the calling thread. A name is looked up on the global executor, because
-  /// `getaddrinfo` blocks.
+  /// A numeric host takes no lookup. A name is looked up on the global executor, because `getaddrinfo` blocks.
   public static func addresses(of host: String, port: UInt16) async throws(ResolutionError) -> [SocketAddress] {
     if let address = SocketAddress(numericHost: host, port: port) { return [address] }
     let lookup = Task(executorPreference: globalConcurrentExecutor) { lookUp(host, port: port) }

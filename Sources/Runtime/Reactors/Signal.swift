@@ -1,15 +1,15 @@
-/// A wake-up that is remembered: what is signalled while nobody waits ends the next wait at once.
+/// A remembered wake-up: a signal without a waiter ends the next wait at once.
 ///
-/// Belongs to one reactor and one waiting task at a time. Signals coalesce; the waiter looks for itself what there is.
+/// Belongs to one reactor, and to one waiting task at a time. Signals coalesce, so the waiter checks what has happened.
 public final class Signal {
   private var isSignalled = false
   private var waiter: UnsafeContinuation<Bool, Never>?
   private var timer: TimerToken?
 
-  /// Makes a signal that has not been given.
+  /// A signal that has not been given.
   public init() {}
 
-  /// Ends the present or the next wait.
+  /// Ends the current or the next wait.
   public func signal(on reactor: isolated Reactor) {
     guard let waiter else {
       isSignalled = true
@@ -18,9 +18,9 @@ public final class Signal {
     finish(waiter, true, on: reactor)
   }
 
-  /// Waits until signalled or until the time is over.
-  /// - Parameter limit: nil waits without an end.
-  /// - Returns: whether the signal came.
+  /// Waits for the signal.
+  /// - Parameter limit: the longest wait; nil for no limit.
+  /// - Returns: whether the signal came in time.
   public func wait(for limit: Duration? = nil, on reactor: isolated Reactor) async -> Bool {
     precondition(waiter == nil, "a signal has one waiter")
     if isSignalled {
@@ -33,8 +33,7 @@ public final class Signal {
 
   private func finish(_ waiter: UnsafeContinuation<Bool, Never>, _ result: Bool, on reactor: isolated Reactor) {
     self.waiter = nil
-    if let timer { reactor.cancel(timer) }
-    timer = nil
+    reactor.cancel(&timer)
     waiter.resume(returning: result)
   }
 }

@@ -5,7 +5,7 @@ internal import Glibc
 public enum ReadOutcome: Equatable, Sendable {
   /// This many bytes were read, at least one.
   case bytes(Int)
-  /// Nothing to read now.
+  /// Nothing can be read now.
   case wouldBlock
   /// The peer has closed its writing half.
   case endOfStream
@@ -17,17 +17,15 @@ public enum ReadOutcome: Equatable, Sendable {
 public enum WriteOutcome: Equatable, Sendable {
   /// This many bytes were taken, possibly fewer than offered.
   case bytes(Int)
-  /// No room now.
+  /// The socket has no room now.
   case wouldBlock
   /// The connection is broken.
   case failed(SystemError)
 }
 
-/// The one owner of a non-blocking stream socket; closes it when released.
-///
-/// Deregister it from the reactor before letting it go.
+/// The one owner of a non-blocking stream socket. Closes it when released: deregister it from the reactor before.
 public final class Socket {
-  /// The descriptor, for registration and for libraries that do their own reading. Never close it elsewhere.
+  /// The descriptor, for registration and for libraries that read and write it themselves. Never close it elsewhere.
   public let descriptor: Int32
 
   init(owning descriptor: Int32) {
@@ -38,7 +36,7 @@ public final class Socket {
     close(descriptor)
   }
 
-  /// Reads what is there, at most the buffer's size.
+  /// Reads the available bytes, at most as many as fit the buffer.
   public func read(into buffer: UnsafeMutableRawBufferPointer) -> ReadOutcome {
     let count = clinux_receive(descriptor, buffer.baseAddress, UInt(buffer.count), 0)
     if count > 0 { return .bytes(count) }
@@ -46,25 +44,25 @@ public final class Socket {
     return isRetry(errno) ? .wouldBlock : .failed(SystemError(operation: "recv", code: errno))
   }
 
-  /// The next byte that a read will return; nil when there is none now, or none will come.
+  /// The next byte that a read will return. Nil when nothing can be read now, or ever.
   public func peek() -> UInt8? {
     var byte: UInt8 = 0
     return clinux_receive(descriptor, &byte, 1, Int32(MSG_PEEK)) == 1 ? byte : nil
   }
 
-  /// Writes what there is room for.
+  /// Writes as many bytes as the socket has room for.
   public func write(_ buffer: UnsafeRawBufferPointer) -> WriteOutcome {
     let count = clinux_send(descriptor, buffer.baseAddress, UInt(buffer.count))
     if count >= 0 { return .bytes(count) }
     return isRetry(errno) ? .wouldBlock : .failed(SystemError(operation: "send", code: errno))
   }
 
-  /// Tells the peer that nothing more will be written; reading goes on.
+  /// Ends the stream for the peer. Reading goes on.
   public func shutDownWriting() {
     _ = shutdown(descriptor, Int32(SHUT_WR))
   }
 
-  /// Sends small writes at once instead of waiting for the peer's acknowledgement (Nagle's algorithm off).
+  /// Sends small writes at once, without waiting for the peer's acknowledgement (no Nagle's algorithm).
   public func disableDelay() {
     set(Int32(IPPROTO_TCP), TCP_NODELAY, 1)
   }
@@ -79,7 +77,7 @@ public final class Socket {
     return code == 0 ? SocketAddress(kernel: storage) : nil
   }
 
-  /// The error pending on the socket, which also clears it; nil when there is none.
+  /// Takes the pending error off the socket; nil without one.
   public func takePendingError(operation: String) -> SystemError? {
     var code: Int32 = 0
     var length = socklen_t(MemoryLayout<Int32>.size)
@@ -99,13 +97,13 @@ public final class Socket {
     return Socket(owning: descriptor)
   }
 
-  /// `EINTR` counts as "later": the readiness is level-triggered, so the next tick asks again.
+  /// After `EINTR` the next tick tries again, because readiness is level-triggered.
   private func isRetry(_ code: Int32) -> Bool { code == EAGAIN || code == EWOULDBLOCK || code == EINTR }
 }
 
 extension Socket {
   /// Opens a connection without blocking the reactor.
-  /// - Parameter limit: the whole time allowed for the connect.
+  /// - Parameter limit: the time for the whole connect.
   /// - Throws: ``SystemError``; `ETIMEDOUT` when the limit passed.
   public static func connect(
     to address: SocketAddress, within limit: Duration, on reactor: isolated Reactor

@@ -1,7 +1,7 @@
 internal import CLinux
 internal import Glibc
 
-/// Where a socket listens or connects: IPv4, IPv6 or a Unix path.
+/// The address that a socket listens on or connects to: IPv4, IPv6 or a Unix path.
 public struct SocketAddress: Sendable, Equatable, CustomStringConvertible {
   enum Family: Equatable {
     case inet, inet6, unix
@@ -15,7 +15,7 @@ public struct SocketAddress: Sendable, Equatable, CustomStringConvertible {
     }
   }
 
-  /// The kernel's `sockaddr` for this address, exactly as long as the kernel wants it.
+  /// The kernel's `sockaddr` for this address, without padding behind it.
   let bytes: [UInt8]
 
   let family: Family
@@ -26,7 +26,7 @@ public struct SocketAddress: Sendable, Equatable, CustomStringConvertible {
   /// The port, 0 for a Unix path.
   public let port: UInt16
 
-  /// An address from a numeric host; nil when `host` is a name, which a ``Resolver`` turns into addresses.
+  /// An address from a numeric host. Nil for a name; a ``Resolver`` turns names into addresses.
   public init?(numericHost host: String, port: UInt16) {
     var v4 = in_addr()
     var v6 = in6_addr()
@@ -47,7 +47,7 @@ public struct SocketAddress: Sendable, Equatable, CustomStringConvertible {
     }
   }
 
-  /// A Unix-domain address; nil when the path is empty or longer than the kernel's 107 bytes.
+  /// A Unix-domain address. Nil when the path is empty or longer than the kernel's 107 bytes.
   public init?(unixPath path: String) {
     let pathBytes = Array(path.utf8)
     guard !pathBytes.isEmpty, pathBytes.count < MemoryLayout.size(ofValue: sockaddr_un().sun_path) else { return nil }
@@ -64,15 +64,15 @@ public struct SocketAddress: Sendable, Equatable, CustomStringConvertible {
     self.description = description
   }
 
-  /// The address the kernel wrote, or nil for a family this module does not speak.
+  /// The address that the kernel wrote. Nil for any other family.
   init?(kernel storage: sockaddr_storage) {
     switch Int32(storage.ss_family) {
     case AF_INET:
       let address = withUnsafeBytes(of: storage) { $0.loadUnaligned(as: sockaddr_in.self) }
-      self.init(numericHost: text(of: address.sin_addr, AF_INET), port: UInt16(bigEndian: address.sin_port))
+      self.init(numericHost: numericText(of: address.sin_addr, AF_INET), port: UInt16(bigEndian: address.sin_port))
     case AF_INET6:
       let address = withUnsafeBytes(of: storage) { $0.loadUnaligned(as: sockaddr_in6.self) }
-      self.init(numericHost: text(of: address.sin6_addr, AF_INET6), port: UInt16(bigEndian: address.sin6_port))
+      self.init(numericHost: numericText(of: address.sin6_addr, AF_INET6), port: UInt16(bigEndian: address.sin6_port))
     case AF_UNIX:
       self.init(bytes: rawBytes(of: sockaddr_un()), family: .unix, port: 0, description: "unix")
     default:
@@ -80,15 +80,15 @@ public struct SocketAddress: Sendable, Equatable, CustomStringConvertible {
     }
   }
 
-  /// Whether this is a path of the file system, without a port and on this machine only.
+  /// Whether this is a path of the file system.
   public var isUnix: Bool { family == .unix }
 
-  /// The Unix path, nil for the other families.
+  /// The Unix path. Nil for other families.
   var unixPath: String? { family == .unix ? String(description.dropFirst("unix:".count)) : nil }
 
   func withSockaddr<Result>(_ body: (UnsafePointer<sockaddr>, socklen_t) -> Result) -> Result {
     bytes.withUnsafeBytes { raw in
-      // The bytes were copied from a `sockaddr_*`; the kernel reads them by the family in their first member.
+      // The bytes are a copy of a `sockaddr_*`. The kernel reads them by the family in their first member.
       body(raw.assumingMemoryBound(to: sockaddr.self).baseAddress!, socklen_t(raw.count))
     }
   }
@@ -98,7 +98,8 @@ private func rawBytes<Value>(of value: Value) -> [UInt8] {
   withUnsafeBytes(of: value) { Array($0) }
 }
 
-private func text<Address>(of address: Address, _ domain: Int32) -> String {
+/// The text of an `in_addr` or `in6_addr`, without brackets.
+func numericText<Address>(of address: Address, _ domain: Int32) -> String {
   withUnsafeBytes(of: address) { source in
     withUnsafeTemporaryAllocation(of: CChar.self, capacity: Int(INET6_ADDRSTRLEN)) { buffer in
       inet_ntop(domain, source.baseAddress, buffer.baseAddress, socklen_t(INET6_ADDRSTRLEN)).map { String(cString: $0) }

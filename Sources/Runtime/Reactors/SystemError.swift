@@ -1,6 +1,6 @@
 internal import Glibc
 
-/// A system call that failed, with the call's name and its `errno`.
+/// A failed system call: its name and its `errno`.
 public struct SystemError: Error, Equatable, CustomStringConvertible {
   /// The call that failed, e.g. `bind`.
   public let operation: String
@@ -8,13 +8,13 @@ public struct SystemError: Error, Equatable, CustomStringConvertible {
   /// The value of `errno` right after the call.
   public let code: Int32
 
-  /// Notes a failed call. Read `errno` before anything else can overwrite it.
+  /// Describes a failed call. Read `errno` before another call overwrites it.
   public init(operation: String, code: Int32) {
     self.operation = operation
     self.code = code
   }
 
-  /// The call and the system's text for its error number.
+  /// The call, the system's text for its error number, and the number.
   public var description: String { "\(operation): \(Self.text(of: code)) (errno \(code))" }
 
   private static func text(of code: Int32) -> String {

@@ -1,8 +1,8 @@
 internal import HeapModule
 
-/// Told when a timer fires. Called on the reactor's thread, once, never after a cancel.
+/// Handles a timer. Called on the reactor's thread, once, never after a cancel.
 public protocol TimerHandler: AnyObject {
-  /// The time has come.
+  /// The timer's delay has passed.
   func timerFired(_ timer: TimerToken, on reactor: isolated Reactor)
 }
 
@@ -13,8 +13,8 @@ public struct TimerToken: Hashable, Sendable {
 
 /// Deadlines in order, on the monotonic clock.
 ///
-/// A cancelled timer leaves its heap entry behind, because a heap cannot remove from the middle; the entries are
-/// rebuilt when most of them are dead, so memory stays proportional to the live timers.
+/// A heap cannot remove from the middle, so a cancelled timer leaves a dead entry behind. The heap is rebuilt when most
+/// entries are dead, so memory stays proportional to the live timers.
 struct TimerQueue {
   private struct Entry: Comparable {
     let deadline: UInt64
@@ -25,7 +25,7 @@ struct TimerQueue {
     }
   }
 
-  /// Dead entries tolerated before a rebuild, whatever the share.
+  /// Dead entries tolerated before a rebuild, regardless of their share.
   private static let deadEntriesMin = 1024
 
   private var heap = Heap<Entry>()
@@ -49,7 +49,7 @@ struct TimerQueue {
     if heap.count > 2 * live.count + Self.deadEntriesMin { rebuild() }
   }
 
-  /// The earliest live deadline in monotonic nanoseconds.
+  /// The earliest deadline of a live timer, in monotonic nanoseconds.
   mutating func nextDeadline() -> UInt64? {
     while let first = heap.min {
       if live[first.token] != nil { return first.deadline }
@@ -58,7 +58,7 @@ struct TimerQueue {
     return nil
   }
 
-  /// Takes one timer whose deadline is not after `now`.
+  /// Removes one timer whose deadline is not after `now`.
   mutating func popDue(now: UInt64) -> (TimerToken, any TimerHandler)? {
     guard let deadline = nextDeadline(), deadline <= now, let entry = heap.popMin() else { return nil }
     return live.removeValue(forKey: entry.token).map { (entry.token, $0) }

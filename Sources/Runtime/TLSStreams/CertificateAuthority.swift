@@ -1,25 +1,25 @@
 internal import COpenSSL
 
-/// A private certificate authority that lives in memory: identities for simulators, demonstrations and tests.
+/// A private certificate authority in memory, for simulators, demonstrations and tests.
 ///
-/// Keys are P-256. Nothing is written anywhere, and the authority's own key cannot be read out.
+/// Keys are P-256. Nothing is written to disk, and the authority's key cannot be read.
 public final class CertificateAuthority {
-  /// What a server needs: its certificate and its key, as PEM text.
+  /// A certificate and its key, as PEM text.
   public struct Identity: Sendable {
     /// One certificate, issued by the authority.
     public let certificate: String
-    /// Its key, not encrypted. A secret.
+    /// The unencrypted key. A secret.
     public let key: String
   }
 
-  /// The authority's certificate as PEM text, to be trusted by clients.
+  /// The authority's certificate as PEM text, for clients to trust.
   public let certificate: String
 
   private let key: OpaquePointer
   private let root: OpaquePointer
 
   /// A new authority.
-  /// - Parameter validity: seconds from now in which the certificate is valid.
+  /// - Parameter validity: when the certificate is valid, in seconds from now.
   public init(name: String, validity: Range<Int> = -60..<86_400 * 365) throws(TLSError) {
     ErrorQueue.clear()
     guard let key = copenssl_make_p256_key(), let root = X509_new() else {
@@ -27,9 +27,9 @@ public final class CertificateAuthority {
     }
     self.key = key
     self.root = root
-    CertificateAuthority.describe(root, name: name, key: key, validity: validity)
-    CertificateAuthority.extend(root, NID_basic_constraints, "critical,CA:TRUE")
-    CertificateAuthority.extend(root, NID_key_usage, "critical,keyCertSign,cRLSign")
+    Self.describe(root, name: name, key: key, validity: validity)
+    Self.extend(root, NID_basic_constraints, "critical,CA:TRUE")
+    Self.extend(root, NID_key_usage, "critical,keyCertSign,cRLSign")
     X509_set_issuer_name(root, X509_get_subject_name(root))
     guard X509_sign(root, key, EVP_sha256()) > 0 else { throw ErrorQueue.configurationError("certificate of \(name)") }
     certificate = pemText { PEM_write_bio_X509($0, root) }
@@ -40,10 +40,10 @@ public final class CertificateAuthority {
     EVP_PKEY_free(key)
   }
 
-  /// Issues a server's certificate with a key of its own.
+  /// Issues a server's certificate with a new key.
   /// - Parameters:
-  ///   - hosts: names and numeric addresses, at least one; the subject's alternative names.
-  ///   - validity: seconds from now; a range in the past makes an expired one.
+  ///   - hosts: the subject's alternative names: names and numeric addresses, at least one.
+  ///   - validity: in seconds from now. A range in the past makes an expired certificate.
   public func issue(
     for hosts: [String], validity: Range<Int> = -60..<86_400 * 30
   ) throws(TLSError) -> Identity {
@@ -55,8 +55,8 @@ public final class CertificateAuthority {
       X509_free(leaf)
       EVP_PKEY_free(key)
     }
-    CertificateAuthority.describe(leaf, name: hosts.first ?? "", key: key, validity: validity)
-    CertificateAuthority.extend(leaf, NID_subject_alt_name, CertificateAuthority.alternativeNames(hosts))
+    Self.describe(leaf, name: hosts.first ?? "", key: key, validity: validity)
+    Self.extend(leaf, NID_subject_alt_name, Self.alternativeNames(hosts))
     X509_set_issuer_name(leaf, X509_get_subject_name(root))
     guard X509_sign(leaf, self.key, EVP_sha256()) > 0 else {
       throw ErrorQueue.configurationError("certificate for \(hosts)")

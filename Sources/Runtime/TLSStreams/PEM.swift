@@ -1,10 +1,10 @@
 internal import COpenSSL
 
-/// Certificates or a key in PEM form, and where to find them.
+/// A source of certificates or of a key in PEM form.
 public enum PEM: Sendable {
-  /// The path of a file, read when the context is made.
+  /// The path of a file, which is read when the context is made.
   case file(String)
-  /// The text itself.
+  /// The PEM text.
   case text(String)
 
   var origin: String {
@@ -14,8 +14,8 @@ public enum PEM: Sendable {
     }
   }
 
-  /// Every certificate, in order. The caller frees them.
-  /// - Throws: ``TLSError/Code/configuration`` when there is none.
+  /// The certificates, in order. The caller frees them.
+  /// - Throws: ``TLSError/Code/configuration`` when the source has none.
   func certificates() throws(TLSError) -> [OpaquePointer] {
     ErrorQueue.clear()
     let source = open()
@@ -28,7 +28,8 @@ public enum PEM: Sendable {
     return certificates
   }
 
-  /// The private key; the caller frees it. A key with a passphrase is refused rather than asked for on the terminal.
+  /// The private key. The caller frees it. The callback refuses a key with a passphrase, so OpenSSL does not ask for it on
+  /// the terminal.
   func privateKey() throws(TLSError) -> OpaquePointer {
     ErrorQueue.clear()
     let source = open()
@@ -52,8 +53,8 @@ public enum PEM: Sendable {
 }
 
 extension PEM {
-  /// Every certificate in its binary form (DER), in order: what ``TLSStream/peerCertificate`` can be compared with.
-  /// - Throws: ``TLSError/Code/configuration`` when there is none.
+  /// The certificates in binary form (DER), in order, to compare with ``TLSStream/peerCertificate``.
+  /// - Throws: ``TLSError/Code/configuration`` when the source has none.
   public func certificatesAsDER() throws(TLSError) -> [[UInt8]] {
     try certificates().map { certificate in
       defer { X509_free(certificate) }
@@ -61,8 +62,8 @@ extension PEM {
     }
   }
 
-  /// Empty when OpenSSL cannot write the certificate, which it could read.
-  static func der(of certificate: OpaquePointer) -> [UInt8] {
+  /// Empty if OpenSSL cannot write the certificate.
+  fileprivate static func der(of certificate: OpaquePointer) -> [UInt8] {
     let size = max(0, i2d_X509(certificate, nil))
     return [UInt8](unsafeUninitializedCapacity: Int(size)) { buffer, count in
       var end = buffer.baseAddress
@@ -72,9 +73,9 @@ extension PEM {
 }
 
 extension TLSStream {
-  /// The certificate whose key the peer has proved to hold, in its binary form (DER); nil when it showed none.
+  /// The peer's certificate in binary form (DER), whose key the peer has proved to hold. Nil when the peer sent none.
   ///
-  /// A client's stream has verified it. A server's has not: anybody can issue himself one.
+  /// A client's stream has verified the issuer. A server's stream has not: the certificate may be self-issued.
   public var peerCertificate: [UInt8]? {
     guard let certificate = SSL_get1_peer_certificate(handle) else { return nil }
     defer { X509_free(certificate) }

@@ -1,24 +1,24 @@
 internal import COpenSSL
 
-/// What is the same for every TLS connection of one kind: trust or identity, versions, application protocols.
+/// The settings that TLS connections of one kind share: trust or identity, versions, application protocols.
 ///
-/// Make one per purpose at start-up and share it, also between reactors: the system's trust store takes megabytes and
-/// milliseconds to load.
+/// Make one per purpose at start-up and share it, also between reactors: loading the system's trust store takes megabytes and
+/// milliseconds.
 public final class TLSContext: @unchecked Sendable {
-  // Unchecked because of the pointers. Safe: the context is complete when the initializer returns and only read after
-  // that; OpenSSL counts its references atomically and locks its caches.
+  // Unchecked because of the pointers. Safe: after the initializer the context is only read. OpenSSL counts its references
+  // atomically and locks its caches.
   let handle: OpaquePointer
 
-  /// The application protocols offered or accepted, most wanted first; empty leaves ALPN out.
+  /// The application protocols to offer or accept, in order of preference. Empty for no ALPN.
   public let protocols: [String]
 
-  /// Whether a peer that offers no application protocol at all is refused.
+  /// Whether to refuse a peer that offers no application protocol.
   let requiresProtocol: Bool
 
   /// `protocols` as on the wire (RFC 7301 §3.1), at a stable address for OpenSSL's callback.
-  let wireProtocols: UnsafeMutableBufferPointer<UInt8>
+  private let wireProtocols: UnsafeMutableBufferPointer<UInt8>
 
-  /// Bytes one `read` of the socket may take: some records of the 16 KiB that a record may have.
+  /// Bytes that one `read` of the socket may take: four records of the largest size, 16 KiB.
   private static let readBufferBytes = 64 * 1024
 
   private init(
@@ -37,7 +37,7 @@ public final class TLSContext: @unchecked Sendable {
     }
     guard copenssl_require_tls12(handle) == 1 else { throw ErrorQueue.configurationError("TLS 1.2 or later") }
     copenssl_allow_partial_moving_writes(handle)
-    copenssl_read_ahead(handle, TLSContext.readBufferBytes)
+    copenssl_read_ahead(handle, Self.readBufferBytes)
     copenssl_refuse_renegotiation(handle)
   }
 
@@ -46,8 +46,8 @@ public final class TLSContext: @unchecked Sendable {
     wireProtocols.deallocate()
   }
 
-  /// A client's context. Certificates are always verified, and host names always checked.
-  /// - Parameter identity: what the client proves itself with if the server asks; nil means with nothing.
+  /// A client's context. It always verifies certificates and host names.
+  /// - Parameter identity: the client's certificate, sent if the server asks for one; nil for none.
   public convenience init(
     trusting trust: TLSTrust = .system, presenting identity: CertificateAuthority.Identity? = nil, protocols: [String]
   ) throws(TLSError) {
@@ -69,14 +69,14 @@ public final class TLSContext: @unchecked Sendable {
     }
   }
 
-  /// A server's context. Sessions are not resumed: connections are few and long.
+  /// A server's context. It does not resume sessions: connections are few and long.
   /// - Parameters:
-  ///   - certificate: the server's own first, then the intermediates.
-  ///   - key: unencrypted, belonging to the first certificate.
-  ///   - asksForCertificate: whether clients may prove themselves with a certificate. Any is taken, whoever issued it,
-  ///     and none is too: whom ``TLSStream/peerCertificate`` stands for is the caller's to judge.
-  ///   - requiresProtocol: false serves clients that offer no protocol; those that offer others are refused either way.
-  ///   - releasesIdleBuffers: whether a connection gives its buffers, some 50 KiB, back while nothing waits in them.
+  ///   - certificate: the server's certificate first, then the intermediates.
+  ///   - key: the unencrypted key of the first certificate.
+  ///   - asksForCertificate: whether to ask clients for a certificate. A certificate of any issuer is accepted, and so is a
+  ///     client without one: the caller judges ``TLSStream/peerCertificate``.
+  ///   - requiresProtocol: false serves clients that offer no protocol. Clients that offer only others are always refused.
+  ///   - releasesIdleBuffers: whether a connection frees its buffers, about 50 KiB, while they are empty.
   public convenience init(
     certificate: PEM, key: PEM, protocols: [String], asksForCertificate: Bool = false, requiresProtocol: Bool = true,
     releasesIdleBuffers: Bool = false
@@ -123,7 +123,7 @@ public final class TLSContext: @unchecked Sendable {
     }
   }
 
-  /// The callback's argument is this object, unretained: every `TLSStream` keeps its context alive.
+  /// The callback's argument is this object, unretained, because every `TLSStream` keeps its context alive.
   private func selectProtocol() {
     SSL_CTX_set_alpn_select_cb(
       handle,
@@ -140,10 +140,10 @@ public final class TLSContext: @unchecked Sendable {
   }
 }
 
-/// Whose certificates a client believes.
+/// The certificate authorities that a client trusts.
 public enum TLSTrust: Sendable {
   /// The system's certificate authorities.
   case system
-  /// The system's, and the certificates given here.
+  /// The system's, and these certificates.
   case systemAnd(PEM)
 }

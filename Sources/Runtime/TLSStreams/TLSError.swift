@@ -1,39 +1,39 @@
 internal import COpenSSL
 public import Reactors
 
-/// A TLS operation that failed: what kind of failure, during what, and what OpenSSL said.
+/// A failed TLS operation: the kind of failure, the operation, and OpenSSL's text.
 public struct TLSError: Error, Equatable, CustomStringConvertible {
-  /// What a caller may have to tell apart.
+  /// The kinds of failure that a caller may handle differently.
   public enum Code: Sendable {
-    /// A certificate, key, trust file or protocol list that OpenSSL does not take.
+    /// OpenSSL refuses a certificate, key, trust file or protocol list.
     case configuration
-    /// The peer's certificate is not trusted, not valid now, or for another host; ``TLSError/verification`` says which.
+    /// The peer's certificate is untrusted, not valid now, or for another host; ``TLSError/verification`` says which.
     case certificateRefused
-    /// The two sides have no application protocol in common (ALPN, RFC 7301).
+    /// The peers have no application protocol in common (ALPN, RFC 7301).
     case protocolNotNegotiated
     /// The time limit passed.
     case timedOut
-    /// The connection ended without the peer's `close_notify`: what was read last may not be all that was sent.
+    /// The connection ended without the peer's `close_notify`: the peer may have sent more than was read.
     case unexpectedEnd
     /// The socket failed; ``TLSError/system`` says how.
     case connectionLost
-    /// The peer broke the protocol, sent an alert, or refused our parameters.
+    /// The peer broke the protocol, sent an alert, or refused this side's parameters.
     case protocolFailure
   }
 
   /// The kind of failure.
   public let code: Code
 
-  /// What was being done, e.g. `TLS handshake with localhost`.
+  /// The operation, e.g. `TLS handshake with localhost`.
   public let operation: String
 
-  /// OpenSSL's own text, several entries joined by `; `; empty when it had nothing to say.
+  /// OpenSSL's text, several entries joined by `; `. Empty when OpenSSL gave none.
   public let message: String
 
-  /// OpenSSL's text for the verification of the peer's certificate, when that is what failed.
+  /// Why OpenSSL refused the peer's certificate; nil for other failures.
   public let verification: String?
 
-  /// The system call's failure beneath, if any.
+  /// The failed system call, if there was one.
   public let system: SystemError?
 
   init(
@@ -46,23 +46,25 @@ public struct TLSError: Error, Equatable, CustomStringConvertible {
     self.system = system
   }
 
-  /// One line with everything known; holds no secrets.
+  /// One line with every detail. Holds no secrets.
   public var description: String {
     let details = [verification, system?.description, message.isEmpty ? nil : message].compactMap { $0 }
     return "\(operation): \(code)" + (details.isEmpty ? "" : " (\(details.joined(separator: "; ")))")
   }
 }
 
-/// OpenSSL's error queue: one per thread, and what an earlier call left in it is taken for the next call's failure.
-/// So every call that can fail starts from an empty queue and empties it again.
+/// OpenSSL's error queue, one per thread.
+///
+/// OpenSSL takes an entry that an earlier call left for the next call's failure. So every call that can fail starts from an
+/// empty queue, and empties it afterwards.
 enum ErrorQueue {
   struct Content {
     var text = ""
-    /// The reason numbers, oldest first.
+    /// Reason numbers, oldest first.
     var reasons: [Int32] = []
   }
 
-  /// Entries OpenSSL keeps at most (`ERR_NUM_ERRORS`).
+  /// The most entries that OpenSSL keeps (`ERR_NUM_ERRORS`).
   private static let entriesMax = 16
 
   static func clear() {
@@ -80,7 +82,7 @@ enum ErrorQueue {
     return content
   }
 
-  /// The error for a set-up call that just failed.
+  /// The error of a set-up call that has just failed.
   static func configurationError(_ operation: String) -> TLSError {
     TLSError(.configuration, operation: operation, message: drain().text)
   }

@@ -1,12 +1,14 @@
+internal import COpenSSL
+internal import Glibc
 public import Reactors
 
 extension TLSStream {
-  /// Makes a client's connection secure: verifies the certificate and its host name, and agrees on a protocol.
+  /// Secures a client's connection: verifies the certificate and its host name, and negotiates a protocol.
   /// - Parameters:
-  ///   - socket: connected; taken over, and closed when this throws.
-  ///   - host: the name or the address that the certificate must be for; a name is also sent (SNI).
+  ///   - socket: a connected socket. The stream owns it, and it closes when this throws.
+  ///   - host: the name or address that the certificate must be for. A name is also sent (SNI).
   ///   - limit: the time for the whole handshake.
-  /// - Throws: ``TLSError``; `.protocolNotNegotiated` when the context names protocols and the server takes none.
+  /// - Throws: ``TLSError``; `.protocolNotNegotiated` when the server accepts none of the context's protocols.
   public static func connect(
     over socket: Socket, host: String, context: TLSContext, within limit: Duration, on reactor: isolated Reactor
   ) async throws(TLSError) -> TLSStream {
@@ -16,7 +18,7 @@ extension TLSStream {
     return stream
   }
 
-  /// Makes a server's connection secure.
+  /// Secures a server's connection.
   /// - Throws: ``TLSError``; `.protocolNotNegotiated` when the client offers none of the context's protocols.
   public static func accept(
     over socket: Socket, context: TLSContext, within limit: Duration, on reactor: isolated Reactor
@@ -26,25 +28,28 @@ extension TLSStream {
     return stream
   }
 
-  /// A server's connection before its handshake, for a caller that waits by itself: ``continueHandshake()`` comes next.
+  /// A server's connection before its handshake, for a caller that drives ``continueHandshake()`` itself.
   /// - Throws: ``TLSError`` when OpenSSL has no memory.
   public static func serve(over socket: Socket, context: TLSContext) throws(TLSError) -> TLSStream {
     let stream = try TLSStream(over: socket, context: context, name: "client")
-    stream.prepareServer()
+    SSL_set_accept_state(stream.handle)
     return stream
   }
 
-  /// Goes on with the handshake as far as it goes without waiting.
+  /// Continues the handshake as far as possible without waiting.
   /// - Returns: what the socket must be ready for before the next call; nil when the handshake is complete.
-  /// - Throws: ``TLSError``; the stream is of no further use.
+  /// - Throws: ``TLSError``; the stream cannot be used any more.
   public func continueHandshake() throws(TLSError) -> Interest? {
-    switch handshakeStep() {
+    ErrorQueue.clear()
+    let result = SSL_do_handshake(handle)
+    guard result != 1 else {
+      try requireProtocol()
+      return nil
+    }
+    switch failure(result, errno: errno, "TLS handshake with") {
     case .wouldBlock(let interest): return interest
     case .closed: throw TLSError(.unexpectedEnd, operation: "TLS handshake")
     case .failed(let error): throw error
-    case nil:
-      try requireProtocol()
-      return nil
     }
   }
 
@@ -64,5 +69,29 @@ extension TLSStream {
       throw TLSError(.connectionLost, operation: "TLS handshake", system: error)
     }
     throw TLSError(.timedOut, operation: "TLS handshake")
+  }
+
+  private func prepareClient(host: String) throws(TLSError) {
+    SSL_set_connect_state(handle)
+    let isNumeric = SocketAddress(numericHost: host, port: 0) != nil
+    // SNI takes names only (RFC 6066 §3).
+    let isSet =
+      isNumeric
+      ? X509_VERIFY_PARAM_set1_ip_asc(SSL_get0_param(handle), host) == 1
+      : SSL_set1_host(handle, host) == 1 && copenssl_set_server_name(handle, host) == 1
+    guard isSet else { throw ErrorQueue.configurationError("host name \(host)") }
+  }
+
+  /// Records the negotiated protocol.
+  /// - Throws: ``TLSError`` when the context requires a protocol and there is none.
+  private func requireProtocol() throws(TLSError) {
+    var selected: UnsafePointer<UInt8>?
+    var length: UInt32 = 0
+    SSL_get0_alpn_selected(handle, &selected, &length)
+    negotiatedProtocol = String(decoding: UnsafeBufferPointer(start: selected, count: Int(length)), as: UTF8.self)
+    if context.protocols.isEmpty || context.protocols.contains(negotiatedProtocol) { return }
+    guard negotiatedProtocol.isEmpty, !context.requiresProtocol else {
+      throw protocolError(message: "the peer chose none of \(context.protocols.joined(separator: ", "))")
+    }
   }
 }

@@ -2,19 +2,19 @@ internal import COpenSSL
 internal import Glibc
 public import Reactors
 
-/// A TLS connection over a reactor's socket, after its handshake.
+/// A TLS connection over a socket, on one reactor.
 ///
-/// OpenSSL reads and writes the descriptor itself, with read-ahead: one `recv` brings up to 64 KiB of records, which are
-/// decrypted in place and copied once. Memory BIOs would cost two more copies of every byte and save no call.
-/// Belongs to one reactor. Whoever uses it registers ``descriptor``, and deregisters it before letting go.
+/// OpenSSL reads and writes the descriptor itself, with read-ahead: one `recv` brings up to 64 KiB of records, which OpenSSL
+/// decrypts in place and copies once. Memory BIOs would copy every byte twice more and save no call.
+/// The owner registers ``descriptor``, and deregisters it before releasing the stream.
 public final class TLSStream {
   let handle: OpaquePointer
   let context: TLSContext
   private let socket: Socket
   let name: String
-  var mayShutDown = true
+  private var mayShutDown = true
 
-  /// The application protocol both sides agreed on, empty when the context names none.
+  /// The negotiated application protocol; empty without one.
   public internal(set) var negotiatedProtocol = ""
 
   init(over socket: Socket, context: TLSContext, name: String) throws(TLSError) {
@@ -34,11 +34,10 @@ public final class TLSStream {
   /// The socket's descriptor, for registration.
   public var descriptor: Int32 { socket.descriptor }
 
-  /// Whether bytes have been taken from the socket that ``read(into:)`` has not returned: the kernel will not report
-  /// them as readable again, so read on.
+  /// Whether OpenSSL holds input that ``read(into:)`` has not returned. Read on: the kernel will not report it again.
   public var hasBufferedInput: Bool { SSL_has_pending(handle) == 1 }
 
-  /// Reads decrypted bytes. Buffers of 16 KiB take a whole record.
+  /// Reads decrypted bytes. A buffer of 16 KiB takes a whole record.
   public func read(into buffer: UnsafeMutableRawBufferPointer) -> TLSReadOutcome {
     ErrorQueue.clear()
     let count = SSL_read(handle, buffer.baseAddress, Int32(clamping: buffer.count))
@@ -50,7 +49,7 @@ public final class TLSStream {
     }
   }
 
-  /// Encrypts and writes bytes, in records of at most 16 KiB: gather small pieces before calling.
+  /// Encrypts and writes bytes in records of at most 16 KiB. Gather small pieces first.
   public func write(_ bytes: UnsafeRawBufferPointer) -> TLSWriteOutcome {
     guard !bytes.isEmpty else { return .bytes(0) }
     ErrorQueue.clear()
@@ -63,69 +62,35 @@ public final class TLSStream {
     }
   }
 
-  /// Tells the peer that nothing more comes (`close_notify`). The answer is not awaited.
-  /// - Returns: what the socket must be ready for when there is no room: call again then, or leave it; nil when it is told.
+  /// Sends `close_notify`, and does not wait for the peer's.
+  /// - Returns: what the socket must be ready for before the next try; nil when it is sent.
   @discardableResult
   public func shutDown() -> Interest? {
     guard mayShutDown else { return nil }
     ErrorQueue.clear()
     let result = SSL_shutdown(handle)
-    // Zero: told, and not yet answered.
+    // Zero: sent, and not yet answered.
     if result < 0, case .wouldBlock(let interest) = failure(result, errno: errno, "shut down") { return interest }
     mayShutDown = false
     ErrorQueue.clear()
     return nil
   }
 
-  /// ``shutDown()``, and once that is done the end of the stream for the peer; reading goes on.
+  /// ``shutDown()``, then ends the stream for the peer. Reading goes on.
   public func shutDownWriting() -> Interest? {
     if let interest = shutDown() { return interest }
     socket.shutDownWriting()
     return nil
   }
-
-  /// One step of the handshake; nil when it is complete.
-  func handshakeStep() -> Failure? {
-    ErrorQueue.clear()
-    let result = SSL_do_handshake(handle)
-    return result == 1 ? nil : failure(result, errno: errno, "TLS handshake with")
-  }
-
-  func prepareClient(host: String) throws(TLSError) {
-    SSL_set_connect_state(handle)
-    let isNumeric = SocketAddress(numericHost: host, port: 0) != nil
-    // A server name may not be an address (RFC 6066 §3).
-    let isSet =
-      isNumeric
-      ? X509_VERIFY_PARAM_set1_ip_asc(SSL_get0_param(handle), host) == 1
-      : SSL_set1_host(handle, host) == 1 && copenssl_set_server_name(handle, host) == 1
-    guard isSet else { throw ErrorQueue.configurationError("host name \(host)") }
-  }
-
-  func prepareServer() {
-    SSL_set_accept_state(handle)
-  }
-
-  /// Notes the outcome of ALPN, and fails if the context requires one and there is none.
-  func requireProtocol() throws(TLSError) {
-    var selected: UnsafePointer<UInt8>?
-    var length: UInt32 = 0
-    SSL_get0_alpn_selected(handle, &selected, &length)
-    negotiatedProtocol = String(decoding: UnsafeBufferPointer(start: selected, count: Int(length)), as: UTF8.self)
-    if context.protocols.isEmpty || context.protocols.contains(negotiatedProtocol) { return }
-    guard negotiatedProtocol.isEmpty, !context.requiresProtocol else {
-      throw protocolError(message: "the peer chose none of \(context.protocols.joined(separator: ", "))")
-    }
-  }
 }
 
 /// How a non-blocking read of decrypted bytes ended.
 public enum TLSReadOutcome: Equatable, Sendable {
-  /// This many bytes were read, at least one, at most one record (16 KiB).
+  /// This many bytes were read: at least one, at most one record (16 KiB).
   case bytes(Int)
-  /// Nothing to read before the socket is ready for this: usually `.read`, `.write` while TLS has something to say.
+  /// Nothing can be read before the socket is ready for this: usually `.read`, but `.write` when TLS has to write first.
   case wouldBlock(Interest)
-  /// The peer has said that it will send nothing more.
+  /// The peer has ended its stream.
   case endOfStream
   /// The connection is broken.
   case failed(TLSError)
@@ -133,15 +98,15 @@ public enum TLSReadOutcome: Equatable, Sendable {
 
 /// How a non-blocking write ended.
 public enum TLSWriteOutcome: Equatable, Sendable {
-  /// This many bytes were taken: a record's 16 KiB at most, and one more record if the first had to wait for room.
+  /// This many bytes were taken: at most a record of 16 KiB, and one more if the first had to wait for room.
   case bytes(Int)
-  /// Nothing was taken before the socket is ready for this. Offer the same bytes again, and at least as many.
+  /// Nothing was taken. When the socket is ready for this, offer the same bytes again, and at least as many.
   case wouldBlock(Interest)
   /// The connection is broken.
   case failed(TLSError)
 }
 
-/// From OpenSSL's codes and queue to what a caller can act on.
+// Failures: from OpenSSL's codes and error queue.
 extension TLSStream {
   enum Failure {
     case wouldBlock(Interest)
@@ -159,7 +124,7 @@ extension TLSStream {
     }
   }
 
-  /// After this, OpenSSL wants no `SSL_shutdown`.
+  /// OpenSSL forbids `SSL_shutdown` after this.
   private func connectionLost(_ code: Int32, _ operation: String) -> TLSError {
     mayShutDown = false
     let message = ErrorQueue.drain().text
