@@ -1,38 +1,38 @@
 /// Limits and times of one client connection.
 public struct HTTP2ClientConfiguration: Sendable {
-  /// Requests on the wire at once before the server's first SETTINGS. 100 is what RFC 9113 §6.5.2 recommends servers to
-  /// allow at least; APNs allows 1.
+  /// Concurrent requests before the server's first SETTINGS. RFC 9113 §6.5.2 recommends servers to allow at least 100. APNs
+  /// allows 1.
   public var initialStreamsMax = 100
 
-  /// Requests on the wire at once, whatever the server allows.
+  /// Concurrent requests, even if the server allows more.
   public var streamsMax = 1000
 
-  /// Requests that may wait for a stream; beyond it they are refused at once. One second of work at 5,000 a second.
+  /// Requests that may wait for a stream; more are refused at once. One second of work at 5,000 a second.
   public var waitingRequestsMax = 5000
 
-  /// Bytes of one response's body. A longer one is cancelled.
+  /// Bytes of one response's body. A longer response is cancelled.
   public var responseBodyBytesMax = 64 * 1024
 
-  /// Bytes of one response's header fields, counting 8 more for each.
+  /// Bytes of one response's header fields, plus 8 for each field.
   public var responseFieldsBytesMax = 16 * 1024
 
-  /// Silence of the server, while requests are on the wire, before it is asked with a PING whether it lives.
+  /// The server's silence before a PING, while requests are on the wire.
   public var silenceBeforePing = Duration.seconds(5)
 
-  /// The same with nothing on the wire. APNs wants no more than one PING an hour.
+  /// The server's silence before a PING on an idle connection. APNs wants at most one PING an hour.
   public var idleBeforePing = Duration.seconds(3600)
 
   /// The wait for any frame after a PING until the connection is suspect (``HTTP2Connection/isSuspect``). Half a second
-  /// is longer than a round trip to anywhere, and leaves time to open another connection before this one is given up.
+  /// is longer than any round trip, and leaves time to open another connection before this one is given up.
   public var pingLateAfter = Duration.milliseconds(500)
 
-  /// The wait for any frame after a PING; then the connection is given up.
+  /// The wait for any frame after a PING until the connection is given up.
   public var pingTimeout = Duration.seconds(5)
 
-  /// The connection drains when the next stream's id has passed this: ids are never reused, and end at 2^31 - 1.
+  /// The connection drains when the next stream's id has passed this. Ids are never reused and end at 2^31 - 1.
   public var streamIDMax = Int32.max - 10_000
 
-  /// The first stream's id, odd. Larger than 1 only to test what happens at the end of the ids.
+  /// The first stream's id, odd. Larger than 1 only in tests of the last ids.
   var firstStreamID: Int32 = 1
 
   /// The defaults.
@@ -41,22 +41,22 @@ public struct HTTP2ClientConfiguration: Sendable {
 
 /// Limits of one server connection.
 public struct HTTP2ServerConfiguration: Sendable {
-  /// Requests at once, announced in SETTINGS.
+  /// Concurrent requests, announced in SETTINGS.
   public var streamsMax = 1000
 
-  /// Whether streams beyond it are refused, with REFUSED_STREAM.
+  /// Whether to refuse streams above `streamsMax` with REFUSED_STREAM.
   public var refusesExcessStreams = true
 
-  /// Bytes of a request's body that are kept; the rest is counted and dropped, so that a handler can answer 413.
+  /// Bytes of a request's body to keep. The rest is counted and dropped, so that a handler can answer 413.
   public var requestBodyBytesMax = 64 * 1024
 
-  /// Bytes of a request's header fields, counting 8 more for each; a stream with more is reset.
+  /// Bytes of a request's header fields, plus 8 for each field. A stream with more is reset.
   public var requestFieldsBytesMax = 64 * 1024
 
-  /// Time for a client's TLS handshake.
+  /// The time for a client's TLS handshake.
   public var handshakeTimeout = Duration.seconds(10)
 
-  /// Connections of one listener, those in their handshake included; more are closed at once.
+  /// Connections of one listener, including those in their handshake. More are closed at once.
   public var connectionsMax = 1000
 
   /// The defaults.

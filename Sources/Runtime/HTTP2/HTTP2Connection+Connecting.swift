@@ -5,12 +5,12 @@ public import TLSStreams
 extension HTTP2Connection {
   /// Connects, secures the connection and starts HTTP/2.
   ///
-  /// Names are looked up afresh, and each address is tried in turn with an equal share of the time that is left.
+  /// Looks the name up each time, and tries its addresses in turn. Each has an equal share of the time that is left.
   /// - Parameters:
-  ///   - host: a name or a numeric address; also what the certificate must be for.
-  ///   - context: a client's, with the protocol `h2`.
-  ///   - limit: the time for everything.
-  /// - Throws: ``ResolutionError``, ``SystemError`` or ``TLSError``, the last address's if there are several.
+  ///   - host: a name or a numeric address. The certificate must be for it.
+  ///   - context: a client's context with the protocol `h2`.
+  ///   - limit: the time for the whole connect.
+  /// - Throws: ``ResolutionError``, ``SystemError`` or ``TLSError``: of the last address, if there are several.
   public static func connect(
     host: String, port: UInt16, context: TLSContext,
     configuration: HTTP2ClientConfiguration = HTTP2ClientConfiguration(),
@@ -53,44 +53,40 @@ extension HTTP2Connection {
     return connection
   }
 
-  /// A resolver that hangs must not hold up the caller: the answer is awaited only so long.
+  /// Waits for the resolver at most until the limit, because a hanging resolver must not hold up the caller.
   private static func lookUp(
     _ host: String, port: UInt16, within limit: Duration, on reactor: isolated Reactor
   ) async throws -> [SocketAddress] {
     if let address = SocketAddress(numericHost: host, port: port) { return [address] }
     let signal = Signal()
-    let answer = LookupAnswer()
+    var answer: Result<[SocketAddress], ResolutionError>?
     reactor.start {
       do throws(ResolutionError) {
-        answer.result = .success(try await Resolver.addresses(of: host, port: port))
+        answer = .success(try await Resolver.addresses(of: host, port: port))
       } catch {
-        answer.result = .failure(error)
+        answer = .failure(error)
       }
       signal.signal(on: reactor)
     }
     _ = await signal.wait(for: limit, on: reactor)
-    guard let result = answer.result else { throw SystemError(operation: "resolve \(host)", code: ETIMEDOUT) }
-    return try result.get()
+    guard let answer else { throw SystemError(operation: "resolve \(host)", code: ETIMEDOUT) }
+    return try answer.get()
   }
 
-  /// The port is left out where it is the scheme's own (RFC 9110 §4.2.3).
+  /// Omits the scheme's default port (RFC 9110 §4.2.3).
   private static func authority(host: String, port: UInt16) -> String {
     let host = host.contains(":") ? "[\(host)]" : host
     return port == 443 ? host : "\(host):\(port)"
   }
 
-  /// The first frames: no pushes, and room for the responses of a full house of streams.
+  /// Submits the first frames: no server push, and a window for the responses of all streams.
   private func introduce() {
     session.submit([.noPush, .fieldsBytesMax(configuration.responseFieldsBytesMax)])
-    session.widenConnectionWindow(to: HTTP2Connection.connectionWindowBytes)
+    session.widenConnectionWindow(to: Self.connectionWindowBytes)
     if configuration.firstStreamID > 1 { session.setNextStreamID(configuration.firstStreamID) }
   }
 
-  /// Bytes the server may send ahead on all streams. Each stream keeps the protocol's 65,535, which is the usual limit
-  /// of a response; 8 MiB are 8 KiB for each of 1,000 streams, so small responses never wait for an update.
+  /// The connection's flow-control window. Each stream keeps the protocol's 65,535 bytes, the usual limit of a response. 8 MiB
+  /// are 8 KiB for each of 1,000 streams, so small responses never wait for an update.
   private static let connectionWindowBytes: Int32 = 8 * 1024 * 1024
-}
-
-private final class LookupAnswer {
-  var result: Result<[SocketAddress], ResolutionError>?
 }

@@ -1,14 +1,14 @@
 internal import DequeModule
 internal import Reactors
 
-/// The way of a request: waiting, on the wire, done.
+// A request waits, is on the wire, and is done.
 extension HTTP2Connection: LinkOwner {
   func linkWillWrite(on reactor: isolated Reactor) {
     guard state == .ready, !waiting.isEmpty else { return }
     let now = Reactor.now
     let wasIdle = streams.isEmpty
     while streams.count < streamsMax, let stream = waiting.popFirst() {
-      // After a standstill more timers are due than fire in a tick, and that of the deadlines may be behind them.
+      // After a standstill more timers are due than fire in a tick, and the deadline timer may not have fired yet.
       guard now < stream.deadline else {
         stream.finish(.notProcessed(.deadline))
         continue
@@ -45,11 +45,11 @@ extension HTTP2Connection: LinkOwner {
   }
 }
 
-/// What nghttp2 reports. No reactor is at hand here; a request's task is resumed nevertheless, which only queues it.
+// nghttp2's reports. They come without a reactor, but resuming a request's task only queues it.
 extension HTTP2Connection: SessionDelegate {
   func streamOpened(_ id: Int32) -> MessageStream? { nil }
 
-  /// A complete response counts even if the server then resets the stream because it does not want the request's rest.
+  /// A complete response counts even if the server then resets the stream because it does not need the rest of the request.
   func messageCompleted(_ stream: MessageStream) {
     guard let stream = stream as? ClientStream, stream.isHeadComplete else { return }
     stream.finish(.response(HTTP2Response(status: stream.status, fields: stream.fields, body: stream.body)))
@@ -76,7 +76,7 @@ extension HTTP2Connection: SessionDelegate {
     if let streamsMax {
       serverStreamsMax = streamsMax
     } else if !hasServerSettings {
-      serverStreamsMax = Int.max  // Not mentioned means not limited (RFC 9113 §6.5.2).
+      serverStreamsMax = Int.max  // Without the setting there is no limit (RFC 9113 §6.5.2).
     }
     hasServerSettings = true
   }
@@ -86,7 +86,7 @@ extension HTTP2Connection: SessionDelegate {
     beginDraining(.goAway(goAway))
   }
 
-  /// A refusal after the server has begun to answer contradicts itself, and proves nothing.
+  /// A refusal after the server has begun to answer proves nothing.
   private func outcome(of stream: ClientStream, closedWith code: HTTP2ErrorCode) -> HTTP2Outcome {
     guard stream.isHanded else { return .notProcessed(.notSent) }
     guard code == .refusedStream, stream.status == 0 else { return .unknown(.reset(code)) }
@@ -95,9 +95,9 @@ extension HTTP2Connection: SessionDelegate {
   }
 }
 
-/// Draining and the end.
+// Draining and the end.
 extension HTTP2Connection {
-  /// What waits is handed back, so that it can go to another connection at once.
+  /// Finishes the waiting requests, so that they can go to another connection at once.
   func beginDraining(_ reason: HTTP2DrainReason) {
     if case .closed = state { return }
     state = .draining(reason)
@@ -111,7 +111,7 @@ extension HTTP2Connection {
     observer?.connection(self, changedTo: state, on: reactor)
   }
 
-  /// A connection that takes no requests has no capacity to tell of.
+  /// Reports a changed capacity, unless the connection takes no requests.
   func tellCapacity(on reactor: isolated Reactor) {
     guard capacityIsUntold else { return }
     capacityIsUntold = false
@@ -123,7 +123,7 @@ extension HTTP2Connection {
     end(.drained, on: reactor)
   }
 
-  /// nghttp2 reports no closed streams when it is deleted: the table is where they get their outcome.
+  /// Finishes the open streams, because nghttp2 does not report them when it is deleted.
   func end(_ error: HTTP2Error, on reactor: isolated Reactor) {
     if case .closed = state { return }
     beginDraining(.requested)

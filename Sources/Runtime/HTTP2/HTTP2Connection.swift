@@ -2,19 +2,18 @@ internal import DequeModule
 public import Reactors
 internal import TLSStreams
 
-/// A client's HTTP/2 connection over TLS: many requests at once, each with an outcome that says whether it may be sent
-/// again.
+/// A client's HTTP/2 connection over TLS with concurrent requests. The outcome of a request says whether it may be sent again.
 ///
-/// Belongs to one reactor. It lives until it is closed by either side, also when nobody refers to it; it never
-/// reconnects. Requests of one tick leave in few TLS records at the tick's end.
+/// Belongs to one reactor. Lives until either side closes it, even without a reference to it, and never reconnects. The
+/// requests of a tick leave in few TLS records at the tick's end.
 public final class HTTP2Connection {
-  /// Where the connection is in its life.
+  /// The connection's state.
   public internal(set) var state = HTTP2ConnectionState.ready
 
-  /// Told of changes of ``state``.
+  /// The observer of the state and the capacity.
   public weak var observer: (any HTTP2ConnectionObserver)?
 
-  /// Requests of one tick that do not wait for its end together: with bodies of 250 bytes, as many as fill a TLS record.
+  /// Requests of one tick after which full TLS records leave before its end. With bodies of 250 bytes, as many fill a record.
   private static let burstRequests = 32
 
   let configuration: HTTP2ClientConfiguration
@@ -24,15 +23,15 @@ public final class HTTP2Connection {
 
   /// Requests without a stream, oldest first.
   var waiting = Deque<ClientStream>()
-  /// By stream id: on the wire, or about to be.
+  /// Submitted requests by stream id.
   var streams: [Int32: ClientStream] = [:]
-  /// What the server allows.
+  /// The server's limit of concurrent streams.
   var serverStreamsMax: Int
   var hasServerSettings = false
   var goAway: HTTP2GoAway?
-  /// A change of state that a callback made, to be told when the reactor is at hand.
+  /// Whether the observer has to be told of the state: callbacks change it without a reactor.
   var stateIsUntold = false
-  /// The same for what the connection can take.
+  /// The same for the capacity.
   var capacityIsUntold = false
 
   var deadlineTimer: TimerToken?
@@ -55,32 +54,32 @@ public final class HTTP2Connection {
     session.delegate = self
   }
 
-  /// Requests that may be on the wire at once, now.
+  /// Concurrent requests that the connection now allows.
   public var streamsMax: Int { min(serverStreamsMax, configuration.streamsMax) }
 
-  /// Whether the answer to a PING is late: the connection may be dead, and new requests had better take another one.
+  /// Whether the answer to a PING is late: the connection may be dead, so prefer another one.
   public var isSuspect: Bool { liveness.isSuspect }
 
-  /// Requests on the wire, including cancelled ones that the server has not closed.
+  /// Requests on the wire, including cancelled requests whose streams the server has not closed.
   public var openStreams: Int { streams.count }
 
   /// Requests that wait for a stream.
   public var waitingRequests: Int { waiting.count }
 
-  /// Sends a request and waits for its outcome. Never throws: what can go wrong is in the outcome.
+  /// Sends a request and waits for its outcome. Failures are outcomes.
   ///
-  /// Cancelling the task does not end the wait; `limit` does.
-  /// - Parameter limit: counts from now, the wait for a stream included.
+  /// Cancelling the task does not end the wait.
+  /// - Parameter limit: the time from now to the response, including the wait for a stream.
   public func send(
     _ request: HTTP2Request, within limit: Duration, on reactor: isolated Reactor
   ) async -> HTTP2Outcome {
-    await send(request, until: Reactor.now &+ limit.wholeNanoseconds, on: reactor)
+    await send(request, until: Reactor.now &+ limit.clampedNanoseconds, on: reactor)
   }
 
   /// Sends a request and waits for its outcome.
-  /// - Parameter deadline: in monotonic nanoseconds, as ``Reactor/now``. From then on the request is not put on the wire.
+  /// - Parameter deadline: in monotonic nanoseconds, as ``Reactor/now``. The request is not sent after it.
   ///
-  /// Inlined where it is called: an asynchronous call looks up the task's executor twice, under a lock.
+  /// Always inlined: an asynchronous call looks up the task's executor twice, under a lock.
   @inlinable @inline(__always)
   public func send(
     _ request: HTTP2Request, until deadline: UInt64, on reactor: isolated Reactor
@@ -89,12 +88,12 @@ public final class HTTP2Connection {
   }
 
   /// Sends a request.
-  /// - Parameter waiter: resumed once, with the outcome; at once for a request that cannot be taken.
+  /// - Parameter waiter: resumed once with the outcome, immediately if the connection refuses the request.
   public func send(
     _ request: HTTP2Request, until deadline: UInt64, resuming waiter: UnsafeContinuation<HTTP2Outcome, Never>,
     on reactor: isolated Reactor
   ) {
-    if !waiting.isEmpty, waiting.count.isMultiple(of: HTTP2Connection.burstRequests) {
+    if !waiting.isEmpty, waiting.count.isMultiple(of: Self.burstRequests) {
       link.flushFullRecords(on: reactor)
     }
     if let refusal { return waiter.resume(returning: .notProcessed(refusal)) }
@@ -103,7 +102,7 @@ public final class HTTP2Connection {
     link.flushAtTickEnd(on: reactor)
   }
 
-  /// Takes no new requests, and closes after the last answer. Requests that wait for a stream are `notProcessed`.
+  /// Refuses new requests, and closes after the last answer. Requests that wait for a stream are `notProcessed`.
   public func drain(on reactor: isolated Reactor) {
     guard state == .ready else { return }
     beginDraining(.requested)
@@ -111,12 +110,12 @@ public final class HTTP2Connection {
     closeIfDrained(on: reactor)
   }
 
-  /// Closes now. Requests on the wire become `unknown`, the others `notProcessed`.
+  /// Closes now. Requests on the wire are `unknown`, the others `notProcessed`.
   public func close(on reactor: isolated Reactor) {
     end(.closedLocally, on: reactor)
   }
 
-  /// Why a new request cannot be taken, if so.
+  /// Why the connection refuses a new request; nil if it takes one.
   private var refusal: HTTP2Unprocessed? {
     switch state {
     case .ready: waiting.count < configuration.waitingRequestsMax ? nil : .queueFull
@@ -126,19 +125,19 @@ public final class HTTP2Connection {
   }
 }
 
-/// The life of a client connection, in order; `closed` is final.
+/// The states of a client connection, in order.
 public enum HTTP2ConnectionState: Equatable, Sendable {
-  /// Requests are taken.
+  /// The connection takes requests.
   case ready
-  /// No new requests; those on the wire may still be answered. The connection closes itself after the last.
+  /// The connection takes no requests. Those on the wire may still be answered, and the last answer closes the connection.
   case draining(HTTP2DrainReason)
-  /// The end. Every request has its outcome.
+  /// The connection has ended, and every request has its outcome.
   case closed(HTTP2Error)
 }
 
 /// Why a connection takes no new requests.
 public enum HTTP2DrainReason: Equatable, Sendable {
-  /// The server said so.
+  /// The server sent GOAWAY.
   case goAway(HTTP2GoAway)
   /// The stream ids are used up.
   case streamIDsExhausted
@@ -146,14 +145,13 @@ public enum HTTP2DrainReason: Equatable, Sendable {
   case requested
 }
 
-/// Told of a client connection's changes, on its reactor.
+/// Observes a client connection, on its reactor.
 public protocol HTTP2ConnectionObserver: AnyObject {
-  /// The state is another, or a second GOAWAY says more than the first.
+  /// The state has changed, or a second GOAWAY says more than the first.
   func connection(
     _ connection: HTTP2Connection, changedTo state: HTTP2ConnectionState, on reactor: isolated Reactor)
 
-  /// The server allows another number of streams (``HTTP2Connection/streamsMax``), or the connection has become suspect
-  /// or is so no longer (``HTTP2Connection/isSuspect``).
+  /// The server's limit of streams (``HTTP2Connection/streamsMax``) or ``HTTP2Connection/isSuspect`` has changed.
   func connectionCapacityChanged(_ connection: HTTP2Connection, on reactor: isolated Reactor)
 }
 

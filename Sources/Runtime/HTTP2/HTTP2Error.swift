@@ -6,17 +6,17 @@ public import TLSStreams
 public enum HTTP2Error: Error, Equatable, Sendable, CustomStringConvertible {
   /// TLS or the socket failed.
   case transport(TLSError)
-  /// The descriptor can no longer be watched.
+  /// The reactor can no longer watch the descriptor.
   case system(SystemError)
   /// The peer closed the connection in an orderly way.
   case closedByPeer
   /// This side closed it.
   case closedLocally
-  /// After a GOAWAY, nothing was left to do.
+  /// The last request of a draining connection is done.
   case drained
   /// A PING went unanswered: the connection is dead or the peer is stuck.
   case unresponsive
-  /// The peer broke HTTP/2; the text is nghttp2's.
+  /// The peer broke the protocol. The text is nghttp2's.
   case protocolViolation(String)
 
   /// One line for a log.
@@ -33,7 +33,7 @@ public enum HTTP2Error: Error, Equatable, Sendable, CustomStringConvertible {
   }
 }
 
-/// An error code on the wire (RFC 9113 §7); unknown numbers are kept.
+/// An error code on the wire (RFC 9113 §7). Unknown numbers are kept.
 public struct HTTP2ErrorCode: RawRepresentable, Hashable, Sendable, CustomStringConvertible {
   /// The number on the wire.
   public let rawValue: UInt32
@@ -53,20 +53,18 @@ public struct HTTP2ErrorCode: RawRepresentable, Hashable, Sendable, CustomString
   public static let refusedStream = HTTP2ErrorCode(rawValue: 7)
   /// CANCEL: no longer wanted.
   public static let cancel = HTTP2ErrorCode(rawValue: 8)
-  /// ENHANCE_YOUR_CALM: too much load.
-  public static let enhanceYourCalm = HTTP2ErrorCode(rawValue: 11)
 
   /// The name in the RFC, or `unknown`, with the number.
   public var description: String { "\(String(cString: nghttp2_http2_strerror(rawValue))) (\(rawValue))" }
 }
 
-/// A server's announcement that it will take no more streams (RFC 9113 §6.8).
+/// A server's GOAWAY: it takes no more streams (RFC 9113 §6.8).
 public struct HTTP2GoAway: Equatable, Sendable {
-  /// Streams above this were not and will not be processed; `Int32.max` announces a second GOAWAY.
+  /// The server will not process streams above this. `Int32.max` announces a second GOAWAY.
   public let lastStreamID: Int32
-  /// Why.
+  /// The reason.
   public let code: HTTP2ErrorCode
-  /// Opaque bytes, often text: APNs sends JSON with a `reason`. At most 4,096 bytes are kept.
+  /// Opaque bytes, often text. APNs sends JSON with a `reason`. At most 4,096 bytes are kept.
   public let debugData: [UInt8]
 
   static let debugDataBytesMax = 4096

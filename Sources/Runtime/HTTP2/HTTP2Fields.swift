@@ -2,19 +2,19 @@
 public struct HTTP2Field: Equatable, Sendable {
   /// The name, lower-case.
   public let name: String
-  /// The value; bytes that are not UTF-8 arrive as replacement characters.
+  /// The value. Bytes that are not UTF-8 are replaced.
   public let value: String
 }
 
-/// Header fields in their order, duplicates kept, packed into one allocation.
+/// Header fields in order, with duplicates, packed into one allocation. Pseudo-header fields (`:path`) are not among them.
 ///
-/// A prepared list can be copied and appended to for each message. Pseudo-header fields (`:path`) are not in here.
+/// A prepared list can be copied and extended for each message.
 public struct HTTP2Fields: Sendable {
-  // For each field: UInt32 name length, with `neverIndexedBit`; UInt32 value length; name; value. Zeros behind the last.
-  // Contiguous, because making an `Array` of bytes is a call into the standard library, which looks up the type each time.
+  // For each field: UInt32 name length, with `neverIndexedBit`; UInt32 value length; name; value. Zeros follow the last.
+  // A `ContiguousArray`, because making an `Array` calls into the standard library, which looks up the type each time.
   private var storage: ContiguousArray<UInt8> = []
 
-  /// Bytes held, for limits.
+  /// Bytes used, for limits.
   private(set) var byteCount = 0
 
   /// The number of fields.
@@ -23,14 +23,14 @@ public struct HTTP2Fields: Sendable {
   static let neverIndexedBit: UInt32 = 1 << 31
   static let headBytes = 8
 
-  /// The least that is allocated: the fields of most answers.
+  /// The smallest allocation. It holds the fields of most answers.
   private static let storageBytesMin = 256
 
   /// An empty list.
   public init() {}
 
-  /// An empty list with room, so that it is allocated once.
-  /// - Parameter byteCount: names, values, and 8 bytes for each field.
+  /// An empty list with reserved space.
+  /// - Parameter byteCount: the bytes of names and values, and 8 for each field.
   public init(reservingBytes byteCount: Int) {
     storage = ContiguousArray(repeating: 0, count: byteCount)
   }
@@ -38,14 +38,14 @@ public struct HTTP2Fields: Sendable {
   /// Adds a field at the end.
   /// - Parameters:
   ///   - name: lower-case.
-  ///   - isIndexed: false keeps the value out of header compression's tables on every hop: for secrets, and for values
-  ///     that never repeat, which would only push useful entries out. `authorization` is never indexed.
+  ///   - isIndexed: false keeps the value out of header compression's tables on every hop. Use it for secrets, and for values
+  ///     that never repeat and would displace useful entries. `authorization` is never indexed.
   public mutating func append(_ name: String, _ value: String, isIndexed: Bool = true) {
     let isIndexed = isIndexed && name != "authorization"
     append(name.utf8Span.span.bytes, value.utf8Span.span.bytes, isIndexed: isIndexed)
   }
 
-  /// The first value of a name, nil when the field is absent.
+  /// The first value of a name; nil without the field.
   public subscript(name: String) -> String? {
     let name = name.utf8Span.span.bytes
     return withPackedBytes { packed in
@@ -62,7 +62,7 @@ public struct HTTP2Fields: Sendable {
     let end = byteCount + HTTP2Fields.headBytes + name.byteCount + value.byteCount
     if end > storage.count { grow(to: end) }
     storage.withUnsafeMutableBytes { storage in
-      // There is room for the field, so the list has an address.
+      // The list has room for the field, and so an address.
       guard let list = storage.baseAddress else { return }
       PackedField.write(name, value, isIndexed: isIndexed, to: list + byteCount)
     }
@@ -80,7 +80,7 @@ public struct HTTP2Fields: Sendable {
     try storage.withUnsafeBytes { try body(UnsafeRawBufferPointer(rebasing: $0[..<byteCount])) }
   }
 
-  /// To at least twice the size, so that a list of many fields is copied a few times only.
+  /// Grows to at least twice the size, so that a list of many fields is copied only a few times.
   private mutating func grow(to needed: Int) {
     let size = Swift.max(needed, 2 * storage.count, HTTP2Fields.storageBytesMin)
     var larger = ContiguousArray<UInt8>(repeating: 0, count: size)
@@ -120,19 +120,17 @@ extension HTTP2Fields: Sequence {
     }
   }
 
-  /// Walks the fields in their order.
+  /// Iterates over the fields in order.
   public func makeIterator() -> Iterator { Iterator(fields: self) }
 }
 
-/// One field where it lies in a list's memory.
+/// One field in a list's memory.
 struct PackedField {
   let name: UnsafeRawBufferPointer
   let value: UnsafeRawBufferPointer
   let isIndexed: Bool
-}
 
-extension PackedField {
-  /// - Parameter offset: of the field's head; moved behind the field.
+  /// - Parameter offset: the offset of the field's head. Moved behind the field.
   init(in packed: UnsafeRawBufferPointer, at offset: inout Int) {
     let nameHead = packed.loadUnaligned(fromByteOffset: offset, as: UInt32.self)
     let nameEnd = offset + HTTP2Fields.headBytes + Int(nameHead & ~HTTP2Fields.neverIndexedBit)
@@ -143,12 +141,12 @@ extension PackedField {
     offset = valueEnd
   }
 
-  func isNamed(_ other: RawSpan) -> Bool {
+  fileprivate func isNamed(_ other: RawSpan) -> Bool {
     name.count == other.byteCount && other.withUnsafeBytes(name.elementsEqual)
   }
 
-  /// - Parameter place: with room for the field and its head.
-  static func write(_ name: RawSpan, _ value: RawSpan, isIndexed: Bool, to place: UnsafeMutableRawPointer) {
+  /// - Parameter place: memory for the field and its head.
+  fileprivate static func write(_ name: RawSpan, _ value: RawSpan, isIndexed: Bool, to place: UnsafeMutableRawPointer) {
     let nameHead = UInt32(truncatingIfNeeded: name.byteCount) | (isIndexed ? 0 : HTTP2Fields.neverIndexedBit)
     place.storeBytes(of: nameHead, as: UInt32.self)
     place.storeBytes(of: UInt32(truncatingIfNeeded: value.byteCount), toByteOffset: 4, as: UInt32.self)

@@ -3,25 +3,25 @@ public import TLSStreams
 
 /// Accepts connections on one reactor and serves them with one handler.
 public final class HTTP2Listener {
-  /// Where it listens, with the port the kernel chose when port 0 was asked for.
+  /// The address it listens on, with the kernel's choice in place of port 0.
   public let address: SocketAddress
 
-  /// Pause after the process has run out of descriptors or memory; the next connection that closes makes room.
+  /// The pause when the process has no descriptors or memory left. The next connection that closes makes room.
   private static let exhaustionPause = Duration.milliseconds(100)
 
-  /// Nil when stopped. Connections keep the listener, and must not keep the port with it: the kernel would go on
-  /// completing connections that nobody accepts.
+  /// Nil when stopped. Connections keep the listener alive, but must not keep the port: the kernel would complete connections
+  /// that are never accepted.
   private var socket: ListeningSocket?
   private let context: TLSContext
   private let configuration: HTTP2ServerConfiguration
   private let handler: any HTTP2RequestHandler
   private var registration: Registration?
 
-  /// Open or in their handshake.
+  /// Connections that are open or in their handshake.
   private var connections = 0
 
   /// Listens until ``stop(on:)``.
-  /// - Parameter context: a server's, with the protocol `h2`.
+  /// - Parameter context: a server's context with the protocol `h2`.
   /// - Throws: ``SystemError``, e.g. `EADDRINUSE`.
   public init(
     on address: SocketAddress, context: TLSContext,
@@ -38,10 +38,9 @@ public final class HTTP2Listener {
     registration = try reactor.register(socket.descriptor, for: .read, handler: self)
   }
 
-  /// Accepts no more and lets the port go: who comes now is refused. What has been accepted goes on.
+  /// Closes the port, so that new connections are refused. Accepted connections go on.
   public func stop(on reactor: isolated Reactor) {
-    if let registration { reactor.deregister(registration) }
-    registration = nil
+    reactor.deregister(&registration)
     socket = nil
   }
 
@@ -63,7 +62,7 @@ extension HTTP2Listener: ReadinessHandler {
     }
   }
 
-  /// Over the limit, and where the handler does not want it, the socket is closed by being let go.
+  /// Closes the socket, by releasing it, above the limit and when the handler refuses it.
   private func admit(_ client: Socket, on reactor: isolated Reactor) {
     guard connections < configuration.connectionsMax, handler.shouldAdmitConnection(on: reactor) else { return }
     connections += 1
@@ -73,7 +72,7 @@ extension HTTP2Listener: ReadinessHandler {
     }
   }
 
-  /// A handshake that fails is the client's affair; the handler never hears of it.
+  /// Ignores a failed handshake: the handler is not told of it.
   private func serve(_ client: Socket, on reactor: isolated Reactor) async -> HTTP2ServerConnection? {
     let stream = try? await TLSStream.accept(
       over: client, context: context, within: configuration.handshakeTimeout, on: reactor)
@@ -85,36 +84,35 @@ extension HTTP2Listener: ReadinessHandler {
 
 extension HTTP2Listener: TimerHandler {
   private func pause(on reactor: isolated Reactor) {
-    if let registration { reactor.deregister(registration) }
-    registration = nil
-    reactor.schedule(after: HTTP2Listener.exhaustionPause, self)
+    reactor.deregister(&registration)
+    reactor.schedule(after: Self.exhaustionPause, self)
   }
 
   /// The pause is over.
   public func timerFired(_ timer: TimerToken, on reactor: isolated Reactor) {
     guard let socket else { return }
     registration = try? reactor.register(socket.descriptor, for: .read, handler: self)
-    if registration == nil { reactor.schedule(after: HTTP2Listener.exhaustionPause, self) }
+    if registration == nil { reactor.schedule(after: Self.exhaustionPause, self) }
   }
 }
 
-/// What a server does with its connections and requests. Called on the connection's reactor.
+/// Handles a server's connections and requests, on their reactor.
 ///
-/// An answer may be given inside ``requestReceived(_:from:on:)`` or any time later.
+/// It may answer inside ``requestReceived(_:from:on:)`` or later.
 public protocol HTTP2RequestHandler: AnyObject {
-  /// A client asks for a connection, before its TLS handshake. False closes its socket without a word.
+  /// A client has connected, before its TLS handshake. False closes its socket.
   func shouldAdmitConnection(on reactor: isolated Reactor) -> Bool
-  /// A client has connected and agreed on `h2`. The place to send it something unusual first.
+  /// A client has completed its handshake with `h2`. A test server may send unusual frames first.
   func connectionOpened(_ connection: HTTP2ServerConnection, on reactor: isolated Reactor)
   /// A request is complete.
   func requestReceived(
     _ request: HTTP2ServerRequest, from connection: HTTP2ServerConnection, on reactor: isolated Reactor)
-  /// The connection is over, also when this side has closed it.
+  /// The connection has ended, by either side.
   func connectionClosed(_ connection: HTTP2ServerConnection, on reactor: isolated Reactor)
 }
 
 extension HTTP2RequestHandler {
-  /// Admits everybody.
+  /// Admits every client.
   public func shouldAdmitConnection(on reactor: isolated Reactor) -> Bool { true }
   /// Does nothing.
   public func connectionOpened(_ connection: HTTP2ServerConnection, on reactor: isolated Reactor) {}
@@ -124,20 +122,20 @@ extension HTTP2RequestHandler {
 
 /// A complete request as a server receives it.
 public struct HTTP2ServerRequest: Sendable {
-  /// The stream it came on, odd, rising on a connection.
+  /// The request's stream: odd, and rising on a connection.
   public let streamID: Int32
   /// `:method`.
   public let method: String
-  /// `:path`, empty if the client sent none.
+  /// `:path`; empty if the client sent none.
   public let path: String
-  /// `:authority`, empty if the client sent none.
+  /// `:authority`; empty if the client sent none.
   public let authority: String
-  /// All other fields, in their order, with duplicates.
+  /// All other fields, in order, with duplicates.
   public let fields: HTTP2Fields
   /// The body, cut at the configuration's limit.
   public let body: [UInt8]
   /// The body's length as sent.
   public let bodyBytesReceived: Int
-  /// When its last byte was read, in nanoseconds of the reactor's monotonic clock.
+  /// When its last byte was read, in monotonic nanoseconds (``Reactor/now``).
   public let arrival: UInt64
 }

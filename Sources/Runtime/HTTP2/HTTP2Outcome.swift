@@ -1,10 +1,10 @@
-/// What became of a request: the three cases differ in whether it may be sent again.
+/// The outcome of a request, which says whether it may be sent again.
 public enum HTTP2Outcome: Sendable {
   /// The server has answered completely.
   case response(HTTP2Response)
-  /// The server has provably not acted on it: sending it again, on this or another connection, cannot double it.
+  /// The server has provably not acted on the request, so it can be sent again without a duplicate.
   case notProcessed(HTTP2Unprocessed)
-  /// Sent at least in part, and not answered: the server may have acted on it or not.
+  /// The request was sent at least in part and not answered. The server may have acted on it.
   case unknown(HTTP2Uncertainty)
 }
 
@@ -14,27 +14,27 @@ public enum HTTP2Unprocessed: Equatable, Sendable {
   case goAway(HTTP2GoAway)
   /// The server reset the stream with REFUSED_STREAM (RFC 9113 §8.7).
   case refused
-  /// The connection is draining or closed, or ended before the request's first byte was handed to TLS.
+  /// The connection is draining or closed, or ended before it passed the request's first byte to TLS.
   case notSent
-  /// The time limit passed before the request's first byte was handed to TLS.
+  /// The deadline passed before the connection passed the request's first byte to TLS.
   case deadline
   /// As many requests wait for a stream as the configuration allows.
   case queueFull
 }
 
-/// Why nothing is known of a request that was sent.
+/// Why the outcome of a sent request is unknown.
 public enum HTTP2Uncertainty: Equatable, Sendable {
   /// The stream was reset before a complete response.
   case reset(HTTP2ErrorCode)
-  /// The connection ended; the error that ended it.
+  /// The connection ended with this error.
   case connectionLost(HTTP2Error)
-  /// The time limit passed; the stream has been cancelled.
+  /// The deadline passed, and the stream was cancelled.
   case deadline
-  /// The response was longer than the configuration allows; the stream has been cancelled.
+  /// The response exceeded the configuration's limit, and the stream was cancelled.
   case responseTooLarge
 }
 
-/// A request as a client sends it. The connection adds `:scheme` and `:authority`.
+/// A client's request. The connection adds `:scheme` and `:authority`.
 public struct HTTP2Request: Sendable {
   /// The method, e.g. `POST`.
   public var method: String
@@ -42,7 +42,7 @@ public struct HTTP2Request: Sendable {
   public var path: String
   /// All other fields.
   public var fields: HTTP2Fields
-  /// The body, empty for none.
+  /// The body; may be empty.
   public var body: [UInt8]
 
   /// Makes a request.
@@ -56,9 +56,9 @@ public struct HTTP2Request: Sendable {
 
 /// A complete response.
 public struct HTTP2Response: Sendable, Equatable {
-  /// The final status, 200...599; informational responses are passed over.
+  /// The final status, 200...599. Informational responses are skipped.
   public let status: Int
-  /// The fields without `:status`; trailers are not kept.
+  /// The fields without `:status`. Trailers are not kept.
   public let fields: HTTP2Fields
   /// The whole body.
   public let body: [UInt8]

@@ -1,42 +1,41 @@
 public import Reactors
 public import TLSStreams
 
-/// A server's HTTP/2 connection, for simulators and tests: it serves properly, and misbehaves when its owner says so.
+/// A server's HTTP/2 connection, for simulators and tests. It follows the protocol, except where its owner tells it not to.
 ///
-/// Belongs to one reactor, and lives until one side closes it.
+/// Belongs to one reactor, and lives until either side closes it.
 public final class HTTP2ServerConnection {
-  /// Requests at once; more are refused. See ``announce(_:on:)``.
-  public internal(set) var streamsMax: Int
+  /// Concurrent requests; more are refused. See ``announce(_:on:)``.
+  public private(set) var streamsMax: Int
 
-  /// Requests received and not finished.
+  /// Unfinished requests.
   public var openStreams: Int { streams.count }
 
-  /// Streams refused for being over the limit, since the start.
-  public internal(set) var refusedStreams = 0
+  /// Streams refused above the limit, since the start.
+  public private(set) var refusedStreams = 0
 
-  /// Whether streams over the limit are refused; a server that only announces its limit takes them.
+  /// Whether to refuse streams above the limit. A server that only announces its limit accepts them.
   public var refusesExcessStreams: Bool
 
-  /// The client's certificate in its binary form (DER), if the listener's context asks for one and the client has one.
+  /// The client's certificate in binary form (DER). Nil unless the listener's context asks for one and the client sends one.
   public let clientCertificate: [UInt8]?
 
-  /// Whether a PING gets its acknowledgement. Without it, and without other frames, a client must take the connection
-  /// for half-open: what it sends arrives nowhere that it could know of.
+  /// Whether to acknowledge PINGs. Without acknowledgements and other frames, a client must consider the connection half-open.
   public var acknowledgesPings: Bool {
     get { session.acknowledgesPings }
     set { session.acknowledgesPings = newValue }
   }
 
-  let session: Session
-  let link: Link
-  var streams: [Int32: ServerStream] = [:]
-  /// Complete, and not yet shown to the handler: callbacks have no reactor.
-  var arrived: [ServerStream] = []
-  var handler: (any HTTP2RequestHandler)?
+  private let session: Session
+  private let link: Link
+  private var streams: [Int32: ServerStream] = [:]
+  /// Complete requests for the handler, because callbacks have no reactor.
+  private var arrived: [ServerStream] = []
+  private var handler: (any HTTP2RequestHandler)?
   private let listener: HTTP2Listener?
 
-  /// Takes a connection over after its handshake, and announces the configuration's limits.
-  /// - Parameter handler: kept until the connection is over.
+  /// Starts HTTP/2 after the handshake, and announces the configuration's limits.
+  /// - Parameter handler: kept until the connection ends.
   /// - Throws: ``SystemError`` when the descriptor cannot be watched.
   public convenience init(
     over stream: TLSStream, configuration: HTTP2ServerConfiguration, handler: any HTTP2RequestHandler,
@@ -61,16 +60,16 @@ public final class HTTP2ServerConnection {
     session.delegate = self
     session.submit(
       [.streamsMax(streamsMax), .fieldsBytesMax(configuration.requestFieldsBytesMax)], disguisingStreamsMax: true)
-    session.widenConnectionWindow(to: HTTP2ServerConnection.connectionWindowBytes)
+    session.widenConnectionWindow(to: Self.connectionWindowBytes)
     try link.start(for: self, on: reactor)
     handler.connectionOpened(self, on: reactor)
   }
 
-  /// Bytes a client may send ahead on all streams: 8 KiB for each of 1,000 requests.
+  /// The connection's flow-control window: 8 KiB for each of 1,000 requests.
   private static let connectionWindowBytes: Int32 = 8 * 1024 * 1024
 
   /// Answers a request. Answers of one tick leave together.
-  /// - Returns: false when the stream is gone or has its answer.
+  /// - Returns: false when the stream has closed or has its answer.
   @discardableResult
   public func respond(
     to streamID: Int32, status: Int, fields: HTTP2Fields = HTTP2Fields(), body: [UInt8] = [],
@@ -83,15 +82,15 @@ public final class HTTP2ServerConnection {
     return session.respond(to: stream, status: status, fields: fields)
   }
 
-  /// Sends SETTINGS. A limit of streams holds from now on, before the client has acknowledged it.
+  /// Sends SETTINGS. A limit of streams applies from now on, before the client acknowledges it.
   public func announce(_ settings: [HTTP2Setting], on reactor: isolated Reactor) {
     if let setting = settings.last(where: { $0.id == HTTP2Setting.streamsMaxID }) { streamsMax = Int(setting.value) }
     session.submit(settings, disguisingStreamsMax: true)
     link.flushAtTickEnd(on: reactor)
   }
 
-  /// Sends GOAWAY; streams above the last one are forgotten, the others can still be answered.
-  /// - Parameter lastStreamID: nil for the last one received; `Int32.max` announces that another GOAWAY follows.
+  /// Sends GOAWAY. Streams above the last one are dropped. The others can still be answered.
+  /// - Parameter lastStreamID: nil for the last received stream. `Int32.max` announces a second GOAWAY.
   /// - Returns: false when it would contradict an earlier one.
   @discardableResult
   public func goAway(
@@ -108,31 +107,30 @@ public final class HTTP2ServerConnection {
     link.flushAtTickEnd(on: reactor)
   }
 
-  /// Writes what has been submitted without waiting for the tick's end, as far as there is room.
+  /// Writes submitted frames before the tick's end, as far as the socket has room.
   public func flushNow(on reactor: isolated Reactor) {
     link.flushNow(on: reactor)
   }
 
-  /// Falls silent for good: reads nothing, answers nothing, not even PING, and keeps the connection open until
-  /// ``closeAbruptly(on:)``. What was still to be sent is not.
+  /// Stops reading, writing and answering PINGs, and keeps the connection open until ``closeAbruptly(on:)``. Drops unsent frames.
   public func fallSilent(on reactor: isolated Reactor) {
     link.freeze(on: reactor)
   }
 
-  /// Closes without a word: no GOAWAY, no `close_notify`, nothing of what was still to be sent.
+  /// Closes without GOAWAY and `close_notify`, and drops unsent frames.
   public func closeAbruptly(on reactor: isolated Reactor) {
     link.close(orderly: false, on: reactor)
     forget(on: reactor)
   }
 
-  /// Sends what is there, with a GOAWAY, and closes.
+  /// Sends the submitted frames and a GOAWAY, and closes.
   public func close(on reactor: isolated Reactor) {
     session.goAway(.noError)
     link.close(orderly: true, on: reactor)
     forget(on: reactor)
   }
 
-  func forget(on reactor: isolated Reactor) {
+  private func forget(on reactor: isolated Reactor) {
     streams.removeAll()
     arrived.removeAll()
     guard let handler else { return }
@@ -145,7 +143,7 @@ public final class HTTP2ServerConnection {
 extension HTTP2ServerConnection: LinkOwner {
   func linkWillWrite(on reactor: isolated Reactor) {}
 
-  /// A handler may close the connection while requests are still being shown to it.
+  /// A handler may close the connection while it receives these requests.
   func linkDidRead(on reactor: isolated Reactor) {
     guard !arrived.isEmpty else { return }
     let arrival = Reactor.now
@@ -181,7 +179,7 @@ extension HTTP2ServerConnection: SessionDelegate {
     streams[stream.id] = nil
   }
 
-  /// A body is cut, and its length tells. A header block is nghttp2's to reset.
+  /// A body is cut, which its length shows. nghttp2 resets a stream with a large header block.
   func messageTooLarge(_ stream: MessageStream) {}
 
   func requestNotSent(id: Int32, willClose: Bool) {}

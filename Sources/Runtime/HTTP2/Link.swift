@@ -1,50 +1,49 @@
 internal import Reactors
 internal import TLSStreams
 
-/// What a link tells the connection that owns it, on the reactor. It may end the link in any of these.
+/// The connection of a link, on its reactor. It may end the link in any of these methods.
 protocol LinkOwner: AnyObject {
-  /// The last moment to submit frames for this tick's writes.
+  /// The last chance to submit frames for this tick's writes.
   func linkWillWrite(on reactor: isolated Reactor)
-  /// The session has been fed what one readiness brought.
+  /// The session has received what could be read.
   func linkDidRead(on reactor: isolated Reactor)
-  /// The connection is over; the link has let go of the descriptor.
+  /// The connection has ended, and the link has closed its descriptor.
   func linkEnded(_ error: HTTP2Error, on reactor: isolated Reactor)
 }
 
 /// Moves bytes between a TLS stream and a session.
 ///
-/// Frames of all requests of a tick are gathered into records of 16 KiB: a record costs a system call and a seal
-/// whatever its size. While the socket has no room, nothing is taken out of the session.
+/// Gathers the frames of a tick into records of 16 KiB, because each record costs a system call and an encryption. While the
+/// socket has no room, nothing is taken out of the session.
 final class Link {
-  /// A TLS record's payload at most.
+  /// The largest payload of a TLS record.
   private static let recordBytes = 16 * 1024
 
-  /// Records read per readiness: 1 MiB, then other descriptors get their turn.
-  static let recordsPerReadMax = 64
+  /// Records read per readiness. After 1 MiB other descriptors get their turn.
+  private static let recordsPerReadMax = 64
 
-  /// How much of what there is to write is written.
-  enum Extent {
+  private enum Extent {
     case everything, fullRecords
   }
 
-  let session: Session
-  /// Nil when closed: its descriptor closes with it, whoever still holds the link.
-  var stream: TLSStream?
+  private let session: Session
+  /// Nil when closed. Its descriptor closes with it, even while the link is still referenced.
+  private var stream: TLSStream?
   private var registration: Registration?
   private var interest = Interest.read
-  var owner: (any LinkOwner)?
-  var flushIsDue = false
-  var readsWhenWritable = false
-  var isEnded = false
+  private var owner: (any LinkOwner)?
+  private var flushIsDue = false
+  private var readsWhenWritable = false
+  private var isEnded = false
 
-  let input = UnsafeMutableRawBufferPointer.allocate(byteCount: recordBytes, alignment: 16)
-  let output = UnsafeMutableRawBufferPointer.allocate(byteCount: recordBytes, alignment: 16)
-  var outputStart = 0
-  var outputEnd = 0
-  /// The socket had no room for the whole of `output`; until it has, nothing is added.
-  var isBlocked = false
-  /// What of the session's last chunk did not fit into `output`.
-  var excess = UnsafeRawBufferPointer(start: nil, count: 0)
+  private let input = UnsafeMutableRawBufferPointer.allocate(byteCount: recordBytes, alignment: 16)
+  private let output = UnsafeMutableRawBufferPointer.allocate(byteCount: recordBytes, alignment: 16)
+  private var outputStart = 0
+  private var outputEnd = 0
+  /// Whether the socket had no room for all of `output`. Nothing is added to it until then.
+  private var isBlocked = false
+  /// The part of the session's last chunk that did not fit into `output`.
+  private var excess = UnsafeRawBufferPointer(start: nil, count: 0)
 
   init(_ stream: TLSStream, _ session: Session) {
     self.stream = stream
@@ -56,10 +55,10 @@ final class Link {
     output.deallocate()
   }
 
-  /// Registers the descriptor. The reactor, and through it the owner, holds the link until it ends.
+  /// Registers the descriptor. The reactor keeps the link, and with it the owner, alive until the link ends.
   func start(for owner: any LinkOwner, on reactor: isolated Reactor) throws(SystemError) {
     guard let stream else { return }
-    // The handshake's last read may have taken the peer's first frames off the socket.
+    // The handshake's last read may have taken the peer's first frames from the socket.
     readsWhenWritable = stream.hasBufferedInput
     interest = readsWhenWritable ? [.read, .write] : .read
     registration = try reactor.register(stream.descriptor, for: interest, handler: self)
@@ -73,37 +72,32 @@ final class Link {
     reactor.callAtTickEnd(self)
   }
 
-  /// Stops reading, writing and answering, without closing: the peer sees a silent connection.
+  /// Stops reading, writing and answering without closing. The peer sees a silent connection.
   func freeze(on reactor: isolated Reactor) {
-    deregister(on: reactor)
+    reactor.deregister(&registration)
     isEnded = true
   }
 
-  /// Ends everything here; the owner is not told.
-  /// - Parameter orderly: whether to send what the session still has, and a `close_notify`, as far as there is room.
+  /// Closes the connection without telling the owner.
+  /// - Parameter orderly: whether to send the session's frames and a `close_notify`, as far as the socket has room.
   func close(orderly: Bool, on reactor: isolated Reactor) {
     if !isEnded && orderly {
-      _ = writeWhatFits()
+      _ = writeWhatFits(.everything)
       stream?.shutDown()
     }
     isEnded = true
-    deregister(on: reactor)
+    reactor.deregister(&registration)
     stream = nil
     owner = nil
   }
 
-  private func deregister(on reactor: isolated Reactor) {
-    if let registration { reactor.deregister(registration) }
-    registration = nil
-  }
-
-  func end(_ error: HTTP2Error, on reactor: isolated Reactor) {
+  private func end(_ error: HTTP2Error, on reactor: isolated Reactor) {
     guard let owner else { return }
     close(orderly: error == .closedByPeer, on: reactor)
     owner.linkEnded(error, on: reactor)
   }
 
-  func watch(_ wanted: Interest, on reactor: isolated Reactor) {
+  private func watch(_ wanted: Interest, on reactor: isolated Reactor) {
     guard wanted != interest, let registration else { return }
     interest = wanted
     do throws(SystemError) {
@@ -116,7 +110,7 @@ final class Link {
 
 extension Link: ReadinessHandler {
   func readinessChanged(_ readiness: Readiness, on reactor: isolated Reactor) {
-    // Of a peer that has closed, everything is read now: no more requests are to be handed to a dead connection.
+    // Read everything of a peer that has closed, so that a dead connection gets no more requests.
     let isClosing = !readiness.isDisjoint(with: [.peerClosed, .hungUp, .failed])
     if readiness.shouldRead || readsWhenWritable { read(toEnd: isClosing, on: reactor) }
     if readiness.shouldWrite { flushAtTickEnd(on: reactor) }
@@ -129,12 +123,12 @@ extension Link: ReadinessHandler {
     flushAtTickEnd(on: reactor)
   }
 
-  /// Reads until the socket has no more, or the peer's share of this tick is used up.
-  /// - Parameter toEnd: asks the socket again when nothing is buffered, to see the end of the stream behind the data.
-  func feedSession(toEnd: Bool) -> HTTP2Error? {
+  /// Reads until the socket is empty or the peer's share of this tick is used.
+  /// - Parameter toEnd: whether to read the socket again when nothing is buffered, to see the end of the stream.
+  private func feedSession(toEnd: Bool) -> HTTP2Error? {
     readsWhenWritable = false
     guard let stream else { return nil }
-    for _ in 0..<Link.recordsPerReadMax {
+    for _ in 0..<Self.recordsPerReadMax {
       switch stream.read(into: input) {
       case .bytes(let count):
         do throws(HTTP2Error) {
@@ -150,7 +144,7 @@ extension Link: ReadinessHandler {
       case .failed(let error): return .transport(error)
       }
     }
-    // The kernel does not report what TLS has already taken; being writable is reported in the next tick.
+    // The kernel does not report input that TLS has buffered, but reports a writable socket in the next tick.
     readsWhenWritable = true
     return nil
   }
@@ -163,28 +157,27 @@ extension Link: TickEndHandler {
   }
 
   func flushNow(on reactor: isolated Reactor) {
-    guard !isEnded else { return }
-    switch write(.everything, on: reactor) {
-    case .failed(let error): endAfterFailedWrite(error, on: reactor)
-    case .wouldBlock(let interest): watch(interest.union(.read), on: reactor)
-    case .bytes: if !isEnded { finishFlush(on: reactor) }
-    }
+    flush(.everything, on: reactor)
   }
 
-  /// Writes the records that are full, so that the peer works on them while the rest of the tick makes more. It costs
-  /// nothing: a full record would be written alone at the tick's end as well. The end of the tick must have been asked for.
+  /// Writes the full records, so that the peer can work on them while the rest of the tick makes more. This is free, because a
+  /// full record is a separate write at the tick's end too. Call ``flushAtTickEnd(on:)`` before.
   func flushFullRecords(on reactor: isolated Reactor) {
-    guard !isEnded, !isBlocked else { return }
-    switch write(.fullRecords, on: reactor) {
+    if !isBlocked { flush(.fullRecords, on: reactor) }
+  }
+
+  private func flush(_ extent: Extent, on reactor: isolated Reactor) {
+    guard !isEnded else { return }
+    switch write(extent, on: reactor) {
     case .failed(let error): endAfterFailedWrite(error, on: reactor)
     case .wouldBlock(let interest): watch(interest.union(.read), on: reactor)
-    case .bytes: break
+    case .bytes: if extent == .everything, !isEnded { finishFlush(on: reactor) }
     }
   }
 
   private func write(_ extent: Extent, on reactor: isolated Reactor) -> TLSWriteOutcome {
     if isBlocked, case let outcome = writeWhatFits(extent), isBlocked { return outcome }
-    // Only now: what is not submitted while the socket is full is provably not sent.
+    // Not earlier: requests that are not submitted while the socket is full are provably not sent.
     owner?.linkWillWrite(on: reactor)
     return isEnded ? .bytes(0) : writeWhatFits(extent)
   }
@@ -194,8 +187,8 @@ extension Link: TickEndHandler {
     watch(readsWhenWritable ? [.read, .write] : .read, on: reactor)
   }
 
-  /// Takes frames out of the session and writes them, record by record, until there are none or the socket is full.
-  func writeWhatFits(_ extent: Extent = .everything) -> TLSWriteOutcome {
+  /// Writes the session's frames, record by record, until there are none or the socket is full.
+  private func writeWhatFits(_ extent: Extent) -> TLSWriteOutcome {
     while let stream {
       if !isBlocked { gather() }
       let isPartial = !isBlocked && outputEnd < output.count
@@ -212,7 +205,7 @@ extension Link: TickEndHandler {
     return .bytes(0)
   }
 
-  /// Fills the output buffer to a whole record, if there is that much.
+  /// Fills the output buffer up to a whole record.
   private func gather() {
     if outputStart == outputEnd { (outputStart, outputEnd) = (0, 0) }
     while outputEnd < output.count {
@@ -228,8 +221,7 @@ extension Link: TickEndHandler {
     }
   }
 
-  /// The peer may have said why it closes (GOAWAY) before it did: read that first, because it decides which requests
-  /// were not processed.
+  /// Reads first, because the peer may have sent a GOAWAY before it closed, which decides which requests were not processed.
   private func endAfterFailedWrite(_ error: TLSError, on reactor: isolated Reactor) {
     let readError = feedSession(toEnd: true)
     owner?.linkDidRead(on: reactor)

@@ -1,13 +1,15 @@
-/// Decides when a silent peer is asked for a sign of life, and when it is given up. Times are monotonic nanoseconds.
+internal import Reactors
+
+/// Decides when to PING a silent peer, and when to give it up. Times are monotonic nanoseconds.
 ///
-/// Any frame is a sign of life, not just the PING's acknowledgement.
+/// Any frame is a sign of life, not only the PING's acknowledgement.
 struct Liveness {
   enum Action: Equatable {
-    /// Look again then.
+    /// Check again at this time.
     case check(at: UInt64)
-    /// Send a PING, and look again then.
+    /// Send a PING, and check again at this time.
     case ping(nextCheck: UInt64)
-    /// The answer to the PING is late: the peer may be dead. Look again then.
+    /// The answer to the PING is late, so the peer may be dead. Check again at this time.
     case suspect(nextCheck: UInt64)
     /// The peer is dead.
     case giveUp
@@ -20,14 +22,14 @@ struct Liveness {
   private var quietSince: UInt64
   private var pingSentAt: UInt64?
 
-  /// A PING's answer is late, and nothing has come since.
+  /// Whether a PING's answer is late and nothing has arrived since.
   private(set) var isSuspect = false
 
   init(_ configuration: HTTP2ClientConfiguration, now: UInt64) {
-    silenceWhileBusy = configuration.silenceBeforePing.wholeNanoseconds
-    silenceWhileIdle = configuration.idleBeforePing.wholeNanoseconds
-    pingTimeout = configuration.pingTimeout.wholeNanoseconds
-    pingLateAfter = min(configuration.pingLateAfter.wholeNanoseconds, pingTimeout)
+    silenceWhileBusy = configuration.silenceBeforePing.clampedNanoseconds
+    silenceWhileIdle = configuration.idleBeforePing.clampedNanoseconds
+    pingTimeout = configuration.pingTimeout.clampedNanoseconds
+    pingLateAfter = min(configuration.pingLateAfter.clampedNanoseconds, pingTimeout)
     quietSince = now
   }
 
@@ -38,13 +40,12 @@ struct Liveness {
     isSuspect = false
   }
 
-  /// A request is on the wire after there was none: the silence before it does not count.
+  /// The first request is on the wire: silence before it does not count.
   mutating func becameBusy(now: UInt64) {
     quietSince = max(quietSince, now)
   }
 
-  /// When the peer has to be looked at next, counted from what is known.
-  func nextCheck(isBusy: Bool) -> UInt64 {
+  private func nextCheck(isBusy: Bool) -> UInt64 {
     guard let pingSentAt else { return quietSince &+ (isBusy ? silenceWhileBusy : silenceWhileIdle) }
     return pingSentAt &+ (isSuspect ? pingTimeout : pingLateAfter)
   }
@@ -53,7 +54,7 @@ struct Liveness {
     let due = nextCheck(isBusy: isBusy)
     if now < due { return .check(at: due) }
     let isAnswerDue = pingSentAt != nil
-    // A look that comes late means that this side was held up: the answer may lie unread, so it gets its time again.
+    // This side was held up if the check is late. The answer may be unread, so it gets its time again.
     guard isAnswerDue, now - due <= pingTimeout / 4 else {
       pingSentAt = now
       let next = nextCheck(isBusy: isBusy)

@@ -1,20 +1,19 @@
-/// One stream's message in each direction, as far as it has come. nghttp2 holds it unretained; the connection's table
-/// keeps it alive until nghttp2 has said that the stream is closed, or is itself gone.
+/// The messages of one stream, in both directions.
+///
+/// nghttp2 holds it unretained. The connection's table keeps it alive until nghttp2 reports that the stream has closed, or is
+/// deleted.
 class MessageStream {
   var id: Int32 = 0
   var fields = HTTP2Fields()
   var body: [UInt8] = []
 
-  /// Bytes of the peer's body that have arrived, kept or not.
+  /// Bytes of the peer's body, kept or dropped.
   var bodyBytesReceived = 0
 
-  /// Set when the final header block has ended: what comes after it are trailers.
+  /// Whether the final header block has ended. Later fields are trailers.
   var isHeadComplete = false
 
-  /// The peer has ended its message.
-  var isComplete = false
-
-  /// This side's HEADERS have been taken out of nghttp2, so TLS may have them.
+  /// Whether nghttp2 has handed out this side's HEADERS, so TLS may have them.
   var isHanded = false
 
   private(set) var outgoing: [UInt8] = []
@@ -38,7 +37,7 @@ class MessageStream {
     return true
   }
 
-  /// A header block begins; an earlier one was informational (1xx).
+  /// A header block begins. An earlier one was informational (1xx).
   func beginHead() {
     fields.removeAll()
   }
@@ -49,7 +48,7 @@ class MessageStream {
   }
 
   /// Copies the next part of the outgoing body.
-  /// - Returns: bytes copied, and whether they were the last.
+  /// - Returns: the number of bytes, and whether they are the last.
   func copyOutgoing(into buffer: UnsafeMutableRawBufferPointer) -> (count: Int, isLast: Bool) {
     let count = min(buffer.count, outgoing.count - outgoingOffset)
     outgoing.withUnsafeBytes {
@@ -60,7 +59,7 @@ class MessageStream {
   }
 }
 
-/// One request of a client and the task that waits for its outcome.
+/// A client's request, and the task that waits for its outcome.
 final class ClientStream: MessageStream {
   let request: HTTP2Request
   /// Monotonic nanoseconds.
@@ -77,17 +76,17 @@ final class ClientStream: MessageStream {
     setOutgoing(request.body)
   }
 
-  /// Nobody waits for this stream any more; it only counts until the server has closed it too.
+  /// Whether the request has its outcome. The stream then only counts until the server has closed it.
   var isFinished: Bool { waiter == nil }
 
-  /// Gives the request its outcome; the first one counts.
+  /// Gives the request its outcome. Only the first one counts.
   func finish(_ outcome: HTTP2Outcome) {
     waiter?.resume(returning: outcome)
     waiter = nil
   }
 
   override func receivePseudoField(_ name: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer) {
-    // `:status` is the only one; nghttp2 has checked that it is three digits.
+    // `:status` is the only one. nghttp2 has checked its three digits.
     status = value.reduce(0) { $0 * 10 + Int($1) - Int(UInt8(ascii: "0")) }
   }
 
@@ -109,7 +108,7 @@ final class ServerStream: MessageStream {
     case ":path".utf8.count where name.elementsEqual(":path".utf8): path = text
     case ":method".utf8.count where name.elementsEqual(":method".utf8): method = text
     case ":authority".utf8.count where name.elementsEqual(":authority".utf8): authority = text
-    default: break  // `:scheme`, which over TLS says nothing new.
+    default: break  // `:scheme` is https over TLS.
     }
   }
 

@@ -1,6 +1,6 @@
 internal import CNghttp2
 
-/// The C callbacks: each recovers the session, calls one method and returns.
+// The C callbacks. Each recovers the session, calls one method and returns.
 extension Session {
   static func setCallbacks(_ callbacks: OpaquePointer) {
     nghttp2_session_callbacks_set_on_begin_headers_callback(callbacks) { _, frame, data in
@@ -57,7 +57,7 @@ extension Session {
     return 0
   }
 
-  /// The body behind refused headers arrives at a stream that is over, and APNs says that too.
+  /// The body of a refused request arrives at a closed stream. APNs resets it again, and so does this server.
   private func resetBody(ofRefused frame: UnsafePointer<nghttp2_frame>) {
     guard cnghttp2_flags(frame) & UInt8(NGHTTP2_FLAG_END_STREAM.rawValue) == 0 else { return }
     refusedBodies.append(cnghttp2_stream(frame))
@@ -68,7 +68,7 @@ extension Session {
     isIndexed: Bool
   ) -> Int32 {
     guard let data = nghttp2_session_get_stream_user_data(handle, cnghttp2_stream(frame)) else { return 0 }
-    // Not even retained for the call, as the session is not; nothing in it ends a stream.
+    // Not retained for the call, like the session: nothing in it ends a stream.
     return Unmanaged<MessageStream>.fromOpaque(data)._withUnsafeGuaranteedRef { stream in
       guard !stream.isHeadComplete else { return 0 }
       if name.first == UInt8(ascii: ":") {
@@ -101,7 +101,6 @@ extension Session {
     guard let stream = stream(cnghttp2_stream(frame)) else { return }
     if cnghttp2_type(frame) == UInt8(NGHTTP2_HEADERS.rawValue) { stream.endHead() }
     guard cnghttp2_flags(frame) & UInt8(NGHTTP2_FLAG_END_STREAM.rawValue) != 0 else { return }
-    stream.isComplete = true
     delegate?.messageCompleted(stream)
   }
 
@@ -121,7 +120,7 @@ extension Session {
         debugData: Array(debugData.prefix(HTTP2GoAway.debugDataBytesMax))))
   }
 
-  /// - Returns: what nghttp2 is to do: nothing special, or to drop the frame.
+  /// - Returns: 0, or nghttp2's code to drop the frame.
   private func frameSending(_ frame: UnsafePointer<nghttp2_frame>) -> Int32 {
     switch nghttp2_frame_type(UInt32(cnghttp2_type(frame))) {
     case NGHTTP2_HEADERS: stream(cnghttp2_stream(frame))?.isHanded = true
@@ -135,7 +134,7 @@ extension Session {
   private func frameNotSent(_ frame: UnsafePointer<nghttp2_frame>) {
     guard cnghttp2_opens_request(frame) != 0 else { return }
     let id = cnghttp2_stream(frame)
-    // A stream that nghttp2 has opened already is closed by it next, and needed until then.
+    // nghttp2 closes a stream next that it has already opened, and needs it until then.
     delegate?.requestNotSent(id: id, willClose: stream(id) != nil)
   }
 
@@ -147,8 +146,8 @@ extension Session {
 
 /// Calls a method of the session behind a callback's user data.
 ///
-/// Unretained: the session deletes the nghttp2 handle in its `deinit`, so it is alive whenever nghttp2 calls. It is not
-/// retained for the call either, because there is one for each header field of each answer.
+/// Unretained: the session deletes the nghttp2 handle in its `deinit`, so it is alive when nghttp2 calls. It is not retained for
+/// the call either, because there is a call for each header field of each answer.
 private func withSession<Result>(_ data: UnsafeMutableRawPointer?, _ body: (Session) -> Result) -> Result {
   guard let data else { fatalError("nghttp2 called back without its session") }
   return Unmanaged<Session>.fromOpaque(data)._withUnsafeGuaranteedRef(body)

@@ -1,10 +1,10 @@
 internal import CNghttp2
 
-/// Announcing a limit of streams without having nghttp2 enforce it.
-///
-/// nghttp2 answers a stream over an acknowledged limit by failing the connection. APNs refuses the one stream and goes
-/// on, and a server has to be able to play APNs. So the limit is handed to nghttp2 under a number it does not know,
-/// gets its right number in the finished frame, and the server counts for itself.
+// Announces a limit of streams that nghttp2 does not enforce.
+//
+// nghttp2 fails the connection when a stream exceeds an acknowledged limit. APNs refuses only that stream, and a server must be
+// able to simulate APNs. So nghttp2 gets the limit under an unknown identifier, the finished frame gets the right one, and the
+// server counts its streams itself.
 extension Session {
   /// An identifier that no specification assigns.
   private static let disguise: UInt16 = 0xf3f3
@@ -18,7 +18,7 @@ extension Session {
   private static let entriesMax = 32
   static let settingsFrameBytesMax = headBytes + entriesMax * entryBytes
 
-  /// Sends settings; the peer's acknowledgement is nghttp2's business.
+  /// Sends settings. nghttp2 handles the peer's acknowledgement.
   func submit(_ settings: [HTTP2Setting], disguisingStreamsMax: Bool = false) {
     precondition(settings.count <= Session.entriesMax, "a SETTINGS frame of this session has at most 32 entries")
     let entries = settings.map { setting in
@@ -30,7 +30,7 @@ extension Session {
     nghttp2_submit_settings(handle, UInt8(NGHTTP2_FLAG_NONE.rawValue), entries, entries.count)
   }
 
-  /// Each chunk is one frame, so its head is where the chunk begins.
+  /// Restores the identifier in a SETTINGS frame. Each chunk is one frame and begins with its head.
   func revealSettings(in chunk: UnsafeRawBufferPointer) -> UnsafeRawBufferPointer {
     guard disguisedSettings > 0, chunk.count >= Session.headBytes + Session.entryBytes,
       chunk[Session.typeOffset] == UInt8(NGHTTP2_SETTINGS.rawValue)
@@ -64,11 +64,11 @@ public struct HTTP2Setting: Equatable, Sendable {
     self.value = value
   }
 
-  /// SETTINGS_ENABLE_PUSH, off: a client that takes no pushes.
+  /// SETTINGS_ENABLE_PUSH off: the client accepts no server push.
   public static let noPush = HTTP2Setting(id: 2, value: 0)
   /// SETTINGS_MAX_CONCURRENT_STREAMS.
   public static func streamsMax(_ count: Int) -> HTTP2Setting { HTTP2Setting(id: 3, value: UInt32(clamping: count)) }
-  /// SETTINGS_INITIAL_WINDOW_SIZE: bytes that may be sent ahead on one stream.
+  /// SETTINGS_INITIAL_WINDOW_SIZE: the flow-control window of one stream.
   public static func streamWindow(_ bytes: Int) -> HTTP2Setting { HTTP2Setting(id: 4, value: UInt32(clamping: bytes)) }
   /// SETTINGS_MAX_HEADER_LIST_SIZE.
   public static func fieldsBytesMax(_ bytes: Int) -> HTTP2Setting {

@@ -1,17 +1,17 @@
 internal import CNghttp2
 
-/// What this side has to say. Nothing leaves before ``Session/nextChunk()`` is asked for it.
+// Submits frames. They leave through ``Session/nextChunk()``.
 extension Session {
-  /// nghttp2 reads static names in place; they must be lower-case, because it cannot convert them there.
+  /// nghttp2 reads static names in place. They must be lower-case, because it cannot convert them there.
   private static var scheme: nghttp2_nv { nameValue(":scheme", "https") }
   private static var staticName: UInt8 { UInt8(NGHTTP2_NV_FLAG_NO_COPY_NAME.rawValue) }
 
-  /// Starts a request on a new stream; the stream's id is set.
-  /// - Returns: false when nghttp2 has no more stream ids.
+  /// Starts a request on a new stream, and sets the stream's id.
+  /// - Returns: false when nghttp2 has no stream ids left.
   func submit(_ request: HTTP2Request, authority: [UInt8], as stream: MessageStream) -> Bool {
     var method = request.method
     var path = request.path
-    let hasBody = !request.body.isEmpty  // The closures would take copies of the whole request along.
+    let hasBody = !request.body.isEmpty  // Otherwise the closures would copy the whole request.
     let fields = request.fields
     let id = method.withUTF8 { method in
       path.withUTF8 { path in
@@ -30,7 +30,7 @@ extension Session {
   }
 
   /// Answers a request.
-  /// - Returns: false when the stream is gone.
+  /// - Returns: false when the stream has closed.
   func respond(to stream: MessageStream, status: Int, fields: HTTP2Fields) -> Bool {
     var text = String(status)
     let code = text.withUTF8 { status in
@@ -50,18 +50,18 @@ extension Session {
     nghttp2_submit_rst_stream(handle, UInt8(NGHTTP2_FLAG_NONE.rawValue), id, code.rawValue)
   }
 
-  /// Asks the peer for a sign of life.
+  /// Sends a PING.
   func ping() {
     nghttp2_submit_ping(handle, UInt8(NGHTTP2_FLAG_NONE.rawValue), nil)
   }
 
-  /// Announces the end.
-  /// - Parameter lastStreamID: nil for the last stream this side has processed.
+  /// Sends GOAWAY.
+  /// - Parameter lastStreamID: nil for the last stream that this side has processed.
   /// - Returns: false when nghttp2 refuses it, e.g. for a last stream above an earlier GOAWAY's.
   @discardableResult
   func goAway(lastStreamID: Int32? = nil, _ code: HTTP2ErrorCode, debugData: [UInt8] = []) -> Bool {
     if lastStreamID == Int32.max && code == .noError && debugData.isEmpty {
-      // The first of two: unlike an ordinary GOAWAY, it leaves nghttp2 willing to take the streams already on their way.
+      // The first of two. Unlike an ordinary GOAWAY, nghttp2 still accepts streams after it.
       return nghttp2_submit_shutdown_notice(handle) == 0
     }
     let last = lastStreamID ?? nghttp2_session_get_last_proc_stream_id(handle)
@@ -69,12 +69,12 @@ extension Session {
       handle, UInt8(NGHTTP2_FLAG_NONE.rawValue), last, code.rawValue, debugData, debugData.count) == 0
   }
 
-  /// Bytes the peer may send ahead on all streams together, beyond the initial 65,535.
+  /// Widens the connection's flow-control window beyond the initial 65,535 bytes.
   func widenConnectionWindow(to bytes: Int32) {
     nghttp2_session_set_local_window_size(handle, UInt8(NGHTTP2_FLAG_NONE.rawValue), 0, bytes)
   }
 
-  /// The id the next request will have.
+  /// The id of the next request.
   var nextStreamID: UInt32 { nghttp2_session_get_next_stream_id(handle) }
 
   func setNextStreamID(_ id: Int32) {
@@ -104,7 +104,7 @@ extension Session {
   }
 }
 
-// Header lists for nghttp2, which copies what is not marked otherwise before the call returns.
+// Header lists for nghttp2. It copies names and values before the call returns, unless they are marked otherwise.
 extension Session {
   private func withNameValues(
     _ pseudo: [nghttp2_nv], _ fields: HTTP2Fields, _ body: (UnsafeBufferPointer<nghttp2_nv>) -> Int32
@@ -139,7 +139,7 @@ extension Session {
     nameValue(name, UnsafeBufferPointer(start: value.utf8Start, count: value.utf8CodeUnitCount))
   }
 
-  /// nghttp2's pointers are mutable by omission; it only reads.
+  /// nghttp2 only reads through its mutable pointers.
   private static func bytes(_ source: UnsafeRawBufferPointer) -> UnsafeMutablePointer<UInt8>? {
     UnsafeMutablePointer(mutating: source.assumingMemoryBound(to: UInt8.self).baseAddress)
   }
