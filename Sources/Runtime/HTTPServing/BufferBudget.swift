@@ -1,50 +1,43 @@
 internal import HTTP1
 internal import Synchronization
 
-/// Bytes that all connections of a service may keep together, over all its reactors.
+/// A bound on the bytes that all connections of a service keep, over all its reactors.
 final class BufferBudget: Sendable {
-  let bytesMax: Int
+  private let bytesMax: Int
   private let bytes = Atomic<Int>(0)
 
   init(bytesMax: Int) { self.bytesMax = bytesMax }
 
-  /// What is kept now.
-  var bytesKept: Int { bytes.load(ordering: .relaxed) }
-
-  /// Counts a change of what a connection keeps; it is counted in any case.
-  ///
-  /// - Parameter free: how much of it does not count for the bound.
-  /// - Returns: whether it may stay: it is no more than before, or everything together is within the bound.
-  func note(change: Int, free: Int = 0) -> Bool {
+  /// Counts a change of a connection's bytes, even one above the bound.
+  /// - Parameter free: bytes that do not count for the bound.
+  /// - Returns: whether the connection may keep its bytes: they are no more than before, or all bytes are within the bound.
+  func count(change: Int, free: Int = 0) -> Bool {
     let sum = bytes.wrappingAdd(change, ordering: .relaxed).newValue
     return change <= 0 || sum - free <= bytesMax
   }
 }
 
 extension HTTPConnection {
-  /// Counts what the connection keeps while it waits or its request is handled.
-  ///
-  /// - Parameter isAnswering: whether an answer is being sent, which may be as large as it is while the others are within
-  ///   their bound.
-  /// - Returns: whether it may keep that; it is counted in any case, until the connection keeps less.
+  /// Counts the connection's bytes while it waits or its request is handled.
+  /// - Parameter isAnswering: whether it sends an answer, which may have any size while the others are within the bound.
+  /// - Returns: whether it may keep them. They are counted in either case.
   @discardableResult
   func countBytes(isAnswering: Bool = false) -> Bool {
     let kept = machine.bytesKept + handledBytes
     let budget = isSettled ? service.callersBytes : service.strangersBytes
     guard budget !== countedBudget || kept != countedBytes else { return true }
     if budget !== countedBudget {
-      if countedBytes > 0 { _ = countedBudget?.note(change: -countedBytes) }
-      countedBytes = 0
+      uncountBytes()
       countedBudget = budget
     }
     let change = kept - countedBytes
     countedBytes = kept
-    return change == 0 || budget.note(change: change, free: isAnswering ? kept : 0)
+    return change == 0 || budget.count(change: change, free: isAnswering ? kept : 0)
   }
 
-  /// The connection is gone, and what it kept with it.
+  /// Takes the connection's bytes off their budget.
   func uncountBytes() {
-    if countedBytes > 0 { _ = countedBudget?.note(change: -countedBytes) }
+    if countedBytes > 0 { _ = countedBudget?.count(change: -countedBytes) }
     countedBytes = 0
   }
 }

@@ -2,29 +2,28 @@ internal import HTTP1
 internal import HTTPTypes
 internal import Logging
 internal import Reactors
-internal import Synchronization
 internal import TLSStreams
 
 /// Accepts the connections of one reactor, or turns them away.
 ///
-/// Nobody is left waiting in the kernel's queue: when the service is full, or the process has no descriptors left, a
-/// connection is accepted, told so and closed.
+/// No client is left waiting in the kernel's queue. When the service is full or the process has no descriptors left, the
+/// connection is accepted, answered and closed.
 final class ConnectionAcceptor {
-  /// Connections taken in one tick, so that a storm of them does not starve those already open.
+  /// Connections accepted in one tick, so that a burst does not starve open connections.
   private static let acceptsPerTickMax = 64
 
-  /// How long accepting rests when not even the reserve descriptor helps.
+  /// How long to stop accepting when not even the reserve descriptor helps.
   ///
-  /// 100 ms: nothing tells when one is free again; ten looks a second cost nothing.
+  /// 100 ms: nothing reports a free descriptor, and ten attempts a second cost nothing.
   private static let exhaustionPause = Duration.milliseconds(100)
 
-  /// What a peer may have sent before it is turned away; read so that closing does not reset the answer.
+  /// Bytes to read from a peer that is turned away, so that closing does not reset the answer.
   private static let discardedBytesMax = 16 * 1024
 
   let address: SocketAddress
-  /// What connections made from now on are secured with; nil for none.
+  /// The TLS context of new connections; nil for none.
   var tls: TLSContext?
-  /// `nil` once stopped: only closing it makes the kernel refuse connections.
+  /// Nil once stopped, because only closing it makes the kernel refuse connections.
   private var socket: ListeningSocket?
   private let registry: ConnectionRegistry
   private let service: ServiceContext
@@ -45,7 +44,7 @@ final class ConnectionAcceptor {
     registration = try reactor.register(socket.descriptor, for: .read, handler: self)
   }
 
-  /// Goes on accepting what the kernel has dealt to this socket, and lets it deal no more.
+  /// Drops new connection attempts. Connections that the kernel has assigned to this socket are still accepted.
   func leave(on reactor: isolated Reactor) {
     do {
       try socket?.refuseHandshakes()
@@ -54,16 +53,15 @@ final class ConnectionAcceptor {
     }
   }
 
-  /// Takes the connections that the kernel has already made, which closing would reset, and closes the socket.
+  /// Accepts the queued connections, which closing would reset, and closes the socket.
   func stop(on reactor: isolated Reactor) {
     var batches = ListeningSocket.backlog / Self.acceptsPerTickMax
     while batches > 0, acceptWaiting(on: reactor) { batches -= 1 }
-    if let registration { reactor.deregister(registration) }
-    registration = nil
+    reactor.deregister(&registration)
     socket = nil
   }
 
-  /// - Returns: whether more may be waiting.
+  /// - Returns: whether the queue may hold more.
   @discardableResult
   private func acceptWaiting(on reactor: isolated Reactor) -> Bool {
     guard let socket else { return false }
@@ -103,11 +101,10 @@ final class ConnectionAcceptor {
     }
   }
 
-  /// Answers without a wait, and closes. A peer that expects TLS only sees the close: a handshake is what there is no room
-  /// for.
+  /// Answers without a wait, and closes. With TLS it only closes, because there is no room for a handshake.
   private func turnAway(_ connected: Socket, _ reason: HTTPServiceFigures.TurnAway) {
-    registry.counters.note(reason)
-    service.turnAways.note(reason)
+    registry.counters.count(reason)
+    service.logTurnAway(reason)
     guard tls == nil else { return }
     let response = reason == .peer ? Overload.clientFull : Overload.serviceFull
     let bytes = response.bytes(date: registry.currentDate())
@@ -116,7 +113,7 @@ final class ConnectionAcceptor {
     withUnsafeTemporaryAllocation(byteCount: Self.discardedBytesMax, alignment: 1) { _ = connected.read(into: $0) }
   }
 
-  /// - Returns: whether the reserve descriptor was of use.
+  /// - Returns: whether the reserve descriptor helped.
   private func turnAwayOverReserve(from socket: ListeningSocket) -> Bool {
     var isDone = false
     reserve.lend {
@@ -131,7 +128,7 @@ final class ConnectionAcceptor {
     return isDone
   }
 
-  /// A level-triggered socket with a waiting connection would be told in every tick, so it is not watched meanwhile.
+  /// Stops watching the socket meanwhile, because the kernel would report its waiting connections in every tick.
   private func rest(_ error: SystemError, on reactor: isolated Reactor) {
     if let count = restLine.note(now: Reactor.now) {
       let metadata: Logger.Metadata = ["error": "\(error)", "count": "\(count)"]
@@ -163,24 +160,9 @@ extension ConnectionAcceptor: TimerHandler {
   }
 }
 
-/// Tells the log of connections that were turned away, over all reactors: a line a minute, however many there are. The
-/// figures have them all.
-final class TurnAwayLog: Sendable {
-  private let line = Mutex(MinuteLine())
-  private let logger: Logger
-
-  init(logger: Logger) { self.logger = logger }
-
-  /// - Parameter reason: the latest, which the line names.
-  func note(_ reason: HTTPServiceFigures.TurnAway) {
-    guard let count = line.withLock({ $0.note(now: Reactor.now) }) else { return }
-    logger.warning("connections turned away", metadata: ["count": "\(count)", "reason": "\(reason)"])
-  }
-}
-
-/// What is answered when there are too many; made once, since it is needed most when time is short.
+/// The answers to too many connections or requests. Made once, because time is short when they are needed.
 enum Overload {
-  /// Seconds for Retry-After: connections are short, so a second later there is room or there is an attack.
+  /// Retry-After in seconds. Connections are short, so a second later there is room, unless this is an attack.
   private static let retryAfterSeconds = "1"
 
   /// The service has as many connections as it may have.

@@ -1,17 +1,17 @@
 internal import Reactors
 internal import Synchronization
 
-/// Counts what peers keep open, over all reactors of a service. The lock is held for a look into a dictionary.
+/// Counts open connections by peer, over all reactors of a service. Holds its lock for one dictionary access.
 final class ConnectionCensus: Sendable {
-  /// What becomes of a new connection.
+  /// The decision on a new connection.
   enum Admission: Equatable {
-    /// It is served.
+    /// Serve it.
     case admitted
-    /// The service is full: one request is looked at.
+    /// The service is full. The connection is of the reserve, for one request.
     case reserved
-    /// Even the reserve is full.
+    /// The service and its reserve are full.
     case full
-    /// Its peer has as many as it may have.
+    /// The peer has as many connections as it may have.
     case peerFull
   }
 
@@ -26,9 +26,8 @@ final class ConnectionCensus: Sendable {
 
   init(_ limits: ConnectionLimits) { self.limits = limits }
 
-  /// Counts a new connection, if there is room for it.
-  ///
-  /// - Parameter peer: nil for one that may have any number.
+  /// Counts a new connection if there is room for it.
+  /// - Parameter peer: nil for a peer without a limit.
   func admit(_ peer: IPAddress?) -> Admission {
     counts.withLock { counts in
       guard counts.admitted < limits.totalMax || counts.reserved < limits.reserveMax else { return .full }
@@ -42,7 +41,7 @@ final class ConnectionCensus: Sendable {
     }
   }
 
-  /// A connection that was admitted has closed.
+  /// An admitted connection has closed.
   func leave(_ peer: IPAddress?, _ admission: Admission) {
     counts.withLock { counts in
       if admission == .reserved { counts.reserved -= 1 } else { counts.admitted -= 1 }
@@ -50,14 +49,13 @@ final class ConnectionCensus: Sendable {
     }
   }
 
-  /// Counts a request that a proxy has passed on.
-  ///
-  /// - Returns: whether its client may have one more in progress.
+  /// Counts a request from a proxy.
+  /// - Returns: whether its client may have another concurrent request.
   func begin(for client: IPAddress) -> Bool {
     counts.withLock { Self.enter(client, limits.perPeerMax, &$0) }
   }
 
-  /// The request is answered, or its connection is gone.
+  /// The request is answered, or its connection has closed.
   func end(for client: IPAddress) {
     counts.withLock { Self.leave(client, &$0) }
   }

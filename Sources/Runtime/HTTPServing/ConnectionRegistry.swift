@@ -2,32 +2,31 @@ internal import Glibc
 internal import HTTP1
 internal import Reactors
 
-/// The open connections of one reactor, and the clock that ends their waits.
+/// The open connections of one reactor, and the clock of their deadlines.
 ///
-/// One timer sweeps over all connections instead of one timer for each, so a request sets its deadlines without touching a
-/// queue or reading the clock.
+/// One timer sweeps over all connections, so a request sets its deadlines without touching a queue or reading the clock.
 final class ConnectionRegistry {
-  /// How near the end of the service is.
+  /// The stages of a drain.
   enum DrainStage: Comparable {
     case serving
     /// Every answer is the last of its connection.
     case lastAnswers
     /// Connections that wait for another request are closed.
     case closesIdle
-    /// Those that have not asked anything yet are closed too.
+    /// Connections that wait for their first request are closed too.
     case closesQuiet
   }
 
   let clock: SweepClock
   let counters: ConnectionCounters
-  /// The buffers of whoever is being served; the others wait without.
+  /// The shared buffers of active connections.
   var spareBuffers = SpareBuffers()
   private(set) var drainStage = DrainStage.serving
   private var connections: [HTTPConnection] = []
   private var isSweeping = false
   private let emptied = Signal()
   private var date = HTTPDate(unixSeconds: time(nil))
-  /// How often the timer has come.
+  /// The number of sweeps so far.
   private(set) var sweeps = 0
 
   init(_ configuration: HTTPServiceConfiguration, operations: [HTTPOperation]) {
@@ -39,14 +38,14 @@ final class ConnectionRegistry {
 
   var figures: HTTPServiceFigures { counters.figures(open: count) }
 
-  /// The present second, formatted once for all connections.
+  /// The current second, formatted once for all connections.
   func currentDate() -> HTTPDate {
     var current = date
     update(&current)
     return current
   }
 
-  /// Makes a date the present second, which it mostly is already.
+  /// Updates a date to the current second, which it mostly is already.
   func update(_ date: inout HTTPDate) {
     let now = time(nil)
     guard date.unixSeconds != now else { return }
@@ -55,7 +54,7 @@ final class ConnectionRegistry {
   }
 
   func add(_ connection: HTTPConnection, on reactor: isolated Reactor) {
-    counters.noteAccepted()
+    counters.countAccepted()
     connection.index = connections.count
     connections.append(connection)
     connection.isDraining = drainStage > .serving
@@ -64,7 +63,7 @@ final class ConnectionRegistry {
     reactor.schedule(after: clock.interval, self)
   }
 
-  /// Puts the last connection in the removed one's place.
+  /// Replaces the connection by the last one.
   func remove(_ connection: HTTPConnection, on reactor: isolated Reactor) {
     connections.swapAt(connection.index, connections.count - 1)
     connections[connection.index].index = connection.index
@@ -72,23 +71,23 @@ final class ConnectionRegistry {
     if connections.isEmpty { emptied.signal(on: reactor) }
   }
 
-  /// Comes a stage nearer to the end; connections that wait are told.
+  /// Enters a stage of the drain, and tells the connections.
   func drain(to stage: DrainStage, on reactor: isolated Reactor) {
     drainStage = stage
     forEach { $0.drain(on: reactor) }
   }
 
-  /// Backwards, because each may remove itself, which moves one that was visited already into its place.
+  /// Backwards, because a connection may remove itself, which moves a visited one into its place.
   private func forEach(_ body: (HTTPConnection) -> Void) {
     for index in connections.indices.reversed() { body(connections[index]) }
   }
 
-  /// Whether a connection that waits here, and on which nothing has begun, is to close.
+  /// Whether a connection without a request closes while it waits in this stretch.
   func closesQuiet(_ stretch: ReadStretch) -> Bool {
     drainStage >= (stretch == .idle ? .closesIdle : .closesQuiet)
   }
 
-  /// - Returns: whether all connections were closed in time.
+  /// - Returns: whether all connections closed in time.
   func waitUntilEmpty(for limit: Duration, on reactor: isolated Reactor) async -> Bool {
     while !connections.isEmpty {
       guard await emptied.wait(for: limit, on: reactor) else { return connections.isEmpty }
@@ -97,7 +96,7 @@ final class ConnectionRegistry {
   }
 
   func abort(on reactor: isolated Reactor) {
-    forEach { $0.abort(on: reactor) }
+    forEach { $0.leave(on: reactor) }
   }
 }
 
@@ -110,7 +109,7 @@ extension ConnectionRegistry: TimerHandler {
   }
 }
 
-/// The time-outs of a service in sweeps of a registry, whose timer comes at a fixed interval.
+/// The time-outs of a service in sweeps of a registry.
 struct SweepClock {
   let interval: Duration
   let handshake: Int
@@ -121,7 +120,7 @@ struct SweepClock {
   let idle: Int
   let write: Int
   let linger: Int
-  /// The least content for each sweep, which may be part of a byte; zero for any.
+  /// The least content per sweep in bytes, possibly a fraction; zero for any rate.
   private let bodyBytesMin: Double
 
   init(_ timeouts: HTTPTimeouts) {
@@ -131,7 +130,7 @@ struct SweepClock {
     ]
     let interval = max(.milliseconds(1), min(.seconds(1), (all.min() ?? .seconds(1)) / 4))
     self.interval = interval
-    // One more, because the present interval has partly passed.
+    // One more, because part of the current interval has passed.
     func sweeps(_ duration: Duration) -> Int { Int((duration / interval).rounded(.up)) + 1 }
     handshake = sweeps(timeouts.handshake)
     head = sweeps(timeouts.head)
@@ -144,8 +143,7 @@ struct SweepClock {
     bodyBytesMin = Double(timeouts.bodyBytesPerSecondMin) * (interval / .seconds(1))
   }
 
-  /// How long content may take of which this much has arrived: as long as it keeps its rate, and never longer than all of
-  /// it may.
+  /// How long content may take of which this much has arrived: as long as it keeps its rate, at most the whole time-out.
   func body(afterReceiving byteCount: Int) -> Int {
     guard bodyBytesMin > 0 else { return body }
     return min(body, bodyGrace + Int(min(Double(body), Double(byteCount) / bodyBytesMin)))

@@ -1,8 +1,10 @@
+internal import CoreMetrics
 internal import HTTP1
 internal import Reactors
 
 extension HTTPConnection {
-  /// Finds out who answers a request, and what comes next; nil when an event will tell.
+  /// Routes a request.
+  /// - Returns: the next action; nil when an event will bring it.
   func route(_ head: RequestHead, on reactor: isolated Reactor) -> ConnectionAction? {
     stretch = nil
     isSettled = false
@@ -27,7 +29,7 @@ extension HTTPConnection {
     }
   }
 
-  /// Reads the content for its handler. Most requests have none, or have brought it along.
+  /// Reads the content for its handler. Most requests have none, or it has arrived with the head.
   private func read(
     _ request: HTTPServerRequest, _ bodyBytesMax: Int, for handler: HTTPRoute.Handler, on reactor: isolated Reactor
   ) -> ConnectionAction? {
@@ -62,9 +64,9 @@ extension HTTPConnection {
     }
   }
 
-  /// Nothing is read while a task of the route's runs.
+  /// Stops reading while a task of the route runs.
   private func pause(keeping bodyBytes: Int, on reactor: isolated Reactor) {
-    // The answers to earlier requests of a pipeline need not wait for this one.
+    // Answers to earlier requests of a pipeline do not wait for this one.
     if !machine.output.isEmpty { write() }
     phase = .handling
     handledBytes = bodyBytes
@@ -72,7 +74,7 @@ extension HTTPConnection {
     countBytes()
   }
 
-  /// Asks whether the caller is let in, and then goes on with what has come of the content.
+  /// Asks whether to admit the caller, then continues with the content.
   private func admit(
     _ request: HTTPServerRequest, _ bodyBytesMax: Int, _ admission: @escaping HTTPAdmission,
     on reactor: isolated Reactor
@@ -94,7 +96,7 @@ extension HTTPConnection {
     }
   }
 
-  /// - Returns: the content, if it is there already or there is none; nil when an event will tell, or nothing is to come.
+  /// - Returns: the content, if it is complete; nil when an event will bring it, or the request is answered.
   private func begin(
     _ request: HTTPServerRequest, _ admitted: HTTPAdmitted, _ bodyBytesMax: Int, on reactor: isolated Reactor
   ) -> [UInt8]? {
@@ -125,8 +127,8 @@ extension HTTPConnection {
 
   private func answer(_ response: HTTPServerResponse) -> ConnectionAction {
     endRequest()
-    noteAnswer(response.statusCode)
-    // While a request is processed the machine only takes note, and this answer is the last.
+    recordAnswer(response.statusCode)
+    // While the machine processes a request it closes nothing, but makes this answer the last.
     if isDraining || requestsLeft <= 0 { _ = machine.drainRequested() }
     return switch response.content {
     case .plain(let head, let body): machine.answered(head, body: body)
@@ -134,15 +136,14 @@ extension HTTPConnection {
     }
   }
 
-  private func noteAnswer(_ status: Int) {
+  private func recordAnswer(_ status: Int) {
     let timed = self.timed.take()
-    registry.counters.noteResponse(status, of: timed?.route)
-    if let timed { service.timers.note(nanoseconds: Reactor.now &- timed.since, of: timed.route) }
+    registry.counters.countResponse(status, of: timed?.route)
+    if let timed { service.timers[timed.route].recordNanoseconds(Int64(clamping: Reactor.now &- timed.since)) }
   }
 
-  /// Finds out whom the request comes from, and counts it for a client behind a proxy.
-  ///
-  /// - Returns: the client, and whether it may have one more request in progress.
+  /// Determines the client of a request, and counts the request for a client behind a proxy.
+  /// - Returns: the client, and whether it may have another concurrent request.
   private func beginRequest(_ head: RequestHead) -> (client: IPAddress?, isWelcome: Bool) {
     guard isProxy else { return (peer, true) }
     let proxies = service.configuration.proxies
@@ -153,7 +154,7 @@ extension HTTPConnection {
     return (client, true)
   }
 
-  /// The request is answered, or will not be.
+  /// The request is answered, or its connection closes.
   func endRequest() {
     if let client = countedClient.take() { service.census.end(for: client) }
   }

@@ -2,30 +2,28 @@ internal import HTTP1
 internal import Reactors
 
 // Input and output.
-
 extension HTTPConnection {
-  /// Sends what waits, then waits for the peer.
-  ///
-  /// - Returns: what to do without a wait.
+  /// Sends the output, then waits for the peer.
+  /// - Returns: an action to perform without a wait; nil when an event will bring it.
   func read(_ stretch: ReadStretch, on reactor: isolated Reactor) -> ConnectionAction? {
     guard send(then: .perform(.read(stretch)), on: reactor) else { return nil }
     begin(stretch)
     machine.giveBack(to: &registry.spareBuffers)
     guard countBytes() else { return machine.bytesRefused() }
     if registry.closesQuiet(stretch) {
-      // Read once more: a request that has come by now is answered.
+      // Read once more, to answer a request that has arrived.
       let action = receive(stretch)
       guard action.isRead(of: stretch) else { return action }
       if let close = machine.drainRequested() { return close }
     }
     phase = .reading(stretch)
-    wait(for: channel.transport.readInterest, until: endOfStretch, on: reactor)
-    if channel.transport.hasBufferedInput { readLater(on: reactor) }
+    wait(for: channel.readInterest, until: endOfStretch, on: reactor)
+    if channel.hasBufferedInput { readLater(on: reactor) }
     return nil
   }
 
-  /// Reads what the kernel tells of no more, when everybody else has had a turn: a peer whose bytes never end would keep the
-  /// reactor for itself.
+  /// Reads input that the kernel will not report again, after the other connections: a peer that never stops sending would
+  /// otherwise occupy the reactor.
   private func readLater(on reactor: isolated Reactor) {
     reactor.start {
       guard case .reading(let stretch) = self.phase else { return }
@@ -33,13 +31,13 @@ extension HTTPConnection {
     }
   }
 
-  /// Reads once, and has the machine look at it.
+  /// Reads once, and passes the bytes to the machine.
   func receive(_ stretch: ReadStretch) -> ConnectionAction {
     registry.update(&machine.date)
     machine.borrow(from: &registry.spareBuffers)
-    var outcome = TransportRead.wouldBlock
+    var outcome = ChannelRead.wouldBlock
     _ = machine.receive { space in
-      outcome = channel.transport.read(into: space)
+      outcome = channel.read(into: space)
       guard case .bytes(let count) = outcome else { return 0 }
       stretchBytes += count
       return count
@@ -52,10 +50,9 @@ extension HTTPConnection {
     }
   }
 
-  /// Sends what waits, usually in one write.
-  ///
-  /// - Parameter next: what comes later when the peer does not take everything now.
-  /// - Returns: whether nothing is left.
+  /// Sends the output, usually in one write.
+  /// - Parameter next: what to do later if the peer does not accept everything now.
+  /// - Returns: whether everything is sent.
   func send(then next: Next, on reactor: isolated Reactor) -> Bool {
     while !machine.output.isEmpty {
       switch write() {
@@ -73,17 +70,17 @@ extension HTTPConnection {
 
   /// Tries one write.
   @discardableResult
-  func write() -> TransportWrite {
-    var outcome = TransportWrite.wouldBlock
+  func write() -> ChannelWrite {
+    var outcome = ChannelWrite.wouldBlock
     machine.output.send { bytes in
-      outcome = channel.transport.write(bytes)
+      outcome = channel.write(bytes)
       if case .bytes(let count) = outcome { return count }
       return 0
     }
     return outcome
   }
 
-  /// Has the reactor call when the socket is ready, or at the latest at the sweep `deadline`.
+  /// Waits until the socket is ready, at most until the sweep `deadline`.
   func wait(for interest: Interest, until deadline: Int, on reactor: isolated Reactor) {
     self.deadline = deadline
     machine.giveBack(to: &registry.spareBuffers)
@@ -91,16 +88,16 @@ extension HTTPConnection {
     if !channel.watch(for: interest, on: reactor) { leave(on: reactor) }
   }
 
-  /// The time for sending begins with the first byte that the peer does not take.
+  /// The time for sending begins with the first byte that the peer does not accept.
   private func waitToSend(then next: Next, on reactor: isolated Reactor) {
     var end = registry.sweeps + registry.clock.write
     if case .sending = phase { end = deadline }
     phase = .sending(then: next)
     guard countBytes(isAnswering: true) else { return leave(on: reactor) }
-    wait(for: channel.transport.writeInterest, until: end, on: reactor)
+    wait(for: channel.writeInterest, until: end, on: reactor)
   }
 
-  /// Notes a stretch at its beginning, so that bytes that trickle in do not move its end.
+  /// Records the start of a new stretch. Further bytes of the same stretch do not move its end.
   private func begin(_ stretch: ReadStretch) {
     guard stretch != self.stretch else { return }
     self.stretch = stretch
@@ -108,7 +105,7 @@ extension HTTPConnection {
     stretchBytes = 0
   }
 
-  /// That of content moves with what arrives, as far as its rate allows.
+  /// The end of a stretch. That of content moves with the bytes that arrive, as far as its rate allows.
   var endOfStretch: Int {
     let clock = registry.clock
     guard admission != .reserved else { return stretchStart + clock.reserve }
@@ -121,7 +118,7 @@ extension HTTPConnection {
 }
 
 extension ConnectionAction {
-  /// Whether nothing has come of a read.
+  /// Whether the machine wants to read on in this stretch.
   func isRead(of stretch: ReadStretch) -> Bool {
     if case .read(stretch) = self { true } else { false }
   }

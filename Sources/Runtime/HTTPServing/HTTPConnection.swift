@@ -2,27 +2,27 @@ internal import HTTP1
 internal import Reactors
 internal import TLSStreams
 
-/// Does what the state machine of one connection orders: reads, writes, calls handlers. Decides nothing about the protocol.
+/// Performs the actions of one connection's state machine: reads, writes, calls handlers. Decides nothing about the protocol.
 ///
-/// It is called by its reactor, from accept to close, and waits for nothing itself: a task of its own, with the memory of
-/// its stack, would cost an idle connection more than everything else, and a busy one two switches for each request.
+/// Its reactor calls it, from accept to close. It has no task: the stack of one would cost an idle connection more memory than
+/// everything else, and a busy connection two switches per request.
 final class HTTPConnection {
   /// What the next event is for.
   enum Phase {
     case shakingHands
     case reading(ReadStretch)
-    /// What waits is sent first.
+    /// The output is sent first.
     case sending(then: Next)
-    /// A task of the handler's runs.
+    /// A handler's task runs.
     case handling
-    /// The last answer is sent; the peer is told so.
+    /// The last answer is sent, and the stream ends for the peer.
     case finishing
     /// The peer may still send.
     case lingering(bytesLeft: Int)
     case closed
   }
 
-  /// What comes when nothing is left to be sent.
+  /// What to do when the output is sent.
   enum Next {
     case perform(ConnectionAction)
     case linger
@@ -31,49 +31,49 @@ final class HTTPConnection {
 
   let registry: ConnectionRegistry
   let service: ServiceContext
-  /// What the connection is to be secured with; nil for none.
+  /// Nil without TLS.
   let tls: TLSContext?
-  /// Who has connected; nil over a Unix socket.
+  /// Nil over a Unix socket.
   let peer: IPAddress?
   let admission: ConnectionCensus.Admission
-  /// Whether the peer is a trusted proxy, which may have any number of connections and speaks for others.
+  /// Whether the peer is a trusted proxy, which may have any number of connections and names its clients.
   let isProxy: Bool
   var channel: ConnectionChannel
   var machine: ConnectionStateMachine
   var phase = Phase.shakingHands
-  /// Where the registry keeps it.
+  /// The index in the registry.
   var index = 0
-  /// Whether the service has asked for its end.
+  /// Whether the service drains.
   var isDraining = false
   var stretch: ReadStretch?
-  /// When the present stretch of reading has begun, in sweeps of the registry.
+  /// When the current stretch of reading has begun, in sweeps of the registry.
   var stretchStart = 0
-  /// What has arrived in it.
+  /// The bytes that have arrived in the current stretch.
   var stretchBytes = 0
-  /// The sweep at which the present phase is to be over.
+  /// The sweep at which the current phase ends.
   var deadline = 0
-  /// What is left of the requests this connection may carry.
+  /// The requests that this connection may still carry.
   var requestsLeft: Int
-  /// The request whose content is being read, and who handles it.
+  /// The request whose content is being read, and its handler.
   var request: HTTPServerRequest?
   var handler: HTTPRoute.Handler?
-  /// Whether the caller of the last request has proven who they are.
+  /// Whether the caller of the last request has proven who it is.
   var isSettled = false
   /// Bytes of the content that a handler has.
   var handledBytes = 0
-  /// What is counted of the memory that the connection keeps, and where.
+  /// The connection's bytes in a budget, and the budget.
   var countedBytes = 0
   var countedBudget: BufferBudget?
-  /// The number of the route of the request in progress, and when its head had come; nil without one.
+  /// The number of the current request's route, and when its head arrived; nil without a route.
   var timed: (route: Int, since: UInt64)?
-  /// Whom a proxy's request in progress is counted for.
+  /// The client that the current request of a proxy is counted for.
   var countedClient: IPAddress?
 
   init(
     _ socket: Socket, tls: TLSContext?, peer: IPAddress?, isProxy: Bool, admission: ConnectionCensus.Admission,
     registry: ConnectionRegistry, service: ServiceContext
   ) {
-    channel = ConnectionChannel(ConnectionTransport(socket))
+    channel = ConnectionChannel(socket)
     self.tls = tls
     machine = ConnectionStateMachine(
       limits: service.configuration.limits, date: registry.currentDate(), isSecure: tls != nil)
@@ -85,20 +85,20 @@ final class HTTPConnection {
     requestsLeft = admission == .reserved ? 1 : service.configuration.connections.requestsMax
   }
 
-  /// Begins to serve. The reactor and the registry keep the connection alive until it closes.
+  /// Begins to serve. The reactor and the registry keep the connection alive.
   func open(on reactor: isolated Reactor) throws(SystemError) {
     try channel.open(self, on: reactor)
     registry.add(self, on: reactor)
     if tls == nil { perform(machine.opened(), on: reactor) } else { awaitHandshake(on: reactor) }
   }
 
-  /// Goes on until there is something to wait for.
+  /// Performs actions until the next wait.
   func perform(_ first: ConnectionAction, on reactor: isolated Reactor) {
     var action = first
     while let next = step(action, on: reactor) { action = next }
   }
 
-  /// - Returns: what comes next; nil when an event will tell.
+  /// - Returns: the next action; nil when an event will bring it.
   private func step(_ action: ConnectionAction, on reactor: isolated Reactor) -> ConnectionAction? {
     switch action {
     case .read(let stretch): return read(stretch, on: reactor)
@@ -112,14 +112,13 @@ final class HTTPConnection {
     }
   }
 
-  /// Above this much waiting output, a pipelining peer is first made to take it.
+  /// Output above which a pipelining peer must accept it before the next request.
   ///
-  /// 64 KiB: some hundred answers in one write; more gains nothing.
+  /// 64 KiB: hundreds of answers in one write. More gains nothing.
   private static let outputBytesMax = 64 * 1024
 }
 
-// What the reactor and the registry tell.
-
+// Events of the reactor and the registry.
 extension HTTPConnection: ReadinessHandler {
   func readinessChanged(_ readiness: Readiness, on reactor: isolated Reactor) {
     switch phase {
@@ -134,22 +133,22 @@ extension HTTPConnection: ReadinessHandler {
 }
 
 extension HTTPConnection {
-  /// Called at each sweep of the registry.
+  /// The registry sweeps.
   func sweep(on reactor: isolated Reactor) {
     guard registry.sweeps >= deadline else { return }
     switch phase {
     case .reading(let stretch): perform(lastRead(stretch), on: reactor)
     case .shakingHands:
-      // Whoever stays without a word has tried nothing.
-      if channel.transport.isSecure { registry.counters.noteFailedHandshake() }
+      // A peer that has sent nothing has not tried a handshake.
+      if channel.isSecure { registry.counters.countFailedHandshake() }
       leave(on: reactor)
     case .sending, .finishing, .lingering: leave(on: reactor)
     case .handling, .closed: break
     }
   }
 
-  /// The service's end has come nearer. Who is being answered is finished with first; who is being let in has been told of
-  /// no end, and has as long as a client without TLS that has asked nothing.
+  /// The service has entered another stage of its drain. Requests are finished first. A connection in its handshake has as long
+  /// as one without TLS that waits for its first request.
   func drain(on reactor: isolated Reactor) {
     isDraining = true
     switch phase {
@@ -159,17 +158,14 @@ extension HTTPConnection {
     }
   }
 
-  /// Ends everything at once.
-  func abort(on reactor: isolated Reactor) { leave(on: reactor) }
-
-  /// Bytes that have come in time are not late, and those that trickle in do not help.
+  /// Reads once more: bytes that arrived in time count, but single bytes do not extend the deadline.
   private func lastRead(_ stretch: ReadStretch) -> ConnectionAction {
     let action = receive(stretch)
     guard action.isRead(of: stretch), registry.sweeps >= endOfStretch else { return action }
     return machine.deadlinePassed()
   }
 
-  /// Nothing is left to be sent.
+  /// The output is sent.
   func proceed(to next: Next, on reactor: isolated Reactor) {
     switch next {
     case .perform(let action): perform(action, on: reactor)

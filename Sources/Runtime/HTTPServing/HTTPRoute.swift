@@ -1,31 +1,30 @@
 internal import HTTPTypes
 public import Reactors
 
-/// Answers a request, on the reactor its connection lives on.
+/// Answers a request, on the reactor of its connection.
 ///
-/// A thrown `ProblemDetails` is the answer, and after a thrown ``HTTPHangUp`` there is none; any other error is logged and
-/// answered with 500. The next request of the same connection is not begun before this one is answered.
+/// A thrown `ProblemDetails` is the answer. ``HTTPHangUp`` closes the connection without one. Other errors are logged and
+/// answered with 500. The next request of the connection begins after this answer.
 public typealias HTTPHandler = @Sendable (HTTPServerRequest, isolated Reactor) async throws -> HTTPServerResponse
 
-/// Answers a request that needs no wait: without a task of its own, so the cheapest way; the same otherwise.
+/// Answers a request without waiting. Needs no task, so it is the cheapest kind of ``HTTPHandler``.
 public typealias HTTPImmediateHandler = @Sendable (HTTPServerRequest, isolated Reactor) throws -> HTTPServerResponse
 
-/// Settles who asks, from the head alone: before any content is read, so that strangers cannot have it kept for them.
+/// Identifies the caller by the request's head, before its content is read, so that the content of strangers takes no memory.
 ///
-/// What it throws is the answer, as of an ``HTTPHandler``; the request that it gets has no content.
+/// The request has no content. A thrown error is answered as in an ``HTTPHandler``.
 public typealias HTTPAdmission = @Sendable (HTTPServerRequest, isolated Reactor) async throws -> HTTPAdmitted
 
-/// Who answers a request whose caller is settled.
+/// The handler for an admitted request.
 public struct HTTPAdmitted: Sendable {
   let handler: HTTPHandler
   let bodyBytesMax: Int?
   let isProven: Bool
 
-  /// Lets the request in.
+  /// Admits the request.
   /// - Parameters:
   ///   - bodyBytesMax: the largest content that this caller may send, in bytes; nil for the route's limit.
-  ///   - isProven: whether it is known already who asks, or will be from the content: until then its memory is counted with
-  ///     that of strangers.
+  ///   - isProven: whether the caller is known. Until the content proves it, its memory counts with that of strangers.
   public init(bodyBytesMax: Int? = nil, isProven: Bool = true, handler: @escaping HTTPHandler) {
     self.handler = handler
     self.bodyBytesMax = bodyBytesMax
@@ -33,7 +32,7 @@ public struct HTTPAdmitted: Sendable {
   }
 }
 
-/// What is known of a method at a path pattern. An object, so that a match hands out a reference.
+/// A method at a path pattern, and its handler. An object, so that a match returns a reference.
 final class HTTPRoute: Sendable {
   enum Handler: Sendable {
     case immediate(HTTPImmediateHandler)
@@ -41,16 +40,16 @@ final class HTTPRoute: Sendable {
     case admitting(HTTPAdmission)
   }
 
-  /// Its place among the routes of its service.
+  /// The index among the routes of its service.
   let number: Int
   let method: HTTPRequest.Method
   let pattern: String
   let parameterNames: [String]
-  /// In lower case, without parameters; empty accepts anything.
+  /// In lower case, without parameters. Empty accepts any type.
   let mediaTypes: [String]
-  /// `nil` for the service's own limit.
+  /// Nil for the service's limit.
   let bodyBytesMax: Int?
-  /// Whether it is answered even when the service is full.
+  /// Whether a full service answers it.
   let isHealthCheck: Bool
   let handler: Handler
 
@@ -68,7 +67,7 @@ final class HTTPRoute: Sendable {
     self.handler = handler
   }
 
-  /// Whether content of this type is accepted (RFC 9110 section 8.3.1: types compare without case).
+  /// Whether the route accepts content of this type. Types compare without case (RFC 9110 section 8.3.1).
   func accepts(contentType: String?) -> Bool {
     guard !mediaTypes.isEmpty else { return true }
     guard let essence = contentType?.prefix(while: { $0 != ";" && $0 != " " && $0 != "\t" }).lowercased() else {
@@ -78,9 +77,9 @@ final class HTTPRoute: Sendable {
   }
 }
 
-/// Thrown by a handler to close the connection without an answer, as a server that dies does; nginx has the status 444 for
-/// it. Answers to earlier requests of a pipeline that have not been written yet are lost too.
+/// Thrown by a handler to close the connection without an answer, like nginx's status 444. Unsent answers to earlier requests of
+/// a pipeline are lost too.
 public struct HTTPHangUp: Error, Sendable {
-  /// Nothing is said.
+  /// Makes the error.
   public init() {}
 }

@@ -1,29 +1,26 @@
 internal import HTTP1
 public import HTTPTypes
 
-/// The routes of a service: which handler answers which method at which path.
+/// The routes of a service, by path and method.
 ///
-/// A pattern is a path whose segments are literal or `{name}`, which stands for one segment that is not empty. Where both
-/// would match, the literal one wins. GET also answers HEAD, and every path answers OPTIONS.
+/// A pattern is a path whose segments are literal or `{name}`, which matches one segment that is not empty. Literal segments have
+/// precedence. GET also answers HEAD, and every path answers OPTIONS.
 public struct HTTPRoutes: Sendable {
   private var tree = RouteTree()
   private var methods: Set<String> = [HTTPRequest.Method.options.rawValue]
 
-  /// What was added, in its order.
+  /// The operations, in the order of their addition.
   public private(set) var operations: [HTTPOperation] = []
 
   /// Makes a table without routes.
   public init() {}
 
-  /// Adds a route. A pattern that does not begin with a slash, and a method and pattern added before, are mistakes of the
-  /// caller and trap.
-  ///
+  /// Adds a route. Traps if the pattern does not begin with a slash, or if method and pattern were added before.
   /// - Parameters:
   ///   - pattern: such as `/v1/webhooks/{kind}`.
-  ///   - mediaTypes: what content must be, such as `application/json`; other content is answered with 415. Empty accepts
-  ///     anything.
-  ///   - bodyBytesMax: the largest content in bytes; `nil` for the service's own limit.
-  ///   - isHealthCheck: whether it is answered even when the service has as many connections as it may have.
+  ///   - mediaTypes: the accepted types of content, such as `application/json`. The answer to others is 415. Empty accepts any.
+  ///   - bodyBytesMax: the largest content in bytes; nil for the service's limit.
+  ///   - isHealthCheck: whether a full service answers it.
   public mutating func add(
     _ method: HTTPRequest.Method, _ pattern: String, mediaTypes: [String] = [], bodyBytesMax: Int? = nil,
     isHealthCheck: Bool = false, handler: @escaping HTTPHandler
@@ -31,7 +28,7 @@ public struct HTTPRoutes: Sendable {
     insert(method, pattern, mediaTypes, bodyBytesMax, isHealthCheck, .suspending(handler))
   }
 
-  /// Adds a route whose callers are settled before their content is read; see the other `add`.
+  /// Adds a route that admits its callers before it reads their content. See the other `add`.
   public mutating func add(
     _ method: HTTPRequest.Method, _ pattern: String, mediaTypes: [String] = [], bodyBytesMax: Int? = nil,
     admission: @escaping HTTPAdmission
@@ -39,7 +36,7 @@ public struct HTTPRoutes: Sendable {
     insert(method, pattern, mediaTypes, bodyBytesMax, false, .admitting(admission))
   }
 
-  /// Adds a route whose answer needs no wait; see the other `add`.
+  /// Adds a route that answers without waiting. See the other `add`.
   public mutating func add(
     _ method: HTTPRequest.Method, _ pattern: String, bodyBytesMax: Int? = nil, isHealthCheck: Bool = false,
     immediate: @escaping HTTPImmediateHandler
@@ -65,10 +62,10 @@ public struct HTTPRoutes: Sendable {
     if method == .get { methods.insert(HTTPRequest.Method.head.rawValue) }
   }
 
-  /// Every method that some path answers, for Allow.
+  /// The methods of all paths, for Allow.
   var allMethods: String { methods.sorted().joined(separator: ", ") }
 
-  /// Finds who answers a request.
+  /// Finds the route of a request.
   func match(_ head: RequestHead) -> RouteMatch {
     head.withPathBytes { path in
       var parameters: [String] = []
@@ -83,17 +80,18 @@ public struct HTTPRoutes: Sendable {
 
 /// A method at a path pattern.
 public struct HTTPOperation: Hashable, Sendable {
-  /// The method as it was added; GET answers HEAD as well.
+  /// The method. GET also answers HEAD.
   public let method: HTTPRequest.Method
 
   /// Such as `/v1/webhooks/{kind}`.
   public let pattern: String
 }
 
-/// What a look for a route found.
+/// The result of routing a request.
 enum RouteMatch {
+  /// The route, and the values of its parameters.
   case found(HTTPRoute, [String])
-  /// The path is known; the value for Allow.
+  /// The path has no such method. With the value for Allow.
   case methodNotAllowed(allow: String)
   case notFound
 }

@@ -2,19 +2,19 @@ public import HTTP1
 public import HTTPTypes
 public import Reactors
 
-/// A complete request, as a handler gets it.
+/// A request for a handler.
 public struct HTTPServerRequest: Sendable {
   /// Method, target and fields.
   public let head: RequestHead
-  /// Whom the request comes from: the peer, or whom a trusted proxy names; nil over a Unix socket that names nobody.
+  /// The client: the peer, or the address that a trusted proxy names. Nil over a Unix socket if no proxy names one.
   public let client: IPAddress?
-  /// The content, transfer coding removed; empty if there was none. Never longer than the route's limit.
+  /// The content without transfer coding, within the route's limit. May be empty.
   public internal(set) var body: [UInt8] = []
   let matched: HTTPRoute
-  /// The values of the pattern's parameters in the pattern's order, decoded, never empty.
+  /// The decoded values of the pattern's parameters, in order, never empty.
   let parameters: [String]
 
-  /// The pattern of the route that matched, such as `/v1/webhooks/{kind}`: the label for metrics.
+  /// The pattern of the route, such as `/v1/webhooks/{kind}`, for metrics.
   public var route: String { matched.pattern }
 
   init(_ head: RequestHead, from client: IPAddress?, to matched: HTTPRoute, parameters: [String]) {
@@ -24,9 +24,7 @@ public struct HTTPServerRequest: Sendable {
     self.parameters = parameters
   }
 
-  /// The value the path has at the pattern's `{name}`.
-  ///
-  /// Asking for a name that the pattern does not have is a mistake of the caller and traps.
+  /// The path's value of the parameter `{name}`. Traps if the pattern has no such parameter.
   public func parameter(_ name: String) -> String {
     guard let index = matched.parameterNames.firstIndex(of: name) else {
       preconditionFailure("the route \(route) has no parameter \(name)")
@@ -35,7 +33,7 @@ public struct HTTPServerRequest: Sendable {
   }
 }
 
-/// What a handler answers.
+/// A handler's answer.
 public struct HTTPServerResponse: Sendable {
   enum Content {
     case plain(ResponseHead, [UInt8])
@@ -44,14 +42,14 @@ public struct HTTPServerResponse: Sendable {
 
   let content: Content
 
-  /// A response made for this request.
+  /// A response for this request.
   ///
-  /// Unless `fields` say otherwise it may not be stored, since answers are of the moment and may be a caller's own, and its
-  /// type is not to be guessed (`X-Content-Type-Options`).
+  /// By default it forbids caches to store it, because answers change and may be private, and clients to guess its type
+  /// (`X-Content-Type-Options`).
   /// - Parameters:
-  ///   - status: a final one.
-  ///   - fields: the connection writes Content-Length, Date and Connection itself; see `ResponseHead`.
-  ///   - body: the whole content; not sent to HEAD, nor with 204 and 304.
+  ///   - status: a final status.
+  ///   - fields: without Content-Length, Date and Connection, which the connection writes; see `ResponseHead`.
+  ///   - body: the content. Not sent for HEAD, 204 and 304.
   public init(status: HTTPResponse.Status, fields: HTTPFields = [:], body: [UInt8] = []) {
     var fields = fields
     if fields[.cacheControl] == nil { fields[.cacheControl] = "no-store" }
@@ -59,17 +57,17 @@ public struct HTTPServerResponse: Sendable {
     content = .plain(ResponseHead(status: status, fields: fields), body)
   }
 
-  /// A response that was made ahead; writing it is a copy of its bytes.
+  /// A prepared response. Writing it copies its bytes.
   public init(_ prepared: PreparedResponse) {
     content = .prepared(prepared)
   }
 
-  /// JSON that is already encoded.
+  /// A response of encoded JSON.
   public init(status: HTTPResponse.Status = .ok, json: [UInt8]) {
     self.init(status: status, fields: [.contentType: "application/json"], body: json)
   }
 
-  /// The same response, made once to be given often.
+  /// The response in prepared form, to be used many times.
   public var prepared: PreparedResponse {
     switch content {
     case .plain(let head, let body): PreparedResponse(head, body: body)
@@ -77,7 +75,7 @@ public struct HTTPServerResponse: Sendable {
     }
   }
 
-  /// The number alone, without the phrase, which is a string to copy.
+  /// The status code, without copying the phrase.
   var statusCode: Int {
     switch content {
     case .plain(let head, _): head.status.code

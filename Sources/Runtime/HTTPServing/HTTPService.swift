@@ -5,12 +5,12 @@ public import TLSStreams
 
 /// An HTTP/1.1 service that listens on an address with one socket for each reactor.
 ///
-/// A connection lives on the reactor that accepted it, and so does every handler it calls. May be used from any task.
+/// A connection stays on the reactor that accepted it, and so do the handlers it calls. May be used from any task.
 public final class HTTPService: Sendable {
-  /// Where it listens; the port is the one the kernel chose if none was asked for.
+  /// The address it listens on, with the kernel's choice in place of port 0.
   public let address: SocketAddress
 
-  let listeners: [ReactorBound<ReactorListener>]
+  private let listeners: [ReactorBound<ReactorListener>]
 
   private init(address: SocketAddress, listeners: [ReactorBound<ReactorListener>]) {
     self.address = address
@@ -19,14 +19,13 @@ public final class HTTPService: Sendable {
 
   /// Starts to listen and to serve.
   ///
-  /// Over TCP the kernel spreads connections over the reactors (`SO_REUSEPORT`). A Unix socket has no such spreading and is
-  /// served by the first reactor alone.
-  ///
+  /// Over TCP the kernel spreads connections over the reactors (`SO_REUSEPORT`). The first reactor alone serves a Unix socket,
+  /// where the kernel cannot.
   /// - Parameters:
   ///   - tls: the server's identity, for `http/1.1`; nil serves without TLS.
-  ///   - meter: shows the service's figures from now on.
-  ///   - metrics: gets how long requests take, as `tacet_http_request_duration_seconds{method, route}`.
-  ///   - logger: gets refused requests and handshakes at `debug`, connections turned away at `warning`, once a minute, and
+  ///   - meter: reads the service's figures from now on.
+  ///   - metrics: records how long requests take, as `tacet_http_request_duration_seconds{method, route}`.
+  ///   - logger: receives refused requests and handshakes at `debug`, connections turned away at `warning`, once a minute, and
   ///     failed handlers at `error`.
   /// - Throws: `SystemError` if the address cannot be bound.
   public static func start(
@@ -36,7 +35,7 @@ public final class HTTPService: Sendable {
     logger: Logger
   ) async throws -> HTTPService {
     let context = ServiceContext(
-      routes: routes, configuration: configuration, timers: RouteTimers(routes.operations, metrics), logger: logger)
+      routes: routes, configuration: configuration, metrics: metrics, logger: logger)
     var address = address
     var listeners: [ReactorBound<ReactorListener>] = []
     for reactor in address.isUnix ? reactors.prefix(1) : reactors[...] {
@@ -52,15 +51,14 @@ public final class HTTPService: Sendable {
     return HTTPService(address: address, listeners: listeners)
   }
 
-  /// Gives connections that are made from now on another identity; those that are open keep theirs. To be used on a
-  /// service that was started with one.
+  /// Gives new connections another identity. Open connections keep theirs. Only for services with TLS.
   public func replaceTLS(_ tls: TLSContext) async {
     for listener in listeners {
       await listener.perform { listener, _ in listener.acceptor.tls = tls }
     }
   }
 
-  /// How many connections are open, over all reactors.
+  /// The number of open connections, over all reactors.
   public var connectionCount: Int {
     get async {
       var count = 0
@@ -73,29 +71,29 @@ public final class HTTPService: Sendable {
 }
 
 extension HTTPService {
-  /// How long connections that are between two requests have for their next one, which is answered as their last.
+  /// How long idle connections have to send another request, which is answered as their last.
   ///
   /// 100 ms: a round trip to the next continent, and more than a busy client's pause.
   private static let farewell = Duration.milliseconds(100)
 
-  /// How long connections that are being made have for it.
+  /// How long TCP handshakes under way have to complete.
   ///
-  /// 20 ms: a round trip to clients that are not far. Who is farther is reset unless `net.ipv4.tcp_migrate_req` is set; but
-  /// whoever begins in this time comes a second later, see `ListeningSocket.refuseHandshakes`, so it is short.
+  /// 20 ms: a round trip to near clients. Farther clients are reset unless `net.ipv4.tcp_migrate_req` is set. Connections
+  /// attempted in this window succeed a second later (`ListeningSocket.refuseHandshakes`), so it is short.
   private static let handshake = Duration.milliseconds(20)
 
-  /// How long a connection without any request is given for its first.
+  /// How long a new connection has to send its first request.
   ///
-  /// 1 s: it was accepted last, and its request is on its way or lost and sent again (RFC 6298 section 2).
+  /// 1 s: its request is on its way, or lost and sent again (RFC 6298 section 2).
   private static let firstRequest = Duration.seconds(1)
 
-  /// Ends the service without failing anybody: answers what comes with `Connection: close`, then lets the kernel make no new
-  /// connections, accepts those that it has made, closes connections without a request, and aborts what is left when the time
-  /// is over.
+  /// Ends the service gracefully.
   ///
-  /// A handler cannot be interrupted: one that is still running then keeps its task, and its answer goes nowhere.
+  /// Answers requests with `Connection: close`, then drops new connection attempts, accepts the queued connections, closes
+  /// connections without a request, and aborts the rest when the time is over.
   ///
-  /// - Returns: whether every connection ended by itself.
+  /// Handlers cannot be interrupted. One that is still running at the end keeps its task, and its answer is dropped.
+  /// - Returns: whether every connection ended before the limit.
   public func drain(within limit: Duration) async -> Bool {
     let deadline = ContinuousClock.now + limit
     await drain(to: .lastAnswers) { _, _ in }
@@ -137,7 +135,7 @@ extension HTTPService {
 }
 
 /// A service's part on one reactor.
-struct ReactorListener {
+private struct ReactorListener {
   let acceptor: ConnectionAcceptor
   let registry: ConnectionRegistry
 

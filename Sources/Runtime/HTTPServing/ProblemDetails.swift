@@ -1,6 +1,6 @@
 public import HTTPTypes
 
-/// An error a client is told, as `application/problem+json` (RFC 9457). Handlers throw it.
+/// An error for the client, as `application/problem+json` (RFC 9457). Handlers throw it.
 public struct ProblemDetails: Error, Sendable, Equatable {
   /// The value of an extension member.
   public enum Value: Sendable, Equatable {
@@ -14,20 +14,20 @@ public struct ProblemDetails: Error, Sendable, Equatable {
     case strings([String])
   }
 
-  /// A URI reference that names the kind of problem; `about:blank` says no more than the status.
+  /// A URI reference for the kind of problem. `about:blank` adds nothing to the status.
   public var type: String
-  /// A short summary of the kind, the same at every occurrence; by default the status's own phrase.
+  /// A short summary of the kind, the same at every occurrence. By default the status's phrase.
   public var title: String
   /// The status of the answer, 400 to 599.
   public var status: HTTPResponse.Status
-  /// What is special about this occurrence, for the client's developer. Shown to strangers: no secrets, no internals.
+  /// The details of this occurrence, for the client's developer. Shown to strangers: no secrets, no internals.
   public var detail: String?
-  /// Further members in their order, such as `field`; the names must differ from the four above.
+  /// Further members in order, such as `field`. Their names must differ from the four above.
   public var extensions: [(name: String, value: Value)]
   /// Fields of the answer, such as Allow, WWW-Authenticate and Retry-After.
   public var fields: HTTPFields
 
-  /// Makes a problem; with the defaults it says what its status says.
+  /// Makes a problem. With the defaults it says as much as its status.
   public init(
     _ status: HTTPResponse.Status, type: String = "about:blank", title: String? = nil, detail: String? = nil,
     extensions: [(name: String, value: Value)] = [], fields: HTTPFields = [:]
@@ -40,7 +40,7 @@ public struct ProblemDetails: Error, Sendable, Equatable {
     self.fields = fields
   }
 
-  /// Whether every member and field is equal, in the same order.
+  /// Whether all members and fields are equal, in the same order.
   public static func == (a: ProblemDetails, b: ProblemDetails) -> Bool {
     a.type == b.type && a.title == b.title && a.status == b.status && a.detail == b.detail && a.fields == b.fields
       && a.extensions.elementsEqual(b.extensions) { $0.name == $1.name && $0.value == $1.value }
@@ -65,8 +65,7 @@ public struct ProblemDetails: Error, Sendable, Equatable {
   }
 }
 
-// What the service itself answers.
-
+// The answers of the service itself.
 extension ProblemDetails {
   static var notFound: ProblemDetails { ProblemDetails(.notFound, detail: "Nothing is at this path.") }
 

@@ -3,9 +3,9 @@ internal import HTTPTypes
 
 /// The patterns of all routes, segment by segment.
 ///
-/// Places are numbers into one array, so that following a path copies nothing; 0 is the place before the first segment.
+/// Places are indexes of one array, so that following a path copies nothing. Place 0 is before the first segment.
 struct RouteTree: Sendable {
-  /// What may follow at a place, and who answers if nothing does.
+  /// The next segments at a place, and the routes that end there.
   private struct Place: Sendable {
     var literals: [(segment: [UInt8], place: Int)] = []
     var parameter: Int?
@@ -36,10 +36,9 @@ struct RouteTree: Sendable {
     return next
   }
 
-  /// Follows the path from the segment that begins at `start`; steps back from a literal to a parameter when the literal
-  /// leads nowhere. Goes no deeper than the longest pattern.
-  ///
-  /// - Returns: the place where the path ends and some method has a route.
+  /// Follows the path from the segment at `start`. Goes back from a literal to a parameter when the literal does not match, and
+  /// no deeper than the longest pattern.
+  /// - Returns: the place where the path ends; nil if no route ends there.
   func find(_ path: Span<UInt8>, from start: Int, at place: Int = 0, _ parameters: inout [String]) -> Int? {
     guard start <= path.count else { return places[place].routes.isEmpty ? nil : place }
     var end = start
@@ -58,13 +57,13 @@ struct RouteTree: Sendable {
     return nil
   }
 
-  /// The route of a method; that of GET for HEAD.
+  /// The route of a method. HEAD has that of GET.
   func route(for method: HTTPRequest.Method, at place: Int) -> HTTPRoute? {
     let routes = places[place].routes
     return routes.first { $0.method == method } ?? (method == .head ? routes.first { $0.method == .get } : nil)
   }
 
-  /// The methods this place answers, for Allow.
+  /// The methods of a place, for Allow.
   func allowedMethods(at place: Int) -> String {
     var methods = Set(places[place].routes.map(\.method.rawValue))
     if methods.contains(HTTPRequest.Method.get.rawValue) { methods.insert(HTTPRequest.Method.head.rawValue) }
@@ -72,7 +71,7 @@ struct RouteTree: Sendable {
     return methods.sorted().joined(separator: ", ")
   }
 
-  /// Compares bytes; a segment with percent-encoding is decoded first, since `%61` is `a` (RFC 3986 section 6.2.2.2).
+  /// Compares bytes. Decodes a percent-encoded segment first, because `%61` is `a` (RFC 3986 section 6.2.2.2).
   private static func equals(_ segment: Span<UInt8>, _ literal: [UInt8]) -> Bool {
     if segment.count == literal.count {
       for index in 0..<segment.count where segment[index] != literal[index] { return false }

@@ -1,43 +1,58 @@
+internal import CoreMetrics
 internal import HTTP1
 internal import HTTPTypes
 internal import Logging
 internal import Reactors
+internal import Synchronization
 
-/// What all connections of a service share: routes, bounds, and how a request is judged and answered.
+/// What all connections of a service share: routes, bounds, and how to judge and answer a request.
 ///
-/// An object, because each connection keeps it, and as a value it is 300 bytes.
+/// An object, because each connection keeps it, and as a value it would take 300 bytes.
 final class ServiceContext: Sendable {
-  /// What is done with a request whose head has arrived.
+  /// What to do with a request whose head has arrived.
   enum Judgement {
-    /// Read the content up to this size, then have it handled.
+    /// Read the content up to this size, then handle the request.
     case process(HTTPServerRequest, bodyBytesMax: Int)
-    /// Answer without reading the content; the number of the route that it was for, if it was for one.
+    /// Answer without reading the content. With the number of the request's route, if it has one.
     case answer(HTTPServerResponse, of: Int?)
   }
 
   let routes: HTTPRoutes
   let configuration: HTTPServiceConfiguration
   let census: ConnectionCensus
-  /// What is kept for requests whose caller is not settled, and for those of callers that were let in.
+  /// The bytes of requests before their caller is admitted, and of admitted callers.
   let (strangersBytes, callersBytes): (BufferBudget, BufferBudget)
-  let turnAways: TurnAwayLog
-  let timers: RouteTimers
+  /// How long the requests of each route take, from their head to their answer, by the routes' numbers.
+  let timers: [CoreMetrics.Timer]
   let logger: Logger
+  private let turnAwayLine = Mutex(MinuteLine())
 
-  init(routes: HTTPRoutes, configuration: HTTPServiceConfiguration, timers: RouteTimers, logger: Logger) {
+  init(
+    routes: HTTPRoutes, configuration: HTTPServiceConfiguration, metrics: any MetricsFactory, logger: Logger
+  ) {
     self.routes = routes
     self.configuration = configuration
-    self.timers = timers
+    timers = routes.operations.map { operation in
+      Timer(
+        label: "tacet_http_request_duration_seconds",
+        dimensions: [("method", operation.method.rawValue), ("route", operation.pattern)], factory: metrics)
+    }
     self.logger = logger
     census = ConnectionCensus(configuration.connections)
-    turnAways = TurnAwayLog(logger: logger)
     strangersBytes = BufferBudget(bytesMax: configuration.connections.strangersBytesMax)
-    // Content doubles its room as it arrives.
+    // Content doubles its space as it arrives.
     callersBytes = BufferBudget(
       bytesMax: max(configuration.connections.callersBytesMax, 2 * configuration.limits.bodyBytesMax))
   }
 
-  /// - Parameter client: whom the request comes from, as far as known.
+  /// Logs one line a minute, with the number of connections turned away. The figures count all of them.
+  /// - Parameter reason: the latest, which the line names.
+  func logTurnAway(_ reason: HTTPServiceFigures.TurnAway) {
+    guard let count = turnAwayLine.withLock({ $0.note(now: Reactor.now) }) else { return }
+    logger.warning("connections turned away", metadata: ["count": "\(count)", "reason": "\(reason)"])
+  }
+
+  /// - Parameter client: the client's address, if known.
   func judge(_ head: RequestHead, from client: IPAddress?) -> Judgement {
     if head.isForServer { return .answer(Self.options(routes.allMethods), of: nil) }
     switch routes.match(head) {
@@ -82,7 +97,7 @@ final class ServiceContext: Sendable {
     }
   }
 
-  /// What is answered to a request that was not let in or whose handler failed; nil when it hangs up.
+  /// The answer to a request whose admission or handler failed; nil when it hangs up.
   func answer(to error: any Error, of request: HTTPServerRequest) -> HTTPServerResponse? {
     if error is HTTPHangUp { return nil }
     if let problem = error as? ProblemDetails { return problem.response }

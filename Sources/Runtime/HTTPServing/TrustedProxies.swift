@@ -2,9 +2,10 @@ internal import HTTP1
 internal import HTTPTypes
 public import Reactors
 
-/// Who may say whom a request comes from. What anybody else says about it is ignored.
+/// The proxies trusted to set the client address. The field is ignored in requests of other peers.
 public struct TrustedProxies: Sendable, Equatable {
-  /// Where a proxy says it. One field only: a proxy passes on what it does not know, so a client could fill in the other.
+  /// The field with the client address. Only one, because a proxy forwards fields it does not know, and a client could fill in
+  /// the other.
   public enum Field: String, Sendable, CaseIterable {
     /// `X-Forwarded-For: client, proxy, proxy`.
     case xForwardedFor = "x-forwarded-for"
@@ -15,13 +16,13 @@ public struct TrustedProxies: Sendable, Equatable {
   /// The addresses of proxies.
   public var networks: [IPNetwork]
 
-  /// Whether everybody who connects over a Unix socket is a proxy.
+  /// Whether the peers of a Unix socket are proxies.
   public var includesUnixSockets: Bool
 
   /// The field that the proxies append to.
   public var field: Field
 
-  /// With the defaults, nobody is trusted.
+  /// By default no peer is trusted.
   public init(networks: [IPNetwork] = [], includesUnixSockets: Bool = false, field: Field = .xForwardedFor) {
     self.networks = networks
     self.includesUnixSockets = includesUnixSockets
@@ -34,10 +35,10 @@ public struct TrustedProxies: Sendable, Equatable {
     return networks.contains { $0.contains(peer) }
   }
 
-  /// Whom a trusted peer's request comes from: each proxy appends whom it heard it from, so the last that is no proxy
-  /// itself, read from the end.
+  /// The client of a trusted peer's request.
   ///
-  /// - Returns: the last proxy that could be made out, when it names somebody by anything but an address.
+  /// Each proxy appends the address of its peer, so the client is the first address from the end that is not a proxy.
+  /// - Returns: the client; the last known proxy when that proxy names its peer other than by an address.
   func client(of head: RequestHead, from peer: IPAddress?) -> IPAddress? {
     var client = peer
     for element in elements(head).reversed() {
@@ -48,8 +49,8 @@ public struct TrustedProxies: Sendable, Equatable {
     return client
   }
 
-  /// The elements of all lines of the field. Commas within quotes do not occur in addresses; an element cut there is no
-  /// address, which ends the search.
+  /// The elements of all lines of the field. Addresses contain no commas in quotes, and an element cut at such a comma ends the
+  /// search, because it is no address.
   private func elements(_ head: RequestHead) -> [Substring] {
     guard let name = HTTPField.Name(field.rawValue), let value = head[name] else { return [] }
     return value.split(separator: ",", omittingEmptySubsequences: false)
@@ -62,7 +63,7 @@ public struct TrustedProxies: Sendable, Equatable {
     }
   }
 
-  /// The `for` parameter of an element; it must be the only one.
+  /// The only `for` parameter of an element.
   private static func forwardedFor(_ element: Substring) -> IPAddress? {
     let values = element.split(separator: ";").compactMap { pair -> Substring? in
       let parts = pair.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
