@@ -2,10 +2,10 @@ internal import CLibcurl
 internal import HTTPTypes
 internal import Reactors
 
-/// The one owner of an easy handle: one request and what has come of its answer.
+/// The one owner of an easy handle: a request, and its answer so far.
 ///
-/// libcurl calls back while it runs, on the reactor that called it, and keeps a pointer to this object; so the object
-/// outlives its time in the multi handle.
+/// libcurl calls back on the reactor that called it, and keeps a pointer to this object. So the object must live as long as it is
+/// in the multi handle.
 final class EasyHandle {
   let pointer: UnsafeMutableRawPointer
   private let fields: FieldList
@@ -13,12 +13,12 @@ final class EasyHandle {
   private let errorText = UnsafeMutablePointer<CChar>.allocate(capacity: Int(CURL_ERROR_SIZE))
   private let bodyBytesMax: Int
 
-  private var head = ResponseHead()
+  private var head = TransferHead()
   private var body: [UInt8] = []
   private var isTooLarge = false
 
   /// Prepares a request.
-  /// - Parameter addresses: of the target's host, in the order to try them.
+  /// - Parameter addresses: the addresses of the target's host, in the order to try them.
   init(
     _ request: HTTPTransferRequest, to target: TransferTarget, at addresses: [SocketAddress],
     _ configuration: HTTPTransferConfiguration
@@ -40,11 +40,11 @@ final class EasyHandle {
     errorText.deallocate()
   }
 
-  /// The complete answer, once libcurl has said that the transfer is over.
+  /// The result of a finished transfer.
   func result(of code: CURLcode) -> Result<HTTPTransferResponse, HTTPTransferError> {
     if isTooLarge { return .failure(HTTPTransferError(.tooLarge)) }
     guard code == CURLE_OK else { return .failure(HTTPTransferError(code, String(cString: errorText))) }
-    // libcurl is content with a status line before the end of the connection.
+    // libcurl accepts a head that ends after its status line.
     guard head.isComplete else { return .failure(HTTPTransferError(.connectionLost, "the head is cut off")) }
     var status = 0
     clibcurl_get_long(pointer, CURLINFO_RESPONSE_CODE, &status)
@@ -53,24 +53,23 @@ final class EasyHandle {
       HTTPTransferResponse(status: HTTPResponse.Status(code: status), fields: head.fields, body: body))
   }
 
-  /// One line of the answer's head.
-  /// - Returns: whether to go on.
-  func take(headLine line: UnsafeRawBufferPointer) -> Bool {
+  /// One line of the answer's head has arrived.
+  /// - Returns: whether to continue.
+  private func take(headLine line: UnsafeRawBufferPointer) -> Bool {
     isTooLarge = !head.take(line)
     return !isTooLarge
   }
 
-  /// A part of the answer's content.
-  /// - Returns: whether to go on.
-  func take(content bytes: UnsafeRawBufferPointer) -> Bool {
+  /// A part of the answer's content has arrived.
+  /// - Returns: whether to continue.
+  private func take(content bytes: UnsafeRawBufferPointer) -> Bool {
     isTooLarge = bytes.count > bodyBytesMax - body.count
     if !isTooLarge { body.append(contentsOf: bytes) }
     return !isTooLarge
   }
 }
 
-// What libcurl is told. The options are known to every version this builds with, and their values are of their types, so
-// that none of these calls can fail but for want of memory.
+// The options. Every supported version of libcurl knows them, so these calls fail only without memory.
 extension EasyHandle {
   private func set(_ request: HTTPTransferRequest) {
     clibcurl_set_text(pointer, CURLOPT_URL, request.url)
@@ -79,7 +78,7 @@ extension EasyHandle {
       clibcurl_set_long(pointer, CURLOPT_POST, 1)
       clibcurl_set_size(pointer, CURLOPT_POSTFIELDSIZE_LARGE, curl_off_t(body.count))
       body.withUnsafeBytes { bytes in
-        // Also for no bytes at all there has to be a text to copy.
+        // An empty body also needs a text to copy.
         let text = bytes.bindMemory(to: CChar.self).baseAddress
         withUnsafePointer(to: CChar(0)) { _ = clibcurl_set_text(pointer, CURLOPT_COPYPOSTFIELDS, text ?? $0) }
       }
@@ -92,14 +91,10 @@ extension EasyHandle {
 
   private func set(_ configuration: HTTPTransferConfiguration, hasUserAgent: Bool) {
     if !hasUserAgent { clibcurl_set_text(pointer, CURLOPT_USERAGENT, configuration.userAgent) }
-    believe(configuration.trust)
-  }
-
-  private func believe(_ trust: HTTPTransferTrust) {
-    switch trust {
+    switch configuration.trust {
     case .system:
-      // libcurl keeps for a day what it has read from one file, and reads a folder anew for each connection. On Debian it
-      // would read both and keep neither. Reading takes 25 ms, in which the reactor does nothing else.
+      // libcurl caches a file of authorities for a day, but reads a folder for each connection. On Debian it would read both and
+      // cache neither. Reading blocks the reactor for 25 ms.
       if clibcurl_authorities_file() != nil { clibcurl_set_text(pointer, CURLOPT_CAPATH, nil) }
     case .only(var authorities):
       authorities.withUTF8 { bytes in
@@ -112,21 +107,20 @@ extension EasyHandle {
 
   private func setSurroundings() {
     clibcurl_allow_http_only(pointer)
-    // The reactor must not block, and a name is resolved before; without this an answer would still be waited for where
-    // the handle is removed.
+    // Names are resolved before, because libcurl would wait for its resolver when the handle is removed, and block the reactor.
     clibcurl_set_list(pointer, CURLOPT_RESOLVE, resolution.first)
     // No alarms, which belong to the process.
     clibcurl_set_long(pointer, CURLOPT_NOSIGNAL, 1)
-    // What stands in the environment is meant for other programs.
+    // Ignores the proxies of the environment, which are for other programs.
     clibcurl_set_text(pointer, CURLOPT_PROXY, "")
-    // A request has its connection to itself: with HTTP/2, libcurl 7.88 reports requests that a GOAWAY left unprocessed
-    // as lost, so that nobody could know whether to send them again.
+    // HTTP/1.1 only: with HTTP/2, libcurl 7.88 reports requests that a GOAWAY left unprocessed as lost, so the caller could not
+    // know whether to send them again.
     clibcurl_set_long(pointer, CURLOPT_HTTP_VERSION, CURL_HTTP_VERSION_1_1)
     clibcurl_set_error_buffer(pointer, errorText)
   }
 
   private func setCallbacks() {
-    // Not retained: this object takes itself out of the multi handle before it goes, and libcurl calls back in between only.
+    // Not retained: the object leaves the multi handle before it is released, and libcurl calls back only before.
     clibcurl_set_data_callbacks(
       pointer,
       { bytes, size, count, context in
@@ -140,15 +134,15 @@ extension EasyHandle {
   }
 }
 
-/// The handle that `setCallbacks` gave to libcurl, not retained; it lives while libcurl works on it.
+/// The object that `setCallbacks` passed to libcurl. Not retained, because it lives as long as libcurl works on it.
 private func easyHandle(_ context: UnsafeMutableRawPointer?) -> EasyHandle {
   Unmanaged<EasyHandle>.fromOpaque(context!).takeUnretainedValue()
 }
 
 extension HTTPTransferRequest {
-  /// libcurl would announce a form, and ask before it sends much, unless it is told not to.
+  /// The header lines. Suppresses libcurl's content type of a form, and its `Expect` before large content.
   fileprivate var fieldLines: [String] {
-    // An empty value is written with a semicolon; with a colon it would remove the field.
+    // libcurl takes an empty value with a semicolon. A colon would remove the field.
     var lines = fields.map { $0.value.isEmpty ? "\($0.name.rawName);" : "\($0.name.rawName): \($0.value)" }
     if body != nil {
       lines.append("Expect:")
@@ -167,20 +161,21 @@ extension TransferTarget {
   }
 }
 
-/// The head of an answer, from the lines that libcurl passes on.
-struct ResponseHead {
-  /// All lines together. 64 KiB: eight times what most servers let themselves send, and a bound at all, which libcurl 7.88
-  /// has for single lines only.
+/// The head of an answer, from libcurl's lines.
+struct TransferHead {
+  /// All lines together. 64 KiB: eight times the limit of most servers. libcurl 7.88 bounds single lines only.
   static let bytesMax = 64 * 1024
 
   private(set) var fields = HTTPFields()
   private var byteCount = 0
 
-  /// Whether the empty line has come.
+  /// Whether the empty line has arrived.
   private(set) var isComplete = false
 
-  /// Takes one line with its end. A status line begins anew, because an interim answer (RFC 9110 section 15.2) comes
-  /// before the final one; what comes after the empty line is a trailer and left out.
+  /// Takes one line with its end.
+  ///
+  /// A status line begins a new head, because interim answers (RFC 9110 section 15.2) precede the final one. Lines behind the
+  /// empty line are trailers and left out.
   /// - Returns: false when the head is too large.
   mutating func take(_ line: UnsafeRawBufferPointer) -> Bool {
     byteCount += line.count
@@ -204,8 +199,8 @@ struct ResponseHead {
   }
 }
 
-/// The one owner of a list of texts as libcurl takes it. It has to outlive the handle's last transfer.
-final class FieldList {
+/// The one owner of a libcurl list of texts. Must outlive the handle's last transfer.
+private final class FieldList {
   private(set) var first: UnsafeMutablePointer<curl_slist>?
 
   init(_ lines: [String]) {

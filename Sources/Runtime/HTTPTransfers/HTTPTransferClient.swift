@@ -2,32 +2,31 @@ internal import CLibcurl
 internal import DequeModule
 public import Reactors
 
-/// Asks web servers, over libcurl, on one reactor.
+/// An HTTP client over libcurl, on one reactor.
 ///
-/// For calls that are few and small: key sets, language models. Idle connections are kept for the next call to the same
-/// server. The reactor's other work goes on meanwhile: names are resolved elsewhere, everything else is readiness and
-/// timers.
+/// For few and small calls, such as key sets and language models. Keeps idle connections for the next call to the same server.
+/// Does not block the reactor: names are resolved on other threads, and everything else is readiness and timers.
 public final class HTTPTransferClient {
   private let configuration: HTTPTransferConfiguration
   private let multi: MultiHandle
   private var waiting = Deque<Transfer>()
-  /// Those that have their turn.
+  /// Transfers that are resolving or running.
   private var active: [Transfer] = []
   private var isClosed = false
   private var drainWaiters: [Signal] = []
 
-  /// Connects nothing yet. Everything else is to be called on the same reactor.
+  /// Makes a client without connections. Its methods must be called on the same reactor.
   public init(_ configuration: HTTPTransferConfiguration = HTTPTransferConfiguration(), on reactor: isolated Reactor) {
     self.configuration = configuration
     multi = MultiHandle(idleConnectionsMax: configuration.transfersMax, on: reactor)
-    multi.observer = self
+    multi.client = self
   }
 
   /// Transfers that run or wait for their turn.
   public var pendingCount: Int { active.count + waiting.count }
 
-  /// Sends a request and waits for the whole answer. Ends early when the calling task is cancelled.
-  /// - Throws: ``HTTPTransferError``; an answer with any status is none.
+  /// Sends a request and waits for the whole answer. Cancelling the calling task ends the transfer.
+  /// - Throws: ``HTTPTransferError``. Every status is an answer, not an error.
   public func send(
     _ request: HTTPTransferRequest, on reactor: isolated Reactor
   ) async throws(HTTPTransferError) -> HTTPTransferResponse {
@@ -51,7 +50,7 @@ public final class HTTPTransferClient {
     return await signal.wait(for: limit, on: reactor)
   }
 
-  /// Breaks off what is left and closes all connections. Closing twice does nothing.
+  /// Cancels pending transfers and closes all connections. Closing twice does nothing.
   public func close(on reactor: isolated Reactor) {
     isClosed = true
     for transfer in waiting + active {
@@ -61,7 +60,7 @@ public final class HTTPTransferClient {
   }
 }
 
-// A transfer's way: a turn, an address, an answer.
+// A transfer waits for its turn, is resolved, runs, and ends.
 extension HTTPTransferClient {
   private func end(
     of transfer: Transfer, on reactor: isolated Reactor
@@ -77,7 +76,7 @@ extension HTTPTransferClient {
     return result
   }
 
-  /// Gives turns while there are some, in the order of the calls.
+  /// Starts waiting transfers, in the order of the calls, up to the limit.
   private func admit(on reactor: isolated Reactor) {
     while active.count < configuration.transfersMax, let transfer = waiting.popFirst() {
       active.append(transfer)
@@ -96,7 +95,7 @@ extension HTTPTransferClient {
   }
 
   private func begin(_ transfer: Transfer, at addresses: [SocketAddress]) {
-    // Its caller may have given up meanwhile.
+    // The caller may have given up meanwhile.
     guard transfer.isResolving else { return }
     let easy = EasyHandle(transfer.request, to: transfer.target, at: addresses, configuration)
     transfer.stage = .running(easy)
@@ -119,21 +118,20 @@ extension HTTPTransferClient {
     admit(on: reactor)
     if pendingCount == 0 { for waiter in drainWaiters { waiter.signal(on: reactor) } }
   }
-}
 
-extension HTTPTransferClient: MultiHandleObserver {
+  /// The transfer of this easy handle has ended, and the handle has left the multi handle. Called outside libcurl's callbacks.
   func transferEnded(_ easy: EasyHandle, _ code: CURLcode, on reactor: isolated Reactor) {
     guard let transfer = active.first(where: { $0.isRunning(easy) }) else { return }
     finish(transfer, easy.result(of: code), on: reactor)
   }
 }
 
-/// One request on its way through the client.
-final class Transfer {
+/// One request of the client.
+private final class Transfer {
   enum Stage {
-    /// For its turn.
+    /// The client runs as many transfers as it may.
     case waiting
-    /// The host's name is looked up.
+    /// The host's name is being resolved.
     case resolving
     case running(EasyHandle)
     case ended(Result<HTTPTransferResponse, HTTPTransferError>)
@@ -143,7 +141,7 @@ final class Transfer {
   let target: TransferTarget
   var stage = Stage.waiting
 
-  /// Given once, at the end.
+  /// Given once, when the transfer has ended.
   let end = Signal()
 
   init(_ request: HTTPTransferRequest) throws(HTTPTransferError) {
@@ -160,30 +158,29 @@ final class Transfer {
   }
 }
 
-/// What is the same for all transfers of a client.
+/// The settings of a client.
 public struct HTTPTransferConfiguration: Sendable {
-  /// Transfers that run at the same time, each on a connection of its own; more wait for their turn. 16: key sets and
-  /// language models are asked seldom, and a server that hangs must not cost descriptors without a bound.
+  /// Concurrent transfers, each on a separate connection; more wait. 16: calls to key sets and language models are rare, and a
+  /// hanging server must not take descriptors without a bound.
   public var transfersMax = 16
 
-  /// Transfers that wait for their turn; beyond, they are refused. 256: what the time limits of most callers would let
-  /// through in the end.
+  /// Waiting transfers; more are refused. 256: about as many as the deadlines of most callers would let run.
   public var waitingMax = 256
 
-  /// Whose certificates are believed.
+  /// The trusted certificate authorities.
   public var trust = HTTPTransferTrust.system
 
-  /// How the client names itself.
+  /// The User-Agent.
   public var userAgent = "tacet"
 
-  /// The standard configuration.
+  /// The default settings.
   public init() {}
 }
 
-/// Whose certificates a transfer believes. Certificates are always verified, and host names always checked.
+/// The certificate authorities that a client trusts. It always verifies certificates and host names.
 public enum HTTPTransferTrust: Sendable, Equatable {
   /// The system's certificate authorities.
   case system
-  /// These and no others, as PEM text.
+  /// Only these, as PEM text.
   case only(String)
 }

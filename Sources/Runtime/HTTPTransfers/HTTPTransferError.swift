@@ -2,43 +2,42 @@ internal import CLibcurl
 
 /// Why a transfer has no answer.
 ///
-/// ``description`` may be shown to a stranger; ``debugDescription`` adds libcurl's words, which name the host and never a
-/// password.
+/// ``description`` can be shown to a stranger. ``debugDescription`` adds libcurl's text, which names the host but no password.
 public struct HTTPTransferError: Error, Sendable, Equatable, CustomStringConvertible, CustomDebugStringConvertible {
-  /// What kind of failure it is, and with it what the caller can do.
+  /// The kind of failure.
   public enum Code: String, Sendable {
-    /// The request cannot be sent as it is: the URL is not understood, or has another scheme than `http` and `https`.
+    /// The URL is malformed, or its scheme is not `http` or `https`.
     case invalidRequest = "the request cannot be sent"
-    /// As many as may wait do; nothing was sent. Try later.
+    /// The limit of waiting transfers is reached. Nothing was sent; try later.
     case tooManyWaiting = "too many requests are waiting"
-    /// The name of the host has no address; nothing was sent.
+    /// The host name has no address. Nothing was sent.
     case unresolved = "the host's name cannot be resolved"
-    /// Nobody takes the connection; nothing was sent.
+    /// The host refuses the connection. Nothing was sent.
     case unreachable = "the host cannot be reached"
-    /// The server's certificate is not believed, or is another host's; nothing was sent.
+    /// The server's certificate is untrusted, or for another host. Nothing was sent.
     case untrusted = "the server's certificate is not trusted"
     /// TLS failed otherwise.
     case handshake = "no secure connection could be made"
-    /// The connection ended before the answer was complete: the request may or may not have been processed.
+    /// The connection ended before the answer was complete. The request may have been processed.
     case connectionLost = "the connection was lost"
-    /// The answer is no HTTP.
+    /// The answer is not HTTP.
     case invalidAnswer = "the answer is not HTTP"
-    /// The answer is larger than allowed.
+    /// The answer exceeds the limit.
     case tooLarge = "the answer is too large"
-    /// The deadline passed: the request may or may not have been processed.
+    /// The deadline passed. The request may have been processed.
     case timedOut = "there was no answer in time"
     /// The calling task was cancelled.
     case cancelled = "the request was cancelled"
     /// The client was closed.
     case closed = "the client is closed"
-    /// Anything else.
+    /// Another failure.
     case failed = "the transfer failed"
   }
 
-  /// What to match on.
+  /// The kind of failure.
   public let code: Code
 
-  /// libcurl's or the resolver's words; may be empty.
+  /// libcurl's or the resolver's text; may be empty.
   public let message: String
 
   init(_ code: Code, _ message: String = "") {
@@ -54,7 +53,7 @@ public struct HTTPTransferError: Error, Sendable, Equatable, CustomStringConvert
 }
 
 extension HTTPTransferError {
-  /// What a transfer of libcurl ended with.
+  /// The failure of a libcurl transfer.
   init(_ code: CURLcode, _ message: String) {
     self.init(Code(code), message.isEmpty ? String(cString: curl_easy_strerror(code)) : message)
   }

@@ -1,26 +1,26 @@
 internal import CLibcurl
 public import HTTPTypes
 
-/// What is asked of a web server.
+/// A request to a web server.
 ///
-/// A redirect is an answer like any other and not followed. Proxies of the environment are not used.
+/// Redirects are not followed, and proxies of the environment are not used.
 public struct HTTPTransferRequest: Sendable {
   /// The method.
   public var method: HTTPRequest.Method
 
-  /// Absolute, with the scheme `http` or `https`. A user and a password in it are sent as basic authentication.
+  /// An absolute URL with the scheme `http` or `https`. Its user and password are sent as basic authentication.
   public var url: String
 
-  /// Header fields. Host, Content-Length and User-Agent are written by the client, the last unless it is given here.
+  /// Header fields. The client adds Host, Content-Length and, unless it is here, User-Agent.
   public var fields: HTTPFields
 
   /// The content; nil for none.
   public var body: [UInt8]?
 
-  /// The whole time from the call to the last byte of the answer, the wait for a turn and the resolution included.
+  /// The time from the call to the last byte of the answer, including the wait for a turn and the resolution.
   public var deadline: Duration
 
-  /// The largest content of an answer, in bytes.
+  /// The largest content of the answer, in bytes.
   public var bodyBytesMax: Int
 
   /// Describes a request.
@@ -37,21 +37,21 @@ public struct HTTPTransferRequest: Sendable {
   }
 }
 
-/// A complete answer, whatever its status.
+/// A complete answer with any status.
 public struct HTTPTransferResponse: Sendable {
-  /// The final status; redirects are among them.
+  /// The final status; may be a redirect.
   public let status: HTTPResponse.Status
 
-  /// The header fields, in their order.
+  /// The header fields, in order.
   public let fields: HTTPFields
 
-  /// The content, transfer coding removed; at most `bodyBytesMax` bytes.
+  /// The content without transfer coding, at most `bodyBytesMax` bytes.
   public let body: [UInt8]
 }
 
-/// Where a URL leads, as libcurl itself reads it.
+/// The host and port of a URL, as libcurl parses it.
 struct TransferTarget {
-  /// A name or a numeric address, an IPv6 one without its brackets.
+  /// A name or a numeric address, without the brackets of IPv6.
   let host: String
   let port: UInt16
 

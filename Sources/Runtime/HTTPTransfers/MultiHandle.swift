@@ -1,11 +1,10 @@
 internal import CLibcurl
 internal import Reactors
 
-/// The one owner of a multi handle, driven by a reactor: libcurl says which descriptors it wants watched and when it wants
-/// to be called, and is called then.
+/// The one owner of a multi handle, driven by a reactor. libcurl asks for descriptors to watch and a time, and is called then.
 ///
-/// libcurl must not be called from inside its callbacks. So what they ask for is done by the reactor in a later turn, also
-/// a timer of 0 ms, and what has ended is collected after each call.
+/// libcurl must not be called inside its callbacks. So the reactor acts on them in a later tick, even on a timer of 0 ms, and
+/// finished transfers are collected after each call.
 final class MultiHandle {
   private var pointer: UnsafeMutableRawPointer?
   private let reactor: Reactor
@@ -13,8 +12,8 @@ final class MultiHandle {
   private var watches: [curl_socket_t: SocketWatch] = [:]
   private var timer: TimerToken?
 
-  /// Told of what has ended.
-  weak var observer: (any MultiHandleObserver)?
+  /// Called when a transfer has ended.
+  weak var client: HTTPTransferClient?
 
   /// - Parameter idleConnectionsMax: connections kept open for the next transfer.
   init(idleConnectionsMax: Int, on reactor: isolated Reactor) {
@@ -27,7 +26,7 @@ final class MultiHandle {
   }
 
   deinit {
-    // Whoever waits for a transfer keeps this object, so nothing is left but idle connections, which nobody watches.
+    // The callers of transfers keep this object, so only idle connections are left, which are not watched.
     clibcurl_multi_set_callbacks(pointer, nil, nil, nil)
     curl_multi_cleanup(pointer)
   }
@@ -42,13 +41,13 @@ final class MultiHandle {
     precondition(code == CURLM_OK, "an easy handle cannot be added: \(code.rawValue)")
   }
 
-  /// Breaks a transfer off; no effect when it has ended.
+  /// Cancels a transfer. Does nothing when it has ended.
   func remove(_ easy: EasyHandle) {
     guard transfers.removeValue(forKey: easy.pointer) != nil else { return }
     curl_multi_remove_handle(pointer, easy.pointer)
   }
 
-  /// Closes idle connections and frees the handle; every transfer has been removed. Closing twice does nothing.
+  /// Closes idle connections and frees the handle, after all transfers were removed. Closing twice does nothing.
   func close(on reactor: isolated Reactor) {
     guard let pointer else { return }
     self.pointer = nil
@@ -58,7 +57,7 @@ final class MultiHandle {
     setTimer(nil, on: reactor)
   }
 
-  /// A descriptor is ready, or, with `CURL_SOCKET_TIMEOUT`, the time has come.
+  /// A descriptor is ready or, with `CURL_SOCKET_TIMEOUT`, the timer has fired.
   fileprivate func act(_ socket: curl_socket_t, _ events: Int32, on reactor: isolated Reactor) {
     guard let pointer else { return }
     var running: Int32 = 0
@@ -70,25 +69,19 @@ final class MultiHandle {
   private func collectEnded(on reactor: isolated Reactor) {
     var left: Int32 = 0
     while let pointer, let message = curl_multi_info_read(pointer, &left) {
-      // The message is gone with the handle's removal.
+      // Removing the handle frees the message.
       guard message.pointee.msg == CURLMSG_DONE, let easy = message.pointee.easy_handle else { continue }
       let code = message.pointee.data.result
       curl_multi_remove_handle(pointer, easy)
-      if let easy = transfers.removeValue(forKey: easy) { observer?.transferEnded(easy, code, on: reactor) }
+      if let easy = transfers.removeValue(forKey: easy) { client?.transferEnded(easy, code, on: reactor) }
     }
   }
 }
 
-/// Told of transfers, on the reactor, outside all callbacks of libcurl.
-protocol MultiHandleObserver: AnyObject {
-  /// The transfer of this easy handle is over; the handle has been removed from the multi handle.
-  func transferEnded(_ easy: EasyHandle, _ code: CURLcode, on reactor: isolated Reactor)
-}
-
-// The C callbacks: each recovers the multi handle, calls one method and returns.
+// The C callbacks. Each recovers the multi handle, calls one method and returns.
 extension MultiHandle {
   private func setCallbacks(of pointer: UnsafeMutableRawPointer) {
-    // Not retained: `deinit` takes the callbacks back.
+    // Not retained: `deinit` removes the callbacks.
     clibcurl_multi_set_callbacks(
       pointer,
       { _, socket, what, context, _ in
@@ -102,7 +95,7 @@ extension MultiHandle {
   }
 
   private func interestChanged(of socket: curl_socket_t, to what: Int32) {
-    // Safe: libcurl calls back inside the calls that are made on the reactor, which `assumeIsolated` checks.
+    // Safe: libcurl calls back inside calls from the reactor, which `assumeIsolated` checks.
     nonisolated(unsafe) let me = self
     reactor.assumeIsolated { me.watch(socket, what, on: $0) }
   }
@@ -127,12 +120,12 @@ extension MultiHandle {
   }
 }
 
-/// The multi handle that `setCallbacks` gave to libcurl, not retained; it is the one whose method calls libcurl.
+/// The object that `setCallbacks` passed to libcurl. Not retained, because one of its methods calls libcurl.
 private func multiHandle(_ context: UnsafeMutableRawPointer?) -> MultiHandle {
   Unmanaged<MultiHandle>.fromOpaque(context!).takeUnretainedValue()
 }
 
-// The one time at which libcurl wants to be called.
+// libcurl's timer.
 extension MultiHandle: TimerHandler {
   func timerFired(_ timer: TimerToken, on reactor: isolated Reactor) {
     guard timer == self.timer else { return }
@@ -141,12 +134,12 @@ extension MultiHandle: TimerHandler {
   }
 
   private func setTimer(_ delay: Duration?, on reactor: isolated Reactor) {
-    if let timer { reactor.cancel(timer) }
+    reactor.cancel(&timer)
     timer = delay.map { reactor.schedule(after: $0, self) }
   }
 }
 
-/// One descriptor of libcurl's, watched until libcurl says that it closes it.
+/// One descriptor of libcurl, watched until libcurl closes it.
 private final class SocketWatch: ReadinessHandler {
   private let socket: curl_socket_t
   private weak var multi: MultiHandle?
@@ -157,7 +150,7 @@ private final class SocketWatch: ReadinessHandler {
     self.multi = multi
   }
 
-  /// A descriptor that the kernel refuses to watch leaves its transfer to the deadline.
+  /// If the kernel refuses to watch the descriptor, the transfer ends at its deadline.
   func follow(_ interest: Interest, on reactor: isolated Reactor) {
     if let registration {
       try? reactor.update(registration, to: interest)
@@ -167,15 +160,14 @@ private final class SocketWatch: ReadinessHandler {
   }
 
   func stop(on reactor: isolated Reactor) {
-    if let registration { reactor.deregister(registration) }
-    registration = nil
+    reactor.deregister(&registration)
   }
 
   func readinessChanged(_ readiness: Readiness, on reactor: isolated Reactor) {
     var events: Int32 = 0
-    if readiness.contains(.readable) || readiness.contains(.peerClosed) { events |= CURL_CSELECT_IN }
+    if !readiness.isDisjoint(with: [.readable, .peerClosed]) { events |= CURL_CSELECT_IN }
     if readiness.contains(.writable) { events |= CURL_CSELECT_OUT }
-    if readiness.contains(.hungUp) || readiness.contains(.failed) { events |= CURL_CSELECT_ERR }
+    if !readiness.isDisjoint(with: [.hungUp, .failed]) { events |= CURL_CSELECT_ERR }
     multi?.act(socket, events, on: reactor)
   }
 }
