@@ -26,13 +26,6 @@ static inline uint64_t clinux_monotonic_nanoseconds(void) {
   return (uint64_t)t.tv_sec * 1000000000ull + (uint64_t)t.tv_nsec;
 }
 
-/// CPU time of the calling thread in nanoseconds.
-static inline uint64_t clinux_thread_cpu_nanoseconds(void) {
-  struct timespec t;
-  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
-  return (uint64_t)t.tv_sec * 1000000000ull + (uint64_t)t.tv_nsec;
-}
-
 /// The kernel's id of the calling thread. Not `pthread_self`, which is declared `const`: a compiler may reuse its
 /// value across a suspension that moved to another thread.
 static inline int32_t clinux_thread_id(void) { return (int32_t)gettid(); }

@@ -3,13 +3,13 @@ internal import Glibc
 
 /// A one-dimensional array.
 ///
-/// The binary form: number of dimensions, whether there are nulls, element type; then for each dimension its length
-/// and lower bound; then each element with its length in front, −1 for a null (`array_send` in PostgreSQL's arrayfuncs.c).
+/// The binary form is the number of dimensions, a flag for nulls and the element type; for each dimension its length and lower
+/// bound; then each element behind its length, −1 for a null (`array_send` in PostgreSQL's arrayfuncs.c).
 extension Array: PostgresEncodable where Element: PostgresArrayElement {
-  /// Sends the elements; an empty array has no dimension.
+  /// Sends the elements. An empty array has no dimension.
   ///
-  /// Parameters come as existentials, behind which nothing is specialized by itself; the elements named here are those of
-  /// the statements that every push goes through, and cost a third so.
+  /// Parameters are existentials, which the compiler does not specialize by itself. Specialization for the elements in the
+  /// statements of every push saves two thirds of their cost.
   @specialized(where Element == Bool)
   @specialized(where Element == Int32)
   @specialized(where Element == Int64)
@@ -31,7 +31,7 @@ extension Array: PostgresEncodable where Element: PostgresArrayElement {
 }
 
 extension Array: PostgresDecodable where Element: PostgresArrayElement {
-  /// Reads an array of at most one dimension, whatever its lower bound.
+  /// Reads an array of at most one dimension with any lower bound.
   public init?(_ field: PostgresField) {
     guard let bytes = field.bytes, let header = ArrayHeader(bytes) else { return nil }
     self.init()
@@ -54,7 +54,7 @@ private struct ArrayHeader {
   let count: Int
   let size: Int
 
-  /// In one piece: a statement of twenty arrays has a hundred of these numbers.
+  /// Appends all numbers at once, because a statement of twenty arrays has a hundred of them.
   static func append(_ element: PostgresType, count: Int, to bytes: inout [UInt8]) {
     let numbers = (
       Int32(count == 0 ? 0 : 1).bigEndian, Int32(1).bigEndian, element.oid.bigEndian, Int32(count).bigEndian,
@@ -73,7 +73,7 @@ private struct ArrayHeader {
     switch dimensions {
     case 0: (count, size) = (0, 12)
     case 1:
-      // Each element has at least its length, so the announced count cannot make us reserve more than was sent.
+      // Each element takes at least its length's four bytes, so a wrong count cannot reserve more than was sent.
       guard let length = bytes.bigEndian(Int32.self, at: 12).map(Int.init), length >= 0, length <= bytes.count / 4
       else { return nil }
       (count, size) = (length, 20)
@@ -82,13 +82,13 @@ private struct ArrayHeader {
   }
 }
 
-// The byte order of every number in PostgreSQL's binary formats.
+// The byte order of PostgreSQL's binary formats.
 extension [UInt8] {
   mutating func appendBigEndian<Number: FixedWidthInteger>(_ number: Number) {
     Swift.withUnsafeBytes(of: number.bigEndian) { append(contentsOf: $0) }
   }
 
-  /// Overwrites the four bytes at `index`, once what they count has been appended.
+  /// Overwrites the four bytes at `index` with the length of what follows them.
   mutating func replaceLength(at index: Int, _ length: Int32) {
     withUnsafeMutableBytes { $0.storeBytes(of: length.bigEndian, toByteOffset: index, as: Int32.self) }
   }
@@ -104,7 +104,7 @@ extension [UInt8] {
 }
 
 extension UnsafeRawBufferPointer {
-  /// The number at `offset`; nil when the buffer ends before it does.
+  /// The number at `offset`; nil if the buffer is too short.
   func bigEndian<Number: FixedWidthInteger>(_ type: Number.Type, at offset: Int = 0) -> Number? {
     guard offset >= 0, count - offset >= MemoryLayout<Number>.size else { return nil }
     return Number(bigEndian: loadUnaligned(fromByteOffset: offset, as: Number.self))

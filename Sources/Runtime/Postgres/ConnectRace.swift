@@ -2,19 +2,18 @@ internal import CLibpq
 internal import Glibc
 internal import Reactors
 
-/// Attempts at several hosts, of which the first that is ready wins; after RFC 8305, "Happy Eyeballs".
+/// Connects to several hosts; the first ready session wins. After RFC 8305, "Happy Eyeballs".
 ///
-/// Hosts are tried in order. The next one is tried when all before it have failed, or are pending for a while; each gets
-/// its turn, whatever the others answer. A host that failed is tried again while another is pending, because a standby
-/// may be promoted meanwhile.
+/// Hosts are tried in order. The next host is tried when all before it have failed or are late, so each gets its turn. A failed
+/// host is tried again while another attempt is pending, because a standby may be promoted meanwhile.
 final class ConnectRace {
-  /// What a pending attempt has before the next host is tried (RFC 8305, section 5, recommends 250 ms).
+  /// The time before the next host is tried (RFC 8305, section 5, recommends 250 ms).
   static let headStart = Duration.milliseconds(250)
 
-  /// Before a host that has failed is tried again in one race.
+  /// The wait before a failed host is tried again in one race.
   static let pause = Duration.milliseconds(500)
 
-  /// A host that has said nothing to a connect for so long is taken for silent.
+  /// A host that does not answer a connect for so long is silent.
   static let silence = Duration.seconds(1)
 
   private struct Runner {
@@ -30,18 +29,18 @@ final class ConnectRace {
   private var lastStart: UInt64 = 0
   private let changed = Signal()
 
-  /// - Parameter first: tried first, whatever is known of it.
+  /// - Parameter first: tried first, regardless of earlier findings.
   init(_ parameters: ConnectionParameters, memory: HostMemory, first: ConnectionTarget? = nil) {
     self.parameters = parameters
     self.memory = memory
-    // Without a target libpq takes its defaults and the environment's.
+    // Without a target, libpq uses its defaults and the environment.
     let targets = parameters.targets.isEmpty ? [ConnectionTarget(host: "", address: "", port: "")] : parameters.targets
     let order = memory.order(targets, now: Reactor.now)
     runners = (order.filter { $0 == first } + order.filter { $0 != first }).map { Runner(target: $0) }
   }
 
-  /// Runs until a session is ready; the caller frees it.
-  /// - Throws: what each host said, when all have failed or the time is over.
+  /// Runs until a session is ready. The caller frees it.
+  /// - Throws: the failures of all hosts, when all have failed or the deadline has passed.
   func run(
     until deadline: UInt64, on reactor: isolated Reactor
   ) async throws(PostgresError) -> (handle: OpaquePointer, target: ConnectionTarget) {
@@ -50,42 +49,43 @@ final class ConnectRace {
       let now = Reactor.now
       if let winner = settle(now: now) { return winner }
       startNext(now: now, on: reactor)
-      guard now < deadline, isAnyPending else { throw failure(now: now, deadline: deadline) }
+      guard now < deadline, isAnyPending else { throw failure(now: now) }
       _ = await changed.wait(for: .nanoseconds(Int64(min(deadline, nextStart) - min(now, nextStart))), on: reactor)
     }
   }
 
   private var isAnyPending: Bool { runners.contains { $0.attempt != nil } }
 
-  /// Notes which attempts are over.
+  /// Records the attempts that have ended.
+  /// - Returns: the winner, if there is one.
   private func settle(now: UInt64) -> (handle: OpaquePointer, target: ConnectionTarget)? {
     for index in runners.indices {
       guard let attempt = runners[index].attempt, !attempt.isPending else { continue }
       runners[index].attempt = nil
       if case .failed(let error) = attempt.state {
         (runners[index].failure, runners[index].failedAt) = (error, now)
-        memory.note(.refuses, of: runners[index].target, now: now)
+        memory.record(.refuses, of: runners[index].target, now: now)
       } else if let handle = attempt.takeHandle() {
-        memory.note(.open, of: runners[index].target, now: now)
-        noteSilence(now: now)
+        memory.record(.open, of: runners[index].target, now: now)
+        recordSilence(now: now)
         return (handle, runners[index].target)
       }
     }
     return nil
   }
 
-  /// Attempts that are still pending after their head start.
-  private func noteSilence(now: UInt64) {
+  /// Records the attempts that are pending after their head start.
+  private func recordSilence(now: UInt64) {
     for runner in runners {
       guard let attempt = runner.attempt, now &- attempt.startedAt >= Self.headStart.clampedNanoseconds else {
         continue
       }
       let age = now &- attempt.startedAt
-      memory.note(age < Self.silence.clampedNanoseconds ? .slow : .silent, of: runner.target, now: now)
+      memory.record(age < Self.silence.clampedNanoseconds ? .slow : .silent, of: runner.target, now: now)
     }
   }
 
-  /// The host to start next, and when; nil when all are under way.
+  /// The host to try next, and when; nil when all are pending.
   private var next: (index: Int, at: UInt64)? {
     if let index = runners.firstIndex(where: { $0.attempt == nil && $0.failure == nil }) {
       return (index, isAnyPending ? lastStart + Self.headStart.clampedNanoseconds : 0)
@@ -103,14 +103,14 @@ final class ConnectRace {
       let target = runners[index].target
       runners[index].attempt = ConnectAttempt(parameters.startConnect(to: target), changed: changed, on: reactor)
       lastStart = now
-      // One that has failed at once makes room for the next.
+      // If it has failed at once, the next host is due.
       if runners[index].attempt?.isPending == false { _ = settle(now: now) }
     }
   }
 
-  /// Every host with its reason; libpq's texts begin with the host.
-  private func failure(now: UInt64, deadline: UInt64) -> PostgresError {
-    noteSilence(now: now)
+  /// Each host with its reason. libpq's texts begin with the host.
+  private func failure(now: UInt64) -> PostgresError {
+    recordSilence(now: now)
     var reasons: [String] = []
     for runner in runners {
       let reason = runner.failure?.message ?? "\(runner.target): no answer in time"
@@ -124,15 +124,15 @@ final class ConnectRace {
 }
 
 extension ConnectionTarget: CustomStringConvertible {
-  /// As `host:port`, with the address where the host was a name.
+  /// `host:port`, with the address if the host is a name.
   var description: String {
     let place = host.isEmpty ? address : address.isEmpty || address == host ? host : "\(host) (\(address))"
     return place.isEmpty ? "the default host" : port.isEmpty ? place : "\(place):\(port)"
   }
 }
 
-/// One run of libpq's connect to one host, driven by the readiness of its socket.
-final class ConnectAttempt: ReadinessHandler {
+/// One connect of libpq to one host, driven by the readiness of its socket.
+private final class ConnectAttempt: ReadinessHandler {
   enum State {
     case pending
     case connected
@@ -145,8 +145,8 @@ final class ConnectAttempt: ReadinessHandler {
   private var registration: Registration?
   private let changed: Signal
 
-  /// Takes over what `PQconnectStartParams` returned.
-  /// - Parameter changed: given when the attempt is over.
+  /// Takes the handle of `PQconnectStartParams` over.
+  /// - Parameter changed: given when the attempt has ended.
   init(_ handle: OpaquePointer?, changed: Signal, on reactor: isolated Reactor) {
     self.handle = handle
     self.changed = changed
@@ -165,9 +165,9 @@ final class ConnectAttempt: ReadinessHandler {
     if case .pending = state { true } else { false }
   }
 
-  /// Follows `PQconnectPoll`, which may use another socket after every call: each wait registers anew.
+  /// Follows `PQconnectPoll`. It may change the socket at every call, so each wait registers again.
   func readinessChanged(_ readiness: Readiness, on reactor: isolated Reactor) {
-    unwatch(on: reactor)
+    reactor.deregister(&registration)
     switch PQconnectPoll(handle) {
     case PGRES_POLLING_OK: end(.connected, on: reactor)
     case PGRES_POLLING_READING: watch(for: .read, on: reactor)
@@ -176,15 +176,15 @@ final class ConnectAttempt: ReadinessHandler {
     }
   }
 
-  /// Hands the connected session over; the caller frees it.
+  /// Moves the connected session out. The caller frees it.
   func takeHandle() -> OpaquePointer? {
     defer { handle = nil }
     return handle
   }
 
-  /// Ends the attempt, or the session that nobody took.
+  /// Ends the attempt, or a session that was not taken.
   func cancel(on reactor: isolated Reactor) {
-    unwatch(on: reactor)
+    reactor.deregister(&registration)
     PQfinish(handle)
     handle = nil
   }
@@ -199,11 +199,6 @@ final class ConnectAttempt: ReadinessHandler {
     }
   }
 
-  private func unwatch(on reactor: isolated Reactor) {
-    if let registration { reactor.deregister(registration) }
-    registration = nil
-  }
-
   private func fail(on reactor: isolated Reactor) { end(.failed(Self.failure(of: handle)), on: reactor) }
 
   private func end(_ state: State, on reactor: isolated Reactor) {
@@ -211,8 +206,8 @@ final class ConnectAttempt: ReadinessHandler {
     changed.signal(on: reactor)
   }
 
-  /// libpq keeps the text of a refused connect but not its SQLSTATE. Those that tell an operator what to mend are
-  /// recognised by the server's English text; a server that speaks another language gives no SQLSTATE here.
+  /// libpq keeps the text of a refused connect, but not its SQLSTATE. The English texts tell those that an operator can act on.
+  /// A server with another language gives no SQLSTATE here.
   private static func failure(of handle: OpaquePointer?) -> PostgresError {
     let error = PostgresError(.notConnected, of: handle)
     let known: [(String, SQLState)] = [

@@ -1,4 +1,5 @@
 internal import CLibpq
+internal import Glibc
 internal import Reactors
 
 /// One place to connect to. An empty string leaves the choice to libpq.
@@ -11,32 +12,32 @@ struct ConnectionTarget: Hashable {
   var needsResolution: Bool { address.isEmpty && !host.isEmpty && !host.hasPrefix("/") && !host.hasPrefix("@") }
 }
 
-/// The keywords of a connection string, with its hosts as a list that can be resolved and rotated.
+/// The keywords of a connection string, with its hosts as a list that can be resolved and reordered.
 struct ConnectionParameters {
   private(set) var keywords: [String: String]
   var targets: [ConnectionTarget]
 
-  /// Takes a connection string apart and adds what the configuration says.
-  /// - Throws: ``PostgresError/Code/invalidConfiguration``. libpq's text may quote the string and with it the password,
-  ///   so only the two texts that quote an option's name are kept.
+  /// Parses a connection string and adds the configuration's settings.
+  /// - Throws: ``PostgresError/Code/invalidConfiguration``. libpq's text may quote the password, so only the two texts that quote
+  ///   an option's name are kept.
   init(_ configuration: PostgresConfiguration) throws(PostgresError) {
     keywords = try ConnectionParameters.parse(configuration.conninfo)
     targets = ConnectionParameters.targets(of: keywords)
-    // One at a time, see ``startConnect(to:)``; a list of the string's must not be left beside it.
+    // `startConnect(to:)` sets one host, so the string's list must go.
     for key in ["host", "port", "hostaddr"] where !targets.isEmpty { keywords[key] = nil }
-    // The string's own options come last and so win.
+    // The string's options come last and so have precedence.
     let options = [configuration.sessionOptions, keywords["options"]].compactMap { $0 }
     if !options.isEmpty { keywords["options"] = options.joined(separator: " ") }
     keywords["client_encoding"] = "UTF8"
     if keywords["application_name"] == nil { keywords["application_name"] = configuration.applicationName }
-    // Kerberos negotiation looks for credentials, and perhaps for their server, with blocking calls.
+    // Kerberos negotiation looks up credentials, and perhaps their server, with blocking calls.
     if keywords["gssencmode"] == nil { keywords["gssencmode"] = "disable" }
   }
 
-  /// Whether a standby is wanted where there is one, and any other server else.
+  /// Whether to use a standby if there is one, and otherwise any server.
   var prefersStandby: Bool { keywords["target_session_attrs"] == "prefer-standby" && targets.count > 1 }
 
-  /// The same with another `target_session_attrs`.
+  /// The same parameters with another `target_session_attrs`.
   func asking(for attributes: String) -> ConnectionParameters {
     var parameters = self
     parameters.keywords["target_session_attrs"] = attributes
@@ -46,12 +47,13 @@ struct ConnectionParameters {
   /// Calls `PQconnectStartParams` for one of the targets.
   func startConnect(to target: ConnectionTarget) -> OpaquePointer? {
     let all = keywords.merging(Self.keywords(of: target)) { $1 }
-    return withCStrings(all.map(\.key)) { keys in
-      withCStrings(all.map(\.value)) { values in PQconnectStartParams(keys, values, 0) }
-    }
+    let keys = all.map { UnsafePointer(strdup($0.key)) } + [nil]
+    let values = all.map { UnsafePointer(strdup($0.value)) } + [nil]
+    defer { for text in keys + values { free(UnsafeMutablePointer(mutating: text)) } }
+    return PQconnectStartParams(keys, values, 0)
   }
 
-  /// What is empty is left to libpq's defaults and the environment.
+  /// Leaves empty parts to libpq's defaults and the environment.
   static func keywords(of target: ConnectionTarget) -> [String: String] {
     ["host": target.host, "port": target.port, "hostaddr": target.address].filter { !$0.value.isEmpty }
   }
@@ -91,38 +93,19 @@ struct ConnectionParameters {
   }
 }
 
-/// A NULL-terminated array of C strings, valid during the call.
-private func withCStrings<Result>(
-  _ strings: [String], _ body: (UnsafePointer<UnsafePointer<CChar>?>?) -> Result
-) -> Result {
-  var pointers: [UnsafePointer<CChar>?] = []
-  func push(_ index: Int) -> Result {
-    if index == strings.count {
-      pointers.append(nil)
-      return body(pointers)
-    }
-    return strings[index].withCString {
-      pointers.append($0)
-      return push(index + 1)
-    }
-  }
-  return push(0)
-}
-
 extension ConnectionParameters {
-  /// Replaces each named host by one target for each of its addresses, in the resolver's order.
+  /// Replaces each host name by targets for its addresses, in the resolver's order.
   ///
-  /// libpq resolves names inside `PQconnectStart` with a blocking call; given `hostaddr` it does not, and still verifies
-  /// the server's certificate against `host`. A host that only the environment or a service file names is not seen here
-  /// and does block.
-  /// - Throws: ``PostgresError/Code/notConnected`` when no host at all has an address.
+  /// libpq resolves names inside `PQconnectStart` with a blocking call, but not with `hostaddr`. It still verifies the server's
+  /// certificate against `host`. A host that only the environment or a service file names is unknown here, and does block.
+  /// - Throws: ``PostgresError/Code/notConnected`` when no host has an address.
   mutating func resolve() async throws(PostgresError) {
     guard targets.contains(where: \.needsResolution) else { return }
     var resolved: [ConnectionTarget] = []
     var failure = ""
     for target in targets {
       do throws(ResolutionError) {
-        resolved += try await ConnectionParameters.addresses(of: target)
+        resolved += try await Self.addresses(of: target)
       } catch {
         failure = error.description
       }
@@ -140,7 +123,7 @@ extension ConnectionParameters {
     }
   }
 
-  /// Addresses tried of one name; a name with more is a misconfiguration rather than a cluster.
+  /// The most addresses of one name. A name with more is a misconfiguration rather than a cluster.
   private static let addressesPerHostMax = 8
 
   /// `127.0.0.1:80` and `[::1]:80` without port and brackets.

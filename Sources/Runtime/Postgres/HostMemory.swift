@@ -1,25 +1,25 @@
 internal import Reactors
 internal import Synchronization
 
-/// What the sessions of a process have learnt about the hosts that they may connect to, for a while.
+/// Recent findings about hosts, shared by the sessions of a process.
 ///
-/// Shared by every copy of a ``PostgresConfiguration``, so that one session's loss spares all others the same wait. Holds
-/// an entry for each host of one connection string, and one for each session that is kept open.
+/// All copies of a ``PostgresConfiguration`` share it, so that one session's loss spares the others the same wait. Holds an entry
+/// for each host of a connection string, and one for each session that is kept open.
 final class HostMemory: Sendable {
-  /// What came of asking a host, worse last.
+  /// The result of connecting to a host, worse last.
   enum Finding: Int, Comparable {
     case open
-    /// It answers, and takes no session such as ours.
+    /// The host answers, but refuses the session.
     case refuses
-    /// Another was faster.
+    /// Another host was faster.
     case slow
-    /// It says nothing.
+    /// The host does not answer.
     case silent
 
     static func < (one: Finding, other: Finding) -> Bool { one.rawValue < other.rawValue }
   }
 
-  /// How long a finding is believed. A host that is tried again in its old place costs a quarter of a second.
+  /// How long a finding is valid. Trying a silent host first again costs a quarter of a second.
   static let life = Duration.seconds(30)
 
   private struct Entry {
@@ -33,21 +33,21 @@ final class HostMemory: Sendable {
 
   private struct Sessions {
     var all: [ObjectIdentifier: ReactorBound<ReconnectingConnection>] = [:]
-    /// Hosts that a session left because of their silence, when there was no other to go to.
+    /// Silent hosts that a session left without another host to go to.
     var left: Set<ConnectionTarget> = []
   }
 
-  func note(_ finding: Finding, of target: ConnectionTarget, now: UInt64) {
+  func record(_ finding: Finding, of target: ConnectionTarget, now: UInt64) {
     entries.withLock { $0[target] = Entry(finding: finding, at: now, askedAt: $0[target]?.askedAt) }
     if finding == .open { leaveSilentHosts(for: target) }
   }
 
-  /// What is known of a host since a moment; nil when nothing is.
+  /// The finding about a host since a time; nil without one.
   func finding(on target: ConnectionTarget, since: UInt64) -> Finding? {
     entries.withLock { entries in entries[target].flatMap { $0.at >= since ? $0.finding : nil } }
   }
 
-  /// The hosts in the order in which to try them: as listed, those that refuse or are silent behind the others.
+  /// The hosts in the order to try them: as listed, but worse findings last.
   func order(_ targets: [ConnectionTarget], now: UInt64) -> [ConnectionTarget] {
     let oldest = now - min(now, Self.life.clampedNanoseconds)
     let findings = targets.map { finding(on: $0, since: oldest) ?? .open }
@@ -55,7 +55,7 @@ final class HostMemory: Sendable {
     return order.map { targets[$0] }
   }
 
-  /// Whether the caller should ask a host for a sign of life: one session of the process in so long a time.
+  /// Whether the caller should check that a host is alive. One session of the process may, once per interval.
   func mayAsk(_ target: ConnectionTarget, each interval: Duration, now: UInt64) -> Bool {
     entries.withLock { entries in
       var entry = entries[target] ?? Entry(finding: .open, at: 0, askedAt: nil)
@@ -67,10 +67,10 @@ final class HostMemory: Sendable {
   }
 }
 
-// Where one session has found its host silent and another host open, all others leave that host too: an idle one would find
-// it out at its next statement, and a listening one seconds later.
+// When one session finds its host silent and another host open, all sessions leave the silent host. An idle session would
+// otherwise find out at its next statement, and a listening session seconds later.
 extension HostMemory {
-  /// A session that is kept open, wherever it leads.
+  /// Registers a session that is kept open.
   func add(_ session: ReconnectingConnection, on reactor: isolated Reactor) {
     let bound = ReactorBound(session, on: reactor)
     sessions.withLock { $0.all[ObjectIdentifier(session)] = bound }
@@ -80,12 +80,12 @@ extension HostMemory {
     sessions.withLock { _ = $0.all.removeValue(forKey: ObjectIdentifier(session)) }
   }
 
-  /// Ends all sessions with a host, because another one takes them.
+  /// Ends all sessions with a host, because another host accepts sessions.
   func leave(_ target: ConnectionTarget) {
     for session in sessions.withLock({ $0.all }).values { session.submit { $0.leave(target, on: $1) } }
   }
 
-  /// The same as soon as another host takes a session.
+  /// Ends all sessions with a host as soon as another host accepts one.
   func leaveLater(_ target: ConnectionTarget) {
     sessions.withLock { _ = $0.left.insert(target) }
   }

@@ -1,13 +1,13 @@
 public import Reactors
 
-/// Finds out whether a listening session hears: another session notifies a channel that nobody else listens to.
+/// Tests whether a listening session receives notifies: another session notifies a channel that only this listener uses.
 ///
-/// A statement that is answered proves less: a pooler in transaction mode answers, and swallows the LISTEN.
+/// An answered statement proves less, because a pooler in transaction mode answers but drops the LISTEN.
 final class ListenProbe {
-  /// How long the session itself has for an answer, when no probe could be sent.
-  static let answerLimit: Duration = .seconds(1)
+  /// How long the session has to answer when no probe could be sent.
+  private static let answerLimit: Duration = .seconds(1)
 
-  /// The channel, of this listener alone.
+  /// The listener's private channel.
   let channel = "tacet_probe_" + String(UInt64.random(in: .min ... .max), radix: 16)
 
   private weak var sender: (any PostgresProbeSender)?
@@ -17,28 +17,28 @@ final class ListenProbe {
     self.sender = sender
   }
 
-  /// What is known so far of one look.
+  /// The state of one test.
   private final class Attempt {
     let token = String(UInt64.random(in: .min ... .max), radix: 16)
     let changed = Signal()
     var isHeard = false
-    /// Whether the other session could send; nil while that is under way.
+    /// Whether the other session could send; nil while it sends.
     var sent: Result<Void, PostgresError>?
   }
 
-  /// What a session that did not fail showed.
+  /// The result for a session that did not fail.
   enum Finding {
-    /// The notification came.
+    /// The notify arrived.
     case hears
-    /// The session answers, but nobody could send it anything.
+    /// The session answers, but no notify could be sent.
     case unproven(PostgresError)
   }
 
-  /// Has a notification sent and listens for it.
+  /// Sends a notify and waits for it.
   ///
-  /// Nothing is asked of the listening session meanwhile: behind a pooler in transaction mode any statement may be lent
-  /// the very server session that listens, and bring back a notification that would not have come by itself.
-  /// - Throws: ``PostgresError/Code/deaf`` when it was sent and did not come; otherwise why the session does not answer.
+  /// Runs no statement on the listening session meanwhile. A pooler in transaction mode might run it on the server session that
+  /// listens, and deliver a notify that would not arrive otherwise.
+  /// - Throws: ``PostgresError/Code/deaf`` when it was sent and did not arrive; otherwise why the session does not answer.
   func check(
     _ connection: PostgresConnection, within limit: Duration, on reactor: isolated Reactor
   ) async throws(PostgresError) -> Finding {
@@ -49,13 +49,13 @@ final class ListenProbe {
     await awaitNews(of: attempt, from: connection, within: limit, on: reactor)
     if attempt.isHeard { return .hears }
     if case .success = attempt.sent, connection.isOpen { throw PostgresError(.deaf) }
-    // Nothing was sent that could have been heard. Is the whole server away, or are only the other sessions busy?
+    // Nothing was sent. Check whether the server is away or only the other sessions are busy.
     try await connection.checkAlive(within: Self.answerLimit, on: reactor)
     if case .failure(let error) = attempt.sent { return .unproven(error) }
     return .unproven(PostgresError(.timedOut, "the probe was not sent in time"))
   }
 
-  /// Returns when the probe was heard, cannot be sent, or the time is over.
+  /// Returns when the notify has arrived or cannot be sent, or at the limit.
   private func awaitNews(
     of attempt: Attempt, from connection: PostgresConnection, within limit: Duration, on reactor: isolated Reactor
   ) async {
@@ -68,14 +68,14 @@ final class ListenProbe {
     }
   }
 
-  /// A notification has come on the probe's channel.
+  /// A notify has arrived on the probe's channel.
   func heard(_ token: String, on reactor: isolated Reactor) {
     guard let present, present.token == token else { return }
     present.isHeard = true
     present.changed.signal(on: reactor)
   }
 
-  /// The session has ended: there is nothing left to wait for.
+  /// The session has ended, and with it the wait.
   func cancel(on reactor: isolated Reactor) {
     present?.changed.signal(on: reactor)
   }
@@ -92,11 +92,11 @@ final class ListenProbe {
   }
 }
 
-/// Sends what a ``PostgresListener`` must hear, and is told when it did.
+/// Sends the probes of a ``PostgresListener``.
 public protocol PostgresProbeSender: AnyObject {
-  /// Notifies the channel, from another session than the listener's.
+  /// Notifies the channel from another session than the listener's.
   func sendProbe(_ token: String, to channel: String, on reactor: isolated Reactor) async throws(PostgresError)
 
-  /// The listener has heard what was sent, and so hears everything.
+  /// The listener has received the notify, and so receives all.
   func probeHeard(on reactor: isolated Reactor)
 }

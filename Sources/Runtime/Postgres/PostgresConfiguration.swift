@@ -1,61 +1,61 @@
-/// How to connect, and what a session is like.
+/// How to connect, and the settings of a session.
 public struct PostgresConfiguration: Sendable {
-  /// A libpq URI or keyword/value string; several hosts and `target_session_attrs` are allowed. Contains the password:
-  /// never log it. Source: PostgreSQL manual, section 34.1.1, "Connection Strings".
+  /// A libpq URI or keyword/value string. Several hosts and `target_session_attrs` are allowed. Contains the password: never log
+  /// it. Source: PostgreSQL manual, section 34.1.1, "Connection Strings".
   public var conninfo: String
 
-  /// Whose a session with the server is; see ``PostgresPoolMode``.
+  /// Whether sessions last as long as connections; see ``PostgresPoolMode``.
   public var poolMode = PostgresPoolMode.session
 
-  /// What `pg_stat_activity` shows, unless the connection string says otherwise.
+  /// The name in `pg_stat_activity`, unless the connection string sets one.
   public var applicationName = "tacet"
 
-  /// The whole time for name resolution, connect and authentication, over all hosts together.
+  /// The time for name resolution, connect and authentication, over all hosts together.
   public var connectLimit: Duration = .seconds(5)
 
-  /// The server's `statement_timeout`: it ends a statement that runs longer, with SQLSTATE 57014. Nil sets none and
-  /// also switches off ``silenceLimit`` and ``answerLimit``, which migrations need.
+  /// The server's `statement_timeout`: it ends a longer statement with SQLSTATE 57014. Nil sets none and also switches off
+  /// ``silenceLimit`` and ``answerLimit``, as migrations need.
   public var statementLimit: Duration? = .seconds(5)
 
-  /// How much longer than ``statementLimit`` the server may leave the oldest statement unanswered before the connection
-  /// is taken for dead and closed. The server should have cancelled the statement by then.
+  /// How much longer than ``statementLimit`` the oldest statement may be unanswered before the connection is closed as dead. The
+  /// server should have cancelled the statement by then.
   public var silenceLimit: Duration = .seconds(1)
 
-  /// How long a caller waits for its answer, its place in the pipeline included. The statement itself stays in the
-  /// pipeline: its outcome is then unknown to the caller.
+  /// How long a caller waits for its answer, including its place in the pipeline. The statement stays in the pipeline, so its
+  /// outcome is then unknown to the caller.
   public var answerLimit: Duration = .seconds(6)
 
   /// Statements in flight on one connection. At 25 µs each, 512 are 13 ms of a server process's work.
   public var pendingStatementsMax = 512
 
-  /// `synchronous_commit = off` for the session: a commit is acknowledged before it is on disk, and a crash of the
-  /// database server may forget the last few hundred milliseconds of them.
+  /// `synchronous_commit = off` for the session: commits are acknowledged before they are on disk, and a crash of the database
+  /// server may lose those of the last few hundred milliseconds.
   public var commitsAsynchronously = false
 
-  /// The `search_path`. Without `public`, nobody who may create there can put a function in front of ours.
+  /// The `search_path`. Without `public`, other roles cannot create functions that shadow Tacet's.
   public var searchPath = "pg_catalog, pg_temp"
 
   /// Further session settings by name, e.g. `["work_mem": "8MB"]`.
   public var settings: [String: String] = [:]
 
-  /// Told what functions raise and what the server warns of, word for word, on the connection's thread. It may quote rows: for
-  /// scripts of our own.
+  /// Receives the texts that functions raise and the server's warnings, on the connection's thread. They may quote rows, so use it
+  /// for Tacet's scripts only.
   public var noticeHandler: (@Sendable (String) -> Void)?
 
-  /// What sessions of copies of this configuration learn for each other.
+  /// Findings that sessions with copies of this configuration share.
   let hosts = HostMemory()
   let outages = OutageLog()
 
-  /// What each session of a pool or listener asks first: one that answers false is given up, because it leads to a database
-  /// that this program must not work in. A condition of class 42, such as a missing table, counts as true.
+  /// The first statement of each session of a pool or listener. A session that answers false is closed, because this program must
+  /// not use its database. A condition of class 42, such as a missing table, counts as true.
   public var sessionCheck: PostgresStatement?
 
-  /// Settings with defaults; change what differs.
+  /// A configuration with defaults.
   public init(conninfo: String) {
     self.conninfo = conninfo
   }
 
-  /// The session's settings by name and value, in a fixed order.
+  /// The session's settings, ordered by name.
   var sessionSettings: [(name: String, value: String)] {
     var all = settings
     all["TimeZone"] = all["TimeZone"] ?? "UTC"
@@ -67,33 +67,31 @@ public struct PostgresConfiguration: Sendable {
 }
 
 extension Duration {
-  /// Whole milliseconds, cut towards zero; the bounds of `Int64` are out of any configuration's reach.
+  /// Whole milliseconds, rounded towards zero.
   var milliseconds: Int64 { components.seconds * 1000 + components.attoseconds / 1_000_000_000_000_000 }
 }
 
-/// Whose the sessions with the server are: ours alone, or lent by a pooler.
+/// How long a session with the server lasts.
 public enum PostgresPoolMode: Sendable {
-  /// Ours, as long as the connection lasts: settings and prepared statements are sent once, and LISTEN and advisory locks
-  /// work. A pooler that lends a session for as long as we are connected is the same.
+  /// As long as the connection, also behind a pooler in session mode. Settings and prepared statements are sent once, and LISTEN
+  /// and advisory locks work.
   case session
 
-  /// Another one for each transaction, as PgBouncer lends them in transaction mode. Nothing may be left in a session:
-  /// each statement is parsed anew, and its settings come before it in its own transaction. LISTEN and session locks
-  /// cannot work.
+  /// For one transaction, as with PgBouncer in transaction mode. Nothing is left in a session: each statement is parsed again,
+  /// behind its settings in the same transaction. LISTEN and session locks cannot work.
   case transaction
 }
 
 extension PostgresConfiguration {
-  /// The settings as libpq's `options`: `-c name=value`, blanks and backslashes escaped; nil where there is no session to
-  /// keep them.
+  /// The settings as libpq's `options`: `-c name=value`, with blanks and backslashes escaped. Nil in transaction mode.
   ///
-  /// Sent with the connection request, they cost no round trip. PgBouncer refuses them unless told to ignore them.
+  /// They are part of the connection request and cost no round trip. PgBouncer refuses them unless configured to ignore them.
   var sessionOptions: String? {
     guard poolMode == .session else { return nil }
     return sessionSettings.map { "-c \($0.name)=\(escaped($0.value))" }.joined(separator: " ")
   }
 
-  /// A query that makes the settings for the transaction it is in, and for nobody after it.
+  /// A query that makes the settings for its transaction only.
   var transactionSettings: String {
     "select "
       + sessionSettings.map { "set_config(\(quoted($0.name)), \(quoted($0.value)), true)" }
@@ -107,7 +105,7 @@ extension PostgresConfiguration {
     }
   }
 
-  /// As an SQL literal. The form with `E` reads backslashes alike whatever `standard_conforming_strings` is.
+  /// An SQL literal with `E`, which does not depend on `standard_conforming_strings`.
   private func quoted(_ text: String) -> String {
     text.reduce(into: "E'") { literal, character in
       if character == "\\" || character == "'" { literal.append(character) }

@@ -3,10 +3,10 @@ internal import DequeModule
 internal import Logging
 public import Reactors
 
-// One timer per connection, armed for the earliest deadline; answers do not touch it, so a busy connection pays for a
-// timer once per limit and not once per statement.
+// One timer per connection, armed for the earliest deadline. Answers do not touch it, so a busy connection pays for a timer once
+// per limit and not once per statement.
 extension PostgresConnection: TimerHandler {
-  /// A deadline has passed, unless the answers came in time.
+  /// The armed deadline has passed. The answers may have come in time.
   public func timerFired(_ timer: TimerToken, on reactor: isolated Reactor) {
     guard timer == deadlineTimer else { return }
     deadlineTimer = nil
@@ -20,16 +20,16 @@ extension PostgresConnection: TimerHandler {
     armDeadline(now: now, on: reactor)
   }
 
-  /// When a caller that waits from now on gives up.
+  /// When a caller that begins to wait now gives up.
   func answerDeadline(_ limit: Duration?, now: UInt64) -> UInt64 {
     if let limit { return now + limit.clampedNanoseconds }
     return configuration.statementLimit == nil ? .max : now + configuration.answerLimit.clampedNanoseconds
   }
 
-  /// Makes sure that a timer fires at the earliest deadline.
+  /// Ensures that a timer fires at the earliest deadline.
   func armDeadline(now: UInt64, on reactor: isolated Reactor) {
     guard let newest = pending.last else { return }
-    // An armed timer is early enough for everybody but perhaps the newest; it looks at all when it fires.
+    // An armed timer is early enough for all statements except perhaps the newest. When it fires it checks all.
     let deadline = deadlineTimer == nil ? earliestDeadline : newest.deadline
     guard deadline < deadlineArmed else { return }
     disarmDeadline(on: reactor)
@@ -38,8 +38,7 @@ extension PostgresConnection: TimerHandler {
   }
 
   func disarmDeadline(on reactor: isolated Reactor) {
-    if let deadlineTimer { reactor.cancel(deadlineTimer) }
-    deadlineTimer = nil
+    reactor.cancel(&deadlineTimer)
     deadlineArmed = .max
   }
 
@@ -49,13 +48,13 @@ extension PostgresConnection: TimerHandler {
     }
   }
 
-  /// When the server must have answered the oldest statement, because it should have cancelled it before.
+  /// When the server is silent: it should have cancelled the oldest statement before.
   private var silenceDeadline: UInt64? {
     guard !pending.isEmpty, let limit = configuration.statementLimit else { return nil }
     return oldestSince + limit.clampedNanoseconds + configuration.silenceLimit.clampedNanoseconds
   }
 
-  /// Statements keep their place in the pipeline; only their callers leave.
+  /// Statements keep their place in the pipeline when their callers give up.
   private func giveUpWaiting(now: UInt64) {
     for index in pending.indices where pending[index].deadline <= now {
       let error = PostgresError(.timedOut).of(statement: pending[index].name)
@@ -65,27 +64,27 @@ extension PostgresConnection: TimerHandler {
   }
 }
 
-// A statement that takes long may be slow, or its server may be gone without a word. A second session tells them apart long
-// before the statement's own limit, and what it finds is known to all sessions of the process.
+// A statement without an answer may be slow, or its server may have vanished. A second session tells them apart long before the
+// statement's limit, and all sessions of the process share its finding.
 extension PostgresConnection {
-  /// How long the server has for its sign of life: enough to be taken for silent.
+  /// How long the server has to accept a second session: long enough to be found silent.
   private static let askLimit = ConnectRace.silence + ConnectRace.headStart
 
-  /// How late an answer is when the server is asked for another sign of life; nil where statements have no limit. Where
-  /// another host may have taken over, there is somewhere to go, and the question comes early.
+  /// How late an answer is when the server is checked; nil if statements have no limit. Short if there are other hosts, of which
+  /// one may have taken over.
   private var patience: UInt64? {
     configuration.statementLimit.map {
       (otherTargets.isEmpty ? max($0 / 5, .seconds(1)) : ConnectRace.headStart).clampedNanoseconds
     }
   }
 
-  /// When to look at the server next.
-  var doubtDeadline: UInt64? {
+  /// When to check the server next.
+  private var doubtDeadline: UInt64? {
     guard !pending.isEmpty, let patience else { return nil }
     return max(oldestSince + patience, doubtedAt + patience / 4)
   }
 
-  func doubt(now: UInt64, on reactor: isolated Reactor) {
+  private func doubt(now: UInt64, on reactor: isolated Reactor) {
     guard let doubtDeadline, now >= doubtDeadline, let target, let patience, isOpen else { return }
     doubtedAt = now
     guard !leaveIfSilent(target, on: reactor) else { return }
@@ -97,8 +96,8 @@ extension PostgresConnection {
     }
   }
 
-  /// Opens a session and ends it; any answer is one. What came of it is in the memory of hosts. Where another host takes the
-  /// session that this one does not, all sessions of the process leave this one.
+  /// Opens a session and ends it. Any answer counts, and the finding is in the memory of hosts. If another host accepts the
+  /// session and this one does not, all sessions of the process leave this host.
   private func ask(_ target: ConnectionTarget, since: UInt64, on reactor: isolated Reactor) async {
     do throws(PostgresError) {
       var parameters = try ConnectionParameters(configuration)
@@ -114,7 +113,7 @@ extension PostgresConnection {
     }
   }
 
-  /// Ends the session when its server has been silent since it should have answered.
+  /// Ends the session if its server has been silent since the oldest statement.
   private func leaveIfSilent(_ target: ConnectionTarget, on reactor: isolated Reactor) -> Bool {
     guard !pending.isEmpty, configuration.hosts.finding(on: target, since: oldestSince) == .silent else { return false }
     lose(Self.silent, on: reactor)

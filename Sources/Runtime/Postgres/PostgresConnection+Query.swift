@@ -3,12 +3,12 @@ internal import DequeModule
 public import Reactors
 
 extension PostgresConnection {
-  /// Runs a statement, preparing it first where this session has not yet.
+  /// Runs a statement. Prepares it first, if this session has not yet.
   ///
-  /// Goes out in this tick and is answered after everything sent before it.
-  /// - Parameter limit: how long to wait for the answer; nil takes the configuration's `answerLimit`.
-  /// - Throws: ``PostgresError``. After ``PostgresError/Code/connectionLost`` and ``PostgresError/Code/timedOut`` the
-  ///   statement may have taken effect; after any other it has not, and the connection can be used on.
+  /// It is sent in this tick, and answered after the statements before it.
+  /// - Parameter limit: how long to wait for the answer; nil for the configuration's `answerLimit`.
+  /// - Throws: ``PostgresError``. After ``PostgresError/Code/connectionLost`` and ``PostgresError/Code/timedOut`` the statement may
+  ///   have taken effect. After other errors it has not, and the connection can still be used.
   @discardableResult
   public func query(
     _ statement: PostgresStatement, _ parameters: [any PostgresEncodable] = [], within limit: Duration? = nil,
@@ -17,7 +17,8 @@ extension PostgresConnection {
     try checkRoom(for: statement)
     try encoder.encode(parameters, for: statement)
     if configuration.poolMode == .transaction {
-      return try await queryWhole(statement, within: limit, on: reactor)
+      guard sendWhole(statement) else { throw broken(on: reactor) }
+      return try await answer(to: statement, isPreparing: false, within: limit, on: reactor)
     }
     let isPreparing = try sendParseIfNeeded(statement, on: reactor)
     let isSent = encoder.withArguments { values, lengths, formats, count in
@@ -27,8 +28,7 @@ extension PostgresConnection {
     return try await answer(to: statement, isPreparing: isPreparing, within: limit, on: reactor)
   }
 
-  /// Has the server check and plan a statement without running it, e.g. to test every statement against a schema. Needs
-  /// a session of its own.
+  /// Prepares a statement without running it, e.g. to test it against a schema. Not for transaction mode.
   public func prepare(_ statement: PostgresStatement, on reactor: isolated Reactor) async throws(PostgresError) {
     try checkRoom(for: statement)
     guard try sendParseIfNeeded(statement, on: reactor) else { return }
@@ -42,7 +42,7 @@ extension PostgresConnection {
     }
   }
 
-  /// Remembers the statement at once: what is sent next on this connection comes after the Parse.
+  /// Remembers the statement at once, because later statements of this connection follow its Parse.
   private func sendParseIfNeeded(
     _ statement: PostgresStatement, on reactor: isolated Reactor
   ) throws(PostgresError) -> Bool {
@@ -58,7 +58,7 @@ extension PostgresConnection {
     return true
   }
 
-  func answer(
+  private func answer(
     to statement: PostgresStatement, isPreparing: Bool, within limit: Duration?, on reactor: isolated Reactor
   ) async throws(PostgresError) -> PostgresRows {
     guard clibpq_append_sync_point(handle) == 1 else { throw broken(on: reactor) }
@@ -75,31 +75,20 @@ extension PostgresConnection {
     return try result.get()
   }
 
-  /// A send that libpq refuses means a broken connection or no memory; neither gets better on this connection.
-  func broken(on reactor: isolated Reactor) -> PostgresError {
+  /// libpq refuses to send on a broken connection or without memory. Neither recovers on this connection.
+  private func broken(on reactor: isolated Reactor) -> PostgresError {
     let error = PostgresError(.connectionLost, of: handle)
     lose(error, on: reactor)
     return error
   }
-}
 
-// Statements for sessions that are lent by transactions: nothing is left behind, and nothing found.
-extension PostgresConnection {
-  /// Sends the settings and the statement as one sync unit, and so as one transaction; both unnamed. The encoder holds
-  /// the parameters.
-  func queryWhole(
-    _ statement: PostgresStatement, within limit: Duration?, on reactor: isolated Reactor
-  ) async throws(PostgresError) -> PostgresRows {
-    let isReady = statement.controlsTransaction || sendTransactionSettings()
-    guard isReady, sendWhole(statement) else { throw broken(on: reactor) }
-    return try await answer(to: statement, isPreparing: false, within: limit, on: reactor)
-  }
-
-  private func sendTransactionSettings() -> Bool {
-    PQsendQueryParams(handle, transactionSettings, 0, nil, nil, nil, nil, 1) == 1
-  }
-
+  /// Sends the settings and the encoded statement as one sync unit, and so as one transaction. Both are unnamed, because the next
+  /// transaction may run in another session.
   private func sendWhole(_ statement: PostgresStatement) -> Bool {
+    guard
+      statement.controlsTransaction
+        || PQsendQueryParams(handle, transactionSettings, 0, nil, nil, nil, nil, 1) == 1
+    else { return false }
     let types = statement.parameterTypes.map { Oid($0.oid) }
     return encoder.withArguments { values, lengths, formats, count in
       PQsendQueryParams(handle, statement.sql, count, types, values, lengths, formats, 1) == 1

@@ -9,11 +9,11 @@ struct PendingScript {
 }
 
 extension PostgresConnection {
-  /// Runs a script of any number of statements, as `psql -c` would: one implicit transaction unless it says otherwise.
+  /// Runs a script of any number of statements, like `psql -c`: in one implicit transaction, unless the script controls it.
   ///
-  /// Waits until nothing is pending, leaves pipeline mode and enters it again. Statements sent meanwhile are refused
-  /// with ``PostgresError/Code/tooManyPending``: have the connection to yourself. Results are dropped. There is no
-  /// client-side limit; the server's `statement_timeout` counts for the whole script.
+  /// Waits until nothing is pending, and leaves pipeline mode meanwhile. Other statements are refused with
+  /// ``PostgresError/Code/tooManyPending``, so use a separate connection. Results are dropped. There is no client-side limit, and
+  /// the server's `statement_timeout` applies to the whole script.
   public func simple(_ sql: String, on reactor: isolated Reactor) async throws(PostgresError) {
     guard !sql.utf8.contains(0) else { throw PostgresError(.invalidParameter, "a script has no NUL") }
     guard script == nil, await drain(within: configuration.answerLimit, on: reactor) else {
@@ -36,7 +36,7 @@ extension PostgresConnection {
     case PGRES_FATAL_ERROR where !PostgresError.endsSession(report: result):
       if script?.failure == nil { script?.failure = PostgresError(report: result) }
     case PGRES_FATAL_ERROR: lose(PostgresError(.connectionLost, report: result), on: reactor)
-    // COPY would leave the session waiting for rows that nobody sends.
+    // COPY would wait for rows, and none are sent.
     default: lose(PostgresError(.connectionLost, "a script cannot use COPY"), on: reactor)
     }
   }
@@ -50,12 +50,12 @@ extension PostgresConnection {
 }
 
 extension PostgresConnection {
-  /// Runs `body` between BEGIN and COMMIT; what it throws rolls back and is thrown on.
+  /// Runs `body` between BEGIN and COMMIT. An error of `body` rolls back and is rethrown.
   ///
-  /// Have the connection to yourself: a statement that somebody else sends meanwhile becomes part of the transaction.
-  /// - Throws: what `body` throws, or ``PostgresError``: with ``SQLState/inFailedTransaction`` when a statement failed and
-  ///   `body` went on regardless, which rolls back. A COMMIT that ends in ``PostgresError/Code/connectionLost`` or
-  ///   ``PostgresError/Code/timedOut`` may have taken effect.
+  /// Use a separate connection: other statements on this one become part of the transaction.
+  /// - Throws: the error of `body`, or ``PostgresError``: with ``SQLState/inFailedTransaction`` when a statement failed and `body`
+  ///   continued, which rolls back. A COMMIT that ends in ``PostgresError/Code/connectionLost`` or ``PostgresError/Code/timedOut``
+  ///   may have taken effect.
   public func withTransaction<Value>(
     on reactor: isolated Reactor, _ body: () async throws -> Value
   ) async throws -> Value {
@@ -64,18 +64,18 @@ extension PostgresConnection {
     do {
       value = try await body()
     } catch {
-      // Its own failure means a lost connection, which rolls back too.
+      // If ROLLBACK fails the connection is lost, which rolls back too.
       _ = try? await query(.rollback, on: reactor)
       throw error
     }
     let answer = try await query(.commit, on: reactor)
-    // A COMMIT of a transaction in which a statement failed is no error to the server: it rolls back and says so.
+    // The server answers COMMIT of a failed transaction without an error, but with the tag ROLLBACK.
     guard answer.result.commandTag == "COMMIT" else {
       throw PostgresError(.server, context: .init(sqlState: .inFailedTransaction, statement: "commit"))
     }
     return value
   }
 
-  /// Whether the session is in no transaction, and nothing is under way that could have opened one.
+  /// Whether the session is in no transaction, and no pending statement can have opened one.
   var isOutsideTransaction: Bool { pending.isEmpty && PQtransactionStatus(handle) == PQTRANS_IDLE }
 }

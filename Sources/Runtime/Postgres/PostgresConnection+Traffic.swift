@@ -6,13 +6,13 @@ extension PostgresConnection: ReadinessHandler {
   /// The session's socket is ready.
   public func readinessChanged(_ readiness: Readiness, on reactor: isolated Reactor) {
     if readiness.shouldRead { receive(on: reactor) }
-    // Also after a read: libpq may have answered something itself (`PQflush` in the manual, section 34.4).
+    // Also after a read, because libpq may have output (`PQflush` in the manual, section 34.4).
     if isWatchingWrites { flush(on: reactor) }
   }
 
   private func receive(on reactor: isolated Reactor) {
     guard let handle else { return }
-    // A TLS record of 16 KiB may be read in two halves, and the second then waits in OpenSSL, where no poll sees it.
+    // A TLS record of 16 KiB may be read in two halves. The second is then in OpenSSL, where epoll does not see it.
     let isConsumed = PQconsumeInput(handle) == 1 && (PQsslInUse(handle) == 0 || PQconsumeInput(handle) == 1)
     takeResults(on: reactor)
     takeNotifications(on: reactor)
@@ -27,14 +27,14 @@ extension PostgresConnection: ReadinessHandler {
         channel: String(cString: notify.pointee.relname), payload: String(cString: notify.pointee.extra),
         processID: notify.pointee.be_pid)
       PQfreemem(notify)
-      observer?.notificationArrived(notification, on: reactor)
+      keeper?.notificationArrived(notification, on: reactor)
     }
   }
 }
 
 // Writing.
 extension PostgresConnection: TickEndHandler {
-  /// What this tick's statements left in libpq's buffer goes out in one write.
+  /// Sends this tick's statements, which are in libpq's buffer, in one write.
   public func tickEnded(on reactor: isolated Reactor) {
     hasAskedForTickEnd = false
     flush(on: reactor)
@@ -46,7 +46,7 @@ extension PostgresConnection: TickEndHandler {
     reactor.callAtTickEnd(self)
   }
 
-  /// Writes what the socket takes, and watches for room when it does not take all.
+  /// Writes as much as the socket accepts, and watches for room for the rest.
   private func flush(on reactor: isolated Reactor) {
     guard let handle, let registration else { return }
     let outcome = PQflush(handle)
@@ -73,10 +73,10 @@ public struct PostgresNotification: Sendable, Equatable {
   public let processID: Int32
 }
 
-// What the server answers, in order: for each statement its results, each followed by a null, then its sync point.
+// The server's answers, in order: for each statement its results, each followed by a null, then its sync point.
 extension PostgresConnection {
   func takeResults(on reactor: isolated Reactor) {
-    // A null between results is followed by more; two in a row mean that there is nothing yet.
+    // More follows a null between results. Two nulls in a row mean that nothing more has arrived.
     var nullsInARow = 0
     while let handle, !pending.isEmpty || script != nil, nullsInARow < 2, PQisBusy(handle) == 0 {
       guard let result = PQgetResult(handle) else {
@@ -105,7 +105,7 @@ extension PostgresConnection {
 
   private func takeSuccess(_ result: OpaquePointer) {
     pending[0].isPreparing = false
-    // A success after a failure cannot be; a success after the Parse's success is the statement's own.
+    // No success follows a failure. A second success is the statement's, after its Parse.
     pending[0].result = .success(PostgresRows(result: ResultHandle(owning: result)))
   }
 
@@ -118,7 +118,7 @@ extension PostgresConnection {
     pending[0].fail(PostgresError(report: result))
   }
 
-  /// The sync point has been answered: only now is the statement's transaction committed, or known not to be.
+  /// The sync point is answered. Only now is the statement's transaction committed, or known not to be.
   private func finishOldest(on reactor: isolated Reactor) {
     let statement = pending.removeFirst()
     statementsAnswered += 1
@@ -132,24 +132,22 @@ extension PostgresConnection {
     PostgresError(.connectionLost, "an answer without a result").of(statement: statement)
   }
 
-  /// A server that has begun to refuse writes goes on doing so: another of the hosts may take them, and a new session
-  /// looks for it.
+  /// A server that refuses writes continues to do so. Ends the session, so that the next one looks for another host.
   private func leaveIfReadOnly(_ error: PostgresError, on reactor: isolated Reactor) {
     guard error.code == .server, error.sqlState == .readOnlyTransaction else { return }
     lose(error.with(code: .connectionLost), on: reactor)
   }
 
-  /// Ends the session, and with it everything pending. The only way a connection ends.
+  /// Ends the session and fails its pending statements. The only way in which a connection ends.
   func lose(_ reason: PostgresError, on reactor: isolated Reactor) {
     guard isOpen else { return }
     lossReason = reason
-    if let registration { reactor.deregister(registration) }
-    registration = nil
+    reactor.deregister(&registration)
     disarmDeadline(on: reactor)
     finish()
     failPending(reason)
     tellDrained(on: reactor)
-    observer?.connectionEnded(reason, on: reactor)
+    keeper?.connectionEnded(reason, on: reactor)
   }
 
   private func failPending(_ reason: PostgresError) {

@@ -5,18 +5,18 @@ public import Reactors
 
 /// One session with a PostgreSQL server, in pipeline mode, on one reactor.
 ///
-/// Statements go out at once and are answered in order; nobody waits for the answer to somebody else's. Each is followed
-/// by a sync point and so is a transaction of its own: an error hits only itself. Inside ``withTransaction(on:_:)`` the
-/// server's usual rule holds.
+/// Statements are sent at once, without waiting for earlier answers, and answered in order. Each is followed by a sync point, and
+/// so is a separate transaction: an error affects only its statement. Inside ``withTransaction(on:_:)`` the server's usual rules
+/// apply.
 ///
-/// With ``PostgresPoolMode/transaction`` it is a connection to a pooler, and each transaction may be another session.
+/// With ``PostgresPoolMode/transaction`` it is a connection to a pooler, and each transaction may run in another session.
 ///
-/// The reactor keeps an open connection alive: ``close(on:)`` it. A task's cancellation does not end a statement.
+/// The reactor keeps an open connection alive, so call ``close(on:)``. Cancelling a task does not end its statement.
 public final class PostgresConnection {
   let configuration: PostgresConfiguration
   let logger: Logger
 
-  // The one owner of this `PGconn`: nil once finished. `finish()` is the only place that frees it.
+  // The one owner of this `PGconn`; nil once finished.
   private(set) var handle: OpaquePointer?
   var registration: Registration?
   var isWatchingWrites = false
@@ -27,27 +27,28 @@ public final class PostgresConnection {
   var script: PendingScript?
   var encoder = PostgresParameterEncoder()
 
-  /// What goes before each statement where sessions are lent by transactions.
+  /// Sent before each statement in transaction mode.
   let transactionSettings: String
 
-  /// The statements known to the server, by name; their SQL, to catch two statements with one name.
+  /// The SQL of the statements known to the server, by name. The SQL is there to catch two statements with one name.
   var prepared: [String: String] = [:]
 
   var deadlineTimer: TimerToken?
   var deadlineArmed: UInt64 = .max
-  /// When the oldest pending statement became the oldest, i.e. when the server can have begun with it.
+  /// When the oldest pending statement became the oldest, that is, when the server could begin with it.
   var oldestSince: UInt64 = 0
 
-  /// Where it leads, and where else it might.
+  /// The host of the session, and the other hosts of the connection string.
   var target: ConnectionTarget?
   var otherTargets: [ConnectionTarget] = []
-  /// When somebody last looked whether the server is alive.
+  /// When the server was last checked.
   var doubtedAt: UInt64 = 0
 
-  weak var observer: (any PostgresConnectionObserver)?
-  var drainWaiters: [Signal] = []
+  /// What keeps this session open, if anything does. Told of its end and of its notifies.
+  weak var keeper: ReconnectingConnection?
+  private var drainWaiters: [Signal] = []
 
-  /// Statements answered since the connect, each of them one round trip unless it shared the way with others.
+  /// Statements answered since the connect. Each is a round trip, unless it shared one with others.
   public internal(set) var statementsAnswered = 0
 
   /// Why the connection ended; nil while it is open.
@@ -55,7 +56,7 @@ public final class PostgresConnection {
 
   private let noticeLog: NoticeLog
 
-  /// Takes over a connected handle; ``connect(_:logger:on:)`` is the way to make one.
+  /// Takes a connected handle of ``connect(_:logger:on:)`` over.
   init(owning handle: OpaquePointer, configuration: PostgresConfiguration, logger: Logger) {
     self.handle = handle
     self.configuration = configuration
@@ -75,15 +76,15 @@ public final class PostgresConnection {
   /// Statements sent and not yet answered.
   public var pendingCount: Int { pending.count }
 
-  /// The host that was reached, as the connection string names it; a folder for a Unix socket, empty once closed.
+  /// The session's host, as in the connection string. A folder for a Unix socket; empty once closed.
   public var host: String { handle.flatMap { PQhost($0) }.map { String(cString: $0) } ?? "" }
 
-  /// The process that the connection was told to belong to. A pooler makes up a number of its own, so another one than
-  /// `pg_backend_pid()` tells of a pooler. 0 once closed.
+  /// The process number that the server sent at the connect; 0 once closed. A pooler makes up a number, so it differs from
+  /// `pg_backend_pid()`.
   public var backendID: Int32 { handle.map { PQbackendPID($0) } ?? 0 }
 
-  /// Ends the session. Pending statements fail with ``PostgresError/Code/connectionLost``; wait for
-  /// ``drain(within:on:)`` first where that matters. Closing twice does nothing.
+  /// Ends the session. Pending statements fail with ``PostgresError/Code/connectionLost``, unless ``drain(within:on:)`` comes
+  /// first. Closing twice does nothing.
   public func close(on reactor: isolated Reactor) {
     lose(PostgresError(.connectionLost, "closed by this process"), on: reactor)
   }
@@ -108,28 +109,19 @@ public final class PostgresConnection {
   }
 }
 
-/// What the owner of a connection is told, on the reactor.
-protocol PostgresConnectionObserver: AnyObject {
-  /// The connection has ended and everything pending has failed.
-  func connectionEnded(_ reason: PostgresError, on reactor: isolated Reactor)
-
-  /// The server has delivered a NOTIFY.
-  func notificationArrived(_ notification: PostgresNotification, on reactor: isolated Reactor)
-}
-
 /// A statement in flight.
 struct PendingStatement {
   let name: String
-  /// Nil once the caller has given up waiting; the answer is then dropped.
+  /// Nil once the caller has given up waiting. The answer is then dropped.
   var continuation: UnsafeContinuation<Result<PostgresRows, PostgresError>, Never>?
   /// When the caller gives up, on the reactor's clock.
   let deadline: UInt64
-  /// Whether a Parse went ahead and has not been answered yet.
+  /// Whether its Parse is unanswered.
   var isPreparing: Bool
   var result: Result<PostgresRows, PostgresError>?
 
   mutating func fail(_ error: PostgresError) {
-    // The first report is the cause; what follows it in the same sync unit is a consequence.
+    // The first failure of a sync unit is the cause of the others.
     if case .failure = result { return }
     result = .failure(error.of(statement: name))
   }
@@ -138,10 +130,10 @@ struct PendingStatement {
 extension PostgresConnection {
   /// Opens a session without blocking the reactor.
   ///
-  /// Names are resolved on the global executor. Each host gets its turn, whatever those before it answer, and none waits
-  /// for one that is silent; see ``ConnectRace``. `target_session_attrs` is honoured.
-  /// - Throws: ``PostgresError/Code/notConnected`` with each host's reason, and an SQLSTATE where one gave one,
-  ///   ``PostgresError/Code/timedOut``, or ``PostgresError/Code/invalidConfiguration``.
+  /// Names are resolved on the global executor. Each host gets its turn, and a silent host does not hold up the next; see
+  /// ``ConnectRace``. Follows `target_session_attrs`.
+  /// - Throws: ``PostgresError/Code/notConnected`` with each host's reason and, if a host gave one, an SQLSTATE;
+  ///   ``PostgresError/Code/timedOut``; or ``PostgresError/Code/invalidConfiguration``.
   public static func connect(
     _ configuration: PostgresConfiguration, logger: Logger, on reactor: isolated Reactor
   ) async throws(PostgresError) -> PostgresConnection {
@@ -159,7 +151,7 @@ extension PostgresConnection {
     _ parameters: ConnectionParameters, _ memory: HostMemory, until deadline: UInt64, on reactor: isolated Reactor
   ) async throws(PostgresError) -> (handle: OpaquePointer, target: ConnectionTarget) {
     if parameters.prefersStandby {
-      // As libpq does: a round for standbys, and one for whatever there is. Not to be one is no fault of a host.
+      // As libpq does: a round for standbys, then one for any server. A server that is no standby is not remembered as bad.
       let half = deadline - (deadline - min(deadline, Reactor.now)) / 2
       let standbys = ConnectRace(parameters.asking(for: "standby"), memory: HostMemory())
       if let found = try? await standbys.run(until: half, on: reactor) { return found }

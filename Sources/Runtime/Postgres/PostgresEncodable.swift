@@ -6,34 +6,34 @@ public protocol PostgresEncodable {
 
 /// A value that can be read from a column.
 public protocol PostgresDecodable {
-  /// Reads a field; nil when it holds something this type cannot be.
+  /// Reads a field; nil if its value or type does not fit.
   init?(_ field: PostgresField)
 }
 
-/// A single value, as opposed to an array: can be a parameter, a column and an element of arrays of either.
+/// A single value: a parameter, a column, or an element of an array.
 public protocol PostgresScalar: PostgresEncodable, PostgresDecodable, PostgresArrayElement {
-  /// Appends the binary form that `type` has on the wire.
-  /// - Returns: false when the value cannot be sent as this type; what was appended is then ignored.
+  /// Appends the binary form of `type`.
+  /// - Returns: false if the value cannot be sent as this type. The appended bytes are then ignored.
   func encode(as type: PostgresType, into bytes: inout [UInt8]) -> Bool
 
   /// Reads the binary form of a value.
   /// - Parameter bytes: valid during this call only.
-  /// - Returns: nil when `type` is not one this Swift type can hold, or the value does not fit.
+  /// - Returns: nil if this Swift type cannot hold `type` or the value.
   init?(_ bytes: UnsafeRawBufferPointer, type: PostgresType)
 }
 
-/// One element of an array: a scalar, or an optional scalar where elements may be null.
+/// An element of an array: a scalar, or an optional scalar for elements that may be null.
 public protocol PostgresArrayElement {
-  /// Appends the element with its length; false when it cannot be sent as `type`.
+  /// Appends the element with its length; false if it cannot be sent as `type`.
   func encodeElement(as type: PostgresType, into bytes: inout [UInt8]) -> Bool
 
   /// Reads an element; `bytes` is nil for a null.
   static func decodeElement(_ bytes: UnsafeRawBufferPointer?, type: PostgresType) -> Self?
 }
 
-/// One field of a row, during its decoding.
+/// One field of a row, valid while the row is decoded.
 public struct PostgresField {
-  /// The value in its binary form, valid while the row is being decoded; nil for a null.
+  /// The value in binary form; nil for a null.
   public let bytes: UnsafeRawBufferPointer?
 
   /// The column's type.
@@ -103,7 +103,7 @@ extension Optional: PostgresArrayElement where Wrapped: PostgresArrayElement {
   }
 }
 
-/// A string-backed or number-backed enumeration travels as its raw value.
+/// An enumeration with raw values is sent as its raw value.
 extension PostgresScalar where Self: RawRepresentable, RawValue: PostgresScalar {
   /// Sends the raw value.
   public func encode(into encoder: inout PostgresParameterEncoder) { rawValue.encode(into: &encoder) }
@@ -113,7 +113,7 @@ extension PostgresScalar where Self: RawRepresentable, RawValue: PostgresScalar 
     rawValue.encode(as: type, into: &bytes)
   }
 
-  /// Reads a raw value; nil when no case has it.
+  /// Reads a raw value; nil if no case has it.
   public init?(_ bytes: UnsafeRawBufferPointer, type: PostgresType) {
     guard let rawValue = RawValue(bytes, type: type) else { return nil }
     self.init(rawValue: rawValue)

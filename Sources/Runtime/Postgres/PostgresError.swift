@@ -1,53 +1,55 @@
 internal import CLibpq
 
-/// What went wrong between this process and PostgreSQL.
+/// A failure between this process and PostgreSQL.
 ///
-/// ``description`` may be shown to a stranger. ``debugDescription`` adds the server's message, but neither what quotes a
-/// value in it, nor what a function of the host has raised, nor the detail line, because that line quotes the row.
+/// ``description`` can be shown to a stranger. ``debugDescription`` adds the server's message, without quoted values, texts that
+/// functions raised, and the detail line, which quotes the row.
 public struct PostgresError: Error, Sendable, CustomStringConvertible, CustomDebugStringConvertible {
-  /// What kind of failure it is, and with it what the caller can do.
+  /// The kind of failure.
   public enum Code: String, Sendable {
-    /// The server refused the statement and said so; see ``PostgresError/sqlState``. Only this statement failed.
+    /// The server refused the statement; see ``PostgresError/sqlState``. Only this statement failed.
     case server = "the database refused the statement"
-    /// The connection ended before the answer came: the statement may or may not have taken effect.
+    /// The connection ended before the answer. The statement may have taken effect.
     case connectionLost = "the database connection was lost"
-    /// No answer within the limit: the statement may or may not have taken effect.
+    /// The answer did not come within the limit. The statement may have taken effect.
     case timedOut = "the database did not answer in time"
-    /// The session answers, but what another session notified did not arrive.
+    /// The session answers, but another session's notify did not arrive.
     case deaf = "notifications do not arrive"
-    /// The session leads to a database that ``PostgresConfiguration/sessionCheck`` refuses; it was ended.
+    /// ``PostgresConfiguration/sessionCheck`` refused the session's database. The session was ended.
     case foreignDatabase = "the database is a copy of another one (see tacet adopt)"
-    /// There is no connection, so the statement was never sent.
+    /// There is no connection. The statement was not sent.
     case notConnected = "no database connection"
-    /// A column is absent, null, or of a type that the asked-for Swift type cannot hold.
+    /// A column is absent, null, or of a type that the Swift type cannot hold.
     case decoding = "a database value has another type than expected"
-    /// A parameter cannot be sent as its declared type; the statement was never sent.
+    /// A parameter cannot be sent as its declared type. The statement was not sent.
     case invalidParameter = "a statement parameter cannot be sent"
-    /// The bound of statements in flight is reached; the statement was never sent. Try later.
+    /// The bound of statements in flight is reached. The statement was not sent; try later.
     case tooManyPending = "too many statements are waiting for the database"
-    /// The connection string is not understood.
+    /// libpq cannot parse the connection string.
     case invalidConfiguration = "the database connection string is not understood"
   }
 
-  /// What to match on.
+  /// The kind of failure.
   public let code: Code
 
-  // Behind a reference, because an error travels in the result of every query and would be some 130 bytes wide.
-  private let context: Context
+  // An object, because the result of every query has space for an error, which would take 130 bytes.
+  private let report: Report
+  private var context: Context { report.context }
 
-  /// Makes an error; the server's report, where there is one, comes in `context`.
-  init(_ code: Code, _ message: String = "", context: Context = Context()) {
+  init(_ code: Code, _ message: String) { self.init(code, context: Context(message: message)) }
+
+  init(_ code: Code, context: Context = Context()) {
     self.code = code
-    self.context = message.isEmpty ? context : context.with(message: message)
+    report = Report(context)
   }
 
-  /// The server's condition; with ``Code/connectionLost`` and ``Code/notConnected`` too where the server gave a reason.
+  /// The server's condition. May also be set for ``Code/connectionLost`` and ``Code/notConnected``.
   public var sqlState: SQLState? { context.sqlState }
 
-  /// The server's or libpq's message; may quote values of the statement.
+  /// The server's or libpq's message. May quote values of the statement.
   public var message: String { context.message }
 
-  /// The server's detail line, which tends to quote the row. Never part of a description.
+  /// The server's detail line, which usually quotes the row. Never part of a description.
   public var detail: String? { context.detail }
 
   /// The name of the statement that failed.
@@ -56,20 +58,20 @@ public struct PostgresError: Error, Sendable, CustomStringConvertible, CustomDeb
   /// The constraint that refused the row.
   public var constraint: String? { context.constraint }
 
-  /// The table concerned.
+  /// The table of the failure.
   public var table: String? { context.table }
 
-  /// The innermost function of the database that was running or being planned.
+  /// The innermost database function that was running or being planned.
   public var function: String? { context.function }
 
-  /// What the statement, or a function in it, asks for and the schema has not, or the role may not use: names of columns,
-  /// tables and functions, and no value. Nil for every other failure.
+  /// The server's message, if the schema lacks an object of the statement or the role may not use it. Contains names of columns,
+  /// tables and functions, but no values. Nil for other failures.
   public var missingObject: String? {
     guard let sqlState, SQLState.ofMissingObjects.contains(sqlState), !context.isRaised else { return nil }
     return message
   }
 
-  /// The kind of failure with SQLSTATE, statement and constraint; nothing that came in as data.
+  /// The kind of failure with SQLSTATE, statement and constraint. Contains no data.
   public var description: String {
     var text = code.rawValue
     if let sqlState { text += " (SQLSTATE \(sqlState))" }
@@ -78,7 +80,7 @@ public struct PostgresError: Error, Sendable, CustomStringConvertible, CustomDeb
     return text + likelyCause
   }
 
-  /// Whether the message is a function's own, by RAISE.
+  /// Whether a function raised the message.
   var isRaised: Bool { context.isRaised }
 
   /// The description and the message.
@@ -87,7 +89,7 @@ public struct PostgresError: Error, Sendable, CustomStringConvertible, CustomDeb
     return message.isEmpty ? description : "\(description): \(message)"
   }
 
-  /// Data exceptions end in the refused value, in quotes. What a function of the host raises may say anything.
+  /// Data exceptions end with the refused value in quotes. Raised texts may contain anything.
   var messageWithoutValues: Substring {
     if isRaised { return "raised by a function, which may quote a row" }
     guard sqlState?.isDataException == true, let quote = message.firstIndex(of: "\"") else { return message[...] }
@@ -97,51 +99,37 @@ public struct PostgresError: Error, Sendable, CustomStringConvertible, CustomDeb
 
 extension PostgresError {
   /// The parts of an error report.
-  final class Context: Sendable {
-    let sqlState: SQLState?
-    let message: String
-    /// Whether the message is somebody's own, by RAISE, rather than the server's.
-    let isRaised: Bool
-    let detail: String?
-    let statement: String?
-    let constraint: String?
-    let table: String?
-    let function: String?
-
-    init(
-      sqlState: SQLState? = nil, message: String = "", isRaised: Bool = false, detail: String? = nil,
-      statement: String? = nil, constraint: String? = nil, table: String? = nil,
-      function: String? = nil
-    ) {
-      self.sqlState = sqlState
-      self.message = message
-      self.isRaised = isRaised
-      self.detail = detail
-      self.statement = statement
-      self.constraint = constraint
-      self.table = table
-      self.function = function
-    }
-
-    func with(message: String? = nil, statement: String? = nil) -> Context {
-      Context(
-        sqlState: sqlState, message: message ?? self.message, isRaised: isRaised && message == nil, detail: detail,
-        statement: statement ?? self.statement, constraint: constraint, table: table,
-        function: function)
-    }
+  struct Context: Sendable {
+    var sqlState: SQLState?
+    var message = ""
+    /// Whether a function raised the message.
+    var isRaised = false
+    var detail: String?
+    var statement: String?
+    var constraint: String?
+    var table: String?
+    var function: String?
   }
 
-  /// The same failure, said of one statement.
+  private final class Report: Sendable {
+    let context: Context
+
+    init(_ context: Context) { self.context = context }
+  }
+
+  /// The same failure with the name of its statement.
   func of(statement name: String) -> PostgresError {
-    PostgresError(code, context: context.with(statement: name))
+    var context = context
+    context.statement = name
+    return PostgresError(code, context: context)
   }
 
-  /// The same report with another meaning, e.g. a FATAL report that ended the connection.
+  /// The same report with another code, e.g. of a FATAL report that ended the connection.
   func with(code: Code) -> PostgresError { PostgresError(code, context: context) }
 }
 
 extension PostgresError {
-  /// Reads the error report in a libpq result. The result stays the caller's.
+  /// Reads the error report of a libpq result. The caller keeps the result.
   init(_ code: Code = .server, report result: OpaquePointer?) {
     func field(_ name: Int32) -> String? { PQresultErrorField(result, name).map { String(cString: $0) } }
     self.init(
@@ -149,21 +137,18 @@ extension PostgresError {
       context: Context(
         sqlState: field(CLIBPQ_DIAG_SQLSTATE).map { SQLState($0) },
         message: field(CLIBPQ_DIAG_MESSAGE) ?? trimmed(PQresultErrorMessage(result)),
-        // The server's names for what runs PL/pgSQL's RAISE and ASSERT (src/pl/plpgsql/src/pl_exec.c).
+        // The server's functions for PL/pgSQL's RAISE and ASSERT (src/pl/plpgsql/src/pl_exec.c).
         isRaised: ["exec_stmt_raise", "exec_stmt_assert"].contains(field(CLIBPQ_DIAG_SOURCE_FUNCTION)),
         detail: field(CLIBPQ_DIAG_DETAIL), constraint: field(CLIBPQ_DIAG_CONSTRAINT), table: field(CLIBPQ_DIAG_TABLE),
         function: field(CLIBPQ_DIAG_CONTEXT).flatMap(Self.function(in:))))
   }
 
-  /// The innermost function that a report's context names: `SQL function "f" during inlining`, or `PL/pgSQL function
-  /// s.f(uuid) line 3 at RETURN`. Nothing else of the context is read, because it may quote values; a server that speaks
-  /// another language names none here.
+  /// The innermost function in a report's context: `SQL function "f" during inlining`, or `PL/pgSQL function s.f(uuid) line 3 at
+  /// RETURN`. The rest of the context may quote values and is not read. Nil for a server with another language.
   static func function(in context: String) -> String? {
     for line in context.split(separator: "\n") {
       guard line.hasPrefix("SQL function ") || line.hasPrefix("PL/"), let start = line.firstRange(of: "function ")
-      else {
-        continue
-      }
+      else { continue }
       let rest = line[start.upperBound...]
       if rest.first == "\"" { return rest.dropFirst().firstIndex(of: "\"").map { String(rest[..<$0].dropFirst()) } }
       let end = rest.firstIndex(of: ")").map(rest.index(after:)) ?? rest.firstIndex(of: " ") ?? rest.endIndex
@@ -172,12 +157,12 @@ extension PostgresError {
     return nil
   }
 
-  /// The last thing libpq said of a connection.
+  /// libpq's last message about a connection.
   init(_ code: Code, of connection: OpaquePointer?) {
     self.init(code, trimmed(PQerrorMessage(connection)))
   }
 
-  /// Whether the report says that the server ends the session. libpq's own reports, without a severity, do too.
+  /// Whether the report ends the session, as libpq's reports, which have no severity, do too.
   static func endsSession(report result: OpaquePointer?) -> Bool {
     guard let severity = PQresultErrorField(result, CLIBPQ_DIAG_SEVERITY).map({ String(cString: $0) }) else {
       return true
@@ -195,17 +180,17 @@ private func trimmed(_ text: UnsafePointer<CChar>?) -> String {
 }
 
 extension PostgresError {
-  /// What an operator should look at, when the failure is one that a pooler in transaction mode brings about; empty for
-  /// all others. The setting is the service's, named here because every log line that tells of the failure shows this.
-  var likelyCause: String {
+  /// A hint for the operator, if a pooler in transaction mode may be the cause; empty for other failures. Names the service's
+  /// setting, because every log line of the failure contains this.
+  private var likelyCause: String {
     if code == .deaf { return ": a half-open connection, or \(Self.pooler)" }
     return isOfPooler ? ": perhaps \(Self.pooler)" : ""
   }
 
   private static let pooler = "a pooler in transaction mode, which needs DATABASE_POOL_MODE=transaction"
 
-  /// PgBouncer refuses session settings in the connection request; a session that is not ours alone lacks the statements
-  /// that we have prepared, or has those of others.
+  /// PgBouncer refuses session settings in the connection request. A shared session lacks this process's prepared statements, or
+  /// has those of others.
   private var isOfPooler: Bool {
     switch sqlState {
     case .invalidStatementName, .duplicatePreparedStatement: true

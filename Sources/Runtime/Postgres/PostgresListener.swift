@@ -1,21 +1,20 @@
 public import Logging
 public import Reactors
 
-/// One session that listens for notifications, kept open, with its state told to a handler.
+/// A session that listens for notifies. It is kept open, and its state is reported to a handler.
 ///
-/// A notification is a hint: those sent while the session is away are lost, so look for yourself whenever the state
-/// becomes ``State/listening``. The session can also carry what must live on one session, such as an advisory lock;
-/// such state ends with the session, that is with ``State/lost(_:)``.
+/// A notify is a hint: notifies sent while the session is away are lost, so poll whenever the state becomes ``State/listening``.
+/// The session can also hold state of one session, such as an advisory lock, which ends with ``State/lost(_:)``.
 public final class PostgresListener {
-  /// Whether notifications arrive.
+  /// Whether notifies arrive.
   public enum State: Sendable {
-    /// Every channel is listened to, since now: also after each reconnect.
+    /// The session listens to every channel from now on. Reported after each connect.
     case listening
-    /// Nothing arrives; connecting again is under way. Told once per loss and once per failed attempt.
+    /// Notifies do not arrive, and the listener reconnects. Reported for each loss and each failed attempt.
     case lost(PostgresError)
   }
 
-  /// The channels, as names rather than SQL: case matters.
+  /// The channels, as case-sensitive names rather than SQL.
   public let channels: [String]
 
   private let configuration: PostgresConfiguration
@@ -28,13 +27,12 @@ public final class PostgresListener {
 
   /// Makes a listener that is not connected yet.
   /// - Parameters:
-  ///   - heartbeatInterval: how often a silent session is asked for a sign of life.
-  ///   - heartbeatLimit: how long the sign may take before the session is given up. The sum of both bounds how long a
-  ///     vanished server goes unnoticed.
-  ///   - probeSender: with one, the sign of life is a notification that it sends from another session, first of all
-  ///     before ``State/listening`` is told; without one it is an answered statement. When the sender cannot send, an
-  ///     answer within a further second is enough to keep the session. Not kept alive.
-  ///   - handler: not kept alive.
+  ///   - heartbeatInterval: how often an idle session is checked.
+  ///   - heartbeatLimit: how long a check may take before the session is closed. A vanished server is noticed within the sum of
+  ///     both.
+  ///   - probeSender: sends a notify from another session for each check, the first before ``State/listening``. If it cannot
+  ///     send, an answer within another second keeps the session. Without a sender, a check is an answered statement. Weak.
+  ///   - handler: weak.
   public init(
     _ configuration: PostgresConfiguration, channels: [String], heartbeatInterval: Duration = .seconds(10),
     heartbeatLimit: Duration = .seconds(5), probeSender: (any PostgresProbeSender)? = nil, logger: Logger,
@@ -58,17 +56,17 @@ public final class PostgresListener {
     slot.start(on: reactor)
   }
 
-  /// Whether every channel is listened to now.
+  /// Whether the session listens to every channel now.
   public var isListening: Bool { slot?.connection != nil }
 
   /// Sessions opened after the first.
   public var reconnects: Int { max(0, (slot?.connects ?? 0) - 1) }
 
-  /// The listening session, for statements that must run on it; nil while it is away. Do not close it.
+  /// The listening session, for statements that must run on it; nil while away. Do not close it.
   public var connection: PostgresConnection? { slot?.connection }
 
   /// Runs a statement on the listening session.
-  /// - Throws: ``PostgresError/Code/notConnected`` at once while the session is away; otherwise as a connection does.
+  /// - Throws: ``PostgresError/Code/notConnected`` at once while the session is away; otherwise like a connection.
   @discardableResult
   public func query(
     _ statement: PostgresStatement, _ parameters: [any PostgresEncodable] = [], within limit: Duration? = nil,
@@ -78,18 +76,18 @@ public final class PostgresListener {
     return try await connection.query(statement, parameters, within: limit, on: reactor)
   }
 
-  /// Ends the session and the attempts to open one. Nothing is told any more. Call it once, after `start`.
+  /// Ends the session and the attempts to open one. The handler is not called any more. Call it once, after `start`.
   public func close(on reactor: isolated Reactor) async {
     await slot?.close(on: reactor)
   }
 }
 
-/// Told about notifications, on the listener's reactor.
+/// Handles notifies, on the listener's reactor.
 public protocol PostgresListenerHandler: AnyObject {
-  /// Another session sent a notification. Several equal ones of one transaction arrive as one.
+  /// Another session sent a notify. Equal notifies of one transaction arrive as one.
   func notificationArrived(_ notification: PostgresNotification, on reactor: isolated Reactor)
 
-  /// Notifications begin to arrive, or no longer do.
+  /// Notifies begin or cease to arrive.
   func listenerStateChanged(_ state: PostgresListener.State, on reactor: isolated Reactor)
 }
 
@@ -112,7 +110,7 @@ extension PostgresListener: ReconnectingConnectionOwner {
     guard let probe else { return try await connection.checkAlive(within: limit, on: reactor) }
     switch try await probe.check(connection, within: limit, on: reactor) {
     case .hears: probeSender?.probeHeard(on: reactor)
-    // The other sessions are ill, and their owner will say so; this one answers.
+    // This session answers. The owner of the other sessions reports their failure.
     case .unproven(let error): logger.debug("no probe was sent", metadata: ["error": "\(error.debugDescription)"])
     }
   }

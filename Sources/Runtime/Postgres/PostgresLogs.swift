@@ -3,13 +3,12 @@ internal import Logging
 internal import Reactors
 internal import Synchronization
 
-/// Says why there is no session with the database: a line when it begins, one a minute with the number of attempts, and one
-/// when a session opens again. Shared by every copy of a ``PostgresConfiguration``, and so by the sessions of a process.
+/// Logs outages of the database: a line when one begins, one a minute with the number of attempts, and one when a session opens
+/// again. All copies of a ``PostgresConfiguration`` share it, and so do the sessions of a process.
 final class OutageLog: Sendable {
   private struct State {
     var line = MinuteLine()
-    var isOut = false
-    /// Whether a line has told of it.
+    /// Whether a line about the current outage was logged.
     var isTold = false
   }
 
@@ -18,7 +17,6 @@ final class OutageLog: Sendable {
   /// A session ended, or could not be opened.
   func failed(_ error: PostgresError, _ logger: Logger) {
     let times = state.withLock { state -> Int? in
-      state.isOut = true
       let times = state.line.note(now: Reactor.now)
       if times != nil { state.isTold = true }
       return times
@@ -31,15 +29,15 @@ final class OutageLog: Sendable {
   /// A session is open.
   func opened(_ logger: Logger) {
     let isTold = state.withLock { state in
-      defer { (state.isOut, state.isTold) = (false, false) }
-      return state.isOut && state.isTold
+      defer { state.isTold = false }
+      return state.isTold
     }
     if isTold { logger.notice("database connection is back") }
   }
 }
 
-/// Writes the server's notices and warnings to the log, at debug. Of those that functions raise only the SQLSTATE, because
-/// they may quote rows.
+/// Logs the server's notices and warnings at debug. Logs only the SQLSTATE of those that functions raise, because they may quote
+/// rows.
 final class NoticeLog: Sendable {
   private let logger: Logger
   private let handler: (@Sendable (String) -> Void)?
@@ -49,22 +47,22 @@ final class NoticeLog: Sendable {
     self.handler = handler
   }
 
-  /// libpq calls back with this object from inside its own calls; the connection that owns the handle also owns this
-  /// object and frees the handle first, so an unretained pointer is safe.
+  /// libpq calls back with this object inside its calls. The pointer can be unretained, because the connection that owns the
+  /// handle also owns this object and frees the handle first.
   func attach(to connection: OpaquePointer) {
     PQsetNoticeReceiver(
       connection,
       { argument, result in
         guard let argument else { return }
-        Unmanaged<NoticeLog>.fromOpaque(argument).takeUnretainedValue().note(result)
+        Unmanaged<NoticeLog>.fromOpaque(argument).takeUnretainedValue().log(result)
       }, Unmanaged.passUnretained(self).toOpaque())
   }
 
-  private func note(_ result: OpaquePointer?) {
+  private func log(_ result: OpaquePointer?) {
     guard handler != nil || logger.logLevel <= .debug else { return }
     let notice = PostgresError(report: result)
     let isWarning = PQresultErrorField(result, CLIBPQ_DIAG_SEVERITY).map { String(cString: $0) } == "WARNING"
-    // What the server says of names that are there already concerns nobody.
+    // Notices of existing names are of no interest.
     if notice.isRaised || isWarning { handler?(notice.message) }
     logger.debug(
       "database notice",

@@ -1,6 +1,6 @@
-/// Collects the parameters of one statement in the form libpq takes them.
+/// Encodes the parameters of one statement for libpq.
 ///
-/// A connection keeps one and reuses its memory: libpq copies the values when the statement is sent.
+/// A connection reuses one and its memory, because libpq copies the values when it sends the statement.
 public struct PostgresParameterEncoder {
   private var types: [PostgresType] = []
   private var bytes: [UInt8] = []
@@ -12,7 +12,7 @@ public struct PostgresParameterEncoder {
   init() {}
 
   /// Encodes a statement's parameters.
-  /// - Throws: ``PostgresError/Code/invalidParameter``, naming the parameter's place and type, not its value.
+  /// - Throws: ``PostgresError/Code/invalidParameter`` with the parameter's number and type, but not its value.
   mutating func encode(
     _ parameters: [any PostgresEncodable], for statement: PostgresStatement
   ) throws(PostgresError) {
@@ -32,7 +32,7 @@ public struct PostgresParameterEncoder {
     }
   }
 
-  /// Hands the values, lengths and formats to `PQsendQueryPrepared`, valid during the call.
+  /// Passes the values, lengths and formats for `PQsendQueryPrepared`, valid during the call.
   func withArguments<Result>(
     _ body: (
       _ values: UnsafePointer<UnsafePointer<CChar>?>?, _ lengths: UnsafePointer<Int32>?,
@@ -41,7 +41,7 @@ public struct PostgresParameterEncoder {
   ) -> Result {
     bytes.withUnsafeBytes { storage in
       withUnsafeTemporaryAllocation(of: UnsafePointer<CChar>?.self, capacity: offsets.count) { values in
-        // The bytes are `UInt8`; libpq's parameter is `char *`, the same bytes.
+        // libpq takes the bytes as `char *`.
         let base = storage.assumingMemoryBound(to: CChar.self).baseAddress
         for (index, offset) in offsets.enumerated() {
           values.initializeElement(at: index, to: offset < 0 ? nil : base.map { $0 + offset })
@@ -64,19 +64,19 @@ public struct PostgresParameterEncoder {
     offsets.append(offset)
     lengths.append(offset < 0 ? 0 : Int32(bytes.count - offset))
     formats.append(format)
-    // libpq reads text up to a NUL, and a pointer to an empty value at the end must still point inside the storage.
+    // libpq reads text up to a NUL, and the pointer to an empty last value must be inside the storage.
     bytes.append(0)
   }
 }
 
-// What a parameter's type calls.
+// The methods for the types of parameters.
 extension PostgresParameterEncoder {
   /// The parameter is null.
   public mutating func appendNull() {
     append(from: -1, format: 0)
   }
 
-  /// The parameter goes over as text, which the server reads as the declared type. A NUL byte refuses the statement.
+  /// The parameter is sent as text, which the server reads as the declared type. A NUL byte refuses the statement.
   public mutating func appendText(_ text: some Sequence<UInt8>) {
     let offset = bytes.count
     bytes.append(contentsOf: text)
@@ -84,8 +84,8 @@ extension PostgresParameterEncoder {
     append(from: offset, format: 0)
   }
 
-  /// The parameter goes over in binary.
-  /// - Parameter write: appends the form of the declared type; returns false to refuse the statement.
+  /// The parameter is sent in binary form.
+  /// - Parameter write: appends the form of the declared type, and returns false to refuse the statement.
   public mutating func appendBinary(_ write: (_ type: PostgresType, _ bytes: inout [UInt8]) -> Bool) {
     let offset = bytes.count
     if !write(types[formats.count], &bytes) { isRefused = true }

@@ -1,14 +1,14 @@
 public import Reactors
 
 extension PostgresPool {
-  /// Runs a statement on the session with the fewest pending, and again, a few times, when the server rolled it back
-  /// because of a deadlock or a serialization failure: on its own it is a whole transaction.
+  /// Runs a statement on the least-loaded session. Retries it a few times after a deadlock or a serialization failure, because a
+  /// single statement is a whole transaction.
   ///
   /// Waits up to the pool's limit while no session can be used.
   /// - Parameters:
   ///   - limit: how long each attempt waits for its answer.
-  ///   - time: how long others go first when the database has just come back.
-  /// - Throws: ``PostgresError``; ``PostgresError/Code/notConnected`` when no session came up in time.
+  ///   - time: how long to leave the database to others after its return.
+  /// - Throws: ``PostgresError``; ``PostgresError/Code/notConnected`` if no session was opened in time.
   @discardableResult
   public func query(
     _ statement: PostgresStatement, _ parameters: [any PostgresEncodable] = [], within limit: Duration? = nil,
@@ -36,10 +36,10 @@ extension PostgresPool {
 }
 
 extension PostgresPool {
-  /// Gives `body` a session that nobody else uses meanwhile, for transactions and session state.
+  /// Leases a session to `body` exclusively, for transactions and session state.
   ///
-  /// The session goes back when `body` returns; one left inside a transaction is closed and replaced instead.
-  /// - Throws: what `body` throws, or ``PostgresError/Code/notConnected``.
+  /// The session returns to the pool after `body`. A session left in a transaction is closed and replaced.
+  /// - Throws: the error of `body`, or ``PostgresError/Code/notConnected``.
   public func withConnection<Value>(
     on reactor: isolated Reactor, _ body: (PostgresConnection) async throws -> Value
   ) async throws -> Value {
@@ -60,27 +60,27 @@ extension PostgresPool {
   }
 }
 
-// The first moment after the database was away.
+// The time after the database's return.
 extension PostgresPool {
-  /// A session is open; if it is the first after a loss, those who have something to do first are told.
-  func noteReturn(on reactor: isolated Reactor) {
+  /// A session is open. If it is the first after a loss, the observer is called.
+  func reportReturn(on reactor: isolated Reactor) {
     guard let lostAt else { return }
     self.lostAt = nil
     returnedAt = Reactor.now
     observer?.databaseReturned(lostAt: lostAt, on: reactor)
   }
 
-  /// How long a statement that leaves others the first moment after a return has to wait; nil when it may run.
-  func rest(afterReturn time: Duration) -> Duration? {
+  /// How long a statement must wait to leave the database to others after its return; nil if it may run.
+  private func rest(afterReturn time: Duration) -> Duration? {
     guard let returnedAt, time > .zero else { return nil }
     let (elapsed, wait) = (Reactor.now &- returnedAt, time.clampedNanoseconds)
     return elapsed < wait ? .nanoseconds(Int64(wait - elapsed)) : nil
   }
 }
 
-/// Who has something to do first when the database is back.
+/// Handles the return of the database, before other work.
 public protocol PostgresPoolObserver: AnyObject {
   /// A session is open again after all had ended.
-  /// - Parameter lostAt: when the last of them ended, in monotonic nanoseconds.
+  /// - Parameter lostAt: when the last session ended, in monotonic nanoseconds.
   func databaseReturned(lostAt: UInt64, on reactor: isolated Reactor)
 }

@@ -1,9 +1,9 @@
 internal import CLibpq
 internal import Glibc
 
-/// What a statement returned: rows in order, and how many rows it touched.
+/// The result of a statement: its rows in order, and the number of rows it affected.
 ///
-/// Shape: a statement that returns no rows (an `update` without `returning`) gives an empty collection.
+/// Shape: empty for a statement without rows, such as an `update` without `returning`.
 public struct PostgresRows: RandomAccessCollection, Sendable {
   let result: ResultHandle
 
@@ -13,17 +13,17 @@ public struct PostgresRows: RandomAccessCollection, Sendable {
   /// The number of rows.
   public var endIndex: Int { result.rowCount }
 
-  /// The row at a place; traps outside the bounds.
+  /// The row at an index. Traps outside the bounds.
   public subscript(index: Int) -> PostgresRow {
     precondition(index >= 0 && index < result.rowCount, "row \(index) of \(result.rowCount)")
     return PostgresRow(result: result, index: index)
   }
 
-  /// Rows inserted, updated, deleted or selected, as the server's command tag says; 0 for other commands.
+  /// Rows inserted, updated, deleted or selected, by the server's command tag; 0 for other commands.
   public var affectedCount: Int { result.affectedCount }
 
   /// The only row.
-  /// - Throws: ``PostgresError/Code/decoding`` when there is none, or more than one.
+  /// - Throws: ``PostgresError/Code/decoding`` unless there is exactly one.
   public func one() throws(PostgresError) -> PostgresRow {
     guard count == 1 else { throw PostgresError(.decoding, "\(count) rows where one was expected") }
     return self[0]
@@ -32,8 +32,8 @@ public struct PostgresRows: RandomAccessCollection, Sendable {
 
 /// The one owner of a libpq result.
 ///
-/// Unchecked because it holds a C pointer. Safe: a result is read-only once made, and libpq's manual (section 34.20,
-/// "Behavior in Threaded Programs") allows reading it from any thread; it is freed once, by the last owner.
+/// Unchecked because it holds a C pointer. Safe: a result is read-only, libpq's manual (section 34.20, "Behavior in Threaded
+/// Programs") allows any thread to read it, and the last owner frees it once.
 final class ResultHandle: @unchecked Sendable {
   private let result: OpaquePointer?
   let rowCount: Int
@@ -52,7 +52,7 @@ final class ResultHandle: @unchecked Sendable {
     return Int(String(cString: text)) ?? 0
   }
 
-  /// What was done, e.g. `INSERT 0 1` or `COMMIT`.
+  /// The server's command tag, e.g. `INSERT 0 1` or `COMMIT`.
   var commandTag: String { PQcmdStatus(result).map { String(cString: $0) } ?? "" }
 
   var columnCount: Int { Int(PQnfields(result)) }
@@ -61,14 +61,14 @@ final class ResultHandle: @unchecked Sendable {
 
   func type(of column: Int) -> PostgresType { PostgresType(oid: PQftype(result, Int32(column))) }
 
-  /// The first column of that name. Unlike `PQfnumber`, which folds case, this compares as written.
+  /// The first column with this exact name. `PQfnumber` would fold case.
   func column(named name: String) -> Int? {
     name.withCString { wanted in
       (0..<PQnfields(result)).first { strcmp(PQfname(result, $0), wanted) == 0 }.map(Int.init)
     }
   }
 
-  /// The field as it lies in libpq's memory: valid as long as this object.
+  /// The field in libpq's memory, valid as long as this object.
   func field(row: Int, column: Int) -> PostgresField {
     let (row, column) = (Int32(row), Int32(column))
     let isNull = PQgetisnull(result, row, column) == 1
@@ -86,14 +86,13 @@ public struct PostgresRow: Sendable {
   let result: ResultHandle
   let index: Int
 
-  /// Reads the column of a name, compared as written.
+  /// Reads the column with this exact name.
   ///
   /// ```swift
   /// let badge = try row.decode("badge", as: Int?.self)
   /// let tokens: [String] = try row.decode("tokens")
   /// ```
-  /// - Throws: ``PostgresError/Code/decoding`` naming the column, its type and the Swift type asked for; a null is an
-  ///   error unless an optional was asked for.
+  /// - Throws: ``PostgresError/Code/decoding`` with the column, its type and the Swift type. A null needs an optional.
   public func decode<Value: PostgresDecodable>(
     _ column: String, as type: Value.Type = Value.self
   ) throws(PostgresError) -> Value {
@@ -103,7 +102,7 @@ public struct PostgresRow: Sendable {
     return try decode(number, as: type)
   }
 
-  /// Reads the column at a place, counted from 0.
+  /// Reads the column with this number, from 0.
   /// - Throws: ``PostgresError/Code/decoding`` as for a name.
   public func decode<Value: PostgresDecodable>(
     _ column: Int, as type: Value.Type = Value.self

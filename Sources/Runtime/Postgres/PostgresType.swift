@@ -1,7 +1,7 @@
-/// A PostgreSQL data type by its object identifier, as statements declare it and rows report it.
+/// A PostgreSQL data type by its object identifier.
 ///
-/// The numbers of built-in types are fixed (`pg_type.dat`); types a database defines itself, such as enumerations,
-/// have numbers of 16384 and above that differ between databases.
+/// Built-in types have fixed numbers (`pg_type.dat`). Types that a database defines, such as enumerations, have numbers from 16384
+/// that differ between databases.
 public struct PostgresType: Hashable, Sendable, CustomStringConvertible {
   /// The object identifier; 0 lets the server infer the type.
   public let oid: UInt32
@@ -9,7 +9,7 @@ public struct PostgresType: Hashable, Sendable, CustomStringConvertible {
   /// A type by its number.
   public init(oid: UInt32) { self.oid = oid }
 
-  /// Left to the server to infer. A ``Swift/String`` parameter then goes over as text, whatever the type turns out to be.
+  /// The server infers the type. A ``Swift/String`` parameter is sent as text for any type.
   public static let inferred = PostgresType(oid: 0)
   /// `boolean`
   public static let bool = PostgresType(oid: 16)
@@ -47,10 +47,10 @@ public struct PostgresType: Hashable, Sendable, CustomStringConvertible {
   static let date = PostgresType(oid: 1082)
   static let timestamp = PostgresType(oid: 1114)
 
-  /// The array of this type. Known for the types above; nil for types a database defines itself.
+  /// The array of this type. Nil for types that a database defines.
   public var array: PostgresType? { Self.arrays.first { $0.element == self }?.array }
 
-  /// The element type of an array; nil for a type that is none, or that a database defines itself.
+  /// The element type of an array. Nil for other types, and for arrays that a database defines.
   var element: PostgresType? { Self.arrays.first { $0.array == self }?.element }
 
   /// The SQL name, or the number of a type without a name here.
@@ -60,7 +60,7 @@ public struct PostgresType: Hashable, Sendable, CustomStringConvertible {
     return "type \(oid)"
   }
 
-  /// Whether values of the type are plain characters in the binary format too. Enumerations and domains over text are.
+  /// Whether the binary form of the type is its characters, as for enumerations and domains over text.
   var isTextual: Bool {
     switch self {
     case .text, .varchar, .character, .name, .json, .unknown, .xml, .void: true
@@ -76,8 +76,8 @@ public struct PostgresType: Hashable, Sendable, CustomStringConvertible {
     .timestamptz: "timestamp with time zone", .interval: "interval", .uuid: "uuid",
   ]
 
-  /// Looked through for every array that is sent: for a list as short as this that is quicker than a dictionary. Those of
-  /// the statements that every push goes through stand first.
+  /// Searched for every array that is sent, which is faster than a dictionary for so few. The types in the statements of every
+  /// push come first.
   private static let arrays: [(element: PostgresType, array: PostgresType)] = [
     (.text, .init(oid: 1009)), (.uuid, .init(oid: 2951)), (.int8, .init(oid: 1016)), (.int4, .init(oid: 1007)),
     (.bool, .init(oid: 1000)), (.bytes, .init(oid: 1001)), (.int2, .init(oid: 1005)), (.json, .init(oid: 199)),
@@ -89,7 +89,7 @@ public struct PostgresType: Hashable, Sendable, CustomStringConvertible {
 }
 
 extension PostgresType {
-  /// An array of `element`, which must be one of the types that have a name here.
+  /// The array of `element`. Traps for a type that a database defines.
   public static func array(of element: PostgresType) -> PostgresType {
     guard let array = element.array else { preconditionFailure("no array type is known for \(element)") }
     return array

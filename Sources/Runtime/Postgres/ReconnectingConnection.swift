@@ -1,13 +1,13 @@
 internal import Logging
 internal import Reactors
 
-/// Keeps one session open: connects, has its owner set it up, looks after it, and connects again when it ends.
+/// Keeps one session open: connects, lets its owner set it up, checks it, and reconnects when it ends.
 final class ReconnectingConnection {
-  /// How often an idle session is asked for a sign of life, and how long it may take.
+  /// How often an idle session is checked, and how long a check may take.
   struct Heartbeat {
     let interval: Duration
     let limit: Duration
-    /// The interval where there are other hosts, of which one may have taken over.
+    /// The interval if there are other hosts, of which one may have taken over.
     var intervalAmongHosts: Duration?
 
     func interval(for connection: PostgresConnection) -> Duration {
@@ -20,9 +20,11 @@ final class ReconnectingConnection {
   private let logger: Logger
   private weak var owner: (any ReconnectingConnectionOwner)?
 
-  /// The session, from the end of its set-up until it ends.
+  /// The session, from the end of its set-up to its end.
   private(set) var connection: PostgresConnection?
-  /// The session during its set-up too, so that ``close(on:)`` finds it.
+  /// Whether one caller of a pool has the session exclusively.
+  var isLeased = false
+  /// The session including its set-up, so that ``close(on:)`` finds it.
   private var session: PostgresConnection?
 
   /// Sessions opened so far.
@@ -33,12 +35,12 @@ final class ReconnectingConnection {
   private var backoff: Backoff
   private var isResting = false
   private var isClosed = false
-  /// Given when the present session ends; each session has its own, so that no end is taken for the next one's.
+  /// Given when the current session ends. Each session has a new one, so that its end is not taken for that of the next.
   private var sessionEnded = Signal()
   private let closing = Signal()
   private let stopped = Signal()
 
-  /// - Parameter isEager: whether it tries often, because others follow when it succeeds.
+  /// - Parameter isEager: whether to try often, because other sessions follow when this one succeeds.
   init(
     _ configuration: PostgresConfiguration, heartbeat: Heartbeat, isEager: Bool = false, logger: Logger,
     owner: any ReconnectingConnectionOwner
@@ -50,6 +52,9 @@ final class ReconnectingConnection {
     self.owner = owner
   }
 
+  /// The session, if any caller may use it.
+  var usable: PostgresConnection? { isLeased ? nil : connection }
+
   var statementsAnswered: Int { answeredBefore + (session?.statementsAnswered ?? 0) }
 
   func start(on reactor: isolated Reactor) {
@@ -57,7 +62,7 @@ final class ReconnectingConnection {
     reactor.start { await self.run(on: reactor) }
   }
 
-  /// Ends the session and the attempts; returns when the task that made them has ended. Call it once, after `start`.
+  /// Ends the session and the attempts, and returns when their task has ended. Call it once, after `start`.
   func close(on reactor: isolated Reactor) async {
     isClosed = true
     configuration.hosts.remove(self)
@@ -66,12 +71,12 @@ final class ReconnectingConnection {
     _ = await stopped.wait(on: reactor)
   }
 
-  /// Another session was opened: the server is there.
+  /// Another session was opened, so try again now.
   func hurry(on reactor: isolated Reactor) {
     if isResting { closing.signal(on: reactor) }
   }
 
-  /// Another session has found a host silent, and there is another one.
+  /// Another session has found this host silent and another host open.
   func leave(_ target: ConnectionTarget, on reactor: isolated Reactor) {
     if let session, session.target == target { session.lose(PostgresConnection.silent, on: reactor) }
   }
@@ -99,7 +104,7 @@ final class ReconnectingConnection {
     if isClosed { return session.close(on: reactor) }
     self.session = session
     sessionEnded = Signal()
-    session.observer = self
+    session.keeper = self
     try await check(session, on: reactor)
     try await owner?.setUp(session, on: reactor)
     guard session.isOpen else { return }
@@ -111,16 +116,14 @@ final class ReconnectingConnection {
     owner?.connectionOpened(on: reactor)
   }
 
-  /// Refuses a session that leads elsewhere than it should.
-  private func check(
-    _ session: PostgresConnection, on reactor: isolated Reactor
-  ) async throws(PostgresError) {
+  /// Refuses a session with the wrong database.
+  private func check(_ session: PostgresConnection, on reactor: isolated Reactor) async throws(PostgresError) {
     guard let check = configuration.sessionCheck else { return }
     do throws(PostgresError) {
       let isOwn = try await session.query(check, on: reactor).one().decode(0, as: Bool.self)
       if !isOwn { throw PostgresError(.foreignDatabase) }
     } catch  where error.sqlState?.conditionClass == "42" {
-      // A database without our tables has nothing to protect.
+      // A database without Tacet's tables has nothing to protect.
     }
   }
 
@@ -129,19 +132,13 @@ final class ReconnectingConnection {
     while let connection {
       if await sessionEnded.wait(for: heartbeat.interval(for: connection), on: reactor) { continue }
       do throws(PostgresError) {
-        try await checkAlive(connection, on: reactor)
+        try await owner?.checkAlive(connection, within: heartbeat.limit, on: reactor)
       } catch  where error.code != .tooManyPending {
         connection.lose(error, on: reactor)
       } catch {
-        // Too busy for a heartbeat is alive; its own deadlines watch over it.
+        // A busy session is alive, and has the deadlines of its statements.
       }
     }
-  }
-
-  private func checkAlive(
-    _ connection: PostgresConnection, on reactor: isolated Reactor
-  ) async throws(PostgresError) {
-    try await owner?.checkAlive(connection, within: heartbeat.limit, on: reactor)
   }
 
   private func report(_ stage: String, _ error: PostgresError, on reactor: isolated Reactor) {
@@ -153,7 +150,9 @@ final class ReconnectingConnection {
   }
 }
 
-extension ReconnectingConnection: PostgresConnectionObserver {
+// Called by the session.
+extension ReconnectingConnection {
+  /// The session has ended, and its pending statements have failed.
   func connectionEnded(_ reason: PostgresError, on reactor: isolated Reactor) {
     answeredBefore += session?.statementsAnswered ?? 0
     session = nil
@@ -169,13 +168,13 @@ extension ReconnectingConnection: PostgresConnectionObserver {
   }
 }
 
-/// What the owner of a reconnecting connection does and is told, on the reactor.
+/// The owner of a reconnecting connection, on its reactor.
 protocol ReconnectingConnectionOwner: AnyObject {
-  /// Prepares a new session before anybody else uses it.
+  /// Prepares a new session before its use.
   func setUp(_ connection: PostgresConnection, on reactor: isolated Reactor) async throws(PostgresError)
 
-  /// Looks whether a session that nobody has asked anything lately is alive.
-  /// - Throws: why it is not; it is then given up.
+  /// Checks that an idle session is alive.
+  /// - Throws: why it is not. The session is then closed.
   func checkAlive(
     _ connection: PostgresConnection, within limit: Duration, on reactor: isolated Reactor
   ) async throws(PostgresError)
@@ -183,7 +182,7 @@ protocol ReconnectingConnectionOwner: AnyObject {
   /// The session can be used.
   func connectionOpened(on reactor: isolated Reactor)
 
-  /// A session has ended, in its set-up or later: whoever waits for something to come from it waits in vain.
+  /// A session has ended, in its set-up or later.
   func sessionEnded(on reactor: isolated Reactor)
 
   /// An attempt to connect has failed, or an open session has ended.
@@ -211,7 +210,7 @@ extension ReconnectingConnectionOwner {
 }
 
 extension PostgresConnection {
-  /// Asks for the least that proves a session alive: an answer.
+  /// Checks that the session answers.
   func checkAlive(within limit: Duration, on reactor: isolated Reactor) async throws(PostgresError) {
     try await query(.heartbeat, within: limit, on: reactor)
   }

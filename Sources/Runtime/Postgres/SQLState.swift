@@ -1,4 +1,4 @@
-/// The five characters by which PostgreSQL names a condition; the first two are its class.
+/// PostgreSQL's code of a condition: five characters, of which the first two are its class.
 ///
 /// Source: PostgreSQL manual, appendix A, "PostgreSQL Error Codes".
 public struct SQLState: Hashable, Sendable, ExpressibleByStringLiteral, CustomStringConvertible {
@@ -11,26 +11,23 @@ public struct SQLState: Hashable, Sendable, ExpressibleByStringLiteral, CustomSt
   /// A condition by its code, e.g. `"23505"`.
   public init(stringLiteral code: String) { description = code }
 
-  /// The first two characters; every member of a family shares them.
+  /// The first two characters, which all conditions of a class share.
   public var conditionClass: Substring { description.prefix(2) }
 
   /// Class 08: the connection failed or was refused.
   public var isConnectionException: Bool { conditionClass == "08" }
 
-  /// Class 22: a value that its type cannot take. The server's text for it tends to quote the value.
+  /// Class 22: a value does not fit its type. The server's message usually quotes the value.
   public var isDataException: Bool { conditionClass == "22" }
 
   /// Class 23: a constraint refused a row.
   public var isIntegrityConstraintViolation: Bool { conditionClass == "23" }
 
-  /// Class 28: the server does not accept who we say we are.
-  public var isInvalidAuthorization: Bool { conditionClass == "28" }
-
-  /// Class 40: the transaction was rolled back because of others; the same transaction may succeed when run again.
-  /// With 40003 nobody knows whether it was.
+  /// Class 40: the transaction was rolled back because of others, and may succeed when run again. After 40003 it may have been
+  /// committed.
   public var isRetryable: Bool { conditionClass == "40" }
 
-  /// Class 53: the server has no memory, disk or connection left.
+  /// Class 53: the server has no memory, disk or connections left.
   public var isInsufficientResources: Bool { conditionClass == "53" }
 
   /// Class 57: an operator, a time-out or a shutdown intervened.
@@ -46,19 +43,19 @@ public struct SQLState: Hashable, Sendable, ExpressibleByStringLiteral, CustomSt
   public static let adminShutdown: SQLState = "57P01"
   /// The server is starting up or shutting down and takes no connections yet.
   public static let cannotConnectNow: SQLState = "57P03"
-  /// A serializable transaction met another one.
+  /// A serializable transaction conflicted with another one.
   public static let serializationFailure: SQLState = "40001"
   /// Two transactions waited for each other.
   public static let deadlockDetected: SQLState = "40P01"
-  /// A lock could not be had at once, or within `lock_timeout`.
+  /// A lock was not available at once, or within `lock_timeout`.
   public static let lockNotAvailable: SQLState = "55P03"
   /// A statement of this transaction has failed before.
   public static let inFailedTransaction: SQLState = "25P02"
   /// The transaction may not write: the server is a standby, or was told to refuse writes.
   public static let readOnlyTransaction: SQLState = "25006"
-  /// A prepared statement of that name is not known to the session.
+  /// The session has no prepared statement of that name.
   public static let invalidStatementName: SQLState = "26000"
-  /// A prepared statement of that name is known to the session already.
+  /// The session already has a prepared statement of that name.
   public static let duplicatePreparedStatement: SQLState = "42P05"
   /// The table does not exist or is not in the search path.
   public static let undefinedTable: SQLState = "42P01"
@@ -68,7 +65,7 @@ public struct SQLState: Hashable, Sendable, ExpressibleByStringLiteral, CustomSt
   public static let undefinedFunction: SQLState = "42883"
   /// The role lacks a privilege.
   public static let insufficientPrivilege: SQLState = "42501"
-  /// The server's message for these names objects of the schema.
+  /// Conditions whose message names objects of the schema.
   static let ofMissingObjects: Set<SQLState> = [
     undefinedTable, undefinedColumn, undefinedFunction, insufficientPrivilege,
   ]

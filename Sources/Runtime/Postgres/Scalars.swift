@@ -14,7 +14,7 @@ extension Bool: PostgresScalar {
   }
 }
 
-/// An integer as wide as the declared type; a value that does not fit is refused rather than cut.
+/// An integer as wide as the declared type. A value that does not fit is refused.
 extension PostgresScalar where Self: FixedWidthInteger {
   /// Appends two, four or eight bytes, as the type is wide.
   public func encode(as type: PostgresType, into bytes: inout [UInt8]) -> Bool {
@@ -75,7 +75,7 @@ extension String: PostgresScalar {
   /// Sends text, which the server reads as the declared type: a string can be a parameter of any type.
   public func encode(into encoder: inout PostgresParameterEncoder) { encoder.appendText(utf8) }
 
-  /// Appends the characters; for types whose binary form is their characters. A NUL is refused, as PostgreSQL has none.
+  /// Appends the characters, for types whose binary form is their characters. Refuses NUL, which PostgreSQL cannot store.
   public func encode(as type: PostgresType, into bytes: inout [UInt8]) -> Bool {
     let start = bytes.count
     bytes.append(contentsOf: utf8)
@@ -109,7 +109,7 @@ extension UUID: PostgresScalar {
 }
 
 extension Duration: PostgresScalar {
-  /// Appends an `interval` of whole microseconds, without days or months. Finer parts are cut towards zero.
+  /// Appends an `interval` of whole microseconds, without days or months. Rounds towards zero.
   public func encode(as type: PostgresType, into bytes: inout [UInt8]) -> Bool {
     let (seconds, attoseconds) = components
     let (whole, overflow) = seconds.multipliedReportingOverflow(by: 1_000_000)
@@ -119,7 +119,7 @@ extension Duration: PostgresScalar {
     return type == .interval && !overflow && !overflow2
   }
 
-  /// Reads an `interval` without months, which have no fixed length; a day counts 24 hours.
+  /// Reads an `interval` without months, which have no fixed length. A day is 24 hours.
   public init?(_ bytes: UnsafeRawBufferPointer, type: PostgresType) {
     guard type == .interval, let microseconds = bytes.bigEndian(Int64.self),
       let days = bytes.bigEndian(Int32.self, at: 8), bytes.bigEndian(Int32.self, at: 12) == 0
@@ -128,7 +128,7 @@ extension Duration: PostgresScalar {
   }
 }
 
-/// Raw bytes, for `bytea`. A type of its own because `[UInt8]` would read as an array of small numbers.
+/// Raw bytes, for `bytea`. `[UInt8]` would be an array of small numbers.
 public struct PostgresBytes: Hashable, Sendable, PostgresScalar {
   /// The bytes; may be empty.
   public var bytes: [UInt8]
@@ -149,7 +149,7 @@ public struct PostgresBytes: Hashable, Sendable, PostgresScalar {
   }
 }
 
-/// A JSON document as UTF-8 text, for `json` and `jsonb`. Its syntax is the server's to check.
+/// A JSON document as UTF-8 text, for `json` and `jsonb`. The server checks its syntax.
 public struct PostgresJSON: Hashable, Sendable, PostgresScalar {
   /// The document's text.
   public var utf8: [UInt8]
@@ -160,7 +160,7 @@ public struct PostgresJSON: Hashable, Sendable, PostgresScalar {
   /// Sends the text.
   public func encode(into encoder: inout PostgresParameterEncoder) { encoder.appendText(utf8) }
 
-  /// Appends the text, with the version byte that the binary form of `jsonb` begins with.
+  /// Appends the text, behind the version byte of `jsonb`.
   public func encode(as type: PostgresType, into bytes: inout [UInt8]) -> Bool {
     if type == .jsonb { bytes.append(1) }
     bytes.append(contentsOf: utf8)

@@ -131,10 +131,10 @@ struct ConnectRaceTests {
   func order() {
     let memory = HostMemory()
     let targets = ["a", "b", "c", "d"].map { ConnectionTarget(host: $0, address: "", port: "1") }
-    memory.note(.silent, of: targets[0], now: 5)
-    memory.note(.refuses, of: targets[1], now: 5)
+    memory.record(.silent, of: targets[0], now: 5)
+    memory.record(.refuses, of: targets[1], now: 5)
     #expect(memory.order(targets, now: 6).map(\.host) == ["c", "d", "b", "a"])
-    memory.note(.open, of: targets[0], now: 7)
+    memory.record(.open, of: targets[0], now: 7)
     #expect(memory.order(targets, now: 8).map(\.host) == ["a", "c", "d", "b"])
     #expect(memory.mayAsk(targets[0], each: .seconds(1), now: 10))
     #expect(!memory.mayAsk(targets[0], each: .seconds(1), now: 1_000_000_009))
