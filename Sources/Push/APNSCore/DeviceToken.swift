@@ -1,11 +1,10 @@
 /// The address of one app on one device, as the app received it from the system and registered it.
 ///
-/// Kept as lower-case hexadecimal text: APNs takes both cases, but one token must have one spelling, because
-/// identifiers and uniqueness are derived from it. It becomes part of the request path, so nothing but hexadecimal
-/// digits gets in.
+/// Kept as lower-case hexadecimal text: APNs takes both cases, but identifiers and uniqueness derive from one spelling. It
+/// becomes part of the request path, so only hexadecimal digits get in.
 public struct DeviceToken: Hashable, Sendable {
-  /// The most digits taken. Apple promises no length (64, 108 and 160 digits are common, Live Activities use more); three
-  /// times the longest in common use. A claim holds many tokens of many users at once.
+  /// The most digits. Apple promises no length (64, 108 and 160 digits are common, Live Activities use more); three times the
+  /// longest in common use. A claim holds many tokens at once.
   public static let digitsMax = 512
 
   /// The token, lower-case hexadecimal, an even number of digits from 2 to ``digitsMax``.
@@ -34,7 +33,7 @@ public struct DeviceToken: Hashable, Sendable {
     case lowerCase, mixedCase, notHexadecimal
   }
 
-  /// Without a branch, so that it becomes vector instructions: every push has a token.
+  /// Branch-free, so that it becomes vector instructions: every push has a token.
   private static func spelling(of digits: UnsafeBufferPointer<UInt8>) -> Spelling {
     var (isLowerCase, isHexadecimal): (UInt8, UInt8) = (1, 1)
     for digit in digits {

@@ -2,13 +2,13 @@ extension PushDisposition {
   /// The shortest wait after a fault inside APNs. Source: "Handling notification responses from APNs" (Apple): a push
   /// answered with a 5xx status may be sent again after 15 minutes.
   public static let serviceFaultWait = Duration.seconds(15 * 60)
-  /// The shortest wait after 429. Apple asks for "a delay" and names none; one minute, doubling, is the usual practice.
+  /// The shortest wait after 429. Apple asks for "a delay" without a number; one minute, doubling, is the usual practice.
   public static let tooManyWait = Duration.seconds(60)
 
   /// What to do after an answer from the device endpoint.
   ///
-  /// A known reason with its own status is looked up. Everything else (a reason not known, one that comes with a status
-  /// it does not belong to, no reason) is judged by the status alone.
+  /// A known reason with its own status is looked up. The status alone decides about everything else: no reason, an
+  /// unknown one, and one with a status that is not its own.
   public static func disposition(of answer: PushAnswer) -> PushDisposition {
     if let row = answer.reason.flatMap({ rows[$0] }), row.status == answer.status {
       return row.disposition.dated(by: answer)
@@ -21,7 +21,7 @@ extension PushDisposition {
     switch status {
     // Accepted is accepted: resending after any success would show it twice.
     case 200...299: .accepted
-    // Something else than APNs answers there, so the address or a proxy setting is wrong.
+    // The answer is not from APNs, so the address or a proxy setting is wrong.
     case 300...399: .fixCredentials
     case 401, 403, 407: .fixCredentials
     // RFC 9110 §15.5.9 and §15.5.20: the same request may succeed on another connection.
@@ -30,7 +30,7 @@ extension PushDisposition {
     case 413: .never
     case 429: .retryLater(minimumWait: tooManyWait)
     case 400...499: .fixRequest
-    // 5xx, and numbers that are no status at all: somebody else's fault, which may pass.
+    // 5xx, and numbers that are not a status: a fault of the other side, which may pass.
     default: .retryLater(minimumWait: serviceFaultWait)
     }
   }
@@ -46,67 +46,70 @@ extension PushDisposition {
   private struct Row {
     let status: Int
     let disposition: PushDisposition
+
+    init(_ status: Int, _ disposition: PushDisposition) {
+      self.status = status
+      self.disposition = disposition
+    }
   }
 
   /// Every documented reason of the device endpoint, and the forms seen on the wire.
   private static let rows: [PushReason: Row] = [
-    // The request is wrong, and stays wrong however often it is sent.
-    "BadCollapseId": Row(status: 400, disposition: .fixRequest),
-    "BadExpirationDate": Row(status: 400, disposition: .fixRequest),
-    "BadMessageId": Row(status: 400, disposition: .fixRequest),
-    "BadPriority": Row(status: 400, disposition: .fixRequest),
-    "BadTopic": Row(status: 400, disposition: .fixRequest),
-    "DuplicateHeaders": Row(status: 400, disposition: .fixRequest),
-    "InvalidPushType": Row(status: 400, disposition: .fixRequest),
-    "MissingDeviceToken": Row(status: 400, disposition: .fixRequest),
-    "MissingTopic": Row(status: 400, disposition: .fixRequest),
-    "PayloadEmpty": Row(status: 400, disposition: .fixRequest),
-    "BadPath": Row(status: 404, disposition: .fixRequest),
-    "MethodNotAllowed": Row(status: 405, disposition: .fixRequest),
-    // We sent no provider token: our bug, since the key need not be wrong for that.
-    "MissingProviderToken": Row(status: 403, disposition: .fixRequest),
+    // The request is wrong and stays wrong.
+    "BadCollapseId": Row(400, .fixRequest),
+    "BadExpirationDate": Row(400, .fixRequest),
+    "BadMessageId": Row(400, .fixRequest),
+    "BadPriority": Row(400, .fixRequest),
+    "BadTopic": Row(400, .fixRequest),
+    "DuplicateHeaders": Row(400, .fixRequest),
+    "InvalidPushType": Row(400, .fixRequest),
+    "MissingDeviceToken": Row(400, .fixRequest),
+    "MissingTopic": Row(400, .fixRequest),
+    "PayloadEmpty": Row(400, .fixRequest),
+    "BadPath": Row(404, .fixRequest),
+    "MethodNotAllowed": Row(405, .fixRequest),
+    // The service sent no provider token: a bug here rather than a wrong key.
+    "MissingProviderToken": Row(403, .fixRequest),
 
-    // Malformed, unknown, or of the other environment. A wrong setting gives the same answer for good tokens, so this
-    // alone drops none; see `PushReason.suspectsDeviceToken`.
-    "BadDeviceToken": Row(status: 400, disposition: .never),
-    // The token is another app's, or the topic is set wrongly; the same caution.
-    "DeviceTokenNotForTopic": Row(status: 400, disposition: .never),
-    // The same bytes are too many next time too, and every attempt counts against the connection.
-    "PayloadTooLarge": Row(status: 413, disposition: .never),
+    // Malformed, unknown, or of the other environment.
+    "BadDeviceToken": Row(400, .suspectToken),
+    // The token is another app's, or the topic is wrong.
+    "DeviceTokenNotForTopic": Row(400, .suspectToken),
+    // A resend has as many bytes, and every attempt counts against the connection.
+    "PayloadTooLarge": Row(413, .never),
 
     // The token lived once: these two are proof, dated by the answer's timestamp.
-    "ExpiredToken": Row(status: 410, disposition: .dropToken(invalidSinceMilliseconds: nil)),
-    "Unregistered": Row(status: 410, disposition: .dropToken(invalidSinceMilliseconds: nil)),
+    "ExpiredToken": Row(410, .dropToken(invalidSinceMilliseconds: nil)),
+    "Unregistered": Row(410, .dropToken(invalidSinceMilliseconds: nil)),
 
     // The credential may not push to this topic; the token is not at fault.
-    "TopicDisallowed": Row(status: 400, disposition: .fixCredentials),
-    "BadCertificate": Row(status: 403, disposition: .fixCredentials),
-    "BadCertificateEnvironment": Row(status: 403, disposition: .fixCredentials),
-    // Apple forbids retrying it; a lane that stands still does not.
-    "Forbidden": Row(status: 403, disposition: .fixCredentials),
+    "TopicDisallowed": Row(400, .fixCredentials),
+    "BadCertificate": Row(403, .fixCredentials),
+    "BadCertificateEnvironment": Row(403, .fixCredentials),
+    // Apple forbids a retry; a stopped route makes none.
+    "Forbidden": Row(403, .fixCredentials),
     // Signing again with the same key gives the same answer: a new token for each refusal would only add a 429.
-    "InvalidProviderToken": Row(status: 403, disposition: .fixCredentials),
+    "InvalidProviderToken": Row(403, .fixCredentials),
     // The key is restricted to the other environment. Documented under the first name, sent under the second.
-    "BadEnvironmentKeyIdInToken": Row(status: 403, disposition: .fixCredentials),
-    "BadEnvironmentKeyInToken": Row(status: 403, disposition: .fixCredentials),
+    "BadEnvironmentKeyIdInToken": Row(403, .fixCredentials),
+    "BadEnvironmentKeyInToken": Row(403, .fixCredentials),
 
     // Older than an hour. A second one in a row means that a clock is wrong.
-    "ExpiredProviderToken": Row(status: 403, disposition: .refreshProviderToken),
+    "ExpiredProviderToken": Row(403, .refreshProviderToken),
 
     // The connection is at fault: it was idle too long, is bound to an unrelated key, or its server is going away.
-    "IdleTimeout": Row(status: 400, disposition: .reconnect),
-    "UnrelatedKeyIdInToken": Row(status: 403, disposition: .reconnect),
-    "Shutdown": Row(status: 503, disposition: .reconnect),
+    "IdleTimeout": Row(400, .reconnect),
+    "UnrelatedKeyIdInToken": Row(403, .reconnect),
+    "Shutdown": Row(503, .reconnect),
 
-    // The connection saw provider tokens change within 20 minutes. A new one makes it worse, waiting with the present
-    // one cures.
-    "TooManyProviderTokenUpdates": Row(status: 429, disposition: .retryLater(minimumWait: tooManyWait)),
-    // Too many in a row to this one device; other devices are not concerned.
-    "TooManyRequests": Row(status: 429, disposition: .retryLater(minimumWait: tooManyWait)),
+    // The connection saw provider tokens change within 20 minutes. Another new one makes it worse; waiting helps.
+    "TooManyProviderTokenUpdates": Row(429, .retryLater(minimumWait: tooManyWait)),
+    // Too many in a row to this one device.
+    "TooManyRequests": Row(429, .retryLater(minimumWait: tooManyWait)),
 
-    "InternalServerError": Row(status: 500, disposition: .retryLater(minimumWait: serviceFaultWait)),
+    "InternalServerError": Row(500, .retryLater(minimumWait: serviceFaultWait)),
     // Documented in both spellings.
-    "ServiceUnavailable": Row(status: 503, disposition: .retryLater(minimumWait: serviceFaultWait)),
-    "Service Unavailable": Row(status: 503, disposition: .retryLater(minimumWait: serviceFaultWait)),
+    "ServiceUnavailable": Row(503, .retryLater(minimumWait: serviceFaultWait)),
+    "Service Unavailable": Row(503, .retryLater(minimumWait: serviceFaultWait)),
   ]
 }

@@ -74,3 +74,63 @@ extension PushType {
     self == .voip ? 5120 : 4096
   }
 }
+
+// The defaults of a push of each type.
+extension PushType {
+  /// The priority that suits the type: 5 where APNs takes no other or counts 10 toward a budget, else 10, which is also
+  /// APNs' own default.
+  public var usualPriority: PushPriority {
+    switch self {
+    case .background, .liveactivity: .powerAware
+    default: .immediate
+    }
+  }
+
+  /// How long APNs keeps a push of the type: speech of a push-to-talk app is worthless later; the service's own policy rules
+  /// the rest.
+  public var usualExpiration: PushExpiration {
+    self == .pushtotalk ? .attemptOnce : .servicePolicy
+  }
+}
+
+/// How urgently APNs hands a push to the device: the value of the `apns-priority` header.
+///
+/// It travels in the header only: APNs ignores a `priority` inside `aps`, so no payload type of this module has one.
+public enum PushPriority: Int, CaseIterable, Sendable {
+  /// At once, waking the device if it must.
+  case immediate = 10
+  /// When the device's power allows; may be batched, throttled or dropped.
+  case powerAware = 5
+  /// Never wakes the device; may be batched, throttled or dropped.
+  case neverWaking = 1
+
+  /// The header value, in decimal digits; constant strings, because every push needs one.
+  public var headerValue: String {
+    switch self {
+    case .immediate: "10"
+    case .powerAware: "5"
+    case .neverWaking: "1"
+    }
+  }
+}
+
+/// How long APNs keeps a push that it cannot hand to the device yet: the `apns-expiration` header.
+///
+/// APNs keeps one stored push per app and device; a newer one usually replaces the older.
+public enum PushExpiration: Equatable, Sendable {
+  /// One attempt, then forgotten (header value 0). For a push that is worthless later.
+  case attemptOnce
+  /// Stored and attempted until this wall-clock moment in Unix seconds. APNs accepts a moment in the past too.
+  case until(unixSeconds: Int64)
+  /// The header is left out and the service's own policy rules: at most 30 days.
+  case servicePolicy
+
+  /// The header value, or nil when the header is left out. A moment before 1970 becomes 0, because APNs refuses a sign.
+  public var headerValue: String? {
+    switch self {
+    case .attemptOnce: "0"
+    case .until(let unixSeconds): String(max(0, unixSeconds))
+    case .servicePolicy: nil
+    }
+  }
+}

@@ -13,9 +13,9 @@ struct PushDispositionTests {
   @Test(
     "every documented answer has its disposition",
     arguments: [
-      (400, "BadCollapseId", PushDisposition.fixRequest), (400, "BadDeviceToken", .never),
+      (400, "BadCollapseId", PushDisposition.fixRequest), (400, "BadDeviceToken", .suspectToken),
       (400, "BadExpirationDate", .fixRequest), (400, "BadMessageId", .fixRequest), (400, "BadPriority", .fixRequest),
-      (400, "BadTopic", .fixRequest), (400, "DeviceTokenNotForTopic", .never), (400, "DuplicateHeaders", .fixRequest),
+      (400, "BadTopic", .fixRequest), (400, "DeviceTokenNotForTopic", .suspectToken), (400, "DuplicateHeaders", .fixRequest),
       (400, "IdleTimeout", .reconnect), (400, "InvalidPushType", .fixRequest), (400, "MissingDeviceToken", .fixRequest),
       (400, "MissingTopic", .fixRequest), (400, "PayloadEmpty", .fixRequest), (400, "TopicDisallowed", .fixCredentials),
       (403, "BadCertificate", .fixCredentials), (403, "BadCertificateEnvironment", .fixCredentials),
@@ -63,5 +63,18 @@ struct PushDispositionTests {
     ] as [(Int, PushReason, PushDisposition)])
   func mismatch(status: Int, reason: PushReason, expected: PushDisposition) {
     #expect(disposition(status, reason) == expected)
+  }
+}
+
+@Suite("APNs reasons")
+struct PushReasonTests {
+  @Test(
+    "two reasons cast doubt on the token, no other does",
+    arguments: [
+      ("BadDeviceToken", true), ("DeviceTokenNotForTopic", true), ("Unregistered", false), ("TopicDisallowed", false),
+      ("baddevicetoken", false),
+    ])
+  func suspicion(reason: String, suspects: Bool) {
+    #expect((disposition(400, PushReason(rawValue: reason)) == .suspectToken) == suspects)
   }
 }

@@ -44,3 +44,44 @@ struct PushTypeTests {
     #expect(type.allowedPriorities == expected)
   }
 }
+
+@Suite("What a push type is usually sent with")
+struct PushTypeDefaultsTests {
+  @Test(
+    "the usual priority is one that APNs takes: 5 where 10 is an error or counted, else 10",
+    arguments: PushType.allCases)
+  func priority(type: PushType) {
+    #expect(type.usualPriority == ([.background, .liveactivity].contains(type) ? .powerAware : .immediate))
+    #expect(type.allowedPriorities.contains(type.usualPriority))
+  }
+
+  @Test("only speech is worth nothing later", arguments: PushType.allCases)
+  func expiration(type: PushType) {
+    #expect(type.usualExpiration == (type == .pushtotalk ? .attemptOnce : .servicePolicy))
+  }
+}
+
+@Suite("Push priorities")
+struct PushPriorityTests {
+  @Test("the header value is the number in digits", arguments: zip(PushPriority.allCases, ["10", "5", "1"]))
+  func headerValues(priority: PushPriority, value: String) {
+    #expect(priority.headerValue == value)
+    #expect(String(priority.rawValue) == value)
+  }
+}
+
+@Suite("Push expiration")
+struct PushExpirationTests {
+  @Test(
+    "the header value is never signed, and absent when the service decides",
+    arguments: [
+      (PushExpiration.attemptOnce, Optional("0")),
+      (.until(unixSeconds: 1_790_000_000), "1790000000"),
+      (.until(unixSeconds: 0), "0"),
+      (.until(unixSeconds: -1), "0"),
+      (.servicePolicy, nil),
+    ])
+  func headerValues(expiration: PushExpiration, value: String?) {
+    #expect(expiration.headerValue == value)
+  }
+}

@@ -23,7 +23,7 @@ struct RefusalWordsTests {
     let codes = try Self.source("APNSCore/PushRequestError.swift").matches(of: /\n    case (\w+)\n/).map {
       String($0.1)
     }
-    #expect(codes.count > 10)
+    #expect(codes.count >= 10)
     #expect(codes.filter { RefusalWords.meaning(of: $0) == nil } == [])
   }
 

@@ -17,7 +17,7 @@ enum ClientCode: String {
       switch disposition {
       case .accepted: .done
       case .dropToken: .drop
-      case .never: .never
+      case .never, .suspectToken: .never
       case .fixRequest: .fixRequest
       case .fixCredentials: .fixCredentials
       case .refreshProviderToken: .refresh

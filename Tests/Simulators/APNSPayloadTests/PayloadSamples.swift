@@ -4,8 +4,10 @@ import APNSCore
 enum PayloadSamples {
   static func all() throws -> [any PushPayload] {
     try alerts() + liveActivities() + customs() + [
-      try BackgroundPayload(), try BackgroundPayload(custom: ["sync": true]), ReloadPayload.widgets,
-      ReloadPayload.controls, try ManagementPayload(pushMagic: "6B8A4F5C-1D2E-4F3A-9B8C-7D6E5F4A3B2C"),
+      try BackgroundPayload(), try BackgroundPayload(custom: ["sync": true]),
+      SampleDocument(.widgets, #"{"aps":{"content-changed":true}}"#),
+      SampleDocument(.controls, #"{"aps":{"content-changed":true}}"#),
+      SampleDocument(.mdm, #"{"mdm":"6B8A4F5C-1D2E-4F3A-9B8C-7D6E5F4A3B2C"}"#),
     ]
   }
 
@@ -23,30 +25,38 @@ enum PayloadSamples {
     ]
   }
 
-  private static func liveActivities() throws -> [any PushPayload] {
-    let alert = try LiveActivityAlert(title: "t", body: .localized(key: "B", arguments: ["1"]), sound: "default")
-    let state: PayloadObject = ["elapsed": 60, "rate": .number(1.5)]
-    let inputs: [LiveActivityStart.Input?] = [
-      nil, .pushToken, .channel(try ChannelIdentifier("dHN0LXNyY2gtY2hubA==")),
+  private static func liveActivities() -> [any PushPayload] {
+    let alert = #""alert":{"title":"t","body":{"loc-key":"B","loc-args":["1"]},"sound":"default"}"#
+    let state = #""content-state":{"elapsed":60,"rate":1.5}"#
+    let start =
+      #""event":"start","attributes-type":"WorkoutAttributes","attributes":{"kind":"rowing"},\#(state),\#(alert),"#
+      + #""stale-date":1790001800,"relevance-score":100.0"#
+    let events = [
+      start, start + #","input-push-token":1"#, start + #","input-push-channel":"dHN0LXNyY2gtY2hubA==""#,
+      #""event":"update",\#(state)"#,
+      #""event":"update",\#(state),\#(alert),"stale-date":1790001800,"relevance-score":-1.0"#,
+      #""event":"end""#, #""event":"end",\#(state),\#(alert),"dismissal-date":1790000030"#,
     ]
-    let starts = try inputs.map { input in
-      LiveActivityPayload.Event.start(
-        try LiveActivityStart(
-          attributesType: "WorkoutAttributes", attributes: ["kind": "rowing"], contentState: state, alert: alert,
-          staleDate: 1_790_001_800, relevanceScore: 100.0, input: input))
-    }
-    let others: [LiveActivityPayload.Event] = [
-      .update(LiveActivityUpdate(contentState: state)),
-      .update(LiveActivityUpdate(contentState: state, alert: alert, staleDate: 1_790_001_800, relevanceScore: -1.0)),
-      .end(LiveActivityEnd(contentState: nil)),
-      .end(LiveActivityEnd(contentState: state, alert: alert, dismissalDate: 1_790_000_030)),
-    ]
-    return try (starts + others).map { try LiveActivityPayload(timestamp: 1_790_000_000, event: $0) }
+    return events.map { SampleDocument(.liveactivity, #"{"aps":{"timestamp":1790000000,\#($0)}}"#) }
   }
 
-  private static func customs() throws -> [any PushPayload] {
-    try CustomPayload.Kind.allCases.flatMap { kind in
-      [try CustomPayload(kind), try CustomPayload(kind, custom: ["caller": "Ana", "nested": .object(["k": .null])])]
+  private static func customs() -> [any PushPayload] {
+    let types: [PushType] = [.complication, .fileprovider, .location, .pushtotalk, .voip]
+    return types.flatMap { type in
+      [SampleDocument(type, "{}"), SampleDocument(type, #"{"caller":"Ana","nested":{"k":null}}"#)]
     }
   }
+}
+
+/// A document of a push type that the service itself never sends.
+private struct SampleDocument: PushPayload {
+  let pushType: PushType
+  private let text: String
+
+  init(_ pushType: PushType, _ text: String) {
+    self.pushType = pushType
+    self.text = text
+  }
+
+  func encoded() -> [UInt8] { Array(text.utf8) }
 }

@@ -1,4 +1,4 @@
-// Members of objects. Each writes the comma before it, if one is needed, so that any may be left out.
+// Members of objects. Each writes the comma before it where one is needed, so that any may be left out.
 extension JSONBytes {
   /// A comma, unless what is written next is the first in its object, its array or the document.
   ///
@@ -26,7 +26,7 @@ extension JSONBytes {
     append(string: text)
   }
 
-  /// Texts in their order; no text at all is left out.
+  /// Texts in their order; an empty array is left out.
   mutating func append(member name: StaticString, texts: [String]) {
     guard !texts.isEmpty else { return }
     append(name: name)
@@ -52,18 +52,11 @@ extension JSONBytes {
     append(number: number)
   }
 
-  /// `1`, which is how `aps` says yes; no is left out.
+  /// `1`, which is how `aps` writes true; false is left out.
   mutating func append(member name: StaticString, flag: Bool) {
     guard flag else { return }
     append(name: name)
     append(literal: "1")
-  }
-
-  /// An object of the app's; nil is left out, an empty one is not.
-  mutating func append(member name: StaticString, object: PayloadObject?) {
-    guard let object else { return }
-    append(name: name)
-    append(object: object)
   }
 
   /// An object whose members a closure writes.
@@ -74,7 +67,7 @@ extension JSONBytes {
     append(literal: "}")
   }
 
-  /// The members of an object of the app's, without the braces around them.
+  /// The members of an object, without the braces around them.
   mutating func append(membersOf object: PayloadObject) {
     for member in object.members {
       appendComma()

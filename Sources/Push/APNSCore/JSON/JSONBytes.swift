@@ -1,7 +1,7 @@
-/// A JSON document being written, front to back, straight into UTF-8 bytes.
+/// Writes a JSON document, front to back, straight into UTF-8 bytes.
 ///
-/// Written here rather than with a coder because it is on the path of every push: one pass, no intermediate tree, and
-/// text is copied in runs between the few characters that need an escape.
+/// Not a coder, because every push goes through here: one pass, no intermediate tree, and text is copied in runs between the
+/// few characters that need an escape.
 package struct JSONBytes {
   package private(set) var bytes: [UInt8] = []
 
@@ -49,8 +49,8 @@ package struct JSONBytes {
 
   /// A quoted string, escaped by RFC 8259 §7.
   ///
-  /// Only what the RFC demands is escaped: quote, backslash and the controls below U+0020. Everything else stays UTF-8,
-  /// since each `\u` escape would take six bytes of the four thousand there are.
+  /// Escapes only what the RFC demands: quote, backslash and the controls below U+0020. The rest stays UTF-8, because each
+  /// `\u` escape takes six of about four thousand bytes.
   package mutating func append(string: String) {
     bytes.append(UInt8(ascii: "\""))
     var string = string
@@ -100,5 +100,41 @@ extension JSONBytes {
       append(value: value)
     }
     append(literal: "]")
+  }
+}
+
+/// How single bytes of text are written inside a JSON string (RFC 8259 §7).
+enum JSONEscape {
+  static func isNeeded(for byte: UInt8) -> Bool {
+    byte < 0x20 || byte == UInt8(ascii: "\"") || byte == UInt8(ascii: "\\")
+  }
+
+  /// Bytes that one byte of text takes in the document.
+  static func width(of byte: UInt8) -> Int {
+    guard isNeeded(for: byte) else { return 1 }
+    return shortForm(of: byte) == nil ? 6 : 2
+  }
+
+  static func append(_ byte: UInt8, to bytes: inout [UInt8]) {
+    bytes.append(UInt8(ascii: "\\"))
+    if let letter = shortForm(of: byte) {
+      bytes.append(letter)
+      return
+    }
+    bytes.append(contentsOf: [UInt8(ascii: "u"), UInt8(ascii: "0"), UInt8(ascii: "0")])
+    bytes.append(HexadecimalDigits.lowerCase(byte >> 4))
+    bytes.append(HexadecimalDigits.lowerCase(byte & 0x0F))
+  }
+
+  private static func shortForm(of byte: UInt8) -> UInt8? {
+    switch byte {
+    case UInt8(ascii: "\""), UInt8(ascii: "\\"): byte
+    case 0x08: UInt8(ascii: "b")
+    case 0x09: UInt8(ascii: "t")
+    case 0x0A: UInt8(ascii: "n")
+    case 0x0C: UInt8(ascii: "f")
+    case 0x0D: UInt8(ascii: "r")
+    default: nil
+    }
   }
 }

@@ -1,4 +1,4 @@
-/// A JSON value of the app's own data: beside `aps`, or in the attributes and the state of a Live Activity.
+/// A JSON value of the app's own data.
 public enum PayloadValue: Equatable, Sendable {
   /// Text, written as UTF-8.
   case string(String)
@@ -25,4 +25,109 @@ extension PayloadValue: ExpressibleByStringLiteral, ExpressibleByIntegerLiteral,
 
   /// A truth value.
   public init(booleanLiteral value: Bool) { self = .boolean(value) }
+}
+
+/// Members of a JSON object in a fixed order, so that equal data always gives equal bytes.
+///
+/// Keys are unique: setting one again replaces its value in place. A look-up walks the list, which is fastest for the few
+/// members that fit into 4 KB.
+public struct PayloadObject: Equatable, Sendable, ExpressibleByDictionaryLiteral {
+  /// Keys and values in the order in which the keys were first set.
+  public private(set) var members: [(key: String, value: PayloadValue)] = []
+
+  /// An object without members.
+  public init() {}
+
+  /// Members in the order written; of equal keys the last value stays.
+  public init(dictionaryLiteral elements: (String, PayloadValue)...) {
+    for (key, value) in elements { self[key] = value }
+  }
+
+  /// The value of a key; setting nil removes the member.
+  public subscript(key: String) -> PayloadValue? {
+    get { members.first { $0.key == key }?.value }
+    set {
+      switch (members.firstIndex { $0.key == key }, newValue) {
+      case (let index?, let value?): members[index].value = value
+      case (let index?, nil): members.remove(at: index)
+      case (nil, let value?): members.append((key: key, value: value))
+      case (nil, nil): break
+      }
+    }
+  }
+
+  /// Whether both hold equal members in the same order, which is when their bytes are equal.
+  public static func == (one: PayloadObject, other: PayloadObject) -> Bool {
+    one.members.count == other.members.count && zip(one.members, other.members).allSatisfy { $0 == $1 }
+  }
+}
+
+extension PayloadObject: Decodable {
+  /// Reads any JSON object; its members are put in the order of their keys.
+  /// - Throws: `DecodingError` for a number that no `Double` holds.
+  public init(from decoder: any Decoder) throws {
+    let container = try decoder.container(keyedBy: Name.self)
+    for key in container.allKeys.sorted(by: { $0.stringValue < $1.stringValue }) {
+      self[key.stringValue] = try container.decode(PayloadValue.self, forKey: key)
+    }
+  }
+
+  private struct Name: CodingKey {
+    let stringValue: String
+    var intValue: Int? { nil }
+
+    init(stringValue: String) { self.stringValue = stringValue }
+    init?(intValue: Int) { nil }
+  }
+
+  /// The JSON document: UTF-8, no spaces, members in their order.
+  public func encoded() -> [UInt8] {
+    var json = JSONBytes(reservingBytes: 256)
+    json.append(value: .object(self))
+    return json.bytes
+  }
+}
+
+extension PayloadValue: Decodable {
+  /// Reads any JSON value.
+  /// - Throws: `DecodingError` for a number that no `Double` holds.
+  public init(from decoder: any Decoder) throws {
+    let value = try decoder.singleValueContainer()
+    if value.decodeNil() {
+      self = .null
+    } else if let truth = try? value.decode(Bool.self) {
+      self = .boolean(truth)
+    } else if let number = try? value.decode(Int64.self) {
+      self = .integer(number)
+    } else if let text = try? value.decode(String.self) {
+      self = .string(text)
+    } else if let values = try? value.decode([PayloadValue].self) {
+      self = .array(values)
+    } else if let object = try? value.decode(PayloadObject.self) {
+      self = .object(object)
+    } else {
+      self = .number(try FiniteNumber(try value.decode(Double.self)))
+    }
+  }
+}
+
+/// A number that JSON can write: neither infinite nor NaN.
+public struct FiniteNumber: Equatable, Sendable {
+  /// The number.
+  public let value: Double
+
+  /// Takes any finite number.
+  /// - Throws: `numberNotFinite`.
+  public init(_ value: Double) throws(PushRequestError) {
+    guard value.isFinite else { throw PushRequestError(.numberNotFinite, "JSON has no infinities and no NaN") }
+    self.value = value
+  }
+}
+
+extension FiniteNumber: ExpressibleByFloatLiteral {
+  /// A number written in the source; traps on one too large for a `Double`, of which the compiler only warns.
+  public init(floatLiteral value: Double) {
+    precondition(value.isFinite, "a number in the source is too large for a Double")
+    self.value = value
+  }
 }

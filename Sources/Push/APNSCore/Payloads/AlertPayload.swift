@@ -1,7 +1,7 @@
-/// What a visible push says, and what it gives the app along.
+/// What a visible push says, and the data it brings to the app.
 ///
-/// Priority, expiration, topic and the collapse identifier are header fields; there is deliberately no way to put them
-/// in here, because APNs ignores them inside `aps` without a word. Texts that are empty are left out as nil ones are.
+/// Priority, expiration, topic and the collapse identifier are header fields. They have no place here, because APNs silently
+/// ignores them inside `aps`. An empty text is left out like a nil one.
 public struct AlertPayload: PushPayload {
   /// The first line, in bold.
   public let title: AlertText?
@@ -11,7 +11,7 @@ public struct AlertPayload: PushPayload {
   public internal(set) var body: AlertText?
   /// The image or storyboard shown while the app starts from this push.
   public let launchImage: String?
-  /// The number on the app's icon, absolute; 0, as which a negative one is sent, removes it, nil leaves it as it is.
+  /// The number on the app's icon, absolute: 0 removes it, a negative one is sent as 0, nil leaves it as it is.
   public let badge: Int?
   /// What is played; nil is silent.
   public let sound: AlertSound?
@@ -31,7 +31,7 @@ public struct AlertPayload: PushPayload {
   public let runsServiceExtension: Bool
   /// Whether the app is woken in the background as well: `content-available`.
   public let wakesApp: Bool
-  /// The app's own data, which stands beside `aps`.
+  /// The app's own data, beside `aps`.
   public let custom: PayloadObject
 
   /// Always ``PushType/alert``.
@@ -40,7 +40,7 @@ public struct AlertPayload: PushPayload {
   /// Puts a payload together; each parameter is the property of the same name.
   ///
   /// - Throws: `nothingToShow` without any text, badge and sound, and for a launch image or a service extension without
-  ///   a text, which alone makes them count; `customKeyReserved` when `custom` has a member named `aps`.
+  ///   a text, which they need; `customKeyReserved` when `custom` has a member named `aps`.
   public init(
     title: AlertText? = nil,
     subtitle: AlertText? = nil,
@@ -81,9 +81,88 @@ public struct AlertPayload: PushPayload {
   /// Whether the push has any of the three texts.
   var hasText: Bool { title != nil || subtitle != nil || body != nil }
 
-  /// Whether a device does all that the push asks for.
+  /// Whether a device does everything that the push asks for.
   var isNoticed: Bool {
     if hasText { return true }
     return (badge != nil || sound != nil) && launchImage == nil && !runsServiceExtension
   }
+}
+
+/// A text of an alert: the words, or a key of the app's translations, which Apple documents as given instead of the words.
+public enum AlertText: Equatable, Sendable {
+  /// Words, shown as they are.
+  case verbatim(String)
+  /// A key of the app's `Localizable` tables, and the arguments for the `%@` of its text, in order.
+  case localized(key: String, arguments: [String] = [])
+
+  /// Whether there is nothing to show: no words, or no key.
+  var isEmpty: Bool {
+    switch self {
+    case .verbatim(let words): words.isEmpty
+    case .localized(let key, _): key.isEmpty
+    }
+  }
+
+  /// Nil in place of an empty text.
+  var unlessEmpty: AlertText? { isEmpty ? nil : self }
+}
+
+extension AlertText: ExpressibleByStringLiteral {
+  /// Words written in the source.
+  public init(stringLiteral value: String) { self = .verbatim(value) }
+}
+
+/// What a push plays.
+public enum AlertSound: Equatable, Sendable {
+  /// A sound file of the app; the system's own sound is named `default`.
+  case named(String)
+  /// Plays although the device is muted or in a Focus; only for apps with Apple's permission.
+  case critical(name: String, volume: UnitFraction)
+
+  /// The system's sound for notifications.
+  public static let `default` = AlertSound.named("default")
+
+  /// Nil in place of a sound without a name, which no device can play.
+  var unlessEmpty: AlertSound? {
+    switch self {
+    case .named(let name), .critical(let name, _): name.isEmpty ? nil : self
+    }
+  }
+}
+
+extension AlertSound: ExpressibleByStringLiteral {
+  /// A name written in the source.
+  public init(stringLiteral value: String) { self = .named(value) }
+}
+
+/// How much a push may interrupt: the value of `interruption-level`.
+public enum InterruptionLevel: String, CaseIterable, Sendable {
+  /// Goes to the list without light or sound.
+  case passive
+  /// Lights the screen and may play a sound; what a push without a level does.
+  case active
+  /// As active, and breaks through Focus and the scheduled summary.
+  case timeSensitive = "time-sensitive"
+  /// Breaks through the mute switch as well; only for apps with Apple's permission.
+  case critical
+}
+
+/// A number from 0 to 1, both included: a volume or a relevance.
+public struct UnitFraction: Equatable, Sendable {
+  /// The number.
+  public let value: Double
+
+  /// Takes a number from 0 to 1.
+  /// - Throws: `fractionOutOfRange`, also for NaN.
+  public init(_ value: Double) throws(PushRequestError) {
+    guard (0...1).contains(value) else { throw PushRequestError(.fractionOutOfRange, "\(value) is not within 0...1") }
+    self.value = value
+  }
+
+  private init(checked value: Double) { self.value = value }
+
+  /// 0.
+  public static let zero = UnitFraction(checked: 0)
+  /// 1.
+  public static let one = UnitFraction(checked: 1)
 }

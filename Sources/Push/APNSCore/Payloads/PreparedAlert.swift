@@ -1,22 +1,22 @@
-/// An alert encoded but for its badge and an identifier, so that one event is escaped once however many recipients it has.
+/// An alert encoded except for its badge and an identifier: the only parts in which the recipients of one event differ.
 ///
-/// Recipients of one message differ in nothing else; a room of thousands costs a few copies each.
+/// The event is escaped once, and a room of thousands costs a few copies each.
 public struct PreparedAlert: Equatable, Sendable {
   /// The bytes of an identifier: those of a UUID's text.
   public static let identifierBytes = 36
 
   /// The document with a badge of 0 and an empty identifier.
   private let document: [UInt8]
-  /// Where the digit of that badge stands.
+  /// The place of that badge's digit.
   private let badgeIndex: Int
-  /// The whole member of the badge, with the comma that goes with it.
+  /// The whole member of the badge, with its comma.
   private let badgeMember: Range<Int>
-  /// Where the identifier belongs; nil when the recipients have none.
+  /// The place of the identifier; nil when the recipients have none.
   private let identifierIndex: Int?
 
-  /// Encodes what all recipients share; the payload's own badge is not looked at.
-  /// - Parameter identifierName: the custom member that will hold each recipient's identifier, a plain name that `custom`
-  ///   does not have; nil for none. Leave ``bytes(ofIdentifierNamed:)`` of room when the payload is fitted.
+  /// Encodes what all recipients share, without the payload's own badge.
+  /// - Parameter identifierName: the custom member for each recipient's identifier, a plain name that `custom` does not
+  ///   have; nil for no identifier. Leave ``bytes(ofIdentifierNamed:)`` of room when fitting the payload.
   public init(_ payload: AlertPayload, identifierName: StaticString? = nil) {
     var json = JSONBytes(reservingBytes: AlertPayload.usualBytes)
     payload.appendHead(to: &json)
@@ -41,20 +41,20 @@ public struct PreparedAlert: Equatable, Sendable {
     identifierIndex = document.count - 2
   }
 
-  /// What the member of an identifier takes of the document.
+  /// The bytes that the member of an identifier takes in the document.
   public static func bytes(ofIdentifierNamed name: StaticString) -> Int {
     name.utf8CodeUnitCount + identifierBytes + #","":"""#.utf8.count
   }
 
-  /// What the document takes with a badge, and with an identifier where there is a place for it.
+  /// The bytes of the document with a badge, and with an identifier if it has a place for one.
   public func bytes(withBadge badge: Int) -> Int {
     document.count - 1 + String(max(0, badge)).utf8.count + (identifierIndex == nil ? 0 : Self.identifierBytes)
   }
 
   /// The whole document for one recipient.
   /// - Parameters:
-  ///   - badge: a negative one is sent as 0; without one, the app's icon keeps what it shows.
-  ///   - identifier: the text of a UUID, where the alert was prepared for one.
+  ///   - badge: a negative one is sent as 0; nil leaves the app's icon as it is.
+  ///   - identifier: the text of a UUID, if the alert was prepared for one.
   public func encoded(badge: Int?, identifier: String? = nil) -> [UInt8] {
     precondition(
       (identifier == nil) == (identifierIndex == nil), "an identifier, exactly where there is a place for it")

@@ -1,7 +1,7 @@
-/// The body of a push, of one push type and no other.
+/// The body of a push of one push type.
 ///
-/// Each type of payload holds what its push type has a meaning for, and nothing that APNs or the device would drop
-/// without a word. Source of all of them: "Generating a remote notification" (Apple), unless they name another.
+/// A payload holds only what has a meaning for its push type: APNs or the device would silently drop the rest. Source of all
+/// payloads: "Generating a remote notification" (Apple), unless they name another.
 public protocol PushPayload: Equatable, Sendable {
   /// The value of `apns-push-type` that goes with this body.
   var pushType: PushType { get }
@@ -11,10 +11,35 @@ public protocol PushPayload: Equatable, Sendable {
 }
 
 extension PayloadObject {
-  /// The object as custom data, which stands beside `aps`.
-  /// - Throws: `customKeyReserved` when it has a member named `aps`, which would replace everything else.
+  /// The object as custom data beside `aps`.
+  /// - Throws: `customKeyReserved` when it has a member named `aps`, which would replace Apple's.
   func asCustomData() throws(PushRequestError) -> PayloadObject {
     guard self["aps"] == nil else { throw PushRequestError(.customKeyReserved, "the key aps belongs to Apple") }
     return self
+  }
+}
+
+/// A push that wakes the app without showing anything.
+///
+/// `aps` holds `content-available` alone; an ``AlertPayload`` can wake the app too. APNs takes it at priority 5 only, and
+/// delivers two or three an hour. Source: "Pushing background updates to your App" (Apple).
+public struct BackgroundPayload: PushPayload {
+  /// The app's own data, beside `aps`.
+  public let custom: PayloadObject
+
+  /// Always ``PushType/background``.
+  public var pushType: PushType { .background }
+
+  /// - Throws: `customKeyReserved` when `custom` has a member named `aps`.
+  public init(custom: PayloadObject = [:]) throws(PushRequestError) {
+    self.custom = try custom.asCustomData()
+  }
+
+  /// The JSON document as sent.
+  public func encoded() -> [UInt8] {
+    JSONBytes.document(reservingBytes: 256) { json in
+      json.append(member: "aps") { $0.append(member: "content-available", flag: true) }
+      json.append(membersOf: custom)
+    }
   }
 }
