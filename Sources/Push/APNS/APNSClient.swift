@@ -4,11 +4,12 @@ public import Logging
 public import Reactors
 public import TLSStreams
 
-/// Sends pushes of one team and key to APNs from one reactor: a lane for each environment, one provider token for all.
+/// Sends pushes of one team and key to APNs from one reactor: a pool of connections for each environment, one provider token
+/// for all.
 public final class APNSClient {
   private let configuration: APNSConfiguration
   private let tokens: ProviderTokenSource
-  let lanes: [APNSEnvironment: APNSLane]
+  let pools: [APNSEnvironment: APNSConnections]
   private let logger: Logger
 
   /// Requests beyond the first of a push, so far.
@@ -24,12 +25,12 @@ public final class APNSClient {
     self.configuration = configuration
     self.tokens = tokens
     self.logger = logger
-    lanes = endpoints.mapValues {
-      APNSLane(to: $0, context: context, configuration: configuration, tokens: tokens, logger: logger)
+    pools = endpoints.mapValues {
+      APNSConnections(to: $0, context: context, configuration: configuration, tokens: tokens, logger: logger)
     }
   }
 
-  /// Whom the client believes: the system's authorities, and those in a file of certificates if one is given.
+  /// A context that trusts the system's authorities, and those of a file of certificates if one is given.
   /// - Throws: `TLSError` when the file cannot be read or holds no certificate.
   public static func makeContext(certificatesFile: String?) throws(TLSError) -> TLSContext {
     try TLSContext(trusting: certificatesFile.map { .systemAnd(.file($0)) } ?? .system, protocols: ["h2"])
@@ -37,7 +38,7 @@ public final class APNSClient {
 
   /// Opens a connection to an environment ahead of the first push, and keeps it open.
   public func warmUp(_ environment: APNSEnvironment, on reactor: isolated Reactor) {
-    lanes[environment]?.warmUp(on: reactor)
+    pools[environment]?.warmUp(on: reactor)
   }
 
   /// Whether a connection to the environment is open and answers.
@@ -45,75 +46,75 @@ public final class APNSClient {
     connections(to: environment) > 0
   }
 
-  /// Whether pushes can go: a connection is open, or APNs closed it for being idle and the next push opens another.
+  /// Whether pushes can go: a connection is open, or APNs closed it as idle and the next push opens another.
   public func isReady(for environment: APNSEnvironment) -> Bool {
-    lanes[environment]?.isReady ?? false
+    pools[environment]?.isReady ?? false
   }
 
-  /// Why pushes cannot go to the environment, or are refused there whatever they are, in a sentence for an operator; nil
-  /// when nothing is known against it.
+  /// Why pushes cannot reach the environment, or why it refuses all of them, in a sentence for an operator; nil without a
+  /// known fault.
   public func failure(of environment: APNSEnvironment) -> String? {
-    lanes[environment]?.failure
+    pools[environment]?.failure
   }
 
-  /// Connections that are open to the environment and answer; draining ones are not counted.
+  /// Connections that are open to the environment and answer, without draining ones.
   public func connections(to environment: APNSEnvironment) -> Int {
-    lanes[environment]?.usableLinks ?? 0
+    pools[environment]?.usableLinks ?? 0
   }
 
   /// Connections opened to the environment so far.
   public func connectionsOpened(to environment: APNSEnvironment) -> Int {
-    lanes[environment]?.connectionsOpened ?? 0
+    pools[environment]?.connectionsOpened ?? 0
   }
 
-  /// Pushes that are on a connection to the environment, and those that wait for a free stream there.
+  /// Pushes on a connection to the environment, and pushes that wait for a free stream there.
   public func pushes(to environment: APNSEnvironment) -> (inFlight: Int, waiting: Int) {
-    guard let lane = lanes[environment] else { return (0, 0) }
-    return (lane.links.reduce(0) { $0 + $1.inFlight }, lane.queue.count)
+    guard let pool = pools[environment] else { return (0, 0) }
+    return (pool.links.reduce(0) { $0 + $1.inFlight }, pool.queue.count)
   }
 
   /// Closes every connection after its last answer.
   public func close(on reactor: isolated Reactor) {
-    for lane in lanes.values { lane.close(on: reactor) }
+    for pool in pools.values { pool.close(on: reactor) }
   }
 
-  /// Sends a push, waiting for a connection if need be, and resends it where APNs provably did not process it.
+  /// Sends a push, waiting for a connection if necessary, and resends it when APNs provably did not process it.
   ///
-  /// The usual push suspends in one place, for its answer: each further asynchronous call looks up the task's executor
-  /// twice, under a lock, and that is seen in what a push costs.
+  /// The usual push suspends once, for its answer. Each further asynchronous call looks up the task's executor twice under a
+  /// lock, which is a measurable part of a push's cost.
   /// - Parameters:
   ///   - deadline: in monotonic nanoseconds, as `Reactor.now`; ends the waits for a connection, a stream and the answer,
   ///     resends included.
-  ///   - permit: asked when a stream is had, for every request.
-  ///   - answers: counts the ends of all requests, also of those that are sent again.
+  ///   - permit: asked once a stream is free, for every request.
+  ///   - answers: counts the ends of all requests, resends included.
   @inline(__always)  // For the same reason; the router is the caller that counts.
   public func send(
     _ request: PushRequest, to environment: APNSEnvironment, until deadline: UInt64, permit: PushPermit? = nil,
     counting answers: AnswerCounters? = nil, on reactor: isolated Reactor
   ) async -> PushAttempt {
-    guard let lane = lanes[environment] else { return .failed(.notProcessed(cause: "no such environment")) }
+    guard let pool = pools[environment] else { return .failed(.notProcessed(cause: "no such environment")) }
     var resends = 0
     while true {
-      var admission = lane.admitAtOnce(on: reactor)
-      if admission == nil { admission = await lane.admit(until: deadline, on: reactor) }
-      guard let link = admission else { return notAdmitted(to: lane) }
+      var admission = pool.admitAtOnce(on: reactor)
+      if admission == nil { admission = await pool.admit(until: deadline, on: reactor) }
+      guard let link = admission else { return notAdmitted(to: pool) }
       guard permit?.isValid != false else {
-        lane.giveBack(link, on: reactor)
+        pool.giveBack(link, on: reactor)
         return .withdrawn
       }
-      // A process that was stopped meanwhile wakes with permits of before; by now the push may be somebody else's.
+      // A process that was stopped meanwhile still has its permits, but another may have claimed the push.
       guard Reactor.now < deadline else {
-        lane.giveBack(link, on: reactor)
-        return notAdmitted(to: lane)
+        pool.giveBack(link, on: reactor)
+        return notAdmitted(to: pool)
       }
       link.token.adopt(tokens.current)
       let outcome = await link.connection.send(
         request.overHTTP2(authorization: link.token.token.authorization), until: deadline, on: reactor)
-      let attempt = attempt(endedBy: outcome, over: link, of: lane)
-      lane.release(link, after: attempt, on: reactor)
-      answers?.note(attempt)
+      let attempt = attempt(endedBy: outcome, over: link, of: pool)
+      pool.release(link, after: attempt, on: reactor)
+      answers?.count(attempt)
       if attempt.disposition == .accepted { return attempt }
-      guard resends < configuration.resendsMax, await mayResend(attempt, over: link, of: lane, on: reactor),
+      guard resends < configuration.resendsMax, await mayResend(attempt, over: link, of: pool, on: reactor),
         Reactor.now < deadline
       else { return attempt }
       resends += 1
@@ -121,10 +122,10 @@ public final class APNSClient {
     }
   }
 
-  private func attempt(endedBy outcome: HTTP2Outcome, over link: APNSLink, of lane: APNSLane) -> PushAttempt {
+  private func attempt(endedBy outcome: HTTP2Outcome, over link: APNSLink, of pool: APNSConnections) -> PushAttempt {
     switch outcome {
     case .response(let response):
-      lane.noteDate(of: response, over: link)
+      pool.compareClocks(with: response, over: link)
       return .answered(PushAnswer(response))
     case .notProcessed(let cause):
       return .failed(.notProcessed(cause: "\(cause)"))
@@ -133,33 +134,33 @@ public final class APNSClient {
     }
   }
 
-  private func notAdmitted(to lane: APNSLane) -> PushAttempt {
-    if let reason = lane.configurationFault, lane.usableLinks == 0 { return .refused(reason) }
-    let cause = lane.usableLinks > 0 ? "no stream was free in time" : lane.lastFailure ?? "no connection in time"
+  private func notAdmitted(to pool: APNSConnections) -> PushAttempt {
+    if let reason = pool.configurationFault, pool.usableLinks == 0 { return .refused(reason) }
+    let cause = pool.usableLinks > 0 ? "no stream was free in time" : pool.lastFailure ?? "no connection in time"
     return .failed(.notProcessed(cause: cause))
   }
 
-  /// Whether the push can go again at once, after what the attempt asks for has been done.
+  /// Does what the attempt asks for; whether the push can go again at once.
   private func mayResend(
-    _ attempt: PushAttempt, over link: APNSLink, of lane: APNSLane, on reactor: isolated Reactor
+    _ attempt: PushAttempt, over link: APNSLink, of pool: APNSConnections, on reactor: isolated Reactor
   ) async -> Bool {
     if case .failed(.notProcessed) = attempt { return true }
     switch attempt.disposition {
     case .refreshProviderToken:
-      return await replaceToken(over: link, of: lane, on: reactor)
+      return await replaceToken(over: link, of: pool, on: reactor)
     case .reconnect:
-      lane.replace(link, on: reactor)
+      pool.replace(link, on: reactor)
       return true
     default:
       return false
     }
   }
 
-  /// APNs keeps refusing a connection once it has seen an expired token on it, so the connection goes as well.
-  private func replaceToken(over link: APNSLink, of lane: APNSLane, on reactor: isolated Reactor) async -> Bool {
+  /// APNs keeps refusing a connection on which it has seen an expired token, so the connection is replaced too.
+  private func replaceToken(over link: APNSLink, of pool: APNSConnections, on reactor: isolated Reactor) async -> Bool {
     do {
       guard try await tokens.replace(link.token.token) else { return false }
-      lane.replace(link, on: reactor)
+      pool.replace(link, on: reactor)
       return true
     } catch {
       logger.error("cannot sign a provider token", metadata: ["error": "\(error)"])
@@ -177,7 +178,7 @@ extension PushAnswer {
 }
 
 extension PushRequest {
-  /// Values that never come again would only push the others out of the small compression table.
+  /// Unique values would push the others out of the small compression table.
   fileprivate func overHTTP2(authorization: String) -> HTTP2Request {
     var fields = HTTP2Fields(reservingBytes: 512)
     fields.append("authorization", authorization)

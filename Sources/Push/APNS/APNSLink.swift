@@ -1,19 +1,19 @@
 internal import HTTP2
+internal import Reactors
 
-/// One connection of a lane, the provider token it shows, and how many pushes are on it.
+/// One connection of a pool, the provider token that it shows, and the number of its pushes.
 final class APNSLink {
-  /// Counts the lane's connections from 1; names it in the log.
+  /// Counts the pool's connections from 1; names it in the log.
   let number: Int
   let connection: HTTP2Connection
   var token: ShownToken
 
-  /// APNs has answered on it with something else than that it goes away. Until then its end counts as a failed connect,
-  /// or an APNs that accepts and closes would be connected to in a loop.
+  /// APNs has answered on it, other than by saying that it goes away. Until then its end counts as a failed connect;
+  /// otherwise an APNs that accepts and closes would be connected to in a loop.
   var hasAnswered = false
 
-  /// APNs has taken a push on it, or refused one for the push's own fault. Until then it carries one push at a time: APNs
-  /// allows no more before it has seen a valid token, and whatever it announces, a connection is proved by one push rather
-  /// than by all.
+  /// APNs has taken a push on it, or refused one for the push's fault. Until then it carries one push at a time: APNs allows
+  /// no more before it has seen a valid token, and one push is enough to prove a connection.
   var isOpenedUp = false
 
   /// Pushes admitted and not finished.
@@ -36,4 +36,28 @@ final class APNSLink {
 
   /// Streams for more pushes; negative when APNs has lowered the number meanwhile.
   var freeStreams: Int { streams - inFlight }
+}
+
+/// The provider token that one connection shows. It changes more slowly than the token of the process.
+struct ShownToken {
+  private(set) var token: ProviderToken
+  private var shownSince: UInt64
+
+  /// Whether the connection has shown another one before.
+  private(set) var hasChanged = false
+
+  init(_ token: ProviderToken, now: UInt64 = Reactor.now) {
+    self.token = token
+    shownSince = now
+  }
+
+  /// Moves to a newer token once the connection has shown the present one for long enough.
+  mutating func adopt(_ newest: ProviderToken, now: @autoclosure () -> UInt64 = Reactor.now) {
+    guard newest != token else { return }
+    let now = now()
+    guard ProviderTokenSchedule.mayReplace(age: .nanoseconds(Int64(now &- shownSince))) else { return }
+    token = newest
+    shownSince = now
+    hasChanged = true
+  }
 }

@@ -4,13 +4,13 @@ public import CoreMetrics
 /// Counts APNs' answers by route, status and reason, as `tacet_apns_answers_total{app, environment, status, reason}`. One
 /// for each router, on its reactor.
 ///
-/// Every request that has ended counts, those that were sent again among them. A plain success has the reason `none`; a
-/// request without an answer has the status `none`, and says in the reason what the connection did. Reasons are APNs' words, so the
-/// backend must bound a family's series.
+/// Every request that has ended counts, resends included. A plain success has the reason `none`. A request without an answer
+/// has the status `none`, and the reason says what the connection did. APNs chooses the reasons, so the backend must bound a
+/// family's series.
 public final class APNSMetrics {
   private let factory: any MetricsFactory
   private var routes: [PushRoute: AnswerCounters] = [:]
-  /// The latest that was asked for: most pushes go the way of the one before.
+  /// The counters of the latest route, which most pushes share with the one before.
   private var latest: AnswerCounters?
 
   /// - Parameter factory: where the figures go; by default nowhere.
@@ -18,21 +18,16 @@ public final class APNSMetrics {
     self.factory = factory
   }
 
-  /// Shows what a route has accepted from now on, be it nothing: a rate needs a figure from before the first push.
+  /// Shows a route's accepted pushes from now on, even zero: a rate needs a figure from before the first push.
   public func show(_ route: PushRoute) { _ = answers(over: route) }
 
   /// The counters of a route; made once for each.
   func answers(over route: PushRoute) -> AnswerCounters {
     if let latest, latest.route == route { return latest }
-    let answers = routes[route] ?? makeAnswers(over: route)
+    let answers = routes[route] ?? AnswerCounters(of: route, factory)
+    routes[route] = answers
     latest = answers
     return answers
-  }
-
-  private func makeAnswers(over route: PushRoute) -> AnswerCounters {
-    let made = AnswerCounters(of: route, factory)
-    routes[route] = made
-    return made
   }
 }
 
@@ -43,7 +38,7 @@ public final class AnswerCounters {
     let reason: String?
   }
 
-  /// Reasons that are kept apart here; Apple documents some thirty.
+  /// Counters that are kept here; Apple documents some thirty reasons.
   private static let handlesMax = 64
 
   /// The longest reason that becomes a label, in characters; Apple's longest has 27.
@@ -61,7 +56,7 @@ public final class AnswerCounters {
   }
 
   /// Counts the end of a request.
-  func note(_ attempt: PushAttempt) {
+  func count(_ attempt: PushAttempt) {
     guard attempt.disposition != .accepted else { return accepted.increment() }
     let answer = Answer(status: attempt.status, reason: attempt.reason)
     if let known = others[answer] { return known.increment() }
@@ -77,12 +72,5 @@ public final class AnswerCounters {
       ("reason", answer.reason.map { String($0.prefix(reasonMax)) } ?? "none"),
     ]
     return Counter(label: "tacet_apns_answers_total", dimensions: dimensions, factory: factory)
-  }
-}
-
-extension PushAttempt {
-  /// APNs' status; nil without an answer.
-  fileprivate var status: Int? {
-    if case .answered(let answer) = self { answer.status } else { nil }
   }
 }

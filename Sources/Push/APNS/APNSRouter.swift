@@ -1,7 +1,7 @@
 public import APNSCore
 public import Reactors
 
-/// The push channel of one reactor: knows which client an app's pushes go through.
+/// The push channel of one reactor: sends each app's pushes through the app's client.
 ///
 /// Apps of one team and key share a client, and with it its connections.
 public final class APNSRouter {
@@ -18,8 +18,8 @@ public final class APNSRouter {
   /// The client of an app; nil when the app is not configured.
   public func client(for app: BundleIdentifier) -> APNSClient? { clients[app] }
 
-  /// Takes the clients that serve from now on. A client that serves no app any more closes its connections after their
-  /// last answers; the pushes that are waiting for one of them go through their app's new client.
+  /// Takes the clients that serve from now on. A client without an app closes its connections after their last answers;
+  /// pushes that wait for one of them go through their app's new client.
   public func update(_ clients: [BundleIdentifier: APNSClient], on reactor: isolated Reactor) {
     let retired = self.clients.values.filter { old in !clients.values.contains { $0 === old } }
     self.clients = clients
@@ -42,7 +42,7 @@ extension APNSRouter: PushChannel {
     while let client = clients[route.app] {
       let attempt = await client.send(
         request, to: route.environment, until: deadline, permit: permit, counting: answers, on: reactor)
-      // What APNs has not seen because its client was retired meanwhile is a push like any other to the next client.
+      // A push that APNs has not seen because its client was retired goes to the next client.
       guard case .failed(.notProcessed) = attempt, clients[route.app] !== client else { return attempt }
     }
     return .failed(.notProcessed(cause: "\(route.app.text) is not configured"))

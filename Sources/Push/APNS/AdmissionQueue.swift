@@ -1,15 +1,15 @@
 internal import DequeModule
 internal import Reactors
 
-/// Pushes that wait for a free stream of their lane, first come, first served. One timer serves them all.
+/// Pushes that wait for a free stream of their pool, first come, first served. One timer serves them all.
 final class AdmissionQueue {
-  /// Beyond it a push is turned away at once: what is behind so many others comes too late as well.
+  /// Beyond it a push is turned away at once: behind so many others it would come too late.
   private static let waitersMax = 10_000
 
   private final class Waiter {
     /// Monotonic nanoseconds.
     var deadline: UInt64
-    /// Where it may go, once it may.
+    /// Where it goes, once it is admitted.
     var link: APNSLink?
     var continuation: UnsafeContinuation<Void, Never>?
 
@@ -26,7 +26,7 @@ final class AdmissionQueue {
   var count: Int { waiters.count }
 
   /// Waits for ``admitFirst(to:)``.
-  /// - Returns: nil when the deadline passed, the queue is full, or it was ended.
+  /// - Returns: nil when the deadline passed, the queue is full, or it has ended.
   func wait(until deadline: UInt64, on reactor: isolated Reactor) async -> APNSLink? {
     guard waiters.count < Self.waitersMax else { return nil }
     look(by: deadline, on: reactor)
@@ -36,26 +36,26 @@ final class AdmissionQueue {
     return waiter.link
   }
 
-  /// Lets the one go that has waited longest. It runs later in this tick.
+  /// Admits the push that has waited longest. It runs later in this tick.
   func admitFirst(to link: APNSLink) {
     guard let waiter = waiters.popFirst() else { return }
     waiter.link = link
     waiter.continuation?.resume()
   }
 
-  /// Makes everybody wait no longer than until then.
+  /// Lets no push wait longer than until then.
   func shorten(to deadline: UInt64, on reactor: isolated Reactor) {
     guard !waiters.isEmpty else { return }
     for waiter in waiters { waiter.deadline = min(waiter.deadline, deadline) }
     look(by: deadline, on: reactor)
   }
 
-  /// Turns everybody away.
+  /// Turns every push away.
   func end() {
     while let waiter = waiters.popFirst() { waiter.continuation?.resume() }
   }
 
-  /// Pushes usually have the same limits, so the timer at the earliest deadline is seldom moved.
+  /// Pushes usually have the same limits, so the timer at the earliest deadline rarely moves.
   private func look(by deadline: UInt64, on reactor: isolated Reactor) {
     guard deadline < nextLook else { return }
     if let timer { reactor.cancel(timer) }

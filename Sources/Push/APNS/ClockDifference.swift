@@ -1,8 +1,9 @@
+internal import APNSCore
 internal import FoundationEssentials
 
-/// How far this machine's clock is from that of APNs, as the `date` field of an answer tells it.
+/// How far this machine's clock is from that of APNs, by the `date` field of an answer.
 struct ClockDifference: Equatable {
-  /// Differences of so many seconds deserve a word; less is the age of the answer, or a clock as clocks are.
+  /// Differences worth a log line, in seconds; less is the age of the answer, or ordinary drift.
   private static let notableSeconds: Int64 = 60
 
   /// Positive when this machine is ahead.
@@ -26,7 +27,7 @@ extension ClockDifference {
 
   /// Compares with an answer's date.
   /// - Parameters:
-  ///   - date: an IMF-fixdate (RFC 9110 §5.6.7), `Sun, 06 Nov 1994 08:49:37 GMT`; nil comes of any other text.
+  ///   - date: an IMF-fixdate (RFC 9110 §5.6.7), `Sun, 06 Nov 1994 08:49:37 GMT`; any other text gives nil.
   ///   - now: Unix seconds.
   init?(date: String, now: Int64) {
     let parts = date.split(separator: " ", omittingEmptySubsequences: false)
@@ -42,5 +43,25 @@ extension ClockDifference {
     let calendar = Calendar(identifier: .gregorian)
     guard components.isValidDate(in: calendar), let instant = calendar.date(from: components) else { return nil }
     seconds = now - Int64(instant.timeIntervalSince1970)
+  }
+}
+
+/// The wait that an answer asks for with `retry-after` (RFC 9110 §10.2.3). APNs does not document it; proxies and gateways in
+/// front of APNs send it.
+enum RetryAfter {
+  /// The longest wait that counts: Apple's own after a fault of its service.
+  static let longest = PushDisposition.serviceFaultWait
+
+  /// - Parameters:
+  ///   - text: seconds in digits, or a date; any other text gives nil.
+  ///   - date: the answer's `date`, from which a date in `text` counts, so that no two clocks are compared.
+  static func wait(_ text: String?, date: String?) -> Duration? {
+    guard let text, !text.isEmpty else { return nil }
+    if text.utf8.allSatisfy({ (0x30...0x39).contains($0) }) {
+      return min(Int64(text).map { .seconds($0) } ?? longest, longest)
+    }
+    guard let end = ClockDifference(date: text, now: 0), let now = date.flatMap({ ClockDifference(date: $0, now: 0) })
+    else { return nil }
+    return max(.zero, min(.seconds(now.seconds - end.seconds), longest))
   }
 }

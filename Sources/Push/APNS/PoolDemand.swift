@@ -1,7 +1,7 @@
 internal import Reactors
 
-/// How many connections a lane wants: one more when the streams of those it has stay used up, one less when they were
-/// not needed for long.
+/// How many connections a pool wants: one more when the streams of the present ones stay in use, one less when they were not
+/// needed for long.
 ///
 /// A value: time comes in as monotonic nanoseconds.
 struct PoolDemand {
@@ -20,14 +20,14 @@ struct PoolDemand {
     growAfter = configuration.growAfter.clampedNanoseconds
   }
 
-  /// Looks at the load.
+  /// Takes the load of a moment.
   /// - Parameters:
   ///   - inFlight: pushes on all connections.
-  ///   - streams: what these allow together; those that allow one or none do not count, because APNs grants only that to
-  ///     connections it does not trust, and more of them would not make it trust.
-  ///   - connections: how many there are.
+  ///   - streams: the streams of all connections that allow more than one. APNs grants a single one to connections that it
+  ///     does not trust, and more connections would not change that.
+  ///   - connections: the number of connections.
   /// - Returns: whether one more is wanted than before.
-  mutating func note(inFlight: Int, streams: Int, connections: Int, now: @autoclosure () -> UInt64) -> Bool {
+  mutating func wantsMore(inFlight: Int, streams: Int, connections: Int, now: @autoclosure () -> UInt64) -> Bool {
     peak = max(peak, inFlight)
     guard streams > 0, inFlight >= streams - streams / 8, connections >= wanted, wanted < connectionsMax else {
       busySince = nil
@@ -42,7 +42,7 @@ struct PoolDemand {
     return true
   }
 
-  /// A period without need for all connections ends one of them.
+  /// Ends a period, after which one connection may be closed.
   /// - Parameters:
   ///   - inFlight: pushes on all connections now.
   ///   - otherStreams: streams that remain without the connection in question.
@@ -52,7 +52,7 @@ struct PoolDemand {
     return peak <= otherStreams / 2
   }
 
-  /// Makes do with what there is; more are wanted when the load says so again.
+  /// Wants no more than the present connections until the load grows again.
   mutating func settle(for connections: Int) {
     wanted = min(wanted, max(1, connections))
     busySince = nil

@@ -3,13 +3,13 @@ internal import Synchronization
 
 /// The one provider token of a team and key in this process, shared by every reactor and connection.
 ///
-/// Reading it takes an uncontended lock; signing happens off the message path. The string itself is shared, because two
-/// signatures of the same claims are two tokens to APNs.
+/// Reading it takes an uncontended lock; signing happens off the message path. All connections share the string, because APNs
+/// counts two signatures of the same claims as two tokens.
 public final class ProviderTokenSource: Sendable {
   private struct State {
     var token: ProviderToken
     var isMinting = false
-    /// Whoever wants a new token while one is being signed waits for that one.
+    /// Callers that want a new token while one is being signed wait for that one.
     var waiters: [UnsafeContinuation<Void, Never>] = []
   }
 
@@ -24,7 +24,7 @@ public final class ProviderTokenSource: Sendable {
       credentials, schedule: ProviderTokenSchedule(draw: .random(in: 0..<1)), current: try await Self.mint(credentials))
   }
 
-  /// Goes on with a token that exists.
+  /// Starts with an existing token.
   init(_ credentials: ProviderCredentials, schedule: ProviderTokenSchedule, current: ProviderToken) {
     self.credentials = credentials
     self.schedule = schedule
@@ -34,16 +34,16 @@ public final class ProviderTokenSource: Sendable {
   /// The newest token.
   public var current: ProviderToken { state.withLock { $0.token } }
 
-  /// Makes a new token when it is time, or when the clock that dated the present one has been set since; call it about
-  /// once a minute. A failure keeps the old one, and the next call tries again.
+  /// Makes a new token when it is due, or when the clock has been set since the last signature. Call it about once a minute.
+  /// A failure keeps the old one, and the next call tries again.
   public func renewIfDue() async throws {
     let wallSeconds = ClockDifference.wallSeconds
     try await renew { schedule.isDue(age: $0.age, clockStep: $0.clockStep(wallSeconds: wallSeconds)) }
   }
 
-  /// Makes a new token after APNs called `rejected` expired, unless that has been done or it is too young for that to be
-  /// its fault: then this machine's clock is wrong, and another token would be as wrong until the clock is set.
-  /// - Returns: whether a newer token than `rejected` is there now.
+  /// Makes a new token after APNs called `rejected` expired, unless a newer one exists. A token too young to have expired is
+  /// kept: then this machine's clock is wrong, and another token would be just as wrong.
+  /// - Returns: whether a newer token than `rejected` exists now.
   func replace(_ rejected: ProviderToken) async throws -> Bool {
     let wallSeconds = ClockDifference.wallSeconds
     try await renew {

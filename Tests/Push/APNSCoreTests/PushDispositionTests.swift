@@ -15,8 +15,9 @@ struct PushDispositionTests {
     arguments: [
       (400, "BadCollapseId", PushDisposition.fixRequest), (400, "BadDeviceToken", .suspectToken),
       (400, "BadExpirationDate", .fixRequest), (400, "BadMessageId", .fixRequest), (400, "BadPriority", .fixRequest),
-      (400, "BadTopic", .fixRequest), (400, "DeviceTokenNotForTopic", .suspectToken), (400, "DuplicateHeaders", .fixRequest),
-      (400, "IdleTimeout", .reconnect), (400, "InvalidPushType", .fixRequest), (400, "MissingDeviceToken", .fixRequest),
+      (400, "BadTopic", .fixRequest), (400, "DeviceTokenNotForTopic", .suspectToken),
+      (400, "DuplicateHeaders", .fixRequest), (400, "IdleTimeout", .reconnect), (400, "InvalidPushType", .fixRequest),
+      (400, "MissingDeviceToken", .fixRequest),
       (400, "MissingTopic", .fixRequest), (400, "PayloadEmpty", .fixRequest), (400, "TopicDisallowed", .fixCredentials),
       (403, "BadCertificate", .fixCredentials), (403, "BadCertificateEnvironment", .fixCredentials),
       (403, "ExpiredProviderToken", .refreshProviderToken), (403, "Forbidden", .fixCredentials),

@@ -141,8 +141,8 @@ struct APNSClientTests {
       try apns.start(on: reactor)
       let client = try await apns.client()
       try await apns.connected(client, on: reactor)
-      // The lane does not know of this one: what it admits finds no stream, as after a limit that falls meanwhile.
-      let connection = try #require(client.lanes[.production]?.links.first?.connection)
+      // The pool does not know of this one: what it admits finds no stream, as after a limit that falls meanwhile.
+      let connection = try #require(client.pools[.production]?.links.first?.connection)
       reactor.start { _ = await connection.send(HTTP2Request(path: "/"), within: .seconds(10), on: reactor) }
       try await apns.received(1, on: reactor)
       let attempt = await client.send(

@@ -29,7 +29,7 @@ struct APNSMetricsTests {
       (.refused("BadCertificate"), #"status="none""#, #"reason="BadCertificate""#),
     ] as [(PushAttempt, String, String)])
   func answers(_ attempt: PushAttempt, _ status: String, _ reason: String) throws {
-    APNSMetrics(registry).answers(over: try Self.route()).note(attempt)
+    APNSMetrics(registry).answers(over: try Self.route()).count(attempt)
     let counted = lines().filter { $0.hasSuffix(" 1") }
     #expect(
       counted == [
@@ -41,18 +41,18 @@ struct APNSMetricsTests {
   func routes() throws {
     let metrics = APNSMetrics(registry)
     for environment in APNSEnvironment.allCases { _ = metrics.answers(over: try Self.route(environment)) }
-    metrics.answers(over: try Self.route(.sandbox)).note(.answered(PushAnswer(status: 200)))
+    metrics.answers(over: try Self.route(.sandbox)).count(.answered(PushAnswer(status: 200)))
     #expect(lines().map { $0.suffix(2) } == [" 0", " 1"])
   }
 
   @Test("a reason is cut, and any number of them is counted")
   func bounded() throws {
     let answers = APNSMetrics(registry).answers(over: try Self.route())
-    answers.note(.answered(PushAnswer(status: 400, reason: PushReason(rawValue: String(repeating: "x", count: 1000)))))
+    answers.count(.answered(PushAnswer(status: 400, reason: PushReason(rawValue: String(repeating: "x", count: 1000)))))
     #expect(lines().contains { $0.contains("\"\(String(repeating: "x", count: 64))\"") })
     for _ in 0..<2 {
       for number in 0..<100 {
-        answers.note(.answered(PushAnswer(status: 400, reason: PushReason(rawValue: "R\(number)"))))
+        answers.count(.answered(PushAnswer(status: 400, reason: PushReason(rawValue: "R\(number)"))))
       }
     }
     let sum = lines().compactMap { $0.split(separator: " ").last.flatMap { Int($0) } }.reduce(0, +)

@@ -6,7 +6,7 @@ import Testing
 
 @testable import APNS
 
-@Suite("A lane's connections")
+@Suite("A pool of connections")
 struct APNSPoolTests {
   @Test("a connection carries one push until APNs has taken one, then as many as it allows")
   func openingUp() async throws {

@@ -7,7 +7,7 @@ import Testing
 
 @testable import APNS
 
-@Suite("A lane whose link stalls now and then")
+@Suite("A pool whose link stalls now and then")
 struct APNSStallTests {
   /// A client that has sent one push, and suspects a connection after a few milliseconds of silence.
   private func suspicious(of apns: ScriptedAPNs, on reactor: isolated Reactor) async throws -> APNSClient {
@@ -91,7 +91,7 @@ struct APNSStallTests {
       _ = try await TLSStream.accept(over: socket, context: context, within: .seconds(5), on: reactor)
       while client.connectionsOpened(to: .production) == 1 { await reactor.sleep(for: .milliseconds(1)) }
       #expect(client.connections(to: .production) == 1)
-      #expect(client.lanes[.production]?.links.map(\.answers) == [2])
+      #expect(client.pools[.production]?.links.map(\.answers) == [2])
     }
   }
 }

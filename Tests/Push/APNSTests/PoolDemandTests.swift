@@ -2,7 +2,7 @@ import Testing
 
 @testable import APNS
 
-@Suite("How many connections a lane wants")
+@Suite("How many connections a pool wants")
 struct PoolDemandTests {
   private func demand(connectionsMax: Int = 3) -> PoolDemand {
     var configuration = APNSConfiguration()
@@ -16,18 +16,18 @@ struct PoolDemandTests {
     arguments: [(69, 1000, false), (70, 99, false), (70, 100, true), (80, 100, true)] as [(Int, UInt64, Bool)])
   func growing(inFlight: Int, time: UInt64, isWanted: Bool) {
     var demand = demand()
-    #expect(demand.note(inFlight: inFlight, streams: 80, connections: 1, now: 0) == false)
-    #expect(demand.note(inFlight: inFlight, streams: 80, connections: 1, now: time) == isWanted)
+    #expect(demand.wantsMore(inFlight: inFlight, streams: 80, connections: 1, now: 0) == false)
+    #expect(demand.wantsMore(inFlight: inFlight, streams: 80, connections: 1, now: time) == isWanted)
     #expect(demand.wanted == (isWanted ? 2 : 1))
   }
 
   @Test("a moment without pressure begins the time anew")
   func interrupted() {
     var demand = demand()
-    _ = demand.note(inFlight: 80, streams: 80, connections: 1, now: 0)
-    _ = demand.note(inFlight: 10, streams: 80, connections: 1, now: 50)
-    #expect(demand.note(inFlight: 80, streams: 80, connections: 1, now: 100) == false)
-    #expect(demand.note(inFlight: 80, streams: 80, connections: 1, now: 200) == true)
+    _ = demand.wantsMore(inFlight: 80, streams: 80, connections: 1, now: 0)
+    _ = demand.wantsMore(inFlight: 10, streams: 80, connections: 1, now: 50)
+    #expect(demand.wantsMore(inFlight: 80, streams: 80, connections: 1, now: 100) == false)
+    #expect(demand.wantsMore(inFlight: 80, streams: 80, connections: 1, now: 200) == true)
   }
 
   @Test("never more than allowed, and none while the last one wanted is not there yet")
@@ -38,7 +38,7 @@ struct PoolDemandTests {
       var isMore = false
       for _ in 0..<3 {
         now += 100
-        isMore = demand.note(inFlight: 80, streams: 80, connections: connections, now: now) || isMore
+        isMore = demand.wantsMore(inFlight: 80, streams: 80, connections: connections, now: now) || isMore
       }
       return isMore
     }
@@ -53,7 +53,7 @@ struct PoolDemandTests {
   func untrusted() {
     var demand = demand()
     for now in [0, 1000] as [UInt64] {
-      #expect(demand.note(inFlight: 1, streams: 0, connections: 1, now: now) == false)
+      #expect(demand.wantsMore(inFlight: 1, streams: 0, connections: 1, now: now) == false)
     }
   }
 
@@ -62,8 +62,8 @@ struct PoolDemandTests {
     arguments: [(40, true), (41, false)])
   func shrinking(peak: Int, isLess: Bool) {
     var demand = demand()
-    _ = demand.note(inFlight: peak, streams: 160, connections: 2, now: 0)
-    _ = demand.note(inFlight: 0, streams: 160, connections: 2, now: 0)
+    _ = demand.wantsMore(inFlight: peak, streams: 160, connections: 2, now: 0)
+    _ = demand.wantsMore(inFlight: 0, streams: 160, connections: 2, now: 0)
     #expect(demand.endPeriod(inFlight: 0, otherStreams: 80) == isLess)
     #expect(demand.endPeriod(inFlight: 0, otherStreams: 80) == true)
   }
@@ -71,8 +71,8 @@ struct PoolDemandTests {
   @Test("it makes do with what there is, with one at least")
   func settling() {
     var demand = demand()
-    _ = demand.note(inFlight: 80, streams: 80, connections: 1, now: 0)
-    _ = demand.note(inFlight: 80, streams: 80, connections: 1, now: 100)
+    _ = demand.wantsMore(inFlight: 80, streams: 80, connections: 1, now: 0)
+    _ = demand.wantsMore(inFlight: 80, streams: 80, connections: 1, now: 100)
     demand.settle(for: 5)
     #expect(demand.wanted == 2)
     demand.settle(for: 0)

@@ -2,29 +2,29 @@ internal import HTTP2
 internal import Logging
 internal import Reactors
 
-/// How many connections there are, and when they are opened.
-extension APNSLane {
-  /// Opens connections until there are as many as wanted, unless that is being done.
+// How many connections there are, and when they are opened.
+extension APNSConnections {
+  /// Opens connections until there are as many as wanted, unless that is under way.
   func connect(on reactor: isolated Reactor) {
     guard needsConnection, !isConnecting else { return }
     isConnecting = true
     reactor.start { await self.keepConnecting(on: reactor) }
   }
 
-  /// Asks for another connection when the streams of the present ones stay used up.
-  func noteDemand(on reactor: isolated Reactor) {
+  /// Opens another connection when the streams of the present ones stay in use.
+  func connectIfBusy(on reactor: isolated Reactor) {
     var (inFlight, streams) = (0, 0)
     for link in links where link.isUsable {
       inFlight += link.inFlight
       if link.isOpenedUp, link.streams > 1 { streams += link.streams }
     }
-    let isMoreWanted = demand.note(
+    let isMoreWanted = demand.wantsMore(
       inFlight: inFlight, streams: streams, connections: links.count, now: Reactor.now)
     if isMoreWanted { connect(on: reactor) }
   }
 
-  /// Closes what is more than wanted, because connections that were suspect are trusted again: the youngest without
-  /// pushes, or else the youngest.
+  /// Closes connections beyond the wanted number, because suspect ones are trusted again: the youngest without pushes, or
+  /// else the youngest.
   func closeSurplus(on reactor: isolated Reactor) {
     while usableLinks > demand.wanted {
       let idle = links.lastIndex { $0.isUsable && $0.inFlight == 0 }
@@ -63,7 +63,7 @@ extension APNSLane {
       connectionsOpened += 1
       add(APNSLink(connection, number: connectionsOpened, token: tokens.current), on: reactor)
     } catch {
-      noteFailedConnect(error)
+      connectFailed(error)
     }
   }
 
@@ -75,15 +75,15 @@ extension APNSLane {
     if links.count > 1, shrinkTimer == nil {
       shrinkTimer = reactor.schedule(after: configuration.shrinkAfter, self)
     }
-    // A connection can end before it is known here.
+    // A connection can end before it is listed here.
     connection(link.connection, changedTo: link.connection.state, on: reactor)
-    // While it was opened another may have come back.
+    // Another may have recovered meanwhile.
     closeSurplus(on: reactor)
     admitWaiters(on: reactor)
   }
 
-  /// While another connection works, one more is a wish and no need.
-  private func noteFailedConnect(_ error: any Error) {
+  /// While another connection works, the pool settles for what it has.
+  private func connectFailed(_ error: any Error) {
     backoff.failed()
     let words = "cannot connect to \(endpoint.host), port \(endpoint.port): \(error)"
     if usableLinks > 0 {
@@ -97,7 +97,7 @@ extension APNSLane {
   }
 }
 
-extension APNSLane: TimerHandler {
+extension APNSConnections: TimerHandler {
   /// A period without need for the youngest connection closes it.
   func timerFired(_ timer: TimerToken, on reactor: isolated Reactor) {
     shrinkTimer = nil

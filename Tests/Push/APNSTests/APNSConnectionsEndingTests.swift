@@ -7,9 +7,9 @@ import Testing
 @testable import APNS
 
 @Suite("What follows the end of a connection, and a refusal of the token")
-struct APNSLaneEndingTests {
+struct APNSConnectionsEndingTests {
   @Test(
-    "a GOAWAY about credentials stops the lane: pushes are refused with its reason, and nothing is opened in a loop")
+    "a GOAWAY about credentials stops the pool: pushes are refused with its reason, and nothing is opened in a loop")
   func configurationFault() async throws {
     try await onReactor { reactor in
       let apns = try ScriptedAPNs()
@@ -60,7 +60,7 @@ struct APNSLaneEndingTests {
     }
   }
 
-  @Test("a lane that comes back takes one push, then sixteen, then twice as many")
+  @Test("a pool that comes back takes one push, then sixteen, then twice as many")
   func slowStart() async throws {
     try await onReactor { reactor in
       let apns = try ScriptedAPNs()
@@ -110,7 +110,7 @@ struct APNSLaneEndingTests {
       try apns.start(on: reactor)
       let client = try await apns.client()
       _ = await client.send(try PushRequest.make(), to: .production, on: reactor)
-      let link = try #require(client.lanes[.production]?.links.first)
+      let link = try #require(client.pools[.production]?.links.first)
       apns.reply = {
         $0.connectionNumber == 0 ? .answer(429, #"{"reason":"TooManyProviderTokenUpdates"}"#) : .answer(200, "")
       }

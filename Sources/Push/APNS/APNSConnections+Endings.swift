@@ -2,8 +2,8 @@ internal import HTTP2
 internal import Logging
 internal import Reactors
 
-/// What follows when a connection ends, or can take another number of pushes.
-extension APNSLane: HTTP2ConnectionObserver {
+// What follows when a connection ends, or can take another number of pushes.
+extension APNSConnections: HTTP2ConnectionObserver {
   func connection(
     _ connection: HTTP2Connection, changedTo state: HTTP2ConnectionState, on reactor: isolated Reactor
   ) {
@@ -11,7 +11,7 @@ extension APNSLane: HTTP2ConnectionObserver {
     let link = links.remove(at: index)
     logger.notice(
       "APNs connection ends", metadata: ["connection": "\(link.number)", "reason": "\(state.words)"])
-    noteEnd(of: link, isProved: link.hasAnswered || state.provesWork)
+    pace(afterEndOf: link, isProved: link.hasAnswered || state.provesWork)
     lastFailure = state.words
     act(on: state.notice?.consequence ?? .reconnect, on: reactor)
     reconsider.signal(on: reactor)
@@ -31,17 +31,17 @@ extension APNSLane: HTTP2ConnectionObserver {
     admitWaiters(on: reactor)
   }
 
-  /// Lets a connection finish what it has and opens another, because APNs' answers say that this one is stuck.
+  /// Drains a connection that APNs' answers call stuck, and opens another.
   func replace(_ stuck: APNSLink, on reactor: isolated Reactor) {
     guard let index = links.firstIndex(where: { $0 === stuck }) else { return }
     links.remove(at: index)
-    noteEnd(of: stuck, isProved: stuck.hasAnswered)
+    pace(afterEndOf: stuck, isProved: stuck.hasAnswered)
     stuck.connection.drain(on: reactor)
     shortenWaits(on: reactor)
     connect(on: reactor)
   }
 
-  private func noteEnd(of link: APNSLink, isProved: Bool) {
+  private func pace(afterEndOf link: APNSLink, isProved: Bool) {
     if isProved { return backoff.succeeded() }
     backoff.failed()
     slowStart.restart()
@@ -63,14 +63,14 @@ extension APNSLane: HTTP2ConnectionObserver {
     }
   }
 
-  /// Who waited for a stream waits for a connection now, which is given less time.
+  /// Pushes that waited for a stream now wait for a connection, for a shorter time.
   private func shortenWaits(on reactor: isolated Reactor) {
     if usableLinks == 0 { queue.shorten(to: connectionDeadline, on: reactor) }
   }
 }
 
 extension HTTP2ConnectionState {
-  /// What APNs said with its GOAWAY, if it did.
+  /// What APNs said with its GOAWAY; nil without one.
   fileprivate var notice: GoAwayNotice? {
     if case .draining(.goAway(let goAway)) = self { GoAwayNotice(goAway) } else { nil }
   }
@@ -86,7 +86,7 @@ extension HTTP2ConnectionState {
     }
   }
 
-  /// A GOAWAY that names a request says that APNs took it, also when the answer behind it has not been read yet.
+  /// A GOAWAY that names a request says that APNs took it, even if its answer has not been read yet.
   fileprivate var provesWork: Bool {
     guard case .draining(.goAway(let goAway)) = self else { return false }
     return goAway.lastStreamID > 0 && goAway.lastStreamID < .max

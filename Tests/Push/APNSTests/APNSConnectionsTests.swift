@@ -6,8 +6,8 @@ import Testing
 
 @testable import APNS
 
-@Suite("A lane to APNs")
-struct APNSLaneTests {
+@Suite("The connections to APNs")
+struct APNSConnectionsTests {
   /// A port that nobody listens on.
   private static func unusedPort() throws -> UInt16 {
     guard let address = SocketAddress(numericHost: "127.0.0.1", port: 0) else { throw TestFailure("no address") }

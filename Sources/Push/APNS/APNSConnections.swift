@@ -4,11 +4,11 @@ internal import Logging
 internal import Reactors
 internal import TLSStreams
 
-/// One reactor's way to one APNs host: one connection or more, opened ahead of need, replaced when they drain or die.
+/// The pool of one reactor's connections to one APNs host, opened ahead of need and replaced when they drain or die.
 ///
-/// A push takes the connection with the fewest others on it. Where no stream is free it waits here rather than on a
-/// connection, so that whatever becomes free first carries it.
-final class APNSLane {
+/// A push takes the least-loaded connection. Without a free stream it waits here rather than on a connection, so that the
+/// first free stream of any connection carries it.
+final class APNSConnections {
   let endpoint: APNSEndpoint
   let context: TLSContext
   let configuration: APNSConfiguration
@@ -24,10 +24,10 @@ final class APNSLane {
   var budget: ConnectBudget
 
   var isConnecting = false
-  /// Ends a wait before a connect, because something has changed.
+  /// Ends a wait before a connect, because the situation has changed.
   let reconsider = Signal()
   var shrinkTimer: TimerToken?
-  /// No connection, and none opened before a push asks for it.
+  /// Without a connection until a push asks for one.
   var isResting = false
   var isClosed = false
   var connectionsOpened = 0
@@ -36,9 +36,9 @@ final class APNSLane {
   var lastFailure: String?
   /// APNs has closed a connection because of a setting, and taken nothing since.
   var configurationFault: PushReason?
-  /// Why APNs takes no pushes though it can be reached; nil once it has taken one.
-  var refusal: LaneRefusal?
-  /// How far the clocks are apart, as the latest answer with a date told.
+  /// Why APNs takes no pushes although it answers; nil once it has taken one.
+  var refusal: APNSRefusal?
+  /// How far the clocks are apart, by the latest answer that was compared.
   var clock: ClockDifference?
 
   init(
@@ -59,7 +59,7 @@ final class APNSLane {
   /// Connections that are not suspect.
   var usableLinks: Int { links.count { $0.isUsable } }
 
-  /// Whether pushes can go: a connection is open, or was closed for being idle and is opened by the next push.
+  /// Whether pushes can go: a connection is open, or was closed as idle and the next push opens another.
   var isReady: Bool { usableLinks > 0 || (isResting && configurationFault == nil) }
 
   /// Why pushes cannot go, for an operator; nil when they can, and before the first connect has ended.
@@ -71,16 +71,16 @@ final class APNSLane {
     connect(on: reactor)
   }
 
-  /// A connection with a free stream, if there is one and nobody waits. ``release(_:after:on:)`` or
-  /// ``giveBack(_:on:)`` must follow.
+  /// A connection with a free stream, if there is one and no push waits. ``release(_:after:on:)`` or ``giveBack(_:on:)``
+  /// must follow.
   func admitAtOnce(on reactor: isolated Reactor) -> APNSLink? {
     guard !isClosed, queue.isEmpty, let link = freestLink else { return nil }
     occupy(link, on: reactor)
     return link
   }
 
-  /// A connection with a free stream, waiting for one if need be. ``release(_:after:on:)`` must follow.
-  /// - Returns: nil when none could be had in time; ``lastFailure`` may tell why.
+  /// A connection with a free stream, after a wait if necessary. ``release(_:after:on:)`` must follow.
+  /// - Returns: nil when no stream was free in time; ``lastFailure`` may say why.
   func admit(until deadline: UInt64, on reactor: isolated Reactor) async -> APNSLink? {
     if let link = admitAtOnce(on: reactor) { return link }
     guard !isClosed else { return nil }
@@ -93,18 +93,18 @@ final class APNSLane {
   /// Takes the end of an admitted push.
   func release(_ link: APNSLink, after attempt: PushAttempt, on reactor: isolated Reactor) {
     link.inFlight -= 1
-    note(attempt, over: link, on: reactor)
-    noteDemand(on: reactor)
+    learn(from: attempt, over: link, on: reactor)
+    connectIfBusy(on: reactor)
     admitWaiters(on: reactor)
   }
 
-  /// Takes back what was admitted and will not be sent.
+  /// Takes back an admission without a push.
   func giveBack(_ link: APNSLink, on reactor: isolated Reactor) {
     link.inFlight -= 1
     admitWaiters(on: reactor)
   }
 
-  /// Closes after the last answer; pushes that wait give up.
+  /// Closes after the last answer; turns waiting pushes away.
   func close(on reactor: isolated Reactor) {
     isClosed = true
     let links = self.links
@@ -122,10 +122,10 @@ final class APNSLane {
     }
   }
 
-  /// When a push that comes now has waited long enough for a connection.
+  /// The end of the wait for a connection that begins now.
   var connectionDeadline: UInt64 { Reactor.now &+ configuration.connectionWait.clampedNanoseconds }
 
-  /// The usable connection with the fewest pushes, the oldest of several, if it and the lane can take another.
+  /// The usable connection with the fewest pushes, the oldest of several, if it and the pool can take another.
   private var freestLink: APNSLink? {
     var freest: APNSLink?
     var inFlight = 0
@@ -138,6 +138,48 @@ final class APNSLane {
 
   private func occupy(_ link: APNSLink, on reactor: isolated Reactor) {
     link.inFlight += 1
-    noteDemand(on: reactor)
+    connectIfBusy(on: reactor)
+  }
+}
+
+// What the ends of pushes say about the connection and the pool.
+extension APNSConnections {
+  private func learn(from attempt: PushAttempt, over link: APNSLink, on reactor: isolated Reactor) {
+    if case .answered(let answer) = attempt { learn(from: answer, attempt.disposition, over: link, on: reactor) }
+    // An orderly GOAWAY returns many pushes at once without an outage; a failed connect counts where it fails.
+    if case .failed(.notProcessed) = attempt { return }
+    guard attempt.provesConnection else { return slowStart.failed() }
+    slowStart.succeeded()
+    guard !link.isOpenedUp || refusal != nil || configurationFault != nil else { return }
+    link.isOpenedUp = true
+    backoff.succeeded()
+    configurationFault = nil
+    refusal = nil
+  }
+
+  /// Compares the clocks by the first answer of each connection, and by refusals, which may come from a wrong clock.
+  func compareClocks(with response: HTTP2Response, over link: APNSLink) {
+    guard link.answers == 0 || response.status == 403 else { return }
+    clock = response.fields["date"].flatMap { ClockDifference(date: $0, now: ClockDifference.wallSeconds) }
+    guard let clock, clock.isNotable, link.answers == 0 else { return }
+    logger.warning("this machine's clock is wrong, or that of APNs", metadata: ["difference": "\(clock.words)"])
+  }
+
+  private func learn(
+    from answer: PushAnswer, _ disposition: PushDisposition, over link: APNSLink, on reactor: isolated Reactor
+  ) {
+    link.answers += 1
+    if link.answers == ConnectBudget.answersForRefund { budget.refund() }
+    if disposition != .reconnect { link.hasAnswered = true }
+    if disposition == .fixCredentials || disposition == .refreshProviderToken { recordRefusal(answer, over: link) }
+    // A new connection sees one token only. A connection that never changed its token would get the same answer again.
+    if answer.reason == "TooManyProviderTokenUpdates", link.token.hasChanged { replace(link, on: reactor) }
+  }
+
+  private func recordRefusal(_ answer: PushAnswer, over link: APNSLink) {
+    let refusal = APNSRefusal(answer, tokenAge: link.token.token.age, clock: clock)
+    let isNews = refusal.reason != self.refusal?.reason
+    self.refusal = refusal
+    if isNews { logger.error("APNs refuses pushes", metadata: ["reason": "\(refusal.words)"]) }
   }
 }
