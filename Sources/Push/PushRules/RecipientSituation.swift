@@ -1,8 +1,7 @@
 /// What the database knows about one recipient of one message at the moment of the decision.
 ///
-/// All ages are durations that the database computed with its own clock, so no two machines' clocks are ever compared.
-/// An age of zero is now; a negative one lies in the database's future,
-/// which only a stranger's clock can have written, and proves nothing.
+/// The database computes all ages with its own clock, so no two machines' clocks are ever compared. An age of zero is now. A
+/// negative one lies in the database's future: another clock has written it, so it proves nothing.
 public struct RecipientSituation: Equatable, Sendable {
   /// Since the message was committed.
   public var messageAge: Duration
@@ -26,7 +25,7 @@ public struct RecipientSituation: Equatable, Sendable {
   public var isMuted: Bool
   /// Whether the recipient wants to hear of this conversation only when mentioned.
   public var wantsMentionsOnly: Bool
-  /// Whether the message mentions the recipient; known only of those who want mentions only.
+  /// Whether the message mentions the recipient; known only for those who want mentions only.
   public var isMentioned: Bool
   /// Until the recipient's quiet hours end; nil outside them.
   public var quietHoursRemaining: Duration?
@@ -35,7 +34,7 @@ public struct RecipientSituation: Equatable, Sendable {
   /// Device tokens the push can go to.
   public var deviceCount: Int
 
-  /// A situation; the defaults are those of a recipient with one device of whom nothing else is known.
+  /// A situation; by default that of a recipient with one device and no other known facts.
   public init(
     messageAge: Duration = .zero,
     heldFor: Duration = .zero,
@@ -69,4 +68,12 @@ public struct RecipientSituation: Equatable, Sendable {
     self.quietHoursPolicy = quietHoursPolicy
     self.deviceCount = deviceCount
   }
+}
+
+/// What happens to a push during its recipient's quiet hours.
+public enum QuietHoursPolicy: String, CaseIterable, Sendable {
+  /// It waits until they end, and is then decided again.
+  case hold
+  /// It is not sent; the app shows the message when it is opened.
+  case drop
 }

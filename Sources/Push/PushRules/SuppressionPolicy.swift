@@ -1,11 +1,11 @@
-/// The limits of the suppression rule, and the rule itself.
+/// The limits of the suppression rules, and the decision about one recipient's push.
 public struct SuppressionPolicy: Equatable, Sendable {
-  /// How long after a sign of presence somebody is taken to be still looking. The end is exclusive: a sign exactly this
-  /// old counts no more. 60 s are two to four of the reports that a client sends every 15 to 30 s while it shows the
+  /// How long after a sign of presence a recipient counts as still looking. The end is exclusive: a sign exactly this old
+  /// no longer counts. 60 s are two to four of the reports that a client sends every 15 to 30 s while it shows the
   /// conversation.
   public let window: Duration
-  /// The oldest a message may be when its push goes out, not counting the time it was held on purpose; inclusive. An
-  /// hour covers an outage that somebody repairs, and keeps a backlog of yesterday from ringing everybody's phone.
+  /// The oldest a message may be when its push goes out, without the time it was held on purpose; inclusive. An hour covers
+  /// an outage that an operator repairs, and keeps a backlog of yesterday from ringing every phone.
   public let timeToLive: Duration
 
   /// A policy; neither limit may be negative.
@@ -13,5 +13,17 @@ public struct SuppressionPolicy: Equatable, Sendable {
     precondition(window >= .zero && timeToLive >= .zero, "a negative window or time to live means nothing")
     self.window = window
     self.timeToLive = timeToLive
+  }
+
+  /// Whether one recipient's push goes out, waits, or never comes: the word of the first ``Rule`` that applies, else `send`.
+  ///
+  /// Asked when a message arrives, whenever a hold ends or new facts arrive, and right before the send. The answer depends
+  /// only on the arguments. Without a sign of presence the push goes out, because a lost message is worse than a needless
+  /// one.
+  public func decision(for situation: RecipientSituation) -> PushDecision {
+    for rule in Rule.allCases {
+      if let decision = rule.decision(for: situation, by: self) { return decision }
+    }
+    return .send
   }
 }

@@ -9,3 +9,190 @@ struct SuppressionPolicyTests {
     #expect(SuppressionPolicy().timeToLive == .seconds(3600))
   }
 }
+
+private let policy = SuppressionPolicy(window: .seconds(60), timeToLive: .seconds(3600))
+private let microsecond = Duration.microseconds(1)
+
+@Suite("The suppression rule")
+struct SuppressionDecisionTests {
+  @Test("a recipient of whom nothing is known gets the push")
+  func unknownPresence() {
+    #expect(policy.decision(for: RecipientSituation()) == .send)
+  }
+
+  @Test(
+    "a view younger than the window holds until the window ends, one exactly as old sends",
+    arguments: [
+      (Duration.seconds(0), PushDecision.hold(for: .seconds(60), reason: .userViewing)),
+      (.seconds(20), .hold(for: .seconds(40), reason: .userViewing)),
+      (.microseconds(59_999_999), .hold(for: .microseconds(1), reason: .userViewing)),
+      (.microseconds(60_000_000), .send),
+      (.microseconds(60_000_001), .send),
+      (.seconds(86_400), .send),
+    ])
+  func viewEdges(age: Duration, expected: PushDecision) {
+    #expect(policy.decision(for: RecipientSituation(lastSeenAge: age)) == expected)
+    #expect(policy.decision(for: RecipientSituation(newestOtherReadAge: age)) == expected)
+  }
+
+  @Test("the window is the policy's", arguments: [30, 45])
+  func otherWindows(seconds: Int) {
+    let policy = SuppressionPolicy(window: .seconds(seconds))
+    let inside = RecipientSituation(lastSeenAge: .seconds(seconds) - microsecond)
+    #expect(policy.decision(for: inside) == .hold(for: microsecond, reason: .userViewing))
+    #expect(policy.decision(for: RecipientSituation(lastSeenAge: .seconds(seconds))) == .send)
+  }
+
+  @Test("a window of zero never holds")
+  func zeroWindow() {
+    #expect(SuppressionPolicy(window: .zero).decision(for: RecipientSituation(lastSeenAge: .zero)) == .send)
+  }
+
+  @Test(
+    "a sign from the future proves nothing, one of this moment does",
+    arguments: [
+      (Duration.zero, PushDecision.hold(for: .seconds(60), reason: .userViewing)), (.zero - microsecond, .send),
+      (.seconds(-3600), .send), (.seconds(-86_400 * 365), .send),
+    ])
+  func futureSign(age: Duration, expected: PushDecision) {
+    for messageAge in [Duration.zero, .seconds(10), .seconds(-5)] {
+      #expect(policy.decision(for: RecipientSituation(messageAge: messageAge, lastSeenAge: age)) == expected)
+      #expect(policy.decision(for: RecipientSituation(messageAge: messageAge, newestOtherReadAge: age)) == expected)
+    }
+  }
+
+  @Test("a look from the future leaves the word to a read of the past, and skips nothing")
+  func futureLook() {
+    let situation = RecipientSituation(
+      lastSeenAge: .zero - microsecond, sawAfterMessage: true, newestOtherReadAge: .seconds(10))
+    #expect(policy.decision(for: situation) == .hold(for: .seconds(50), reason: .userViewing))
+  }
+
+  @Test("a view since the arrival skips, also when it is old or the client has left since")
+  func sawItArrive() {
+    for age in [Duration.zero, .seconds(59), .seconds(61)] {
+      for hasLeft in [false, true] {
+        let situation = RecipientSituation(
+          messageAge: .seconds(100), lastSeenAge: age, sawAfterMessage: true, hasLeft: hasLeft)
+        #expect(policy.decision(for: situation) == .skip(reason: .userViewing))
+      }
+    }
+  }
+
+  @Test("a client that left gets the push at once, whatever it saw or read before")
+  func left() {
+    #expect(policy.decision(for: RecipientSituation(lastSeenAge: .seconds(1), hasLeft: true)) == .send)
+    #expect(policy.decision(for: RecipientSituation(hasLeft: true, newestOtherReadAge: .seconds(1))) == .send)
+  }
+
+  @Test("reading the newest other message counts only where the client reports no views")
+  func readEvidence() {
+    let reporting = RecipientSituation(lastSeenAge: .seconds(60), newestOtherReadAge: .zero)
+    #expect(policy.decision(for: reporting) == .send)
+    let younger = RecipientSituation(lastSeenAge: .seconds(50), newestOtherReadAge: .seconds(1))
+    #expect(policy.decision(for: younger) == .hold(for: .seconds(10), reason: .userViewing))
+  }
+
+  @Test(
+    "a message expires after its time to live, the end included",
+    arguments: [
+      (Duration.seconds(3600) - microsecond, Duration.zero, PushDecision.send),
+      (.seconds(3600), .zero, .send),
+      (.seconds(3600) + microsecond, .zero, .skip(reason: .expired)),
+      (.seconds(8 * 3600), .seconds(7 * 3600), .send),
+      (.seconds(8 * 3600), .seconds(7 * 3600) - microsecond, .skip(reason: .expired)),
+    ])
+  func expiry(messageAge: Duration, heldFor: Duration, expected: PushDecision) {
+    #expect(policy.decision(for: RecipientSituation(messageAge: messageAge, heldFor: heldFor)) == expected)
+  }
+
+  @Test(
+    "quiet hours hold or drop as the recipient wishes, and are over when nothing remains",
+    arguments: [
+      (microsecond, QuietHoursPolicy.hold, PushDecision.hold(for: .microseconds(1), reason: .quietHours)),
+      (.seconds(28_800), .hold, .hold(for: .seconds(28_800), reason: .quietHours)),
+      (microsecond, .drop, .skip(reason: .quietHours)),
+      (.zero, .hold, .send),
+      (.zero, .drop, .send),
+      (.zero - microsecond, .drop, .send),
+    ])
+  func quietHours(remaining: Duration, wish: QuietHoursPolicy, expected: PushDecision) {
+    let situation = RecipientSituation(quietHoursRemaining: remaining, quietHoursPolicy: wish)
+    #expect(policy.decision(for: situation) == expected)
+  }
+
+  @Test(
+    "what the recipient does not want at any time is skipped; with a mention only what was wanted with one is sent",
+    arguments: [
+      (true, false, false, false, PushDecision.skip(reason: .optedOut)),
+      (true, true, true, true, .skip(reason: .optedOut)),
+      (false, true, false, false, .skip(reason: .muted)),
+      (false, true, true, true, .skip(reason: .muted)),
+      (false, false, true, false, .skip(reason: .notMentioned)),
+      (false, false, true, true, .send),
+      (false, false, false, false, .send),
+      (false, false, false, true, .send),
+    ])
+  func wishes(isOptedOut: Bool, isMuted: Bool, mentionsOnly: Bool, isMentioned: Bool, expected: PushDecision) {
+    let situation = RecipientSituation(
+      isOptedOut: isOptedOut, isMuted: isMuted, wantsMentionsOnly: mentionsOnly, isMentioned: isMentioned)
+    #expect(policy.decision(for: situation) == expected)
+  }
+
+  @Test("a mention does not break quiet hours", arguments: QuietHoursPolicy.allCases)
+  func mentionInQuietHours(wish: QuietHoursPolicy) {
+    let situation = RecipientSituation(
+      wantsMentionsOnly: true, isMentioned: true, quietHoursRemaining: microsecond, quietHoursPolicy: wish)
+    let hold = PushDecision.hold(for: microsecond, reason: .quietHours)
+    #expect(policy.decision(for: situation) == (wish == .hold ? hold : .skip(reason: .quietHours)))
+  }
+
+  @Test("without a device nothing is sent")
+  func noDevices() {
+    #expect(policy.decision(for: RecipientSituation(deviceCount: 0)) == .skip(reason: .noTokens))
+  }
+}
+
+@Suite("The precedence of the suppression rule")
+struct SuppressionPrecedenceTests {
+  /// Everything is true at once; each step takes the strongest reason away and shows the next.
+  @Test("reasons give way to one another in their documented order")
+  func order() {
+    var situation = RecipientSituation(
+      messageAge: .seconds(9999), isDeleted: true, hasRead: true, lastSeenAge: .seconds(10), sawAfterMessage: true,
+      newestOtherReadAge: .seconds(30), isOptedOut: true, isMuted: true, wantsMentionsOnly: true,
+      quietHoursRemaining: .seconds(500), deviceCount: 0)
+    expect(.skip(reason: .deleted), then: { $0.isDeleted = false }, in: &situation)
+    expect(.skip(reason: .alreadyRead), then: { $0.hasRead = false }, in: &situation)
+    expect(.skip(reason: .expired), then: { $0.messageAge = .seconds(5) }, in: &situation)
+    expect(.skip(reason: .userViewing), then: { $0.sawAfterMessage = false }, in: &situation)
+    expect(.skip(reason: .optedOut), then: { $0.isOptedOut = false }, in: &situation)
+    expect(.skip(reason: .muted), then: { $0.isMuted = false }, in: &situation)
+    expect(.skip(reason: .notMentioned), then: { $0.isMentioned = true }, in: &situation)
+    expect(.skip(reason: .noTokens), then: { $0.deviceCount = 2 }, in: &situation)
+    expect(.hold(for: .seconds(500), reason: .quietHours), then: { $0.quietHoursRemaining = nil }, in: &situation)
+    expect(.hold(for: .seconds(50), reason: .userViewing), then: { $0.lastSeenAge = nil }, in: &situation)
+    expect(.hold(for: .seconds(30), reason: .userViewing), then: { $0.newestOtherReadAge = nil }, in: &situation)
+    expect(.send, then: { _ in }, in: &situation)
+  }
+
+  private func expect(
+    _ expected: PushDecision, then change: (inout RecipientSituation) -> Void, in situation: inout RecipientSituation,
+    sourceLocation: SourceLocation = #_sourceLocation
+  ) {
+    #expect(policy.decision(for: situation) == expected, sourceLocation: sourceLocation)
+    change(&situation)
+  }
+}
+
+@Suite("Decision reasons")
+struct DecisionReasonTests {
+  @Test("the raw values are those of the interface")
+  func rawValues() {
+    #expect(
+      Set(DecisionReason.allCases.map(\.rawValue)) == [
+        "user_viewing", "already_read", "no_tokens", "no_recipients", "muted", "quiet_hours", "deleted", "expired",
+        "opted_out", "not_mentioned",
+      ])
+  }
+}
