@@ -7,9 +7,8 @@ public import Reactors
 
 /// Trigger, gate, compose, deliver, record: one pipeline per reactor, all of it on that reactor.
 ///
-/// It sleeps until somebody wakes it or its schedule says to look, claims what waits in the database, decides each
-/// recipient, hands pushes to the channel, and records what became of them. Nothing it knows matters: an event that it
-/// forgets is claimed again when its lease runs out.
+/// It sleeps until a wake-up or its next poll, claims what waits in the database, decides each recipient, sends pushes over
+/// the channel, and records their outcomes. It may forget everything: an event is claimed again when its lease runs out.
 public final class DeliveryPipeline {
   let store: PushDatabase
   let channel: any PushChannel
@@ -21,14 +20,13 @@ public final class DeliveryPipeline {
   let signal = Signal()
   let idle = Signal()
   let waiters = OutcomeWaiters()
-  var schedule: PollSchedule
-  var thoroughLooks = ThoroughLooks()
+  var pacer: LookPacer
   var cause = WakeCause.start
   var wokenAt = Reactor.now
   var pushesInFlight = 0
   /// Recipients between claim and record, and at least one for each event.
   var placesInFlight = 0
-  /// Of the last claim, so that the next one does not bite off too much; at least one.
+  /// Of the last claim, which bounds the next one; at least one.
   var placesPerEvent = 1
   var isDraining = false
   var isStopped = false
@@ -38,11 +36,10 @@ public final class DeliveryPipeline {
   var isClockSuspect = false
   /// Whether the way to the database failed at the last look.
   var isAway = false
-  var messageLooks = FailingLooks()
-  var allLooks = FailingLooks()
-  var failuresTold = LookFailureLine()
+  /// One log line about refused looks at first, and one a minute while they go on; nil before the first refusal.
+  var refusalLine: MinuteLine?
   var health = ClaimHealth(now: Reactor.now)
-  /// When a look last brought any work.
+  /// When a look last brought work.
   var foundAt: UInt64?
   var lanes: Lanes
   var jitter = Jitter()
@@ -53,11 +50,11 @@ public final class DeliveryPipeline {
   var needsAlarm = true
   lazy var alarm = DueAlarm(for: self)
 
-  /// Told of what concerns other parts of the process.
+  /// Hears of events that concern other parts of the process.
   public weak var observer: (any DeliveryPipelineObserver)?
 
   /// Makes a pipeline; ``run(on:)`` makes it work.
-  /// - Parameter metrics: what becomes of pushes is counted there.
+  /// - Parameter metrics: counts the outcomes.
   public init(
     store: PushDatabase, channel: any PushChannel, configuration: PipelineConfiguration,
     metrics: PipelineMetrics = PipelineMetrics(), logger: Logger
@@ -69,7 +66,7 @@ public final class DeliveryPipeline {
     self.metrics = metrics
     gate = Gate(policy: configuration.policy)
     composer = EventComposer(timeToLive: configuration.policy.timeToLive)
-    schedule = PollSchedule(configuration.schedule, now: Reactor.now)
+    pacer = LookPacer(PollSchedule(configuration.schedule, now: Reactor.now))
     lanes = Lanes(configuration.lanes, apps: Set(configuration.apps.keys), logger: logger)
   }
 
@@ -78,22 +75,21 @@ public final class DeliveryPipeline {
     lanes.fault(of: route)
   }
 
-  /// Whether pushes of a route go: every one, none, or one to find out.
+  /// Whether pushes of a route go.
   public func breakerState(of route: PushRoute) -> BreakerState {
     lanes.breakerState(of: route)
   }
 
-  /// Whether pushes of device tokens that belong to a route wait for it, as far as this pipeline has met them since the
-  /// route shut. One that is shut and not waited for was only asked about tokens of the app's other environment.
+  /// Whether pushes of a route's own device tokens wait for it, as far as this pipeline knows since the route shut. A shut
+  /// route without such pushes had only trials of tokens of the app's other environment.
   public func isWaitedFor(_ route: PushRoute) -> Bool {
     lanes.isWaitedFor(route)
   }
 
-  /// Takes the apps that are configured from now on; what waited for one of them goes.
+  /// Takes the apps that are configured from now on; pushes that waited for one of them go.
   /// - Parameters:
   ///   - apps, defaultRoute: as in ``PipelineConfiguration``.
-  ///   - renewed: apps that have new credentials or another way to APNs. What is known of the faults of their routes is
-  ///     forgotten; that of the others stays.
+  ///   - renewed: apps with new credentials or another way to APNs. The known faults of their routes are forgotten.
   public func update(
     apps: [BundleIdentifier: APNSEnvironment], defaultRoute: PushRoute, renewed: Set<BundleIdentifier> = [],
     on reactor: isolated Reactor
@@ -106,8 +102,8 @@ public final class DeliveryPipeline {
     wake(.due, on: reactor)
   }
 
-  /// Keeps pushes out of a route that has refused those of another reactor for a credential or a setting; one of its own
-  /// finds out when they may go.
+  /// Keeps pushes out of a route that refused another reactor's for a credential or a setting. A probe of this reactor finds
+  /// out when they may go.
   public func stop(_ route: PushRoute, because reason: String?, on reactor: isolated Reactor) {
     lanes.stop(route, because: reason, draw: jitter.draw())
   }
@@ -117,7 +113,7 @@ public final class DeliveryPipeline {
     while !isDraining {
       await look(on: reactor)
       guard !isDraining else { break }
-      if await !signal.wait(for: schedule.wait, on: reactor) { noteWake(.poll) }
+      if await !signal.wait(for: pacer.schedule.wait, on: reactor) { rememberWake(.poll) }
     }
     isStopped = true
     alarm.cancel(on: reactor)
@@ -129,17 +125,17 @@ public final class DeliveryPipeline {
 
   /// Makes the pipeline look for work now. Cheap, and safe to call too often.
   public func wake(_ cause: WakeCause, on reactor: isolated Reactor) {
-    noteWake(cause)
+    rememberWake(cause)
     signal.signal(on: reactor)
   }
 
-  /// Makes the pipeline look for work after a time, if nothing makes it look earlier.
+  /// Makes the pipeline look for work after a time, unless it looks earlier.
   public func expectWork(after wait: Duration, on reactor: isolated Reactor) {
     if !isDraining { alarm.arm(after: wait, on: reactor) }
   }
 
-  /// Stops claiming and waits until what was claimed is recorded.
-  /// - Returns: whether all of it was, within the time; the rest is claimed again later by somebody else.
+  /// Stops claiming and waits until all claimed work is recorded.
+  /// - Returns: whether all of it was, within the time. Another process claims the rest later.
   public func drain(within limit: Duration, on reactor: isolated Reactor) async -> Bool {
     isDraining = true
     recorder.hurry(on: reactor)
@@ -153,14 +149,29 @@ public final class DeliveryPipeline {
     return true
   }
 
-  /// Ends the tries to record what is left after a drain; somebody else claims it again.
+  /// Ends the tries to record what is left after a drain; another process claims it again.
   public func abandon() {
     recorder.giveUp()
   }
 
-  /// Waits until a subject is recorded by this pipeline, or the time is over.
+  /// Waits until this pipeline has recorded a subject, or the time is over.
   public func waitForRecord(of subject: PushSubject, _ limit: Duration, on reactor: isolated Reactor) async {
     recorder.hurry(on: reactor)
     await waiters.wait(for: subject, limit, on: reactor)
   }
+}
+
+/// Hears, on the pipeline's reactor, of events that concern other parts of the process. Must not block.
+public protocol DeliveryPipelineObserver: AnyObject {
+  /// A claim came back full: other reactors may help.
+  func pipelineFoundMore(on reactor: isolated Reactor)
+
+  /// The pipeline began or stopped polling so fast that the host need not notify it.
+  func pipelineBusyChanged(_ isBusy: Bool, on reactor: isolated Reactor)
+
+  /// APNs refuses a route's pushes for a credential or a setting, and would refuse those of other reactors too.
+  func pipelineStopped(_ route: PushRoute, because reason: String?, on reactor: isolated Reactor)
+
+  /// The pipeline asks how long a commit that notifies takes now.
+  func pipelineAsksForNotifyCost(on reactor: isolated Reactor)
 }

@@ -2,7 +2,7 @@ public import APNSCore
 public import PushRules
 internal import PushStore
 
-/// What a pipeline is told from outside, and the bounds on what it takes on.
+/// The settings of a pipeline, and the bounds of its work.
 public struct PipelineConfiguration: Sendable {
   /// The suppression window and how long a message is worth a push.
   public var policy: SuppressionPolicy
@@ -10,14 +10,14 @@ public struct PipelineConfiguration: Sendable {
   /// This process, as histories name it; some letters and digits.
   public var instance = ""
 
-  /// The apps whose credentials are there, and the APNs environment of their device tokens that do not say theirs.
+  /// The apps with credentials, and the APNs environment of their device tokens that name none.
   public var apps: [BundleIdentifier: APNSEnvironment]
 
-  /// The app of device tokens that do not say theirs, and the environment of those that say neither.
+  /// The app of device tokens that name none, and the environment of those that name neither.
   public var defaultRoute: PushRoute
 
-  /// How long a claim is ours. Longer than a push and its record may take, because a claim that runs out is sent again
-  /// by somebody else; as short as that allows, because a dead replica's work waits for it.
+  /// How long a claim belongs to this process. Longer than a push and its record may take, because another process sends a
+  /// claim that ran out again; as short as that allows, because a dead replica's work waits for it.
   public var lease = Duration.seconds(30)
 
   /// The whole time of one push from its claim on: the waits for a connection, a stream and the answer, resends and the
@@ -31,24 +31,24 @@ public struct PipelineConfiguration: Sendable {
   /// Due holds and retries claimed in one round trip; fewer than events, so that fresh work goes first.
   public var deliveriesPerClaimMax = 64
 
-  /// Recipients of one event claimed at once; the others come with later claims, between those of other conversations.
+  /// Recipients of one event claimed at once; later claims bring the others, in turn with those of other conversations.
   public var recipientsPerClaimMax = ClaimLimits.recipientsMaxDefault
 
-  /// Recipients, and pushes, between their claim and their record. Over it nothing is claimed: work waits in the
-  /// database, not here. 1000 streams fit one APNs connection.
+  /// Recipients, and pushes, between their claim and their record. Beyond it nothing is claimed: work waits in the database.
+  /// 1000 streams fit one APNs connection.
   public var pushesInFlightMax = 2000
 
   /// How often the lease of one piece of work may run out before it is parked.
   public var rescuesMax = ClaimLimits.rescuesMaxDefault
 
-  /// How long after its record a hold is held against the facts once more; see ``HoldReview``. Longer than it takes a
-  /// host's transaction to commit after its last statement.
+  /// How long after its record a hold is checked against the facts once more; see ``HoldReview``. Longer than a host's
+  /// transaction takes to commit after its last statement.
   public var holdReviewWait = Duration.seconds(1)
 
-  /// How the loop paces itself.
+  /// How the pipeline paces its looks.
   public var schedule = PollSchedule.Configuration()
 
-  /// When pushes are kept out of a lane that takes none.
+  /// When lanes shut.
   var lanes = LaneConfiguration()
 
   /// How failed pushes are tried again.
@@ -61,7 +61,7 @@ public struct PipelineConfiguration: Sendable {
     apps = [defaultRoute.app: defaultRoute.environment]
   }
 
-  /// Who decides.
+  /// This process and its limits, for histories.
   var decider: Decider { Decider(instance: instance, policy: policy) }
 
   /// The route to a device.

@@ -1,7 +1,7 @@
 public import CoreMetrics
 internal import PushStore
 
-/// Counts what becomes of pushes, and how long they take. One for each pipeline, on its reactor.
+/// Counts the outcomes of pushes, and how long they take. One for each pipeline, on its reactor.
 ///
 /// | family | labels | counts |
 /// |---|---|---|
@@ -10,7 +10,7 @@ internal import PushStore
 /// | `tacet_messages_discarded_total` | | messages that were too old when they were inserted |
 /// | `tacet_releases_queued_total` | | releases of holds that a host's transaction left to the service |
 ///
-/// Kinds and reasons are texts that others may choose, so the backend must bound a family's series.
+/// Hosts and APNs choose kinds and reasons, so the backend must bound a family's series.
 public final class PipelineMetrics {
   private struct Outcome: Hashable {
     let kind: String
@@ -18,7 +18,7 @@ public final class PipelineMetrics {
     let reason: String?
   }
 
-  /// Handles that are kept: the usual outcomes are some dozens. What comes beyond is found in the backend each time.
+  /// Handles that are kept: the usual outcomes are some dozens. Further ones come from the backend each time.
   private static let handlesMax = 256
 
   private let factory: any MetricsFactory
@@ -31,7 +31,6 @@ public final class PipelineMetrics {
   private let discarded: Counter
   private let queuedReleases: Counter
 
-  /// Makes the handles of every latency; those of outcomes are made when one is first met.
   /// - Parameter factory: where the figures go; by default nowhere.
   public init(_ factory: any MetricsFactory = NOOPMetricsHandler.instance) {
     self.factory = factory
@@ -45,23 +44,24 @@ public final class PipelineMetrics {
     queuedReleases = Counter(label: "tacet_releases_queued_total", factory: factory)
   }
 
-  /// Takes how many messages were discarded for their age.
-  func noteDiscarded(_ count: Int) { discarded.increment(by: count) }
+  /// Counts messages that were discarded for their age.
+  func countDiscarded(_ count: Int) { discarded.increment(by: count) }
 
-  /// Takes how many releases were made for host's transactions that could not.
-  func noteQueuedReleases(_ count: Int) { queuedReleases.increment(by: count) }
+  /// Counts releases that a host's transaction could not make.
+  func countQueuedReleases(_ count: Int) { queuedReleases.increment(by: count) }
 
-  /// Takes what was recorded.
-  func note(_ decided: DecidedEvent) {
+  /// Counts a recorded event.
+  func count(_ decided: DecidedEvent) {
     for outcome in decided.outcomes {
       counter(Outcome(kind: decided.event.subject.kind, decision: outcome.decision, reason: outcome.reason)).increment()
-      // What was held or put off is late on purpose.
-      if decided.event.origin == .inbox { note(outcome, of: decided.event) }
+      // A held or postponed push is late on purpose.
+      if decided.event.origin == .inbox { measure(outcome, of: decided.event) }
     }
   }
 
-  /// The commit and the claim are dated by the database, and the outcome's times count from the claim's date. A commit's date is taken before it, so none of them is negative unless its clock was set.
-  private func note(_ outcome: RecipientOutcome, of event: PushEvent) {
+  /// The database dates the commit and the claim, and the outcome's times count from the claim's date. A commit's date is taken
+  /// before it, so a time is negative only when the database's clock was set.
+  private func measure(_ outcome: RecipientOutcome, of event: PushEvent) {
     let dated = event.claimedAt - event.enqueuedAt
     claimed.recordMicroseconds(max(0, dated))
     decided.recordMicroseconds(max(0, dated + outcome.decidedMicroseconds))

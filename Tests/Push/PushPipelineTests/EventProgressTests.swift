@@ -30,10 +30,10 @@ struct EventProgressTests {
     progress.begin(0)
     progress.settle(RecipientOutcome(userID: PushFixtures.makeID(9), decision: .skipped, reason: "muted"), of: 1)
     #expect(!progress.isDecided)
-    progress.note(.accepted, for: both[0], of: 0)
+    progress.add(.accepted, for: both[0], of: 0)
     progress.finishIfComplete(0, pacing: PushFixtures.pacing)
     #expect(!progress.isDecided)
-    progress.note(.dead(reason: "Unregistered", sinceMilliseconds: nil), for: both[1], of: 0)
+    progress.add(.dead(reason: "Unregistered", sinceMilliseconds: nil), for: both[1], of: 0)
     progress.finishIfComplete(0, pacing: PushFixtures.pacing)
     #expect(progress.isDecided)
     #expect(progress.decided.outcomes.map(\.decision) == [.skipped, .sent])
@@ -46,14 +46,14 @@ struct EventProgressTests {
     let progress = progress(PushFixtures.event(recipients: recipients))
     #expect(progress.nextPart() == nil)
     for index in recipients.indices { progress.begin(index) }
-    progress.note(.accepted, for: PushFixtures.phone, of: 1)
+    progress.add(.accepted, for: PushFixtures.phone, of: 1)
     progress.finishIfComplete(1, pacing: PushFixtures.pacing)
-    progress.note(.postponed(reason: "Shutdown", minimum: .zero), for: PushFixtures.phone, of: 0)
+    progress.add(.postponed(reason: "Shutdown", minimum: .zero), for: PushFixtures.phone, of: 0)
     progress.finishIfComplete(0, pacing: PushFixtures.pacing)
     let part = progress.nextPart()
     #expect(part?.purpose == .part && part?.outcomes.map(\.userID) == [PushFixtures.makeID(9)])
     #expect(progress.nextPart() == nil)
-    progress.note(.accepted, for: PushFixtures.phone, of: 2)
+    progress.add(.accepted, for: PushFixtures.phone, of: 2)
     progress.finishIfComplete(2, pacing: PushFixtures.pacing)
     #expect(progress.isDecided && progress.decided.purpose == .record && progress.decided.outcomes.count == 3)
   }
@@ -62,7 +62,7 @@ struct EventProgressTests {
   func learnt() {
     let progress = progress(PushFixtures.event())
     progress.begin(0)
-    progress.note(.acceptedElsewhere(.sandbox), for: PushFixtures.phone, of: 0)
+    progress.add(.acceptedElsewhere(.sandbox), for: PushFixtures.phone, of: 0)
     progress.finishIfComplete(0, pacing: PushFixtures.pacing)
     #expect(
       progress.decided.learntEnvironments == [
@@ -74,10 +74,10 @@ struct EventProgressTests {
   func closedOnce() {
     let progress = progress(PushFixtures.event())
     progress.begin(0)
-    progress.note(.refused(reason: "deviceTokenMalformed"), for: PushFixtures.phone, of: 0)
+    progress.add(.refused(reason: "deviceTokenMalformed"), for: PushFixtures.phone, of: 0)
     progress.finishIfComplete(0, pacing: PushFixtures.pacing)
     progress.finishIfComplete(0, pacing: PushFixtures.pacing)
-    progress.note(.accepted, for: PushFixtures.phone, of: 0)
+    progress.add(.accepted, for: PushFixtures.phone, of: 0)
     #expect(progress.decided.outcomes.map(\.reason) == ["deviceTokenMalformed"])
   }
 
@@ -85,7 +85,7 @@ struct EventProgressTests {
   func times() throws {
     let progress = progress(PushFixtures.event())
     progress.begin(0)
-    progress.note(.accepted, for: PushFixtures.phone, of: 0)
+    progress.add(.accepted, for: PushFixtures.phone, of: 0)
     progress.finishIfComplete(0, pacing: PushFixtures.pacing)
     let outcome = try #require(progress.decided.outcomes.first)
     #expect(outcome.wokenMicroseconds == 3000)
@@ -103,7 +103,7 @@ struct EventProgressTests {
     let progress = progress(event)
     for index in event.recipients.indices {
       progress.begin(index)
-      progress.note(.accepted, for: PushFixtures.phone, of: index)
+      progress.add(.accepted, for: PushFixtures.phone, of: index)
       progress.finishIfComplete(index, pacing: PushFixtures.pacing)
     }
     let outcome = try #require(progress.decided.outcomes.first)
@@ -111,5 +111,51 @@ struct EventProgressTests {
     #expect(try #require(outcome.acceptedMicroseconds) >= hour)
     #expect(outcome.deviceAttempts.allSatisfy { $0.endedMicroseconds >= hour })
     #expect(outcome.wokenMicroseconds == 3000)
+  }
+}
+
+@Suite("Events that keep accepted recipients waiting", .serialized)
+struct SlowEventsTests {
+  private static let sent = "select count(*) from public.push_log where decision = 'sent'"
+
+  /// Posts to three, of whom two are accepted while the third is on its way, and waits until the two stand in the ledger.
+  private func acceptTwo(of rig: PipelineRig, on reactor: isolated Reactor) async throws {
+    let chat = try await Chat(of: 3, in: rig, on: reactor)
+    rig.channel.holds = true
+    rig.start(on: reactor)
+    _ = try await chat.post(waking: .webhook, on: reactor)
+    try await rig.channel.received(3, on: reactor)
+    rig.channel.release(2, on: reactor)
+    while try await rig.value(Self.sent, as: Int64.self, on: reactor) < 2 {}
+  }
+
+  @Test("who has accepted stands in the ledger before the last one is decided, and is counted once")
+  func early() async throws {
+    try await PipelineRig.run { rig, reactor in
+      try await acceptTwo(of: rig, on: reactor)
+      let claimed = "select count(*) from tacet.inbox where is_claimed and attempts = 1"
+      #expect(try await rig.value(claimed, as: Int64.self, on: reactor) == 1)
+      #expect(rig.outcomes(.sent) == 0)
+      rig.channel.release(on: reactor)
+      #expect(await rig.pipeline.drain(within: .seconds(10), on: reactor))
+      try await rig.nothingLeft(on: reactor)
+      #expect(rig.outcomes(.sent) == 3)
+      let entries = "select string_agg(jsonb_array_length(history)::text, ' ') from public.push_log"
+      #expect(try await rig.value(entries, as: String.self, on: reactor) == "1 1 1")
+    }
+  }
+
+  @Test("who takes the event over sends to the others alone")
+  func takenOver() async throws {
+    try await PipelineRig.run { rig, reactor in
+      try await acceptTwo(of: rig, on: reactor)
+      try await rig.execute("update tacet.inbox set available_at = now() - interval '1 s'", on: reactor)
+      rig.pipeline.wake(.due, on: reactor)
+      try await rig.channel.received(4, on: reactor)
+      rig.channel.release(on: reactor)
+      #expect(await rig.pipeline.drain(within: .seconds(10), on: reactor))
+      #expect(rig.channel.sent.count == 4 && rig.channel.sent[3].token == rig.channel.sent[2].token)
+      #expect(try await rig.value(Self.sent, as: Int64.self, on: reactor) == 3)
+    }
   }
 }

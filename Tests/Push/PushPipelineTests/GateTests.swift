@@ -10,16 +10,15 @@ struct GateTests {
 
   private func settled(
     _ decision: OutcomeDecision, _ reason: String? = nil, due: Duration? = nil, accepted: [String] = []
-  ) -> GateDecision {
-    .settled(
-      RecipientOutcome(
-        userID: PushFixtures.user, decision: decision, reason: reason, due: due,
-        remaining: due == nil ? nil : .held, acceptedDevices: accepted))
+  ) -> RecipientOutcome {
+    RecipientOutcome(
+      userID: PushFixtures.user, decision: decision, reason: reason, due: due,
+      remaining: due == nil ? nil : .held, acceptedDevices: accepted)
   }
 
   @Test("somebody who is away and has a device is sent to")
   func send() {
-    #expect(gate.decision(for: PushFixtures.recipient()) == .send)
+    #expect(gate.outcome(for: PushFixtures.recipient()) == nil)
   }
 
   @Test(
@@ -36,15 +35,15 @@ struct GateTests {
       (RecipientSituation(quietHoursRemaining: .seconds(9), quietHoursPolicy: .drop), "quiet_hours"),
     ])
   func skips(situation: RecipientSituation, reason: String) {
-    #expect(gate.decision(for: PushFixtures.recipient(situation: situation)) == settled(.skipped, reason))
+    #expect(gate.outcome(for: PushFixtures.recipient(situation: situation)) == settled(.skipped, reason))
   }
 
   @Test("a hold says how long, why, and that it remains")
   func holds() {
     let viewing = PushFixtures.recipient(situation: RecipientSituation(lastSeenAge: .seconds(20)))
-    #expect(gate.decision(for: viewing) == settled(.held, "user_viewing", due: .seconds(40)))
+    #expect(gate.outcome(for: viewing) == settled(.held, "user_viewing", due: .seconds(40)))
     let quiet = PushFixtures.recipient(situation: RecipientSituation(quietHoursRemaining: .seconds(9)))
-    #expect(gate.decision(for: quiet) == settled(.held, "quiet_hours", due: .seconds(9)))
+    #expect(gate.outcome(for: quiet) == settled(.held, "quiet_hours", due: .seconds(9)))
   }
 
   @Test("the hold ends with the window", arguments: [(59_999_999, true), (60_000_000, false)])
@@ -52,7 +51,7 @@ struct GateTests {
     let recipient = PushFixtures.recipient(
       situation: RecipientSituation(lastSeenAge: .microseconds(microseconds)))
     let held = settled(.held, "user_viewing", due: .microseconds(1))
-    #expect(gate.decision(for: recipient) == (isHeld ? held : .send))
+    #expect(gate.outcome(for: recipient) == (isHeld ? held : nil))
   }
 
   @Test("somebody who no longer takes part is skipped, whatever else is known of them")
@@ -60,14 +59,14 @@ struct GateTests {
     let situations = [RecipientSituation(), RecipientSituation(hasRead: true), RecipientSituation(lastSeenAge: .zero)]
     for situation in situations {
       let recipient = PushFixtures.recipient(isParticipant: false, situation: situation)
-      #expect(gate.decision(for: recipient) == settled(.skipped, "not_participant"))
+      #expect(gate.outcome(for: recipient) == settled(.skipped, "not_participant"))
     }
   }
 
   @Test("a deleted message is the truer reason: without it nobody can be seen to take part")
   func deletedBeforeParticipant() {
     let recipient = PushFixtures.recipient(isParticipant: false, situation: RecipientSituation(isDeleted: true))
-    #expect(gate.decision(for: recipient) == settled(.skipped, "deleted"))
+    #expect(gate.outcome(for: recipient) == settled(.skipped, "deleted"))
   }
 
   @Test(
@@ -80,13 +79,13 @@ struct GateTests {
   func partlyAccepted(isParticipant: Bool, situation: RecipientSituation) {
     let recipient = PushFixtures.recipient(
       isParticipant: isParticipant, situation: situation, accepted: ["cc03"])
-    #expect(gate.decision(for: recipient) == settled(.sent, accepted: ["cc03"]))
+    #expect(gate.outcome(for: recipient) == settled(.sent, accepted: ["cc03"]))
   }
 
   @Test("a retry with every device accepted is done; one with a device left is sent")
   func rest() {
     let done = PushFixtures.recipient(devices: [], accepted: ["cc03"])
-    #expect(gate.decision(for: done) == settled(.sent, accepted: ["cc03"]))
-    #expect(gate.decision(for: PushFixtures.recipient(accepted: ["cc03"])) == .send)
+    #expect(gate.outcome(for: done) == settled(.sent, accepted: ["cc03"]))
+    #expect(gate.outcome(for: PushFixtures.recipient(accepted: ["cc03"])) == nil)
   }
 }

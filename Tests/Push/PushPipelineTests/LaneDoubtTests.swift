@@ -29,7 +29,7 @@ struct LaneDoubtTests {
     let lane = Lane.new()
     for _ in 0..<3 { lane.beginDoubt(nil) }
     #expect(lane.objection(to: "aa", now: 0) != nil)
-    #expect(lane.note(.accepted, to: "bb", now: 0, draw: 0.5).hasMoreRoom)
+    #expect(lane.conclude(.accepted, to: "bb", now: 0, draw: 0.5).hasMoreRoom)
     #expect(lane.objection(to: "aa", now: 0) == nil)
   }
 
@@ -68,7 +68,7 @@ struct LaneDoubtTests {
     if isProven { send(.accepted, over: lane) }
     let putOff = DeviceVerdict.postponed(reason: "apns_unreachable", minimum: .seconds(60))
     for number in 1...8 {
-      let verdict = lane.noteUnresolved(
+      let verdict = lane.concludeUnresolved(
         .refused, because: "apns_unreachable", of: UUID(), now: 0, draw: 0.5
       ).verdict
       #expect(verdict == (number < stoppingNumber ? putOff : waiting("BadDeviceToken", .long)), "\(number)")

@@ -19,7 +19,7 @@ func send(
   _ attempt: PushAttempt, to device: String = "aa", over lane: Lane, at now: UInt64 = 0
 ) -> DeviceVerdict {
   if let objection = lane.objection(to: device, now: now) { return objection }
-  return lane.note(attempt, to: device, now: now, draw: 0.5).verdict
+  return lane.conclude(attempt, to: device, now: now, draw: 0.5).verdict
 }
 
 /// That a push waits for the lane of these tests.

@@ -30,7 +30,7 @@ struct LaneTests {
     #expect(lane.objection(to: "probe", now: Lane.second) == nil)
     #expect(lane.admits(lane.shutCount) && !lane.admits(early))
     #expect(lane.withdraw() == waiting("InvalidProviderToken", .none))
-    _ = lane.note(.accepted, to: "probe", now: Lane.second, draw: 0.5)
+    _ = lane.conclude(.accepted, to: "probe", now: Lane.second, draw: 0.5)
     #expect(lane.admits(early), "what still waits may go when the lane is back")
   }
 
@@ -66,7 +66,7 @@ struct LaneTests {
     #expect(lane.room(now: Lane.second - 1) == 0)
     #expect(lane.room(now: Lane.second) == 1)
     for attempt in [PushAttempt.accepted, .unregistered, .refused, .limited, .badKey, .busy] {
-      _ = lane.note(attempt, to: "straggler", now: 0, draw: 0.5)
+      _ = lane.conclude(attempt, to: "straggler", now: 0, draw: 0.5)
       #expect(lane.fault == "BadDeviceToken", "\(attempt)")
     }
     #expect(send(.limited, over: lane, at: Lane.second) == .postponed(reason: "TooManyRequests", minimum: .seconds(60)))
@@ -138,7 +138,7 @@ struct LaneTests {
   func inDoubt() {
     let lane = Lane.new()
     send(.badKey, over: lane)
-    #expect(lane.note(.refused, to: "bb", now: 0, draw: 0.5).verdict == waiting("BadDeviceToken", .long))
+    #expect(lane.conclude(.refused, to: "bb", now: 0, draw: 0.5).verdict == waiting("BadDeviceToken", .long))
   }
 
   @Test("what waits comes back in growing numbers, less what is on its way")
@@ -147,15 +147,15 @@ struct LaneTests {
     #expect(lane.room(now: 0) == 1)
     #expect(lane.objection(to: "aa", now: 0) == nil)
     #expect(lane.room(now: 0) == 0)
-    #expect(lane.note(.accepted, to: "aa", now: 0, draw: 0.5).hasMoreRoom)
+    #expect(lane.conclude(.accepted, to: "aa", now: 0, draw: 0.5).hasMoreRoom)
     #expect(lane.room(now: 0) == 8)
     for number in 0..<8 { _ = lane.objection(to: "\(number)", now: 0) }
     #expect(lane.room(now: 0) == 0)
-    #expect(!lane.note(.answerLost, to: "0", now: 0, draw: 0.5).hasMoreRoom)
-    for number in 1..<8 { #expect(!lane.note(.accepted, to: "\(number)", now: 0, draw: 0.5).hasMoreRoom) }
+    #expect(!lane.conclude(.answerLost, to: "0", now: 0, draw: 0.5).hasMoreRoom)
+    for number in 1..<8 { #expect(!lane.conclude(.accepted, to: "\(number)", now: 0, draw: 0.5).hasMoreRoom) }
     #expect(lane.room(now: 0) == 8)
     _ = lane.objection(to: "8", now: 0)
-    #expect(lane.note(.limited, to: "8", now: 0, draw: 0.5).hasMoreRoom)
+    #expect(lane.conclude(.limited, to: "8", now: 0, draw: 0.5).hasMoreRoom)
     #expect(lane.room(now: 0) == 64)
     for number in 0..<64 { send(.accepted, to: "\(number)", over: lane) }
     #expect(lane.room(now: 0) == .max)
@@ -165,7 +165,7 @@ struct LaneTests {
   func opened() {
     let lane = crowded()
     _ = lane.objection(to: "good", now: Lane.second)
-    #expect(lane.note(.accepted, to: "good", now: Lane.second, draw: 0.5).hasMoreRoom)
+    #expect(lane.conclude(.accepted, to: "good", now: Lane.second, draw: 0.5).hasMoreRoom)
     #expect(lane.room(now: Lane.second) == 8)
   }
 
@@ -193,5 +193,33 @@ struct LaneTests {
         "error: APNs takes no pushes; they wait in the database",
         "error: APNs refuses a route's configuration; its pushes wait in the database",
       ])
+  }
+}
+
+@Suite("The slow start of a lane")
+struct LaneSlowStartTests {
+  @Test("a new lane takes one of what waits, then 8, then 64, then all")
+  func steps() {
+    var slowStart = LaneSlowStart()
+    var seen: [Int?] = [slowStart.allowance]
+    var answers = 0
+    for number in 1...200 {
+      guard slowStart.answered() else { continue }
+      answers = number
+      seen.append(slowStart.allowance)
+    }
+    #expect(seen == [1, 8, 64, nil])
+    #expect(answers == 1 + 8 + 64)
+  }
+
+  @Test("a lane whose probe has come through begins at 8, however far it was before")
+  func again() {
+    var slowStart = LaneSlowStart()
+    for _ in 0..<100 { _ = slowStart.answered() }
+    slowStart.begin()
+    #expect(slowStart.allowance == 8)
+    let grew = (0..<8).map { _ in slowStart.answered() }
+    #expect(grew == Array(repeating: false, count: 7) + [true])
+    #expect(slowStart.allowance == 64)
   }
 }

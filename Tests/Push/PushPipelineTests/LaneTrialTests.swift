@@ -22,7 +22,7 @@ struct LaneTrialTests {
   @discardableResult
   private func send(_ attempt: PushAttempt, over lane: Lane, at now: UInt64 = 0) -> DeviceVerdict {
     if let objection = lane.objection(to: "aa", now: now) { return objection }
-    return lane.note(attempt, to: "aa", now: now, draw: 0.5).verdict
+    return lane.conclude(attempt, to: "aa", now: now, draw: 0.5).verdict
   }
 
   private func admit(to lane: Lane, at now: UInt64 = 0) -> Admission {
@@ -37,7 +37,7 @@ struct LaneTrialTests {
   @discardableResult
   private func ask(_ attempt: PushAttempt, over lane: Lane, at now: UInt64 = 0) -> Admission {
     let admission = admit(to: lane, at: now)
-    if admission == .admitted { _ = lane.noteTrial(attempt, now: now, draw: 0.5) }
+    if admission == .admitted { _ = lane.concludeTrial(attempt, now: now, draw: 0.5) }
     return admission
   }
 
@@ -88,7 +88,7 @@ struct LaneTrialTests {
     for number in 0..<5 { send(.answerLost, over: out, at: UInt64(number) * Self.second) }
     #expect(admit(to: out, at: 4 * Self.second) == .notNow("apns_answer_lost"))
     #expect(admit(to: out, at: 60 * Self.second) == .admitted)
-    #expect(out.noteTrial(.refused, now: 60 * Self.second, draw: 0.5))
+    #expect(out.concludeTrial(.refused, now: 60 * Self.second, draw: 0.5))
     #expect(out.fault == nil)
   }
 

@@ -36,8 +36,8 @@ struct PipelineMetricsTests {
   @Test("outcomes are counted by kind, decision and reason; a plain success has the reason none")
   func outcomes() {
     let metrics = PipelineMetrics(registry)
-    metrics.note(decided([outcome(.sent), outcome(.sent), outcome(.skipped, "muted")]))
-    metrics.note(decided([outcome(.sent)], origin: .delivery, kind: "invitation"))
+    metrics.count(decided([outcome(.sent), outcome(.sent), outcome(.skipped, "muted")]))
+    metrics.count(decided([outcome(.sent)], origin: .delivery, kind: "invitation"))
     #expect(
       lines(of: "tacet_outcomes_total") == [
         #"tacet_outcomes_total{decision="sent",kind="invitation",reason="none"} 1"#,
@@ -48,13 +48,13 @@ struct PipelineMetricsTests {
 
   @Test("pipelines of one registry count together")
   func together() {
-    for metrics in [PipelineMetrics(registry), PipelineMetrics(registry)] { metrics.note(decided([outcome(.sent)])) }
+    for metrics in [PipelineMetrics(registry), PipelineMetrics(registry)] { metrics.count(decided([outcome(.sent)])) }
     #expect(lines(of: "tacet_outcomes_total").map { $0.suffix(2) } == [" 2"])
   }
 
   @Test("each stage is timed from the commit; outcomes count from the claim's date")
   func stages() {
-    PipelineMetrics(registry).note(decided([outcome(.sent, decided: 100, accepted: 5000)]))
+    PipelineMetrics(registry).count(decided([outcome(.sent, decided: 100, accepted: 5000)]))
     let sums = lines(of: "tacet_push_latency_seconds_sum")
     #expect(
       sums == [
@@ -68,15 +68,15 @@ struct PipelineMetricsTests {
   @Test("what nobody accepted has no time of acceptance, and what was held or put off has none at all")
   func untimed() {
     let metrics = PipelineMetrics(registry)
-    metrics.note(decided([outcome(.held, "user_viewing")]))
-    metrics.note(decided([outcome(.sent, accepted: 100)], origin: .delivery))
+    metrics.count(decided([outcome(.held, "user_viewing")]))
+    metrics.count(decided([outcome(.sent, accepted: 100)], origin: .delivery))
     #expect(lines(of: "tacet_push_latency_seconds_count").map { $0.suffix(2) } == [" 0", " 1", " 1"])
   }
 
   @Test("a clock that was set back makes no negative time")
   func clock() {
     let event = PushFixtures.dated(origin: .inbox, kind: "message", claimedAfter: -5000, answeredAfter: -4000)
-    PipelineMetrics(registry).note(
+    PipelineMetrics(registry).count(
       DecidedEvent(event: event, outcomes: [outcome(.sent, accepted: 10)], deadTokens: [], wokenBy: "notify"))
     #expect(lines(of: "tacet_push_latency_seconds_sum").allSatisfy { $0.hasSuffix(" 0") })
   }
@@ -85,7 +85,7 @@ struct PipelineMetricsTests {
   func many() {
     let metrics = PipelineMetrics(registry)
     for _ in 0..<2 {
-      for number in 0..<300 { metrics.note(decided([outcome(.failed, "reason_\(number)")])) }
+      for number in 0..<300 { metrics.count(decided([outcome(.failed, "reason_\(number)")])) }
     }
     let sum = lines(of: "tacet_outcomes_total").compactMap { $0.split(separator: " ").last.flatMap { Int($0) } }
     #expect(sum.reduce(0, +) == 600)

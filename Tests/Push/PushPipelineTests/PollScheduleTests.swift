@@ -98,7 +98,7 @@ struct PollScheduleTests {
     ])
   func cheapNotifications(events: Int, microseconds: Int, isBusy: Bool) {
     var rig = Rig()
-    rig.schedule.noteNotifyCost(.microseconds(microseconds), now: rig.now)
+    rig.schedule.notifyCostMeasured(.microseconds(microseconds), now: rig.now)
     rig.look(found: events)
     #expect(rig.schedule.isBusy == isBusy)
   }
@@ -106,7 +106,7 @@ struct PollScheduleTests {
   @Test("what a notification cost more than a second ago counts no more", arguments: [(999, false), (1000, true)])
   func oldCost(milliseconds: UInt64, isBusy: Bool) {
     var rig = Rig()
-    rig.schedule.noteNotifyCost(.microseconds(100), now: rig.now)
+    rig.schedule.notifyCostMeasured(.microseconds(100), now: rig.now)
     rig.look(found: 0, after: milliseconds)
     rig.look(found: 32)
     #expect(rig.schedule.isBusy == isBusy)
@@ -119,7 +119,7 @@ struct PollScheduleTests {
     var rig = Rig()
     rig.look(found: 100)
     #expect(rig.schedule.isBusy)
-    rig.schedule.noteNotifyCost(.microseconds(microseconds), now: rig.now)
+    rig.schedule.notifyCostMeasured(.microseconds(microseconds), now: rig.now)
     rig.look(found: 0, after: 250)
     #expect(rig.schedule.isBusy == isBusy)
   }

@@ -128,9 +128,9 @@ struct RecipientDeliveryTests {
   func pending() {
     var delivery = RecipientDelivery(of: PushFixtures.recipient(devices: devices))
     #expect(delivery.pending == 2)
-    delivery.note(.accepted, for: devices[0], elapsed: 1, claimedAt: 0)
+    delivery.add(.accepted, for: devices[0], elapsed: 1, claimedAt: 0)
     #expect(delivery.pending == 1)
-    delivery.note(.refused(reason: "deviceTokenMalformed"), for: devices[1], elapsed: 1, claimedAt: 0)
+    delivery.add(.refused(reason: "deviceTokenMalformed"), for: devices[1], elapsed: 1, claimedAt: 0)
     #expect(delivery.pending == 0)
   }
 
@@ -144,7 +144,7 @@ struct RecipientDeliveryTests {
   func deadTokens(_ milliseconds: Int64?, _ since: Int64) {
     var delivery = RecipientDelivery(of: PushFixtures.recipient())
     let verdict = DeviceVerdict.dead(reason: "Unregistered", sinceMilliseconds: milliseconds)
-    delivery.note(verdict, for: devices[0], elapsed: 1, claimedAt: 1_700_000_000_000_000)
+    delivery.add(verdict, for: devices[0], elapsed: 1, claimedAt: 1_700_000_000_000_000)
     #expect(
       delivery.deadTokens == [DeadDeviceToken(token: "aa01", reason: "Unregistered", invalidSince: since)])
   }

@@ -62,7 +62,7 @@ struct RefusedLooksTests {
       }
       let rescues = "select max(rescues)::bigint from tacet.inbox"
       #expect(try await rig.value(rescues, as: Int64.self, on: reactor) == 0)
-      #expect(rig.channel.sent.isEmpty && rig.pipeline.allLooks.since != nil)
+      #expect(rig.channel.sent.isEmpty && rig.pipeline.pacer.everything.since != nil)
       try await count(doing: "null;", for: nil, of: rig, on: reactor)
       try await rig.nothingLeft(on: reactor)
       #expect(rig.channel.sent.count == 3)
@@ -76,7 +76,7 @@ struct RefusedLooksTests {
       let chat = try await Chat(in: rig, on: reactor)
       try await rig.execute("alter table public.profiles rename column name to full_name", on: reactor)
       rig.start(on: reactor)
-      for _ in 0..<2000 where rig.pipeline.allLooks.count < 4 { await reactor.sleep(for: .milliseconds(5)) }
+      for _ in 0..<2000 where rig.pipeline.pacer.everything.count < 4 { await reactor.sleep(for: .milliseconds(5)) }
       // Every failed look asks for messages, for everything, for a lease, and for nothing at all.
       #expect(rig.pool.counters.roundTrips < 100)
       let told = lines.all.filter { $0.message == "cannot look at everything at once" }
@@ -88,7 +88,7 @@ struct RefusedLooksTests {
       try await rig.execute("alter table public.profiles rename column full_name to name", on: reactor)
       let id = try await chat.post(waking: .notify, on: reactor)
       #expect(try await rig.outcomes(of: id, on: reactor).map(\.decision) == [.sent])
-      for _ in 0..<1000 where rig.pipeline.allLooks.since != nil { await reactor.sleep(for: .milliseconds(5)) }
+      for _ in 0..<1000 where rig.pipeline.pacer.everything.since != nil { await reactor.sleep(for: .milliseconds(5)) }
       #expect(rig.pipeline.claimFault(now: Reactor.now) == nil)
       #expect(lines.all.contains { $0.message == "work can be claimed again" })
     }

@@ -1,20 +1,21 @@
 internal import APNSCore
+internal import Logging
 internal import PushStore
 
-/// What an event says, made once for all its recipients.
+/// What an event says, encoded once for all its recipients.
 enum PreparedPush {
-  /// Something to show.
+  /// An alert to show.
   case alert(PreparedAlert)
-  /// Something to clear.
+  /// Messages to clear.
   case readSync(ReadSync)
 }
 
-/// Makes pushes: each kind of event has a composer of its own.
+/// Makes pushes: each kind of event has a separate composer.
 struct EventComposer: Sendable {
   private let messages: MessageComposer
   private let readSyncs: ReadSyncComposer
 
-  /// - Parameter timeToLive: how long a push is worth anything.
+  /// - Parameter timeToLive: how long APNs may keep a push.
   init(timeToLive: Duration) {
     messages = MessageComposer(timeToLive: timeToLive)
     readSyncs = ReadSyncComposer(timeToLive: timeToLive)
@@ -30,7 +31,7 @@ struct EventComposer: Sendable {
   }
 
   /// The push for one device.
-  /// - Throws: ``PushRequestError`` when the host's token is not one.
+  /// - Throws: ``PushRequestError`` when the host's device token is malformed.
   func request(
     _ push: PreparedPush, for device: PushDevice, of app: BundleIdentifier, to recipient: PushRecipient,
     in event: PushEvent
@@ -42,8 +43,21 @@ struct EventComposer: Sendable {
   }
 }
 
+// Compose.
+extension DeliveryPipeline {
+  /// What an event says; nil when there is nothing to say or no push for it.
+  func compose(_ event: PushEvent) -> PreparedPush? {
+    do throws(PushRequestError) {
+      return try composer.push(for: event)
+    } catch {
+      logger.error("cannot compose", metadata: ["subject_id": "\(event.subject.id.lowercased)", "error": "\(error)"])
+      return nil
+    }
+  }
+}
+
 extension PushEvent {
-  /// The identity of a push to one device: the same at every attempt, so that a resend replaces what is shown.
+  /// The identifier of a push to one device: the same at every attempt.
   func identifier(for recipient: PushRecipient, on token: DeviceToken) -> PushIdentifier {
     PushIdentifier(
       eventKind: subject.kind, event: subject.id.lowercased, recipient: recipient.userID.lowercased, deviceToken: token)

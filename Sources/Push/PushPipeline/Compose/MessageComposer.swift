@@ -3,19 +3,19 @@ internal import FoundationEssentials
 internal import PushRules
 internal import PushStore
 
-/// Makes the pushes of an event: one text for all recipients, one badge for each, one identity for each device.
+/// Makes the pushes of an event: one text for all recipients, one badge for each, one identifier for each device.
 struct MessageComposer: Sendable {
-  /// How long APNs may keep a push for a device that is off: as long as the message is worth a push at all.
+  /// How long APNs may keep a push for a device that is off: the life of the message.
   let timeToLive: Duration
 
-  /// Where an app finds the id of the ledger's row, by which it reports that the push was opened.
+  /// The member with the id of the ledger's row, by which an app reports that the push was opened.
   private static let logIDName: StaticString = "push_log_id"
 
   /// The bytes that APNs leaves for an alert beside that id.
   static let alertBytesMax = PushType.alert.bodyBytesMax - PreparedAlert.bytes(ofIdentifierNamed: logIDName)
 
-  /// The text of an event, escaped and fitted once; nil when the event has nothing to say, because it was deleted.
-  /// - Throws: ``PushRequestError`` when no text at all would fit, which the bounds on titles rule out.
+  /// The text of an event, escaped and fitted once; nil when the event was deleted.
+  /// - Throws: ``PushRequestError`` when no text would fit, which the bounds on titles rule out.
   func alert(for event: PushEvent) throws(PushRequestError) -> PreparedAlert? {
     guard let payload = try payload(for: event) else { return nil }
     let alert = PreparedAlert(payload, identifierName: Self.logIDName)
@@ -70,7 +70,7 @@ struct MessageComposer: Sendable {
   }
 
   /// The push for one device.
-  /// - Throws: ``PushRequestError`` when the host's token is not one.
+  /// - Throws: ``PushRequestError`` when the host's device token is malformed.
   func request(
     _ alert: PreparedAlert, for device: PushDevice, of app: BundleIdentifier, to recipient: PushRecipient,
     in event: PushEvent
@@ -89,8 +89,7 @@ struct MessageComposer: Sendable {
 }
 
 extension MessageComposer {
-  /// As for the rule, the time that a push was held on purpose does not count: what quiet hours have held for a night is
-  /// worth as much in the morning as it was in the evening.
+  /// As for the suppression rules, time on hold does not count: a push held for quiet hours is worth as much in the morning.
   private func expiration(for recipient: PushRecipient, of event: PushEvent) -> PushExpiration {
     let dated = min(event.enqueuedAt, event.claimedAt - recipient.situation.messageAge.wholeMicroseconds)
     let (microseconds, overflow) = dated.addingReportingOverflow(recipient.situation.heldFor.wholeMicroseconds)

@@ -1,16 +1,16 @@
 internal import APNSCore
 internal import PushStore
 
-/// Makes the background pushes that tell a user's other devices what was read: they clear it, and show the new badge.
+/// Makes the background pushes by which a user's other devices clear read messages and show the new badge.
 struct ReadSyncComposer: Sendable {
   /// How long APNs may keep a push for a device that is off.
   let timeToLive: Duration
 
   /// The push for one device. Ninety ids are 3.5 KB of the four that APNs takes.
   ///
-  /// `message_ids` has the newest first. `conversation_id` is absent when they are of several conversations. `all_before`,
-  /// when not all of one conversation fit, is the newest: everything of it before that message has been read as well.
-  /// - Throws: ``PushRequestError`` when the host's token is not one.
+  /// `message_ids` has the newest first. `conversation_id` is absent for messages of several conversations. `all_before` is the
+  /// newest when not all of one conversation fit: the user has read everything before it too.
+  /// - Throws: ``PushRequestError`` when the host's device token is malformed.
   func request(
     _ sync: ReadSync, for device: PushDevice, of app: BundleIdentifier, to recipient: PushRecipient,
     in event: PushEvent

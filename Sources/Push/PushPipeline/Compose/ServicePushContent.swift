@@ -2,7 +2,7 @@ internal import APNSCore
 internal import FoundationEssentials
 internal import PushStore
 
-/// What a push says that another server asks for: it is shown as it is, nothing is cut.
+/// The content of a push that another server asks for, shown uncut.
 public struct ServicePushContent: Decodable, Equatable, Sendable {
   /// The most Unicode scalars of a title.
   public static let titleScalarsMax = 256
@@ -11,9 +11,9 @@ public struct ServicePushContent: Decodable, Equatable, Sendable {
   /// The most bytes of the data as compact JSON.
   public static let dataBytesMax = 2048
 
-  /// Kinds that mean something else.
+  /// Kinds with another meaning.
   private static let reservedKinds: Set<String> = ["message", "messages", "pushes", "read_sync"]
-  /// Members that the payload has for itself.
+  /// Members that the payload sets itself.
   private static let reservedNames = ["aps", "type", "push_log_id", "subject_id"]
 
   /// As ledger and payload name it.
@@ -27,14 +27,14 @@ public struct ServicePushContent: Decodable, Equatable, Sendable {
   /// The app's own data as compact JSON; nil for none.
   public var data: String? { object.members.isEmpty ? nil : String(decoding: object.encoded(), as: UTF8.self) }
 
-  /// Whether a text may say by what a push replaces others on the screen.
+  /// Whether a text can be a collapse identifier.
   public static func canCollapse(_ text: String) -> Bool { (try? CollapseIdentifier(text)) != nil }
 
   private enum Key: String, CodingKey, CaseIterable {
     case kind, title, body, data
   }
 
-  /// The members that it reads of an object.
+  /// The members of an object that it reads.
   public static let memberNames = Set(Key.allCases.map(\.rawValue))
 
   /// Reads the members `kind` (`push` without it), `title`, `body` and `data` (an object, optional) of a JSON object.
@@ -50,7 +50,7 @@ public struct ServicePushContent: Decodable, Equatable, Sendable {
     }
   }
 
-  /// - Throws: `DecodingError` for data that is no JSON object, which no push is noted with.
+  /// - Throws: `DecodingError` for data that is not a JSON object, which no stored push has.
   init(_ notice: EventNotice, kind: String) throws {
     self.kind = kind
     title = notice.title
@@ -67,7 +67,7 @@ public struct ServicePushContent: Decodable, Equatable, Sendable {
       title: .verbatim(title), body: .verbatim(body), badge: badge, sound: .default, custom: custom)
   }
 
-  /// What is wrong with each member, by the order of the members.
+  /// The faults of the members, in their order.
   private var faults: [(Key, String)] {
     var faults: [(Key, String)] = []
     if !PushSubject.canBeKind(kind) || Self.reservedKinds.contains(kind) { faults.append((.kind, "cannot be a kind")) }
@@ -88,7 +88,7 @@ public struct ServicePushContent: Decodable, Equatable, Sendable {
     return faults
   }
 
-  /// Whether the whole document keeps within APNs' limit, for any badge.
+  /// Whether the whole document fits APNs' limit with any badge.
   private var fits: Bool {
     guard let payload = try? payload(of: UUID(), badge: .max) else { return false }
     return payload.encoded().count <= MessageComposer.alertBytesMax

@@ -3,12 +3,11 @@ internal import APNSCore
 internal import PushStore
 internal import Reactors
 
-/// What was tried to bring one push to one device, for the history: one attempt, or two when the other environment was
-/// asked as well.
+/// The attempts to send one push to one device, for the history: one, or two when the other environment was asked too.
 struct AttemptTrail {
   private struct End {
-    /// Nil when the route could not be asked.
-    let attempt: PushAttempt?
+    /// APNs' status; nil without an answer, and for a route that could not be asked.
+    let status: Int?
     let reason: String?
     let route: PushRoute
     let apnsID: String?
@@ -17,23 +16,23 @@ struct AttemptTrail {
 
   private var ends: [End] = []
 
-  /// Whether the first answer is the one that counts, because the second said nothing about the device.
+  /// Whether the first answer counts, because the second said nothing about the device.
   var isJudgedByFirst = false
 
-  /// An attempt has ended now.
-  mutating func note(_ attempt: PushAttempt, of request: PushRequest, over route: PushRoute) {
+  /// Adds an attempt that has ended now.
+  mutating func add(_ attempt: PushAttempt, of request: PushRequest, over route: PushRoute) {
     ends.append(
       End(
-        attempt: attempt, reason: attempt.ledgerReason, route: route, apnsID: request.head.identifier.text,
+        status: attempt.status, reason: attempt.ledgerReason, route: route, apnsID: request.head.identifier.text,
         at: Reactor.now))
   }
 
-  /// The other environment could not be asked.
-  mutating func noteUnasked(_ route: PushRoute, reason: String?) {
-    ends.append(End(attempt: nil, reason: reason, route: route, apnsID: nil, at: Reactor.now))
+  /// Adds the other environment, which could not be asked.
+  mutating func addUnasked(_ route: PushRoute, reason: String?) {
+    ends.append(End(status: nil, reason: reason, route: route, apnsID: nil, at: Reactor.now))
   }
 
-  /// The attempts, one of which brought the verdict; without any, the verdict alone.
+  /// The attempts, one of which brought the verdict; without an attempt, the verdict alone.
   /// - Parameters:
   ///   - now: microseconds from the claim to the verdict. claimedAt: monotonic nanoseconds.
   func history(
@@ -50,22 +49,14 @@ struct AttemptTrail {
     return ends.enumerated().map { index, end in
       HistoryEntry.Attempt(
         deviceToken: device.token, route: end.route.name,
-        endedMicroseconds: Int64(end.at &- claimedAt) / 1000, status: end.attempt?.status, reason: end.reason,
+        endedMicroseconds: Int64(end.at &- claimedAt) / 1000, status: end.status, reason: end.reason,
         apnsID: end.apnsID, verdict: index == judged ? verdict.word : index < judged ? "elsewhere" : "impossible")
     }
   }
 }
 
-extension PushAttempt {
-  /// The status that APNs answered with.
-  fileprivate var status: Int? {
-    guard case .answered(let answer) = self else { return nil }
-    return answer.status
-  }
-}
-
 extension DeviceVerdict {
-  /// As the history names it.
+  /// The name in the history.
   fileprivate var word: String {
     switch self {
     case .accepted, .acceptedElsewhere: "accepted"

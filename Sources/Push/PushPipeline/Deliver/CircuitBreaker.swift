@@ -2,24 +2,23 @@ internal import Reactors
 
 /// Keeps pushes out of a lane that takes none, so that they wait in the database instead of here.
 ///
-/// Closed, everything goes. When nothing but faults has come back for a while it opens: nothing goes, until the time of
-/// a probe. One push then goes alone; its success closes the breaker, its failure opens it for twice as long.
+/// Closed, everything goes. When only faults have come back for a while it opens: nothing goes until the time of a probe. One
+/// push then goes alone; its success closes the breaker, its failure opens it for twice as long.
 ///
 /// A value: time comes in as monotonic nanoseconds.
 struct CircuitBreaker: Sendable {
   /// When it opens, and for how long.
   struct Configuration: Sendable {
-    /// Faults without a success in between. A lost connection fails everything in flight at once, so that their number
-    /// alone says little; together with `silence` it keeps one unlucky push on a quiet night from opening the breaker.
+    /// Faults without a success in between. A lost connection fails everything in flight at once, so the number alone says
+    /// little; together with `silence` it keeps one unlucky push on a quiet night from opening the breaker.
     var faultsMin = 5
-    /// How long only faults have come back. A new connection takes some 100 ms. Refused settings are not waited for: they
-    /// come one by one, and each counts against the connection.
+    /// How long only faults have come back. A new connection takes some 100 ms. Refused settings do not wait for it: they come
+    /// one by one, and each counts against the connection.
     var silence = Duration.seconds(1)
-    /// Until a probe while APNs is out. One push every five seconds is no burden to anybody, and the first sign of a
-    /// recovery.
+    /// Until a probe while APNs is out. One push every five seconds is cheap, and the first sign of a recovery.
     var outage = ProbeWait(shortest: .milliseconds(500), longest: .seconds(5))
-    /// Until a probe while APNs refuses us. Nothing heals by itself but what somebody mends at Apple's, and refusals
-    /// count against the connection.
+    /// Until a probe while APNs refuses the sender. Only a change at Apple's side heals that by itself, and refusals count
+    /// against the connection.
     var refusal = ProbeWait(shortest: .seconds(1), longest: .seconds(60))
   }
 
@@ -39,7 +38,7 @@ struct CircuitBreaker: Sendable {
   private var state = State.closed
   private var faults = 0
   private var firstFaultAt: UInt64 = 0
-  /// Devices whose faults have been counted, where a fault may be one device's; at most `faultsMin`.
+  /// Devices of the counted faults that may be one device's; at most `faultsMin`.
   private var devices: Set<String> = []
   private var openings = 0
 
@@ -77,21 +76,21 @@ struct CircuitBreaker: Sendable {
     }
   }
 
-  /// Lets a push through, or not. What became of one that is let through must be told.
+  /// Whether a push is let through; if so, its end must be reported.
   mutating func admit(now: UInt64) -> Bool {
     guard mayAdmit(now: now) else { return false }
     if state != .closed { state = .probing }
     return true
   }
 
-  /// A push has shown that the way to the device is right. What was sent before the breaker opened for a wrong setting
-  /// shows nothing about the setting.
+  /// A push has shown that the way to the device is right. One sent before the breaker opened for a wrong setting shows
+  /// nothing about the setting.
   mutating func accepted() {
     if case .open = state, lastFault?.cause.endsWithAnyAnswer == false { return }
     close()
   }
 
-  /// A push has been refused for its own or its device's fault: the lane works, though its settings may be wrong.
+  /// A push was refused for the fault of the push or its device: the lane works, though its settings may be wrong.
   mutating func answered(now: UInt64, draw: Double) {
     guard state != .closed, lastFault?.cause.endsWithAnyAnswer == false else { return close() }
     if state == .probing { open(now: now, draw: draw) }
@@ -99,7 +98,7 @@ struct CircuitBreaker: Sendable {
 
   /// The lane itself has failed, or seems to.
   /// - Parameters:
-  ///   - device: whose push met it, when it may be the fault of this one's alone; counted once. Nil otherwise.
+  ///   - device: the push's device, when the fault may be that device's alone; counted once. Nil otherwise.
   ///   - draw: a random number in `0 ..< 1`; replicas do not probe in step.
   mutating func failed(_ fault: LaneFault, device: String? = nil, now: UInt64, draw: Double) {
     switch state {
@@ -111,7 +110,7 @@ struct CircuitBreaker: Sendable {
     case .probing:
       lastFault = fault
       open(now: now, draw: draw)
-    // Sent before it opened; only how long it asks to be left alone is news.
+    // Sent before it opened; only the wait that it asks for is news.
     case .open(let until): state = .open(until: max(until, now &+ fault.askedWait.clampedNanoseconds))
     }
   }
@@ -147,4 +146,40 @@ struct CircuitBreaker: Sendable {
     shutCount += 1
     state = .open(until: now &+ wait.clampedNanoseconds)
   }
+}
+
+/// Whether the pushes of a route go.
+public enum BreakerState: String, CaseIterable, Sendable {
+  /// They go.
+  case closed
+  /// They wait in the database.
+  case open
+  /// They wait, and one is on its way to find out whether the others may go.
+  case probing
+}
+
+/// Why a whole lane takes no pushes, or may take none.
+struct LaneFault: Equatable, Sendable {
+  /// Where the fault lies.
+  enum Cause: Sendable {
+    /// Requests end without an answer, or APNs asks for another connection.
+    case connection
+    /// APNs answers that it cannot do its work.
+    case service
+    /// APNs takes no more on this connection because its provider tokens changed too often.
+    case throttle
+    /// A credential or a setting is wrong: the same push gets the same answer until an operator changes something.
+    case configuration
+
+    /// Whether any other answer ends it. Only an accepted push shows that a setting is right.
+    var endsWithAnyAnswer: Bool { self != .configuration }
+  }
+
+  let cause: Cause
+
+  /// APNs' reason, or what the connection did, as the ledger keeps it.
+  let reason: String?
+
+  /// The wait that the answer asks for.
+  var askedWait = Duration.zero
 }

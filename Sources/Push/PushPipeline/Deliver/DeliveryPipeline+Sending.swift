@@ -1,17 +1,18 @@
 internal import APNS
 internal import APNSCore
 internal import FoundationEssentials
+internal import PushRules
 internal import PushStore
 internal import Reactors
 
 /// Where one push goes.
 struct PushTarget {
   let device: PushDevice
-  /// Whose device it is.
+  /// The device's owner.
   let user: UUID
 }
 
-// One push to one device: the lane that its registration names, and once the other.
+// Deliver: one push to each device of a recipient, over the lane that its registration names, and once over the other.
 extension DeliveryPipeline {
   /// What the app's other environment says about a token that one has called unknown.
   private enum Trial {
@@ -21,6 +22,56 @@ extension DeliveryPipeline {
     case unresolved(reason: String?)
     /// It has answered.
     case ended(PushAttempt, APNSEnvironment)
+  }
+
+  func deliver(
+    _ push: PreparedPush?, to index: Int, of progress: EventProgress, on reactor: isolated Reactor
+  ) {
+    progress.begin(index)
+    let recipient = progress.event.recipients[index]
+    for device in recipient.devices {
+      do throws(PushRequestError) {
+        guard let push else { throw PushRequestError(.payloadEmpty, "there is nothing to say") }
+        let route = try configuration.route(to: device)
+        let request = try composer.request(push, for: device, of: route.app, to: recipient, in: progress.event)
+        send(request, to: device, over: route, of: index, in: progress, on: reactor)
+      } catch {
+        progress.add(.refused(reason: error.code.rawValue), for: device, of: index)
+        finishIfComplete(index, of: progress)
+      }
+    }
+  }
+
+  private func send(
+    _ request: PushRequest, to device: PushDevice, over route: PushRoute, of index: Int, in progress: EventProgress,
+    on reactor: isolated Reactor
+  ) {
+    switch lanes.admit(device.token, to: route) {
+    case .turnedAway(let verdict):
+      progress.add(verdict, for: device, of: index)
+      finishIfComplete(index, of: progress)
+    case .admitted(let lane):
+      pushesInFlight += 1
+      let target = PushTarget(device: device, user: progress.event.recipients[index].userID)
+      reactor.start {
+        let deadline = progress.claimedAt &+ self.configuration.pushLimit.clampedNanoseconds
+        var trail = AttemptTrail()
+        let verdict = await self.verdict(
+          on: request, to: target, over: lane, until: deadline, trail: &trail, on: reactor)
+        self.pushesInFlight -= 1
+        progress.add(verdict, for: device, of: index, after: trail)
+        self.finishIfComplete(index, of: progress)
+        self.recordIfDecided(progress, on: reactor)
+      }
+    }
+  }
+
+  private func finishIfComplete(_ index: Int, of progress: EventProgress) {
+    progress.finishIfComplete(
+      index,
+      pacing: RetryPacing(
+        policy: configuration.retry, attempts: progress.event.attempts,
+        timeToLive: configuration.policy.timeToLive, elapsed: progress.elapsedSinceAsked, draw: jitter.draw()))
   }
 
   /// Sends a push and judges its end.
@@ -33,7 +84,7 @@ extension DeliveryPipeline {
     let attempt = await channel.send(
       request, over: lane.route, until: deadline, permit: lane.permit, on: reactor)
     if attempt == .withdrawn { return lane.withdraw() }
-    trail.note(attempt, of: request, over: lane.route)
+    trail.add(attempt, of: request, over: lane.route)
     guard attempt.mayBeElsewhere else { return await judge(attempt, to: target, over: lane, on: reactor) }
     guard lane.admits(shutCount) else {
       return tellingOthers(of: lane, because: attempt.ledgerReason, on: reactor) {
@@ -47,24 +98,24 @@ extension DeliveryPipeline {
     case .impossible:
       return await judge(attempt, to: target, over: lane, on: reactor)
     case .unresolved(let reason):
-      return noteUnresolved(attempt, because: reason ?? attempt.ledgerReason, to: target, over: lane, on: reactor)
+      return concludeUnresolved(attempt, because: reason ?? attempt.ledgerReason, to: target, over: lane, on: reactor)
     case .ended(let other, let environment):
       trail.isJudgedByFirst = other.refusesEnvironment
       return await combine(attempt, with: other, in: environment, to: target, over: lane, on: reactor)
     }
   }
 
-  /// Asks the other environment with the same request: its identifiers make one push of both.
+  /// Asks the other environment with the same request, so that both share their identifiers.
   private func trial(
     of request: PushRequest, besides lane: Lane, until deadline: UInt64, trail: inout AttemptTrail,
     on reactor: isolated Reactor
   ) async -> Trial {
-    // Without a neighbour the app has been removed meanwhile.
+    // Without a neighbour, the app has been removed meanwhile.
     guard let other = lanes.neighbour(of: lane), Reactor.now < deadline else { return .unresolved(reason: nil) }
     switch other.admitTrial(now: Reactor.now) {
     case .impossible: return .impossible
     case .notNow(let reason):
-      trail.noteUnasked(other.route, reason: reason)
+      trail.addUnasked(other.route, reason: reason)
       return .unresolved(reason: reason)
     case .admitted: break
     }
@@ -72,93 +123,74 @@ extension DeliveryPipeline {
       request, over: other.route, until: deadline, permit: other.permit, on: reactor)
     guard attempt != .withdrawn else {
       _ = other.withdraw()
-      trail.noteUnasked(other.route, reason: other.fault)
+      trail.addUnasked(other.route, reason: other.fault)
       return .unresolved(reason: other.fault)
     }
-    trail.note(attempt, of: request, over: other.route)
-    if other.noteTrial(attempt, now: Reactor.now, draw: jitter.draw()) { wake(.due, on: reactor) }
+    trail.add(attempt, of: request, over: other.route)
+    if other.concludeTrial(attempt, now: Reactor.now, draw: jitter.draw()) { wake(.due, on: reactor) }
     return .ended(attempt, other.route.environment)
   }
 
-  /// A token that both refuse is judged by the lane of its registration; the later answer is the truer, because it
-  /// may know the token as another app's. It is judged without the other only where that will never know it.
+  /// The lane of its registration judges a token that both refuse, by the later answer, which may know the token as another
+  /// app's. It judges alone only where the other environment never knows the token.
   private func combine(
     _ attempt: PushAttempt, with other: PushAttempt, in environment: APNSEnvironment, to target: PushTarget,
     over lane: Lane, on reactor: isolated Reactor
   ) async -> DeviceVerdict {
-    switch other.finding {
-    case .accepted:
-      return noteElsewhere(.acceptedElsewhere(environment), over: lane, on: reactor)
-    case .dead(let milliseconds):
-      return noteElsewhere(
-        .dead(reason: other.ledgerReason, sinceMilliseconds: milliseconds), over: lane, on: reactor)
-    case .suspect:
-      return await judge(other, to: target, over: lane, on: reactor)
-    case .refused:
-      return noteElsewhere(.refused(reason: other.ledgerReason), over: lane, on: reactor)
-    case .throttled(let minimum):
-      return noteElsewhere(.postponed(reason: other.ledgerReason, minimum: minimum), over: lane, on: reactor)
-    case .fault where other.refusesEnvironment:
-      return await judge(attempt, to: target, over: lane, on: reactor)
-    case .fault:
-      return noteUnresolved(attempt, because: other.ledgerReason, to: target, over: lane, on: reactor)
+    if other.refusesEnvironment { return await judge(attempt, to: target, over: lane, on: reactor) }
+    let reason = other.ledgerReason
+    if other.faultCause != nil {
+      return concludeUnresolved(attempt, because: reason, to: target, over: lane, on: reactor)
     }
+    let verdict: DeviceVerdict
+    switch other.disposition {
+    case .suspectToken: return await judge(other, to: target, over: lane, on: reactor)
+    case .accepted: verdict = .acceptedElsewhere(environment)
+    case .dropToken(let milliseconds): verdict = .dead(reason: reason, sinceMilliseconds: milliseconds)
+    case .retryLater(let minimum): verdict = .postponed(reason: reason, minimum: max(minimum, other.askedWait))
+    default: verdict = .refused(reason: reason)
+    }
+    if lane.concludeElsewhere(now: Reactor.now, draw: jitter.draw()) { wake(.due, on: reactor) }
+    return verdict
   }
 
-  /// The lane's word on a push. A token that it believes to be bad without proof is dropped a moment later, if the lane
-  /// has not been shut by then.
+  /// The lane's verdict. A token that it takes for bad without proof is dropped a moment later, unless the lane has shut by
+  /// then.
   private func judge(
     _ attempt: PushAttempt, to target: PushTarget, over lane: Lane, on reactor: isolated Reactor
   ) async -> DeviceVerdict {
-    let verdict = note(attempt, to: target, over: lane, on: reactor)
-    guard case .dead = verdict, attempt.finding == .suspect else { return verdict }
+    var verdict = tellingOthers(of: lane, because: attempt.ledgerReason, on: reactor) {
+      lane.conclude(attempt, to: target.device.token, of: target.user, now: Reactor.now, draw: jitter.draw())
+    }
+    // A registration without an app was sent to as the default app's, and may be that of an earlier default: such a refusal
+    // proves nothing about the token.
+    if target.device.app == nil, attempt.reason == "DeviceTokenNotForTopic" { verdict = verdict.sparingToken }
+    guard case .dead = verdict, attempt.disposition == .suspectToken else { return verdict }
     let shutCount = lane.shutCount
     await reactor.sleep(for: lane.confirmation)
     return lane.confirm(verdict, sinceShut: shutCount)
   }
 
-  private func note(
-    _ attempt: PushAttempt, to target: PushTarget, over lane: Lane, on reactor: isolated Reactor
-  ) -> DeviceVerdict {
-    let verdict = tellingOthers(of: lane, because: attempt.ledgerReason, on: reactor) {
-      lane.note(attempt, to: target.device.token, of: target.user, now: Reactor.now, draw: jitter.draw())
-    }
-    return Self.isSpared(target.device, after: attempt) ? verdict.sparingToken : verdict
-  }
-
-  private func noteUnresolved(
+  private func concludeUnresolved(
     _ attempt: PushAttempt, because reason: String?, to target: PushTarget, over lane: Lane,
     on reactor: isolated Reactor
   ) -> DeviceVerdict {
     tellingOthers(of: lane, because: attempt.ledgerReason, on: reactor) {
-      lane.noteUnresolved(attempt, because: reason, of: target.user, now: Reactor.now, draw: jitter.draw())
+      lane.concludeUnresolved(attempt, because: reason, of: target.user, now: Reactor.now, draw: jitter.draw())
     }
   }
 
-  /// Wakes what waited for the lane, and tells the other reactors when the end of a push has stopped it.
+  /// Ends a push; wakes what waited for the lane, and tells the other reactors when the end has stopped it.
   private func tellingOthers(
     of lane: Lane, because reason: String?, on reactor: isolated Reactor,
-    _ note: () -> (verdict: DeviceVerdict, hasMoreRoom: Bool)
+    _ conclude: () -> (verdict: DeviceVerdict, hasMoreRoom: Bool)
   ) -> DeviceVerdict {
     let wasMisconfigured = lane.isMisconfigured
-    let (verdict, hasMoreRoom) = note()
+    let (verdict, hasMoreRoom) = conclude()
     if hasMoreRoom { wake(.due, on: reactor) }
     if !wasMisconfigured, lane.isMisconfigured {
       observer?.pipelineStopped(lane.route, because: reason, on: reactor)
     }
-    return verdict
-  }
-
-  /// Whether a refusal proves nothing about a token because of the registration: one that names no app was sent to as the
-  /// default app's, and may be that of the default before.
-  private static func isSpared(_ device: PushDevice, after attempt: PushAttempt) -> Bool {
-    device.app == nil && attempt.reason == "DeviceTokenNotForTopic"
-  }
-
-  private func noteElsewhere(
-    _ verdict: DeviceVerdict, over lane: Lane, on reactor: isolated Reactor
-  ) -> DeviceVerdict {
-    if lane.noteElsewhere(now: Reactor.now, draw: jitter.draw()) { wake(.due, on: reactor) }
     return verdict
   }
 }

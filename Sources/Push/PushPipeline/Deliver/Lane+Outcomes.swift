@@ -2,47 +2,47 @@ internal import APNS
 internal import APNSCore
 internal import FoundationEssentials
 
-// What became of pushes. Every method here ends one that was admitted, and says whether more of what waits may go now.
+// The ends of pushes. Each method here ends one that was admitted, and says whether more waiting pushes may go now.
 extension Lane {
   /// Takes the end of a push.
-  /// - Parameter user: whose device it is; nil for somebody of whom nothing else is known.
-  func note(
+  /// - Parameter user: the device's owner; nil for an unknown one.
+  func conclude(
     _ attempt: PushAttempt, to device: String, of user: UUID? = nil, now: UInt64, draw: Double
   ) -> (verdict: DeviceVerdict, hasMoreRoom: Bool) {
     let before = breaker.openFault
     let verdict = verdict(on: attempt, to: device, of: user, now: now, draw: draw)
-    return finish(verdict, attempt.finding, since: before)
+    return finish(verdict, isFault: attempt.faultCause != nil, since: before)
   }
 
   private func finish(
-    _ verdict: DeviceVerdict, _ finding: PushFinding, since before: LaneFault?
+    _ verdict: DeviceVerdict, isFault: Bool = false, since before: LaneFault?
   ) -> (verdict: DeviceVerdict, hasMoreRoom: Bool) {
-    let hasMoreRoom = end(finding, since: before)
+    let hasMoreRoom = end(isFault: isFault, since: before)
     if case .waiting = verdict { isWaitedFor = true }
     return (verdict, hasMoreRoom)
   }
 
-  /// Takes the end of a push whose device is none of this environment, whatever became of it in the other.
-  func noteElsewhere(now: UInt64, draw: Double) -> Bool {
+  /// Takes the end of a push whose token is not of this environment, whatever the other environment said.
+  func concludeElsewhere(now: UInt64, draw: Double) -> Bool {
     let before = breaker.openFault
     breaker.answered(now: now, draw: draw)
-    return end(.suspect, since: before)
+    return end(since: before)
   }
 
-  /// Takes the end of a push whose token was refused when the lane had shut, or when as many as may be were being asked
-  /// about in the other environment. It asks there when it is sent again; a crowd would only be refused there as well.
+  /// Takes the end of a push whose token was refused after the lane had shut, or while as many trials as allowed were under
+  /// way. Its next attempt makes the trial; a crowd of trials would only be refused in the other environment too.
   func putOff(_ attempt: PushAttempt, now: UInt64, draw: Double) -> (verdict: DeviceVerdict, hasMoreRoom: Bool) {
     let before = breaker.openFault
     breaker.answered(now: now, draw: draw)
     hasTurnedAwayPaused = hasTurnedAwayPaused || isPaused
     let verdict = DeviceVerdict.waiting(
       lane: route.name, reason: attempt.ledgerReason, breaker.isClosed ? .brief : .long)
-    return finish(verdict, .suspect, since: before)
+    return finish(verdict, since: before)
   }
 
-  /// Takes the end of a push whose token was refused, and about which the other environment could not be asked. Nothing is
-  /// known of the token; but where all are refused the route is stopped all the same, or each would be sent to.
-  func noteUnresolved(
+  /// Takes the end of a push whose token was refused, without an answer from the other environment. That says nothing about
+  /// the token. Where all tokens are refused the route is stopped all the same, or every one of them would be sent to.
+  func concludeUnresolved(
     _ attempt: PushAttempt, because reason: String?, of user: UUID, now: UInt64, draw: Double
   ) -> (verdict: DeviceVerdict, hasMoreRoom: Bool) {
     let before = breaker.openFault
@@ -51,27 +51,27 @@ extension Lane {
     if !breaker.isClosed || suspicion.refused(of: user) == .misconfigured {
       verdict = stop(for: attempt.ledgerReason, now: now, draw: draw)
     }
-    return finish(verdict, .suspect, since: before)
+    return finish(verdict, since: before)
   }
 
-  /// Takes the end of a push of the other environment. Its refusal says nothing about this lane's tokens, and a
-  /// credential that is for the other environment alone is no fault.
-  func noteTrial(_ attempt: PushAttempt, now: UInt64, draw: Double) -> Bool {
+  /// Takes the end of a trial: a push whose token is registered for the other environment. Its refusal says nothing about
+  /// this lane's tokens, and a credential for the other environment alone is not a fault.
+  func concludeTrial(_ attempt: PushAttempt, now: UInt64, draw: Double) -> Bool {
     let before = breaker.openFault
-    switch attempt.finding {
-    case .accepted, .dead: prove()
-    case .suspect, .refused, .throttled: breaker.answered(now: now, draw: draw)
-    case .fault where attempt.refusesEnvironment:
+    let fault = attempt.laneFault
+    switch attempt.disposition {
+    case .accepted, .dropToken: prove()
+    case _ where attempt.refusesEnvironment:
       refusesTrials = true
-      // The connection works; whether the settings do is for pushes of the lane's own to find out.
+      // The connection works; pushes of the lane's own tokens find out whether the settings do.
       breaker.accepted()
-    case .fault(let cause):
-      breaker.failed(LaneFault(cause, attempt), now: now, draw: draw)
+    default:
+      if let fault { breaker.failed(fault, now: now, draw: draw) } else { breaker.answered(now: now, draw: draw) }
     }
-    return end(attempt.finding, since: before)
+    return end(isFault: fault != nil, since: before)
   }
 
-  private func end(_ finding: PushFinding, since before: LaneFault?) -> Bool {
+  private func end(isFault: Bool = false, since before: LaneFault?) -> Bool {
     inFlight = max(0, inFlight - 1)
     report(since: before)
     if breaker.isClosed { isWaitedFor = false }
@@ -79,7 +79,7 @@ extension Lane {
       slowStart.begin()
       return true
     }
-    if case .fault = finding { return false }
+    if isFault { return false }
     let isPauseOver = endsPause()
     return breaker.isClosed && slowStart.answered() || isPauseOver
   }
@@ -87,25 +87,27 @@ extension Lane {
   private func verdict(
     on attempt: PushAttempt, to device: String, of user: UUID?, now: UInt64, draw: Double
   ) -> DeviceVerdict {
-    switch attempt.finding {
+    if let fault = attempt.laneFault {
+      if attempt.refusesEnvironment { refusesTrials = true }
+      return fail(fault, to: device, now: now, draw: draw)
+    }
+    switch attempt.disposition {
     case .accepted:
       prove()
       quarantine.accepted(device)
       return .accepted
-    case .dead(let milliseconds):
+    case .dropToken(let milliseconds):
       prove()
       return .dead(reason: attempt.ledgerReason, sinceMilliseconds: milliseconds)
-    case .suspect:
+    case .suspectToken:
       return judge(device, of: user ?? UUID(), reason: attempt.ledgerReason, now: now, draw: draw)
-    case .refused:
+    case .retryLater(let minimum):
+      answered(now: now, draw: draw)
+      return .postponed(reason: attempt.ledgerReason, minimum: max(minimum, attempt.askedWait))
+    default:
+      // The push's own fault: those of the lane were handled first.
       answered(now: now, draw: draw)
       return .refused(reason: attempt.ledgerReason)
-    case .throttled(let minimum):
-      answered(now: now, draw: draw)
-      return .postponed(reason: attempt.ledgerReason, minimum: minimum)
-    case .fault(let cause):
-      if attempt.refusesEnvironment { refusesTrials = true }
-      return fail(LaneFault(cause, attempt), to: device, now: now, draw: draw)
     }
   }
 
@@ -121,7 +123,7 @@ extension Lane {
     suspicion.answered()
   }
 
-  /// A token was refused without proof. While the route's settings are in doubt no token is.
+  /// A token was refused without proof. While the route's settings are in doubt, no token is.
   private func judge(_ device: String, of user: UUID, reason: String?, now: UInt64, draw: Double) -> DeviceVerdict {
     breaker.answered(now: now, draw: draw)
     guard breaker.isClosed else { return .waiting(lane: route.name, reason: reason, .long) }
@@ -141,21 +143,15 @@ extension Lane {
     return .waiting(lane: route.name, reason: reason, .long)
   }
 
-  /// On a route where nothing has been accepted yet the first refusal of the settings is believed.
+  /// On a route without an accepted push the first refusal of the settings counts.
   private func fail(_ fault: LaneFault, to device: String, now: UInt64, draw: Double) -> DeviceVerdict {
     if fault.cause == .configuration, !suspicion.isProven {
       breaker.stop(fault, now: now, draw: draw)
     } else {
       breaker.failed(fault, device: fault.cause == .service ? device : nil, now: now, draw: draw)
     }
-    // Others pass, so this one waits by itself, longer from time to time.
+    // Other pushes pass, so this one waits by itself, longer from time to time.
     if fault.cause == .service, breaker.isClosed { return .postponed(reason: fault.reason, minimum: fault.askedWait) }
     return .waiting(lane: route.name, reason: fault.reason, .brief)
-  }
-}
-
-extension LaneFault {
-  fileprivate init(_ cause: Cause, _ attempt: PushAttempt) {
-    self.init(cause: cause, reason: attempt.ledgerReason, askedWait: attempt.askedWait)
   }
 }

@@ -3,14 +3,13 @@ internal import APNSCore
 internal import Logging
 internal import Reactors
 
-/// One route as this reactor knows it: whether pushes go, and what their answers mean.
+/// The health of one route, as this reactor knows it: whether pushes go, and what their answers mean.
 ///
-/// Everything known of a route is forgotten with its lane, so a new lane stands for new settings. What was sent over the
-/// old one is still told to the old one.
+/// New settings bring a new lane, which knows nothing of the old one. Pushes sent over the old one report to the old one.
 final class Lane {
   /// Whether the other environment may be asked about a token.
   enum TrialAdmission {
-    /// Yes; what became of it must be told.
+    /// Yes; its end must be reported.
     case admitted
     /// Not at the moment.
     case notNow(reason: String?)
@@ -26,14 +25,14 @@ final class Lane {
   var slowStart = LaneSlowStart()
   var inFlight = 0
   var refusesTrials = false
-  /// Refused tokens that the other environment is being asked about.
+  /// Refused tokens with a trial under way in the other environment.
   var doubts = 0
   /// Tokens refused like this since a push was accepted.
   var doubtsInRow = 0
   var doubtReason: String?
   var hasTurnedAwayPaused = false
 
-  /// Whether pushes of its own tokens wait for it, as far as it has heard since it shut.
+  /// Whether pushes of its own tokens wait for it, as far as known since it shut.
   var isWaitedFor = false
 
   /// Starts closed and unproven.
@@ -44,20 +43,20 @@ final class Lane {
     suspicion = TokenSuspicion(configuration.suspicion)
   }
 
-  /// Why nothing takes this route; nil when pushes go.
+  /// Why no push takes this route; nil when pushes go.
   var fault: String? { breaker.openFault.map { $0.reason ?? "unknown" } }
 
   /// Whether pushes go.
   var breakerState: BreakerState { breaker.kind }
 
-  /// How many of the deliveries that wait for it may be claimed now; one to probe it while it is shut.
+  /// How many of the waiting deliveries may be claimed now; one to probe it while it is shut.
   func room(now: UInt64) -> Int {
     guard !isPaused else { return 0 }
     guard breaker.isClosed else { return breaker.mayAdmit(now: now) ? 1 : 0 }
     return slowStart.allowance.map { max(0, $0 - inFlight) } ?? .max
   }
 
-  /// Why a push to a device may not go now; nil when it may, and then what becomes of it must be told.
+  /// Why a push to a device may not go now; nil when it may, and then its end must be reported.
   func objection(to device: String, now: UInt64) -> DeviceVerdict? {
     if breaker.isClosed, quarantine.holds(device, now: now) {
       suspicion.turnedAway()
@@ -68,10 +67,10 @@ final class Lane {
     return nil
   }
 
-  /// What a push that is let go now shows when it has a stream.
+  /// What an admitted push shows when it has a stream.
   var permit: PushPermit { PushPermit(from: self, number: breaker.shutCount) }
 
-  /// Takes back a push that was let go and not sent, because its permit had ended.
+  /// Takes back an admitted push that was not sent, because its permit had ended.
   func withdraw() -> DeviceVerdict {
     inFlight = max(0, inFlight - 1)
     return turnAway()
@@ -83,8 +82,8 @@ final class Lane {
     return .waiting(lane: route.name, reason: fault ?? doubtReason, .none)
   }
 
-  /// Whether a push whose device is unknown in the other environment may try this one. A lane that is shut for its
-  /// settings is probed by pushes of its own, where there are any.
+  /// Whether a push whose device is unknown in the other environment may try this one. A lane that is shut for its settings
+  /// is probed by pushes of its own tokens, if any wait.
   func admitTrial(now: UInt64) -> TrialAdmission {
     guard !refusesTrials else { return .impossible }
     let isForOwn = isWaitedFor && breaker.openFault?.cause == .configuration
@@ -95,18 +94,18 @@ final class Lane {
 }
 
 extension Lane: PushGate {
-  /// Whether a push may go that was let go when the lane had been shut so many times: while it is open, or to probe it.
+  /// Whether a push may go that was admitted when the lane had been shut so many times: while it is open, or to probe it.
   func admits(_ shutCount: Int) -> Bool {
     breaker.isClosed ? !isPaused : breaker.kind == .probing && shutCount == breaker.shutCount
   }
 }
 
-// What the other reactors' lanes of the same route find out, and what refused tokens wait for.
+// Findings of the other reactors' lanes of the same route, and the confirmation of refused tokens.
 extension Lane {
   /// Whether it is shut for a credential or a setting.
   var isMisconfigured: Bool { breaker.openFault?.cause == .configuration }
 
-  /// Another reactor's pushes were refused for a setting: these would be as well.
+  /// Another reactor's pushes were refused for a setting, as these would be.
   func stop(because reason: String?, now: UInt64, draw: Double) {
     guard breaker.isClosed else { return }
     suspicion.stopped()
@@ -114,13 +113,13 @@ extension Lane {
     report(since: nil)
   }
 
-  /// How often it was shut: what is learnt about a token holds only while that has not changed.
+  /// How often it was shut: a finding about a token holds only while that has not changed.
   var shutCount: Int { breaker.shutCount }
 
-  /// How long a token that is believed to be bad is kept.
+  /// How long a token that seems bad is kept.
   var confirmation: Duration { suspicion.configuration.confirmation }
 
-  /// Judges a token again that was believed to be bad a moment ago.
+  /// Judges a token again that seemed bad a moment ago.
   func confirm(_ verdict: DeviceVerdict, sinceShut shutCount: Int) -> DeviceVerdict {
     guard case .dead(let reason, _) = verdict, shutCount != breaker.shutCount || !breaker.isClosed else {
       return verdict
@@ -133,4 +132,84 @@ extension Lane {
 struct LaneConfiguration: Sendable {
   var breaker = CircuitBreaker.Configuration()
   var suspicion = TokenSuspicion.Configuration()
+}
+
+// While trials of refused tokens are under way in the other environment.
+extension Lane {
+  /// A token was refused for this reason, and its trial in the other environment begins.
+  func beginDoubt(_ reason: String?) {
+    doubts += 1
+    doubtsInRow += 1
+    doubtReason = reason
+  }
+
+  /// The trial has ended or could not be made; whether pushes that were turned away meanwhile may go now.
+  func endDoubt() -> Bool {
+    doubts -= 1
+    return endsPause()
+  }
+
+  func endsPause() -> Bool {
+    guard hasTurnedAwayPaused, !isPaused else { return false }
+    hasTurnedAwayPaused = false
+    return breaker.isClosed
+  }
+
+  /// Whether so many tokens in a row are refused, with their trials under way, that this route is most likely wrong. Nothing
+  /// goes until that is known: each refusal counts against the connection.
+  var isPaused: Bool {
+    breaker.isClosed
+      && min(doubts, doubtsInRow) >= (suspicion.isProven ? suspicion.configuration.usersInRowMax : Self.doubtsMax)
+  }
+
+  /// On a route without an accepted push, where one refused token shuts it anyway.
+  private static let doubtsMax = 1
+}
+
+extension Lane {
+  /// Logs once when the lane shuts, once when only a change can open it, and once when it opens.
+  func report(since before: LaneFault?) {
+    let fault = breaker.openFault
+    guard before != nil || fault != nil else { return }
+    let metadata: Logger.Metadata = ["route": "\(route.name)", "reason": "\(fault?.reason ?? "")"]
+    switch (before?.cause, fault?.cause) {
+    case (_, nil): logger.notice("APNs takes pushes again", metadata: ["route": "\(route.name)"])
+    case (.configuration, .configuration): break
+    case (_, .configuration):
+      logger.error("APNs refuses a route's configuration; its pushes wait in the database", metadata: metadata)
+    case (nil, _): logger.error("APNs takes no pushes; they wait in the database", metadata: metadata)
+    default: break
+    }
+  }
+}
+
+/// How many of the deliveries that waited for a lane may be in flight at once after it is back: one, 8, 64, all.
+///
+/// Each step ends when as many have been answered as it allows. So a backlog of thousands does not hit a service that has
+/// just recovered, or a connection whose stream limit starts at one.
+struct LaneSlowStart: Sendable {
+  private static let steps = [1, 8, 64]
+
+  private var step = 0
+  private var answers = 0
+
+  /// The most that may be in flight; nil without a bound.
+  var allowance: Int? { step < Self.steps.count ? Self.steps[step] : nil }
+
+  /// The lane is back: its probe was the first.
+  mutating func begin() {
+    step = 1
+    answers = 0
+  }
+
+  /// A push was answered, other than by a fault of the lane.
+  /// - Returns: whether more may go now.
+  mutating func answered() -> Bool {
+    guard let allowance else { return false }
+    answers += 1
+    guard answers >= allowance else { return false }
+    step += 1
+    answers = 0
+    return true
+  }
 }

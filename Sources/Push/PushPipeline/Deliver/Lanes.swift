@@ -7,9 +7,9 @@ internal import Reactors
 struct Lanes {
   /// Whether a push may go.
   enum Admission {
-    /// It may; the lane must be told what became of it.
+    /// It may; the lane must be told its end.
     case admitted(Lane)
-    /// It may not, and this becomes of it.
+    /// It may not, with this verdict.
     case turnedAway(DeviceVerdict)
   }
 
@@ -23,24 +23,24 @@ struct Lanes {
     update(apps: apps)
   }
 
-  /// Takes the apps that are configured from now on; what is known of those that stay is kept.
+  /// Takes the apps that are configured from now on; apps that stay keep their lanes.
   mutating func update(apps: Set<BundleIdentifier>) {
     let routes = apps.flatMap { app in APNSEnvironment.allCases.map { PushRoute(app: app, environment: $0) } }
     lanes = Dictionary(
       uniqueKeysWithValues: routes.map { ($0, lanes[$0] ?? Lane($0, configuration, logger: logger)) })
   }
 
-  /// Why nothing takes a route; nil when pushes do.
+  /// Why no push takes a route; nil when pushes go.
   func fault(of route: PushRoute) -> String? {
     lanes[route].map(\.fault) ?? Self.isNotConfigured
   }
 
-  /// Whether pushes of a route go; those of one that is not configured never do.
+  /// Whether pushes of a route go; open for a route that is not configured.
   func breakerState(of route: PushRoute) -> BreakerState {
     lanes[route]?.breakerState ?? .open
   }
 
-  /// Whether pushes of tokens that name a route wait for it; nothing is known of one that is not configured.
+  /// Whether pushes of tokens that name a route wait for it; false for a route that is not configured.
   func isWaitedFor(_ route: PushRoute) -> Bool {
     lanes[route]?.isWaitedFor ?? false
   }
@@ -63,13 +63,12 @@ struct Lanes {
     return lane.objection(to: device, now: Reactor.now).map { .turnedAway($0) } ?? .admitted(lane)
   }
 
-  /// The lane to the same app's devices in the other environment; nil when the app is configured no
-  /// more.
+  /// The lane to the same app's devices in the other environment; nil when the app is no longer configured.
   func neighbour(of lane: Lane) -> Lane? {
     lanes[lane.route.inOtherEnvironment]
   }
 
-  /// What a claim may take of the deliveries that wait: of a lane that works as many as it may take, one to probe another.
+  /// What a claim may take of the waiting deliveries: as many as a working lane has room for, one to probe a shut one.
   func claimable(deliveriesMax: Int) -> [ClaimLimits.Lane] {
     let now = Reactor.now
     return lanes.values.compactMap { lane in
@@ -78,12 +77,12 @@ struct Lanes {
     }
   }
 
-  /// The fault of a device token whose app nobody configured: a push waits until somebody does.
+  /// The reason of a push to an app that is not configured: it waits until an operator configures it.
   private static let isNotConfigured = "app_not_configured"
 }
 
 extension PushRoute {
-  /// The way to the same app's devices whose tokens the other environment issued.
+  /// The route to the same app's devices in the other environment.
   var inOtherEnvironment: PushRoute {
     PushRoute(app: app, environment: environment == .production ? .sandbox : .production)
   }

@@ -2,7 +2,7 @@ internal import APNSCore
 internal import PushRules
 internal import PushStore
 
-/// Folds the verdicts on one recipient's devices into one outcome. Pure: time and chance come in.
+/// Folds the verdicts on one recipient's devices into one outcome. Pure: times and draws come in.
 struct RecipientDelivery {
   private let recipient: PushRecipient
   private var accepted: [String]
@@ -22,17 +22,17 @@ struct RecipientDelivery {
     pending = recipient.devices.count
   }
 
-  /// Takes what became of the push to one device.
+  /// Adds the verdict on the push to one device.
   /// - Parameters:
   ///   - elapsed: from the claim to now, in microseconds.
   ///   - claimedAt: when the push was claimed and the registration read; microseconds since 1970.
-  mutating func note(_ verdict: DeviceVerdict, for device: PushDevice, elapsed: Int64, claimedAt: Int64) {
+  mutating func add(_ verdict: DeviceVerdict, for device: PushDevice, elapsed: Int64, claimedAt: Int64) {
     pending -= 1
     switch verdict {
     case .accepted:
-      noteAcceptance(by: device, elapsed)
+      accept(device, elapsed)
     case .acceptedElsewhere(let environment):
-      noteAcceptance(by: device, elapsed)
+      accept(device, elapsed)
       learntEnvironments.append(
         LearntEnvironment(device: device, environment: environment.rawValue, readAt: claimedAt))
     case .dead(let reason, let milliseconds):
@@ -40,18 +40,21 @@ struct RecipientDelivery {
         DeadDeviceToken(
           token: device.token, reason: reason ?? "dead",
           invalidSince: Self.microseconds(milliseconds, claimedAt: claimedAt)))
-      noteFailure(reason)
+      firstFailure = firstFailure ?? reason
     case .refused(let reason):
-      noteFailure(reason)
+      firstFailure = firstFailure ?? reason
     case .postponed(let reason, let minimum):
-      noteRetry(reason, minimum: minimum)
+      firstRetry = firstRetry ?? reason
+      retryMinimum = max(retryMinimum ?? .zero, minimum)
     case .waiting(let lane, let reason, let stepBack):
-      noteWaiting(for: lane, reason, stepBack)
+      firstRetry = firstRetry ?? reason
+      lanes.insert(lane)
+      self.stepBack = max(self.stepBack, stepBack)
     }
   }
 
-  /// The outcome, once nothing is pending. What would be tried again after the message's life has failed by now, and its
-  /// reason is what kept it from being sent.
+  /// The outcome, once no device is pending. A retry after the end of the message's life is a failure now, for the reason that
+  /// kept the push from being sent.
   func outcome(_ pacing: RetryPacing) -> RecipientOutcome {
     var outcome = RecipientOutcome(userID: recipient.userID, decision: .sent, acceptedDevices: accepted)
     outcome.acceptedMicroseconds = acceptedMicroseconds
@@ -67,8 +70,8 @@ struct RecipientDelivery {
     return outcome
   }
 
-  /// What remains, and when it is due. A push that waits for two lanes, or for a lane and a time of its own, waits for no
-  /// lane: it is one row, and is tried again. A time that comes too late leaves the lanes.
+  /// What remains, and when it is due. A push is one row: waiting for two lanes, or for a lane and a time, makes it a retry. A
+  /// time beyond the message's life leaves the lanes.
   private func plan(_ outcome: inout RecipientOutcome, _ pacing: RetryPacing) {
     let life = pacing.life(of: recipient.situation)
     if let wait = retryMinimum.map({ pacing.wait(afterRetries: recipient.retries, minimum: $0) }), wait <= life {
@@ -85,31 +88,16 @@ struct RecipientDelivery {
     }
   }
 
-  /// A moment in milliseconds that came from outside, as one of the database's: not before 1970, and not after the
-  /// registration was read, because what was registered since has not been sent to.
+  /// APNs' moment in milliseconds as one of the database's: not before 1970, and not after the registration was read, because
+  /// later registrations were not sent to.
   private static func microseconds(_ milliseconds: Int64?, claimedAt: Int64) -> Int64 {
     guard let milliseconds else { return claimedAt }
     let (product, overflow) = milliseconds.multipliedReportingOverflow(by: 1000)
     return overflow ? (milliseconds < 0 ? 0 : claimedAt) : max(0, min(product, claimedAt))
   }
 
-  private mutating func noteAcceptance(by device: PushDevice, _ elapsed: Int64) {
+  private mutating func accept(_ device: PushDevice, _ elapsed: Int64) {
     accepted.append(device.token)
-    if acceptedMicroseconds == nil { acceptedMicroseconds = elapsed }
-  }
-
-  private mutating func noteFailure(_ reason: String?) {
-    if firstFailure == nil { firstFailure = reason }
-  }
-
-  private mutating func noteRetry(_ reason: String?, minimum: Duration) {
-    if firstRetry == nil { firstRetry = reason }
-    retryMinimum = max(retryMinimum ?? .zero, minimum)
-  }
-
-  private mutating func noteWaiting(for lane: String, _ reason: String?, _ stepBack: DeviceVerdict.StepBack) {
-    if firstRetry == nil { firstRetry = reason }
-    lanes.insert(lane)
-    self.stepBack = max(self.stepBack, stepBack)
+    acceptedMicroseconds = acceptedMicroseconds ?? elapsed
   }
 }

@@ -1,12 +1,13 @@
+internal import APNSCore
 internal import PushRules
 
-/// The waits of one push: the policy, what has gone before, and a draw.
+/// The waits of one push: the policy, its history, and a draw.
 struct RetryPacing {
-  /// After a fault of its lane a push steps back for some seconds, so that others probe too; the breaker does the rest.
+  /// After a fault of its lane a push steps back for at most this long, so that others probe too.
   static let briefMax = Duration.seconds(5)
 
-  /// A push that may be the wrong one to probe with comes back after five of a shut lane's longest waits, so that others
-  /// have probed it by then.
+  /// A push that may be the wrong one to probe with comes back after at most five of a shut lane's longest waits, so that
+  /// others have probed it by then.
   static let longMax = Duration.seconds(300)
 
   let policy: RetryPolicy
@@ -14,7 +15,7 @@ struct RetryPacing {
   let attempts: Int
   /// How long a message is worth a push.
   let timeToLive: Duration
-  /// From the claim to now, when the last answer has come: all waits begin here. Never too little.
+  /// From the claim to the last answer, where all waits begin. Never too little.
   let elapsed: Duration
   /// A random number in `0 ..< 1`.
   let draw: Double
@@ -34,14 +35,59 @@ struct RetryPacing {
     }
   }
 
-  /// The wait of a push that no single lane wakes. It comes back by half of what is left of its life, because at the end
-  /// of it the push would be found expired; but not within seconds, so that the halves do not become ever shorter.
+  /// The wait of a push that no single lane wakes. It comes back by half of its remaining life, before it expires, but not
+  /// within seconds, so that the halves do not become ever shorter.
   func lanesWait(within life: Duration) -> Duration {
     min(laneWait(.long), max(life / 2, laneWait(.brief)))
   }
 
-  /// What is left of the message's life; a try at its very end is still worth making.
+  /// The rest of the message's life; a try at its very end is still allowed.
   func life(of situation: RecipientSituation) -> Duration {
     timeToLive - (situation.messageAge - situation.heldFor) - elapsed
   }
+}
+
+/// When a push that APNs did not take is tried again.
+public struct RetryPolicy: Sendable {
+  /// The first wait. A reconnect takes less, and the collapse identifier makes an early resend harmless.
+  public var base = Duration.seconds(1)
+
+  /// Where the doubling ends: Apple's own wait after a fault of the service. A push reaches it after ten such faults while
+  /// others pass.
+  public var ceiling = PushDisposition.serviceFaultWait
+
+  /// The defaults.
+  public init() {}
+
+  /// The wait before the next try: the longer of `base` and `minimum`, doubled for each earlier retry up to `ceiling`, and then
+  /// drawn from a half around it, so that pushes that failed together do not come back together. The half lies below without
+  /// a `minimum`, and above with one.
+  /// - Parameters:
+  ///   - retries: how often this push was put off before, from 0.
+  ///   - minimum: the wait that the answer asks for.
+  ///   - draw: a random number in `0 ..< 1`.
+  public func wait(afterRetries retries: Int, minimum: Duration, draw: Double) -> Duration {
+    let doublings = min(max(retries, 0), 30)
+    let whole = min(max(base, minimum) * (1 << doublings), max(ceiling, minimum))
+    return (minimum > .zero ? whole : whole / 2) + whole * (draw / 2)
+  }
+}
+
+/// The random part of waits. Every push draws twice, and the system's generator would be a system call each time.
+///
+/// SplitMix64 (Steele, Lea, Flood: "Fast Splittable Pseudorandom Number Generators", 2014), seeded by the system's generator,
+/// so that processes differ. The draws are not secret.
+struct Jitter: RandomNumberGenerator {
+  private var state = UInt64.random(in: .min ... .max)
+
+  mutating func next() -> UInt64 {
+    state &+= 0x9E37_79B9_7F4A_7C15
+    var mixed = state
+    mixed = (mixed ^ (mixed >> 30)) &* 0xBF58_476D_1CE4_E5B9
+    mixed = (mixed ^ (mixed >> 27)) &* 0x94D0_49BB_1331_11EB
+    return mixed ^ (mixed >> 31)
+  }
+
+  /// A number in `0 ..< 1`.
+  mutating func draw() -> Double { Double.random(in: 0..<1, using: &self) }
 }

@@ -6,32 +6,31 @@ internal import Reactors
 
 /// Looks once more at every new hold, a moment after its record.
 ///
-/// The database releases a hold when somebody reads, looks or leaves. It cannot release one that is not committed yet,
-/// and the claim that decided the hold cannot see what is not committed either; what falls between the two is found
-/// here. A transaction of the host that was running then may commit much later: as long as one of those is running, the
-/// hold is looked at again, each time after twice as long. When this process dies meanwhile, such a hold lasts until its
-/// window ends.
+/// The database releases a hold when its recipient reads, looks or leaves. It cannot release an uncommitted hold, and the claim
+/// that decided the hold cannot see an uncommitted read; this finds what falls between the two. A host's transaction that was
+/// running then may commit much later. While one of those is running, the hold is reviewed again, each time after twice as
+/// long. When this process dies meanwhile, such a hold lasts until its window ends.
 final class HoldReview {
-  /// Holds waiting for their review. More than this in one second are reviewed when their window ends.
+  /// Holds that wait for their review. Beyond it, a hold waits for the end of its window.
   private static let holdsMax = 20_000
 
   /// Holds in one statement.
   private static let batchMax = 1000
 
-  /// Reviews of one hold at the most; the last one 255 times as long after its record as the first. A transaction of the
-  /// host that writes for longer than four minutes has worse effects.
+  /// The most reviews of one hold; the last is 255 times as long after its record as the first. A host's transaction that
+  /// writes for longer than four minutes has worse effects.
   private static let reviewsMax = 8
 
   private struct Entry {
     let hold: RecordedHold
     let dueAt: UInt64
-    /// The first transaction that cannot have begun before the hold's record; nil before the first review.
+    /// The first transaction that began after the hold's record; nil before the first review.
     var nextToBegin: Int64?
   }
 
   /// Weak, because the reactor keeps this alive as long as a timer is set.
   private weak var pipeline: DeliveryPipeline?
-  /// By how often they were reviewed. All of one round wait equally long, so each is in the order of its times.
+  /// By the number of reviews. All of one round wait equally long, so each is in the order of its times.
   private var rounds = [Deque<Entry>](repeating: [], count: reviewsMax)
   private var timer: TimerToken?
   private var isReviewing = false
@@ -80,7 +79,7 @@ final class HoldReview {
     arm(on: reactor)
   }
 
-  /// Those that a transaction may still concern which began before their record.
+  /// Adds the holds that a transaction from before their record may still concern.
   private func addAgain(
     _ entries: [Entry], after reviewed: ReviewedHolds, to round: Int, of pipeline: DeliveryPipeline
   ) {

@@ -3,13 +3,13 @@ internal import Postgres
 public import PushStore
 public import Reactors
 
-/// Says in the database, about every ten seconds, that this process lives. When it dies, the row grows old and whoever
-/// looks sees it; work is not affected, because leases are what tells the dead.
+/// Says in the database, about every ten seconds, that this process lives. When it dies, the row grows old for an operator to
+/// see. Work does not depend on it: leases show that a process is dead.
 public final class InstanceBeacon {
   /// Between two signs.
   private static let interval = Duration.seconds(10)
 
-  /// After one that did not arrive.
+  /// After a failed one.
   private static let retryWait = Duration.seconds(1)
 
   private let instance: ServiceInstance
@@ -28,17 +28,17 @@ public final class InstanceBeacon {
   /// Works until ``stop(on:)``.
   public func run(on reactor: isolated Reactor) async {
     while !isStopped {
-      let isNoted = await note(isEnding: false, on: reactor)
-      _ = await pause.wait(for: (isNoted ? Self.interval : Self.retryWait) * .random(in: 0.8...1.2), on: reactor)
+      let isWritten = await write(isEnding: false, on: reactor)
+      _ = await pause.wait(for: (isWritten ? Self.interval : Self.retryWait) * .random(in: 0.8...1.2), on: reactor)
     }
   }
 
   /// Says that the process is about to end; after ``stop(on:)``.
   public func close(on reactor: isolated Reactor) async {
-    _ = await note(isEnding: true, on: reactor)
+    _ = await write(isEnding: true, on: reactor)
   }
 
-  private func note(isEnding: Bool, on reactor: isolated Reactor) async -> Bool {
+  private func write(isEnding: Bool, on reactor: isolated Reactor) async -> Bool {
     do throws(PostgresError) {
       try await store.note(instance, isEnding: isEnding, on: reactor)
       return true

@@ -2,46 +2,45 @@ public import Postgres
 public import PushStore
 public import Reactors
 
-/// Writes what apps say of their users, those of some milliseconds and of a running write in one statement.
+/// Writes the presence reports of apps, those of some milliseconds and of a running write in one statement.
 ///
-/// One in each reactor. A heartbeat of everybody who looks is the most frequent request of all, and a statement for each
-/// would cost the database more than everything else together. So the first waits a little for others, and what comes
-/// while a write is on its way waits for the next: batches grow with the load by themselves. Each caller learns what became
-/// of its own report, after it is committed.
+/// One in each reactor. The heartbeat of every viewer is the most frequent request of all, and a statement for each would cost
+/// the database more than the rest together. So the first report waits a little for others, and reports during a write wait for
+/// the next: batches grow with the load. Each caller gets the result of its report after the commit.
 ///
-/// - A row that somebody else has locked is left out of its statement, and comes again a few times, with what is said
-///   meanwhile: a transaction of the host keeps nobody else waiting.
+/// - A locked row is left out of its statement and retried a few times, with later reports of the same view: a host's
+///   transaction delays no other report.
 /// - A statement that the database refuses is written again in parts, so that one report fails alone.
-/// - Any other failure is told to the callers, and apps repeat themselves.
+/// - Any other failure goes to the callers, and apps repeat their reports.
 public final class PresenceWriter {
-  /// Users and surfaces in one statement; what is over waits for the next one. Twice as many took 60 to 125 ms on a busy
-  /// machine, and their callers wait for all of it.
+  /// Users and surfaces in one statement; more wait for the next one. Twice as many took 60 to 125 ms on a busy machine, and
+  /// their callers wait for all of it.
   static let batchMax = 500
 
-  /// How long the first report of a batch waits for others. Nobody sees four milliseconds more, and 10,000 users who report
-  /// every 15 s are 667 reports a second: with four milliseconds, and the time of a write, a statement writes five or six of
-  /// them, and the sessions take 270 µs for each where they took 630 (`deploy/measure presence`).
+  /// How long the first report of a batch waits for others. No user notices four milliseconds. 10,000 users who report every
+  /// 15 s are 667 reports a second: with four milliseconds and the time of a write, a statement writes five or six, and the
+  /// sessions take 270 µs for each instead of 630 (`deploy/measure presence`).
   private static let gathering = Duration.milliseconds(4)
 
-  /// Waits before what was locked is written again: 300 ms in all. Transactions of a host take milliseconds, and what is
-  /// locked for longer is for the app to say again.
+  /// Waits before a locked row is written again: 300 ms in all. A host's transactions take milliseconds; after a longer lock
+  /// the app reports again.
   private static let retryWaits: [Duration] = [.milliseconds(20), .milliseconds(80), .milliseconds(200)]
 
-  /// Statements at the most for one batch that the database refuses. To find one report among 500 takes 19.
+  /// The most statements for one batch that the database refuses. To find one report among 500 takes 19.
   private static let statementsPerBatchMax = 64
 
-  /// Statements that fail before the database is taken to refuse every report: a function of the host is to blame then.
+  /// Failed statements after which the database seems to refuse every report, because of a host's function.
   private static let refusalsMax = 8
 
   private typealias Waiter = UnsafeContinuation<Result<SurfaceStanding, PostgresError>, Never>
 
   private typealias Batch = [SurfaceView: Entry]
 
-  /// What was said of one user and surface, and who waits for it to be written.
+  /// The reports about one user and surface, and the callers that wait for their write.
   private struct Entry {
     var report: PresenceReport
     var waiters: [Waiter]
-    /// How often its row was found locked.
+    /// How often its row was locked.
     var retries = 0
 
     mutating func add(_ sign: PresenceSign, _ waiter: Waiter) {
@@ -49,7 +48,7 @@ public final class PresenceWriter {
       waiters.append(waiter)
     }
 
-    /// Adds what was said later.
+    /// Adds later reports.
     mutating func add(_ later: Entry) {
       report.add(later.report)
       waiters += later.waiters
@@ -61,9 +60,9 @@ public final class PresenceWriter {
   }
 
   private let store: PushDatabase
-  /// At most as many waiters as there are HTTP connections, each of which has one request at a time.
+  /// At most as many waiters as HTTP connections, each of which has one request at a time.
   private var waiting: Batch = [:]
-  /// What was locked and is not to be written yet. What is said of the same view joins it, or would be written before it.
+  /// Locked reports that wait for their retry. Later reports of the same view join them, to keep their order.
   private var locked: Batch = [:]
   private var isWriting = false
 
@@ -75,8 +74,8 @@ public final class PresenceWriter {
     self.store = store
   }
 
-  /// Notes a sign of a user.
-  /// - Returns: what the user is to the surface; unless a viewer, nothing was written.
+  /// Writes a sign of a user.
+  /// - Returns: the user's relation to the surface; only a viewer's sign is written.
   public func note(
     _ sign: PresenceSign, of view: SurfaceView, on reactor: isolated Reactor
   ) async throws(PostgresError) -> SurfaceStanding {
@@ -129,7 +128,7 @@ public final class PresenceWriter {
     return [batch[..<middle], batch[middle...]].map { Dictionary(uniqueKeysWithValues: $0.map { ($0.key, $0.value) }) }
   }
 
-  /// Answers those whose reports were written; the others' wait, until they have come often enough.
+  /// Answers the callers whose reports were written; locked ones wait until their retries are used up.
   private func settle(_ part: Batch, _ standings: [SurfaceView: SurfaceStanding], on reactor: isolated Reactor) {
     var again: [Int: [SurfaceView]] = [:]
     for (view, entry) in part {

@@ -3,19 +3,19 @@ internal import Postgres
 public import PushStore
 public import Reactors
 
-/// Deletes what has been kept long enough: finished rows of the ledger, parked work, errors of the triggers. Where users are
-/// deleted in `auth.users` alone, it finds who is gone.
+/// Deletes old rows: finished rows of the ledger, parked work, errors of the triggers. Where users are deleted in `auth.users`
+/// alone, it finds the deleted ones.
 ///
-/// First within ten seconds of its start, then about hourly; batches of a thousand rows with a pause after each, every
-/// batch a transaction of its own. One in each process; they share the work, because each skips the rows that another is
-/// deleting. When it dies, or fails, nothing is lost but time: what is old stays until the next round of any process.
+/// First within ten seconds of its start, then about hourly; batches of a thousand rows with a pause after each, every batch a
+/// separate transaction. One in each process; they share the work, because each skips the rows that another is deleting. When
+/// it dies or fails, old rows stay until the next round of any process.
 public final class Pruner {
   /// When it works, and how fast.
   public struct Pace: Sendable {
-    /// The longest wait before the first round. Processes that are started together do not begin together.
+    /// The longest wait before the first round, so that processes that start together do not prune together.
     public var firstWaitMax = Duration.seconds(10)
-    /// The wait between two rounds, give or take a quarter. In an hour a busy ledger (250 rows a second) ages by 900,000
-    /// rows, which are deleted in two minutes.
+    /// The wait between two rounds, plus or minus a quarter. In an hour a busy ledger (250 rows a second) ages by 900,000
+    /// rows, which take two minutes to delete.
     public var interval = Duration.seconds(3600)
     /// After each full batch: at most 10,000 rows a second, so that pruning never competes with the host.
     public var pause = Duration.milliseconds(100)
@@ -24,7 +24,7 @@ public final class Pruner {
     public init() {}
   }
 
-  /// Users who are looked up in `auth.users` by one statement, which takes some ten milliseconds.
+  /// Users that one statement looks up in `auth.users`, in some ten milliseconds.
   private static let usersMax = 500
 
   private let store: PushDatabase
@@ -51,18 +51,18 @@ public final class Pruner {
     await wait(for: pace.firstWaitMax * Double.random(in: 0..<1), on: reactor)
     while !isStopped {
       await prune(on: reactor)
-      await noteGoneUsers(on: reactor)
+      await findGoneUsers(on: reactor)
       await wait(for: pace.interval * Double.random(in: 0.75..<1.25), on: reactor)
     }
   }
 
-  /// Begins nothing more. A batch under way ends by itself.
+  /// Begins no further batch. One under way ends by itself.
   public func stop(on reactor: isolated Reactor) {
     isStopped = true
     stopping.signal(on: reactor)
   }
 
-  /// A table that cannot be pruned, because the role may not or because it is gone, does not keep the others from it.
+  /// Prunes every table, even if one fails because it is gone or the role lacks the right.
   private func prune(on reactor: isolated Reactor) async {
     for table in PrunedTable.allCases where !isStopped {
       do throws(PostgresError) {
@@ -86,8 +86,8 @@ public final class Pruner {
     return rows
   }
 
-  /// The rescuer erases them.
-  private func noteGoneUsers(on reactor: isolated Reactor) async {
+  /// Finds deleted users for the rescuer to erase.
+  private func findGoneUsers(on reactor: isolated Reactor) async {
     do throws(PostgresError) {
       var last = try await store.noteGoneUsers(after: nil, usersMax: Self.usersMax, on: reactor)
       while last != nil, !isStopped {

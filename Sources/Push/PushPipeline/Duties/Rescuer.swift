@@ -4,12 +4,12 @@ internal import PushRules
 internal import PushStore
 public import Reactors
 
-/// Deals with work that no claim gets any further: parks what was claimed too often, enqueues what a trigger could not,
-/// frees what waited for APNs for longer than a push is worth, discards messages that were too old when they came, releases
-/// holds that a host's transaction could not, and forgets deleted users.
+/// Handles work that claims cannot finish: parks work that was claimed too often, enqueues events that a trigger could not,
+/// frees pushes that waited for APNs beyond their life, discards messages that were inserted too old, releases holds that a
+/// host's transaction could not, and erases deleted users.
 ///
-/// Looks every ten seconds. Any number of them may run on one database; one in each process does. When it dies, parked
-/// work and erasures are late, nothing else: expired leases are taken over by every claim.
+/// Looks every ten seconds. One runs in each process; any number may share a database. When it dies, only parked work and
+/// erasures are late, because every claim takes over expired leases.
 public final class Rescuer {
   /// Between two looks.
   private static let interval = Duration.seconds(10)
@@ -17,21 +17,21 @@ public final class Rescuer {
   /// Rows of each kind in one statement.
   private static let rowsMax = 500
 
-  /// Messages discarded in one statement: as many as are deleted in some tens of milliseconds.
+  /// Messages discarded in one statement, which takes some tens of milliseconds.
   private static let discardedMax = 10_000
 
-  /// Users in one pass of an erasure: few enough that one whose rows are locked keeps few others from being done with.
+  /// Users in one pass of an erasure: few enough that one with locked rows delays few others.
   private static let usersMax = 50
 
-  /// How long after the first pass over a user's rows a push that was under way then may still be recorded: far longer
-  /// than a lease, and than a process is held up by anything but a debugger.
+  /// How long after the first pass over a user's rows a push from before may still be recorded: far longer than a lease, and
+  /// than a stalled process takes without a debugger.
   private static let recordsSettled = Duration.seconds(3600)
 
   private let pipeline: DeliveryPipeline
   private let pause = Signal()
   private var isStopped = false
 
-  /// Rescues for the pipelines that are configured like this one, and wakes it.
+  /// Rescues for all pipelines with this one's configuration, and wakes this one.
   public init(for pipeline: DeliveryPipeline) {
     self.pipeline = pipeline
   }
@@ -52,18 +52,18 @@ public final class Rescuer {
     pause.signal(on: reactor)
   }
 
-  /// One look, every kind to its end.
+  /// One look, every kind of work to its end.
   func look(on reactor: isolated Reactor) async {
     let (store, configuration) = (pipeline.store, pipeline.configuration)
     do throws(PostgresError) {
       let discarded = try await repeated(Self.discardedMax) { (limit) throws(PostgresError) in
         try await store.discardTooOld(life: configuration.policy.timeToLive, rowsMax: limit, on: reactor)
       }
-      pipeline.metrics.noteDiscarded(discarded)
+      pipeline.metrics.countDiscarded(discarded)
       let released = try await repeated { (limit) throws(PostgresError) in
         try await store.releaseQueued(rowsMax: limit, on: reactor)
       }
-      pipeline.metrics.noteQueuedReleases(released)
+      pipeline.metrics.countQueuedReleases(released)
       let parked = try await repeated { (limit) throws(PostgresError) in
         try await store.parkExhausted(rescuesMax: configuration.rescuesMax, rowsMax: limit, on: reactor)
       }
@@ -80,7 +80,7 @@ public final class Rescuer {
     }
   }
 
-  /// Forgets users whom the host has deleted, all whose turn it is.
+  /// Erases all users that the host has deleted and that are due.
   func erase(on reactor: isolated Reactor) async {
     var (rows, finished) = (0, 0)
     do throws(PostgresError) {
@@ -116,7 +116,7 @@ public final class Rescuer {
     }
   }
 
-  /// Repeats a step while it finds as much as it may take.
+  /// Repeats a step while it finds as much as its limit.
   private func repeated(
     _ limit: Int = rowsMax, _ step: (Int) async throws(PostgresError) -> Int
   ) async throws(PostgresError) -> Int {

@@ -7,8 +7,8 @@ internal import Reactors
 
 /// Keeps the count of unread messages, which every push carries, from reading whole conversations.
 ///
-/// Users who are told something have their marks moved soon after, and again when they are told something an hour later; a
-/// few at a time, with a pause after each, because nobody waits for it. What is forgotten only makes a badge slower.
+/// Moves the marks of a user soon after a push, and again after a push an hour later; a few users at a time, with a pause after
+/// each, because no caller waits for it. A forgotten user only makes a badge slower.
 final class UnreadMarker {
   /// How long a user's marks are left alone.
   private static let interval = Duration.seconds(3600)
@@ -30,8 +30,8 @@ final class UnreadMarker {
     self.pipeline = pipeline
   }
 
-  /// Somebody has been told something.
-  func note(_ userID: UUID, on reactor: isolated Reactor) {
+  /// A user's outcome was recorded.
+  func add(_ userID: UUID, on reactor: isolated Reactor) {
     let now = Reactor.now
     if let last = movedAt[userID], now &- last < Self.interval.clampedNanoseconds { return }
     guard let pipeline, !pipeline.isDraining, waiting.count < Self.waitingMax else { return }

@@ -1,45 +1,27 @@
+internal import Logging
+internal import Postgres
 internal import PushRules
 internal import PushStore
+internal import Reactors
 
-/// What is to happen for one recipient.
-enum GateDecision: Equatable {
-  /// Send to the devices that have not got it.
-  case send
-  /// Nothing to send now; this is what the ledger gets.
-  case settled(RecipientOutcome)
-}
-
-extension RecipientOutcome {
-  /// Whether nothing was sent because the message's life was over.
-  var hasExpired: Bool { decision == .skipped && reason == DecisionReason.expired.rawValue }
-
-  /// The same, but failed for this reason if there is one.
-  func ended(by reason: String?) -> RecipientOutcome {
-    guard let reason else { return self }
-    return RecipientOutcome(userID: userID, decision: .failed, reason: reason)
-  }
-}
-
-/// Applies the suppression rule to a recipient and words the result as an outcome.
+/// Applies the suppression rules to a recipient and words the result as an outcome.
 struct Gate: Sendable {
   /// The window and the time to live.
   let policy: SuppressionPolicy
 
-  func decision(for recipient: PushRecipient) -> GateDecision {
+  /// The outcome for the ledger where nothing is sent now; nil sends to the devices without the push.
+  func outcome(for recipient: PushRecipient) -> RecipientOutcome? {
     guard recipient.isParticipant || recipient.situation.isDeleted else {
-      return .settled(skip(recipient, reason: "not_participant"))
+      return skip(recipient, reason: "not_participant")
     }
     switch policy.decision(for: recipient.situation) {
-    case .send:
-      return recipient.devices.isEmpty ? .settled(alreadySent(to: recipient)) : .send
-    case .skip(let reason):
-      return .settled(skip(recipient, reason: reason.rawValue))
-    case .hold(let duration, let reason):
-      return .settled(hold(recipient, for: duration, reason: reason.rawValue))
+    case .send: return recipient.devices.isEmpty ? alreadySent(to: recipient) : nil
+    case .skip(let reason): return skip(recipient, reason: reason.rawValue)
+    case .hold(let duration, let reason): return hold(recipient, for: duration, reason: reason.rawValue)
     }
   }
 
-  /// A push that one device already shows stays sent, whatever is learnt later; nothing remains to be done for it.
+  /// A push that one device already shows stays sent, and is done.
   private func alreadySent(to recipient: PushRecipient) -> RecipientOutcome {
     RecipientOutcome(userID: recipient.userID, decision: .sent, acceptedDevices: recipient.acceptedDevices)
   }
@@ -57,4 +39,73 @@ struct Gate: Sendable {
     outcome.retries = recipient.retries
     return outcome
   }
+}
+
+// Gate.
+extension DeliveryPipeline {
+  func process(_ events: [PushEvent], found look: Look, on reactor: isolated Reactor) {
+    let claimedAt = Reactor.now
+    guard isFresh(look, at: claimedAt) else {
+      return logger.warning("claimed too long ago; left to be claimed again", metadata: ["events": "\(events.count)"])
+    }
+    for event in events {
+      let cause = event.origin == .delivery ? WakeCause.due : look.cause
+      process(
+        EventProgress(
+          event, wokenBy: cause, wokenAt: look.wokenAt, askedAt: look.askedAt, claimedAt: claimedAt,
+          decider: configuration.decider),
+        on: reactor)
+    }
+  }
+
+  /// A process or a machine that was stopped must not act on old facts: another may hold the lease by now, and the recipient
+  /// may have read. Half of the lease is left for the pushes themselves.
+  private func isFresh(_ look: Look, at now: UInt64) -> Bool {
+    now &- look.askedAt < configuration.lease.clampedNanoseconds / 2
+  }
+
+  private func process(_ progress: EventProgress, on reactor: isolated Reactor) {
+    placesInFlight += progress.event.places
+    var push: PreparedPush?
+    var overdue: [Int: RecipientOutcome] = [:]
+    for (index, recipient) in progress.event.recipients.enumerated() {
+      if let outcome = gate.outcome(for: recipient) {
+        if outcome.hasExpired, progress.event.origin == .delivery {
+          overdue[index] = outcome
+        } else {
+          progress.settle(outcome, of: index)
+        }
+      } else {
+        if push == nil { push = compose(progress.event) }
+        deliver(push, to: index, of: progress, on: reactor)
+      }
+    }
+    if overdue.isEmpty { return recordIfDecided(progress, on: reactor) }
+    reactor.start { [overdue] in await self.settle(overdue, of: progress, on: reactor) }
+  }
+
+  /// An overdue push that was tried has failed, for the reason of its last try; one that never was has expired.
+  private func settle(
+    _ overdue: [Int: RecipientOutcome], of progress: EventProgress, on reactor: isolated Reactor
+  ) async {
+    do throws(PostgresError) {
+      let reasons = try await store.lastFailures(
+        of: progress.event.subject, to: overdue.values.map(\.userID), on: reactor)
+      for (index, outcome) in overdue {
+        let failed = reasons[outcome.userID].map {
+          RecipientOutcome(userID: outcome.userID, decision: .failed, reason: $0)
+        }
+        progress.settle(failed ?? outcome, of: index)
+      }
+      recordIfDecided(progress, on: reactor)
+    } catch {
+      logger.warning("cannot ask why pushes failed; they are claimed again", metadata: ["error": "\(error)"])
+      release(progress.event.places, on: reactor)
+    }
+  }
+}
+
+extension RecipientOutcome {
+  /// Whether the message's life ended before a send.
+  fileprivate var hasExpired: Bool { decision == .skipped && reason == DecisionReason.expired.rawValue }
 }

@@ -12,18 +12,17 @@ extension DeliveryPipeline: RecorderOwner {
   }
 
   func recorded(_ events: [DecidedEvent], on reactor: isolated Reactor) {
-    let events = events.filter { $0.purpose == .record }
-    release(events.reduce(0) { $0 + $1.event.places }, on: reactor)
-    for decided in events {
-      noteOutcomes(of: decided)
+    release(events.reduce(0) { $1.purpose == .record ? $0 + $1.event.places : $0 }, on: reactor)
+    for decided in events where decided.purpose == .record {
+      countOutcomes(of: decided)
       waiters.recorded(decided.event.subject, on: reactor)
       for outcome in decided.outcomes {
         followUp(outcome, of: decided.event, on: reactor)
-        if decided.event.origin == .inbox { unreadMarker.note(outcome.userID, on: reactor) }
+        if decided.event.origin == .inbox { unreadMarker.add(outcome.userID, on: reactor) }
       }
     }
-    guard events.contains(where: \.event.hasMore) else { return }
-    thoroughLooks.ask()
+    guard events.contains(where: { $0.purpose == .record && $0.event.hasMore }) else { return }
+    pacer.ask()
     signal.signal(on: reactor)
   }
 
@@ -31,7 +30,7 @@ extension DeliveryPipeline: RecorderOwner {
     if decided.purpose == .record { release(decided.event.places, on: reactor) }
   }
 
-  /// Room for others: what took these places is recorded, set aside or forgotten.
+  /// Makes room for others: the events in these places are recorded, set aside or forgotten.
   func release(_ places: Int, on reactor: isolated Reactor) {
     placesInFlight -= places
     idle.signal(on: reactor)
@@ -46,10 +45,10 @@ extension DeliveryPipeline: RecorderOwner {
     holdReview.add(RecordedHold(subject: event.subject, userID: outcome.userID), on: reactor)
   }
 
-  private func noteOutcomes(of decided: DecidedEvent) {
-    metrics.note(decided)
+  private func countOutcomes(of decided: DecidedEvent) {
+    metrics.count(decided)
     for outcome in decided.outcomes {
-      // A push leaves one line at info: what became of it in the end, however often it was held or tried before.
+      // A push leaves one line at info: its final outcome, after all its holds and retries.
       logger.log(
         level: outcome.remaining == nil ? .info : .debug, "push decided",
         metadata: [
@@ -59,5 +58,31 @@ extension DeliveryPipeline: RecorderOwner {
           "devices": "\(outcome.acceptedDevices.count)",
         ])
     }
+  }
+}
+
+/// Tasks on this reactor that wait for a subject to be recorded.
+final class OutcomeWaiters {
+  private var signals: [PushSubject: [Signal]] = [:]
+
+  /// Waits until the subject is recorded here, or the time is over. Another reactor or replica may record it, so the caller
+  /// reads the ledger afterwards in either case.
+  func wait(for subject: PushSubject, _ limit: Duration, on reactor: isolated Reactor) async {
+    let signal = Signal()
+    signals[subject, default: []].append(signal)
+    _ = await signal.wait(for: limit, on: reactor)
+    remove(signal, for: subject)
+  }
+
+  /// Whether a task waits for the subject.
+  func isAwaited(_ subject: PushSubject) -> Bool { signals[subject] != nil }
+
+  func recorded(_ subject: PushSubject, on reactor: isolated Reactor) {
+    for signal in signals[subject] ?? [] { signal.signal(on: reactor) }
+  }
+
+  private func remove(_ signal: Signal, for subject: PushSubject) {
+    signals[subject]?.removeAll { $0 === signal }
+    if signals[subject]?.isEmpty == true { signals[subject] = nil }
   }
 }

@@ -1,7 +1,7 @@
 internal import PushStore
 internal import Reactors
 
-/// A claimed event on its way: collects its recipients' outcomes until none is missing.
+/// A claimed event in flight: collects its recipients' outcomes until all are decided.
 final class EventProgress {
   let event: PushEvent
   private let wokenBy: WakeCause
@@ -9,14 +9,14 @@ final class EventProgress {
   private let wokenMicroseconds: Int64
   /// When the claim was answered, in monotonic nanoseconds.
   let claimedAt: UInt64
-  /// When the database read the clock that dates the claim, in monotonic nanoseconds: everything that is recorded counts
-  /// from there, so that the claim's date and what was measured add up to the true time.
+  /// When the database read the clock that dates the claim, in monotonic nanoseconds. Everything that is recorded counts from
+  /// there, so that the claim's date plus a measured time is the true time.
   private let datedAt: UInt64
-  /// When the claim was asked for, in monotonic nanoseconds. The database has dated it later, however long its answer lay
-  /// unread, so that what waits from here never waits too short.
+  /// When the claim was asked for, in monotonic nanoseconds. The database dated it later, so a wait that counts from here is
+  /// never too short.
   private let askedAt: UInt64
   private var outcomes: [RecipientOutcome] = []
-  /// How many of the outcomes were handed out as a part.
+  /// How many of the outcomes an earlier part has covered.
   private var partedCount = 0
   private var deadTokens: [DeadDeviceToken] = []
   private var learntEnvironments: [LearntEnvironment] = []
@@ -55,7 +55,7 @@ final class EventProgress {
     return decided
   }
 
-  /// Those that APNs has accepted since the last part, with nothing left to do; nil when there are none.
+  /// The recipients that APNs has accepted since the last part, with nothing left to do; nil without any.
   func nextPart() -> DecidedEvent? {
     let accepted = outcomes[partedCount...].filter { $0.decision == .sent && $0.remaining == nil }
     partedCount = outcomes.count
@@ -66,7 +66,7 @@ final class EventProgress {
     return part
   }
 
-  /// Nothing is to be sent to one of the recipients.
+  /// One of the recipients gets no push now.
   func settle(_ outcome: RecipientOutcome, of index: Int) {
     append(outcome, of: index, decidedAfter: elapsed)
   }
@@ -76,10 +76,10 @@ final class EventProgress {
     sending[index] = Sending(delivery: RecipientDelivery(of: event.recipients[index]), decidedMicroseconds: elapsed)
   }
 
-  /// What became of the push to one of the recipient's devices, and what was tried for it.
-  func note(_ verdict: DeviceVerdict, for device: PushDevice, of index: Int, after trail: AttemptTrail = AttemptTrail())
+  /// Adds the verdict on the push to one of the recipient's devices, and its attempts.
+  func add(_ verdict: DeviceVerdict, for device: PushDevice, of index: Int, after trail: AttemptTrail = AttemptTrail())
   {
-    sending[index]?.delivery.note(verdict, for: device, elapsed: elapsed, claimedAt: event.claimedAt)
+    sending[index]?.delivery.add(verdict, for: device, elapsed: elapsed, claimedAt: event.claimedAt)
     sending[index]?.attempts += trail.history(of: device, verdict, now: elapsed, claimedAt: datedAt)
   }
 
@@ -102,8 +102,52 @@ final class EventProgress {
     outcomes.append(outcome)
   }
 
-  /// From the claim to now; rather too much than too little.
+  /// From the claim to now; never too little.
   var elapsedSinceAsked: Duration { .nanoseconds(Int64(clamping: Reactor.now &- min(askedAt, datedAt))) }
 
   private var elapsed: Int64 { Int64(Reactor.now &- datedAt) / 1000 }
+}
+
+/// Events with accepted recipients that wait for slower ones.
+///
+/// An event is recorded when its last recipient is decided, which may take as long as a push may. If the process died
+/// meanwhile, the next one to claim the event would send to all recipients again. So the accepted ones are written to the
+/// ledger early, where claims look.
+final class SlowEvents: TimerHandler {
+  /// How long an event has from its first look here. APNs answers within some tens of milliseconds, so most events are recorded
+  /// as a whole by then.
+  private static let patience = Duration.milliseconds(100)
+
+  private weak var pipeline: DeliveryPipeline?
+  private var watched: [ObjectIdentifier: (progress: EventProgress, since: UInt64)] = [:]
+  private var timer: TimerToken?
+
+  init(of pipeline: DeliveryPipeline) {
+    self.pipeline = pipeline
+  }
+
+  /// Watches an event that is not decided yet.
+  func watch(_ progress: EventProgress, on reactor: isolated Reactor) {
+    guard progress.event.recipients.count > 1 else { return }
+    let id = ObjectIdentifier(progress)
+    if watched[id] == nil { watched[id] = (progress, Reactor.now) }
+    if timer == nil { timer = reactor.schedule(after: Self.patience / 2, self) }
+  }
+
+  /// Writes no more parts.
+  func cancel(on reactor: isolated Reactor) {
+    watched.removeAll()
+    if let timer { reactor.cancel(timer) }
+    timer = nil
+  }
+
+  func timerFired(_ timer: TimerToken, on reactor: isolated Reactor) {
+    self.timer = nil
+    watched = watched.filter { !$0.value.progress.isDecided }
+    let now = Reactor.now
+    for (progress, since) in watched.values where now &- since >= Self.patience.clampedNanoseconds {
+      if let part = progress.nextPart() { pipeline?.recorder.add(part, on: reactor) }
+    }
+    if !watched.isEmpty { self.timer = reactor.schedule(after: Self.patience / 2, self) }
+  }
 }

@@ -1,3 +1,4 @@
+internal import FoundationEssentials
 internal import Logging
 internal import Postgres
 internal import PushStore
@@ -5,32 +6,32 @@ internal import Reactors
 
 /// Writes decided events to the database, those of one tick and of a running write in one statement.
 ///
-/// While a write is on its way, and for some milliseconds after it began, what is decided meanwhile waits for the next:
-/// batches grow with the load by themselves, and a write for each push would cost more than all the rest of it. What
-/// somebody waits for is written at once.
-/// A write is tried until the database takes it, however long it is away: nobody else can claim either meanwhile, and a
-/// claim that somebody else has taken over is told from ours by its number of attempts. What the database refuses as
-/// such is written without what was learnt about device tokens, which functions and constraints of the host decide on;
-/// refused even so, it is parked with its reason, so that it is not sent again and again.
+/// During a write, and for some milliseconds after it began, further events wait for the next: batches grow with the load, and
+/// a write for each push would cost more than the rest of the push. A write that a caller waits for begins at once.
+///
+/// A write is retried until the database takes it, however long it is away: other processes cannot claim either meanwhile, and
+/// the number of attempts tells another process's claim from this one's. An event that the database refuses is written without
+/// its findings about device tokens, which functions and constraints of the host check. Refused again, it is parked with its
+/// reason, so that it is not sent again and again.
 final class Recorder: TickEndHandler {
   /// Between two tries of a failed write, doubling.
   private static let shortestWait = Duration.milliseconds(50)
   private static let longestWait = Duration.seconds(1)
 
-  /// How much of what it has recorded a server that crashes may have forgotten: three rounds of PostgreSQL's WAL writer, with
-  /// its default of 200 ms, and some more.
+  /// How old a record is that a crash of the server can lose: three rounds of PostgreSQL's WAL writer, by default 200 ms each,
+  /// and some more.
   private static let forgettable = Duration.milliseconds(700)
   private static let recentMax = 2 * RecordBatch.eventsMax
 
-  /// From the beginning of a write to that of the next, unless one is urgent. A push whose record a crash forgets is sent
-  /// again, and replaces itself on the screen; so this is no longer than APNs takes to answer, in which the same can happen.
+  /// From the beginning of a write to that of the next, unless one is urgent. A push whose record a crash loses is sent again,
+  /// and replaces itself on the screen. So this is at most the time that APNs takes to answer, in which the same can happen.
   private static let pace = Duration.milliseconds(25)
 
   private let store: PushDatabase
   private let logger: Logger
   private weak var owner: (any RecorderOwner)?
   private var waiting: [DecidedEvent] = []
-  /// What was recorded last, and when; monotonic nanoseconds.
+  /// The latest records and their times in monotonic nanoseconds: holds included, which a claim would find only after the lease.
   private var recent: [(at: UInt64, events: [DecidedEvent])] = []
   private var isWriting = false
   private var isTickEndAsked = false
@@ -40,8 +41,8 @@ final class Recorder: TickEndHandler {
   private var isGivingUp = false
   private var failureLine = MinuteLine()
 
-  /// Whether a write is being tried again because the database was away. What is claimed meanwhile could be what waits
-  /// here, once its lease is over.
+  /// Whether a write is being retried because the database was away. A claim meanwhile could bring events that wait here, once
+  /// their leases are over.
   private(set) var isRetrying = false
 
   init(store: PushDatabase, logger: Logger, owner: any RecorderOwner) {
@@ -50,12 +51,13 @@ final class Recorder: TickEndHandler {
     self.owner = owner
   }
 
-  /// Ends the tries: what is not written now is claimed again by somebody else.
+  /// Ends the retries: another process claims the unwritten events again.
   func giveUp() {
     isGivingUp = true
   }
 
-  /// - Parameter isUrgent: whether somebody waits for the record.
+  /// Takes a decided event.
+  /// - Parameter isUrgent: whether a caller waits for the record.
   func add(_ event: DecidedEvent, isUrgent: Bool = false, on reactor: isolated Reactor) {
     waiting.append(event)
     if isUrgent { self.isUrgent = true }
@@ -64,14 +66,14 @@ final class Recorder: TickEndHandler {
     reactor.callAtTickEnd(self)
   }
 
-  /// Somebody waits for the record of what may be here.
+  /// Writes at once, because a caller waits for a record.
   func hurry(on reactor: isolated Reactor) {
     isUrgent = true
     begin(on: reactor)
   }
 
-  /// The server may have crashed, and forgotten what it had not written to its disk yet. What it has kept does not change.
-  /// - Parameter lostAt: when it was gone.
+  /// Records again what a crashed server may have lost. Records that it kept do not change.
+  /// - Parameter lostAt: when the connection to the server was lost.
   func repeatRecent(lostAt: UInt64, on reactor: isolated Reactor) {
     let forgotten = recent.filter { $0.at &+ Self.forgettable.clampedNanoseconds >= lostAt }.flatMap(\.events)
     recent.removeAll()
@@ -100,7 +102,7 @@ final class Recorder: TickEndHandler {
     reactor.start { await self.writeAll(on: reactor) }
   }
 
-  /// How long the next write has time; nil when it is due.
+  /// The wait before the next write; nil when it is due.
   private var wait: Duration? {
     guard !isUrgent, waiting.count < RecordBatch.eventsMax, let lastBegan else { return nil }
     let (elapsed, pace) = (Reactor.now &- lastBegan, Self.pace.clampedNanoseconds)
@@ -137,7 +139,7 @@ final class Recorder: TickEndHandler {
         if error.isRefusal, await park(batch[0], error, on: reactor) { return }
         isRetrying = !error.blamesStatement
       }
-      // A try that waited for a session in vain is made again at once, and so is among the first when there is one.
+      // A try that waited for a session in vain is repeated at once, so that it is among the first when a session is free.
       let pause = (wait * .random(in: 0.75...1.25)).clampedNanoseconds
       await reactor.sleep(for: .nanoseconds(Int64(pause - min(pause, Reactor.now &- began))))
       wait = min(wait * 2, Self.longestWait)
@@ -156,7 +158,7 @@ final class Recorder: TickEndHandler {
     if kept.count < recent.count { recent = kept.reversed() }
   }
 
-  /// One event that the database refuses must not keep the others from being recorded.
+  /// Isolates an event that the database refuses, so that the others are recorded.
   private func writeHalves(of batch: [DecidedEvent], on reactor: isolated Reactor) async {
     await write(Array(batch[..<(batch.count / 2)]), on: reactor)
     await write(Array(batch[(batch.count / 2)...]), on: reactor)
@@ -175,7 +177,7 @@ final class Recorder: TickEndHandler {
     return true
   }
 
-  /// The next batch; what does not go into it stays, in order.
+  /// The next batch; the rest stays, in order.
   private func takeBatch() -> [DecidedEvent]? {
     guard !waiting.isEmpty else { return nil }
     if waiting.count == 1 { return [waiting.removeLast()] }
@@ -192,11 +194,43 @@ extension Recorder: TimerHandler {
   }
 }
 
-/// Told what has left the recorder.
+/// Hears of events that have left the recorder.
 protocol RecorderOwner: AnyObject {
   /// These events were written.
   func recorded(_ events: [DecidedEvent], on reactor: isolated Reactor)
 
   /// This one was parked.
   func setAside(_ decided: DecidedEvent, on reactor: isolated Reactor)
+}
+
+/// Decided events that one statement may write: no subject and recipient twice, because it cannot touch a row twice.
+///
+/// Such pairs meet only when a lease ran out and the same process claimed again, or when a due delivery catches up with its
+/// event.
+struct RecordBatch {
+  /// Events in one statement. At 1000 the statement's arrays are some 200 KiB.
+  static let eventsMax = 1000
+
+  private struct Row: Hashable {
+    let subject: PushSubject
+    let userID: UUID
+  }
+
+  private(set) var events: [DecidedEvent] = []
+  private var inboxSubjects: Set<PushSubject> = []
+  private var rows: Set<Row> = []
+
+  /// Takes an event in, unless the batch is full or holds a row of it already.
+  mutating func take(_ decided: DecidedEvent) -> Bool {
+    let subject = decided.event.subject
+    let isInbox = decided.event.origin == .inbox && decided.purpose != .part
+    let rows = decided.outcomes.map { Row(subject: subject, userID: $0.userID) }
+    guard events.count < Self.eventsMax, !(isInbox && inboxSubjects.contains(subject)),
+      self.rows.isDisjoint(with: rows)
+    else { return false }
+    if isInbox { inboxSubjects.insert(subject) }
+    self.rows.formUnion(rows)
+    events.append(decided)
+    return true
+  }
 }

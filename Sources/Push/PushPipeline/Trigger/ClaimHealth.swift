@@ -1,7 +1,9 @@
+internal import Logging
 internal import Postgres
+internal import PushStore
 internal import Reactors
 
-/// Whether claims bring what waits: the last time that the database answered one, and since when it refuses them.
+/// Whether claims bring what waits: when the database last answered one, and since when it refuses them.
 ///
 /// A value: time comes in as monotonic nanoseconds.
 struct ClaimHealth {
@@ -22,7 +24,7 @@ struct ClaimHealth {
     failure = (error.description, failure?.since ?? now)
   }
 
-  /// Nothing fails any more.
+  /// No look fails any more.
   mutating func recovered() { failure = nil }
 
   /// How long claims have not worked, 0 to about a second while they do.
@@ -31,12 +33,74 @@ struct ClaimHealth {
     return .nanoseconds(Int64(clamping: now - min(now, since)))
   }
 
-  /// Why claims are not known to work, for anybody to see; nil when they do.
+  /// Why claims are not known to work, in words for the public; nil when they do.
   func fault(now: UInt64) -> String? {
     if answeredAt == nil, failure == nil { return "nothing has been claimed yet" }
     let age = age(now: now)
     guard age > Self.ageMax else { return nil }
     let reason = failure?.code ?? "the database does not answer"
     return "no claim has worked for \(age.components.seconds) s: \(reason)"
+  }
+}
+
+// Trigger: what follows from the answer to a look, and from its failure.
+extension DeliveryPipeline {
+  /// Why claims are not known to bring what waits, in words for the public; nil while they work.
+  public func claimFault(now: UInt64) -> String? { health.fault(now: now) }
+
+  /// How long claims have not worked; up to about a second while they do.
+  public func claimAge(now: UInt64) -> Duration { health.age(now: now) }
+
+  /// The database has answered a look.
+  func lookAnswered(on reactor: isolated Reactor) {
+    health.answered(now: Reactor.now)
+    if isAway { logger.notice("the database answers again") }
+    isAway = false
+    guard !pacer.isFailing else { return }
+    health.recovered()
+    if refusalLine != nil { logger.notice("work can be claimed again") }
+    refusalLine = nil
+  }
+
+  /// The database has refused a look.
+  func lookRefused(_ error: PostgresError, on reactor: isolated Reactor) {
+    let now = Reactor.now
+    health.failed(error, now: now)
+    slowDown(on: reactor)
+    var line = refusalLine ?? MinuteLine()
+    defer { refusalLine = line }
+    guard let times = line.note(now: now) else { return }
+    logger.error(
+      "cannot look at everything at once",
+      metadata: ["times": "\(times)"].merging(error.logged) { $1 })
+  }
+
+  /// The way to the database failed.
+  func lookFailed(_ error: PostgresError, on reactor: isolated Reactor) {
+    if !isAway {
+      logger.error("cannot claim work; it waits in the database", metadata: ["error": "\(error.debugDescription)"])
+    }
+    isAway = true
+    isClockSuspect = true
+    needsAlarm = true
+    health.failed(error, now: Reactor.now)
+    slowDown(on: reactor)
+  }
+
+  /// Checks that the database answers while there is no room for a claim.
+  func proveAnswer(on reactor: isolated Reactor) async {
+    guard !recorder.isRetrying, health.age(now: Reactor.now) > .seconds(1) else { return }
+    do throws(PostgresError) {
+      _ = try await store.timeUntilNextDue(on: reactor)
+      lookAnswered(on: reactor)
+    } catch {
+      lookFailed(error, on: reactor)
+    }
+  }
+
+  private func slowDown(on reactor: isolated Reactor) {
+    let wasBusy = pacer.schedule.isBusy
+    pacer.slowDown()
+    if wasBusy { observer?.pipelineBusyChanged(false, on: reactor) }
   }
 }

@@ -3,22 +3,22 @@ internal import Postgres
 internal import PushStore
 internal import Reactors
 
-// One piece of work that cannot be looked at must not keep all others from being claimed: the host's functions may fail
-// for a single message, or take too long for a large one.
+// Trigger: one piece of work whose look fails must not keep all others from being claimed. The host's functions may fail for a
+// single message, or take too long for a large one.
 extension DeliveryPipeline {
-  /// Leased at once; few, because each is looked at in a round trip of its own.
+  /// Pieces leased at once; few, because each look is a separate round trip.
   private static let piecesMax = 16
 
-  /// What came of a look at each piece alone.
+  /// The results of a look at each piece alone.
   private struct Pieces {
     var events: [PushEvent] = []
     var failed: [(piece: LeasedWork, error: PostgresError)] = []
   }
 
-  /// Leases some work, then looks at each piece alone. One that fails while others do not keeps its lease, comes back when
-  /// that runs out, and is parked with its error when that has happened too often. Where all fail alike, the host's
-  /// functions or the server are to blame: they are given back, and none is parked for it.
-  /// - Returns: nil when looks still fail for reasons that are no piece's own.
+  /// Leases some work, then looks at each piece alone. A piece that fails alone keeps its lease, comes back when the lease runs
+  /// out, and is parked with its error after too many times. Where all fail, the host's functions or the server are at fault:
+  /// the pieces are given back and not parked.
+  /// - Returns: nil when looks still fail for reasons other than a piece.
   func claimOneByOne(
     _ limits: ClaimLimits, on reactor: isolated Reactor
   ) async throws(PostgresError) -> [PushEvent]? {
@@ -41,7 +41,7 @@ extension DeliveryPipeline {
     var pieces = Pieces()
     let end = Reactor.now + configuration.lease.clampedNanoseconds / 4
     for piece in try await store.lease(limits, on: reactor) {
-      // What is left comes back when its lease is over; what was looked at must not get stale for it.
+      // The rest comes back when its lease is over, so that the pieces looked at stay fresh.
       guard Reactor.now < end else { break }
       do throws(PostgresError) {
         if let event = try await store.look(at: piece, recipientsMax: limits.recipientsMax, on: reactor) {
@@ -55,7 +55,7 @@ extension DeliveryPipeline {
     return pieces
   }
 
-  /// No look at a piece came to an end. Whether the pieces are at fault, and are left.
+  /// No look at a piece succeeded. Whether the pieces are at fault, and keep their leases.
   private func judge(
     _ failed: [(piece: LeasedWork, error: PostgresError)], on reactor: isolated Reactor
   ) async throws(PostgresError) -> Bool {
@@ -69,20 +69,20 @@ extension DeliveryPipeline {
       }
     } catch {
       guard !error.concernsConnection else { throw error }
-      // All work meets this, so nothing is gained by letting other work try.
+      // All work would fail like this, so a wait would not help other work.
       wait = .zero
     }
     for (piece, error) in failed { try await store.giveBack(piece, because: error, for: wait, on: reactor) }
     return false
   }
 
-  /// Whether other work was looked at within a lease, so that the host's functions and the server do their part.
+  /// Whether a look at other work succeeded within a lease, which clears the host's functions and the server.
   private func othersWereFound(now: UInt64) -> Bool {
     guard let foundAt else { return false }
     return now &- foundAt < configuration.lease.clampedNanoseconds
   }
 
-  /// Their leases stay; the errors stand in their rows.
+  /// Keeps their leases, and writes the errors into their rows.
   private func leave(
     _ failed: [(piece: LeasedWork, error: PostgresError)], on reactor: isolated Reactor
   ) async throws(PostgresError) {

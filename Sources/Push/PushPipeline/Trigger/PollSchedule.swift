@@ -1,12 +1,11 @@
 internal import Reactors
 
-/// How long the pipeline may sleep, and whether it should tell the database that it is awake anyway.
+/// How long the pipeline may sleep, and whether it polls so fast that the host need not notify.
 ///
-/// After work was found it looks again after `shortest`, then twice as late each time until `longest`: whoever commits
-/// while the steps are still short is found by them, and a wake-up that was lost costs at most `longest`. A pipeline that is
-/// woken for what comes, by the database or by its neighbour, begins with `wokenShortest` instead. When events come so fast
-/// that notifying of each would hold up the host's commits, it polls at `busyInterval` and wants the awake lock, so that
-/// the host's inserts stop notifying; at rest they notify and nobody polls.
+/// After work was found it looks again after `shortest`, then twice as late each time until `longest`. So short steps find work
+/// that follows closely, and a lost wake-up costs at most `longest`. A pipeline that the database or its neighbour wakes begins
+/// with `wokenShortest` instead. When events come so fast that a notify for each would hold up the host's commits, it polls at
+/// `busyInterval` and wants the awake lock, so that the host's inserts stop notifying.
 ///
 /// A value: time comes in as monotonic nanoseconds.
 public struct PollSchedule: Sendable {
@@ -14,32 +13,31 @@ public struct PollSchedule: Sendable {
   public struct Configuration: Sendable {
     /// The first look after work, and the step that doubles.
     public var shortest = Duration.milliseconds(1)
-    /// The same of a pipeline that is woken for what comes: its looks only find what nobody told of.
+    /// The same for a pipeline that is woken: its looks only find work whose wake-up was lost.
     public var wokenShortest = Duration.milliseconds(32)
-    /// The last step: how late an event can be when every wake-up is lost.
+    /// The last step: the longest delay of an event whose wake-up is lost.
     public var longest = Duration.seconds(1)
-    /// The last step while looks fail: how late a database that is back is noticed.
+    /// The last step while looks fail: the longest delay after the database's return.
     public var longestFailing = Duration.milliseconds(250)
-    /// The step while busy, after looks that found something and after those that did not. Adds half of itself to the latency
-    /// of an event, on average.
+    /// The step while busy after a look that found work. Adds half of itself to the latency of an event, on average.
     public var busyInterval = Duration.microseconds(500)
-    /// See ``busyInterval``.
+    /// The step while busy after a look that found nothing.
     public var busyIdleInterval = Duration.milliseconds(1)
     /// The span over which events are counted.
     public var measure = Duration.milliseconds(250)
-    /// Events in one span from which on the service is busy, unless a notification of each is known to be cheap. NOTIFY lets
-    /// an ordinary disk commit some 250 times a second at the most; half of that must be enough to end it.
+    /// Events in one span that make the service busy, unless a notify for each is known to be cheap. With NOTIFY, an ordinary
+    /// disk commits at most some 250 times a second; half of that is the threshold.
     public var busyEvents = 32
     /// Events in one span below which it is no longer busy. Lower than `busyEvents`, so that it does not flicker.
     public var calmEvents = 8
-    /// Notifying is cheap while the host's commits hold PostgreSQL's lock on the queue of notifications, which is theirs
-    /// until their flush is done, for less than this share of the time; half of it ends busy times.
+    /// Notifying is cheap while the host's commits hold PostgreSQL's lock on the queue of notifies, until their flush is done,
+    /// for less than this share of the time; half of it ends busy times.
     public var notifyShare = 0.25
-    /// Above as many events in one span, polling finds several at once, and is as quick.
+    /// Above this many events in one span, a poll finds several at once and is as quick.
     public var notifiedEventsMax = 384
-    /// How long a measured cost is believed, and how often it is measured while busy.
+    /// How long a measured cost is valid, and how often it is measured while busy.
     public var notifyCostLife = Duration.seconds(1)
-    /// Whether this pipeline looks for its whole process. Others are woken by it when there is more than it can take, and
+    /// Whether this pipeline looks for its whole process. It wakes the others when there is more than it can take, and they
     /// are never busy.
     public var isLeading = true
 
@@ -58,7 +56,7 @@ public struct PollSchedule: Sendable {
   /// Whether the host's inserts need not notify, because the pipeline polls all the time.
   public private(set) var isBusy = false
 
-  /// Whether the database is known to wake the pipeline for what comes.
+  /// Whether the database is known to notify the pipeline of new work.
   public var isHearing = false
 
   /// Starts calm, with a first look at once.
@@ -74,8 +72,7 @@ public struct PollSchedule: Sendable {
     return lastFound > 0 ? configuration.busyInterval : configuration.busyIdleInterval
   }
 
-  /// Whether it is time to measure what a commit that notifies takes; the answer is to be brought to
-  /// ``noteNotifyCost(_:now:)``.
+  /// Whether it is time to measure how long a commit that notifies takes; ``notifyCostMeasured(_:now:)`` takes the answer.
   public mutating func asksForNotifyCost(now: UInt64) -> Bool {
     guard configuration.isLeading, isHearing, isBusy || spanEvents >= configuration.busyEvents / 2 else { return false }
     let pace = isBusy ? configuration.notifyCostLife : configuration.measure
@@ -84,12 +81,12 @@ public struct PollSchedule: Sendable {
     return true
   }
 
-  /// Takes what a commit that notifies took, the waits for the lock and for the flush included.
-  public mutating func noteNotifyCost(_ cost: Duration, now: UInt64) {
+  /// Takes the time of a commit that notifies, the waits for the lock and for the flush included.
+  public mutating func notifyCostMeasured(_ cost: Duration, now: UInt64) {
     notifyCost = (cost, now)
   }
 
-  /// Notes a look and what it found.
+  /// Takes the number of events that a look found.
   public mutating func looked(found events: Int, now: UInt64) {
     interval = events > 0 ? firstStep : min(interval * 2, configuration.longest)
     lastFound = events
@@ -102,7 +99,7 @@ public struct PollSchedule: Sendable {
     if now - spanStart >= configuration.measure.clampedNanoseconds { endSpan(at: now) }
   }
 
-  /// Whether notifying of this span's events takes less than a share of the time.
+  /// Whether the notifies of this span's events take less than a share of the time.
   private func isNotifyingCheap(within share: Double, now: UInt64) -> Bool {
     guard spanEvents <= configuration.notifiedEventsMax, let notifyCost,
       now &- notifyCost.measuredAt < configuration.notifyCostLife.clampedNanoseconds
@@ -110,7 +107,7 @@ public struct PollSchedule: Sendable {
     return notifyCost.value * spanEvents < configuration.measure * share
   }
 
-  /// Notes that a look failed: the next one waits longer, but not as long as an idle one.
+  /// A look failed: the next one waits longer, but not as long as an idle one.
   public mutating func failed() {
     interval = min(max(interval, .milliseconds(50)) * 2, configuration.longestFailing)
     isBusy = false

@@ -5,26 +5,33 @@ import Testing
 @testable import PushPipeline
 
 @Suite("What an attempt says")
-struct PushFindingTests {
+struct PushAttemptTests {
+  private static let tooMany = PushDisposition.retryLater(minimumWait: .seconds(60))
+  private static let fault = PushDisposition.retryLater(minimumWait: .seconds(900))
+
   @Test(
     "each kind of answer concerns the push, its device, its lane or its lane's settings",
     arguments: [
-      (PushAttempt.accepted, PushFinding.accepted), (.answered(201, nil), .accepted),
-      (.unregistered, .dead(sinceMilliseconds: 1_700_000_000_123)),
-      (.answered(410, nil), .dead(sinceMilliseconds: nil)),
-      (.refused, .suspect), (.otherApps, .suspect), (.answered(413, "BadDeviceToken"), .refused),
-      (.answered(404, "BadDeviceToken"), .refused), (.answered(413, "PayloadTooLarge"), .refused),
-      (.answered(400, "BadTopic"), .refused), (.answered(403, "MissingProviderToken"), .refused),
-      (.limited, .throttled(minimum: .seconds(60))), (.answered(429, nil), .throttled(minimum: .seconds(60))),
-      (.answered(429, "TooManyProviderTokenUpdates"), .fault(.throttle)), (.badKey, .fault(.configuration)),
-      (.answered(403, "ExpiredProviderToken"), .fault(.configuration)),
-      (.answered(400, "TopicDisallowed"), .fault(.configuration)), (.answered(301, nil), .fault(.configuration)),
-      (.broken, .fault(.service)), (.busy, .fault(.service)), (.answered(0, nil), .fault(.service)),
-      (.answered(503, "Shutdown"), .fault(.connection)), (.answered(400, "IdleTimeout"), .fault(.connection)),
-      (.unreachable, .fault(.connection)), (.answerLost, .fault(.connection)),
-    ] as [(PushAttempt, PushFinding)])
-  func findings(_ attempt: PushAttempt, _ finding: PushFinding) {
-    #expect(attempt.finding == finding)
+      (PushAttempt.accepted, PushDisposition.accepted, LaneFault.Cause?.none), (.answered(201, nil), .accepted, nil),
+      (.unregistered, .dropToken(invalidSinceMilliseconds: 1_700_000_000_123), nil),
+      (.answered(410, nil), .dropToken(invalidSinceMilliseconds: nil), nil),
+      (.refused, .suspectToken, nil), (.otherApps, .suspectToken, nil), (.answered(413, "BadDeviceToken"), .never, nil),
+      (.answered(404, "BadDeviceToken"), .fixRequest, nil), (.answered(413, "PayloadTooLarge"), .never, nil),
+      (.answered(400, "BadTopic"), .fixRequest, nil), (.answered(403, "MissingProviderToken"), .fixRequest, nil),
+      (.limited, tooMany, nil), (.answered(429, nil), tooMany, nil),
+      (.answered(429, "TooManyProviderTokenUpdates"), tooMany, .throttle),
+      (.badKey, .fixCredentials, .configuration),
+      (.answered(403, "ExpiredProviderToken"), .refreshProviderToken, .configuration),
+      (.answered(400, "TopicDisallowed"), .fixCredentials, .configuration),
+      (.answered(301, nil), .fixCredentials, .configuration),
+      (.broken, fault, .service), (.busy, fault, .service), (.answered(0, nil), fault, .service),
+      (.answered(503, "Shutdown"), .reconnect, .connection), (.answered(400, "IdleTimeout"), .reconnect, .connection),
+      (.unreachable, .retryLater(minimumWait: .zero), .connection),
+      (.answerLost, .retryLater(minimumWait: .zero), .connection),
+    ] as [(PushAttempt, PushDisposition, LaneFault.Cause?)])
+  func meanings(_ attempt: PushAttempt, _ disposition: PushDisposition, _ cause: LaneFault.Cause?) {
+    #expect(attempt.disposition == disposition)
+    #expect(attempt.faultCause == cause)
   }
 
   @Test("only a token that is unknown where it was asked for may be known elsewhere")

@@ -1,0 +1,199 @@
+internal import Reactors
+
+/// When the pipeline looks for work, and whether a look is for new messages, which are nearly all there ever is, or for
+/// everything, which costs three times as much.
+///
+/// The pipeline says what each look brought; this answers when the next one is, and which. A value: time comes in as monotonic
+/// nanoseconds.
+struct LookPacer {
+  /// The waits between looks, and whether polling replaces notifying.
+  var schedule: PollSchedule
+  private var thorough = ThoroughLooks()
+  private var messages = FailingLooks()
+  private(set) var everything = FailingLooks()
+
+  init(_ schedule: PollSchedule) {
+    self.schedule = schedule
+  }
+
+  /// Other work than a new message is known to wait: the next look begins with everything.
+  mutating func ask() { thorough.ask() }
+
+  /// Whether other work than a new message is known to wait, or other processes may have left some.
+  var isEverythingAskedFor: Bool { thorough.isAskedFor }
+
+  /// Whether the last look of either kind failed.
+  var isFailing: Bool { messages.since != nil || isEverythingFailing }
+
+  /// Whether the last look for everything failed.
+  var isEverythingFailing: Bool { everything.since != nil }
+
+  /// Whether a look begins with new messages: unless everything is asked for, and can be looked for now.
+  func beginsWithMessages(isWoken: Bool, now: UInt64) -> Bool {
+    let isFirst =
+      !thorough.isAskedFor || isEverythingFailing || thorough.wait(isBroughtByWake: false, now: now) > .zero
+    return isFirst && !messages.isPutOff(isWoken: isWoken, now: now)
+  }
+
+  /// How long until everything is looked for; zero when that is due.
+  /// - Parameter isBroughtByWake: whether the look was woken, and has found no message.
+  func waitForEverything(isBroughtByWake: Bool, now: UInt64) -> Duration {
+    thorough.wait(isBroughtByWake: isBroughtByWake, now: now)
+  }
+
+  /// Whether a look for everything has failed too recently for another.
+  func isEverythingPutOff(isWoken: Bool, now: UInt64) -> Bool { everything.isPutOff(isWoken: isWoken, now: now) }
+
+  /// How far back a look for messages has to reach; nil for as far as it can.
+  func lookBack(now: UInt64) -> Duration? { thorough.lookBack(now: now) }
+
+  /// A look for messages was answered.
+  mutating func messagesAnswered() {
+    if messages.since != nil { everything.retryNow() }
+    messages.succeeded()
+  }
+
+  /// A look for messages failed; the look for everything finds out which of them is at fault.
+  mutating func messagesFailed(now: UInt64, draw: Double) {
+    messages.failed(now: now, draw: draw)
+    thorough.ask()
+  }
+
+  /// A look for everything begins.
+  mutating func everythingBegan(now: UInt64) { thorough.begin(at: now) }
+
+  /// A look for everything was answered.
+  /// - Parameters:
+  ///   - places: recipients that it has brought. leftNothing: whether there was room for more.
+  mutating func everythingAnswered(places: Int, leftNothing: Bool, now: UInt64) {
+    everything.succeeded()
+    messages.succeeded()
+    thorough.end(places: places, leftNothing: leftNothing, at: now)
+  }
+
+  /// A look for everything failed.
+  mutating func everythingFailed(now: UInt64, draw: Double) { everything.failed(now: now, draw: draw) }
+
+  /// The database refused a look, or cannot be reached: the next look begins with everything, after a longer wait.
+  mutating func slowDown() {
+    thorough.ask()
+    schedule.failed()
+  }
+}
+
+/// When a look must see everything that waits.
+///
+/// A value: time comes in as monotonic nanoseconds.
+struct ThoroughLooks {
+  /// How late anything except a new message may be found while messages keep coming.
+  static let interval = Duration.milliseconds(20)
+
+  /// The interval after wake-ups that brought no message: a webhook often comes after its message was found.
+  static let shortestInterval = Duration.milliseconds(2)
+
+  /// A look that is slow without bringing work is followed by a pause of so many times its duration, so it takes at most a
+  /// fifth of the time. Slow are looks that read rows which a host's open transaction keeps from being cleaned up.
+  static let pausePerTimeTaken = 4
+
+  /// The longest pause, which also bounds how late a lost wake-up is found.
+  static let pauseMax = Duration.seconds(1)
+
+  /// How long a look may take for each recipient that it brings without counting as slow: ten times the usual.
+  static let timePerPlace = Duration.milliseconds(1)
+
+  /// The longest time from a message to its transaction's commit for a look for messages to find it. The next look for
+  /// everything finds later ones.
+  static let lateCommit = Duration.seconds(1)
+
+  private var begunAt: UInt64?
+  private var pauseUntil: UInt64 = 0
+  /// When the last look began that left nothing: it found everything committed before.
+  private var emptiedAt: UInt64?
+
+  /// Whether other work than a new message is known to wait, or other processes may have left some.
+  private(set) var isAskedFor = true
+
+  /// Other work than a new message is known to wait: the next look begins with everything.
+  mutating func ask() {
+    isAskedFor = true
+  }
+
+  /// How long until everything is looked for; zero when that is due.
+  /// - Parameter isBroughtByWake: whether the look was woken, and has found no message.
+  func wait(isBroughtByWake: Bool, now: UInt64) -> Duration {
+    guard let begunAt else { return .zero }
+    let interval = isAskedFor ? .zero : isBroughtByWake ? Self.shortestInterval : Self.interval
+    let dueAt = max(pauseUntil, begunAt &+ interval.clampedNanoseconds)
+    return dueAt > now ? .nanoseconds(Int64(dueAt - now)) : .zero
+  }
+
+  /// How far back a look for messages has to reach: to the last time that everything was found, plus late commits. Nil for as
+  /// far as it can.
+  func lookBack(now: UInt64) -> Duration? {
+    emptiedAt.map { .nanoseconds(Int64(now &- $0)) + Self.lateCommit }
+  }
+
+  /// A look begins.
+  mutating func begin(at now: UInt64) {
+    begunAt = now
+    isAskedFor = false
+  }
+
+  /// The look was answered.
+  /// - Parameters:
+  ///   - places: recipients that it has brought. leftNothing: whether there was room for more.
+  mutating func end(places: Int, leftNothing: Bool, at now: UInt64) {
+    guard let begunAt else { return }
+    if leftNothing { emptiedAt = begunAt }
+    let idle = Duration.nanoseconds(Int64(now &- begunAt)) - Self.timePerPlace * places
+    let pause = idle * Self.pausePerTimeTaken
+    pauseUntil = pause > Self.interval ? now &+ min(pause, Self.pauseMax).clampedNanoseconds : 0
+  }
+}
+
+/// When a look that the database refuses is tried again: in growing steps with jitter, so that a host's function that fails for
+/// every row does not keep the machine and the server's log busy.
+///
+/// A value: time comes in as monotonic nanoseconds.
+struct FailingLooks {
+  /// Looks that fail for any reason before each piece of work is looked at alone.
+  static let triesTogether = 3
+
+  /// The first wait and the longest one.
+  static let shortest = Duration.milliseconds(100)
+  static let longest = Duration.seconds(60)
+
+  /// The longest wait when a wake-up comes meanwhile.
+  static let longestWoken = Duration.seconds(5)
+
+  /// Looks that failed since the last success.
+  private(set) var count = 0
+
+  /// When the first of them failed; nil after a success.
+  private(set) var since: UInt64?
+
+  private var lastAt: UInt64 = 0
+  private var wait: UInt64 = 0
+
+  /// A look failed.
+  /// - Parameter draw: in `0 ..< 1`; a wait is between half of its step and all of it.
+  mutating func failed(now: UInt64, draw: Double) {
+    let step = min(Self.shortest.clampedNanoseconds << min(count, 10), Self.longest.clampedNanoseconds)
+    wait = step / 2 + UInt64(Double(step / 2) * draw)
+    lastAt = now
+    since = since ?? now
+    count += 1
+  }
+
+  /// A look succeeded: the next failure is tried again soon.
+  mutating func succeeded() { self = FailingLooks() }
+
+  /// Another look shows that the cause is gone: the next one need not wait.
+  mutating func retryNow() { wait = 0 }
+
+  /// Whether it is too early for another look.
+  func isPutOff(isWoken: Bool, now: UInt64) -> Bool {
+    guard since != nil else { return false }
+    return now &- lastAt < (isWoken ? min(wait, Self.longestWoken.clampedNanoseconds) : wait)
+  }
+}
