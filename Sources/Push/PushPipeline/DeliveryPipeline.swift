@@ -72,18 +72,18 @@ public final class DeliveryPipeline {
 
   /// Why pushes of a route wait in the database; nil when they go.
   public func fault(of route: PushRoute) -> String? {
-    lanes.fault(of: route)
+    lanes[route].map(\.fault) ?? Lanes.isNotConfigured
   }
 
-  /// Whether pushes of a route go.
+  /// Whether pushes of a route go; open for one that is not configured.
   public func breakerState(of route: PushRoute) -> BreakerState {
-    lanes.breakerState(of: route)
+    lanes[route]?.breaker.state ?? .open
   }
 
   /// Whether pushes of a route's own device tokens wait for it, as far as this pipeline knows since the route shut. A shut
   /// route without such pushes had only trials of tokens of the app's other environment.
   public func isWaitedFor(_ route: PushRoute) -> Bool {
-    lanes.isWaitedFor(route)
+    lanes[route]?.isWaitedFor ?? false
   }
 
   /// Takes the apps that are configured from now on; pushes that waited for one of them go.
@@ -105,7 +105,7 @@ public final class DeliveryPipeline {
   /// Keeps pushes out of a route that refused another reactor's for a credential or a setting. A probe of this reactor finds
   /// out when they may go.
   public func stop(_ route: PushRoute, because reason: String?, on reactor: isolated Reactor) {
-    lanes.stop(route, because: reason, draw: jitter.draw())
+    lanes[route]?.stop(because: reason, now: Reactor.now, draw: jitter.draw())
   }
 
   /// Works until ``drain(within:on:)``.

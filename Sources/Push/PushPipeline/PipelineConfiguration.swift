@@ -10,10 +10,10 @@ public struct PipelineConfiguration: Sendable {
   /// This process, as histories name it; some letters and digits.
   public var instance = ""
 
-  /// The apps with credentials, and the APNs environment of their device tokens that name none.
+  /// The apps with credentials, each with the APNs environment of device tokens that do not name theirs.
   public var apps: [BundleIdentifier: APNSEnvironment]
 
-  /// The app of device tokens that name none, and the environment of those that name neither.
+  /// The app of device tokens that do not name theirs, and the environment of those that name neither.
   public var defaultRoute: PushRoute
 
   /// How long a claim belongs to this process. Longer than a push and its record may take, because another process sends a

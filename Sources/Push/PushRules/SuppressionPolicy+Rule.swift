@@ -70,7 +70,7 @@ extension SuppressionPolicy {
 extension RecipientSituation {
   /// How much longer the recipient counts as looking; zero or less when not at all.
   ///
-  /// Reports of views rule alone. Reads replace them for a client that sends none, and are weaker, because an edit touches a
+  /// Reports of views rule alone. Reads replace them for a client without reports, and are weaker, because an edit touches a
   /// message too. A client that reported leaving has ended its presence. A sign from the future does not count: otherwise
   /// anyone who dates a row could hold the pushes of others for any time.
   fileprivate func presenceRemaining(within window: Duration) -> Duration {

@@ -44,7 +44,7 @@ extension AlertPayload {
 }
 
 extension JSONBytes {
-  /// The number on an icon; APNs documents none below zero.
+  /// The number on an icon; APNs documents no negative ones.
   mutating func append(badge: Int) {
     append(integer: Int64(max(0, badge)))
   }

@@ -29,7 +29,7 @@ public struct AlertPayload: PushPayload {
   public let filterCriteria: String?
   /// Whether the app's service extension may change the push before it is shown: `mutable-content`.
   public let runsServiceExtension: Bool
-  /// Whether the app is woken in the background as well: `content-available`.
+  /// Whether the push also wakes the app in the background: `content-available`.
   public let wakesApp: Bool
   /// The app's own data, beside `aps`.
   public let custom: PayloadObject
@@ -143,7 +143,7 @@ public enum InterruptionLevel: String, CaseIterable, Sendable {
   case active
   /// As active, and breaks through Focus and the scheduled summary.
   case timeSensitive = "time-sensitive"
-  /// Breaks through the mute switch as well; only for apps with Apple's permission.
+  /// Breaks through the mute switch too; only for apps with Apple's permission.
   case critical
 }
 

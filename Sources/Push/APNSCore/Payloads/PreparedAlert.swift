@@ -11,7 +11,7 @@ public struct PreparedAlert: Equatable, Sendable {
   private let badgeIndex: Int
   /// The whole member of the badge, with its comma.
   private let badgeMember: Range<Int>
-  /// The place of the identifier; nil when the recipients have none.
+  /// The place of the identifier; nil when it was prepared without one.
   private let identifierIndex: Int?
 
   /// Encodes what all recipients share, without the payload's own badge.

@@ -24,7 +24,7 @@ public struct ServicePushContent: Decodable, Equatable, Sendable {
   public let body: String
   private let object: PayloadObject
 
-  /// The app's own data as compact JSON; nil for none.
+  /// The app's own data as compact JSON; nil without any.
   public var data: String? { object.members.isEmpty ? nil : String(decoding: object.encoded(), as: UTF8.self) }
 
   /// Whether a text can be a collapse identifier.

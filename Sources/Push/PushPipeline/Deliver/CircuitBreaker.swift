@@ -28,14 +28,10 @@ struct CircuitBreaker: Sendable {
     var longest: Duration
   }
 
-  private enum State: Equatable {
-    case closed
-    case open(until: UInt64)
-    case probing
-  }
-
   private let configuration: Configuration
-  private var state = State.closed
+  private(set) var state = BreakerState.closed
+  /// The time of the next probe while it is open.
+  private var openUntil: UInt64 = 0
   private var faults = 0
   private var firstFaultAt: UInt64 = 0
   /// Devices of the counted faults that may be one device's; at most `faultsMin`.
@@ -55,15 +51,6 @@ struct CircuitBreaker: Sendable {
 
   var isClosed: Bool { state == .closed }
 
-  /// The state without its time.
-  var kind: BreakerState {
-    switch state {
-    case .closed: .closed
-    case .open: .open
-    case .probing: .probing
-    }
-  }
-
   /// Why it is open; nil when it is closed.
   var openFault: LaneFault? { isClosed ? nil : lastFault }
 
@@ -71,7 +58,7 @@ struct CircuitBreaker: Sendable {
   func mayAdmit(now: UInt64) -> Bool {
     switch state {
     case .closed: true
-    case .open(let until): now >= until
+    case .open: now >= openUntil
     case .probing: false
     }
   }
@@ -86,7 +73,7 @@ struct CircuitBreaker: Sendable {
   /// A push has shown that the way to the device is right. One sent before the breaker opened for a wrong setting shows
   /// nothing about the setting.
   mutating func accepted() {
-    if case .open = state, lastFault?.cause.endsWithAnyAnswer == false { return }
+    if state == .open, lastFault?.cause.endsWithAnyAnswer == false { return }
     close()
   }
 
@@ -111,15 +98,14 @@ struct CircuitBreaker: Sendable {
       lastFault = fault
       open(now: now, draw: draw)
     // Sent before it opened; only the wait that it asks for is news.
-    case .open(let until): state = .open(until: max(until, now &+ fault.askedWait.clampedNanoseconds))
+    case .open: openUntil = max(openUntil, now &+ fault.askedWait.clampedNanoseconds)
     }
   }
 
   /// Opens at once, or stays open for this reason.
   mutating func stop(_ fault: LaneFault, now: UInt64, draw: Double) {
     lastFault = fault
-    if case .open = state { return }
-    open(now: now, draw: draw)
+    if state != .open { open(now: now, draw: draw) }
   }
 
   private mutating func count(_ fault: LaneFault, of device: String?, now: UInt64) {
@@ -144,7 +130,8 @@ struct CircuitBreaker: Sendable {
     let wait = max(drawn, asked)
     openings += 1
     shutCount += 1
-    state = .open(until: now &+ wait.clampedNanoseconds)
+    state = .open
+    openUntil = now &+ wait.clampedNanoseconds
   }
 }
 

@@ -22,7 +22,7 @@ extension Lane {
     return (verdict, hasMoreRoom)
   }
 
-  /// Takes the end of a push whose token is not of this environment, whatever the other environment said.
+  /// Takes the end of a push whose token is not of this environment, independent of the other environment's answer.
   func concludeElsewhere(now: UInt64, draw: Double) -> Bool {
     let before = breaker.openFault
     breaker.answered(now: now, draw: draw)

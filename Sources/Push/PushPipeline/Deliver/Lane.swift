@@ -32,7 +32,7 @@ final class Lane {
   var doubtReason: String?
   var hasTurnedAwayPaused = false
 
-  /// Whether pushes of its own tokens wait for it, as far as known since it shut.
+  /// Whether pushes of tokens registered for it wait for it, as far as known since it shut.
   var isWaitedFor = false
 
   /// Starts closed and unproven.
@@ -45,9 +45,6 @@ final class Lane {
 
   /// Why no push takes this route; nil when pushes go.
   var fault: String? { breaker.openFault.map { $0.reason ?? "unknown" } }
-
-  /// Whether pushes go.
-  var breakerState: BreakerState { breaker.kind }
 
   /// How many of the waiting deliveries may be claimed now; one to probe it while it is shut.
   func room(now: UInt64) -> Int {
@@ -83,7 +80,7 @@ final class Lane {
   }
 
   /// Whether a push whose device is unknown in the other environment may try this one. A lane that is shut for its settings
-  /// is probed by pushes of its own tokens, if any wait.
+  /// is probed by pushes of tokens registered for it, if any wait.
   func admitTrial(now: UInt64) -> TrialAdmission {
     guard !refusesTrials else { return .impossible }
     let isForOwn = isWaitedFor && breaker.openFault?.cause == .configuration
@@ -96,7 +93,7 @@ final class Lane {
 extension Lane: PushGate {
   /// Whether a push may go that was admitted when the lane had been shut so many times: while it is open, or to probe it.
   func admits(_ shutCount: Int) -> Bool {
-    breaker.isClosed ? !isPaused : breaker.kind == .probing && shutCount == breaker.shutCount
+    breaker.isClosed ? !isPaused : breaker.state == .probing && shutCount == breaker.shutCount
   }
 }
 

@@ -30,29 +30,12 @@ struct Lanes {
       uniqueKeysWithValues: routes.map { ($0, lanes[$0] ?? Lane($0, configuration, logger: logger)) })
   }
 
-  /// Why no push takes a route; nil when pushes go.
-  func fault(of route: PushRoute) -> String? {
-    lanes[route].map(\.fault) ?? Self.isNotConfigured
-  }
-
-  /// Whether pushes of a route go; open for a route that is not configured.
-  func breakerState(of route: PushRoute) -> BreakerState {
-    lanes[route]?.breakerState ?? .open
-  }
-
-  /// Whether pushes of tokens that name a route wait for it; false for a route that is not configured.
-  func isWaitedFor(_ route: PushRoute) -> Bool {
-    lanes[route]?.isWaitedFor ?? false
-  }
+  /// The lane of a route; nil when its app is not configured.
+  subscript(route: PushRoute) -> Lane? { lanes[route] }
 
   /// Whether pushes go over the lane of this name.
   func isOpen(_ name: String) -> Bool {
     lanes.values.contains { $0.route.name == name && $0.room(now: Reactor.now) > 0 }
-  }
-
-  /// Shuts a route because another reactor's pushes were refused there.
-  func stop(_ route: PushRoute, because reason: String?, draw: Double) {
-    lanes[route]?.stop(because: reason, now: Reactor.now, draw: draw)
   }
 
   /// Whether a push to a device may go now.
@@ -78,7 +61,7 @@ struct Lanes {
   }
 
   /// The reason of a push to an app that is not configured: it waits until an operator configures it.
-  private static let isNotConfigured = "app_not_configured"
+  static let isNotConfigured = "app_not_configured"
 }
 
 extension PushRoute {

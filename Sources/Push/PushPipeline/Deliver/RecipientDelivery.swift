@@ -74,7 +74,10 @@ struct RecipientDelivery {
   /// time beyond the message's life leaves the lanes.
   private func plan(_ outcome: inout RecipientOutcome, _ pacing: RetryPacing) {
     let life = pacing.life(of: recipient.situation)
-    if let wait = retryMinimum.map({ pacing.wait(afterRetries: recipient.retries, minimum: $0) }), wait <= life {
+    let wait = retryMinimum.map {
+      pacing.policy.wait(afterRetries: recipient.retries, minimum: $0, draw: pacing.draw)
+    }
+    if let wait, wait <= life {
       outcome.due = wait
       outcome.remaining = .retryable
       outcome.retries += 1

@@ -20,11 +20,6 @@ struct RetryPacing {
   /// A random number in `0 ..< 1`.
   let draw: Double
 
-  /// The wait of a push that is tried again on its own.
-  func wait(afterRetries retries: Int, minimum: Duration) -> Duration {
-    policy.wait(afterRetries: retries, minimum: minimum, draw: draw)
-  }
-
   /// The wait of a push before it may probe its lane again.
   func laneWait(_ stepBack: DeviceVerdict.StepBack) -> Duration {
     let wait = policy.wait(afterRetries: attempts - 1, minimum: .zero, draw: draw)

@@ -28,7 +28,7 @@ extension DeliveryPipeline {
     wokenAt = Reactor.now
   }
 
-  /// Some work is due, and the next moment is unknown; the next look asks for it, whatever wakes it.
+  /// Some work is due, and the next moment is unknown; the next look asks the database for it.
   func alarmWentOff(on reactor: isolated Reactor) {
     needsAlarm = true
     wake(.due, on: reactor)
@@ -72,7 +72,7 @@ extension DeliveryPipeline: WakeHandler {
   }
 }
 
-/// Wakes the pipeline at the next moment at which work becomes due: one timer, whatever the number of holds.
+/// Wakes the pipeline at the next moment at which work becomes due: one timer for any number of holds.
 ///
 /// It only moves closer; when it goes off, the pipeline asks the database for the next moment. The poll finds moments that this
 /// process does not know, such as another replica's hold or the end of a lease, at most its longest step late.
