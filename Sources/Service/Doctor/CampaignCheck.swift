@@ -78,7 +78,7 @@ enum CampaignWorkCheck {
 enum ModelUsageCheck {
   static let name = "model usage"
 
-  static func judge(_ usage: ExaminedModelUsage, _ settings: CampaignSettings) -> CheckFinding {
+  static func judge(_ usage: ExaminedModelUsage, _ settings: SettingValues<CampaignSettings>) -> CheckFinding {
     let words =
       "\(usage.tokens) of \(settings.dailyTokensMax) tokens and \(dollars(usage.microdollars)) of "
       + "\(dollars(settings.dailyMicrodollarsMax)) dollars today"

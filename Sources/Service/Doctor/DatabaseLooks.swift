@@ -11,12 +11,15 @@ struct DatabaseLooks {
   /// For all that follows the connect.
   private static let limit = Duration.seconds(15)
 
-  private let settings: DatabaseSettings
+  private let settings: SettingValues<DatabaseSettings>
   private let apns: APNSSettings?
-  private let campaigns: CampaignSettings?
+  private let campaigns: SettingValues<CampaignSettings>?
   private let logger: Logger
 
-  init(_ settings: DatabaseSettings, apns: APNSSettings?, campaigns: CampaignSettings?, logger: Logger) {
+  init(
+    _ settings: SettingValues<DatabaseSettings>, apns: APNSSettings?, campaigns: SettingValues<CampaignSettings>?,
+    logger: Logger
+  ) {
     self.settings = settings
     self.apns = apns
     self.campaigns = campaigns

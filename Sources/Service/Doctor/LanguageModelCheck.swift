@@ -16,12 +16,14 @@ enum LanguageModelCheck {
   private static let limit = Duration.seconds(5)
 
   /// Asks for the list of models.
-  static func look(_ settings: LanguageModelSettings, on reactor: isolated Reactor) async -> CheckFinding {
-    let provider: LanguageModelProvider = settings.provider == .anthropic ? .anthropicMessages : .openAICompatible
+  static func look(
+    _ settings: SettingValues<CampaignSettings>, key: Secret<String>, on reactor: isolated Reactor
+  ) async -> CheckFinding {
+    let provider: LanguageModelProvider = settings.modelProvider == .anthropic ? .anthropicMessages : .openAICompatible
     var configuration = LanguageModelConfiguration(
-      provider, baseURL: settings.url?.exposed, key: LanguageModelKey(settings.key.exposed))
+      provider, baseURL: settings.modelURL?.exposed, key: LanguageModelKey(key.exposed))
     configuration.deadline = limit
-    if let certificates = settings.certificates { configuration.trust = .only(certificates) }
+    if let certificates = settings.modelCertificates { configuration.trust = .only(certificates) }
     do throws(LanguageModelError) {
       return judge(status: try await configuration.statusOfModels(on: reactor))
     } catch {

@@ -17,7 +17,7 @@ struct SchemaLooks {
   private let database: DatabaseExamination
   private let server: ExaminedServer
   private let apns: APNSSettings?
-  private let campaigns: CampaignSettings?
+  private let campaigns: SettingValues<CampaignSettings>?
   private let conninfo: String
   private let logger: Logger
   private let isListened: Bool
@@ -28,7 +28,7 @@ struct SchemaLooks {
   ///   - deadline: no look begins after it, in monotonic nanoseconds.
   init(
     _ database: DatabaseExamination, _ server: ExaminedServer, conninfo: String, apns: APNSSettings?,
-    campaigns: CampaignSettings?, isListened: Bool, until deadline: UInt64, logger: Logger
+    campaigns: SettingValues<CampaignSettings>?, isListened: Bool, until deadline: UInt64, logger: Logger
   ) {
     self.conninfo = conninfo
     self.logger = logger

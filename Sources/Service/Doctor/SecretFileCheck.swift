@@ -26,6 +26,6 @@ enum SecretFileCheck {
   static func look(at file: ExaminedSettings.SecretFile) -> File? {
     var status = stat()
     guard stat(file.path, &status) == 0 else { return nil }
-    return File(setting: file.key.rawValue, path: file.path, mode: status.st_mode)
+    return File(setting: file.key, path: file.path, mode: status.st_mode)
   }
 }

@@ -64,8 +64,8 @@ public struct ServiceExamination: Sendable {
       return CheckFinding(LanguageModelCheck.name, .skipped, "the settings of campaigns cannot be used")
     }
     guard campaigns.isEnabled else { return LanguageModelCheck.notUsed }
-    guard let model = campaigns.model else { return LanguageModelCheck.notConfigured }
-    return await LanguageModelCheck.look(model, on: reactor)
+    guard let key = campaigns.modelKey else { return LanguageModelCheck.notConfigured }
+    return await LanguageModelCheck.look(campaigns, key: key, on: reactor)
   }
 
   private func keySet(on reactor: isolated Reactor) async -> CheckFinding {

@@ -8,12 +8,10 @@ public struct APNSSettings: Equatable, Sendable {
 
   /// At least one, each once. The first is the app of device tokens that do not name theirs.
   public let apps: [AppSettings]
-  /// The file of certificates trusted besides the system's; nil for none.
+  /// The file of certificates trusted besides the system's; nil without one.
   public let certificatesFile: String?
-  /// What stands in ``certificatesFile``, as PEM text.
-  public let certificates: String?
-  private let production: ServiceOrigin
-  private let sandbox: ServiceOrigin
+  /// The servers, and the text of that file.
+  let servers: SettingValues<APNSTable>
 
   /// The app of device tokens that do not name theirs.
   public var defaultApp: AppSettings { apps[0] }
@@ -21,24 +19,40 @@ public struct APNSSettings: Equatable, Sendable {
   /// The server of a push service: Apple's, unless the settings name another.
   public func origin(of environment: APNSEnvironment) -> ServiceOrigin {
     switch environment {
-    case .production: production
-    case .sandbox: sandbox
+    case .production: servers.production
+    case .sandbox: servers.sandbox
     }
   }
 
   /// Whether both reach APNs at the same servers, and trust the same authorities.
-  public func reachesLike(_ other: APNSSettings) -> Bool {
-    production == other.production && sandbox == other.sandbox && certificates == other.certificates
-  }
+  public func reachesLike(_ other: APNSSettings) -> Bool { servers == other.servers }
 
+  /// Nil when a problem was recorded.
   init?(_ reader: inout SettingsReader) {
-    certificates = reader.certificates(.apnsCAFile)
-    certificatesFile = reader.text(.apnsCAFile)
-    production =
-      reader.optional(.apnsURL, ServiceOrigin.init) ?? ServiceOrigin(host: APNSEnvironment.production.hostName)
-    sandbox =
-      reader.optional(.apnsSandboxURL, ServiceOrigin.init) ?? ServiceOrigin(host: APNSEnvironment.sandbox.hostName)
+    servers = SettingValues(APNSTable(), &reader)
+    certificatesFile = reader.text(APNSTable().certificates.name)
     guard let apps = AppList.read(&reader) else { return nil }
     self.apps = apps
   }
+}
+
+/// An app that pushes go to.
+public struct AppSettings: Equatable, Sendable {
+  /// The app.
+  public let bundleIdentifier: BundleIdentifier
+  /// What its pushes are signed with.
+  public let key: SigningKeySettings
+  /// The push service of its device tokens that do not name theirs.
+  public let environment: APNSEnvironment
+}
+
+/// A key that signs provider tokens. Apps of one team may share it.
+public struct SigningKeySettings: Hashable, Sendable {
+  /// The identifier of the key, ten characters.
+  public let keyIdentifier: String
+  /// The identifier of the developer team, ten characters.
+  public let teamIdentifier: String
+  /// A P-256 private key as PEM text, checked to be one, and written in one way only: two texts of the same key are
+  /// equal.
+  public let privateKey: Secret<String>
 }

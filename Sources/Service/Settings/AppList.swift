@@ -5,16 +5,18 @@ internal import APNSCore
 /// A section says what is particular about its app and inherits the rest from the short form. The app of tokens that name
 /// none is `APNS_BUNDLE_ID`, which may have a section too; without it, that of the first section.
 enum AppList {
-  /// The apps, the default one first; nil only when a problem was noted.
+  /// The apps, the default one first; nil only when a problem was recorded.
   static func read(_ reader: inout SettingsReader) -> [AppSettings]? {
     let sections = reader.apps
-    let shared = AppFields(&reader)
-    let named = defaultApp(&reader, isRequired: sections.isEmpty)
+    let shared = AppFields.read(&reader)
+    let bundleID = DefaultAppTable().bundleID
+    let named = sections.isEmpty ? bundleID.applied(&reader) : bundleID.reading(&reader).value
     let apps = apps(named: named, sections: sections, sharing: shared, &reader)
     let usable = apps.compactMap(\.self)
     checkKeys(of: usable, sections, &reader)
     if apps.count > APNSSettings.appsMax {
-      reader.note(.unusable, .configFile, "names \(apps.count) apps; expected at most \(APNSSettings.appsMax)")
+      reader.record(
+        .unusable, SettingNames.configFile, "names \(apps.count) apps; expected at most \(APNSSettings.appsMax)")
     }
     guard let first = named ?? sections.first?.bundleIdentifier, usable.count == apps.count else { return nil }
     return usable.filter { $0.bundleIdentifier == first } + usable.filter { $0.bundleIdentifier != first }
@@ -33,19 +35,13 @@ enum AppList {
     return apps
   }
 
-  private static func defaultApp(_ reader: inout SettingsReader, isRequired: Bool) -> BundleIdentifier? {
-    isRequired
-      ? reader.required(.apnsBundleID, APNSCredentials.bundleIdentifier)
-      : reader.optional(.apnsBundleID, APNSCredentials.bundleIdentifier)
-  }
-
   private static func app(
     _ section: AppSection, sharing shared: AppFields, _ reader: inout SettingsReader
   ) -> AppSettings? {
-    let own = AppFields(&reader)
+    let own = AppFields.read(&reader)
     if own.key.isAbsent, let team = own.team.value, let other = shared.team.value, team != other, !shared.key.isAbsent {
-      reader.note(
-        .conflicting, .apnsTeamID,
+      reader.record(
+        .conflicting, AppTable().teamID.name,
         "is another team than that of the key above; expected APNS_KEY_ID and its private key here as well")
     }
     return own.inheriting(shared).app(section.bundleIdentifier, &reader)
@@ -61,8 +57,9 @@ enum AppList {
       guard owner.key != app.key, let section = sections.first(where: { $0.bundleIdentifier == app.bundleIdentifier })
       else { continue }
       reader.reading(section) { reader in
-        reader.note(
-          .conflicting, .apnsKeyID, "is also that of \(owner.bundleIdentifier.text), with another private key")
+        reader.record(
+          .conflicting, AppTable().keyID.name,
+          "is also that of \(owner.bundleIdentifier.text), with another private key")
       }
     }
   }

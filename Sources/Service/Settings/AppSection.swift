@@ -2,11 +2,6 @@ internal import APNSCore
 
 /// What a settings file says of one app, between `[app com.example.app]` and the next section.
 struct AppSection: Equatable {
-  /// The settings that an app can have of its own.
-  static let keys: [SettingKey] = [
-    .apnsKeyID, .apnsTeamID, .apnsPrivateKey, .apnsPrivateKeyFile, .apnsEnvironment,
-  ]
-
   let bundleIdentifier: BundleIdentifier
   var values: [String: String] = [:]
 

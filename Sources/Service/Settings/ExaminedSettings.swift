@@ -3,13 +3,13 @@
 public struct ExaminedSettings: Sendable {
   /// A file that holds a secret.
   public struct SecretFile: Equatable, Sendable {
-    /// The setting that names it.
-    public let key: SettingKey
+    /// The name of the setting that names it.
+    public let key: String
     /// Where it is.
     public let path: String
 
     /// Names a file.
-    public init(key: SettingKey, path: String) {
+    public init(key: String, path: String) {
       self.key = key
       self.path = path
     }
@@ -18,15 +18,15 @@ public struct ExaminedSettings: Sendable {
   /// What keeps `tacet serve` from starting; empty when nothing does.
   public let problems: [SettingsProblem]
   /// Nil when it cannot be used.
-  public let database: DatabaseSettings?
+  public let database: SettingValues<DatabaseSettings>?
   /// Nil when anything of it cannot be used.
   public let apns: APNSSettings?
   /// Nil when anything of it cannot be used.
-  public let callers: CallerSettings?
+  public let callers: SettingValues<CallerSettings>?
   /// Nil when anything of it cannot be used.
-  public let campaigns: CampaignSettings?
-  /// The settings file, and the files with private keys, each once. What is no path of a file is left out by whoever
-  /// looks: a key may have been pasted where its file should be named.
+  public let campaigns: SettingValues<CampaignSettings>?
+  /// The settings file, and the files with private keys, each once. What is no path of a file is left out by the check of
+  /// their permissions: a key may have been pasted where its file should be named.
   public let secretFiles: [SecretFile]
 
   /// Reads the settings of `tacet serve`, part by part.
@@ -48,18 +48,19 @@ public struct ExaminedSettings: Sendable {
       let part = read(&reader)
       return reader.problems.count == before ? part : nil
     }
-    database = part { DatabaseSettings(&$0) }
+    database = part { SettingValues(DatabaseSettings(), &$0) }
     apns = part { APNSSettings(&$0) }
-    callers = part { CallerSettings(&$0) }
-    campaigns = part { CampaignSettings(&$0) }
+    callers = part { SettingValues(CallerSettings(), &$0) }
+    campaigns = part { SettingValues(CampaignSettings(), &$0) }
     var reader = SettingsReader(environment: environment, readFile: readFile)
-    var files = environment[SettingKey.configFile.rawValue].map { [SecretFile(key: .configFile, path: $0)] } ?? []
-    for key in [SettingKey.apnsPrivateKeyFile, .tlsKeyFile] {
+    let (configFile, keyFile) = (SettingNames.configFile, AppTable().privateKeyFile.name)
+    var files = environment[configFile].map { [SecretFile(key: configFile, path: $0)] } ?? []
+    for key in [keyFile, TLSTable().keyFile.name] {
       if let path = reader.text(key) { files.append(SecretFile(key: key, path: path)) }
     }
     for section in reader.apps {
-      let path = reader.reading(section) { $0.text(.apnsPrivateKeyFile) }
-      if let path { files.append(SecretFile(key: .apnsPrivateKeyFile, path: path)) }
+      let path = reader.reading(section) { $0.text(keyFile) }
+      if let path { files.append(SecretFile(key: keyFile, path: path)) }
     }
     secretFiles = files.reduce(into: []) { if !$0.contains($1) { $0.append($1) } }
   }

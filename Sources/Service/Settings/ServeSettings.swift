@@ -1,48 +1,34 @@
 public import PushRules
 
 /// Everything that the running service is told from outside, read once at its start.
+///
+/// What concerns the process itself has no name before it: `settings.reactors`.
+@dynamicMemberLookup
 public struct ServeSettings: Equatable, Sendable {
   /// The database.
-  public let database: DatabaseSettings
-  /// Where the service listens; `127.0.0.1:8080` unless set.
-  public let listenAddress: ListenAddress
-  /// Where `/metrics` is served, and nothing else, over plain HTTP; nil serves it at ``listenAddress``.
-  public let metricsAddress: ListenAddress?
+  public let database: SettingValues<DatabaseSettings>
+  private let process: SettingValues<ProcessSettings>
   /// What its HTTP peers may do.
-  public let http: HTTPSettings
+  public let http: SettingValues<HTTPSettings>
   /// What it proves itself with to them; nil without TLS.
   public let tls: TLSSettings?
   /// Database webhooks.
-  public let webhooks: WebhookSettings
+  public let webhooks: SettingValues<WebhookSettings>
   /// Apps and other servers.
-  public let callers: CallerSettings
-  /// How many devices a user keeps, from 1 to 50, the last registered ones; 10 unless set. Each message is sent to all
-  /// of them.
-  public let devicesPerUserMax: Int
-  /// Up to which number unread messages are counted, from 1 to 10,000; 999 unless set. What a badge costs grows with it.
-  public let badgeMax: Int
+  public let callers: SettingValues<CallerSettings>
   /// The push service.
   public let apns: APNSSettings
-  /// When pushes are withheld.
-  public let suppression: SuppressionPolicy
-  /// How long finished work is kept.
-  public let retention: RetentionSettings
-  /// Whether a user's other devices are told of what was read; on unless set.
-  public let isReadSyncEnabled: Bool
+  private let policy: SettingValues<PolicySettings>
   /// Pushes that no event asks for.
-  public let campaigns: CampaignSettings
-  /// Event-loop threads, from 1 to 256; nil for one for each core.
-  public let reactors: Int?
-  /// How long a stop waits for requests in flight, and then again for pushes in flight; from 1 s to 10 minutes.
-  public let drainLimit: Duration
+  public let campaigns: SettingValues<CampaignSettings>
   /// Log messages.
-  public let log: LogSettings
+  public let log: SettingValues<LogSettings>
 
   /// Reads the settings of `tacet serve`.
   ///
   /// - Parameters:
   ///   - environment: the process's environment. It wins over the file that its `TACET_CONFIG` names; an empty value
-  ///     counts as none.
+  ///     counts as absent.
   ///   - readFile: how files are read: the settings file, the private key, the certificates.
   /// - Throws: every problem at once.
   public init(
@@ -50,40 +36,73 @@ public struct ServeSettings: Equatable, Sendable {
     readFile: @escaping (String) throws(LocalFile.ReadError) -> [UInt8] = LocalFile.read(path:)
   ) throws(SettingsError) {
     var reader = SettingsReader(environment: environment, readFile: readFile)
-    let database = DatabaseSettings(&reader)
-    listenAddress = reader.optional(.listenAddress, ListenAddress.init) ?? .tcp(host: "127.0.0.1", port: 8080)
-    metricsAddress = reader.optional(.metricsAddress, ListenAddress.init)
-    http = HTTPSettings(&reader)
+    database = SettingValues(DatabaseSettings(), &reader)
+    process = SettingValues(ProcessSettings(), &reader)
+    http = SettingValues(HTTPSettings(), &reader)
     tls = TLSSettings(&reader)
-    let webhooks = WebhookSettings(&reader)
-    callers = CallerSettings(&reader)
-    let devices = reader.optional(.devicesPerUserMax) { text throws(UnusableValue) in
-      // As many as a claim takes of one user.
-      try SettingNumbers.integer(text, in: 1...50)
-    }
-    devicesPerUserMax = devices ?? 10
-    badgeMax =
-      reader.optional(.badgeMax) { text throws(UnusableValue) in try SettingNumbers.integer(text, in: 1...10_000) }
-      ?? 999
+    webhooks = SettingValues(WebhookSettings(), &reader)
+    callers = SettingValues(CallerSettings(), &reader)
     let apns = APNSSettings(&reader)
-    suppression = SuppressionPolicy(&reader)
-    retention = RetentionSettings(&reader, policy: suppression)
-    isReadSyncEnabled = reader.optional(.readSyncEnabled, SettingNumbers.boolean) ?? true
-    campaigns = CampaignSettings(&reader)
-    reactors = reader.optional(.reactors) { text throws(UnusableValue) in try SettingNumbers.integer(text, in: 1...256)
-    }
-    let drainSeconds = reader.optional(.drainSeconds) { text throws(UnusableValue) in
-      try SettingNumbers.integer(text, in: 1...600)
-    }
-    // Longer than APNs takes for a push, and twice as long is what process managers wait, 30 s or more.
-    drainLimit = .seconds(drainSeconds ?? 15)
-    log = LogSettings(&reader)
+    policy = SettingValues(PolicySettings(), &reader)
+    campaigns = SettingValues(CampaignSettings(), &reader)
+    log = SettingValues(LogSettings(), &reader)
     try reader.finish()
-    guard let database, let webhooks, let apns else {
-      preconditionFailure("a required setting is nil, but no problem was noted")
-    }
-    self.database = database
-    self.webhooks = webhooks
+    guard let apns else { preconditionFailure("there are no apps, but no problem was recorded") }
     self.apns = apns
   }
+
+  /// What concerns the process itself.
+  public subscript<Value>(dynamicMember row: KeyPath<ProcessSettings, Setting<Value>>) -> Value {
+    process[dynamicMember: row]
+  }
+
+  /// When pushes are withheld.
+  public var suppression: SuppressionPolicy {
+    SuppressionPolicy(window: policy.window, timeToLive: policy.timeToLive)
+  }
+
+  /// How long finished work is kept: `RETENTION_DAYS`, and never less than a message's time to live and a day.
+  ///
+  /// The ledger is what keeps a message that comes a second time from being pushed a second time. Once the message has
+  /// expired, its age does. That does not count while the message is held, which a day is more than enough for.
+  public var retention: Duration {
+    let day = Duration.seconds(86_400)
+    return max(day * policy.retentionDays, policy.timeToLive + day)
+  }
+
+  /// The names of the settings that took effect at the start and say something else now: the service needs a restart to
+  /// follow them. Another certificate is not among them, but whether there is one is.
+  public func keysNeedingRestart(since start: ServeSettings) -> [String] {
+    let secured = (tls == nil) == (start.tls == nil) ? [] : [TLSTable().certificateFile.name]
+    let changes =
+      http.changes(since: start.http) + database.changes(since: start.database)
+      + process.changes(since: start.process) + webhooks.changes(since: start.webhooks)
+      + callers.changes(since: start.callers) + apns.servers.changes(since: start.apns.servers)
+      + policy.changes(since: start.policy) + campaigns.changes(since: start.campaigns)
+      + log.changes(since: start.log)
+    return secured + changes.filter { !$0.traits.contains(.reloaded) }.map(\.name)
+  }
+}
+
+/// What the HTTP service proves itself with.
+public struct TLSSettings: Equatable, Sendable {
+  /// The certificate and its intermediates, as PEM text.
+  public let certificate: String
+  /// The certificate's key, as PEM text.
+  public let key: Secret<String>
+
+  /// Nil without TLS, and when a problem was recorded.
+  init?(_ reader: inout SettingsReader) {
+    let names = [TLSTable().certificateFile.name, TLSTable().keyFile.name]
+    let missing = names.filter { reader.text($0) == nil }
+    if missing.count == 1 { reader.recordMissing(missing[0]) }
+    guard let certificate = reader.file(names[0]), let key = reader.file(names[1]) else { return nil }
+    self.certificate = certificate
+    self.key = Secret(key)
+  }
+}
+
+extension SettingValues<CallerSettings> {
+  /// Whether clients can prove who they are; otherwise the client endpoints are off.
+  public var acceptsClients: Bool { self.jwtSecret != nil || self.keySetURL != nil }
 }

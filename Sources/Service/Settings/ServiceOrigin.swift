@@ -32,3 +32,7 @@ public struct ServiceOrigin: Equatable, Sendable {
     self.init(host: String(host.trimmingPrefix("[").prefix { $0 != "]" }), port: port)
   }
 }
+
+extension SettingParser<ServiceOrigin> {
+  static var origin: Self { Self { text throws(UnusableValue) in try ServiceOrigin(parsing: text) } }
+}

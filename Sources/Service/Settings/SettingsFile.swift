@@ -10,7 +10,7 @@ struct SettingsFile {
   private enum Place {
     case top
     case app(Int)
-    /// Behind a line that failed to be a section: nobody's.
+    /// Behind a line that failed to be a section: ignored.
     case nowhere
   }
 
@@ -35,7 +35,7 @@ struct SettingsFile {
     // A line that is no setting may be part of a key that somebody pasted: its text is not repeated.
     guard parts.count == 2, let key = Self.key(parts[0].trimmed), let value = Self.value(parts[1].trimmed) else {
       let message = "names a file whose line \(number) is no setting; expected KEY=value, quotes closed, or a # comment"
-      problems.append(SettingsProblem(.malformed, .configFile, message))
+      problems.append(SettingsProblem(.malformed, SettingNames.configFile, message))
       return
     }
     store(value, under: key, number: number)
@@ -47,13 +47,13 @@ struct SettingsFile {
       let section = try AppSection(header: line)
       if apps.contains(where: { $0.bundleIdentifier == section.bundleIdentifier }) {
         let message = "(settings file, line \(number)) is there a second time; keep one"
-        return problems.append(SettingsProblem(code: .conflicting, key: section.header, message: message))
+        return problems.append(SettingsProblem(.conflicting, section.header, message))
       }
       apps.append(section)
       place = .app(apps.count - 1)
     } catch {
       let message = "names a file whose line \(number) is \(error.fault); expected \(error.expectation)"
-      problems.append(SettingsProblem(.malformed, .configFile, message))
+      problems.append(SettingsProblem(.malformed, SettingNames.configFile, message))
     }
   }
 
@@ -61,9 +61,9 @@ struct SettingsFile {
     let problem: SettingsProblem?
     switch place {
     case .top:
-      problem = Self.store(value, under: name, number: number, in: &values, known: SettingKey.allCases)
+      problem = Self.store(value, under: name, number: number, in: &values, known: SettingNames.all)
     case .app(let index):
-      problem = Self.store(value, under: name, number: number, in: &apps[index].values, known: AppSection.keys)
+      problem = Self.store(value, under: name, number: number, in: &apps[index].values, known: SettingNames.ofApps)
     case .nowhere:
       problem = nil
     }
@@ -71,22 +71,22 @@ struct SettingsFile {
   }
 
   private static func store(
-    _ value: String, under name: String, number: Int, in values: inout [String: String], known: [SettingKey]
+    _ value: String, under name: String, number: Int, in values: inout [String: String], known: [String]
   ) -> SettingsProblem? {
     let line = "settings file, line \(number)"
-    guard let key = SettingKey(rawValue: name) else { return .unknown(name, at: line, among: known) }
-    let fault = misplacement(of: key, known: known) ?? (values[name] == nil ? nil : "is set a second time; keep one")
-    if let fault { return SettingsProblem(.conflicting, key, "(\(line)) \(fault)") }
+    guard SettingNames.all.contains(name) else { return .unknown(name, at: line, among: known) }
+    let fault = misplacement(of: name, known: known) ?? (values[name] == nil ? nil : "is set a second time; keep one")
+    if let fault { return SettingsProblem(.conflicting, name, "(\(line)) \(fault)") }
     values[name] = value
     return nil
   }
 
   /// Why a known key does not belong where it stands.
-  private static func misplacement(of key: SettingKey, known: [SettingKey]) -> String? {
-    switch key {
-    case .configFile: "cannot be set in the file; it belongs into the environment"
-    case _ where known.contains(key): nil
-    case .apnsBundleID: "is what the section's name says; leave it out"
+  private static func misplacement(of name: String, known: [String]) -> String? {
+    switch name {
+    case SettingNames.configFile: "cannot be set in the file; it belongs into the environment"
+    case _ where known.contains(name): nil
+    case DefaultAppTable().bundleID.name: "is what the section's name says; leave it out"
     default: "is no setting of an app; it belongs above the first section"
     }
   }

@@ -28,14 +28,25 @@ public struct SettingsProblem: Equatable, Sendable, CustomStringConvertible {
 }
 
 extension SettingsProblem {
-  init(_ code: Code, _ key: SettingKey, _ message: String) {
-    self.init(code: code, key: key.rawValue, message: message)
+  init(_ code: Code, _ key: String, _ message: String) {
+    self.init(code: code, key: key, message: message)
   }
 
   static func unknown(
-    _ name: String, at place: String, among known: [SettingKey] = SettingKey.allCases
+    _ name: String, at place: String, among known: [String] = SettingNames.all
   ) -> SettingsProblem {
-    let nearest = SettingKey.nearest(to: name, among: known).rawValue
-    return SettingsProblem(code: .unknown, key: name, message: "(\(place)) is not a setting; did you mean \(nearest)?")
+    let nearest = SettingNames.nearest(to: name, among: known)
+    return SettingsProblem(.unknown, name, "(\(place)) is not a setting; did you mean \(nearest)?")
+  }
+}
+
+/// Everything that keeps the service from starting with its settings, found in one go.
+public struct SettingsError: Error, Equatable, Sendable, CustomStringConvertible {
+  /// At least one problem, in the order in which they were found.
+  public let problems: [SettingsProblem]
+
+  /// One line for each problem.
+  public var description: String {
+    problems.map(\.description).joined(separator: "\n")
   }
 }

@@ -21,13 +21,13 @@ struct SettingsReader {
     self.readFile = readFile
     problems = Self.unknownKeys(in: environment)
     var file = SettingsFile(text: "")
-    if let path = environment[SettingKey.configFile.rawValue], !path.isEmpty {
+    if let path = environment[SettingNames.configFile], !path.isEmpty {
       do {
         file = SettingsFile(text: try Self.text(of: path, readFile: readFile))
         problems += file.problems
       } catch {
         problems.append(
-          SettingsProblem(.unreadable, .configFile, "names \(path), which cannot be read: \(error.reason)"))
+          SettingsProblem(.unreadable, SettingNames.configFile, "names \(path), which cannot be read: \(error.reason)"))
       }
     }
     apps = file.apps
@@ -36,13 +36,12 @@ struct SettingsReader {
 
   private static func unknownKeys(in environment: [String: String]) -> [SettingsProblem] {
     environment.keys.sorted()
-      .filter { name in SettingKey(rawValue: name) == nil && SettingKey.ownPrefixes.contains { name.hasPrefix($0) } }
+      .filter { name in !SettingNames.all.contains(name) && SettingNames.ownPrefixes.contains { name.hasPrefix($0) } }
       .map { .unknown($0, at: "environment") }
   }
 
   private static func provider(_ values: [String: String]) -> EnvironmentVariablesProvider {
-    let secrets = Set(SettingKey.allCases.filter(\.isSecret).map(\.rawValue))
-    return EnvironmentVariablesProvider(environmentVariables: values, secretsSpecifier: .specific(secrets))
+    EnvironmentVariablesProvider(environmentVariables: values, secretsSpecifier: .specific(SettingNames.secrets))
   }
 
   private static func text(of path: String, readFile: FileRead) throws(LocalFile.ReadError) -> String {
@@ -61,75 +60,61 @@ extension SettingsReader {
     return read(&self)
   }
 
-  /// The text of a setting; nil when it is set nowhere, or to nothing, which is how shells and containers unset one.
-  func text(_ key: SettingKey) -> String? {
-    guard let trimmed = rawText(key)?.trimmed, !trimmed.isEmpty else { return nil }
+  /// The text of a setting; nil when it is absent, or set to nothing, which is how shells and containers unset one.
+  func text(_ name: String) -> String? {
+    guard let trimmed = rawText(name)?.trimmed, !trimmed.isEmpty else { return nil }
     return String(trimmed)
   }
 
-  private func rawText(_ key: SettingKey) -> String? {
-    if let section { return section.values[key.rawValue] }
-    let components = key.rawValue.lowercased().split(separator: "_").map(String.init)
-    return configuration.string(forKey: ConfigKey(components), isSecret: key.isSecret)
+  private func rawText(_ name: String) -> String? {
+    if let section { return section.values[name] }
+    let components = name.lowercased().split(separator: "_").map(String.init)
+    return configuration.string(forKey: ConfigKey(components), isSecret: isSecret(name))
   }
 
-  /// The value of a setting that may be left out; nil when it is, or when it is unusable, which is noted.
-  mutating func optional<Value>(
-    _ key: SettingKey, _ parse: (String) throws(UnusableValue) -> Value
-  ) -> Value? {
-    reading(key, parse).value
-  }
+  private func isSecret(_ name: String) -> Bool { SettingNames.secrets.contains(name) }
 
-  /// The value of a setting, for which something else may stand in when it is left out.
-  mutating func reading<Value>(
-    _ key: SettingKey, _ parse: (String) throws(UnusableValue) -> Value
-  ) -> SettingReading<Value> {
-    guard let text = text(key) else { return .absent }
-    do {
-      return .value(try parse(text))
+  /// What a setting says. A problem is recorded when that is unusable.
+  mutating func reading<Value>(_ name: String, _ parser: SettingParser<Value>) -> SettingReading<Value> {
+    guard let text = text(name) else { return .absent }
+    do throws(UnusableValue) {
+      return .value(try parser(text))
     } catch {
-      note(.unusable, key, "\(quoted(text, of: key)): \(error.fault); expected \(error.expectation)")
+      let quoted = isSecret(name) ? "" : " (\"\(text.prefix(60))\")"
+      record(.unusable, name, "is not usable\(quoted): \(error.fault); expected \(error.expectation)")
       return .unusable
     }
   }
 
-  /// The value of a setting that must be there; nil only when a problem was noted.
-  mutating func required<Value>(
-    _ key: SettingKey, _ parse: (String) throws(UnusableValue) -> Value
-  ) -> Value? {
-    if text(key) == nil { noteMissing(key) }
-    return optional(key, parse)
-  }
-
-  mutating func noteMissing(_ key: SettingKey) {
-    note(.missing, key, "is required and not set")
+  mutating func recordMissing(_ name: String) {
+    record(.missing, name, "is required and not set")
   }
 
   /// The text of the file that a setting names.
-  mutating func file(_ key: SettingKey) -> String? {
-    guard let path = text(key) else { return nil }
+  mutating func file(_ name: String) -> String? {
+    guard let path = text(name) else { return nil }
     do {
       return try Self.text(of: path, readFile: readFile)
     } catch {
-      let name = key.isSecret ? "a file" : path
-      note(.unreadable, key, "names \(name), which cannot be read: \(error.reason)")
+      let shown = isSecret(name) ? "a file" : path
+      record(.unreadable, name, "names \(shown), which cannot be read: \(error.reason)")
       return nil
     }
   }
 
   /// The text of a file of certificates.
-  mutating func certificates(_ key: SettingKey) -> String? {
-    guard let path = text(key), let text = file(key) else { return nil }
+  mutating func certificates(_ name: String) -> String? {
+    guard let path = text(name), let text = file(name) else { return nil }
     guard text.contains("-----BEGIN CERTIFICATE-----") else {
-      note(.unusable, key, "names \(path): no certificate in it; expected PEM text")
+      record(.unusable, name, "names \(path): no certificate in it; expected PEM text")
       return nil
     }
     return text
   }
 
-  mutating func note(_ code: SettingsProblem.Code, _ key: SettingKey, _ message: String) {
+  mutating func record(_ code: SettingsProblem.Code, _ name: String, _ message: String) {
     let place = section.map { "(\($0.header)) " } ?? ""
-    problems.append(SettingsProblem(code, key, place + message))
+    problems.append(SettingsProblem(code, name, place + message))
   }
 
   /// Ends the reading.
@@ -137,10 +122,5 @@ extension SettingsReader {
   /// - Throws: all problems, if there are any.
   func finish() throws(SettingsError) {
     if !problems.isEmpty { throw SettingsError(problems: problems) }
-  }
-
-  /// What an error may show of a value: the beginning of an ordinary one, nothing of a secret.
-  private func quoted(_ text: String, of key: SettingKey) -> String {
-    key.isSecret ? "is not usable" : "is not usable (\"\(text.prefix(60))\")"
   }
 }

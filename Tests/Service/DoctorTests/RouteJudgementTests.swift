@@ -99,6 +99,6 @@ struct RouteJudgementTests {
   func files(_ mode: UInt32, _ verdict: String) {
     let finding = SecretFileCheck.judge(.init(setting: "TLS_KEY_FILE", path: "/key", mode: mode))
     #expect(finding.verdict.rawValue == verdict)
-    #expect(SecretFileCheck.look(at: .init(key: .tlsKeyFile, path: "/no such file")) == nil)
+    #expect(SecretFileCheck.look(at: .init(key: "TLS_KEY_FILE", path: "/no such file")) == nil)
   }
 }

@@ -167,8 +167,9 @@ struct AppListTests {
   func migrate() {
     func found(_ text: String) -> [SettingsProblem] {
       do {
-        _ = try MigrateSettings(
-          environment: ["DATABASE_URL": "postgresql://db", "TACET_CONFIG": "/f"], readFile: makeFiles(["/f": text]))
+        _ = try CommandSettings(
+          environment: ["DATABASE_URL": "postgresql://db", "TACET_CONFIG": "/f"], needsSession: true,
+          readFile: makeFiles(["/f": text]))
         return []
       } catch {
         return error.problems

@@ -17,14 +17,13 @@ struct CampaignSettingsTests {
     #expect(settings.minutes == 485)
     #expect(settings.dailyTokensMax == 0)
     #expect(settings.dailyMicrodollarsMax == 500_000)
-    let model = try #require(settings.model)
-    #expect(model.provider == .openai)
-    #expect(model.url?.exposed == "http://127.0.0.1:9/v1")
-    #expect(model.key.exposed == "sk-1")
-    #expect(model.name == "small")
-    #expect(model.limit == .milliseconds(2_500))
-    #expect(model.inputPrice == 0.25)
-    #expect(model.outputPrice == 1.5)
+    #expect(settings.modelProvider == .openai)
+    #expect(settings.modelURL?.exposed == "http://127.0.0.1:9/v1")
+    #expect(settings.modelKey?.exposed == "sk-1")
+    #expect(settings.modelName == "small")
+    #expect(settings.modelLimit == .milliseconds(2_500))
+    #expect(settings.modelInputPrice == 0.25)
+    #expect(settings.modelOutputPrice == 1.5)
   }
 
   @Test(

@@ -7,9 +7,9 @@ import Testing
 struct HTTPSettingCase<Value: Sendable>: Sendable {
   let key: String
   let range: ClosedRange<Int>
-  let read: @Sendable (HTTPSettings) -> Value?
+  let read: @Sendable (SettingValues<HTTPSettings>) -> Value?
 
-  init(_ key: String, _ range: ClosedRange<Int>, _ read: @escaping @Sendable (HTTPSettings) -> Value?) {
+  init(_ key: String, _ range: ClosedRange<Int>, _ read: @escaping @Sendable (SettingValues<HTTPSettings>) -> Value?) {
     self.key = key
     self.range = range
     self.read = read
@@ -70,12 +70,12 @@ struct HTTPSettingsTests {
 
   @Test("proxies are addresses, networks and Unix sockets; nobody unless set")
   func proxies() throws {
-    #expect(try makeSettings().http.proxies.trusted == [])
+    #expect(try makeSettings().http.proxies == TrustedPeers())
     let set = try makeSettings([
       "TRUSTED_PROXIES": "10.0.0.0/8, ::1 unix", "TRUSTED_PROXY_HEADER": "Forwarded",
-    ]).http.proxies
-    #expect(set.networks.map(\.description) == ["10.0.0.0/8", "::1/128"])
-    #expect(set.includesUnixSockets && set.header == .forwarded)
+    ]).http
+    #expect(set.proxies.networks.map(\.description) == ["10.0.0.0/8", "::1/128"])
+    #expect(set.proxies.includesUnixSockets && set.proxyHeader == .forwarded)
   }
 
   @Test(
@@ -109,6 +109,7 @@ struct HTTPSettingsTests {
     let renewed = try settings(["TLS_CERTIFICATE_FILE": "/d.pem", "TLS_KEY_FILE": "/k.pem"])
     #expect(renewed.keysNeedingRestart(since: start) == [])
     let changed = try settings(["HTTP_IDLE_SECONDS": "5", "TRUSTED_PROXIES": "unix"])
-    #expect(changed.keysNeedingRestart(since: start) == [.tlsCertificateFile, .trustedProxies, .httpIdleSeconds])
+    #expect(
+      changed.keysNeedingRestart(since: start) == ["TLS_CERTIFICATE_FILE", "TRUSTED_PROXIES", "HTTP_IDLE_SECONDS"])
   }
 }

@@ -1,7 +1,8 @@
 import APNSCore
 import Crypto
-import Settings
 import Testing
+
+@testable import Settings
 
 @Suite("Settings that are read again")
 struct SettingsChangeTests {
@@ -88,37 +89,42 @@ struct SettingsChangeTests {
   }
 
   /// Another usable value for each key that is fixed at the start.
-  private static let fixed: [SettingKey: String] = [
-    .databaseURL: "postgresql://other", .databasePoolMode: "transaction", .listenAddress: "127.0.0.1:1",
-    .metricsAddress: "127.0.0.1:2", .webhookSecret: String(repeating: "o", count: 24), .webhookWaitMilliseconds: "1",
-    .serviceKey: String(repeating: "o", count: 24),
-    .jwtSecret: String(repeating: "o", count: 32), .jwksURL: "https://other", .jwksCAFile: "/own.pem",
-    .jwtAudience: "other", .jwtIssuer: "https://other", .suppressionWindowSeconds: "1", .messageTTLSeconds: "1",
-    .retentionDays: "400", .devicesPerUserMax: "1", .badgeMax: "1", .pushTriggerEnabled: "true",
-    .readSyncEnabled: "false",
-    .reactors: "1", .drainSeconds: "1", .pushTriggerTime: "09:30", .languageModelProvider: "openai",
-    .languageModelURL: "https://other", .languageModelKey: "other", .languageModelName: "other",
-    .languageModelCAFile: "/own.pem", .languageModelMilliseconds: "100", .languageModelInputDollars: "2",
-    .languageModelOutputDollars: "2", .languageModelDailyTokensMax: "1", .languageModelDailyDollarsMax: "1",
-    .logLevel: "error", .logFormat: "json",
-    .listenSocketMode: "0600", .trustedProxies: "::1", .trustedProxyHeader: "forwarded", .httpConnectionsMax: "1",
-    .httpPeerConnectionsMax: "1", .httpConnectionRequestsMax: "1", .httpRequestLineBytesMax: "1000",
-    .httpHeaderCountMax: "10", .httpHeaderBytesMax: "1000", .httpBodyBytesMax: "2000", .httpBodyBytesPerSecondMin: "1",
-    .httpHeaderSeconds: "1", .httpBodySeconds: "1", .httpIdleSeconds: "1", .httpWriteSeconds: "1",
+  private static let fixed: [String: String] = [
+    "DATABASE_URL": "postgresql://other", "DATABASE_POOL_MODE": "transaction", "LISTEN_ADDRESS": "127.0.0.1:1",
+    "METRICS_ADDRESS": "127.0.0.1:2", "WEBHOOK_SECRET": String(repeating: "o", count: 24),
+    "WEBHOOK_WAIT_MILLISECONDS": "1",
+    "SERVICE_KEY": String(repeating: "o", count: 24),
+    "JWT_SECRET": String(repeating: "o", count: 32), "JWKS_URL": "https://other", "JWKS_CA_FILE": "/own.pem",
+    "JWT_AUDIENCE": "other", "JWT_ISSUER": "https://other", "SUPPRESSION_WINDOW_SECONDS": "1",
+    "MESSAGE_TTL_SECONDS": "1",
+    "RETENTION_DAYS": "400", "DEVICES_PER_USER_MAX": "1", "BADGE_MAX": "1", "PUSH_TRIGGER_ENABLED": "true",
+    "READ_SYNC_ENABLED": "false",
+    "REACTORS": "1", "DRAIN_SECONDS": "1", "PUSH_TRIGGER_TIME": "09:30", "LANGUAGE_MODEL_PROVIDER": "openai",
+    "LANGUAGE_MODEL_URL": "https://other", "LANGUAGE_MODEL_KEY": "other", "LANGUAGE_MODEL_NAME": "other",
+    "LANGUAGE_MODEL_CA_FILE": "/own.pem", "LANGUAGE_MODEL_MILLISECONDS": "100", "LANGUAGE_MODEL_INPUT_DOLLARS": "2",
+    "LANGUAGE_MODEL_OUTPUT_DOLLARS": "2", "LANGUAGE_MODEL_DAILY_TOKENS_MAX": "1",
+    "LANGUAGE_MODEL_DAILY_DOLLARS_MAX": "1",
+    "LOG_LEVEL": "error", "LOG_FORMAT": "json",
+    "LISTEN_SOCKET_MODE": "0600", "TRUSTED_PROXIES": "::1", "TRUSTED_PROXY_HEADER": "forwarded",
+    "HTTP_CONNECTIONS_MAX": "1",
+    "HTTP_PEER_CONNECTIONS_MAX": "1", "HTTP_CONNECTION_REQUESTS_MAX": "1", "HTTP_REQUEST_LINE_BYTES_MAX": "1000",
+    "HTTP_HEADER_COUNT_MAX": "10", "HTTP_HEADER_BYTES_MAX": "1000", "HTTP_BODY_BYTES_MAX": "2000",
+    "HTTP_BODY_BYTES_PER_SECOND_MIN": "1",
+    "HTTP_HEADER_SECONDS": "1", "HTTP_BODY_SECONDS": "1", "HTTP_IDLE_SECONDS": "1", "HTTP_WRITE_SECONDS": "1",
   ]
 
   /// Followed at run time; ``HTTPSettingsTests`` looks at them, since they come together.
-  private static let certificates: Set<SettingKey> = [.tlsCertificateFile, .tlsKeyFile]
+  private static let certificates: Set<String> = ["TLS_CERTIFICATE_FILE", "TLS_KEY_FILE"]
 
-  @Test("every key is either followed at run time or named as needing a restart", arguments: SettingKey.allCases)
-  func restart(key: SettingKey) throws {
+  @Test("every key is either followed at run time or named as needing a restart", arguments: SettingNames.all)
+  func restart(key: String) throws {
     let start = try makeSettings(["LANGUAGE_MODEL_KEY": "key"])
     #expect(try makeSettings(["LANGUAGE_MODEL_KEY": "key"]).keysNeedingRestart(since: start) == [])
     guard let value = Self.fixed[key] else {
-      #expect(key.rawValue.hasPrefix("APNS_") || key == .configFile || Self.certificates.contains(key))
+      #expect(key.hasPrefix("APNS_") || key == "TACET_CONFIG" || Self.certificates.contains(key))
       return
     }
-    let changes = ["LANGUAGE_MODEL_KEY": "key"].merging([key.rawValue: value]) { $1 }
+    let changes = ["LANGUAGE_MODEL_KEY": "key"].merging([key: value]) { $1 }
     let now = try makeSettings(changes, files: ["/own.pem": Self.certificate])
     #expect(now.keysNeedingRestart(since: start) == [key])
     #expect(SettingsChange(from: start.apns, to: now.apns).isEmpty)

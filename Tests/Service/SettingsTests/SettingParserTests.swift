@@ -5,17 +5,17 @@ import Testing
 private enum Fruit: String, CaseIterable { case apple, pear }
 
 @Suite("Numbers and switches")
-struct SettingNumbersTests {
+struct SettingParserTests {
   @Test("whole numbers are taken up to both ends", arguments: [("1", 1), ("256", 256), ("007", 7), ("+5", 5)])
   func integers(text: String, value: Int) throws {
-    #expect(try SettingNumbers.integer(text, in: 1...256) == value)
+    #expect(try SettingParser.integer(in: 1...256)(text) == value)
   }
 
   @Test(
     "anything else is refused",
     arguments: ["0", "257", "-1", "1.5", "1e2", "", " 1", "1 ", "0x10", "٣", "99999999999999999999"])
   func notIntegers(text: String) {
-    #expect(throws: UnusableValue.self) { try SettingNumbers.integer(text, in: 1...256) }
+    #expect(throws: UnusableValue.self) { try SettingParser.integer(in: 1...256)(text) }
   }
 
   @Test(
@@ -25,14 +25,14 @@ struct SettingNumbersTests {
       ("3600.000", 3_600_000),
     ])
   func seconds(text: String, milliseconds: Int) throws {
-    #expect(try SettingNumbers.seconds(text, in: 0...3600) == .milliseconds(milliseconds))
+    #expect(try SettingParser.seconds(in: 0...3600)(text) == .milliseconds(milliseconds))
   }
 
   @Test(
     "what is no number of seconds is refused",
     arguments: ["", ".", "1.", ".5", "-1", "+1", "1.0005", "1.2.3", "1e2", "60s", "nan", "3600.001", "9999999999", "٣"])
   func notSeconds(text: String) {
-    #expect(throws: UnusableValue.self) { try SettingNumbers.seconds(text, in: 0...3600) }
+    #expect(throws: UnusableValue.self) { try SettingParser.seconds(in: 0...3600)(text) }
   }
 
   @Test(
@@ -42,13 +42,13 @@ struct SettingNumbersTests {
       ("0", false),
     ])
   func booleans(text: String, value: Bool) throws {
-    #expect(try SettingNumbers.boolean(text) == value)
+    #expect(try SettingParser.boolean(text) == value)
   }
 
   @Test("a choice is taken in any case, and its alternatives are listed when it is none")
   func choices() throws {
-    #expect(try SettingNumbers.choice("Pear", of: Fruit.self) == .pear)
-    let error = try #require(throws: UnusableValue.self) { try SettingNumbers.choice("plum", of: Fruit.self) }
+    #expect(try SettingParser<Fruit>.choice("Pear") == .pear)
+    let error = try #require(throws: UnusableValue.self) { try SettingParser<Fruit>.choice("plum") }
     #expect(error.expectation == "apple, pear")
   }
 }

@@ -1,0 +1,52 @@
+/// The names of all settings.
+enum SettingNames {
+  /// The settings file; in the environment only.
+  static let configFile = "TACET_CONFIG"
+
+  private static let tables: [any Sendable] = [
+    DatabaseSettings(), ProcessSettings(), HTTPSettings(), TLSTable(), WebhookSettings(), CallerSettings(), AppTable(),
+    DefaultAppTable(), APNSTable(), PolicySettings(), CampaignSettings(), LogSettings(), FileTable(),
+  ]
+
+  /// In the order of the tables.
+  static let all = tables.flatMap { rows(of: $0) }.map(\.name)
+
+  /// Those that an app can have for itself.
+  static let ofApps = rows(of: AppTable()).map(\.name)
+
+  /// Those whose values must never be shown.
+  static let secrets = Set(tables.flatMap { rows(of: $0) }.filter { $0.traits.contains(.secret) }.map(\.name))
+
+  /// Beginnings of names that nothing but this service would use, so an unknown name with one of them is a typing
+  /// error. Names like `LOG_…`, `DATABASE_…` and `HTTP_…` (`HTTP_PROXY`) are also those of other programs.
+  static let ownPrefixes = [
+    "APNS_", "BADGE_", "DEVICES_PER_", "DRAIN_", "HTTP_BODY_", "HTTP_CONNECTION", "HTTP_HEADER_", "HTTP_IDLE_",
+    "HTTP_PEER_", "HTTP_REQUEST_", "HTTP_WRITE_", "JWKS_", "JWT_AUD", "JWT_ISS", "LANGUAGE_MODEL_", "LISTEN_ADDR",
+    "LISTEN_SOCKET_", "MESSAGE_TTL", "METRICS_ADDR", "PUSH_TRIGGER_", "READ_SYNC_", "RETENTION_", "SUPPRESSION_",
+    "TACET_", "TLS_CERT", "TLS_KEY", "TRUSTED_PROX", "WEBHOOK_",
+  ]
+
+  /// The known name that a mistyped one is most like: few letters differ, and more of the beginning is the same, since
+  /// people leave endings off.
+  static func nearest(to name: String, among known: [String] = all) -> String {
+    func unlikeness(_ other: String) -> Int {
+      distance(from: name, to: other) - zip(name.utf8, other.utf8).prefix { $0 == $1 }.count
+    }
+    return known.min { unlikeness($0) < unlikeness($1) } ?? configFile
+  }
+
+  /// Insertions, deletions and replacements that turn one name into the other (Levenshtein's distance).
+  private static func distance(from one: String, to other: String) -> Int {
+    let other = Array(other.utf8)
+    var previous = Array(0...other.count)
+    for (row, byte) in one.utf8.enumerated() {
+      var current = [row + 1]
+      for (column, otherByte) in other.enumerated() {
+        let replaced = previous[column] + (byte == otherByte ? 0 : 1)
+        current.append(min(replaced, previous[column + 1] + 1, current[column] + 1))
+      }
+      previous = current
+    }
+    return previous[other.count]
+  }
+}

@@ -1,0 +1,44 @@
+import PushRules
+import Settings
+import Testing
+
+@Suite("Suppression settings")
+struct SuppressionSettingsTests {
+  @Test(
+    "the window takes both ends and a fraction",
+    arguments: [("0", 0), ("0.25", 250), ("60", 60_000), ("3600", 3_600_000)])
+  func window(text: String, milliseconds: Int) throws {
+    let policy = try makeSettings(["SUPPRESSION_WINDOW_SECONDS": text]).suppression
+    #expect(policy.window == .milliseconds(milliseconds))
+    #expect(policy.timeToLive == .seconds(3600))
+  }
+
+  @Test("the time to live takes both ends", arguments: [("1", 1), ("2592000", 2_592_000)])
+  func timeToLive(text: String, seconds: Int) throws {
+    let policy = try makeSettings(["MESSAGE_TTL_SECONDS": text]).suppression
+    #expect(policy.timeToLive == .seconds(seconds))
+    #expect(policy.window == .seconds(60))
+  }
+}
+
+@Suite("Retention settings")
+struct RetentionSettingsTests {
+  @Test("whole days from one to ten years", arguments: [("1", 1), ("14", 14), ("3650", 3650)])
+  func days(text: String, days: Int) throws {
+    let settings = try makeSettings(["RETENTION_DAYS": text, "MESSAGE_TTL_SECONDS": "1"])
+    #expect(settings.retention == max(.seconds(86_400) * days, .seconds(86_401)))
+  }
+
+  @Test("two weeks unless set")
+  func unset() throws {
+    #expect(try makeSettings().retention == .seconds(14 * 86_400))
+  }
+
+  @Test(
+    "what a message that comes again could still be pushed by is kept a day longer than it could",
+    arguments: [("86400", 2 * 86_400), ("86401", 2 * 86_400 + 1), ("86399", 2 * 86_400)])
+  func timeToLive(text: String, seconds: Int) throws {
+    let settings = try makeSettings(["RETENTION_DAYS": "2", "MESSAGE_TTL_SECONDS": text])
+    #expect(settings.retention == .seconds(seconds))
+  }
+}
