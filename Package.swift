@@ -222,32 +222,32 @@ let package = Package(
         "TestRandomness",
       ]),
     layer(
+      "Service/Callers",
+      ["HTTP1", "HTTPServing", "HTTPTransfers", "Reactors", crypto, httpTypes, jwtKit, logging]),
+    tests(
+      "Service/CallersTests",
+      [
+        "API", "Callers", "HTTP1", "HTTPServing", "HTTPTransfers", "Reactors", "TestLogs", "TestReactors", crypto,
+        cryptoExtras, httpTypes, logging,
+      ]),
+    layer(
       "Service/API",
       [
-        "APNSCore", "Campaigns", "HTTP1", "HTTPServing", "Postgres", "Explanations", "PushPipeline", "PushRules",
-        "PushStore",
-        "Reactors", crypto, httpTypes, logging,
+        "APNSCore", "Callers", "Campaigns", "HTTP1", "HTTPServing", "Postgres", "Explanations", "PushPipeline",
+        "PushRules", "PushStore", "Reactors", httpTypes, logging,
       ], resources: [.embedInCode("openapi.yaml")]),
     tests(
       "Service/APITests",
       [
-        "TestRepository", "APNS", "APNSCore", "Campaigns", "HTTP1", "HTTPServing", "Postgres", "API", "PushPipeline",
-        "PushRules",
-        "PushStore", "Reactors", "TestLogs", "TestPostgres", crypto, httpTypes, logging, yams,
-      ]),
-    layer("Service/Callers", ["HTTPTransfers", "API", "Reactors", crypto, httpTypes, jwtKit, logging]),
-    tests(
-      "Service/CallersTests",
-      [
-        "Callers", "HTTP1", "HTTPServing", "HTTPTransfers", "API", "Reactors", "TestLogs", crypto,
-        cryptoExtras,
-        httpTypes, logging,
+        "TestRepository", "API", "APNS", "APNSCore", "Callers", "Campaigns", "Explanations", "HTTP1", "HTTPServing",
+        "Postgres", "PushPipeline", "PushRules", "PushStore", "Reactors", "TestLogs", "TestPostgres", crypto, httpTypes, logging,
+        yams,
       ]),
     layer(
       "Service/Pages",
       [
-        "HTTP1", "HTTPServing", "Postgres", "API", "Explanations", "PushRules", "PushStore", "Reactors", crypto,
-        httpTypes, logging,
+        "API", "Callers", "Explanations", "HTTP1", "HTTPServing", "Postgres", "PushRules", "PushStore", "Reactors",
+        crypto, httpTypes, logging,
       ], resources: [.embedInCode("style.css")]),
     tests(
       "Service/PagesTests",

@@ -15,35 +15,31 @@ final class CampaignDuty {
 
   /// Nil where campaigns are switched off.
   init?(
-    _ settings: CampaignSettings, store: PushDatabase, pipeline: DeliveryPipeline, metrics: any MetricsFactory,
-    logger: Logger, on reactor: isolated Reactor
+    _ settings: SettingValues<CampaignSettings>, store: PushDatabase, pipeline: DeliveryPipeline,
+    metrics: any MetricsFactory, logger: Logger, on reactor: isolated Reactor
   ) {
     guard settings.isEnabled else { return nil }
-    let writer = settings.model.map { Self.writer($0, on: reactor) }
-    model = writer?.client
+    var writer: ModelWriter?
+    if let key = settings.modelKey {
+      let configuration = LanguageModelConfiguration(settings, key: key)
+      let model = LanguageModelClient(configuration, on: reactor)
+      self.model = model
+      writer = ModelWriter(
+        model, replyTokensMax: configuration.replyTokensMax, inputPrice: settings.modelInputPrice,
+        outputPrice: settings.modelOutputPrice)
+    } else {
+      model = nil
+      logger.notice("campaigns are on, and no language model is set up: only templates are sent")
+    }
     let pipeline = ReactorBound(pipeline, on: reactor)
     var pace = CampaignPace()
     pace.standardMinutes = settings.minutes
     runner = CampaignRunner(
-      store: store, writer: writer?.writer,
+      store: store, writer: writer,
       limits: ModelUsageLimits(
         tokensMax: settings.dailyTokensMax, costMicrodollarsMax: settings.dailyMicrodollarsMax),
       pace: pace, metrics: CampaignMetrics(metrics), logger: logger,
       queued: { pipeline.value(on: $0).wake(.due, on: $0) })
-    if settings.model == nil {
-      logger.notice("campaigns are on, and no language model is set up: only templates are sent")
-    }
-  }
-
-  private static func writer(
-    _ settings: LanguageModelSettings, on reactor: isolated Reactor
-  ) -> (client: LanguageModelClient, writer: ModelWriter) {
-    let configuration = LanguageModelConfiguration(settings)
-    let client = LanguageModelClient(configuration, on: reactor)
-    let writer = ModelWriter(
-      client, replyTokensMax: configuration.replyTokensMax, inputPrice: settings.inputPrice,
-      outputPrice: settings.outputPrice)
-    return (client, writer)
   }
 
   func start(on reactor: isolated Reactor) {
@@ -64,11 +60,12 @@ final class CampaignDuty {
 }
 
 extension LanguageModelConfiguration {
-  init(_ settings: LanguageModelSettings) {
-    let provider: LanguageModelProvider = settings.provider == .anthropic ? .anthropicMessages : .openAICompatible
-    self.init(provider, baseURL: settings.url?.exposed, key: LanguageModelKey(settings.key.exposed))
-    if let name = settings.name { model = name }
-    deadline = settings.limit
-    if let certificates = settings.certificates { trust = .only(certificates) }
+  init(_ settings: SettingValues<CampaignSettings>, key: Secret<String>) {
+    let provider: LanguageModelProvider =
+      settings.modelProvider == .anthropic ? .anthropicMessages : .openAICompatible
+    self.init(provider, baseURL: settings.modelURL?.exposed, key: LanguageModelKey(key.exposed))
+    if let name = settings.modelName { model = name }
+    deadline = settings.modelLimit
+    if let certificates = settings.modelCertificates { trust = .only(certificates) }
   }
 }

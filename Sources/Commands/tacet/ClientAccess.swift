@@ -13,7 +13,7 @@ struct ClientAccess: Sendable {
 
   /// Prepares the verification, and begins to fetch the key set; nil when the settings let no client in.
   /// - Parameter reactors: all of the process; the first one fetches.
-  init?(_ settings: CallerSettings, on reactors: [Reactor], logger: Logger) async throws {
+  init?(_ settings: SettingValues<CallerSettings>, on reactors: [Reactor], logger: Logger) async throws {
     guard settings.acceptsClients else { return nil }
     if let url = settings.keySetURL {
       var configuration = HTTPTransferConfiguration()

@@ -1,5 +1,6 @@
 import API
 import ArgumentParser
+import Callers
 import Explanations
 import Foundation
 import Postgres
@@ -58,7 +59,7 @@ struct ExplainCommand: AsyncParsableCommand {
   }
 
   private func ask() async throws -> Answer {
-    let settings = try ExplainSettings(environment: ProcessInfo.processInfo.environment)
+    let settings = try CommandSettings(environment: ProcessInfo.processInfo.environment, needsSession: false)
     let user = try user.map { try uuid($0, of: "user") }
     if let campaign { return try await ask(about: campaign, user, settings) }
     guard let message else { throw UnusableOption(name: "message", form: "UUID, or else --campaign be there") }
@@ -74,11 +75,11 @@ struct ExplainCommand: AsyncParsableCommand {
     }
   }
 
-  private func ask(about campaign: String, _ user: UUID?, _ settings: ExplainSettings) async throws -> Answer {
+  private func ask(about campaign: String, _ user: UUID?, _ settings: CommandSettings) async throws -> Answer {
     guard message == nil, kind == nil else { throw UnusableOption(name: "campaign", form: "alone, with --user") }
     guard PushSubject.canBeKind(campaign) else { throw UnusableOption(name: "campaign", form: "name") }
     guard let user else { throw UnusableOption(name: "user", form: "UUID") }
-    guard day.map(CivilDate.isOne) != false else { throw UnusableOption(name: "day", form: "date like 2026-11-22") }
+    guard day.map(TimeText.isDate) != false else { throw UnusableOption(name: "day", form: "date like 2026-11-22") }
     let day = day
     return try await OperatorSession.perform(settings) { database, reactor in
       let story = try await database.campaignStory(of: user, campaign: campaign, day: day, on: reactor)
@@ -99,4 +100,44 @@ private struct UnusableOption: Error, CustomDebugStringConvertible {
   let form: String
 
   var debugDescription: String { "--\(name) must be a \(form)" }
+}
+
+/// One session with the database, for a command that only reads.
+enum OperatorSession {
+  /// Opens the session, runs the body on a reactor of its own, and closes both.
+  static func perform<Result: Sendable>(
+    _ settings: CommandSettings, _ body: @escaping @Sendable (PushDatabase, isolated Reactor) async throws -> Result
+  ) async throws -> Result {
+    let group = try ReactorGroup(count: 1)
+    do {
+      let result = try await group.reactors[0].perform { try await run(settings, body, on: $0) }
+      await group.stop()
+      return result
+    } catch {
+      await group.stop()
+      throw error
+    }
+  }
+
+  private static func run<Result: Sendable>(
+    _ settings: CommandSettings, _ body: (PushDatabase, isolated Reactor) async throws -> Result,
+    on reactor: isolated Reactor
+  ) async throws -> Result {
+    var configuration = PostgresConfiguration(conninfo: settings.database.connectionString.exposed)
+    configuration.applicationName = "tacet explain"
+    configuration.poolMode = settings.database.poolMode == .transaction ? .transaction : .session
+    configuration.settings = PushDatabase.sessionSettings
+    configuration.settings["default_transaction_read_only"] = "on"
+    let pool = PostgresPool(
+      configuration, size: 1, acquireLimit: .seconds(5), logger: settings.log.makeLogger(label: "tacet.explain"))
+    pool.start(on: reactor)
+    let result: Swift.Result<Result, any Error>
+    do {
+      result = .success(try await body(PushDatabase(pool: pool, lookLimit: .seconds(30)), reactor))
+    } catch {
+      result = .failure(error)
+    }
+    await pool.close(on: reactor)
+    return try result.get()
+  }
 }

@@ -1,4 +1,5 @@
 import HTTPServing
+import HTTPTypes
 import PrometheusMetrics
 import PushStore
 import Reactors
@@ -23,6 +24,84 @@ struct MetricsPage: Sendable {
   private static var buildInformation: MetricFamily {
     var family = MetricFamily("tacet_build_info", "Always 1; the labels say what runs.", .gauge)
     family.add(.integer(1), ["version": BuildInformation.version])
+    return family
+  }
+}
+
+/// The families that are counted where things happen, each with its help and bounds. What is read at a scrape is described
+/// where it is read.
+enum MetricsCatalogue {
+  static let counted = [
+    MetricDescription(
+      "tacet_outcomes_total", "Recorded outcomes of recipients; a plain success has the reason none.", .counter,
+      seriesMax: 256),
+    MetricDescription(
+      "tacet_push_latency_seconds",
+      """
+      From an event's commit until it was claimed, decided and first accepted by APNs, for each recipient of a new event.
+      """,
+      bounds: HistogramBounds.fine),
+    MetricDescription(
+      "tacet_messages_discarded_total",
+      "Messages that were older than MESSAGE_TTL_SECONDS when they were inserted: nobody is told of them.", .counter),
+    MetricDescription(
+      "tacet_releases_queued_total",
+      "Releases of holds that a host's transaction left to the service, because its snapshot was too old.", .counter),
+    MetricDescription(
+      "tacet_apns_answers_total",
+      "Requests to APNs that have ended; without an answer the status is none and the reason says why.", .counter,
+      seriesMax: 256),
+    MetricDescription(
+      "tacet_campaign_decisions_total",
+      "Users whom campaigns looked at; a push that was queued has the decision committed and the reason none.",
+      .counter, seriesMax: 256),
+    MetricDescription(
+      "tacet_campaign_slot_failures_total", "Hours of a campaign in a zone that could not be served, each try.",
+      .counter,
+      seriesMax: 64),
+    MetricDescription(
+      "tacet_http_request_duration_seconds", "From a request's head to its answer.", bounds: HistogramBounds.usual),
+  ]
+}
+
+extension HTTPServiceFigures {
+  /// The label of answers to requests that were for no route.
+  private static let none = "none"
+
+  /// The figures of the HTTP service. Labels have few values: reasons, routes as patterns, and the statuses that were
+  /// answered.
+  static func families(of figures: HTTPServiceFigures) -> [MetricFamily] {
+    [
+      MetricFamily(
+        "tacet_http_connections_accepted_total", "HTTP connections let in.", .counter,
+        .integer(Int64(figures.accepted))),
+      MetricFamily("tacet_http_connections_open", "HTTP connections open.", .gauge, .integer(Int64(figures.open))),
+      MetricFamily(
+        "tacet_http_tls_handshake_failures_total", "TLS handshakes that failed.", .counter,
+        .integer(Int64(figures.failedHandshakes))),
+      turnedAway(figures), responses(figures),
+    ]
+  }
+
+  private static func turnedAway(_ figures: HTTPServiceFigures) -> MetricFamily {
+    var family = MetricFamily(
+      "tacet_http_connections_turned_away_total", "HTTP connections not let in, by reason.", .counter)
+    for reason in TurnAway.allCases {
+      family.add(.integer(Int64(figures.turnedAway[reason] ?? 0)), ["reason": reason.rawValue])
+    }
+    return family
+  }
+
+  private static func responses(_ figures: HTTPServiceFigures) -> MetricFamily {
+    var family = MetricFamily(
+      "tacet_http_responses_total", "HTTP answers, refusals among them, by the route's pattern.", .counter)
+    for (answer, count) in figures.answers {
+      let labels: MetricLabels = [
+        "method": answer.operation?.method.rawValue ?? none, "route": answer.operation?.pattern ?? none,
+        "status": "\(answer.status)",
+      ]
+      family.add(.integer(Int64(count)), labels)
+    }
     return family
   }
 }

@@ -38,7 +38,7 @@ final class ProcessDuties {
     campaigns = CampaignDuty(
       settings.campaigns, store: PushDatabase(pool: pool), pipeline: pipeline, metrics: metrics, logger: logger,
       on: reactor)
-    pruner = Pruner(store: PushDatabase(pool: pool), retention: settings.retention.retention, logger: logger)
+    pruner = Pruner(store: PushDatabase(pool: pool), retention: settings.retention, logger: logger)
   }
 
   func start(on reactor: isolated Reactor) {

@@ -3,6 +3,7 @@ import APNS
 import APNSCore
 import Pages
 import PushPipeline
+import Reactors
 
 /// How one reactor fares with the pushes of one app and environment.
 struct RouteState: Sendable {
@@ -50,5 +51,14 @@ extension RouteState {
     let problem = [fault, failure].compactMap { $0 }.joined(separator: "; ")
     return RouteCondition(
       name: route.name, isReady: isReady && fault == nil, isNeeded: isNeeded, problem: problem.isEmpty ? nil : problem)
+  }
+}
+
+extension PerReactor<ReactorWorker> {
+  /// What every reactor knows of its routes to APNs.
+  func routeConditions() async -> [RouteCondition] {
+    var conditions: [RouteCondition] = []
+    for worker in all { conditions += await worker.perform { $0.figures(on: $1) }.routes.map(\.condition) }
+    return conditions
   }
 }

@@ -72,7 +72,7 @@ struct SettingsReload {
     logger.error("settings not reloaded, those before stay", metadata: ["problems": "\(problems)"])
   }
 
-  private func report(_ change: SettingsChange, hasNewCertificate: Bool, needingRestart keys: [SettingKey]) {
+  private func report(_ change: SettingsChange, hasNewCertificate: Bool, needingRestart keys: [String]) {
     var metadata: Logger.Metadata = [:]
     func note(_ name: String, _ words: [String]) {
       if !words.isEmpty { metadata[name] = "\(words.joined(separator: " "))" }
@@ -83,7 +83,7 @@ struct SettingsReload {
     note("default", change.defaultApp.map { [$0.text] } ?? [])
     note("other", change.reachesOtherwise ? ["servers or authorities"] : [])
     note("certificate", hasNewCertificate ? ["renewed"] : [])
-    note("needs_restart", keys.map(\.rawValue))
+    note("needs_restart", keys)
     logger.notice(metadata.isEmpty ? "settings reloaded, nothing has changed" : "settings reloaded", metadata: metadata)
   }
 }

@@ -1,4 +1,10 @@
 import ArgumentParser
+import Foundation
+import Logging
+import PushStore
+import ServiceLifecycle
+import Settings
+import UnixSignals
 
 /// The command line.
 @main
@@ -12,4 +18,31 @@ struct Tacet: AsyncParsableCommand {
       """,
     version: BuildInformation.version,
     subcommands: [ServeCommand.self, MigrateCommand.self, AdoptCommand.self, DoctorCommand.self, ExplainCommand.self])
+}
+
+/// `tacet serve`
+struct ServeCommand: AsyncParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "serve",
+    abstract: "Runs the service until SIGTERM or SIGINT, then finishes what it has begun and exits.",
+    discussion: """
+      SIGHUP makes it read its settings again: apps, keys, certificates and APNs' addresses are followed without \
+      dropping a push; what else has changed is named in the log and waits for a restart. Settings with a problem \
+      change nothing.
+      """)
+
+  func run() async throws {
+    // Before anything else, or a reload that comes early would end the process.
+    let hangUps = await UnixSignalsSequence(trapping: .sighup)
+    let environment = ProcessInfo.processInfo.environment
+    let settings = try ServeSettings(environment: environment)
+    let logger = settings.log.makeLogger(label: "tacet", instance: ServiceInstance.current.id)
+    let service = try await PushService(settings, logger: logger, reloadSignals: hangUps) {
+      try ServeSettings(environment: environment)
+    }
+    let group = ServiceGroup(
+      configuration: ServiceGroupConfiguration(
+        services: [service], gracefulShutdownSignals: [.sigterm, .sigint], logger: logger))
+    try await group.run()
+  }
 }

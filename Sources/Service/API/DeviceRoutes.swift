@@ -1,4 +1,5 @@
 internal import APNSCore
+internal import Callers
 internal import FoundationEssentials
 internal import HTTPServing
 internal import HTTPTypes
@@ -74,16 +75,5 @@ struct DeviceBody: Decodable, Equatable {
     device.locale = locale
     device.timeZone = timeZone
     return device
-  }
-}
-
-extension KeyedDecodingContainer {
-  /// A text that must look a certain way; nil when it is absent or null.
-  func decodeText(_ key: Key, _ demand: String, _ isGood: (String) -> Bool) throws -> String? {
-    guard let text = try decodeIfPresent(String.self, forKey: key) else { return nil }
-    guard isGood(text) else {
-      throw DecodingError.dataCorruptedError(forKey: key, in: self, debugDescription: demand)
-    }
-    return text
   }
 }

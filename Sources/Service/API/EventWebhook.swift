@@ -1,3 +1,4 @@
+internal import Callers
 internal import FoundationEssentials
 internal import HTTP1
 internal import HTTPServing
@@ -35,7 +36,7 @@ struct EventWebhook: Sendable {
   }
 
   private func refusal(of request: HTTPServerRequest) -> ProblemDetails {
-    failures.noteFailure(of: request.client) ?? .unauthorized
+    failures.recordFailure(of: request.client) ?? .unauthorized
   }
 
   /// A message was inserted.
@@ -96,35 +97,6 @@ private struct NamedEvent {
   let subject: PushSubject
   /// Whom the answer is about; everybody when nil.
   let recipientID: UUID?
-}
-
-extension PushServices {
-  /// The pipeline of this reactor says when it has recorded the message. Another one may have claimed it: the ledger is
-  /// asked as well, after 2 ms, 4 ms and so on, at most every quarter of a second.
-  func outcome(
-    of subject: PushSubject, within limit: Duration, on reactor: isolated Reactor
-  ) async throws(PostgresError) -> EventStatus {
-    let deadline = Reactor.now &+ limit.clampedNanoseconds
-    var step = Duration.milliseconds(2)
-    while true {
-      let now = Reactor.now
-      guard now < deadline else { return .pending }
-      let wait = min(step, .nanoseconds(Int64(deadline - now)))
-      await pipeline.waitForRecord(of: subject, wait, on: reactor)
-      let status = try await callers.status(of: subject, on: reactor)
-      if status != .pending { return status }
-      step = min(step * 2, .milliseconds(250))
-    }
-  }
-}
-
-extension WaitPreference {
-  /// An answer that confirms what was asked for.
-  func response(_ status: HTTPResponse.Status, _ answer: some JSONAnswer) -> HTTPServerResponse {
-    var fields: HTTPFields = [.contentType: "application/json"]
-    if let applied { fields[.preferenceApplied] = applied }
-    return HTTPServerResponse(status: status, fields: fields, body: answer.json)
-  }
 }
 
 extension ProblemDetails {

@@ -58,7 +58,7 @@ enum ExplainQuestion: Equatable {
 
   private static func day(_ text: String?) throws(ProblemDetails) -> String? {
     guard let text else { return nil }
-    guard CivilDate.isOne(text) else { throw .content("day", "day must be a date like 2026-11-22.") }
+    guard TimeText.isDate(text) else { throw .content("day", "day must be a date like 2026-11-22.") }
     return text
   }
 }

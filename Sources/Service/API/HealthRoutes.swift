@@ -1,3 +1,4 @@
+internal import Explanations
 internal import HTTPServing
 internal import HTTPTypes
 internal import Reactors
@@ -8,14 +9,8 @@ struct HealthRoutes: Sendable {
 
   /// The answer of `/readyz`.
   private struct Report: JSONAnswer {
-    struct Check: Encodable {
-      let name: String
-      let ready: Bool
-      let detail: String?
-    }
-
     let ready: Bool
-    let checks: [Check]
+    let checks: [ReadinessCheck]
   }
 
   private static let healthy = HTTPServerResponse(HTTPServerResponse(json: Array(#"{"status":"ok"}"#.utf8)).prepared)
@@ -26,9 +21,31 @@ struct HealthRoutes: Sendable {
   /// 200 when messages are pushed as they should be, 503 with the reasons otherwise.
   func readiness(_ request: HTTPServerRequest, on reactor: isolated Reactor) -> HTTPServerResponse {
     let checks = services.value(on: reactor).readiness()
-    let report = Report(
-      ready: checks.allSatisfy(\.isReady),
-      checks: checks.map { Report.Check(name: $0.name, ready: $0.isReady, detail: $0.detail) })
+    let report = Report(ready: checks.allSatisfy(\.isReady), checks: checks)
     return HTTPServerResponse(status: report.ready ? .ok : .serviceUnavailable, json: report.json)
+  }
+}
+
+/// One condition of the service's readiness.
+public struct ReadinessCheck: Sendable, Encodable {
+  /// The part that was looked at, such as `database`.
+  public let name: String
+
+  /// Whether that part works.
+  public let isReady: Bool
+
+  /// For the operator: what is wrong, or what the settings do without; nil when there is nothing to say.
+  public let detail: String?
+
+  private enum CodingKeys: String, CodingKey {
+    case name, detail
+    case isReady = "ready"
+  }
+
+  /// Describes a check.
+  public init(_ name: String, isReady: Bool, detail: String? = nil) {
+    self.name = name
+    self.isReady = isReady
+    self.detail = detail
   }
 }

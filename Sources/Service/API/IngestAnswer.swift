@@ -1,7 +1,8 @@
+internal import Explanations
 internal import FoundationEssentials
 internal import PushStore
 
-/// What a webhook is told: what became of the event, for each recipient.
+/// The answer to a webhook: the outcome of the event for each recipient.
 struct IngestAnswer: JSONAnswer {
   /// One recipient's part.
   struct Recipient: Encodable {
@@ -10,11 +11,6 @@ struct IngestAnswer: JSONAnswer {
     let reason: String?
     let until: String?
     let devices: Int?
-
-    private enum CodingKeys: String, CodingKey {
-      case userID = "user_id"
-      case decision, reason, until, devices
-    }
   }
 
   /// Nil for what is no message.
@@ -25,12 +21,6 @@ struct IngestAnswer: JSONAnswer {
   let skipped: Bool
   let reason: String?
   let recipients: [Recipient]
-
-  private enum CodingKeys: String, CodingKey {
-    case messageID = "message_id"
-    case subjectID = "subject_id"
-    case sent, skipped, reason, recipients
-  }
 
   /// An event that is still on its way.
   init(pending subject: PushSubject) {
@@ -66,7 +56,7 @@ extension IngestAnswer.Recipient {
     userID = outcome.userID.uuidString.lowercased()
     decision = outcome.decision.rawValue
     reason = outcome.reason
-    until = outcome.heldUntil.map { Timestamp(microseconds: $0).text }
+    until = outcome.heldUntil.map(TimeText.instant)
     devices = outcome.devicesAccepted > 0 ? outcome.devicesAccepted : nil
   }
 }

@@ -12,16 +12,16 @@ enum PresenceRoutes {
     for (method, sign) in signs {
       group.addForClients(method, "/v1/conversations/{id}/last-seen") { user, request, reactor in
         let surface = Surface.conversation(try request.uuid("id"))
-        return try await note(sign, of: SurfaceView(of: surface, by: user), services, on: reactor)
+        return try await record(sign, of: SurfaceView(of: surface, by: user), services, on: reactor)
       }
       group.addForClients(method, "/v1/surfaces/{kind}/{id}/last-seen") { user, request, reactor in
         let surface = Surface(kind: try request.surfaceKind, id: try request.uuid("id"))
-        return try await note(sign, of: SurfaceView(of: surface, by: user), services, on: reactor)
+        return try await record(sign, of: SurfaceView(of: surface, by: user), services, on: reactor)
       }
     }
   }
 
-  private static func note(
+  private static func record(
     _ sign: PresenceSign, of view: SurfaceView, _ services: PerReactor<PushServices>, on reactor: isolated Reactor
   ) async throws -> HTTPServerResponse {
     let standing = try await services.value(on: reactor).presence.note(sign, of: view, on: reactor)
@@ -31,7 +31,7 @@ enum PresenceRoutes {
 }
 
 extension SurfaceStanding {
-  /// Turns away whoever takes no part, with 404 for what is not there and 403 for what is.
+  /// Refuses a user who takes no part: 404 for a surface that does not exist, 403 for one that does.
   func requireViewer(of surface: Surface) throws(ProblemDetails) {
     let noun = surface.kind == Surface.conversationKind ? "conversation" : "surface"
     switch self {
@@ -52,17 +52,8 @@ extension HTTPServerRequest {
   fileprivate var surfaceKind: String {
     get throws(ProblemDetails) {
       let kind = parameter("kind")
-      let isKind =
-        kind.utf8.count <= 63 && kind.utf8.first.map(Self.isLetter) == true
-        && kind.utf8.allSatisfy {
-          Self.isLetter($0) || (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) || $0 == UInt8(ascii: "_")
-        }
-      guard isKind else {
-        throw .content("kind", "kind must match ^[a-z][a-z0-9_]{0,62}$.")
-      }
+      guard PushSubject.canBeKind(kind) else { throw .content("kind", "kind must match ^[a-z][a-z0-9_]{0,62}$.") }
       return kind
     }
   }
-
-  private static func isLetter(_ byte: UInt8) -> Bool { (UInt8(ascii: "a")...UInt8(ascii: "z")).contains(byte) }
 }

@@ -1,3 +1,4 @@
+public import Callers
 public import HTTPServing
 internal import HTTPTypes
 public import Logging

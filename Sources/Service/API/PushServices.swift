@@ -1,5 +1,9 @@
+public import Explanations
+public import FoundationEssentials
+internal import Postgres
 public import PushPipeline
 public import PushStore
+public import Reactors
 
 /// What the handlers use of their own reactor.
 public struct PushServices {
@@ -41,21 +45,46 @@ public struct PushServices {
   }
 }
 
-/// One thing that must be well for the service to be of use.
-public struct ReadinessCheck: Sendable {
-  /// What was looked at, e.g. `database`.
-  public let name: String
+extension PushServices {
+  /// Waits for an event's outcome.
+  ///
+  /// The pipeline of this reactor says when it has recorded the event. Another reactor may have claimed it: the ledger is also
+  /// asked, after 2 ms, 4 ms and so on, at most every quarter of a second.
+  func outcome(
+    of subject: PushSubject, within limit: Duration, on reactor: isolated Reactor
+  ) async throws(PostgresError) -> EventStatus {
+    let deadline = Reactor.now &+ limit.clampedNanoseconds
+    var step = Duration.milliseconds(2)
+    while true {
+      let now = Reactor.now
+      guard now < deadline else { return .pending }
+      let wait = min(step, .nanoseconds(Int64(deadline - now)))
+      await pipeline.waitForRecord(of: subject, wait, on: reactor)
+      let status = try await callers.status(of: subject, on: reactor)
+      if status != .pending { return status }
+      step = min(step * 2, .milliseconds(250))
+    }
+  }
+}
 
-  /// Whether it is well.
-  public let isReady: Bool
+extension PushServices {
+  /// Recipients of one event in an answer, and the recorded claims after which no more are added. Pushes wait while a reactor
+  /// puts them into words, and a recipient may have forty claims, so both are bounded. `tacet explain`, which is a separate
+  /// process, tells more.
+  private static let recipientsExplainedMax = 100
+  private static let entriesExplainedMax = 400
 
-  /// What an operator should know: what is wrong, or what the settings forgo; nil when there is nothing to say.
-  public let detail: String?
-
-  /// Notes a check.
-  public init(_ name: String, isReady: Bool, detail: String? = nil) {
-    self.name = name
-    self.isReady = isReady
-    self.detail = detail
+  /// Why the pushes of every event with a subject were sent or not, up to the bounds of one answer.
+  /// - Parameters:
+  ///   - kind: of one event; nil for all with this subject.
+  ///   - userID: one recipient; nil for all.
+  /// - Throws: `PostgresError`.
+  public func explanations(
+    ofSubject id: UUID, kind: String? = nil, userID: UUID? = nil, on reactor: isolated Reactor
+  ) async throws -> [EventExplanation] {
+    try await operators.records(
+      ofSubject: id, kind: kind, userID: userID, recipientsMax: Self.recipientsExplainedMax,
+      entriesMax: Self.entriesExplainedMax, on: reactor
+    ).map(EventExplanation.init)
   }
 }

@@ -1,3 +1,4 @@
+internal import Explanations
 internal import FoundationEssentials
 internal import HTTP1
 internal import HTTPServing
@@ -6,7 +7,7 @@ internal import PushPipeline
 internal import PushStore
 internal import Reactors
 
-/// `POST /v1/pushes`: another server has something to say to a user.
+/// `POST /v1/pushes`: another server sends a push to a user.
 struct PushSubmissionRoute: Sendable {
   let services: PerReactor<PushServices>
   let standardWait: Duration
@@ -70,7 +71,7 @@ private struct PushBody: Decodable {
   }
 }
 
-/// What became of a push that was asked for.
+/// The outcome of a push that another server submitted.
 struct SubmissionAnswer: JSONAnswer {
   let pushID: String
   let pushLogID: String
@@ -78,12 +79,6 @@ struct SubmissionAnswer: JSONAnswer {
   let skipped: Bool
   let reason: String?
   let recipients: [IngestAnswer.Recipient]
-
-  private enum CodingKeys: String, CodingKey {
-    case pushID = "push_id"
-    case pushLogID = "push_log_id"
-    case sent, skipped, reason, recipients
-  }
 
   init(_ submitted: SubmittedPush, _ answer: IngestAnswer) {
     pushID = submitted.subject.id.uuidString.lowercased()

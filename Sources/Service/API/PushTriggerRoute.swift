@@ -1,5 +1,6 @@
 internal import APNSCore
 internal import Campaigns
+internal import Explanations
 internal import FoundationEssentials
 internal import HTTP1
 internal import HTTPServing
@@ -115,7 +116,7 @@ struct PushTriggerOrder: Equatable {
 struct CampaignRunAnswer: JSONAnswer {
   let runID: String
   let campaign: String
-  let isFinished: Bool
+  let finished: Bool
   let enrolled: Int
   let undecided: Int
   let committed: Int
@@ -128,21 +129,10 @@ struct CampaignRunAnswer: JSONAnswer {
   let startedAt: String
   let finishedAt: String?
 
-  private enum CodingKeys: String, CodingKey {
-    case campaign, enrolled, undecided, committed, skipped, failed, reasons
-    case runID = "run_id"
-    case isFinished = "finished"
-    case inputTokens = "input_tokens"
-    case outputTokens = "output_tokens"
-    case costMicrodollars = "cost_microdollars"
-    case startedAt = "started_at"
-    case finishedAt = "finished_at"
-  }
-
   init(_ id: UUID, _ status: CampaignRunStatus) {
     runID = id.uuidString.lowercased()
     campaign = status.campaign
-    isFinished = status.undecided == 0
+    finished = status.undecided == 0
     enrolled = status.enrolled
     undecided = status.undecided
     committed = status.committed
@@ -152,8 +142,8 @@ struct CampaignRunAnswer: JSONAnswer {
     inputTokens = status.inputTokens
     outputTokens = status.outputTokens
     costMicrodollars = status.costMicrodollars
-    startedAt = Timestamp(microseconds: status.startedAt).text
-    finishedAt = isFinished ? status.finishedAt.map { Timestamp(microseconds: $0).text } : nil
+    startedAt = TimeText.instant(status.startedAt)
+    finishedAt = finished ? status.finishedAt.map(TimeText.instant) : nil
   }
 }
 

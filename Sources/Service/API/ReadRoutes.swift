@@ -1,4 +1,6 @@
 internal import APNSCore
+internal import Callers
+internal import Explanations
 internal import FoundationEssentials
 internal import HTTPServing
 internal import HTTPTypes

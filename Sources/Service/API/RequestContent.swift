@@ -1,4 +1,5 @@
-package import FoundationEssentials
+internal import Callers
+internal import FoundationEssentials
 internal import HTTPServing
 internal import HTTPTypes
 
@@ -75,17 +76,6 @@ extension [any CodingKey] {
   }
 }
 
-extension UUID {
-  /// The text form of RFC 9562, in either case, and nothing else: `init(uuidString:)` also takes texts in which other
-  /// characters stand where digits should, or that go on behind the last one.
-  package init?(hyphenated text: String) {
-    guard text.utf8.count == 36, let id = UUID(uuidString: text),
-      id.uuidString.lowercased() == text.lowercased()
-    else { return nil }
-    self = id
-  }
-}
-
 extension KeyedDecodingContainer {
   /// A UUID in its text form.
   func decodeUUID(forKey key: Key) throws -> UUID {
@@ -98,5 +88,55 @@ extension KeyedDecodingContainer {
   /// A UUID in its text form; nil when it is absent or null.
   func decodeUUIDIfPresent(forKey key: Key) throws -> UUID? {
     try contains(key) && !decodeNil(forKey: key) ? decodeUUID(forKey: key) : nil
+  }
+
+  /// A text that must look a certain way; nil when it is absent or null.
+  func decodeText(_ key: Key, _ demand: String, _ isGood: (String) -> Bool) throws -> String? {
+    guard let text = try decodeIfPresent(String.self, forKey: key) else { return nil }
+    try require(isGood(text), key, demand)
+    return text
+  }
+
+  /// Refuses a member that is not as it must be.
+  func require(_ isMet: Bool, _ key: Key, _ demand: String) throws {
+    guard !isMet else { return }
+    throw DecodingError.dataCorruptedError(forKey: key, in: self, debugDescription: demand)
+  }
+}
+
+extension Decoder {
+  /// The members of an object that has no others: a misspelt one would silently do nothing.
+  /// - Throws: 400 that names the others.
+  func members<Key: CodingKey & CaseIterable>(
+    _ keys: Key.Type, besides others: Set<String> = []
+  ) throws -> KeyedDecodingContainer<Key> {
+    let known = others.union(Key.allCases.map(\.stringValue))
+    let unknown = try container(keyedBy: AnyMember.self).allKeys.map(\.stringValue).filter { !known.contains($0) }
+    guard unknown.isEmpty else { throw ProblemDetails.unknownMembers(unknown.sorted(), at: codingPath) }
+    return try container(keyedBy: keys)
+  }
+}
+
+/// A member by any name.
+private struct AnyMember: CodingKey {
+  let stringValue: String
+  var intValue: Int? { nil }
+
+  init(stringValue: String) { self.stringValue = stringValue }
+
+  init?(intValue: Int) { nil }
+}
+
+extension ProblemDetails {
+  /// Names told of, and the most of each in Unicode scalars: the caller chose both.
+  private static let (namesMax, nameScalarsMax) = (8, 64)
+
+  fileprivate static func unknownMembers(_ names: [String], at path: [any CodingKey]) -> ProblemDetails {
+    let told = names.prefix(namesMax).map { name in
+      (path.fieldPath.map { $0 + "." } ?? "")
+        + String(String.UnicodeScalarView(name.unicodeScalars.prefix(nameScalarsMax)))
+    }
+    let more = names.count > namesMax ? " and \(names.count - namesMax) more" : ""
+    return .content(told[0], "Unknown members: \(told.joined(separator: ", "))\(more).")
   }
 }

@@ -1,9 +1,13 @@
+internal import Callers
 internal import FoundationEssentials
 internal import HTTPServing
 internal import HTTPTypes
 internal import Logging
 internal import Postgres
 internal import Reactors
+
+/// Answers the request of a client whose user is known.
+typealias ClientHandler = @Sendable (UUID, HTTPServerRequest, isolated Reactor) async throws -> HTTPServerResponse
 
 /// Routes that share who may call them and how their failures are told. Who calls is settled before content is read.
 struct RouteGroup: Sendable {

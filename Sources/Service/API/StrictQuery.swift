@@ -1,3 +1,4 @@
+internal import Callers
 internal import FoundationEssentials
 internal import HTTP1
 internal import HTTPServing

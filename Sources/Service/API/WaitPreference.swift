@@ -1,3 +1,5 @@
+internal import Explanations
+internal import HTTPServing
 internal import HTTPTypes
 
 /// How long a caller wants to wait for an outcome: the `Prefer` field of RFC 7240.
@@ -55,4 +57,20 @@ struct WaitPreference: Equatable {
     while text.last == " " || text.last == "\t" { text.removeLast() }
     return text
   }
+}
+
+extension WaitPreference {
+  /// An answer that confirms what was asked for.
+  func response(_ status: HTTPResponse.Status, _ answer: some JSONAnswer) -> HTTPServerResponse {
+    var fields: HTTPFields = [.contentType: "application/json"]
+    if let applied { fields[.preferenceApplied] = applied }
+    return HTTPServerResponse(status: status, fields: fields, body: answer.json)
+  }
+}
+
+extension HTTPField.Name {
+  // Our own constants, so making them cannot fail (RFC 7240).
+
+  static let prefer = Self("prefer")!
+  static let preferenceApplied = Self("preference-applied")!
 }

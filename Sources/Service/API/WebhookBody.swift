@@ -10,12 +10,8 @@ struct WebhookBody: Decodable, Equatable {
   let messageID: UUID
   let recipientID: UUID?
 
-  private enum Key: String, CodingKey {
-    case type, record, id
-  }
-
   /// Members of the other two forms, the last three of which are not used.
-  private enum NamedKey: String, CodingKey, CaseIterable {
+  private enum Key: String, CodingKey, CaseIterable {
     case messageID = "message_id"
     case recipientID = "recipient_user_id"
     case conversationID = "conversation_id"
@@ -23,30 +19,51 @@ struct WebhookBody: Decodable, Equatable {
     case messagePreview = "message_preview"
   }
 
-  init(messageID: UUID, recipientID: UUID? = nil) {
-    self.messageID = messageID
-    self.recipientID = recipientID
+  init(from decoder: any Decoder) throws {
+    let record = try decoder.envelopeRecord(types: ["INSERT"], "must be INSERT; only new messages are pushed")
+    (messageID, recipientID) = try record.map { ($0, nil) } ?? decoder.named(Key.messageID, recipient: .recipientID)
+  }
+}
+
+/// What a webhook about a watched kind names; as for messages, what is sent is read from the database, and the envelope
+/// may have other members.
+///
+/// - the database-webhook envelope: `{"type": "INSERT" or "UPDATE", "table": …, "schema": …, "record": {"id": …}}`
+/// - the subject alone, or with one recipient: `{"subject_id": …, "recipient_user_id": …}`
+struct EventWebhookBody: Decodable, Equatable {
+  let subjectID: UUID
+  let recipientID: UUID?
+
+  private enum Key: String, CodingKey, CaseIterable {
+    case subjectID = "subject_id"
+    case recipientID = "recipient_user_id"
   }
 
   init(from decoder: any Decoder) throws {
-    let body = try decoder.container(keyedBy: Key.self)
-    if body.contains(.record) || body.contains(.type) {
-      try Self.checkType(in: body)
-      let record = try body.nestedContainer(keyedBy: Key.self, forKey: .record)
-      messageID = try record.decodeUUID(forKey: .id)
-      recipientID = nil
-    } else {
-      let named = try decoder.members(NamedKey.self)
-      messageID = try named.decodeUUID(forKey: .messageID)
-      recipientID = named.contains(.recipientID) ? try named.decodeUUID(forKey: .recipientID) : nil
-    }
+    let record = try decoder.envelopeRecord(
+      types: ["INSERT", "UPDATE"], "must be INSERT or UPDATE; what is gone is not pushed")
+    (subjectID, recipientID) = try record.map { ($0, nil) } ?? decoder.named(Key.subjectID, recipient: .recipientID)
+  }
+}
+
+private enum EnvelopeKey: String, CodingKey {
+  case type, record, id
+}
+
+extension Decoder {
+  /// The id of the record in a database webhook's envelope; nil for another form.
+  fileprivate func envelopeRecord(types: [String], _ demand: String) throws -> UUID? {
+    let body = try container(keyedBy: EnvelopeKey.self)
+    guard body.contains(.record) || body.contains(.type) else { return nil }
+    try body.require(types.contains(try body.decode(String.self, forKey: .type)), .type, demand)
+    return try body.nestedContainer(keyedBy: EnvelopeKey.self, forKey: .record).decodeUUID(forKey: .id)
   }
 
-  private static func checkType(in body: KeyedDecodingContainer<Key>) throws {
-    let type = try body.decode(String.self, forKey: .type)
-    guard type == "INSERT" else {
-      throw DecodingError.dataCorruptedError(
-        forKey: .type, in: body, debugDescription: "must be INSERT; only new messages are pushed")
-    }
+  /// What a body names, and the recipient if it names one.
+  fileprivate func named<Key: CodingKey & CaseIterable>(_ key: Key, recipient: Key) throws -> (UUID, UUID?) {
+    let body = try members(Key.self)
+    return (
+      try body.decodeUUID(forKey: key), body.contains(recipient) ? try body.decodeUUID(forKey: recipient) : nil
+    )
   }
 }

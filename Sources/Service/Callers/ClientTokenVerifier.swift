@@ -1,4 +1,3 @@
-public import API
 internal import Crypto
 public import FoundationEssentials
 public import Reactors

@@ -1,4 +1,3 @@
-internal import API
 public import HTTPTransfers
 internal import HTTPTypes
 public import Logging

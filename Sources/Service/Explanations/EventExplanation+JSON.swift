@@ -1,20 +1,12 @@
-internal import FoundationEssentials
-
 extension EventExplanation {
-  /// Explanations for programs, as UTF-8: an object whose `events` has one member each, its keys sorted. `openapi.yaml` has
-  /// the schema (`Explanations`).
+  /// Explanations for programs, as UTF-8: an object whose `events` has one member each. `openapi.yaml` has the schema
+  /// (`Explanations`).
   public static func json(_ explanations: [EventExplanation]) -> [UInt8] {
-    let encoder = JSONEncoder()
-    encoder.keyEncodingStrategy = .convertToSnakeCase
-    encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
-    guard let data = try? encoder.encode(ExplanationsDocument(events: explanations.map(EventDocument.init))) else {
-      preconditionFailure("texts and finite numbers can be encoded")
-    }
-    return Array(data)
+    ExplanationsDocument(events: explanations.map(EventDocument.init)).json
   }
 }
 
-private struct ExplanationsDocument: Encodable {
+private struct ExplanationsDocument: JSONAnswer {
   let events: [EventDocument]
 }
 
@@ -59,23 +51,18 @@ private struct RecipientDocument: Encodable {
 }
 
 private struct StepDocument: Encodable {
-  struct Detail: Encodable {
-    let name: String
-    let value: String
-  }
-
   let what: String
   let at: String
   /// Since the commit; absent when that is not known.
   let milliseconds: Double?
   let text: String
-  let details: [Detail]
+  let details: [EventExplanation.Detail]
 
   init(_ step: EventExplanation.Step, committedAt: Int64?) {
     what = step.what.rawValue
     at = TimeText.instant(step.at)
     milliseconds = committedAt.map { Double(step.at - $0) / 1000 }
     text = step.text
-    details = step.details.map { Detail(name: $0.name, value: $0.value) }
+    details = step.details
   }
 }

@@ -62,7 +62,7 @@ public struct EventExplanation: Equatable, Sendable {
   }
 
   /// A name and a value for people.
-  public struct Detail: Equatable, Sendable {
+  public struct Detail: Equatable, Sendable, Encodable {
     /// A word or two.
     public let name: String
     /// What there is to say.

@@ -1,4 +1,5 @@
 internal import API
+internal import Callers
 internal import HTTP1
 internal import HTTPServing
 internal import HTTPTypes
@@ -18,7 +19,7 @@ extension Dashboard {
     let form = FormBody(request.body)
     let target = Self.target(form?["then"])
     guard let session = form?["key"].flatMap({ sessions.open(with: $0, now: Self.now / 1_000_000) }) else {
-      if let refusal = failures.noteFailure(of: request.client) {
+      if let refusal = failures.recordFailure(of: request.client) {
         return LoginPage.problem(
           "Too many attempts", "From this address came too many wrong keys. Try again in a minute.", refusal.status
         ).response(refusal.fields)

@@ -1,4 +1,5 @@
 internal import API
+internal import Callers
 internal import Explanations
 internal import FoundationEssentials
 internal import HTTP1

@@ -1,4 +1,5 @@
 public import API
+internal import Callers
 public import Explanations
 public import FoundationEssentials
 public import HTTPServing

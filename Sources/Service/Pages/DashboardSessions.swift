@@ -1,4 +1,4 @@
-internal import API
+internal import Callers
 internal import Crypto
 internal import FoundationEssentials
 

@@ -1,3 +1,4 @@
+import Explanations
 import FoundationEssentials
 import PushStore
 import Testing

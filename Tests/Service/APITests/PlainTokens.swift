@@ -1,4 +1,4 @@
-import API
+import Callers
 import FoundationEssentials
 import Reactors
 

@@ -1,6 +1,7 @@
 import API
 import APNS
 import APNSCore
+import Callers
 import Campaigns
 import FoundationEssentials
 import HTTPServing

@@ -1,4 +1,3 @@
-import API
 import Testing
 
 @testable import Callers

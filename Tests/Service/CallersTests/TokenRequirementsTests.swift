@@ -1,4 +1,3 @@
-import API
 import FoundationEssentials
 import Testing
 

@@ -1,4 +1,5 @@
 internal import Crypto
+internal import HTTPTypes
 
 /// Secrets that a caller may show as they are, compared in constant time. Several may be valid at once, so that they can
 /// be rotated.
@@ -10,7 +11,7 @@ public struct BearerKeys: Sendable {
     digests = keys.map { SHA256.hash(data: Array($0.utf8)) }
   }
 
-  /// Whether there is none, and so nobody to let in.
+  /// Whether no key can be accepted.
   var isEmpty: Bool { digests.isEmpty }
 
   /// Whether this is one of them. Digests hide the length as well, and every one is looked at, so that the time does not
@@ -18,5 +19,15 @@ public struct BearerKeys: Sendable {
   public func accepts(_ key: String) -> Bool {
     let shown = SHA256.hash(data: Array(key.utf8))
     return digests.reduce(false) { $1 == shown || $0 }
+  }
+}
+
+extension HTTPFields {
+  /// The text behind `Bearer` in Authorization; nil when it is empty.
+  var bearerToken: String? {
+    guard let parts = self[.authorization]?.split(separator: " ", maxSplits: 1), parts.count == 2,
+      parts[0].lowercased() == "bearer"
+    else { return nil }
+    return String(parts[1])
   }
 }

@@ -1,27 +1,27 @@
-internal import FoundationEssentials
-internal import HTTPServing
+package import FoundationEssentials
+package import HTTPServing
 internal import HTTPTypes
-internal import Reactors
+package import Reactors
 internal import Synchronization
 
-/// What each user of an app may ask of the service: so many requests, and one write at a time; for all reactors. Valid users
-/// share the database's sessions, so none of them may have all of it.
-final class ClientRequests: Sendable {
+/// Limits what each user of an app asks of the service: a rate of requests, and one write at a time; for all reactors. Users
+/// share the database's sessions, so a single user must not take all of them.
+package final class ClientRequests: Sendable {
   /// What a request takes.
-  struct Load: Sendable {
+  package struct Load: Sendable {
     /// Tokens of the user's bucket.
     let cost: Int
-    /// Whether it is done while no other such request of the user is.
+    /// Whether it is refused while another such request of the user is under way.
     let isExclusive: Bool
 
-    /// Something small that is read, or written together with others'.
-    static let look = Load(cost: 1, isExclusive: false)
-    /// Rows of the user's own are locked and written.
-    static let write = Load(cost: 1, isExclusive: true)
-    /// A document of up to a thousand elements is made.
-    static let documentRead = Load(cost: 10, isExclusive: false)
-    /// Such a document is parsed and replaced: tens of milliseconds of the database.
-    static let documentWrite = Load(cost: 25, isExclusive: true)
+    /// A small read, or a write that is batched with other users' writes.
+    package static let look = Load(cost: 1, isExclusive: false)
+    /// Locks and writes rows of the user.
+    package static let write = Load(cost: 1, isExclusive: true)
+    /// Makes a document of up to a thousand elements.
+    package static let documentRead = Load(cost: 10, isExclusive: false)
+    /// Parses and replaces such a document: tens of milliseconds of the database.
+    package static let documentWrite = Load(cost: 25, isExclusive: true)
   }
 
   private struct Books {
@@ -35,15 +35,15 @@ final class ClientRequests: Sendable {
 
   /// - Parameters:
   ///   - rate: of each user. 200 tokens, 50 more each second: an app reports what its user looks at every 15 s, and what was
-  ///     read as fast as somebody scrolls.
+  ///     read as fast as the user scrolls.
   ///   - usersMax: users of a generation. 16 384: 2 MB for both.
-  init(rate: TokenBucket.Rate = .init(burst: 200, refillNanoseconds: 20_000_000), usersMax: Int = 16_384) {
+  package init(rate: TokenBucket.Rate = .init(burst: 200, refillNanoseconds: 20_000_000), usersMax: Int = 16_384) {
     self.rate = rate
     books = Mutex(Books(buckets: BoundedBook(generationMax: usersMax)))
   }
 
   /// Takes the tokens of a request, before its content is read.
-  func begin(_ load: Load, of user: UUID) throws(ProblemDetails) {
+  package func begin(_ load: Load, of user: UUID) throws(ProblemDetails) {
     let wait = books.withLock { books -> Duration? in
       let now = Reactor.now
       var bucket = books.buckets[user] ?? TokenBucket()
@@ -55,8 +55,8 @@ final class ClientRequests: Sendable {
     if let wait { throw .tooMany("The user asks too often.", after: wait) }
   }
 
-  /// Does what was asked for; refuses a write while another one of the user is under way.
-  func perform(
+  /// Handles a request; refuses a write while another one of the user is under way.
+  package func perform(
     _ load: Load, of user: UUID, on reactor: isolated Reactor,
     _ body: (isolated Reactor) async throws -> HTTPServerResponse
   ) async throws -> HTTPServerResponse {

@@ -5,7 +5,7 @@ import Reactors
 import TestLogs
 import Testing
 
-@testable import API
+@testable import Callers
 
 @Suite("The gate against guesses")
 struct FailureGateTests {
@@ -16,8 +16,8 @@ struct FailureGateTests {
     let lines = LogLines()
     let gate = FailureGate(for: "secret", logger: lines.logger)
     let client = try address.map { try #require(IPAddress($0)) }
-    for _ in 0..<10 { #expect(gate.noteFailure(of: client) == nil) }
-    let refusal = gate.noteFailure(of: client)
+    for _ in 0..<10 { #expect(gate.recordFailure(of: client) == nil) }
+    let refusal = gate.recordFailure(of: client)
     #expect((refusal?.status == .tooManyRequests) == isTurnedAway)
     #expect(refusal?.fields[.retryAfter] == (isTurnedAway ? "6" : nil))
     #expect(lines.all.map(\.metadata) == [["proof": "secret", "peer": name, "count": "1"]])

@@ -1,12 +1,9 @@
-internal import FoundationEssentials
+public import FoundationEssentials
 internal import HTTP1
-internal import HTTPServing
+package import HTTPServing
 internal import HTTPTypes
-internal import Logging
-internal import Reactors
-
-/// Answers the request of a client whose user is known.
-typealias ClientHandler = @Sendable (UUID, HTTPServerRequest, isolated Reactor) async throws -> HTTPServerResponse
+package import Logging
+public import Reactors
 
 /// Who may call the operations of apps and of other servers: the proof is a bearer token (RFC 6750).
 public struct CallerAuthentication: Sendable {
@@ -14,8 +11,8 @@ public struct CallerAuthentication: Sendable {
   private let services: BearerKeys
 
   /// - Parameters:
-  ///   - clients: whose tokens apps show; nil turns the operations for clients off.
-  ///   - services: the keys of other servers; none turns the operations for services off.
+  ///   - clients: verifies the tokens of apps; nil turns the operations for clients off.
+  ///   - services: the keys of other servers; without one the operations for services are off.
   public init(clients: (any ClientVerifier)?, services: BearerKeys) {
     self.clients = clients
     self.services = services
@@ -23,9 +20,9 @@ public struct CallerAuthentication: Sendable {
 
   /// The user who calls.
   ///
-  /// A token that is not valid counts against nobody: signatures cannot be guessed, and apps show expired tokens as a
+  /// An invalid token is not counted as a failure of the peer: signatures cannot be guessed, and apps show expired tokens as a
   /// matter of course, many of them from behind one address.
-  func client(
+  package func client(
     _ request: HTTPServerRequest, _ logger: Logger, on reactor: isolated Reactor
   ) async throws(ProblemDetails) -> UUID {
     guard let clients else { throw .off("neither JWT_SECRET nor JWKS_URL is set") }
@@ -44,26 +41,16 @@ public struct CallerAuthentication: Sendable {
     }
   }
 
-  /// Lets another server in.
-  func service(_ request: HTTPServerRequest, _ failures: FailureGate) throws(ProblemDetails) {
+  /// Lets another server in, or counts its failure.
+  package func service(_ request: HTTPServerRequest, _ failures: FailureGate) throws(ProblemDetails) {
     guard !services.isEmpty else { throw .off("SERVICE_KEY is not set") }
     guard let key = request.head.fields.bearerToken else {
       throw .unproven(challenge: "Bearer", "The service key is required.")
     }
     guard services.accepts(key) else {
-      throw failures.noteFailure(of: request.client)
+      throw failures.recordFailure(of: request.client)
         ?? .unproven(challenge: #"Bearer error="invalid_token""#, "This is not the service key.")
     }
-  }
-}
-
-extension HTTPFields {
-  /// What stands behind `Bearer` in Authorization, and is not empty.
-  var bearerToken: String? {
-    guard let parts = self[.authorization]?.split(separator: " ", maxSplits: 1), parts.count == 2,
-      parts[0].lowercased() == "bearer"
-    else { return nil }
-    return String(parts[1])
   }
 }
 
@@ -74,5 +61,35 @@ extension ProblemDetails {
 
   fileprivate static func off(_ reason: String) -> ProblemDetails {
     ProblemDetails(.notFound, detail: "This operation is off: \(reason).")
+  }
+}
+
+/// Verifies the tokens that clients show.
+public protocol ClientVerifier: Sendable {
+  /// The user a token was issued to: its `sub`.
+  /// - Parameter token: the text behind `Bearer`.
+  func userID(of token: String, on reactor: isolated Reactor) async throws(ClientTokenError) -> UUID
+}
+
+/// Why a client's token is not accepted.
+public struct ClientTokenError: Error, Sendable, Equatable {
+  /// The kinds of failure.
+  public enum Code: Sendable, Equatable {
+    /// The token is forged, not valid now, or for another audience.
+    case invalid
+    /// The keys to verify it with are not available at the moment.
+    case unavailable
+  }
+
+  /// The kind of failure.
+  public let code: Code
+
+  /// What exactly, for an engineer; nothing of the token.
+  public let detail: String
+
+  /// Describes a failure.
+  public init(_ code: Code, _ detail: String) {
+    self.code = code
+    self.detail = detail
   }
 }

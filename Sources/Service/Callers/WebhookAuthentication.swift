@@ -1,8 +1,8 @@
 internal import Crypto
 internal import FoundationEssentials
-internal import HTTPTypes
+package import HTTPTypes
 
-/// Checks that a webhook comes from somebody who knows a secret, in constant time.
+/// Checks in constant time that the sender of a webhook knows a secret.
 ///
 /// Two ways, either is enough: `Authorization: Bearer <secret>`, or a signature as Standard Webhooks asks
 /// (`webhook-id`, `webhook-timestamp`, `webhook-signature: v1,<base64 HMAC-SHA-256>` over `id.timestamp.body`). Several
@@ -14,7 +14,7 @@ public struct WebhookAuthentication: Sendable {
     let signingKey: [UInt8]
 
     /// - Parameters:
-    ///   - bearer: the secret as it stands in the header. signingKey: the key of signatures.
+    ///   - bearer: the secret as the header has it. signingKey: the key of signatures.
     public init(bearer: String, signingKey: [UInt8]) {
       self.bearer = bearer
       self.signingKey = signingKey
@@ -35,11 +35,11 @@ public struct WebhookAuthentication: Sendable {
   }
 
   /// Whether the head alone proves the request.
-  func acceptsBearer(_ fields: HTTPFields) -> Bool { fields.bearerToken.map(bearers.accepts) ?? false }
+  package func acceptsBearer(_ fields: HTTPFields) -> Bool { fields.bearerToken.map(bearers.accepts) ?? false }
 
   /// Whether a signature is that of this content.
   /// - Parameter body: as it came.
-  func accepts(_ signature: WebhookSignature, of body: [UInt8]) -> Bool {
+  package func accepts(_ signature: WebhookSignature, of body: [UInt8]) -> Bool {
     let signed = signature.prefix + body
     // One code for each key, however many signatures there are to compare with it in constant time.
     return signingKeys.contains { key in
@@ -50,7 +50,7 @@ public struct WebhookAuthentication: Sendable {
 }
 
 /// What the head of a signed webhook says, which its content must prove.
-struct WebhookSignature {
+package struct WebhookSignature {
   /// What is signed before the content.
   fileprivate let prefix: [UInt8]
   /// At least one.
@@ -58,7 +58,7 @@ struct WebhookSignature {
 
   /// Nil unless all three fields are there, the time is near enough and a signature may be one.
   /// - Parameter now: Unix seconds.
-  init?(_ fields: HTTPFields, now: Int64) {
+  package init?(_ fields: HTTPFields, now: Int64) {
     let tolerance = WebhookAuthentication.toleranceSeconds
     guard let id = fields[.webhookID], let timestamp = fields[.webhookTimestamp],
       timestamp.utf8.allSatisfy({ (0x30...0x39).contains($0) }), let seconds = Int64(timestamp),
@@ -81,14 +81,12 @@ struct WebhookSignature {
 }
 
 extension HTTPField.Name {
-  /// The webhook's unique id; our own constants, so that they are known to be valid names.
+  // Our own constants, so making them cannot fail.
+
+  /// The webhook's unique id.
   static let webhookID = Self("webhook-id")!
   /// When it was sent, Unix seconds.
   static let webhookTimestamp = Self("webhook-timestamp")!
   /// Its signatures.
   static let webhookSignature = Self("webhook-signature")!
-  /// What the caller would like (RFC 7240).
-  static let prefer = Self("prefer")!
-  /// Which of its wishes were met (RFC 7240).
-  static let preferenceApplied = Self("preference-applied")!
 }

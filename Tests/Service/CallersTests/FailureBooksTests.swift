@@ -1,6 +1,6 @@
 import Testing
 
-@testable import API
+@testable import Callers
 
 @Suite("Books of failed authentications")
 struct FailureBooksTests {

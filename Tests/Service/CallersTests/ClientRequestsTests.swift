@@ -5,7 +5,7 @@ import Reactors
 import TestReactors
 import Testing
 
-@testable import API
+@testable import Callers
 
 @Suite("What a user may ask")
 struct ClientRequestsTests {

@@ -3,7 +3,7 @@ import FoundationEssentials
 import HTTPTypes
 import Testing
 
-@testable import API
+@testable import Callers
 
 extension WebhookAuthentication {
   /// Whether a webhook with this head and content is let in, as the route does it.

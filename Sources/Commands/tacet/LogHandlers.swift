@@ -1,5 +1,24 @@
+import APNSCore
+import Explanations
 import Glibc
 import Logging
+import Settings
+
+extension SettingValues<LogSettings> {
+  /// A logger to standard error, in the wanted format.
+  /// - Parameter instance: stands in every line, so that the lines of several processes can be told apart.
+  func makeLogger(label: String, instance: String? = nil) -> Logger {
+    var logger = Logger(label: label) { label in
+      switch self.format {
+      case .text: TextLogHandler(label: label)
+      case .json: JSONLogHandler()
+      }
+    }
+    if let instance { logger[metadataKey: "instance"] = "\(instance)" }
+    logger.logLevel = Logger.Level(rawValue: self.level.rawValue) ?? .info
+    return logger
+  }
+}
 
 /// Writes each log entry as one line for people to standard error: time, level, label, message, and the metadata in the
 /// order of its keys.
@@ -20,7 +39,7 @@ struct TextLogHandler: LogHandler {
   }
 
   func log(event: LogEvent) {
-    var line = "\(LogTimestamp.now.text) \(event.level.rawValue) \(label): \(text(of: event))\n"
+    var line = "\(TimeText.instant(TimeText.now)) \(event.level.rawValue) \(label): \(text(of: event))\n"
     // One write a line, so that lines of several threads do not mix. What cannot be written is lost, as logs are.
     line.withUTF8 { _ = write(STDERR_FILENO, $0.baseAddress, $0.count) }
   }
@@ -77,5 +96,42 @@ extension LogEvent {
   func members(besides metadata: Logger.Metadata) -> [(key: String, value: Logger.Metadata.Value)] {
     guard let own = self.metadata else { return metadata.sorted { $0.key < $1.key } }
     return (Array(own) + metadata.filter { own[$0.key] == nil }).sorted { $0.key < $1.key }
+  }
+}
+
+/// Writes each log entry as one line of JSON to standard error: `time`, `level`, `message`, and the metadata beside
+/// them as strings.
+struct JSONLogHandler: LogHandler {
+  var logLevel = Logger.Level.info
+  var metadata: Logger.Metadata = [:]
+
+  subscript(metadataKey key: String) -> Logger.Metadata.Value? {
+    get { metadata[key] }
+    set { metadata[key] = newValue }
+  }
+
+  func log(event: LogEvent) {
+    var line = text(of: event)
+    line.append(UInt8(ascii: "\n"))
+    // One write a line, so that lines of several threads do not mix. What cannot be written is lost, as logs are.
+    line.withUnsafeBytes { _ = write(STDERR_FILENO, $0.baseAddress, $0.count) }
+  }
+
+  /// The object, its members in the order of their names.
+  func text(of event: LogEvent, at time: Int64 = TimeText.now) -> [UInt8] {
+    let ofEveryLine: Logger.Metadata = [
+      "time": .string(TimeText.instant(time)), "level": .string(event.level.rawValue),
+      "message": .string(event.message.description),
+    ]
+    var line = event
+    line.metadata = event.metadata?.merging(ofEveryLine) { $1 } ?? ofEveryLine
+    return JSONBytes.document(reservingBytes: 384) { object in
+      for (name, value) in line.members(besides: metadata) {
+        object.appendComma()
+        object.append(string: name)
+        object.append(byte: UInt8(ascii: ":"))
+        object.append(string: value.description)
+      }
+    }
   }
 }
