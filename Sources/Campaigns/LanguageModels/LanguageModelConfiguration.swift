@@ -1,4 +1,6 @@
 public import HTTPTransfers
+internal import HTTPTypes
+public import Reactors
 
 /// Which model a client asks, and how long and how often it does.
 public struct LanguageModelConfiguration: Sendable {
@@ -65,5 +67,88 @@ public struct LanguageModelConfiguration: Sendable {
     transfers.transfersMax = callsMax
     transfers.trust = trust
     return transfers
+  }
+}
+
+/// Whose HTTP interface a model is asked over.
+public enum LanguageModelProvider: String, Sendable, CaseIterable {
+  /// Anthropic's Messages. Source: docs.claude.com, "Messages".
+  case anthropicMessages = "anthropic"
+  /// OpenAI's chat completions, which many servers offer too. Source: platform.openai.com, "Chat Completions".
+  case openAICompatible = "openai"
+
+  /// Where the provider itself serves: what a base URL is when none is named.
+  public var standardBaseURL: String {
+    switch self {
+    case .anthropicMessages: "https://api.anthropic.com"
+    case .openAICompatible: "https://api.openai.com/v1"
+    }
+  }
+
+  /// What follows the base URL. OpenAI's libraries count the version to the base, Anthropic's do not.
+  var path: String {
+    switch self {
+    case .anthropicMessages: "/v1/messages"
+    case .openAICompatible: "/chat/completions"
+    }
+  }
+
+  /// Where the models are listed.
+  var modelsPath: String {
+    switch self {
+    case .anthropicMessages: "/v1/models"
+    case .openAICompatible: "/models"
+    }
+  }
+
+  /// How the provider is spoken to.
+  var dialect: any ModelDialect.Type {
+    switch self {
+    case .anthropicMessages: MessagesDialect.self
+    case .openAICompatible: ChatCompletionsDialect.self
+    }
+  }
+}
+
+/// A provider's key. No description of it, and of nothing that holds it, shows what it is.
+public struct LanguageModelKey: Sendable, Equatable {
+  /// What stands in the request.
+  let text: String
+
+  /// - Parameter text: as the provider has issued it, without white space around it.
+  public init(_ text: String) {
+    self.text = text
+  }
+}
+
+extension LanguageModelKey: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
+  /// The same for all keys.
+  public var description: String { "(secret)" }
+
+  /// The same for all keys.
+  public var debugDescription: String { description }
+
+  /// Without children, so that `dump` shows nothing either.
+  public var customMirror: Mirror { Mirror(self, children: []) }
+}
+
+extension LanguageModelConfiguration {
+  /// More than any provider's list of models has on a page.
+  private static let listBytesMax = 1024 * 1024
+
+  /// Asks for the provider's list of models, which costs nothing and needs the key.
+  /// - Returns: the answer's status.
+  /// - Throws: when there is no answer.
+  public func statusOfModels(on reactor: isolated Reactor) async throws(LanguageModelError) -> Int {
+    let client = HTTPTransferClient(transfers, on: reactor)
+    defer { client.close(on: reactor) }
+    do throws(HTTPTransferError) {
+      let request = HTTPTransferRequest(
+        url: base + provider.modelsPath, fields: provider.dialect.fields(key: key), deadline: deadline,
+        bodyBytesMax: Self.listBytesMax)
+      return try await client.send(request, on: reactor).status.code
+    } catch {
+      throw LanguageModelError(error)
+    }
   }
 }

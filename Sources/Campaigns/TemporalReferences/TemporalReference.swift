@@ -28,3 +28,58 @@ public struct TemporalReference: Equatable, Sendable {
   /// The instant of the message, against which everything was resolved.
   public let writtenAt: Date
 }
+
+/// What a text says of whether the thing it dates will happen to its writer.
+public enum TemporalStanding: String, Equatable, Sendable {
+  /// It lies ahead or is going on.
+  case upcoming
+  /// It was over when the message was written, or is told as over.
+  case past
+  /// It was called off, denied, or moved to another time.
+  case cancelled
+  /// It is wished, supposed, asked or only possible, or the time is one of several.
+  case hypothetical
+  /// It is somebody else's.
+  case anothers
+}
+
+/// How finely a text says when something is.
+public enum TemporalGrain: String, Equatable, Sendable {
+  /// A clock time, or a stretch between two of them.
+  case minute
+  /// A part of one day, such as its evening.
+  case dayPart = "day_part"
+  /// One civil day, or the days from one to another.
+  case day
+  /// A week or a part of one, such as a weekend; which day is not said.
+  case week
+  /// A month or the end of one; which day is not said.
+  case month
+  /// A year; which day is not said.
+  case year
+}
+
+extension TemporalGrain {
+  /// Whether the day is known.
+  var namesDay: Bool {
+    switch self {
+    case .minute, .dayPart, .day: true
+    case .week, .month, .year: false
+    }
+  }
+}
+
+/// What one text says of times.
+public struct TemporalReading: Equatable, Sendable {
+  /// Its references, in its order.
+  public let references: [TemporalReference]
+  /// Events that are called off, or moved to a time that is not said: `presentation` of *the presentation got cancelled*.
+  /// None of them has a reference that is still to come.
+  public let calledOff: Set<String>
+
+  init(references: [TemporalReference], calledOff: [String]) {
+    self.references = references
+    let upcoming = references.filter { $0.standing == .upcoming }.compactMap(\.event)
+    self.calledOff = Set(calledOff).subtracting(upcoming)
+  }
+}

@@ -45,3 +45,73 @@ extension String {
     return continued.count == count ? String(dropLast()) : self
   }
 }
+
+/// What becomes of one scalar of somebody else's text.
+enum ScalarTreatment: Equatable {
+  /// It stays, or this one takes its place.
+  case keep(Unicode.Scalar)
+  /// It counts as white space.
+  case space
+  /// It disappears.
+  case leaveOut
+
+  init(of scalar: Unicode.Scalar) {
+    switch scalar {
+    case "<", "\u{FE64}", "\u{FF1C}", "\u{2329}", "\u{3008}": self = .keep("‹")
+    case ">", "\u{FE65}", "\u{FF1E}", "\u{232A}", "\u{3009}": self = .keep("›")
+    case "!"..."~": self = .keep(scalar)
+    default: self = scalar.isHidden ? .leaveOut : scalar.isBlank ? .space : .keep(scalar)
+    }
+  }
+}
+
+extension Unicode.Scalar {
+  /// Whether it is drawn as nothing and yet changes what is read: format characters except the two joiners, and the
+  /// supplementary variation selectors.
+  var isHidden: Bool {
+    switch value {
+    case 0x200C, 0x200D: false
+    case 0xE0100...0xE01EF: true
+    default: properties.generalCategory == .format
+    }
+  }
+
+  /// Whether it is white space or a control character, line and paragraph separators included.
+  var isBlank: Bool {
+    properties.isWhitespace || properties.generalCategory == .control
+  }
+}
+
+/// How much of each short value is taken over, in Unicode scalars. Names longer than these are no names; what is cut keeps
+/// a log row and a prompt small whatever a table holds.
+enum TextLimits {
+  static let eventMax = 40
+  static let domainMax = 40
+  static let themeMax = 80
+  static let templateValueMax = 80
+  /// The most domains of one pattern that are logged.
+  static let domainsMax = 8
+
+  /// An event's word on one line; nil when nothing of it is visible.
+  static func event(_ text: String) -> String? { line(text, max: eventMax) }
+  /// A domain on one line; nil when nothing of it is visible.
+  static func domain(_ text: String) -> String? { line(text, max: domainMax) }
+  /// A theme on one line; nil when nothing of it is visible.
+  static func theme(_ text: String) -> String? { line(text, max: themeMax) }
+
+  /// Any other text on one line; nil when nothing of it is visible.
+  static func line(_ text: String, max: Int) -> String? {
+    let line = DataLine(text, scalarsMax: max).text
+    return line.isEmpty ? nil : line
+  }
+}
+
+extension StringProtocol {
+  /// Without the white space around it.
+  var trimmed: String {
+    guard let first = firstIndex(where: { !$0.isWhitespace }), let last = lastIndex(where: { !$0.isWhitespace }) else {
+      return ""
+    }
+    return String(self[first...last])
+  }
+}

@@ -11,3 +11,82 @@ struct TemporalPhrase: Equatable {
   /// Whether it says anything.
   var isEmpty: Bool { day == nil && clock == nil && part == nil }
 }
+
+/// A day or stretch of days as a text names it, before it is known when the text was written.
+indirect enum DayExpression: Equatable {
+  /// Counted from the message's day.
+  case offset(Int)
+  /// A weekday; the selector is nil when none is said.
+  case weekday(Int, PeriodSelector?)
+  /// A weekday of the week that is this many weeks later than the message's.
+  case weekdayOfWeek(Int, weeks: Int)
+  /// A day of a named month.
+  case date(month: Int, day: Int, year: Int?)
+  /// A day of the month that is this many months later than the message's; nil when no month is said.
+  case dayOfMonth(Int, months: Int?)
+  /// A week, weekend, month or year, counted from the message's.
+  case period(CalendarUnit, offset: Int)
+  /// The last days of one.
+  case endOfPeriod(CalendarUnit, offset: Int)
+  /// A named month, or its last days.
+  case month(Int, year: Int?, isEnd: Bool)
+  /// Days after another day.
+  case later(days: Int, than: DayExpression)
+  /// From the first day of one to the last of the other.
+  case range(DayExpression, DayExpression)
+  /// Minutes after the message, or before it if negative.
+  case elapsed(minutes: Int)
+}
+
+extension DayExpression {
+  /// Whether the words alone say that it lies ahead, so that a verb in the past tells of something else.
+  var isAhead: Bool {
+    switch self {
+    case .offset(let offset), .period(_, let offset), .endOfPeriod(_, let offset): offset > 0
+    case .weekday(_, let selector): selector == .next || selector == .coming
+    case .weekdayOfWeek(_, let weeks): weeks > 0
+    case .dayOfMonth(_, let months): (months ?? 0) > 0
+    case .elapsed(let minutes): minutes > 0
+    case .later: true
+    case .range(let first, let last): first.isAhead || last.isAhead
+    case .date, .month: false
+    }
+  }
+}
+
+/// A time of day, or a stretch from one to another.
+struct ClockExpression: Equatable {
+  let start: ClockReading
+  let end: ClockReading?
+}
+
+/// A time of day as written.
+struct ClockReading: Equatable {
+  /// From midnight, `0 ... 1,440`; on the twelve-hour clock's first half when ``isAmbiguous``.
+  let minutes: Int
+  /// Whether it could be of either half of the day.
+  let isAmbiguous: Bool
+
+  /// A time whose half of the day is known or does not matter.
+  init(minutes: Int) {
+    self.minutes = minutes
+    isAmbiguous = false
+  }
+
+  /// An hour as written; nil when no clock shows it.
+  ///
+  /// With a half of the day it is of 1 to 12. Without, the hours 1 to 12 are ambiguous unless a leading zero shows the
+  /// twenty-four-hour clock.
+  init?(hour: Int, minute: Int, meridiem: Meridiem?, hasLeadingZero: Bool = false) {
+    guard (0...59).contains(minute) else { return nil }
+    if let meridiem {
+      guard (1...12).contains(hour) else { return nil }
+      minutes = hour % 12 * 60 + minute + (meridiem == .postMeridiem ? 720 : 0)
+      isAmbiguous = false
+    } else {
+      guard hour * 60 + minute <= 1440 else { return nil }
+      isAmbiguous = (1...12).contains(hour) && !hasLeadingZero
+      minutes = (isAmbiguous ? hour % 12 : hour) * 60 + minute
+    }
+  }
+}

@@ -1,3 +1,17 @@
+/// A phrase of a sentence with its day, wherever that is said, and the event it dates.
+struct DatedPhrase {
+  /// Complete: a time without a day of its own has that of another phrase.
+  var phrase: TemporalPhrase
+  var mention: EventMention?
+  /// The event of an earlier sentence, when this one only points to it.
+  var inheritedEvent: String?
+  /// Whether the day is another phrase's.
+  var borrowsDay = false
+
+  /// The event's description.
+  var event: String? { mention?.event ?? inheritedEvent }
+}
+
 /// The dated phrases of one sentence.
 struct SentenceReading {
   /// A time shares the event of the phrase whose day it borrows when at most this many words are between them, or no
@@ -64,5 +78,82 @@ extension DayExpression {
     case .offset, .weekday, .weekdayOfWeek, .date, .dayOfMonth, .later: true
     case .period, .endOfPeriod, .month, .range, .elapsed: false
     }
+  }
+}
+
+extension SentenceReading {
+  /// How many known words may stand between a pronoun and a phrase that says when it is: *it will start on*.
+  private static let pronounReach = 3
+  /// How many words a sentence may have besides the phrase to be a mere addition to the one before.
+  private static let additionWordsMax = 1
+
+  /// Whether the phrase dates an event that was named before: after a pronoun with only known words between, alone in
+  /// its sentence, or as the new time of something moved.
+  func pointsBack(_ phrase: Range<Int>) -> Bool {
+    if map.isDestination(phrase) { return true }
+    let otherWords = map.lexemes.count - phrase.count
+    if mentions.isEmpty, phrase.lowerBound == 0, otherWords <= Self.additionWordsMax { return true }
+    for index in map.lexemes[..<phrase.lowerBound].indices.suffix(Self.pronounReach + 1).reversed() {
+      let lexeme = map.lexemes[index]
+      if lexeme.means(.pronoun) { return true }
+      if lexeme.isUnknown || lexeme.event != nil { return false }
+    }
+    return false
+  }
+}
+
+/// Which event each temporal phrase of a sentence dates.
+struct EventLinks {
+  /// What a pause or conjunction between a phrase and an event weighs, in words: they are seldom of one statement then.
+  private static let jointWeight = 3
+
+  private let map: SentenceMap
+  private let phrases: [TemporalPhrase]
+  /// For each phrase.
+  private(set) var mentions: [EventMention?]
+
+  /// Gives every event to the phrase nearest to it, and every phrase the nearest of its events; the phrases of a list
+  /// share theirs.
+  init(_ mentions: [EventMention], to phrases: [TemporalPhrase], in map: SentenceMap) {
+    self.map = map
+    self.phrases = phrases
+    self.mentions = Array(repeating: nil, count: phrases.count)
+    var distances = Array(repeating: Int.max, count: phrases.count)
+    for mention in mentions {
+      guard let (phrase, distance) = nearestPhrase(to: mention), distance < distances[phrase] else { continue }
+      distances[phrase] = distance
+      self.mentions[phrase] = mention
+    }
+    shareInLists()
+  }
+
+  private func nearestPhrase(to mention: EventMention) -> (phrase: Int, distance: Int)? {
+    var nearest: (phrase: Int, distance: Int)?
+    for (index, phrase) in phrases.enumerated() {
+      guard map.areInOneStatement(mention.index, phrase.lexemes.lowerBound) else { continue }
+      let distance = distance(from: mention.index, to: phrase.lexemes)
+      if distance < nearest?.distance ?? .max { nearest = (index, distance) }
+    }
+    return nearest
+  }
+
+  private func distance(from index: Int, to phrase: Range<Int>) -> Int {
+    let gap = index < phrase.lowerBound ? index + 1..<phrase.lowerBound : phrase.upperBound..<index
+    return gap.count + (map.hasJoint(in: gap) ? Self.jointWeight : 0)
+  }
+
+  /// Both ways: *exams on Monday and Wednesday*, *on Monday and Wednesday I have exams*.
+  private mutating func shareInLists() {
+    for index in mentions.indices.dropFirst() where mentions[index] == nil && isListed(index) {
+      mentions[index] = mentions[index - 1]
+    }
+    for index in mentions.indices.dropLast().reversed() where mentions[index] == nil && isListed(index + 1) {
+      mentions[index] = mentions[index + 1]
+    }
+  }
+
+  /// Whether a phrase continues a list with the one before it.
+  private func isListed(_ index: Int) -> Bool {
+    map.isList(in: phrases[index - 1].lexemes.upperBound..<phrases[index].lexemes.lowerBound)
   }
 }

@@ -103,3 +103,83 @@ public enum WordMeaning: Hashable, Sendable {
   /// Means nothing here; listed so that its words are not read one by one, or known to be no noun.
   case idiom
 }
+
+/// A stretch of the clock or the calendar.
+public enum CalendarUnit: Hashable, Sendable {
+  /// 60 seconds that pass.
+  case minute
+  /// 60 minutes that pass.
+  case hour
+  /// A civil day.
+  case day
+  /// A civil week, from Monday to Sunday (ISO 8601).
+  case week
+  /// The Saturday and Sunday that end a civil week.
+  case weekend
+  /// A month of the calendar.
+  case month
+  /// A year of the calendar.
+  case year
+}
+
+/// Which of several weeks, months or weekdays is meant.
+public enum PeriodSelector: Hashable, Sendable {
+  /// The nearest that is not over.
+  case this
+  /// The first that begins after today.
+  case coming
+  /// That of the following week, month or year.
+  case next
+  /// That after the following one.
+  case afterNext
+  /// The one before.
+  case last
+  /// All of them, which dates nothing.
+  case every
+}
+
+extension PeriodSelector {
+  /// How many units later than the message's own; nil for all of them.
+  var offset: Int? {
+    switch self {
+    case .this: 0
+    case .coming, .next: 1
+    case .afterNext: 2
+    case .last: -1
+    case .every: nil
+    }
+  }
+}
+
+/// A part of a civil day.
+public struct DayPart: Hashable, Sendable {
+  /// Its minutes from the day's midnight, within `0 ..< 1,440`; the end is exclusive.
+  public let minutes: Range<Int>
+
+  /// A part between two full hours of a day; 24 is its end.
+  public init(hours: Range<Int>) {
+    precondition(!hours.isEmpty && hours.lowerBound >= 0 && hours.upperBound <= 24, "not hours of one day")
+    minutes = hours.lowerBound * 60..<hours.upperBound * 60
+  }
+}
+
+extension DayPart {
+  /// The reading of a time on the twelve-hour clock that lies in this part or least far from it, in minutes from
+  /// midnight; it may be of the night that follows.
+  func reading(of twelveHour: Int) -> Int {
+    [twelveHour, twelveHour + 720, twelveHour + 1440].min { distance(to: $0) < distance(to: $1) } ?? twelveHour
+  }
+
+  /// How far a time is from this part; its end counts as inside, so that twelve at night is midnight and not noon.
+  private func distance(to time: Int) -> Int {
+    max(0, minutes.lowerBound - time, time - minutes.upperBound)
+  }
+}
+
+/// A half of the day on the twelve-hour clock.
+public enum Meridiem: Hashable, Sendable {
+  /// From midnight to noon.
+  case anteMeridiem
+  /// From noon to midnight.
+  case postMeridiem
+}

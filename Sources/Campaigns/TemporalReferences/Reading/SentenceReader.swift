@@ -32,3 +32,95 @@ struct SentenceReader {
     stop.isAdjacent && word.kind == .word && abbreviations.contains(word.text)
   }
 }
+
+/// Finds the phrases of a language among the tokens of a sentence.
+struct LexemeReader {
+  let language: TemporalLanguage
+  let tokens: [Token]
+
+  /// All of them in order; every token is in one.
+  func lexemes() -> [Lexeme] {
+    var lexemes: [Lexeme] = []
+    var index = 0
+    while index < tokens.count {
+      let lexeme = lexeme(at: index)
+      lexemes.append(lexeme.value)
+      index = lexeme.end
+    }
+    return lexemes
+  }
+
+  private func lexeme(at index: Int) -> Parsed<Lexeme> {
+    if let phrase = language.lexicon.longestPhrase(in: tokens, from: index), isWhole(index..<phrase.end) {
+      return parsed(.meant(phrase.value), index, phrase.end)
+    }
+    switch tokens[index].kind {
+    case .word: return word(at: index)
+    case .number(let number): return self.number(number, at: index)
+    case .mark(let mark): return parsed(.mark(mark), index, index + 1)
+    case .terminator, .opaque: return parsed(.unknown, index, index + 1)
+    }
+  }
+
+  /// A word that is listed without its ending, or not at all.
+  private func word(at index: Int) -> Parsed<Lexeme> {
+    let text = tokens[index].text
+    guard let clitic = language.clitics.first(where: { text.hasSuffix($0) }) else {
+      return parsed(.unknown, index, index + 1)
+    }
+    let meanings = language.lexicon.meanings(of: String(text.dropLast(clitic.count)))
+    return parsed(meanings.isEmpty ? .unknown : .meant(meanings), index, index + 1, hasClitic: true)
+  }
+
+  /// A number; unknown when a letter or sign touches it, which makes it an amount or part of a name.
+  private func number(_ number: NumericToken, at index: Int) -> Parsed<Lexeme> {
+    guard !touchesSomething(before: index) else { return parsed(.unknown, index, index + 1) }
+    guard index + 1 < tokens.count, tokens[index + 1].isAdjacent else {
+      return parsed(.number(number), index, index + 1)
+    }
+    let suffix = tokens[index + 1]
+    switch suffix.kind {
+    case .word: return numberWithSuffix(number, suffix.text, at: index)
+    case .mark(.sign), .opaque: return parsed(.unknown, index, index + 2)
+    case .number, .mark, .terminator: return parsed(.number(number), index, index + 1)
+    }
+  }
+
+  private func numberWithSuffix(_ number: NumericToken, _ suffix: String, at index: Int) -> Parsed<Lexeme> {
+    if language.ordinalSuffixes.contains(suffix), let ordinal = number.single {
+      return parsed(.ordinal(ordinal), index, index + 2)
+    }
+    let isClock = language.lexicon.meanings(of: suffix).contains { if case .meridiem = $0 { true } else { false } }
+    return isClock ? parsed(.number(number), index, index + 1) : parsed(.unknown, index, index + 2)
+  }
+
+  /// Whether what stands directly before makes the number something else: a letter, a sign, or a minus.
+  private func touchesSomething(before index: Int) -> Bool {
+    guard index > 0, tokens[index].isAdjacent else { return false }
+    switch tokens[index - 1].kind {
+    case .word, .opaque, .mark(.sign): return true
+    case .mark(.dash): return !tokens[index - 1].isAdjacent
+    case .number, .mark, .terminator: return false
+    }
+  }
+
+  /// Whether the token there makes the number directly before it something else.
+  private func isTouched(at index: Int) -> Bool {
+    guard index < tokens.count, tokens[index].isAdjacent else { return false }
+    switch tokens[index].kind {
+    case .word, .opaque, .mark(.sign): return true
+    case .number, .mark, .terminator: return false
+    }
+  }
+
+  /// Whether a phrase that is a number is not part of something longer.
+  private func isWhole(_ range: Range<Int>) -> Bool {
+    guard case .number = tokens[range.lowerBound].kind else { return true }
+    return !touchesSomething(before: range.lowerBound) && !isTouched(at: range.upperBound)
+  }
+
+  private func parsed(_ kind: Lexeme.Kind, _ start: Int, _ end: Int, hasClitic: Bool = false) -> Parsed<Lexeme> {
+    let span = tokens[start].span.lowerBound..<tokens[end - 1].span.upperBound
+    return Parsed(Lexeme(kind: kind, span: span, hasClitic: hasClitic), end: end)
+  }
+}
