@@ -60,3 +60,77 @@ extension Verdict.Outcome {
     }
   }
 }
+
+/// Rows of text below a head, in columns.
+struct TextTable {
+  let head: [String]
+  /// As many cells in each as the head has.
+  private(set) var rows: [[String]] = []
+
+  init(_ head: String...) {
+    self.head = head
+  }
+
+  mutating func add(_ cells: String...) {
+    precondition(cells.count == head.count, "a row of \(cells.count) cells below a head of \(head.count)")
+    rows.append(cells)
+  }
+
+  /// Columns two spaces apart; no line ends in spaces.
+  var plain: String {
+    let widths = head.indices.map { column in ([head] + rows).map { $0[column].count }.max() ?? 0 }
+    let rule = widths.map { String(repeating: "-", count: $0) }
+    return ([head, rule] + rows).map { Self.line($0, widths) }.joined()
+  }
+
+  /// As in GitHub's Markdown.
+  var markdown: String {
+    ([head, head.map { _ in "---" }] + rows).map { "| \($0.joined(separator: " | ")) |\n" }.joined()
+  }
+
+  private static func line(_ cells: [String], _ widths: [Int]) -> String {
+    var line = zip(cells, widths).map { cell, width in
+      cell + String(repeating: " ", count: width - cell.count)
+    }.joined(separator: "  ")
+    while line.last == " " { line.removeLast() }
+    return line + "\n"
+  }
+}
+
+/// Numbers as people read them.
+enum Decimals {
+  /// Three digits that count, and all of those before the point: `0.0123`, `1.23`, `45.6`, `12345`.
+  static func measured(_ value: Double) -> String {
+    switch value.magnitude {
+    case 100...: fixed(value, digits: 0)
+    case 10...: fixed(value, digits: 1)
+    case 1...: fixed(value, digits: 2)
+    default: fixed(value, digits: 3)
+    }
+  }
+
+  /// As it was written down: without a point when there is nothing behind it.
+  static func plain(_ value: Double) -> String {
+    guard value.isFinite else { return "\(value)" }
+    return value == value.rounded() && value.magnitude < 1e15 ? String(Int(value)) : String(value)
+  }
+
+  /// Rounded half away from zero.
+  static func fixed(_ value: Double, digits: Int) -> String {
+    guard value.isFinite, value.magnitude < 1e12 else { return "\(value)" }
+    let factor = (0..<digits).reduce(1) { product, _ in product * 10 }
+    let scaled = Int((value.magnitude * Double(factor)).rounded())
+    let sign = value < 0 && scaled > 0 ? "-" : ""
+    guard digits > 0 else { return "\(sign)\(scaled)" }
+    let fraction = String(scaled % factor)
+    return "\(sign)\(scaled / factor).\(String(repeating: "0", count: digits - fraction.count))\(fraction)"
+  }
+}
+
+extension Spread {
+  /// Such as `1.25 (1.10 … 1.31)`; of one measurement, its value.
+  var text: String {
+    guard count > 1 else { return Decimals.measured(median) }
+    return "\(Decimals.measured(median)) (\(Decimals.measured(lowest)) … \(Decimals.measured(highest)))"
+  }
+}

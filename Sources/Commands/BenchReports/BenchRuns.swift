@@ -43,3 +43,67 @@ public struct BenchRuns: Sendable {
     guard before == nil else { throw .measuredTwice(path, round: round) }
   }
 }
+
+/// What one run of a scenario has measured.
+///
+/// Everything that measures prints its runs, each as one line of JSON; everything that judges reads those lines.
+public struct BenchRun: Codable, Sendable, Equatable {
+  /// What was done, such as `messages-notify-300`.
+  public var scenario: String
+
+  /// What it was done to: `tacet`, a database or build that it is compared with, or a reference such as `h2load`.
+  public var subject: String
+
+  /// Runs of one round belong together: they were measured right after one another, in changing order. From 1.
+  public var round: Int
+
+  /// What was measured, by names that end in their unit, such as `accepted_p50_ms`.
+  public var figures: [String: Double]
+
+  /// A run.
+  public init(scenario: String, subject: String, round: Int, figures: [String: Double]) {
+    self.scenario = scenario
+    self.subject = subject
+    self.round = round
+    self.figures = figures
+  }
+}
+
+/// Which figure: of which scenario, measured on which subject.
+public struct FigurePath: Codable, Hashable, Sendable {
+  /// As in `BenchRun.scenario`.
+  public var scenario: String
+
+  /// As in `BenchRun.subject`.
+  public var subject: String
+
+  /// A key of `BenchRun.figures`; it ends in its unit.
+  public var figure: String
+
+  /// A path.
+  public init(_ scenario: String, _ subject: String, _ figure: String) {
+    self.scenario = scenario
+    self.subject = subject
+    self.figure = figure
+  }
+}
+
+/// Why runs, or recorded ratios, cannot be read.
+public enum BenchReportError: Error, Equatable, CustomStringConvertible {
+  /// No run is on this line, counted from 1.
+  case unreadableLine(Int)
+  /// The same figure of the same round is there twice, as when the runs of two measurements were put together.
+  case measuredTwice(FigurePath, round: Int)
+  /// The file of recorded ratios is not one.
+  case unreadableRatios
+
+  /// A sentence for whoever has started the report.
+  public var description: String {
+    switch self {
+    case .unreadableLine(let line): "line \(line) is no run of a scenario"
+    case .measuredTwice(let path, let round):
+      "\(path.figure) of \(path.subject) in \(path.scenario), round \(round), is there twice"
+    case .unreadableRatios: "this is no file of recorded ratios"
+    }
+  }
+}

@@ -20,3 +20,119 @@ public struct Target: Sendable, Equatable {
   /// Such as `<= 3.5 ms`.
   var text: String { unit.isEmpty ? bound.text : "\(bound.text) \(unit)" }
 }
+
+/// What a measured value must keep; the bound itself still does.
+public enum Bound: Equatable, Sendable {
+  case atMost(Double)
+  case atLeast(Double)
+
+  /// Whether a value keeps it.
+  public func holds(for value: Double) -> Bool {
+    switch self {
+    case .atMost(let highest): value <= highest
+    case .atLeast(let lowest): value >= lowest
+    }
+  }
+
+  /// Such as `<= 3.5`.
+  public var text: String {
+    switch self {
+    case .atMost(let highest): "<= \(Decimals.plain(highest))"
+    case .atLeast(let lowest): ">= \(Decimals.plain(lowest))"
+    }
+  }
+}
+
+/// A target, and what was measured of it.
+public struct Verdict: Sendable, Equatable {
+  /// Whether the target was met.
+  public enum Outcome: String, Encodable, Sendable {
+    case met, missed
+    /// The measurement had no scenario for it.
+    case unmeasured = "not measured"
+  }
+
+  /// What was to be shown.
+  public let target: Target
+  /// `nil` when it was not measured.
+  public let spread: Spread?
+
+  /// Judges by the median.
+  init(_ target: Target, in runs: BenchRuns) {
+    self.target = target
+    spread = target.quantity.spread(in: runs)
+  }
+
+  /// By the median.
+  public var outcome: Outcome {
+    guard let spread else { return .unmeasured }
+    return target.bound.holds(for: spread.median) ? .met : .missed
+  }
+}
+
+extension Target {
+  /// The product's targets: two processors, everything on one machine, PostgreSQL durable.
+  public static let all = way + capacity + client + growth + footprint
+
+  private static let way = [
+    Target("commit to accepted at 300/s, p50", figure(BenchScenario.notify(300), "accepted_p50_ms"), .atMost(1), "ms"),
+    Target(
+      "commit to accepted at 300/s, p99", figure(BenchScenario.notify(300), "accepted_p99_ms"), .atMost(3.5), "ms"),
+    Target(
+      "commit to accepted at 1000/s, p50", figure(BenchScenario.notify(1000), "accepted_p50_ms"), .atMost(1), "ms"),
+    Target(
+      "commit to accepted at 1000/s, p99", figure(BenchScenario.notify(1000), "accepted_p99_ms"), .atMost(5), "ms"),
+  ]
+
+  private static let capacity = [
+    Target(
+      "sustained, p99 below 100 ms", figure(BenchScenario.sustained, "messages_per_second"), .atLeast(4000),
+      "messages/s"),
+    Target("service CPU per push at that rate", figure(BenchScenario.sustained, "cpu_us_per_push"), .atMost(40), "µs"),
+    Target("service CPU per push at 300/s", figure(BenchScenario.notify(300), "cpu_us_per_push"), .atMost(80), "µs"),
+    Target("burst of 10,000, all accepted", figure(BenchScenario.burst, "complete_ms"), .atMost(3000), "ms"),
+    Target(
+      "direct message during a 5000 fan-out, p99", figure(BenchScenario.directDuringFanout, "accepted_p99_ms"),
+      .atMost(50), "ms"),
+  ]
+
+  private static let client = [
+    Target(
+      "pushes per CPU-second, client alone", figure(BenchScenario.client, "requests_per_cpu_second"), .atLeast(200_000)),
+    Target(
+      "the same over h2load's", ratio(BenchScenario.client, "requests_per_cpu_second", over: BenchSubject.h2load),
+      .atLeast(0.6)),
+    Target(
+      "APNs client over h2load, requests/s",
+      ratio(BenchScenario.client, "requests_per_second", over: BenchSubject.h2load), .atLeast(0.7)),
+    Target(
+      "HTTP server over nginx, requests/s",
+      ratio(BenchScenario.server, "requests_per_second", over: BenchSubject.nginx),
+      .atLeast(1)),
+  ]
+
+  private static let growth = [
+    Target("10 million rows over empty, p50 at 300/s", grown("accepted_p50_ms"), .atMost(1.15)),
+    Target("10 million rows over empty, service CPU at 300/s", grown("cpu_us_per_push"), .atMost(1.15)),
+  ]
+
+  private static let footprint = [
+    Target("memory idle", figure(BenchScenario.start, "rss_mb"), .atMost(25), "MB"),
+    Target("memory under load", figure(BenchScenario.sustained, "rss_mb"), .atMost(80), "MB"),
+    Target("start to ready", figure(BenchScenario.start, "ready_ms"), .atMost(300), "ms"),
+  ]
+
+  private static func figure(_ scenario: String, _ figure: String) -> Quantity {
+    .figure(FigurePath(scenario, BenchSubject.tacet, figure))
+  }
+
+  private static func ratio(_ scenario: String, _ figure: String, over reference: String) -> Quantity {
+    .ratio(FigurePath(scenario, BenchSubject.tacet, figure), over: FigurePath(scenario, reference, figure))
+  }
+
+  private static func grown(_ figure: String) -> Quantity {
+    let scenario = BenchScenario.notify(300)
+    return .ratio(
+      FigurePath(scenario, BenchSubject.tenMillionRows, figure), over: FigurePath(scenario, BenchSubject.tacet, figure))
+  }
+}

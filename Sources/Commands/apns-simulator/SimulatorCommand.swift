@@ -92,3 +92,37 @@ struct SimulatorCommand: AsyncParsableCommand {
     return configuration
   }
 }
+
+/// `KEYID:TEAMID:PATH`; the path may hold colons.
+struct KeyArgument: ExpressibleByArgument {
+  let identifier: String
+  let team: String
+  let path: String
+
+  init?(argument: String) {
+    let parts = argument.split(separator: ":", maxSplits: 2)
+    guard parts.count == 3 else { return nil }
+    (identifier, team, path) = (String(parts[0]), String(parts[1]), String(parts[2]))
+  }
+
+  func load() throws -> ProviderKey {
+    let text = try TextFile.read(path)
+    guard let publicKey = try? ProviderKey.publicKey(fromPEM: text) else {
+      throw ValidationError("\(path) holds no P-256 key in PEM form")
+    }
+    return ProviderKey(identifier: identifier, team: team, publicKey: publicKey)
+  }
+}
+
+/// `BUNDLE` or `BUNDLE:TEAMID`.
+struct BundleArgument: ExpressibleByArgument {
+  let identifier: String
+  let team: String?
+
+  init?(argument: String) {
+    let parts = argument.split(separator: ":", omittingEmptySubsequences: false).map(String.init)
+    guard (1...2).contains(parts.count), parts.allSatisfy({ !$0.isEmpty }) else { return nil }
+    identifier = parts[0]
+    team = parts.count == 2 ? parts[1] : nil
+  }
+}

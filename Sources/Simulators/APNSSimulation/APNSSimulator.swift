@@ -1,7 +1,7 @@
 internal import HTTP2
 internal import HTTPServing
 internal import Logging
-internal import Reactors
+public import Reactors
 internal import Synchronization
 internal import TLSStreams
 
@@ -181,5 +181,23 @@ extension APNSSimulator {
     for listener in running.listeners { await listener.end() }
     if let control = running.control { _ = await control.drain(within: drainLimit) }
     await running.group.stop()
+  }
+}
+
+/// Where a simulator really listens, after port 0 has become a port.
+public struct SimulatorAddresses: Sendable {
+  /// The environments that are served.
+  public let listeners: [SimulatedEnvironment: SocketAddress]
+  /// The control endpoint, if there is one.
+  public let control: SocketAddress?
+
+  /// `{"production":"127.0.0.1:2197","sandbox":...,"control":...}`: the members that there are, in this order.
+  public var json: String {
+    var members: [String] = []
+    for environment in SimulatedEnvironment.allCases {
+      if let address = listeners[environment] { members.append(#""\#(environment.rawValue)":"\#(address)""#) }
+    }
+    if let control { members.append(#""control":"\#(control)""#) }
+    return "{" + members.joined(separator: ",") + "}"
   }
 }

@@ -41,3 +41,59 @@ public struct APNSSimulatorConfiguration: Sendable {
   /// No listeners, and every default.
   public init() {}
 }
+
+/// How the server as a whole treats its clients, beyond the judgement of single pushes. May be changed while it runs.
+public struct ServerConduct: Equatable, Sendable {
+  /// How much longer than usual every answer takes, in milliseconds.
+  public var delayMilliseconds = 0
+
+  /// How long a connection may be without a request before it is ended with `IdleTimeout`, in milliseconds; nil is for
+  /// ever. Holds for connections opened afterwards. The real limit is unpublished.
+  public var idleMilliseconds: Int?
+
+  /// When clients that connect too often are refused; nil never. The real numbers are unpublished.
+  public var churn: ChurnLimit?
+
+  /// Answers at once, and endless patience.
+  public init() {}
+}
+
+/// When connecting counts as an attack, and what follows.
+public struct ChurnLimit: Codable, Equatable, Sendable {
+  /// Connections within ``seconds`` that are taken, from 1; the next one is refused, with all that follow.
+  public var connections: Int
+  /// The time in which they are counted, in seconds.
+  public var seconds: Int
+  /// How long connections are refused then, in milliseconds.
+  public var refusedMilliseconds: Int
+
+  /// A limit; numbers below 1 count as 1.
+  public init(connections: Int, seconds: Int, refusedMilliseconds: Int) {
+    self.connections = max(1, connections)
+    self.seconds = max(1, seconds)
+    self.refusedMilliseconds = max(1, refusedMilliseconds)
+  }
+
+  enum CodingKeys: String, CodingKey, CaseIterable {
+    case connections, seconds
+    case refusedMilliseconds = "refused_ms"
+  }
+}
+
+/// How many pushes a connection may have in flight, and what its behaviour does to that number.
+public struct StreamPolicy: Equatable, Sendable {
+  /// Streams that a trusted connection may have open at once. 1000 is what was last seen of the real service (2021).
+  public var streamsMax = 1000
+  /// Whether a connection has one stream until its first push was accepted.
+  public var startsWithOne = true
+  /// Whether a refusal other than 410 takes the streams down to one, until the next push is accepted.
+  public var dropsAfterRefusal = true
+  /// Whether streams over the limit are refused; otherwise the limit is only announced.
+  public var refusesExcess = true
+  /// `BadDeviceToken` answers without a success between them that end a connection; nil never does. The real number is
+  /// unpublished.
+  public var badTokensMax: Int? = 20
+
+  /// The usual conduct.
+  public init() {}
+}

@@ -1,3 +1,4 @@
+public import Reactors
 internal import Synchronization
 
 /// What the listeners, the control endpoint and tests share: the registry, the judges, the records and the faults.
@@ -106,4 +107,105 @@ struct Reception: Sendable {
   var fault: ServerFault?
   /// How much longer than usual the answer takes, in milliseconds: for the server, the fault and the device together.
   var delayMilliseconds = 0
+}
+
+/// Everything a simulated service remembers; one lock guards it all.
+struct SimulationBooks {
+  var registry = SimulationRegistry()
+  var log: PushLog
+  var lint = LintLog()
+  var faults = FaultScript()
+  var metFaults = FaultLog()
+  var conduct: ServerConduct
+  var unprocessed = 0
+  var waiters: [Int: (total: Int, act: @Sendable () -> Void)] = [:]
+
+  private var judges: [SimulatedEnvironment: RequestJudge]
+  private var lastTicket = 0
+
+  init(seed: UInt64, recordsMax: Int, conduct: ServerConduct) {
+    self.conduct = conduct
+    log = PushLog(capacity: recordsMax)
+    judges = [:]
+    for (index, environment) in SimulatedEnvironment.allCases.enumerated() {
+      judges[environment] = RequestJudge(environment: environment, seed: seed &+ UInt64(index))
+    }
+  }
+
+  mutating func receive(
+    _ request: InspectedRequest, from origin: RequestOrigin, binding: inout ProviderBinding, now: WallInstant
+  ) -> Reception {
+    var reception = Reception(fault: faults.next(now: Reactor.now), delayMilliseconds: conduct.delayMilliseconds)
+    if reception.fault?.isAfterProcessing(ofStream: origin.stream) ?? true {
+      judge(request, from: origin, &reception, binding: &binding, now: now)
+    } else {
+      unprocessed += 1
+    }
+    if let fault = reception.fault {
+      metFaults.append(FaultRecord(fault, request, from: origin, push: reception.number))
+    }
+    return reception
+  }
+
+  private mutating func judge(
+    _ request: InspectedRequest, from origin: RequestOrigin, _ reception: inout Reception,
+    binding: inout ProviderBinding, now: WallInstant
+  ) {
+    var answer: ScriptedAnswer?
+    switch reception.fault {
+    case .answer(let scripted): answer = scripted
+    case .delay(let milliseconds): reception.delayMilliseconds += milliseconds
+    default: break
+    }
+    let verdict = judges[origin.environment]?.judge(
+      request, binding: &binding, registry: &registry, now: now, answering: answer)
+    guard let verdict else { return }
+    let number = log.append(PushRecord(request, from: origin, judged: verdict))
+    lint.append(verdict.findings, push: number)
+    reception.number = number
+    reception.verdict = verdict
+    reception.delayMilliseconds += verdict.delayMilliseconds
+  }
+
+  /// - Returns: nil when the total is reached already.
+  mutating func addWaiter(_ total: Int, _ act: @escaping @Sendable () -> Void) -> Int? {
+    guard log.total < total else { return nil }
+    lastTicket += 1
+    waiters[lastTicket] = (total, act)
+    return lastTicket
+  }
+
+  mutating func takeDueWaiters() -> [@Sendable () -> Void] {
+    guard !waiters.isEmpty else { return [] }
+    let due = waiters.filter { $0.value.total <= log.total }
+    for ticket in due.keys { waiters[ticket] = nil }
+    return due.values.map(\.act)
+  }
+}
+
+extension SimulatedService {
+  /// Waits until the log's total has reached `count`: the way for scripts and tests to await pushes without sleeping.
+  /// - Returns: whether it did within the limit.
+  public func waitForPushes(_ count: Int, within limit: Duration, on reactor: isolated Reactor) async -> Bool {
+    let wait = PushWait(on: reactor)
+    let ticket = whenTotalReaches(count) { wait.finish() }
+    defer { if let ticket { cancelWait(ticket) } }
+    return await wait.signal.wait(for: limit, on: reactor)
+  }
+}
+
+/// Carries a signal to whatever thread records the push.
+///
+/// Unchecked because a signal belongs to its reactor; safe because it is touched there only.
+private final class PushWait: @unchecked Sendable {
+  let signal = Signal()
+  private let reactor: Reactor
+
+  init(on reactor: isolated Reactor) {
+    self.reactor = reactor
+  }
+
+  func finish() {
+    reactor.submit { reactor in self.signal.signal(on: reactor) }
+  }
 }

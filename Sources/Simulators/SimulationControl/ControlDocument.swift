@@ -60,3 +60,41 @@ private func place(_ path: [any CodingKey], _ last: (any CodingKey)? = nil) -> S
   let names = (path + (last.map { [$0] } ?? [])).map { $0.intValue.map { "item \($0 + 1)" } ?? $0.stringValue }
   return names.isEmpty ? "the body" : names.joined(separator: ".")
 }
+
+/// A JSON member's name, whatever it is.
+package struct MemberName: CodingKey {
+  package let stringValue: String
+  package var intValue: Int? { nil }
+
+  package init(_ name: String) {
+    stringValue = name
+  }
+
+  package init?(stringValue: String) {
+    self.stringValue = stringValue
+  }
+
+  package init?(intValue: Int) {
+    return nil
+  }
+}
+
+/// How large the numbers of scripts may be: larger than any use of them, and small enough for every sum.
+package enum ControlLimits {
+  /// A day.
+  package static let millisecondsMax = 86_400_000
+  /// A year.
+  package static let secondsMax = 31_536_000
+  /// A century, in either direction.
+  package static let clockMillisecondsMax: Int64 = 3_155_760_000_000
+  /// Requests, connections, streams.
+  package static let countMax = 1_000_000_000
+
+  /// - Throws: `ProblemDetails` that names the number and its range; an absent number passes.
+  package static func check(
+    _ name: String, _ number: Int?, from lowest: Int = 0, to highest: Int = millisecondsMax
+  ) throws(ProblemDetails) {
+    guard let number, !(lowest...highest).contains(number) else { return }
+    throw ProblemDetails.unfit("\(name) is a number from \(lowest) to \(highest)")
+  }
+}

@@ -23,8 +23,9 @@ struct TemporalReferenceFinderTests {
   func bounded() {
     let finder = TemporalReferenceFinder(referencesMax: 2)
     let text = "Exam tomorrow. Flight on Friday. Meeting on Saturday. The flight got cancelled."
-    let found = finder.references(
-      in: text, writtenAt: setting.writtenAt, zone: setting.zone, dateOrder: setting.order)
+    let reading = finder.reading(
+      of: text, writtenAt: setting.writtenAt, zone: setting.zone, dateOrder: setting.order)
+    let found = reading.references
     #expect(found.map(\.event) == ["exam", "flight"])
     #expect(found.map(\.standing) == [.upcoming, .cancelled])
   }
@@ -68,5 +69,21 @@ struct TemporalReferenceFinderTests {
     let reading = TemporalReferenceFinder().reading(
       of: text, writtenAt: Date(timeIntervalSince1970: 1_800_000_000), zone: zone, dateOrder: .dayMonthYear)
     #expect(reading.calledOff == events)
+  }
+}
+
+@Suite("The order of dates in digits")
+struct NumericDateOrderTests {
+  @Test(
+    "the region of a locale decides, or its language's largest",
+    arguments: [
+      ("en_US", NumericDateOrder.monthDayYear), ("en-US", .monthDayYear), ("en", .monthDayYear),
+      ("en_GB", .dayMonthYear), ("en-AU", .dayMonthYear), ("en_us", .monthDayYear), ("es_PR", .monthDayYear),
+      ("de", .dayMonthYear), ("de_DE", .dayMonthYear), ("zh-Hant-TW", .yearMonthDay), ("ja", .yearMonthDay),
+      ("en_US@calendar=gregorian", .monthDayYear), ("en_US.UTF-8", .monthDayYear), ("en-CA", .dayMonthYear),
+      ("", .dayMonthYear), ("_", .dayMonthYear), ("US", .dayMonthYear), ("en-Latn", .monthDayYear),
+    ])
+  func order(locale: String, expected: NumericDateOrder) {
+    #expect(NumericDateOrder(localeIdentifier: locale) == expected)
   }
 }

@@ -1,4 +1,5 @@
 import BenchReports
+import FoundationEssentials
 import Testing
 
 @Suite("Runs")
@@ -34,5 +35,20 @@ struct BenchRunsTests {
     #expect(throws: BenchReportError.measuredTwice(path, round: 1)) {
       try BenchRuns(rounds(path, 1, 2) + rounds(path, 3))
     }
+  }
+}
+
+@Suite struct BenchRunTests {
+  @Test func aRunIsALineOfJSON() throws {
+    let run = BenchRun(scenario: "start", subject: "tacet", round: 2, figures: ["ready_ms": 41.5])
+    let line = #"{"scenario":"start","subject":"tacet","round":2,"figures":{"ready_ms":41.5}}"#
+    #expect(try JSONDecoder().decode(BenchRun.self, from: Data(line.utf8)) == run)
+  }
+}
+
+/// Runs of one scenario and subject with one figure, a round for each value.
+func rounds(_ path: FigurePath, _ values: Double...) -> [BenchRun] {
+  zip(1..., values).map {
+    BenchRun(scenario: path.scenario, subject: path.subject, round: $0, figures: [path.figure: $1])
   }
 }

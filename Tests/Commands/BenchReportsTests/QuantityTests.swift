@@ -36,3 +36,55 @@ struct QuantityTests {
     [BenchRun(scenario: path.scenario, subject: path.subject, round: round + 1, figures: [path.figure: value])]
   }
 }
+
+@Suite("Spreads")
+struct SpreadTests {
+  @Test(
+    "the median is the middle, or the mean of both middles",
+    arguments: [
+      ([3], 3, 3, 3), ([3, 1], 2, 1, 3), ([9, 1, 2], 2, 1, 9), ([4, 1, 9, 2], 3, 1, 9), ([0, 0, 0], 0, 0, 0),
+    ] as [([Double], Double, Double, Double)])
+  func middle(values: [Double], median: Double, lowest: Double, highest: Double) throws {
+    let spread = try #require(Spread(values))
+    #expect(spread.median == median)
+    #expect(spread.lowest == lowest)
+    #expect(spread.highest == highest)
+    #expect(spread.count == values.count)
+  }
+
+  @Test("nothing has no spread")
+  func nothing() {
+    #expect(Spread([]) == nil)
+  }
+
+  @Test(
+    "the relative spread is a share of the median",
+    arguments: [([8, 10, 12], 0.4), ([5], 0), ([0, 0], 0)] as [([Double], Double)])
+  func relative(values: [Double], share: Double) throws {
+    #expect(try #require(Spread(values)).relative == share)
+  }
+}
+
+@Suite("Subjects side by side")
+struct ComparisonTests {
+  @Test(
+    "this build stands above references and other builds, grown databases above it",
+    arguments: [
+      ("h2load", "tacet / h2load", 0.5), ("nginx", "tacet / nginx", 0.5), ("against", "tacet / against", 0.5),
+      ("rows-10m", "rows-10m / tacet", 2), ("rows-100k", "rows-100k / tacet", 2),
+    ])
+  func sides(other: String, subjects: String, ratio: Double) throws {
+    let runs = try BenchRuns(rounds(FigurePath("a", "tacet", "ms"), 10) + rounds(FigurePath("a", other, "ms"), 20))
+    let report = BenchReport(runs)
+    #expect(report.comparisons.map { "\($0.above) / \($0.below)" } == [subjects])
+    #expect(report.comparisons.map(\.spread.median) == [ratio])
+  }
+
+  @Test("only what both have is compared, and nothing with itself")
+  func halves() throws {
+    let runs = try BenchRuns(
+      rounds(FigurePath("a", "tacet", "ms"), 10) + rounds(FigurePath("a", "against", "us"), 10)
+        + rounds(FigurePath("b", "against", "ms"), 10))
+    #expect(BenchReport(runs).comparisons == [])
+  }
+}

@@ -64,3 +64,71 @@ struct APNSMeasurementTests {
     return (simulator, try #require(addresses.listeners[.production]).port)
   }
 }
+
+@Suite("A series of pushes")
+struct PushSeriesTests {
+  private let tokens = ["00ff", "11ee", "22dd"]
+
+  private func makeSeries() throws -> PushSeries {
+    try PushSeries(to: tokens, ofApp: BundleIdentifier("com.example.app"))
+  }
+
+  @Test("devices take turns")
+  func turns() throws {
+    let series = try makeSeries()
+    #expect(try (0..<5).map { try series.request($0).head.deviceToken.hexadecimal } == tokens + tokens[..<2])
+  }
+
+  @Test("a push has identifiers of its own, and the same ones when it is built again")
+  func identifiers() throws {
+    let series = try makeSeries()
+    let heads = try (0..<100).map { try series.request($0).head }
+    #expect(Set(heads.map(\.identifier)).count == 100)
+    #expect(Set(heads.map(\.collapseIdentifier)).count == 100)
+    #expect(try series.request(99).head == heads[99])
+    #expect(heads.allSatisfy { $0.collapseIdentifier?.text.utf8.count == 36 })
+  }
+
+  @Test("two series have nothing in common")
+  func runs() throws {
+    #expect(try makeSeries().request(0).head.identifier != makeSeries().request(0).head.identifier)
+  }
+
+  @Test("bodies are those of a usual message, and equally long")
+  func bodies() throws {
+    let series = try makeSeries()
+    let sizes = try Set((0..<100).map { try series.request($0).body.count })
+    #expect(sizes == [series.bodyBytes])
+    #expect((220...280).contains(series.bodyBytes))
+  }
+
+  @Test("a malformed device token is found before anything is sent")
+  func malformed() {
+    #expect(throws: PushRequestError.self) {
+      try PushSeries(to: ["00ff", "0g"], ofApp: BundleIdentifier("com.example.app"))
+    }
+  }
+}
+
+@Suite("The server's address")
+struct ServerAddressTests {
+  @Test(
+    "is an https URL of a host and perhaps a port",
+    arguments: [
+      ("https://127.0.0.1:2197", "127.0.0.1", 2197), ("https://api.push.apple.com", "api.push.apple.com", 443),
+      ("https://localhost:1/", "localhost", 1), ("https://[::1]:65535", "::1", 65535),
+    ] as [(String, String, UInt16)])
+  func taken(text: String, host: String, port: UInt16) {
+    #expect(ServerAddress(argument: text)?.endpoint == APNSEndpoint(host: host, port: port))
+  }
+
+  @Test(
+    "is nothing else",
+    arguments: [
+      "", "127.0.0.1:2197", "http://127.0.0.1:2197", "https://", "https://host:0", "https://host:65536",
+      "https://host:1/path", "https://host:1?query=1",
+    ])
+  func refused(text: String) {
+    #expect(ServerAddress(argument: text) == nil)
+  }
+}

@@ -5,6 +5,8 @@ import TestProcesses
 import TestRepository
 import Testing
 
+@testable import tacet_bench
+
 /// The built program against a real database and the built service.
 @Suite("The load on the whole service")
 struct ServiceCommandTests {
@@ -123,5 +125,39 @@ struct ServiceCommandTests {
     _ = try await onOwnThread { try run(["/bin/sh", "-c", #"exec "$@" 2>&1 >"$0""#, output] + command) }
     let lines = try String(contentsOfFile: output, encoding: .utf8).split(separator: "\n")
     return try lines.map { try JSONDecoder().decode(BenchRun.self, from: Data($0.utf8)) }
+  }
+}
+
+@Suite("A subject")
+struct SubjectTests {
+  @Test("is a name, a program and a connection string that may hold commas and equals signs")
+  func taken() throws {
+    let subject = try #require(Subject(argument: "tacet=/opt/a b/tacet,host=a,b dbname=x user=y"))
+    #expect(subject.name == "tacet")
+    #expect(subject.program == "/opt/a b/tacet")
+    #expect(subject.conninfo == "host=a,b dbname=x user=y")
+  }
+
+  @Test(
+    "is nothing less",
+    arguments: [
+      "", "tacet", "tacet=", "tacet=/opt/tacet", "tacet=/opt/tacet,", "tacet=,dbname=x", "=/opt/tacet,dbname=x",
+    ])
+  func refused(text: String) {
+    #expect(Subject(argument: text) == nil)
+  }
+
+  @Test(
+    "a named value is cut at the first equals sign",
+    arguments: [("a=b", "a", "b"), ("a==", "a", "="), ("APNS_URL=https://h?x=y", "APNS_URL", "https://h?x=y")])
+  func named(text: String, name: String, value: String) {
+    let named = NamedValue(argument: text)
+    #expect(named?.name == name)
+    #expect(named?.value == value)
+  }
+
+  @Test("a named value has both", arguments: ["", "a", "a=", "=b", "="])
+  func unnamed(text: String) {
+    #expect(NamedValue(argument: text) == nil)
   }
 }

@@ -1,5 +1,6 @@
 import APNS
 import APNSCore
+import FoundationEssentials
 import Logging
 import Reactors
 import TLSStreams
@@ -38,5 +39,65 @@ struct APNSMeasurement: Sendable {
     let usage = ProcessUsage.current
     for number in 0..<pushes { _ = try series.request(number) }
     return ProcessUsage.current.since(usage)
+  }
+}
+
+/// The pushes of a run: each is built when it is sent, as the service does, from a text that is escaped once.
+struct PushSeries: Sendable {
+  private let tokens: [String]
+
+  /// The way that all of them take.
+  let route: PushRoute
+  private let alert: PreparedAlert
+  private let expiration: PushExpiration
+
+  /// The beginning of every event's identifier. Random, so that the pushes of two runs have nothing in common.
+  private let run: String
+
+  /// - Parameter tokens: device tokens, not empty, which take turns.
+  /// - Throws: when a token is malformed.
+  init(to tokens: [String], ofApp bundle: BundleIdentifier) throws(PushRequestError) {
+    for token in tokens { _ = try DeviceToken(token) }
+    self.tokens = tokens
+    route = PushRoute(app: bundle, environment: .production)
+    run = String(UUID().uuidString.lowercased().prefix(24))
+    let conversation = UUID().uuidString.lowercased()
+    alert = PreparedAlert(
+      try AlertPayload(
+        title: "Anna", body: "Are you coming?", sound: "default",
+        threadIdentifier: conversation,
+        custom: [
+          "type": "message", "conversation_id": .string(conversation),
+          "message_id": .string(UUID().uuidString.lowercased()),
+        ]))
+    expiration = .until(unixSeconds: Int64(Date().timeIntervalSince1970) + 3600)
+  }
+
+  /// The size of every body.
+  var bodyBytes: Int { alert.encoded(badge: Self.badge(0)).count }
+
+  /// A push whose identifiers belong to its number.
+  func request(_ number: Int) throws(PushRequestError) -> PushRequest {
+    let event = run + Self.twelveDigits(number)
+    let token = try DeviceToken(tokens[number % tokens.count])
+    let head = try PushRequestHead(
+      deviceToken: token, pushType: .alert, bundleIdentifier: route.app, priority: .immediate, expiration: expiration,
+      identifier: PushIdentifier(eventKind: "message", event: event, recipient: "", deviceToken: token),
+      collapseIdentifier: try CollapseIdentifier(event))
+    return try PushRequest(head: head, body: alert.encoded(badge: Self.badge(number)))
+  }
+
+  /// One digit, so that all bodies are equally long.
+  private static func badge(_ number: Int) -> Int { 1 + number % 9 }
+
+  private static func twelveDigits(_ number: Int) -> String {
+    String(unsafeUninitializedCapacity: 12) { digits in
+      var rest = number
+      for place in (0..<12).reversed() {
+        digits[place] = UInt8(ascii: "0") + UInt8(rest % 10)
+        rest /= 10
+      }
+      return 12
+    }
   }
 }

@@ -1,3 +1,5 @@
+import FoundationEssentials
+import Postgres
 import Reactors
 
 /// Scenario `fanout-RECIPIENTS`: one message to many, and the next when everybody has it.
@@ -39,4 +41,152 @@ struct FanOutRun {
     figures["doubled"] = Double(books.doubled)
     return figures
   }
+}
+
+/// Scenario `direct-during-fanout`: messages to one, while messages to thousands are on their way one after the other.
+struct DirectDuringFanOutRun {
+  private static let recipients = 5000
+  private static let directPerSecond = 50.0
+
+  let bench: ServiceBench
+  let subject: SubjectBench
+
+  func figures(on reactor: isolated Reactor) async throws -> [String: Double] {
+    let large = try await FanOutScene.prepare(recipients: Self.recipients, subject.control, on: reactor)
+    return try await bench.withService(of: subject, on: reactor) { service in
+      try await LoadRun.with(bench, subject, service, extra: [large], on: reactor) { run in
+        try await run.warmUp(on: reactor)
+        let fanOuts = FanOutSeries(into: subject.conversations.count, recipients: Self.recipients, of: run)
+        let warmUp = run.writer.messages.count
+        run.markStart()
+        fanOuts.start(on: reactor)
+        try await run.insertSteadily(perSecond: Self.directPerSecond, seconds: bench.seconds, on: reactor)
+        await fanOuts.stop(on: reactor)
+        let direct = subject.conversations.indices
+        let messages = run.writer.messages
+        let outcome = try await run.finish(
+          counting: { $0 >= warmUp && direct.contains(messages[$0].conversation) }, on: reactor)
+        return Self.figures(of: outcome.books, fanOuts: fanOuts.count)
+      }
+    }
+  }
+
+  private static func figures(of books: RunBooks, fanOuts: Int) -> [String: Double] {
+    var figures = books.accepted.figures("accepted", [50, 99])
+    figures["accepted_max_ms"] = books.accepted.millisecondsMax
+    figures["pushes"] = Double(books.pushes)
+    figures["doubled"] = Double(books.doubled)
+    figures["fan_outs"] = Double(fanOuts)
+    return figures
+  }
+}
+
+/// Messages to many, each when everybody has the one before.
+private final class FanOutSeries {
+  /// Those that everybody has.
+  private(set) var count = 0
+  private let conversation: Int
+  private let recipients: Int
+  private let run: LoadRun
+  private var isStopping = false
+  private let end = Signal()
+
+  init(into conversation: Int, recipients: Int, of run: LoadRun) {
+    self.conversation = conversation
+    self.recipients = recipients
+    self.run = run
+  }
+
+  func start(on reactor: isolated Reactor) {
+    reactor.start {
+      while !self.isStopping, await self.send(on: reactor) { self.count += 1 }
+      self.end.signal(on: reactor)
+    }
+  }
+
+  /// The one that is under way is the last. Returns when everybody has it.
+  func stop(on reactor: isolated Reactor) async {
+    isStopping = true
+    _ = await end.wait(on: reactor)
+  }
+
+  private func send(on reactor: isolated Reactor) async -> Bool {
+    let number = run.writer.insertSoon(into: conversation, intended: Reactor.now, on: reactor)
+    return await run.bench.sink.wait(
+      for: run.writer.messages[number].id, pushes: recipients, within: ServiceBench.acceptanceLimit)
+  }
+}
+
+/// Conversations of one sender and any number of recipients, each with one device, of whom nobody is looking.
+enum FanOutScene {
+  /// Makes what is missing of it, and reads it.
+  /// - Parameter control: a session of the tables' owner.
+  static func prepare(
+    recipients: Int, _ control: PostgresConnection, on reactor: isolated Reactor
+  ) async throws -> BenchConversation {
+    var added = 0
+    for statement in [addPeople, addConversation, addParticipants, addTokens] {
+      added += try await control.query(statement, [recipients], on: reactor).affectedCount
+    }
+    try await control.query(forgetPresence, [recipients], on: reactor)
+    if added > 0 {
+      try await control.simple(
+        "analyze public.profiles, public.conversation_participants, public.push_tokens", on: reactor)
+    }
+    let row = try await control.query(read, [recipients], on: reactor).one()
+    let tokens: [String] = try row.decode("tokens")
+    let devices = Set(tokens.compactMap { DeviceKey(token: $0) })
+    guard devices.count == recipients else { throw BenchError("\(devices.count) devices of \(recipients) recipients") }
+    return try BenchConversation(id: row.decode("conversation_id"), sender: row.decode("sender_id"), devices: devices)
+  }
+
+  // Ids that can be computed again: number 0 is the sender.
+  private static let conversation = "md5('bench fan-out ' || $1)::uuid"
+  private static let person = "md5('bench fan-out ' || $1 || ' ' || k)::uuid"
+
+  private static let addPeople = PostgresStatement(
+    "bench_add_fan_out_people",
+    """
+    insert into public.profiles (id, name) select \(person), 'Person ' || k from generate_series(0, $1) k
+    on conflict do nothing
+    """, [.int4])
+
+  private static let addConversation = PostgresStatement(
+    "bench_add_fan_out_conversation",
+    "insert into public.conversations (id) select \(conversation) on conflict do nothing", [.int4])
+
+  private static let addParticipants = PostgresStatement(
+    "bench_add_fan_out_participants",
+    """
+    insert into public.conversation_participants (conversation_id, user_id)
+    select \(conversation), \(person) from generate_series(0, $1) k
+    on conflict do nothing
+    """, [.int4])
+
+  private static let addTokens = PostgresStatement(
+    "bench_add_fan_out_tokens",
+    """
+    insert into public.push_tokens (user_id, device_token)
+    select \(person), encode(sha256(convert_to('bench fan-out ' || $1 || ' ' || k, 'UTF8')), 'hex')
+    from generate_series(1, $1) k
+    on conflict do nothing
+    """, [.int4])
+
+  private static let forgetPresence = PostgresStatement(
+    "bench_forget_fan_out_presence",
+    """
+    update public.conversation_participants c set last_seen = null, left_at = null
+    where c.conversation_id = \(conversation) and (c.last_seen is not null or c.left_at is not null)
+    """, [.int4])
+
+  private static let read = PostgresStatement(
+    "bench_read_fan_out",
+    """
+    select c.conversation_id, s.id as sender_id, array_agg(t.device_token) as tokens
+    from public.conversation_participants c
+    cross join (select \(person) as id from (values (0)) zero (k)) s
+    join public.push_tokens t on t.user_id = c.user_id and t.invalidated_at is null
+    where c.conversation_id = \(conversation) and c.user_id <> s.id
+    group by c.conversation_id, s.id
+    """, [.int4])
 }

@@ -48,3 +48,25 @@ struct ReferenceRun {
   private static let insert = PostgresStatement(
     "bench_commit", "insert into tacet_bench.commits values (clock_timestamp())")
 }
+
+/// Scenario `start`: from nothing to ready, a few times, and what the service takes when it has nothing to do.
+struct StartRun {
+  private static let starts = 5
+  private static let idleTime = Duration.seconds(2)
+
+  let bench: ServiceBench
+  let subject: SubjectBench
+
+  func figures(on reactor: isolated Reactor) async throws -> [String: Double] {
+    var times = LatencyHistogram()
+    var memory: [String: Double] = [:]
+    for start in 1...Self.starts {
+      memory = try await bench.withService(of: subject, on: reactor) { service in
+        times.note(nanoseconds: service.readyAfter)
+        if start == Self.starts { await reactor.sleep(for: Self.idleTime) }
+        return service.memoryFigures
+      }
+    }
+    return memory.merging(["ready_ms": times.milliseconds(at: 50), "ready_max_ms": times.millisecondsMax]) { $1 }
+  }
+}

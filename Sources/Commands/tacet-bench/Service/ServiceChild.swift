@@ -58,3 +58,104 @@ final class ServiceChild {
     return true
   }
 }
+
+/// Ends a child when this process is gone, whatever has ended it: a small shell that waits for the end of a pipe which
+/// nobody else has. Without it a killed measurement would leave a service behind that works on the database of the next.
+///
+/// The child tells its number itself, before it becomes the program that it is started for: told by this process, it would
+/// be unguarded if this process was killed between the start and the telling.
+final class ChildGuard {
+  private static let script = """
+    trap '' INT TERM HUP
+    read -r child || exit
+    read -r word && exit
+    kill -TERM "$child"
+    for try in 1 2 3 4 5 6 7 8 9 10; do sleep 0.5; kill -0 "$child" || exit; done
+    kill -KILL "$child"
+    """
+
+  /// The pipe is its descriptor 3, which the program does not get.
+  private static let announcement = #"echo $$ >&3; exec 3>&-; exec "$@""#
+
+  private let shell: pid_t
+  private let pipe: Int32
+
+  /// Starts the guard, before there is a child.
+  init() throws(SystemError) {
+    var ends: [Int32] = [0, 0]
+    // A socket pair can be closed in other children from its making on; `pipe2` is hidden from Swift.
+    let type = Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue)
+    guard socketpair(AF_UNIX, type, 0, &ends) == 0 else { throw SystemError(operation: "socketpair", code: errno) }
+    defer { close(ends[0]) }
+    do throws(SystemError) {
+      shell = try ChildSpawn.start(
+        ["/bin/sh", "-c", Self.script], environment: ["PATH=/usr/bin:/bin"], input: ends[0])
+    } catch {
+      close(ends[1])
+      throw error
+    }
+    pipe = ends[1]
+  }
+
+  /// Starts the child; parameters as of ``ChildSpawn/start(_:environment:input:third:log:)``. A program that is not
+  /// there ends it with the status 127.
+  func start(_ command: [String], environment: [String], log: String) throws(SystemError) -> pid_t {
+    try ChildSpawn.start(
+      ["/bin/sh", "-c", Self.announcement, "sh"] + command, environment: environment, third: pipe, log: log)
+  }
+
+  /// The child has ended, and its number may be another process's soon; or there is none.
+  func dismiss() {
+    _ = write(pipe, "0\n0\n", 4)
+    close(pipe)
+    var status: Int32 = 0
+    while waitpid(shell, &status, 0) < 0, errno == EINTR {}
+  }
+}
+
+/// Starts a program.
+enum ChildSpawn {
+  /// - Parameters:
+  ///   - command: the program, looked for in `PATH` when it has no slash, and its arguments.
+  ///   - environment: all of its environment, as `NAME=VALUE`.
+  ///   - input: becomes its standard input; nil for the end of input.
+  ///   - third: becomes its descriptor 3.
+  ///   - log: the file that its output is added to; nil to drop it.
+  static func start(
+    _ command: [String], environment: [String], input: Int32? = nil, third: Int32? = nil, log: String? = nil
+  ) throws(SystemError) -> pid_t {
+    var actions = posix_spawn_file_actions_t()
+    posix_spawn_file_actions_init(&actions)
+    defer { posix_spawn_file_actions_destroy(&actions) }
+    if let input {
+      posix_spawn_file_actions_adddup2(&actions, input, 0)
+    } else {
+      posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDONLY, 0)
+    }
+    if let third { posix_spawn_file_actions_adddup2(&actions, third, 3) }
+    posix_spawn_file_actions_addopen(&actions, 1, log ?? "/dev/null", O_WRONLY | O_CREAT | O_APPEND, 0o600)
+    posix_spawn_file_actions_adddup2(&actions, 1, 2)
+    return try spawn(command, environment, actions)
+  }
+
+  /// With no signal blocked: this process's threads may block nearly all of them.
+  private static func spawn(
+    _ command: [String], _ environment: [String], _ actions: posix_spawn_file_actions_t
+  ) throws(SystemError) -> pid_t {
+    var attributes = posix_spawnattr_t()
+    posix_spawnattr_init(&attributes)
+    defer { posix_spawnattr_destroy(&attributes) }
+    var unblocked = sigset_t()
+    sigemptyset(&unblocked)
+    posix_spawnattr_setsigmask(&attributes, &unblocked)
+    posix_spawnattr_setflags(&attributes, Int16(POSIX_SPAWN_SETSIGMASK))
+    let arguments = command.map { strdup($0) } + [nil]
+    let variables = environment.map { strdup($0) } + [nil]
+    defer { for text in arguments + variables { free(text) } }
+    var id: pid_t = 0
+    var actions = actions
+    let code = posix_spawnp(&id, command[0], &actions, &attributes, arguments, variables)
+    guard code == 0 else { throw SystemError(operation: "start of \(command[0])", code: code) }
+    return id
+  }
+}

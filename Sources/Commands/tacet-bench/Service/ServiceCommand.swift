@@ -1,4 +1,5 @@
 import ArgumentParser
+import BenchReports
 import FoundationEssentials
 import Glibc
 import Reactors
@@ -118,4 +119,28 @@ struct ServiceCommand: AsyncParsableCommand {
     guard mkdtemp(&template) != nil else { throw SystemError(operation: "mkdtemp", code: errno) }
     return String(decoding: template.dropLast().map(UInt8.init(bitPattern:)), as: UTF8.self)
   }
+}
+
+/// What is said while it goes on, and what comes out.
+enum Progress {
+  /// A line on standard error.
+  static func say(_ line: String) {
+    let text = Array((line + "\n").utf8)
+    _ = write(STDERR_FILENO, text, text.count)
+  }
+
+  /// A line of JSON on standard output, at once: whoever reads along may be stopped before the end.
+  static func print(_ run: BenchRun) throws {
+    let encoder = JSONEncoder()
+    encoder.outputFormatting = .sortedKeys
+    Swift.print(String(decoding: try encoder.encode(run), as: UTF8.self))
+    fflush(nil)
+  }
+}
+
+/// Why a run has no figures; the text is for whoever reads the output.
+struct BenchError: Error, CustomStringConvertible, Equatable {
+  let description: String
+
+  init(_ description: String) { self.description = description }
 }

@@ -1,3 +1,4 @@
+import FoundationEssentials
 import Glibc
 
 /// What the service and the database server have used of the processors until a moment, in nanoseconds.
@@ -20,4 +21,108 @@ struct ServiceUsage: Sendable, Equatable {
     }
     return figures
   }
+}
+
+/// What the processes of a database server have used of the processors until a moment.
+struct ClusterUsage: Sendable, Equatable {
+  /// By process, in nanoseconds; the postmaster among them.
+  private let running: [pid_t: UInt64]
+  /// Of those that have ended, in nanoseconds.
+  private let ended: UInt64
+
+  init(running: [pid_t: UInt64], ended: UInt64) {
+    self.running = running
+    self.ended = ended
+  }
+
+  /// Nil when they cannot be looked at, such as those of a server on another machine.
+  init?(of postmaster: pid_t) {
+    guard let stat = textOfFile("/proc/\(postmaster)/stat"),
+      let children = textOfFile("/proc/\(postmaster)/task/\(postmaster)/children"),
+      let ended = ProcessorTime.ofEndedChildren(stat: stat, ticksPerSecond: Int(sysconf(Int32(_SC_CLK_TCK))))
+    else { return nil }
+    let processes = children.split(separator: " ").compactMap { pid_t($0) } + [postmaster]
+    let times = processes.compactMap { process in ProcessorTime.nanoseconds(of: process).map { (process, $0) } }
+    self.init(running: Dictionary(times) { first, _ in first }, ended: ended)
+  }
+
+  /// What has been used since an earlier moment, in nanoseconds. What a process had used by then is not counted again
+  /// when it has ended since.
+  func since(_ earlier: ClusterUsage) -> UInt64 {
+    let gone = earlier.running.filter { running[$0.key] == nil }.values.reduce(0, +)
+    let grown = running.reduce(0 as UInt64) { sum, process in
+      sum + process.value - min(process.value, earlier.running[process.key] ?? 0)
+    }
+    let ended = ended - min(ended, earlier.ended)
+    return grown + ended - min(ended, gone)
+  }
+
+  /// The postmaster behind a session, by its backend's parent; nil when the backend is none of this machine's.
+  static func postmaster(ofBackend backend: pid_t) -> pid_t? {
+    guard let facts = ProcessFacts(of: backend), isPostgres(backend), isPostgres(facts.parent) else { return nil }
+    return facts.parent
+  }
+
+  private static func isPostgres(_ process: pid_t) -> Bool {
+    textOfFile("/proc/\(process)/comm").map { $0.hasPrefix("postgres") } ?? false
+  }
+}
+
+/// What processes have used of the processors, in user space and in the kernel.
+enum ProcessorTime {
+  /// Of all threads of a process, those that have ended included, in nanoseconds; nil when there is no such process.
+  ///
+  /// From the process's clock, because `utime` and `stime` in `/proc` count in hundredths of a second.
+  static func nanoseconds(of process: pid_t) -> UInt64? {
+    var clock = clockid_t()
+    var time = timespec()
+    guard clock_getcpuclockid(process, &clock) == 0, clock_gettime(clock, &time) == 0 else { return nil }
+    return UInt64(time.tv_sec) * 1_000_000_000 + UInt64(time.tv_nsec)
+  }
+
+  /// Of a process's children that have ended, in nanoseconds, from the text of `/proc/PID/stat`: `cutime` and `cstime`,
+  /// its 16th and 17th field. The second field is a name in parentheses, which may hold anything.
+  /// - Parameter ticksPerSecond: `sysconf(_SC_CLK_TCK)`.
+  static func ofEndedChildren(stat: String, ticksPerSecond: Int) -> UInt64? {
+    guard let name = stat.lastIndex(of: ")") else { return nil }
+    let fields = stat[stat.index(after: name)...].split(separator: " ")
+    guard fields.count > 14, let user = UInt64(fields[13]), let system = UInt64(fields[14]) else { return nil }
+    return (user + system) * 1_000_000_000 / UInt64(ticksPerSecond)
+  }
+}
+
+/// What `/proc/PID/status` says of a process. Source: proc(5).
+struct ProcessFacts: Sendable, Equatable {
+  var parent: pid_t = 0
+  var threads = 0
+  /// `VmRSS`.
+  var residentKilobytes = 0
+  /// `VmHWM`, the most it ever was.
+  var residentKilobytesMax = 0
+
+  /// - Parameter status: the file's text; what it does not name stays 0, as memory does of a process that has ended.
+  init(status: String) {
+    for line in status.split(separator: "\n") {
+      let words = line.split(whereSeparator: { $0 == ":" || $0 == "\t" || $0 == " " })
+      guard words.count >= 2, let value = Int(words[1]) else { continue }
+      switch words[0] {
+      case "PPid": parent = pid_t(value)
+      case "Threads": threads = value
+      case "VmRSS": residentKilobytes = value
+      case "VmHWM": residentKilobytesMax = value
+      default: break
+      }
+    }
+  }
+
+  /// - Returns: nil when there is no such process.
+  init?(of process: pid_t) {
+    guard let text = textOfFile("/proc/\(process)/status") else { return nil }
+    self.init(status: text)
+  }
+}
+
+/// The text of a file, of those in `/proc` too; nil when it cannot be read.
+func textOfFile(_ path: String) -> String? {
+  (try? Data(contentsOf: URL(filePath: path))).map { String(decoding: $0, as: UTF8.self) }
 }

@@ -1,5 +1,8 @@
+internal import HTTP1
 internal import HTTPServing
+internal import HTTPTypes
 internal import Reactors
+internal import SimulationControl
 
 /// The control endpoint: how scripts set the scene and see what happened.
 struct ControlRoutes: Sendable {
@@ -16,5 +19,197 @@ struct ControlRoutes: Sendable {
     addServer(to: &routes)
     addFaults(to: &routes)
     return routes
+  }
+}
+
+extension ControlRoutes {
+  /// Devices shown at most; their total is in the answer.
+  private static let devicesShownMax = 10_000
+
+  private struct DeviceList: Encodable {
+    let tokens: [DeviceDocument]
+    let total: Int
+  }
+
+  func addDevices(to routes: inout HTTPRoutes) {
+    let (desk, service) = (desk, service)
+    routes.add(.get, "/tokens") { _, _ in try ControlAnswer.json(Self.devices(of: service)) }
+    routes.add(.put, "/tokens/{token}") { request, _ in
+      try desk.register(DeviceDocument.read(request.body), token: request.parameter("token"))
+      return ControlAnswer.done
+    }
+    routes.add(.delete, "/tokens/{token}") { request, _ in
+      let token = request.parameter("token")
+      guard service.withRegistry({ $0.removeDevice(token: token) }) else { throw ProblemDetails(.notFound) }
+      return ControlAnswer.done
+    }
+  }
+
+  private static func devices(of service: SimulatedService) -> DeviceList {
+    let devices = service.withRegistry { $0.devices }
+    let shown = devices.sorted { $0.key < $1.key }.prefix(devicesShownMax)
+    return DeviceList(tokens: shown.map { DeviceDocument($0.value, token: $0.key) }, total: devices.count)
+  }
+}
+
+extension ControlRoutes {
+  private struct Health: Encodable {
+    let status = "ok"
+    let pushes: Int
+    let connections: Int
+  }
+
+  private struct Connections: Encodable {
+    let opened: Int
+    let refused: Int
+    let open: [ConnectionSummary]
+  }
+
+  func addServer(to routes: inout HTTPRoutes) {
+    let (service, connections) = (service, connections)
+    routes.add(.get, "/healthz") { _, _ in
+      try ControlAnswer.json(Health(pushes: service.withLog { $0.total }, connections: connections.open.count))
+    }
+    routes.add(.get, "/connections") { _, _ in
+      let (opened, refused) = (connections.openedCount, connections.refusedCount)
+      return try ControlAnswer.json(Connections(opened: opened, refused: refused, open: connections.open))
+    }
+    addRegistrations(to: &routes)
+    addConduct(to: &routes)
+  }
+
+  private func addRegistrations(to routes: inout HTTPRoutes) {
+    let desk = desk
+    routes.add(.post, "/keys") { request, _ in
+      try desk.register(KeyDocument.read(request.body))
+      return ControlAnswer.done
+    }
+    routes.add(.post, "/bundles") { request, _ in
+      desk.register(try BundleDocument.read(request.body))
+      return ControlAnswer.done
+    }
+    routes.add(.post, "/certificates") { request, _ in
+      try desk.register(CertificateDocument.read(request.body))
+      return ControlAnswer.done
+    }
+  }
+
+  private func addConduct(to routes: inout HTTPRoutes) {
+    let (desk, service) = (desk, service)
+    routes.add(.post, "/clock") { request, _ in
+      try desk.move(ClockDocument.read(request.body))
+      return ControlAnswer.done
+    }
+    routes.add(.get, "/conduct") { _, _ in
+      try ControlAnswer.json(ConductDocument(service.conduct, service.withRegistry { $0.tokenRate }))
+    }
+    routes.add(.post, "/conduct") { request, _ in
+      try desk.change(ConductDocument.read(request.body))
+      return ControlAnswer.done
+    }
+  }
+}
+
+extension ControlRoutes {
+  /// How long a wait lasts when the request does not say, in milliseconds: longer than any push should take.
+  private static let waitDefaultMilliseconds = 10_000
+  /// No script waits longer than ten minutes for a push.
+  private static let waitMaxMilliseconds = 600_000
+
+  private struct PushPage: Encodable {
+    let pushes: [PushRecord]
+    let next: Int
+  }
+
+  private struct Totals: Encodable {
+    let total: Int
+    let outcomes: [String: Int]
+    let unprocessed: Int
+  }
+
+  private struct Screen: Encodable {
+    let lines: [PushScreen.Line]
+  }
+
+  private struct Lint: Encodable {
+    let counts: [String: Int]
+    let findings: [LintLog.Entry]
+  }
+
+  func addPushes(to routes: inout HTTPRoutes) {
+    let service = service
+    routes.add(.get, "/pushes") { request, _ in
+      let query = try Self.query(request)
+      let page = service.withLog { $0.records(query) }
+      return try ControlAnswer.json(PushPage(pushes: page.records, next: page.next))
+    }
+    routes.add(.delete, "/pushes") { _, _ in
+      service.withLog { $0.removeAll() }
+      return ControlAnswer.done
+    }
+    routes.add(.get, "/pushes/wait") { request, reactor in try await Self.wait(request, for: service, on: reactor) }
+    routes.add(.get, "/screen") { _, _ in try ControlAnswer.json(Screen(lines: service.withLog { $0.screen.visible })) }
+    routes.add(.get, "/lint") { _, _ in
+      let lint = service.lint
+      let counts = Dictionary(uniqueKeysWithValues: lint.counts.map { ($0.key.rawValue, $0.value) })
+      return try ControlAnswer.json(Lint(counts: counts, findings: lint.entries))
+    }
+  }
+
+  private static func query(_ request: HTTPServerRequest) throws(ProblemDetails) -> PushQuery {
+    var query = PushQuery()
+    query.after = try request.queryNumber("after") ?? 0
+    query.limit = try request.queryNumber("limit") ?? PushQuery.limitDefault
+    query.token = request.head.queryValue("token")
+    query.collapseID = request.head.queryValue("collapse_id")
+    query.identifier = request.head.queryValue("apns_id")
+    return query
+  }
+
+  private static func wait(
+    _ request: HTTPServerRequest, for service: SimulatedService, on reactor: isolated Reactor
+  ) async throws -> HTTPServerResponse {
+    guard let count = try request.queryNumber("count") else {
+      throw ProblemDetails.unfit("count is how many pushes to wait for")
+    }
+    let milliseconds = try request.queryNumber("timeout_ms") ?? waitDefaultMilliseconds
+    let limit = Duration.milliseconds(min(milliseconds, waitMaxMilliseconds))
+    guard await service.waitForPushes(count, within: limit, on: reactor) else {
+      throw ProblemDetails(.requestTimeout, detail: "\(service.withLog { $0.total }) of \(count) pushes came in time")
+    }
+    return try ControlAnswer.json(totals(of: service))
+  }
+
+  private static func totals(of service: SimulatedService) -> Totals {
+    let (total, outcomes) = service.withLog { ($0.total, $0.outcomes) }
+    return Totals(total: total, outcomes: outcomes, unprocessed: service.unprocessed)
+  }
+}
+
+extension ControlRoutes {
+  private struct Struck: Encodable {
+    let connections: Int
+  }
+
+  private struct Faults: Encodable {
+    let waiting: [FaultDocument]
+    let met: [FaultRecord]
+  }
+
+  func addFaults(to routes: inout HTTPRoutes) {
+    let (desk, service) = (desk, service)
+    routes.add(.post, "/faults") { request, reactor in
+      let struck = try desk.arrange(FaultDocument.read(request.body), on: reactor)
+      return try struck.map { try ControlAnswer.json(Struck(connections: $0)) } ?? ControlAnswer.done
+    }
+    routes.add(.get, "/faults") { _, _ in
+      let waiting = service.withFaults { $0.entries.map { FaultDocument($0) } }
+      return try ControlAnswer.json(Faults(waiting: waiting, met: service.metFaults))
+    }
+    routes.add(.delete, "/faults") { _, _ in
+      service.withFaults { $0.removeAll() }
+      service.forgetMetFaults()
+      return ControlAnswer.done
+    }
   }
 }

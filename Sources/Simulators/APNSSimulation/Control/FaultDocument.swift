@@ -82,3 +82,107 @@ struct LastStreamText: Codable {
     }
   }
 }
+
+/// What a fault document orders.
+enum FaultOrder: Equatable {
+  /// To happen to coming requests.
+  case script(FaultScript.Entry)
+  /// To happen to every open connection.
+  case strike(ServerFault)
+  /// The next so many clients are turned away.
+  case refuseNext(Int)
+  /// Every client is turned away for so many milliseconds.
+  case refuseFor(milliseconds: Int)
+}
+
+extension FaultDocument {
+  /// What the document orders, once its `after_ms` are over.
+  /// - Throws: `ProblemDetails` that names what is missing or does not go together.
+  func order() throws(ProblemDetails) -> FaultOrder {
+    for (name, number) in [
+      ("after_ms", afterMilliseconds), ("delay_ms", delayMilliseconds), ("for_ms", forMilliseconds),
+    ] { try ControlLimits.check(name, number) }
+    for (name, number) in [("skip", skip), ("times", times), ("streams", streams)] {
+      try ControlLimits.check(name, number, to: ControlLimits.countMax)
+    }
+    try refuseStrays()
+    if kind == .refuseConnections {
+      return forMilliseconds.map { .refuseFor(milliseconds: $0) } ?? .refuseNext(times ?? 1)
+    }
+    let fault = try fault()
+    guard now == true else { return .script(.init(fault, skip: skip ?? 0, times: times ?? 1)) }
+    guard fault.concernsConnection else {
+      throw ProblemDetails.unfit("\(kind.rawValue) needs a request; leave out now")
+    }
+    guard skip == nil, times == nil else { throw ProblemDetails.unfit("skip and times count requests; leave out now") }
+    return .strike(fault)
+  }
+
+  /// A member that belongs to another kind would do nothing.
+  private func refuseStrays() throws(ProblemDetails) {
+    let owners: [(member: String, isThere: Bool, kinds: [ServerFault.Kind])] = [
+      ("last_stream", lastStream != nil, [.goAway]), ("debug", debug != nil, [.goAway]),
+      ("code", code != nil, [.goAway, .resetStream]), ("streams", streams != nil, [.streams]),
+      ("status", status != nil, [.answer]), ("reason", reason != nil, [.answer]),
+      ("raw_body", rawBody != nil, [.answer]), ("delay_ms", delayMilliseconds != nil, [.delay]),
+      ("for_ms", forMilliseconds != nil, [.refuseConnections]),
+    ]
+    for owner in owners where owner.isThere && !owner.kinds.contains(kind) {
+      throw ProblemDetails.unfit("\(owner.member) means nothing to \(kind.rawValue)")
+    }
+    if kind == .refuseConnections, now != nil || skip != nil {
+      throw ProblemDetails.unfit("refuse_connections takes times or for_ms, and after_ms")
+    }
+  }
+
+  private func fault() throws(ProblemDetails) -> ServerFault {
+    switch kind {
+    case .goAway: try goAway()
+    case .dropBefore: .dropBeforeProcessing
+    case .dropAfter: .dropAfterProcessing
+    case .blackHole: .blackHole
+    case .silence: .silence
+    case .ignorePings: .ignorePings
+    case .refuseStream: .refuseStream
+    case .resetStream: .resetStream(code: code ?? 2)
+    case .streams: .announceStreams(try needed("streams", streams))
+    case .answer: .answer(try answer())
+    case .delay: .delay(milliseconds: try needed("delay_ms", delayMilliseconds))
+    case .refuseConnections: preconditionFailure("refuse_connections is ordered without a request")
+    }
+  }
+
+  private func goAway() throws(ProblemDetails) -> ServerFault {
+    let last = try lastStream?.lastStream() ?? .current
+    let usual = last == .all ? "" : #"{"reason":"Shutdown"}"#
+    return .goAway(lastStream: last, code: code ?? 0, debug: debug ?? usual)
+  }
+
+  private func answer() throws(ProblemDetails) -> ScriptedAnswer {
+    let status = try needed("status", status)
+    try ControlLimits.check("status", status, from: 200, to: 599)
+    return ScriptedAnswer(status: status, reason: reason, rawBody: rawBody)
+  }
+
+  private func needed(_ name: String, _ number: Int?) throws(ProblemDetails) -> Int {
+    guard let number else { throw ProblemDetails.unfit("\(name) is missing") }
+    return number
+  }
+}
+
+extension FaultDocument {
+  /// A fault that waits, with what is left of its numbers.
+  init(_ entry: FaultScript.Entry) {
+    self.init(kind: entry.fault.kind)
+    skip = entry.skip
+    times = entry.times
+    switch entry.fault {
+    case .goAway(let last, let code, let debug): (lastStream, self.code, self.debug) = (.init(last), code, debug)
+    case .resetStream(let code): self.code = code
+    case .announceStreams(let count): streams = count
+    case .answer(let answer): (status, reason, rawBody) = (answer.status, answer.reason, answer.rawBody)
+    case .delay(let milliseconds): delayMilliseconds = milliseconds
+    default: break
+    }
+  }
+}

@@ -1,3 +1,5 @@
+internal import HTTP2
+
 /// A request as the judge sees it: no socket, no stream, no clock.
 public struct InspectedRequest: Sendable {
   /// Who vouches for the connection besides provider tokens.
@@ -42,5 +44,15 @@ public struct InspectedRequest: Sendable {
   /// The first value of a field.
   func value(of name: String) -> String? {
     fields.first { $0.name == name }?.value
+  }
+}
+
+extension InspectedRequest {
+  /// What came over HTTP/2; a body over the server's limit is cut, and its size tells.
+  init(_ request: HTTP2ServerRequest, certificate: Certificate) {
+    self.init(
+      method: request.method, path: request.path, fields: request.fields.map { (name: $0.name, value: $0.value) },
+      body: request.body, certificate: certificate)
+    bodyBytes = request.bodyBytesReceived
   }
 }

@@ -118,3 +118,96 @@ extension RequestJudge {
     return sent
   }
 }
+
+/// What a push asks for, as far as the judge got before it refused: the rest keeps its defaults.
+public struct JudgedPush: Equatable, Sendable {
+  /// The device token as sent.
+  public var token = ""
+  /// `apns-topic`, or the only topic of a client certificate.
+  public var topic = ""
+  /// `apns-push-type`; nil when absent.
+  public var pushType: SimulatedPushType?
+  /// `apns-priority`; 10 when absent.
+  public var priority = 10
+  /// `apns-expiration` in Unix seconds; nil when absent.
+  public var expirationSeconds: Int64?
+  /// `apns-collapse-id`; nil when absent.
+  public var collapseID: String?
+  /// Enough of the provider token's SHA-256 to tell two tokens apart, in hexadecimal; nil without a token.
+  public var providerTokenHash: String?
+
+  /// Whether the service keeps the push for a device that is away: not with expiration 0 and not past its time.
+  public func isStored(at now: WallInstant) -> Bool {
+    guard let expirationSeconds else { return true }
+    return expirationSeconds > now.seconds
+  }
+}
+
+/// The judge's answer to one request, and what it saw on the way.
+public struct PushVerdict: Sendable {
+  /// The HTTP status.
+  public let status: Int
+  /// The reason in the body; nil with 200 and with scripted answers that have none.
+  public let reason: String?
+  /// The `timestamp` in the body, in milliseconds since 1970; only with 410.
+  public let timestampMilliseconds: Int64?
+  /// The `apns-id` field: the request's, or one that was made, in upper case.
+  public let identifier: String
+  /// The `apns-unique-id` field: on successes of the sandbox.
+  public let uniqueIdentifier: String?
+  /// The body; empty with 200.
+  public let body: [UInt8]
+  /// What the push asked for.
+  public let push: JudgedPush
+  /// Whether the service would keep the push for a device that is away.
+  public let isStored: Bool
+  /// What was accepted and should not have been sent.
+  public let findings: [LintFinding]
+  /// How much longer than usual the answer takes, in milliseconds.
+  public let delayMilliseconds: Int
+
+  /// The fields of the answer besides `:status`, in lower case.
+  public var fields: [(name: String, value: String)] {
+    var fields = [(name: "apns-id", value: identifier)]
+    if let uniqueIdentifier { fields.append((name: "apns-unique-id", value: uniqueIdentifier)) }
+    if !body.isEmpty { fields.append((name: "content-type", value: contentType)) }
+    return fields
+  }
+
+  private var contentType: String { reason == nil ? "text/html" : "application/json" }
+}
+
+/// Identifiers in the form in which APNs makes them: upper case, with no particular version digit.
+///
+/// Drawn from a seed, so that a run can be repeated. Nothing rests on their being hard to guess.
+struct MintedIdentifiers {
+  private var state: UInt64
+
+  init(seed: UInt64) {
+    state = seed
+  }
+
+  mutating func next() -> String {
+    let digits = Self.hexadecimal(draw()) + Self.hexadecimal(draw())
+    var text = ""
+    for (index, digit) in digits.enumerated() {
+      if [8, 12, 16, 20].contains(index) { text.append("-") }
+      text.append(digit)
+    }
+    return text
+  }
+
+  /// SplitMix64: one addition and three mixes, and every state is a good one.
+  private mutating func draw() -> UInt64 {
+    state &+= 0x9E37_79B9_7F4A_7C15
+    var mixed = state
+    mixed = (mixed ^ (mixed >> 30)) &* 0xBF58_476D_1CE4_E5B9
+    mixed = (mixed ^ (mixed >> 27)) &* 0x94D0_49BB_1331_11EB
+    return mixed ^ (mixed >> 31)
+  }
+
+  private static func hexadecimal(_ value: UInt64) -> String {
+    let digits = String(value, radix: 16, uppercase: true)
+    return String(repeating: "0", count: 16 - digits.count) + digits
+  }
+}

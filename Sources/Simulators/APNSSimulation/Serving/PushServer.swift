@@ -1,6 +1,7 @@
 internal import HTTP2
 internal import Logging
 internal import Reactors
+internal import TLSStreams
 
 /// Serves one environment on one reactor: hands requests to the service, and gives the answers or lets the faults happen.
 final class PushServer {
@@ -108,5 +109,54 @@ extension PushServer: HTTP2RequestHandler {
 
   private static func wallTime(ofMonotonic moment: UInt64) -> WallInstant {
     WallInstant(microseconds: SimulationClock.wall.microseconds - Int64((Reactor.now - moment) / 1000))
+  }
+}
+
+/// A push server as other threads hold it.
+///
+/// Unchecked because the server belongs to its reactor; safe because it is only handed out there.
+struct PushServerHandle: @unchecked Sendable {
+  private let server: PushServer
+  private let reactor: Reactor
+
+  init(_ server: PushServer, on reactor: isolated Reactor) {
+    self.server = server
+    self.reactor = reactor
+  }
+
+  /// Runs work on the server's reactor, later.
+  func perform(_ work: @escaping @Sendable (PushServer, isolated Reactor) -> Void) {
+    reactor.submit { reactor in work(server, reactor) }
+  }
+}
+
+/// A listener and its server, as the simulator holds them from outside their reactor.
+///
+/// Unchecked because both belong to the reactor; safe because they are touched there only.
+struct BoundListener: @unchecked Sendable {
+  let environment: SimulatedEnvironment
+  let address: SocketAddress
+
+  private let listener: HTTP2Listener
+  private let server: PushServer
+  private let reactor: Reactor
+
+  init(
+    _ server: PushServer, on address: SocketAddress, context: TLSContext, reactor: isolated Reactor
+  ) throws(SystemError) {
+    listener = try HTTP2Listener(
+      on: address, context: context, configuration: server.configuration, handler: server, reactor: reactor)
+    self.server = server
+    environment = server.environment
+    self.reactor = reactor
+    self.address = listener.address
+  }
+
+  /// Accepts nothing more and closes what is open.
+  func end() async {
+    try? await reactor.perform { reactor in
+      listener.stop(on: reactor)
+      server.closeAll(on: reactor)
+    }
   }
 }

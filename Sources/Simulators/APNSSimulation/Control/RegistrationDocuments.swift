@@ -1,0 +1,119 @@
+internal import HTTPServing
+internal import SimulationControl
+internal import TLSStreams
+
+/// A device as scripts register it and the control endpoint shows it.
+struct DeviceDocument: ControlDocument, Encodable {
+  /// In answers and scenarios; the path names it in requests.
+  var token: String?
+  var environment: SimulatedEnvironment
+  var bundle: String
+  var unregisteredAtMilliseconds: Int64?
+  var expiredAtMilliseconds: Int64?
+  var answers: [ScriptedAnswer]?
+  var delayMilliseconds: Int?
+
+  enum CodingKeys: String, CodingKey, CaseIterable {
+    case token, environment, answers
+    case bundle = "bundle_id"
+    case unregisteredAtMilliseconds = "unregistered_at_ms"
+    case expiredAtMilliseconds = "expired_at_ms"
+    case delayMilliseconds = "delay_ms"
+  }
+
+  init(_ device: RegisteredDevice, token: String) {
+    self.token = token
+    environment = device.environment
+    bundle = device.bundle
+    switch device.end {
+    case .unregistered(let moment): unregisteredAtMilliseconds = moment
+    case .expired(let moment): expiredAtMilliseconds = moment
+    case nil: break
+    }
+    answers = device.answers.isEmpty ? nil : device.answers
+    delayMilliseconds = device.delayMilliseconds == 0 ? nil : device.delayMilliseconds
+  }
+
+  /// - Throws: `ProblemDetails` for values that no device has.
+  func device() throws(ProblemDetails) -> RegisteredDevice {
+    try ControlLimits.check("delay_ms", delayMilliseconds)
+    guard unregisteredAtMilliseconds == nil || expiredAtMilliseconds == nil else {
+      throw ProblemDetails.unfit("a token ends once: unregistered_at_ms or expired_at_ms")
+    }
+    for answer in answers ?? [] {
+      try ControlLimits.check("status", answer.status, from: 200, to: 599)
+      try ControlLimits.check("times", answer.times, from: 1, to: ScriptedAnswer.always)
+    }
+    let end =
+      unregisteredAtMilliseconds.map { RegisteredDevice.End.unregistered(atMilliseconds: $0) }
+      ?? expiredAtMilliseconds.map { .expired(atMilliseconds: $0) }
+    return RegisteredDevice(
+      environment: environment, bundle: bundle, end: end, answers: answers ?? [],
+      delayMilliseconds: delayMilliseconds ?? 0)
+  }
+}
+
+/// A signing key as scripts register it.
+struct KeyDocument: ControlDocument {
+  var identifier: String
+  var team: String
+  /// A public key, or a private one of which the public half is kept.
+  var pem: String
+  /// Nil for both.
+  var environment: SimulatedEnvironment?
+  /// Nil for every app of the team.
+  var topics: [String]?
+  var related: String?
+
+  enum CodingKeys: String, CodingKey, CaseIterable {
+    case pem, environment, topics
+    case identifier = "key_id"
+    case team = "team_id"
+    case related = "related_key_id"
+  }
+
+  func key() throws(ProblemDetails) -> ProviderKey {
+    guard let publicKey = try? ProviderKey.publicKey(fromPEM: pem) else {
+      throw ProblemDetails.unfit("pem is not a P-256 key")
+    }
+    return ProviderKey(
+      identifier: identifier, team: team,
+      scope: topics.map { .topics(Set($0), related: related) } ?? .team,
+      environments: environment.map { [$0] } ?? Set(SimulatedEnvironment.allCases),
+      publicKey: publicKey)
+  }
+}
+
+/// An app as scripts register it.
+struct BundleDocument: ControlDocument {
+  var bundle: String
+  /// Nil when every team may push to it.
+  var team: String?
+
+  enum CodingKeys: String, CodingKey, CaseIterable {
+    case bundle = "bundle_id"
+    case team = "team_id"
+  }
+}
+
+/// A client certificate as scripts register it.
+struct CertificateDocument: ControlDocument {
+  /// The certificate; what follows it is not looked at.
+  var pem: String
+  /// Nil for both.
+  var environment: SimulatedEnvironment?
+  var topics: [String]
+
+  enum CodingKeys: String, CodingKey, CaseIterable {
+    case pem, environment, topics
+  }
+
+  func certificate() throws(ProblemDetails) -> (certificate: RegisteredCertificate, der: [UInt8]) {
+    guard let der = try? PEM.text(pem).certificatesAsDER().first else {
+      throw ProblemDetails.unfit("pem is not a certificate")
+    }
+    guard !topics.isEmpty else { throw ProblemDetails.unfit("topics names at least one") }
+    let environments = environment.map { [$0] } ?? Set(SimulatedEnvironment.allCases)
+    return (RegisteredCertificate(environments: environments, topics: topics), der)
+  }
+}

@@ -1,0 +1,151 @@
+internal import HTTPServing
+internal import Reactors
+internal import SimulationControl
+
+/// A list of steps: what is registered before the first client comes, and what happens when.
+///
+/// Written as JSON: an array of steps, or one step on each line. Steps without `at_ms` come first, in their order; the
+/// others follow at their times, which never go back.
+public struct Scenario: Sendable {
+  let steps: [ScenarioStep]
+
+  /// Reads and checks a whole scenario.
+  /// - Throws: ``ScenarioError``, naming the step.
+  public init(parsing text: String) throws(ScenarioError) {
+    let isArray = text.first { !$0.isWhitespace } == "["
+    let read = isArray ? try Self.items(in: text) : try Self.lines(in: text)
+    var latest = -1
+    for (place, step) in read {
+      try Self.locating(place) { () throws(ProblemDetails) in try step.check() }
+      guard step.atMilliseconds ?? -1 >= latest else {
+        throw ScenarioError(place, "at_ms goes back: steps stand in the order in which they happen")
+      }
+      latest = step.atMilliseconds ?? latest
+    }
+    steps = read.map(\.step)
+  }
+
+  private static func items(in text: String) throws(ScenarioError) -> [(place: String, step: ScenarioStep)] {
+    let items = try locating("the file") { () throws(ProblemDetails) in
+      try decodeControl([Checked<ScenarioStep>].self, from: Array(text.utf8))
+    }
+    return zip(1..., items).map { ("step \($0)", $1.document) }
+  }
+
+  private static func lines(in text: String) throws(ScenarioError) -> [(place: String, step: ScenarioStep)] {
+    var steps: [(place: String, step: ScenarioStep)] = []
+    for (number, line) in zip(1..., text.split(separator: "\n", omittingEmptySubsequences: false))
+    where !line.allSatisfy(\.isWhitespace) {
+      let place = "line \(number)"
+      let step = try locating(place) { () throws(ProblemDetails) in try ScenarioStep.read(Array(line.utf8)) }
+      steps.append((place, step))
+    }
+    return steps
+  }
+
+  private static func locating<Result>(
+    _ place: String, _ body: () throws(ProblemDetails) -> Result
+  ) throws(ScenarioError) -> Result {
+    do throws(ProblemDetails) {
+      return try body()
+    } catch {
+      throw ScenarioError(place, error.detail ?? error.title)
+    }
+  }
+}
+
+extension Scenario {
+  /// Carries out what has to be there before the first client.
+  func begin(at desk: ControlDesk, on reactor: isolated Reactor) throws(ScenarioError) {
+    for (number, step) in zip(1..., steps) where step.atMilliseconds == nil {
+      try carryOut(step, number, at: desk, on: reactor)
+    }
+  }
+
+  /// Carries out the rest, each step at its time from now.
+  /// - Parameter failed: told of a step that could not be carried out; the next ones still are.
+  func goOn(at desk: ControlDesk, on reactor: isolated Reactor, failed: (ScenarioError) -> Void) async {
+    let start = Reactor.now
+    for (number, step) in zip(1..., steps) {
+      guard let moment = step.atMilliseconds else { continue }
+      let left = Duration.milliseconds(moment) - .nanoseconds(Int64(Reactor.now - start))
+      if left > .zero { await reactor.sleep(for: left) }
+      do throws(ScenarioError) {
+        try carryOut(step, number, at: desk, on: reactor)
+      } catch {
+        failed(error)
+      }
+    }
+  }
+
+  private func carryOut(
+    _ step: ScenarioStep, _ number: Int, at desk: ControlDesk, on reactor: isolated Reactor
+  ) throws(ScenarioError) {
+    do throws(ProblemDetails) {
+      try step.carryOut(at: desk, on: reactor)
+    } catch {
+      throw ScenarioError("step \(number)", error.detail ?? error.title)
+    }
+  }
+}
+
+/// What is wrong with a scenario, and where.
+public struct ScenarioError: Error, Equatable, Sendable, CustomStringConvertible {
+  /// `line 3: skip is a number from 0`
+  public let description: String
+
+  init(_ place: String, _ text: String) {
+    description = "\(place): \(text)"
+  }
+}
+
+/// One step of a scenario: exactly one order, at its time.
+struct ScenarioStep: ControlDocument {
+  /// Milliseconds after the start; nil is before the first client can connect.
+  var atMilliseconds: Int?
+  /// What the control endpoint takes at the path of the same name; a device names its token.
+  var device: Checked<DeviceDocument>?
+  var key: Checked<KeyDocument>?
+  var bundle: Checked<BundleDocument>?
+  var certificate: Checked<CertificateDocument>?
+  var conduct: Checked<ConductDocument>?
+  var clock: Checked<ClockDocument>?
+  var fault: Checked<FaultDocument>?
+
+  enum CodingKeys: String, CodingKey, CaseIterable {
+    case device, key, bundle, certificate, conduct, clock, fault
+    case atMilliseconds = "at_ms"
+  }
+
+  private static let kinds = CodingKeys.allCases.filter { $0 != .atMilliseconds }.map(\.rawValue)
+
+  /// Everything that can be wrong with the step is found here, before anything is carried out.
+  func check() throws(ProblemDetails) {
+    let orders = [
+      device != nil, key != nil, bundle != nil, certificate != nil, conduct != nil, clock != nil, fault != nil,
+    ]
+    guard orders.count(where: { $0 }) == 1 else {
+      throw ProblemDetails.unfit("a step has one of \(Self.kinds.joined(separator: ", "))")
+    }
+    try ControlLimits.check("at_ms", atMilliseconds)
+    _ = try device?.document.device()
+    if let device, !PushInquiry.isDeviceToken(device.document.token ?? "") {
+      throw ProblemDetails.unfit("device.token is an even number of hexadecimal digits")
+    }
+    _ = try key?.document.key()
+    _ = try certificate?.document.certificate()
+    try conduct?.document.check()
+    try clock?.document.check()
+    _ = try fault?.document.order()
+  }
+
+  func carryOut(at desk: ControlDesk, on reactor: isolated Reactor) throws(ProblemDetails) {
+    if let device = device?.document { try desk.register(device, token: device.token ?? "") }
+    if let key { try desk.register(key.document) }
+    if let bundle { desk.register(bundle.document) }
+    if let certificate { try desk.register(certificate.document) }
+    if let conduct { try desk.change(conduct.document) }
+    if let clock { try desk.move(clock.document) }
+    if let fault { _ = try desk.arrange(fault.document, on: reactor) }
+  }
+}

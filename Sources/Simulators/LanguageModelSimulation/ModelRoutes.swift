@@ -1,0 +1,119 @@
+internal import HTTPServing
+internal import HTTPTypes
+internal import Reactors
+internal import SimulationControl
+
+/// The two interfaces of the model.
+struct ModelRoutes: Sendable {
+  /// Far more than any prompt of a push, and little enough for a thousand records.
+  private static let bodyBytesMax = 256 * 1024
+
+  let model: SimulatedModel
+  /// The right one; nil for any.
+  let key: String?
+
+  func add(to routes: inout HTTPRoutes) {
+    add(AnthropicFace.self, to: &routes)
+    add(OpenAIFace.self, to: &routes)
+  }
+
+  private func add(_ face: any ProviderFace.Type, to routes: inout HTTPRoutes) {
+    let (model, key) = (model, key)
+    routes.add(.post, face.path, bodyBytesMax: Self.bodyBytesMax) { request, reactor in
+      let admitted = Self.admit(request, face, key, model)
+      switch admitted {
+      case .failure(let refusal): return try face.response(refusal, number: model.refuse(face.provider, refusal.status))
+      case .success(let inquiry): return try await Self.answer(inquiry, face, model, on: reactor)
+      }
+    }
+  }
+
+  private static func admit(
+    _ request: HTTPServerRequest, _ face: any ProviderFace.Type, _ key: String?, _ model: SimulatedModel
+  ) -> Result<ModelInquiry, ModelRefusal> {
+    do throws(ModelRefusal) {
+      let inquiry = try face.admit(request, key: key)
+      guard model.knows(inquiry.model) else { throw ModelRefusal(status: 404, message: "there is no such model") }
+      return .success(inquiry)
+    } catch {
+      return .failure(error)
+    }
+  }
+
+  /// Waits as the script says, then answers as it says.
+  private static func answer(
+    _ inquiry: ModelInquiry, _ face: any ProviderFace.Type, _ model: SimulatedModel, on reactor: isolated Reactor
+  ) async throws -> HTTPServerResponse {
+    let turn = model.begin(inquiry)
+    guard await model.pauses.wait(for: turn, on: reactor) else {
+      model.end(turn.number, .init("close"))
+      throw HTTPHangUp()
+    }
+    let number = turn.number
+    switch turn.step.answer {
+    case .reply(let text): return try reply(.reply(text, to: inquiry), inquiry, face, model, number)
+    case .hang: return try reply(.reply(nil, to: inquiry), inquiry, face, model, number)
+    case .cut(let text): return try reply(.cut(text, to: inquiry), inquiry, face, model, number)
+    case .refusal: return try reply(.refusal(to: inquiry), inquiry, face, model, number)
+    case .failure(let status, let type, let fields):
+      model.end(number, .init("failure", status: status))
+      let refusal = ModelRefusal(status: status, type: type, message: "the script says so")
+      return try face.response(refusal, number: number, fields: fields)
+    case .raw(let content):
+      model.end(number, .init("raw", status: 200, text: content))
+      return face.response(200, content.utf8, number)
+    case .close:
+      model.end(number, .init("close"))
+      throw HTTPHangUp()
+    }
+  }
+
+  private static func reply(
+    _ output: ModelOutput, _ inquiry: ModelInquiry, _ face: any ProviderFace.Type, _ model: SimulatedModel,
+    _ number: Int
+  ) throws -> HTTPServerResponse {
+    model.end(number, .init(output))
+    return try face.response(output, model: inquiry.model, number: number)
+  }
+}
+
+/// The control endpoint: how scripts set the scene and see what happened.
+struct ControlRoutes: Sendable {
+  private struct Requests: Encodable {
+    let requests: [RequestRecord]
+    let inFlight: Int
+    let inFlightMax: Int
+
+    enum CodingKeys: String, CodingKey {
+      case requests
+      case inFlight = "in_flight"
+      case inFlightMax = "in_flight_max"
+    }
+  }
+
+  private struct Released: Encodable {
+    let released: Int
+  }
+
+  let model: SimulatedModel
+
+  func add(to routes: inout HTTPRoutes) {
+    let model = model
+    routes.add(.put, "/simulator/script") { request, _ in
+      model.play(try ScriptDocument.read(request.body).script())
+      return ControlAnswer.done
+    }
+    routes.add(.get, "/simulator/requests") { _, _ in
+      let (requests, statistics) = (model.requests, model.statistics)
+      return try ControlAnswer.json(
+        Requests(requests: requests, inFlight: statistics.inFlight, inFlightMax: statistics.inFlightMax))
+    }
+    routes.add(.delete, "/simulator/requests") { _, _ in
+      model.forgetRequests()
+      return ControlAnswer.done
+    }
+    routes.add(.get, "/simulator/stats") { _, _ in try ControlAnswer.json(model.statistics) }
+    routes.add(.post, "/simulator/release") { _, _ in try ControlAnswer.json(Released(released: model.release())) }
+    routes.add(.get, "/healthz", isHealthCheck: true) { _, _ in ControlAnswer.done }
+  }
+}

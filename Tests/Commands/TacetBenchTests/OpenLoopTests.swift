@@ -1,0 +1,88 @@
+import Reactors
+import Synchronization
+import Testing
+
+@testable import tacet_bench
+
+@Suite("A schedule of arrivals")
+struct ArrivalScheduleTests {
+  private static let start: UInt64 = 1_000_000_000
+
+  private func makeSchedule(
+    perSecond: Double = 4, warmUpSeconds: Double = 1, seconds: Double = 2
+  ) -> ArrivalSchedule {
+    ArrivalSchedule(start: Self.start, perSecond: perSecond, warmUpSeconds: warmUpSeconds, seconds: seconds)
+  }
+
+  @Test("messages are due at even distances from the start")
+  func even() {
+    let schedule = makeSchedule()
+    #expect((0..<4).map(schedule.due) == [1_000_000_000, 1_250_000_000, 1_500_000_000, 1_750_000_000])
+  }
+
+  @Test("what counts follows the warm-up, and ends where one more would be due")
+  func counted() {
+    let schedule = makeSchedule()
+    #expect(schedule.counted == 4..<12)
+    #expect(schedule.countedSpan == 2_000_000_000..<4_000_000_000)
+  }
+
+  @Test(
+    "there is always one that counts",
+    arguments: [(50, 0, 0.001, 0, 1), (50, 0.01, 0.01, 1, 2), (50, 2, 10, 100, 600), (0.5, 0, 4, 0, 2)]
+      as [(Double, Double, Double, Int, Int)])
+  func counts(perSecond: Double, warmUp: Double, seconds: Double, first: Int, count: Int) {
+    let schedule = makeSchedule(perSecond: perSecond, warmUpSeconds: warmUp, seconds: seconds)
+    #expect(schedule.counted == first..<count)
+  }
+
+  @Test(
+    "a message is due from its moment on",
+    arguments: [
+      (0, 0), (999_999_999, 0), (1_000_000_000, 1), (1_249_999_999, 1), (1_250_000_000, 2), (3_749_999_999, 11),
+      (3_750_000_000, 12), (9_000_000_000, 12),
+    ] as [(UInt64, Int)])
+  func due(now: UInt64, count: Int) {
+    #expect(makeSchedule().dueCount(at: now) == count)
+  }
+
+  @Test(
+    "counting agrees with each message's moment at rates that no nanosecond divides", arguments: [3, 7, 300, 6103.5])
+  func agrees(perSecond: Double) {
+    let schedule = makeSchedule(perSecond: perSecond, seconds: 3)
+    for number in 0..<schedule.count {
+      #expect(schedule.dueCount(at: schedule.due(number)) == number + 1)
+      #expect(schedule.dueCount(at: schedule.due(number) - 1) == number)
+    }
+  }
+}
+
+@Suite("The metronome")
+struct MetronomeTests {
+  @Test("beats when a message is due and never before, and none is left out")
+  func beats() async throws {
+    let schedule = ArrivalSchedule(start: Reactor.now + 1_000_000, perSecond: 2000, warmUpSeconds: 0, seconds: 0.02)
+    let beats = try await beats(of: schedule)
+    #expect(beats.count <= schedule.count)
+    for (number, beat) in beats.enumerated() { #expect(beat >= schedule.due(number)) }
+    #expect(beats.last.map(schedule.dueCount) == schedule.count)
+  }
+
+  @Test("catches up with one beat when all is overdue")
+  func late() async throws {
+    let schedule = ArrivalSchedule(start: Reactor.now - 1_000_000_000, perSecond: 100, warmUpSeconds: 0, seconds: 0.5)
+    #expect(try await beats(of: schedule).count == 1)
+  }
+
+  /// The moments of all beats, in monotonic nanoseconds, until everything is due.
+  private func beats(of schedule: ArrivalSchedule) async throws -> [UInt64] {
+    let (stream, continuation) = AsyncStream.makeStream(of: UInt64.self)
+    _ = try Metronome.start(schedule) { continuation.yield(Reactor.now) }
+    var beats: [UInt64] = []
+    for await beat in stream {
+      beats.append(beat)
+      if schedule.dueCount(at: beat) == schedule.count { break }
+    }
+    return beats
+  }
+}
