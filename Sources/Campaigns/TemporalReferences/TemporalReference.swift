@@ -2,48 +2,47 @@ public import Foundation
 
 /// A moment or stretch of time that a text names, and what is going on then.
 ///
-/// It holds no text of the message: ``event`` is a word of the language's table, so a record of it holds nothing
-/// personal.
+/// It holds no text of the message: ``event`` is a word of the language's table, so a record of it is not personal.
 public struct TemporalReference: Equatable, Sendable {
-  /// Where the phrase stands in the text, in UTF-8 bytes from its start; never empty.
+  /// The position of the phrase in the text, in UTF-8 bytes; never empty.
   public let span: Range<Int>
-  /// The first instant that is meant.
+  /// The first instant.
   public let start: Date
-  /// The instant after the last that is meant; never before ``start``. Equal to it for a clock time, and for a day that
-  /// its zone never had.
+  /// The first instant after the end; never before ``start``. Equal to it for a clock time, and for a day that the zone
+  /// skipped.
   public let end: Date
-  /// How finely the text says when.
+  /// The precision of the time.
   public let grain: TemporalGrain
-  /// What is going on then, as the language's table describes it, such as `presentation`; nil when nothing known.
+  /// The event, as the language's table describes it, such as `presentation`; nil when the text names no known event.
   public let event: String?
-  /// Whether the event still lies ahead, as far as the text tells.
+  /// Whether the event is still ahead, according to the text.
   public internal(set) var standing: TemporalStanding
-  /// How likely the writer has this event coming up at this time, in `0 ... 1`.
+  /// The likelihood that this event of the writer takes place at this time, in `0 ... 1`.
   ///
-  /// At least 0.7 when the text names an event and its day, and neither doubts, denies nor ends it: 0.9 with a verb or
-  /// phrase that says it lies ahead, 0.8 without, 0.75 when the event was named in an earlier sentence. Below for all
-  /// else: 0.5 for an event of which only the week, month or year is said, 0.4 for a time without an event, 0.3 for what
-  /// is hypothetical or another's, 0.05 for what is past or cancelled.
+  /// At least 0.7 when the text names an event and its day and does not doubt, deny or end it: 0.9 with a verb or phrase
+  /// for the future, 0.8 without, 0.75 when an earlier sentence named the event. Otherwise lower: 0.5 when the text gives
+  /// only the week, month or year, 0.4 for a time without an event, 0.3 for an event that is hypothetical or another
+  /// person's, 0.05 for one that is past or cancelled.
   public internal(set) var confidence: Double
-  /// The instant of the message, against which everything was resolved.
+  /// The instant of the message. All times are resolved against it.
   public let writtenAt: Date
 }
 
-/// What a text says of whether the thing it dates will happen to its writer.
+/// Whether the event will happen to the writer, according to the text.
 public enum TemporalStanding: String, Equatable, Sendable {
-  /// It lies ahead or is going on.
+  /// It is ahead or going on.
   case upcoming
-  /// It was over when the message was written, or is told as over.
+  /// It was over when the message was written, or the text speaks of it in the past.
   case past
   /// It was called off, denied, or moved to another time.
   case cancelled
-  /// It is wished, supposed, asked or only possible, or the time is one of several.
+  /// It is a wish, an assumption, a question or a possibility, or the time is one of several.
   case hypothetical
-  /// It is somebody else's.
+  /// It belongs to another person.
   case anothers
 }
 
-/// How finely a text says when something is.
+/// The precision of a time in a text.
 public enum TemporalGrain: String, Equatable, Sendable {
   /// A clock time, or a stretch between two of them.
   case minute
@@ -51,11 +50,11 @@ public enum TemporalGrain: String, Equatable, Sendable {
   case dayPart = "day_part"
   /// One civil day, or the days from one to another.
   case day
-  /// A week or a part of one, such as a weekend; which day is not said.
+  /// A week or a part of one, such as a weekend, without the day.
   case week
-  /// A month or the end of one; which day is not said.
+  /// A month or the end of one, without the day.
   case month
-  /// A year; which day is not said.
+  /// A year, without the day.
   case year
 }
 
@@ -69,12 +68,12 @@ extension TemporalGrain {
   }
 }
 
-/// What one text says of times.
+/// The times of one text.
 public struct TemporalReading: Equatable, Sendable {
-  /// Its references, in its order.
+  /// Its references, in the order of the text.
   public let references: [TemporalReference]
-  /// Events that are called off, or moved to a time that is not said: `presentation` of *the presentation got cancelled*.
-  /// None of them has a reference that is still to come.
+  /// Events that are called off, or moved without a new time: `presentation` in *the presentation got cancelled*. No
+  /// upcoming reference has one of these events.
   public let calledOff: Set<String>
 
   init(references: [TemporalReference], calledOff: [String]) {

@@ -1,6 +1,6 @@
-/// English words for what people look ahead to, by the description under which an event is recorded.
+/// English words for events, by the description under which an event is recorded.
 enum EnglishEvents {
-  static let vocabulary: [(meaning: WordMeaning, phrases: [String])] = [work, study, talks, health, travel, life]
+  static let vocabulary: TemporalLanguage.Vocabulary = [work, study, talks, health, travel, life]
     .flatMap { $0 }
     .map { (meaning: .event($0.description), phrases: $0.phrases) }
 

@@ -1,6 +1,6 @@
-/// English words that tell whether something was, is, will be or only might be, and whose it is.
+/// English words for past, future and possibility, and for whose event it is.
 enum EnglishSenses {
-  static let vocabulary: [(meaning: WordMeaning, phrases: [String])] = [
+  static let vocabulary: TemporalLanguage.Vocabulary = [
     (
       .futureSense,
       [
@@ -67,9 +67,9 @@ enum EnglishSenses {
   ]
 }
 
-/// English words for what will not be, or not when it was to be.
+/// English words for cancelled, postponed and denied events.
 enum EnglishDenials {
-  static let vocabulary: [(meaning: WordMeaning, phrases: [String])] = [
+  static let vocabulary: TemporalLanguage.Vocabulary = [
     (
       .cancellation,
       [
@@ -110,9 +110,9 @@ enum EnglishDenials {
   ]
 }
 
-/// English phrases that look like times, events or senses and are none, and words that are known to be no nouns.
+/// English phrases that only look like times, events or senses, and words that are not nouns.
 enum EnglishIdioms {
-  static let vocabulary: [(meaning: WordMeaning, phrases: [String])] = [
+  static let vocabulary: TemporalLanguage.Vocabulary = [
     (.idiom, lookAlikes + settledDoubts + functionWords)
   ]
 
@@ -133,7 +133,7 @@ enum EnglishIdioms {
     "for a while", "a second", "one second", "on call", "catch up on", "match made",
   ]
 
-  /// Doubts about oneself and not about whether something will be.
+  /// Doubts about oneself, not about whether the event takes place.
   private static let settledDoubts = [
     "not sure if i", "not sure if i'm", "don't know if i", "don't know if i'm", "don't know if i'll", "wonder if i",
     "wondering if i", "wondering if i'm", "worried if i", "not sure how", "not sure what", "wasn't cancelled",
@@ -146,7 +146,7 @@ enum EnglishIdioms {
     "can't cancel",
   ]
 
-  /// After an hour or a position they show that it counts nothing.
+  /// After an hour or an ordinal they show that it counts nothing.
   private static let functionWords = [
     "so", "because", "cause", "cuz", "since i", "then", "when", "where", "who", "what", "how", "why", "with", "you",
     "please", "ok", "okay", "yes", "yeah", "too", "also", "again", "already", "still", "just", "really", "very",

@@ -1,5 +1,5 @@
 extension TemporalLanguage {
-  /// English as it is written in chats, on both sides of the Atlantic.
+  /// British and American English as people write it in chats.
   public static let english = TemporalLanguage(
     vocabulary: [
       EnglishCalendar.vocabulary, EnglishTimes.vocabulary, EnglishEvents.vocabulary, EnglishSenses.vocabulary,
@@ -16,10 +16,10 @@ extension TemporalLanguage {
 
 /// English words for days, weeks and months.
 enum EnglishCalendar {
-  static let vocabulary: [(meaning: WordMeaning, phrases: [String])] =
+  static let vocabulary: TemporalLanguage.Vocabulary =
     days + weekdays + months + units + ordinals
 
-  private static let days: [(meaning: WordMeaning, phrases: [String])] = [
+  private static let days: TemporalLanguage.Vocabulary = [
     (.day(offset: 0), ["today", "later today"]),
     (.day(offset: 1), ["tomorrow", "tmrw", "tmr", "tomorow", "tommorow", "tommorrow", "2morrow"]),
     (.day(offset: 2), ["the day after tomorrow", "day after tomorrow", "overmorrow"]),
@@ -27,7 +27,7 @@ enum EnglishCalendar {
     (.day(offset: -2), ["the day before yesterday", "day before yesterday"]),
   ]
 
-  private static let weekdays: [(meaning: WordMeaning, phrases: [String])] = [
+  private static let weekdays: TemporalLanguage.Vocabulary = [
     (.weekday(1), ["monday", "mon"]),
     (.weekday(2), ["tuesday", "tue", "tues"]),
     (.weekday(3), ["wednesday", "wed", "weds"]),
@@ -38,7 +38,7 @@ enum EnglishCalendar {
     (.ordinaryWord, ["mon", "wed", "sat", "sun"]),
   ]
 
-  private static let months: [(meaning: WordMeaning, phrases: [String])] = [
+  private static let months: TemporalLanguage.Vocabulary = [
     (.month(1), ["january", "jan"]),
     (.month(2), ["february", "feb"]),
     (.month(3), ["march", "mar"]),
@@ -55,7 +55,7 @@ enum EnglishCalendar {
     (.ordinaryWord, ["march", "mar", "may", "april", "june", "jan", "august", "jun"]),
   ]
 
-  private static let units: [(meaning: WordMeaning, phrases: [String])] = [
+  private static let units: TemporalLanguage.Vocabulary = [
     (.unit(.minute), ["minute", "minutes", "min", "mins"]),
     (.unit(.hour), ["hour", "hours", "hr", "hrs"]),
     (.unit(.day), ["day", "days"]),
@@ -72,37 +72,33 @@ enum EnglishCalendar {
     (.endOf, ["end of", "the end of"]),
   ]
 
-  private static let ordinals: [(meaning: WordMeaning, phrases: [String])] = [
-    (.ordinal(1), ["first"]), (.ordinal(2), ["second"]), (.ordinal(3), ["third"]), (.ordinal(4), ["fourth"]),
-    (.ordinal(5), ["fifth"]), (.ordinal(6), ["sixth"]), (.ordinal(7), ["seventh"]), (.ordinal(8), ["eighth"]),
-    (.ordinal(9), ["ninth"]), (.ordinal(10), ["tenth"]), (.ordinal(11), ["eleventh"]), (.ordinal(12), ["twelfth"]),
-    (.ordinal(13), ["thirteenth"]), (.ordinal(14), ["fourteenth"]), (.ordinal(15), ["fifteenth"]),
-    (.ordinal(16), ["sixteenth"]), (.ordinal(17), ["seventeenth"]), (.ordinal(18), ["eighteenth"]),
-    (.ordinal(19), ["nineteenth"]), (.ordinal(20), ["twentieth"]), (.ordinal(21), ["twenty-first", "twenty first"]),
-    (.ordinal(22), ["twenty-second", "twenty second"]), (.ordinal(23), ["twenty-third", "twenty third"]),
-    (.ordinal(24), ["twenty-fourth", "twenty fourth"]), (.ordinal(25), ["twenty-fifth", "twenty fifth"]),
-    (.ordinal(26), ["twenty-sixth", "twenty sixth"]), (.ordinal(27), ["twenty-seventh", "twenty seventh"]),
-    (.ordinal(28), ["twenty-eighth", "twenty eighth"]), (.ordinal(29), ["twenty-ninth", "twenty ninth"]),
-    (.ordinal(30), ["thirtieth"]), (.ordinal(31), ["thirty-first", "thirty first"]),
-    // More often ranks and fractions than days.
-    (.ordinaryWord, ["first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth", "ninth", "tenth"]),
+  private static let ordinals: TemporalLanguage.Vocabulary =
+    ordinalWords.enumerated().map { (.ordinal($0 + 1), [$1, $1.replacing("-", with: " ")]) }
+    // These mean ranks and fractions more often than days.
+    + [(.ordinaryWord, Array(ordinalWords.prefix(10)))]
+
+  private static let ordinalWords = [
+    "first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth", "ninth", "tenth", "eleventh",
+    "twelfth", "thirteenth", "fourteenth", "fifteenth", "sixteenth", "seventeenth", "eighteenth", "nineteenth",
+    "twentieth", "twenty-first", "twenty-second", "twenty-third", "twenty-fourth", "twenty-fifth", "twenty-sixth",
+    "twenty-seventh", "twenty-eighth", "twenty-ninth", "thirtieth", "thirty-first",
   ]
 }
 
 /// English words for times of the day, counts and relations between times.
 enum EnglishTimes {
-  static let vocabulary: [(meaning: WordMeaning, phrases: [String])] =
+  static let vocabulary: TemporalLanguage.Vocabulary =
     parts + clocks + numbers + relations
 
   private static let morning = DayPart(hours: 6..<12)
   private static let afternoon = DayPart(hours: 12..<18)
   private static let evening = DayPart(hours: 18..<22)
   private static let night = DayPart(hours: 18..<24)
-  /// Offices close at five; what is due at the end of a day may still come until midnight.
+  /// Offices close at five, but work due at the end of a day may still arrive until midnight.
   private static let endOfDay = DayPart(hours: 17..<24)
   private static let lunch = DayPart(hours: 12..<14)
 
-  private static let parts: [(meaning: WordMeaning, phrases: [String])] = [
+  private static let parts: TemporalLanguage.Vocabulary = [
     (.dayPart(morning), ["morning", "early morning"]),
     (.dayPart(afternoon), ["afternoon", "early afternoon", "late afternoon"]),
     (.dayPart(evening), ["evening"]),
@@ -120,7 +116,7 @@ enum EnglishTimes {
     (.partOfDay(morning, offset: 1), ["first thing tomorrow", "tomorrow first thing"]),
   ]
 
-  private static let clocks: [(meaning: WordMeaning, phrases: [String])] = [
+  private static let clocks: TemporalLanguage.Vocabulary = [
     (.clock(minutes: 720), ["noon", "midday", "12 noon", "12noon"]),
     (.clock(minutes: 1440), ["midnight", "12 midnight"]),
     (.meridiem(.anteMeridiem), ["am"]),
@@ -135,7 +131,7 @@ enum EnglishTimes {
     (.duration(minutes: 90), ["an hour and a half", "one and a half hours"]),
   ]
 
-  private static let numbers: [(meaning: WordMeaning, phrases: [String])] = [
+  private static let numbers: TemporalLanguage.Vocabulary = [
     (.number(1), ["one", "a", "an"]), (.number(2), ["two", "a couple of", "a couple", "couple of"]),
     (.number(3), ["three"]), (.number(4), ["four"]), (.number(5), ["five"]), (.number(6), ["six"]),
     (.number(7), ["seven"]), (.number(8), ["eight"]), (.number(9), ["nine"]), (.number(10), ["ten"]),
@@ -146,7 +142,7 @@ enum EnglishTimes {
     (.article, ["the", "a", "an"]),
   ]
 
-  private static let relations: [(meaning: WordMeaning, phrases: [String])] = [
+  private static let relations: TemporalLanguage.Vocabulary = [
     (.ahead, ["in", "within"]),
     (.ago, ["ago", "back"]),
     (.fromNow, ["from now", "from today"]),

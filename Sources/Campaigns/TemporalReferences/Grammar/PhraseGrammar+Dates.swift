@@ -1,5 +1,5 @@
 extension PhraseGrammar {
-  /// The years a text may name; others are numbers of something else.
+  /// Years that a text may name. Other numbers of four digits are not years.
   private static let years = 1900...2199
 
   /// A day with the name of its month, before or after it.
@@ -25,7 +25,7 @@ extension PhraseGrammar {
     return dated(days, month, at: monthIndex + 1)
   }
 
-  /// Days of a month with the year that may follow; nil when the month has no such day.
+  /// Days of a month with an optional year; nil when the month has no such day.
   private func dated(_ days: ClosedRange<Int>, _ month: Int, at index: Int) -> Parsed<DayExpression>? {
     guard isCalendarDay(month: month, day: days.upperBound) else { return nil }
     let year = year(at: skippingPause(at: index))
@@ -35,7 +35,7 @@ extension PhraseGrammar {
     return Parsed(.range(first, .date(month: month, day: days.upperBound, year: year)), end: end)
   }
 
-  /// A month without a day, where it cannot be another word.
+  /// A month without a day, unless it may be another word.
   func month(at index: Int) -> Parsed<DayExpression>? {
     let selector = self[index]?.selector
     let start = selector == nil ? index : index + 1
@@ -46,9 +46,9 @@ extension PhraseGrammar {
     return Parsed(.month(month, year: year, isEnd: false), end: year == nil ? start + 1 : start + 2)
   }
 
-  /// A position in a month, such as *the 15th*, with the month that may follow.
+  /// A position in a month, such as *the 15th*, with an optional month.
   ///
-  /// What it counts must not follow: *the 15th floor* is no day.
+  /// No noun may follow: *the 15th floor* is not a day.
   func dayOfMonth(at index: Int) -> Parsed<DayExpression>? {
     let start = skipping(.article, at: index)
     guard let lexeme = self[start], let day = lexeme.ordinal, (1...31).contains(day), !lexeme.isOrdinaryWord,
@@ -63,7 +63,7 @@ extension PhraseGrammar {
     return countsSomething(at: start + 1) ? nil : Parsed(.dayOfMonth(day, months: nil), end: start + 1)
   }
 
-  /// Whether the lexeme there is something that the number before it could count.
+  /// Whether the number before the lexeme could count it.
   func countsSomething(at index: Int) -> Bool {
     guard let lexeme = self[index] else { return false }
     return lexeme.isUnknown || lexeme.unit != nil || lexeme.event != nil || lexeme.digits != nil
@@ -79,7 +79,7 @@ extension PhraseGrammar {
     return day
   }
 
-  /// Two days of one month with a dash between them.
+  /// Two days of a month, joined by a dash.
   private func dayPair(at index: Int) -> ClosedRange<Int>? {
     guard let (first, last) = self[index]?.groups?.pair(separatedBy: "-"), 1 <= first, first < last, last <= 31,
       self[index + 1]?.meridiem == nil
@@ -104,9 +104,9 @@ extension PhraseGrammar {
 extension PhraseGrammar {
   /// A date in digits.
   ///
-  /// The year-month-day of ISO 8601 and dates with a year are taken wherever they stand. Day and month alone may also be
-  /// a fraction or a score and need something that expects a date.
-  /// - Parameter isExpected: whether what goes before already does.
+  /// Dates with a year, such as those of ISO 8601, are taken everywhere. Day and month alone may also be a fraction or a
+  /// score, so their context must expect a date.
+  /// - Parameter isExpected: whether the preceding words expect a date.
   func numericDate(at index: Int, isExpected: Bool = false) -> Parsed<DayExpression>? {
     guard let groups = self[index]?.groups, let date = fullDate(groups) ?? shortDate(groups) else { return nil }
     guard groups.groups.count == 3 || isExpected || expectsDate(at: index) else { return nil }
@@ -124,7 +124,7 @@ extension PhraseGrammar {
       : calendarDay(year, second, first) ?? calendarDay(year, first, second)
   }
 
-  /// Whether the last group can be a year: of four digits, or between slashes of two. With dots two digits are a version.
+  /// Whether the last group can be a year: four digits, or two after a slash. Two digits after a dot are a version.
   private func isYear(_ number: NumericToken) -> Bool {
     switch (number.separator, number.digits[2]) {
     case ("/", 2), ("/", 4), (".", 4), ("-", 4): true
@@ -147,10 +147,10 @@ extension PhraseGrammar {
     CivilDay(year: year, month: month, day: day) == nil ? nil : .date(month: month, day: day, year: year)
   }
 
-  /// Whether day and month are expected there and nothing follows that they could be a share of.
+  /// Whether the context expects day and month, and nothing follows that they could be a share of.
   ///
-  /// A preposition of time expects them, as does an event or a range; after a verb, or as the first word, they are
-  /// believed unless they look like a score out of 5 or 10 or a fraction.
+  /// A preposition of time, an event or a range expects them. After a verb, or as the first word, they count unless they
+  /// look like a score out of 5 or 10 or a fraction.
   private func expectsDate(at index: Int) -> Bool {
     guard !countsShare(at: index + 1) else { return false }
     guard let before = self[index - 1] else { return !looksLikeScore(at: index) }

@@ -15,7 +15,7 @@ extension PhraseGrammar {
       ?? period(at: index) ?? month(at: index)
   }
 
-  /// Whether the lexeme there stands between the ends of a range that began at `start`.
+  /// Whether the lexeme there joins the ends of a range that began at `start`.
   func joinsRange(at index: Int, begunAt start: Int) -> Bool {
     guard let lexeme = self[index] else { return false }
     return lexeme.isDash || lexeme.means(.until) || lexeme.means(.and) && means(.between, at: start - 1)
@@ -56,7 +56,7 @@ extension PhraseGrammar {
 }
 
 extension CalendarUnit {
-  /// Whether it is a stretch of days that has a name of its own.
+  /// Whether it is a named stretch of days.
   fileprivate var isPeriod: Bool {
     switch self {
     case .week, .weekend, .month, .year: true
@@ -66,13 +66,13 @@ extension CalendarUnit {
 }
 
 extension PhraseGrammar {
-  /// A weekday with what is said around it: *next Tuesday*, *Friday next week*, *next week on Friday*.
+  /// A weekday with its context: *next Tuesday*, *Friday next week*, *next week on Friday*.
   func weekday(at index: Int) -> Parsed<DayExpression>? {
     if let weekday = weekdayOfWeek(at: index) { return weekday }
     var start = skipping(.article, at: index)
     let selector = self[start]?.selector
     if selector != nil { start += 1 }
-    // "this coming Friday", "this past Monday": the second of two says which.
+    // In "this coming Friday" and "this past Monday" the second selector counts.
     let second = selector == nil ? nil : self[start]?.selector
     if second != nil { start += 1 }
     guard let weekday = self[start]?.weekday, (second ?? selector)?.offset != nil || selector == nil,
@@ -100,13 +100,13 @@ extension PhraseGrammar {
     return Parsed(.weekdayOfWeek(weekday, weeks: weeks), end: start + 2)
   }
 
-  /// The date that repeats which day a weekday is; it is the more certain of the two.
+  /// The date after a weekday. It repeats the day and is the more certain of the two.
   private func namedDate(at index: Int) -> Parsed<DayExpression>? {
     let start = skippingPause(at: index)
     return date(at: start) ?? numericDate(at: start, isExpected: true) ?? dayOfMonth(at: start)
   }
 
-  /// Whether a word that is a weekday among other things is one here.
+  /// Whether a word with other meanings is a weekday here.
   private func isSupportedWeekday(at index: Int) -> Bool {
     guard let lexeme = self[index], lexeme.isOrdinaryWord else { return true }
     if let before = self[index - 1] {
@@ -118,7 +118,7 @@ extension PhraseGrammar {
 }
 
 extension PhraseGrammar {
-  /// The largest count of units that is believed: two years of days. It also keeps all arithmetic far from overflow.
+  /// The largest count of units: two years of days. It also keeps all arithmetic far from overflow.
   private static let countMax = 730
 
   /// A count of units before or after now or some day: *in two days*, *a week ago*, *a week from Friday*.
@@ -135,7 +135,7 @@ extension PhraseGrammar {
     return laterThanDay(length)
   }
 
-  /// Days or weeks after a day that is named.
+  /// Days or weeks after a named day.
   private func laterThanDay(_ length: Parsed<Length>) -> Parsed<DayExpression>? {
     guard let days = length.value.days else { return nil }
     var start = length.end
@@ -150,7 +150,7 @@ extension PhraseGrammar {
     let count: Int
     let unit: CalendarUnit
 
-    /// In whole days, where it is.
+    /// In whole days; nil for other units.
     var days: Int? {
       switch unit {
       case .day: count
@@ -168,7 +168,7 @@ extension PhraseGrammar {
     return Parsed(Length(count: count, unit: unit), end: index + 2)
   }
 
-  /// Weeks and longer units are seldom meant to the day, so they are the week or month that is reached.
+  /// Weeks and longer units are rarely exact to the day, so they mean the week or month that they reach.
   private func expression(_ length: Length, sign: Int) -> DayExpression {
     switch length.unit {
     case .minute: .elapsed(minutes: sign * length.count)

@@ -1,6 +1,6 @@
 extension PhraseGrammar {
   /// A clock time or the stretch between two.
-  /// - Parameter besideDay: whether a day stands directly before it.
+  /// - Parameter besideDay: whether a day comes directly before it.
   func clock(at index: Int, besideDay: Bool) -> Parsed<ClockExpression>? {
     let start = isClockPreposition(at: index) ? index + 1 : index
     let isExpected = start > index || besideDay || self[index - 1]?.event != nil
@@ -26,7 +26,7 @@ extension PhraseGrammar {
     means(.at, at: index) || means(.from, at: index) || means(.between, at: index)
   }
 
-  /// Two readings with a word between them; the half of the day may be said of the second only.
+  /// Two readings with a word between them. Only the second needs a half of the day.
   private func clockRange(at index: Int, isExpected: Bool) -> Parsed<ClockExpression>? {
     let first = reading(at: index, isExpected: true, isBareAllowed: true)
     guard let first, joinsRange(at: first.end, begunAt: index),
@@ -49,7 +49,7 @@ extension PhraseGrammar {
 
   /// One clock time.
   /// - Parameters:
-  ///   - isExpected: whether something else says that a time follows; hours with minutes need it, as they may be scores.
+  ///   - isExpected: whether the context expects a time. Hours with minutes need it, because they may be scores.
   ///   - isBareAllowed: whether a lone number is an hour.
   private func reading(at index: Int, isExpected: Bool, isBareAllowed: Bool) -> Parsed<ClockReading>? {
     if let minutes = self[index]?.clockMinutes { return Parsed(ClockReading(minutes: minutes), end: index + 1) }

@@ -1,7 +1,7 @@
 /// Recognises temporal phrases among the lexemes of one sentence.
 ///
-/// Each rule is a function from an index to what begins there and where it ends; it looks a bounded number of lexemes
-/// ahead and at one behind.
+/// Each rule maps an index to the phrase that begins there and its end. A rule looks at a bounded number of lexemes ahead
+/// and at one behind.
 struct PhraseGrammar {
   let lexemes: [Lexeme]
   let order: NumericDateOrder
@@ -28,7 +28,7 @@ struct PhraseGrammar {
     return phrase.isEmpty ? nil : phrase
   }
 
-  /// One more part of a phrase; a pause may only come between a day and its time.
+  /// One more part of a phrase. A pause is only allowed between a day and its time.
   private func component(at index: Int, addedTo phrase: TemporalPhrase) -> Parsed<TemporalPhrase>? {
     if let component = dayComponent(at: index, addedTo: phrase) { return component }
     if let component = timeComponent(at: index, addedTo: phrase) { return component }
@@ -41,7 +41,7 @@ struct PhraseGrammar {
     var phrase = phrase
     let start = isPreposition(index, continuing: !phrase.isEmpty) ? index + 1 : index
     if phrase.part == nil, let (part, offset) = self[start]?.partOfDay {
-      // "end of day tomorrow": the day that is named is the one.
+      // In "end of day tomorrow" the named day counts.
       let day = singleDay(at: start + 1) ?? Parsed(.offset(offset), end: start + 1)
       (phrase.day, phrase.part) = (day.value, part)
       return extended(phrase, to: day.end)
@@ -65,7 +65,7 @@ struct PhraseGrammar {
     return nil
   }
 
-  /// A time that elapses from now belongs to no other time.
+  /// A count from now cannot extend another time.
   private func isDated(_ phrase: TemporalPhrase, before index: Int) -> Bool {
     !phrase.isEmpty && self[index]?.means(.ahead) == true
   }

@@ -1,32 +1,29 @@
-/// All that one place of a text says about when.
+/// Everything that one place of a text says about a time.
 struct TemporalPhrase: Equatable {
   var day: DayExpression?
   var clock: ClockExpression?
   var part: DayPart?
-  /// Which lexemes of the sentence say it.
+  /// Its lexemes in the sentence.
   var lexemes: Range<Int>
 
-  /// Whether it has a time and needs a day from elsewhere.
-  var lacksDay: Bool { day == nil }
-  /// Whether it says anything.
   var isEmpty: Bool { day == nil && clock == nil && part == nil }
 }
 
-/// A day or stretch of days as a text names it, before it is known when the text was written.
+/// A day or stretch of days as a text names it, not yet resolved against the time of writing.
 indirect enum DayExpression: Equatable {
   /// Counted from the message's day.
   case offset(Int)
-  /// A weekday; the selector is nil when none is said.
+  /// A weekday; nil without a selector.
   case weekday(Int, PeriodSelector?)
   /// A weekday of the week that is this many weeks later than the message's.
   case weekdayOfWeek(Int, weeks: Int)
   /// A day of a named month.
   case date(month: Int, day: Int, year: Int?)
-  /// A day of the month that is this many months later than the message's; nil when no month is said.
+  /// A day of the month that is this many months later than the message's; nil without a month.
   case dayOfMonth(Int, months: Int?)
   /// A week, weekend, month or year, counted from the message's.
   case period(CalendarUnit, offset: Int)
-  /// The last days of one.
+  /// The last days of a period.
   case endOfPeriod(CalendarUnit, offset: Int)
   /// A named month, or its last days.
   case month(Int, year: Int?, isEnd: Bool)
@@ -39,7 +36,7 @@ indirect enum DayExpression: Equatable {
 }
 
 extension DayExpression {
-  /// Whether the words alone say that it lies ahead, so that a verb in the past tells of something else.
+  /// Whether the words alone place it in the future, so that a verb in the past belongs to something else.
   var isAhead: Bool {
     switch self {
     case .offset(let offset), .period(_, let offset), .endOfPeriod(_, let offset): offset > 0
@@ -62,9 +59,9 @@ struct ClockExpression: Equatable {
 
 /// A time of day as written.
 struct ClockReading: Equatable {
-  /// From midnight, `0 ... 1,440`; on the twelve-hour clock's first half when ``isAmbiguous``.
+  /// From midnight, `0 ... 1,440`; in the first half of the day when ``isAmbiguous``.
   let minutes: Int
-  /// Whether it could be of either half of the day.
+  /// Whether it could be in either half of the day.
   let isAmbiguous: Bool
 
   /// A time whose half of the day is known or does not matter.
@@ -75,7 +72,7 @@ struct ClockReading: Equatable {
 
   /// An hour as written; nil when no clock shows it.
   ///
-  /// With a half of the day it is of 1 to 12. Without, the hours 1 to 12 are ambiguous unless a leading zero shows the
+  /// With a half of the day the hour is 1 to 12. Without one, 1 to 12 are ambiguous unless a leading zero indicates the
   /// twenty-four-hour clock.
   init?(hour: Int, minute: Int, meridiem: Meridiem?, hasLeadingZero: Bool = false) {
     guard (0...59).contains(minute) else { return nil }

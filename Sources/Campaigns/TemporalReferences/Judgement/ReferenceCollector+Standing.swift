@@ -1,7 +1,7 @@
 internal import Foundation
 
 extension ReferenceCollector {
-  /// The reference of a phrase; nil when there is no such time.
+  /// The reference of a phrase; nil when the time does not exist.
   func reference(_ dated: DatedPhrase, in map: SentenceMap) -> TemporalReference? {
     let place = dated.phrase.lexemes
     let tense = map.tense(at: place)
@@ -18,7 +18,7 @@ extension ReferenceCollector {
       standing: standing, confidence: confidence, writtenAt: resolver.writtenAt)
   }
 
-  /// What is certain comes first: what will not be and what is over are so whoever's they are and however they are told.
+  /// Certain facts come first: a cancelled or past event is cancelled or past for every owner and in every wording.
   private func standing(_ dated: DatedPhrase, isPast: Bool, in map: SentenceMap) -> TemporalStanding {
     if map.isDenied(dated.phrase.lexemes) || dated.mention?.isDenied == true { return .cancelled }
     if isPast { return .past }
@@ -28,40 +28,39 @@ extension ReferenceCollector {
 }
 
 extension ResolvedTime {
-  /// Whether nothing of it is left at a moment; the moment itself is.
+  /// Whether it has ended at a moment; an instant has not ended at itself.
   fileprivate func isOver(by moment: Date) -> Bool { start < moment && end <= moment }
 }
 
 extension SentenceMap {
-  /// Where lexemes stand in the text.
+  /// The bytes of the text that lexemes cover.
   fileprivate func span(of range: Range<Int>) -> Range<Int> {
     lexemes[range.lowerBound].span.lowerBound..<lexemes[range.upperBound - 1].span.upperBound
   }
 }
 
-/// How sure a reference is.
+/// The confidence of references.
 ///
-/// The numbers are judgements, not measured frequencies. What matters is the order, and on which side of 0.7 each lies:
-/// at 0.7 and above a reader may be told *your presentation is tomorrow*.
+/// The numbers are judgements, not measured frequencies. Their order matters, and on which side of 0.7 each is: from 0.7
+/// on, a push may say *your presentation is tomorrow*.
 enum ConfidenceScale {
-  /// An event, its day, and a verb or phrase that says it lies ahead.
+  /// An event, its day, and a verb or phrase for the future.
   static let clear = 0.9
-  /// An event and its day, but no verb that says when: *presentation Friday*.
+  /// An event and its day without a verb: *presentation Friday*.
   static let bare = 0.8
-  /// The event was named in an earlier sentence: *it's on Friday*. Such words mostly mean the latest event, not always.
+  /// An earlier sentence named the event: *it's on Friday*. Such words usually refer to the latest event.
   static let inherited = 0.75
-  /// An event in a week, month or year: nobody can say that it is tomorrow.
+  /// An event in a week, month or year, without the day.
   static let coarse = 0.5
-  /// A day of which nothing known is said.
+  /// A day without a known event.
   static let eventless = 0.4
-  /// Somebody else's event: it will be, but not for the reader.
+  /// Another person's event.
   static let anothers = 0.3
-  /// Possible, supposed, asked for.
+  /// A possibility, an assumption or a question.
   static let hypothetical = 0.3
-  /// Called off or over. Not zero, as the words may have been misread.
+  /// Called off or over. Not zero, because the reading may be wrong.
   static let gone = 0.05
 
-  /// The confidence of a reference.
   static func confidence(
     _ standing: TemporalStanding, hasEvent: Bool, isInherited: Bool, isAhead: Bool, grain: TemporalGrain
   ) -> Double {

@@ -1,8 +1,8 @@
 internal import Foundation
 
-/// Reads a text's sentences in order and keeps what later ones say about the events of earlier ones.
+/// Reads a text's sentences in order, and applies later sentences to the events of earlier ones.
 struct ReferenceCollector {
-  /// A reference, and which lexeme of its sentence begins it.
+  /// A reference, and the index of its first lexeme in its sentence.
   struct Entry {
     var reference: TemporalReference
     let sentence: Int
@@ -13,13 +13,13 @@ struct ReferenceCollector {
   let referencesMax: Int
   /// In order of the text.
   private(set) var entries: [Entry] = []
-  /// Events that were called off, denied or moved without any time of theirs, in order of the text.
+  /// Events that were called off, denied or moved without a time, in order of the text.
   var calledOff: [String] = []
-  /// How many sentences were read.
+  /// The number of sentences read.
   private(set) var sentence = 0
-  /// The event named last, which a pronoun stands for.
+  /// The event named last. A pronoun refers to it.
   private var lastEvent: String?
-  /// The last day of an event, for a later sentence that only says its time.
+  /// The last day of an event, for a later sentence that gives only its time.
   private var lastDay: (event: String, day: DayExpression)?
 
   init(resolver: PhraseResolver, referencesMax: Int) {
@@ -27,7 +27,7 @@ struct ReferenceCollector {
     self.referencesMax = referencesMax
   }
 
-  /// Whether it takes no more references; cancellations are still read.
+  /// Whether no more references are added; cancellations still count.
   var isFull: Bool { entries.count >= referencesMax }
 
   /// Adds the references of the next sentence and applies its cancellations.
@@ -48,7 +48,7 @@ struct ReferenceCollector {
     entries.append(Entry(reference: reference, sentence: sentence, place: dated.phrase.lexemes.lowerBound))
   }
 
-  /// Whether the same was said before, as in *Friday, the 13th*.
+  /// Whether an equal reference exists, as in *Friday, the 13th*.
   private func isKnown(_ reference: TemporalReference) -> Bool {
     entries.contains {
       let known = $0.reference
@@ -57,7 +57,7 @@ struct ReferenceCollector {
     }
   }
 
-  /// Of *moved from Monday to Wednesday* the end.
+  /// The end of a range such as *moved from Monday to Wednesday*.
   private func moved(_ dated: DatedPhrase, in map: SentenceMap) -> DatedPhrase {
     guard case .range(_, let last) = dated.phrase.day, map.isDestination(dated.phrase.lexemes) else { return dated }
     var dated = dated
@@ -65,17 +65,17 @@ struct ReferenceCollector {
     return dated
   }
 
-  /// With the event, and the day of a mere time, that earlier words point to.
+  /// Adds the event, and for a time the day, that earlier words supply.
   private func inheriting(_ dated: DatedPhrase, in reading: SentenceReading) -> DatedPhrase {
     guard dated.event == nil, reading.pointsBack(dated.phrase.lexemes) else { return dated }
     var dated = dated
     let start = dated.phrase.lexemes.lowerBound
     dated.inheritedEvent = reading.mentions.last { $0.index < start && !$0.isDenied }?.event ?? lastEvent
-    if dated.phrase.lacksDay, let lastDay, lastDay.event == dated.inheritedEvent { dated.phrase.day = lastDay.day }
+    if dated.phrase.day == nil, let lastDay, lastDay.event == dated.inheritedEvent { dated.phrase.day = lastDay.day }
     return dated
   }
 
-  /// Marks as cancelled what `isMeant` picks of what is still to come.
+  /// Marks the matching references as cancelled, except past ones.
   mutating func cancel(where isMeant: (Entry) -> Bool) {
     for index in entries.indices where entries[index].reference.standing != .past && isMeant(entries[index]) {
       entries[index].reference.standing = .cancelled
@@ -85,7 +85,7 @@ struct ReferenceCollector {
 }
 
 extension ReferenceCollector {
-  /// An event that is denied without a time is the earlier one of that name.
+  /// An event that is denied without a time cancels the earlier one of that name.
   mutating func cancelDenied(_ reading: SentenceReading) {
     let dated = Set(reading.dated.compactMap { $0.mention?.index })
     for mention in reading.mentions where mention.isDenied && !dated.contains(mention.index) {
@@ -106,9 +106,9 @@ extension ReferenceCollector {
     }
   }
 
-  /// Cancels what the word at `index` is about: times of its own clause, else the earlier ones of its event.
+  /// Cancels the times in the clause of the word at `index`, or else the earlier times of its event.
   ///
-  /// What is moved keeps the times after the word, which are the new ones, and loses all earlier ones.
+  /// A moved event keeps the times after the word, which are the new ones, and loses all earlier ones.
   private mutating func callOff(at index: Int, in reading: SentenceReading, isMoved: Bool) {
     let subject = reading.subject(at: index)
     let sentence = sentence
@@ -129,7 +129,7 @@ extension ReferenceCollector {
 }
 
 extension SentenceReading {
-  /// The event that a word about events is said of: the nearest before it in its clause, else the first after it.
+  /// The event that a word is about: the nearest before it in its clause, else the first after it.
   fileprivate func subject(at index: Int) -> String? {
     let own = mentions.filter { map.areInOneClause($0.index, index) }
     return (own.last { $0.index < index } ?? own.first)?.event

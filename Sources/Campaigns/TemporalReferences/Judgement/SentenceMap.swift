@@ -1,6 +1,6 @@
-/// Which lexemes of a sentence belong to one clause, and which clauses to one statement.
+/// The clauses and statements of a sentence.
 ///
-/// A pause ends a clause, what divides or contrasts ends a statement as well.
+/// A pause ends a clause. A divider or a contrast ends the clause and the statement.
 struct SentenceMap {
   let lexemes: [Lexeme]
   /// Whether the sentence ends with a question mark.
@@ -9,7 +9,7 @@ struct SentenceMap {
   private let clauses: [Int]
   /// The number of each lexeme's statement.
   private let statements: [Int]
-  /// How many lexemes before each place join or separate things; one more than there are lexemes.
+  /// The number of joining or separating lexemes before each place; one more element than there are lexemes.
   private let joints: [Int]
 
   init(lexemes: [Lexeme], isQuestion: Bool) {
@@ -32,12 +32,12 @@ struct SentenceMap {
 
   func areInOneStatement(_ first: Int, _ second: Int) -> Bool { statements[first] == statements[second] }
 
-  /// Whether a lexeme that joins or separates things stands between two places.
+  /// Whether a lexeme in the range joins or separates things.
   func hasJoint(in range: Range<Int>) -> Bool {
     joints[range.upperBound] > joints[range.lowerBound]
   }
 
-  /// Whether only joints and prepositions stand between two places, at least one joint among them.
+  /// Whether the range has only joints and prepositions, and at least one joint.
   func isList(in range: Range<Int>) -> Bool {
     hasJoint(in: range) && lexemes[range].allSatisfy { $0.isJoint || $0.means(.on) }
   }
@@ -48,19 +48,18 @@ extension Lexeme {
 }
 
 extension SentenceMap {
-  /// Whether a verb in the past, in the present or about the future says when a phrase is.
+  /// The tense that a verb gives to a phrase. The present counts as future.
   enum Tense: Equatable {
     case past
     case future
-    /// No verb that says so.
+    /// No verb gives a tense.
     case unsaid
   }
 
-  /// How near behind a phrase a word must stand to make it only possible: *Friday, maybe*, *Friday might be moved*.
+  /// How many lexemes after a phrase a hedge may follow: *Friday, maybe*, *Friday might be moved*.
   private static let hedgeReach = 2
 
-  /// The tense at a phrase: of the nearest such word before it in its clause, else of the first after it in its
-  /// statement.
+  /// The tense of the nearest verb before a phrase in its clause, else of the first after it in its statement.
   func tense(at phrase: Range<Int>) -> Tense {
     for index in lexemes[..<phrase.upperBound].indices.reversed() where areInOneClause(index, phrase.lowerBound) {
       if let tense = lexemes[index].tense { return tense }
@@ -71,7 +70,7 @@ extension SentenceMap {
     return .unsaid
   }
 
-  /// Whether the time of a phrase, or its event, is supposed, wished, asked or only possible, or the phrase is a bound.
+  /// Whether the time of a phrase, or its event, is an assumption, a wish, a question, a possibility or a bound.
   func isUncertain(_ phrase: Range<Int>, about mention: EventMention?) -> Bool {
     if isQuestion, lexemes.first?.means(.asking) == true { return true }
     if isBound(phrase) || isAlternative(phrase) { return true }
@@ -79,7 +78,7 @@ extension SentenceMap {
     return hasCondition(before: last) || hasHedge(before: last, near: phrase)
   }
 
-  /// Whether the phrase is the new time of something that was moved.
+  /// Whether the phrase is the new time of a moved event.
   func isDestination(_ phrase: Range<Int>) -> Bool {
     lexemes[..<phrase.lowerBound].indices.contains {
       lexemes[$0].means(.postponement) && areInOneClause($0, phrase.lowerBound)
@@ -94,14 +93,14 @@ extension SentenceMap {
     phrase.lowerBound > 0 ? lexemes[phrase.lowerBound - 1] : nil
   }
 
-  /// Whether only something before, after or up to the phrase is meant.
+  /// Whether the text means the time before, after or up to the phrase.
   private func isBound(_ phrase: Range<Int>) -> Bool {
     if lexemes[phrase.lowerBound].means(.bound) { return true }
     guard let before = lexeme(before: phrase) else { return false }
     return before.means(.bound) || before.means(.until) && !isDestination(phrase)
   }
 
-  /// Whether the phrase is one of several of which one is true.
+  /// Whether the phrase is one of several alternatives.
   private func isAlternative(_ phrase: Range<Int>) -> Bool {
     lexeme(before: phrase)?.means(.or) == true || lexemes[phrase.upperBound...].first?.means(.or) == true
   }
@@ -132,19 +131,19 @@ extension Lexeme {
 struct EventMention {
   /// Its description in the language's table.
   let event: String
-  /// Which lexeme it is.
+  /// The index of its lexeme.
   let index: Int
-  /// Whether the text says there is no such event.
+  /// Whether the text denies that there is such an event.
   let isDenied: Bool
-  /// Whether it is somebody else's.
+  /// Whether it belongs to another person.
   let isAnothers: Bool
 }
 
 extension SentenceMap {
-  /// How many words may stand between a denial and its event: *no more important meetings*.
+  /// The most words between a denial and its event: *no more important meetings*.
   private static let determinersMax = 3
 
-  /// The events that the sentence names, outside of its temporal phrases.
+  /// The events that the sentence names outside its temporal phrases.
   func mentions(outside phrases: [TemporalPhrase]) -> [EventMention] {
     var mentions: [EventMention] = []
     var next = phrases[...]
@@ -157,7 +156,7 @@ extension SentenceMap {
     return mentions
   }
 
-  /// Whether a denial stands before the event with nothing but determiners between.
+  /// Whether a denial precedes the event with only determiners between them.
   private func isDenied(_ index: Int) -> Bool {
     for before in lexemes[..<index].indices.suffix(Self.determinersMax + 1).reversed() {
       if lexemes[before].means(.negation) { return true }
@@ -166,9 +165,9 @@ extension SentenceMap {
     return false
   }
 
-  /// Whether the nearest word before the event in its clause that says whose it is names somebody else.
+  /// Whether the nearest owner named before the event in its clause is another person.
   ///
-  /// A possessive that the language does not know, directly before the event, is somebody's name.
+  /// An unknown possessive directly before the event is a person's name.
   private func isAnothers(_ index: Int) -> Bool {
     if index > 0, lexemes[index - 1].hasClitic, lexemes[index - 1].isUnknown { return true }
     for before in lexemes[..<index].indices.reversed() where areInOneClause(before, index) {

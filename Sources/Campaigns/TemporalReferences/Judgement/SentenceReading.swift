@@ -1,11 +1,11 @@
-/// A phrase of a sentence with its day, wherever that is said, and the event it dates.
+/// A phrase of a sentence with its day and the event that it dates.
 struct DatedPhrase {
-  /// Complete: a time without a day of its own has that of another phrase.
+  /// A time without a day has the day of another phrase.
   var phrase: TemporalPhrase
   var mention: EventMention?
-  /// The event of an earlier sentence, when this one only points to it.
+  /// The event of an earlier sentence that this one refers to.
   var inheritedEvent: String?
-  /// Whether the day is another phrase's.
+  /// Whether the day comes from another phrase.
   var borrowsDay = false
 
   /// The event's description.
@@ -14,8 +14,8 @@ struct DatedPhrase {
 
 /// The dated phrases of one sentence.
 struct SentenceReading {
-  /// A time shares the event of the phrase whose day it borrows when at most this many words are between them, or no
-  /// joint: *tomorrow, starts at nine*, but not *tomorrow and I get up at six*.
+  /// A time shares the event of the phrase that lends it a day if at most this many words, or no joint, separate them:
+  /// *tomorrow, starts at nine*, but not *tomorrow and I get up at six*.
   private static let sharingWordsMax = 2
 
   let map: SentenceMap
@@ -32,10 +32,10 @@ struct SentenceReading {
     lendDays()
   }
 
-  /// Gives times the day of the nearest phrase before them, else after them, and drops the days that say no more.
+  /// Gives times the day of the nearest phrase before them, else after them. Drops a lent day that has no event of its own.
   private mutating func lendDays() {
     var lenders: Set<Int> = []
-    for index in dated.indices where dated[index].phrase.lacksDay {
+    for index in dated.indices where dated[index].phrase.day == nil {
       guard let lender = lender(for: index) else { continue }
       borrowDay(from: lender, to: index)
       if dated[lender].mention == nil || dated[lender].event == dated[index].event { lenders.insert(lender) }
@@ -48,7 +48,7 @@ struct SentenceReading {
     return candidates.last { $0 < index } ?? candidates.first
   }
 
-  /// Whether a phrase is of a day without a time.
+  /// Whether a phrase is a day without a time.
   private func canLend(_ lender: Int, to index: Int) -> Bool {
     let (phrase, borrower) = (dated[lender].phrase, dated[index].phrase)
     guard !dated[lender].borrowsDay, phrase.clock == nil, phrase.part == nil || borrower.part == nil,
@@ -72,7 +72,7 @@ struct SentenceReading {
 }
 
 extension DayExpression {
-  /// Whether it is one day, which can have a time.
+  /// Whether it is one day, so that it can have a time.
   fileprivate var isSingleDay: Bool {
     switch self {
     case .offset, .weekday, .weekdayOfWeek, .date, .dayOfMonth, .later: true
@@ -82,13 +82,13 @@ extension DayExpression {
 }
 
 extension SentenceReading {
-  /// How many known words may stand between a pronoun and a phrase that says when it is: *it will start on*.
+  /// The most known words between a pronoun and the phrase that dates it: *it will start on*.
   private static let pronounReach = 3
-  /// How many words a sentence may have besides the phrase to be a mere addition to the one before.
+  /// The most words besides the phrase of a sentence that only adds to the one before.
   private static let additionWordsMax = 1
 
-  /// Whether the phrase dates an event that was named before: after a pronoun with only known words between, alone in
-  /// its sentence, or as the new time of something moved.
+  /// Whether the phrase dates an event named earlier: after a pronoun with only known words between, alone in its
+  /// sentence, or as the new time of a moved event.
   func pointsBack(_ phrase: Range<Int>) -> Bool {
     if map.isDestination(phrase) { return true }
     let otherWords = map.lexemes.count - phrase.count
@@ -102,9 +102,9 @@ extension SentenceReading {
   }
 }
 
-/// Which event each temporal phrase of a sentence dates.
+/// The event that each temporal phrase of a sentence dates.
 struct EventLinks {
-  /// What a pause or conjunction between a phrase and an event weighs, in words: they are seldom of one statement then.
+  /// The distance that a pause or conjunction adds between a phrase and an event, in words.
   private static let jointWeight = 3
 
   private let map: SentenceMap
@@ -112,8 +112,8 @@ struct EventLinks {
   /// For each phrase.
   private(set) var mentions: [EventMention?]
 
-  /// Gives every event to the phrase nearest to it, and every phrase the nearest of its events; the phrases of a list
-  /// share theirs.
+  /// Assigns every event to its nearest phrase, and every phrase the nearest of its events. The phrases of a list share
+  /// their event.
   init(_ mentions: [EventMention], to phrases: [TemporalPhrase], in map: SentenceMap) {
     self.map = map
     self.phrases = phrases

@@ -1,28 +1,30 @@
-/// The words of one language, as far as temporal references need them.
+/// The words of one language that temporal references need.
 ///
-/// Another language is another value: see ``english`` for one.
+/// Another language is another value, such as ``english``.
 public struct TemporalLanguage: Sendable {
-  /// Phrases and what they mean.
+  /// Phrases by meaning. A phrase listed under several meanings has all of them.
+  public typealias Vocabulary = [(meaning: WordMeaning, phrases: [String])]
+
   let lexicon: Lexicon
-  /// Letters that make an ordinal of the number they follow directly.
+  /// Letters that turn the number directly before them into an ordinal.
   let ordinalSuffixes: Set<String>
-  /// Endings of a word that may be taken off to find it: possessives and contracted verbs.
+  /// Endings to remove before a word is looked up: possessives and contracted verbs.
   let clitics: [String]
   /// Words after which a full stop does not end the sentence.
   let abbreviations: Set<String>
 
   /// A language from its tables.
   ///
-  /// Words are compared in lower case, with straight apostrophes. A phrase is several words with single spaces, or with
-  /// hyphens where it is written so; the longest that fits a text is taken. Building the tables takes about a
-  /// millisecond, so keep the value.
+  /// Words are compared in lower case, with straight apostrophes. A phrase is words with single spaces, or with hyphens
+  /// where it is written that way. The longest phrase that matches wins. Building the tables takes about a millisecond,
+  /// so keep the value.
   /// - Parameters:
-  ///   - vocabulary: phrases by meaning. A phrase listed under several has all of them.
+  ///   - vocabulary: phrases by meaning.
   ///   - ordinalSuffixes: letters directly after a number that make it an ordinal.
-  ///   - clitics: endings that a listed word may carry, apostrophe included.
-  ///   - abbreviations: words after which a full stop does not end the sentence, without it.
+  ///   - clitics: endings that a listed word may carry, including the apostrophe.
+  ///   - abbreviations: words, without their full stop, after which a full stop does not end the sentence.
   public init(
-    vocabulary: [(meaning: WordMeaning, phrases: [String])],
+    vocabulary: Vocabulary,
     ordinalSuffixes: Set<String> = [],
     clitics: [String] = [],
     abbreviations: Set<String> = []
@@ -34,7 +36,7 @@ public struct TemporalLanguage: Sendable {
   }
 }
 
-/// Phrases of a language in a tree of words, so that the longest phrase at a place is found in one walk.
+/// The phrases of a language as a tree of words. One walk finds the longest phrase at a position.
 struct Lexicon: Sendable {
   private struct Node {
     var next: [String: Int] = [:]
@@ -44,15 +46,15 @@ struct Lexicon: Sendable {
   /// The first is the root.
   private var nodes = [Node()]
 
-  init(vocabulary: [(meaning: WordMeaning, phrases: [String])]) {
+  init(vocabulary: TemporalLanguage.Vocabulary) {
     for (meaning, phrases) in vocabulary {
       for phrase in phrases { insert(phrase, meaning) }
     }
   }
 
-  /// The longest phrase that `tokens` begin with from `start` on, and what it means.
+  /// The longest phrase that begins at `start`, and its meanings.
   ///
-  /// Looks at no more tokens than the longest phrase of the language has.
+  /// Reads at most as many tokens as the longest phrase of the language has.
   func longestPhrase(in tokens: [Token], from start: Int) -> Parsed<[WordMeaning]>? {
     var longest: Parsed<[WordMeaning]>?
     var node = 0
@@ -65,12 +67,12 @@ struct Lexicon: Sendable {
     return longest
   }
 
-  /// What one word means; empty when it is not listed by itself.
+  /// The meanings of one word; empty when it is not listed by itself.
   func meanings(of word: String) -> [WordMeaning] {
     nodes[0].next[word].map { nodes[$0].meanings } ?? []
   }
 
-  /// Phrases are cut by the reader of texts, so that both cut alike.
+  /// The tokenizer that reads texts also cuts phrases, so both are cut alike.
   private mutating func insert(_ phrase: String, _ meaning: WordMeaning) {
     var node = 0
     var tokenizer = Tokenizer(phrase)

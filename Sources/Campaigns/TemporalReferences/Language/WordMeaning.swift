@@ -1,7 +1,7 @@
 /// What a word or fixed phrase of a language can mean to the reader of temporal references.
 ///
-/// A word may have several meanings; where it stands decides. This is the whole interface between a language's table and
-/// the machinery, which knows no word of any language.
+/// A word may have several meanings; its context decides. This type is the whole interface between a language's table and
+/// the grammar, which knows no word of any language.
 public enum WordMeaning: Hashable, Sendable {
   // MARK: Days
 
@@ -9,7 +9,7 @@ public enum WordMeaning: Hashable, Sendable {
   case month(Int)
   /// A day of the week, 1 for Monday to 7 for Sunday.
   case weekday(Int)
-  /// Something else as well, so that the word counts as a month, weekday or ordinal only where its neighbours say so.
+  /// The word also has an unrelated meaning. It counts as a month, weekday or ordinal only if its neighbours support that.
   case ordinaryWord
   /// A day counted from the message's own: 0 is the same, 1 the next, -1 the one before.
   case day(offset: Int)
@@ -32,7 +32,7 @@ public enum WordMeaning: Hashable, Sendable {
   case clock(minutes: Int)
   /// The half of the day that a preceding hour belongs to.
   case meridiem(Meridiem)
-  /// A word after an hour that says it is one.
+  /// Follows an hour and marks it as a time.
   case hourMark
   /// Minutes after, or if negative before, the hour that follows.
   case minutesPast(Int)
@@ -63,44 +63,44 @@ public enum WordMeaning: Hashable, Sendable {
   case of
   /// The definite article.
   case article
-  /// Something that may stand between a denial and the event it denies.
+  /// May come between a denial and the event it denies.
   case determiner
-  /// Before a day that is meant as a bound and not as the day itself.
+  /// Before a day that is a bound and not the day itself.
   case bound
 
   // MARK: Sentences
 
   /// An event, by its description; two words with one description are the same event.
   case event(String)
-  /// Says that an event will not be.
+  /// The event will not take place.
   case cancellation
-  /// Says that an event will not be when it was to be; a time after it is the new one.
+  /// The event will not take place when it was planned; a time after this word is the new one.
   case postponement
-  /// Denies the event, or the time, that it stands directly before.
+  /// Denies the event or time directly after it.
   case negation
-  /// Makes its clause wished or merely possible.
+  /// Makes its clause a wish or a mere possibility.
   case hedge
-  /// Makes the rest of its statement depend on something.
+  /// Makes the rest of its statement conditional.
   case condition
-  /// Tells of what was.
+  /// Speaks of the past.
   case pastSense
-  /// Tells of what is or will be.
+  /// Speaks of the present or the future.
   case futureSense
-  /// Says that the event or subject that follows is somebody else's.
+  /// The event or subject that follows belongs to another person.
   case anothers
-  /// Says that the event or subject that follows is the writer's.
+  /// The event or subject that follows belongs to the writer.
   case writers
-  /// A question about whether something is, when it opens one.
+  /// Opens a question about whether something is the case.
   case asking
-  /// Stands for the event spoken of last.
+  /// Refers to the event mentioned last.
   case pronoun
   /// Joins two things of the same kind.
   case and
-  /// Joins things of which one is true.
+  /// Joins alternatives.
   case or
-  /// Separates two statements that say nothing about each other.
+  /// Separates two independent statements.
   case contrast
-  /// Means nothing here; listed so that its words are not read one by one, or known to be no noun.
+  /// Has no meaning here. It is listed so that its words are not read one by one, or because it is not a noun.
   case idiom
 }
 
@@ -128,18 +128,18 @@ public enum PeriodSelector: Hashable, Sendable {
   case this
   /// The first that begins after today.
   case coming
-  /// That of the following week, month or year.
+  /// In the following week, month or year.
   case next
-  /// That after the following one.
+  /// In the one after the following.
   case afterNext
-  /// The one before.
+  /// The previous one.
   case last
-  /// All of them, which dates nothing.
+  /// All of them, which gives no date.
   case every
 }
 
 extension PeriodSelector {
-  /// How many units later than the message's own; nil for all of them.
+  /// Units after the message's own; nil for ``every``.
   var offset: Int? {
     switch self {
     case .this: 0
@@ -164,13 +164,13 @@ public struct DayPart: Hashable, Sendable {
 }
 
 extension DayPart {
-  /// The reading of a time on the twelve-hour clock that lies in this part or least far from it, in minutes from
-  /// midnight; it may be of the night that follows.
+  /// The reading of a twelve-hour time that is in this part or closest to it, in minutes from midnight. It may be in the
+  /// night that follows.
   func reading(of twelveHour: Int) -> Int {
     [twelveHour, twelveHour + 720, twelveHour + 1440].min { distance(to: $0) < distance(to: $1) } ?? twelveHour
   }
 
-  /// How far a time is from this part; its end counts as inside, so that twelve at night is midnight and not noon.
+  /// The distance of a time from this part. The end counts as inside, so that twelve at night is midnight and not noon.
   private func distance(to time: Int) -> Int {
     max(0, minutes.lowerBound - time, time - minutes.upperBound)
   }

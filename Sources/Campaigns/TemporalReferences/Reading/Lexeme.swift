@@ -1,21 +1,21 @@
-/// A phrase of the language, a number or a mark, as the grammar sees it.
+/// A phrase of the language, a number or a mark: the unit of the grammar.
 struct Lexeme {
   enum Kind: Equatable {
-    /// What a phrase can mean.
+    /// A phrase with these meanings.
     case meant([WordMeaning])
-    /// A number that stands by itself.
+    /// A free-standing number.
     case number(NumericToken)
     /// A number written as a position, such as `15th`.
     case ordinal(Int)
     case mark(Token.Mark)
-    /// A word of which nothing is known, or an amount.
+    /// An unknown word, or an amount.
     case unknown
   }
 
   let kind: Kind
   /// In UTF-8 bytes.
   let span: Range<Int>
-  /// Whether an ending was taken off, or is on an unknown word.
+  /// Whether an ending was removed, or is part of an unknown word.
   let hasClitic: Bool
 }
 
@@ -25,10 +25,9 @@ extension Lexeme {
     return []
   }
 
-  /// Whether it can have this meaning.
   func means(_ meaning: WordMeaning) -> Bool { meanings.contains(meaning) }
 
-  /// The first of its meanings that `value` knows what to make of.
+  /// The first meaning that `value` maps to a value.
   func first<Value>(_ value: (WordMeaning) -> Value?) -> Value? {
     for meaning in meanings {
       if let value = value(meaning) { return value }

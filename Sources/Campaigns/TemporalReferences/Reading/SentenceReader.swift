@@ -1,8 +1,7 @@
-/// The sentences of a text, one after the other.
+/// Splits a text into sentences.
 struct SentenceReader {
-  /// The most tokens of one sentence. Everything within a sentence is bounded by this, so the whole is linear in the
-  /// text. Several times the longest sentence people write in a chat; a longer run is cut here, and a phrase across the cut
-  /// is lost.
+  /// The most tokens of one sentence. It bounds all work within a sentence, so the total is linear in the text. It is
+  /// several times the longest sentence of a chat; a longer one is cut here, and a phrase across the cut is lost.
   static let tokensMax = 128
 
   private var tokenizer: Tokenizer
@@ -13,7 +12,7 @@ struct SentenceReader {
     self.abbreviations = abbreviations
   }
 
-  /// The tokens of the next sentence without its end, and whether it asks; nil at the end of the text.
+  /// The tokens of the next sentence without its terminator, and whether it is a question; nil at the end of the text.
   mutating func next() -> (tokens: [Token], isQuestion: Bool)? {
     var tokens: [Token] = []
     while tokens.count < Self.tokensMax, let token = tokenizer.next() {
@@ -38,7 +37,7 @@ struct LexemeReader {
   let language: TemporalLanguage
   let tokens: [Token]
 
-  /// All of them in order; every token is in one.
+  /// All lexemes in order. Every token belongs to one.
   func lexemes() -> [Lexeme] {
     var lexemes: [Lexeme] = []
     var index = 0
@@ -62,7 +61,7 @@ struct LexemeReader {
     }
   }
 
-  /// A word that is listed without its ending, or not at all.
+  /// A word that is listed without its ending, or unknown.
   private func word(at index: Int) -> Parsed<Lexeme> {
     let text = tokens[index].text
     guard let clitic = language.clitics.first(where: { text.hasSuffix($0) }) else {
@@ -72,7 +71,7 @@ struct LexemeReader {
     return parsed(meanings.isEmpty ? .unknown : .meant(meanings), index, index + 1, hasClitic: true)
   }
 
-  /// A number; unknown when a letter or sign touches it, which makes it an amount or part of a name.
+  /// A number. It is unknown when a letter or sign touches it, as in an amount or a name.
   private func number(_ number: NumericToken, at index: Int) -> Parsed<Lexeme> {
     guard !touchesSomething(before: index) else { return parsed(.unknown, index, index + 1) }
     guard index + 1 < tokens.count, tokens[index + 1].isAdjacent else {
@@ -94,7 +93,7 @@ struct LexemeReader {
     return isClock ? parsed(.number(number), index, index + 1) : parsed(.unknown, index, index + 2)
   }
 
-  /// Whether what stands directly before makes the number something else: a letter, a sign, or a minus.
+  /// Whether an adjacent letter, sign or minus before the number gives it another meaning.
   private func touchesSomething(before index: Int) -> Bool {
     guard index > 0, tokens[index].isAdjacent else { return false }
     switch tokens[index - 1].kind {
@@ -104,7 +103,7 @@ struct LexemeReader {
     }
   }
 
-  /// Whether the token there makes the number directly before it something else.
+  /// Whether an adjacent letter or sign after the number gives it another meaning.
   private func isTouched(at index: Int) -> Bool {
     guard index < tokens.count, tokens[index].isAdjacent else { return false }
     switch tokens[index].kind {
@@ -113,7 +112,7 @@ struct LexemeReader {
     }
   }
 
-  /// Whether a phrase that is a number is not part of something longer.
+  /// Whether a phrase that begins with a number is not part of something longer.
   private func isWhole(_ range: Range<Int>) -> Bool {
     guard case .number = tokens[range.lowerBound].kind else { return true }
     return !touchesSomething(before: range.lowerBound) && !isTouched(at: range.upperBound)

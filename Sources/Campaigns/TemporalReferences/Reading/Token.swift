@@ -8,11 +8,11 @@ struct Token: Equatable {
     case mark(Mark)
     /// The end of a sentence.
     case terminator(isQuestion: Bool, isFullStop: Bool)
-    /// Something too long or too strange to mean anything.
+    /// Too long or too unusual to have a meaning.
     case opaque
   }
 
-  /// Punctuation that tells where statements and ranges are.
+  /// Punctuation that delimits statements and ranges.
   enum Mark: Equatable {
     /// A pause: comma, colon, emoji.
     case pause
@@ -25,11 +25,11 @@ struct Token: Equatable {
   }
 
   let kind: Kind
-  /// What the lexicon knows it by; empty when it can be in no phrase.
+  /// The lexicon's key; empty when no phrase can contain it.
   let text: String
   /// In UTF-8 bytes.
   let span: Range<Int>
-  /// Whether it follows the token before it directly.
+  /// Whether nothing separates it from the token before.
   let isAdjacent: Bool
 }
 
@@ -37,9 +37,9 @@ struct Token: Equatable {
 struct NumericToken: Equatable {
   /// The numbers, at least one and at most three, each below 10,000.
   let groups: [Int]
-  /// How many digits each was written with.
+  /// The number of digits of each group as written.
   let digits: [Int]
-  /// What stands between them; nil for a single one.
+  /// The character between them; nil for a single group.
   let separator: Unicode.Scalar?
 
   /// The number, when it is a single one.
@@ -51,7 +51,7 @@ struct NumericToken: Equatable {
   }
 }
 
-/// Something that was read, and where reading goes on.
+/// A parsed value and the index where parsing continues.
 struct Parsed<Value> {
   let value: Value
   /// The index after the last that belongs to it.

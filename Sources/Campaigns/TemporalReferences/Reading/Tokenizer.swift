@@ -1,14 +1,14 @@
-/// Cuts a text into tokens, each scalar looked at a bounded number of times.
+/// Cuts a text into tokens. Each scalar is read a bounded number of times.
 struct Tokenizer {
-  /// The longest word that is compared with a language's, in scalars. The longest of English here has 13; German
-  /// compounds stay below 40.
+  /// The longest word that is looked up, in scalars. The longest English one here has 13; German compounds have less
+  /// than 40.
   static let wordScalarsMax = 40
 
   let scalars: [Unicode.Scalar]
   private(set) var position = 0
   /// UTF-8 bytes before ``position``.
   private(set) var offset = 0
-  /// Where the previous token ended, in UTF-8 bytes.
+  /// The end of the previous token, in UTF-8 bytes.
   private var previousEnd = -1
 
   init(_ text: String) {
@@ -37,7 +37,7 @@ struct Tokenizer {
     position += 1
   }
 
-  /// Reads what begins here; nil when it is nothing but space.
+  /// Reads the next token; nil for space.
   private mutating func read() -> (Token.Kind, String)? {
     let scalar = scalars[position]
     if scalar.isDigit { return readNumber() }
@@ -46,7 +46,7 @@ struct Tokenizer {
     return Self.kind(of: scalar).map { ($0, $0 == .mark(.dash) ? "-" : "") }
   }
 
-  /// What a scalar outside words and numbers is; nil for space and for what only decorates words.
+  /// The kind of a scalar outside words and numbers; nil for space and decoration.
   private static func kind(of scalar: Unicode.Scalar) -> Token.Kind? {
     switch scalar {
     case ".": .terminator(isQuestion: false, isFullStop: true)
@@ -62,7 +62,7 @@ struct Tokenizer {
     }
   }
 
-  /// An emoji and other pictures separate statements as a comma does; other scalars do nothing.
+  /// Emoji and other pictures separate statements like a comma; other scalars have no effect.
   private static func unusualKind(of scalar: Unicode.Scalar) -> Token.Kind? {
     switch scalar.properties.generalCategory {
     case .currencySymbol: .mark(.sign)
@@ -100,8 +100,8 @@ extension Unicode.Scalar {
 }
 
 extension Tokenizer {
-  /// Reads a word: letters with their marks, apostrophes between letters, and full stops between single letters, which
-  /// are dropped, so that `p.m.` is `pm`.
+  /// Reads a word: letters with their marks and apostrophes between letters. Full stops between single letters are
+  /// dropped, so that `p.m.` is `pm`.
   mutating func readWord() -> (Token.Kind, String) {
     var word = String.UnicodeScalarView()
     var scalarsRead = 0
@@ -120,7 +120,8 @@ extension Tokenizer {
     return scalar == "." && isInitialism(after: scalarsRead)
   }
 
-  /// Whether the full stop here abbreviates: it follows a single letter, and a single letter follows it or went before.
+  /// Whether the full stop here belongs to an abbreviation: it follows a single letter, and another single letter is
+  /// next to it or before it.
   private func isInitialism(after scalarsRead: Int) -> Bool {
     guard scalarsRead % 2 == 1, scalarsRead < Self.wordScalarsMax else { return false }
     if scalarsRead > 1 { return scalars[position - 2] == "." }
@@ -149,8 +150,8 @@ extension Tokenizer {
 
   /// Reads digits and the separators between them.
   ///
-  /// Too many digits or groups, groups with different separators and thousands are opaque: telephone numbers,
-  /// addresses, versions, prices. A dash after a clock time or date begins the other end of a range and ends the number.
+  /// Too many digits or groups, mixed separators and thousands are opaque: they are telephone numbers, addresses,
+  /// versions or prices. A dash after a clock time or date ends the number: the other end of a range follows.
   mutating func readNumber() -> (Token.Kind, String) {
     var groups = [readGroup()]
     var separator: Unicode.Scalar?
@@ -181,7 +182,7 @@ extension Tokenizer {
     return (value, digits)
   }
 
-  /// The separator here, if digits follow it; dashes as hyphens.
+  /// The separator here, if digits follow it. All dashes count as hyphens.
   private func separatorAhead(after separator: Unicode.Scalar?) -> Unicode.Scalar? {
     guard let scalar = scalar(), self.scalar(ahead: 1)?.isDigit == true else { return nil }
     switch scalar {
@@ -192,7 +193,7 @@ extension Tokenizer {
     }
   }
 
-  /// Whether exactly three digits follow the comma here, which groups a large number then.
+  /// Whether exactly three digits follow the comma here, as in a large number.
   private var hasThousands: Bool {
     (1...3).allSatisfy { scalar(ahead: $0)?.isDigit == true } && scalar(ahead: 4)?.isDigit != true
   }

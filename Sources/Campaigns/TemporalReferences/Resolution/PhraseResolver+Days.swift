@@ -1,4 +1,4 @@
-/// The days that a day expression is.
+/// The days of a day expression.
 struct ResolvedDays: Equatable {
   /// At least one day.
   let days: Range<CivilDay>
@@ -9,17 +9,17 @@ struct ResolvedDays: Equatable {
     self.grain = grain
   }
 
-  /// Some days from one on.
+  /// A number of days from the first one on.
   init(_ first: CivilDay, count: Int = 1, _ grain: TemporalGrain = .day) {
     self.init(first..<first + count, grain)
   }
 }
 
 extension PhraseResolver {
-  /// How many days the end of a month is taken to have: what is due then is due on one of the last.
+  /// The number of days in the end of a month.
   private static let endOfMonthDays = 3
 
-  /// The days an expression is; nil when there is no such day.
+  /// The days of an expression; nil when the day does not exist.
   func days(of expression: DayExpression, isPast: Bool) -> ResolvedDays? {
     switch expression {
     case .offset(let offset): ResolvedDays(today + offset)
@@ -36,7 +36,7 @@ extension PhraseResolver {
     }
   }
 
-  /// A weekday. Without a selector it is not today, which people call by that name; *this* one may be.
+  /// A weekday. Without a selector it is never today, because people then say *today*. With *this* it may be today.
   private func day(_ weekday: Int, _ selector: PeriodSelector?, _ isPast: Bool) -> CivilDay? {
     let ahead = (weekday - today.weekday).modulo(7)
     switch selector {
@@ -50,10 +50,10 @@ extension PhraseResolver {
     }
   }
 
-  /// A date; without a year the next from today on, or the latest up to today.
+  /// A date. Without a year it is the next from today on, or the latest up to today.
   private func date(_ month: Int, _ day: Int, _ year: Int?, _ isPast: Bool) -> CivilDay? {
     if let year { return CivilDay(year: year, month: month, day: day) }
-    // The longest way from one 29 February to another is eight years.
+    // Two leap days are at most eight years apart.
     for distance in 0...8 {
       let year = today.year + (isPast ? -distance : distance)
       if let found = CivilDay(year: year, month: month, day: day), isPast ? found <= today : found >= today {
@@ -63,11 +63,10 @@ extension PhraseResolver {
     return nil
   }
 
-  /// A day by its position; without a month that of the next month that has it from today on, or of the latest up to
-  /// today.
+  /// A day by its position. Without a month it is in the next month that has it from today on, or the latest up to today.
   private func dayOfMonth(_ day: Int, _ months: Int?, _ isPast: Bool) -> CivilDay? {
     if let months { return dayOfMonth(day, months) }
-    // No two months in a row lack a 31st, 30th or 29th, and this month's may be over.
+    // Of two months in a row at least one has the day, and this month's may be over.
     for distance in 0...2 {
       if let found = dayOfMonth(day, isPast ? -distance : distance), isPast ? found <= today : found >= today {
         return found
@@ -96,7 +95,7 @@ extension PhraseResolver {
     return ResolvedDays(today.firstOfMonth(later: months)..<today.firstOfMonth(later: months + 12), .year)
   }
 
-  /// The end of a week is from its Friday on, that of a year its December.
+  /// The end of a week begins on Friday; the end of a year is December.
   private func end(of unit: CalendarUnit, _ offset: Int) -> ResolvedDays? {
     guard let whole = period(unit, offset) else { return nil }
     let end = whole.days.upperBound
@@ -108,7 +107,7 @@ extension PhraseResolver {
     }
   }
 
-  /// A month by name; without a year the next that is not over, or the latest that has begun.
+  /// A month by name. Without a year it is the next that is not over, or the latest that has begun.
   private func month(_ month: Int, _ year: Int?, _ isEnd: Bool, _ isPast: Bool) -> ResolvedDays? {
     let distance = isPast ? -(today.month - month).modulo(12) : (month - today.month).modulo(12)
     let months = year.map { ($0 - today.year) * 12 + month - today.month } ?? distance
@@ -116,8 +115,7 @@ extension PhraseResolver {
     return ResolvedDays((isEnd ? end + -Self.endOfMonthDays : today.firstOfMonth(later: months))..<end, .month)
   }
 
-  /// A range of which the second end follows the first; an end that does not is taken a week later, as weekdays are, or
-  /// left out.
+  /// A range whose end follows its start. An earlier end, as of weekdays, moves a week later or is dropped.
   private func range(_ first: DayExpression, _ last: DayExpression, _ isPast: Bool) -> ResolvedDays? {
     guard let start = days(of: first, isPast: isPast), let end = days(of: last, isPast: isPast) else { return nil }
     let grain = start.grain == .day ? end.grain : start.grain

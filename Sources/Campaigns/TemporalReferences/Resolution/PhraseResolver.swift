@@ -1,6 +1,6 @@
 internal import Foundation
 
-/// When a phrase is.
+/// The time of a phrase.
 struct ResolvedTime: Equatable {
   let start: Date
   /// Exclusive, or equal to ``start`` for an instant.
@@ -8,7 +8,7 @@ struct ResolvedTime: Equatable {
   let grain: TemporalGrain
 }
 
-/// Turns phrases into times, as seen from when and where a message was written.
+/// Resolves phrases to times, relative to when and where a message was written.
 struct PhraseResolver {
   let writtenAt: Date
   let clock: ZoneClock
@@ -23,8 +23,8 @@ struct PhraseResolver {
     (today, now) = clock.civilTime(at: writtenAt)
   }
 
-  /// When a phrase is; nil when there is no such day.
-  /// - Parameter isPast: whether it is told as over, so that what names no certain day is the latest and not the next.
+  /// The time of a phrase; nil when the day does not exist.
+  /// - Parameter isPast: whether the text speaks of the past. Then an uncertain day is the latest one, not the next.
   func time(of phrase: TemporalPhrase, isPast: Bool) -> ResolvedTime? {
     guard let day = phrase.day else { return timeWithoutDay(phrase, isPast: isPast) }
     if case .elapsed(let minutes) = day {
@@ -36,7 +36,7 @@ struct PhraseResolver {
     return timeOfDay(phrase, on: resolved.days.lowerBound, isPast: isPast) ?? wholeDays(resolved)
   }
 
-  /// From the first day's beginning to the last day's end.
+  /// From the beginning of the first day to the end of the last.
   private func wholeDays(_ resolved: ResolvedDays) -> ResolvedTime {
     let (start, end) = (resolved.days.lowerBound, resolved.days.upperBound)
     return ResolvedTime(start: clock.instant(start), end: clock.instant(end), grain: resolved.grain)
@@ -55,26 +55,24 @@ struct PhraseResolver {
 
   private func stretch(_ day: CivilDay, _ start: Int, _ end: Int, _ grain: TemporalGrain) -> ResolvedTime {
     let first = clock.instant(day, minutes: start)
-    // A time that clocks skip is later than one soon after it: 2:30 is 3:30 where 3:15 is itself.
+    // In a gap an earlier local time may be a later instant: 2:30 becomes 3:30, while 3:15 stays.
     return ResolvedTime(start: first, end: max(first, clock.instant(day, minutes: end)), grain: grain)
   }
 }
 
 extension PhraseResolver {
-  /// The earliest hour that is of the morning when only a number is said: few appointments are before seven, so 1 to 6
-  /// are of the afternoon.
+  /// The earliest bare hour that means the morning. Few appointments are before seven, so 1 to 6 mean the afternoon.
   private static let morningBegins = 7 * 60
-  /// Until which hour of the evening a number may be meant that would also be of the morning. Nine in the evening is
-  /// common, ten and eleven are not.
+  /// The end of the evening hours that a bare number may mean. Nine in the evening is common; ten and eleven are not.
   private static let eveningEnds = 22 * 60
 
-  /// A time without a day: the next such time, or the latest if it is told as past.
+  /// A time without a day: the next such time, or the latest one in the past.
   func timeWithoutDay(_ phrase: TemporalPhrase, isPast: Bool) -> ResolvedTime? {
     let minutes: Int
     if let clock = phrase.clock {
       minutes = self.minutes(of: clock, in: phrase.part, after: isPast ? nil : now).start
     } else if let part = phrase.part {
-      // A part that is half over is seldom spoken of as coming.
+      // People rarely speak of a part that is half over as upcoming.
       minutes = (part.minutes.lowerBound + part.minutes.upperBound) / 2
     } else {
       return nil
@@ -83,8 +81,8 @@ extension PhraseResolver {
     return timeOfDay(phrase, on: day, isPast: isPast)
   }
 
-  /// The ends of a clock expression, in minutes from the day's midnight, which may be of the next day.
-  /// - Parameter floor: the time after which an ambiguous hour is looked for first; nil when any will do.
+  /// The ends of a clock expression, in minutes from the day's midnight. They may be on the next day.
+  /// - Parameter floor: prefer a reading of an ambiguous hour after this time; nil for no preference.
   func minutes(
     of expression: ClockExpression, in part: DayPart?, after floor: Int?
   ) -> (start: Int, end: Int?) {
@@ -92,7 +90,7 @@ extension PhraseResolver {
     if expression.start.isAmbiguous, !end.isAmbiguous {
       let (early, late) = (expression.start.minutes, expression.start.minutes + 720)
       if late < end.minutes { return (late, end.minutes) }
-      // Neither half of the day begins before it: "10-2am" is a night's.
+      // Both readings begin after the end: "10-2am" spans midnight.
       return early < end.minutes ? (early, end.minutes) : (late, end.minutes + 1440)
     }
     let start = minutes(of: expression.start, in: part, after: floor)

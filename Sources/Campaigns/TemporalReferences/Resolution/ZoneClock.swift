@@ -4,13 +4,12 @@ internal import Foundation
 struct ZoneClock {
   let zone: TimeZone
 
-  /// No zone of the time zone database has ever been this far from UTC; Manila came closest, 15 h 56 min until 1844.
+  /// More than the largest offset in the time zone database: Manila's 15 h 56 min until 1844.
   private static let offsetSecondsMax = 16.0 * 3600
 
-  /// The instant at which the zone's clocks show a time of a day; minutes beyond the day run on.
+  /// The instant of a local time. Minutes beyond the day continue into the next.
   ///
-  /// RFC 5545, 3.3.5: a time that clocks skip is read with the offset before the change, one that they show twice is the
-  /// first.
+  /// RFC 5545, 3.3.5: a time in a gap uses the offset before the change; of an ambiguous time the first instant counts.
   func instant(_ day: CivilDay, minutes: Int = 0) -> Date {
     let local = Double(day.number) * 86_400 + Double(minutes) * 60
     let before = offset(at: local - Self.offsetSecondsMax)
@@ -20,7 +19,7 @@ struct ZoneClock {
     return Date(timeIntervalSince1970: local - before)
   }
 
-  /// What the zone's clocks show at an instant, in whole minutes.
+  /// The local time of an instant, in whole minutes.
   func civilTime(at instant: Date) -> (day: CivilDay, minutes: Int) {
     let utc = instant.timeIntervalSince1970
     let minutes = Int(((utc + offset(at: utc)) / 60).rounded(.down))
@@ -67,13 +66,13 @@ struct CivilDay: Comparable, Hashable {
     return Self(number: Self.number(year: total.quotient(12), month: total.modulo(12) + 1))
   }
 
-  /// How many days a month has; it must be one of the twelve.
+  /// The number of days of a month, 1 to 12.
   private static func length(ofMonth month: Int, year: Int) -> Int {
     let next = month == 12 ? number(year: year + 1, month: 1) : number(year: year, month: month + 1)
     return next - number(year: year, month: month)
   }
 
-  /// Days from 1970-01-01 to the first of a month. Years are counted from March, so that the leap day ends them: Howard
+  /// Days from 1970-01-01 to the first of a month. Years begin in March, so that the leap day is the last. Source: Howard
   /// Hinnant, "chrono-compatible low-level date algorithms", `days_from_civil`.
   private static func number(year: Int, month: Int) -> Int {
     let year = month <= 2 ? year - 1 : year
@@ -99,6 +98,6 @@ extension Int {
   /// Division that rounds down.
   func quotient(_ divisor: Int) -> Int { (self - modulo(divisor)) / divisor }
 
-  /// The remainder that is never negative.
+  /// The remainder, never negative.
   func modulo(_ divisor: Int) -> Int { (self % divisor + divisor) % divisor }
 }
