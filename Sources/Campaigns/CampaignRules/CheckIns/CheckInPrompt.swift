@@ -1,15 +1,14 @@
-/// What a language model is given to write one check-in.
+/// A language model's prompt for one check-in.
 ///
-/// ``instructions`` are for the system role and always the same. ``material`` is for the user role: the style, then what
-/// is known of the user in fences that nothing inside can close; see ``init(for:in:)``.
+/// ``instructions`` are for the system role and constant. ``material`` is for the user role: the style, and then the
+/// user's data in fences that the data cannot close; see ``init(for:in:)``.
 public struct CheckInPrompt: Equatable, Sendable {
-  /// The most Unicode scalars of the context summary that are told: about 400 tokens, so that a prompt costs about the
-  /// same for everybody.
+  /// The most Unicode scalars of the context summary: about 400 tokens, so that all prompts cost about the same.
   public static let contextMax = 1_500
   /// The most Unicode scalars of a topic phrase (at most 50 tokens of 3 bytes, with spaces) or of a pattern's synthesis.
   public static let topicMax = 300
-  /// The most Unicode scalars of ``material``: the parts' limits (1,500 context, 300 topic, 80 theme, 40 domain; of event
-  /// and theme only one applies) and 1,000 for the style (at most 400), tags, labels and line breaks.
+  /// The most Unicode scalars of ``material``: the limits of its parts (1,500 context, 300 topic, 80 theme or event, 40
+  /// domain) and 1,000 for the style (at most 400), tags, labels and line breaks.
   public static let materialMax = contextMax + topicMax + TextLimits.themeMax + TextLimits.domainMax + 1_000
 
   /// The fixed system text.
@@ -19,11 +18,11 @@ public struct CheckInPrompt: Equatable, Sendable {
 
   /// Writes the prompt.
   ///
-  /// Every value stands on one line, without invisible characters, cut to its limit, and with its angle brackets replaced.
-  /// The only tags are therefore those written here, whatever a user wrote.
+  /// Every value is on one line, without invisible characters, cut to its limit, and with its angle brackets replaced.
+  /// Text of the user therefore cannot add a tag.
   /// - Parameters:
   ///   - finding: the reason to write.
-  ///   - material: what the finding was made from; of it the context summary and the style of the finding's domain are used.
+  ///   - material: the finding's material; the context summary and the style of the finding's domain are used.
   public init(for finding: LayerFinding, in material: CampaignMaterial) {
     let style = material.styles.style(in: finding.domain)
     var blocks = ["Style: " + style.instructions]
@@ -39,7 +38,7 @@ public struct CheckInPrompt: Equatable, Sendable {
     "<\(name)>\n" + lines.joined(separator: "\n") + "\n</\(name)>"
   }
 
-  /// One line for each thing that applies. A pattern's synthesis is its topic.
+  /// One line for each value. A pattern's synthesis is its topic.
   private static func decision(_ finding: LayerFinding) -> [String] {
     var fields: [(label: String, value: String?)] = [("type", finding.pushType.rawValue)]
     switch finding.subject {
@@ -60,7 +59,7 @@ public struct CheckInPrompt: Equatable, Sendable {
 }
 
 extension CheckInPrompt {
-  /// What every check-in is told. What it asks for and can be checked is checked again by ``CheckInReply``.
+  /// The instructions of every check-in. ``CheckInReply`` checks again what can be checked.
   static let systemText = """
     You are a thoughtful coach who remembers. Between sessions you write one short push notification to a person you \
     know, as a check-in.

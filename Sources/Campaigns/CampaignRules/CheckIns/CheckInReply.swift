@@ -1,7 +1,7 @@
 /// A language model's reply that may be sent.
 ///
-/// Whatever breaks one of the rules is refused whole; nothing is repaired, because a text that had to be cut or cleaned is
-/// not one that somebody meant.
+/// A reply that breaks a rule is refused as a whole. Nothing is repaired: a cut or cleaned text may say what the model did
+/// not mean.
 public struct CheckInReply: Equatable, Sendable {
   /// The most grapheme clusters of a title.
   public static let titleClustersMax = 50
@@ -15,27 +15,24 @@ public struct CheckInReply: Equatable, Sendable {
   /// character escaped in six bytes for two, have 8,400.
   public static let replyBytesMax = 16_384
 
-  /// Title and body, without white space around either.
+  /// Title and body, both trimmed.
   public let text: CampaignText
 
   /// Checks a reply.
   ///
-  /// The rules are asked in the order of ``ReplyDefect``'s cases, cheap ones first, and the first that is broken is
-  /// thrown. The time is linear in the reply and in the sources together.
+  /// The rules are checked in the order of ``ReplyDefect``'s cases, cheap ones first. The time is linear in the reply and
+  /// the sources together.
   /// - Parameters:
-  ///   - modelText: what the model wrote, a JSON object of exactly `title` and `body`. White space around it is
-  ///     tolerated, and one Markdown fence (three backticks, alone or with `json`), because models add it even when told
-  ///     not to and what is inside is checked all the same. Any other word before or after is not.
-  ///   - sources: the texts that must not be quoted: all that were in the prompt or could be, see
-  ///     ``CampaignMaterial/quotableTexts``.
+  ///   - modelText: the model's reply, a JSON object of exactly `title` and `body`. White space around it is allowed, and
+  ///     one Markdown fence (three backticks, alone or with `json`), because models add it even when told not to. No other
+  ///     word may precede or follow it.
+  ///   - sources: the texts that must not be quoted, see ``CampaignMaterial/quotableTexts``.
   /// - Throws: the first ``ReplyDefect``.
   public init(modelText: String, sources: [String]) throws(ReplyDefect) {
-    let text = try ReplyDocument(modelText).text
+    text = try Self.text(in: modelText)
     try Self.checkForm(of: text)
-    try Self.checkWording(of: text)
-    let parts = [text.title, text.body]
-    if QuotationCheck.isAnyQuoted(of: sources, in: parts) { throw .quotesUser }
-    self.text = text
+    if let defect = WordingCheck.defect(in: text) { throw defect }
+    if QuotationCheck.isAnyQuoted(of: sources, in: [text.title, text.body]) { throw .quotesUser }
   }
 
   private static func checkForm(of text: CampaignText) throws(ReplyDefect) {
@@ -44,20 +41,10 @@ public struct CheckInReply: Equatable, Sendable {
     if text.title.utf8.count > titleBytesMax || text.title.count > titleClustersMax { throw .titleTooLong }
     if text.body.utf8.count > bodyBytesMax || text.body.count > bodyClustersMax { throw .bodyTooLong }
   }
-
-  private static func checkWording(of text: CampaignText) throws(ReplyDefect) {
-    let words = [FoldedWords(text.title), FoldedWords(text.body)]
-    if LinkCheck.finds(in: text.title) || LinkCheck.finds(in: text.body) { throw .hasLink }
-    if MarkupCheck.finds(in: text.title) || MarkupCheck.finds(in: text.body) { throw .hasMarkup }
-    if words.contains(where: PhraseList.format.matches) { throw .hasMarkup }
-    if words.contains(where: PhraseList.empty.matches) { throw .emptyPhrase }
-    if words.contains(where: PhraseList.demands.matches) { throw .demands }
-    if DemandCheck.endsWithCommand(text.body) { throw .demands }
-  }
 }
 
 extension Unicode.Scalar {
-  /// Whether it is drawn as nothing, other than a space: a control character, a line break, or hidden.
+  /// Whether it is invisible and not a space: a control character, a line break, or hidden.
   fileprivate var isUnseen: Bool {
     switch properties.generalCategory {
     case .control, .lineSeparator, .paragraphSeparator: true
@@ -66,21 +53,19 @@ extension Unicode.Scalar {
   }
 }
 
-/// The JSON document of a reply.
-struct ReplyDocument {
-  let text: CampaignText
-
-  init(_ modelText: String) throws(ReplyDefect) {
-    if modelText.utf8.count > CheckInReply.replyBytesMax { throw .tooLarge }
-    guard let value = JSONValue(Self.withoutFence(modelText.trimmed)) else { throw .notJSON }
+extension CheckInReply {
+  private static func text(in modelText: String) throws(ReplyDefect) -> CampaignText {
+    if modelText.utf8.count > replyBytesMax { throw .tooLarge }
+    guard let value = JSONValue(withoutFence(modelText.trimmed)) else { throw .notJSON }
     guard case .object(let members) = value, members.count == 2,
       case .string(let title) = members["title"], case .string(let body) = members["body"]
     else { throw .wrongShape }
-    text = CampaignText(title: title.trimmed, body: body.trimmed)
+    let text = CampaignText(title: title.trimmed, body: body.trimmed)
     guard text.title.contains(where: \.isLetter), text.body.contains(where: \.isLetter) else { throw .wrongShape }
+    return text
   }
 
-  /// What is inside one Markdown fence around all of it; the text itself when there is none.
+  /// The content of one Markdown fence around the whole text; the text itself without a fence.
   private static func withoutFence(_ text: String) -> String {
     let fence = "```"
     guard text.hasPrefix(fence), text.hasSuffix(fence), text.count >= 2 * fence.count else { return text }
@@ -89,12 +74,14 @@ struct ReplyDocument {
   }
 }
 
-/// Why a model's reply is not sent. Raw values are part of the interface: they are stored to explain a run, and are metric
-/// labels. A defect never carries any of the reply's text, which may repeat the user's.
+/// Why a model's reply is not sent.
+///
+/// Raw values are part of the interface: they are stored to explain a run, and they are metric labels. A defect contains
+/// no text of the reply, which may repeat the user's words.
 public enum ReplyDefect: String, Error, CaseIterable, Sendable {
-  /// More bytes than any reply within the limits has.
+  /// Larger than any reply within the limits.
   case tooLarge = "reply_too_large"
-  /// Not one JSON document.
+  /// Not a JSON document.
   case notJSON = "reply_not_json"
   /// Not an object of exactly `title` and `body`, both strings with a letter in them.
   case wrongShape = "reply_wrong_shape"
@@ -104,11 +91,11 @@ public enum ReplyDefect: String, Error, CaseIterable, Sendable {
   case titleTooLong = "reply_title_too_long"
   /// The body is too long.
   case bodyTooLong = "reply_body_too_long"
-  /// A link, an address, or what a phone may take for one.
+  /// A link, an address, or something that a phone may turn into one.
   case hasLink = "reply_has_link"
-  /// Markup, a remainder of the prompt, or talk of its format.
+  /// Markup, a piece of the prompt, or words about its format.
   case hasMarkup = "reply_has_markup"
-  /// A phrase that could go to anybody.
+  /// A phrase that would fit any recipient.
   case emptyPhrase = "reply_empty_phrase"
   /// A demand instead of an invitation.
   case demands = "reply_demands"

@@ -1,6 +1,6 @@
-/// How a user wants to be spoken to, in four dimensions.
+/// How a coach should address a user, in four dimensions.
 ///
-/// Each value is in 0...1, where 0 is the end named first and 1 the one named second; nil is unknown.
+/// Each value is in 0...1, from the end named first to the end named second; nil is unknown.
 public struct CoachingStyle: Equatable, Sendable {
   /// 0 direct, 1 exploratory.
   public let directExploratory: Double?
@@ -11,10 +11,10 @@ public struct CoachingStyle: Equatable, Sendable {
   /// 0 challenging, 1 supportive.
   public let challengingSupportive: Double?
 
-  /// The style of a user who said nothing.
+  /// The style of a user without preferences.
   public static let unknown = CoachingStyle()
 
-  /// A style; a value outside 0...1, or one that is not a number, counts as unknown: it was not meant on this scale.
+  /// A style. A value outside 0...1, or NaN, counts as unknown: it uses another scale.
   public init(
     directExploratory: Double? = nil,
     briefDetailed: Double? = nil,
@@ -27,10 +27,10 @@ public struct CoachingStyle: Equatable, Sendable {
     self.challengingSupportive = challengingSupportive.flatMap(Self.onScale)
   }
 
-  /// The sentences that tell a language model of it; always one line of at most 400 characters.
+  /// The instructions for a language model, one line of at most 400 characters.
   ///
-  /// Warmth comes first whatever the values are: somebody who wants to be challenged still hears from a coach. Dimensions
-  /// in the middle are not mentioned, and when all are, the style is the default: warm, supportive, balanced.
+  /// Warmth always comes first: a challenge still comes from a coach. Dimensions in the middle are left out. When all are,
+  /// the style is the default: warm, supportive, balanced.
   public var instructions: String {
     let leanings = [
       Self.sentence(directExploratory, "Be direct: name things plainly.", "Be exploratory: wonder together."),
@@ -46,61 +46,45 @@ public struct CoachingStyle: Equatable, Sendable {
   }
 
   private static func sentence(_ value: Double?, _ first: String, _ second: String) -> String? {
-    switch StyleBand(value) {
-    case .first: first
-    case .balanced: nil
-    case .second: second
+    switch value {
+    case .some(...firstMax): first
+    case .some(secondMin...): second
+    default: nil
     }
   }
-}
-
-/// Which end of a style's dimension a value leans to.
-enum StyleBand: Equatable {
-  case first, balanced, second
 
   /// The greatest value that leans to the first end, inclusive.
-  static let firstMax = 0.35
-  /// The least value that leans to the second end, inclusive. The three tenths between ask for nothing: that is a slider
-  /// left near its centre.
-  static let secondMin = 0.65
-
-  /// The band of a value in 0...1; balanced when it is unknown.
-  init(_ value: Double?) {
-    switch value {
-    case .some(...Self.firstMax): self = .first
-    case .some(Self.secondMin...): self = .second
-    default: self = .balanced
-    }
-  }
+  private static let firstMax = 0.35
+  /// The least value that leans to the second end, inclusive. The three tenths between are a slider near its centre.
+  private static let secondMin = 0.65
 }
 
-/// How a user wants to be spoken to: a style for everything, and styles for single domains.
+/// A user's styles: one for each domain, and one for all others.
 public struct CoachingPreferences: Equatable, Sendable {
-  /// The most domains that are read, more than any life has; what is beyond them is left out.
+  /// The most domains that are read; further ones are ignored.
   private static let domainsMax = 64
 
-  /// By domain; each says something.
+  /// By domain; never ``CoachingStyle/unknown``.
   public let domains: [String: CoachingStyle]
-  /// Where the domain has none.
+  /// For domains without a style.
   public let general: CoachingStyle
 
-  /// Preferences; without any, those of a user who said nothing.
+  /// Preferences; by default those of a user who stated none.
   public init(domains: [String: CoachingStyle] = [:], general: CoachingStyle = .unknown) {
     self.domains = domains.filter { $0.value != .unknown }
     self.general = general
   }
 
-  /// Reads the profile's `coaching_preferences`. The styles of `domain_styles` come first. Else the style of the whole
-  /// object counts, and where it has none, those of its other members, keyed by domain.
+  /// Reads the profile's `coaching_preferences`. The styles of `domain_styles` come first. Then comes the style of the
+  /// whole object. If it has none, its other members are styles by domain.
   ///
   /// ```json
   /// {"domain_styles": {"work": {"direct_vs_exploratory": 0.2, "brief_vs_detailed": 0.5}},
   ///  "direct_vs_exploratory": 0.4, "action_vs_reflective": 0.9, "challenging_vs_supportive": 1}
   /// ```
   ///
-  /// The host's app wrote it and this is only its reader, so nothing is refused: a value that is no number in 0...1 is
-  /// unknown, an entry that is no object is left out, and a document that is no object says nothing. A number in a string
-  /// counts as no number.
+  /// The host's app wrote the document, so nothing is refused. A value that is not a number in 0...1 is unknown, also a
+  /// number in a string. An entry that is not an object is ignored, and so is a document that is not an object.
   public init(json: String) {
     guard case .object(let members) = JSONValue(json) else {
       self.init()

@@ -1,15 +1,14 @@
 /// Finds runs of units that a source shares with a reply.
 ///
-/// Every run of the reply goes into a set once, and each source is read once with one look-up for each place where a run
-/// of known units ends. The sets hold the units themselves and not sums over them, so two different runs are never taken
-/// for one another and nobody can write a text that makes look-ups collide.
+/// Every run of the reply is in a set. Each source is read once, with one look-up where a run of known units ends. The set
+/// holds the units themselves and not hashes of them, so no crafted text can cause a false match.
 struct QuotationCheck {
   private let unit: QuotationUnit
-  /// A number for each unit of the reply; all others end a run.
+  /// A number for each unit of the reply. Any other unit ends a run.
   private let numbers: [String: Int]
   private let runs: Set<ArraySlice<Int>>
 
-  /// - Parameter parts: the texts of the reply; no run goes from one to the next.
+  /// - Parameter parts: the texts of the reply. No run continues from one to the next.
   init(parts: [String], unit: QuotationUnit) {
     var numbers: [String: Int] = [:]
     var runs: Set<ArraySlice<Int>> = []
@@ -29,8 +28,8 @@ struct QuotationCheck {
     self.runs = runs
   }
 
-  /// Looks through one source.
-  /// - Returns: whether it is quoted, and how many runs were looked up: at most one for each of its units.
+  /// Searches one source.
+  /// - Returns: whether it is quoted, and the number of look-ups: at most one for each of its units.
   func search(_ source: String) -> (isQuoted: Bool, lookups: Int) {
     if runs.isEmpty { return (false, 0) }
     var lookups = 0
@@ -57,19 +56,19 @@ struct QuotationCheck {
   }
 }
 
-/// What a quotation is counted in.
+/// The unit of a quotation's length.
 ///
-/// Where words are parted by spaces, five in a row are one. Scripts without spaces are counted in characters instead, at
-/// about the length of five words and more than the longest word in everyday use, so that naming the topic is no quotation.
+/// Five words in a row are a quotation. Scripts without spaces count characters: about as many as five words have, and
+/// more than the longest everyday word has, so that naming the topic is not a quotation.
 enum QuotationUnit: CaseIterable {
   /// Words between spaces.
   case words
   /// Chinese characters and Japanese kana. Five Chinese words have eight to ten; プレゼンテーション alone has nine.
   case ideographs
-  /// Letters of Thai, Lao, Khmer and Burmese, their marks not counted. Five words have about sixteen.
+  /// Letters of Thai, Lao, Khmer and Burmese without marks. Five words have about sixteen.
   case southEastAsianLetters
 
-  /// The least number in a row that is a quotation.
+  /// The shortest run that is a quotation.
   var runMin: Int {
     switch self {
     case .words: 5
@@ -78,7 +77,7 @@ enum QuotationUnit: CaseIterable {
     }
   }
 
-  /// The units of a text in order; an empty one where a run must end. Punctuation and spaces end none.
+  /// The units of a text in order, with an empty one where a run must end. Punctuation and spaces do not end a run.
   func units(of text: String) -> [String] {
     if self == .words { return FoldedWords(text).words }
     return text.unicodeScalars.compactMap { scalar in

@@ -1,20 +1,21 @@
-/// Phrases that a reply must not have, compared as words without case, accents and punctuation.
+/// Refuses replies by their wording: links, markup, empty phrases and demands.
 ///
-/// They are English, as the requirement is. In other languages only the instructions keep the model from their like.
-struct PhraseList {
-  private let phrases: [[String]]
+/// The phrases are English, as the requirement is. In other languages only the instructions restrain the model.
+enum WordingCheck {
+  /// The first rule that the title or the body breaks; nil when both keep all of them.
+  static func defect(in text: CampaignText) -> ReplyDefect? {
+    let parts = [text.title, text.body]
+    let words = parts.map { FoldedWords($0).words }
+    func has(_ phrases: [[String]]) -> Bool { words.contains { words in phrases.contains(where: words.contains) } }
 
-  init(_ phrases: [String]) {
-    self.phrases = phrases.map { FoldedWords($0).words }
+    if parts.contains(where: hasLink) { return .hasLink }
+    if parts.contains(where: hasMarkup) || has(formatPhrases) { return .hasMarkup }
+    if has(emptyPhrases) { return .emptyPhrase }
+    return has(demands) || endsWithCommand(text.body) ? .demands : nil
   }
 
-  /// Whether one of them stands in a text.
-  func matches(_ text: FoldedWords) -> Bool {
-    phrases.contains { text.words.contains($0) }
-  }
-
-  /// What could go to anybody.
-  static let empty = PhraseList([
+  /// Phrases that would fit any recipient.
+  private static let emptyPhrases = folded([
     "just checking in", "checking in on you", "we miss you", "we missed you", "miss you", "missed you",
     "don't forget", "do not forget", "come back", "it's been a while", "it has been a while", "long time no see",
     "hope you're doing well", "hope you are doing well", "hope this finds you well", "friendly reminder",
@@ -23,23 +24,48 @@ struct PhraseList {
     "dear user", "valued customer", "as an AI", "language model",
   ])
 
-  /// What leaves no choice.
-  static let demands = PhraseList([
+  private static let demands = folded([
     "you must", "you need to", "you have to", "you've got to", "you ought to", "you should", "you had better",
     "don't miss", "do not miss", "don't wait", "do not wait", "make sure", "be sure to", "act now", "right away",
     "hurry", "last chance", "no excuses", "it's time to", "log in now", "open the app", "tap here", "click here",
   ])
 
-  /// Talk of the format that was asked for.
-  static let format = PhraseList(["JSON", "system prompt", "previous instructions", "all instructions"])
+  /// Phrases about the format that the prompt asks for.
+  private static let formatPhrases = folded(["JSON", "system prompt", "previous instructions", "all instructions"])
+
+  private static func folded(_ phrases: [String]) -> [[String]] { phrases.map { FoldedWords($0).words } }
 }
 
-/// Finds links, addresses, and what a phone may take for one.
-enum LinkCheck {
-  /// Whether there is any. Four signs between characters that touch: `://` or another colon between letters, `@`, `www`
-  /// before a dot, and a dot between a letter or digit and two letters. The last also finds a missing space after a full
-  /// stop; such a reply is refused as well, since a phone would draw it as a link.
-  static func finds(in text: String) -> Bool {
+extension WordingCheck {
+  private static let commands: Set<String> = [
+    "act", "begin", "buy", "check", "claim", "click", "complete", "continue", "download", "finish", "hurry",
+    "join", "log", "open", "order", "remember", "reply", "respond", "return", "sign", "start", "stop", "subscribe",
+    "tap", "visit",
+  ]
+
+  /// Whether the last sentence begins with a verb that orders something done in the app.
+  ///
+  /// No rule can decide in every language whether a sentence invites. A question always counts as an invitation, and so
+  /// does an order to tell or to share, which coaches use: "Tell me how it went, if you like."
+  private static func endsWithCommand(_ body: String) -> Bool {
+    if let last = body.last(where: { $0.isPunctuation || $0.isLetter }), "?？؟".contains(last) { return false }
+    let sentences = body.split(whereSeparator: { ".!?…\n".contains($0) }).map { FoldedWords(String($0)).words }
+    guard let sentence = sentences.last(where: { !$0.isEmpty }) else { return false }
+    return commands.contains(sentence[sentence[0] == "please" && sentence.count > 1 ? 1 : 0])
+  }
+
+  /// Characters of tags (also as the prompt writes them), of Markdown and of code, which prose on a phone does not need.
+  /// The underscore finds the prompt's push types.
+  private static let markup = Set("<>‹›＜＞{}[]_`*#|\\^~=".unicodeScalars)
+
+  private static func hasMarkup(_ text: String) -> Bool { text.unicodeScalars.contains(where: markup.contains) }
+
+  /// Whether the text has a link, an address, or something that a phone may turn into one.
+  ///
+  /// Four signs between adjacent characters: `://` or another colon between letters, `@`, `www` before a dot, and a dot
+  /// between a letter or digit and two letters. The last sign also refuses a missing space after a full stop, because
+  /// phones draw it as a link.
+  private static func hasLink(_ text: String) -> Bool {
     let scalars = text.unicodeScalars.map { $0 == "\u{FF0E}" ? "." : $0 }
     return scalars.indices.contains { index in
       switch scalars[index] {
@@ -61,39 +87,5 @@ enum LinkCheck {
     guard let last = before.last, after.count >= 2 else { return false }
     let isName = last.properties.isAlphabetic || last.properties.numericType != nil
     return isName && after.prefix(2).allSatisfy(\.properties.isAlphabetic)
-  }
-}
-
-/// Finds markup and remainders of the prompt.
-enum MarkupCheck {
-  /// Characters that prose on a phone has no use for: those of tags (also as the prompt writes them), of Markdown, of code.
-  /// The push types of the prompt are found by their underscore.
-  private static let characters = Set("<>‹›＜＞{}[]_`*#|\\^~=".unicodeScalars)
-
-  /// Whether there is any.
-  static func finds(in text: String) -> Bool {
-    text.unicodeScalars.contains(where: characters.contains)
-  }
-}
-
-/// Finds an ending that orders instead of inviting.
-///
-/// Whether a sentence invites cannot be decided by rule in every language. What is decided: the last sentence must not
-/// begin with a verb that orders something done in the app. A question is always an invitation, and so is an order to tell
-/// or to share, which coaches use: "Tell me how it went, if you like."
-enum DemandCheck {
-  private static let commands: Set<String> = [
-    "act", "begin", "buy", "check", "claim", "click", "complete", "continue", "download", "finish", "hurry",
-    "join", "log", "open", "order", "remember", "reply", "respond", "return", "sign", "start", "stop", "subscribe",
-    "tap",
-    "visit",
-  ]
-
-  /// Whether the last sentence is such an order.
-  static func endsWithCommand(_ body: String) -> Bool {
-    if let last = body.last(where: { $0.isPunctuation || $0.isLetter }), "?？؟".contains(last) { return false }
-    let sentences = body.split(whereSeparator: { ".!?…\n".contains($0) }).map { FoldedWords(String($0)).words }
-    guard let sentence = sentences.last(where: { !$0.isEmpty }) else { return false }
-    return commands.contains(sentence[sentence[0] == "please" && sentence.count > 1 ? 1 : 0])
   }
 }

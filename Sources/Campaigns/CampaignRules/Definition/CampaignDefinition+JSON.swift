@@ -12,9 +12,9 @@ extension CampaignDefinition {
   ///  "payload": {"action": "new_conversation"}}
   /// ```
   ///
-  /// `layers` and `composer` have to be there, and `occasion` with the layer of that name. Without the others there are no
-  /// templates, and nothing is added to the payload.
-  /// - Throws: the first ``CampaignDefinitionDefect`` in the order of the keys above.
+  /// `layers` and `composer` are required, and `occasion` with the layer of that name. `templates` and `payload` are empty
+  /// by default.
+  /// - Throws: the first ``CampaignDefinitionDefect``, in the order of the keys above.
   public init(json: String) throws(CampaignDefinitionDefect) {
     guard let value = JSONValue(json) else { throw CampaignDefinitionDefect(.notJSON, at: "$", expected: "an object") }
     let root = DefinitionField(value: value, path: "$")
@@ -36,14 +36,14 @@ extension CampaignDefinition {
 }
 
 extension CampaignDefinition {
-  /// What the run itself puts into every payload.
+  /// Keys that the run itself sets in every payload.
   private static let reservedPayloadKeys: Set<String> = [
     "aps", "domain", "push_type", "push_log_id", "subject_id", "type",
   ]
-  /// The most bytes of all payload attributes, keys and values: a quarter of what APNs takes.
+  /// The most bytes of all payload keys and values: a quarter of APNs' limit.
   private static let payloadBytesMax = 1_024
 
-  static func occasion(
+  private static func occasion(
     _ field: DefinitionField?, for layers: [CampaignLayer]
   ) throws(CampaignDefinitionDefect) -> String? {
     let isNeeded = layers.contains(.occasion)
@@ -57,7 +57,7 @@ extension CampaignDefinition {
     return occasion
   }
 
-  static func layers(_ field: DefinitionField) throws(CampaignDefinitionDefect) -> [CampaignLayer] {
+  private static func layers(_ field: DefinitionField) throws(CampaignDefinitionDefect) -> [CampaignLayer] {
     var layers: [CampaignLayer] = []
     for element in try field.elements() {
       let layer: CampaignLayer = try element.word()
@@ -68,7 +68,7 @@ extension CampaignDefinition {
     return layers
   }
 
-  static func composer(_ field: DefinitionField) throws(CampaignDefinitionDefect) -> CampaignComposer {
+  private static func composer(_ field: DefinitionField) throws(CampaignDefinitionDefect) -> CampaignComposer {
     let kinds = ["model", "template"]
     let kind = try field.member("kind", of: try field.object())
     switch try kind.string() {
@@ -82,7 +82,7 @@ extension CampaignDefinition {
     }
   }
 
-  static func templates(
+  private static func templates(
     _ field: DefinitionField
   ) throws(CampaignDefinitionDefect) -> [CampaignPushType: TemplatePool] {
     let members = try field.members(known: CampaignPushType.allCases.map(\.rawValue))
@@ -107,8 +107,8 @@ extension CampaignDefinition {
     }
   }
 
-  /// Refuses a campaign that could come to a template it does not have.
-  static func requireTemplates(
+  /// Refuses a campaign that lacks a template it may use.
+  private static func requireTemplates(
     _ templates: [CampaignPushType: TemplatePool], of layers: [CampaignLayer], for composer: CampaignComposer
   ) throws(CampaignDefinitionDefect) {
     guard composer.usesTemplates else { return }
@@ -117,7 +117,7 @@ extension CampaignDefinition {
     }
   }
 
-  static func payload(_ field: DefinitionField) throws(CampaignDefinitionDefect) -> [String: String] {
+  private static func payload(_ field: DefinitionField) throws(CampaignDefinitionDefect) -> [String: String] {
     var payload: [String: String] = [:]
     for (key, value) in try field.object().sorted(by: { $0.key < $1.key }) {
       let attribute = field.field(key, value)
@@ -133,8 +133,8 @@ extension CampaignDefinition {
   }
 }
 
-/// One value of a definition with the path that led to it, so that whatever is wrong with it can be named.
-struct DefinitionField {
+/// A value of a definition with its path, so that a defect can name it.
+private struct DefinitionField {
   let value: JSONValue
   let path: String
 
@@ -147,8 +147,7 @@ struct DefinitionField {
     return members
   }
 
-  /// The members of an object, none of whose keys may be another than these; the first other one in order of the alphabet
-  /// is named.
+  /// The members of an object. The alphabetically first unknown key is refused.
   func members(known keys: [String]) throws(CampaignDefinitionDefect) -> [String: JSONValue] {
     let members = try object()
     if let other = members.keys.filter({ !keys.contains($0) }).min() {

@@ -1,16 +1,15 @@
-/// A campaign as data: what it looks for, who writes, and what its pushes carry. Whom it concerns and how often is the
-/// database's part.
+/// A campaign as data: its layers, its composer and the payload of its pushes. The database holds its audience and its
+/// schedule.
 public struct CampaignDefinition: Equatable, Sendable {
-  /// Its layers in the order of looking; at least one, none twice.
+  /// Its layers in the order of evaluation; at least one, each once.
   public let layers: [CampaignLayer]
-  /// What ``OccasionLayer`` writes about, such as `evening reflection`; there when the layer is.
+  /// The subject of ``OccasionLayer``, such as `evening reflection`; set exactly when the layer is used.
   public let occasion: String?
-  /// Who writes.
+  /// Who writes the pushes.
   public let composer: CampaignComposer
-  /// Its templates by push type; when the composer may come to one, none is empty for the type of any layer.
+  /// Its templates by push type. If the composer may use a template, every layer's type has at least one.
   public let templates: [CampaignPushType: TemplatePool]
-  /// What every push carries beside what the run puts in: `aps`, `domain`, `push_type` and `push_log_id` are not among
-  /// them.
+  /// Custom members of every push. The run itself sets others, such as `domain` and `push_type`.
   public let payload: [String: String]
 
   /// The limits of its layers.
@@ -19,9 +18,9 @@ public struct CampaignDefinition: Equatable, Sendable {
 
 /// Who writes a campaign's pushes.
 public enum CampaignComposer: Equatable, Sendable {
-  /// What happens when the language model fails, is too late, or breaks a rule. Raw values are those of definitions.
+  /// What happens when the language model fails, is too late, or breaks a rule. Definitions use the raw values.
   public enum Failure: String, CaseIterable, Sendable {
-    /// Nothing is sent: better silence than a text for anybody.
+    /// Nothing is sent: silence is better than a generic text.
     case skip
     /// A template is sent.
     case template
@@ -32,41 +31,41 @@ public enum CampaignComposer: Equatable, Sendable {
   /// The campaign's templates.
   case template
 
-  /// Whether it can come to a template.
+  /// Whether it may use a template.
   public var usesTemplates: Bool {
     self != .model(failure: .skip)
   }
 }
 
-/// What is wrong with a campaign's definition, and where.
+/// A mistake in a campaign's definition, and its place.
 public struct CampaignDefinitionDefect: Error, Equatable, Sendable {
-  /// What is wrong. Raw values are stable.
+  /// The kind of mistake. Raw values are stable.
   public enum Code: String, CaseIterable, Sendable {
     /// The document is not JSON.
     case notJSON = "not_json"
-    /// The key is none of a definition's; also a payload's key that the run itself fills.
+    /// The key is unknown, or it is a payload key that the run itself sets.
     case unknownKey = "unknown_key"
-    /// The key has to be there.
+    /// A required key is missing.
     case missingKey = "missing_key"
-    /// The value is of another type than it must be.
+    /// The value has the wrong type.
     case wrongType = "wrong_type"
-    /// The value is none of the words that are known there.
+    /// The value is not one of the known words.
     case unknownWord = "unknown_word"
-    /// The number, or the length, is not within its limits.
+    /// The number, or the length, is outside its limits.
     case outOfRange = "out_of_range"
-    /// The value is there twice.
+    /// The value occurs twice.
     case repeated
-    /// The template cannot be read.
+    /// The template is malformed.
     case invalidTemplate = "invalid_template"
-    /// A push type that the campaign can come to has no template.
+    /// A push type that the campaign may send has no template.
     case noTemplate = "no_template"
   }
 
-  /// What is wrong.
+  /// The kind of mistake.
   public let code: Code
-  /// Where, as a path of keys and indices: `templates.event_based[0].title`; `$` for the document itself.
+  /// The place as a path of keys and indices: `templates.event_based[0].title`; `$` for the document itself.
   public let field: String
-  /// What is expected there.
+  /// The expected value.
   public let expected: String
 
   init(_ code: Code, at field: String, expected: String) {
@@ -77,7 +76,7 @@ public struct CampaignDefinitionDefect: Error, Equatable, Sendable {
 }
 
 extension CampaignDefinitionDefect: CustomStringConvertible {
-  /// For whoever wrote the definition: `composer.kind: unknown_word, expected one of: model, template`.
+  /// For the author of the definition: `composer.kind: unknown_word, expected one of: model, template`.
   public var description: String {
     "\(field): \(code.rawValue), expected \(expected)"
   }

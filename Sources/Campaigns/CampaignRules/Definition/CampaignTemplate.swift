@@ -1,21 +1,22 @@
 public import FoundationEssentials
 
-/// A push written beforehand, with places for values in braces: `Your {event} is {when}.`
+/// A prepared push with placeholders in braces: `Your {event} is {when}.`
 public struct CampaignTemplate: Hashable, Sendable {
   private let title: TemplateText
   private let body: TemplateText
 
   /// Reads a template.
   /// - Parameters:
-  ///   - title: with its values cut to ``CheckInReply/titleClustersMax`` grapheme clusters, the ellipsis included.
-  ///   - body: likewise to ``CheckInReply/bodyClustersMax``.
-  /// - Throws: a ``TemplateDefect`` for what is no template. A brace cannot be written otherwise than around a name.
+  ///   - title: after its values are inserted, it is cut to ``CheckInReply/titleClustersMax`` grapheme clusters,
+  ///     including the ellipsis.
+  ///   - body: likewise cut to ``CheckInReply/bodyClustersMax``.
+  /// - Throws: a ``TemplateDefect``. Braces are only allowed around a name.
   public init(title: String, body: String) throws(TemplateDefect) {
     self.title = try TemplateText(title)
     self.body = try TemplateText(body)
   }
 
-  /// The names of all its places, which must have values.
+  /// The names of all placeholders. Each needs a value.
   public var placeholders: Set<String> {
     Set(
       (title.pieces + body.pieces).compactMap { piece in
@@ -23,8 +24,8 @@ public struct CampaignTemplate: Hashable, Sendable {
       })
   }
 
-  /// The push for some values, of which at most 80 Unicode scalars are shown, on one line and without angle brackets.
-  /// - Returns: nil when a place has no value, or one with nothing visible: a sentence with a hole is worse than none.
+  /// The push with these values, each cut to 80 Unicode scalars, on one line and without angle brackets.
+  /// - Returns: nil when a placeholder has no visible value: a sentence with a hole is worse than silence.
   public func text(with values: [String: String]) -> CampaignText? {
     guard let title = title.rendered(with: values, clustersMax: CheckInReply.titleClustersMax),
       let body = body.rendered(with: values, clustersMax: CheckInReply.bodyClustersMax)
@@ -33,8 +34,8 @@ public struct CampaignTemplate: Hashable, Sendable {
   }
 }
 
-/// One text with places for values: `Your {event} is {when}.`
-struct TemplateText: Hashable {
+/// One text with placeholders: `Your {event} is {when}.`
+private struct TemplateText: Hashable {
   enum Piece: Hashable {
     case literal(String)
     case placeholder(String)
@@ -71,9 +72,9 @@ struct TemplateText: Hashable {
     return String(source)
   }
 
-  /// The text with its values, cut to a number of grapheme clusters; nil when a value is missing or has nothing visible.
+  /// The text with its values, cut to a number of grapheme clusters; nil without a visible value for each placeholder.
   ///
-  /// Values are put in as they are and never read for placeholders of their own.
+  /// Braces in values are not placeholders.
   func rendered(with values: [String: String], clustersMax: Int) -> String? {
     var text = ""
     for piece in pieces {
@@ -91,31 +92,31 @@ struct TemplateText: Hashable {
 }
 
 extension String {
-  /// Itself, or as many clusters as leave room for an ellipsis.
+  /// The text itself, or as many clusters as leave room for an ellipsis.
   fileprivate func cut(clustersMax: Int) -> String {
     guard let end = index(startIndex, offsetBy: clustersMax, limitedBy: endIndex), end < endIndex else { return self }
     return self[..<index(before: end)].trimmed + "…"
   }
 }
 
-/// Why a text is no template. Raw values are stable.
+/// Why a text is not a template. Raw values are stable.
 public enum TemplateDefect: String, Error, CaseIterable, Sendable {
-  /// The title or the body has nothing visible.
+  /// The title or the body has no visible character.
   case empty = "template_empty"
-  /// A brace that is not closed, was not opened, or stands in another placeholder.
+  /// A brace is not closed, not opened, or inside another placeholder.
   case unmatchedBrace = "template_unmatched_brace"
-  /// A placeholder's name is not made of `a`–`z`, digits and `_`, or is empty.
+  /// A placeholder's name is empty or has characters other than `a`–`z`, digits and `_`.
   case invalidName = "template_invalid_name"
 }
 
-/// The words of one push.
+/// Title and body of one push.
 public struct CampaignText: Equatable, Hashable, Sendable {
   /// The first line.
   public let title: String
-  /// The text.
+  /// The text below it.
   public let body: String
 
-  /// A text, as it is.
+  /// A text, unchanged.
   public init(title: String, body: String) {
     self.title = title
     self.body = body
@@ -124,10 +125,10 @@ public struct CampaignText: Equatable, Hashable, Sendable {
 
 /// Templates that take turns.
 public struct TemplatePool: Equatable, Sendable {
-  /// The templates in their order, each once.
+  /// The templates in order, each once.
   public let templates: [CampaignTemplate]
 
-  /// A pool, possibly empty; a template that is there already is left out, as it would be the same text again.
+  /// A pool, possibly empty. Repeated templates are dropped.
   public init(_ templates: [CampaignTemplate]) {
     var seen: Set<CampaignTemplate> = []
     self.templates = templates.filter { seen.insert($0).inserted }
@@ -135,25 +136,24 @@ public struct TemplatePool: Equatable, Sendable {
 
   /// The text for one user on one day.
   ///
-  /// Those templates take part for which all values are there. Each user begins somewhere in the rotation and goes one
-  /// further each day, so that on two days in a row with the same kinds of values the templates differ as soon as two take
-  /// part, and everybody sees all of them in turn. Nothing is stored for it, and nothing random is in it: whoever asks
-  /// again gets the same text.
+  /// Only templates with all their values take part. The user's identifier gives the start of the rotation, which moves by
+  /// one each day. So two days in a row differ if at least two templates take part, and every user sees all of them in
+  /// turn. The choice is neither stored nor random: the same arguments give the same text.
   /// - Parameters:
   ///   - user: the user's identifier.
-  ///   - localDay: the day on the user's own clock, see ``LocalTime/day(of:)``.
-  ///   - values: by the name of their place.
+  ///   - localDay: the day on the user's clock, see ``LocalTime/day(of:)``.
+  ///   - values: by placeholder.
   /// - Returns: nil when no template can be filled.
   public func text(for user: UUID, on localDay: Int, with values: [String: String]) -> CampaignText? {
     let texts = templates.compactMap { $0.text(with: values) }
     if texts.isEmpty { return nil }
     let start = Int(Self.hash(of: user) % UInt64(texts.count))
-    // The remainder first: no day, however far, makes the sum overflow. Days before 1970 have a negative one.
+    // The remainder comes first, so that no day can overflow the sum. It is negative before 1970.
     let turn = localDay % texts.count + texts.count
     return texts[(start + turn) % texts.count]
   }
 
-  /// FNV-1a over the sixteen bytes; the standard library's hashes differ from process to process.
+  /// FNV-1a over the sixteen bytes. The standard library's hashes differ between processes.
   private static func hash(of user: UUID) -> UInt64 {
     withUnsafeBytes(of: user.uuid) { bytes in
       bytes.reduce(0xcbf2_9ce4_8422_2325) { hash, byte in (hash ^ UInt64(byte)) &* 0x0000_0100_0000_01b3 }

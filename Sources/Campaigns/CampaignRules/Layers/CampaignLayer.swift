@@ -1,19 +1,18 @@
-/// One way of finding a reason to write. Raw values are part of the interface: campaigns name their layers with them, and
-/// the log holds them.
-public enum CampaignLayer: String, CaseIterable, Sendable {
-  /// Something the user said is coming up.
+/// One way to find a reason to write. Raw values are part of the interface: definitions and the log contain them.
+public enum CampaignLayer: String, CaseIterable, Encodable, Sendable {
+  /// An upcoming event that the user mentioned.
   case event
-  /// Something that returns in the user's conversations.
+  /// A pattern in the user's conversations.
   case pattern
-  /// The user has been away, and there is a conversation to come back to.
+  /// The user has been inactive, and there is a conversation to resume.
   case reengagement = "re_engagement"
-  /// What the campaign itself is about, such as a daily ritual.
+  /// The campaign's own subject, such as a daily ritual.
   case occasion
 
-  /// Those that look at the user, in the order of a coach who remembers.
+  /// The layers that look at the user, in their usual order.
   public static let ofUser: [CampaignLayer] = [.event, .pattern, .reengagement]
 
-  /// The type of the pushes this layer gives.
+  /// The type of this layer's pushes.
   public var pushType: CampaignPushType {
     switch self {
     case .event: .eventBased
@@ -24,27 +23,27 @@ public enum CampaignLayer: String, CaseIterable, Sendable {
   }
 }
 
-/// What kind of check-in a push is. Raw values are those of the log's `push_type`.
+/// The type of a check-in. Raw values are those of the log's `push_type`.
 public enum CampaignPushType: String, CaseIterable, Sendable {
-  /// About something coming up.
+  /// About an upcoming event.
   case eventBased = "event_based"
   /// About a recognised pattern.
   case patternBased = "pattern_based"
-  /// After some days away.
+  /// After some inactive days.
   case reengagement = "re_engagement"
-  /// About what the campaign itself is about.
+  /// About the campaign's own subject.
   case occasion
 }
 
-/// Why one layer found nothing, in a rule's name and numbers.
+/// Why one layer found nothing: a rule and numbers.
 ///
-/// It is stored to explain a run, so nothing in it can hold personal data: there is no room for a text.
+/// It is stored to explain a run. It has no text, so it cannot hold personal data.
 public struct LayerNote: Equatable, Sendable {
-  /// The layer that was looked at.
+  /// The layer.
   public let layer: CampaignLayer
   /// Why it found nothing.
   public let rule: LayerRule
-  /// The numbers the rule went by, all finite; empty where there are none.
+  /// The rule's numbers, all finite; may be empty.
   public let figures: [LayerFigure: Double]
 
   /// A note.
@@ -75,10 +74,10 @@ extension LayerNote: Encodable {
   }
 }
 
-/// Why a layer found nothing. Raw values are part of the interface: they are stored to explain a run, and are metric
+/// Why a layer found nothing. Raw values are part of the interface: they are stored to explain a run, and they are metric
 /// labels.
 public enum LayerRule: String, CaseIterable, Sendable {
-  /// The user's messages could not be read, and with them how long the user has been away.
+  /// The user's messages could not be read, so inactivity is unknown too.
   case messageSourceMissing = "message_source_missing"
   /// The patterns could not be read.
   case patternSourceMissing = "pattern_source_missing"
@@ -86,50 +85,50 @@ public enum LayerRule: String, CaseIterable, Sendable {
   case conversationSourceMissing = "conversation_source_missing"
   /// No recent message names an event with a time.
   case noUpcomingEvent = "no_upcoming_event"
-  /// The nearest event lies beyond the horizon.
+  /// The nearest event is beyond the horizon.
   case eventTooFar = "event_too_far"
-  /// An event is near, but the reading of it is not sure enough.
+  /// An event is near, but its confidence is too low.
   case eventConfidenceLow = "event_confidence_low"
-  /// The newest message about the event called it off.
+  /// The newest message about the event cancelled it.
   case eventCancelled = "event_cancelled"
-  /// The events that were named are over.
+  /// The events are over.
   case eventOver = "event_over"
-  /// The user never wrote, so there is no being away.
+  /// The user never wrote, so the user cannot be inactive.
   case neverActive = "never_active"
-  /// The user was active too lately.
+  /// The user was active too recently.
   case recentlyActive = "recently_active"
   /// There is no pattern with a name.
   case noValidPattern = "no_valid_pattern"
   /// Every pattern is too many sessions old.
   case patternExpired = "pattern_expired"
-  /// No pattern that is still valid is sure enough.
+  /// The confidence of every valid pattern is too low.
   case patternConfidenceLow = "pattern_confidence_low"
-  /// There is no conversation to come back to.
+  /// There is no conversation to resume.
   case noConversation = "no_conversation"
-  /// The last conversation has no words to take up.
+  /// The last conversation has no visible words.
   case noTopic = "no_topic"
-  /// The campaign names nothing that it is about.
+  /// The campaign has no occasion.
   case noOccasion = "no_occasion"
 }
 
-/// What a number in a layer's note measures. Raw values are its key in the database.
+/// The meaning of a number in a layer's note. Raw values are keys in the database.
 public enum LayerFigure: String, CaseIterable, Sendable {
-  /// How many events or patterns were looked at.
+  /// The number of events or patterns considered.
   case count
   /// The greatest confidence among them, in 0...1.
   case confidence
-  /// The least confidence that is enough, in 0...1.
+  /// The least sufficient confidence, in 0...1.
   case confidenceNeeded = "confidence_needed"
   /// Seconds until the nearest event begins.
   case aheadSeconds = "ahead_seconds"
-  /// The furthest that an event may lie ahead, in seconds.
+  /// The horizon, in seconds.
   case aheadSecondsMax = "ahead_seconds_max"
   /// Seconds since the user was last active.
   case inactiveSeconds = "inactive_seconds"
-  /// How long the user has to be away, in seconds.
+  /// The least sufficient inactivity, in seconds.
   case inactiveSecondsNeeded = "inactive_seconds_needed"
   /// The fewest sessions since one of the patterns.
   case sessions
-  /// The number of sessions at which a pattern ends.
+  /// The number of sessions after which a pattern expires.
   case sessionsEnd = "sessions_end"
 }

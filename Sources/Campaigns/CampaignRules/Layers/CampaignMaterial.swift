@@ -1,31 +1,31 @@
 public import FoundationEssentials
 
-/// What the database gives about one user for one look at a campaign.
+/// The database's data about one user for one evaluation of a campaign.
 ///
-/// Every part is as of ``moment``, the database's own now, so that no two machines' clocks are ever compared.
+/// Everything is as of ``moment``, the database's current time, so that clocks of two machines are never compared.
 public struct CampaignMaterial: Equatable, Sendable {
-  /// The database's now.
+  /// The database's current time.
   public var moment: Date
-  /// What the user's clock shows around the moment.
+  /// The user's local time around the moment.
   public var localTime: LocalTime
-  /// Since the user's last own message; nil when the user never wrote.
+  /// Since the user's last message; nil when the user never wrote.
   public var inactiveFor: Duration?
-  /// The user's own messages of the last seven days, newest first.
+  /// The user's messages of the last seven days, newest first.
   public var messages: [WrittenMessage]
-  /// What those messages say about events; found by another module, empty until it has looked.
+  /// The events in those messages. Another module finds them; empty until then.
   public var happenings: [Happening]
   /// The user's patterns, in any order.
   public var patterns: [RecognizedPattern]
-  /// The conversation the user took part in last; nil when there is none.
+  /// The user's last conversation; nil when there is none.
   public var lastConversation: LastConversation?
-  /// What the host knows of the user, in prose; nil when it has none.
+  /// The host's prose about the user; nil when it has none.
   public var contextSummary: String?
-  /// How the user wants to be spoken to.
+  /// How a coach should address the user.
   public var styles: CoachingPreferences
-  /// What could not be had. A layer that needs it is passed over with a note; the run goes on.
+  /// Sources that could not be read. A layer that needs one is skipped with a note, and the run continues.
   public var missingSources: Set<MaterialSource>
 
-  /// Material; the defaults are those of a user of whom nothing is known.
+  /// Material; the defaults describe an unknown user.
   public init(
     moment: Date,
     localTime: LocalTime = .utc,
@@ -50,28 +50,28 @@ public struct CampaignMaterial: Equatable, Sendable {
     self.missingSources = missingSources
   }
 
-  /// Every text that a check-in must not quote: the user's messages, and those of the last conversation.
+  /// The texts that a check-in must not quote: the user's messages, and those of the last conversation.
   public var quotableTexts: [String] {
     messages.map(\.text) + (lastConversation?.texts ?? [])
   }
 }
 
-/// Where a part of the material comes from. A host need not have every one of them.
+/// The source of a part of the material. A host may lack some of them.
 public enum MaterialSource: String, CaseIterable, Sendable {
-  /// The user's messages; they give the events, and also how long the user has been away.
+  /// The user's messages. They give the events and the inactivity.
   case messages
   /// The recognised patterns.
   case patterns
   /// The conversations with their domains.
   case conversations
-  /// The profile with the context summary and the coaching preferences. No layer needs it: a check-in without it is
-  /// written in the balanced style.
+  /// The profile with the context summary and the coaching preferences. No layer needs it: without it the style is
+  /// balanced.
   case profile
 }
 
 /// One message that the user wrote.
 public struct WrittenMessage: Equatable, Sendable {
-  /// The user's own words, of any length; they never leave the material except as fenced data of a prompt.
+  /// The user's own words, of any length. They leave the material only as fenced data of a prompt.
   public var text: String
   /// When it was written, by the database's clock.
   public var writtenAt: Date
@@ -83,22 +83,22 @@ public struct WrittenMessage: Equatable, Sendable {
   }
 }
 
-/// Something that the host has seen to return in a user's conversations.
+/// A pattern that the host has recognised in a user's conversations.
 public struct RecognizedPattern: Equatable, Sendable {
-  /// Its name, such as `fear of speaking`; the only part of it that may be logged, beside the domains.
+  /// Its name, such as `fear of speaking`. Only the name and the domains may be logged.
   public var theme: String
   /// How often it was seen.
   public var occurrences: Int
-  /// Where it was seen, as the host names the parts of life, the most telling first; may be empty.
+  /// The host's names of its domains, most important first; may be empty.
   public var domains: [String]
-  /// How sure the host is, in 0...1. What is not a number counts as 0.
+  /// The host's confidence, in 0...1; 0 for NaN.
   public let confidence: Double
-  /// What the host made of it, in prose; material of the prompt, never logged.
+  /// The host's prose about it; part of the prompt, never logged.
   public var synthesis: String
-  /// Sessions that the user has held since the pattern was recognised, from 0.
+  /// The user's sessions since the pattern was recognised, from 0.
   public var sessionsSince: Int
 
-  /// A pattern; a confidence outside 0...1 is moved to the nearer end.
+  /// A pattern. A confidence outside 0...1 is clamped.
   public init(
     theme: String, occurrences: Int, domains: [String], confidence: Double, synthesis: String, sessionsSince: Int
   ) {
@@ -112,17 +112,17 @@ public struct RecognizedPattern: Equatable, Sendable {
 }
 
 extension Double {
-  /// Itself within 0...1, and 0 for what is not a number: what nobody can weigh weighs nothing.
+  /// The value clamped to 0...1; 0 for NaN.
   var asProportion: Double {
     isNaN ? 0 : Swift.min(1, Swift.max(0, self))
   }
 }
 
-/// The conversation the user took part in last.
+/// The user's last conversation.
 public struct LastConversation: Equatable, Sendable {
-  /// What it was about, as the host names it, such as `work`; nil or blank when the host does not say.
+  /// The host's name of its domain, such as `work`; nil or blank when unknown.
   public var domain: String?
-  /// The texts of its last few messages, newest first.
+  /// The texts of its last messages, newest first.
   public var texts: [String]
 
   /// A conversation.
@@ -132,10 +132,10 @@ public struct LastConversation: Equatable, Sendable {
   }
 }
 
-/// What the user's clock shows around the moment of a run, without a database of time zones.
+/// The user's local time around the moment of a run, without a time zone database.
 ///
-/// The offset of the moment and the next change of it are enough, because layers look no further than a day ahead and
-/// no zone changes its offset twice within a day.
+/// The current offset and its next change suffice: layers look at most a day ahead, and no zone changes its offset twice
+/// within a day.
 public struct LocalTime: Equatable, Sendable {
   /// A change of the offset, such as the beginning of daylight saving time.
   public struct Change: Equatable, Sendable {
@@ -156,7 +156,7 @@ public struct LocalTime: Equatable, Sendable {
 
   /// The offset at the moment of the run, east of UTC, in seconds.
   public var secondsFromUTC: Int
-  /// The first change after the moment; nil when there is none within the next two days.
+  /// The first change after the moment; nil without one in the next two days.
   public var change: Change?
 
   /// A local time.
@@ -170,7 +170,7 @@ public struct LocalTime: Equatable, Sendable {
     Int((localSeconds(of: instant) / 86_400).rounded(.down))
   }
 
-  /// The hour of an instant on the user's clock, in 0...23.
+  /// The local hour of an instant, in 0...23.
   public func hour(of instant: Date) -> Int {
     let seconds = localSeconds(of: instant) - Double(day(of: instant)) * 86_400
     return min(23, Int(seconds / 3_600))

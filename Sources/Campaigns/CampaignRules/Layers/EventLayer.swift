@@ -1,15 +1,15 @@
 import FoundationEssentials
 
-/// The layer for something that is coming up.
+/// The layer for upcoming events.
 public struct EventLayer: Equatable, Sendable {
   /// The greatest age of a message that counts; inclusive. Default 7 days.
   public var messageAgeMax: Duration
-  /// How far ahead an event may begin; inclusive, while the moment itself is excluded. Default 24 hours.
+  /// The longest time until an event begins; inclusive. An event that ends at the moment is excluded. Default 24 hours.
   public var horizon: Duration
   /// The least confidence of a reading; inclusive. Default 0.7.
   public var confidenceMin: Double
 
-  /// A layer; the defaults are the product's.
+  /// A layer with the product's defaults.
   public init(
     messageAgeMax: Duration = .seconds(604_800), horizon: Duration = .seconds(86_400), confidenceMin: Double = 0.7
   ) {
@@ -18,10 +18,10 @@ public struct EventLayer: Equatable, Sendable {
     self.confidenceMin = confidenceMin
   }
 
-  /// The best of the events within the horizon: the soonest, then the surest, then the one written of last.
+  /// The best event within the horizon: the soonest, then the one with the highest confidence, then the latest message.
   ///
-  /// An event that is going on counts as soon as the moment. A message from after the moment, written while the run went
-  /// on, counts as new: what it takes back must not be asked about.
+  /// An event that is going on begins at the moment. A message written after the moment, during the run, counts too: it
+  /// may cancel an event.
   public func outcome(for material: CampaignMaterial) -> LayerOutcome {
     if material.missingSources.contains(.messages) { return miss(.messageSourceMissing) }
     let moment = material.moment
@@ -50,7 +50,7 @@ public struct EventLayer: Equatable, Sendable {
     if one.happening.writtenAt != other.happening.writtenAt {
       return one.happening.writtenAt > other.happening.writtenAt
     }
-    // Only so that the same material always gives the same finding.
+    // This only makes the result deterministic.
     return (one.happening.event, one.span.end) < (other.happening.event, other.span.end)
   }
 
@@ -75,7 +75,7 @@ extension EventLayer {
       [.count: Double(confidences.count), .confidence: confidences.max() ?? 0, .confidenceNeeded: confidenceMin])
   }
 
-  /// Why nothing is near: what was called off tells more than what is far, and that more than what is over.
+  /// Why no event is near. A cancelled event explains more than a far one, and a far one more than one that is over.
   private func missWithoutNear(_ standing: StandingStatements, at moment: Date) -> LayerOutcome {
     let later = standing.upcoming.filter { !$0.span.isOver(at: moment) }
     let overCount = standing.overCount + standing.upcoming.count - later.count
@@ -89,19 +89,19 @@ extension EventLayer {
   }
 }
 
-/// What still holds of everything a user said about events: of each event only what the newest message about it says.
+/// The statements about events that still hold: for each event those of the newest message about it.
 ///
-/// The newest message replaces the older ones whatever it says and however sure its reading is. That loses the first of
-/// two presentations when the second is spoken of later; asking about one that was called off would be worse.
-struct StandingStatements {
-  /// Events still to come, each with its time.
+/// The newest message always replaces older ones, at any confidence. This loses the first of two presentations when a
+/// later message mentions the second. A question about a cancelled event would be worse.
+private struct StandingStatements {
+  /// Upcoming events, each with its time.
   private(set) var upcoming: [(happening: Happening, span: EventSpan)] = []
-  /// How many events were called off.
+  /// The number of cancelled events.
   private(set) var cancelledCount = 0
-  /// How many events were said to have taken place.
+  /// The number of events that have taken place.
   private(set) var overCount = 0
 
-  /// - Parameter happenings: in any order; those of one message have the same time of writing.
+  /// - Parameter happenings: in any order. Those of one message have the same time of writing.
   init(of happenings: [Happening]) {
     let telling = happenings.filter { $0.span != nil || $0.standing != .upcoming }
     for statements in Dictionary(grouping: telling, by: \.event).values {
@@ -110,8 +110,8 @@ struct StandingStatements {
     }
   }
 
-  /// Adds what one message says about one event. Within it an end takes back what is upcoming at the same time, or
-  /// everything when it names no time: "not on Monday, it is on Thursday" leaves the Thursday.
+  /// Adds the statements of one message about one event. An end cancels the upcoming ones at the same time, or all of them
+  /// when it names no time: "not on Monday, it is on Thursday" leaves Thursday.
   private mutating func add(_ statements: [Happening]) {
     let ends = statements.filter { $0.standing != .upcoming }
     cancelledCount += ends.contains { $0.standing == .cancelled } ? 1 : 0

@@ -1,34 +1,31 @@
 public import FoundationEssentials
 
-/// What one message says about one event.
-///
-/// What is only wished or supposed, and what is somebody else's, is no happening.
+/// One message's statement about one event. Wishes, assumptions and other people's events are excluded.
 public struct Happening: Equatable, Sendable {
-  /// How the message speaks of the event.
+  /// The state of the event according to the message.
   public enum Standing: Equatable, Sendable {
-    /// It is still to come.
+    /// It has not begun, or it is going on.
     case upcoming
-    /// It was called off, or moved to a time that was not named.
+    /// It was called off, or moved without a new time.
     case cancelled
     /// It has taken place.
     case over
   }
 
-  /// The event's canonical word, such as `presentation`; never the user's own text. Two happenings with the same word are
-  /// about the same event.
+  /// The event's canonical word, such as `presentation`; never the user's own text. The same word means the same event.
   public var event: String
-  /// When it is; nil when the message names no time. Without one an upcoming event says nothing.
+  /// The event's time; nil when the message names none. An upcoming event without a time is ignored.
   public var span: EventSpan?
-  /// How sure the reading is, in 0...1. What is not a number counts as 0.
+  /// The confidence of the reading, in 0...1; 0 for NaN.
   public let confidence: Double
   /// When the message was written.
   public var writtenAt: Date
-  /// How the message speaks of it.
+  /// The state of the event according to the message.
   public var standing: Standing
-  /// The part of life of the message's conversation; nil when unknown.
+  /// The domain of the message's conversation; nil when unknown.
   public var domain: String?
 
-  /// A happening; a confidence outside 0...1 is moved to the nearer end.
+  /// A happening. A confidence outside 0...1 is clamped.
   public init(
     event: String,
     span: EventSpan?,
@@ -46,47 +43,47 @@ public struct Happening: Equatable, Sendable {
   }
 }
 
-/// When something happens: an instant, a part of a day, a day, or longer.
+/// The time of an event: an instant, a part of a day, a day, or longer.
 public struct EventSpan: Equatable, Sendable {
   /// The first instant.
   public let start: Date
   /// The first instant afterwards; equal to the start for an instant, never before it.
   public let end: Date
-  /// Whether only days were named, no time of day.
+  /// Whether the message names days and no time of day.
   public let isDayOnly: Bool
 
-  /// A span; an end before the start counts as the start.
+  /// A span. An end before the start becomes the start.
   public init(start: Date, end: Date, isDayOnly: Bool = false) {
     self.start = start
     self.end = max(start, end)
     self.isDayOnly = isDayOnly
   }
 
-  /// How precisely the time is known.
+  /// The precision of the time.
   public var grain: EventGrain {
     if end.timeIntervalSince(start) > Self.dayMax { return .period }
     if isDayOnly { return .day }
     return start == end ? .instant : .partOfDay
   }
 
-  /// The longest day of a user's clock: 25 hours, when daylight saving time ends.
+  /// The longest local day: 25 hours, when daylight saving time ends.
   private static let dayMax = 25.0 * 3_600
 
-  /// Whether all of it is past; an instant is past at itself.
+  /// Whether it has ended. An instant has ended at itself.
   func isOver(at moment: Date) -> Bool { end <= moment }
 
-  /// Whether some of it lies in `(moment, horizon]`.
+  /// Whether a part of it is in `(moment, horizon]`.
   func reaches(after moment: Date, until horizon: Date) -> Bool { end > moment && start <= horizon }
 
-  /// Whether two share an instant; an instant shares itself.
+  /// Whether two spans share an instant. An instant shares itself.
   func overlaps(_ other: EventSpan) -> Bool {
     if start == other.start { return true }
     return start < other.end && other.start < end
   }
 }
 
-/// How precisely an event's time is known. Raw values are stored in the log.
-public enum EventGrain: String, CaseIterable, Sendable {
+/// The precision of an event's time. Raw values are stored in the log.
+public enum EventGrain: String, CaseIterable, Encodable, Sendable {
   /// To the minute.
   case instant
   /// To a part of a day, such as a morning.
@@ -97,15 +94,15 @@ public enum EventGrain: String, CaseIterable, Sendable {
   case period
 }
 
-/// When an event is, in words relative to the user's own day.
+/// The time of an event in words relative to the user's day.
 ///
-/// Days and their parts are named, never hours: a push is read some time after it was written, and "in two hours" is wrong
-/// by then while "this afternoon" still holds.
+/// It names days and parts of days, never hours: a push is read some time after it was written, when "in two hours" is
+/// wrong and "this afternoon" is still right.
 struct EventWording {
-  /// One of the words that the push may use, such as `tomorrow morning`.
+  /// Words for the push, such as `tomorrow morning`.
   let words: String
 
-  /// - Parameter span: not over at the moment, and begun within a day of it.
+  /// - Parameter span: not over at the moment, with a start at most a day after it.
   init(of span: EventSpan, at moment: Date, in localTime: LocalTime) {
     let start = max(span.start, moment)
     switch span.grain {
@@ -115,7 +112,7 @@ struct EventWording {
     }
   }
 
-  /// The hours before five belong to the night that began the day before: at noon, one o'clock at night is "tonight".
+  /// The hours before five belong to the night of the day before: at noon, one o'clock at night is "tonight".
   private static func partOfDay(of start: Date, at moment: Date, in localTime: LocalTime) -> String {
     let hour = localTime.hour(of: start)
     let daysAhead = localTime.day(of: start) - (hour < 5 ? 1 : 0) - localTime.day(of: moment)

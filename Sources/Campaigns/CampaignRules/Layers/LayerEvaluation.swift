@@ -1,12 +1,11 @@
-/// What the layers of a campaign say of one user: the first hit wins, and each layer before it says why it found nothing.
+/// The result of a campaign's layers for one user. The first hit wins, and each layer before it notes why it found nothing.
 public struct LayerEvaluation: Equatable, Sendable {
-  /// The reason to write; nil when no layer found one, and then nothing is sent.
+  /// The reason to write; nil when no layer found one. Then nothing is sent.
   public let finding: LayerFinding?
-  /// One note for each layer that was looked at and found nothing, in the order of looking; never empty without a finding,
-  /// unless there were no layers.
+  /// A note for each evaluated layer that found nothing, in order.
   public let notes: [LayerNote]
 
-  /// Looks at the layers in the given order, which is the campaign's, until one hits.
+  /// Evaluates the layers in the campaign's order until one hits.
   public init(
     of material: CampaignMaterial,
     layers: [CampaignLayer] = CampaignLayer.ofUser,
@@ -27,26 +26,26 @@ public struct LayerEvaluation: Equatable, Sendable {
   }
 }
 
-/// What one layer says of a user.
+/// The result of one layer for one user.
 public enum LayerOutcome: Equatable, Sendable {
   /// There is a reason to write.
   case hit(LayerFinding)
-  /// There is none, for this reason.
+  /// There is no reason to write; the note says why.
   case miss(LayerNote)
 }
 
 /// The limits of all layers.
 public struct LayerSettings: Equatable, Sendable {
-  /// Those of the events.
+  /// The layer of upcoming events.
   public var event: EventLayer
-  /// Those of the patterns.
+  /// The layer of patterns.
   public var pattern: PatternLayer
-  /// Those of coming back.
+  /// The layer of inactive users.
   public var reengagement: ReengagementLayer
-  /// What the campaign itself is about.
+  /// The layer of the campaign's own subject.
   public var occasion: OccasionLayer
 
-  /// Settings; the defaults are the product's.
+  /// Settings with the product's defaults.
   public init(
     event: EventLayer = EventLayer(),
     pattern: PatternLayer = PatternLayer(),
@@ -59,7 +58,6 @@ public struct LayerSettings: Equatable, Sendable {
     self.occasion = occasion
   }
 
-  /// What one layer says.
   func outcome(of layer: CampaignLayer, for material: CampaignMaterial) -> LayerOutcome {
     switch layer {
     case .event: event.outcome(for: material)
@@ -70,16 +68,12 @@ public struct LayerSettings: Equatable, Sendable {
   }
 }
 
-/// Whether a user has been away long enough; shared by the layers that wait for it.
-struct InactivityGate {
-  let layer: CampaignLayer
-  /// The least time away; inclusive.
-  let needed: Duration
-
-  /// Why the layer must not speak; nil when it may. Without the messages nobody knows, and then nothing is sent.
-  func note(for material: CampaignMaterial) -> LayerNote? {
-    if material.missingSources.contains(.messages) { return LayerNote(layer: layer, rule: .messageSourceMissing) }
-    guard let inactiveFor = material.inactiveFor else { return LayerNote(layer: layer, rule: .neverActive) }
+extension CampaignMaterial {
+  /// Why a layer that needs an inactive user finds nothing; nil when the user was inactive for at least `needed`.
+  /// Inactivity is unknown without the messages, and then nothing is sent.
+  func activityNote(for layer: CampaignLayer, needed: Duration) -> LayerNote? {
+    if missingSources.contains(.messages) { return LayerNote(layer: layer, rule: .messageSourceMissing) }
+    guard let inactiveFor else { return LayerNote(layer: layer, rule: .neverActive) }
     if inactiveFor >= needed { return nil }
     return LayerNote(
       layer: layer, rule: .recentlyActive,
@@ -87,9 +81,9 @@ struct InactivityGate {
   }
 }
 
-/// The layer for what needs no reason of the user's: a daily ritual, a reminder. Whoever is in the audience is meant.
+/// The layer for a subject of the campaign itself, such as a daily ritual. It hits for every user of the audience.
 public struct OccasionLayer: Equatable, Sendable {
-  /// What it is about; nil finds nothing.
+  /// The subject; nil finds nothing.
   public var occasion: String?
 
   /// A layer.
@@ -97,7 +91,7 @@ public struct OccasionLayer: Equatable, Sendable {
     self.occasion = occasion
   }
 
-  /// Always a finding, where there is an occasion.
+  /// A finding if there is an occasion.
   public func outcome(for material: CampaignMaterial) -> LayerOutcome {
     guard let occasion else { return .miss(LayerNote(layer: .occasion, rule: .noOccasion)) }
     return .hit(
@@ -107,7 +101,7 @@ public struct OccasionLayer: Equatable, Sendable {
 }
 
 extension Duration {
-  /// Its length in seconds; exact to the microsecond up to centuries.
+  /// In seconds, exact to the microsecond up to centuries.
   var inSeconds: Double {
     Double(components.seconds) + Double(components.attoseconds) * 1e-18
   }

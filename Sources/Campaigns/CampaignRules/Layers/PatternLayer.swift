@@ -1,27 +1,27 @@
-/// The layer for something that returns in a user's conversations.
+/// The layer for a pattern in a user's conversations.
 public struct PatternLayer: Equatable, Sendable {
   /// The least time since the user was last active; inclusive. Default 2 days.
   public var inactiveMin: Duration
-  /// The number of sessions at which a pattern ends. "Valid for 3 sessions" is read as: through the sessions 1, 2 and until
-  /// the third has been held, so 0, 1 and 2 sessions since are valid and 3 are not. Default 3.
+  /// The number of sessions after which a pattern expires; exclusive. The product's "valid for 3 sessions" is read as
+  /// valid until the third session has been held. Default 3.
   public var sessionsEnd: Int
-  /// The least confidence; inclusive. The product names none for patterns. The default is the 0.7 of events, because
-  /// telling people something about themselves that is not so is no better than asking about the wrong day.
+  /// The least confidence; inclusive. The product gives none for patterns. The default is the 0.7 of events, because a
+  /// wrong statement about a person is no better than a question about the wrong day.
   public var confidenceMin: Double
 
-  /// A layer; the defaults are the product's.
+  /// A layer with the product's defaults.
   public init(inactiveMin: Duration = .seconds(172_800), sessionsEnd: Int = 3, confidenceMin: Double = 0.7) {
     self.inactiveMin = inactiveMin
     self.sessionsEnd = sessionsEnd
     self.confidenceMin = confidenceMin
   }
 
-  /// The strongest valid pattern: the surest, then the one seen most often, then the latest.
+  /// The strongest valid pattern: the one with the highest confidence, then the most occurrences, then the latest.
   ///
-  /// A pattern without a name counts as none, and one with a negative number of sessions as expired.
+  /// A pattern without a name is ignored, and one with a negative number of sessions counts as expired.
   public func outcome(for material: CampaignMaterial) -> LayerOutcome {
     if material.missingSources.contains(.patterns) { return miss(.patternSourceMissing) }
-    if let note = InactivityGate(layer: .pattern, needed: inactiveMin).note(for: material) { return .miss(note) }
+    if let note = material.activityNote(for: .pattern, needed: inactiveMin) { return .miss(note) }
     let named = material.patterns.filter { TextLimits.theme($0.theme) != nil }
     let valid = named.filter { $0.sessionsSince >= 0 && $0.sessionsSince < sessionsEnd }
     let sure = valid.filter { $0.confidence >= confidenceMin }
@@ -32,7 +32,7 @@ public struct PatternLayer: Equatable, Sendable {
   private func isStronger(_ one: RecognizedPattern, than other: RecognizedPattern) -> Bool {
     if one.confidence != other.confidence { return one.confidence > other.confidence }
     if one.occurrences != other.occurrences { return one.occurrences > other.occurrences }
-    // The name last, only so that the same material always gives the same finding.
+    // The name only makes the result deterministic.
     return (one.sessionsSince, one.theme) < (other.sessionsSince, other.theme)
   }
 

@@ -1,19 +1,18 @@
-/// Somebody else's text made safe to stand on one line of ours: in a prompt's fence, in a template, in the log.
+/// Foreign text made safe for one line of a prompt's fence, a template or the log.
 ///
-/// - Line breaks, tabs and other control characters become spaces, and runs of white space one space, so that a value
-///   cannot begin a line of its own.
-/// - Angle brackets, and characters that look like them, become ‹ and ›, so that a value cannot close the fence around it.
-///   Escaping was chosen over a fence with a random name: nothing has to be drawn or kept secret, and the same material
-///   always gives the same prompt.
-/// - Characters that nobody sees are left out: those that turn the direction of writing, those of no width, and the tag
-///   characters in which a whole sentence can be hidden. The joiners stay, because emoji and several scripts need them.
+/// - Line breaks, tabs, other control characters and runs of white space become one space, so that a value cannot begin a
+///   new line.
+/// - Angle brackets and characters that look like them become ‹ and ›, so that a value cannot close its fence. Escaping
+///   needs no random or secret fence name, and the same material always gives the same prompt.
+/// - Invisible characters are removed: those that change the direction of writing, those without width, and the tag
+///   characters that can hide a whole sentence. The joiners stay, because emoji and several scripts need them.
 struct DataLine {
-  /// The line, without white space at either end; empty when nothing visible was there.
+  /// The trimmed line; empty without a visible character.
   let text: String
 
   /// Reads until `scalarsMax` Unicode scalars are kept.
   ///
-  /// Scalars are counted and not grapheme clusters, which have no largest size; a cluster torn by the limit is left out.
+  /// Scalars are counted because grapheme clusters have no largest size. A cluster torn by the limit is dropped.
   init(_ source: String, scalarsMax: Int) {
     var kept = String.UnicodeScalarView()
     var room = scalarsMax
@@ -38,7 +37,7 @@ struct DataLine {
 }
 
 extension String {
-  /// Itself, or without its last cluster when the next scalar would have been part of that.
+  /// The string without its last cluster if the next scalar would extend that cluster.
   fileprivate func withoutLastCluster(ifContinuedBy next: Unicode.Scalar) -> String {
     var continued = self
     continued.unicodeScalars.append(next)
@@ -46,13 +45,13 @@ extension String {
   }
 }
 
-/// What becomes of one scalar of somebody else's text.
-enum ScalarTreatment: Equatable {
-  /// It stays, or this one takes its place.
+/// How one scalar of foreign text is treated.
+private enum ScalarTreatment {
+  /// Keep this scalar, which may be a replacement.
   case keep(Unicode.Scalar)
-  /// It counts as white space.
+  /// Treat it as white space.
   case space
-  /// It disappears.
+  /// Remove it.
   case leaveOut
 
   init(of scalar: Unicode.Scalar) {
@@ -66,8 +65,8 @@ enum ScalarTreatment: Equatable {
 }
 
 extension Unicode.Scalar {
-  /// Whether it is drawn as nothing and yet changes what is read: format characters except the two joiners, and the
-  /// supplementary variation selectors.
+  /// Whether it is invisible and changes the text: format characters except the two joiners, and the supplementary
+  /// variation selectors.
   var isHidden: Bool {
     switch value {
     case 0x200C, 0x200D: false
@@ -76,30 +75,26 @@ extension Unicode.Scalar {
     }
   }
 
-  /// Whether it is white space or a control character, line and paragraph separators included.
+  /// Whether it is white space, a control character, or a line or paragraph separator.
   var isBlank: Bool {
     properties.isWhitespace || properties.generalCategory == .control
   }
 }
 
-/// How much of each short value is taken over, in Unicode scalars. Names longer than these are no names; what is cut keeps
-/// a log row and a prompt small whatever a table holds.
+/// The lengths to which short values are cut, in Unicode scalars. They keep log rows and prompts small.
 enum TextLimits {
   static let eventMax = 40
   static let domainMax = 40
   static let themeMax = 80
   static let templateValueMax = 80
-  /// The most domains of one pattern that are logged.
+  /// The most logged domains of one pattern.
   static let domainsMax = 8
 
-  /// An event's word on one line; nil when nothing of it is visible.
   static func event(_ text: String) -> String? { line(text, max: eventMax) }
-  /// A domain on one line; nil when nothing of it is visible.
   static func domain(_ text: String) -> String? { line(text, max: domainMax) }
-  /// A theme on one line; nil when nothing of it is visible.
   static func theme(_ text: String) -> String? { line(text, max: themeMax) }
 
-  /// Any other text on one line; nil when nothing of it is visible.
+  /// A text on one line; nil without a visible character.
   static func line(_ text: String, max: Int) -> String? {
     let line = DataLine(text, scalarsMax: max).text
     return line.isEmpty ? nil : line

@@ -1,4 +1,4 @@
-/// The words of a text in order, without case, accents, apostrophes and punctuation: `Don’t` and `dont` are one.
+/// The words of a text in order, without case, accents, apostrophes and punctuation: `Don’t` and `dont` are equal.
 ///
 /// A stretch of a script without spaces is one word.
 struct FoldedWords: Equatable {
@@ -21,11 +21,11 @@ struct FoldedWords: Equatable {
   }
 }
 
-/// What one scalar of a text is when texts are compared without case, accents and punctuation.
+/// The role of a scalar when texts are compared without case, accents and punctuation.
 enum FoldedScalar: Equatable {
   /// A letter or digit in lower case without accents.
   case letter(Unicode.Scalar)
-  /// Nothing: an accent of its own, an apostrophe or a character nobody sees. The word goes on.
+  /// Ignored inside a word: a combining accent, an apostrophe or an invisible character.
   case nothing
   /// The end of a word.
   case separator
@@ -50,8 +50,8 @@ enum FoldedScalar: Equatable {
     }
   }
 
-  /// The first scalar of its lower case without accents; a full-width letter as the usual one. No lower case has a second
-  /// scalar that is not an accent.
+  /// The first scalar of its lower case without accents; a full-width letter becomes the usual one. A second scalar of a
+  /// lower case is always an accent.
   private static func lowerCase(_ scalar: Unicode.Scalar) -> Unicode.Scalar {
     let lower = scalar.properties.lowercaseMapping.unicodeScalars.first ?? scalar
     if ("\u{FF41}"..."\u{FF5A}").contains(lower), let usual = Unicode.Scalar(lower.value - 0xFEE0) { return usual }
@@ -61,22 +61,19 @@ enum FoldedScalar: Equatable {
 
 /// Letters without their accents.
 ///
-/// The scalars' names of the Unicode standard tell which letter an accented one is made from: `LATIN SMALL LETTER E WITH
-/// ACUTE`. Unlike a canonical decomposition this also knows ø and ł.
-enum BaseLetters {
-  /// The letter under the accents of a lower-case one; itself when it has none.
+/// The Unicode names of accented letters contain the base letter: `LATIN SMALL LETTER E WITH ACUTE`. Unlike a canonical
+/// decomposition this includes ø and ł.
+private enum BaseLetters {
+  /// A lower-case letter without its accents.
   static func base(of scalar: Unicode.Scalar) -> Unicode.Scalar {
     accented[scalar] ?? scalar
   }
 
-  /// Found once. The Cyrillic two have names of their own; people leave their marks off all the same.
+  /// The two Cyrillic letters have no ` WITH ` in their names, but people write them without marks too.
   private static let accented: [Unicode.Scalar: Unicode.Scalar] = {
     var bases: [Unicode.Scalar: Unicode.Scalar] = ["ё": "е", "й": "и"]
     for range in scripts {
-      let letters = range.compactMap(Unicode.Scalar.init)
-      let named = Dictionary(letters.compactMap { letter in letter.properties.name.map { ($0, letter) } }) { one, _ in
-        one
-      }
+      let named = byName(range)
       for (name, letter) in named {
         if let base = baseName(of: name).flatMap({ baseLetters[$0] ?? named[$0] }) { bases[letter] = base }
       }
@@ -88,14 +85,15 @@ enum BaseLetters {
     0x00C0...0x024F, 0x0370...0x03FF, 0x0400...0x04FF, 0x1E00...0x1EFF, 0x1F00...0x1FFF,
   ]
 
-  /// Those that accented letters of another block are made from.
-  private static let baseLetters: [String: Unicode.Scalar] = {
-    let values = Array(UInt32(0x61)...0x7A) + Array(0x03B1...0x03C9)
-    let letters = values.compactMap(Unicode.Scalar.init)
-    return Dictionary(letters.compactMap { letter in letter.properties.name.map { ($0, letter) } }) { one, _ in one }
-  }()
+  /// Base letters of accented letters in other blocks.
+  private static let baseLetters = byName(0x61...0x7A).merging(byName(0x03B1...0x03C9)) { one, _ in one }
 
-  /// What stands before ` WITH `; nil when nothing does.
+  private static func byName(_ range: ClosedRange<UInt32>) -> [String: Unicode.Scalar] {
+    let letters = range.compactMap(Unicode.Scalar.init)
+    return Dictionary(letters.compactMap { letter in letter.properties.name.map { ($0, letter) } }) { one, _ in one }
+  }
+
+  /// The part before ` WITH `; nil without one.
   private static func baseName(of name: String) -> String? {
     name.firstRange(of: " WITH ").map { String(name[..<$0.lowerBound]) }
   }

@@ -1,9 +1,8 @@
 import FoundationEssentials
 
-/// A JSON document as it stands, for readers that have to see what they did not ask for.
+/// A JSON document of any shape, for readers that must find unknown members.
 ///
-/// Foundation's decoder reads it, which lets a comma after the last member pass and takes one of several members with the
-/// same key.
+/// Foundation's decoder reads it. It accepts a trailing comma and keeps one of several members with the same key.
 enum JSONValue: Equatable {
   case null
   case bool(Bool)
@@ -20,7 +19,7 @@ enum JSONValue: Equatable {
 }
 
 extension JSONValue: Decodable {
-  /// Tries each kind; a number that no `Double` can hold is as good as none.
+  /// Tries each kind. A number beyond `Double` becomes null.
   init(from decoder: any Decoder) throws {
     let container = try decoder.singleValueContainer()
     if let value = try? container.decode(Bool.self) {
