@@ -4,16 +4,16 @@ internal import Logging
 internal import PushStore
 internal import Reactors
 
-/// The campaigns that can be run: those whose definitions can be read.
+/// The campaigns whose definitions can be read.
 struct CampaignCatalogue {
   private(set) var definitions: [String: CampaignDefinition] = [:]
   private(set) var scheduled: [String] = []
-  /// All that are active, whether or not their definitions can be read.
+  /// All active campaigns, including those with an unreadable definition.
   private(set) var active: Set<String> = []
   private var texts: [String: String] = [:]
 
-  /// Takes over what the database has. A definition is read again when it has changed; one that cannot be read is told
-  /// once, and its users are given up for the day.
+  /// Takes over the database's campaigns. A changed definition is read again. An unreadable one is logged once, and its
+  /// users are given up for the day.
   mutating func update(_ stored: [StoredCampaign], logger: Logger) {
     for campaign in stored where texts[campaign.name] != campaign.definition {
       texts[campaign.name] = campaign.definition
@@ -32,34 +32,34 @@ struct CampaignCatalogue {
   }
 }
 
-/// Which parts of campaigns are left out of a look, because they have failed: each at first for no look, then for 1, 3, 7 and
-/// so on, so that an audience that fails for everybody does not keep the database busy.
+/// The failed parts of campaigns that a look skips: after the first failure none, then 1, 3, 7 looks and so on. An audience
+/// that always fails therefore does not load the database.
 ///
-/// A value that counts looks, not time; looks have their own jitter.
+/// It counts looks, not time. Looks have their own jitter.
 struct CampaignRetries {
-  /// What fails and is tried again apart from everything else.
+  /// A part that fails and is retried separately.
   enum Part: Hashable {
-    /// Reading where a campaign's audience lives.
+    /// Reading the zones of a campaign's audience.
     case audience(String)
-    /// Noting the users of an hour; the campaign and the zone.
+    /// Enrolling the users of an hour: the campaign and the zone.
     case slot(String, String)
 
     static func slot(of slot: CampaignSlot) -> Part { .slot(slot.campaign, slot.timeZone) }
   }
 
-  /// Ten minutes of looks: an hour is served for two.
+  /// Ten minutes of looks. An hour can be served for two.
   static let looksLeftOutMax = 31
 
-  /// Parts that failed the last time, how often in a row, and how many looks are still to leave them out.
+  /// Parts whose last try failed: the failures in a row, and the looks that still skip them.
   private var failures: [Part: (count: Int, looksLeft: Int)] = [:]
 
-  /// Begins a look. What was not tried again in ten minutes, such as an hour that is over, is forgotten.
+  /// Begins a look. A part without a retry in ten minutes, such as an hour that is over, is forgotten.
   mutating func beginLook() {
     for part in failures.keys { failures[part]?.looksLeft -= 1 }
     failures = failures.filter { $0.value.looksLeft > -Self.looksLeftOutMax }
   }
 
-  /// Whether this look is to leave it out.
+  /// Whether this look skips the part.
   func leavesOut(_ part: Part) -> Bool { (failures[part]?.looksLeft ?? 0) > 0 }
 
   mutating func failed(_ part: Part) {
@@ -70,35 +70,34 @@ struct CampaignRetries {
   mutating func succeeded(_ part: Part) { failures[part] = nil }
 }
 
-/// Claimed users who wait for a look, shared by those who look.
+/// Claimed turns, shared by several workers.
 final class TurnBatch {
   private var waiting: Deque<CampaignTurn>
   private let deadline: UInt64
-  private var lookers: Int
+  private var workers: Int
   private let done = Signal()
   private var isStopped = false
 
-  /// - Parameter deadline: monotonic nanoseconds after which nobody is begun.
-  init(_ turns: [CampaignTurn], lookers: Int, until deadline: UInt64) {
+  /// - Parameter deadline: monotonic nanoseconds after which no turn begins.
+  init(_ turns: [CampaignTurn], workers: Int, until deadline: UInt64) {
     waiting = Deque(turns)
-    self.lookers = lookers
+    self.workers = workers
     self.deadline = deadline
   }
 
-  /// The next user; nil when there is none, or no time.
+  /// The next turn; nil when none is left, or no time.
   func next() -> CampaignTurn? { isStopped || Reactor.now >= deadline ? nil : waiting.popFirst() }
 
-  /// Begins nobody more.
+  /// Begins no further turn.
   func stop() { isStopped = true }
 
-  /// One of the lookers has ended.
-  func lookerEnded(on reactor: isolated Reactor) {
-    lookers -= 1
-    if lookers == 0 { done.signal(on: reactor) }
+  func workerEnded(on reactor: isolated Reactor) {
+    workers -= 1
+    if workers == 0 { done.signal(on: reactor) }
   }
 
-  /// Waits for all lookers.
-  /// - Returns: those who were not begun.
+  /// Waits for all workers.
+  /// - Returns: the turns that did not begin.
   func finished(on reactor: isolated Reactor) async -> [CampaignTurn] {
     _ = await done.wait(on: reactor)
     return Array(waiting)

@@ -3,16 +3,15 @@ internal import CampaignRules
 internal import FoundationEssentials
 internal import PushStore
 
-/// What is recorded of a decision for whoever asks later: which rules said what, in numbers; what was found; who wrote.
+/// The record that explains a decision: the rules with their numbers, the finding and the writer.
 ///
-/// No text of anybody is in it, and there is no room for any: rules and figures are enumerations, the finding's metadata is
-/// what the ledger keeps as well.
+/// It cannot contain text of a user: rules and figures are enumerations, and the ledger stores the same metadata.
 struct CampaignInputs: Encodable {
-  /// Who wrote the push, or tried to.
+  /// The writer of the push, also of a failed one.
   struct Writing: Encodable, Equatable {
     /// `model` or `template`.
     var by: String
-    /// Why the model's reply, or the lack of one, was not used.
+    /// Why the model's reply was not used; nil when it was.
     var failure: String?
   }
 
@@ -35,7 +34,7 @@ enum JSONText {
 }
 
 extension CampaignPush {
-  /// A text for a finding, with what app and ledger get beside it.
+  /// A text for a finding, with the data for the app and the ledger.
   init(_ text: CampaignText, for finding: LayerFinding, of definition: CampaignDefinition, campaign: String) {
     var data = PayloadObject()
     for (key, value) in definition.payload.sorted(by: { $0.key < $1.key }) { data[key] = .string(value) }
@@ -48,7 +47,7 @@ extension CampaignPush {
   }
 }
 
-/// The finding's metadata and the campaign's name, side by side.
+/// The finding's metadata and the campaign's name in one object.
 private struct LedgerMetadata: Encodable {
   let finding: FindingMetadata
   let campaign: String

@@ -4,18 +4,18 @@ public import CoreMetrics
 ///
 /// | family | labels | counts |
 /// |---|---|---|
-/// | `tacet_campaign_decisions_total` | `campaign`, `decision`, `reason` | users looked at; a push that was queued has the decision `committed` and the reason `none` |
-/// | `tacet_campaign_slot_failures_total` | `campaign` | hours of a zone that could not be served, and audiences that could not be read, each try |
+/// | `tacet_campaign_decisions_total` | `campaign`, `decision`, `reason` | decided turns; a queued push has the decision `committed` and the reason `none` |
+/// | `tacet_campaign_slot_failures_total` | `campaign` | failed tries to serve an hour of a zone or to read an audience |
 public final class CampaignMetrics {
   private let factory: any MetricsFactory
 
-  /// - Parameter factory: where the figures go; by default nowhere.
+  /// - Parameter factory: the destination of the figures; by default none.
   public init(_ factory: any MetricsFactory = NOOPMetricsHandler.instance) {
     self.factory = factory
   }
 
-  /// A turn that was lost is counted by whoever has it.
-  func note(_ decision: TurnDecision, of campaign: String) {
+  /// Counts a decision. The process that takes over a lost turn counts that one.
+  func countDecision(_ decision: TurnDecision, of campaign: String) {
     let (word, reason): (String, String)
     switch decision {
     case .committed: (word, reason) = ("committed", "none")
@@ -25,12 +25,12 @@ public final class CampaignMetrics {
     }
     let dimensions = [("campaign", campaign), ("decision", word), ("reason", reason)]
     Counter(label: "tacet_campaign_decisions_total", dimensions: dimensions, factory: factory).increment()
-    // A series that begins with its first failure has no rate.
+    // A series that starts with its first failure has no rate.
     failedSlots(of: campaign).increment(by: 0)
   }
 
-  /// The hour is due again.
-  func noteFailedSlot(of campaign: String) {
+  /// Counts a failed try. The hour stays due.
+  func countFailedSlot(of campaign: String) {
     failedSlots(of: campaign).increment()
   }
 

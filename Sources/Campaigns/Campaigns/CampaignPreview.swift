@@ -6,33 +6,33 @@ internal import Postgres
 public import PushStore
 public import Reactors
 
-/// What a run would do now, without doing it: nothing is noted, written or sent, and no model is asked.
+/// What a run would do now. A preview writes nothing, sends nothing and calls no model.
 public struct CampaignPreview: Equatable, Sendable {
-  /// One user of the audience whom the gate lets through.
+  /// An eligible user of the audience.
   public struct User: Equatable, Sendable {
-    /// The user.
+    /// The user's id.
     public let userID: UUID
-    /// The user's day, as `2026-11-22`.
+    /// The user's local day, such as `2026-11-22`.
     public let localDay: String
-    /// What would be written about; nil when nothing would be sent.
+    /// The type of the push; nil when nothing would be sent.
     public let pushType: String?
     /// Why nothing would be sent.
     public let reason: String?
-    /// What the rules were given: ages, counts and names, no text of anybody.
+    /// The rules' inputs: ages, counts and names, no text of a user.
     public let inputs: PayloadObject
   }
 
-  /// Users looked at, in the order of their ids; the first ones.
+  /// The first evaluated users, in the order of their ids.
   public let users: [User]
-  /// How many there are.
+  /// The number of eligible users.
   public let eligibleCount: Int
 
-  /// Users that are looked at in a preview. Each takes about as long as a push, on the reactor that is asked.
+  /// The most users of a preview. Each takes about as long as a push, on the calling reactor.
   public static let usersMax = 200
 
-  /// Looks at everybody, or at one user.
-  /// - Returns: nil when there is no such campaign that is active.
-  /// - Throws: `PostgresError`; ``CampaignUnusable`` for a definition that cannot be read.
+  /// Evaluates all users, or one.
+  /// - Returns: nil without an active campaign of that name.
+  /// - Throws: `PostgresError`; ``CampaignUnusable`` for an unreadable definition.
   public static func make(
     of name: String, onlyUser userID: UUID?, from store: PushDatabase, logger: Logger, on reactor: isolated Reactor
   ) async throws -> CampaignPreview? {
@@ -51,9 +51,9 @@ public struct CampaignPreview: Equatable, Sendable {
   }
 }
 
-/// A campaign whose definition cannot be read.
+/// A campaign has an unreadable definition.
 public struct CampaignUnusable: Error, CustomStringConvertible {
-  /// What is wrong with it, and where.
+  /// The mistake and its place.
   public let description: String
 }
 

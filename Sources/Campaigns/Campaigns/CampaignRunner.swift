@@ -4,40 +4,40 @@ internal import Postgres
 public import PushStore
 public import Reactors
 
-/// How fast campaigns run, and when.
+/// When and how fast campaigns run.
 public struct CampaignPace: Equatable, Sendable {
-  /// When users are looked at where the campaign names no time: minutes after midnight in the user's zone. 600: at ten, when
-  /// the day has begun and leaves time to answer.
+  /// The default time of a campaign, in minutes after midnight in the user's zone. 600: at ten the day has begun and leaves
+  /// time to answer.
   public var standardMinutes = 600
   /// Users claimed at once.
   public var batchUsers = 50
-  /// Users of a batch that are looked at at the same time; nearly all of it is waiting for a model.
+  /// Users of a batch that are evaluated concurrently. Nearly all of that time is a wait for a model.
   public var concurrentUsers = 5
-  /// Between two batches.
+  /// The pause between two batches.
   public var batchPause = Duration.milliseconds(100)
-  /// How long a claim holds. A killed process's users are looked at by another one after that.
+  /// How long a claim holds. Then another process takes over the users of a killed one.
   public var lease = Duration.seconds(60)
-  /// What is left of a lease when no further user of it is begun: two calls of a model at their deadlines, and the wait
-  /// that the model may ask for between them.
+  /// The rest of a lease in which no further user begins: two calls of a model at their deadlines, and the wait between
+  /// them.
   public var leaseReserve = Duration.seconds(20)
-  /// How long after a user's hour they may still be pushed: an outage ends at some time of the night as well.
+  /// How long after a user's hour a push may still be sent. An outage may end at night.
   public var lateAfter = Duration.seconds(4 * 3600)
-  /// Claims after which a user is given up for the day: whatever kills a process five times kills the sixth.
+  /// Claims after which a user is given up for the day. A cause that kills a process five times kills the sixth too.
   public var attemptsMax = 5
-  /// Between two looks at the clock. Hours of users are minutes, not seconds.
+  /// The pause between two looks. Users' hours are exact to the minute, not to the second.
   public var lookInterval = Duration.seconds(20)
-  /// How old the list of zones may be in which users live. Reading it means reading the audience.
+  /// The greatest age of the list of an audience's zones. Reading it means reading the audience.
   public var zonesAge = Duration.seconds(900)
 
   /// The standard pace.
   public init() {}
 }
 
-/// Runs the campaigns: notes users whose hour has come, and looks at those who are noted, whoever noted them.
+/// Runs the campaigns: it enrols users whose hour has come, and decides the turns of all enrolled users.
 ///
-/// One in each process, beside the pipeline that sends what it queues. Any number may run on one database: hours are
-/// served once, users are leased, and what is committed is decided under a lock of the user's. When it dies, others take
-/// its users over when their leases run out.
+/// Each process has one, beside the pipeline that sends the queued pushes. Any number may share a database: each hour is
+/// served once, users are leased, and a commit holds a lock on the user. When a process dies, others take over its users
+/// as soon as their leases expire.
 public final class CampaignRunner {
   private let store: PushDatabase
   private let decider: TurnDecider
@@ -54,11 +54,11 @@ public final class CampaignRunner {
   private var zones: [String: (names: [String], readAt: UInt64)] = [:]
   private var retries = CampaignRetries()
 
-  /// Makes a runner; ``run(on:)`` makes it work.
+  /// Makes a runner; ``run(on:)`` starts it.
   /// - Parameters:
-  ///   - writer: who writes; nil where no language model is set up.
-  ///   - limits: what the writer may use on a day.
-  ///   - queued: called when pushes were queued, so that the pipeline looks.
+  ///   - writer: writes check-ins; nil without a language model.
+  ///   - limits: the writer's daily budget.
+  ///   - queued: called after a push was queued, to wake the pipeline.
   public init(
     store: PushDatabase, writer: (any CheckInWriter)?, limits: ModelUsageLimits, pace: CampaignPace = CampaignPace(),
     metrics: CampaignMetrics = CampaignMetrics(), logger: Logger, queued: @escaping (isolated Reactor) -> Void
@@ -84,25 +84,25 @@ public final class CampaignRunner {
     ended.signal(on: reactor)
   }
 
-  /// Looks at once, because somebody was noted.
+  /// Looks at once, because a user was enrolled.
   public func wake(on reactor: isolated Reactor) { pause.signal(on: reactor) }
 
-  /// Begins nobody more. Those under way are decided.
+  /// Begins no further turn. Turns in progress are decided.
   public func stop(on reactor: isolated Reactor) {
     isStopped = true
     batch?.stop()
     pause.signal(on: reactor)
   }
 
-  /// Waits until those under way are decided; they take as long as a model may.
+  /// Waits until the turns in progress are decided, which takes as long as a model may.
   /// - Returns: false when the limit passed first.
   public func drain(within limit: Duration, on reactor: isolated Reactor) async -> Bool {
     if !isRunning { return true }
     return await ended.wait(for: limit, on: reactor)
   }
 
-  /// One look: everybody whose hour has come, and then everybody who is noted. While that takes long, hours go on to be
-  /// served.
+  /// One look: it enrols the users whose hour has come, and then decides all enrolled ones. If that takes long, it enrols
+  /// again in between.
   func look(on reactor: isolated Reactor) async {
     do throws(PostgresError) {
       try await enrolDue(on: reactor)
@@ -130,12 +130,12 @@ public final class CampaignRunner {
     do throws(PostgresError) {
       slots = try await store.dueSlots(of: name, minutes: pace.standardMinutes, zones: names, on: reactor)
     } catch {
-      return try noteUnread(name, error)
+      return try recordUnreadableAudience(name, error)
     }
     for slot in slots where !isStopped { try await enrol(slot, on: reactor) }
   }
 
-  /// An hour that cannot be served keeps no other from being served, and is due again at a later look.
+  /// A failed hour does not block others, and it is due again at a later look.
   private func enrol(_ slot: CampaignSlot, on reactor: isolated Reactor) async throws(PostgresError) {
     let part = CampaignRetries.Part.slot(of: slot)
     guard !retries.leavesOut(part) else { return }
@@ -147,7 +147,7 @@ public final class CampaignRunner {
         "a campaign's hour has come",
         metadata: ["campaign": "\(slot.campaign)", "zone": "\(slot.timeZone)", "users": "\(count)"])
     } catch {
-      metrics.noteFailedSlot(of: slot.campaign)
+      metrics.countFailedSlot(of: slot.campaign)
       guard error.concernsStatement else { throw error }
       retries.failed(part)
       logger.warning(
@@ -156,8 +156,8 @@ public final class CampaignRunner {
     }
   }
 
-  /// The zones in which a campaign's audience lives; nil while nobody knows. An audience that cannot be read keeps no other
-  /// campaign from running, and those zones from being served in which it can be read, as far as they are known.
+  /// The zones of a campaign's audience; nil while unknown. An unreadable audience does not block other campaigns, and its
+  /// known zones are still served.
   private func zoneNames(of name: String, on reactor: isolated Reactor) async throws(PostgresError) -> [String]? {
     let known = zones[name]
     if let known, Reactor.now - known.readAt < pace.zonesAge.clampedNanoseconds { return known.names }
@@ -168,13 +168,13 @@ public final class CampaignRunner {
       zones[name] = (names, Reactor.now)
       return names
     } catch {
-      try noteUnread(name, error)
+      try recordUnreadableAudience(name, error)
       return known?.names
     }
   }
 
-  private func noteUnread(_ name: String, _ error: PostgresError) throws(PostgresError) {
-    metrics.noteFailedSlot(of: name)
+  private func recordUnreadableAudience(_ name: String, _ error: PostgresError) throws(PostgresError) {
+    metrics.countFailedSlot(of: name)
     guard error.concernsStatement else { throw error }
     retries.failed(.audience(name))
     logger.warning(
@@ -182,7 +182,7 @@ public final class CampaignRunner {
   }
 }
 
-// A batch: claimed together, looked at by a few at a time.
+// A batch: claimed together, decided by a few workers.
 extension CampaignRunner {
   /// - Returns: whether there may be more.
   private func decideBatch(on reactor: isolated Reactor) async throws(PostgresError) -> Bool {
@@ -191,7 +191,7 @@ extension CampaignRunner {
       pace.batchUsers, lease: pace.lease, lateAfter: pace.lateAfter, on: reactor)
     guard !turns.isEmpty else { return false }
     let batch = TurnBatch(
-      turns, lookers: pace.concurrentUsers, until: claimedAt + (pace.lease - pace.leaseReserve).clampedNanoseconds)
+      turns, workers: pace.concurrentUsers, until: claimedAt + (pace.lease - pace.leaseReserve).clampedNanoseconds)
     self.batch = batch
     for _ in 0..<pace.concurrentUsers { reactor.start { await self.workThrough(batch, on: reactor) } }
     let left = await batch.finished(on: reactor)
@@ -202,14 +202,14 @@ extension CampaignRunner {
 
   private func workThrough(_ batch: TurnBatch, on reactor: isolated Reactor) async {
     while let turn = batch.next() { await decide(turn, on: reactor) }
-    batch.lookerEnded(on: reactor)
+    batch.workerEnded(on: reactor)
   }
 
-  /// Whatever goes wrong with one user stays with that user.
+  /// A failure of one user's turn does not affect others.
   private func decide(_ turn: CampaignTurn, on reactor: isolated Reactor) async {
     do throws(PostgresError) {
       let decision = try await decision(of: turn, on: reactor)
-      metrics.note(decision, of: turn.campaign)
+      metrics.countDecision(decision, of: turn.campaign)
       if case .committed = decision { queued(reactor) }
     } catch {
       logger.warning(
@@ -222,27 +222,19 @@ extension CampaignRunner {
     of turn: CampaignTurn, on reactor: isolated Reactor
   ) async throws(PostgresError) -> TurnDecision {
     guard turn.attempts <= pace.attemptsMax else {
-      return try await giveUp(turn, .failed, "attempts_exhausted", on: reactor)
+      return try await decider.end(turn, .failed, "attempts_exhausted", on: reactor)
     }
     guard let definition = catalogue.definitions[turn.campaign] else {
       guard catalogue.active.contains(turn.campaign) else {
-        return try await giveUp(turn, .skipped, "campaign_inactive", on: reactor)
+        return try await decider.end(turn, .skipped, "campaign_inactive", on: reactor)
       }
-      return try await giveUp(turn, .failed, "campaign_unusable", on: reactor)
+      return try await decider.end(turn, .failed, "campaign_unusable", on: reactor)
     }
     return try await decider.decide(turn, by: definition, on: reactor)
-  }
-
-  private func giveUp(
-    _ turn: CampaignTurn, _ refusal: CampaignRefusal, _ reason: String, on reactor: isolated Reactor
-  ) async throws(PostgresError) -> TurnDecision {
-    let isOurs = try await store.decide(turn, refusal, reason: reason, CampaignFindings(), on: reactor)
-    guard isOurs else { return .lost }
-    return refusal == .skipped ? .skipped(reason) : .failed(reason)
   }
 }
 
 extension PostgresError {
-  /// Whether the next statement may fare better: the server answered, or had no time left for this one.
+  /// Whether another statement may succeed: the server answered, or this statement ran out of time.
   fileprivate var concernsStatement: Bool { code == .server || code == .timedOut || blamesStatement }
 }

@@ -5,9 +5,9 @@ internal import Postgres
 internal import PushStore
 internal import Reactors
 
-/// Finds the words of a check-in: a model's, when they keep all rules, else what the campaign wants then.
+/// Composes a check-in: the model's text if it keeps all rules, else the campaign's fallback.
 struct CheckInComposer {
-  /// Words, or why there are none.
+  /// A text, or the reason for its absence.
   struct Composition {
     var text: CampaignText?
     var writing: CampaignInputs.Writing
@@ -15,7 +15,7 @@ struct CheckInComposer {
   }
 
   let store: PushDatabase
-  /// Nil where no model is set up.
+  /// Nil without a language model.
   let writer: (any CheckInWriter)?
   let limits: ModelUsageLimits
   let logger: Logger
@@ -74,7 +74,7 @@ struct CheckInComposer {
     Composition(writing: .init(by: "model", failure: reason))
   }
 
-  /// What cannot be settled stays set aside for the day: too much is counted, never too little.
+  /// An unsettled reservation stays for the day, so usage is never undercounted.
   private func settle(
     _ reservation: ModelUsageReservation, _ usage: CampaignUsage, on reactor: isolated Reactor
   ) async {

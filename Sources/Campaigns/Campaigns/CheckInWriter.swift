@@ -3,23 +3,23 @@ public import LanguageModels
 public import PushStore
 public import Reactors
 
-/// Whoever writes check-ins: a language model, behind its client.
+/// Writes check-ins with a language model.
 public protocol CheckInWriter {
-  /// The most tokens that one call for a prompt may use, read and written, and what they may cost.
+  /// The most tokens that one call may read and write, and their price.
   func usageMax(of prompt: CheckInPrompt) -> CampaignUsage
 
-  /// Writes one text. Bounded in time.
+  /// Writes one text within a bounded time.
   func write(_ prompt: CheckInPrompt, on reactor: isolated Reactor) async -> WrittenText
 }
 
-/// What became of a call for a text.
+/// The result of a call for a text.
 public struct WrittenText: Sendable {
-  /// The text, or why there is none: a reason as records name it.
+  /// The text, or the reason for its absence.
   public var text: Result<String, WritingFailure>
-  /// What the call has used, as far as the writer knows.
+  /// The usage of the call, as far as known.
   public var usage: CampaignUsage
 
-  /// Describes one.
+  /// A result.
   public init(_ text: Result<String, WritingFailure>, usage: CampaignUsage = CampaignUsage()) {
     self.text = text
     self.usage = usage
@@ -35,11 +35,11 @@ public struct WritingFailure: Error, Equatable, Sendable {
   public init(_ reason: String) { self.reason = reason }
 }
 
-/// A language model that writes check-ins, and what its tokens cost.
+/// A language model that writes check-ins, with its prices.
 public struct ModelWriter: CheckInWriter {
-  /// Tokens of a text at the most: a token is hardly ever less than two bytes, in any language.
+  /// The least bytes of a token, in any language.
   private static let bytesPerToken = 2
-  /// What the interface adds around the texts.
+  /// Tokens that the interface adds to the texts.
   private static let framingTokens = 50
 
   private let client: LanguageModelClient
@@ -48,9 +48,9 @@ public struct ModelWriter: CheckInWriter {
   private let outputPrice: Double
 
   /// - Parameters:
-  ///   - replyTokensMax: as the client is configured.
-  ///   - inputPrice: of a token that is read, in millionths of a dollar, from 0 to 10,000; outputPrice: of one that is
-  ///     written.
+  ///   - replyTokensMax: the client's setting.
+  ///   - inputPrice: the price of a token that the model reads, in millionths of a dollar, from 0 to 10,000.
+  ///   - outputPrice: likewise of a token that it writes.
   public init(_ client: LanguageModelClient, replyTokensMax: Int, inputPrice: Double, outputPrice: Double) {
     self.client = client
     self.replyTokensMax = replyTokensMax
@@ -58,13 +58,13 @@ public struct ModelWriter: CheckInWriter {
     self.outputPrice = outputPrice
   }
 
-  /// As if each token were two bytes long, and the reply as long as it may be.
+  /// Assumes two bytes for each token of the prompt, and a reply of the greatest length.
   public func usageMax(of prompt: CheckInPrompt) -> CampaignUsage {
     let bytes = prompt.instructions.utf8.count + prompt.material.utf8.count
     return usage(input: bytes / Self.bytesPerToken + Self.framingTokens, output: replyTokensMax)
   }
 
-  /// A call that may have been paid for, of which the provider does not say how much, counts as the most it can be.
+  /// A call that may have been billed without a reported usage counts with the maximum.
   public func write(_ prompt: CheckInPrompt, on reactor: isolated Reactor) async -> WrittenText {
     do throws(LanguageModelError) {
       let reply = try await client.reply(

@@ -4,8 +4,7 @@ internal import Foundation
 internal import FoundationEssentials
 internal import TemporalReferences
 
-/// What the host's function says of a user, as it comes out of the database. Everything is optional: what is missing, or is
-/// of another kind, is as if nobody knew it.
+/// The result of the host's function for one user. A missing member, or one of another type, counts as unknown.
 struct MaterialDocument: Decodable {
   private struct Message: Decodable {
     let text: String
@@ -26,7 +25,7 @@ struct MaterialDocument: Decodable {
     let texts: [String]
   }
 
-  /// How the user's app writes dates, such as `en_GB`; nil when nobody knows.
+  /// The locale of the user's app, such as `en_GB`; nil when unknown.
   let locale: String?
   private let contextSummary: String?
   private let preferences: PayloadObject?
@@ -56,7 +55,7 @@ struct MaterialDocument: Decodable {
     missing = (try? object.decodeIfPresent([String].self, forKey: .missing)) ?? []
   }
 
-  /// The material of a moment, without what the messages say about events.
+  /// The material at a moment, without the events in its messages.
   func material(at moment: Date, localTime: LocalTime) -> CampaignMaterial {
     CampaignMaterial(
       moment: moment, localTime: localTime, inactiveFor: inactiveSeconds.flatMap(Self.duration),
@@ -73,13 +72,13 @@ struct MaterialDocument: Decodable {
       missingSources: Set(missing.compactMap(MaterialSource.init)))
   }
 
-  /// A host that says nonsense has said nothing.
+  /// Nil for an impossible duration.
   private static func duration(_ seconds: Double) -> Duration? {
     (0...1e10).contains(seconds) ? .seconds(seconds) : nil
   }
 }
 
-/// One of many, which may be unreadable without harm to the others.
+/// An element of a list. An unreadable one does not affect the others.
 private struct Lenient<Value: Decodable>: Decodable {
   let value: Value?
 
@@ -91,22 +90,23 @@ extension Date {
   init(microseconds: Int64) { self.init(timeIntervalSince1970: Double(microseconds) / 1_000_000) }
 }
 
-/// What a user's messages say about events, as the rules take it.
+/// Finds the events in a user's messages, in the form of the rules.
 struct HappeningFinder {
   let zone: TimeZone
   private let finder = TemporalReferenceFinder()
   private let dateOrder: NumericDateOrder
 
   /// - Parameters:
-  ///   - zoneName: as the database knows it. locale: as the app told it; nil for the usual order of numeric dates.
-  /// Nil for a zone that only the database knows: nobody can say then when tomorrow is.
+  ///   - zoneName: the database's name of the zone.
+  ///   - locale: the app's locale; nil for the order of the United States.
+  /// Nil for a zone that only the database knows, because then tomorrow is unknown.
   init?(zoneName: String, locale: String?) {
     guard let zone = TimeZone(identifier: zoneName) else { return nil }
     self.zone = zone
     dateOrder = NumericDateOrder(localeIdentifier: locale ?? "en_US")
   }
 
-  /// Everything that the messages say about events whose name is known, upcoming or not.
+  /// The known events of the messages, upcoming or not.
   func happenings(in messages: [WrittenMessage]) -> [Happening] {
     messages.flatMap { message in
       let reading = finder.reading(
@@ -118,7 +118,7 @@ struct HappeningFinder {
     }
   }
 
-  /// What the user's clock shows around a moment.
+  /// The user's local time around a moment.
   func localTime(at moment: Date) -> LocalTime {
     let change = zone.nextDaylightSavingTimeTransition(after: moment).flatMap { instant -> LocalTime.Change? in
       guard instant.timeIntervalSince(moment) <= 2 * 86_400 else { return nil }
@@ -129,7 +129,7 @@ struct HappeningFinder {
 }
 
 extension Happening {
-  /// Nil for a time at which nothing is said to happen, or something of somebody else's or only possible.
+  /// Nil for a time without an event, and for an event of another person or a mere possibility.
   fileprivate init?(_ reference: TemporalReference) {
     guard let event = reference.event, reference.standing != .anothers, reference.standing != .hypothetical else {
       return nil

@@ -5,27 +5,27 @@ internal import Postgres
 internal import PushStore
 internal import Reactors
 
-/// What a look at one user comes to.
+/// The result of one turn.
 enum TurnDecision: Equatable {
   /// A push is queued.
   case committed(UUID)
   /// Nothing is sent, for this reason.
   case skipped(String)
-  /// Something that should work did not.
+  /// The turn failed for this reason.
   case failed(String)
-  /// Somebody else has decided, or will.
+  /// Another process has decided, or will.
   case lost
 }
 
-/// Looks at one user: may they be pushed, is there something to say, in which words; and decides.
+/// Decides one user's turn: whether a push is allowed, whether there is a reason to write, and which text is sent.
 ///
-/// Nothing here is remembered: whatever is true when the decision is committed is looked at there once more.
+/// It keeps no state. The commit checks all conditions once more.
 struct TurnDecider {
   let store: PushDatabase
   let composer: CheckInComposer
   let logger: Logger
 
-  /// - Throws: what is no fault of this user's: then the turn is taken up again when its lease runs out.
+  /// - Throws: a failure that does not concern this user. The turn is repeated when its lease expires.
   func decide(
     _ turn: CampaignTurn, by definition: CampaignDefinition, on reactor: isolated Reactor
   ) async throws(PostgresError) -> TurnDecision {
@@ -52,7 +52,8 @@ struct TurnDecider {
     }
   }
 
-  private func end(
+  /// Ends a turn without a push.
+  func end(
     _ turn: CampaignTurn, _ refusal: CampaignRefusal, _ reason: String,
     _ findings: CampaignFindings = CampaignFindings(), on reactor: isolated Reactor
   ) async throws(PostgresError) -> TurnDecision {
@@ -61,12 +62,12 @@ struct TurnDecider {
   }
 }
 
-/// Looks at one user without deciding anything.
+/// Evaluates one user without a decision.
 struct TurnLook {
   let store: PushDatabase
   let logger: Logger
 
-  /// What is known of a user, and what the layers make of it; nothing is decided.
+  /// The user's material and the result of the layers, or a refusal.
   func outcome(
     of turn: CampaignTurn, by definition: CampaignDefinition, on reactor: isolated Reactor
   ) async throws(PostgresError) -> LookOutcome {
@@ -80,7 +81,7 @@ struct TurnLook {
         return .seen(look)
       }
     } catch {
-      // The host's functions fail for this user: others must not wait for that.
+      // The host's function fails for this user. Others must not wait for that.
       guard error.blamesStatement else { throw error }
       logger.error(
         "a user's material cannot be read", metadata: ["campaign": "\(turn.campaign)", "error": "\(error)"])
@@ -89,20 +90,21 @@ struct TurnLook {
   }
 }
 
-/// What a look at a user came to.
+/// The result of an evaluation.
 enum LookOutcome {
   case refused(CampaignRefusal, String)
   case seen(CampaignLook)
 }
 
-/// One user as the rules see them, and what the layers of a campaign make of it.
+/// One user's material, and the result of a campaign's layers for it.
 struct CampaignLook {
   let material: CampaignMaterial
   let evaluation: LayerEvaluation
 
   /// - Parameters:
-  ///   - text: the material as JSON. now: its moment, microseconds since 1970.
-  /// Nil for a text that is no object.
+  ///   - text: the material as JSON.
+  ///   - now: its moment, in microseconds since 1970.
+  /// Nil for a text that is not an object.
   init?(_ text: String, at now: Int64, of turn: CampaignTurn, by definition: CampaignDefinition) {
     guard let document = try? JSONDecoder().decode(MaterialDocument.self, from: Data(text.utf8)) else { return nil }
     let moment = Date(microseconds: now)
@@ -113,10 +115,10 @@ struct CampaignLook {
     evaluation = LayerEvaluation(of: material, layers: definition.layers, settings: definition.layerSettings)
   }
 
-  /// What is recorded when nobody writes anything.
+  /// The record without a text.
   var findings: CampaignFindings { CampaignFindings(layer: nil, inputs: inputs.json) }
 
-  /// What is recorded with what was written.
+  /// The record with the result of the composer.
   func findings(_ composition: CheckInComposer.Composition) -> CampaignFindings {
     var inputs = inputs
     inputs.writing = composition.writing

@@ -2,16 +2,16 @@ internal import FoundationEssentials
 internal import HTTPTransfers
 internal import HTTPTypes
 
-/// What an answer of a provider amounts to.
+/// The meaning of a provider's response.
 enum AnswerDisposition {
   /// A reply.
   case reply(text: String, usage: LanguageModelUsage?)
-  /// No reply, and no use in asking again.
+  /// No reply, and a retry will not help.
   case failure(LanguageModelError)
-  /// No reply, but one may be had after so long.
+  /// No reply, but a retry may succeed after this wait.
   case retry(after: Duration, LanguageModelError)
 
-  /// Reads an answer.
+  /// Reads a response.
   /// - Parameter now: Unix seconds.
   init(_ response: HTTPTransferResponse, _ dialect: any ModelDialect.Type, now: Double) {
     guard response.status.kind == .successful else {
@@ -57,30 +57,30 @@ enum AnswerDisposition {
   }
 }
 
-/// What a provider says of coming again: that it makes sense, and when.
+/// A provider's advice to retry later.
 struct RetryAdvice: Equatable {
-  /// From the answer on; never negative.
+  /// From the response on; never negative.
   let wait: Duration
 
-  /// Nil unless the answer says when. Anthropic and OpenAI both say in `x-should-retry` whether it makes sense at all,
-  /// and in `retry-after-ms` more precisely what `retry-after` says in seconds; their own libraries read all three.
+  /// Nil unless the response says when to retry. Anthropic and OpenAI say in `x-should-retry` whether a retry helps, and
+  /// in `retry-after-ms` what `retry-after` says in whole seconds. Their own libraries read all three.
   /// - Parameter now: Unix seconds.
   init?(status: Int, _ fields: HTTPFields, now: Double) {
     guard Self.mayPass(status), fields[.xShouldRetry]?.lowercased() != "false",
       let seconds = Self.milliseconds(fields).map({ $0 / 1000 }) ?? Self.seconds(fields, now: now)
     else { return nil }
-    // A year is as good as never, and no overflow.
+    // A year means never, without overflow.
     wait = .seconds(min(max(0, seconds), 31_536_000))
   }
 
-  /// Whether another answer to the same request can be expected: of what is wrong with the request itself it cannot.
+  /// Whether the same request may succeed later. A mistake in the request itself stays.
   private static func mayPass(_ status: Int) -> Bool { [408, 409, 429].contains(status) || status >= 500 }
 
   private static func milliseconds(_ fields: HTTPFields) -> Double? {
     fields[.retryAfterMilliseconds].flatMap(number)
   }
 
-  /// Seconds, or a date (RFC 9110 section 10.2.3), which is compared with that of the answer where it has one, since
+  /// Seconds, or a date (RFC 9110 section 10.2.3). A date is compared with the response's own date if it has one, because
   /// two clocks may differ by more than the wait.
   private static func seconds(_ fields: HTTPFields, now: Double) -> Double? {
     guard let text = fields[.retryAfter] else { return nil }
@@ -90,7 +90,7 @@ struct RetryAdvice: Equatable {
     return then.unixSeconds - (answered?.unixSeconds ?? now)
   }
 
-  /// Digits and at most one point: no sign, no exponent, no infinity.
+  /// Digits with at most one point; no sign, exponent or infinity.
   private static func number(_ text: String) -> Double? {
     text.allSatisfy { $0.isASCII && ($0.isNumber || $0 == ".") } ? Double(text) : nil
   }
@@ -101,15 +101,15 @@ extension HTTPField.Name {
   fileprivate static let xShouldRetry = HTTPField.Name("x-should-retry")!
 }
 
-/// A moment as servers write it: `Sun, 06 Nov 1994 08:49:37 GMT`, the preferred form of RFC 9110 section 5.6.7. The two
-/// obsolete ones, which nobody writes, are not read.
+/// An HTTP date: `Sun, 06 Nov 1994 08:49:37 GMT`, the preferred form of RFC 9110 section 5.6.7. The two obsolete forms are
+/// not read.
 struct FixedDate {
   /// Since 1970.
   let unixSeconds: Double
 
   private static let months = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"]
 
-  /// Nil for any other form, and for a date that no calendar has.
+  /// Nil for any other form, and for a date that does not exist.
   init?(_ text: String) {
     guard let parts = text.wholeMatch(of: /[A-Z][a-z]{2}, (\d\d) ([A-Z][a-z]{2}) (\d{4}) (\d\d:\d\d:\d\d) GMT/),
       let month = Self.months.firstIndex(of: String(parts.2))

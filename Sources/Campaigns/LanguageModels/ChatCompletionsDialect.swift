@@ -1,7 +1,7 @@
 internal import FoundationEssentials
 internal import HTTPTypes
 
-/// OpenAI's chat completions, as compatible servers speak them too. Source: platform.openai.com, "Chat Completions" and
+/// OpenAI's chat completions, which compatible servers implement too. Source: platform.openai.com, "Chat Completions" and
 /// "Error codes".
 enum ChatCompletionsDialect: ModelDialect {
   static func fields(key: LanguageModelKey?) -> HTTPFields {
@@ -17,8 +17,8 @@ enum ChatCompletionsDialect: ModelDialect {
   }
 
   static func answer(_ content: Data) throws -> ModelAnswer {
-    let completion = try JSONDecoder().decode(Completion.self, from: content)
-    // One is asked for.
+    let completion = try decode(Completion.self, from: content)
+    // The request asks for one.
     let choice = completion.choices.first
     return ModelAnswer(
       text: choice?.message.content ?? "", ending: ending(choice),
@@ -27,10 +27,10 @@ enum ChatCompletionsDialect: ModelDialect {
       })
   }
 
-  /// The code where there is one, such as `model_not_found`: OpenAI's types say `invalid_request_error` of most
-  /// mistakes, and some compatible servers put the status in its place.
+  /// The code if there is one, such as `model_not_found`. OpenAI's type is `invalid_request_error` for most mistakes, and
+  /// some compatible servers put the status in its place.
   static func failureType(_ content: Data) -> String? {
-    guard let detail = (try? JSONDecoder().decode(Failure.self, from: content))?.error else { return nil }
+    guard let detail = (try? decode(Failure.self, from: content))?.error else { return nil }
     return detail.code ?? detail.type
   }
 
@@ -45,15 +45,10 @@ enum ChatCompletionsDialect: ModelDialect {
 
   private struct Request: Encodable {
     let model: String
+    // Most compatible servers do not know its successor, max_completion_tokens.
     let maxTokens: Int
     let messages: [ModelMessage]
     let stream = false
-
-    enum CodingKeys: String, CodingKey {
-      case model, messages, stream
-      // Its successor, max_completion_tokens, is unknown to most compatible servers.
-      case maxTokens = "max_tokens"
-    }
   }
 
   private struct Completion: Decodable {
@@ -69,21 +64,11 @@ enum ChatCompletionsDialect: ModelDialect {
 
     let message: Message
     let finishReason: String?
-
-    enum CodingKeys: String, CodingKey {
-      case message
-      case finishReason = "finish_reason"
-    }
   }
 
   private struct Usage: Decodable {
     let promptTokens: Int?
     let completionTokens: Int?
-
-    enum CodingKeys: String, CodingKey {
-      case promptTokens = "prompt_tokens"
-      case completionTokens = "completion_tokens"
-    }
   }
 
   private struct Failure: Decodable {

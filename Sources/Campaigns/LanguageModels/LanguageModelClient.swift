@@ -4,25 +4,24 @@ internal import HTTPTransfers
 internal import HTTPTypes
 public import Reactors
 
-/// Asks a language model, over HTTP, on one reactor.
+/// Calls a language model over HTTP, on one reactor.
 ///
-/// A call is one request, and a second one only where the provider has said when to come again. Between the two the
-/// call keeps its turn, so that a provider that limits the rate is asked less often by all of them. Below that, libcurl
-/// replaces a kept connection that turns out to be closed before a byte of the answer, as servers close idle ones, and
-/// sends the request on the new one: that is no attempt, and within the same deadline.
+/// A call is one request, plus a retry if the provider says when. The call keeps its turn during the wait, so that all
+/// calls together respect the provider's rate limit. In addition libcurl replaces a kept connection that turns out to be
+/// closed before the first byte of the response, as servers close idle ones. That is not an attempt, and the deadline
+/// still applies.
 public final class LanguageModelClient {
-  /// The largest answer. 64 KiB: the replies asked for are 1 KiB, with everything around them 2; what a model thinks
-  /// aloud, where a server passes it on, some more.
+  /// The largest response. 64 KiB: a reply has 1 KiB, and 2 with its envelope. Some servers add the model's reasoning.
   static let answerBytesMax = 64 * 1024
 
   private let configuration: LanguageModelConfiguration
   private let transfers: HTTPTransferClient
   private let turns: CallTurns
-  /// What the calls wait on, between their requests and before the first.
+  /// The signals that calls wait for, before their first request and before a retry.
   private var signals: [ObjectIdentifier: Signal] = [:]
   private var isClosed = false
 
-  /// Connects nothing yet. Everything else is to be called on the same reactor.
+  /// Makes a client without a connection. Use all other members on the same reactor.
   public init(_ configuration: LanguageModelConfiguration, on reactor: isolated Reactor) {
     self.configuration = configuration
     transfers = HTTPTransferClient(configuration.transfers, on: reactor)
@@ -32,10 +31,10 @@ public final class LanguageModelClient {
   /// Calls that have their turn or wait for it.
   public var pendingCount: Int { turns.count }
 
-  /// Asks the model, and waits for the whole reply. Ends early when the calling task is cancelled.
+  /// Asks the model and waits for the whole reply. Ends early when the calling task is cancelled.
   ///
-  /// Takes as long as the wait for its turn, at most twice the deadline, and at most the retry's wait between the two.
-  /// - Throws: ``LanguageModelError``; the client stays usable but for `closed`.
+  /// Takes the wait for its turn, at most twice the deadline, and at most the wait before the retry.
+  /// - Throws: ``LanguageModelError``. The client stays usable, except after `closed`.
   public func reply(
     to prompt: LanguageModelPrompt, on reactor: isolated Reactor
   ) async throws(LanguageModelError) -> LanguageModelReply {
@@ -52,7 +51,7 @@ public final class LanguageModelClient {
     return try await converse(request(prompt), waitingOn: signal, on: reactor)
   }
 
-  /// Breaks off all calls and closes all connections. Closing twice does nothing.
+  /// Cancels all calls and closes all connections. Idempotent.
   public func close(on reactor: isolated Reactor) {
     isClosed = true
     for signal in signals.values { signal.signal(on: reactor) }
@@ -74,7 +73,9 @@ extension LanguageModelClient {
     }
     switch disposition {
     case .reply(let text, let usage): return LanguageModelReply(text: text, usage: usage, attempts: attempts)
-    case .failure(let error), .retry(_, let error): throw error.afterAttempts(attempts)
+    case .failure(var error), .retry(_, var error):
+      error.attempts = attempts
+      throw error
     }
   }
 
@@ -100,7 +101,7 @@ extension LanguageModelClient {
       bodyBytesMax: Self.answerBytesMax)
   }
 
-  /// Waits for the signal, or for so long; a cancellation and a close end it too.
+  /// Waits for the signal or the limit. Cancellation and close end the wait too.
   private func wait(
     for signal: Signal, atMost limit: Duration? = nil, attempts: Int = 0, on reactor: isolated Reactor
   ) async throws(LanguageModelError) {
@@ -115,7 +116,7 @@ extension LanguageModelClient {
   }
 }
 
-/// Lets so many calls through at the same time, the others in the order in which they came.
+/// Limits the number of active calls. The others wait in order.
 final class CallTurns {
   private let activeMax: Int
   private let waitingMax: Int
@@ -128,16 +129,15 @@ final class CallTurns {
     self.waitingMax = waitingMax
   }
 
-  /// Calls that have their turn or wait for it.
+  /// Active and waiting calls.
   var count: Int { activeCount + waiting.count }
 
-  /// What becomes of a call.
   enum Admission {
-    /// It has its turn.
+    /// The call is active.
     case turn
-    /// It has it once its signal is given.
+    /// The call becomes active when its signal is given.
     case queued
-    /// Too many wait.
+    /// Too many calls wait.
     case refused
   }
 
@@ -151,7 +151,7 @@ final class CallTurns {
     return .queued
   }
 
-  /// The call is over; its turn goes to the one that has waited longest. One that was still waiting had none.
+  /// Ends a call. Its turn, if it had one, goes to the call that has waited longest.
   func leave(_ signal: Signal, on reactor: isolated Reactor) {
     if let place = waiting.firstIndex(where: { $0 === signal }) {
       waiting.remove(at: place)

@@ -2,45 +2,44 @@ public import HTTPTransfers
 internal import HTTPTypes
 public import Reactors
 
-/// Which model a client asks, and how long and how often it does.
+/// The model that a client calls, and the limits of its calls.
 public struct LanguageModelConfiguration: Sendable {
-  /// The model unless another is named: small and quick, as a push of two sentences needs.
+  /// The default model: small and fast, which suffices for two sentences.
   public static let modelDefault = "claude-haiku-4-5-20251001"
 
-  /// Whose interface is spoken.
+  /// The provider's interface.
   public var provider: LanguageModelProvider
 
-  /// Where the interface is: scheme, host, port and perhaps a path, such as `https://models.example.com/proxy`. Slashes
-  /// at its end count for nothing. The provider's path is appended, whatever the base ends with: `/v1/messages` for
-  /// ``LanguageModelProvider/anthropicMessages``, and `/chat/completions` for
-  /// ``LanguageModelProvider/openAICompatible``, whose base therefore usually ends in `/v1`.
+  /// The address: scheme, host, port and perhaps a path, such as `https://models.example.com/proxy`. Trailing slashes are
+  /// ignored. The provider's path is appended: `/v1/messages` for ``LanguageModelProvider/anthropicMessages``, and
+  /// `/chat/completions` for ``LanguageModelProvider/openAICompatible``, whose base therefore usually ends in `/v1`.
   public var baseURL: String
 
-  /// The secret that the provider knows the caller by; nil sends none, for a server that asks for none.
+  /// The caller's secret; nil for a server without authentication.
   public var key: LanguageModelKey?
 
   /// The model's name at the provider.
   public var model = modelDefault
 
-  /// Tokens a reply may have; the provider cuts it off there. 150: a title and two sentences as JSON are some 80.
+  /// The most tokens of a reply. The provider cuts longer ones. 150: a title and two sentences as JSON have about 80.
   public var replyTokensMax = 150
 
-  /// From the moment a call has its turn to the last byte of the answer, and anew for the retried call. 2 s: as
-  /// long as the run that asks gives a user's push for its text.
+  /// From the start of a call's turn to the last byte of the response, and again for a retry. 2 s: the time that a run
+  /// gives one text.
   public var deadline = Duration.seconds(2)
 
-  /// Calls at the same time, on one reactor; more wait for their turn. 5: as many as a run looks at together.
+  /// Concurrent calls on one reactor; others wait. 5: the users that a run evaluates at the same time.
   public var callsMax = 5
 
-  /// Calls that wait for their turn; beyond, they are refused. 100: twenty rounds of five, so that the last one has
-  /// its turn after three minutes even if every call takes the nine seconds that it may, two deadlines and a wait.
+  /// Waiting calls; further ones are refused. 100: twenty rounds of five. The last one starts after three minutes even if
+  /// every call takes nine seconds, which is two deadlines and a wait.
   public var waitingMax = 100
 
-  /// The longest wait a provider may ask for before the retry; asked for a longer one, the call fails. 5 s: four
-  /// times the 1.2 s in which Anthropic's lowest limit, fifty requests a minute, lets one more through.
+  /// The longest wait before a retry; the call fails if the provider asks for more. 5 s: four times the 1.2 s between two
+  /// requests at Anthropic's lowest limit, fifty a minute.
   public var retryWaitMax = Duration.seconds(5)
 
-  /// Whose certificates are believed.
+  /// The trusted certificates.
   public var trust = HTTPTransferTrust.system
 
   /// The standard configuration of a provider.
@@ -51,17 +50,16 @@ public struct LanguageModelConfiguration: Sendable {
     self.key = key
   }
 
-  /// Where requests go.
   var url: String { base + provider.path }
 
-  /// The base URL without slashes at its end.
-  var base: String {
+  /// The base URL without trailing slashes.
+  private var base: String {
     var base = baseURL[...]
     while base.last == "/" { base.removeLast() }
     return String(base)
   }
 
-  /// A transfer for each call that has its turn; no turns are waited for twice.
+  /// One transfer for each active call, so that a call never waits twice.
   var transfers: HTTPTransferConfiguration {
     var transfers = HTTPTransferConfiguration()
     transfers.transfersMax = callsMax
@@ -70,14 +68,14 @@ public struct LanguageModelConfiguration: Sendable {
   }
 }
 
-/// Whose HTTP interface a model is asked over.
+/// A provider's HTTP interface.
 public enum LanguageModelProvider: String, Sendable, CaseIterable {
   /// Anthropic's Messages. Source: docs.claude.com, "Messages".
   case anthropicMessages = "anthropic"
   /// OpenAI's chat completions, which many servers offer too. Source: platform.openai.com, "Chat Completions".
   case openAICompatible = "openai"
 
-  /// Where the provider itself serves: what a base URL is when none is named.
+  /// The default base URL.
   public var standardBaseURL: String {
     switch self {
     case .anthropicMessages: "https://api.anthropic.com"
@@ -85,7 +83,7 @@ public enum LanguageModelProvider: String, Sendable, CaseIterable {
     }
   }
 
-  /// What follows the base URL. OpenAI's libraries count the version to the base, Anthropic's do not.
+  /// The path after the base URL. OpenAI's libraries make the version part of the base; Anthropic's do not.
   var path: String {
     switch self {
     case .anthropicMessages: "/v1/messages"
@@ -93,7 +91,7 @@ public enum LanguageModelProvider: String, Sendable, CaseIterable {
     }
   }
 
-  /// Where the models are listed.
+  /// The path of the list of models.
   var modelsPath: String {
     switch self {
     case .anthropicMessages: "/v1/models"
@@ -101,7 +99,6 @@ public enum LanguageModelProvider: String, Sendable, CaseIterable {
     }
   }
 
-  /// How the provider is spoken to.
   var dialect: any ModelDialect.Type {
     switch self {
     case .anthropicMessages: MessagesDialect.self
@@ -110,12 +107,11 @@ public enum LanguageModelProvider: String, Sendable, CaseIterable {
   }
 }
 
-/// A provider's key. No description of it, and of nothing that holds it, shows what it is.
+/// A provider's key. No description of it, or of a value that contains it, reveals it.
 public struct LanguageModelKey: Sendable, Equatable {
-  /// What stands in the request.
   let text: String
 
-  /// - Parameter text: as the provider has issued it, without white space around it.
+  /// - Parameter text: the key as the provider issued it, trimmed.
   public init(_ text: String) {
     self.text = text
   }
@@ -133,12 +129,12 @@ extension LanguageModelKey: CustomStringConvertible, CustomDebugStringConvertibl
 }
 
 extension LanguageModelConfiguration {
-  /// More than any provider's list of models has on a page.
+  /// Larger than one page of any provider's list.
   private static let listBytesMax = 1024 * 1024
 
-  /// Asks for the provider's list of models, which costs nothing and needs the key.
-  /// - Returns: the answer's status.
-  /// - Throws: when there is no answer.
+  /// Requests the provider's list of models, which is free and needs the key.
+  /// - Returns: the status of the response.
+  /// - Throws: when there is no response.
   public func statusOfModels(on reactor: isolated Reactor) async throws(LanguageModelError) -> Int {
     let client = HTTPTransferClient(transfers, on: reactor)
     defer { client.close(on: reactor) }

@@ -2,30 +2,29 @@ public import HTTPTransfers
 
 /// Why there is no reply.
 ///
-/// ``description`` may be shown to a stranger: it has the code's sentence, the status, and the provider's word for the
-/// failure. ``debugDescription`` adds libcurl's words, which name the host. Neither has the key, the prompt or anything
-/// of the reply.
+/// ``description`` may be shown to a stranger: it has the code's sentence, the status and the provider's word.
+/// ``debugDescription`` adds libcurl's message, which names the host. Neither has the key, the prompt or the reply.
 public struct LanguageModelError: Error, Sendable, Equatable {
-  /// What to match on.
+  /// The kind of failure.
   public let code: Code
 
-  /// The status of the last answer; nil when there was none.
+  /// The status of the last response; nil without one.
   public let status: Int?
 
-  /// The provider's own word for the failure, such as `overloaded_error`; nil when it gave none that is one to 64
-  /// letters a to z and underscores, so that nothing else of an answer gets into records.
+  /// The provider's word for the failure, such as `overloaded_error`. Nil unless it is 1 to 64 letters a to z and
+  /// underscores, so that no other text of a response gets into records.
   public let providerType: String?
 
-  /// What was paid for nevertheless, where the provider told: of a reply that was cut off, say.
+  /// The billed usage, if the provider reported it, for example of a truncated reply.
   public let usage: LanguageModelUsage?
 
-  /// Requests that were sent, as far as known: 0 for a call that never had its turn, 2 after a retry.
-  public let attempts: Int
+  /// Requests sent, as far as known: 0 for a call that never had its turn, 2 after a retry.
+  public internal(set) var attempts: Int
 
-  /// How the transfer failed, if it was that.
+  /// The failure of the transfer, if that was the cause.
   public let transfer: HTTPTransferError?
 
-  /// A failure, as those who stand in for a client make it.
+  /// A failure, for stand-ins of a client.
   public init(
     _ code: Code, status: Int? = nil, providerType: String? = nil, usage: LanguageModelUsage? = nil,
     attempts: Int = 0, transfer: HTTPTransferError? = nil
@@ -38,13 +37,8 @@ public struct LanguageModelError: Error, Sendable, Equatable {
     self.transfer = transfer
   }
 
-  /// The stable short word for records and metrics, such as `model_timed_out`: the code's raw value.
+  /// The stable short word for records and metrics, such as `model_timed_out`.
   public var reason: String { code.rawValue }
-
-  func afterAttempts(_ attempts: Int) -> LanguageModelError {
-    LanguageModelError(
-      code, status: status, providerType: providerType, usage: usage, attempts: attempts, transfer: transfer)
-  }
 }
 
 extension LanguageModelError: CustomStringConvertible, CustomDebugStringConvertible {
@@ -54,42 +48,42 @@ extension LanguageModelError: CustomStringConvertible, CustomDebugStringConverti
     return details.isEmpty ? code.sentence : "\(code.sentence) (\(details.joined(separator: ", ")))"
   }
 
-  /// The description and what the transfer has to say.
+  /// The description and the transfer's own.
   public var debugDescription: String {
     transfer.map { "\(description): \($0.debugDescription)" } ?? description
   }
 }
 
 extension LanguageModelError {
-  /// What kind of failure it is; the raw value is its stable word in records.
+  /// The kind of failure. The raw value is its stable word in records.
   public enum Code: String, Sendable, CaseIterable {
-    /// The deadline passed: the model may have written, and been paid for.
+    /// The deadline passed. The call may have been billed.
     case timedOut = "model_timed_out"
-    /// The host has no address or takes no connection: nothing was sent.
+    /// The host has no address or refuses connections. Nothing was sent.
     case unreachable = "model_unreachable"
-    /// The host's certificate is not believed, or TLS failed: nothing was sent.
+    /// The host's certificate is not trusted, or TLS failed. Nothing was sent.
     case untrusted = "model_untrusted"
-    /// The connection ended before the answer was complete: the model may have written, and been paid for.
+    /// The connection ended before the response was complete. The call may have been billed.
     case connectionLost = "model_connection_lost"
-    /// 429: too many calls or tokens, or no money left.
+    /// 429: too many calls or tokens, or no credit left.
     case rateLimited = "model_rate_limited"
-    /// 503 or 529: the provider has more to do than it can.
+    /// 503 or 529: the provider is overloaded.
     case overloaded = "model_overloaded"
     /// Any other status from 500.
     case serverFailure = "model_server_failure"
-    /// Any other status from 400: the key, the model's name or the request is wrong, and stays wrong.
+    /// Any other status from 400: the key, the model's name or the request is wrong. A retry does not help.
     case refusedRequest = "model_refused_request"
-    /// The answer is none of the interface's: no JSON, another shape, a redirect, or without any text.
+    /// The response does not fit the interface: not JSON, another shape, a redirect, or without text.
     case unusableReply = "model_unusable_reply"
-    /// The reply ended where its tokens did.
+    /// The reply reached its token limit.
     case truncatedReply = "model_truncated_reply"
-    /// The model or the provider's filter would not write this.
+    /// The model or the provider's filter declined.
     case declined = "model_declined"
-    /// The answer is larger than any reply of so few tokens.
+    /// The response is larger than any reply of so few tokens.
     case replyTooLarge = "model_reply_too_large"
-    /// As many calls as may wait do: nothing was sent.
+    /// Too many calls wait. Nothing was sent.
     case busy = "model_busy"
-    /// The base URL is none: nothing was sent.
+    /// The base URL is invalid. Nothing was sent.
     case unusableAddress = "model_unusable_address"
     /// The calling task was cancelled.
     case cancelled = "model_cancelled"
@@ -135,7 +129,7 @@ extension LanguageModelError.Code {
       case .tooManyWaiting: .busy
       case .unresolved, .unreachable: .unreachable
       case .untrusted, .handshake: .untrusted
-      // What nobody has foreseen may have happened after the request was sent.
+      // An unknown failure may have happened after the request was sent.
       case .connectionLost, .failed: .connectionLost
       case .invalidAnswer: .unusableReply
       case .tooLarge: .replyTooLarge

@@ -1,12 +1,12 @@
-/// What a model is asked. Its text is personal: it appears in no description, log or error of this module.
+/// A model's input. Its text is personal: no description, log or error of this module contains it.
 public struct LanguageModelPrompt: Sendable, Equatable {
-  /// How the model is to write: the system prompt, which weighs more than the material. Empty for none.
+  /// The system prompt, which has more weight than the material; may be empty.
   public var instructions: String
 
-  /// What it is to write about: the one message of the user. Never empty, or the provider refuses the request.
+  /// The only user message. Providers refuse an empty one.
   public var material: String
 
-  /// Describes a prompt.
+  /// A prompt.
   public init(instructions: String, material: String) {
     self.instructions = instructions
     self.material = material
@@ -14,31 +14,30 @@ public struct LanguageModelPrompt: Sendable, Equatable {
 }
 
 extension LanguageModelPrompt: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
-  /// How long the two parts are, in bytes of UTF-8.
+  /// The lengths of the two parts, in bytes of UTF-8.
   public var description: String {
     "a prompt of \(instructions.utf8.count) and \(material.utf8.count) bytes"
   }
 
-  /// The same as the description.
+  /// Equal to the description.
   public var debugDescription: String { description }
 
   /// Without children, so that `dump` shows nothing either.
   public var customMirror: Mirror { Mirror(self, children: []) }
 }
 
-/// What a model has written, whole.
+/// A model's complete reply.
 public struct LanguageModelReply: Sendable, Equatable {
-  /// The text, as it came; never white space alone. Several blocks of text are put together without anything between
-  /// them.
+  /// The unchanged text; never only white space. Several blocks are joined without a separator.
   public let text: String
 
-  /// What it has cost; nil when the provider does not say, as some compatible servers do not.
+  /// The billed tokens; nil if the provider does not report them, like some compatible servers.
   public let usage: LanguageModelUsage?
 
-  /// Requests that were sent: 2 when the provider had asked to come again.
+  /// Requests sent: 2 after a retry.
   public let attempts: Int
 
-  /// A reply, as those who stand in for a client make it.
+  /// A reply, for stand-ins of a client.
   public init(text: String, usage: LanguageModelUsage?, attempts: Int = 1) {
     self.text = text
     self.usage = usage
@@ -47,17 +46,17 @@ public struct LanguageModelReply: Sendable, Equatable {
 }
 
 extension LanguageModelReply: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
-  /// How long the text is, in bytes of UTF-8: what it says is personal.
+  /// The length of the text in bytes of UTF-8. The text itself is personal.
   public var description: String { "a reply of \(text.utf8.count) bytes" }
 
-  /// The same as the description.
+  /// Equal to the description.
   public var debugDescription: String { description }
 
   /// Without children, so that `dump` shows nothing either.
   public var customMirror: Mirror { Mirror(self, children: []) }
 }
 
-/// What a call has cost, in tokens as the provider counts them.
+/// The tokens of a call, as the provider counts them.
 public struct LanguageModelUsage: Sendable, Equatable {
   /// Tokens of the prompt, from 0.
   public let inputTokens: Int
@@ -65,10 +64,10 @@ public struct LanguageModelUsage: Sendable, Equatable {
   /// Tokens of the reply, from 0.
   public let outputTokens: Int
 
-  /// More than any call can use, so that what a provider makes up can be added and priced: ten times the largest context.
+  /// Ten times the largest context, so that sums and prices of any reported counts stay in range.
   static let tokensMax = 10_000_000
 
-  /// Counts, each within 0 and ``tokensMax``; a provider may say anything.
+  /// Counts, each clamped to 0 ... ``tokensMax``.
   public init(inputTokens: Int, outputTokens: Int) {
     self.inputTokens = min(max(0, inputTokens), Self.tokensMax)
     self.outputTokens = min(max(0, outputTokens), Self.tokensMax)

@@ -3,7 +3,7 @@ internal import HTTPTypes
 
 /// Anthropic's Messages. Source: docs.claude.com, "Messages", "Handling stop reasons" and "Errors".
 enum MessagesDialect: ModelDialect {
-  /// The version of the interface, which has been the same since 2023.
+  /// The version of the interface, unchanged since 2023.
   private static let version = "2023-06-01"
 
   static func fields(key: LanguageModelKey?) -> HTTPFields {
@@ -20,7 +20,7 @@ enum MessagesDialect: ModelDialect {
   }
 
   static func answer(_ content: Data) throws -> ModelAnswer {
-    let message = try JSONDecoder().decode(Message.self, from: content)
+    let message = try decode(Message.self, from: content)
     return ModelAnswer(
       text: message.content.compactMap { $0.type == "text" ? $0.text : nil }.joined(),
       ending: ending(message.stopReason),
@@ -28,7 +28,7 @@ enum MessagesDialect: ModelDialect {
   }
 
   static func failureType(_ content: Data) -> String? {
-    (try? JSONDecoder().decode(Failure.self, from: content))?.error.type
+    (try? decode(Failure.self, from: content))?.error.type
   }
 
   private static func ending(_ stopReason: String?) -> ModelAnswer.Ending {
@@ -45,25 +45,15 @@ enum MessagesDialect: ModelDialect {
     let system: String?
     let messages: [ModelMessage]
     let stream = false
-
-    enum CodingKeys: String, CodingKey {
-      case model, system, messages, stream
-      case maxTokens = "max_tokens"
-    }
   }
 
   private struct Message: Decodable {
     let content: [Block]
     let stopReason: String?
     let usage: Usage?
-
-    enum CodingKeys: String, CodingKey {
-      case content, usage
-      case stopReason = "stop_reason"
-    }
   }
 
-  /// One of several kinds; only text is asked for, and only text is read.
+  /// A content block. Only text blocks are requested and read.
   private struct Block: Decodable {
     let type: String
     let text: String?
@@ -72,11 +62,6 @@ enum MessagesDialect: ModelDialect {
   private struct Usage: Decodable {
     let inputTokens: Int
     let outputTokens: Int
-
-    enum CodingKeys: String, CodingKey {
-      case inputTokens = "input_tokens"
-      case outputTokens = "output_tokens"
-    }
   }
 
   private struct Failure: Decodable {

@@ -1,50 +1,57 @@
 internal import FoundationEssentials
 internal import HTTPTypes
 
-/// What differs between the providers: how a request is written, and how an answer is read. Values in, values out.
+/// How a provider's requests are written and its responses are read. Values in, values out.
 protocol ModelDialect {
-  /// The header fields that make the caller known, besides the type of the content.
+  /// The header fields that authenticate the caller.
   static func fields(key: LanguageModelKey?) -> HTTPFields
 
-  /// The content of a request, as JSON. Only documented members; how freely the model chooses its words is left as it
-  /// is.
+  /// The content of a request, as JSON. Only documented members; sampling parameters keep their defaults.
   static func content(_ prompt: LanguageModelPrompt, model: String, replyTokensMax: Int) throws -> Data
 
-  /// Reads the content of a successful answer.
-  /// - Throws: when it has not the interface's shape.
+  /// Reads the content of a successful response.
+  /// - Throws: when it has another shape.
   static func answer(_ content: Data) throws -> ModelAnswer
 
-  /// The provider's word for a failure, from the content of such an answer; nil when there is none.
+  /// The provider's word for a failure, from the content of an error response; nil without one.
   static func failureType(_ content: Data) -> String?
 }
 
 extension ModelDialect {
-  /// JSON with the members in alphabetical order, so that the same request is the same bytes.
+  /// JSON with snake-case members in alphabetical order, so that equal requests are equal bytes.
   static func json(_ value: some Encodable) throws -> Data {
     let encoder = JSONEncoder()
+    encoder.keyEncodingStrategy = .convertToSnakeCase
     encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
     return try encoder.encode(value)
   }
+
+  /// Reads JSON with snake-case members.
+  static func decode<Value: Decodable>(_ type: Value.Type, from content: Data) throws -> Value {
+    let decoder = JSONDecoder()
+    decoder.keyDecodingStrategy = .convertFromSnakeCase
+    return try decoder.decode(type, from: content)
+  }
 }
 
-/// A message of a conversation, in which the two interfaces agree.
+/// A message of a conversation; both interfaces use the same form.
 struct ModelMessage: Encodable {
   let role: String
   let content: String
 }
 
-/// A successful answer, in terms of neither provider.
+/// A successful response, independent of the provider.
 struct ModelAnswer: Equatable {
   enum Ending: Equatable {
-    /// The model had nothing to add, or the provider does not say.
+    /// The model finished, or the provider does not say.
     case complete
-    /// There were no tokens left.
+    /// The reply reached its token limit.
     case cutOff
-    /// The model, or a filter, would not go on.
+    /// The model or a filter declined.
     case declined
   }
 
-  /// Empty when there is none.
+  /// May be empty.
   let text: String
   let ending: Ending
   let usage: LanguageModelUsage?
