@@ -1,9 +1,8 @@
 # shellcheck shell=bash
 # shellcheck disable=SC2034,SC2154 # variables are shared with the scripts that source this
-# The runs of deploy/bench: a line of JSON in .bench/runs.jsonl for each. Sourced; needs measure-apns.sh and
-# measure-http.sh, whose servers and loads these are.
+# The runs of deploy/bench: a line of JSON in .bench/runs.jsonl for each. Sourced; needs bench-loads.sh.
 #
-# Within a round everything that is compared is measured right after one another, and another subject begins in each round.
+# Within a round, compared subjects are measured right after one another, and each round begins with another subject.
 
 # Name; the rounds that have it: every one, some (the first of a quick measurement, every other of a whole one), or some of a
 # whole measurement; and who takes part: the builds, the databases too, or a reference beside the builds.
@@ -173,7 +172,7 @@ run_our_client() {
 
 # The HTTP server of each build with one reactor beside nginx with one worker. A service runs only while it is measured.
 prepare_http_server() {
-  start_nginx_for_http
+  start_nginx
   http_port=$bench_port
   load_http nginx "http://127.0.0.1:$http_port" "$http_connections" 1
 }

@@ -1,7 +1,7 @@
 # shellcheck shell=bash
 # shellcheck disable=SC2034,SC2154 # variables are shared with the scripts that source this
-# What all measurements of deploy/measure share: a durable cluster, a host application, statistics, bounds. Sourced after
-# the files it uses.
+# What all measurements of deploy/bench share: a durable cluster, a host application, statistics, bounds. Sourced after the
+# files it uses.
 
 misses=0
 
@@ -34,6 +34,12 @@ SQL
   sql postgres -c 'vacuum analyze' -c checkpoint
 }
 
+# The tables of the service and of a host application, empty.
+migrate_host_tables() {
+  env -i DATABASE_URL="$(conninfo tacet)" "$programs/tacet" migrate --create-host-tables >"$state/migrate.log" ||
+    die "The migrations failed: $(tail -n 3 "$state/migrate.log")"
+}
+
 # The simulator, and where the service finds it.
 start_apns() {
   webhook_secret=whsec_$(openssl rand -base64 24)
@@ -48,6 +54,28 @@ await_empty_inbox() {
     sleep 0.05
   done
   die "The service did not empty the inbox; see $state/tacet.log"
+}
+
+# Waits until every message has its outcome; held ones have theirs within a minute.
+await_no_deliveries() {
+  local tries
+  for ((tries = 0; tries < 600; tries++)); do
+    if [[ $(sql tacet <<<'select count(*) from tacet.deliveries') == 0 ]]; then return; fi
+    sleep 0.1
+  done
+  die "Deliveries are left after a minute; see $state/tacet.log"
+}
+
+# A device for each recipient, known to the simulator.
+register_readers() {
+  sql postgres <<'SQL'
+    delete from public.push_tokens;
+    insert into public.push_tokens (user_id, device_token)
+    select distinct reader_id, encode(sha256(convert_to(reader_id::text, 'UTF8')), 'hex') from measure.conversations;
+SQL
+  sql tacet <<<"select format('url = \"$simulator_control/tokens/%s\"', device_token) from public.push_tokens" >"$state/tokens"
+  curl -fsS -X PUT -K "$state/tokens" -H 'content-type: application/json' \
+    -d "{\"environment\":\"production\",\"bundle_id\":\"$bundle\"}"
 }
 
 # insert_load PREFIX OPTIONS...: pgbench as the host's role, inserting single messages in transactions of their own, into
@@ -99,4 +127,19 @@ check() {
   local text
   text=$(verdict "$2" "$3" "$4") || misses=$((misses + 1))
   printf '  %-68s %s\n' "$1" "$text"
+}
+
+show_range() {
+  local text=$1 digits=$2 middle lowest highest
+  shift 2
+  read -r middle lowest highest < <(median "$@")
+  printf "  %-68s %.${digits}f (%.${digits}f … %.${digits}f)\n" "$text" "$middle" "$lowest" "$highest"
+}
+
+# check_median TEXT OPERATOR BOUND VALUES...
+check_median() {
+  local text=$1 operator=$2 bound=$3 middle lowest highest
+  shift 3
+  read -r middle lowest highest < <(median "$@")
+  check "$(printf '%s: %.2f (%.2f … %.2f)' "$text" "$middle" "$lowest" "$highest")" "$middle" "$operator" "$bound"
 }

@@ -1,4 +1,4 @@
--- The host application that deploy/measure and deploy/bench play: people, conversations, messages. What it picks from
+-- The host application that deploy/bench plays: people, conversations, messages. What it picks from
 -- is in schema measure; the tables it fills are the host application's. Filled by a superuser, without triggers and
 -- foreign keys.
 

@@ -1,4 +1,4 @@
--- The host application that deploy/measure campaigns plays: a coach's users, few of whom are to be looked at. Filled by a
+-- The host application that deploy/bench campaigns plays: a coach's users, few of whom are to be looked at. Filled by a
 -- superuser, without triggers and foreign keys; see measure.sql for measure.id.
 
 -- reason: why nobody looks at this user now; null for those who are eligible.

@@ -1,6 +1,6 @@
 # shellcheck shell=bash
 # shellcheck disable=SC2034,SC2154 # variables are shared with the scripts that source this
-# deploy/measure growth: whether claims and records slow down as the ledger grows, and as deliveries wait. Sourced; needs
+# deploy/bench growth: whether claims and records slow down as the ledger grows, and as deliveries wait. Sourced; needs
 # measure.sh.
 #
 # Three databases with the same host application: one with an empty ledger, one with finished rows, one in which 50,000
@@ -18,7 +18,7 @@ measure_growth() {
   local rounds=9 finished=1000000 users=50000 conversations=100000 messages=1000000
   if $1; then rounds=3 finished=100000 users=5000 conversations=10000 messages=100000; fi
   headline "Starting: $messages messages, $conversations conversations, $users people; $finished finished rows"
-  rm -f "$state"/*.log "$state"/times.* "$state"/plans.*
+  rm -f "$state"/times.* "$state"/plans.*
   reserve_huge_pages
   start_cluster shared_buffers=1536MB huge_pages=try
   make_host "small" "$users" "$conversations" "$messages" 4 2000

@@ -1,6 +1,6 @@
 # shellcheck shell=bash
 # shellcheck disable=SC2034,SC2154 # variables are shared with the scripts that source this
-# deploy/measure churn: whether the queue tables stay small while many events go through them. Sourced; needs measure.sh.
+# deploy/bench churn: whether the queue tables stay small while many events go through them. Sourced; needs measure.sh.
 #
 # Every other message finds its recipient looking, so it is held for a second or two in tacet.deliveries and looked at
 # again. The service claims, decides, pushes to the simulator and records; autovacuum runs with PostgreSQL's defaults.
@@ -13,7 +13,6 @@ measure_churn() {
   local events=200000 rate=1000
   if $1; then events=20000; fi
   headline 'Starting'
-  rm -f "$state"/*.log
   start_cluster
   make_host tacet 20000 10000 0 2 2000
   start_apns
@@ -27,18 +26,6 @@ measure_churn() {
   await_empty_inbox
   await_no_deliveries
   conclude_churn
-}
-
-# A device for each recipient, known to the simulator.
-register_readers() {
-  sql postgres <<'SQL'
-    delete from public.push_tokens;
-    insert into public.push_tokens (user_id, device_token)
-    select distinct reader_id, encode(sha256(convert_to(reader_id::text, 'UTF8')), 'hex') from measure.conversations;
-SQL
-  sql tacet <<<"select format('url = \"$simulator_control/tokens/%s\"', device_token) from public.push_tokens" >"$state/tokens"
-  curl -fsS -X PUT -K "$state/tokens" -H 'content-type: application/json' \
-    -d "{\"environment\":\"production\",\"bundle_id\":\"$bundle\"}"
 }
 
 write_churn_script() {
@@ -69,15 +56,6 @@ note_sizes() {
     select pg_total_relation_size('tacet.inbox'), (select count(*) from tacet.inbox),
       pg_total_relation_size('tacet.deliveries'), (select count(*) from tacet.deliveries)
 SQL
-}
-
-await_no_deliveries() {
-  local tries
-  for ((tries = 0; tries < 600; tries++)); do
-    if [[ $(sql tacet <<<'select count(*) from tacet.deliveries') == 0 ]]; then return; fi
-    sleep 0.1
-  done
-  die "Held deliveries are left after a minute; see $state/tacet.log"
 }
 
 conclude_churn() {

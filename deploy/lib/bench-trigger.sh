@@ -1,6 +1,6 @@
 # shellcheck shell=bash
 # shellcheck disable=SC2034,SC2154 # variables are shared with the scripts that source this
-# deploy/measure trigger: what a host's insert into messages pays for the trigger. Sourced; needs measure.sh.
+# deploy/bench trigger: what a host's insert into messages pays for the trigger. Sourced; needs measure.sh.
 #
 # A pair is two runs of pgbench, with the trigger and without it, one right after the other and first in turns.
 #
@@ -17,7 +17,6 @@ measure_trigger() {
   local pairs=7 seconds=5 delay=0
   if $1; then pairs=3 seconds=2; fi
   headline 'Starting'
-  rm -f "$state"/*.log
   start_cluster
   make_host tacet 20000 10000 20000 2 5000
   sql postgres -c 'delete from public.push_tokens' -c 'delete from public.conversation_participants p

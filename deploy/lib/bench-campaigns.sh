@@ -1,9 +1,9 @@
 # shellcheck shell=bash
 # shellcheck disable=SC2034,SC2154 # variables are shared with the scripts that source this
-# deploy/measure campaigns: what a run of the campaign `coach` takes, from the look at everybody to the last push. Sourced; needs
+# deploy/bench campaigns: what a run of the campaign `coach` takes, from the look at everybody to the last push. Sourced; needs
 # measure.sh.
 #
-# Of 100,000 users 1,000 are eligible; measure-campaigns.sql says what keeps the others back. The look at all of them is timed in
+# Of 100,000 users 1,000 are eligible; bench-campaigns.sql says what keeps the others back. The look at all of them is timed in
 # the server, over a session with the settings of the service's, and its plan is that of the query which the function makes:
 # auto_explain logs it, from a call of its own. The runs are asked for as another scheduler would, and followed to their
 # end. The second one begins from the same data: what the first has left is deleted.
@@ -18,7 +18,6 @@ measure_campaigns() {
   local users=100000 eligible=1000 delay=2000
   if $1; then users=20000 eligible=100 delay=200; fi
   headline "Starting: $users users, of whom $eligible are eligible"
-  rm -f "$state"/*.log
   start_cluster
   make_coach "$users" "$eligible"
   start_apns
@@ -32,10 +31,9 @@ measure_campaigns() {
 
 make_coach() {
   create_database
-  env -i DATABASE_URL="$(conninfo tacet)" "$programs/tacet" migrate --create-host-tables >"$state/migrate.log" ||
-    die "The migrations failed: $(tail -n 3 "$state/migrate.log")"
+  migrate_host_tables
   PGOPTIONS='-c client_min_messages=warning' sql tacet -f "$checkout/db/examples/coach.sql"
-  sql postgres -f "$checkout/deploy/lib/measure.sql" -f "$checkout/deploy/lib/measure-campaigns.sql"
+  sql postgres -f "$checkout/deploy/lib/measure.sql" -f "$checkout/deploy/lib/bench-campaigns.sql"
   sql postgres -c "call measure.fill_coach($1, $2)" -c 'grant usage on schema measure to tacet' \
     -c 'grant select on measure.people to tacet'
   sql postgres -c 'vacuum analyze' -c checkpoint

@@ -1,6 +1,6 @@
 # shellcheck shell=bash
 # shellcheck disable=SC2034,SC2154 # variables are shared with the scripts that source this
-# deploy/measure metrics: whether the histogram of /metrics tells the truth under load. Sourced; needs measure.sh.
+# deploy/bench metrics: whether the histogram of /metrics tells the truth under load. Sourced; needs measure.sh.
 #
 # pgbench inserts messages at random moments, 300 a second on average, in transactions of their own. The service counts how
 # long each took from its commit to APNs' acceptance; the simulator, which shares nothing with it but the machine's clock,
@@ -19,7 +19,6 @@ metrics_difference_max=1
 measure_metrics() {
   if $1; then metrics_seconds=5; fi
   headline 'Starting'
-  rm -f "$state"/*.log
   start_cluster
   make_host tacet 20000 10000 0 2 2000
   start_apns
@@ -28,27 +27,18 @@ measure_metrics() {
   start_service_anywhere >/dev/null
   headline "Warming up, which does not count"
   insert_load "$state/warm" -c 4 -j 1 -R "$metrics_rate" -T 3 || die "pgbench failed: $(tail -n 3 "$state/warm.report")"
-  await_quiet
+  await_empty_inbox
+  await_no_deliveries
   forget_pushes
   scrape_latency >"$state/before"
   headline "$metrics_rate messages a second for $metrics_seconds s"
   insert_load "$state/load" -c 4 -j 1 -R "$metrics_rate" -T "$metrics_seconds" ||
     die "pgbench failed: $(tail -n 3 "$state/load.report")"
-  await_quiet
+  await_empty_inbox
+  await_no_deliveries
   scrape_latency >"$state/after"
   load_record
   compare_with_record
-}
-
-# Until every message has its row in the ledger.
-await_quiet() {
-  local tries
-  await_empty_inbox
-  for ((tries = 0; tries < 600; tries++)); do
-    if [[ $(sql tacet <<<'select count(*) from tacet.deliveries') == 0 ]]; then return; fi
-    sleep 0.05
-  done
-  die "Deliveries are left after half a minute; see $state/tacet.log"
 }
 
 # The simulator's record begins anew.

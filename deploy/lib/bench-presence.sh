@@ -1,6 +1,6 @@
 # shellcheck shell=bash
 # shellcheck disable=SC2034,SC2154 # variables are shared with the scripts that source this
-# deploy/measure presence: what heartbeats of many users cost. Sourced; needs measure.sh.
+# deploy/bench presence: what heartbeats of many users cost. Sourced; needs measure.sh.
 #
 # Each user takes part in one conversation of ten, and has a connection and a token (HS256) of their own. The load is an open
 # loop: a heartbeat is due at its moment, whatever became of the one before. All connect before the first is due, so the
@@ -15,11 +15,9 @@ measure_presence() {
   local seconds=60
   if $1; then seconds=30 presence_users=2000; fi
   headline 'Starting'
-  rm -f "$state"/*.log
   start_cluster
   create_database
-  env -i DATABASE_URL="$(conninfo tacet)" "$programs/tacet" migrate --create-host-tables >"$state/migrate.log" ||
-    die "The migrations failed: $(tail -n 3 "$state/migrate.log")"
+  migrate_host_tables
   make_presence_users
   start_apns
   more_settings="REACTORS=1
