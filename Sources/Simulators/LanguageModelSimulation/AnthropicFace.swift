@@ -1,4 +1,3 @@
-internal import FoundationEssentials
 internal import HTTP1
 internal import HTTPServing
 internal import HTTPTypes
@@ -32,14 +31,13 @@ enum AnthropicFace: ProviderFace {
       material: document.messages.text(of: "user"), tokensMax: document.maxTokens)
   }
 
-  static func content(_ output: ModelOutput, model: String, number: Int) throws -> Data {
-    try json(AnthropicMessage(output, model: model, number: number))
+  static func content(_ output: ModelOutput, model: String, number: Int) -> any Encodable {
+    AnthropicMessage(output, model: model, number: number)
   }
 
-  static func content(_ refusal: ModelRefusal, number: Int) throws -> Data {
+  static func content(_ refusal: ModelRefusal, number: Int) -> any Encodable {
     let type = refusal.type ?? usualType(of: refusal.status)
-    return try json(
-      AnthropicFailure(error: .init(message: refusal.message, type: type), requestIdentifier: "req_sim_\(number)"))
+    return AnthropicFailure(error: .init(message: refusal.message, type: type), requestID: "req_sim_\(number)")
   }
 
   private static func usualType(of status: Int) -> String {
@@ -57,7 +55,7 @@ enum AnthropicFace: ProviderFace {
   }
 }
 
-/// The content of a request. Any other member is refused, as it is there.
+/// The content of a request. An unknown member is refused, as by the real service.
 private struct MessagesRequest: ControlDocument {
   let model: String
   let maxTokens: Int
@@ -93,17 +91,12 @@ private struct AnthropicFailure: Encodable {
   }
 
   let error: Detail
-  let requestIdentifier: String
+  let requestID: String
   let type = "error"
-
-  enum CodingKeys: String, CodingKey {
-    case error, type
-    case requestIdentifier = "request_id"
-  }
 }
 
-/// A successful answer of Anthropic's.
-struct AnthropicMessage: Encodable {
+/// The content of Anthropic's success.
+private struct AnthropicMessage: Encodable {
   private struct Block: Encodable {
     let text: String
     let type = "text"
@@ -114,33 +107,28 @@ struct AnthropicMessage: Encodable {
     let outputTokens: Int
     let cacheCreationInputTokens = 0
     let cacheReadInputTokens = 0
+  }
 
-    enum CodingKeys: String, CodingKey {
-      case inputTokens = "input_tokens"
-      case outputTokens = "output_tokens"
-      case cacheCreationInputTokens = "cache_creation_input_tokens"
-      case cacheReadInputTokens = "cache_read_input_tokens"
+  /// `null`, which a nil would leave out.
+  private struct Null: Encodable {
+    func encode(to encoder: any Encoder) throws {
+      var container = encoder.singleValueContainer()
+      try container.encodeNil()
     }
   }
 
   private let content: [Block]
-  private let identifier: String
+  private let id: String
   private let model: String
   private let role = "assistant"
   private let stopReason: String
+  private let stopSequence = Null()
   private let type = "message"
   private let usage: Usage
 
-  private enum CodingKeys: String, CodingKey {
-    case content, model, role, type, usage
-    case identifier = "id"
-    case stopReason = "stop_reason"
-    case stopSequence = "stop_sequence"
-  }
-
   init(_ output: ModelOutput, model: String, number: Int) {
     content = output.text.isEmpty ? [] : [Block(text: output.text)]
-    identifier = "msg_sim_\(number)"
+    id = "msg_sim_\(number)"
     self.model = model
     stopReason =
       switch output.ending {
@@ -149,18 +137,5 @@ struct AnthropicMessage: Encodable {
       case .refused: "refusal"
       }
     usage = Usage(inputTokens: output.inputTokens, outputTokens: output.outputTokens)
-  }
-
-  /// By hand for the sake of `stop_sequence`, which is there and null.
-  func encode(to encoder: any Encoder) throws {
-    var values = encoder.container(keyedBy: CodingKeys.self)
-    try values.encode(content, forKey: .content)
-    try values.encode(identifier, forKey: .identifier)
-    try values.encode(model, forKey: .model)
-    try values.encode(role, forKey: .role)
-    try values.encode(stopReason, forKey: .stopReason)
-    try values.encodeNil(forKey: .stopSequence)
-    try values.encode(type, forKey: .type)
-    try values.encode(usage, forKey: .usage)
   }
 }

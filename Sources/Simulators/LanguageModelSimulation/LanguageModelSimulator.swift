@@ -2,12 +2,12 @@ internal import HTTPServing
 public import Logging
 public import Reactors
 
-/// A stand-in for language models: the interfaces of Anthropic and OpenAI, as strict about requests as they are, with
-/// answers that a script gives, and a control endpoint beside them.
+/// A stand-in for language models. It serves the interfaces of Anthropic and OpenAI with their strictness, answers as a
+/// script says, and has a control endpoint.
 ///
-/// May be used from any task.
+/// Usable from any task.
 public final class LanguageModelSimulator: Sendable {
-  /// How long control requests may go on when the simulator stops.
+  /// The time that control requests have when the simulator stops.
   private static let drainLimit = Duration.seconds(1)
 
   /// Script, records and counters.
@@ -22,9 +22,9 @@ public final class LanguageModelSimulator: Sendable {
     self.reactor = reactor
   }
 
-  /// Listens. When it returns, clients can connect.
-  /// - Parameter reactor: serves; it has to run until after ``stop()``.
-  /// - Throws: `SystemError` when the address cannot be had.
+  /// Starts to listen. Clients can connect when it returns.
+  /// - Parameter reactor: serves the requests; it must run until ``stop()`` has returned.
+  /// - Throws: `SystemError` when the address is not available.
   public static func start(
     _ configuration: LanguageModelSimulatorConfiguration = LanguageModelSimulatorConfiguration(), on reactor: Reactor
   ) async throws -> LanguageModelSimulator {
@@ -37,18 +37,17 @@ public final class LanguageModelSimulator: Sendable {
     return LanguageModelSimulator(model, service, reactor)
   }
 
-  /// Where it listens, after port 0 has become a port.
+  /// The actual address, also for port 0.
   public var address: SocketAddress { service.address }
 
-  /// Scheme, host and port: the base URL of Anthropic's interface. OpenAI's has `/v1` behind it.
+  /// Scheme, host and port: the base URL of Anthropic's interface. OpenAI's ends in `/v1`.
   public var origin: String { "http://\(address)" }
 
   /// `{"address":"127.0.0.1:2300","url":"http://127.0.0.1:2300"}`
   public var json: String { #"{"address":"\#(address)","url":"\#(origin)"}"# }
 
-  /// Waits until `count` requests have come since the start or ``SimulatedModel/forgetRequests()``, refused ones not
-  /// counted.
-  /// - Returns: whether they have within the limit.
+  /// Waits until `count` requests were accepted since the start or ``SimulatedModel/forgetRequests()``.
+  /// - Returns: false when the limit passed first.
   public func waitForRequests(_ count: Int, within limit: Duration) async -> Bool {
     let hasCome = try? await reactor.perform { [model] reactor in
       await model.waitForRequests(count, within: limit, on: reactor)
@@ -56,32 +55,32 @@ public final class LanguageModelSimulator: Sendable {
     return hasCome ?? false
   }
 
-  /// Hangs up on everybody who waits, and closes. Stopping twice does nothing more.
+  /// Closes the connections of waiting requests, and stops. Idempotent.
   public func stop() async {
     model.pauses.end()
     _ = await service.drain(within: Self.drainLimit)
   }
 }
 
-/// What a simulator is started with; every value has a default.
+/// The configuration of a simulator. Every value has a default.
 public struct LanguageModelSimulatorConfiguration: Sendable {
-  /// Where it listens, in plain HTTP/1.1: both interfaces and the control endpoint, which has no authentication, so
-  /// that a loopback address is the place for it. Port 0 lets the kernel choose.
+  /// The address of both interfaces and the control endpoint, in plain HTTP/1.1. The control endpoint has no
+  /// authentication, so use a loopback address. Port 0 lets the kernel choose.
   public var address: SocketAddress
 
-  /// What is answered.
+  /// The script of the answers.
   public var script = ModelScript()
 
-  /// How much longer than at once every answer takes, in milliseconds; what a step says is added.
+  /// The delay of every answer, in milliseconds; the delay of a step is added.
   public var delayMilliseconds = 0
 
-  /// The only key that is let in; nil lets every one in, but nobody without.
+  /// The only accepted key; nil accepts any key, but still requires one.
   public var key: String?
 
-  /// Records kept; the oldest go first. 1000: some megabytes with ordinary prompts.
+  /// The number of records kept. 1000: some megabytes with ordinary prompts.
   public var recordsMax = 1000
 
-  /// Gets what the HTTP service has to say.
+  /// The logger of the HTTP service.
   public var logger = Logger(label: "model-simulator")
 
   /// 127.0.0.1 on a free port, and replies made of the prompts.

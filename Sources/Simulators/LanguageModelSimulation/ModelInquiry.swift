@@ -1,6 +1,6 @@
-internal import FoundationEssentials
+internal import SimulationControl
 
-/// A request that a provider would let in, in terms of neither.
+/// A valid request, independent of the provider.
 struct ModelInquiry: Equatable {
   let provider: SimulatedProvider
   let model: String
@@ -8,30 +8,29 @@ struct ModelInquiry: Equatable {
   let instructions: String
   /// All messages of the user, one on each line.
   let material: String
-  /// Tokens that the reply may have; nil for as many as it takes.
+  /// The most tokens of the reply; nil for no limit.
   let tokensMax: Int?
 
-  /// Whether a text stands in the prompt; nil stands in every one.
+  /// Whether the prompt contains a text; nil matches every prompt.
   func contains(_ text: String?) -> Bool {
     guard let text, !text.isEmpty else { return true }
     return material.firstRange(of: text) != nil || instructions.firstRange(of: text) != nil
   }
 
-  /// What the prompt's decision makes of itself.
   var decision: DecisionBlock { DecisionBlock(in: material + "\n" + instructions) }
 
   /// The tokens of both parts.
   var tokens: Int { TokenCount.of(instructions) + TokenCount.of(material) }
 }
 
-/// Tokens as simulated models count them: four characters each, which English text has about.
+/// Tokens of simulated models: four characters each, about as in English.
 enum TokenCount {
   static let characters = 4
 
   static func of(_ text: String) -> Int { (text.count + characters - 1) / characters }
 }
 
-/// What a simulated model has written.
+/// The output of a simulated model.
 struct ModelOutput: Equatable {
   enum Ending: Equatable {
     case complete
@@ -44,7 +43,7 @@ struct ModelOutput: Equatable {
   let inputTokens: Int
   let outputTokens: Int
 
-  /// A whole reply, unless the request leaves it too few tokens.
+  /// A whole reply, cut at the request's token limit.
   static func reply(_ text: String?, to inquiry: ModelInquiry) -> ModelOutput {
     let text = text ?? written(for: inquiry)
     let tokens = TokenCount.of(text)
@@ -68,11 +67,9 @@ struct ModelOutput: Equatable {
     ModelOutput(text: "", ending: .refused, inputTokens: inquiry.tokens, outputTokens: 1)
   }
 
-  /// The push that the prompt's decision asks for, as JSON.
+  /// The push for the prompt's decision, as JSON.
   private static func written(for inquiry: ModelInquiry) -> String {
-    let encoder = JSONEncoder()
-    encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
-    guard let json = try? encoder.encode(SentenceBook(inquiry.decision).push) else {
+    guard let json = try? sortedJSON(SentenceBook(inquiry.decision).push) else {
       preconditionFailure("two texts cannot be written as JSON")
     }
     return String(decoding: json, as: UTF8.self)

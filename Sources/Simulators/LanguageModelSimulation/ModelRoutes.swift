@@ -5,11 +5,11 @@ internal import SimulationControl
 
 /// The two interfaces of the model.
 struct ModelRoutes: Sendable {
-  /// Far more than any prompt of a push, and little enough for a thousand records.
+  /// Far larger than any prompt of a push, and small enough for a thousand records.
   private static let bodyBytesMax = 256 * 1024
 
   let model: SimulatedModel
-  /// The right one; nil for any.
+  /// The right key; nil accepts any.
   let key: String?
 
   func add(to routes: inout HTTPRoutes) {
@@ -40,7 +40,7 @@ struct ModelRoutes: Sendable {
     }
   }
 
-  /// Waits as the script says, then answers as it says.
+  /// Waits and responds as the script says.
   private static func answer(
     _ inquiry: ModelInquiry, _ face: any ProviderFace.Type, _ model: SimulatedModel, on reactor: isolated Reactor
   ) async throws -> HTTPServerResponse {
@@ -77,7 +77,7 @@ struct ModelRoutes: Sendable {
   }
 }
 
-/// The control endpoint: how scripts set the scene and see what happened.
+/// The control endpoint for scripts.
 struct ControlRoutes: Sendable {
   private struct Requests: Encodable {
     let requests: [RequestRecord]

@@ -1,15 +1,15 @@
 internal import HTTPServing
 internal import SimulationControl
 
-/// What a simulated model answers to whom.
+/// The answers of a simulated model.
 public struct ModelScript: Sendable, Equatable {
-  /// The first whose text stands in the prompt decides. Without such a rule the reply is made of the prompt's decision.
+  /// The first rule that matches the prompt applies. Without one the reply is composed from the prompt's decision.
   public var rules: [Rule]
 
-  /// The models that exist; any other gets 404. Nil for all.
+  /// The known models; others get 404. Nil knows all.
   public var models: Set<String>?
 
-  /// A script; without rules every reply is made of the prompt's decision.
+  /// A script. Without rules every reply is composed from the prompt's decision.
   public init(rules: [Rule] = [], models: Set<String>? = nil) {
     self.rules = rules
     self.models = models
@@ -20,8 +20,8 @@ public struct ModelScript: Sendable, Equatable {
     self.init(rules: [Rule(steps: [first] + more)])
   }
 
-  /// Reads a script as the control endpoint takes it.
-  /// - Throws: ``ModelScriptError``, naming what is wrong.
+  /// Reads a script in the form of the control endpoint.
+  /// - Throws: ``ModelScriptError`` that names the mistake.
   public init(parsing text: String) throws(ModelScriptError) {
     do throws(ProblemDetails) {
       self = try ScriptDocument.read(Array(text.utf8)).script()
@@ -30,14 +30,14 @@ public struct ModelScript: Sendable, Equatable {
     }
   }
 
-  /// What happens to prompts with a text in them.
+  /// The answers to prompts that contain a text.
   public struct Rule: Sendable, Equatable {
-    /// A part of the instructions or the material, case counting; nil is part of all.
+    /// A part of the instructions or the material, case-sensitive; nil matches all.
     public var match: String?
-    /// One after the other; the last one stays. Never empty.
+    /// The steps in order. The last one repeats. Never empty.
     public var steps: [Step]
 
-    /// A rule; one without steps is a mistake of the caller and traps.
+    /// A rule. Without steps it traps.
     public init(match: String? = nil, steps: [Step]) {
       precondition(!steps.isEmpty, "a rule has steps")
       self.match = match
@@ -47,11 +47,11 @@ public struct ModelScript: Sendable, Equatable {
 
   /// One answer, for some prompts in a row.
   public struct Step: Sendable, Equatable {
-    /// What is answered.
+    /// The answer.
     public var answer: ScriptedAnswer
-    /// How much later than the simulator's other answers, in milliseconds.
+    /// Its additional delay, in milliseconds.
     public var delayMilliseconds: Int
-    /// How many prompts get it, from 1; the last step's does not count.
+    /// The number of prompts that get it, from 1; ignored in the last step.
     public var times: Int
 
     /// A step.
@@ -63,7 +63,7 @@ public struct ModelScript: Sendable, Equatable {
   }
 }
 
-/// What is wrong with a script.
+/// A mistake in a script.
 public struct ModelScriptError: Error, Sendable, Equatable, CustomStringConvertible {
   /// `rules.item 1.steps.item 2.kind is missing`
   public let description: String
@@ -71,23 +71,22 @@ public struct ModelScriptError: Error, Sendable, Equatable, CustomStringConverti
 
 /// An answer of a simulated model.
 public enum ScriptedAnswer: Sendable, Equatable {
-  /// A reply with this text, cut off where the request's tokens end; nil makes one of the prompt's decision.
+  /// A reply with this text, cut at the request's token limit; nil composes one from the prompt's decision.
   case reply(String? = nil)
-  /// The first half of such a reply, as if the tokens had ended there.
+  /// The first half of such a reply, as if the token limit were there.
   case cut(String? = nil)
-  /// The model will not write that.
+  /// The model declines.
   case refusal
-  /// A failure with this status; `type` is the provider's usual word unless given, `fields` are header fields such as
+  /// A failure with this status. `type` defaults to the provider's usual word; `fields` are header fields such as
   /// `retry-after`.
   case failure(status: Int, type: String? = nil, fields: [String: String] = [:])
-  /// Content that is sent as it is, with the status 200.
+  /// This content, unchanged, with the status 200.
   case raw(String)
-  /// The connection is closed without a word.
+  /// The connection is closed without a response.
   case close
-  /// Nothing, until ``SimulatedModel/release()``; then a reply.
+  /// No response until ``SimulatedModel/release()``; then a reply.
   case hang
 
-  /// The word for it in scripts.
   var kind: Kind {
     switch self {
     case .reply: .reply
@@ -106,12 +105,12 @@ public enum ScriptedAnswer: Sendable, Equatable {
   }
 }
 
-/// A script and how far it has come.
+/// A script and its progress.
 struct ScriptPlayer {
   private static let standard = ModelScript.Step(.reply())
 
   let script: ModelScript
-  /// Prompts that each rule has had.
+  /// The number of prompts of each rule.
   private var counts: [Int]
 
   init(_ script: ModelScript) {
@@ -119,14 +118,14 @@ struct ScriptPlayer {
     counts = [Int](repeating: 0, count: script.rules.count)
   }
 
-  /// What comes of the next prompt.
+  /// The step for the next prompt.
   mutating func next(for inquiry: ModelInquiry) -> ModelScript.Step {
     guard let place = script.rules.firstIndex(where: { inquiry.contains($0.match) }) else { return Self.standard }
     defer { counts[place] += 1 }
     return Self.step(counts[place], of: script.rules[place].steps)
   }
 
-  /// - Parameter count: prompts that came before.
+  /// - Parameter count: the number of earlier prompts.
   private static func step(_ count: Int, of steps: [ModelScript.Step]) -> ModelScript.Step {
     var left = count
     for step in steps.dropLast() {

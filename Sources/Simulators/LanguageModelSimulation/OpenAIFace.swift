@@ -35,15 +35,14 @@ enum OpenAIFace: ProviderFace {
       material: document.messages.text(of: "user"), tokensMax: document.tokensMax)
   }
 
-  static func content(_ output: ModelOutput, model: String, number: Int) throws -> Data {
-    try json(OpenAICompletion(output, model: model, number: number))
+  static func content(_ output: ModelOutput, model: String, number: Int) -> any Encodable {
+    OpenAICompletion(output, model: model, number: number)
   }
 
-  static func content(_ refusal: ModelRefusal, number: Int) throws -> Data {
+  static func content(_ refusal: ModelRefusal, number: Int) -> any Encodable {
     let usual = usualWords(of: refusal.status)
-    return try json(
-      OpenAIFailure(
-        error: .init(message: refusal.message, type: refusal.type ?? usual.type, code: refusal.code ?? usual.code)))
+    return OpenAIFailure(
+      error: .init(message: refusal.message, type: refusal.type ?? usual.type, code: refusal.code ?? usual.code))
   }
 
   private static func usualWords(of status: Int) -> (type: String, code: String?) {
@@ -56,7 +55,7 @@ enum OpenAIFace: ProviderFace {
   }
 }
 
-/// The content of a request. Any other member is refused, as it is there.
+/// The content of a request. An unknown member is refused, as by the real service.
 private struct CompletionRequest: ControlDocument {
   let model: String
   let tokensMax: Int?
@@ -98,8 +97,8 @@ private struct OpenAIFailure: Encodable {
   let error: Detail
 }
 
-/// A successful answer of OpenAI's.
-struct OpenAICompletion: Encodable {
+/// The content of OpenAI's success.
+private struct OpenAICompletion: Encodable {
   private struct Message: Encodable {
     let content: String
     let role = "assistant"
@@ -109,37 +108,21 @@ struct OpenAICompletion: Encodable {
     let finishReason: String
     let index = 0
     let message: Message
-
-    enum CodingKeys: String, CodingKey {
-      case index, message
-      case finishReason = "finish_reason"
-    }
   }
 
   private struct Usage: Encodable {
     let completionTokens: Int
     let promptTokens: Int
     let totalTokens: Int
-
-    enum CodingKeys: String, CodingKey {
-      case completionTokens = "completion_tokens"
-      case promptTokens = "prompt_tokens"
-      case totalTokens = "total_tokens"
-    }
   }
 
   private let choices: [Choice]
   /// Unix seconds.
   private let created: Int
-  private let identifier: String
+  private let id: String
   private let model: String
   private let object = "chat.completion"
   private let usage: Usage
-
-  private enum CodingKeys: String, CodingKey {
-    case choices, created, model, object, usage
-    case identifier = "id"
-  }
 
   init(_ output: ModelOutput, model: String, number: Int) {
     let reason =
@@ -150,7 +133,7 @@ struct OpenAICompletion: Encodable {
       }
     choices = [Choice(finishReason: reason, message: Message(content: output.text))]
     created = Int(Date().timeIntervalSince1970)
-    identifier = "chatcmpl-sim-\(number)"
+    id = "chatcmpl-sim-\(number)"
     self.model = model
     usage = Usage(
       completionTokens: output.outputTokens, promptTokens: output.inputTokens,

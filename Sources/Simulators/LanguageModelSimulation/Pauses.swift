@@ -1,7 +1,7 @@
 internal import Reactors
 internal import Synchronization
 
-/// Requests that wait for their answer's time, or for somebody to let them go.
+/// Requests that wait for the time of their answer, or for a release.
 final class Pauses: Sendable {
   private struct State {
     var waiting: [Int: Waiter] = [:]
@@ -10,14 +10,14 @@ final class Pauses: Sendable {
 
   private struct Waiter {
     let signal: ReactorBound<Signal>
-    /// Whether only ``Pauses/release()`` lets it go.
+    /// Whether it waits for ``Pauses/release()``.
     let hangs: Bool
   }
 
   private let state = Mutex(State())
 
-  /// Waits as long as a step says.
-  /// - Returns: false when the simulator stops meanwhile.
+  /// Waits as long as the step says.
+  /// - Returns: false when the simulator stops.
   func wait(for turn: ModelTurn, on reactor: isolated Reactor) async -> Bool {
     let hangs = turn.step.answer.kind == .hang
     guard hangs || turn.delay > .zero else { return true }
@@ -34,15 +34,15 @@ final class Pauses: Sendable {
     }
   }
 
-  /// Lets all go that hang.
-  /// - Returns: how many.
+  /// Releases all hanging requests.
+  /// - Returns: their number.
   func release() -> Int {
     let hanging = state.withLock { state in state.waiting.values.filter(\.hangs) }
     for waiter in hanging { waiter.signal.submit { $0.signal(on: $1) } }
     return hanging.count
   }
 
-  /// Lets all go, and lets nobody wait any more.
+  /// Releases all requests, and refuses later ones.
   func end() {
     let waiting = state.withLock { state in
       state.isOver = true

@@ -4,35 +4,34 @@ internal import HTTPServing
 internal import HTTPTypes
 internal import SimulationControl
 
-/// One provider's interface, as its clients see it.
+/// One provider's interface.
 protocol ProviderFace: SendableMetatype {
   static var provider: SimulatedProvider { get }
 
-  /// Where it is asked.
   static var path: String { get }
 
   /// The field with the number of the request.
   static var numberField: HTTPField.Name { get }
 
-  /// The key that a request shows; nil or empty when it shows none.
+  /// The key of a request; nil or empty without one.
   static func key(of request: HTTPServerRequest) -> String?
 
-  /// What is said to a request with another key, or none.
+  /// The refusal of a request with a wrong key, or without one.
   static func unauthorized(hasKey: Bool) -> ModelRefusal
 
-  /// Judges a request whose key is right.
+  /// Reads a request with the right key.
   static func inquiry(of request: HTTPServerRequest) throws(ModelRefusal) -> ModelInquiry
 
-  /// A successful answer.
-  static func content(_ output: ModelOutput, model: String, number: Int) throws -> Data
+  /// The content of a success.
+  static func content(_ output: ModelOutput, model: String, number: Int) -> any Encodable
 
-  /// The answer to what is not let in, and to what fails.
-  static func content(_ refusal: ModelRefusal, number: Int) throws -> Data
+  /// The content of a refusal or failure.
+  static func content(_ refusal: ModelRefusal, number: Int) -> any Encodable
 }
 
 extension ProviderFace {
-  /// Lets a request in, or says why not.
-  /// - Parameter key: the right one; nil for any.
+  /// Checks a request.
+  /// - Parameter key: the right key; nil accepts any.
   static func admit(_ request: HTTPServerRequest, key: String?) throws(ModelRefusal) -> ModelInquiry {
     let shown = self.key(of: request) ?? ""
     guard !shown.isEmpty, key == nil || shown == key else { throw unauthorized(hasKey: !shown.isEmpty) }
@@ -55,19 +54,19 @@ extension ProviderFace {
     }
   }
 
-  /// A successful answer with its fields.
+  /// A success.
   static func response(_ output: ModelOutput, model: String, number: Int) throws -> HTTPServerResponse {
-    response(200, try content(output, model: model, number: number), number)
+    response(200, try json(content(output, model: model, number: number)), number)
   }
 
-  /// A failure with its fields.
+  /// A refusal or failure.
   static func response(
     _ refusal: ModelRefusal, number: Int, fields: [String: String] = [:]
   ) throws -> HTTPServerResponse {
-    response(refusal.status, try content(refusal, number: number), number, fields)
+    response(refusal.status, try json(content(refusal, number: number)), number, fields)
   }
 
-  /// Content as it is.
+  /// A response with this content.
   static func response(
     _ status: Int, _ content: some Sequence<UInt8>, _ number: Int, _ more: [String: String] = [:]
   ) -> HTTPServerResponse {
@@ -76,15 +75,12 @@ extension ProviderFace {
     return HTTPServerResponse(status: HTTPResponse.Status(code: status), fields: fields, body: Array(content))
   }
 
-  /// JSON with the members in alphabetical order.
-  static func json(_ value: some Encodable) throws -> Data {
-    let encoder = JSONEncoder()
-    encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
-    return try encoder.encode(value)
+  private static func json(_ value: any Encodable) throws -> [UInt8] {
+    try sortedJSON(value, keys: .convertToSnakeCase)
   }
 }
 
-/// Whose interface a request came over.
+/// The interface of a request.
 public enum SimulatedProvider: String, Codable, Sendable, CaseIterable {
   /// `POST /v1/messages`
   case anthropic
@@ -92,23 +88,23 @@ public enum SimulatedProvider: String, Codable, Sendable, CaseIterable {
   case openai
 }
 
-/// Why a provider does not let a request in.
+/// Why a provider refuses a request.
 struct ModelRefusal: Error, Equatable {
   let status: Int
-  /// The provider's word; nil for the one it usually has with the status.
+  /// The provider's word; nil for the usual one of the status.
   var type: String?
   /// OpenAI's second word.
   var code: String?
-  /// For the developer who reads it. Shows nothing of the request but the names of its members.
+  /// For the developer. Of the request it shows only the names of members.
   let message: String
 
-  /// The request is none of the interface's.
+  /// The request does not fit the interface.
   static func malformed(_ message: String) -> ModelRefusal {
     ModelRefusal(status: 400, message: message)
   }
 }
 
-/// Text in a request, in either of the forms that both interfaces take: a string, or blocks of which each is text.
+/// Text in a request. Both interfaces accept a string or blocks of text.
 struct PromptText: Decodable {
   let text: String
 
@@ -143,7 +139,7 @@ extension [PromptMessage] {
     filter { $0.role == role }.map(\.content.text).joined(separator: "\n")
   }
 
-  /// The first role that is none of these.
+  /// The first role outside this set.
   func role(outside roles: Set<String>) -> String? {
     first { !roles.contains($0.role) }?.role
   }

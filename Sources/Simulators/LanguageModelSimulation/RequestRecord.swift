@@ -1,22 +1,22 @@
-/// A request that was let in, and what came of it.
+/// An accepted request and its outcome.
 public struct RequestRecord: Codable, Equatable, Sendable {
-  /// From 1, without gaps; goes on after records were forgotten.
+  /// From 1, without gaps; continues after records were forgotten.
   public let number: Int
-  /// When it had come, in milliseconds since 1970.
+  /// The time of arrival, in milliseconds since 1970.
   public let arrivedMilliseconds: Int
-  /// Over whose interface.
+  /// The interface.
   public let provider: SimulatedProvider
-  /// The model it named.
+  /// The requested model.
   public let model: String
-  /// The system prompt; empty for none.
+  /// The system prompt; may be empty.
   public let instructions: String
   /// The messages of the user, one on each line.
   public let material: String
-  /// Tokens that the reply might have; nil for any.
+  /// The most tokens of the reply; nil for no limit.
   public let tokensMax: Int?
-  /// Requests under way when it came, itself included.
+  /// Concurrent requests at its arrival, including itself.
   public let inFlight: Int
-  /// What was answered; nil as long as nothing was.
+  /// The outcome; nil until there is one.
   public internal(set) var answered: RequestOutcome?
 
   enum CodingKeys: String, CodingKey {
@@ -27,17 +27,17 @@ public struct RequestRecord: Codable, Equatable, Sendable {
   }
 }
 
-/// What was answered to a request.
+/// The outcome of a request.
 public struct RequestOutcome: Codable, Equatable, Sendable {
   /// `reply`, `cut`, `refusal`, `failure`, `raw` or `close`.
   public let kind: String
   /// The HTTP status; nil when the connection was closed instead.
   public let status: Int?
-  /// What was written, or the raw content; nil for none.
+  /// The reply or the raw content; nil without one.
   public let text: String?
-  /// Tokens of the prompt, as the answer said; 0 when it said nothing of them.
+  /// The reported tokens of the prompt; 0 without a report.
   public let inputTokens: Int
-  /// Tokens of the reply, as the answer said.
+  /// The reported tokens of the reply; 0 without a report.
   public let outputTokens: Int
 
   enum CodingKeys: String, CodingKey {
@@ -66,23 +66,23 @@ public struct RequestOutcome: Codable, Equatable, Sendable {
   }
 }
 
-/// All requests in numbers, since the start or the last forgetting.
+/// Counters of all requests since the start or the last reset.
 public struct RequestStatistics: Codable, Equatable, Sendable {
-  /// Requests that were let in.
+  /// Accepted requests.
   public internal(set) var total = 0
-  /// Requests that were not let in, by provider and status: `anthropic 401`.
+  /// Refused requests by provider and status: `anthropic 401`.
   public internal(set) var refused: [String: Int] = [:]
-  /// Requests that were let in, by provider.
+  /// Accepted requests by provider.
   public internal(set) var providers: [String: Int] = [:]
-  /// What was answered: `reply`, `failure 429`.
+  /// Outcomes: `reply`, `failure 429`.
   public internal(set) var answers: [String: Int] = [:]
-  /// Requests under way now. One that hangs stays under way until it is let go, also when its client has gone.
+  /// Requests in flight. A hanging one counts until its release, even if its client has disconnected.
   public internal(set) var inFlight = 0
-  /// The most that have been under way at the same time.
+  /// The most requests in flight at the same time.
   public internal(set) var inFlightMax = 0
-  /// The tokens of all prompts, as the answers said.
+  /// The reported tokens of all prompts.
   public internal(set) var inputTokens = 0
-  /// The tokens of all replies, as the answers said.
+  /// The reported tokens of all replies.
   public internal(set) var outputTokens = 0
 
   enum CodingKeys: String, CodingKey {
@@ -112,7 +112,7 @@ public struct RequestStatistics: Codable, Equatable, Sendable {
     refused["\(provider.rawValue) \(status)", default: 0] += 1
   }
 
-  /// What is under way stays so.
+  /// Resets the counters except those of requests in flight.
   mutating func forget() {
     var empty = RequestStatistics()
     (empty.inFlight, empty.inFlightMax) = (inFlight, inFlight)

@@ -2,9 +2,9 @@ internal import HTTPServing
 internal import HTTPTypes
 internal import SimulationControl
 
-/// A script as it is written in JSON.
+/// A script in JSON.
 struct ScriptDocument: ControlDocument {
-  /// Far more than any test has, and few enough to be looked through for each prompt.
+  /// Far more than any test needs, and few enough to search for each prompt.
   private static let rulesMax = 1000
 
   var rules: [Checked<RuleDocument>]?
@@ -14,7 +14,7 @@ struct ScriptDocument: ControlDocument {
     case rules, models
   }
 
-  /// - Throws: `ProblemDetails` that names what does not go together.
+  /// - Throws: `ProblemDetails` that names the mistake.
   func script() throws(ProblemDetails) -> ModelScript {
     let documents = rules ?? []
     guard documents.count <= Self.rulesMax else {
@@ -26,7 +26,7 @@ struct ScriptDocument: ControlDocument {
   }
 }
 
-/// A rule as it is written.
+/// A rule in JSON.
 struct RuleDocument: ControlDocument {
   /// Nil is for all prompts.
   var match: String?
@@ -44,11 +44,11 @@ struct RuleDocument: ControlDocument {
   }
 }
 
-/// A step as it is written.
+/// A step in JSON.
 struct StepDocument: ControlDocument {
   /// `reply` when absent.
   var kind: ScriptedAnswer.Kind?
-  /// Of `reply` and `cut`; made of the prompt's decision when absent.
+  /// Of `reply` and `cut`; composed from the prompt's decision when absent.
   var text: String?
   /// Of `failure`.
   var status: Int?
@@ -73,7 +73,7 @@ struct StepDocument: ControlDocument {
     return ModelScript.Step(try answer(), delayMilliseconds: delayMilliseconds ?? 0, times: times ?? 1)
   }
 
-  /// A member that belongs to another kind would do nothing.
+  /// Refuses members of other kinds, which would have no effect.
   private func refuseStrays() throws(ProblemDetails) {
     let kind = kind ?? .reply
     let owners: [(member: String, isThere: Bool, kinds: [ScriptedAnswer.Kind])] = [

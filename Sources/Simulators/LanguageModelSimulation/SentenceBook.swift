@@ -1,6 +1,6 @@
-/// Writes pushes as a good coach would, from a decision: the same words for the same decision.
+/// Writes a push from a decision. The same decision always gives the same text.
 struct SentenceBook {
-  /// What a title has room for, in characters; a body has 200, which none of these needs.
+  /// The limit of a title, in characters. All bodies are below their limit of 200.
   private static let titleMax = 50
 
   private static let eventBodies = [
@@ -49,29 +49,29 @@ struct SentenceBook {
     return subjects.map { "Still thinking about \($0)" } + ["How have you been?"]
   }
 
-  /// The first title that fits, and one of the bodies.
+  /// The first title that fits, and a body.
   private func write(_ titles: [String], _ bodies: [String]) -> PushText {
     let title = titles.first { $0.count <= Self.titleMax } ?? titles[titles.count - 1]
     return PushText(title: title, body: bodies[title.number % bodies.count])
   }
 }
 
-/// What a push says.
+/// The text of a push.
 struct PushText: Codable, Equatable {
   let title: String
   let body: String
 }
 
 extension String {
-  /// The same for the same text in every process, unlike its hash.
+  /// Equal for equal texts in every process, unlike a hash value.
   fileprivate var number: Int { utf8.reduce(0) { ($0 &* 31 &+ Int($1)) & 0xFFFF_FFFF } }
 }
 
-/// What a prompt says a push is to be about: lines of `name: value` between `<decision>` and `</decision>`.
+/// The decision of a prompt: lines of `name: value` between `<decision>` and `</decision>`.
 struct DecisionBlock: Equatable {
   private let values: [String: String]
 
-  /// The block of a prompt; without one, or without its end, what there is of it.
+  /// The block of a prompt; empty without one. A missing end is tolerated.
   init(in prompt: String) {
     let start = prompt.firstRange(of: "<decision>")?.upperBound ?? prompt.endIndex
     let rest = prompt[start...]
@@ -83,7 +83,7 @@ struct DecisionBlock: Equatable {
     values = Dictionary(pairs) { first, _ in first }
   }
 
-  /// The value of a line; nil without the line, or where it says nothing.
+  /// The value of a line; nil when the line is missing or empty.
   subscript(name: String) -> String? { values[name] }
 }
 

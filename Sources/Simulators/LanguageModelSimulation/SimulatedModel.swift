@@ -3,8 +3,7 @@ internal import FoundationEssentials
 internal import Reactors
 internal import Synchronization
 
-/// What a simulated model is told and what it remembers. May be used from any thread; each call is one short critical
-/// section.
+/// The script and the records of a simulated model. Usable from any thread; each call is one short critical section.
 public final class SimulatedModel: Sendable {
   let pauses = Pauses()
   private let delay: Duration
@@ -15,24 +14,24 @@ public final class SimulatedModel: Sendable {
     books = Mutex(ModelBooks(configuration.script, recordsMax: configuration.recordsMax))
   }
 
-  /// Takes another script, which begins at its beginning. Requests under way are answered as the former one said.
+  /// Starts another script. Requests in flight are answered by the former one.
   public func play(_ script: ModelScript) {
     books.withLock { $0.player = ScriptPlayer(script) }
   }
 
-  /// The newest requests that were let in, oldest first.
+  /// The newest accepted requests, oldest first.
   public var requests: [RequestRecord] { books.withLock { Array($0.records) } }
 
-  /// All requests in numbers.
+  /// The counters of all requests.
   public var statistics: RequestStatistics { books.withLock { $0.statistics } }
 
-  /// Forgets records and counters; the numbers of requests go on.
+  /// Forgets records and counters. The numbers of requests continue.
   public func forgetRequests() {
     books.withLock { $0.forget() }
   }
 
-  /// Answers all requests that hang.
-  /// - Returns: how many.
+  /// Answers all hanging requests.
+  /// - Returns: their number.
   @discardableResult
   public func release() -> Int { pauses.release() }
 
@@ -41,7 +40,7 @@ public final class SimulatedModel: Sendable {
     books.withLock { $0.player.script.models?.contains(name) ?? true }
   }
 
-  /// A request that was let in.
+  /// Records an accepted request.
   func begin(_ inquiry: ModelInquiry) -> ModelTurn {
     let now = Int(Date().timeIntervalSince1970 * 1000)
     return books.withLock { books in
@@ -51,12 +50,12 @@ public final class SimulatedModel: Sendable {
     }
   }
 
-  /// It is answered, or will never be.
+  /// Records the outcome of a request.
   func end(_ number: Int, _ outcome: RequestOutcome) {
     books.withLock { $0.end(number, outcome) }
   }
 
-  /// A request that is not let in.
+  /// Records a refused request.
   /// - Returns: its number.
   func refuse(_ provider: SimulatedProvider, _ status: Int) -> Int {
     books.withLock { $0.refuse(provider, status) }
@@ -70,15 +69,14 @@ public final class SimulatedModel: Sendable {
   }
 }
 
-/// A request on its way to its answer.
+/// An accepted request and the step that answers it.
 struct ModelTurn {
   let number: Int
   let step: ModelScript.Step
-  /// Before it is answered.
   let delay: Duration
 }
 
-/// Everything a simulated model remembers; one lock guards it all.
+/// The state of a simulated model, guarded by one lock.
 struct ModelBooks {
   var player: ScriptPlayer
   private(set) var statistics = RequestStatistics()
@@ -102,18 +100,18 @@ struct ModelBooks {
         number: lastNumber, arrivedMilliseconds: milliseconds, provider: inquiry.provider, model: inquiry.model,
         instructions: inquiry.instructions, material: inquiry.material, tokensMax: inquiry.tokensMax,
         inFlight: statistics.inFlight))
-    tellWaiters()
+    signalWaiters()
     return lastNumber
   }
 
-  /// A record that is no longer there stays forgotten.
+  /// Does nothing to a forgotten record.
   mutating func end(_ number: Int, _ outcome: RequestOutcome) {
     statistics.end(outcome)
     guard let place = records.lastIndex(where: { $0.number == number }) else { return }
     records[place].answered = outcome
   }
 
-  /// - Returns: the number of the request, which has no record.
+  /// - Returns: the number of the request. It gets no record.
   mutating func refuse(_ provider: SimulatedProvider, _ status: Int) -> Int {
     lastNumber += 1
     statistics.refuse(provider, status)
@@ -125,13 +123,13 @@ struct ModelBooks {
     statistics.forget()
   }
 
-  /// Gives the signal once so many have come.
+  /// Gives the signal as soon as the total is reached.
   mutating func add(_ signal: ReactorBound<Signal>, at total: Int) {
     waiters.append((total, signal))
-    tellWaiters()
+    signalWaiters()
   }
 
-  private mutating func tellWaiters() {
+  private mutating func signalWaiters() {
     for waiter in waiters where waiter.total <= statistics.total { waiter.signal.submit { $0.signal(on: $1) } }
     waiters.removeAll { $0.total <= statistics.total }
   }

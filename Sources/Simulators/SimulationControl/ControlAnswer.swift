@@ -1,37 +1,44 @@
-internal import FoundationEssentials
+package import FoundationEssentials
 internal import HTTP1
 package import HTTPServing
 internal import HTTPTypes
 
-/// What a control endpoint answers.
+/// The responses of a control endpoint.
 package enum ControlAnswer {
-  /// A JSON answer; members in alphabetical order, so that two answers can be compared as text.
+  /// A JSON response.
   package static func json(_ value: some Encodable) throws -> HTTPServerResponse {
-    let encoder = JSONEncoder()
-    encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
-    return HTTPServerResponse(json: Array(try encoder.encode(value)))
+    HTTPServerResponse(json: try sortedJSON(value))
   }
 
-  /// What was ordered is done; there is nothing to say.
+  /// Success without content.
   package static let done = HTTPServerResponse(status: .noContent)
 }
 
+/// JSON with the members in alphabetical order, so that equal values are equal texts.
+package func sortedJSON(
+  _ value: some Encodable, keys: JSONEncoder.KeyEncodingStrategy = .useDefaultKeys
+) throws -> [UInt8] {
+  let encoder = JSONEncoder()
+  encoder.keyEncodingStrategy = keys
+  encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
+  return Array(try encoder.encode(value))
+}
+
 extension ProblemDetails {
-  /// The request makes no sense; `detail` says to its author why.
+  /// 400; `detail` explains the mistake to the author of the request.
   package static func unfit(_ detail: String) -> ProblemDetails {
     ProblemDetails(.badRequest, detail: detail)
   }
 
-  /// A bound is reached.
+  /// 503: a limit is reached.
   package static func full(_ detail: String) -> ProblemDetails {
     ProblemDetails(.serviceUnavailable, detail: detail)
   }
 }
 
 extension HTTPServerRequest {
-  /// A query parameter that is a whole number from 0.
-  /// - Returns: nil when it is absent.
-  /// - Throws: `ProblemDetails` with 400 when it is something else.
+  /// A query parameter that is a whole number from 0; nil when absent.
+  /// - Throws: `ProblemDetails` with 400 for another value.
   package func queryNumber(_ name: String) throws(ProblemDetails) -> Int? {
     guard let text = head.queryValue(name) else { return nil }
     guard let number = Int(text), number >= 0 else {

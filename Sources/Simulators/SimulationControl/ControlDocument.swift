@@ -1,22 +1,21 @@
 internal import FoundationEssentials
 package import HTTPServing
 
-/// A JSON object that scripts send. A member it does not know is refused: a misspelt one would otherwise do nothing,
-/// quietly, in the middle of somebody's test.
+/// A JSON object from a script. An unknown member is refused, because a misspelt one would silently have no effect.
 package protocol ControlDocument: Decodable, Sendable {
   associatedtype CodingKeys: CodingKey & CaseIterable
 }
 
 extension ControlDocument {
   /// Reads a body.
-  /// - Throws: `ProblemDetails` with 400, naming what is wrong.
+  /// - Throws: `ProblemDetails` with 400 that names the mistake.
   package static func read(_ body: [UInt8]) throws(ProblemDetails) -> Self {
     try decodeControl(Checked<Self>.self, from: body).document
   }
 }
 
 /// Reads JSON that a person wrote.
-/// - Throws: `ProblemDetails` with 400, naming what is wrong.
+/// - Throws: `ProblemDetails` with 400 that names the mistake.
 package func decodeControl<Value: Decodable>(
   _ type: Value.Type, from bytes: [UInt8]
 ) throws(ProblemDetails) -> Value {
@@ -27,9 +26,9 @@ package func decodeControl<Value: Decodable>(
   }
 }
 
-/// A document whose members are all known ones; for documents inside others.
+/// A document without unknown members; for documents inside others.
 package struct Checked<Document: ControlDocument>: Decodable, Sendable {
-  /// What was read.
+  /// The document.
   package let document: Document
 
   package init(from decoder: any Decoder) throws {
@@ -43,7 +42,7 @@ package struct Checked<Document: ControlDocument>: Decodable, Sendable {
   }
 }
 
-/// What is wrong with a document, for its author.
+/// The mistake in a document, for its author.
 private func plainText(of error: any Error) -> String {
   switch error {
   case DecodingError.keyNotFound(let key, let context):
@@ -61,7 +60,7 @@ private func place(_ path: [any CodingKey], _ last: (any CodingKey)? = nil) -> S
   return names.isEmpty ? "the body" : names.joined(separator: ".")
 }
 
-/// A JSON member's name, whatever it is.
+/// The name of any JSON member.
 package struct MemberName: CodingKey {
   package let stringValue: String
   package var intValue: Int? { nil }
@@ -79,7 +78,7 @@ package struct MemberName: CodingKey {
   }
 }
 
-/// How large the numbers of scripts may be: larger than any use of them, and small enough for every sum.
+/// Limits of the numbers in scripts: larger than any use, and small enough for every sum.
 package enum ControlLimits {
   /// A day.
   package static let millisecondsMax = 86_400_000
@@ -90,7 +89,8 @@ package enum ControlLimits {
   /// Requests, connections, streams.
   package static let countMax = 1_000_000_000
 
-  /// - Throws: `ProblemDetails` that names the number and its range; an absent number passes.
+  /// Accepts an absent number.
+  /// - Throws: `ProblemDetails` that names the number and its range.
   package static func check(
     _ name: String, _ number: Int?, from lowest: Int = 0, to highest: Int = millisecondsMax
   ) throws(ProblemDetails) {

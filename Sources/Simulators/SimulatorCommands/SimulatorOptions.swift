@@ -4,13 +4,13 @@ package import Reactors
 
 /// `127.0.0.1:2197` or `[::1]:2197`.
 package struct ListenAddress: ExpressibleByArgument, CustomStringConvertible {
-  /// What the text stands for.
+  /// The parsed address.
   package let address: SocketAddress
 
-  /// As it is written.
+  /// The argument's text.
   package var description: String { address.description }
 
-  /// A default; `host` is a numeric constant.
+  /// A default with a numeric host.
   package init(_ host: String, _ port: UInt16) {
     guard let address = SocketAddress(numericHost: host, port: port) else {
       preconditionFailure("\(host) is no numeric address")
@@ -18,7 +18,7 @@ package struct ListenAddress: ExpressibleByArgument, CustomStringConvertible {
     self.address = address
   }
 
-  /// Nil for a name, and without a port.
+  /// Nil for a host name, and without a port.
   package init?(argument: String) {
     guard let colon = argument.lastIndex(of: ":"), let port = UInt16(argument[argument.index(after: colon)...]) else {
       return nil
@@ -30,9 +30,9 @@ package struct ListenAddress: ExpressibleByArgument, CustomStringConvertible {
   }
 }
 
-/// What a simulator's command logs, on standard error: standard output is for its addresses.
+/// The log of a simulator's command on standard error. Standard output is for its addresses.
 package enum SimulatorLog {
-  /// Begins to log from this level on. To be called once, before the first logger is made.
+  /// Starts the log at this level. Call it once, before the first logger is made.
   package static func begin(at level: Logger.Level) {
     LoggingSystem.bootstrap { label in
       var handler = StreamLogHandler.standardError(label: label)

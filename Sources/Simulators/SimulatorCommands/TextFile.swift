@@ -3,7 +3,7 @@ internal import Glibc
 
 /// Small files, with errors that name the path.
 package enum TextFile {
-  /// The whole file, whatever is not UTF-8 repaired.
+  /// The whole file. Invalid UTF-8 is repaired.
   package static func read(_ path: String) throws(TextFileError) -> String {
     do {
       return String(decoding: try Data(contentsOf: URL(filePath: path)), as: UTF8.self)
@@ -12,7 +12,7 @@ package enum TextFile {
     }
   }
 
-  /// Written whole or not at all: who waits for the file never sees half of it.
+  /// Writes atomically, so that a reader never sees a partial file.
   package static func write(_ text: String, to path: String) throws(TextFileError) {
     do {
       try Data(text.utf8).write(to: URL(filePath: path), options: .atomic)
@@ -22,16 +22,16 @@ package enum TextFile {
   }
 }
 
-/// A file that cannot be had.
+/// A file that cannot be read or written.
 package struct TextFileError: Error, CustomStringConvertible {
-  /// The path, what was tried, and the system's words.
+  /// The path, the operation and the system's message.
   package let description: String
 
   init(_ summary: String, _ error: any Error) {
     description = "\(summary): \(Self.cause(of: error))"
   }
 
-  /// The system's own words, which the error that wraps them buries.
+  /// The system's message inside Foundation's error.
   private static func cause(of error: any Error) -> String {
     let system = (error as? CocoaError)?.userInfo.values.lazy.compactMap { $0 as? POSIXError }.first
     guard let system else { return "\(error)" }
@@ -39,9 +39,9 @@ package struct TextFileError: Error, CustomStringConvertible {
   }
 }
 
-/// How a simulator's command says that it listens, and where.
+/// Announces that a simulator listens.
 package enum Readiness {
-  /// Prints the addresses as the first line of the output, and writes them into a file, for those who wait for one.
+  /// Prints the addresses as the first line of the output, and writes them to a file that scripts may wait for.
   /// - Parameters:
   ///   - addresses: JSON, on one line.
   ///   - path: the file; nil for none.
