@@ -5,14 +5,14 @@ public import Reactors
 internal import Synchronization
 internal import TLSStreams
 
-/// A local APNs: TLS and HTTP/2 with the real one's checks, answers and moods, and a control endpoint beside it.
+/// A local APNs with TLS and HTTP/2. It has the real service's checks, responses and misbehaviour, and a control endpoint.
 ///
-/// Made for one run: configure, ``start()``, look into ``service`` and ``connections``, ``stop()``.
+/// An instance serves one run: configure, ``start()``, inspect ``service`` and ``connections``, ``stop()``.
 public final class APNSSimulator: Sendable {
-  /// What the certificate is for.
+  /// The hosts of the certificate.
   private static let hosts = ["localhost", "127.0.0.1", "::1"]
 
-  /// How long control requests may go on when the simulator stops.
+  /// The time that control requests have when the simulator stops.
   private static let drainLimit = Duration.seconds(1)
 
   /// Registry, push log, faults and clock.
@@ -21,7 +21,7 @@ public final class APNSSimulator: Sendable {
   /// The open connections.
   public let connections = ConnectionDirectory()
 
-  /// The PEM text that a client has to trust; nil when the identity was given from outside.
+  /// The PEM text that a client must trust; nil with a configured certificate.
   public let certificateAuthority: String?
 
   private let configuration: APNSSimulatorConfiguration
@@ -33,14 +33,14 @@ public final class APNSSimulator: Sendable {
     var listeners: [BoundListener] = []
     var control: HTTPService?
 
-    /// Each environment once, though it has a socket on every reactor.
+    /// Each environment once. It has a socket on every reactor.
     var addresses: [SimulatedEnvironment: SocketAddress] {
       Dictionary(listeners.map { ($0.environment, $0.address) }) { first, _ in first }
     }
   }
 
   /// A simulator that does not listen yet.
-  /// - Throws: an error that tells what is wrong with the certificate or its key.
+  /// - Throws: an error that describes the problem of the certificate or its key.
   public init(_ configuration: APNSSimulatorConfiguration) throws {
     self.configuration = configuration
     service = SimulatedService(
@@ -63,8 +63,8 @@ public final class APNSSimulator: Sendable {
     try TLSContext(certificate: .text(certificate), key: .text(key), protocols: ["h2"], asksForCertificate: true)
   }
 
-  /// Listens. When it returns, clients can connect.
-  /// - Throws: an error that names the address that cannot be had; nothing is left running then.
+  /// Starts to listen. Clients can connect when it returns.
+  /// - Throws: an error that names an unavailable address; then everything is stopped.
   public func start() async throws -> SimulatorAddresses {
     var running = Running(group: try ReactorGroup(count: configuration.reactors, name: "simulator"))
     do {
@@ -80,7 +80,7 @@ public final class APNSSimulator: Sendable {
     }
   }
 
-  /// Closes everything. Calling it twice does nothing more.
+  /// Closes everything. Idempotent.
   public func stop() async {
     let running = self.running.withLock { running in
       defer { running = nil }
@@ -89,14 +89,14 @@ public final class APNSSimulator: Sendable {
     if let running { await Self.end(running) }
   }
 
-  /// Goes out of service: every connection is closed and clients that come are refused, until ``resume()``. The control
-  /// endpoint, registry and records stay. Not to be called while another of these calls runs.
+  /// Closes every connection and refuses new ones until ``resume()``. The control endpoint, registry and records stay. Do
+  /// not call it concurrently with start, stop or resume.
   public func suspend() async {
     for listener in running.withLock({ $0?.listeners ?? [] }) { await listener.end() }
   }
 
-  /// Listens again where it did before ``suspend()``.
-  /// - Throws: an error that names the address when somebody has taken it meanwhile; the simulator is stopped then.
+  /// Listens again on the addresses before ``suspend()``.
+  /// - Throws: an error that names an address that is in use; then the simulator is stopped.
   public func resume() async throws {
     let taken = running.withLock { running in
       defer { running = nil }
@@ -115,7 +115,7 @@ public final class APNSSimulator: Sendable {
   }
 
   /// Waits until `count` pushes have been recorded since the start or the last clearing of the log.
-  /// - Returns: whether they were within the limit; false also when the simulator does not run.
+  /// - Returns: false when the limit passed first, or the simulator does not run.
   public func waitForPushes(_ count: Int, within limit: Duration) async -> Bool {
     guard let reactor = running.withLock({ $0?.group.reactors.first }) else { return false }
     let service = service
@@ -184,14 +184,14 @@ extension APNSSimulator {
   }
 }
 
-/// Where a simulator really listens, after port 0 has become a port.
+/// The actual addresses of a simulator, also for port 0.
 public struct SimulatorAddresses: Sendable {
-  /// The environments that are served.
+  /// The served environments.
   public let listeners: [SimulatedEnvironment: SocketAddress]
-  /// The control endpoint, if there is one.
+  /// The control endpoint; nil without one.
   public let control: SocketAddress?
 
-  /// `{"production":"127.0.0.1:2197","sandbox":...,"control":...}`: the members that there are, in this order.
+  /// `{"production":"127.0.0.1:2197","sandbox":...,"control":...}` in this order, without absent members.
   public var json: String {
     var members: [String] = []
     for environment in SimulatedEnvironment.allCases {

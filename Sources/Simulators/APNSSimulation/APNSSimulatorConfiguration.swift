@@ -1,70 +1,70 @@
 public import Logging
 public import Reactors
 
-/// What a simulator is started with; every value has a default, with which it refuses every push until a key, an app and
-/// a device are registered.
+/// The configuration of a simulator. Every value has a default. By default it refuses every push until a key, an app and a
+/// device are registered.
 public struct APNSSimulatorConfiguration: Sendable {
-  /// What the listeners prove themselves with.
+  /// The certificate of the listeners.
   public enum Identity: Sendable {
     /// A private authority is made at the start; see ``APNSSimulator/certificateAuthority``.
     case privateAuthority
-    /// PEM text: the certificate, its intermediates after it, and its unencrypted key.
+    /// PEM text: the certificate followed by its intermediates, and its unencrypted key.
     case pem(certificate: String, key: String)
   }
 
-  /// Where each environment listens. Port 0 lets the kernel choose; an environment without an address is not served.
+  /// The address of each environment. Port 0 lets the kernel choose; an environment without an address is not served.
   public var listeners: [SimulatedEnvironment: SocketAddress] = [:]
-  /// Where the control endpoint listens, in plain HTTP/1.1 and without authentication: a loopback address. Nil leaves it
-  /// out.
+  /// The address of the control endpoint, in plain HTTP/1.1 without authentication, so use a loopback address. Nil for
+  /// none.
   public var control: SocketAddress?
-  /// What the listeners prove themselves with.
+  /// The certificate of the listeners.
   public var identity = Identity.privateAuthority
-  /// Keys, apps and devices to begin with.
+  /// The initial keys, apps and devices.
   public var registry = SimulationRegistry()
-  /// How many streams connections get.
+  /// The streams of connections.
   public var streams = StreamPolicy()
-  /// How the server treats its clients as a whole.
+  /// The initial conduct of the server.
   public var conduct = ServerConduct()
-  /// What is registered and what goes wrong, in order; nil for nothing.
+  /// Registrations and faults in order; nil for none.
   public var scenario: Scenario?
   /// Push records kept in full.
   public var recordsMax = PushLog.capacityDefault
-  /// Reactors; one serves tens of thousands of pushes a second.
+  /// The number of reactors. One serves tens of thousands of pushes a second.
   public var reactors = 1
-  /// The time that provider tokens and expirations are measured by.
+  /// The clock for provider tokens and expirations.
   public var clock = SimulationClock()
-  /// Where made identifiers are drawn from.
+  /// The seed of made identifiers.
   public var seed = UInt64.random(in: 0...UInt64.max)
-  /// Gets each answered push at `debug`, by its number in the push log, and what the control endpoint has to say.
+  /// Logs each answered push at `debug` by its number in the push log, and the messages of the control endpoint.
   public var logger = Logger(label: "apns-simulator")
 
   /// No listeners, and every default.
   public init() {}
 }
 
-/// How the server as a whole treats its clients, beyond the judgement of single pushes. May be changed while it runs.
+/// The conduct of the server towards its clients, beyond single pushes. It may change while the server runs.
 public struct ServerConduct: Equatable, Sendable {
-  /// How much longer than usual every answer takes, in milliseconds.
+  /// An additional delay of every response, in milliseconds.
   public var delayMilliseconds = 0
 
-  /// How long a connection may be without a request before it is ended with `IdleTimeout`, in milliseconds; nil is for
-  /// ever. Holds for connections opened afterwards. The real limit is unpublished.
+  /// The time without a request after which a connection ends with `IdleTimeout`, in milliseconds; nil for never. A change
+  /// applies to new connections. The real limit is unpublished.
   public var idleMilliseconds: Int?
 
-  /// When clients that connect too often are refused; nil never. The real numbers are unpublished.
+  /// The limit of new connections; nil for none. The real numbers are unpublished.
   public var churn: ChurnLimit?
 
-  /// Answers at once, and endless patience.
+  /// No delay and no limits.
   public init() {}
 }
 
-/// When connecting counts as an attack, and what follows.
+/// A limit of new connections, and its penalty.
 public struct ChurnLimit: Codable, Equatable, Sendable {
-  /// Connections within ``seconds`` that are taken, from 1; the next one is refused, with all that follow.
+  /// The most connections within ``seconds``, from 1. Further ones are refused.
   public var connections: Int
-  /// The time in which they are counted, in seconds.
+  /// The window in which they are counted, in seconds.
   public var seconds: Int
-  /// How long connections are refused then, in milliseconds.
+  /// How long all connections are refused then, in milliseconds.
   public var refusedMilliseconds: Int
 
   /// A limit; numbers below 1 count as 1.
@@ -80,20 +80,20 @@ public struct ChurnLimit: Codable, Equatable, Sendable {
   }
 }
 
-/// How many pushes a connection may have in flight, and what its behaviour does to that number.
+/// The concurrent streams of a connection.
 public struct StreamPolicy: Equatable, Sendable {
-  /// Streams that a trusted connection may have open at once. 1000 is what was last seen of the real service (2021).
+  /// The most open streams of a trusted connection. 1000 was last observed on the real service (2021).
   public var streamsMax = 1000
-  /// Whether a connection has one stream until its first push was accepted.
+  /// Whether a connection has one stream until its first accepted push.
   public var startsWithOne = true
-  /// Whether a refusal other than 410 takes the streams down to one, until the next push is accepted.
+  /// Whether a refusal other than 410 reduces the streams to one until the next accepted push.
   public var dropsAfterRefusal = true
-  /// Whether streams over the limit are refused; otherwise the limit is only announced.
+  /// Whether streams over the limit are refused. Otherwise the limit is only announced.
   public var refusesExcess = true
-  /// `BadDeviceToken` answers without a success between them that end a connection; nil never does. The real number is
+  /// The number of `BadDeviceToken` responses in a row that ends a connection; nil for none. The real number is
   /// unpublished.
   public var badTokensMax: Int? = 20
 
-  /// The usual conduct.
+  /// The usual policy.
   public init() {}
 }

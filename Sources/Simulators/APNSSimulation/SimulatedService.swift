@@ -1,20 +1,20 @@
 public import Reactors
 internal import Synchronization
 
-/// What the listeners, the control endpoint and tests share: the registry, the judges, the records and the faults.
+/// The registry, judges, records and faults that listeners, the control endpoint and tests share.
 ///
-/// May be used from any thread; each call is one short critical section.
+/// Usable from any thread; each call is one short critical section.
 public final class SimulatedService: Sendable {
-  /// The time that provider tokens and expirations are measured by.
+  /// The clock for provider tokens and expirations.
   public let clock: SimulationClock
 
   private let books: Mutex<SimulationBooks>
 
-  /// A service that knows nothing yet.
+  /// A service with an empty registry.
   /// - Parameters:
-  ///   - seed: where made identifiers are drawn from.
+  ///   - seed: the seed of made identifiers.
   ///   - recordsMax: push records kept in full.
-  ///   - conduct: how the server treats its clients, to begin with.
+  ///   - conduct: the initial conduct of the server.
   public init(
     clock: SimulationClock = SimulationClock(), seed: UInt64, recordsMax: Int = PushLog.capacityDefault,
     conduct: ServerConduct = ServerConduct()
@@ -33,12 +33,12 @@ public final class SimulatedService: Sendable {
     try books.withLock { books in try body(&books.log) }
   }
 
-  /// Reads or changes the faults to come.
+  /// Reads or changes the waiting faults.
   public func withFaults<Result: Sendable>(_ body: (inout FaultScript) throws -> Result) rethrows -> Result {
     try books.withLock { books in try body(&books.faults) }
   }
 
-  /// How the server treats its clients.
+  /// The conduct of the server.
   public var conduct: ServerConduct {
     get { books.withLock { $0.conduct } }
     set { books.withLock { $0.conduct = newValue } }
@@ -52,17 +52,17 @@ public final class SimulatedService: Sendable {
     books.withLock { $0.metFaults.removeAll() }
   }
 
-  func note(_ fault: ServerFault, onConnection number: Int) {
+  func record(_ fault: ServerFault, onConnection number: Int) {
     books.withLock { $0.metFaults.append(FaultRecord(fault, connection: number)) }
   }
 
-  /// What was accepted and should not have been sent.
+  /// Accepted mistakes.
   public var lint: LintLog { books.withLock { $0.lint } }
 
-  /// Requests that a fault swallowed before they were looked at; they are not in the push log.
+  /// Requests that a fault swallowed before the judgement. They are not in the push log.
   public var unprocessed: Int { books.withLock { $0.unprocessed } }
 
-  /// Takes a whole request: lets it meet the next fault, judges and records it unless the fault came first.
+  /// Receives a whole request. It meets the next fault, and unless that swallows it, it is judged and recorded.
   func receive(
     _ request: InspectedRequest, from origin: RequestOrigin, binding: inout ProviderBinding
   ) -> Reception {
@@ -82,34 +82,34 @@ public final class SimulatedService: Sendable {
     books.withLock { $0.log.markAnswered(number, at: moment) }
   }
 
-  /// Calls `act`, once and on whatever thread records the push, when the log's total has reached `count`; at once when it
-  /// has already.
-  /// - Returns: what ``cancelWait(_:)`` takes, nil when `act` was called at once.
+  /// Calls `act` once, on the thread that records the push, when the log's total reaches `count`; at once if it already
+  /// has.
+  /// - Returns: the ticket for ``cancelWait(_:)``; nil when `act` was called at once.
   func whenTotalReaches(_ count: Int, _ act: @escaping @Sendable () -> Void) -> Int? {
     let ticket = books.withLock { $0.addWaiter(count, act) }
     if ticket == nil { act() }
     return ticket
   }
 
-  /// Forgets a waiter; harmless when it was called already.
+  /// Removes a waiter; does nothing after its call.
   func cancelWait(_ ticket: Int) {
     books.withLock { books in books.waiters[ticket] = nil }
   }
 }
 
-/// What became of a request.
+/// The result of a request.
 struct Reception: Sendable {
-  /// The push log's number; nil when a fault came before the judgement.
+  /// Its number in the push log; nil when a fault swallowed it.
   var number: Int?
-  /// The judgement; nil when a fault came first.
+  /// The judgement; nil when a fault swallowed it.
   var verdict: PushVerdict?
-  /// The fault it met.
+  /// Its fault.
   var fault: ServerFault?
-  /// How much longer than usual the answer takes, in milliseconds: for the server, the fault and the device together.
+  /// The sum of the delays of server, fault and device, in milliseconds.
   var delayMilliseconds = 0
 }
 
-/// Everything a simulated service remembers; one lock guards it all.
+/// The state of a simulated service, guarded by one lock.
 struct SimulationBooks {
   var registry = SimulationRegistry()
   var log: PushLog
@@ -167,7 +167,7 @@ struct SimulationBooks {
     reception.delayMilliseconds += verdict.delayMilliseconds
   }
 
-  /// - Returns: nil when the total is reached already.
+  /// - Returns: nil when the total is already reached.
   mutating func addWaiter(_ total: Int, _ act: @escaping @Sendable () -> Void) -> Int? {
     guard log.total < total else { return nil }
     lastTicket += 1
@@ -184,28 +184,13 @@ struct SimulationBooks {
 }
 
 extension SimulatedService {
-  /// Waits until the log's total has reached `count`: the way for scripts and tests to await pushes without sleeping.
-  /// - Returns: whether it did within the limit.
+  /// Waits until the log's total reaches `count`. Scripts and tests await pushes with it instead of sleeping.
+  /// - Returns: false when the limit passed first.
   public func waitForPushes(_ count: Int, within limit: Duration, on reactor: isolated Reactor) async -> Bool {
-    let wait = PushWait(on: reactor)
-    let ticket = whenTotalReaches(count) { wait.finish() }
+    let signal = Signal()
+    let bound = ReactorBound(signal, on: reactor)
+    let ticket = whenTotalReaches(count) { bound.submit { $0.signal(on: $1) } }
     defer { if let ticket { cancelWait(ticket) } }
-    return await wait.signal.wait(for: limit, on: reactor)
-  }
-}
-
-/// Carries a signal to whatever thread records the push.
-///
-/// Unchecked because a signal belongs to its reactor; safe because it is touched there only.
-private final class PushWait: @unchecked Sendable {
-  let signal = Signal()
-  private let reactor: Reactor
-
-  init(on reactor: isolated Reactor) {
-    self.reactor = reactor
-  }
-
-  func finish() {
-    reactor.submit { reactor in self.signal.signal(on: reactor) }
+    return await signal.wait(for: limit, on: reactor)
   }
 }

@@ -1,17 +1,17 @@
 internal import Glibc
 internal import Synchronization
 
-/// The time that the simulated service lives in: the wall clock, moved by what a test adds, or standing still.
+/// The clock of the simulated service: the wall clock with an offset, or a standing clock.
 public final class SimulationClock: Sendable {
   private let standing: Int64?
   private let offset = Atomic<Int64>(0)
 
-  /// A clock that runs with the machine's.
+  /// A clock that follows the machine's.
   public init() {
     standing = nil
   }
 
-  /// A clock that moves only when told to.
+  /// A clock that moves only by ``advance(milliseconds:)``.
   public init(standingAt moment: WallInstant) {
     standing = moment.microseconds
   }
@@ -26,7 +26,7 @@ public final class SimulationClock: Sendable {
     offset.add(milliseconds * 1000, ordering: .relaxed)
   }
 
-  /// The machine's wall clock, whatever the simulated time is: what latencies are measured by.
+  /// The machine's wall clock, for latencies. It ignores the simulated time.
   public static var wall: WallInstant {
     var time = timespec()
     clock_gettime(CLOCK_REALTIME, &time)

@@ -1,14 +1,14 @@
 internal import HTTPServing
 internal import SimulationControl
 
-/// How the server treats its clients, as scripts change and see it. What is absent stays as it is.
+/// The conduct of the server. Absent members stay unchanged.
 struct ConductDocument: ControlDocument, Encodable {
   var delayMilliseconds: Int?
-  /// 0 takes the limit away.
+  /// 0 removes the limit.
   var idleMilliseconds: Int?
-  /// 0 pushes take the limit away.
+  /// 0 pushes remove the limit.
   var tokenRate: TokenRate?
-  /// 0 connections take the limit away.
+  /// 0 connections remove the limit.
   var churn: ChurnLimit?
 
   enum CodingKeys: String, CodingKey, CaseIterable {
@@ -25,7 +25,7 @@ struct ConductDocument: ControlDocument, Encodable {
     churn = conduct.churn
   }
 
-  /// - Throws: `ProblemDetails` for a number that makes no sense.
+  /// - Throws: `ProblemDetails` for a number out of range.
   func check() throws(ProblemDetails) {
     try ControlLimits.check("delay_ms", delayMilliseconds)
     try ControlLimits.check("idle_ms", idleMilliseconds)

@@ -2,12 +2,12 @@ internal import HTTPServing
 internal import Reactors
 internal import SimulationControl
 
-/// Carries out what scripts order, over the control endpoint or in a scenario.
+/// Carries out the orders of scripts from the control endpoint or a scenario.
 struct ControlDesk: Sendable {
   let service: SimulatedService
   let connections: ConnectionDirectory
 
-  /// The app becomes known with its first device.
+  /// Registers a device, and its app with the first device.
   func register(_ document: DeviceDocument, token: String) throws(ProblemDetails) {
     guard PushInquiry.isDeviceToken(token) else {
       throw ProblemDetails.unfit("a device token is an even number of hexadecimal digits")
@@ -45,7 +45,7 @@ struct ControlDesk: Sendable {
     document.change(&service.conduct)
   }
 
-  /// - Returns: the connections that a fault has struck at once; nil for every other kind of order.
+  /// - Returns: the number of connections that the fault struck at once; nil for other orders.
   func arrange(_ document: FaultDocument, on reactor: isolated Reactor) throws(ProblemDetails) -> Int? {
     let order = try document.order()
     let delay = Duration.milliseconds(document.afterMilliseconds ?? 0)

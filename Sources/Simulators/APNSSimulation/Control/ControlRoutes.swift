@@ -4,14 +4,13 @@ internal import HTTPTypes
 internal import Reactors
 internal import SimulationControl
 
-/// The control endpoint: how scripts set the scene and see what happened.
+/// The control endpoint for scripts.
 struct ControlRoutes: Sendable {
   let desk: ControlDesk
 
   var service: SimulatedService { desk.service }
   var connections: ConnectionDirectory { desk.connections }
 
-  /// Everything the endpoint answers.
   func table() -> HTTPRoutes {
     var routes = HTTPRoutes()
     addDevices(to: &routes)
@@ -23,7 +22,7 @@ struct ControlRoutes: Sendable {
 }
 
 extension ControlRoutes {
-  /// Devices shown at most; their total is in the answer.
+  /// The most devices shown. The response has their total.
   private static let devicesShownMax = 10_000
 
   private struct DeviceList: Encodable {
@@ -111,9 +110,9 @@ extension ControlRoutes {
 }
 
 extension ControlRoutes {
-  /// How long a wait lasts when the request does not say, in milliseconds: longer than any push should take.
+  /// The default limit of a wait, in milliseconds: longer than any push should take.
   private static let waitDefaultMilliseconds = 10_000
-  /// No script waits longer than ten minutes for a push.
+  /// The longest wait: ten minutes.
   private static let waitMaxMilliseconds = 600_000
 
   private struct PushPage: Encodable {

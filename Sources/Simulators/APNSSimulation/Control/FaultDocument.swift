@@ -1,12 +1,12 @@
 internal import HTTPServing
 internal import SimulationControl
 
-/// A server fault as scripts order it, and as the control endpoint shows those that wait.
+/// An order of a server fault, also a waiting one in responses.
 struct FaultDocument: ControlDocument, Encodable {
   var kind: ServerFault.Kind
-  /// On every open connection, instead of on coming requests.
+  /// Strike every open connection at once instead of coming requests.
   var now: Bool?
-  /// Nothing happens before so many milliseconds have passed.
+  /// The fault is inactive for this time.
   var afterMilliseconds: Int?
   /// Requests that pass first; 0 when absent.
   var skip: Int?
@@ -16,7 +16,7 @@ struct FaultDocument: ControlDocument, Encodable {
   var lastStream: LastStreamText?
   /// The HTTP/2 error code of a GOAWAY (0 when absent) or a reset (2 when absent).
   var code: UInt32?
-  /// The text of a GOAWAY; when absent `{"reason":"Shutdown"}`, or none in a GOAWAY that only announces another.
+  /// The text of a GOAWAY; when absent `{"reason":"Shutdown"}`, or no text if `last_stream` is `all`.
   var debug: String?
   /// The number that `streams` announces.
   var streams: Int?
@@ -24,9 +24,9 @@ struct FaultDocument: ControlDocument, Encodable {
   var status: Int?
   var reason: String?
   var rawBody: String?
-  /// How much later `delay` answers.
+  /// The delay of `delay`.
   var delayMilliseconds: Int?
-  /// How long `refuse_connections` lasts; when absent it goes by `times`.
+  /// The duration of `refuse_connections`; when absent `times` counts.
   var forMilliseconds: Int?
 
   enum CodingKeys: String, CodingKey, CaseIterable {
@@ -39,7 +39,7 @@ struct FaultDocument: ControlDocument, Encodable {
   }
 }
 
-/// Which stream a GOAWAY names, as a word or as a number in either form.
+/// The stream of a GOAWAY: a word, or a number as JSON number or string.
 struct LastStreamText: Codable {
   let text: String
 
@@ -83,21 +83,21 @@ struct LastStreamText: Codable {
   }
 }
 
-/// What a fault document orders.
+/// The order of a fault document.
 enum FaultOrder: Equatable {
-  /// To happen to coming requests.
+  /// Strike coming requests.
   case script(FaultScript.Entry)
-  /// To happen to every open connection.
+  /// Strike every open connection.
   case strike(ServerFault)
-  /// The next so many clients are turned away.
+  /// Refuse this number of clients.
   case refuseNext(Int)
-  /// Every client is turned away for so many milliseconds.
+  /// Refuse all clients for this time.
   case refuseFor(milliseconds: Int)
 }
 
 extension FaultDocument {
-  /// What the document orders, once its `after_ms` are over.
-  /// - Throws: `ProblemDetails` that names what is missing or does not go together.
+  /// The order of the document, without `after_ms`.
+  /// - Throws: `ProblemDetails` that names a missing or conflicting member.
   func order() throws(ProblemDetails) -> FaultOrder {
     for (name, number) in [
       ("after_ms", afterMilliseconds), ("delay_ms", delayMilliseconds), ("for_ms", forMilliseconds),
@@ -118,7 +118,7 @@ extension FaultDocument {
     return .strike(fault)
   }
 
-  /// A member that belongs to another kind would do nothing.
+  /// Refuses members of other kinds, which would have no effect.
   private func refuseStrays() throws(ProblemDetails) {
     let owners: [(member: String, isThere: Bool, kinds: [ServerFault.Kind])] = [
       ("last_stream", lastStream != nil, [.goAway]), ("debug", debug != nil, [.goAway]),
@@ -171,7 +171,7 @@ extension FaultDocument {
 }
 
 extension FaultDocument {
-  /// A fault that waits, with what is left of its numbers.
+  /// A waiting fault with its remaining counts.
   init(_ entry: FaultScript.Entry) {
     self.init(kind: entry.fault.kind)
     skip = entry.skip

@@ -2,9 +2,9 @@ internal import HTTPServing
 internal import SimulationControl
 internal import TLSStreams
 
-/// A device as scripts register it and the control endpoint shows it.
+/// A device in registrations and responses.
 struct DeviceDocument: ControlDocument, Encodable {
-  /// In answers and scenarios; the path names it in requests.
+  /// In responses and scenarios. In requests it is in the path.
   var token: String?
   var environment: SimulatedEnvironment
   var bundle: String
@@ -34,7 +34,7 @@ struct DeviceDocument: ControlDocument, Encodable {
     delayMilliseconds = device.delayMilliseconds == 0 ? nil : device.delayMilliseconds
   }
 
-  /// - Throws: `ProblemDetails` for values that no device has.
+  /// - Throws: `ProblemDetails` for impossible values.
   func device() throws(ProblemDetails) -> RegisteredDevice {
     try ControlLimits.check("delay_ms", delayMilliseconds)
     guard unregisteredAtMilliseconds == nil || expiredAtMilliseconds == nil else {
@@ -53,11 +53,11 @@ struct DeviceDocument: ControlDocument, Encodable {
   }
 }
 
-/// A signing key as scripts register it.
+/// The registration of a signing key.
 struct KeyDocument: ControlDocument {
   var identifier: String
   var team: String
-  /// A public key, or a private one of which the public half is kept.
+  /// A public or private key. Only the public half is kept.
   var pem: String
   /// Nil for both.
   var environment: SimulatedEnvironment?
@@ -84,7 +84,7 @@ struct KeyDocument: ControlDocument {
   }
 }
 
-/// An app as scripts register it.
+/// The registration of an app.
 struct BundleDocument: ControlDocument {
   var bundle: String
   /// Nil when every team may push to it.
@@ -96,9 +96,9 @@ struct BundleDocument: ControlDocument {
   }
 }
 
-/// A client certificate as scripts register it.
+/// The registration of a client certificate.
 struct CertificateDocument: ControlDocument {
-  /// The certificate; what follows it is not looked at.
+  /// The certificate. Further ones are ignored.
   var pem: String
   /// Nil for both.
   var environment: SimulatedEnvironment?

@@ -2,15 +2,15 @@ internal import HTTPServing
 internal import Reactors
 internal import SimulationControl
 
-/// A list of steps: what is registered before the first client comes, and what happens when.
+/// A list of steps: registrations before the first client, and later events with their times.
 ///
-/// Written as JSON: an array of steps, or one step on each line. Steps without `at_ms` come first, in their order; the
-/// others follow at their times, which never go back.
+/// In JSON it is an array of steps, or one step on each line. Steps without `at_ms` come first, in order. The others have
+/// ascending times.
 public struct Scenario: Sendable {
   let steps: [ScenarioStep]
 
   /// Reads and checks a whole scenario.
-  /// - Throws: ``ScenarioError``, naming the step.
+  /// - Throws: ``ScenarioError`` that names the step.
   public init(parsing text: String) throws(ScenarioError) {
     let isArray = text.first { !$0.isWhitespace } == "["
     let read = isArray ? try Self.items(in: text) : try Self.lines(in: text)
@@ -55,15 +55,15 @@ public struct Scenario: Sendable {
 }
 
 extension Scenario {
-  /// Carries out what has to be there before the first client.
+  /// Carries out the steps before the first client.
   func begin(at desk: ControlDesk, on reactor: isolated Reactor) throws(ScenarioError) {
     for (number, step) in zip(1..., steps) where step.atMilliseconds == nil {
       try carryOut(step, number, at: desk, on: reactor)
     }
   }
 
-  /// Carries out the rest, each step at its time from now.
-  /// - Parameter failed: told of a step that could not be carried out; the next ones still are.
+  /// Carries out the other steps, each at its time from now.
+  /// - Parameter failed: called for a failed step; the next ones still follow.
   func goOn(at desk: ControlDesk, on reactor: isolated Reactor, failed: (ScenarioError) -> Void) async {
     let start = Reactor.now
     for (number, step) in zip(1..., steps) {
@@ -89,7 +89,7 @@ extension Scenario {
   }
 }
 
-/// What is wrong with a scenario, and where.
+/// A mistake in a scenario, and its place.
 public struct ScenarioError: Error, Equatable, Sendable, CustomStringConvertible {
   /// `line 3: skip is a number from 0`
   public let description: String
@@ -99,11 +99,11 @@ public struct ScenarioError: Error, Equatable, Sendable, CustomStringConvertible
   }
 }
 
-/// One step of a scenario: exactly one order, at its time.
+/// One step of a scenario: exactly one order with its time.
 struct ScenarioStep: ControlDocument {
-  /// Milliseconds after the start; nil is before the first client can connect.
+  /// Milliseconds after the start; nil for before the first client.
   var atMilliseconds: Int?
-  /// What the control endpoint takes at the path of the same name; a device names its token.
+  /// The documents of the control endpoint. A device has its token.
   var device: Checked<DeviceDocument>?
   var key: Checked<KeyDocument>?
   var bundle: Checked<BundleDocument>?
@@ -119,7 +119,7 @@ struct ScenarioStep: ControlDocument {
 
   private static let kinds = CodingKeys.allCases.filter { $0 != .atMilliseconds }.map(\.rawValue)
 
-  /// Everything that can be wrong with the step is found here, before anything is carried out.
+  /// Finds all mistakes before any step is carried out.
   func check() throws(ProblemDetails) {
     let orders = [
       device != nil, key != nil, bundle != nil, certificate != nil, conduct != nil, clock != nil, fault != nil,

@@ -1,21 +1,21 @@
 internal import DequeModule
 
-/// Server faults waiting for their requests, in order.
+/// Server faults that wait for requests, in order.
 ///
-/// Requests are counted over all connections: "let 100 pass, then break 3" means the same however they are spread.
+/// Requests are counted over all connections, so "let 100 pass, then break 3" does not depend on how they are spread.
 public struct FaultScript: Sendable {
-  /// A fault, the requests it lets pass first, and the requests it hits then.
+  /// A fault with its counts.
   public struct Entry: Equatable, Sendable {
-    /// What happens.
+    /// The fault.
     public var fault: ServerFault
-    /// Requests that pass unharmed before it.
+    /// Requests that pass before it.
     public var skip: Int
-    /// Requests that it hits after that.
+    /// Requests that it hits then.
     public var times: Int
-    /// Before this moment it neither counts nor hits; those behind it have their turn. Monotonic nanoseconds.
+    /// Before this moment it is inactive, and later entries apply. Monotonic nanoseconds.
     public var notBefore: UInt64
 
-    /// A fault for `times` requests, after `skip` have passed.
+    /// A fault for `times` requests after `skip` others.
     public init(_ fault: ServerFault, skip: Int = 0, times: Int = 1, notBefore: UInt64 = 0) {
       self.fault = fault
       self.skip = skip
@@ -24,16 +24,16 @@ public struct FaultScript: Sendable {
     }
   }
 
-  /// Entries that may wait at once.
+  /// The most waiting entries.
   public static let entriesMax = 10_000
 
-  /// What is still to come, with what is left of each number.
+  /// The waiting faults with their remaining counts.
   public private(set) var entries: [Entry] = []
 
   /// No faults.
   public init() {}
 
-  /// Adds a fault after those that wait.
+  /// Appends a fault.
   /// - Returns: false when the script is full.
   @discardableResult
   public mutating func append(_ entry: Entry) -> Bool {
@@ -42,12 +42,12 @@ public struct FaultScript: Sendable {
     return true
   }
 
-  /// Forgets what has not happened yet.
+  /// Removes all waiting faults.
   public mutating func removeAll() {
     entries = []
   }
 
-  /// The fault that the next request meets; nil lets it pass.
+  /// The fault of the next request; nil when it passes.
   mutating func next(now: UInt64) -> ServerFault? {
     guard let index = entries.firstIndex(where: { $0.notBefore <= now }) else { return nil }
     if entries[index].skip > 0 {
@@ -61,21 +61,21 @@ public struct FaultScript: Sendable {
   }
 }
 
-/// One fault that happened, in the form in which the control endpoint shows it.
+/// A fault that happened, in the form of the control endpoint.
 public struct FaultRecord: Codable, Equatable, Sendable {
-  /// What happened, by the name it is ordered by.
+  /// The kind of fault, as in orders.
   public let kind: String
-  /// When, in microseconds since 1970.
+  /// The time, in microseconds since 1970.
   public let atMicroseconds: Int64
   /// The connection's number since the start, from 1.
   public let connection: Int
-  /// The stream of the request that met it; nil when it happened to the connection as a whole.
+  /// The stream of its request; nil for a fault of the whole connection.
   public let stream: Int32?
   /// That request's `apns-id`, as sent.
   public let identifier: String?
   /// That request's device token, as sent.
   public let token: String?
-  /// That request's number in the push log; nil when it was not judged.
+  /// That request's number in the push log; nil without a judgement.
   public let push: Int?
 
   private enum CodingKeys: String, CodingKey {
@@ -85,9 +85,9 @@ public struct FaultRecord: Codable, Equatable, Sendable {
   }
 }
 
-/// The faults that happened. What a fault swallowed is not in the push log; here it is.
+/// The faults that happened, also those of requests that are not in the push log.
 public struct FaultLog: Sendable {
-  /// Records kept; the oldest make room.
+  /// The number of records kept.
   public static let capacity = 10_000
 
   private var kept: Deque<FaultRecord> = []
@@ -95,7 +95,7 @@ public struct FaultLog: Sendable {
   /// No faults.
   public init() {}
 
-  /// The latest, oldest first.
+  /// The latest records, oldest first.
   public var records: [FaultRecord] { Array(kept) }
 
   mutating func append(_ record: FaultRecord) {
@@ -109,7 +109,7 @@ public struct FaultLog: Sendable {
 }
 
 extension FaultRecord {
-  /// A fault that a request has met.
+  /// The fault of a request.
   init(_ fault: ServerFault, _ request: InspectedRequest, from origin: RequestOrigin, push: Int?) {
     self.init(
       kind: fault.kind.rawValue, atMicroseconds: origin.arrival.microseconds, connection: origin.connection,
@@ -117,7 +117,7 @@ extension FaultRecord {
       token: request.path.split(separator: "/").last.map(String.init), push: push)
   }
 
-  /// A fault that happens to a connection now.
+  /// A fault of a connection at this moment.
   init(_ fault: ServerFault, connection: Int) {
     self.init(
       kind: fault.kind.rawValue, atMicroseconds: SimulationClock.wall.microseconds, connection: connection,

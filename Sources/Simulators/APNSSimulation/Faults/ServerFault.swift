@@ -1,45 +1,44 @@
-/// A misbehaviour of the server as a whole, as opposed to an answer about one push.
+/// A misbehaviour of the server, as opposed to a response to one push.
 public enum ServerFault: Equatable, Sendable {
-  /// Which stream a GOAWAY names as the last one processed.
+  /// The last processed stream in a GOAWAY.
   public enum LastStream: Equatable, Sendable {
-    /// The request that met the fault: it is processed and answered, later ones were never looked at.
+    /// The stream of the fault's request: it is processed and answered, and later ones are ignored.
     case current
-    /// The one before it: the request that met the fault is one that provably nobody processed.
+    /// The stream before it: the fault's request is provably not processed.
     case previous
-    /// 0: nothing on this connection was processed.
+    /// 0: no request on this connection was processed.
     case none
-    /// 2^31−1: a graceful shutdown is announced; what is open is still answered.
+    /// 2^31−1: announces a graceful shutdown; open requests are still answered.
     case all
-    /// This one.
+    /// This stream.
     case stream(Int32)
   }
 
-  /// GOAWAY, then close when what it promises is answered.
+  /// GOAWAY. The connection closes when the promised requests are answered.
   case goAway(lastStream: LastStream, code: UInt32, debug: String)
-  /// The connection is cut before the request is looked at.
+  /// The connection is cut before the judgement.
   case dropBeforeProcessing
-  /// The request is judged and recorded, and the connection cut instead of the answer.
+  /// The request is judged and recorded, and the connection is cut before the response.
   case dropAfterProcessing
-  /// The request is read and never heard of again.
+  /// The request is read and never answered.
   case blackHole
-  /// The connection falls silent with the request: nothing is read, answered or acknowledged any more, and nothing is
-  /// closed.
+  /// The connection falls silent: nothing is read, answered or acknowledged, and it stays open.
   case silence
   /// PINGs are not acknowledged from now on; requests are still answered.
   case ignorePings
   /// RST_STREAM with REFUSED_STREAM: provably not processed.
   case refuseStream
-  /// The request is judged and recorded, then RST_STREAM with this code comes instead of the answer.
+  /// The request is judged and recorded, and answered by RST_STREAM with this code.
   case resetStream(code: UInt32)
-  /// SETTINGS_MAX_CONCURRENT_STREAMS has this value from now on, on the connection of the request.
+  /// The connection of the request gets this value of SETTINGS_MAX_CONCURRENT_STREAMS.
   case announceStreams(Int)
-  /// A good push is answered this; one that is refused anyway keeps its own answer.
+  /// This is the answer to a good push. A refused one keeps its own.
   case answer(ScriptedAnswer)
-  /// The answer comes so many milliseconds later.
+  /// The response is delayed.
   case delay(milliseconds: Int)
 
-  /// Whether the request on this stream is judged and recorded before the fault strikes: yes, if the client can be told
-  /// or can find out that it may have been.
+  /// Whether the request on this stream is judged and recorded before the fault strikes. It is, unless the fault proves to
+  /// the client that it was not, or swallows it.
   func isAfterProcessing(ofStream stream: Int32) -> Bool {
     switch self {
     case .dropAfterProcessing, .resetStream, .announceStreams, .ignorePings, .answer, .delay: true
@@ -48,7 +47,7 @@ public enum ServerFault: Equatable, Sendable {
     }
   }
 
-  /// Whether it can happen to a connection as a whole, without a request.
+  /// Whether it can strike a connection without a request.
   var concernsConnection: Bool {
     switch self {
     case .refuseStream, .resetStream, .answer, .delay: false
@@ -58,7 +57,7 @@ public enum ServerFault: Equatable, Sendable {
 }
 
 extension ServerFault.LastStream {
-  /// What the GOAWAY says when the request on this stream meets it. Streams of clients have odd numbers.
+  /// The stream number in the GOAWAY, for a request on this stream. Streams of clients have odd numbers.
   func number(atStream stream: Int32) -> Int32 {
     switch self {
     case .current: stream
@@ -71,7 +70,7 @@ extension ServerFault.LastStream {
 }
 
 extension ServerFault {
-  /// The names under which faults are ordered and shown.
+  /// The names of faults in orders and records.
   enum Kind: String, Codable, CaseIterable {
     case goAway = "goaway"
     case dropBefore = "drop_before"

@@ -1,14 +1,14 @@
 internal import HTTP2
 
-/// A request as the judge sees it: no socket, no stream, no clock.
+/// A request for the judge, without socket, stream or clock.
 public struct InspectedRequest: Sendable {
-  /// Who vouches for the connection besides provider tokens.
+  /// The client certificate of a connection.
   public enum Certificate: Sendable {
     /// No client certificate: every request needs a provider token.
     case none
-    /// A client certificate for these topics; `authorization` is not looked at.
+    /// A client certificate for these topics; `authorization` is ignored.
     case topics([String])
-    /// A client certificate that nobody registered.
+    /// An unregistered client certificate.
     case unknown
   }
 
@@ -16,9 +16,9 @@ public struct InspectedRequest: Sendable {
   public var method: String
   /// `:path`, as sent.
   public var path: String
-  /// The fields besides the pseudo ones, names in lower case as HTTP/2 demands, in order, repeated ones repeated.
+  /// The fields without the pseudo ones, in order, with names in lower case as HTTP/2 requires. Names may repeat.
   public var fields: [(name: String, value: String)]
-  /// The whole body, or its beginning when ``bodyBytes`` says that there was more.
+  /// The body, cut if ``bodyBytes`` is larger.
   public var body: [UInt8]
   /// The size of the body as sent.
   public var bodyBytes: Int
@@ -48,7 +48,7 @@ public struct InspectedRequest: Sendable {
 }
 
 extension InspectedRequest {
-  /// What came over HTTP/2; a body over the server's limit is cut, and its size tells.
+  /// A request over HTTP/2. A body over the server's limit is cut; its size stays.
   init(_ request: HTTP2ServerRequest, certificate: Certificate) {
     self.init(
       method: request.method, path: request.path, fields: request.fields.map { (name: $0.name, value: $0.value) },

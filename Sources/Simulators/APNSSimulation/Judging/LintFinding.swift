@@ -1,8 +1,8 @@
 internal import DequeModule
 
-/// Something that APNs accepts without a word and that nobody wants: reported beside the answer, never in it.
+/// A mistake that APNs silently accepts. It is reported beside the response, never in it.
 public struct LintFinding: Hashable, Sendable {
-  /// What was found.
+  /// The kind of mistake.
   public enum Code: String, CaseIterable, Codable, Sendable {
     /// A member of `aps` that Apple does not document; a misplaced `priority` or `topic` is the usual one.
     case apsUnknownKey = "aps-unknown-key"
@@ -12,20 +12,20 @@ public struct LintFinding: Hashable, Sendable {
     case iatNotInteger = "iat-not-integer"
     /// The signature is ASN.1 DER instead of the 64 bytes of RFC 7518 §3.4.
     case derSignature = "der-signature"
-    /// An alert push without anything to show or play, a background push without `content-available`, a widget push
-    /// without `content-changed`, or members of a Live Activity in a push of another type.
+    /// An alert push with nothing to show or play, a background push without `content-available`, a widget push without
+    /// `content-changed`, or members of a Live Activity in a push of another type.
     case payloadTypeMismatch = "payload-type-mismatch"
     /// A background push that has an alert, a badge or a sound.
     case backgroundWithAlert = "background-with-alert"
-    /// A Live Activity push without a member that its event needs.
+    /// A Live Activity push without a required member.
     case liveActivityMissingKey = "live-activity-missing-key"
     /// A device token in upper case.
     case upperCaseToken = "upper-case-token"
   }
 
-  /// What was found.
+  /// The kind of mistake.
   public let code: Code
-  /// Which member or field; empty when the code says it all.
+  /// The member or field; empty when the code is sufficient.
   public let detail: String
 
   /// A finding.
@@ -35,22 +35,22 @@ public struct LintFinding: Hashable, Sendable {
   }
 }
 
-/// Lint findings: how often each was made, and the latest in full.
+/// Lint findings: a counter for each kind, and the latest ones in full.
 public struct LintLog: Sendable {
-  /// A finding and the request it was made on.
+  /// A finding and its request.
   public struct Entry: Codable, Equatable, Sendable {
-    /// What was found.
+    /// The kind of mistake.
     public let code: LintFinding.Code
-    /// Which member or field.
+    /// The member or field.
     public let detail: String
     /// The number of the request in the push log.
     public let push: Int
   }
 
-  /// Enough to see a pattern; the counters tell how common it is.
+  /// Enough to show a pattern. The counters show how common it is.
   private static let entriesMax = 1000
 
-  /// How often each was made.
+  /// The number of findings of each kind.
   public private(set) var counts: [LintFinding.Code: Int] = [:]
 
   private var kept: Deque<Entry> = []

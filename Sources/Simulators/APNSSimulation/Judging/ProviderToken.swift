@@ -1,7 +1,7 @@
 internal import Crypto
 internal import FoundationEssentials
 
-/// A provider token whose signature and issuer are good; its age and what it may do are still to be judged.
+/// A provider token with a valid signature and issuer. Its age and permissions are not yet checked.
 struct ProviderToken {
   let text: String
   let key: ProviderKey
@@ -11,8 +11,8 @@ struct ProviderToken {
 
   /// Reads and verifies a token against the registered keys.
   ///
-  /// - Throws: `InvalidProviderToken` for whatever is wrong with it: its form, its algorithm, its key, its signature, its
-  ///   issuer, its time. Source: "Establishing a token-based connection to APNs" (Apple); RFC 7515 §3.1.
+  /// - Throws: `InvalidProviderToken` for a wrong form, algorithm, key, signature, issuer or time. Source: "Establishing a
+  ///   token-based connection to APNs" (Apple); RFC 7515 §3.1.
   init(verifying text: String, keys: [String: ProviderKey]) throws(Refusal) {
     let parts = text.split(separator: ".", omittingEmptySubsequences: false)
     guard parts.count == 3,
@@ -27,7 +27,7 @@ struct ProviderToken {
     findings = Self.findings(form, claims.iat)
   }
 
-  /// The beginning of a token's SHA-256, as the push log shows it: the first 16 of the 64 hexadecimal digits: two tokens of one log do not share them by accident.
+  /// The first 16 of the 64 hexadecimal digits of a token's SHA-256, for the push log. They distinguish the tokens of a log.
   static func hash(of text: String) -> String {
     SHA256.hash(data: Array(text.utf8)).prefix(8).map { byte in
       (byte < 16 ? "0" : "") + String(byte, radix: 16)
@@ -43,7 +43,7 @@ struct ProviderToken {
     case raw, der
   }
 
-  /// RFC 7518 §3.4 wants the two numbers as 64 bytes; APNs takes ASN.1 DER as well.
+  /// RFC 7518 §3.4 requires the two numbers as 64 bytes. APNs also accepts ASN.1 DER.
   private static func verify(
     _ part: Substring, of signed: String, with key: P256.Signing.PublicKey
   ) throws(Refusal) -> SignatureForm {
@@ -75,7 +75,7 @@ private struct TokenClaims: Decodable {
   let iat: IssuedAt
 }
 
-/// The `iat` claim; known clients send it as a string, and APNs takes it.
+/// The `iat` claim. Some clients send it as a string, and APNs accepts that.
 private struct IssuedAt: Decodable {
   let seconds: Double
   let isInteger: Bool
@@ -96,7 +96,7 @@ private struct IssuedAt: Decodable {
 
 /// The alphabet of RFC 4648 §5 without padding, as JSON Web Signatures use it (RFC 7515 §2).
 enum Base64URL {
-  /// The bytes of a text; nil for any other character, for padding, and for a length that no bytes have.
+  /// The bytes of a text; nil for other characters, padding, and an impossible length.
   static func decode(_ text: some StringProtocol) -> [UInt8]? {
     guard text.utf8.count % 4 != 1 else { return nil }
     var bytes: [UInt8] = []

@@ -1,8 +1,8 @@
 extension PushInquiry {
-  /// The most that `iat` may lie behind or ahead, in seconds.
+  /// The greatest distance of `iat` from now, in seconds.
   private static let issuedAtTolerance = 3600.0
 
-  /// Who asks, and may this connection ask for them?
+  /// Checks the provider token, and whether the connection may carry it.
   mutating func authenticate(
     _ cache: inout ProviderTokenCache, _ binding: inout ProviderBinding, registry: SimulationRegistry
   ) throws(Refusal) {
@@ -38,24 +38,24 @@ extension PushInquiry {
   }
 }
 
-/// What a connection is tied to by the provider tokens it has carried.
+/// The binding of a connection to its provider tokens.
 ///
-/// The first good token binds it to a team and a kind of key; after that a token may be replaced by another one only
-/// every 20 minutes. Source: "Establishing a token-based connection to APNs" (Apple).
+/// The first good token binds the connection to a team and a kind of key. Later the token may change once in 20 minutes.
+/// Source: "Establishing a token-based connection to APNs" (Apple).
 public struct ProviderBinding: Sendable {
-  /// How long a connection keeps a provider token before it may bring another, in seconds.
+  /// The least time between two provider tokens of a connection, in seconds.
   public static let updateIntervalSeconds: Int64 = 20 * 60
 
   private var firstKey: ProviderKey?
   private var tokenText: String?
   private var tokenSince = WallInstant(microseconds: 0)
 
-  /// A connection that has carried nothing yet.
+  /// A new connection.
   public init() {}
 
-  /// Takes a token that is good in itself.
+  /// Admits a valid token.
   ///
-  /// A refused replacement changes nothing: the token in use stays good.
+  /// A refused replacement changes nothing. The current token stays valid.
   mutating func admit(_ token: ProviderToken, now: WallInstant) throws(Refusal) {
     if let firstKey {
       guard firstKey.team == token.key.team else { throw .invalidProviderToken }
@@ -71,10 +71,10 @@ public struct ProviderBinding: Sendable {
   }
 }
 
-/// Verified provider tokens by their text: a client sends one token with thousands of pushes, and checking a signature
-/// costs more than all the rest of the judgement.
+/// Verified provider tokens by their text. A client sends one token with thousands of pushes, and the signature is the most
+/// expensive check.
 struct ProviderTokenCache {
-  /// More tokens than a well-behaved client uses in an hour, by far; a client that signs every request gets no cache.
+  /// Far more tokens than a well-behaved client uses in an hour.
   private static let entriesMax = 256
 
   private var entries: [String: Result<ProviderToken, Refusal>] = [:]

@@ -2,7 +2,7 @@ internal import FoundationEssentials
 internal import SimulationControl
 
 extension PushInquiry {
-  /// Empty, too large, not a JSON object: in this order. Sizes are bytes of the body as sent.
+  /// Empty, too large, not a JSON object, in this order. Sizes are bytes of the body as sent.
   mutating func checkPayload() throws(Refusal) {
     guard request.bodyBytes > 0 else { throw .badRequest("PayloadEmpty") }
     guard request.bodyBytes <= bodyBytesMax else { throw .payloadTooLarge }
@@ -12,14 +12,14 @@ extension PushInquiry {
     lint(payload)
   }
 
-  /// Without a push type the topic's suffix says whether this is a call.
+  /// Without a push type the topic's suffix identifies a call.
   private var bodyBytesMax: Int {
     if let type = push.pushType { return type.bodyBytesMax }
     let isCall = push.topic != bundle && push.topic.hasSuffix(SimulatedPushType.voip.topicSuffix)
     return isCall ? SimulatedPushType.voip.bodyBytesMax : SimulatedPushType.alert.bodyBytesMax
   }
 
-  /// APNs looks at none of this; devices then show nothing, or the wrong thing, and nobody learns why.
+  /// Reports mistakes that APNs ignores. Devices then show nothing, or the wrong thing.
   private mutating func lint(_ payload: PayloadOutline) {
     guard let aps = payload.aps, push.pushType != .mdm else { return }
     for key in aps.keys.subtracting(PayloadOutline.knownKeys).sorted() { report(.apsUnknownKey, key) }
@@ -52,7 +52,7 @@ extension PushInquiry {
   }
 }
 
-/// The members of a payload that the lint rules look at. Decoding it proves that the body is a JSON object.
+/// The members of a payload that the lint rules check. Decoding it proves that the body is a JSON object.
 struct PayloadOutline: Decodable {
   struct Aps: Decodable {
     let keys: Set<String>
@@ -65,7 +65,7 @@ struct PayloadOutline: Decodable {
     }
   }
 
-  /// Nil when there is none, or when it is not an object.
+  /// Nil when it is missing or not an object.
   let aps: Aps?
 
   init(from decoder: any Decoder) throws {
@@ -73,21 +73,21 @@ struct PayloadOutline: Decodable {
     aps = try? container.decode(Aps.self, forKey: MemberName("aps"))
   }
 
-  /// Everything that Apple documents inside `aps`. Source: "Generating a remote notification" and the pages on Live
-  /// Activities and widgets.
+  /// The documented members of `aps`. Source: "Generating a remote notification" and the pages on Live Activities and
+  /// widgets (Apple).
   static let knownKeys: Set<String> = [
     "alert", "badge", "sound", "thread-id", "category", "content-available", "mutable-content", "target-content-id",
     "interruption-level", "relevance-score", "filter-criteria", "timestamp", "event", "content-state", "stale-date",
     "dismissal-date", "attributes-type", "attributes", "input-push-token", "input-push-channel", "content-changed",
   ]
 
-  /// What a user can see or hear.
+  /// Members that a user can see or hear.
   static let visibleKeys: Set<String> = ["alert", "badge", "sound"]
 
-  /// What only Live Activity pushes have.
+  /// Members of Live Activity pushes only.
   static let liveActivityOnlyKeys: Set<String> = ["event", "content-state", "attributes", "attributes-type"]
 
-  /// What the system needs to act on a Live Activity push.
+  /// Required members of a Live Activity push.
   static func liveActivityKeys(event: String?) -> [String] {
     switch event {
     case "start": ["timestamp", "event", "content-state", "attributes-type", "attributes", "alert"]

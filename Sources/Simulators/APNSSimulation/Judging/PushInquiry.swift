@@ -1,11 +1,11 @@
-/// One request on its way through the checks; what has been learnt stays when a check refuses.
+/// The state of one request during the checks. Attributes that were read stay when a check refuses.
 struct PushInquiry {
   let request: InspectedRequest
   let environment: SimulatedEnvironment
   let now: WallInstant
   var push = JudgedPush()
   var findings: [LintFinding] = []
-  /// The key that vouches for the request; nil with a client certificate.
+  /// The key of the provider token; nil with a client certificate.
   var key: ProviderKey?
   /// The topic without its suffix.
   var bundle = ""
@@ -16,7 +16,7 @@ struct PushInquiry {
     self.now = now
   }
 
-  /// Only POST to `/3/device/<token>`. A missing token is no matter of the path: that answer comes after authentication.
+  /// Only POST to `/3/device/<token>`. A missing token is reported after authentication.
   mutating func checkRequestLine() throws(Refusal) {
     guard request.method == "POST" else { throw .methodNotAllowed }
     if request.path == "/3/device" { return }
@@ -47,7 +47,7 @@ extension PushInquiry {
   /// Apple's limit for `apns-collapse-id`, in bytes.
   private static let collapseIDBytesMax = 64
 
-  /// The fields one after the other, in the order in which a wrong one is named.
+  /// Checks the fields in the order in which mistakes are reported.
   mutating func checkFields() throws(Refusal) {
     if let identifier = request.value(of: "apns-id") {
       guard Self.isCanonicalIdentifier(identifier) else { throw .badRequest("BadMessageId") }
@@ -61,7 +61,7 @@ extension PushInquiry {
     }
   }
 
-  /// A UUID as Apple writes it: 8-4-4-4-12 digits, in lower case.
+  /// A UUID in Apple's form: 8-4-4-4-12 digits, in lower case.
   static func isCanonicalIdentifier(_ text: String) -> Bool {
     let groups = text.utf8.split(separator: UInt8(ascii: "-"), omittingEmptySubsequences: false)
     return groups.map(\.count) == [8, 4, 4, 4, 12] && groups.allSatisfy { $0.allSatisfy(isLowerCaseHexadecimal) }
@@ -96,10 +96,10 @@ extension PushInquiry {
 }
 
 extension PushInquiry {
-  /// The longest topic taken, in bytes: a bundle identifier's 255 and room for the longest suffix.
+  /// The longest topic, in bytes: 255 for a bundle identifier, and room for the longest suffix.
   private static let topicBytesMax = 255 + 32
 
-  /// Present, well formed, right for the push type, allowed for the credential.
+  /// Present, well-formed, right for the push type, allowed for the credential.
   mutating func checkTopic(registry: SimulationRegistry) throws(Refusal) {
     push.topic = try topic()
     guard Self.isWellFormed(push.topic) else { throw .badRequest("BadTopic") }
@@ -108,7 +108,7 @@ extension PushInquiry {
     guard isAllowed(registry: registry) else { throw .badRequest("TopicDisallowed") }
   }
 
-  /// A client certificate for one topic names it by itself.
+  /// A client certificate for a single topic implies it.
   private func topic() throws(Refusal) -> String {
     if let topic = request.value(of: "apns-topic"), !topic.isEmpty { return topic }
     if case .topics(let topics) = request.certificate, topics.count == 1 { return topics[0] }
@@ -127,8 +127,7 @@ extension PushInquiry {
       }
   }
 
-  /// Without a push type the suffix tells it: an app's own identifier first, since nothing keeps it from ending in
-  /// `.voip`.
+  /// Without a push type the suffix decides. An app's own identifier comes first, because it may end in `.voip`.
   private func bundle(registry: SimulationRegistry) -> String? {
     if let type = push.pushType { return type.bundle(inTopic: push.topic) }
     let candidates = SimulatedPushType.allCases.compactMap { $0.bundle(inTopic: push.topic) }
@@ -143,7 +142,7 @@ extension PushInquiry {
 }
 
 extension PushInquiry {
-  /// Hexadecimal, known, of this service, of this app, still registered: in this order.
+  /// Hexadecimal, known, of this service, of this app, still registered, in this order.
   mutating func checkDevice(registry: SimulationRegistry) throws(Refusal) {
     guard Self.isDeviceToken(push.token) else { throw .badRequest("BadDeviceToken") }
     if push.token.utf8.contains(where: (UInt8(ascii: "A")...UInt8(ascii: "F")).contains) { report(.upperCaseToken) }
@@ -171,7 +170,7 @@ extension PushInquiry {
   }
 }
 
-/// Why a push is refused: a status and the reason that goes with it in Apple's table.
+/// Why a push is refused: a status and its reason in Apple's table.
 struct Refusal: Error, Equatable {
   let status: Int
   let reason: String
@@ -199,7 +198,7 @@ struct Refusal: Error, Equatable {
 
 /// The JSON bodies of refusals.
 enum AnswerBody {
-  /// `{"reason":"...","timestamp":...}`, the timestamp in milliseconds since 1970 and only where there is one.
+  /// `{"reason":"...","timestamp":...}`, with the optional timestamp in milliseconds since 1970.
   static func json(reason: String, timestamp: Int64?) -> [UInt8] {
     var text = #"{"reason":""#
     for scalar in reason.unicodeScalars {

@@ -1,7 +1,7 @@
-/// Decides what APNs would answer to a request: no socket, no clock, the same answer to the same question.
+/// Decides APNs' response to a request, without socket or clock. Equal requests in equal states get equal responses.
 ///
-/// The order of the checks decides which of several mistakes is named. That method comes before authentication, and
-/// authentication before topic and token, was seen on the real service; the rest of the order is ours.
+/// The order of the checks decides which of several mistakes is reported. The real service checks the method before
+/// authentication, and authentication before topic and token; the rest of the order is our choice.
 public struct RequestJudge: Sendable {
   private let environment: SimulatedEnvironment
   private var identifiers: MintedIdentifiers
@@ -9,7 +9,7 @@ public struct RequestJudge: Sendable {
   private var rates = TokenRateMeter()
 
   /// A judge for one of the two services.
-  /// - Parameter seed: where the identifiers that the judge makes are drawn from.
+  /// - Parameter seed: the seed of made identifiers.
   public init(environment: SimulatedEnvironment, seed: UInt64) {
     self.environment = environment
     identifiers = MintedIdentifiers(seed: seed)
@@ -18,10 +18,10 @@ public struct RequestJudge: Sendable {
   /// Judges one request.
   ///
   /// - Parameters:
-  ///   - binding: what the connection is tied to; an admitted provider token changes it.
-  ///   - registry: what the service knows; a scripted answer is used up.
-  ///   - now: the time that tokens, expirations and rates are measured by.
-  ///   - answer: what a good push is answered instead of the answer of its device.
+  ///   - binding: the connection's provider tokens; an admitted one changes it.
+  ///   - registry: keys, apps and devices; a scripted answer is used up.
+  ///   - now: the time for tokens, expirations and rates.
+  ///   - answer: replaces the device's answer to a good push.
   public mutating func judge(
     _ request: InspectedRequest,
     binding: inout ProviderBinding,
@@ -35,7 +35,7 @@ public struct RequestJudge: Sendable {
       let answer = answer ?? registry.takeAnswer(token: inquiry.push.token.lowercased())
       return verdict(answer ?? ScriptedAnswer(status: 200), on: inquiry, registry)
     } catch {
-      return verdict(error, on: inquiry, registry)
+      return verdict(error.status, error.reason, error.timestampMilliseconds, on: inquiry, registry)
     }
   }
 
@@ -59,58 +59,35 @@ public struct RequestJudge: Sendable {
   }
 }
 
-// From a decision to an answer.
+// From a decision to a response.
 extension RequestJudge {
   private mutating func verdict(
     _ answer: ScriptedAnswer, on inquiry: PushInquiry, _ registry: SimulationRegistry
   ) -> PushVerdict {
-    let isSuccess = answer.status == 200
-    let reason = isSuccess ? nil : answer.reason
-    let rawBody = isSuccess ? nil : answer.rawBody.map { Array($0.utf8) }
+    if answer.status == 200 { return verdict(200, nil, nil, on: inquiry, registry) }
     return verdict(
-      Outcome(
-        status: answer.status, reason: reason,
-        timestamp: answer.status == 410 ? inquiry.now.milliseconds : nil, rawBody: rawBody),
-      on: inquiry, registry)
+      answer.status, answer.reason, answer.status == 410 ? inquiry.now.milliseconds : nil,
+      rawBody: answer.rawBody.map { Array($0.utf8) }, on: inquiry, registry)
   }
 
   private mutating func verdict(
-    _ refusal: Refusal, on inquiry: PushInquiry, _ registry: SimulationRegistry
-  ) -> PushVerdict {
-    verdict(
-      Outcome(status: refusal.status, reason: refusal.reason, timestamp: refusal.timestampMilliseconds, rawBody: nil),
-      on: inquiry, registry)
-  }
-
-  private struct Outcome {
-    let status: Int
-    let reason: String?
-    let timestamp: Int64?
-    let rawBody: [UInt8]?
-
-    var body: [UInt8] {
-      if let rawBody { return rawBody }
-      return reason.map { AnswerBody.json(reason: $0, timestamp: timestamp) } ?? []
-    }
-  }
-
-  private mutating func verdict(
-    _ outcome: Outcome, on inquiry: PushInquiry, _ registry: SimulationRegistry
+    _ status: Int, _ reason: String?, _ timestamp: Int64?, rawBody: [UInt8]? = nil, on inquiry: PushInquiry,
+    _ registry: SimulationRegistry
   ) -> PushVerdict {
     PushVerdict(
-      status: outcome.status,
-      reason: outcome.reason,
-      timestampMilliseconds: outcome.reason == nil ? nil : outcome.timestamp,
+      status: status,
+      reason: reason,
+      timestampMilliseconds: reason == nil ? nil : timestamp,
       identifier: identifier(for: inquiry.request),
-      uniqueIdentifier: outcome.status == 200 && environment == .sandbox ? identifiers.next() : nil,
-      body: outcome.body,
+      uniqueIdentifier: status == 200 && environment == .sandbox ? identifiers.next() : nil,
+      body: rawBody ?? reason.map { AnswerBody.json(reason: $0, timestamp: timestamp) } ?? [],
       push: inquiry.push,
       isStored: inquiry.push.isStored(at: inquiry.now),
       findings: inquiry.findings,
       delayMilliseconds: registry.devices[inquiry.push.token.lowercased()]?.delayMilliseconds ?? 0)
   }
 
-  /// The request's own, unless it has none that can be given back.
+  /// The request's own identifier if it is well-formed, else a new one.
   private mutating func identifier(for request: InspectedRequest) -> String {
     guard let sent = request.value(of: "apns-id"), PushInquiry.isCanonicalIdentifier(sent) else {
       return identifiers.next()
@@ -119,7 +96,7 @@ extension RequestJudge {
   }
 }
 
-/// What a push asks for, as far as the judge got before it refused: the rest keeps its defaults.
+/// The attributes of a push. Those that a refusal left unread keep their defaults.
 public struct JudgedPush: Equatable, Sendable {
   /// The device token as sent.
   public var token = ""
@@ -133,17 +110,17 @@ public struct JudgedPush: Equatable, Sendable {
   public var expirationSeconds: Int64?
   /// `apns-collapse-id`; nil when absent.
   public var collapseID: String?
-  /// Enough of the provider token's SHA-256 to tell two tokens apart, in hexadecimal; nil without a token.
+  /// A prefix of the provider token's SHA-256 that distinguishes tokens, in hexadecimal; nil without a token.
   public var providerTokenHash: String?
 
-  /// Whether the service keeps the push for a device that is away: not with expiration 0 and not past its time.
+  /// Whether the service stores the push for an offline device: not with expiration 0 and not after its expiration.
   public func isStored(at now: WallInstant) -> Bool {
     guard let expirationSeconds else { return true }
     return expirationSeconds > now.seconds
   }
 }
 
-/// The judge's answer to one request, and what it saw on the way.
+/// The judge's response to one request, and its findings.
 public struct PushVerdict: Sendable {
   /// The HTTP status.
   public let status: Int
@@ -151,22 +128,22 @@ public struct PushVerdict: Sendable {
   public let reason: String?
   /// The `timestamp` in the body, in milliseconds since 1970; only with 410.
   public let timestampMilliseconds: Int64?
-  /// The `apns-id` field: the request's, or one that was made, in upper case.
+  /// The `apns-id` field: the request's, or a made one in upper case.
   public let identifier: String
-  /// The `apns-unique-id` field: on successes of the sandbox.
+  /// The `apns-unique-id` field; only for successes of the sandbox.
   public let uniqueIdentifier: String?
   /// The body; empty with 200.
   public let body: [UInt8]
-  /// What the push asked for.
+  /// The attributes of the push.
   public let push: JudgedPush
-  /// Whether the service would keep the push for a device that is away.
+  /// Whether the service would store the push for an offline device.
   public let isStored: Bool
-  /// What was accepted and should not have been sent.
+  /// Accepted mistakes.
   public let findings: [LintFinding]
-  /// How much longer than usual the answer takes, in milliseconds.
+  /// The device's additional delay, in milliseconds.
   public let delayMilliseconds: Int
 
-  /// The fields of the answer besides `:status`, in lower case.
+  /// The fields of the response besides `:status`, in lower case.
   public var fields: [(name: String, value: String)] {
     var fields = [(name: "apns-id", value: identifier)]
     if let uniqueIdentifier { fields.append((name: "apns-unique-id", value: uniqueIdentifier)) }
@@ -177,9 +154,9 @@ public struct PushVerdict: Sendable {
   private var contentType: String { reason == nil ? "text/html" : "application/json" }
 }
 
-/// Identifiers in the form in which APNs makes them: upper case, with no particular version digit.
+/// Identifiers in APNs' form: upper case, without a version digit.
 ///
-/// Drawn from a seed, so that a run can be repeated. Nothing rests on their being hard to guess.
+/// A seed makes a run repeatable. They need not be hard to guess.
 struct MintedIdentifiers {
   private var state: UInt64
 
@@ -197,7 +174,7 @@ struct MintedIdentifiers {
     return text
   }
 
-  /// SplitMix64: one addition and three mixes, and every state is a good one.
+  /// SplitMix64: one addition and three mixes; every state is valid.
   private mutating func draw() -> UInt64 {
     state &+= 0x9E37_79B9_7F4A_7C15
     var mixed = state

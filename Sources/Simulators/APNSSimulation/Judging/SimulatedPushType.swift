@@ -1,6 +1,6 @@
-/// The values of `apns-push-type`, each with the suffix its topic has and the size its body may have.
+/// The values of `apns-push-type`, each with its topic suffix and the limit of its body.
 ///
-/// Written down here once more, apart from the product's own table, so that a mistake there cannot hide in its double.
+/// This table is independent of the product's own, so that a mistake there does not repeat here.
 /// Source: "Sending notification requests to APNs" (Apple).
 public enum SimulatedPushType: String, CaseIterable, Codable, Sendable {
   /// Shown or heard.
@@ -26,7 +26,7 @@ public enum SimulatedPushType: String, CaseIterable, Codable, Sendable {
   /// Reloads widgets.
   case widgets
 
-  /// What follows the bundle identifier in the topic.
+  /// The part of the topic after the bundle identifier.
   var topicSuffix: String {
     switch self {
     case .alert, .background, .mdm: ""
@@ -53,7 +53,7 @@ public enum SimulatedPushType: String, CaseIterable, Codable, Sendable {
     }
   }
 
-  /// The bundle identifier inside a topic of this type; nil when the suffix is not there.
+  /// The bundle identifier in a topic of this type; nil without the suffix.
   func bundle(inTopic topic: String) -> String? {
     guard topic.hasSuffix(topicSuffix) else { return nil }
     return String(topic.dropLast(topicSuffix.count))

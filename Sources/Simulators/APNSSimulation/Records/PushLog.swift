@@ -1,24 +1,24 @@
 internal import DequeModule
 
-/// The requests received, the newest of them in full and all of them in numbers.
+/// The received requests: the newest in full, and counters of all.
 public struct PushLog: Sendable {
-  /// Records kept unless configured otherwise: some 100 MB with ordinary payloads.
+  /// The default number of records kept: some 100 MB with ordinary payloads.
   public static let capacityDefault = 200_000
 
-  /// Different outcomes counted on their own; scripted answers may invent reasons, and then the rest is `other`.
+  /// The most outcomes with a counter each. Scripted answers may invent reasons; further ones count as `other`.
   private static let outcomesMax = 256
 
   private let capacity: Int
   private var kept: Deque<PushRecord> = []
   private var removed = 0
 
-  /// Requests recorded since the start or the last ``removeAll()``, evicted ones included.
+  /// Requests since the start or the last ``removeAll()``, including evicted ones.
   public private(set) var total = 0
 
-  /// How often each outcome was given, `200` or `400 BadDeviceToken`; eviction does not lower it.
+  /// The number of each outcome, such as `200` or `400 BadDeviceToken`, including evicted ones.
   public private(set) var outcomes: [String: Int] = [:]
 
-  /// What the devices show.
+  /// The devices' screens.
   public private(set) var screen: PushScreen
 
   /// An empty log.
@@ -46,15 +46,15 @@ public struct PushLog: Sendable {
     return record.number
   }
 
-  /// Notes when a record's answer was handed to its connection; an evicted record stays as it was.
+  /// Records when the connection got the response. Does nothing to an evicted record.
   public mutating func markAnswered(_ number: Int, at moment: WallInstant) {
     let index = number - removed - 1
     guard kept.indices.contains(index) else { return }
     kept[index].answeredMicroseconds = moment.microseconds
   }
 
-  /// The records that match, oldest first, and where to go on.
-  /// - Returns: `next`, the `after` of the next query: the last number that was looked at.
+  /// The matching records, oldest first.
+  /// - Returns: `next` is the `after` of the next query, the last number searched.
   public func records(_ query: PushQuery) -> (records: [PushRecord], next: Int) {
     var found: [PushRecord] = []
     var index = max(0, query.after - removed)
@@ -65,7 +65,7 @@ public struct PushLog: Sendable {
     return (found, max(query.after, removed + min(index, kept.count)))
   }
 
-  /// Forgets records, counters and screens; numbers go on where they were.
+  /// Removes records, counters and screens. Numbers continue.
   public mutating func removeAll() {
     removed += kept.count
     kept.removeAll()
@@ -75,9 +75,9 @@ public struct PushLog: Sendable {
   }
 }
 
-/// Which records of the log are wanted: all conditions hold together, nil leaves one open.
+/// A query of the log. All conditions must hold; nil is no condition.
 public struct PushQuery: Equatable, Sendable {
-  /// Records with a higher number than this.
+  /// Only records with a higher number.
   public var after = 0
   /// The device token, in either case.
   public var token: String?
@@ -85,15 +85,15 @@ public struct PushQuery: Equatable, Sendable {
   public var collapseID: String?
   /// The `apns-id`, in either case.
   public var identifier: String?
-  /// Records at most.
+  /// The most records.
   public var limit = PushQuery.limitDefault
 
-  /// Enough for a script, and under a megabyte with ordinary payloads.
+  /// Less than a megabyte with ordinary payloads.
   public static let limitDefault = 1000
-  /// 10,000 records of full size are 50 MB of JSON; more are fetched page by page.
+  /// 50 MB of JSON with records of full size. Fetch more in pages.
   public static let limitMax = 10_000
 
-  /// Every record, as many as a page holds.
+  /// All records, up to the default limit.
   public init() {}
 
   func matches(_ record: PushRecord) -> Bool {

@@ -1,10 +1,10 @@
-/// One request as it was received and answered, in the form in which the control endpoint shows it.
+/// A request and its response, in the form of the control endpoint.
 public struct PushRecord: Codable, Equatable, Sendable {
   /// The request's number since the start, from 1, without gaps.
   public internal(set) var number = 0
   /// When the request's last byte was read, in microseconds since 1970.
   public var arrivedMicroseconds: Int64
-  /// When the answer was handed to the connection, in microseconds since 1970; nil while or when it was not.
+  /// When the connection got the response, in microseconds since 1970; nil if it did not.
   public var answeredMicroseconds: Int64?
   /// The listener's environment.
   public var environment: SimulatedEnvironment
@@ -14,7 +14,7 @@ public struct PushRecord: Codable, Equatable, Sendable {
   public var stream: Int32
   /// The device token as sent; empty when there was none.
   public var token: String
-  /// `apns-topic`, and the like for the fields that follow; nil or the default where the request had none.
+  /// `apns-topic`. This and the next fields have their default, or nil, where the request had none.
   public var topic: String
   /// `apns-push-type`.
   public var pushType: SimulatedPushType?
@@ -22,19 +22,19 @@ public struct PushRecord: Codable, Equatable, Sendable {
   public var priority: Int
   /// `apns-expiration`, Unix seconds.
   public var expirationSeconds: Int64?
-  /// Whether the service would keep the push for a device that is away: by its expiration, as of its arrival.
+  /// Whether the service would store the push for an offline device, by its expiration at its arrival.
   public var isStored = false
-  /// The answer's `apns-id`.
+  /// The response's `apns-id`.
   public var identifier: String
   /// `apns-collapse-id`.
   public var collapseID: String?
   /// The beginning of the provider token's SHA-256, in hexadecimal.
   public var providerTokenHash: String?
-  /// The body as text; bytes that are not UTF-8 are replaced.
+  /// The body as text. Invalid UTF-8 is replaced.
   public var payload: String
-  /// The answer's status.
+  /// The response's status.
   public var status: Int
-  /// The answer's reason.
+  /// The response's reason.
   public var reason: String?
 
   private enum CodingKeys: String, CodingKey {
@@ -50,7 +50,7 @@ public struct PushRecord: Codable, Equatable, Sendable {
   }
 }
 
-/// Where and when a request came in.
+/// The place and time of a request's arrival.
 public struct RequestOrigin: Equatable, Sendable {
   /// The listener's environment.
   public var environment: SimulatedEnvironment
@@ -71,7 +71,7 @@ public struct RequestOrigin: Equatable, Sendable {
 }
 
 extension PushRecord {
-  /// The record of a judged request that is not answered yet.
+  /// The record of a judged request before its response.
   init(_ request: InspectedRequest, from origin: RequestOrigin, judged verdict: PushVerdict) {
     self.init(
       arrivedMicroseconds: origin.arrival.microseconds,

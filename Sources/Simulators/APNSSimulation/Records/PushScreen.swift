@@ -1,16 +1,16 @@
 internal import DequeModule
 
-/// What lies on the devices' screens: one line per device and collapse identifier, however often it was pushed.
+/// The notifications on the devices' screens: one line per device and collapse identifier, also after several pushes.
 ///
-/// Whether a retry showed something twice is answered here: it did when it made a second line.
+/// A retry that showed a notification twice made a second line.
 public struct PushScreen: Sendable {
   /// A line on a device.
   public struct Line: Codable, Equatable, Sendable {
     /// The device token, lower-case.
     public let token: String
-    /// The collapse identifier; nil for a push without one, which is a line of its own.
+    /// The collapse identifier; nil for a push without one, which always has a separate line.
     public let collapseID: String?
-    /// How many accepted pushes this line has shown, one after the other in the same place.
+    /// The number of accepted pushes that this line has shown.
     public fileprivate(set) var shown = 0
     /// The `apns-id` of the latest.
     public fileprivate(set) var identifier: String
@@ -27,7 +27,7 @@ public struct PushScreen: Sendable {
   private struct Place: Hashable {
     let token: String
     let collapseID: String?
-    /// The record's number where nothing collapses.
+    /// The record's number without a collapse identifier, else 0.
     let number: Int
   }
 
@@ -39,10 +39,10 @@ public struct PushScreen: Sendable {
     self.capacity = capacity
   }
 
-  /// All lines, the one that appeared first first. The oldest were forgotten when the screens are full.
+  /// All lines in order of appearance. Full screens drop the oldest.
   public var visible: [Line] { order.compactMap { lines[$0] } }
 
-  /// Accepted pushes that a user sees; the other types act without a line.
+  /// Shows an accepted alert. Other push types have no line.
   mutating func show(_ record: PushRecord) {
     guard record.status == 200, record.pushType == .alert || record.pushType == nil else { return }
     let token = record.token.lowercased()

@@ -1,12 +1,12 @@
 public import Crypto
 
-/// A signing key as Apple's developer site knows it: the public half, and what it may be used for.
+/// A signing key: its public half and its permissions on Apple's developer site.
 public struct ProviderKey: Sendable {
-  /// What a key may push to.
+  /// The apps that a key may push to.
   public enum Scope: Equatable, Sendable {
     /// Every app of its team.
     case team
-    /// Only these bundle identifiers. `related` is the one key that may share a connection with this one.
+    /// Only these bundle identifiers. `related` is the only key that may share a connection with this one.
     case topics(Set<String>, related: String?)
   }
 
@@ -14,14 +14,14 @@ public struct ProviderKey: Sendable {
   public let identifier: String
   /// The team that owns it, `iss` in a provider token.
   public let team: String
-  /// What it may push to.
+  /// The apps that it may push to.
   public let scope: Scope
   /// Where it works. Legacy team keys work in both.
   public let environments: Set<SimulatedEnvironment>
-  /// What signatures are checked against.
+  /// The public half.
   public let publicKey: P256.Signing.PublicKey
 
-  /// A key from its parts; by default one that covers its whole team in both environments.
+  /// A key, by default for its whole team in both environments.
   public init(
     identifier: String,
     team: String,
@@ -36,7 +36,7 @@ public struct ProviderKey: Sendable {
     self.publicKey = publicKey
   }
 
-  /// A key from PEM text: a public key, or a private one (a `.p8` file) of which only the public half is kept.
+  /// The public half of a key from PEM text, public or private (a `.p8` file).
   ///
   /// - Throws: swift-crypto's error when the text is neither, or not on P-256.
   public static func publicKey(fromPEM text: String) throws -> P256.Signing.PublicKey {
@@ -46,10 +46,10 @@ public struct ProviderKey: Sendable {
     return try P256.Signing.PublicKey(pemRepresentation: text)
   }
 
-  /// Whether a connection on which this key was used first may also carry `other`.
+  /// Whether a connection that this key has bound may also carry `other`.
   ///
-  /// Team keys go together; a topic key goes with itself and its related key, and with no team key. Source:
-  /// "Establishing a token-based connection to APNs" (Apple).
+  /// Team keys may share a connection; a topic key may share it with its related key. Source: "Establishing a token-based
+  /// connection to APNs" (Apple).
   func mayShareConnection(with other: ProviderKey) -> Bool {
     if identifier == other.identifier { return true }
     switch (scope, other.scope) {
@@ -65,23 +65,23 @@ public struct ProviderKey: Sendable {
   }
 }
 
-/// A client certificate as the service knows it: what it may push to, and where.
+/// The environments and topics of a client certificate.
 ///
-/// Apple writes both into the certificate. Here they are registered beside it, so that any certificate will do, a
-/// self-signed one too.
+/// Apple writes both into the certificate. Here they are registered separately, so that any certificate works, also a
+/// self-signed one.
 public struct RegisteredCertificate: Equatable, Sendable {
-  /// Where it works. One for the other environment is sent away with a GOAWAY as soon as it has connected.
+  /// Where it works. In the other environment a new connection gets a GOAWAY.
   public var environments: Set<SimulatedEnvironment>
-  /// The topics it may push to, suffixes included.
+  /// The topics that it may push to, with suffixes.
   public var topics: [String]
 
-  /// A certificate for some topics.
+  /// A certificate for these topics.
   public init(environments: Set<SimulatedEnvironment>, topics: [String]) {
     self.environments = environments
     self.topics = topics
   }
 
-  /// What a certificate is known by: the SHA-256 of its binary form (DER), in lower-case hexadecimal.
+  /// The SHA-256 of a certificate in binary form (DER), in lower-case hexadecimal.
   static func fingerprint(of certificate: [UInt8]) -> String {
     SHA256.hash(data: certificate).map { byte in (byte < 16 ? "0" : "") + String(byte, radix: 16) }.joined()
   }

@@ -1,25 +1,25 @@
-/// One app on one device, as the service knows it by its device token.
+/// One app on one device, the owner of a device token.
 public struct RegisteredDevice: Equatable, Sendable {
-  /// Why a token no longer works; both answer 410.
+  /// Why a token no longer works. Both reasons get 410.
   public enum End: Equatable, Sendable {
-    /// The app was removed: `Unregistered`, with the moment in milliseconds since 1970.
+    /// The app was removed: `Unregistered`, with the time in milliseconds since 1970.
     case unregistered(atMilliseconds: Int64)
-    /// The token ran out: `ExpiredToken`, with the moment in milliseconds since 1970.
+    /// The token expired: `ExpiredToken`, with the time in milliseconds since 1970.
     case expired(atMilliseconds: Int64)
   }
 
   /// The service that issued the token.
   public var environment: SimulatedEnvironment
-  /// The app, without the suffix of any push type.
+  /// The app's bundle identifier.
   public var bundle: String
-  /// Why it no longer works; nil while it does.
+  /// Why the token no longer works; nil while it does.
   public var end: End?
-  /// What the next good pushes are answered, in order; then the normal answers come again.
+  /// The answers to the next good pushes, in order. The normal answers follow.
   public var answers: [ScriptedAnswer]
-  /// How much longer than usual an answer takes, in milliseconds.
+  /// An additional delay of the answers, in milliseconds.
   public var delayMilliseconds: Int
 
-  /// A device that takes pushes, unless told otherwise.
+  /// A device, by default one that accepts pushes.
   public init(
     environment: SimulatedEnvironment,
     bundle: String,
@@ -43,18 +43,18 @@ public struct RegisteredDevice: Equatable, Sendable {
   }
 }
 
-/// An answer that takes the place of the one a good push would get, for some pushes in a row.
+/// An answer that replaces the success of some good pushes in a row.
 public struct ScriptedAnswer: Codable, Equatable, Sendable {
-  /// The HTTP status; 200 is allowed and means a normal success.
+  /// The HTTP status; 200 is a normal success.
   public var status: Int
-  /// The `reason` of the JSON body; nil sends no body unless ``rawBody`` does.
+  /// The `reason` of the JSON body; nil for no body, unless ``rawBody`` is set.
   public var reason: String?
-  /// A body sent as it is instead of JSON, as a proxy's error page would be.
+  /// A body that replaces the JSON, such as a proxy's error page.
   public var rawBody: String?
-  /// How many pushes get it, from 1; ``always`` never wears out.
+  /// The number of pushes that get it, from 1, or ``always``.
   public var times: Int
 
-  /// As good as for ever.
+  /// Without end.
   public static let always = Int.max
 
   /// An answer for `times` pushes in a row.

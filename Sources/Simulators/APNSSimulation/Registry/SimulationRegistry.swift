@@ -1,6 +1,6 @@
-/// What the simulated service knows: keys, apps and devices.
+/// The registered keys, apps, devices and certificates.
 public struct SimulationRegistry: Sendable {
-  /// Device tokens at most, so that a script gone wild does not take the machine's memory; far above any demo's needs.
+  /// The most device tokens. It bounds the memory that a runaway script can take.
   public static let devicesMax = 1_000_000
 
   /// Keys by their identifier.
@@ -11,11 +11,11 @@ public struct SimulationRegistry: Sendable {
   public private(set) var devices: [String: RegisteredDevice] = [:]
   /// Client certificates by the SHA-256 of their binary form, in lower-case hexadecimal.
   public private(set) var certificates: [String: RegisteredCertificate] = [:]
-  /// How many pushes each device takes; nil is as many as come. What the real service allows is unpublished.
+  /// The rate limit of each device; nil for none. The real service's limit is unpublished.
   public var tokenRate: TokenRate?
-  /// Whether a well-formed token that nobody registered is taken as one that fits the push.
+  /// Whether an unregistered, well-formed token is accepted.
   public var acceptsAnyToken = false
-  /// Grows with every change of the keys, so that what was concluded from them can be forgotten.
+  /// Grows with every change of the keys, to invalidate caches.
   private(set) var keysRevision = 0
 
   /// An empty registry, which refuses every push.
@@ -32,15 +32,15 @@ public struct SimulationRegistry: Sendable {
     bundles[bundle] = .some(team)
   }
 
-  /// Adds a client certificate or replaces what is known of it.
+  /// Adds or replaces a client certificate.
   /// - Parameter der: its binary form.
   public mutating func register(_ certificate: RegisteredCertificate, der: [UInt8]) {
     certificates[RegisteredCertificate.fingerprint(of: der)] = certificate
   }
 
   /// Adds or replaces a device.
-  /// - Parameter token: hexadecimal digits in either case; they are compared without it.
-  /// - Returns: false when the registry is full, and nothing was changed.
+  /// - Parameter token: hexadecimal digits in either case.
+  /// - Returns: false when the registry is full; then nothing has changed.
   @discardableResult
   public mutating func register(_ device: RegisteredDevice, token: String) -> Bool {
     let token = token.lowercased()
@@ -49,8 +49,8 @@ public struct SimulationRegistry: Sendable {
     return true
   }
 
-  /// Forgets a device; its token is then one of nobody.
-  /// - Returns: whether it was there.
+  /// Removes a device.
+  /// - Returns: whether it was registered.
   @discardableResult
   public mutating func removeDevice(token: String) -> Bool {
     devices.removeValue(forKey: token.lowercased()) != nil
@@ -68,15 +68,15 @@ public struct SimulationRegistry: Sendable {
   }
 }
 
-/// Which of Apple's two push services a listener plays; keys and device tokens belong to one of them.
+/// One of Apple's two push services. Keys and device tokens belong to one of them.
 public enum SimulatedEnvironment: String, CaseIterable, Codable, Sendable {
-  /// As `api.push.apple.com`.
+  /// `api.push.apple.com`.
   case production
-  /// As `api.sandbox.push.apple.com`; its successes carry an `apns-unique-id`.
+  /// `api.sandbox.push.apple.com`. Its successes carry an `apns-unique-id`.
   case sandbox
 }
 
-/// How many pushes one device takes: so many in so many seconds, however they are spread in them.
+/// A rate limit of one device: a number of pushes within some seconds, in any distribution.
 public struct TokenRate: Codable, Equatable, Sendable {
   /// Pushes, from 1.
   public var pushes: Int
@@ -92,15 +92,15 @@ public struct TokenRate: Codable, Equatable, Sendable {
 
 /// Counts the pushes of each device against a rate.
 ///
-/// The generic cell rate algorithm (ITU-T I.371): one moment for each device, the one up to which its pushes are paid for.
-/// A refused push is not counted.
+/// The generic cell rate algorithm (ITU-T I.371): each device has one moment up to which its pushes are paid for. A refused
+/// push does not count.
 struct TokenRateMeter {
-  /// Devices remembered before those that owe nothing are forgotten.
+  /// The number of devices from which idle ones are dropped.
   private static let devicesMax = 100_000
 
   private var paidUntil: [String: Int64] = [:]
 
-  /// Whether a device takes a push now.
+  /// Whether a device accepts a push now.
   mutating func admits(_ token: String, _ rate: TokenRate, now: WallInstant) -> Bool {
     let window = Int64(rate.seconds) * 1_000_000
     let cost = window / Int64(rate.pushes)

@@ -2,19 +2,19 @@ internal import DequeModule
 internal import Reactors
 internal import Synchronization
 
-/// A connection as the control endpoint shows it.
+/// A connection in the form of the control endpoint.
 public struct ConnectionSummary: Codable, Equatable, Sendable {
   /// Its number since the start, from 1.
   public let number: Int
-  /// The listener it came in on.
+  /// The environment of its listener.
   public let environment: SimulatedEnvironment
-  /// When its handshake was done, in microseconds since 1970.
+  /// When its handshake ended, in microseconds since 1970.
   public let openedMicroseconds: Int64
-  /// Whole requests received so far.
+  /// Whole requests received.
   public var requests = 0
-  /// Streams refused so far for being over the limit: a client that obeys it has none.
+  /// Streams refused for exceeding the limit. An obedient client has none.
   public var refusedStreams = 0
-  /// The streams it may have open now.
+  /// The streams that it may have open.
   public var streamsMax: Int
 
   private enum CodingKeys: String, CodingKey {
@@ -27,7 +27,7 @@ public struct ConnectionSummary: Codable, Equatable, Sendable {
 
 /// The open connections of all listeners, by number.
 ///
-/// May be used from any thread; what reaches a connection is handed to its reactor.
+/// Usable from any thread. Work for a connection is submitted to its reactor.
 public final class ConnectionDirectory: Sendable {
   private struct Entry {
     var summary: ConnectionSummary
@@ -44,18 +44,18 @@ public final class ConnectionDirectory: Sendable {
 
   init() {}
 
-  /// Connections since the start, closed ones included.
+  /// Connections since the start, including closed ones.
   public var openedCount: Int { content.withLock { $0.openedCount } }
 
-  /// Clients turned away before their handshake, since the start.
+  /// Clients refused before their handshake, since the start.
   public var refusedCount: Int { content.withLock { $0.gate.refusedCount } }
 
-  /// Turns the next so many clients away.
+  /// Refuses the next clients.
   public func refuse(next count: Int) {
     content.withLock { $0.gate.refuse(next: count) }
   }
 
-  /// Turns every client away for a while, from now.
+  /// Refuses every client for a while.
   public func refuse(for time: Duration) {
     let until = Reactor.now + UInt64(max(0, time / .nanoseconds(1)))
     content.withLock { $0.gate.refuse(until: until) }
@@ -70,8 +70,8 @@ public final class ConnectionDirectory: Sendable {
     content.withLock { content in content.open.values.map(\.summary) }.sorted { $0.number < $1.number }
   }
 
-  /// Takes a connection in.
-  /// - Parameter strike: lets a fault happen to the connection of this number, from any thread.
+  /// Adds a connection.
+  /// - Parameter strike: carries out a fault on the connection of this number; callable from any thread.
   /// - Returns: its number.
   func add(
     environment: SimulatedEnvironment, streamsMax: Int, strike: @escaping @Sendable (ServerFault, _ number: Int) -> Void
@@ -99,8 +99,8 @@ public final class ConnectionDirectory: Sendable {
     content.withLock { content in content.open[number] = nil }
   }
 
-  /// Lets a fault happen on every open connection.
-  /// - Returns: how many there were.
+  /// Carries out a fault on every open connection.
+  /// - Returns: their number.
   @discardableResult
   public func strike(_ fault: ServerFault) -> Int {
     let open = content.withLock { content in Array(content.open.values) }
@@ -109,21 +109,21 @@ public final class ConnectionDirectory: Sendable {
   }
 }
 
-/// Decides whether a client that asks for a connection gets one. Times are monotonic nanoseconds.
+/// Decides whether a client gets a connection. Times are monotonic nanoseconds.
 struct ConnectionGate {
   private var recent: Deque<UInt64> = []
   private var refusedUntil: UInt64 = 0
   private var refusedNext = 0
 
-  /// Clients turned away since the start.
+  /// Clients refused since the start.
   private(set) var refusedCount = 0
 
-  /// Turns the next so many clients away.
+  /// Refuses the next clients.
   mutating func refuse(next count: Int) {
     refusedNext += count
   }
 
-  /// Turns everybody away until then.
+  /// Refuses every client until then.
   mutating func refuse(until moment: UInt64) {
     refusedUntil = max(refusedUntil, moment)
   }

@@ -2,7 +2,7 @@ internal import HTTP2
 internal import Logging
 internal import Reactors
 
-/// What follows a judgement.
+/// The responses.
 extension PushServer {
   func act(
     on reception: Reception, _ stream: Int32, _ connection: ServedConnection, on reactor: isolated Reactor
@@ -24,7 +24,7 @@ extension PushServer {
     let isSent = connection.link.respond(
       to: stream, status: verdict.status, fields: fields, body: verdict.body, on: reactor)
     guard isSent else { return }
-    connection.idle?.noteActivity()
+    connection.idle?.restart()
     service.markAnswered(number)
     logger.debug(
       "push answered",
@@ -43,7 +43,7 @@ extension PushServer {
     }
   }
 
-  /// An orderly end with APNs' reason for it: what has been received is still answered.
+  /// Ends the connection in an orderly way, with APNs' reason. Received requests are still answered.
   func sayGoodbye(_ reason: String, _ connection: ServedConnection, on reactor: isolated Reactor) {
     let debug = AnswerBody.json(reason: reason, timestamp: nil)
     sayGoodbye(connection.lastStream, .noError, debug, connection, on: reactor)
@@ -55,10 +55,10 @@ extension PushServer {
   }
 }
 
-/// Faults: what they do to requests and to connections.
+/// The effects of faults on requests and connections.
 extension PushServer {
-  /// What a fault does to the request that met it.
-  /// - Returns: whether the request still gets its answer.
+  /// Carries out the fault of a request.
+  /// - Returns: whether the request still gets its response.
   func letHappen(
     _ fault: ServerFault, _ stream: Int32, _ connection: ServedConnection, on reactor: isolated Reactor
   ) -> Bool {
@@ -87,7 +87,7 @@ extension PushServer {
     }
   }
 
-  /// What a fault does to a connection without a request.
+  /// Carries out a fault on a connection.
   func strike(_ fault: ServerFault, _ connection: ServedConnection, on reactor: isolated Reactor) {
     switch fault {
     case .goAway(let lastStream, let code, let debug):

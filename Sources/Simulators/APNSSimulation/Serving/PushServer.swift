@@ -3,7 +3,7 @@ internal import Logging
 internal import Reactors
 internal import TLSStreams
 
-/// Serves one environment on one reactor: hands requests to the service, and gives the answers or lets the faults happen.
+/// Serves one environment on one reactor. It passes requests to the service, and sends the responses or carries out faults.
 final class PushServer {
   let environment: SimulatedEnvironment
   let service: SimulatedService
@@ -25,17 +25,16 @@ final class PushServer {
     self.logger = logger
   }
 
-  /// What a listener for this server needs.
   var configuration: HTTP2ServerConfiguration {
     var configuration = HTTP2ServerConfiguration()
     configuration.streamsMax = ConnectionConduct(policy: policy).streams
     configuration.refusesExcessStreams = policy.refusesExcess
-    // What the real service announces.
+    // The real service announces this.
     configuration.requestFieldsBytesMax = 8000
     return configuration
   }
 
-  /// Says goodbye to every client, those in their handshake included.
+  /// Closes every connection in an orderly way, also those in their handshake.
   func closeAll(on reactor: isolated Reactor) {
     isClosed = true
     for connection in connections.values { connection.link.close(on: reactor) }
@@ -43,7 +42,7 @@ final class PushServer {
 
   private func strike(_ fault: ServerFault, number: Int, on reactor: isolated Reactor) {
     guard let connection = connections.values.first(where: { $0.number == number }) else { return }
-    service.note(fault, onConnection: number)
+    service.record(fault, onConnection: number)
     strike(fault, connection, on: reactor)
   }
 }
@@ -55,15 +54,15 @@ extension PushServer: HTTP2RequestHandler {
 
   func connectionOpened(_ link: HTTP2ServerConnection, on reactor: isolated Reactor) {
     guard !isClosed else { return link.close(on: reactor) }
-    let handle = PushServerHandle(self, on: reactor)
+    let bound = ReactorBound(self, on: reactor)
     let number = directory.add(environment: environment, streamsMax: link.streamsMax) { fault, number in
-      handle.perform { server, reactor in server.strike(fault, number: number, on: reactor) }
+      bound.submit { $0.strike(fault, number: number, on: $1) }
     }
     welcome(link, number: number, on: reactor)
   }
 
-  /// A certificate has proved itself with the handshake, so its connection starts with all streams; one for the other
-  /// environment is sent away at once.
+  /// A connection with a certificate starts with all streams, because the handshake has proved it. A certificate for the
+  /// other environment ends the connection at once.
   private func welcome(_ link: HTTP2ServerConnection, number: Int, on reactor: isolated Reactor) {
     let known = link.clientCertificate.map { certificate in
       service.withRegistry { $0.certificates[RegisteredCertificate.fingerprint(of: certificate)] }
@@ -97,7 +96,7 @@ extension PushServer: HTTP2RequestHandler {
     let origin = RequestOrigin(
       environment: environment, connection: connection.number, stream: request.streamID,
       arrival: Self.wallTime(ofMonotonic: request.arrival))
-    connection.idle?.noteActivity()
+    connection.idle?.restart()
     let inspected = InspectedRequest(request, certificate: connection.certificate)
     let reception = service.receive(inspected, from: origin, binding: &connection.binding)
     directory.update(connection.number) { summary in
@@ -112,27 +111,9 @@ extension PushServer: HTTP2RequestHandler {
   }
 }
 
-/// A push server as other threads hold it.
+/// A listener and its server, held from outside their reactor.
 ///
-/// Unchecked because the server belongs to its reactor; safe because it is only handed out there.
-struct PushServerHandle: @unchecked Sendable {
-  private let server: PushServer
-  private let reactor: Reactor
-
-  init(_ server: PushServer, on reactor: isolated Reactor) {
-    self.server = server
-    self.reactor = reactor
-  }
-
-  /// Runs work on the server's reactor, later.
-  func perform(_ work: @escaping @Sendable (PushServer, isolated Reactor) -> Void) {
-    reactor.submit { reactor in work(server, reactor) }
-  }
-}
-
-/// A listener and its server, as the simulator holds them from outside their reactor.
-///
-/// Unchecked because both belong to the reactor; safe because they are touched there only.
+/// Unchecked because both belong to the reactor. Safe because they are only used there.
 struct BoundListener: @unchecked Sendable {
   let environment: SimulatedEnvironment
   let address: SocketAddress
@@ -152,7 +133,7 @@ struct BoundListener: @unchecked Sendable {
     self.address = listener.address
   }
 
-  /// Accepts nothing more and closes what is open.
+  /// Stops the listener and closes its connections.
   func end() async {
     try? await reactor.perform { reactor in
       listener.stop(on: reactor)

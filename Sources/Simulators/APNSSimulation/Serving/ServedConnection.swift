@@ -1,10 +1,10 @@
 internal import HTTP2
 internal import Reactors
 
-/// One client's connection and what is remembered about it.
+/// One client's connection and its state.
 final class ServedConnection {
   let link: HTTP2ServerConnection
-  /// Since the start of the simulator, over all listeners, from 1.
+  /// From 1, over all listeners.
   let number: Int
   let certificate: InspectedRequest.Certificate
   var idle: IdleWatch?
@@ -12,7 +12,7 @@ final class ServedConnection {
   var conduct: ConnectionConduct
   /// The highest stream whose request was received.
   var lastStream: Int32 = 0
-  /// What the latest GOAWAY promised. Requests above it may have been read together with the one that caused it.
+  /// The last stream of the latest GOAWAY. Later requests may have been read together with the one that caused it.
   var processedMax = Int32.max
 
   init(
@@ -26,7 +26,7 @@ final class ServedConnection {
 }
 
 extension InspectedRequest.Certificate {
-  /// What is known of a connection's certificate: nil outside when it showed none, nil inside when nobody registered it.
+  /// The outer nil means no certificate, the inner nil an unregistered one.
   init(_ known: RegisteredCertificate??) {
     switch known {
     case nil: self = .none
@@ -36,36 +36,36 @@ extension InspectedRequest.Certificate {
   }
 }
 
-/// What the answers on one connection do to the connection itself.
+/// The effects of responses on their connection.
 public struct ConnectionConduct: Sendable {
-  /// What is to be done after an answer.
+  /// An action after a response.
   public enum Action: Equatable, Sendable {
-    /// SETTINGS_MAX_CONCURRENT_STREAMS has this new value.
+    /// Announce this value of SETTINGS_MAX_CONCURRENT_STREAMS.
     case announceStreams(Int)
-    /// Say goodbye with this reason and close when the open streams are answered.
+    /// Send GOAWAY with this reason, and close when the open streams are answered.
     case goAway(reason: String)
   }
 
-  /// The streams the peer may have open now.
+  /// The streams that the peer may have open.
   public private(set) var streams: Int
 
   private var policy: StreamPolicy
   private var badTokens = 0
   private var isEnding = false
 
-  /// A fresh connection.
+  /// A new connection.
   public init(policy: StreamPolicy) {
     self.policy = policy
     streams = policy.startsWithOne ? 1 : policy.streamsMax
   }
 
-  /// Another limit holds from now on, in place of the policy's.
+  /// Replaces the policy's limit.
   mutating func limit(to streams: Int) {
     policy.streamsMax = streams
     self.streams = streams
   }
 
-  /// Takes note of an answer that has been given.
+  /// Applies a sent response.
   public mutating func answered(status: Int, reason: String?) -> [Action] {
     var actions = setStreams(streams(after: status))
     if status == 200 { badTokens = 0 }
@@ -78,7 +78,7 @@ public struct ConnectionConduct: Sendable {
     return actions
   }
 
-  /// A dead token is the device's fault and not the sender's: 410 changes nothing on a trusted connection.
+  /// 410 changes nothing, because a dead token is not the sender's mistake.
   private func streams(after status: Int) -> Int {
     switch status {
     case 200: policy.streamsMax
@@ -94,10 +94,10 @@ public struct ConnectionConduct: Sendable {
   }
 }
 
-/// Finds out when a connection has carried no request for a while. One timer, which moves on when there was one.
+/// Ends a connection without requests. It has one timer, which is rescheduled after a request.
 final class IdleWatch: TimerHandler {
   private let limit: Duration
-  /// Unowned, both: the server holds its connections, a connection its watch, and a closed one stops it.
+  /// Both unowned: the server owns its connections, a connection owns its watch, and a closed one stops it.
   private unowned let connection: ServedConnection
   private unowned let server: PushServer
   private var quietSince = Reactor.now
@@ -110,7 +110,7 @@ final class IdleWatch: TimerHandler {
     timer = reactor.schedule(after: limit, self)
   }
 
-  func noteActivity() {
+  func restart() {
     quietSince = Reactor.now
   }
 
@@ -125,7 +125,7 @@ final class IdleWatch: TimerHandler {
     if left > .zero {
       timer = reactor.schedule(after: left, self)
     } else if connection.link.openStreams > 0 {
-      // A connection with a request under way is not idle.
+      // A connection with an open request is not idle.
       timer = reactor.schedule(after: limit, self)
     } else {
       server.sayGoodbye("IdleTimeout", connection, on: reactor)
