@@ -4,16 +4,16 @@ public import Foundation
 public import FoundationNetworking
 #endif
 
-/// Carries a request to the service and its answer back. `URLSession` does; tests and apps with a network stack of their
-/// own may put another in its place.
+/// Carries a request to the service and its response back. `URLSession` conforms. Tests and apps with another network stack
+/// may replace it.
 public protocol ClientTransport: Sendable {
-  /// The answer and its content.
-  /// - Throws: when no answer came; what does not matter, every error is taken for a network that is away.
+  /// The response and its content.
+  /// - Throws: when no response came. Every error counts as an unreachable network.
   func data(for request: URLRequest) async throws -> (Data, URLResponse)
 }
 
 extension URLSession: ClientTransport {
-  /// Asks without a delegate.
+  /// Sends the request without a delegate.
   public func data(for request: URLRequest) async throws -> (Data, URLResponse) {
     try await data(for: request, delegate: nil)
   }

@@ -1,8 +1,8 @@
 public import Foundation
 
-/// A device that pushes can go to.
+/// A device that receives pushes.
 public struct DeviceRegistration: Hashable, Sendable, Encodable {
-  /// Which of Apple's push services the token is for.
+  /// The push service of Apple that issued the token.
   public enum Environment: String, Sendable, Encodable {
     /// Apps from the App Store and TestFlight.
     case production
@@ -13,10 +13,10 @@ public struct DeviceRegistration: Hashable, Sendable, Encodable {
   /// The device token as hexadecimal text.
   public let token: String
 
-  /// nil leaves it to the service's default.
+  /// The token's environment; nil for the service's default.
   public var environment: Environment?
 
-  /// The app's bundle identifier; nil leaves it to the service's default.
+  /// The app's bundle identifier; nil for the service's default.
   public var app: String?
 
   /// `ios`, `macos` and so on; nil is `ios`.
@@ -28,8 +28,8 @@ public struct DeviceRegistration: Hashable, Sendable, Encodable {
   /// The IANA name of the user's time zone, for quiet hours.
   public var timeZone: String?
 
-  /// A device as it describes itself, but for what cannot be known without the app.
-  /// - Parameter deviceToken: as `didRegisterForRemoteNotificationsWithDeviceToken` hands it over.
+  /// This device, with its own platform, locale and time zone.
+  /// - Parameter deviceToken: the argument of `didRegisterForRemoteNotificationsWithDeviceToken`.
   public init(
     deviceToken: Data, environment: Environment? = nil, app: String? = Bundle.main.bundleIdentifier,
     platform: String? = Self.ownPlatform, locale: String? = Locale.current.identifier(.bcp47),
@@ -43,15 +43,12 @@ public struct DeviceRegistration: Hashable, Sendable, Encodable {
     self.timeZone = timeZone
   }
 
-  /// The form in which the service knows a device token.
+  /// A device token in lower-case hexadecimal.
   static func text(of deviceToken: Data) -> String {
-    deviceToken.map { byte in
-      let digits = String(byte, radix: 16)
-      return digits.count == 1 ? "0" + digits : digits
-    }.joined()
+    deviceToken.map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
   }
 
-  /// The platform this is built for, in the service's words; nil on one that gets no pushes from Apple.
+  /// The platform of this build, in the service's words; nil without pushes from Apple.
   public static var ownPlatform: String? {
     #if os(iOS)
     "ios"

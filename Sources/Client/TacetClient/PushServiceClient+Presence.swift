@@ -1,25 +1,24 @@
 public import Foundation
 
 extension PushServiceClient {
-  /// Reports that the user is looking at a surface for as long as the calling task runs, and then that they have left.
+  /// Reports that the user is looking at a surface while the calling task runs, and then that they have left.
   ///
-  /// Made for a view's life: in SwiftUI
+  /// It fits the life of a view. In SwiftUI
   ///
   ///     .task(id: scenePhase) {
   ///       guard scenePhase == .active else { return }
   ///       try? await client.stayPresent(at: .conversation(id))
   ///     }
   ///
-  /// begins when the view appears or the app comes to the front, and leaves when either ends. A report that does not get
-  /// through is not repeated; the next one comes anyway.
-  /// - Parameter interval: between reports. 20 s: two may be lost before the service's window of 60 s is over.
-  /// Several may look at the same surface; it is left when the last of them is gone.
-  /// - Throws: what will not change by itself: the user does not take part, or there is no such surface. A token that is
-  ///   not valid may be renewed before the next report. When the task is cancelled it returns.
+  /// starts when the view appears or the app becomes active, and leaves when either ends. A failed report is not repeated,
+  /// because the next one follows. Several callers may look at the same surface; the last one to end leaves it.
+  /// - Parameter interval: the time between reports. 20 s: two may be lost within the service's window of 60 s.
+  /// - Throws: a permanent failure: the user is not a participant, or the surface does not exist. An invalid token may be
+  ///   renewed before the next report. Returns when the task is cancelled.
   public func stayPresent(at surface: Surface, every interval: Duration = .seconds(20)) async throws(PushServiceError) {
     await presence.enter(surface)
     let result = await report(surface, every: interval)
-    // Unstructured, so that it is said although the calling task is cancelled.
+    // Unstructured, so that the report is sent although the calling task is cancelled.
     await Task { await presence.exit(surface) { try? await leave(surface) } }.value
     try result.get()
   }
@@ -29,7 +28,7 @@ extension PushServiceClient {
       do throws(PushServiceError) {
         try await look(at: surface)
       } catch {
-        // The service takes silence for leaving, and looks again before it sends.
+        // For the service, silence means that the user has left, and it checks again before it sends.
         guard error.isTemporary || error.code == .unauthorized else { return .failure(error) }
       }
       do { try await sleep(interval) } catch { break }
@@ -42,13 +41,13 @@ extension PushServiceClient {
     _ = try await send("PUT", surface.path, tries: 1)
   }
 
-  /// Reports that the user has left a surface; what was held for them goes out at once.
+  /// Reports that the user has left a surface. The service then sends held pushes at once.
   public func leave(_ surface: Surface) async throws(PushServiceError) {
     _ = try await send("DELETE", surface.path, tries: 2)
   }
 }
 
-/// Reports what is on the screen, for apps that are told by calls what that is, as with UIKit.
+/// Reports the surface on the screen, for apps that learn it by calls, such as UIKit apps.
 ///
 ///     await presence.show(.conversation(id))  // viewDidAppear, willEnterForeground
 ///     await presence.show(nil)                // viewWillDisappear, didEnterBackground
@@ -59,7 +58,7 @@ public actor PresenceReporter {
   private var hasEnded = false
   private var current: (surface: Surface, reports: Task<Void, Never>)?
 
-  /// - Parameter interval: between reports, as in ``PushServiceClient/stayPresent(at:every:)``.
+  /// - Parameter interval: the time between reports, as in ``PushServiceClient/stayPresent(at:every:)``.
   public init(_ client: PushServiceClient, every interval: Duration = .seconds(20)) {
     self.client = client
     self.interval = interval
@@ -67,8 +66,8 @@ public actor PresenceReporter {
 
   deinit { current?.reports.cancel() }
 
-  /// What the user looks at from now on; nil for nothing. Saying the same again changes nothing, unless the service has
-  /// refused the reports meanwhile.
+  /// Sets the surface that the user looks at; nil for none. The same surface again has no effect, unless the service has
+  /// refused its reports.
   public func show(_ surface: Surface?) {
     guard surface != current?.surface || hasEnded else { return }
     current?.reports.cancel()
@@ -90,21 +89,21 @@ public actor PresenceReporter {
   }
 }
 
-/// Who of this app is looking at which surface, so that a report of leaving never overtakes one of looking.
+/// The app's viewers of each surface. It keeps a report of leaving from overtaking one of looking.
 ///
-/// A view that disappears and the next one that appears end and begin their reports at the same time. The surface is left
-/// when the last of them is gone, and who comes meanwhile waits until that is said.
+/// When one view disappears and another appears, their reports end and begin at the same time. The last viewer leaves the
+/// surface, and a new one waits until that report is sent.
 actor SurfacePresence {
   private var viewers: [Surface: Int] = [:]
   private var leavings: [Surface: Task<Void, Never>] = [:]
 
-  /// Somebody begins to look.
+  /// Adds a viewer.
   func enter(_ surface: Surface) async {
     viewers[surface, default: 0] += 1
     await leavings[surface]?.value
   }
 
-  /// Somebody looks no more; `leave` is called when nobody else does.
+  /// Removes a viewer, and calls `leave` for the last one.
   func exit(_ surface: Surface, leave: @escaping @Sendable () async -> Void) async {
     let left = (viewers[surface] ?? 1) - 1
     viewers[surface] = left > 0 ? left : nil
@@ -116,15 +115,15 @@ actor SurfacePresence {
   }
 }
 
-/// Something a user can look at, and need not be pushed about meanwhile.
+/// A screen that needs no pushes while the user looks at it.
 public struct Surface: Hashable, Sendable {
-  /// What it is, e.g. `conversation` or the name the back end has given to a surface of its own.
+  /// Its kind: `conversation`, or the back end's name of another surface.
   public let kind: String
 
-  /// Which one: the host's id.
+  /// The host's id.
   public let id: UUID
 
-  /// Names a surface.
+  /// A surface.
   public init(kind: String, id: UUID) {
     self.kind = kind
     self.id = id
@@ -133,7 +132,7 @@ public struct Surface: Hashable, Sendable {
   /// The conversation with this id.
   public static func conversation(_ id: UUID) -> Surface { Surface(kind: "conversation", id: id) }
 
-  /// Where its views are reported, behind the service's origin.
+  /// The path of its reports.
   var path: [String] {
     let place = kind == "conversation" ? ["conversations"] : ["surfaces", kind]
     return ["v1"] + place + [id.uuidString.lowercased(), "last-seen"]

@@ -4,12 +4,12 @@ public import Foundation
 public import FoundationNetworking
 #endif
 
-/// What an app tells the push service: what its user looks at and reads, where pushes may go, and which were opened.
+/// An app's client of the push service: it reports what the user looks at, reads and opens, and registers devices.
 ///
-/// Every call may be made again: none does more the second time. A call that fails for a while is tried three times,
-/// half a second and then a second apart or as the service asks, before its error is thrown.
+/// All calls are idempotent. A temporary failure is tried three times, half a second and then a second apart or as the
+/// service asks, before its error is thrown.
 public struct PushServiceClient: Sendable {
-  /// The user's token, as the app's log-in has it now; asked for before each try, so that a renewed one is used.
+  /// The user's current token. It is requested before each try, so that a renewed one is used.
   public typealias TokenProvider = @Sendable () async throws -> String
 
   private let origin: URL
@@ -18,12 +18,12 @@ public struct PushServiceClient: Sendable {
   let presence = SurfacePresence()
   let sleep: @Sendable (Duration) async throws -> Void
 
-  /// The longest pause before another try, however long the service asks for: a user waits for the answer.
+  /// The longest pause before another try, also if the service asks for more: a user waits.
   static let pauseMax = Duration.seconds(10)
 
-  /// Makes a client; it opens nothing yet.
+  /// Makes a client. It opens no connection yet.
   /// - Parameters:
-  ///   - origin: where the service is, e.g. `https://push.example.com`; a path in it is kept in front of the service's own.
+  ///   - origin: the service's address, such as `https://push.example.com`. Its path precedes the service's own.
   public init(origin: URL, transport: any ClientTransport = URLSession.shared, token: @escaping TokenProvider) {
     self.init(origin: origin, transport: transport, token: token) { try await Task.sleep(for: $0) }
   }
@@ -38,10 +38,10 @@ public struct PushServiceClient: Sendable {
     self.sleep = sleep
   }
 
-  /// Registers a device for the user, or refreshes what is known of it; to be called at every start of the app, as
-  /// tokens change. It takes the token from any user who had it before.
+  /// Registers a device for the user, or updates it. Call it at every start of the app, because tokens change. A previous
+  /// owner of the token loses it.
   ///
-  /// A time zone that is newer than the service's database is left out.
+  /// A time zone that the service's database does not know is left out.
   public func register(_ device: DeviceRegistration) async throws(PushServiceError) {
     do throws(PushServiceError) {
       _ = try await send("PUT", ["v1", "devices", device.token], JSONEncoder().content(device))
@@ -53,16 +53,16 @@ public struct PushServiceClient: Sendable {
     }
   }
 
-  /// Ends pushes to a device; to be called before the user logs out.
+  /// Ends pushes to a device. Call it before the user logs out.
   public func removeDevice(token deviceToken: Data) async throws(PushServiceError) {
     _ = try await send("DELETE", ["v1", "devices", DeviceRegistration.text(of: deviceToken)])
   }
 
   /// Marks messages of a conversation as read, and clears their pushes on the user's other devices.
   /// - Parameters:
-  ///   - messageID: the newest that was read; nil for all.
-  ///   - deviceToken: of this device, which clears its pushes itself; nil tells all devices of the user.
-  /// - Returns: what is left to read, for the app's icon.
+  ///   - messageID: the newest read message; nil for all.
+  ///   - deviceToken: of this device, which clears its pushes itself; nil notifies all devices of the user.
+  /// - Returns: the unread count for the app's icon.
   @discardableResult
   public func markRead(
     conversation: UUID, upTo messageID: UUID? = nil, deviceToken: Data? = nil
@@ -73,13 +73,13 @@ public struct PushServiceClient: Sendable {
     return try ReadReceipt(content: await send("POST", path, JSONEncoder().content(mark)))
   }
 
-  /// Reports that the user has opened the app by a push.
+  /// Reports that a push opened the app.
   /// - Parameter pushLogID: `push_log_id` in the push's custom data.
   public func opened(_ pushLogID: UUID) async throws(PushServiceError) {
     _ = try await send("POST", ["v1", "pushes", pushLogID.uuidString.lowercased(), "opened"])
   }
 
-  /// Sends a request as often as it takes, at most three times.
+  /// Sends a request, with retries after temporary failures.
   /// - Returns: the content of a success.
   func send(
     _ method: String, _ path: [String], _ content: Data? = nil, tries: Int = 3
@@ -90,7 +90,7 @@ public struct PushServiceClient: Sendable {
         return try await sendOnce(method, path, content)
       } catch {
         guard error.isTemporary, !Task.isCancelled else { throw error }
-        // A cancelled sleep ends the tries: the last one below then fails at once.
+        // After a cancelled sleep the last try below fails at once.
         try? await sleep(min(max(error.retryAfter ?? pause, pause), Self.pauseMax))
         pause *= 2
       }
@@ -128,12 +128,12 @@ extension JSONEncoder {
   }
 }
 
-/// What a call that marks messages as read has done.
+/// The result of a call that marks messages as read.
 public struct ReadReceipt: Hashable, Sendable, Decodable {
-  /// Messages that were marked by this call.
+  /// Messages that this call has marked.
   public let read: Int
 
-  /// Messages the user has not read, in all conversations.
+  /// The user's unread messages in all conversations.
   public let badge: Int
 
   init(content: Data) throws(PushServiceError) {

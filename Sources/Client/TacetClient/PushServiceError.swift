@@ -1,38 +1,38 @@
 internal import Foundation
 
-/// Why a call came to nothing.
+/// Why a call failed.
 public struct PushServiceError: Error, Hashable, Sendable {
-  /// The kinds of failure, by what the app can do about them.
+  /// The kind of failure, by the app's possible reaction.
   public enum Code: Hashable, Sendable {
-    /// No answer came: the network or the service is away. Trying again later may help.
+    /// No response: the network or the service is unreachable. Try again later.
     case unreachable
-    /// The service has too much to do, or its database is away. Trying again later may help.
+    /// The service is overloaded, or its database is unavailable. Try again later.
     case unavailable
-    /// The token is not valid: the user must log in again, or the token be renewed.
+    /// The token is not valid. Renew it, or ask the user to log in again.
     case unauthorized
-    /// The user does not take part in what they asked for.
+    /// The user is not a participant.
     case forbidden
-    /// There is no such thing.
+    /// The object does not exist.
     case notFound
-    /// The service does not take the request as it is: a mistake of the app, or versions that do not fit.
+    /// The service refuses the request: a mistake of the app, or incompatible versions.
     case refused
-    /// The token could not be had from the app itself.
+    /// The app could not provide a token.
     case noToken
   }
 
   /// The kind of failure.
   public let code: Code
 
-  /// The HTTP status; nil when no answer came.
+  /// The HTTP status; nil without a response.
   public var status: Int?
 
-  /// What the service says of it, for a developer to read.
+  /// The service's explanation for a developer.
   public var detail: String?
 
-  /// The member of the request's content that is to blame.
+  /// The wrong member of the request's content.
   public var field: String?
 
-  /// How long the service wants to be left alone.
+  /// The wait that the service asks for.
   public var retryAfter: Duration?
 
   /// Whether the same call may succeed later.
@@ -40,7 +40,7 @@ public struct PushServiceError: Error, Hashable, Sendable {
 
   init(_ code: Code) { self.code = code }
 
-  /// What an answer that is no success means.
+  /// The error of a response.
   init(status: Int, content: Data, retryAfter: String?) {
     switch status {
     case 401: code = .unauthorized

@@ -1,5 +1,5 @@
 extension BenchReport {
-  /// The targets first, then the check, then everything else.
+  /// The targets, the recorded ratios, the comparisons and all figures.
   public var text: String {
     let sections = [
       ("Targets", targets.plain), ("Recorded ratios", checks.isEmpty ? "" : checked.plain),
@@ -8,7 +8,7 @@ extension BenchReport {
     return sections.filter { !$0.1.isEmpty }.map { "\($0.0)\n\n\($0.1)" }.joined(separator: "\n")
   }
 
-  /// The targets, with the facts in a line below them.
+  /// The targets, with the facts on a line below.
   public var markdown: String {
     let line = facts.map { "\($0.name) \($0.value)" }.joined(separator: "; ")
     return line.isEmpty ? targets.markdown : "\(targets.markdown)\n\(line).\n"
@@ -97,9 +97,9 @@ struct TextTable {
   }
 }
 
-/// Numbers as people read them.
+/// Numbers for people.
 enum Decimals {
-  /// Three digits that count, and all of those before the point: `0.0123`, `1.23`, `45.6`, `12345`.
+  /// Three significant digits, and all digits before the point: `0.0123`, `1.23`, `45.6`, `12345`.
   static func measured(_ value: Double) -> String {
     switch value.magnitude {
     case 100...: fixed(value, digits: 0)
@@ -109,7 +109,7 @@ enum Decimals {
     }
   }
 
-  /// As it was written down: without a point when there is nothing behind it.
+  /// Without a point when the fraction is zero.
   static func plain(_ value: Double) -> String {
     guard value.isFinite else { return "\(value)" }
     return value == value.rounded() && value.magnitude < 1e15 ? String(Int(value)) : String(value)
@@ -128,7 +128,7 @@ enum Decimals {
 }
 
 extension Spread {
-  /// Such as `1.25 (1.10 … 1.31)`; of one measurement, its value.
+  /// `1.25 (1.10 … 1.31)`; for a single measurement its value.
   var text: String {
     guard count > 1 else { return Decimals.measured(median) }
     return "\(Decimals.measured(median)) (\(Decimals.measured(lowest)) … \(Decimals.measured(highest)))"

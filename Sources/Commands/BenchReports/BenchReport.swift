@@ -1,14 +1,14 @@
 import FoundationEssentials
 
-/// What a measurement says.
+/// The report of a measurement.
 public struct BenchReport: Sendable {
-  /// What it was measured on: names and values, in order.
+  /// Facts about the machine: names and values, in order.
   public let facts: [Fact]
   /// One for each target, in their order.
   public let verdicts: [Verdict]
   /// Empty unless recorded ratios were given.
   public let checks: [RatioCheck]
-  /// Every figure that `tacet` shares with another subject, in the order of the runs.
+  /// Each figure that `tacet` shares with another subject, in the order of the runs.
   public let comparisons: [Comparison]
   /// In the order of the runs.
   public let figures: [MeasuredFigure]
@@ -24,13 +24,13 @@ public struct BenchReport: Sendable {
     figures = runs.paths.compactMap { MeasuredFigure($0, in: runs) }
   }
 
-  /// Whether every recorded ratio was measured and has kept.
+  /// Whether every recorded ratio was measured and kept.
   public var keepsRecords: Bool { checks.allSatisfy { $0.outcome == .kept } }
 
-  /// Whether no target was missed; one that was not measured is not.
+  /// Whether no measured target was missed.
   public var missesNothing: Bool { verdicts.allSatisfy { $0.outcome != .missed } }
 
-  /// A sentence for each recorded ratio that has not kept, and for each target that was missed.
+  /// A sentence for each recorded ratio that was not kept, and for each missed target.
   public var complaints: [String] {
     checks.compactMap { check in
       switch check.outcome {
@@ -47,8 +47,8 @@ public struct BenchReport: Sendable {
 }
 
 extension BenchReport {
-  /// One object: `facts`, `targets`, `checks`, `comparisons` and `figures`, each a list; what was not
-  /// measured has no `measured`.
+  /// One object with the lists `facts`, `targets`, `checks`, `comparisons` and `figures`. Without a measurement an element
+  /// has no `measured`.
   public func json() throws -> String {
     let encoder = JSONEncoder()
     encoder.outputFormatting = [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]

@@ -1,8 +1,8 @@
 import FoundationEssentials
 
-/// The runs of a measurement, looked at figure by figure.
+/// The runs of a measurement by figure.
 public struct BenchRuns: Sendable {
-  /// Every figure that was measured: in the order in which scenarios and subjects first appear, then by name.
+  /// All figures, in the order in which scenarios and subjects first appear, then by name.
   public private(set) var paths: [FigurePath] = []
 
   private var rounds: [FigurePath: [Int: Double]] = [:]
@@ -11,12 +11,12 @@ public struct BenchRuns: Sendable {
   public init(_ runs: [BenchRun]) throws(BenchReportError) {
     for run in runs {
       for (figure, value) in run.figures.sorted(by: { $0.key < $1.key }) {
-        try note(value, of: FigurePath(run.scenario, run.subject, figure), round: run.round)
+        try add(value, of: FigurePath(run.scenario, run.subject, figure), round: run.round)
       }
     }
   }
 
-  /// A run on each line, as JSON; empty lines are passed over.
+  /// A run on each line, as JSON. Empty lines are ignored.
   /// - Throws: `unreadableLine`, `measuredTwice`.
   public init(lines text: String) throws(BenchReportError) {
     let decoder = JSONDecoder()
@@ -37,27 +37,27 @@ public struct BenchRuns: Sendable {
     rounds[path] ?? [:]
   }
 
-  private mutating func note(_ value: Double, of path: FigurePath, round: Int) throws(BenchReportError) {
+  private mutating func add(_ value: Double, of path: FigurePath, round: Int) throws(BenchReportError) {
     if rounds[path] == nil { paths.append(path) }
     let before = rounds[path, default: [:]].updateValue(value, forKey: round)
     guard before == nil else { throw .measuredTwice(path, round: round) }
   }
 }
 
-/// What one run of a scenario has measured.
+/// The figures of one run of a scenario.
 ///
-/// Everything that measures prints its runs, each as one line of JSON; everything that judges reads those lines.
+/// Measurements print each run as one line of JSON, and reports read those lines.
 public struct BenchRun: Codable, Sendable, Equatable {
-  /// What was done, such as `messages-notify-300`.
+  /// The scenario, such as `messages-notify-300`.
   public var scenario: String
 
-  /// What it was done to: `tacet`, a database or build that it is compared with, or a reference such as `h2load`.
+  /// The subject: `tacet`, another database or build, or a reference such as `h2load`.
   public var subject: String
 
-  /// Runs of one round belong together: they were measured right after one another, in changing order. From 1.
+  /// The round, from 1. The runs of a round were measured one after the other, in changing order.
   public var round: Int
 
-  /// What was measured, by names that end in their unit, such as `accepted_p50_ms`.
+  /// The figures by names that end in their unit, such as `accepted_p50_ms`.
   public var figures: [String: Double]
 
   /// A run.
@@ -88,16 +88,16 @@ public struct FigurePath: Codable, Hashable, Sendable {
   }
 }
 
-/// Why runs, or recorded ratios, cannot be read.
+/// Why runs or recorded ratios cannot be read.
 public enum BenchReportError: Error, Equatable, CustomStringConvertible {
-  /// No run is on this line, counted from 1.
+  /// This line, counted from 1, is not a run.
   case unreadableLine(Int)
-  /// The same figure of the same round is there twice, as when the runs of two measurements were put together.
+  /// A figure of a round occurs twice, for example because the runs of two measurements were combined.
   case measuredTwice(FigurePath, round: Int)
-  /// The file of recorded ratios is not one.
+  /// The file has no recorded ratios.
   case unreadableRatios
 
-  /// A sentence for whoever has started the report.
+  /// A sentence for the user of the report.
   public var description: String {
     switch self {
     case .unreadableLine(let line): "line \(line) is no run of a scenario"

@@ -1,12 +1,12 @@
-/// Something that is judged: a figure, or one figure over another.
+/// A judged value: a figure, or a ratio of two figures.
 public enum Quantity: Hashable, Sendable {
   case figure(FigurePath)
   case ratio(FigurePath, over: FigurePath)
 
   /// A value for each round in which it was measured.
   ///
-  /// A ratio is taken within each round, because what disturbs a machine disturbs both of its figures; rounds that lack
-  /// either, or have 0 below the line, have none.
+  /// A ratio is taken within each round, because a disturbance of the machine affects both figures. Rounds without either
+  /// figure, or with a denominator of 0, have no ratio.
   public func values(in runs: BenchRuns) -> [Double] {
     switch self {
     case .figure(let path):
@@ -25,9 +25,9 @@ public enum Quantity: Hashable, Sendable {
   }
 }
 
-/// What repeated measurements of one thing say: the middle, and how far they lie apart.
+/// The median and range of repeated measurements.
 public struct Spread: Codable, Equatable, Sendable {
-  /// The value in the middle; of an even number, the mean of the two in the middle.
+  /// The middle value; for an even count the mean of the two middle ones.
   public let median: Double
   /// The lowest value.
   public let lowest: Double
@@ -46,7 +46,7 @@ public struct Spread: Codable, Equatable, Sendable {
     median = (sorted[(count - 1) / 2] + sorted[count / 2]) / 2
   }
 
-  /// How far lowest and highest lie apart, as a share of the median.
+  /// The range as a share of the median.
   public var relative: Double { median == 0 ? 0 : (highest - lowest) / median }
 }
 
@@ -64,17 +64,17 @@ public struct MeasuredFigure: Sendable, Equatable {
   }
 }
 
-/// The same figure of two subjects: the first over the second, round by round.
+/// The ratio of two subjects' figures, round by round.
 public struct Comparison: Sendable, Equatable, Encodable {
-  /// Of both.
+  /// The scenario of both.
   public let scenario: String
-  /// Of both.
+  /// The figure of both.
   public let figure: String
-  /// The subject above the line.
+  /// The subject of the numerator.
   public let above: String
-  /// The subject below the line.
+  /// The subject of the denominator.
   public let below: String
-  /// Over the rounds that have both.
+  /// Over the rounds with both.
   public let spread: Spread
 
   init?(_ figure: String, of scenario: String, _ above: String, over below: String, in runs: BenchRuns) {
@@ -88,9 +88,7 @@ public struct Comparison: Sendable, Equatable, Encodable {
     self.spread = spread
   }
 
-  /// Every figure of every subject that is compared with `tacet`, in the order of the runs.
-  ///
-  /// What was asked for, and what must be nothing, is no comparison.
+  /// All comparisons with `tacet`, in the order of the runs. Inputs, and figures that must be 0, are excluded.
   static func all(in runs: BenchRuns) -> [Comparison] {
     let subjects = Dictionary(grouping: runs.paths, by: \.scenario).mapValues { Set($0.map(\.subject)) }
     return runs.paths.filter { !given.contains($0.figure) }.compactMap { path in

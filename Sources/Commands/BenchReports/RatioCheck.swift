@@ -1,17 +1,17 @@
 import FoundationEssentials
 
-/// A recorded ratio, and what has become of it.
+/// The check of a recorded ratio.
 public struct RatioCheck: Sendable, Equatable {
-  /// What has become of it.
+  /// The result.
   public enum Outcome: String, Encodable, Sendable {
     case kept
-    /// Worse by more than `tolerancePercent`, and worse in every round than in any of the record.
+    /// Worse by more than `tolerancePercent`, and in every round worse than all recorded ones.
     case regressed
     /// The runs lack one of its figures.
     case missing
   }
 
-  /// How much worse than recorded a ratio may be, as a part of the record; exactly as much is none.
+  /// How much worse than recorded a ratio may be, in percent of the record; inclusive.
   public static let tolerancePercent = 15.0
 
   /// The ratio and its record.
@@ -25,7 +25,7 @@ public struct RatioCheck: Sendable, Equatable {
     measured = record.ratio.quantity.spread(in: runs)
   }
 
-  /// A median moves with whatever else the machine does; a slower program is slower in every round.
+  /// A median also moves with other load on the machine; a slower program is slower in every round.
   public var outcome: Outcome {
     guard let measured else { return .missing }
     let recorded = record.recorded
@@ -45,9 +45,9 @@ public struct RatioCheck: Sendable, Equatable {
   }
 }
 
-/// A ratio as a measurement had it once.
+/// A ratio recorded from an earlier measurement.
 public struct RecordedRatio: Codable, Equatable, Sendable {
-  /// What was recorded.
+  /// The definition of the ratio.
   public let ratio: RatioDefinition
   /// Over the rounds of that measurement.
   public let recorded: Spread
@@ -64,7 +64,7 @@ public struct RecordedRatio: Codable, Equatable, Sendable {
     self.recorded = recorded
   }
 
-  /// Those of the definitions that the runs have.
+  /// The ratios that the runs contain.
   public static func all(
     of definitions: [RatioDefinition] = RatioDefinition.all, in runs: BenchRuns
   ) -> [RecordedRatio] {
@@ -72,7 +72,7 @@ public struct RecordedRatio: Codable, Equatable, Sendable {
   }
 
   /// Reads the text of a file that `json` has made.
-  /// - Throws: `unreadableRatios`; a file without ratios is none.
+  /// - Throws: `unreadableRatios`, also for a file without ratios.
   public static func all(json: String) throws(BenchReportError) -> [RecordedRatio] {
     guard let ratios = try? JSONDecoder().decode([RecordedRatio].self, from: Data(json.utf8)), !ratios.isEmpty else {
       throw .unreadableRatios
@@ -80,7 +80,7 @@ public struct RecordedRatio: Codable, Equatable, Sendable {
     return ratios
   }
 
-  /// The text of a file of recorded ratios, which changes in few lines when a value does.
+  /// The text of a file of recorded ratios. A changed value changes few lines.
   public static func json(_ ratios: [RecordedRatio]) throws -> String {
     let encoder = JSONEncoder()
     encoder.outputFormatting = [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]
@@ -88,20 +88,20 @@ public struct RecordedRatio: Codable, Equatable, Sendable {
   }
 }
 
-/// A ratio that is recorded, and checked against its record.
+/// The definition of a recorded ratio.
 public struct RatioDefinition: Codable, Equatable, Sendable {
-  /// Which way a regression goes.
+  /// The direction of a regression.
   public enum Direction: String, Codable, Sendable {
     case higher, lower
   }
 
-  /// In a few words.
+  /// A short name.
   public let name: String
-  /// What stands above the line.
+  /// The figure above the line.
   public let numerator: FigurePath
-  /// What stands below the line.
+  /// The figure below the line.
   public let denominator: FigurePath
-  /// The direction in which it gets worse.
+  /// The direction of a regression.
   public let worse: Direction
 
   /// A definition.
@@ -116,16 +116,16 @@ public struct RatioDefinition: Codable, Equatable, Sendable {
 }
 
 extension RatioDefinition {
-  /// The ratios that are worth checking: processor time over that of something else that was disturbed by the same things.
+  /// The checked ratios: processor time over that of a reference with the same disturbances.
   ///
-  /// A service that is mostly asleep is set beside a client of the database that is as much asleep (pgbench at 300
-  /// inserts a second), one at work beside one at work (h2load): what a wake-up costs differs between machines in
-  /// another way than what a request costs.
+  /// A mostly idle service is compared with an equally idle client of the database (pgbench at 300 inserts a second), and a
+  /// busy one with a busy reference (h2load), because the costs of wake-ups and requests differ between machines in
+  /// different ways.
   ///
-  /// Two quick measurements on a machine that had twice as much to do as it has processors had these medians within 6 % of
-  /// each other, and three before them within 18 %. Others moved too far there to be checked: processor time beside
-  /// nginx's by 18 and 50 %, the time of a fan-out beside that of a smaller one by 25 %, rates beside those of their
-  /// references by a factor of up to two, latencies by one of five.
+  /// Two quick measurements on a machine with twice as much load as processors had these medians within 6 % of each other,
+  /// and three earlier ones within 18 %. Other ratios moved too far to be checked: processor time over nginx's by 18 and
+  /// 50 %, the time of a fan-out over that of a smaller one by 25 %, rates over their references' by a factor of two,
+  /// latencies by a factor of five.
   public static let all = [
     RatioDefinition(
       "service CPU per push at 300/s, over pgbench's per insert at 300/s",

@@ -1,12 +1,12 @@
-/// What a measurement is to show.
+/// A target of the product.
 public struct Target: Sendable, Equatable {
-  /// In words.
+  /// Its description.
   public let what: String
-  /// What is judged.
+  /// The judged value.
   public let quantity: Quantity
-  /// What its median must keep.
+  /// The bound of its median.
   public let bound: Bound
-  /// Of the bound; empty for a ratio.
+  /// The unit of the bound; empty for a ratio.
   public let unit: String
 
   /// A target.
@@ -21,7 +21,7 @@ public struct Target: Sendable, Equatable {
   var text: String { unit.isEmpty ? bound.text : "\(bound.text) \(unit)" }
 }
 
-/// What a measured value must keep; the bound itself still does.
+/// An inclusive bound of a measured value.
 public enum Bound: Equatable, Sendable {
   case atMost(Double)
   case atLeast(Double)
@@ -43,7 +43,7 @@ public enum Bound: Equatable, Sendable {
   }
 }
 
-/// A target, and what was measured of it.
+/// A target and its measurement.
 public struct Verdict: Sendable, Equatable {
   /// Whether the target was met.
   public enum Outcome: String, Encodable, Sendable {
@@ -52,7 +52,7 @@ public struct Verdict: Sendable, Equatable {
     case unmeasured = "not measured"
   }
 
-  /// What was to be shown.
+  /// The target.
   public let target: Target
   /// `nil` when it was not measured.
   public let spread: Spread?

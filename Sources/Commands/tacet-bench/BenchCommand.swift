@@ -10,7 +10,7 @@ struct BenchCommand: AsyncParsableCommand {
     subcommands: [APNSCommand.self, ServiceCommand.self, ReportCommand.self])
 }
 
-/// `tacet-bench report`: what the runs of a measurement say.
+/// `tacet-bench report`: judges the runs of a measurement.
 struct ReportCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "report",

@@ -1,6 +1,7 @@
-@testable import BenchReports
 import FoundationEssentials
 import Testing
+
+@testable import BenchReports
 
 @Suite("Reports as text")
 struct ReportTextTests {

@@ -21,7 +21,7 @@ struct LoadReportTests {
   @Test("rates and costs are those of the pushes that ended")
   func figures() {
     var books = LoadBooks()
-    for latency in [3_000_000, 1_000_000, 2_000_000, 4_000_000] as [UInt64] { books.note(latency: latency) }
+    for latency in [3_000_000, 1_000_000, 2_000_000, 4_000_000] as [UInt64] { books.record(latency: latency) }
     let report = report(books)
     #expect(report.pushes == 4)
     #expect(report.pushesPerSecond == 2)
@@ -34,7 +34,7 @@ struct LoadReportTests {
   @Test("as JSON it is one line with the names that scripts look for")
   func json() throws {
     var books = LoadBooks()
-    _ = books.note(.answered(PushAnswer(status: 200)))
+    _ = books.record(.answered(PushAnswer(status: 200)))
     books.resends = 3
     books.lost = 1
     let text = try report(books).json()

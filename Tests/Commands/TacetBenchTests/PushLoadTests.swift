@@ -105,7 +105,7 @@ struct LoadBooksTests {
     ] as [(Int, PushReason?, Bool)])
   func finality(status: Int, reason: PushReason?, isFinal: Bool) {
     var books = LoadBooks()
-    let noted = books.note(.answered(PushAnswer(status: status, reason: reason)))
+    let noted = books.record(.answered(PushAnswer(status: status, reason: reason)))
     #expect(noted == isFinal)
     #expect(books.statuses == (isFinal ? [status: 1] : [:]))
     #expect(books.failures.values.reduce(0, +) == (isFinal ? 0 : 1))
@@ -116,7 +116,7 @@ struct LoadBooksTests {
     var books = LoadBooks()
     let failures = [TransportFailure.unknown(cause: "reset"), .unknown(cause: "lost"), .notProcessed(cause: "refused")]
     for failure in failures {
-      let isFinal = books.note(.failed(failure))
+      let isFinal = books.record(.failed(failure))
       #expect(!isFinal)
     }
     #expect(books.failures == ["apns_answer_lost": 2, "apns_unreachable": 1])

@@ -10,7 +10,7 @@ struct RateSearchTests {
     var rates: [Double] = []
     while let rate = search.next, rates.count < 100 {
       rates.append(rate)
-      search.note(rate, isKept: rate <= capacity)
+      search.record(rate, isKept: rate <= capacity)
     }
     return rates
   }

@@ -6,7 +6,7 @@ import FoundationEssentials
 import Logging
 import Reactors
 
-/// `tacet-bench apns`: what the client of the service takes for a push, and what it brings.
+/// `tacet-bench apns`: the cost and throughput of the service's APNs client.
 struct APNSCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "apns",
@@ -92,9 +92,9 @@ struct APNSCommand: AsyncParsableCommand {
   }
 }
 
-/// What the pushes say of themselves.
+/// The content and credentials of the pushes.
 struct PushOptions: ParsableArguments {
-  /// Devices when no file names any.
+  /// The number of random devices without a file.
   private static let devices = 64
 
   @Option(help: "The app's bundle identifier.")
@@ -132,13 +132,13 @@ struct PushOptions: ParsableArguments {
     String(decoding: try Data(contentsOf: URL(filePath: path)), as: UTF8.self)
   }
 
-  /// 64 digits, as most tokens have.
+  /// 64 digits, the usual length.
   private static func randomToken() -> String {
     (0..<64).map { _ in String(Int.random(in: 0..<16), radix: 16) }.joined()
   }
 }
 
-/// `https://HOST:PORT`; without a port it is 443.
+/// `https://HOST:PORT`. The default port is 443.
 struct ServerAddress: ExpressibleByArgument, Equatable {
   let endpoint: APNSEndpoint
 

@@ -5,7 +5,7 @@ import Logging
 import Reactors
 import TLSStreams
 
-/// One run: a client is made, warmed up, measured and closed.
+/// One run: it makes a client, warms it up, measures it and closes it.
 struct APNSMeasurement: Sendable {
   let endpoint: APNSEndpoint
   let context: TLSContext
@@ -15,7 +15,7 @@ struct APNSMeasurement: Sendable {
   let concurrency: Int
   let logger: Logger
 
-  /// - Throws: `PushRequestError` when the series makes pushes that cannot be sent.
+  /// - Throws: `PushRequestError` for pushes that cannot be sent.
   func run(pushes: Int, warmUp: Int, rate: Double?, on reactor: isolated Reactor) async throws -> LoadReport {
     let client = APNSClient(
       endpoints: [.production: endpoint], context: context, tokens: tokens, configuration: configuration,
@@ -34,7 +34,7 @@ struct APNSMeasurement: Sendable {
       connectionsOpened: client.connectionsOpened(to: .production))
   }
 
-  /// Builds as many pushes once more, and sends none.
+  /// Builds the same number of pushes without sending them.
   private func composing(_ pushes: Int) throws(PushRequestError) -> ProcessUsage {
     let usage = ProcessUsage.current
     for number in 0..<pushes { _ = try series.request(number) }
@@ -42,19 +42,19 @@ struct APNSMeasurement: Sendable {
   }
 }
 
-/// The pushes of a run: each is built when it is sent, as the service does, from a text that is escaped once.
+/// The pushes of a run. Like in the service, each is built when it is sent, from a text that is escaped once.
 struct PushSeries: Sendable {
   private let tokens: [String]
 
-  /// The way that all of them take.
+  /// The route of all pushes.
   let route: PushRoute
   private let alert: PreparedAlert
   private let expiration: PushExpiration
 
-  /// The beginning of every event's identifier. Random, so that the pushes of two runs have nothing in common.
+  /// The prefix of all event identifiers. It is random, so that two runs share none.
   private let run: String
 
-  /// - Parameter tokens: device tokens, not empty, which take turns.
+  /// - Parameter tokens: device tokens that take turns; not empty.
   /// - Throws: when a token is malformed.
   init(to tokens: [String], ofApp bundle: BundleIdentifier) throws(PushRequestError) {
     for token in tokens { _ = try DeviceToken(token) }
@@ -76,7 +76,7 @@ struct PushSeries: Sendable {
   /// The size of every body.
   var bodyBytes: Int { alert.encoded(badge: Self.badge(0)).count }
 
-  /// A push whose identifiers belong to its number.
+  /// The push of this number. The number determines its identifiers.
   func request(_ number: Int) throws(PushRequestError) -> PushRequest {
     let event = run + Self.twelveDigits(number)
     let token = try DeviceToken(tokens[number % tokens.count])
@@ -87,7 +87,7 @@ struct PushSeries: Sendable {
     return try PushRequest(head: head, body: alert.encoded(badge: Self.badge(number)))
   }
 
-  /// One digit, so that all bodies are equally long.
+  /// One digit, so that all bodies have the same length.
   private static func badge(_ number: Int) -> Int { 1 + number % 9 }
 
   private static func twelveDigits(_ number: Int) -> String {

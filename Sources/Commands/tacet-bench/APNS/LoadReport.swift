@@ -2,14 +2,14 @@ import FoundationEssentials
 import Glibc
 import Reactors
 
-/// A load's figures.
+/// The figures of a load.
 struct LoadReport: Encodable, Sendable {
   let pushes: Int
   let seconds: Double
   let pushesPerSecond: Double
-  /// Composing included.
+  /// Including composing.
   let cpuMicrosecondsPerPush: Double
-  /// For building a push's request, measured apart.
+  /// For building a push's request, measured separately.
   let cpuMicrosecondsComposing: Double
   let latencyMillisecondsP50: Double
   let latencyMillisecondsP99: Double
@@ -18,7 +18,7 @@ struct LoadReport: Encodable, Sendable {
   /// Attempts without a final answer, by their reason.
   let failures: [String: Int]
   let resends: Int
-  /// The warm-up's included.
+  /// Including the warm-up.
   let connectionsOpened: Int
   let lost: Int
   let bodyBytes: Int
@@ -40,7 +40,7 @@ struct LoadReport: Encodable, Sendable {
     self.bodyBytes = bodyBytes
   }
 
-  /// The smallest value that at least this share of all values does not exceed; 0 when there are none.
+  /// The smallest value that this share of all values does not exceed; 0 without values.
   static func milliseconds(at share: Double, of sorted: [UInt64]) -> Double {
     guard !sorted.isEmpty else { return 0 }
     let rank = Int((Double(sorted.count) * share).rounded(.up))
@@ -79,7 +79,7 @@ struct LoadReport: Encodable, Sendable {
   private static func hundredths(_ value: Double) -> Double { (value * 100).rounded() / 100 }
 }
 
-/// What a process has used: real time and processor time, in nanoseconds.
+/// The real time and processor time of this process, in nanoseconds.
 struct ProcessUsage: Sendable, Equatable {
   /// By the monotonic clock.
   let monotonic: UInt64
@@ -94,7 +94,7 @@ struct ProcessUsage: Sendable, Equatable {
       monotonic: Reactor.now, processor: nanoseconds(usage.ru_utime) + nanoseconds(usage.ru_stime))
   }
 
-  /// What has been used since an earlier moment.
+  /// The difference to an earlier moment.
   func since(_ earlier: ProcessUsage) -> ProcessUsage {
     ProcessUsage(monotonic: monotonic - earlier.monotonic, processor: processor - earlier.processor)
   }

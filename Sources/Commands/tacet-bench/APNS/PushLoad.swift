@@ -2,12 +2,12 @@ import APNS
 import APNSCore
 import Reactors
 
-/// Keeps a number of pushes in flight until a range of them is through.
+/// Keeps a number of pushes in flight until all are sent.
 final class PushLoad {
-  /// Attempts for a push, the first included; with the waits between them half a minute of an outage.
+  /// The attempts of a push. With the waits between them they cover half a minute of an outage.
   private static let attemptsMax = 8
 
-  /// The time of one attempt, the same as in the service.
+  /// The time limit of one attempt, as in the service.
   private static let attemptLimit = Duration.seconds(10)
 
   private let series: PushSeries
@@ -20,7 +20,7 @@ final class PushLoad {
   private var senders = 0
   private let end = Signal()
 
-  /// - Parameter retryWait: the wait before the second attempt, which doubles; a lane of the service waits as long.
+  /// - Parameter retryWait: the wait before the second attempt; it doubles. A lane of the service waits as long.
   init(
     _ series: PushSeries, over channel: any PushChannel, concurrency: Int, retryWait: Duration = .milliseconds(500)
   ) {
@@ -31,8 +31,8 @@ final class PushLoad {
   }
 
   /// Sends the pushes with these numbers.
-  /// - Parameter rate: pushes per second at the most. Latencies then count from the moment a push was due, so that a
-  ///   stall shows in all pushes that it kept waiting.
+  /// - Parameter rate: the most pushes per second. Latencies then count from the time when a push was due, so that a stall
+  ///   appears in all delayed pushes.
   func send(_ numbers: Range<Int>, rate: Double? = nil, on reactor: isolated Reactor) async throws -> LoadBooks {
     self.numbers = numbers
     books = LoadBooks(expecting: numbers.count)
@@ -55,8 +55,8 @@ final class PushLoad {
         let start = await pace?.turn(of: number, on: reactor) ?? Reactor.now
         let request = try series.request(number)
         let attempt = await handOver(request, on: reactor)
-        if !books.note(attempt) { await resend(request, on: reactor) }
-        books.note(latency: Reactor.now &- start)
+        if !books.record(attempt) { await resend(request, on: reactor) }
+        books.record(latency: Reactor.now &- start)
       }
     } catch {
       failure = error
@@ -78,7 +78,7 @@ final class PushLoad {
       books.resends += 1
       await reactor.sleep(for: retryWait * (1 << (attempt - 1)))
       let outcome = await handOver(request, on: reactor)
-      if books.note(outcome) { return }
+      if books.record(outcome) { return }
     }
     books.lost += 1
   }
@@ -90,8 +90,8 @@ private struct Pace {
   let first: Int
   let perSecond: Double
 
-  /// Waits until it is a push's turn.
-  /// - Returns: when that was or should have been, in monotonic nanoseconds.
+  /// Waits until a push is due.
+  /// - Returns: when it was due, in monotonic nanoseconds.
   func turn(of number: Int, on reactor: isolated Reactor) async -> UInt64 {
     let due = start &+ UInt64(Double(number - first) / perSecond * 1e9)
     let now = Reactor.now
@@ -100,13 +100,13 @@ private struct Pace {
   }
 }
 
-/// What became of the pushes of a load.
+/// The outcomes of a load's pushes.
 struct LoadBooks: Sendable {
   /// Final answers by their status.
   private(set) var statuses: [Int: Int] = [:]
   /// Attempts without a final answer, by their reason.
   private(set) var failures: [String: Int] = [:]
-  /// From the first attempt to the last's end, in nanoseconds, as the pushes ended.
+  /// From the start of the first attempt to the end of the last, in nanoseconds, in order of completion.
   private(set) var latencies: [UInt64] = []
   var resends = 0
   var lost = 0
@@ -115,13 +115,13 @@ struct LoadBooks: Sendable {
     latencies.reserveCapacity(pushes)
   }
 
-  mutating func note(latency: UInt64) {
+  mutating func record(latency: UInt64) {
     latencies.append(latency)
   }
 
-  /// Notes an attempt.
-  /// - Returns: whether its answer is final; the service would try again otherwise.
-  mutating func note(_ attempt: PushAttempt) -> Bool {
+  /// Records an attempt.
+  /// - Returns: whether its answer is final. Otherwise the service would retry.
+  mutating func record(_ attempt: PushAttempt) -> Bool {
     if case .answered(let answer) = attempt, attempt.isFinal {
       statuses[answer.status, default: 0] += 1
       return true

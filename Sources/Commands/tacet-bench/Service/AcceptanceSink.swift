@@ -3,15 +3,15 @@ import HTTP2
 import Reactors
 import TLSStreams
 
-/// An APNs that accepts everything at once and notes what it has accepted, with as little work as can be: what it took
-/// would be missing to those who are measured. It checks nothing; the simulator does.
+/// An APNs that accepts and records everything at once, with as little work as possible, because its processor time would be
+/// missing for the measured processes. The simulator has the checks.
 final class AcceptanceSink {
-  /// Where tokens begin in `/3/device/<token>`.
+  /// The position of the token in `/3/device/<token>`.
   private static let tokenOffset = "/3/device/".utf8.count
 
-  /// In their order since the last ``take()``.
+  /// In order since the last ``take()``.
   private var acceptances: [Acceptance] = []
-  /// Requests that were no pushes of a message, since the last ``take()``.
+  /// Other requests since the last ``take()``.
   private(set) var others = 0
   private var awaited = Int.max
   private var watched: (message: UUID, missing: Int)?
@@ -20,7 +20,7 @@ final class AcceptanceSink {
   /// Accepted since the last ``take()``.
   var count: Int { acceptances.count }
 
-  /// What was accepted since the last time.
+  /// The acceptances since the last call.
   func take() -> [Acceptance] {
     defer {
       acceptances = []
@@ -57,18 +57,18 @@ final class AcceptanceSink {
 }
 
 extension AcceptanceSink: HTTP2RequestHandler {
-  /// Notes and accepts a push.
+  /// Records and accepts a push.
   func requestReceived(
     _ request: HTTP2ServerRequest, from connection: HTTP2ServerConnection, on reactor: isolated Reactor
   ) {
-    note(request)
+    record(request)
     var fields = HTTP2Fields(reservingBytes: 64)
     if let identifier = request.fields["apns-id"] { fields.append("apns-id", identifier, isIndexed: false) }
     connection.respond(to: request.streamID, status: 200, fields: fields, on: reactor)
     if acceptances.count >= awaited || watched?.missing == 0 { arrival.signal(on: reactor) }
   }
 
-  private func note(_ request: HTTP2ServerRequest) {
+  private func record(_ request: HTTP2ServerRequest) {
     guard let text = request.fields["apns-collapse-id"], let message = UUID(uuidString: text),
       let device = DeviceKey(token: request.path.dropFirst(Self.tokenOffset))
     else {
@@ -80,7 +80,7 @@ extension AcceptanceSink: HTTP2RequestHandler {
   }
 }
 
-/// A push that the sink has accepted.
+/// An accepted push.
 struct Acceptance: Sendable, Equatable {
   /// The collapse identifier, which is the message's id.
   let message: UUID
@@ -89,7 +89,7 @@ struct Acceptance: Sendable, Equatable {
   let moment: UInt64
 }
 
-/// The first 64 bits of a device token. Tokens are random or hashes, so these tell them apart.
+/// The first 64 bits of a device token. Tokens are random or hashes, so these identify them.
 struct DeviceKey: Hashable, Sendable {
   let bits: UInt64
 }
@@ -103,15 +103,15 @@ extension DeviceKey {
   }
 }
 
-/// The sink behind its socket, on a reactor of its own.
+/// The sink with its listener, on a separate reactor.
 struct RunningSink: Sendable {
-  /// Where the service sends its pushes.
+  /// The service's APNs address.
   let url: String
-  /// The PEM text that the service has to trust.
+  /// The PEM text that the service must trust.
   let authority: String
   private let bound: ReactorBound<(sink: AcceptanceSink, listener: HTTP2Listener)>
 
-  /// Listens on a port of the loopback address, with a certificate of its own.
+  /// Listens on a port of the loopback address, with a new certificate.
   static func start(on reactor: Reactor) async throws -> RunningSink {
     let authority = try CertificateAuthority(name: "tacet-bench")
     let identity = try authority.issue(for: ["localhost", "127.0.0.1"])
@@ -128,13 +128,13 @@ struct RunningSink: Sendable {
     }
   }
 
-  /// Takes no more connections.
+  /// Accepts no more connections.
   func stop() async { await bound.perform { $0.listener.stop(on: $1) } }
 
-  /// Forgets what has been accepted.
+  /// Drops the acceptances.
   func clear() async { await bound.perform { bound, _ in _ = bound.sink.take() } }
 
-  /// What has been accepted since the last ``take()`` or ``clear()``.
+  /// The acceptances since the last ``take()`` or ``clear()``.
   func take() async -> [Acceptance] { await bound.perform { bound, _ in bound.sink.take() } }
 
   /// Waits for this many pushes since then.

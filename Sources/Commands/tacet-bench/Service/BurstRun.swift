@@ -1,7 +1,7 @@
 import ArgumentParser
 import Reactors
 
-/// How the messages of a burst are inserted.
+/// The statements that insert a burst.
 enum BurstInsert: String, ExpressibleByArgument, Sendable, CaseIterable {
   /// One statement for each, on all connections.
   case row
@@ -21,7 +21,7 @@ enum BurstInsert: String, ExpressibleByArgument, Sendable, CaseIterable {
   }
 }
 
-/// Scenario `burst-MESSAGES`: as many messages as fast as they can be committed, and when the last has been accepted.
+/// Scenario `burst-MESSAGES`: messages as fast as they can be committed, and the time of the last acceptance.
 struct BurstRun {
   let bench: ServiceBench
   let subject: SubjectBench
@@ -54,7 +54,7 @@ struct BurstRun {
 }
 
 extension LoadRun {
-  /// Inserts messages as fast as the connections can, and waits until all are committed.
+  /// Inserts messages as fast as the connections can, and waits for all commits.
   func burst(_ count: Int, on reactor: isolated Reactor) async throws {
     let rows = bench.burstInsert.rows(of: count)
     for start in stride(from: 0, to: count, by: rows) {

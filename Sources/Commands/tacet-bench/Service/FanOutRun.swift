@@ -2,13 +2,13 @@ import FoundationEssentials
 import Postgres
 import Reactors
 
-/// Scenario `fanout-RECIPIENTS`: one message to many, and the next when everybody has it.
+/// Scenario `fanout-RECIPIENTS`: one message to many, and the next after its last push.
 struct FanOutRun {
   let bench: ServiceBench
   let subject: SubjectBench
   let recipients: Int
 
-  /// Messages that count: five of those that make thousands of pushes are enough.
+  /// The counted messages. Five are enough with thousands of pushes each.
   static func repetitions(recipients: Int) -> Int { recipients < 5000 ? 20 : 5 }
 
   func figures(on reactor: isolated Reactor) async throws -> [String: Double] {
@@ -43,7 +43,7 @@ struct FanOutRun {
   }
 }
 
-/// Scenario `direct-during-fanout`: messages to one, while messages to thousands are on their way one after the other.
+/// Scenario `direct-during-fanout`: messages to one recipient during a series of messages to thousands.
 struct DirectDuringFanOutRun {
   private static let recipients = 5000
   private static let directPerSecond = 50.0
@@ -81,9 +81,9 @@ struct DirectDuringFanOutRun {
   }
 }
 
-/// Messages to many, each when everybody has the one before.
+/// Messages to many, each after the last push of the one before.
 private final class FanOutSeries {
-  /// Those that everybody has.
+  /// The completed messages.
   private(set) var count = 0
   private let conversation: Int
   private let recipients: Int
@@ -104,7 +104,7 @@ private final class FanOutSeries {
     }
   }
 
-  /// The one that is under way is the last. Returns when everybody has it.
+  /// Makes the current message the last one, and waits for its last push.
   func stop(on reactor: isolated Reactor) async {
     isStopping = true
     _ = await end.wait(on: reactor)
@@ -117,9 +117,9 @@ private final class FanOutSeries {
   }
 }
 
-/// Conversations of one sender and any number of recipients, each with one device, of whom nobody is looking.
+/// Conversations of one sender and any number of recipients with one device each. No recipient is looking.
 enum FanOutScene {
-  /// Makes what is missing of it, and reads it.
+  /// Creates the missing rows, and reads the conversation.
   /// - Parameter control: a session of the tables' owner.
   static func prepare(
     recipients: Int, _ control: PostgresConnection, on reactor: isolated Reactor
@@ -140,7 +140,7 @@ enum FanOutScene {
     return try BenchConversation(id: row.decode("conversation_id"), sender: row.decode("sender_id"), devices: devices)
   }
 
-  // Ids that can be computed again: number 0 is the sender.
+  // Reproducible ids. Number 0 is the sender.
   private static let conversation = "md5('bench fan-out ' || $1)::uuid"
   private static let person = "md5('bench fan-out ' || $1 || ' ' || k)::uuid"
 

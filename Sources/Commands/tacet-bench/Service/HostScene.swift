@@ -4,17 +4,17 @@ import Logging
 import Postgres
 import Reactors
 
-/// A conversation that messages are inserted into.
+/// A conversation of the load.
 struct BenchConversation: Sendable, Equatable {
   let id: UUID
   let sender: UUID
-  /// Those of everybody else in it.
+  /// The devices of all other participants.
   let devices: Set<DeviceKey>
 }
 
-/// Whose messages are measured: conversations that `deploy/bench` has picked, table `measure.conversations`.
+/// The measured conversations, which `deploy/bench` has picked into the table `measure.conversations`.
 enum HostScene {
-  /// Makes sure that nobody in the picked conversations is looking, that everybody has one device, and reads them.
+  /// Ensures that no participant is looking and that each has one device, and reads the conversations.
   /// - Parameter control: a session of the tables' owner.
   static func prepare(_ control: PostgresConnection, on reactor: isolated Reactor) async throws -> [BenchConversation] {
     for statement in [forgetPresence, dropSpareTokens, addTokens] { try await control.query(statement, on: reactor) }
@@ -23,7 +23,7 @@ enum HostScene {
     return conversations
   }
 
-  /// Nobody in the picked conversations is looking any more.
+  /// Ends the presence of all participants.
   static func forgetPresence(_ control: PostgresConnection, on reactor: isolated Reactor) async throws {
     try await control.query(forgetPresence, on: reactor)
   }
@@ -87,21 +87,21 @@ enum HostScene {
     """)
 }
 
-/// The host's connections to its database, each used by one statement at a time, as by a backend with a pool.
+/// The host's connections to its database, each used by one statement at a time, like a backend's pool.
 ///
-/// Who finds none free waits in order. The one that was used last is taken first.
+/// Callers wait in order for a free connection. The last used one is taken first.
 final class HostSessions {
   private var all: [PostgresConnection] = []
   private var free: [PostgresConnection] = []
   private var waiters = Deque<Turn>()
 
-  /// One that waits, and what it gets.
+  /// A waiting caller and its connection.
   private final class Turn {
     let signal = Signal()
     var connection: PostgresConnection?
   }
 
-  /// Connects, and prepares statements on every connection, so that none is prepared while something is measured.
+  /// Connects, and prepares the statements on every connection, so that no measurement includes it.
   static func open(
     _ count: Int, to conninfo: String, preparing statements: [PostgresStatement], on reactor: isolated Reactor
   ) async throws -> HostSessions {
@@ -122,7 +122,7 @@ final class HostSessions {
     for connection in all { connection.close(on: reactor) }
   }
 
-  /// A connection for one statement; give it back.
+  /// A connection for one statement. Return it with ``giveBack(_:on:)``.
   func take(on reactor: isolated Reactor) async -> PostgresConnection {
     if let connection = free.popLast() { return connection }
     let turn = Turn()
@@ -140,7 +140,7 @@ final class HostSessions {
 }
 
 extension PostgresConfiguration {
-  /// Sessions of the measuring side: statements of minutes, such as those that make its tables, are let be.
+  /// Sessions of the measuring side, without a limit for statements: those that fill tables take minutes.
   static func bench(_ conninfo: String, application: String) -> PostgresConfiguration {
     var configuration = PostgresConfiguration(conninfo: conninfo)
     configuration.applicationName = "tacet-bench \(application)"

@@ -1,15 +1,15 @@
 import Reactors
 
-/// A run with load: the service, the host's connections, and what is noted of both.
+/// A run with load: the service, the host's connections, and their records.
 final class LoadRun {
-  /// Messages per second before anything counts, where a run has no rate of its own.
+  /// Messages per second of the warm-up, in runs without a steady rate.
   private static let warmUpRate = 100.0
 
   let bench: ServiceBench
   let subject: SubjectBench
   let service: RunningService
   let writer: MessageWriter
-  /// The picked ones, which take turns, and those of this run.
+  /// The picked conversations, which take turns, and those of this run.
   let conversations: [BenchConversation]
   private let sessions: HostSessions
   private var usageBefore: ServiceUsage
@@ -27,8 +27,8 @@ final class LoadRun {
     usageBefore = ServiceUsage(of: service.child.id, postmaster: subject.postmaster)
   }
 
-  /// Does work over the host's connections and closes them.
-  /// - Parameter extra: conversations beside the picked ones; messages are inserted into them on demand.
+  /// Runs work over the host's connections and closes them.
+  /// - Parameter extra: additional conversations, which take no turns.
   static func with<Value>(
     _ bench: ServiceBench, _ subject: SubjectBench, _ service: RunningService,
     extra: [BenchConversation] = [], on reactor: isolated Reactor, _ work: (LoadRun) async throws -> Value
@@ -39,19 +39,19 @@ final class LoadRun {
     return try await work(LoadRun(bench, subject, service, extra: extra, over: sessions))
   }
 
-  /// From here on it counts what is used.
+  /// Starts to count processor time.
   func markStart() {
     usageBefore = ServiceUsage(of: service.child.id, postmaster: subject.postmaster)
   }
 
-  /// Inserts messages at a steady rate, and waits until all are committed.
+  /// Inserts messages at a steady rate, and waits for all commits.
   func insertSteadily(perSecond: Double, seconds: Double, on reactor: isolated Reactor) async throws {
     let schedule = ArrivalSchedule(
       start: Reactor.now + ArrivalSchedule.leadNanoseconds, perSecond: perSecond, warmUpSeconds: 0, seconds: seconds)
     try await OpenLoop(schedule, through: writer).run(on: reactor)
   }
 
-  /// Messages at a low rate that do not count, until the service is idle again.
+  /// Inserts uncounted messages at a low rate, and waits until the service is idle.
   func warmUp(on reactor: isolated Reactor) async throws {
     guard bench.warmUpSeconds > 0 else { return }
     try await insertSteadily(perSecond: Self.warmUpRate, seconds: bench.warmUpSeconds, on: reactor)
@@ -60,8 +60,8 @@ final class LoadRun {
   }
 
   /// Waits for the last push and for the service to be idle.
-  /// - Parameter isCounted: which messages count, by their number.
-  /// - Throws: when a push was lost or went astray.
+  /// - Parameter isCounted: whether the message of a number counts.
+  /// - Throws: when a push was lost or misdirected.
   func finish(counting isCounted: (Int) -> Bool, on reactor: isolated Reactor) async throws -> LoadOutcome {
     _ = await bench.sink.wait(for: writer.expectedPushes, within: ServiceBench.acceptanceLimit)
     let usage = ServiceUsage(of: service.child.id, postmaster: subject.postmaster)
@@ -77,11 +77,11 @@ final class LoadRun {
   }
 }
 
-/// What a run with load has come to.
+/// The result of a run with load.
 struct LoadOutcome {
   let books: RunBooks
-  /// Those that count.
+  /// The counted messages.
   let messages: [SentMessage]
-  /// Processor time for a push, memory and threads, by the figures' names.
+  /// Processor time per push, memory and threads, by the figures' names.
   let costs: [String: Double]
 }

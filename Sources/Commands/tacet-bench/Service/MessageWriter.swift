@@ -2,11 +2,11 @@ import FoundationEssentials
 import Postgres
 import Reactors
 
-/// Inserts messages as the host does, and notes when.
+/// Inserts messages like the host, and records the times.
 final class MessageWriter {
-  /// In the order in which they were asked for.
+  /// In the order of the requests.
   private(set) var messages: [SentMessage] = []
-  /// Told of each commit when its answer has been read.
+  /// Called for each commit after its response.
   var observer: (any CommitObserver)?
 
   private let conversations: [BenchConversation]
@@ -16,7 +16,7 @@ final class MessageWriter {
   private(set) var failure: PostgresError?
   private let drained = Signal()
 
-  /// - Parameter turns: how many of the conversations, from the first, take turns.
+  /// - Parameter turns: the number of conversations, from the first, that take turns.
   init(into conversations: [BenchConversation], turns: Int, over sessions: HostSessions) {
     self.conversations = conversations
     self.turns = turns
@@ -25,8 +25,8 @@ final class MessageWriter {
 
   /// Inserts one message as soon as a connection is free.
   /// - Parameters:
-  ///   - conversation: its place among the conversations; they take turns when it is nil.
-  ///   - intended: when that was to be, in monotonic nanoseconds.
+  ///   - conversation: its index; nil for the next in turn.
+  ///   - intended: when it was due, in monotonic nanoseconds.
   /// - Returns: the message's number.
   @discardableResult
   func insertSoon(into conversation: Int? = nil, intended: UInt64, on reactor: isolated Reactor) -> Int {
@@ -40,14 +40,14 @@ final class MessageWriter {
     insertSoon(appending(count, into: nil, intended: Reactor.now), on: reactor)
   }
 
-  /// Waits until everything asked for is committed.
-  /// - Throws: when the database refused something; its messages have no moment of commit.
+  /// Waits for all commits.
+  /// - Throws: when the database refused a statement. Its messages have no time of commit.
   func drain(on reactor: isolated Reactor) async throws(PostgresError) {
     while underWay > 0 { _ = await drained.wait(on: reactor) }
     if let failure { throw failure }
   }
 
-  /// How many pushes all messages together make.
+  /// The number of pushes of all messages.
   var expectedPushes: Int { messages.reduce(0) { $0 + conversations[$1.conversation].devices.count } }
 
   private func appending(_ count: Int, into conversation: Int?, intended: UInt64) -> Range<Int> {
@@ -71,18 +71,18 @@ final class MessageWriter {
   private func insert(_ numbers: Range<Int>, on reactor: isolated Reactor) async {
     let connection = await sessions.take(on: reactor)
     defer { sessions.giveBack(connection, on: reactor) }
-    note(numbers) { $0.sent = Reactor.now }
+    update(numbers) { $0.sent = Reactor.now }
     do throws(PostgresError) {
       try await run(numbers, over: connection, on: reactor)
       let now = Reactor.now
-      note(numbers) { $0.committed = now }
+      update(numbers) { $0.committed = now }
       for number in numbers { observer?.committed(messages[number].id, on: reactor) }
     } catch {
       failure = error
     }
   }
 
-  private func note(_ numbers: Range<Int>, _ change: (inout SentMessage) -> Void) {
+  private func update(_ numbers: Range<Int>, _ change: (inout SentMessage) -> Void) {
     for number in numbers { change(&messages[number]) }
   }
 
@@ -95,7 +95,7 @@ final class MessageWriter {
       try await connection.query(
         .insertMessage, [message.id, place.id, place.sender, PostgresStatement.messageText], on: reactor)
     } else {
-      // Copied: a slice that is held while others write would have them copy all messages.
+      // A copy, because a slice would make the next write copy all messages.
       let batch = Array(messages[numbers])
       let places = batch.map { conversations[$0.conversation] }
       try await connection.query(
@@ -105,9 +105,9 @@ final class MessageWriter {
   }
 }
 
-/// Told of commits, on the reactor of the load.
+/// Observes commits on the load's reactor.
 protocol CommitObserver: AnyObject {
-  /// A message is committed, and the answer has been read.
+  /// A message is committed, and the response has been read.
   func committed(_ message: UUID, on reactor: isolated Reactor)
 }
 
@@ -131,15 +131,15 @@ extension PostgresStatement {
     [.array(of: .uuid), .array(of: .uuid), .array(of: .uuid), .text])
 }
 
-/// A message that the load has inserted. Moments are monotonic nanoseconds.
+/// A message of the load. Times are monotonic nanoseconds.
 struct SentMessage: Sendable, Equatable {
   let id: UUID
-  /// Its conversation's place in the scene.
+  /// The index of its conversation.
   let conversation: Int
-  /// When it was to be inserted.
+  /// When it was due.
   let intended: UInt64
-  /// When the insert went out.
+  /// When the insert was sent.
   var sent: UInt64 = 0
-  /// When the answer to the commit was read; 0 when there was none.
+  /// When the response to the commit was read; 0 without one.
   var committed: UInt64 = 0
 }

@@ -17,7 +17,7 @@ struct MessagesRun {
   }
 }
 
-/// Messages at a steady rate, and what became of them.
+/// Messages at a steady rate, and their figures.
 struct MessageTrial {
   let bench: ServiceBench
   let subject: SubjectBench
@@ -57,8 +57,8 @@ struct MessageTrial {
   }
 }
 
-/// Scenario `sustained`: the highest rate at which 99 of 100 pushes are accepted within a tenth of a second of their
-/// commit, and all that is offered gets through.
+/// Scenario `sustained`: the highest rate at which 99 of 100 pushes are accepted within a tenth of a second of their commit,
+/// and throughput equals the rate.
 struct SustainedRun {
   private static let acceptedMillisecondsMax = 100.0
   private static let shareMin = 0.98
@@ -66,7 +66,7 @@ struct SustainedRun {
 
   let bench: ServiceBench
   let subject: SubjectBench
-  /// The first rate that is tried.
+  /// The first rate.
   let from: Double
 
   func figures(on reactor: isolated Reactor) async throws -> [String: Double] {
@@ -77,7 +77,7 @@ struct SustainedRun {
       let isKept = Self.isKept(figures)
       Progress.say("  \(Int(rate))/s: \(isKept ? "kept" : "not kept"), p99 \(figures["accepted_p99_ms"] ?? 0) ms")
       if isKept { best = figures }
-      search.note(rate, isKept: isKept)
+      search.record(rate, isKept: isKept)
     }
     guard var best else { throw BenchError("no rate was kept up with") }
     best["messages_per_second"] = best["offered_per_second"]
@@ -99,7 +99,7 @@ struct SustainedRun {
   }
 }
 
-/// Looks for the highest rate that is kept up with: up by a quarter until one is not, then between the two.
+/// Searches for the highest kept rate: it rises by a quarter until a rate is missed, and then bisects.
 struct RateSearch: Sendable, Equatable {
   private static let step = 1.25
 
@@ -110,8 +110,8 @@ struct RateSearch: Sendable, Equatable {
 
   init(from start: Double) { self.start = start }
 
-  /// The rate to try, in whole messages per second; nil when the search is over. When the first is not kept up with, it
-  /// goes down until one is; below one message a second there is nothing to look for.
+  /// The next rate, in whole messages per second; nil at the end of the search. If the first rate is missed, it falls until
+  /// one is kept, but not below one message a second.
   var next: Double? {
     let rate: Double? =
       switch (highestKept, lowestMissed) {
@@ -123,8 +123,8 @@ struct RateSearch: Sendable, Equatable {
     return rate.map { $0.rounded() }.flatMap { $0 >= 1 && $0 != highestKept && $0 != lowestMissed ? $0 : nil }
   }
 
-  /// - Parameter isKept: whether the rate was kept up with.
-  mutating func note(_ rate: Double, isKept: Bool) {
+  /// - Parameter isKept: whether the service kept the rate.
+  mutating func record(_ rate: Double, isKept: Bool) {
     if highestKept != nil, lowestMissed != nil { bisections -= 1 }
     if isKept { highestKept = rate } else { lowestMissed = rate }
   }

@@ -3,7 +3,7 @@ import Postgres
 import Reactors
 import Synchronization
 
-/// Has messages inserted when they are due, whatever becomes of those before them.
+/// Inserts messages when they are due, independently of earlier ones.
 final class OpenLoop {
   private let writer: MessageWriter
   private let schedule: ArrivalSchedule
@@ -11,14 +11,14 @@ final class OpenLoop {
   private var dispatched = 0
   private let end = Signal()
 
-  /// - Parameter atFirstCounted: called when the first message that counts is due.
+  /// - Parameter atFirstCounted: called when the first counted message is due.
   init(_ schedule: ArrivalSchedule, through writer: MessageWriter, atFirstCounted: @escaping () -> Void = {}) {
     self.writer = writer
     self.schedule = schedule
     self.atFirstCounted = atFirstCounted
   }
 
-  /// Follows the schedule to its end, and waits until everything is committed.
+  /// Follows the schedule to its end, and waits for all commits.
   func run(on reactor: isolated Reactor) async throws {
     let bound = ReactorBound(self, on: reactor)
     let metronome = try Metronome.start(schedule) { bound.submit { $0.dispatchDue(on: $1) } }
@@ -38,17 +38,17 @@ final class OpenLoop {
   }
 }
 
-/// When messages are to be inserted, whatever becomes of those before them: evenly spaced by the monotonic clock.
+/// The times of messages, evenly spaced by the monotonic clock and independent of earlier messages.
 struct ArrivalSchedule: Sendable, Equatable {
-  /// Between the making of a schedule and its first message, so that the metronome is there in time.
+  /// The lead before the first message, so that the metronome is ready in time.
   static let leadNanoseconds: UInt64 = 20_000_000
 
   /// When number 0 is due, in monotonic nanoseconds.
   let start: UInt64
   let perSecond: Double
-  /// Those that do not count, at the beginning.
+  /// The first messages, which do not count.
   let warmUp: Int
-  /// All, those that do not count included.
+  /// All messages, including the warm-up.
   let count: Int
 
   init(start: UInt64, perSecond: Double, warmUpSeconds: Double, seconds: Double) {
@@ -58,28 +58,28 @@ struct ArrivalSchedule: Sendable, Equatable {
     count = warmUp + max(1, Int((perSecond * seconds).rounded()))
   }
 
-  /// Those that count.
+  /// The counted messages.
   var counted: Range<Int> { warmUp..<count }
 
   /// When a message is due, in monotonic nanoseconds.
   func due(_ number: Int) -> UInt64 { start &+ UInt64(Double(number) / perSecond * 1e9) }
 
-  /// From the first that counts to the moment at which one more would be due, in monotonic nanoseconds.
+  /// From the first counted message to the time of one more after the last, in monotonic nanoseconds.
   var countedSpan: Range<UInt64> { due(warmUp)..<due(count) }
 
-  /// How many are due at a moment.
+  /// The number of messages that are due at a moment.
   func dueCount(at now: UInt64) -> Int {
     guard now >= start else { return 0 }
     var number = min(count, Int(Double(now - start) / 1e9 * perSecond) + 1)
-    // The division may round to the other side of an edge; `due` decides.
+    // The division may round across an edge, so `due` decides.
     while number > 0, due(number - 1) > now { number -= 1 }
     while number < count, due(number) <= now { number += 1 }
     return number
   }
 }
 
-/// Calls at the moments of a schedule, from a thread of its own: a reactor's timers know milliseconds only, and at a
-/// thousand messages a second that would move every arrival by half of the distance between two.
+/// Calls a closure at the times of a schedule, from a separate thread. A reactor's timers have milliseconds only. At a
+/// thousand messages a second that would shift every arrival by half of the interval.
 final class Metronome: Sendable {
   private let schedule: ArrivalSchedule
   private let beat: @Sendable () -> Void
@@ -90,12 +90,12 @@ final class Metronome: Sendable {
     self.beat = beat
   }
 
-  /// Begins. What became due while a beat was called gets one beat together.
+  /// Starts the thread. Messages that become due during a beat share the next one.
   static func start(_ schedule: ArrivalSchedule, beat: @escaping @Sendable () -> Void) throws(SystemError) -> Metronome
   {
     let metronome = Metronome(schedule, beat: beat)
     var thread = pthread_t()
-    // Retained once for the thread, which takes it over.
+    // Retained once for the thread, which releases it.
     let argument = Unmanaged.passRetained(metronome)
     let code = pthread_create(&thread, nil, { runMetronome($0) }, argument.toOpaque())
     guard code == 0 else {
@@ -106,14 +106,14 @@ final class Metronome: Sendable {
     return metronome
   }
 
-  /// No beat comes after the one that is next.
+  /// Ends the thread after at most one more beat.
   func stop() { isStopped.withLock { $0 = true } }
 
   fileprivate func run() {
     var number = 0
     while number < schedule.count, !isStopped.withLock({ $0 }) {
       sleep(until: schedule.due(number))
-      // Looked at before the beat: who hears it sees at least these, and what becomes due meanwhile has a beat of its own.
+      // Computed before the beat, so that messages that become due meanwhile get the next one.
       number = max(number + 1, schedule.dueCount(at: Reactor.now))
       beat()
     }

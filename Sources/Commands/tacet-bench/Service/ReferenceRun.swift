@@ -2,14 +2,14 @@ import Logging
 import Postgres
 import Reactors
 
-/// Scenario `reference`: what the database alone takes, over one connection, without a service.
+/// Scenario `reference`: the database alone, over one connection, without a service.
 struct ReferenceRun {
   private static let seconds = 1.0
 
   let subject: SubjectBench
 
   func figures(on reactor: isolated Reactor) async throws -> [String: Double] {
-    // As the tables' owner: its own schema, because nobody may be able to make tables in others.
+    // As the tables' owner, in a separate schema, because others may not allow new tables.
     try await subject.control.simple(Self.makeTable, on: reactor)
     let connection = try await PostgresConnection.connect(
       .bench(subject.subject.conninfo, application: "reference"), logger: Logger(label: "reference"), on: reactor)
@@ -22,7 +22,7 @@ struct ReferenceRun {
     ]
   }
 
-  /// One after the other; the first, which prepares, does not count.
+  /// Executes a statement repeatedly. The first execution prepares it and does not count.
   private func time(
     _ statement: PostgresStatement, _ connection: PostgresConnection, on reactor: isolated Reactor
   ) async throws -> LatencyHistogram {
@@ -32,7 +32,7 @@ struct ReferenceRun {
     while Reactor.now < end {
       let start = Reactor.now
       try await connection.query(statement, on: reactor)
-      histogram.note(from: start, to: Reactor.now)
+      histogram.record(from: start, to: Reactor.now)
     }
     return histogram
   }
@@ -49,7 +49,7 @@ struct ReferenceRun {
     "bench_commit", "insert into tacet_bench.commits values (clock_timestamp())")
 }
 
-/// Scenario `start`: from nothing to ready, a few times, and what the service takes when it has nothing to do.
+/// Scenario `start`: the time to become ready, and the idle footprint.
 struct StartRun {
   private static let starts = 5
   private static let idleTime = Duration.seconds(2)
@@ -62,7 +62,7 @@ struct StartRun {
     var memory: [String: Double] = [:]
     for start in 1...Self.starts {
       memory = try await bench.withService(of: subject, on: reactor) { service in
-        times.note(nanoseconds: service.readyAfter)
+        times.record(nanoseconds: service.readyAfter)
         if start == Self.starts { await reactor.sleep(for: Self.idleTime) }
         return service.memoryFigures
       }

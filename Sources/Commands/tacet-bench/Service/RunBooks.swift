@@ -1,14 +1,14 @@
 import FoundationEssentials
 import Histogram
 
-/// What became of the messages of a run: the load's notes beside the sink's.
+/// The messages of a run: the load's records matched with the sink's.
 struct RunBooks {
-  /// From the commit to the acceptance of each push, in nanoseconds; one accepted before the load had read the commit's
-  /// answer counts 0.
+  /// From the commit to the acceptance of each push, in nanoseconds; 0 if accepted before the load read the commit's
+  /// response.
   private(set) var accepted = LatencyHistogram()
-  /// The same from the moment the message was to be inserted.
+  /// The same from the time when the message was due.
   private(set) var arrival = LatencyHistogram()
-  /// From the insert's departure to its answer.
+  /// From the insert to its response.
   private(set) var commit = LatencyHistogram()
   /// From the commit to the first of a message's acceptances.
   private(set) var first = LatencyHistogram()
@@ -16,22 +16,22 @@ struct RunBooks {
   private(set) var complete = LatencyHistogram()
   /// Pushes of counted messages, each once.
   private(set) var pushes = 0
-  /// Pushes of counted messages that should have come and did not.
+  /// Missing pushes of counted messages.
   private(set) var lost = 0
-  /// Pushes that came once more than they should have, warm-up included.
+  /// Repeated pushes, including the warm-up.
   private(set) var doubled = 0
-  /// Pushes of our messages to devices that are not a recipient's.
+  /// Pushes of our messages to devices of other users.
   private(set) var misdirected = 0
-  /// Pushes of messages that are not ours, such as leftovers of an earlier run.
+  /// Pushes of other messages, such as leftovers of an earlier run.
   private(set) var foreign = 0
-  /// The last acceptance of all, 0 when there was none.
+  /// The last acceptance of all; 0 without one.
   private(set) var lastAcceptance: UInt64 = 0
-  /// The last acceptance of each message, warm-up included; nil while one is missing.
+  /// The last acceptance of each message, including the warm-up; nil while one is missing.
   private var completions: [UInt64?] = []
 
   /// - Parameters:
-  ///   - isCounted: which messages count, by their number.
-  ///   - recipients: the devices of each conversation's recipients, by its place in the scene.
+  ///   - isCounted: whether the message of a number counts.
+  ///   - recipients: the devices of each conversation's recipients, by its index.
   init(
     _ messages: [SentMessage], isCounted: (Int) -> Bool, recipients: [Set<DeviceKey>], acceptances: [Acceptance]
   ) {
@@ -69,21 +69,21 @@ struct RunBooks {
   private mutating func count(_ message: SentMessage, _ arrived: [DeviceKey: UInt64], of expected: Int) {
     pushes += arrived.count
     lost += expected - arrived.count
-    commit.note(from: message.sent, to: message.committed)
+    commit.record(from: message.sent, to: message.committed)
     for moment in arrived.values {
-      accepted.note(from: message.committed, to: moment)
-      arrival.note(from: message.intended, to: moment)
+      accepted.record(from: message.committed, to: moment)
+      arrival.record(from: message.intended, to: moment)
     }
-    if let moment = arrived.values.min() { first.note(from: message.committed, to: moment) }
-    if let moment = arrived.values.max() { complete.note(from: message.committed, to: moment) }
+    if let moment = arrived.values.min() { first.record(from: message.committed, to: moment) }
+    if let moment = arrived.values.max() { complete.record(from: message.committed, to: moment) }
   }
 
-  /// Messages whose last push was accepted in a span of time, warm-up included.
+  /// Messages whose last push was accepted in a span of time, including the warm-up.
   func completed(in span: Range<UInt64>) -> Int {
     completions.count { $0.map(span.contains) ?? false }
   }
 
-  /// - Throws: when a push was lost or went astray.
+  /// - Throws: when a push was lost or misdirected.
   func check() throws(BenchError) {
     guard lost == 0 else { throw BenchError("\(lost) of \(pushes + lost) pushes were lost") }
     guard misdirected == 0 else {
@@ -101,21 +101,21 @@ struct LatencyHistogram: Sendable {
 
   var count: Int { Int(histogram.totalCount) }
 
-  /// Notes the time between two moments; 0 when the end is before the start.
-  mutating func note(from start: UInt64, to end: UInt64) {
-    note(nanoseconds: end > start ? end - start : 0)
+  /// Records the time between two moments; 0 when the end is before the start.
+  mutating func record(from start: UInt64, to end: UInt64) {
+    record(nanoseconds: end > start ? end - start : 0)
   }
 
-  mutating func note(nanoseconds: UInt64) {
+  mutating func record(nanoseconds: UInt64) {
     histogram.record(min(nanoseconds, Self.nanosecondsMax))
   }
 
-  /// The latency that this many of a hundred do not exceed; 0 when there are none.
+  /// The latency at a percentile; 0 without values.
   func milliseconds(at percentile: Double) -> Double {
     count == 0 ? 0 : Double(histogram.valueAtPercentile(percentile)) / 1e6
   }
 
-  /// The longest; 0 when there are none.
+  /// The longest; 0 without values.
   var millisecondsMax: Double { count == 0 ? 0 : Double(histogram.max) / 1e6 }
 
   /// Figures named after their percentile, such as `accepted_p50_ms`.

@@ -5,13 +5,13 @@ import HTTPTransfers
 import HTTPTypes
 import Reactors
 
-/// The service of one run, started and ready.
+/// The ready service of one run.
 final class RunningService {
-  /// How long it may take to become ready; a start takes a fraction of a second.
+  /// The time to become ready. A start takes a fraction of a second.
   private static let readyLimit = Duration.seconds(20)
 
   let child: ServiceChild
-  /// From the start of the process to the first answer that it is ready, in nanoseconds.
+  /// From the start of the process to its first readiness response, in nanoseconds.
   let readyAfter: UInt64
   /// `http://HOST:PORT`.
   let url: String
@@ -22,8 +22,8 @@ final class RunningService {
     self.url = url
   }
 
-  /// Starts it and asks every millisecond whether it is ready.
-  /// - Parameter settings: from the address that it is to listen on.
+  /// Starts the service and checks its readiness every millisecond.
+  /// - Parameter settings: the settings for a listen address.
   static func start(
     _ program: String, log: String, settings: (_ listenAddress: String) -> [String: String],
     on reactor: isolated Reactor
@@ -42,7 +42,7 @@ final class RunningService {
     return RunningService(child, readyAfter: Reactor.now - child.started, url: "http://\(address)")
   }
 
-  /// Resident memory and threads at this moment.
+  /// Current resident memory and threads.
   var memoryFigures: [String: Double] {
     guard let facts = ProcessFacts(of: child.id) else { return [:] }
     return [
@@ -57,14 +57,14 @@ final class RunningService {
     return answer.status.code == 200
   }
 
-  /// A port of the loopback address that the kernel has just had free.
+  /// A free port of the loopback address.
   private static func freeAddress() throws -> String {
     guard let any = SocketAddress(numericHost: "127.0.0.1", port: 0) else { preconditionFailure("a numeric host") }
     return try ListeningSocket(on: any).address.description
   }
 }
 
-/// What the service needs to run apart from a database: secrets of this run, and where the sink is.
+/// The service's settings apart from the database: secrets of this run, and the sink.
 struct ServiceCredentials: Sendable {
   let webhookSecret = Self.secret()
   private let serviceKey = Self.secret()

@@ -1,17 +1,17 @@
 import Reactors
 
-/// What all runs share: the sink, the settings of the services and where they write.
+/// The shared parts of all runs: the sink, and the settings and logs of the services.
 struct ServiceBench: Sendable {
-  /// How long the last pushes of a run may take after its last commit; what is missing then is lost.
+  /// The time between the last commit and the last push of a run. Later pushes count as lost.
   static let acceptanceLimit = Duration.seconds(30)
 
   let sink: RunningSink
   let credentials: ServiceCredentials
-  /// Win over those that the service needs.
+  /// Override the settings that the service needs.
   let moreSettings: [String: String]
-  /// Where the services' logs are, with their names.
+  /// The folder of the services' logs.
   let folder: String
-  /// Connections of the load at the most.
+  /// The connections of the load.
   let connections: Int
   let warmUpSeconds: Double
   let seconds: Double
@@ -19,7 +19,7 @@ struct ServiceBench: Sendable {
   /// The first rate of the search for the highest, in messages per second.
   let sustainedFrom: Double
 
-  /// A service with everything of earlier runs worked off.
+  /// A service that has finished the work of earlier runs.
   /// - Parameter settings: of this run only.
   func start(
     _ bench: SubjectBench, settings: [String: String] = [:], on reactor: isolated Reactor
@@ -40,7 +40,7 @@ struct ServiceBench: Sendable {
     return service
   }
 
-  /// Runs work beside a service, and ends it in any case.
+  /// Runs work beside a service, and always ends the service.
   func withService<Value>(
     of bench: SubjectBench, settings: [String: String] = [:], on reactor: isolated Reactor,
     _ work: (RunningService) async throws -> Value

@@ -1,9 +1,9 @@
 import Glibc
 import Reactors
 
-/// A running `tacet serve`, which is ended with this process in any case.
+/// A running `tacet serve`. It always ends with this process.
 final class ServiceChild {
-  /// How long it may take to end after SIGTERM; the service itself finishes what it has begun for half a minute at most.
+  /// The time to end after SIGTERM. The service itself drains for at most half a minute.
   private static let stopLimit = Duration.seconds(35)
 
   let id: pid_t
@@ -13,8 +13,8 @@ final class ServiceChild {
   private var exitStatus: Int32?
 
   /// - Parameters:
-  ///   - settings: its whole environment, beside `PATH`.
-  ///   - log: the file that gets its output.
+  ///   - settings: its whole environment except `PATH`.
+  ///   - log: the file for its output.
   init(_ program: String, settings: [String: String], log: String) throws(SystemError) {
     let environment = settings.map { "\($0.key)=\($0.value)" } + ["PATH=/usr/bin:/bin"]
     guardian = try ChildGuard()
@@ -37,8 +37,8 @@ final class ServiceChild {
     return false
   }
 
-  /// Asks it to end, waits, and kills it when it does not.
-  /// - Throws: when it had to be killed, or ended with another status than success.
+  /// Sends SIGTERM, waits, and kills the process after the limit.
+  /// - Throws: when it was killed, or ended with a failure.
   func stop(on reactor: isolated Reactor) async throws(BenchError) {
     if isRunning { kill(id, SIGTERM) }
     if !(await hasEnded(within: Self.stopLimit, on: reactor)) {
@@ -59,11 +59,11 @@ final class ServiceChild {
   }
 }
 
-/// Ends a child when this process is gone, whatever has ended it: a small shell that waits for the end of a pipe which
-/// nobody else has. Without it a killed measurement would leave a service behind that works on the database of the next.
+/// Ends a child when this process is gone, for any reason: a small shell waits for the end of a pipe that only this process
+/// holds. Without it a killed measurement would leave a service that works on the next one's database.
 ///
-/// The child tells its number itself, before it becomes the program that it is started for: told by this process, it would
-/// be unguarded if this process was killed between the start and the telling.
+/// The child itself writes its process id before it executes the program. If this process wrote it, a kill between start and
+/// write would leave the child unguarded.
 final class ChildGuard {
   private static let script = """
     trap '' INT TERM HUP
@@ -74,7 +74,7 @@ final class ChildGuard {
     kill -KILL "$child"
     """
 
-  /// The pipe is its descriptor 3, which the program does not get.
+  /// The pipe is descriptor 3. The program does not inherit it.
   private static let announcement = #"echo $$ >&3; exec 3>&-; exec "$@""#
 
   private let shell: pid_t
@@ -83,7 +83,7 @@ final class ChildGuard {
   /// Starts the guard, before there is a child.
   init() throws(SystemError) {
     var ends: [Int32] = [0, 0]
-    // A socket pair can be closed in other children from its making on; `pipe2` is hidden from Swift.
+    // A socket pair has close-on-exec from the start. `pipe2` is not visible to Swift.
     let type = Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue)
     guard socketpair(AF_UNIX, type, 0, &ends) == 0 else { throw SystemError(operation: "socketpair", code: errno) }
     defer { close(ends[0]) }
@@ -97,14 +97,14 @@ final class ChildGuard {
     pipe = ends[1]
   }
 
-  /// Starts the child; parameters as of ``ChildSpawn/start(_:environment:input:third:log:)``. A program that is not
-  /// there ends it with the status 127.
+  /// Starts the child, with the parameters of ``ChildSpawn/start(_:environment:input:third:log:)``. A missing program ends
+  /// it with the status 127.
   func start(_ command: [String], environment: [String], log: String) throws(SystemError) -> pid_t {
     try ChildSpawn.start(
       ["/bin/sh", "-c", Self.announcement, "sh"] + command, environment: environment, third: pipe, log: log)
   }
 
-  /// The child has ended, and its number may be another process's soon; or there is none.
+  /// Ends the guard without a kill: the child has ended, and its process id may be reused.
   func dismiss() {
     _ = write(pipe, "0\n0\n", 4)
     close(pipe)
@@ -116,11 +116,11 @@ final class ChildGuard {
 /// Starts a program.
 enum ChildSpawn {
   /// - Parameters:
-  ///   - command: the program, looked for in `PATH` when it has no slash, and its arguments.
-  ///   - environment: all of its environment, as `NAME=VALUE`.
-  ///   - input: becomes its standard input; nil for the end of input.
-  ///   - third: becomes its descriptor 3.
-  ///   - log: the file that its output is added to; nil to drop it.
+  ///   - command: the program and its arguments. A program without a slash is searched in `PATH`.
+  ///   - environment: its whole environment, as `NAME=VALUE`.
+  ///   - input: its standard input; nil for `/dev/null`.
+  ///   - third: its descriptor 3.
+  ///   - log: the file to append its output to; nil to drop it.
   static func start(
     _ command: [String], environment: [String], input: Int32? = nil, third: Int32? = nil, log: String? = nil
   ) throws(SystemError) -> pid_t {
@@ -138,7 +138,7 @@ enum ChildSpawn {
     return try spawn(command, environment, actions)
   }
 
-  /// With no signal blocked: this process's threads may block nearly all of them.
+  /// Unblocks all signals, because this process's threads may block nearly all of them.
   private static func spawn(
     _ command: [String], _ environment: [String], _ actions: posix_spawn_file_actions_t
   ) throws(SystemError) -> pid_t {

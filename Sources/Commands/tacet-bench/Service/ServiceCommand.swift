@@ -84,7 +84,7 @@ struct ServiceCommand: AsyncParsableCommand {
     if let made { try FileManager.default.removeItem(atPath: made) }
   }
 
-  /// - Returns: whether all runs went well.
+  /// - Returns: whether all runs succeeded.
   private func measure(in folder: String) async throws -> Bool {
     let sinks = try ReactorGroup(count: 1, name: "sink")
     let loads = try ReactorGroup(count: 1, name: "load")
@@ -109,7 +109,7 @@ struct ServiceCommand: AsyncParsableCommand {
       rounds: firstRound...(firstRound + rounds - 1))
   }
 
-  /// The last of those with the same name counts.
+  /// The last value of a name counts.
   private static func dictionary(_ values: [NamedValue]) -> [String: String] {
     Dictionary(values.map { ($0.name, $0.value) }) { $1 }
   }
@@ -121,7 +121,7 @@ struct ServiceCommand: AsyncParsableCommand {
   }
 }
 
-/// What is said while it goes on, and what comes out.
+/// Progress messages and results.
 enum Progress {
   /// A line on standard error.
   static func say(_ line: String) {
@@ -129,7 +129,7 @@ enum Progress {
     _ = write(STDERR_FILENO, text, text.count)
   }
 
-  /// A line of JSON on standard output, at once: whoever reads along may be stopped before the end.
+  /// A line of JSON on standard output, flushed, so that an interrupted measurement keeps its runs.
   static func print(_ run: BenchRun) throws {
     let encoder = JSONEncoder()
     encoder.outputFormatting = .sortedKeys
@@ -138,7 +138,7 @@ enum Progress {
   }
 }
 
-/// Why a run has no figures; the text is for whoever reads the output.
+/// Why a run has no figures.
 struct BenchError: Error, CustomStringConvertible, Equatable {
   let description: String
 

@@ -6,14 +6,14 @@ import Reactors
 struct ServiceRuns: Sendable {
   let bench: ServiceBench
   let subjects: [Subject]
-  /// What the load connects with, by the subject's name.
+  /// The load's connection string by the subject's name.
   let hostConninfos: [String: String]
   let scenarios: [ServiceScenario]
   /// Their numbers, from 1.
   let rounds: ClosedRange<Int>
 
-  /// Prints a line for each run as soon as it is over.
-  /// - Returns: whether all runs went well.
+  /// Prints a line after each run.
+  /// - Returns: whether all runs succeeded.
   func run(on reactor: isolated Reactor) async throws -> Bool {
     var benches: [SubjectBench] = []
     defer { for bench in benches { bench.close(on: reactor) } }
@@ -75,23 +75,23 @@ struct ServiceRuns: Sendable {
   }
 }
 
-/// What is done to the service, by the name that its figures are reported under.
+/// A scenario, with the name in its reports.
 enum ServiceScenario: ExpressibleByArgument, Sendable, Equatable, CustomStringConvertible {
   /// Messages inserted at a steady rate per second: `messages-notify-RATE`, `messages-webhook-RATE`.
   case messages(WakeWay, perSecond: Int)
-  /// The highest rate that it keeps up with.
+  /// The highest rate that the service keeps.
   case sustained
   /// One message to many: `fanout-RECIPIENTS`.
   case fanOut(recipients: Int)
-  /// Messages to one, while messages to thousands are on their way.
+  /// Messages to one recipient during messages to thousands.
   case directDuringFanOut
   /// Many messages at once: `burst-MESSAGES`.
   case burst(messages: Int)
-  /// Messages to people who are looking.
+  /// Messages to recipients who are looking.
   case suppressed
-  /// From nothing to ready, and what it then takes.
+  /// The start and the idle footprint.
   case start
-  /// The database alone, to set the other figures beside.
+  /// The database alone, as a reference.
   case reference
 
   init?(argument: String) {
@@ -112,7 +112,7 @@ enum ServiceScenario: ExpressibleByArgument, Sendable, Equatable, CustomStringCo
     }
   }
 
-  /// Those without a number.
+  /// The scenarios without a number.
   private static let named: [ServiceScenario] = [.sustained, .directDuringFanOut, .suppressed, .start, .reference]
 
   var description: String {
@@ -128,7 +128,7 @@ enum ServiceScenario: ExpressibleByArgument, Sendable, Equatable, CustomStringCo
     }
   }
 
-  /// From 1 to a million, without a sign or zeros in front.
+  /// From 1 to a million, without a sign or leading zeros.
   private static func number(_ text: Substring) -> Int? {
     guard let number = Int(text), (1...1_000_000).contains(number), String(number) == text else { return nil }
     return number
@@ -137,8 +137,8 @@ enum ServiceScenario: ExpressibleByArgument, Sendable, Equatable, CustomStringCo
 
 /// How the service learns of a message.
 enum WakeWay: String, Sendable {
-  /// The trigger notifies, as everywhere without pg_net.
+  /// The trigger notifies, as without pg_net.
   case notify
-  /// A webhook is posted after the commit; nobody notifies.
+  /// A webhook follows the commit, without a notify.
   case webhook
 }

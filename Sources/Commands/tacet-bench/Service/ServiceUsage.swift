@@ -1,10 +1,10 @@
 import FoundationEssentials
 import Glibc
 
-/// What the service and the database server have used of the processors until a moment, in nanoseconds.
+/// The processor time of the service and the database server up to a moment, in nanoseconds.
 struct ServiceUsage: Sendable, Equatable {
   let service: UInt64
-  /// Nil when the server's processes cannot be looked at.
+  /// Nil when the server's processes are not accessible.
   let cluster: ClusterUsage?
 
   init(of service: pid_t, postmaster: pid_t?) {
@@ -12,7 +12,7 @@ struct ServiceUsage: Sendable, Equatable {
     cluster = postmaster.flatMap { ClusterUsage(of: $0) }
   }
 
-  /// What was used since an earlier moment, for each of a number of things, such as pushes.
+  /// The processor time since an earlier moment per push, decision or other unit.
   func figures(since earlier: ServiceUsage, per noun: String, count: Int) -> [String: Double] {
     guard count > 0 else { return [:] }
     var figures = ["cpu_us_per_\(noun)": Double(service - min(service, earlier.service)) / 1e3 / Double(count)]
@@ -23,11 +23,11 @@ struct ServiceUsage: Sendable, Equatable {
   }
 }
 
-/// What the processes of a database server have used of the processors until a moment.
+/// The processor time of a database server's processes up to a moment.
 struct ClusterUsage: Sendable, Equatable {
-  /// By process, in nanoseconds; the postmaster among them.
+  /// By process, in nanoseconds, including the postmaster.
   private let running: [pid_t: UInt64]
-  /// Of those that have ended, in nanoseconds.
+  /// Of ended processes, in nanoseconds.
   private let ended: UInt64
 
   init(running: [pid_t: UInt64], ended: UInt64) {
@@ -35,7 +35,7 @@ struct ClusterUsage: Sendable, Equatable {
     self.ended = ended
   }
 
-  /// Nil when they cannot be looked at, such as those of a server on another machine.
+  /// Nil when the processes are not accessible, such as those of a server on another machine.
   init?(of postmaster: pid_t) {
     guard let stat = textOfFile("/proc/\(postmaster)/stat"),
       let children = textOfFile("/proc/\(postmaster)/task/\(postmaster)/children"),
@@ -46,8 +46,8 @@ struct ClusterUsage: Sendable, Equatable {
     self.init(running: Dictionary(times) { first, _ in first }, ended: ended)
   }
 
-  /// What has been used since an earlier moment, in nanoseconds. What a process had used by then is not counted again
-  /// when it has ended since.
+  /// The processor time since an earlier moment, in nanoseconds. The earlier time of a process that has ended since is
+  /// subtracted.
   func since(_ earlier: ClusterUsage) -> UInt64 {
     let gone = earlier.running.filter { running[$0.key] == nil }.values.reduce(0, +)
     let grown = running.reduce(0 as UInt64) { sum, process in
@@ -57,7 +57,7 @@ struct ClusterUsage: Sendable, Equatable {
     return grown + ended - min(ended, gone)
   }
 
-  /// The postmaster behind a session, by its backend's parent; nil when the backend is none of this machine's.
+  /// The postmaster of a session, the parent of its backend; nil when the backend is on another machine.
   static func postmaster(ofBackend backend: pid_t) -> pid_t? {
     guard let facts = ProcessFacts(of: backend), isPostgres(backend), isPostgres(facts.parent) else { return nil }
     return facts.parent
@@ -68,11 +68,11 @@ struct ClusterUsage: Sendable, Equatable {
   }
 }
 
-/// What processes have used of the processors, in user space and in the kernel.
+/// Processor time of processes, in user space and in the kernel.
 enum ProcessorTime {
-  /// Of all threads of a process, those that have ended included, in nanoseconds; nil when there is no such process.
+  /// The time of all threads of a process, including ended ones, in nanoseconds; nil without such a process.
   ///
-  /// From the process's clock, because `utime` and `stime` in `/proc` count in hundredths of a second.
+  /// It comes from the process's clock, because `utime` and `stime` in `/proc` have hundredths of a second.
   static func nanoseconds(of process: pid_t) -> UInt64? {
     var clock = clockid_t()
     var time = timespec()
@@ -80,8 +80,8 @@ enum ProcessorTime {
     return UInt64(time.tv_sec) * 1_000_000_000 + UInt64(time.tv_nsec)
   }
 
-  /// Of a process's children that have ended, in nanoseconds, from the text of `/proc/PID/stat`: `cutime` and `cstime`,
-  /// its 16th and 17th field. The second field is a name in parentheses, which may hold anything.
+  /// The time of a process's ended children, in nanoseconds, from the text of `/proc/PID/stat`: `cutime` and `cstime`, its
+  /// 16th and 17th field. The second field is a name in parentheses with any characters.
   /// - Parameter ticksPerSecond: `sysconf(_SC_CLK_TCK)`.
   static func ofEndedChildren(stat: String, ticksPerSecond: Int) -> UInt64? {
     guard let name = stat.lastIndex(of: ")") else { return nil }
@@ -91,16 +91,16 @@ enum ProcessorTime {
   }
 }
 
-/// What `/proc/PID/status` says of a process. Source: proc(5).
+/// Facts from `/proc/PID/status`. Source: proc(5).
 struct ProcessFacts: Sendable, Equatable {
   var parent: pid_t = 0
   var threads = 0
   /// `VmRSS`.
   var residentKilobytes = 0
-  /// `VmHWM`, the most it ever was.
+  /// `VmHWM`, the peak.
   var residentKilobytesMax = 0
 
-  /// - Parameter status: the file's text; what it does not name stays 0, as memory does of a process that has ended.
+  /// - Parameter status: the file's text. Missing values stay 0, such as the memory of an ended process.
   init(status: String) {
     for line in status.split(separator: "\n") {
       let words = line.split(whereSeparator: { $0 == ":" || $0 == "\t" || $0 == " " })
@@ -115,14 +115,14 @@ struct ProcessFacts: Sendable, Equatable {
     }
   }
 
-  /// - Returns: nil when there is no such process.
+  /// Nil without such a process.
   init?(of process: pid_t) {
     guard let text = textOfFile("/proc/\(process)/status") else { return nil }
     self.init(status: text)
   }
 }
 
-/// The text of a file, of those in `/proc` too; nil when it cannot be read.
+/// The text of a file, also in `/proc`; nil when it cannot be read.
 func textOfFile(_ path: String) -> String? {
   (try? Data(contentsOf: URL(filePath: path))).map { String(decoding: $0, as: UTF8.self) }
 }

@@ -4,18 +4,18 @@ import Logging
 import Postgres
 import Reactors
 
-/// A subject with its database: what all of its runs share.
+/// A subject with its database: the shared parts of its runs.
 final class SubjectBench {
-  /// How long what a run leaves may take to be worked off.
+  /// The time to finish the work of a run.
   private static let quietLimit = Duration.seconds(60)
 
   let subject: Subject
-  /// What the load connects with.
+  /// The load's connection string.
   let hostConninfo: String
   /// A session of the tables' owner.
   let control: PostgresConnection
   let conversations: [BenchConversation]
-  /// Nil when the server's processes are out of reach.
+  /// Nil when the server's processes are not accessible.
   let postmaster: pid_t?
 
   private init(
@@ -28,13 +28,13 @@ final class SubjectBench {
     postmaster = ClusterUsage.postmaster(ofBackend: control.backendID)
   }
 
-  /// Connects, and sees to it that the picked conversations are as the measurements need them.
+  /// Connects, and prepares the picked conversations.
   static func open(
     _ subject: Subject, hostConninfo: String, on reactor: isolated Reactor
   ) async throws -> SubjectBench {
     let control = try await PostgresConnection.connect(
       .bench(subject.conninfo, application: "control"), logger: Logger(label: "control"), on: reactor)
-    // What a run that was broken off has left.
+    // An interrupted run may have left these.
     try await control.query(dropHolds, on: reactor)
     try await control.query(setNotifies, [true], on: reactor)
     let conversations = try await HostScene.prepare(control, on: reactor)
@@ -52,7 +52,7 @@ final class SubjectBench {
     }
   }
 
-  /// Does work while the trigger notifies, or while that is left to webhooks; afterwards it notifies.
+  /// Runs work with or without the trigger's notifies, and enables them afterwards.
   func withNotifies<Value>(
     _ notifies: Bool, on reactor: isolated Reactor, _ work: () async throws -> Value
   ) async throws -> Value {
@@ -63,12 +63,12 @@ final class SubjectBench {
     return try result.get()
   }
 
-  /// Takes back what suppressed messages have left to be looked at again.
+  /// Deletes the holds of suppressed messages.
   func dropHolds(on reactor: isolated Reactor) async throws {
     try await control.query(Self.dropHolds, on: reactor)
   }
 
-  /// So that none falls into a run; left out where the role may not.
+  /// Makes a checkpoint, so that none falls into a run. Skipped without the privilege.
   func checkpoint(on reactor: isolated Reactor) async throws {
     guard try await control.query(Self.mayCheckpoint, on: reactor).one().decode("may", as: Bool.self) else { return }
     try await control.simple("checkpoint", on: reactor)
@@ -98,11 +98,11 @@ final class SubjectBench {
 
 /// `NAME=PROGRAM,CONNINFO`: a build of the service, and a database that its own program has migrated.
 struct Subject: ExpressibleByArgument, Sendable, Equatable {
-  /// What its figures are reported under.
+  /// The name in reports.
   let name: String
   /// The path of `tacet`.
   let program: String
-  /// libpq's connection string, as the owner of the tables; it may hold commas and equals signs.
+  /// libpq's connection string for the owner of the tables. It may contain commas and equals signs.
   let conninfo: String
 
   init?(argument: String) {

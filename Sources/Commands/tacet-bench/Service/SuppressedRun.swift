@@ -2,12 +2,12 @@ import FoundationEssentials
 import Postgres
 import Reactors
 
-/// Scenario `suppressed`: everybody is looking, so that every message is decided and held, and none is sent.
+/// Scenario `suppressed`: all recipients are looking, so that every message is decided and held, and none is sent.
 struct SuppressedRun {
   private static let steadyPerSecond = 1000.0
   private static let burst = 10_000
 
-  /// Longer than any run, so that no hold ends in it.
+  /// Longer than any run, so that no hold ends during it.
   private static let settings = ["SUPPRESSION_WINDOW_SECONDS": "3600"]
 
   let bench: ServiceBench
@@ -16,7 +16,6 @@ struct SuppressedRun {
   func figures(on reactor: isolated Reactor) async throws -> [String: Double] {
     let result: Result<[String: Double], any Error>
     do {
-      // Messages that everybody is looking at.
       try await subject.control.query(Self.look, on: reactor)
       result = .success(
         try await bench.withService(of: subject, settings: Self.settings, on: reactor) { service in
@@ -25,7 +24,7 @@ struct SuppressedRun {
     } catch {
       result = .failure(error)
     }
-    // Without holds first: that somebody has left would end them.
+    // Holds first, because the end of presence would end them.
     try await subject.dropHolds(on: reactor)
     try await HostScene.forgetPresence(subject.control, on: reactor)
     return try result.get()
@@ -47,7 +46,7 @@ struct SuppressedRun {
       .merging(["decisions_per_second": Double(decisions) / seconds]) { $1 }
   }
 
-  /// Until nothing is left in the inbox; looked at every five milliseconds of a second or two.
+  /// Waits for an empty inbox, which takes a second or two.
   private func awaitDecisions(on reactor: isolated Reactor) async throws {
     let deadline = Reactor.now + ServiceBench.acceptanceLimit.clampedNanoseconds
     while try await subject.control.query(Self.hasUndecided, on: reactor).one().decode("has", as: Bool.self) {
@@ -56,7 +55,7 @@ struct SuppressedRun {
     }
   }
 
-  /// - Throws: when a recipient of these messages has none, or a push was sent.
+  /// - Throws: when a recipient has no decision, or a push was sent.
   private func decisions(of messages: ArraySlice<SentMessage>, on reactor: isolated Reactor) async throws -> Int {
     let expected = messages.reduce(0) { $0 + subject.conversations[$1.conversation].devices.count }
     let row = try await subject.control.query(Self.countDecisions, [messages.map(\.id)], on: reactor).one()

@@ -3,12 +3,12 @@ import HTTPTransfers
 import HTTPTypes
 import Reactors
 
-/// Posts a webhook for each committed message, as pg_net or a function of the host would, and waits for no outcome.
+/// Posts a webhook for each committed message, like pg_net or a function of the host, without waiting for the outcome.
 final class WebhookPoster: CommitObserver {
-  /// Connections at once; they are kept alive.
+  /// Concurrent connections. They are kept alive.
   private static let connectionsMax = 64
 
-  /// Posts that may wait for one of them; beyond, the host would be far behind.
+  /// Waiting posts. With more, the host would be far behind.
   private static let waitingMax = 100_000
 
   private let url: String
@@ -33,7 +33,7 @@ final class WebhookPoster: CommitObserver {
 
   func close(on reactor: isolated Reactor) { client.close(on: reactor) }
 
-  /// - Throws: when the service has refused a webhook, or could not be asked.
+  /// - Throws: when the service has refused a webhook or was unreachable.
   func check() throws(BenchError) {
     if let failure { throw BenchError("a webhook failed: \(failure)") }
   }
