@@ -176,7 +176,7 @@ let package = Package(
         "TestRepository", "Postgres", "PushRules", "PushStore", "Reactors", "TestLogs", "TestPostgres", crypto, logging,
         "TestReactors",
         "TestRandomness",
-      ]),
+      ], exclude: ["Versions"]),
     layer(
       "Push/PushPipeline",
       ["APNS", "APNSCore", "Postgres", "PushRules", "PushStore", "Reactors", deque, logging, metrics],

@@ -13,8 +13,8 @@ struct MigrateCommand: AsyncParsableCommand {
     abstract: "Brings the database's schema up to date.",
     discussion: """
       Needs DATABASE_URL. Applies what has not been applied, each file in a transaction of its own, while no other \
-      migrator can. Running it again is harmless. A host that cannot be served is refused with the reason, and \
-      nothing is created.
+      migrator can. Functions whose text changed are applied again in one. Running it again is harmless. A host that \
+      cannot be served is refused with the reason, and nothing is created.
       """)
 
   @Flag(help: "Create the host's tables that are missing, closed to every role but their owner.")
@@ -30,7 +30,7 @@ struct MigrateCommand: AsyncParsableCommand {
         try await Migrator.run(
           in: configuration, createsHostTables: createHostTables, logger: logger, on: reactor,
           notice: { FileHandle.standardError.write(Data("tacet migrate: notice: \($0)\n".utf8)) },
-          report: { print("\($0.name): \($1.text)") })
+          report: { print("\($0): \($1.text)") })
       }
     } catch {
       await group.stop()

@@ -1,11 +1,9 @@
-internal import Postgres
-
 /// One file of `db/migrations`, built into the program.
 public struct Migration: Sendable {
   /// The number in front of the file's name; versions are applied in order.
   public let version: Int
 
-  /// The file's name without its ending, e.g. `0002_tacet_schema`.
+  /// The file's name without its ending, e.g. `0029_tacet_schema`.
   public let name: String
 
   let sql: String

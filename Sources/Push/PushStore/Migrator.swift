@@ -4,39 +4,54 @@ public import Reactors
 
 /// Brings a database's schema up to date.
 public enum Migrator {
-  /// What became of one migration.
+  /// The result of one step.
   public enum Outcome: Sendable {
-    /// Applied now, in a transaction of its own.
+    /// Applied now, in its own transaction.
     case applied
-    /// Applied earlier, by this program or by hand.
+    /// Applied earlier, by this program or, for a migration, by psql.
     case alreadyApplied
-    /// Not applied yet: another transaction holds a lock that it needs. It is tried again.
+    /// Not applied yet: another transaction holds a lock that it needs. The migrator tries again.
     case waiting
   }
+
+  /// The step after the migrations, as it is reported.
+  public static let functionsStep = "functions"
 
   /// The SQLSTATE by which a migration refuses a host that it cannot serve. The error's message then says what is wrong,
   /// and what to do, without any value of a row.
   public static let notWired: SQLState = "TC001"
 
-  /// How long a migration waits for a lock, because whoever wants the table after it waits as long: the host's inserts.
+  /// How long a step waits for a lock. The host's inserts on that table wait behind it as long.
   private static let lockLimit = Duration.seconds(2)
 
-  /// How long to let others work before the next try; one more try than pauses.
+  /// The pauses between tries for a lock, so that others can work.
   private static let pauses: [Duration] = [.seconds(1), .seconds(2), .seconds(3), .seconds(4)]
 
-  /// Applies what is missing, in order, while no other migrator can.
+  /// Applies what is missing while no other migrator can: each migration in its own transaction, in order, then all files of
+  /// `db/functions` whose text changed since they were last applied, in one.
   ///
-  /// Each file is one transaction. One that fails changes nothing, and the ones after it are not tried. One that does not
-  /// get a lock within two seconds is tried five times. Notes at the end which database it is, unless that is known.
+  /// A file that fails changes nothing, and ends the run. A transaction that does not get a lock within two seconds is tried
+  /// five times. The end writes which database it is, unless that is known, and reads the server's time zones.
   /// - Parameters:
-  ///   - createsHostTables: whether to create the host's tables that are missing, together with the first migration.
-  ///   - notice: called with what a migration raises or the server warns of: what the host has to do itself.
-  ///   - report: called for each migration after its transaction, and before another try.
+  ///   - createsHostTables: whether a first installation also creates the host's tables that are missing.
+  ///   - notice: called with what a file raises or the server warns of: what the host has to do itself.
+  ///   - report: called with the name of each step after its transaction, and before another try.
   /// - Throws: ``PostgresError``, of the connection or of the failing file; SQLSTATE 55P03 after the last try for a lock.
   public static func run(
     _ migrations: [Migration] = Migration.all, in configuration: PostgresConfiguration, createsHostTables: Bool,
     logger: Logger, on reactor: isolated Reactor, notice: (@Sendable (String) -> Void)? = nil,
-    report: (Migration, Outcome) -> Void
+    report: (String, Outcome) -> Void
+  ) async throws(PostgresError) {
+    try await run(
+      migrations, functions: FunctionFile.all, in: configuration, createsHostTables: createsHostTables, logger: logger,
+      on: reactor, notice: notice, report: report)
+  }
+
+  /// - Parameter functions: the files of `db/functions`, in the order of their names.
+  static func run(
+    _ migrations: [Migration], functions: [FunctionFile], in configuration: PostgresConfiguration,
+    createsHostTables: Bool, logger: Logger, on reactor: isolated Reactor, notice: (@Sendable (String) -> Void)? = nil,
+    report: (String, Outcome) -> Void
   ) async throws(PostgresError) {
     var configuration = configuration
     configuration.applicationName = "tacet migrate"
@@ -46,19 +61,52 @@ public enum Migrator {
     defer { connection.close(on: reactor) }
     try await connection.query(PushStatements.lockMigrations, on: reactor)
     let applied = try await appliedVersions(over: connection, on: reactor)
+    var tables = createsHostTables && applied.isEmpty ? Migration.hostTables : ""
     for migration in migrations {
       if applied.contains(migration.version) {
-        report(migration, .alreadyApplied)
+        report(migration.name, .alreadyApplied)
       } else {
-        let tables = createsHostTables && migration.version == 1 ? Migration.hostTables : ""
-        try await applyPatiently(tables + migration.sql, over: connection, on: reactor) { report(migration, .waiting) }
-        report(migration, .applied)
+        try await applyPatiently(tables + migration.sql, over: connection, on: reactor) {
+          report(migration.name, .waiting)
+        }
+        tables = ""
+        report(migration.name, .applied)
       }
     }
-    try await connection.simple(learnTimeZones, on: reactor)
-    if migrations.last?.version == Migration.all.last?.version {
-      try await connection.query(PushStatements.noteIdentity, on: reactor)
+    let changed = try await changedFunctions(among: functions, over: connection, on: reactor)
+    let isDone = changed.isEmpty && migrations.allSatisfy { applied.contains($0.version) }
+    let finish = isDone ? "select tacet.learn_time_zones();" : "call tacet.finish_applying();"
+    try await applyPatiently(changed + finish, over: connection, on: reactor) { report(functionsStep, .waiting) }
+    report(functionsStep, changed.isEmpty ? .alreadyApplied : .applied)
+  }
+
+  private static func appliedVersions(
+    over connection: PostgresConnection, on reactor: isolated Reactor
+  ) async throws(PostgresError) -> Set<Int> {
+    let rows = try await connection.query(PushStatements.hasMigrations, on: reactor)
+    guard try rows.one().decode(0, as: Bool.self) else { return [] }
+    var versions: Set<Int> = []
+    for row in try await connection.query(PushStatements.appliedMigrations, on: reactor) {
+      versions.insert(Int(try row.decode(0, as: Int32.self)))
     }
+    return versions
+  }
+
+  /// A script that applies the files that changed, and writes which these were; empty when none did.
+  private static func changedFunctions(
+    among files: [FunctionFile], over connection: PostgresConnection, on reactor: isolated Reactor
+  ) async throws(PostgresError) -> String {
+    var script = ""
+    for row in try await FunctionFile.examine(files, over: connection, on: reactor) {
+      let file = files[Int(try row.decode(0, as: Int32.self))]
+      script += """
+        \(file.text)
+        insert into tacet.function_files (name, checksum) values ('\(file.name)', '\(try row.decode(1, as: String.self))')
+        on conflict (name) do update set applied_at = now(), checksum = excluded.checksum;
+
+        """
+    }
+    return script
   }
 
   private static func applyPatiently(
@@ -73,29 +121,6 @@ public enum Migrator {
       }
     }
     try await apply(sql, over: connection, on: reactor)
-  }
-
-  /// The server's tz database may have grown since the migration that read it.
-  private static let learnTimeZones = """
-    do $$
-    begin
-      if to_regprocedure('tacet.learn_time_zones()') is not null then
-        perform tacet.learn_time_zones();
-      end if;
-    end
-    $$
-    """
-
-  private static func appliedVersions(
-    over connection: PostgresConnection, on reactor: isolated Reactor
-  ) async throws(PostgresError) -> Set<Int> {
-    let rows = try await connection.query(PushStatements.hasMigrations, on: reactor)
-    guard try rows.one().decode(0, as: Bool.self) else { return [] }
-    var versions: Set<Int> = []
-    for row in try await connection.query(PushStatements.appliedMigrations, on: reactor) {
-      versions.insert(Int(try row.decode(0, as: Int32.self)))
-    }
-    return versions
   }
 
   private static func apply(

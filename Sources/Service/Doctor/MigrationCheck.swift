@@ -4,7 +4,8 @@ internal import PushStore
 enum MigrationCheck {
   static let name = "migrations"
 
-  static func judge(applied: Set<Int>, known: [Migration]) -> CheckFinding {
+  /// - Parameter outdatedFunctions: files of `db/functions` that are not those of this program.
+  static func judge(applied: Set<Int>, known: [Migration], outdatedFunctions: [String] = []) -> CheckFinding {
     if applied.isEmpty {
       return CheckFinding(name, .failure, "none was applied", remedy: "run tacet migrate")
     }
@@ -19,6 +20,12 @@ enum MigrationCheck {
       return CheckFinding(
         name, .warning, "the database has migrations that this program does not know: \(numbers)",
         remedy: "run the program that they came with")
+    }
+    if !outdatedFunctions.isEmpty {
+      let names = outdatedFunctions.joined(separator: ", ")
+      return CheckFinding(
+        name, .warning, "functions of another version: \(names)",
+        remedy: "run tacet migrate of the newest program that uses this database")
     }
     return CheckFinding(name, .ok, "\(known.count) applied, the last is \(known.last?.name ?? "none")")
   }

@@ -51,7 +51,10 @@ struct SchemaLooks {
         RightsCheck.judge(try await database.missingRights(on: reactor), role: server.role)
       })
     let migrations = await look(MigrationCheck.name) { () async throws(PostgresError) in
-      [MigrationCheck.judge(applied: try await database.appliedMigrations(on: reactor), known: Migration.all)]
+      let applied = try await database.appliedMigrations(on: reactor)
+      let isComplete = Migration.all.allSatisfy { applied.contains($0.version) }
+      let outdated = isComplete ? try await database.outdatedFunctions(on: reactor) : []
+      return [MigrationCheck.judge(applied: applied, known: Migration.all, outdatedFunctions: outdated)]
     }
     note(migrations)
     guard migrations.allSatisfy({ $0.verdict == .ok || $0.verdict == .warning }) else {

@@ -24,8 +24,7 @@ struct CoachScene: Sendable {
   }
 
   private static func files() throws -> [URL] {
-    [Repository.hostTables] + Repository.migrations
-      + [Repository.file("db/examples/coach.sql")]
+    [Repository.hostTables, Repository.install, Repository.file("db/examples/coach.sql")]
   }
 
   @discardableResult

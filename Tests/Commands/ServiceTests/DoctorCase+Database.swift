@@ -20,11 +20,14 @@ extension DoctorCase {
   /// What can be wrong with a database that is reached.
   static let database: [DoctorCase] = [
     .sql(
-      "a migration is missing", "delete from tacet.migrations where version = 13", "FAIL  migrations:",
-      part: "0013_pushes", remedy: "run tacet migrate"),
+      "a migration is missing", "delete from tacet.migrations where version = 29", "FAIL  migrations:",
+      part: "0029_tacet_schema", remedy: "run tacet migrate"),
     .sql(
       "a migration of a later program", "insert into tacet.migrations (version, name) values (9999, '9999_later')",
       "warn  migrations:", part: "9999", exitCode: 0),
+    .sql(
+      "functions of another program", "update tacet.function_files set checksum = '' where name = 'holds'",
+      "warn  migrations: functions of another version: holds", remedy: "run tacet migrate", exitCode: 0),
     .sql("nothing was migrated", "drop schema tacet cascade", "FAIL  migrations: none was applied"),
     .sql(
       "the trigger on messages is disabled", "alter table messages disable trigger tacet_message_inserted",

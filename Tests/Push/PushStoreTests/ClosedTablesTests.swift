@@ -37,43 +37,14 @@ struct ClosedTablesTests {
     "select * from tacet.inbox", "select webhook_secret from tacet.settings", "select tacet.adopt_database(false)",
   ]
 
-  /// How 0001 created the host's tables before it left that to a flag.
-  private static let formerTables = """
-    create table if not exists public.profiles (id uuid primary key default gen_random_uuid(), name text);
-    create table if not exists public.conversations (
-      created_at timestamptz not null default now(), id uuid primary key default gen_random_uuid());
-    create table if not exists public.conversation_participants (
-      conversation_id uuid not null references public.conversations (id) on delete cascade,
-      user_id uuid not null references public.profiles (id) on delete cascade, primary key (conversation_id, user_id));
-    create table if not exists public.messages (
-      created_at timestamptz not null default now(), updated_at timestamptz not null default now(),
-      id uuid primary key default gen_random_uuid(),
-      conversation_id uuid not null references public.conversations (id) on delete cascade,
-      from_id uuid not null references public.profiles (id) on delete cascade,
-      text text, read_by uuid[] not null default '{}');
-    create table if not exists public.push_tokens (
-      user_id uuid not null references public.profiles (id) on delete cascade,
-      device_token text primary key, platform text not null default 'ios');
-
-    """
-
-  /// A server whose default database has everything applied to it in these stages.
-  private func makeServer(_ stages: [(file: URL, text: String?)]) async throws -> TestPostgres {
+  /// A server whose default database is installed on what a script or a file makes.
+  private func makeServer(_ tables: String) async throws -> TestPostgres {
     let server = try await TestPostgres.launch()
     try await server.psql(Self.supabase)
-    for stage in stages {
-      if let text = stage.text {
-        try await server.psql("begin;\n\(text);\ncommit")
-      } else {
-        try await apply(stage.file, server)
-      }
-    }
+    try await server.psql(tables)
+    try await server.psql("\\i '\(Repository.install.path)'")
     try await server.psql(Self.rows)
     return server
-  }
-
-  private func apply(_ file: URL, _ server: TestPostgres) async throws {
-    try await server.psql("begin;\n\(try String(contentsOf: file, encoding: .utf8))\ncommit;")
   }
 
   private func refuse(_ server: TestPostgres) async throws {
@@ -91,21 +62,19 @@ struct ClosedTablesTests {
 
   @Test("on Supabase neither visitors nor users reach more than their own rows of the ledger")
   func attacks() async throws {
-    let server = try await makeServer(
-      ([Repository.hostTables] + Repository.migrations).map { (file: $0, text: nil) })
+    let server = try await makeServer("\\i '\(Repository.hostTables.path)'")
     try await refuse(server)
   }
 
   @Test("tables that an earlier version created are closed, and roles with a grant of their own keep it")
   func mended() async throws {
-    let first = try String(contentsOf: Repository.migrations[0], encoding: .utf8)
-    let grants = "create role app; grant select, insert on push_tokens to app"
-    let stages: [(file: URL, text: String?)] =
-      [(Repository.hostTables, Self.formerTables + first)]
-      + Repository.migrations[1..<19].map { ($0, nil) }
-      + [(Repository.hostTables, grants)]
-      + Repository.migrations[19...].map { ($0, nil) }
-    let server = try await makeServer(stages)
+    let server = try await TestPostgres.launch()
+    try await server.psql(Self.supabase)
+    try await server.restore(Repository.file("Tests/Push/PushStoreTests/Versions/19.sql.gz"), into: "postgres")
+    try await server.psql("\(TestDatabase.emptied); \(UpgradeTests.madeByOurs)")
+    try await server.psql("create role app; grant select, insert on push_tokens to app")
+    try await server.psql("\\i '\(Repository.install.path)'")
+    try await server.psql(Self.rows)
     try await refuse(server)
     #expect(try await server.psql("set role app; select device_token from push_tokens").contains("aa"))
   }
@@ -116,8 +85,7 @@ struct ClosedTablesTests {
       .replacing("enable row level security", with: "disable row level security")
       .replacing("'anon', 'authenticated'", with: "'nobody'")
       .replacing("Created by tacet migrate --create-host-tables.", with: "")
-    let server = try await makeServer(
-      [(Repository.hostTables, tables)] + Repository.migrations.map { (file: $0, text: nil) })
+    let server = try await makeServer(tables)
     func access(_ change: String) async throws -> [String] {
       try await server.psql(change)
       return try await server.psql(PushStatements.examineTokenAccess.sql).split(separator: "\n").map(String.init)
@@ -156,19 +124,21 @@ struct ClosedTablesTests {
         ('tacet.unread_count(uuid)', 'tacet.message_context(uuid)', 'tacet.device_tokens(uuid)') order by 1
       """
     let before = try await database.sql(bodies)
-    try await database.apply(Repository.migrations[2])
+    try await database.apply(Repository.file("db/functions/contract_messages.sql"))
     #expect(try await database.sql(bodies) == before)
   }
 
-  @Test("files that are applied again by hand keep the host's own answer", arguments: [9, 11])
-  func againHosts(_ version: Int) async throws {
+  @Test(
+    "files that are applied again by hand keep the host's own answer",
+    arguments: ["functions/contract_presence", "install"])
+  func againHosts(_ file: String) async throws {
     let database = try await TestDatabase.migrated()
     try await database.sql(
       """
       create or replace function tacet.may_view(surface_kind text, surface_id uuid, user_id uuid) returns boolean
       language sql stable as 'select true'
       """)
-    try await database.apply(Repository.migrations[version - 1])
+    try await database.apply(Repository.file("db/\(file).sql"))
     #expect(try await database.sql("select tacet.may_view('x', gen_random_uuid(), gen_random_uuid())") == "t")
   }
 }

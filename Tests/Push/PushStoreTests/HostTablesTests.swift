@@ -31,7 +31,7 @@ struct HostTablesTests {
     let database = try await TestDatabase.empty()
     try await database.sql(Self.otherShape)
     let before = try await columns(database)
-    for file in Repository.migrations { try await database.apply(file) }
+    try await database.apply(Repository.install)
     let after = try await columns(database)
     #expect(after["messages"] == before["messages"])
     #expect(after["profiles"] == before["profiles"])
@@ -47,7 +47,7 @@ struct HostTablesTests {
   func claimable() async throws {
     let database = try await TestDatabase.empty()
     try await database.sql(Self.otherShape)
-    for file in Repository.migrations { try await database.apply(file) }
+    try await database.apply(Repository.install)
     let chat = try await Chat(in: database)
     try await chat.register("aa")
     let message = try await chat.send()
@@ -66,8 +66,7 @@ struct HostTablesTests {
   func lacking(_ table: String, _ column: String) async throws {
     let database = try await TestDatabase.empty()
     try await database.sql("\(Self.otherShape); alter table \(table) drop column \(column)")
-    var notices = ""
-    for file in Repository.migrations { notices += try await database.apply(file) }
+    let notices = try await database.apply(Repository.install)
     #expect(notices.contains("NOTICE:  tacet: the host tables differ"))
     try await database.sql("insert into messages (id) values (gen_random_uuid())")
     #expect(try await database.sql("select count(*) from messages") == "2")

@@ -127,7 +127,7 @@ struct MessageTriggerTests {
       create table messages_1 partition of messages for values with (modulus 2, remainder 1)
       """)
     try await database.apply(Repository.hostTables)
-    for file in Repository.migrations { try await database.apply(file) }
+    try await database.apply(Repository.install)
     try await database.sql("insert into messages (id) select gen_random_uuid() from generate_series(1, 8)")
     #expect(try await database.sql("select count(*) from tacet.inbox") == "8")
   }

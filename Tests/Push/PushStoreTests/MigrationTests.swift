@@ -6,38 +6,58 @@ import Testing
 
 @Suite("Migrations")
 struct MigrationTests {
-  @Test("the program has every file of db/migrations, with the file's own bytes, in order")
-  func complete() async throws {
-    let files = Repository.migrations
-    #expect(!files.isEmpty)
-    #expect(Migration.all.map(\.name) == files.map { $0.deletingPathExtension().lastPathComponent })
-    #expect(Migration.all.map(\.sql) == (try files.map { try String(contentsOf: $0, encoding: .utf8) }))
+  @Test("the program has every file of db/migrations and db/functions, with the file's own bytes, in order")
+  func complete() throws {
+    func files(_ folder: String) throws -> [String] {
+      let files = Repository.files(in: folder, ending: "sql")
+      #expect(!files.isEmpty)
+      return try files.map {
+        "\($0.deletingPathExtension().lastPathComponent) \(try String(contentsOf: $0, encoding: .utf8))"
+      }
+    }
+    #expect(try files("db/migrations") == Migration.all.map { "\($0.name) \($0.sql)" })
+    #expect(try files("db/functions") == FunctionFile.all.map { "\($0.name) \($0.text)" })
     #expect(Migration.hostTables == (try String(contentsOf: Repository.hostTables, encoding: .utf8)))
   }
 
-  @Test("versions count up from 1 without a gap")
-  func versions() {
-    #expect(Migration.all.map(\.version) == Array(1...Migration.all.count))
+  @Test("db/install.sql applies the same files in the same order")
+  func installed() throws {
+    let included = try Repository.text("db/install.sql").matches(of: /\\ir (?:migrations|functions)\/(\w+)\.sql/)
+    #expect(included.map { String($0.1) } == Migration.all.map(\.name) + FunctionFile.all.map(\.name))
   }
 
-  @Test("every file notes itself as applied")
+  @Test("versions count up from the baseline without a gap")
+  func versions() {
+    #expect(Migration.all.map(\.version) == (0..<Migration.all.count).map { 27 + $0 })
+  }
+
+  @Test("every file notes itself as applied, and the versions before the baseline are there")
   func noted() async throws {
-    let applied = try await TestDatabase.migrated().sql("select version, name from tacet.migrations order by version")
+    let database = try await TestDatabase.migrated()
+    let applied = try await database.sql(
+      "select version, name from tacet.migrations where version > 26 order by version")
     #expect(applied == Migration.all.map { "\($0.version)|\($0.name)" }.joined(separator: "\n"))
+    #expect(try await database.sql("select count(*) from tacet.migrations where version <= 26") == "26")
   }
 
   @Test("every file can be applied again and changes nothing")
   func repeatable() async throws {
     let database = try await TestDatabase.migrated()
     let before = try await Catalog.dump(of: database)
-    for file in [Repository.hostTables] + Repository.migrations { try await database.apply(file) }
+    try await database.apply(Repository.hostTables)
+    try await database.apply(Repository.install)
+    #expect(try await Catalog.dump(of: database) == before)
+    for folder in ["db/migrations", "db/functions"] {
+      for file in Repository.files(in: folder, ending: "sql") { try await database.apply(file) }
+    }
+    #expect(try await database.sql("begin; call tacet.finish_applying(); commit") == "")
     #expect(try await Catalog.dump(of: database) == before)
   }
 
   @Test("psql -f warns of nothing")
   func quietByHand() async throws {
     let database = try await TestDatabase.empty()
-    for file in [Repository.hostTables] + Repository.migrations {
+    for file in [Repository.hostTables, Repository.install] {
       let output = try await database.apply(file)
       #expect(!output.contains("WARNING"), "\(file.lastPathComponent)")
       #expect(!output.contains("NOTICE"), "\(file.lastPathComponent)")

@@ -9,11 +9,13 @@ import Testing
 
 @Suite("Migrator")
 struct MigratorTests {
-  @Test("an empty database gets every migration, and a second run finds them applied")
+  private static let steps = Migration.all.map(\.name) + [Migrator.functionsStep]
+
+  @Test("an empty database gets every migration and every function, and a second run finds them applied")
   func twice() async throws {
     let database = try await TestDatabase.empty()
-    #expect(try await migrate(database) == Migration.all.map { "\($0.version) applied" })
-    #expect(try await migrate(database) == Migration.all.map { "\($0.version) alreadyApplied" })
+    #expect(try await migrate(database) == Self.steps.map { "\($0) applied" })
+    #expect(try await migrate(database) == Self.steps.map { "\($0) alreadyApplied" })
   }
 
   @Test("the migrator and psql make the same schema")
@@ -21,15 +23,17 @@ struct MigratorTests {
     let database = try await TestDatabase.empty()
     _ = try await migrate(database)
     let byHand = try await TestDatabase.withHostTables()
-    for file in Repository.migrations { try await byHand.apply(file) }
+    try await byHand.apply(Repository.install)
     #expect(try await Catalog.dump(of: database) == Catalog.dump(of: byHand))
+    #expect(try await database.dumpSchema() == byHand.dumpSchema())
   }
 
   @Test("what was applied by hand is not applied again")
   func afterHand() async throws {
     let database = try await TestDatabase.withHostTables()
-    for file in Repository.migrations.prefix(2) { try await database.apply(file) }
-    let expected = Migration.all.map { "\($0.version) \($0.version <= 2 ? "alreadyApplied" : "applied")" }
+    let files = Repository.files(in: "db/migrations", ending: "sql")
+    for file in files.prefix(2) { try await database.apply(file) }
+    let expected = Self.steps.enumerated().map { "\($1) \($0 < 2 ? "alreadyApplied" : "applied")" }
     #expect(try await migrate(database) == expected)
   }
 
@@ -48,8 +52,9 @@ struct MigratorTests {
       _ = try await holder.value("pg_advisory_unlock(1952539493, 2)", on: reactor)
       var outcomes: [[String]] = []
       for run in runs { outcomes.append(try await run.value(on: reactor)) }
-      #expect(Set(outcomes.map { $0.first ?? "" }) == ["1 applied", "1 alreadyApplied"])
-      #expect(outcomes.allSatisfy { $0.count == Migration.all.count })
+      let first = Self.steps[0]
+      #expect(Set(outcomes.map { $0.first ?? "" }) == ["\(first) applied", "\(first) alreadyApplied"])
+      #expect(outcomes.allSatisfy { $0.count == Self.steps.count })
     }
   }
 
@@ -77,20 +82,20 @@ struct MigratorTests {
       }
       #expect(waits == 1)
     }
-    #expect(try await database.sql("select max(version) from tacet.migrations") == "\(Migration.all.count)")
+    #expect(try await database.sql("select max(version) from tacet.migrations") == "\(Migration.all.count + 26)")
   }
 
   @Test("a file that fails changes nothing, and those after it are not tried")
   func failing() async throws {
     let database = try await TestDatabase.empty()
     let broken = Migration(
-      name: "0003_broken", text: "create table public.half (a int); select 1/0; create table public.other (a int);")
-    let last = Migration(name: "0004_last", text: "create table public.last (a int);")
-    let state = try await failure(of: Array(Migration.all.prefix(2)) + [broken, last], in: database)
+      name: "9998_broken", text: "create table public.half (a int); select 1/0; create table public.other (a int);")
+    let last = Migration(name: "9999_last", text: "create table public.last (a int);")
+    let state = try await failure(of: Migration.all + [broken, last], in: database)
     #expect(state == "22012")
     #expect(try await database.sql("select to_regclass('public.half'), to_regclass('public.last')") == "|")
-    #expect(try await database.sql("select max(version) from tacet.migrations") == "2")
-    #expect(try await migrate(database).last == "\(Migration.all.count) applied")
+    #expect(try await database.sql("select max(version) from tacet.migrations") == "\(Migration.all.count + 26)")
+    #expect(try await migrate(database).last == "\(Migrator.functionsStep) applied")
   }
 
   private func failure(of migrations: [Migration], in database: TestDatabase) async throws -> String? {
@@ -119,8 +124,8 @@ private func run(
   configuration.connectLimit = patience
   try await Migrator.run(
     migrations, in: configuration, createsHostTables: true, logger: quiet, on: reactor
-  ) { migration, outcome in
-    reports.append("\(migration.version) \(outcome)")
+  ) { step, outcome in
+    reports.append("\(step) \(outcome)")
   }
   return reports
 }

@@ -179,7 +179,7 @@ struct PresenceTests {
     let database = try await TestDatabase.empty()
     try await database.sql("create table public.conversation_participants (room bigint, member bigint)")
     try await database.apply(Repository.hostTables)
-    for file in Repository.migrations { try await database.apply(file) }
+    try await database.apply(Repository.install)
     let view = SurfaceView(of: .conversation(UUID()), by: UUID())
     let unknown = try await withStore(database) { try await $0.note([view: PresenceReport(.looking)], on: $1) }
     #expect(unknown == [view: .unknown])

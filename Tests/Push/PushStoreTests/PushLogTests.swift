@@ -39,7 +39,7 @@ struct PushLogTests {
   func ownRows() async throws {
     let database = try await TestDatabase.withHostTables()
     try await database.sql(Self.auth)
-    for file in Repository.migrations { try await database.apply(file) }
+    try await database.apply(Repository.install)
     let chat = try await Chat(readers: 2, in: database)
     try await log(chat.readers, in: database)
     let role = try await makeRole(

@@ -9,20 +9,20 @@ import Testing
 
 @Suite("A service with a role of its own")
 struct ServiceRoleTests {
-  /// When the role is made: before there is `tacet.grant_service`, by rights to everything in the schema, or after.
+  /// When the role is made: before an upgrade, by rights to everything in the schema and without `tacet.grant_service`, or
+  /// after an installation.
   enum Age: CaseIterable { case before, after }
 
   /// A migrated database that the service uses as another role than its owner.
   static func database(_ age: Age) async throws -> TestDatabase {
-    let first = age == .before ? 8 : Repository.migrations.count
-    var database = try await TestDatabase.withHostTables()
-    for file in Repository.migrations.prefix(first) { try await database.apply(file) }
+    var database = try await age == .before ? TestDatabase.version(19) : TestDatabase.migrated()
+    if age == .before { try await database.sql(TestDatabase.emptied) }
     let rights = try Self.documented()
     let grant = "select tacet.grant_service('$role');"
     try #require(rights.contains(grant))
     database.role = try await makeRole(
       in: database, age == .after ? rights : rights.replacing(grant, with: Self.everything))
-    for file in Repository.migrations.dropFirst(first) { try await database.apply(file) }
+    if age == .before { try await database.apply(Repository.install) }
     return database
   }
 

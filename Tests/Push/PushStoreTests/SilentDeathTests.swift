@@ -89,7 +89,7 @@ struct SilentDeathTests {
 
   private func makeServer() async throws -> TestPostgres {
     let server = try await TestPostgres.launch()
-    for file in [Repository.hostTables] + Repository.migrations {
+    for file in [Repository.hostTables, Repository.install] {
       try await server.psql("\\i '\(file.path)'")
     }
     return server

@@ -1,14 +1,16 @@
 import Foundation
 import Postgres
-import PushStore
 import TestPostgres
+import TestReactors
 import TestRepository
+
+@testable import PushStore
 
 /// A database for one test alone, on the cluster that the tests of this process share.
 struct TestDatabase: Sendable {
   private static let template = Task {
     let database = try await TestDatabase.withHostTables()
-    for file in Repository.migrations { try await database.apply(file) }
+    try await database.apply(Repository.install)
     return database.name
   }
 
@@ -30,6 +32,30 @@ struct TestDatabase: Sendable {
   /// A database to which every migration was applied.
   static func migrated() async throws -> TestDatabase { try await TestDatabase(from: try await template.value) }
 
+  /// A database as an earlier version of Tacet left it, with rows in every table: 19, of commit c84122f, which also created
+  /// the host's tables and left them open, or 26, the last one before the baseline. `pg_dump --no-owner` wrote the files.
+  static func version(_ version: Int) async throws -> TestDatabase {
+    let database = try await empty()
+    let file = Repository.file("Tests/Push/PushStoreTests/Versions/\(version).sql.gz")
+    try await database.server.restore(file, into: database.name)
+    return database
+  }
+
+  /// Takes the rows of a database of an earlier version away, except settings and campaigns.
+  static let emptied = """
+    do $$
+    declare source regclass;
+    begin
+      for source in
+        select c.oid from pg_class c
+        where c.relkind = 'r' and c.relnamespace in ('public'::regnamespace, 'tacet'::regnamespace)
+          and c.relname not in ('migrations', 'settings', 'campaigns', 'time_zones')
+      loop
+        execute format('truncate %s cascade', source);
+      end loop;
+    end $$
+    """
+
   private init(from template: String) async throws {
     server = try await TestPostgres.shared
     name = "test_" + UUID().uuidString.lowercased().filter { $0 != "-" }
@@ -48,6 +74,21 @@ struct TestDatabase: Sendable {
   @discardableResult
   func sql(_ text: String) async throws -> String {
     try await server.psql(text, database: name).trimmingCharacters(in: .whitespacesAndNewlines)
+  }
+
+  /// What `pg_dump` writes of the schema.
+  func dumpSchema(_ options: [String] = []) async throws -> String { try await server.dumpSchema(of: name, options) }
+
+  /// Migrates as `tacet migrate --create-host-tables` does.
+  func migrate(functions: [FunctionFile] = FunctionFile.all) async throws {
+    var configuration = configuration
+    configuration.connectLimit = patience
+    let log = quiet
+    try await onReactor { [configuration] reactor in
+      try await Migrator.run(
+        Migration.all, functions: functions, in: configuration, createsHostTables: true, logger: log, on: reactor
+      ) { _, _ in }
+    }
   }
 
   /// What `psql -f` does with a file.

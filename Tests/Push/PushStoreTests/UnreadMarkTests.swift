@@ -125,8 +125,7 @@ struct UnreadMarkTests {
       """
       create or replace function tacet.unread_count(user_id uuid) returns bigint language sql stable as 'select 7::bigint'
       """)
-    let file = try #require(Repository.migrations.first { $0.lastPathComponent == "0017_pace.sql" })
-    _ = try await database.apply(file)
+    try await database.apply(Repository.install)
     #expect(try await database.sql("select tacet.unread_count(gen_random_uuid())") == "7")
   }
 

@@ -62,7 +62,7 @@ struct WakeListenerTests {
   @Test("a restart of the server is survived, and the lock is taken again")
   func restart() async throws {
     let server = try await TestPostgres.launch()
-    for file in [Repository.hostTables] + Repository.migrations {
+    for file in [Repository.hostTables, Repository.install] {
       try await server.psql("\\i '\(file.path)'")
     }
     let configuration = PostgresConfiguration(conninfo: server.conninfo())

@@ -28,5 +28,5 @@ enum TokenTable {
 
   private static func time(_ milliseconds: Int64) -> String { "to_timestamp(\(milliseconds) / 1000.0)" }
 
-  private static let migrations = [Repository.hostTables] + Repository.migrations
+  private static let migrations = [Repository.hostTables, Repository.install]
 }

@@ -26,6 +26,6 @@ public enum Repository {
   /// The tables of the default host contract.
   public static let hostTables = file("db/host/host_tables.sql")
 
-  /// What makes a database ready, in order; the host's tables come first.
-  public static let migrations = files(in: "db/migrations", ending: "sql")
+  /// What makes a database with the host's tables ready, by psql.
+  public static let install = file("db/install.sql")
 }

@@ -1,0 +1,26 @@
+public import Foundation
+import TestProcesses
+
+extension TestPostgres {
+  /// What `pg_dump` writes of a database's schema, rights included, without owners; the same for equal schemas.
+  public func dumpSchema(of database: String, _ options: [String] = []) async throws -> String {
+    let connection = conninfo(database: database)
+    let dump = try await onOwnThread {
+      try run([Self.binaries + "/pg_dump", "--schema-only", "--no-owner", "-d", connection] + options)
+    }
+    // Newer versions write a random token.
+    return dump.split(separator: "\n", omittingEmptySubsequences: false)
+      .filter { !$0.hasPrefix("\\restrict") && !$0.hasPrefix("\\unrestrict") }.joined(separator: "\n")
+  }
+
+  /// Restores a plain dump that `gzip` has compressed into an empty database.
+  public func restore(_ dump: URL, into database: String) async throws {
+    let connection = conninfo(database: database)
+    _ = try await onOwnThread {
+      try run([
+        "/bin/sh", "-c", #"gunzip -c "$1" | "$2" -X -q -v ON_ERROR_STOP=1 -d "$3" -o /dev/null"#, "restore", dump.path,
+        Self.binaries + "/psql", connection,
+      ])
+    }
+  }
+}

@@ -1,0 +1,207 @@
+-- Whom a campaign may concern, and what keeps it from them.
+
+set check_function_bodies = off;
+
+call tacet.retire('campaign_eligible(text, timestamptz, text, uuid)');
+
+-- The users whom a campaign considers for an hour: its audience without those whom the gate keeps back and those whose account
+-- is gone. only_zone: null for all zones. guarded: uses the gate that isolates each user's errors.
+--
+-- What depends on zone and gap alone is computed once for each pair; the rest is an index look-up for each user. The zone is
+-- compared inside the audience, so that the rest is read only for users of that zone. Users without a known zone count as UTC.
+--
+-- The service's sessions avoid sequential scans, because queues are mostly empty. For a whole audience they are the best plan.
+create or replace function tacet.campaign_eligible(
+  campaign text, due_at timestamptz, only_zone text default null, only_user uuid default null,
+  guarded boolean default false
+)
+returns table (user_id uuid, time_zone text, local_day date)
+language plpgsql stable
+set search_path = pg_catalog, pg_temp
+set enable_seqscan = on
+as $$
+declare
+  found_campaign tacet.campaigns;
+begin
+  select c.* into found_campaign from tacet.campaigns c where c.name = campaign_eligible.campaign and c.is_active;
+  if not found then
+    return;
+  end if;
+  return query execute format(
+    $query$
+      with audience as materialized (
+        select
+          a.user_id, case when octet_length(a.time_zone) <= 64 then a.time_zone else '' end as zone_name, a.gap_days
+        from %s($1, $3) a
+        where %s
+      ), places as materialized (
+        select p.zone_name, p.gap_days, z.zone, d.local_day, d.day_start, d.day_end, d.gap_start
+        from (select distinct a.zone_name, a.gap_days from audience a) p
+        -- offset 0 keeps it at one call for each.
+        cross join lateral (select coalesce(tacet.known_zone(p.zone_name), 'UTC') as zone offset 0) z
+        cross join lateral tacet.campaign_day(z.zone, p.gap_days, $1) d
+        where $2 is null or z.zone = $2
+      )
+      select a.user_id, p.zone, p.local_day
+      from audience a
+      join places p on p.zone_name = a.zone_name and p.gap_days = a.gap_days
+      cross join lateral tacet.%I(a.user_id, $4, $5, p.local_day, p.day_start, p.day_end, p.gap_start) g
+      where g.reason is null and ($6 or tacet.has_account(a.user_id))
+    $query$,
+    found_campaign.audience::regproc,
+    case
+      when campaign_eligible.only_zone is null then 'true'
+      -- No name has more than 64 bytes, so a text that is cut is not one.
+      when campaign_eligible.only_zone = 'UTC' then
+        $filter$
+          (lower(left(a.time_zone, 65) collate "C") in (
+            select z.spelling from tacet.time_zones z where tacet.known_zone(z.name) <> 'UTC'
+          )) is not true
+        $filter$
+      -- Lengths first: they are cheap and rarely equal.
+      else
+        $filter$
+          octet_length(a.time_zone) = octet_length($2) and lower(a.time_zone collate "C") = lower($2 collate "C")
+        $filter$
+    end,
+    case when guarded then 'guarded_campaign_gate' else 'campaign_gate' end)
+  using
+    campaign_eligible.due_at, campaign_eligible.only_zone, campaign_eligible.only_user, found_campaign.needs_no_session,
+    tacet.campaign_push_types(), not tacet.uses_accounts();
+end
+$$;
+
+-- Why a user of an audience gets no push of any campaign; null when nothing keeps it back. The moments come from
+-- tacet.campaign_day for the hour that is served.
+--
+-- The ledger counts sent pushes and its own days: one push a day, whatever the gap. Two daily runs are a day apart, however
+-- long each takes to compose. So a push counts from the hour it was composed for (due_at in its metadata), and that hour may
+-- come half an hour early, because another scheduler's minute is not exact. Rows without a usable due_at count from the second
+-- they were sent.
+create or replace function tacet.campaign_gate(
+  user_id uuid, needs_no_session boolean, push_types text[], local_day date, day_start timestamptz, day_end timestamptz,
+  gap_start timestamptz
+)
+returns table (reason text)
+language sql stable
+as $$
+  select
+    case
+      when exists (
+        select
+        from tacet.frequency_caps f
+        where f.user_id = campaign_gate.user_id and f.committed_day >= campaign_gate.local_day
+      ) then 'pushed_today'
+      when exists (
+        select
+        from public.push_log l
+        where l.user_id = campaign_gate.user_id and l.push_type = any (campaign_gate.push_types)
+          and (l.push_type <> 'message') is true
+          and l.sent_at > least(campaign_gate.gap_start, campaign_gate.day_start - interval '1 microsecond')
+          and (
+            l.sent_at >= campaign_gate.day_start
+            or case
+              -- Up to the year 5138: numbers of JSON may be larger than any time.
+              when jsonb_typeof(l.metadata -> 'due_at') = 'number' and l.metadata -> 'due_at' between '0' and '1e11'
+                then to_timestamp((l.metadata ->> 'due_at')::float8) - interval '30 minutes'
+              else l.sent_at
+            end > campaign_gate.gap_start)
+      ) then 'recently_pushed'
+      when campaign_gate.needs_no_session and exists (
+        select from tacet.sessions_between(campaign_gate.user_id, campaign_gate.day_start, campaign_gate.day_end)
+      ) then 'session_today'
+    end
+$$;
+
+-- The gate for one user at a time. It is slower, but a user whose rows raise an error is the only one kept back.
+create or replace function tacet.guarded_campaign_gate(
+  user_id uuid, needs_no_session boolean, push_types text[], local_day date, day_start timestamptz, day_end timestamptz,
+  gap_start timestamptz
+)
+returns table (reason text)
+language plpgsql stable
+set search_path = pg_catalog, pg_temp
+as $$
+begin
+  select g.reason into reason
+  from tacet.campaign_gate(user_id, needs_no_session, push_types, local_day, day_start, day_end, gap_start) g;
+  return next;
+exception
+  when others then
+    reason := 'eligibility_unknown';
+    return next;
+end
+$$;
+
+-- The push types of all campaigns, which share one cap.
+create or replace function tacet.campaign_push_types()
+returns text[]
+language sql stable
+set search_path = pg_catalog, pg_temp
+as $$
+  select coalesce(array_agg(distinct t.push_type), '{}') from tacet.campaigns c cross join unnest(c.push_types) as t (push_type)
+$$;
+
+-- A user's day at a moment, and the moment gap_days earlier by the user's clock. At most a year earlier, because the number
+-- may come from the host.
+create or replace function tacet.campaign_day(zone text, gap_days int, moment timestamptz)
+returns table (local_day date, day_start timestamptz, day_end timestamptz, gap_start timestamptz)
+language sql stable
+as $$
+  select
+    d.local_time::date, tacet.civil_instant(d.local_time::date, zone), tacet.civil_instant(d.local_time::date + 1, zone),
+    tacet.civil_instant(d.local_time - least(greatest(gap_days, 0), 366) * interval '1 day', zone)
+  from (select moment at time zone zone as local_time) d
+$$;
+
+-- The zone in which a campaign counts a user's days; UTC for a user outside its audience.
+create or replace function tacet.campaign_zone(campaign text, user_id uuid)
+returns text
+language plpgsql stable
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  found_audience regproc;
+  found_zone text;
+begin
+  select c.audience::regproc into found_audience from tacet.campaigns c where c.name = campaign_zone.campaign;
+  if found then
+    execute format('select tacet.known_zone(a.time_zone) from %s($1, $2) a limit 1', found_audience)
+    into found_zone
+    using clock_timestamp(), campaign_zone.user_id;
+  end if;
+  return coalesce(found_zone, 'UTC');
+exception
+  when others then
+    return 'UTC';
+end
+$$;
+
+-- The zones of a campaign's audience; UTC for users without a known zone.
+create or replace function tacet.campaign_zones(campaign text)
+returns setof text
+language plpgsql stable
+set search_path = pg_catalog, pg_temp
+set enable_seqscan = on
+as $$
+declare
+  found_audience regproc;
+begin
+  select c.audience::regproc into found_audience
+  from tacet.campaigns c
+  where c.name = campaign_zones.campaign and c.is_active and c.is_scheduled;
+  if found then
+    return query execute format(
+      $query$
+        select distinct coalesce(tacet.known_zone(n.zone_name), 'UTC')
+        from (
+          select distinct case when octet_length(a.time_zone) <= 64 then a.time_zone end as zone_name
+          from %s(clock_timestamp(), null) a
+        ) n
+      $query$,
+      found_audience);
+  end if;
+end
+$$;
+
+reset check_function_bodies;

@@ -1,0 +1,188 @@
+-- Host contract: device tokens.
+
+set check_function_bodies = off;
+
+-- The device tokens to which APNs may be asked to deliver, the newest first. environment: production, sandbox or null. At most
+-- a thousand rows are sorted, so that one user's rows do not delay everybody.
+call tacet.provide('device_tokens(uuid)', is_tried => true, definition => $default$
+create or replace function tacet.device_tokens(user_id uuid)
+returns table (device_token text, environment text, app text)
+language sql stable
+as $$
+  select n.device_token, n.environment, n.app
+  from (
+    select t.device_token, t.environment, t.app, t.registered_at
+    from public.push_tokens t
+    where t.user_id = device_tokens.user_id
+      and t.invalidated_at is null
+      and lower(t.platform) in ('ios', 'ipados', 'macos', 'watchos', 'tvos', 'visionos', 'apns')
+    limit 1000
+  ) n
+  order by n.registered_at desc
+$$
+$default$);
+
+-- Who has registered a device token that begins like this, in lower case, valid or not.
+--
+-- No hexadecimal digit sorts after g, so the two bounds enclose the beginning and push_tokens_spelling_idx serves them. The
+-- last condition is for databases whose collation has digraphs.
+call tacet.provide('device_token_owners(text, int)',
+  inert => 'select null::uuid, null::text where false',
+  definition => $default$
+create or replace function tacet.device_token_owners(beginning text, owners_max int)
+returns table (user_id uuid, device_token text)
+language sql stable
+as $$
+  select t.user_id, t.device_token
+  from public.push_tokens t
+  where lower(t.device_token) >= beginning
+    and lower(t.device_token) < beginning || 'g'
+    and starts_with(lower(t.device_token), beginning)
+  order by lower(t.device_token)
+  limit owners_max
+$$
+$default$);
+
+-- Registers or refreshes a device of a user. The token then has one row, the user's. Null keeps what is known of the token. A
+-- token that changes its user loses locale and time zone, which belong to the person; environment, app and platform belong to
+-- the installation and stay. The user keeps the devices_max newest devices; the others are dropped as too_many. Of dropped
+-- rows the newest 50 stay.
+--
+-- Tokens come in lower case; a row with the same token in upper case is this token. The locks serialise registrations of one
+-- token, and those of one user, because the host's table may have no unique constraint. Where it has one, an insert by the
+-- host may come between, and the loop's next turn finds it. The token is always locked before the user. The time is read after
+-- the locks, so that a later registration has a later time.
+call tacet.provide('register_device(uuid, text, text, text, text, text, text, int)', definition => $default$
+create or replace function tacet.register_device(
+  user_id uuid, device_token text, environment text, app text, platform text, locale text, time_zone text,
+  devices_max int
+)
+returns void
+language plpgsql volatile
+set search_path = pg_catalog, pg_temp
+as $$
+#variable_conflict use_column
+declare
+  kept tid;
+begin
+  perform pg_advisory_xact_lock(hashtextextended('device ' || register_device.device_token, 1952539493));
+  perform pg_advisory_xact_lock(hashtextextended('user ' || register_device.user_id, 1952539493));
+  loop
+    select t.ctid into kept
+    from public.push_tokens t
+    where lower(t.device_token) = register_device.device_token
+    order by t.user_id <> register_device.user_id, t.registered_at desc
+    limit 1
+    for update;
+    if found then
+      delete from public.push_tokens t where lower(t.device_token) = register_device.device_token and t.ctid <> kept;
+      update public.push_tokens t
+      set
+        user_id = register_device.user_id,
+        device_token = register_device.device_token,
+        environment = coalesce(register_device.environment, t.environment),
+        app = coalesce(register_device.app, t.app),
+        platform = coalesce(register_device.platform, t.platform),
+        locale = coalesce(register_device.locale, case when t.user_id = register_device.user_id then t.locale end),
+        time_zone = coalesce(
+          register_device.time_zone, case when t.user_id = register_device.user_id then t.time_zone end),
+        registered_at = clock_timestamp(),
+        invalidated_at = null,
+        invalidation_reason = null
+      where t.ctid = kept;
+    else
+      insert into public.push_tokens (
+        user_id, device_token, environment, app, platform, locale, time_zone, registered_at
+      )
+      values (
+        register_device.user_id, register_device.device_token, register_device.environment, register_device.app,
+        coalesce(register_device.platform, 'ios'), register_device.locale, register_device.time_zone, clock_timestamp()
+      )
+      on conflict do nothing;
+    end if;
+    exit when found;
+  end loop;
+  update public.push_tokens t
+  set invalidated_at = now(), invalidation_reason = 'too_many'
+  where t.ctid = any (array(
+    select o.ctid
+    from public.push_tokens o
+    where o.user_id = register_device.user_id and o.invalidated_at is null
+    order by o.registered_at desc, o.device_token
+    offset register_device.devices_max
+    for update));
+  -- Dropped rows keep their reason for a while only, because a user may register any number of tokens. A row that another
+  -- session has locked goes next time.
+  delete from public.push_tokens t
+  where t.ctid = any (array(
+    select o.ctid
+    from public.push_tokens o
+    where o.user_id = register_device.user_id and o.invalidated_at is not null
+    order by o.invalidated_at desc, o.registered_at desc, o.device_token
+    offset 50
+    for update skip locked));
+end
+$$
+$default$);
+
+-- Drops a user's token after a log-out. The row stays, with time and reason; a token dropped before keeps its reason. False
+-- when the token is another user's, which is not changed.
+call tacet.provide('remove_device(uuid, text)', definition => $default$
+create or replace function tacet.remove_device(user_id uuid, device_token text)
+returns boolean
+language plpgsql volatile
+set search_path = pg_catalog, pg_temp
+as $$
+#variable_conflict use_column
+begin
+  perform pg_advisory_xact_lock(hashtextextended('device ' || remove_device.device_token, 1952539493));
+  update public.push_tokens t
+  set invalidated_at = now(), invalidation_reason = 'logged_out'
+  where lower(t.device_token) = remove_device.device_token
+    and t.user_id = remove_device.user_id and t.invalidated_at is null;
+  return found or not exists (
+    select
+    from public.push_tokens t
+    where lower(t.device_token) = remove_device.device_token
+    having count(*) > 0 and bool_and(t.user_id <> remove_device.user_id));
+end
+$$
+$default$);
+
+-- Drops a token that APNs calls dead, unless the app has registered it again since.
+call tacet.provide('invalidate_device_token(text, text, timestamptz)', is_tried => true, definition => $default$
+create or replace function tacet.invalidate_device_token(device_token text, reason text, invalid_since timestamptz)
+returns void
+language sql volatile
+as $$
+  update public.push_tokens t
+  set invalidated_at = now(), invalidation_reason = invalidate_device_token.reason
+  where t.device_token = invalidate_device_token.device_token
+    and t.invalidated_at is null
+    and t.registered_at <= invalidate_device_token.invalid_since
+$$
+$default$);
+
+-- Stores the environment in which APNs has accepted a token, after the registered environment, or the service's default,
+-- refused it.
+--
+-- It changes the row only while it says what was read when the push was claimed: registered_environment and registered_app are
+-- its values then, null where it had none. A registration after read_at wins. A host without environments replaces the
+-- function with one that does nothing.
+call tacet.provide('learn_token_environment(text, text, text, text, timestamptz)', inert => 'select', definition => $default$
+create or replace function tacet.learn_token_environment(
+  device_token text, environment text, registered_environment text, registered_app text, read_at timestamptz
+)
+returns void
+language sql volatile
+as $$
+  update public.push_tokens t
+  set environment = learn_token_environment.environment
+  where t.device_token = learn_token_environment.device_token
+    and t.environment is not distinct from learn_token_environment.registered_environment
+    and t.app is not distinct from learn_token_environment.registered_app
+    and t.registered_at <= learn_token_environment.read_at
+$$
+$default$);
+
+reset check_function_bodies;

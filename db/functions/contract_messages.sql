@@ -1,0 +1,123 @@
+-- Host contract: messages, conversations and names.
+
+set check_function_bodies = off;
+
+-- What the rules and the composer need of one message; no row when it was deleted. prior_read_by, prior_touched_at: of the
+-- newest other message, a weaker sign of presence for clients that report no last_seen.
+call tacet.provide('message_context(uuid)', is_tried => true, definition => $default$
+create or replace function tacet.message_context(message_id uuid)
+returns table (
+  conversation_id uuid,
+  sender_id uuid,
+  sender_name text,
+  body text,
+  created_at timestamptz,
+  read_by uuid[],
+  prior_read_by uuid[],
+  prior_touched_at timestamptz
+)
+language sql stable
+as $$
+  select
+    m.conversation_id, m.from_id, p.name, left(m.text, 4096), m.created_at, m.read_by, prior.read_by,
+    prior.updated_at
+  from public.messages m
+  left join public.profiles p on p.id = m.from_id
+  left join lateral (
+    select o.read_by, o.updated_at
+    from public.messages o
+    where o.conversation_id = m.conversation_id and o.id <> m.id and o.created_at <= now()
+    order by o.created_at desc
+    limit 1
+  ) prior on true
+  where m.id = message_context.message_id
+$$
+$default$);
+
+-- Who takes part in a conversation, and when each last looked at it and left it.
+call tacet.provide('seen_by(uuid)', is_tried => true, definition => $default$
+create or replace function tacet.seen_by(conversation_id uuid)
+returns table (user_id uuid, last_seen timestamptz, left_at timestamptz)
+language sql stable
+as $$
+  select c.user_id, c.last_seen, c.left_at
+  from public.conversation_participants c
+  where c.conversation_id = seen_by.conversation_id
+$$
+$default$);
+
+-- The badge: how many messages the user has not read, in at most a thousand conversations and the newest ten thousand messages
+-- of each, so that one user's history does not delay the pushes of others.
+call tacet.provide('unread_count(uuid)', is_tried => true, definition => $default$
+create or replace function tacet.unread_count(user_id uuid)
+returns bigint
+language plpgsql stable
+as $$
+#variable_conflict use_column
+declare
+  badge_max bigint := tacet.badge_max();
+begin
+  return (
+    select count(*)
+    from (
+      select
+      from (
+        select c.conversation_id, c.user_id
+        from public.conversation_participants c
+        where c.user_id = unread_count.user_id
+        limit 1000
+      ) c
+      cross join lateral (
+        select
+        from (
+          select m.from_id, m.read_by
+          from public.messages m
+          where m.conversation_id = c.conversation_id
+            and m.created_at >= coalesce((
+              select k.read_until
+              from tacet.unread_marks k
+              where k.user_id = c.user_id and k.conversation_id = c.conversation_id
+            ), '-infinity')
+          order by m.created_at desc
+          limit 10000
+        ) m
+        where m.from_id <> c.user_id and not (m.read_by @> array[c.user_id])
+        limit badge_max
+      ) u
+      limit badge_max
+    ) n);
+end
+$$
+$default$);
+
+-- Whether a message mentions a user: an @ and the name, in any case, without a letter or digit after it. Asked for recipients
+-- who want mentions only.
+call tacet.provide('is_mentioned(uuid, uuid)', inert => 'select false', definition => $default$
+create or replace function tacet.is_mentioned(message_id uuid, user_id uuid)
+returns boolean
+language plpgsql stable
+as $$
+#variable_conflict use_column
+begin
+  return exists (
+    select
+    from public.messages m
+    join public.profiles p on p.id = is_mentioned.user_id and btrim(p.name) <> ''
+    cross join lateral string_to_table(lower(left(m.text, 4096)), '@' || lower(btrim(p.name)))
+      with ordinality as behind (text, place)
+    where m.id = is_mentioned.message_id and behind.place > 1 and left(behind.text, 1) !~ '[[:alnum:]]');
+end
+$$
+$default$);
+
+-- A user's name as others see it; null without one.
+call tacet.provide('profile_name(uuid)', inert => 'select null::text', definition => $default$
+create or replace function tacet.profile_name(user_id uuid)
+returns text
+language sql stable
+as $$
+  select p.name from public.profiles p where p.id = profile_name.user_id
+$$
+$default$);
+
+reset check_function_bodies;

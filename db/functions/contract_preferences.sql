@@ -1,0 +1,100 @@
+-- Host contract: what a recipient wants; and the preferences that PUT /v1/preferences stores.
+
+set check_function_bodies = off;
+
+-- The time zone in which a user lives, null when unknown: that of the newest device.
+--
+-- This and tacet.is_mentioned are called for few recipients. They are PL/pgSQL, so that the planner does not look into them: a
+-- host without these tables can claim as long as nothing needs them.
+call tacet.provide('user_time_zone(uuid)', inert => 'select null::text', definition => $default$
+create or replace function tacet.user_time_zone(user_id uuid)
+returns text
+language plpgsql stable
+as $$
+#variable_conflict use_column
+begin
+  return tacet.known_zone((
+    select t.time_zone
+    from public.push_tokens t
+    where t.user_id = user_time_zone.user_id and t.invalidated_at is null and t.time_zone is not null
+    order by t.registered_at desc
+    limit 1));
+end
+$$
+$default$);
+
+-- What a recipient wants of a push of a kind about a surface, which is the conversation for messages. quiet_hours_remaining:
+-- null outside of quiet hours. quiet_hours_policy: hold or drop; null is hold.
+--
+-- Each look-up has its own limit, so that the planner cannot join whole tables.
+call tacet.provide('recipient_preferences(uuid, text, uuid, timestamptz)', definition => $default$
+create or replace function tacet.recipient_preferences(user_id uuid, kind text, surface_id uuid, moment timestamptz)
+returns table (
+  is_opted_out boolean, is_muted boolean, mentions_only boolean, quiet_hours_remaining interval, quiet_hours_policy text
+)
+language sql stable
+as $$
+  select
+    coalesce(recipient_preferences.kind = any (p.disabled_kinds), false),
+    coalesce(c.is_muted and (c.muted_until is null or c.muted_until > recipient_preferences.moment), false),
+    coalesce(c.mentions_only, false),
+    case
+      when p.quiet_start is not null then
+        tacet.quiet_hours_remaining(
+          p.quiet_start, p.quiet_end, coalesce(p.quiet_zone, tacet.user_time_zone(recipient_preferences.user_id), 'UTC'),
+          recipient_preferences.moment)
+    end,
+    p.quiet_policy
+  from (values (1)) as one
+  left join lateral (
+    select x.disabled_kinds, x.quiet_start, x.quiet_end, x.quiet_zone, x.quiet_policy
+    from tacet.preferences x
+    where x.user_id = recipient_preferences.user_id
+    limit 1
+  ) p on true
+  left join lateral (
+    select x.is_muted, x.muted_until, x.mentions_only
+    from tacet.conversation_preferences x
+    where x.user_id = recipient_preferences.user_id and x.conversation_id = recipient_preferences.surface_id
+    limit 1
+  ) c on true
+$$
+$default$);
+
+-- Replaces all preferences of a user, and releases what the user is held. The arrays about conversations have one length. The
+-- first row is the lock: of two concurrent calls one wins as a whole.
+create or replace function tacet.put_preferences(
+  user_id uuid, quiet_start time, quiet_end time, quiet_zone text, quiet_policy text, disabled_kinds text[],
+  conversation_ids uuid[], muted boolean[], muted_until timestamptz[], mentions_only boolean[]
+)
+returns void
+language plpgsql volatile
+set search_path = pg_catalog, pg_temp
+as $$
+#variable_conflict use_column
+begin
+  insert into tacet.preferences as p (user_id, quiet_start, quiet_end, quiet_zone, quiet_policy, disabled_kinds)
+  values (
+    put_preferences.user_id, put_preferences.quiet_start, put_preferences.quiet_end, put_preferences.quiet_zone,
+    put_preferences.quiet_policy, put_preferences.disabled_kinds
+  )
+  on conflict (user_id) do update
+  set
+    changed_at = clock_timestamp(), quiet_start = excluded.quiet_start, quiet_end = excluded.quiet_end,
+    quiet_zone = excluded.quiet_zone, quiet_policy = excluded.quiet_policy, disabled_kinds = excluded.disabled_kinds;
+  delete from tacet.conversation_preferences c
+  where c.user_id = put_preferences.user_id and c.conversation_id <> all (put_preferences.conversation_ids);
+  insert into tacet.conversation_preferences as c (user_id, conversation_id, is_muted, muted_until, mentions_only)
+  select put_preferences.user_id, n.conversation_id, n.is_muted, n.muted_until, n.mentions_only
+  from unnest(
+    put_preferences.conversation_ids, put_preferences.muted, put_preferences.muted_until, put_preferences.mentions_only
+  ) as n (conversation_id, is_muted, muted_until, mentions_only)
+  on conflict (user_id, conversation_id) do update
+  set is_muted = excluded.is_muted, muted_until = excluded.muted_until, mentions_only = excluded.mentions_only
+  where (c.is_muted, c.muted_until, c.mentions_only)
+    is distinct from (excluded.is_muted, excluded.muted_until, excluded.mentions_only);
+  perform tacet.release_user(put_preferences.user_id);
+end
+$$;
+
+reset check_function_bodies;

@@ -1,0 +1,211 @@
+-- Deleted users: the trigger on profiles, and the deletion of their rows.
+
+set check_function_bodies = off;
+
+-- A host may have put the function on a table of its own, which then keeps it.
+call tacet.retire('forget_views_of_profiles()');
+
+-- Queues the deleted rows of a table of users, by their ids. It waits for no row. When the queue is locked as a whole, it
+-- writes the ids to tacet.trigger_failures, where the service finds them.
+create or replace function tacet.forget_deleted_profiles()
+returns trigger
+language plpgsql security definer
+set search_path = pg_catalog, pg_temp
+set lock_timeout = '100ms'
+as $$
+begin
+  insert into tacet.erasures (user_id, source) select d.id, tg_relid::regclass from deleted d;
+  return null;
+exception
+  when others then
+    begin
+      insert into tacet.trigger_failures (sqlstate, message, kind, subject_ids)
+      values (sqlstate, sqlerrm, 'erasure', array(select d.id from deleted d));
+    exception
+      when others then
+        raise warning 'tacet: the rows of a deleted user stay: % (%)', sqlerrm, sqlstate;
+    end;
+    return null;
+end
+$$;
+
+-- Queues a user for erasure. Hosts whose users are in other tables call it from a trigger or a job.
+create or replace function tacet.forget_user(user_id uuid)
+returns void
+language sql volatile security definer
+set search_path = pg_catalog, pg_temp
+as $$
+  insert into tacet.erasures (user_id) values (forget_user.user_id)
+$$;
+
+-- One pass over users to erase: at most users_max users, and rows_max rows of each table. Rows that another session has locked
+-- wait for the next pass.
+--
+-- A push that was under way when its user was deleted may still be recorded. So passes continue, at growing intervals, until
+-- one finds nothing after `settled` since the first. A user who is back in the table is not erased.
+--
+-- erased: rows deleted. finished: users done. has_more: whether to call again at once.
+create or replace function tacet.erase_users(users_max int, rows_max int, settled interval)
+returns table (erased bigint, finished bigint, has_more boolean)
+language plpgsql volatile security definer
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  picked bigint[];
+  users uuid[];
+  relation regclass;
+  user_column name;
+  deleted_rows bigint;
+  has_some boolean;
+  has_rest boolean := false;
+begin
+  erased := 0;
+  with missed as (
+    update tacet.trigger_failures f
+    set subject_ids = '{}'
+    from (
+      select x.ctid as place, x.subject_ids
+      from tacet.trigger_failures x
+      where x.subject_ids <> '{}' and x.kind = 'erasure'
+      order by x.failed_at
+      limit users_max
+      for update skip locked
+    ) x
+    where f.ctid = x.place
+    returning x.subject_ids
+  )
+  insert into tacet.erasures (user_id) select s.id from missed m, unnest(m.subject_ids) as s (id);
+
+  picked := array(
+    select e.id from tacet.erasures e where e.due_at <= clock_timestamp() order by e.due_at limit users_max
+    for update skip locked);
+
+  for relation in
+    select distinct e.source
+    from tacet.erasures e
+    join pg_class c on c.oid = e.source
+    where e.id = any (picked) and has_table_privilege(e.source, 'select') and not row_security_active(e.source)
+  loop
+    execute format(
+      'delete from tacet.erasures e using %s s where e.id = any ($1) and e.source = $2 and s.id = e.user_id', relation
+    ) using picked, relation;
+  end loop;
+
+  users := array(select distinct e.user_id from tacet.erasures e where e.id = any (picked));
+  for relation, user_column in select c.relation, c.user_column from tacet.user_columns c where users <> '{}' loop
+    execute format(
+      'delete from %1$s where ctid = any (array(
+         select r.ctid from %1$s r where r.%2$I = any ($1) limit $2 for update skip locked))', relation, user_column
+    ) using users, rows_max;
+    get diagnostics deleted_rows = row_count;
+    erased := erased + deleted_rows;
+    execute format('select exists (select from %s r where r.%I = any ($1))', relation, user_column)
+      into has_some using users;
+    has_rest := has_rest or has_some;
+  end loop;
+
+  with done as (
+    delete from tacet.erasures e
+    where e.id = any (picked) and not has_rest and e.begun_at <= clock_timestamp() - settled
+    returning 1
+  )
+  select count(*) into finished from done;
+
+  update tacet.erasures e
+  set
+    begun_at = coalesce(e.begun_at, clock_timestamp()), is_clean = not has_rest,
+    due_at = clock_timestamp() + case
+      when has_rest and erased > 0 then interval '0'
+      when has_rest then interval '10 seconds'
+      else greatest(interval '10 seconds', clock_timestamp() - e.begun_at)
+    end
+  where e.id = any (picked);
+
+  has_more := cardinality(picked) = users_max or has_rest and erased > 0;
+  return next;
+end
+$$;
+
+-- Queues users who are gone from auth.users, where no trigger of ours can be. Examines the next users with a row that is kept,
+-- in the order of their ids, and returns the last one; null at the end, where the ids of profiles are not those of auth.users,
+-- and where its rows are hidden.
+create or replace function tacet.note_gone_users(after uuid, users_max int)
+returns uuid
+language plpgsql volatile security definer
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  login regclass := to_regclass('auth.users');
+  is_login_table boolean := false;
+  next_user uuid := after;
+  users uuid[] := '{}';
+begin
+  if login is null or to_regclass('public.profiles') is null or not has_table_privilege(login, 'select')
+    or row_security_active(login)
+  then
+    return null;
+  end if;
+  execute '
+    select exists (
+      select from (select p.id from public.profiles p order by p.id limit 100) p join auth.users u on u.id = p.id)'
+    into is_login_table;
+  if not is_login_table then
+    return null;
+  end if;
+  for i in 1..users_max loop
+    next_user := least(
+      (select l.user_id from public.push_log l where l.user_id > next_user order by l.user_id limit 1),
+      (select p.user_id from tacet.preferences p where p.user_id > next_user order by p.user_id limit 1),
+      (select c.user_id from tacet.conversation_preferences c where c.user_id > next_user order by c.user_id limit 1),
+      (select f.user_id from tacet.frequency_caps f where f.user_id > next_user order by f.user_id limit 1));
+    exit when next_user is null;
+    users := users || next_user;
+  end loop;
+  execute '
+    insert into tacet.erasures (user_id, source)
+    select g.id, $2
+    from unnest($1) as g (id)
+    where not exists (select from auth.users u where u.id = g.id)
+      and not exists (select from tacet.erasures e where e.user_id = g.id)'
+    using users, login;
+  return next_user;
+end
+$$;
+
+-- Whether a user has an account: a user who is gone from auth.users has none, even if the host's rows remain. True without
+-- that table, and for a role that may not read it.
+create or replace function tacet.has_account(user_id uuid)
+returns boolean
+language plpgsql stable security definer
+set search_path = pg_catalog, pg_temp
+as $$
+begin
+  if to_regclass('auth.users') is null then
+    return true;
+  end if;
+  return exists (select from auth.users u where u.id = has_account.user_id);
+exception
+  when undefined_column or undefined_function or insufficient_privilege then
+    return true;
+end
+$$;
+
+-- Whether the host's users are those of auth.users: any profile has an account. A project may have that table and keep its
+-- users elsewhere.
+create or replace function tacet.uses_accounts()
+returns boolean
+language plpgsql stable security definer
+set search_path = pg_catalog, pg_temp
+as $$
+begin
+  if to_regclass('auth.users') is null then
+    return false;
+  end if;
+  return exists (select from auth.users u where exists (select from public.profiles p where p.id = u.id));
+exception
+  when undefined_table or undefined_column or undefined_function or insufficient_privilege then
+    return false;
+end
+$$;
+
+reset check_function_bodies;

@@ -1,0 +1,239 @@
+-- Held pushes that end early, and parked work.
+
+set check_function_bodies = off;
+
+-- Makes held pushes due now: subjects, users and causes, in arrays of one length. The causes are read, seen, left, removed,
+-- deleted, preferences, review and host; the last for a trigger of the host.
+--
+-- It skips rows that are being claimed or recorded, because the host's transaction comes first; the service examines every
+-- hold again soon after recording it.
+--
+-- Under REPEATABLE READ and SERIALIZABLE a transaction cannot change a hold that is newer than its snapshot. The release is
+-- then queued, and the service makes it after the commit.
+create or replace function tacet.release_holds(subject_ids uuid[], user_ids uuid[], causes text[])
+returns void
+language plpgsql volatile
+set search_path = pg_catalog, pg_temp
+set enable_seqscan = off
+set jit = off
+as $$
+begin
+  update tacet.deliveries d
+  set due_at = clock_timestamp(), released_at = clock_timestamp(), released_by = held.cause
+  from (
+    select h.subject_id, h.user_id, h.kind, r.cause
+    from unnest(release_holds.subject_ids, release_holds.user_ids, release_holds.causes)
+      as r (subject_id, user_id, cause)
+    join tacet.deliveries h on h.subject_id = r.subject_id and h.user_id = r.user_id
+    where h.state = 'held' and not h.is_claimed and h.due_at > clock_timestamp()
+    for update of h skip locked
+  ) held
+  where d.subject_id = held.subject_id and d.user_id = held.user_id and d.kind = held.kind;
+  if found then
+    perform tacet.wake(null);
+  end if;
+exception
+  when serialization_failure then
+    insert into tacet.releases (subject_id, user_id, cause)
+    select r.subject_id, r.user_id, r.cause
+    from unnest(release_holds.subject_ids, release_holds.user_ids, release_holds.causes)
+      as r (subject_id, user_id, cause);
+    -- Also when the service is awake: its polls of the queue do not read tacet.releases.
+    perform pg_notify('tacet', 'release')
+    from tacet.settings s
+    where s.notify_enabled and s.listening_until > clock_timestamp();
+end
+$$;
+
+-- The same for triggers of the host.
+create or replace function tacet.release_holds(subject_ids uuid[], user_ids uuid[])
+returns void
+language sql volatile
+set search_path = pg_catalog, pg_temp
+as $$
+  select tacet.release_holds(
+    release_holds.subject_ids, release_holds.user_ids,
+    array_fill('host'::text, array[coalesce(cardinality(release_holds.subject_ids), 0)]))
+$$;
+
+-- Releases everything that a user is held in one conversation, for hosts that keep presence in other tables.
+create or replace function tacet.release_conversation(conversation_id uuid, user_id uuid)
+returns void
+language sql volatile
+set search_path = pg_catalog, pg_temp
+as $$
+  select tacet.release_holds(array_agg(d.subject_id), array_agg(d.user_id))
+  from tacet.deliveries d
+  where d.user_id = release_conversation.user_id and d.conversation_id = release_conversation.conversation_id
+    and d.state = 'held'
+  having count(*) > 0
+$$;
+
+-- Releases everything that a user is held, because the user's preferences changed. For hosts with their own preferences too.
+create or replace function tacet.release_user(user_id uuid)
+returns void
+language sql volatile
+set search_path = pg_catalog, pg_temp
+as $$
+  select tacet.release_holds(array_agg(d.subject_id), array_agg(d.user_id), array_agg('preferences'::text))
+  from tacet.deliveries d
+  where d.user_id = release_user.user_id and d.state = 'held'
+  having count(*) > 0
+$$;
+
+-- The triggers on messages and participants: releases the holds that a statement concerns. The argument is what the statement
+-- did: read, deleted, seen or left. The cause tells left, which a client reports, from removed, for a participant whose row is
+-- gone. Also drops the marks of users for whom a message became unread.
+--
+-- It never fails the host's statement, runs with its owner's rights and fires once for each statement. Each statement in it is
+-- planned when first run, so only its own transition tables must exist. Sequential scans are off, because a plan made while
+-- nothing was held would be kept when much waits.
+--
+-- A large statement costs no more than many small ones: changes are found set against set, and each look at the deliveries is
+-- one index look-up, which `offset 0` keeps in place. A join of old and new rows would be planned for few rows, and compare
+-- each with each.
+create or replace function tacet.release_concerned()
+returns trigger
+language plpgsql security definer
+set search_path = pg_catalog, pg_temp
+set lock_timeout = '50ms'
+set enable_seqscan = off
+set jit = off
+as $$
+declare
+  subjects uuid[];
+  users uuid[];
+  causes text[];
+begin
+  case tg_argv[0]
+    when 'read' then
+      select array_agg(d.subject_id), array_agg(d.user_id) into subjects, users
+      from (
+        select n.id, r.user_id from changed n cross join unnest(n.read_by) as r (user_id)
+        except
+        select o.id, r.user_id from previous o cross join unnest(o.read_by) as r (user_id)
+      ) news
+      cross join lateral (
+        select d.subject_id, d.user_id
+        from tacet.deliveries d
+        where d.subject_id = news.id and d.user_id = news.user_id and d.state = 'held'
+        offset 0
+      ) d;
+    when 'deleted' then
+      select array_agg(d.subject_id), array_agg(d.user_id) into subjects, users
+      from previous o
+      cross join lateral (
+        select d.subject_id, d.user_id
+        from tacet.deliveries d
+        where d.subject_id = o.id and d.state = 'held'
+        offset 0
+      ) d;
+    when 'seen' then
+      with left_now as (
+        select n.conversation_id, n.user_id, n.left_at from changed n where n.left_at is not null
+        except
+        select o.conversation_id, o.user_id, o.left_at from previous o
+      )
+      select
+        array_agg(d.subject_id), array_agg(d.user_id),
+        array_agg(
+          case
+            when ((news.conversation_id, news.user_id) in (select l.conversation_id, l.user_id from left_now l)) is true
+              then 'left'
+            else 'seen'
+          end)
+      into subjects, users, causes
+      from (
+        select n.conversation_id, n.user_id, n.last_seen, n.left_at from changed n
+        except
+        select o.conversation_id, o.user_id, o.last_seen, o.left_at from previous o
+      ) news
+      cross join lateral (
+        select d.subject_id, d.user_id
+        from tacet.deliveries d
+        where d.user_id = news.user_id and d.conversation_id = news.conversation_id and d.state = 'held'
+        offset 0
+      ) d;
+    when 'left' then
+      select array_agg(d.subject_id), array_agg(d.user_id) into subjects, users
+      from previous o
+      cross join lateral (
+        select d.subject_id, d.user_id
+        from tacet.deliveries d
+        where d.user_id = o.user_id and d.conversation_id = o.conversation_id and d.state = 'held'
+        offset 0
+      ) d;
+  end case;
+  if subjects is not null then
+    perform tacet.release_holds(
+      subjects, users,
+      coalesce(
+        causes,
+        array_fill(case tg_argv[0] when 'left' then 'removed' else tg_argv[0] end, array[cardinality(subjects)])));
+  end if;
+  -- A message that a user has marked as unread counts again.
+  if tg_argv[0] = 'read' and exists (select from tacet.unread_marks) then
+    delete from tacet.unread_marks k
+    using (
+      select u.conversation_id, u.user_id, min(u.created_at) as since
+      from (
+        select o.conversation_id, r.user_id, o.created_at, o.id
+        from previous o
+        cross join unnest(o.read_by) as r (user_id)
+        except
+        select n.conversation_id, r.user_id, n.created_at, n.id
+        from changed n
+        cross join unnest(n.read_by) as r (user_id)
+      ) u
+      group by u.conversation_id, u.user_id
+    ) unread
+    where k.user_id = unread.user_id and k.conversation_id = unread.conversation_id and k.read_until > unread.since;
+  end if;
+  return null;
+exception
+  when query_canceled or others then
+    perform tacet.count_trigger_failure(sqlstate, sqlerrm);
+    return null;
+end
+$$;
+
+-- Puts the parked work of a subject back, as if just found. What is too old is then recorded as expired. Returns the number of
+-- rows put back.
+create or replace function tacet.replay(subject_id uuid)
+returns bigint
+language plpgsql volatile
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  replayed bigint;
+begin
+  with parked as (
+    delete from tacet.parked p where p.subject_id = replay.subject_id returning p.*
+  ), events as (
+    insert into tacet.inbox (subject_id, kind, conversation_id, enqueued_at)
+    select p.subject_id, p.kind, p.conversation_id, p.enqueued_at from parked p where p.user_id is null
+    on conflict do nothing
+  ), deliveries as (
+    insert into tacet.deliveries (
+      subject_id, user_id, kind, conversation_id, due_at, enqueued_at, attempts, held_us, state, accepted_devices
+    )
+    select
+      p.subject_id, p.user_id, p.kind, p.conversation_id, now(), p.enqueued_at, p.attempts, p.held_us, 'retryable',
+      p.accepted_devices
+    from parked p
+    where p.user_id is not null
+    on conflict do nothing
+  ), reopened as (
+    update public.push_log l
+    set decision = 'held', reason = 'replayed', held_until = now()
+    from parked p
+    where l.subject_id = p.subject_id and l.user_id = p.user_id and l.push_type = p.kind
+      and l.decision = 'failed' and l.reason = 'parked'
+  )
+  select count(*) into replayed from parked;
+  perform tacet.wake(null);
+  return replayed;
+end
+$$;
+
+reset check_function_bodies;

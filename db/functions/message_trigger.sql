@@ -1,0 +1,104 @@
+-- The trigger on inserted messages.
+
+-- Writes an inbox row for each inserted message. The table needs a column id; with the argument 'conversation_id' that column
+-- too, and with 'conversation_id', 'created_at' both.
+--
+-- A message more than five minutes old becomes available with its own date. So it comes after new ones, and imported messages
+-- are where one statement of the service finds and deletes them. A date up to five minutes old is a client's clock. A date
+-- that is null, infinite or in the future is ignored.
+--
+-- Under `set local tacet.skip = 'on'` nothing is enqueued, for imports and copies.
+--
+-- The host pays for it, so it does as little as possible: one subtransaction, one statement that enqueues and one that asks
+-- whether to notify. An error there undoes the inbox row, so it is then written alone; if that fails too, the service finds
+-- the message in tacet.trigger_failures. lock_timeout bounds every wait, and no lock is waited for twice.
+create or replace function tacet.enqueue_inserted_messages()
+returns trigger
+language plpgsql security definer
+set search_path = pg_catalog, pg_temp
+set lock_timeout = '400ms'
+as $$
+declare
+  is_notified boolean;
+  is_posted boolean;
+  failed_state text;
+  failed_message text;
+begin
+  if current_setting('tacet.skip', true) = 'on' then
+    return null;
+  end if;
+  begin
+    -- A statement is planned when it first runs, so the other branches may name columns that the table lacks.
+    if tg_nargs > 1 then
+      insert into tacet.inbox (subject_id, kind, conversation_id, available_at)
+      select
+        inserted.id, 'message', inserted.conversation_id,
+        case
+          when inserted.created_at > '-infinity' and inserted.created_at < clock_timestamp() - interval '5 minutes'
+            then inserted.created_at
+          else clock_timestamp()
+        end
+      from inserted;
+    elsif tg_nargs > 0 then
+      insert into tacet.inbox (subject_id, kind, conversation_id)
+      select inserted.id, 'message', inserted.conversation_id from inserted;
+    else
+      insert into tacet.inbox (subject_id, kind) select inserted.id, 'message' from inserted;
+    end if;
+    if found then
+      select
+        s.notify_enabled and s.listening_until > clock_timestamp() and pg_try_advisory_xact_lock_shared(1952539493, 1),
+        s.webhook_url is not null
+      into is_notified, is_posted
+      from tacet.settings s;
+    end if;
+    if is_posted then
+      perform tacet.wake(i.id) from (select inserted.id from inserted limit 1) i;
+    elsif is_notified then
+      perform pg_notify('tacet', '');
+    end if;
+  exception
+    when query_canceled or others then
+      failed_state := sqlstate;
+      failed_message := sqlerrm;
+      begin
+        if failed_state = '55P03' then
+          perform tacet.count_trigger_failure(
+            failed_state, failed_message, array(select inserted.id::text from inserted));
+        else
+          insert into tacet.inbox (subject_id, kind) select inserted.id, 'message' from inserted on conflict do nothing;
+          -- An existing row is not an error: a message was deleted and inserted again.
+          if failed_state <> '23505' then
+            perform tacet.count_trigger_failure(failed_state, failed_message);
+          end if;
+        end if;
+      exception
+        when query_canceled or others then
+          perform tacet.count_trigger_failure(sqlstate, sqlerrm, array(select inserted.id::text from inserted));
+      end;
+  end;
+  return null;
+end
+$$;
+
+-- Counts an error that must not reach the host; when even that is impossible, a warning is all that can be done.
+
+-- Counts an error that must not reach the host. When even that fails, it raises a warning.
+create or replace function tacet.count_trigger_failure(
+  failed_state text, failed_message text, failed_subject_ids text[] default '{}'
+)
+returns void
+language plpgsql volatile
+set search_path = pg_catalog, pg_temp
+as $$
+begin
+  insert into tacet.trigger_failures (sqlstate, message, subject_ids)
+  values (
+    failed_state, failed_message,
+    array(select f.id::uuid from unnest(failed_subject_ids) as f (id) where f.id ~ '^[0-9a-f]{8}(-[0-9a-f]{4}){4}[0-9a-f]{8}$')
+  );
+exception
+  when query_canceled or others then
+    raise warning 'tacet: % (%)', failed_message, failed_state;
+end
+$$;

@@ -1,0 +1,186 @@
+-- Reads: marks, badges and the pushes that tell other devices.
+
+-- Marks what a user has read in a conversation, a batch at a time, and queues the push to the user's other devices in the same
+-- transaction.
+--
+-- takes_part: null when there is no such conversation. knows_message: whether up_to_message_id is one of its messages.
+-- read_count: messages marked; call again while it is 1000. badge: unread messages afterwards; null while there may be more.
+-- sync_wait: as tacet.sync_read returns it.
+create or replace function tacet.read_conversation(
+  conversation_id uuid, user_id uuid, up_to_message_id uuid, device_token text, is_synced boolean,
+  out takes_part boolean, out knows_message boolean, out read_count bigint, out badge bigint, out sync_wait bigint
+)
+language plpgsql volatile
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  message_ids uuid[];
+begin
+  read_count := 0;
+  takes_part := tacet.takes_part(read_conversation.conversation_id, read_conversation.user_id);
+  knows_message := read_conversation.up_to_message_id is null or exists (
+    select from tacet.message_context(read_conversation.up_to_message_id) m
+    where m.conversation_id = read_conversation.conversation_id
+  );
+  if takes_part is not true or not knows_message then
+    return;
+  end if;
+  message_ids := array(
+    select r.id
+    from tacet.mark_read(
+      read_conversation.conversation_id, read_conversation.user_id, read_conversation.up_to_message_id
+    ) with ordinality as r (id, place)
+    order by r.place
+  );
+  read_count := cardinality(message_ids);
+  if read_count > 0 and is_synced then
+    sync_wait := tacet.sync_read(
+      read_conversation.user_id, read_conversation.conversation_id, message_ids, read_conversation.device_token);
+  end if;
+  if read_count < 1000 then
+    badge := tacet.unread_count(read_conversation.user_id);
+  end if;
+end
+$$;
+
+-- Queues a push to a user's other devices about what was read; nothing without such a device. Returns the microseconds until
+-- it may go, null without one.
+--
+-- There is at most one push in ten seconds for each user. Later reads are added to the one that waits, unless it is claimed,
+-- so at most one waits, for at most that time. Its age counts from when it may go. The inbox row is updated without a change,
+-- because a claim with an older snapshot then finds it moved and leaves it to the next claim, which sees the addition.
+create or replace function tacet.sync_read(
+  user_id uuid, conversation_id uuid, message_ids uuid[], device_token text
+)
+returns bigint
+language plpgsql volatile
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  pending_id uuid;
+  free_at timestamptz;
+begin
+  if not exists (
+    select from tacet.device_tokens(sync_read.user_id) d
+    where lower(d.device_token) <> coalesce(lower(sync_read.device_token), '')
+  ) then
+    return null;
+  end if;
+  -- One read of a user at a time, or two would not see each other's push. 1952539494 is next to the awake lock's number.
+  perform pg_advisory_xact_lock(1952539494, hashtext(sync_read.user_id::text));
+
+  update tacet.inbox i
+  set available_at = i.available_at
+  where i.kind = 'read_sync' and not i.is_claimed
+    and i.subject_id = (
+      select s.id
+      from tacet.read_syncs s
+      where s.user_id = sync_read.user_id
+      order by s.available_at desc
+      limit 1
+    )
+  returning i.subject_id, i.available_at into pending_id, free_at;
+  if found then
+    update tacet.read_syncs s
+    set
+      conversation_id = case when s.conversation_id = sync_read.conversation_id then s.conversation_id end,
+      message_ids = (s.message_ids || sync_read.message_ids)[cardinality(s.message_ids || sync_read.message_ids) - 89:],
+      has_more = s.has_more or cardinality(s.message_ids || sync_read.message_ids) > 90,
+      device_token = case when lower(s.device_token) = lower(sync_read.device_token) then s.device_token end
+    where s.id = pending_id;
+  else
+    select greatest(clock_timestamp(), max(s.available_at) + interval '10 seconds') into free_at
+    from tacet.read_syncs s
+    where s.user_id = sync_read.user_id;
+    with sync as (
+      insert into tacet.read_syncs (available_at, user_id, conversation_id, message_ids, has_more, device_token)
+      values (
+        free_at, sync_read.user_id, sync_read.conversation_id,
+        sync_read.message_ids[greatest(cardinality(sync_read.message_ids) - 89, 1):],
+        cardinality(sync_read.message_ids) > 90, sync_read.device_token)
+      returning id
+    )
+    insert into tacet.inbox (subject_id, kind, available_at, enqueued_at, conversation_id)
+    select s.id, 'read_sync', free_at, free_at, sync_read.conversation_id from sync s;
+  end if;
+  return greatest(0, extract(epoch from free_at - clock_timestamp()) * 1000000)::bigint;
+end
+$$;
+
+-- Moves users' marks to their first unread message, or to ten minutes ago, because a message is dated at the beginning of its
+-- transaction and becomes visible later. No mark is made where it would pass over almost nothing. A mark is made anew after a
+-- day, which finds messages inserted with past dates.
+--
+-- A mark passes over at most ten thousand messages at a time, in a thousand of the user's conversations.
+--
+-- Does nothing when the host has replaced tacet.unread_count.
+create or replace function tacet.move_unread_marks(user_ids uuid[])
+returns void
+language plpgsql volatile
+as $$
+#variable_conflict use_column
+begin
+  if not exists (
+    select
+    from pg_proc p
+    where p.oid = to_regprocedure('tacet.unread_count(uuid)') and p.prosrc like '%tacet.unread_marks%'
+  ) then
+    return;
+  end if;
+  insert into tacet.unread_marks as k (user_id, conversation_id, read_until, built_at)
+  select n.user_id, n.conversation_id, n.read_until, coalesce(n.built_at, clock_timestamp())
+  from (
+    select
+      c.user_id, c.conversation_id, k.built_at, f.counted_from,
+      least(
+        now() - interval '10 minutes',
+        coalesce(
+          (
+            select m.created_at
+            from (
+              select m.created_at, m.from_id, m.read_by
+              from public.messages m
+              where m.conversation_id = c.conversation_id and m.created_at >= f.counted_from
+              order by m.created_at
+              limit 10000
+            ) m
+            where m.from_id <> c.user_id and not (m.read_by @> array[c.user_id])
+            limit 1
+          ),
+          (
+            select m.created_at
+            from public.messages m
+            where m.conversation_id = c.conversation_id and m.created_at >= f.counted_from
+            order by m.created_at
+            offset 9999
+            limit 1
+          ))) as read_until
+    from unnest(move_unread_marks.user_ids) as u (user_id)
+    cross join lateral (
+      select p.user_id, p.conversation_id
+      from public.conversation_participants p
+      where p.user_id = u.user_id
+      limit 1000
+    ) c
+    left join lateral (
+      select x.read_until, x.built_at
+      from tacet.unread_marks x
+      where x.user_id = c.user_id and x.conversation_id = c.conversation_id
+        and x.built_at > now() - interval '1 day'
+    ) k on true
+    cross join lateral (select coalesce(k.read_until, '-infinity') as counted_from) f
+    order by c.user_id, c.conversation_id
+  ) n
+  where n.read_until > n.counted_from and 16 <= (
+    select count(*)
+    from (
+      select
+      from public.messages m
+      where m.conversation_id = n.conversation_id and m.created_at >= n.counted_from and m.created_at < n.read_until
+      limit 16
+    ) passed
+  )
+  on conflict (user_id, conversation_id) do update
+  set read_until = excluded.read_until, built_at = excluded.built_at;
+end
+$$;

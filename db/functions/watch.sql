@@ -1,0 +1,173 @@
+-- Watching a table of the host: tacet.watch and tacet.unwatch.
+
+set check_function_bodies = off;
+
+-- Turns events of a host's table into pushes. The caller owns this schema and may make triggers on the table. A second call
+-- replaces the first. When the table is locked for more than a second, it fails and changes nothing.
+--
+-- kind: names the events, in the ledger, in the payload's `type` and in the path of webhooks.
+-- source: the table; id_column is a unique uuid, and each row makes at most one event of the kind.
+-- recipients: a function (subject_id uuid) returns setof uuid. It runs with search_path pg_catalog, so it qualifies names or
+-- sets
+--   another search_path.
+-- title, body: with {column} for a column of the row, and {actor} for the actor's name.
+-- fires_on: 'insert', or 'update of <column>' for a change of that column.
+-- condition: SQL over new, and old for an update; the same search_path. The default is every such row.
+-- actor: the column with the acting user, who gets no push. unnamed_actor: {actor} for a user without a name.
+-- surface: the column with the id of what users look at; the row itself by default. surface_kind: as the app reports views of
+-- it,
+--   by default the kind. surface_table: the table of that id; a push is not sent when it is gone there.
+create or replace function tacet.watch(
+  kind text,
+  source regclass,
+  recipients regproc,
+  title text,
+  body text default '',
+  fires_on text default 'insert',
+  condition text default 'true',
+  actor name default null,
+  surface name default null,
+  surface_kind text default null,
+  surface_table regclass default null,
+  id_column name default 'id',
+  unnamed_actor text default 'Someone'
+)
+returns void
+language plpgsql volatile
+set search_path = pg_catalog, pg_temp
+set lock_timeout = '1s'
+as $$
+#variable_conflict use_variable
+declare
+  update_column name := (regexp_match(fires_on, '^update of (.+)$'))[1];
+  named name[];
+  column_name name;
+  former_source regclass;
+begin
+  if kind is null or kind !~ '^[a-z][a-z0-9_]{0,62}$' or kind in ('message', 'messages', 'push', 'pushes', 'read_sync') then
+    raise exception 'tacet: % cannot be a kind: a small letter, then up to 62 small letters, digits and underscores, '
+      'and none of Tacet''s own kinds', coalesce(quote_literal(kind), 'null') using errcode = '22023';
+  end if;
+  surface_kind := coalesce(surface_kind, kind);
+  if surface_kind !~ '^[a-z][a-z0-9_]{0,62}$' or surface_kind = 'conversation' then
+    raise exception 'tacet: % cannot be a surface kind', quote_literal(surface_kind) using errcode = '22023';
+  end if;
+  if fires_on is distinct from 'insert' and update_column is null then
+    raise exception 'tacet: fires_on is insert or update of <column>, not %', fires_on using errcode = '22023';
+  end if;
+  if not exists (
+    select from pg_proc p
+    where p.oid = recipients and p.proretset and p.prorettype = 'uuid'::regtype and p.pronargs = 1
+      and p.proargtypes[0] = 'uuid'::regtype
+  ) then
+    raise exception 'tacet: % is not a function (uuid) returns setof uuid', recipients using errcode = '42883';
+  end if;
+  for column_name in
+    select c.name
+    from (values (id_column, 'uuid'), (actor, 'uuid'), (surface, 'uuid'), (update_column, null)) as c (name, type)
+    where c.name is not null and not exists (
+      select from pg_attribute a
+      where a.attrelid = source and a.attname = c.name and a.attnum > 0 and not a.attisdropped
+        and (c.type is null or a.atttypid = c.type::regtype))
+  loop
+    raise exception 'tacet: % has no column % of the type needed', source, column_name using errcode = '42703';
+  end loop;
+  select coalesce(array_agg(distinct t.part[1]::name), '{}') into named
+  from regexp_matches(title || ' ' || body, '\{([^{}]+)\}', 'g') as t (part)
+  where actor is null or t.part[1] <> 'actor';
+  for column_name in
+    select n.name
+    from unnest(named) as n (name)
+    where not exists (
+      select from pg_attribute a
+      where a.attrelid = source and a.attname = n.name and a.attnum > 0 and not a.attisdropped)
+  loop
+    raise exception 'tacet: {%} names no column of %', column_name, source using errcode = '42703';
+  end loop;
+
+  delete from tacet.kinds k where k.kind = watch.kind returning k.source into former_source;
+  if former_source <> source then
+    perform tacet.drop_watch_triggers(kind, former_source);
+  end if;
+  insert into tacet.kinds (
+    kind, source, id_column, update_column, condition, recipients, actor_column, surface_kind, surface_column,
+    surface_table, title, body, unnamed_actor, placeholders
+  )
+  select
+    kind, source, id_column, update_column, format('(%s)', condition), format('%I.%I', n.nspname, p.proname), actor,
+    surface_kind, surface, surface_table, title, coalesce(body, ''), unnamed_actor, named
+  from pg_proc p
+  join pg_namespace n on n.oid = p.pronamespace
+  where p.oid = recipients;
+
+  -- Runs every text once, with an id that no row has, so that its errors are reported now.
+  execute format(
+    'select from %1$s new %2$s where false and (%3$s)', source,
+    case when update_column is not null then
+      format('join %1$s old on old.%2$I = new.%2$I and old.%3$I is distinct from new.%3$I', source, id_column, update_column)
+    end,
+    condition);
+  perform from tacet.watched_context(kind, '00000000-0000-0000-0000-000000000000');
+  perform from tacet.watched_by(
+    kind, '00000000-0000-0000-0000-000000000000', '00000000-0000-0000-0000-000000000000');
+
+  execute format(
+    'create or replace trigger %I after %s on %s referencing %s new table as changed '
+    'for each statement execute function tacet.enqueue_watched(%L)',
+    tacet.watch_trigger_name(kind, 'happened'), case when update_column is null then 'insert' else 'update' end, source,
+    case when update_column is not null then 'old table as previous' end, kind);
+  execute format(
+    'create or replace trigger %I after delete on %s referencing old table as previous '
+    'for each statement execute function tacet.release_unwatched(%L)',
+    tacet.watch_trigger_name(kind, 'deleted'), source, kind);
+end
+$$;
+
+-- Stops watching: no new events, and what is under way is recorded as deleted. When the table is locked for more than a
+-- second, it fails and changes nothing; call it again. Returns whether the kind was watched.
+create or replace function tacet.unwatch(kind text)
+returns boolean
+language plpgsql volatile
+set search_path = pg_catalog, pg_temp
+set lock_timeout = '1s'
+as $$
+declare
+  former_source regclass;
+begin
+  delete from tacet.kinds k where k.kind = unwatch.kind returning k.source into former_source;
+  if not found then
+    return false;
+  end if;
+  perform tacet.drop_watch_triggers(kind, former_source);
+  return true;
+end
+$$;
+
+-- Drops a kind's triggers. Locks the table against readers meanwhile.
+create or replace function tacet.drop_watch_triggers(kind text, source regclass)
+returns void
+language plpgsql volatile
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  what text;
+begin
+  if exists (select from pg_class c where c.oid = source) then
+    foreach what in array array['happened', 'deleted'] loop
+      execute format('drop trigger if exists %I on %s', tacet.watch_trigger_name(kind, what), source);
+    end loop;
+  end if;
+end
+$$;
+
+-- The name of a kind's trigger: at most 63 bytes, and different for different kinds.
+create or replace function tacet.watch_trigger_name(kind text, what text)
+returns name
+language sql immutable
+set search_path = pg_catalog, pg_temp
+as $$
+  select
+    ('tacet_' || what || '_' || case when length(kind) <= 40 then kind else left(kind, 27) || '_' || left(md5(kind), 12) end)::name
+$$;
+
+reset check_function_bodies;

@@ -1,0 +1,218 @@
+-- Events of watched kinds: their triggers, recipients and content.
+
+set check_function_bodies = off;
+
+-- The recipients of an event of a watched kind, each once, and when each last looked at its surface.
+create or replace function tacet.watched_by(kind text, subject_id uuid, surface_id uuid)
+returns table (user_id uuid, last_seen timestamptz, left_at timestamptz)
+language plpgsql stable rows 10
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  watched tacet.kinds;
+begin
+  select k.* into watched from tacet.kinds k where k.kind = watched_by.kind;
+  if not found or watched_by.surface_id is null then
+    return;
+  end if;
+  return query execute format(
+    $query$
+      select r.user_id, v.last_seen, v.left_at
+      from (select distinct f.user_id from %s($1) as f (user_id)) r
+      left join tacet.surface_views v
+        on v.user_id = r.user_id and v.surface_kind = $2 and v.surface_id = $3
+      where r.user_id is not null
+    $query$,
+    watched.recipients)
+  using watched_by.subject_id, watched.surface_kind, watched_by.surface_id;
+end
+$$;
+
+-- What the rules and the composer need of one event of a watched kind, as tacet.message_context for a message. No row when the
+-- subject, the surface or the kind is gone.
+create or replace function tacet.watched_context(kind text, subject_id uuid)
+returns table (
+  conversation_id uuid,
+  sender_id uuid,
+  sender_name text,
+  body text,
+  title text,
+  surface_kind text
+)
+language plpgsql stable rows 1
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  watched tacet.kinds;
+  named text;
+begin
+  select k.* into watched from tacet.kinds k where k.kind = watched_context.kind;
+  if not found then
+    return;
+  end if;
+  select coalesce(string_agg(format('%L, left(s.%I::text, 4096)', p.name, p.name), ', '), '') into named
+  from unnest(watched.placeholders) as p (name);
+  return query execute format(
+    $query$
+      select
+        e.surface_id, e.actor_id, a.name, tacet.fill_template($2, v.named), tacet.fill_template($3, v.named), $4
+      from (
+        select
+          coalesce(s.%1$I, s.%2$I) as surface_id, %3$s as actor_id, jsonb_build_object(%4$s) as named
+        from %5$s s
+        where s.%2$I = $1
+      ) e
+      cross join lateral (select case when e.actor_id is not null then tacet.profile_name(e.actor_id) end) a (name)
+      cross join lateral (
+        select case when $6 then e.named || jsonb_build_object('actor', coalesce(nullif(a.name, ''), $5)) else e.named end
+      ) v (named)
+      where %6$s
+    $query$,
+    coalesce(watched.surface_column, watched.id_column), watched.id_column,
+    case when watched.actor_column is null then 'null::uuid' else format('s.%I', watched.actor_column) end,
+    named, watched.source,
+    case
+      when watched.surface_table is null then 'true'
+      else format('exists (select from %s t where t.id = e.surface_id)', watched.surface_table)
+    end)
+  using
+    subject_id, watched.body, watched.title, watched.surface_kind, watched.unnamed_actor,
+    watched.actor_column is not null;
+end
+$$;
+
+-- A template with its {names} replaced, at most 4096 characters. One pass: inserted text is not examined again. A name without
+-- a value leaves nothing; a brace that begins no name is kept.
+create or replace function tacet.fill_template(template text, named jsonb)
+returns text
+language sql immutable
+set search_path = pg_catalog, pg_temp
+as $$
+  select left(
+    coalesce(
+      string_agg(
+        case when t.part[1] is null then t.part[2] else coalesce(named ->> t.part[1], '') end, '' order by t.place),
+      ''),
+    4096)
+  from regexp_matches(template, '\{([^{}]+)\}|([^{]+|\{)', 'g') with ordinality as t (part, place)
+$$;
+
+-- The trigger on a watched table; its argument is the kind. It fires once for each statement and serves only its kind's table.
+-- It is as careful as the trigger on messages, and obeys tacet.skip.
+create or replace function tacet.enqueue_watched()
+returns trigger
+language plpgsql security definer
+set search_path = pg_catalog, pg_temp
+set lock_timeout = '400ms'
+as $$
+declare
+  watched tacet.kinds;
+  is_wanted boolean;
+  subjects uuid[];
+  surfaces uuid[];
+  failed_state text;
+  failed_message text;
+begin
+  if current_setting('tacet.skip', true) = 'on' then
+    return null;
+  end if;
+  begin
+    select k.* into watched from tacet.kinds k where k.kind = tg_argv[0] and k.source = tg_relid;
+    if not found then
+      return null;
+    end if;
+    execute format(
+      'select array_agg(new.%1$I), array_agg(coalesce(new.%2$I, new.%1$I)) from changed new %3$s where %4$s',
+      watched.id_column, coalesce(watched.surface_column, watched.id_column),
+      case when watched.update_column is not null then
+        format(
+          'join previous old on old.%1$I = new.%1$I and old.%2$I is distinct from new.%2$I',
+          watched.id_column, watched.update_column)
+      end,
+      watched.condition)
+    into subjects, surfaces;
+    if subjects is null then
+      return null;
+    end if;
+    with enqueued as (
+      insert into tacet.inbox (subject_id, kind, conversation_id)
+      select e.subject_id, watched.kind, e.surface_id
+      from unnest(subjects, surfaces) as e (subject_id, surface_id)
+      on conflict do nothing
+    )
+    select s.listening_until > clock_timestamp() into is_wanted from tacet.settings s;
+    if is_wanted then
+      perform tacet.wake(null);
+    end if;
+  exception
+    when query_canceled or others then
+      failed_state := sqlstate;
+      failed_message := sqlerrm;
+      begin
+        insert into tacet.inbox (subject_id, kind)
+        select e.id, tg_argv[0] from unnest(subjects) as e (id)
+        on conflict do nothing;
+        perform tacet.count_missed_events(tg_argv[0], failed_state, failed_message, '{}');
+      exception
+        when query_canceled or others then
+          perform tacet.count_missed_events(tg_argv[0], sqlstate, sqlerrm, subjects);
+      end;
+  end;
+  return null;
+end
+$$;
+
+-- Counts an error that kept events of a kind from the inbox, with their ids. The service enqueues them later.
+create or replace function tacet.count_missed_events(
+  failed_kind text, failed_state text, failed_message text, failed_subject_ids uuid[]
+)
+returns void
+language plpgsql volatile
+set search_path = pg_catalog, pg_temp
+as $$
+begin
+  insert into tacet.trigger_failures (kind, sqlstate, message, subject_ids)
+  values (failed_kind, failed_state, failed_message, coalesce(failed_subject_ids, '{}'));
+exception
+  when query_canceled or others then
+    raise warning 'tacet: % (%)', failed_message, failed_state;
+end
+$$;
+
+-- The trigger on deletes from a watched table: releases what is held about the deleted rows, so that it is recorded as
+-- deleted.
+create or replace function tacet.release_unwatched()
+returns trigger
+language plpgsql security definer
+set search_path = pg_catalog, pg_temp
+set lock_timeout = '50ms'
+set enable_seqscan = off
+set jit = off
+as $$
+declare
+  watched tacet.kinds;
+  subjects uuid[];
+  users uuid[];
+begin
+  select k.* into watched from tacet.kinds k where k.kind = tg_argv[0] and k.source = tg_relid;
+  if not found then
+    return null;
+  end if;
+  execute format(
+    'select array_agg(d.subject_id), array_agg(d.user_id) '
+    'from previous o join tacet.deliveries d on d.subject_id = o.%I where d.state = ''held'' and d.kind = $1',
+    watched.id_column)
+  into subjects, users
+  using watched.kind;
+  if subjects is not null then
+    perform tacet.release_holds(subjects, users, array_fill('deleted'::text, array[cardinality(subjects)]));
+  end if;
+  return null;
+exception
+  when query_canceled or others then
+    perform tacet.count_trigger_failure(sqlstate, sqlerrm);
+    return null;
+end
+$$;
+
+reset check_function_bodies;

@@ -1,0 +1,284 @@
+-- What Tacet adds to the host's tables: columns and indexes.
+--
+-- Versions 1 to 26 are squashed into 0027 to 0029, which serve an empty database and one of version 19 or later.
+--
+-- A host that cannot be served is refused with "not wired", SQLSTATE TC001, and nothing is created: tables that are missing or
+-- are views, ids that are not uuid, columns of ours with another type, and large tables without the indexes.
+--
+-- Locks: ACCESS EXCLUSIVE for an instant on conversation_participants and push_tokens; nothing is rewritten. An index is built
+-- here only on tables of up to a million rows, and blocks their writers.
+
+do $$
+begin
+  -- "if not exists" would raise a notice each time.
+  if to_regnamespace('tacet') is null then
+    create schema tacet;
+  end if;
+end
+$$;
+
+-- Whether a valid index begins with these columns, under any name. An index without a predicate serves any predicate.
+--
+-- columns, predicate: as pg_get_indexdef writes them. Sort orders are ignored, because an index is read from either end.
+create or replace function tacet.has_index(source regclass, columns text, predicate text default null)
+returns boolean
+language sql stable
+set search_path = pg_catalog, pg_temp
+as $$
+  select exists (
+    select
+    from pg_index i
+    cross join lateral substring(
+      regexp_replace(
+        regexp_replace(pg_get_indexdef(i.indexrelid), ' (DESC|ASC|NULLS FIRST|NULLS LAST)', '', 'g'),
+        '\((\w+)\)::text', '\1', 'g')
+      from ' USING btree \((.*)$') as d (definition)
+    cross join lateral substring(d.definition from ' WHERE \((.*)\)$') as p (predicate)
+    where i.indrelid = source and i.indisvalid
+      and (starts_with(d.definition, columns || ')') or starts_with(d.definition, columns || ', '))
+      and (p.predicate is null or p.predicate = has_index.predicate))
+$$;
+
+revoke all on function tacet.has_index(regclass, text, text) from public;
+
+-- What exists is skipped without a notice.
+set client_min_messages = warning;
+
+-- Which files of this folder were applied. Each file inserts its own row, so files applied by psql count too.
+create table if not exists tacet.migrations (
+  applied_at timestamptz not null default now(),
+  version int primary key,
+  name text not null
+);
+
+-- What was added to the host's tables; uninstall.sql takes it away. kind: column, index or storage.
+create table if not exists tacet.host_additions (
+  relation text,
+  kind text,
+  name text,
+  primary key (relation, kind, name)
+);
+
+reset client_min_messages;
+
+do $$
+begin
+  if (select count(*) filter (where m.version <= 19) < 19 and bool_or(m.version < 27) from tacet.migrations m) then
+    raise exception e'not wired: the schema has version %, and this release upgrades version 19 or later\nMigrate it with a '
+      'release of version 19 to 26 first, then again with this one.', (select max(m.version) from tacet.migrations m)
+      using errcode = 'TC001';
+  end if;
+end
+$$;
+
+-- The checks, columns and indexes of a first installation. A database that is upgraded has them, and its host may have moved
+-- to other tables since.
+do $$
+declare
+  -- columns and predicate as tacet.has_index takes them. preparation: adds the column that a concurrent build needs.
+  wanted_indexes constant jsonb := '[
+    {"place": 1, "relation": "conversation_participants", "columns": "conversation_id, last_seen",
+     "name": "conversation_participants_last_seen_idx", "definition": "(conversation_id, last_seen)",
+     "preparation": "alter table public.conversation_participants add column if not exists last_seen timestamptz;"},
+    {"place": 2, "relation": "conversation_participants", "columns": "user_id",
+     "name": "conversation_participants_user_idx", "definition": "(user_id)"},
+    {"place": 3, "relation": "messages", "columns": "conversation_id, created_at",
+     "name": "messages_conversation_idx", "definition": "(conversation_id, created_at desc)"},
+    {"place": 4, "relation": "push_tokens", "columns": "user_id", "predicate": "invalidated_at IS NULL",
+     "name": "push_tokens_user_idx", "definition": "(user_id) where invalidated_at is null",
+     "preparation": "alter table public.push_tokens add column if not exists invalidated_at timestamptz;"},
+    {"place": 5, "relation": "push_tokens", "columns": "lower(device_token)",
+     "name": "push_tokens_spelling_idx", "definition": "(lower(device_token))"},
+    {"place": 6, "relation": "push_tokens", "columns": "user_id", "predicate": "invalidated_at IS NOT NULL",
+     "name": "push_tokens_dropped_idx", "definition": "(user_id) where invalidated_at is not null"}]';
+  problems text[];
+  remedies text;
+  wanted record;
+begin
+  if exists (select from tacet.migrations m where m.version < 27) then
+    return;
+  end if;
+
+  -- Views have no rows of their own, and foreign tables no statement-level triggers.
+  select array_agg(
+    case
+      when c.oid is null then format('table public.%s is missing', t.name)
+      else format('public.%s is not a table', t.name)
+    end order by t.place)
+  into problems
+  from unnest(array['profiles', 'conversations', 'conversation_participants', 'messages', 'push_tokens'])
+    with ordinality as t (name, place)
+  left join pg_class c on c.oid = to_regclass('public.' || t.name)
+  where c.oid is null or (c.relkind not in ('r', 'p') and (t.name <> 'conversations' or c.relkind not in ('v', 'm', 'f')));
+  if problems is not null then
+    raise exception e'not wired: %\nCreate the tables, or run tacet migrate --create-host-tables, which makes those that '
+      'are missing. An application that keeps its messages elsewhere does so too, and then replaces the host contract '
+      '(db/README.md).', array_to_string(problems, ', ')
+      using errcode = 'TC001';
+  end if;
+
+  -- Ids go into columns of ours, which are uuid. Triggers read the required columns; the host contract can do without the rest.
+  select array_agg(
+    case
+      when a.attname is null then format('public.%s has no column %s', t.relation, t.name)
+      else format('public.%s.%s is %s instead of %s', t.relation, t.name, format_type(a.atttypid, a.atttypmod), t.type)
+    end order by t.place)
+  into problems
+  from (
+    values
+      (1, 'profiles', 'id', 'uuid', true),
+      (2, 'conversations', 'id', 'uuid', false),
+      (3, 'conversation_participants', 'conversation_id', 'uuid', false),
+      (4, 'conversation_participants', 'user_id', 'uuid', false),
+      (5, 'messages', 'id', 'uuid', true),
+      (6, 'messages', 'conversation_id', 'uuid', false),
+      (7, 'messages', 'from_id', 'uuid', false),
+      (8, 'messages', 'created_at', 'timestamp with time zone', false),
+      (9, 'push_tokens', 'user_id', 'uuid', false),
+      (10, 'push_tokens', 'device_token', 'text', false),
+      (11, 'conversation_participants', 'last_seen', 'timestamp with time zone', false),
+      (12, 'conversation_participants', 'left_at', 'timestamp with time zone', false),
+      (13, 'push_tokens', 'registered_at', 'timestamp with time zone', false),
+      (14, 'push_tokens', 'invalidated_at', 'timestamp with time zone', false)
+  ) as t (place, relation, name, type, is_required)
+  left join pg_attribute a
+    on a.attrelid = to_regclass('public.' || t.relation) and a.attname = t.name and not a.attisdropped
+  where (a.attname is null and t.is_required)
+    or (
+      a.atttypid <> to_regtype(t.type)
+      and not (t.type = 'text' and a.atttypid in ('varchar'::regtype, 'bpchar'::regtype))
+      and not (t.name = 'created_at' and a.atttypid = 'timestamp'::regtype)
+    );
+  if problems is not null then
+    raise exception e'not wired: %\nGive the columns these types. Or keep such tables in another schema, let '
+      'tacet migrate --create-host-tables make the default ones, and replace the host contract (db/README.md).',
+      array_to_string(problems, ', ')
+      using errcode = 'TC001';
+  end if;
+
+  -- On a large table the owner builds the index beforehand. PostgreSQL builds no index CONCURRENTLY on a partitioned table:
+  -- each partition gets its own, attached to one that exists on the parent alone. Rows of a table that was never analysed are
+  -- estimated from its size, at 100 bytes each; an analysed table may have grown since.
+  select string_agg(t.line, e'\n' order by t.place, t.step, t.branch) into remedies
+  from (
+    with recursive indexes as (
+      select w.*
+      from jsonb_to_recordset(wanted_indexes) as w (
+        place int, relation text, columns text, predicate text, preparation text, name text, definition text)
+    ), tree (place, relation, branch) as (
+      select w.place, to_regclass('public.' || w.relation)::oid, array[0::bigint] from indexes w
+      union all
+      select t.place, i.inhrelid, t.branch || row_number() over (partition by t.place, i.inhparent order by i.inhrelid)
+      from tree t
+      join pg_inherits i on i.inhparent = t.relation
+    ), large (place) as (
+      select t.place
+      from tree t
+      join pg_class c on c.oid = t.relation and c.relkind <> 'p'
+      cross join lateral (select pg_relation_size(c.oid) as bytes) s
+      group by t.place
+      having sum(
+        case
+          when c.reltuples < 0 then s.bytes / 100.0
+          else c.reltuples
+            * greatest(s.bytes / greatest(c.relpages, 1) / current_setting('block_size')::float8, 1)
+        end) > 1000000
+    ), made as (
+      select
+        t.*, c.relkind, n.nspname, w.definition, w.preparation, cardinality(t.branch) = 1 as is_root,
+        w.name || coalesce('_' || nullif(array_to_string(t.branch[2:], '_'), ''), '') as index_name,
+        format('%I.%I', n.nspname, c.relname) as table_name
+      from tree t
+      join indexes w on w.place = t.place
+      join pg_class c on c.oid = t.relation
+      join pg_namespace n on n.oid = c.relnamespace
+      where t.place in (select l.place from large l)
+        and not tacet.has_index(to_regclass('public.' || w.relation), w.columns, w.predicate)
+    )
+    select m.place, 0 as step, m.branch, m.preparation as line from made m where m.is_root
+    union all
+    select m.place, 1, m.branch,
+      case when m.relkind = 'p' then format('create index %I on only %s %s;', m.index_name, m.table_name, m.definition)
+        else format('create index concurrently %I on %s %s;', m.index_name, m.table_name, m.definition)
+      end
+    from made m
+    union all
+    select m.place, 2, m.branch,
+      format('alter index %I.%I attach partition %I.%I;', p.nspname, p.index_name, m.nspname, m.index_name)
+    from made m
+    join made p on p.place = m.place and p.relkind = 'p' and p.branch = m.branch[:cardinality(m.branch) - 1]
+  ) t;
+  if remedies is not null then
+    raise exception e'not wired: tables of more than a million rows lack indexes\nRun these lines one by one, outside of a '
+      'transaction, and then migrate again:\n%', remedies
+      using errcode = 'TC001';
+  end if;
+
+  -- last_seen: the user was looking at the conversation then. left_at: the user's client reported that it left, which ends the
+  -- presence. registered_at: when the app last handed the token over; an APNs answer about an earlier time must not drop it.
+  -- environment, app: which APNs host and which app the token is for; null is the service's default. locale: a BCP 47 language
+  -- tag. time_zone: an IANA name, used for quiet hours that name none.
+  for wanted in
+    select *
+    from (
+      values
+        ('conversation_participants', 'last_seen', 'timestamptz'),
+        ('conversation_participants', 'left_at', 'timestamptz'),
+        ('push_tokens', 'registered_at', 'timestamptz not null default now()'),
+        ('push_tokens', 'invalidated_at', 'timestamptz'),
+        ('push_tokens', 'environment', 'text'),
+        ('push_tokens', 'app', 'text'),
+        ('push_tokens', 'invalidation_reason', 'text'),
+        ('push_tokens', 'locale', 'text'),
+        ('push_tokens', 'time_zone', 'text')
+    ) as t (relation, name, definition)
+    where not exists (
+      select
+      from pg_attribute a
+      where a.attrelid = to_regclass('public.' || t.relation) and a.attname = t.name and not a.attisdropped)
+  loop
+    execute format('alter table public.%I add column %I %s', wanted.relation, wanted.name, wanted.definition);
+    insert into tacet.host_additions values (wanted.relation, 'column', wanted.name);
+  end loop;
+
+  for wanted in
+    select w.*
+    from jsonb_to_recordset(wanted_indexes) as w (
+      place int, relation text, columns text, predicate text, name text, definition text)
+    order by w.place
+  loop
+    begin
+      if not tacet.has_index(to_regclass('public.' || wanted.relation), wanted.columns, wanted.predicate)
+        and to_regclass('public.' || quote_ident(wanted.name)) is null
+      then
+        execute format('create index %I on public.%I %s', wanted.name, wanted.relation, wanted.definition);
+        insert into tacet.host_additions values (wanted.relation, 'index', wanted.name);
+      end if;
+    exception
+      -- A host with its own columns chooses its own indexes.
+      when undefined_column or undefined_function then
+        raise notice 'tacet: the host tables differ from the default; replace the functions of the host contract (%)', sqlerrm;
+    end;
+  end loop;
+
+  -- Heartbeats rewrite rows that the index on last_seen keeps from being updated in place. With the server's defaults a fifth of
+  -- the table would be dead rows before a vacuum. A host that has settings of its own keeps them.
+  if exists (
+    select from pg_class c
+    where c.oid = to_regclass('public.conversation_participants') and c.relkind = 'r'
+      and not exists (select from unnest(c.reloptions) as o (setting) where o.setting like 'autovacuum%')
+  ) then
+    begin
+      alter table public.conversation_participants set (
+        autovacuum_vacuum_scale_factor = 0.02, autovacuum_vacuum_threshold = 1000, autovacuum_vacuum_cost_delay = 0
+      );
+      insert into tacet.host_additions values ('conversation_participants', 'storage', 'autovacuum');
+    exception
+      when insufficient_privilege then
+        raise notice 'tacet: have conversation_participants vacuumed often, because heartbeats rewrite its rows';
+    end;
+  end if;
+end
+$$;
+
+insert into tacet.migrations (version, name) values (27, '0027_host_tables') on conflict do nothing;
