@@ -1,0 +1,757 @@
+-- The schema of an installation with the default host tables, by pg_dump. A test compares it; nothing applies it.
+
+CREATE SCHEMA tacet;
+
+COMMENT ON SCHEMA tacet IS 'Push notifications: inbox, remaining deliveries, host contract. Owned by the Tacet service.';
+
+CREATE TABLE public.conversation_participants (
+    conversation_id uuid NOT NULL,
+    user_id uuid NOT NULL,
+    last_seen timestamp with time zone,
+    left_at timestamp with time zone
+)
+WITH (autovacuum_vacuum_scale_factor='0.02', autovacuum_vacuum_threshold='1000', autovacuum_vacuum_cost_delay='0');
+
+COMMENT ON TABLE public.conversation_participants IS 'Created by tacet migrate --create-host-tables.';
+
+CREATE TABLE public.conversations (
+    created_at timestamp with time zone DEFAULT now() NOT NULL,
+    id uuid DEFAULT gen_random_uuid() NOT NULL
+);
+
+COMMENT ON TABLE public.conversations IS 'Created by tacet migrate --create-host-tables.';
+
+CREATE TABLE public.messages (
+    created_at timestamp with time zone DEFAULT now() NOT NULL,
+    updated_at timestamp with time zone DEFAULT now() NOT NULL,
+    id uuid DEFAULT gen_random_uuid() NOT NULL,
+    conversation_id uuid NOT NULL,
+    from_id uuid NOT NULL,
+    text text,
+    read_by uuid[] DEFAULT '{}'::uuid[] NOT NULL
+);
+
+COMMENT ON TABLE public.messages IS 'Created by tacet migrate --create-host-tables.';
+
+CREATE TABLE public.profiles (
+    id uuid DEFAULT gen_random_uuid() NOT NULL,
+    name text
+);
+
+COMMENT ON TABLE public.profiles IS 'Created by tacet migrate --create-host-tables.';
+
+CREATE TABLE public.push_log (
+    enqueued_at timestamp with time zone DEFAULT now() NOT NULL,
+    claimed_at timestamp with time zone,
+    held_until timestamp with time zone,
+    sent_at timestamp with time zone,
+    woken_microseconds integer,
+    decided_microseconds integer,
+    accepted_microseconds integer,
+    devices_accepted smallint DEFAULT 0 NOT NULL,
+    attempts smallint DEFAULT 1 NOT NULL,
+    opened boolean DEFAULT false NOT NULL,
+    id uuid DEFAULT (encode(set_bit(set_bit(OVERLAY(uuid_send(gen_random_uuid()) PLACING SUBSTRING(int8send((floor((EXTRACT(epoch FROM clock_timestamp()) * (1000)::numeric)))::bigint) FROM 3) FROM 1 FOR 6), (52)::bigint, 1), (53)::bigint, 1), 'hex'::text))::uuid NOT NULL,
+    user_id uuid NOT NULL,
+    subject_id uuid,
+    push_type text NOT NULL,
+    decision text NOT NULL,
+    reason text,
+    woken_by text,
+    content text,
+    metadata jsonb DEFAULT '{}'::jsonb NOT NULL,
+    history jsonb DEFAULT '[]'::jsonb NOT NULL,
+    opened_at timestamp with time zone,
+    CONSTRAINT push_log_decision_check CHECK ((decision = ANY (ARRAY['sent'::text, 'held'::text, 'skipped'::text, 'failed'::text])))
+)
+WITH (autovacuum_vacuum_scale_factor='0.02', autovacuum_vacuum_threshold='10000', autovacuum_vacuum_insert_scale_factor='0.02', autovacuum_vacuum_insert_threshold='100000', autovacuum_analyze_scale_factor='0.02', autovacuum_analyze_threshold='10000');
+
+CREATE TABLE public.push_tokens (
+    user_id uuid NOT NULL,
+    device_token text NOT NULL,
+    platform text DEFAULT 'ios'::text NOT NULL,
+    registered_at timestamp with time zone DEFAULT now() NOT NULL,
+    invalidated_at timestamp with time zone,
+    environment text,
+    app text,
+    invalidation_reason text,
+    locale text,
+    time_zone text
+);
+
+COMMENT ON TABLE public.push_tokens IS 'Created by tacet migrate --create-host-tables.';
+
+CREATE TABLE tacet.campaign_decisions (
+    enrolled_at timestamp with time zone DEFAULT clock_timestamp() NOT NULL,
+    available_at timestamp with time zone DEFAULT clock_timestamp() NOT NULL,
+    due_at timestamp with time zone NOT NULL,
+    decided_at timestamp with time zone,
+    cost_microdollars bigint DEFAULT 0 NOT NULL,
+    input_tokens integer DEFAULT 0 NOT NULL,
+    output_tokens integer DEFAULT 0 NOT NULL,
+    local_day date NOT NULL,
+    attempts smallint DEFAULT 0 NOT NULL,
+    user_id uuid NOT NULL,
+    run_id uuid NOT NULL,
+    push_id uuid,
+    campaign text NOT NULL,
+    time_zone text NOT NULL,
+    decision text,
+    reason text,
+    layer text,
+    inputs jsonb DEFAULT '{}'::jsonb NOT NULL,
+    CONSTRAINT campaign_decisions_decision_check CHECK ((decision = ANY (ARRAY['committed'::text, 'skipped'::text, 'failed'::text])))
+)
+WITH (fillfactor='80', autovacuum_vacuum_scale_factor='0.05');
+
+CREATE TABLE tacet.campaign_runs (
+    started_at timestamp with time zone DEFAULT clock_timestamp() NOT NULL,
+    due_at timestamp with time zone NOT NULL,
+    enrolled integer DEFAULT 0 NOT NULL,
+    id uuid DEFAULT gen_random_uuid() NOT NULL,
+    only_user uuid,
+    campaign text NOT NULL,
+    cause text NOT NULL,
+    time_zone text,
+    CONSTRAINT campaign_runs_cause_check CHECK ((cause = ANY (ARRAY['schedule'::text, 'request'::text])))
+);
+
+CREATE TABLE tacet.campaign_slots (
+    due_at timestamp with time zone NOT NULL,
+    local_day date NOT NULL,
+    campaign text NOT NULL,
+    time_zone text NOT NULL
+);
+
+CREATE TABLE tacet.campaigns (
+    created_at timestamp with time zone DEFAULT now() NOT NULL,
+    local_time time without time zone,
+    is_active boolean DEFAULT true NOT NULL,
+    is_scheduled boolean DEFAULT true NOT NULL,
+    needs_no_session boolean DEFAULT true NOT NULL,
+    name text NOT NULL,
+    audience text NOT NULL,
+    material text NOT NULL,
+    push_types text[] NOT NULL,
+    weekdays smallint[] DEFAULT '{1,2,3,4,5,6,7}'::smallint[] NOT NULL,
+    definition jsonb NOT NULL,
+    CONSTRAINT campaigns_name_check CHECK ((name ~ '^[a-z][a-z0-9_]{0,62}$'::text)),
+    CONSTRAINT campaigns_push_types_check CHECK ((cardinality(push_types) > 0)),
+    CONSTRAINT campaigns_weekdays_check CHECK ((weekdays <@ '{1,2,3,4,5,6,7}'::smallint[]))
+);
+
+CREATE TABLE tacet.conversation_preferences (
+    muted_until timestamp with time zone,
+    user_id uuid NOT NULL,
+    conversation_id uuid NOT NULL,
+    is_muted boolean NOT NULL,
+    mentions_only boolean NOT NULL
+);
+
+CREATE TABLE tacet.default_bodies (
+    name text NOT NULL,
+    body text NOT NULL
+);
+
+CREATE TABLE tacet.deliveries (
+    due_at timestamp with time zone NOT NULL,
+    enqueued_at timestamp with time zone NOT NULL,
+    attempts integer DEFAULT 0 NOT NULL,
+    subject_id uuid NOT NULL,
+    user_id uuid NOT NULL,
+    kind text NOT NULL,
+    state text NOT NULL,
+    accepted_devices text[] DEFAULT '{}'::text[] NOT NULL,
+    since timestamp with time zone DEFAULT now() NOT NULL,
+    held_us bigint DEFAULT 0 NOT NULL,
+    conversation_id uuid,
+    rescues integer DEFAULT 0 NOT NULL,
+    is_claimed boolean DEFAULT false NOT NULL,
+    lane text,
+    error text,
+    retries integer DEFAULT 0 NOT NULL,
+    released_at timestamp with time zone,
+    released_by text,
+    CONSTRAINT deliveries_state_check CHECK (((state = ANY (ARRAY['held'::text, 'retryable'::text, 'waiting'::text])) AND ((lane IS NOT NULL) = (state = 'waiting'::text))))
+)
+WITH (fillfactor='50', autovacuum_vacuum_scale_factor='0', autovacuum_vacuum_threshold='1000', autovacuum_vacuum_insert_scale_factor='0', autovacuum_analyze_scale_factor='0', autovacuum_analyze_threshold='10000', vacuum_truncate=off, autovacuum_vacuum_cost_delay='0');
+
+CREATE TABLE tacet.erasures (
+    asked_at timestamp with time zone DEFAULT clock_timestamp() NOT NULL,
+    due_at timestamp with time zone DEFAULT clock_timestamp() NOT NULL,
+    begun_at timestamp with time zone,
+    id bigint NOT NULL,
+    user_id uuid NOT NULL,
+    source regclass,
+    is_clean boolean DEFAULT false NOT NULL
+);
+
+ALTER TABLE tacet.erasures ALTER COLUMN id ADD GENERATED ALWAYS AS IDENTITY (
+    SEQUENCE NAME tacet.erasures_id_seq
+    START WITH 1
+    INCREMENT BY 1
+    NO MINVALUE
+    NO MAXVALUE
+    CACHE 1
+);
+
+CREATE TABLE tacet.frequency_caps (
+    committed_at timestamp with time zone,
+    committed_day date,
+    user_id uuid NOT NULL
+);
+
+CREATE TABLE tacet.function_files (
+    applied_at timestamp with time zone DEFAULT now() NOT NULL,
+    name text NOT NULL,
+    checksum text NOT NULL
+);
+
+CREATE TABLE tacet.host_additions (
+    relation text NOT NULL,
+    kind text NOT NULL,
+    name text NOT NULL
+);
+
+CREATE TABLE tacet.inbox (
+    available_at timestamp with time zone DEFAULT clock_timestamp() NOT NULL,
+    enqueued_at timestamp with time zone DEFAULT clock_timestamp() NOT NULL,
+    attempts integer DEFAULT 0 NOT NULL,
+    subject_id uuid NOT NULL,
+    kind text NOT NULL,
+    conversation_id uuid,
+    rescues integer DEFAULT 0 NOT NULL,
+    is_claimed boolean DEFAULT false NOT NULL,
+    error text,
+    told_until uuid
+)
+WITH (fillfactor='50', autovacuum_vacuum_scale_factor='0', autovacuum_vacuum_threshold='1000', autovacuum_vacuum_insert_scale_factor='0', autovacuum_analyze_scale_factor='0', autovacuum_analyze_threshold='10000', vacuum_truncate=off, autovacuum_vacuum_cost_delay='0');
+
+CREATE TABLE tacet.instances (
+    started_at timestamp with time zone DEFAULT clock_timestamp() NOT NULL,
+    seen_at timestamp with time zone DEFAULT clock_timestamp() NOT NULL,
+    stopped_at timestamp with time zone,
+    pid integer NOT NULL,
+    id text NOT NULL,
+    host text NOT NULL,
+    version text NOT NULL
+)
+WITH (fillfactor='50', vacuum_truncate=off);
+
+CREATE TABLE tacet.kinds (
+    watched_at timestamp with time zone DEFAULT now() NOT NULL,
+    source regclass NOT NULL,
+    surface_table regclass,
+    kind text NOT NULL,
+    surface_kind text NOT NULL,
+    id_column name NOT NULL,
+    update_column name,
+    actor_column name,
+    surface_column name,
+    recipients text NOT NULL,
+    condition text NOT NULL,
+    title text NOT NULL,
+    body text NOT NULL,
+    unnamed_actor text NOT NULL,
+    placeholders name[] NOT NULL,
+    CONSTRAINT kinds_kind_check CHECK ((kind ~ '^[a-z][a-z0-9_]{0,62}$'::text)),
+    CONSTRAINT kinds_surface_kind_check CHECK ((surface_kind ~ '^[a-z][a-z0-9_]{0,62}$'::text)),
+    CONSTRAINT kinds_title_check CHECK ((title <> ''::text))
+);
+
+CREATE TABLE tacet.migrations (
+    applied_at timestamp with time zone DEFAULT now() NOT NULL,
+    version integer NOT NULL,
+    name text NOT NULL
+);
+
+CREATE TABLE tacet.model_usage (
+    input_tokens bigint DEFAULT 0 NOT NULL,
+    output_tokens bigint DEFAULT 0 NOT NULL,
+    reserved_tokens bigint DEFAULT 0 NOT NULL,
+    cost_microdollars bigint DEFAULT 0 NOT NULL,
+    reserved_microdollars bigint DEFAULT 0 NOT NULL,
+    calls bigint DEFAULT 0 NOT NULL,
+    day date NOT NULL
+);
+
+CREATE TABLE tacet.parked (
+    parked_at timestamp with time zone DEFAULT clock_timestamp() NOT NULL,
+    enqueued_at timestamp with time zone NOT NULL,
+    attempts integer NOT NULL,
+    subject_id uuid NOT NULL,
+    user_id uuid,
+    conversation_id uuid,
+    held_us bigint DEFAULT 0 NOT NULL,
+    kind text NOT NULL,
+    reason text NOT NULL,
+    accepted_devices text[] DEFAULT '{}'::text[] NOT NULL
+);
+ALTER TABLE ONLY tacet.parked REPLICA IDENTITY FULL;
+
+CREATE TABLE tacet.preferences (
+    changed_at timestamp with time zone DEFAULT clock_timestamp() NOT NULL,
+    quiet_start time without time zone,
+    quiet_end time without time zone,
+    user_id uuid NOT NULL,
+    quiet_zone text,
+    quiet_policy text,
+    disabled_kinds text[] DEFAULT '{}'::text[] NOT NULL,
+    CONSTRAINT preferences_check CHECK ((num_nulls(quiet_start, quiet_end, quiet_policy) = ANY (ARRAY[0, 3]))),
+    CONSTRAINT preferences_check1 CHECK ((quiet_start <> quiet_end)),
+    CONSTRAINT preferences_quiet_policy_check CHECK ((quiet_policy = ANY (ARRAY['hold'::text, 'drop'::text])))
+);
+
+CREATE TABLE tacet.pushes (
+    created_at timestamp with time zone DEFAULT clock_timestamp() NOT NULL,
+    id uuid DEFAULT gen_random_uuid() NOT NULL,
+    user_id uuid NOT NULL,
+    kind text NOT NULL,
+    title text NOT NULL,
+    body text NOT NULL,
+    collapse_id text,
+    idempotency_key text,
+    data json,
+    metadata jsonb DEFAULT '{}'::jsonb NOT NULL,
+    quiet_policy text,
+    CONSTRAINT pushes_quiet_policy_check CHECK ((quiet_policy = ANY (ARRAY['hold'::text, 'drop'::text])))
+);
+
+CREATE TABLE tacet.read_syncs (
+    available_at timestamp with time zone NOT NULL,
+    id uuid DEFAULT gen_random_uuid() NOT NULL,
+    user_id uuid NOT NULL,
+    conversation_id uuid,
+    has_more boolean DEFAULT false NOT NULL,
+    message_ids uuid[] NOT NULL,
+    device_token text
+)
+WITH (fillfactor='70', vacuum_truncate=off);
+
+CREATE TABLE tacet.releases (
+    queued_at timestamp with time zone DEFAULT clock_timestamp() NOT NULL,
+    id bigint NOT NULL,
+    subject_id uuid NOT NULL,
+    user_id uuid NOT NULL,
+    cause text NOT NULL
+)
+WITH (autovacuum_vacuum_scale_factor='0', autovacuum_vacuum_threshold='1000', vacuum_truncate=off);
+
+ALTER TABLE tacet.releases ALTER COLUMN id ADD GENERATED ALWAYS AS IDENTITY (
+    SEQUENCE NAME tacet.releases_id_seq
+    START WITH 1
+    INCREMENT BY 1
+    NO MINVALUE
+    NO MAXVALUE
+    CACHE 1
+);
+
+CREATE TABLE tacet.settings (
+    is_only_row boolean DEFAULT true NOT NULL,
+    notify_enabled boolean DEFAULT true NOT NULL,
+    webhook_url text,
+    webhook_secret text,
+    listening_until timestamp with time zone,
+    database_identity text,
+    has_webhook_secret boolean GENERATED ALWAYS AS ((webhook_secret IS NOT NULL)) STORED,
+    CONSTRAINT settings_is_only_row_check CHECK (is_only_row)
+)
+WITH (fillfactor='50');
+
+COMMENT ON COLUMN tacet.settings.notify_enabled IS 'false for a host that uses PREPARE TRANSACTION, which refuses transactions that have notified';
+
+COMMENT ON COLUMN tacet.settings.webhook_url IS 'where triggers post a signed webhook when pg_net is installed; null posts nothing';
+
+COMMENT ON COLUMN tacet.settings.webhook_secret IS 'the service''s WEBHOOK_SECRET: whsec_<base64>, or plain text';
+
+COMMENT ON COLUMN tacet.settings.listening_until IS 'until when a service has said that it listens; kept by the service, null when none ever did';
+
+COMMENT ON COLUMN tacet.settings.database_identity IS 'the database that this row was written in; tacet serve refuses to start in another one until tacet adopt';
+
+CREATE TABLE tacet.surface_views (
+    last_seen timestamp with time zone,
+    left_at timestamp with time zone,
+    surface_id uuid NOT NULL,
+    user_id uuid NOT NULL,
+    surface_kind text NOT NULL
+)
+WITH (fillfactor='50', autovacuum_vacuum_scale_factor='0.05', autovacuum_vacuum_threshold='1000', autovacuum_analyze_scale_factor='0', autovacuum_analyze_threshold='10000', vacuum_truncate=off);
+
+CREATE TABLE tacet.time_zones (
+    spelling text NOT NULL COLLATE pg_catalog."C",
+    name text NOT NULL
+);
+
+COMMENT ON TABLE tacet.time_zones IS 'names of time zones; filled by tacet.learn_time_zones()';
+
+CREATE TABLE tacet.trigger_failures (
+    failed_at timestamp with time zone DEFAULT clock_timestamp() NOT NULL,
+    sqlstate text NOT NULL,
+    message text NOT NULL,
+    subject_ids uuid[] DEFAULT '{}'::uuid[] NOT NULL,
+    kind text DEFAULT 'message'::text NOT NULL
+)
+WITH (vacuum_truncate=off);
+ALTER TABLE ONLY tacet.trigger_failures REPLICA IDENTITY FULL;
+
+CREATE TABLE tacet.unread_marks (
+    read_until timestamp with time zone NOT NULL,
+    built_at timestamp with time zone DEFAULT clock_timestamp() NOT NULL,
+    user_id uuid NOT NULL,
+    conversation_id uuid NOT NULL
+)
+WITH (autovacuum_vacuum_scale_factor='0.05', autovacuum_vacuum_threshold='1000');
+
+COMMENT ON TABLE tacet.unread_marks IS 'where counting of unread messages begins; may be emptied at any time, which makes badges slower for an hour';
+
+CREATE VIEW tacet.user_columns AS
+ SELECT (c.oid)::regclass AS relation,
+    a.attname AS user_column
+   FROM (pg_class c
+     JOIN pg_attribute a ON ((a.attrelid = c.oid)))
+  WHERE (((c.relnamespace = ('tacet'::regnamespace)::oid) OR (c.oid = (to_regclass('public.push_log'::text))::oid)) AND (c.relkind = 'r'::"char") AND (c.oid <> ('tacet.erasures'::regclass)::oid) AND (a.attname = ANY (ARRAY['user_id'::name, 'only_user'::name])) AND (a.atttypid = ('uuid'::regtype)::oid) AND (NOT a.attisdropped));
+
+ALTER TABLE ONLY public.conversation_participants
+    ADD CONSTRAINT conversation_participants_pkey PRIMARY KEY (conversation_id, user_id);
+
+ALTER TABLE ONLY public.conversations
+    ADD CONSTRAINT conversations_pkey PRIMARY KEY (id);
+
+ALTER TABLE ONLY public.messages
+    ADD CONSTRAINT messages_pkey PRIMARY KEY (id);
+
+ALTER TABLE ONLY public.profiles
+    ADD CONSTRAINT profiles_pkey PRIMARY KEY (id);
+
+ALTER TABLE ONLY public.push_log
+    ADD CONSTRAINT push_log_pkey PRIMARY KEY (id);
+
+ALTER TABLE ONLY public.push_tokens
+    ADD CONSTRAINT push_tokens_pkey PRIMARY KEY (device_token);
+
+ALTER TABLE ONLY tacet.campaign_decisions
+    ADD CONSTRAINT campaign_decisions_pkey PRIMARY KEY (user_id, campaign, local_day);
+
+ALTER TABLE ONLY tacet.campaign_runs
+    ADD CONSTRAINT campaign_runs_pkey PRIMARY KEY (id);
+
+ALTER TABLE ONLY tacet.campaign_slots
+    ADD CONSTRAINT campaign_slots_pkey PRIMARY KEY (campaign, time_zone, local_day);
+
+ALTER TABLE ONLY tacet.campaigns
+    ADD CONSTRAINT campaigns_pkey PRIMARY KEY (name);
+
+ALTER TABLE ONLY tacet.conversation_preferences
+    ADD CONSTRAINT conversation_preferences_pkey PRIMARY KEY (user_id, conversation_id);
+
+ALTER TABLE ONLY tacet.default_bodies
+    ADD CONSTRAINT default_bodies_pkey PRIMARY KEY (name, body);
+
+ALTER TABLE ONLY tacet.deliveries
+    ADD CONSTRAINT deliveries_pkey PRIMARY KEY (subject_id, user_id, kind);
+
+ALTER TABLE ONLY tacet.erasures
+    ADD CONSTRAINT erasures_pkey PRIMARY KEY (id);
+
+ALTER TABLE ONLY tacet.frequency_caps
+    ADD CONSTRAINT frequency_caps_pkey PRIMARY KEY (user_id);
+
+ALTER TABLE ONLY tacet.function_files
+    ADD CONSTRAINT function_files_pkey PRIMARY KEY (name);
+
+ALTER TABLE ONLY tacet.host_additions
+    ADD CONSTRAINT host_additions_pkey PRIMARY KEY (relation, kind, name);
+
+ALTER TABLE ONLY tacet.inbox
+    ADD CONSTRAINT inbox_pkey PRIMARY KEY (subject_id, kind);
+
+ALTER TABLE ONLY tacet.instances
+    ADD CONSTRAINT instances_pkey PRIMARY KEY (id);
+
+ALTER TABLE ONLY tacet.kinds
+    ADD CONSTRAINT kinds_pkey PRIMARY KEY (kind);
+
+ALTER TABLE ONLY tacet.migrations
+    ADD CONSTRAINT migrations_pkey PRIMARY KEY (version);
+
+ALTER TABLE ONLY tacet.model_usage
+    ADD CONSTRAINT model_usage_pkey PRIMARY KEY (day);
+
+ALTER TABLE ONLY tacet.preferences
+    ADD CONSTRAINT preferences_pkey PRIMARY KEY (user_id);
+
+ALTER TABLE tacet.pushes
+    ADD CONSTRAINT pushes_metadata_check CHECK ((octet_length((metadata)::text) <= 4096)) NOT VALID;
+
+ALTER TABLE ONLY tacet.pushes
+    ADD CONSTRAINT pushes_pkey PRIMARY KEY (id);
+
+ALTER TABLE ONLY tacet.read_syncs
+    ADD CONSTRAINT read_syncs_pkey PRIMARY KEY (id);
+
+ALTER TABLE ONLY tacet.releases
+    ADD CONSTRAINT releases_pkey PRIMARY KEY (id);
+
+ALTER TABLE ONLY tacet.settings
+    ADD CONSTRAINT settings_pkey PRIMARY KEY (is_only_row);
+
+ALTER TABLE ONLY tacet.surface_views
+    ADD CONSTRAINT surface_views_pkey PRIMARY KEY (user_id, surface_id, surface_kind);
+
+ALTER TABLE ONLY tacet.time_zones
+    ADD CONSTRAINT time_zones_pkey PRIMARY KEY (spelling);
+
+ALTER TABLE ONLY tacet.unread_marks
+    ADD CONSTRAINT unread_marks_pkey PRIMARY KEY (user_id, conversation_id);
+
+CREATE INDEX conversation_participants_last_seen_idx ON public.conversation_participants USING btree (conversation_id, last_seen);
+
+CREATE INDEX conversation_participants_user_idx ON public.conversation_participants USING btree (user_id);
+
+CREATE INDEX messages_conversation_idx ON public.messages USING btree (conversation_id, created_at DESC);
+
+CREATE INDEX push_log_campaign_idx ON public.push_log USING btree (user_id, sent_at DESC) WHERE ((push_type <> 'message'::text) IS TRUE);
+
+CREATE INDEX push_log_enqueued_idx ON public.push_log USING btree (enqueued_at);
+
+CREATE UNIQUE INDEX push_log_subject_idx ON public.push_log USING btree (subject_id, user_id, push_type);
+
+CREATE INDEX push_log_user_enqueued_idx ON public.push_log USING btree (user_id, enqueued_at DESC);
+
+CREATE INDEX push_tokens_dropped_idx ON public.push_tokens USING btree (user_id) WHERE (invalidated_at IS NOT NULL);
+
+CREATE INDEX push_tokens_spelling_idx ON public.push_tokens USING btree (lower(device_token));
+
+CREATE INDEX push_tokens_user_idx ON public.push_tokens USING btree (user_id) WHERE (invalidated_at IS NULL);
+
+CREATE INDEX campaign_decisions_available_idx ON tacet.campaign_decisions USING btree (available_at) WHERE (decision IS NULL);
+
+CREATE INDEX campaign_decisions_enrolled_idx ON tacet.campaign_decisions USING btree (enrolled_at);
+
+CREATE INDEX campaign_decisions_run_idx ON tacet.campaign_decisions USING btree (run_id);
+
+CREATE INDEX campaign_runs_started_idx ON tacet.campaign_runs USING btree (started_at);
+
+CREATE INDEX campaign_slots_due_idx ON tacet.campaign_slots USING btree (due_at);
+
+CREATE INDEX deliveries_due_idx ON tacet.deliveries USING btree (due_at) WHERE (state <> 'waiting'::text);
+
+CREATE INDEX deliveries_expiry_idx ON tacet.deliveries USING btree ((((enqueued_at - '1970-01-01 00:00:00+00'::timestamp with time zone) + ((held_us)::double precision * '00:00:00.000001'::interval)))) WHERE (state = 'waiting'::text);
+
+CREATE INDEX deliveries_held_idx ON tacet.deliveries USING btree (user_id, conversation_id) WHERE (state = 'held'::text);
+
+CREATE INDEX deliveries_suspect_idx ON tacet.deliveries USING btree (due_at) WHERE (rescues > 1);
+
+CREATE INDEX deliveries_waiting_idx ON tacet.deliveries USING btree (lane, enqueued_at) WHERE (state = 'waiting'::text);
+
+CREATE INDEX erasures_due_idx ON tacet.erasures USING btree (due_at);
+
+CREATE INDEX inbox_claimed_idx ON tacet.inbox USING btree (available_at) WHERE is_claimed;
+
+CREATE INDEX inbox_fresh_idx ON tacet.inbox USING btree (available_at) WHERE (NOT is_claimed);
+
+CREATE INDEX instances_seen_idx ON tacet.instances USING btree (seen_at);
+
+CREATE INDEX parked_parked_idx ON tacet.parked USING btree (parked_at);
+
+CREATE INDEX parked_subject_idx ON tacet.parked USING btree (subject_id);
+
+CREATE INDEX pushes_created_idx ON tacet.pushes USING btree (created_at);
+
+CREATE UNIQUE INDEX pushes_idempotency_key_idx ON tacet.pushes USING btree (idempotency_key) WHERE (idempotency_key IS NOT NULL);
+
+CREATE INDEX pushes_user_idx ON tacet.pushes USING btree (user_id);
+
+CREATE INDEX read_syncs_available_idx ON tacet.read_syncs USING btree (available_at);
+
+CREATE INDEX read_syncs_user_idx ON tacet.read_syncs USING btree (user_id, available_at);
+
+CREATE INDEX releases_queued_idx ON tacet.releases USING btree (queued_at);
+
+CREATE INDEX trigger_failures_failed_idx ON tacet.trigger_failures USING btree (failed_at);
+
+CREATE INDEX trigger_failures_missed_idx ON tacet.trigger_failures USING btree (failed_at) WHERE (subject_ids <> '{}'::uuid[]);
+
+CREATE TRIGGER tacet_conversation_left AFTER DELETE ON public.conversation_participants REFERENCING OLD TABLE AS previous FOR EACH STATEMENT EXECUTE FUNCTION tacet.release_concerned('left');
+
+CREATE TRIGGER tacet_conversation_seen AFTER UPDATE ON public.conversation_participants REFERENCING OLD TABLE AS previous NEW TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION tacet.release_concerned('seen');
+
+CREATE TRIGGER tacet_message_deleted AFTER DELETE ON public.messages REFERENCING OLD TABLE AS previous FOR EACH STATEMENT EXECUTE FUNCTION tacet.release_concerned('deleted');
+
+CREATE TRIGGER tacet_message_inserted AFTER INSERT ON public.messages REFERENCING NEW TABLE AS inserted FOR EACH STATEMENT EXECUTE FUNCTION tacet.enqueue_inserted_messages('conversation_id', 'created_at');
+
+CREATE TRIGGER tacet_message_read AFTER UPDATE ON public.messages REFERENCING OLD TABLE AS previous NEW TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION tacet.release_concerned('read');
+
+CREATE TRIGGER tacet_profile_deleted AFTER DELETE ON public.profiles REFERENCING OLD TABLE AS deleted FOR EACH STATEMENT EXECUTE FUNCTION tacet.forget_deleted_profiles();
+
+ALTER TABLE ONLY public.conversation_participants
+    ADD CONSTRAINT conversation_participants_conversation_id_fkey FOREIGN KEY (conversation_id) REFERENCES public.conversations(id) ON DELETE CASCADE;
+
+ALTER TABLE ONLY public.conversation_participants
+    ADD CONSTRAINT conversation_participants_user_id_fkey FOREIGN KEY (user_id) REFERENCES public.profiles(id) ON DELETE CASCADE;
+
+ALTER TABLE ONLY public.messages
+    ADD CONSTRAINT messages_conversation_id_fkey FOREIGN KEY (conversation_id) REFERENCES public.conversations(id) ON DELETE CASCADE;
+
+ALTER TABLE ONLY public.messages
+    ADD CONSTRAINT messages_from_id_fkey FOREIGN KEY (from_id) REFERENCES public.profiles(id) ON DELETE CASCADE;
+
+ALTER TABLE ONLY public.push_tokens
+    ADD CONSTRAINT push_tokens_user_id_fkey FOREIGN KEY (user_id) REFERENCES public.profiles(id) ON DELETE CASCADE;
+
+ALTER TABLE public.conversation_participants ENABLE ROW LEVEL SECURITY;
+
+ALTER TABLE public.conversations ENABLE ROW LEVEL SECURITY;
+
+ALTER TABLE public.messages ENABLE ROW LEVEL SECURITY;
+
+ALTER TABLE public.profiles ENABLE ROW LEVEL SECURITY;
+
+ALTER TABLE public.push_log ENABLE ROW LEVEL SECURITY;
+
+ALTER TABLE public.push_tokens ENABLE ROW LEVEL SECURITY;
+
+ALTER TABLE tacet.campaign_decisions ENABLE ROW LEVEL SECURITY;
+
+ALTER TABLE tacet.campaign_runs ENABLE ROW LEVEL SECURITY;
+
+ALTER TABLE tacet.campaign_slots ENABLE ROW LEVEL SECURITY;
+
+ALTER TABLE tacet.campaigns ENABLE ROW LEVEL SECURITY;
+
+ALTER TABLE tacet.conversation_preferences ENABLE ROW LEVEL SECURITY;
+
+ALTER TABLE tacet.default_bodies ENABLE ROW LEVEL SECURITY;
+
+ALTER TABLE tacet.deliveries ENABLE ROW LEVEL SECURITY;
+
+ALTER TABLE tacet.erasures ENABLE ROW LEVEL SECURITY;
+
+ALTER TABLE tacet.frequency_caps ENABLE ROW LEVEL SECURITY;
+
+ALTER TABLE tacet.function_files ENABLE ROW LEVEL SECURITY;
+
+ALTER TABLE tacet.host_additions ENABLE ROW LEVEL SECURITY;
+
+ALTER TABLE tacet.inbox ENABLE ROW LEVEL SECURITY;
+
+ALTER TABLE tacet.instances ENABLE ROW LEVEL SECURITY;
+
+ALTER TABLE tacet.kinds ENABLE ROW LEVEL SECURITY;
+
+CREATE POLICY kinds_are_read ON tacet.kinds FOR SELECT USING (true);
+
+ALTER TABLE tacet.migrations ENABLE ROW LEVEL SECURITY;
+
+ALTER TABLE tacet.model_usage ENABLE ROW LEVEL SECURITY;
+
+ALTER TABLE tacet.parked ENABLE ROW LEVEL SECURITY;
+
+ALTER TABLE tacet.preferences ENABLE ROW LEVEL SECURITY;
+
+ALTER TABLE tacet.pushes ENABLE ROW LEVEL SECURITY;
+
+ALTER TABLE tacet.read_syncs ENABLE ROW LEVEL SECURITY;
+
+ALTER TABLE tacet.releases ENABLE ROW LEVEL SECURITY;
+
+ALTER TABLE tacet.settings ENABLE ROW LEVEL SECURITY;
+
+ALTER TABLE tacet.surface_views ENABLE ROW LEVEL SECURITY;
+
+ALTER TABLE tacet.time_zones ENABLE ROW LEVEL SECURITY;
+
+ALTER TABLE tacet.trigger_failures ENABLE ROW LEVEL SECURITY;
+
+ALTER TABLE tacet.unread_marks ENABLE ROW LEVEL SECURITY;
+
+-- Functions, whose bodies are in functions/:
+-- tacet.adopt_database(keeps_waiting boolean) returns TABLE(what text, dropped bigint)
+-- tacet.badge_max() returns bigint
+-- tacet.campaign_day(zone text, gap_days integer, moment timestamp with time zone) returns TABLE(local_day date, day_start timestamp with time zone, day_end timestamp with time zone, gap_start timestamp with time zone)
+-- tacet.campaign_eligible(campaign text, due_at timestamp with time zone, only_zone text DEFAULT NULL::text, only_user uuid DEFAULT NULL::uuid, guarded boolean DEFAULT false) returns TABLE(user_id uuid, time_zone text, local_day date)
+-- tacet.campaign_gate(user_id uuid, needs_no_session boolean, push_types text[], local_day date, day_start timestamp with time zone, day_end timestamp with time zone, gap_start timestamp with time zone) returns TABLE(reason text)
+-- tacet.campaign_material(campaign text, user_id uuid) returns jsonb
+-- tacet.campaign_push_types() returns text[]
+-- tacet.campaign_refusal(campaign text, user_id uuid, due_at timestamp with time zone, local_day date, push_type text) returns text
+-- tacet.campaign_zone(campaign text, user_id uuid) returns text
+-- tacet.campaign_zones(campaign text) returns SETOF text
+-- tacet.check_in_audience(moment timestamp with time zone, only_user uuid) returns TABLE(user_id uuid, time_zone text, gap_days integer)
+-- tacet.check_in_material(user_id uuid, moment timestamp with time zone) returns jsonb
+-- tacet.civil_instant(civil timestamp without time zone, zone text) returns timestamp with time zone
+-- tacet.close_table(source regclass) returns void
+-- tacet.commit_campaign_push(campaign text, user_id uuid, local_day date, attempts integer, layer text, inputs jsonb, push_type text, title text, body text, data json, metadata jsonb, input_tokens bigint, output_tokens bigint, cost_microdollars bigint) returns TABLE(reason text, push_id uuid)
+-- tacet.count_missed_events(failed_kind text, failed_state text, failed_message text, failed_subject_ids uuid[]) returns void
+-- tacet.count_trigger_failure(failed_state text, failed_message text, failed_subject_ids text[] DEFAULT '{}'::text[]) returns void
+-- tacet.database_identity() returns text
+-- tacet.decide_campaign(campaign text, user_id uuid, local_day date, attempts integer, decision text, reason text, layer text, inputs jsonb, input_tokens bigint, output_tokens bigint, cost_microdollars bigint) returns boolean
+-- tacet.device_token_owners(beginning text, owners_max integer) returns TABLE(user_id uuid, device_token text)
+-- tacet.device_tokens(user_id uuid) returns TABLE(device_token text, environment text, app text)
+-- tacet.drop_watch_triggers(kind text, source regclass) returns void
+-- tacet.due_slots(campaign text, standard_time time without time zone, zones text[], moment timestamp with time zone DEFAULT clock_timestamp()) returns TABLE(time_zone text, local_day date, due_at timestamp with time zone)
+-- tacet.enqueue_inserted_messages() returns trigger
+-- tacet.enqueue_watched() returns trigger
+-- tacet.enrol_campaign(campaign text, due_at timestamp with time zone, cause text, only_zone text DEFAULT NULL::text, only_user uuid DEFAULT NULL::uuid) returns TABLE(run_id uuid, enrolled integer)
+-- tacet.enrol_due(campaign text, standard_time time without time zone, zones text[], moment timestamp with time zone DEFAULT clock_timestamp()) returns bigint
+-- tacet.enrol_slot(campaign text, time_zone text, local_day date, due_at timestamp with time zone) returns bigint
+-- tacet.erase_users(users_max integer, rows_max integer, settled interval) returns TABLE(erased bigint, finished bigint, has_more boolean)
+-- tacet.fill_template(template text, named jsonb) returns text
+-- tacet.finish_applying()
+-- tacet.forget_deleted_profiles() returns trigger
+-- tacet.forget_user(user_id uuid) returns void
+-- tacet.grant_service(service regrole) returns void
+-- tacet.grant_services() returns void
+-- tacet.guarded_campaign_gate(user_id uuid, needs_no_session boolean, push_types text[], local_day date, day_start timestamp with time zone, day_end timestamp with time zone, gap_start timestamp with time zone) returns TABLE(reason text)
+-- tacet.has_account(user_id uuid) returns boolean
+-- tacet.has_http_post() returns boolean
+-- tacet.has_index(source regclass, columns text, predicate text DEFAULT NULL::text) returns boolean
+-- tacet.hides_writes(contract_function text, written text, conversation_id uuid) returns boolean
+-- tacet.hmac_sha256(message bytea, key bytea) returns bytea
+-- tacet.invalidate_device_token(device_token text, reason text, invalid_since timestamp with time zone) returns void
+-- tacet.is_mentioned(message_id uuid, user_id uuid) returns boolean
+-- tacet.is_time_zone(name text) returns boolean
+-- tacet.known_zone(zone text) returns text
+-- tacet.learn_time_zones() returns void
+-- tacet.learn_token_environment(device_token text, environment text, registered_environment text, registered_app text, read_at timestamp with time zone) returns void
+-- tacet.mark_read(conversation_id uuid, user_id uuid, up_to_message_id uuid) returns SETOF uuid
+-- tacet.may_view(surface_kind text, surface_id uuid, user_id uuid) returns boolean
+-- tacet.message_context(message_id uuid) returns TABLE(conversation_id uuid, sender_id uuid, sender_name text, body text, created_at timestamp with time zone, read_by uuid[], prior_read_by uuid[], prior_touched_at timestamp with time zone)
+-- tacet.move_unread_marks(user_ids uuid[]) returns void
+-- tacet.note_eligible(campaign text, due_at timestamp with time zone, run_id uuid, only_zone text, only_user uuid, guarded boolean) returns integer
+-- tacet.note_gone_users(after uuid, users_max integer) returns uuid
+-- tacet.presence_repeats_within() returns interval
+-- tacet.profile_name(user_id uuid) returns text
+-- tacet.provide(IN signature text, IN definition text, IN is_tried boolean DEFAULT false, IN inert text DEFAULT NULL::text)
+-- tacet.put_preferences(user_id uuid, quiet_start time without time zone, quiet_end time without time zone, quiet_zone text, quiet_policy text, disabled_kinds text[], conversation_ids uuid[], muted boolean[], muted_until timestamp with time zone[], mentions_only boolean[]) returns void
+-- tacet.quiet_hours_remaining(quiet_start time without time zone, quiet_end time without time zone, zone text, moment timestamp with time zone) returns interval
+-- tacet.read_conversation(conversation_id uuid, user_id uuid, up_to_message_id uuid, device_token text, is_synced boolean, OUT takes_part boolean, OUT knows_message boolean, OUT read_count bigint, OUT badge bigint, OUT sync_wait bigint) returns record
+-- tacet.recipient_preferences(user_id uuid, kind text, surface_id uuid, moment timestamp with time zone) returns TABLE(is_opted_out boolean, is_muted boolean, mentions_only boolean, quiet_hours_remaining interval, quiet_hours_policy text)
+-- tacet.register_device(user_id uuid, device_token text, environment text, app text, platform text, locale text, time_zone text, devices_max integer) returns void
+-- tacet.rehearse_message(is_inserting boolean) returns TABLE(step text, outcome text, state text, message text)
+-- tacet.release_concerned() returns trigger
+-- tacet.release_conversation(conversation_id uuid, user_id uuid) returns void
+-- tacet.release_holds(subject_ids uuid[], user_ids uuid[]) returns void
+-- tacet.release_holds(subject_ids uuid[], user_ids uuid[], causes text[]) returns void
+-- tacet.release_unwatched() returns trigger
+-- tacet.release_user(user_id uuid) returns void
+-- tacet.remove_device(user_id uuid, device_token text) returns boolean
+-- tacet.replay(subject_id uuid) returns bigint
+-- tacet.reserve_model_usage(usage_day date, tokens bigint, microdollars bigint, tokens_max bigint, microdollars_max bigint) returns boolean
+-- tacet.retire(IN signature text, IN result text DEFAULT NULL::text)
+-- tacet.seen_by(conversation_id uuid) returns TABLE(user_id uuid, last_seen timestamp with time zone, left_at timestamp with time zone)
+-- tacet.sessions_between(user_id uuid, first_moment timestamp with time zone, end_moment timestamp with time zone) returns TABLE(session_id uuid)
+-- tacet.settle_model_usage(usage_day date, tokens bigint, microdollars bigint, used_input bigint, used_output bigint, used_microdollars bigint) returns void
+-- tacet.sync_read(user_id uuid, conversation_id uuid, message_ids uuid[], device_token text) returns bigint
+-- tacet.takes_part(conversation_id uuid, user_id uuid) returns boolean
+-- tacet.unread_count(user_id uuid) returns bigint
+-- tacet.unwatch(kind text) returns boolean
+-- tacet.user_time_zone(user_id uuid) returns text
+-- tacet.uses_accounts() returns boolean
+-- tacet.view_conversations(conversation_ids uuid[], user_ids uuid[], have_looked boolean[], have_left boolean[]) returns TABLE(conversation_id uuid, user_id uuid, is_participant boolean, is_skipped boolean)
+-- tacet.view_surfaces(surface_kinds text[], surface_ids uuid[], user_ids uuid[], have_looked boolean[], have_left boolean[]) returns TABLE(surface_kind text, surface_id uuid, user_id uuid, is_viewer boolean, is_skipped boolean)
+-- tacet.wake(first_subject_id uuid) returns void
+-- tacet.watch(kind text, source regclass, recipients regproc, title text, body text DEFAULT ''::text, fires_on text DEFAULT 'insert'::text, condition text DEFAULT 'true'::text, actor name DEFAULT NULL::name, surface name DEFAULT NULL::name, surface_kind text DEFAULT NULL::text, surface_table regclass DEFAULT NULL::regclass, id_column name DEFAULT 'id'::name, unnamed_actor text DEFAULT 'Someone'::text) returns void
+-- tacet.watch_trigger_name(kind text, what text) returns name
+-- tacet.watched_by(kind text, subject_id uuid, surface_id uuid) returns TABLE(user_id uuid, last_seen timestamp with time zone, left_at timestamp with time zone)
+-- tacet.watched_context(kind text, subject_id uuid) returns TABLE(conversation_id uuid, sender_id uuid, sender_name text, body text, title text, surface_kind text)
+-- tacet.webhook_headers(body text, secret text) returns jsonb
