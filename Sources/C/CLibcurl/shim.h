@@ -19,7 +19,7 @@ static inline CURLcode clibcurl_set_text(CURL *easy, CURLoption option, const ch
   return curl_easy_setopt(easy, option, value);
 }
 
-/// Variadic. The list stays the caller's.
+/// Variadic. The caller keeps the list.
 static inline CURLcode clibcurl_set_list(CURL *easy, CURLoption option, struct curl_slist *value) {
   return curl_easy_setopt(easy, option, value);
 }
@@ -44,7 +44,7 @@ static inline CURLcode clibcurl_set_error_buffer(CURL *easy, char *buffer) {
   return curl_easy_setopt(easy, CURLOPT_ERRORBUFFER, buffer);
 }
 
-/// Variadic, and the older of the two options is deprecated where there is the newer one.
+/// Variadic. New versions deprecate the older option.
 static inline CURLcode clibcurl_allow_http_only(CURL *easy) {
 #if LIBCURL_VERSION_NUM >= 0x075500
   return curl_easy_setopt(easy, CURLOPT_PROTOCOLS_STR, "http,https");
@@ -66,7 +66,7 @@ static inline CURLMcode clibcurl_multi_set_long(CURLM *multi, CURLMoption option
   return curl_multi_setopt(multi, option, value);
 }
 
-/// Variadic. Null callbacks are called no more.
+/// Variadic. Null removes a callback.
 static inline CURLMcode clibcurl_multi_set_callbacks(
     CURLM *multi, curl_socket_callback sockets, curl_multi_timer_callback timer, void *context) {
   curl_multi_setopt(multi, CURLMOPT_SOCKETFUNCTION, sockets);

@@ -26,12 +26,12 @@ static inline uint64_t clinux_monotonic_nanoseconds(void) {
   return (uint64_t)t.tv_sec * 1000000000ull + (uint64_t)t.tv_nsec;
 }
 
-/// The kernel's id of the calling thread. Not `pthread_self`, which is declared `const`: a compiler may reuse its
-/// value across a suspension that moved to another thread.
+/// The kernel's id of the calling thread. `pthread_self` is declared `const`, so a compiler may reuse its value across a suspension
+/// that changes threads.
 static inline int32_t clinux_thread_id(void) { return (int32_t)gettid(); }
 
-// libc's own functions for these two are points where a thread may be cancelled, which two atomic operations of each call
-// are for. No thread is ever cancelled here.
+// libc's functions for these two are cancellation points, which cost two atomic operations per call. This process cancels no
+// threads.
 
 /// `recv` on a connected socket.
 static inline long clinux_receive(int descriptor, void *buffer, unsigned long size, int flags) {
@@ -46,8 +46,8 @@ static inline long clinux_send(int descriptor, const void *bytes, unsigned long 
 /// `SIG_IGN` is a cast macro, invisible to Swift.
 static inline void clinux_ignore_sigpipe(void) { signal(SIGPIPE, SIG_IGN); }
 
-/// `epoll_wait` with a timeout in nanoseconds; negative waits without an end. Kernels before 5.11 count in milliseconds, and
-/// are given the next whole one, so that nobody polls in a loop for the rest.
+/// `epoll_wait` with a timeout in nanoseconds; a negative timeout has no limit. Kernels before 5.11 count in milliseconds. The
+/// timeout is then rounded up, so that the caller does not poll in a loop for the rest.
 static inline int clinux_epoll_wait(int epoll, struct epoll_event *events, int events_max, int64_t nanoseconds) {
   struct timespec timeout = {nanoseconds / 1000000000, nanoseconds % 1000000000};
   int count = epoll_pwait2(epoll, events, events_max, nanoseconds < 0 ? (struct timespec *)0 : &timeout, (sigset_t *)0);
@@ -56,7 +56,7 @@ static inline int clinux_epoll_wait(int epoll, struct epoll_event *events, int e
   return epoll_wait(epoll, events, events_max, nanoseconds < 0 ? -1 : milliseconds > INT32_MAX ? INT32_MAX : (int)milliseconds);
 }
 
-/// `epoll_event.data` is a union inside a packed struct; only its 64-bit member is used here.
+/// `epoll_event.data` is a union inside a packed struct. Only its 64-bit member is used.
 static inline int clinux_epoll_ctl(int epoll, int operation, int descriptor, uint32_t events, uint64_t data) {
   struct epoll_event event;
   event.events = events;
@@ -75,6 +75,6 @@ static inline int clinux_accept(int listener, struct sockaddr_storage *peer) {
 static inline uint32_t clinux_epoll_events(const struct epoll_event *events, int index) { return events[index].events; }
 static inline uint64_t clinux_epoll_data(const struct epoll_event *events, int index) { return events[index].data.u64; }
 
-/// A GNU extension that the importer hides without `_GNU_SOURCE`; at most 15 bytes of the name are kept.
+/// A GNU extension that the importer hides without `_GNU_SOURCE`. Keeps at most 15 bytes of the name.
 extern int pthread_setname_np(pthread_t thread, const char *name);
 static inline void clinux_name_current_thread(const char *name) { pthread_setname_np(pthread_self(), name); }

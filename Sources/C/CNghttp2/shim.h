@@ -1,4 +1,4 @@
-// nghttp2 1.52 or later. Its interface is plain functions; only what Swift would do clumsily has an inline here.
+// nghttp2 1.52 or later. Its interface is plain functions. The inlines here are for what is clumsy in Swift.
 #pragma once
 
 #include <nghttp2/nghttp2.h>

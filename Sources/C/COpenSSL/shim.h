@@ -1,4 +1,4 @@
-// OpenSSL 3. Much of its interface is macros over `SSL_ctrl`, and some of it variadic: Swift sees neither.
+// OpenSSL 3. Parts of its interface are macros over `SSL_ctrl` or variadic, and Swift sees neither.
 #pragma once
 
 #include <openssl/bio.h>
@@ -14,12 +14,12 @@ static inline int copenssl_require_tls12(SSL_CTX *context) {
   return (int)SSL_CTX_set_min_proto_version(context, TLS1_2_VERSION);
 }
 
-/// A macro over `SSL_CTX_ctrl`. A write may be taken in part, and be retried from another address.
+/// A macro over `SSL_CTX_ctrl`. A write may be partial, and a retry may have another address.
 static inline void copenssl_allow_partial_moving_writes(SSL_CTX *context) {
   SSL_CTX_set_mode(context, SSL_MODE_ENABLE_PARTIAL_WRITE | SSL_MODE_ACCEPT_MOVING_WRITE_BUFFER);
 }
 
-/// A macro over `SSL_CTX_ctrl`. One `read` takes what is there, instead of one for a record's head and one for its rest.
+/// A macro over `SSL_CTX_ctrl`. One `read` takes all available bytes, instead of one for a record's head and one for its rest.
 static inline void copenssl_read_ahead(SSL_CTX *context, size_t buffer_bytes) {
   SSL_CTX_set_read_ahead(context, 1);
   SSL_CTX_set_default_read_buffer_len(context, buffer_bytes);

@@ -71,7 +71,7 @@ enum IPv6Syntax {
     return hasGap ? groups < groupCount : groups == groupCount
   }
 
-  /// - Returns: how many groups the part between two colons stands for; zero if it is malformed.
+  /// - Returns: how many groups the part between two colons is; zero if it is malformed.
   private static func groupsTaken(_ part: Span<UInt8>, isLast: Bool) -> Int {
     if isLast, part.firstIndex(of: .dot) != nil { return isIPv4(part) ? 2 : 0 }
     guard (1...4).contains(part.count) else { return 0 }

@@ -125,9 +125,14 @@ private enum DotSegments {
 package enum PercentEncoding {
   /// Whether a valid encoding begins at `index`. NUL is refused, because it ends strings in many languages.
   static func decodes(_ bytes: Span<UInt8>, at index: Int, end: Int) -> Bool {
+    byte(in: bytes, at: index, end: end) ?? 0 > 0
+  }
+
+  /// The byte of the encoding at `index`; nil if the digits are missing or wrong.
+  private static func byte(in bytes: Span<UInt8>, at index: Int, end: Int) -> UInt8? {
     guard index + 2 < end, let high = bytes[index + 1].hexadecimalValue, let low = bytes[index + 2].hexadecimalValue
-    else { return false }
-    return high + low > 0
+    else { return nil }
+    return UInt8(high << 4 | low)
   }
 
   /// Whether the bytes hold an encoding.
@@ -141,10 +146,8 @@ package enum PercentEncoding {
     var index = 0
     while index < bytes.count {
       let byte = bytes[index]
-      if byte == .percent, index + 2 < bytes.count, let high = bytes[index + 1].hexadecimalValue,
-        let low = bytes[index + 2].hexadecimalValue
-      {
-        decoded.append(UInt8(high << 4 | low))
+      if byte == .percent, let encoded = Self.byte(in: bytes, at: index, end: bytes.count) {
+        decoded.append(encoded)
         index += 3
       } else {
         decoded.append(plusIsSpace && byte == UInt8(ascii: "+") ? .space : byte)

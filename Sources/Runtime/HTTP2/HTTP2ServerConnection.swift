@@ -1,5 +1,5 @@
 public import Reactors
-public import TLSStreams
+internal import TLSStreams
 
 /// A server's HTTP/2 connection, for simulators and tests. It follows the protocol, except where its owner tells it not to.
 ///
@@ -32,21 +32,13 @@ public final class HTTP2ServerConnection {
   /// Complete requests for the handler, because callbacks have no reactor.
   private var arrived: [ServerStream] = []
   private var handler: (any HTTP2RequestHandler)?
-  private let listener: HTTP2Listener?
+  private let listener: HTTP2Listener
 
   /// Starts HTTP/2 after the handshake, and announces the configuration's limits.
   /// - Parameter handler: kept until the connection ends.
-  /// - Throws: ``SystemError`` when the descriptor cannot be watched.
-  public convenience init(
-    over stream: TLSStream, configuration: HTTP2ServerConfiguration, handler: any HTTP2RequestHandler,
-    on reactor: isolated Reactor
-  ) throws(SystemError) {
-    try self.init(over: stream, configuration: configuration, handler: handler, listener: nil, on: reactor)
-  }
-
   init(
     over stream: TLSStream, configuration: HTTP2ServerConfiguration, handler: any HTTP2RequestHandler,
-    listener: HTTP2Listener?, on reactor: isolated Reactor
+    listener: HTTP2Listener, on reactor: isolated Reactor
   ) throws(SystemError) {
     session = .server(
       limits: Session.Limits(
@@ -135,7 +127,7 @@ public final class HTTP2ServerConnection {
     arrived.removeAll()
     guard let handler else { return }
     self.handler = nil
-    listener?.connectionEnded()
+    listener.connectionEnded()
     handler.connectionClosed(self, on: reactor)
   }
 }

@@ -79,7 +79,7 @@ extension PostgresConnection {
   }
 
   /// When to check the server next.
-  private var doubtDeadline: UInt64? {
+  var doubtDeadline: UInt64? {
     guard !pending.isEmpty, let patience else { return nil }
     return max(oldestSince + patience, doubtedAt + patience / 4)
   }

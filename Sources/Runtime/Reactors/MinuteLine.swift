@@ -1,4 +1,4 @@
-/// Limits a repeated log line to one a minute, and counts the events that each line stands for.
+/// Limits a repeated log line to one a minute, and counts the events of each line.
 package struct MinuteLine: Sendable {
   private static let interval: UInt64 = 60_000_000_000
 

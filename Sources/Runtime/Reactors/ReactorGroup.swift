@@ -1,6 +1,5 @@
 internal import CLinux
 internal import Glibc
-internal import Synchronization
 
 /// The reactors of a process, each on a separate thread.
 public final class ReactorGroup: Sendable {
@@ -36,72 +35,34 @@ public final class ReactorGroup: Sendable {
   public static var processorCount: Int { max(1, Int(sysconf(Int32(_SC_NPROCESSORS_ONLN)))) }
 }
 
-/// One reactor's thread, from its start to its end.
-private final class ReactorThread: Sendable {
-  private let end: ThreadEnd
+/// One reactor's thread.
+private struct ReactorThread: Sendable {
   private let handle: pthread_t
 
   init(running reactor: Reactor) throws(SystemError) {
-    let end = ThreadEnd(of: reactor)
     var handle = pthread_t()
-    let argument = Unmanaged.passRetained(end)
+    // Retained for the thread, and released at its end.
+    let argument = Unmanaged.passRetained(reactor)
     let code = pthread_create(&handle, nil, { runReactor($0) }, argument.toOpaque())
     guard code == 0 else {
       argument.release()
       throw SystemError(operation: "pthread_create", code: code)
     }
-    self.end = end
     self.handle = handle
   }
 
-  /// Returns when the thread has ended. The join takes microseconds, because the thread has announced its end.
+  /// Returns when the thread has ended. Waits off the reactors, because the join blocks.
   func ended() async {
-    await end.announced()
-    pthread_join(handle, nil)
+    await Task(executorPreference: globalConcurrentExecutor) { [handle] in _ = pthread_join(handle, nil) }.value
   }
 }
 
 private func runReactor(_ argument: UnsafeMutableRawPointer?) -> UnsafeMutableRawPointer? {
   guard let argument else { return nil }
-  // `ReactorThread.init` retained it once for this thread.
-  let end = Unmanaged<ThreadEnd>.fromOpaque(argument).takeRetainedValue()
-  clinux_name_current_thread(String(end.reactor.name.prefix(15)))
-  end.reactor.executor.adoptCurrentThread()
-  end.reactor.assumeIsolated { $0.run() }
-  end.announce()
+  // `ReactorThread.init` retained it for this thread.
+  let reactor = Unmanaged<Reactor>.fromOpaque(argument).takeRetainedValue()
+  clinux_name_current_thread(String(reactor.name.prefix(15)))
+  reactor.executor.adoptCurrentThread()
+  reactor.assumeIsolated { $0.run() }
   return nil
-}
-
-/// Lets a task wait for the end of a reactor's loop.
-private final class ThreadEnd: Sendable {
-  private enum State {
-    case running(UnsafeContinuation<Void, Never>?)
-    case ended
-  }
-
-  let reactor: Reactor
-  private let state = Mutex(State.running(nil))
-
-  init(of reactor: Reactor) {
-    self.reactor = reactor
-  }
-
-  func announce() {
-    let previous = state.withLock { state in
-      defer { state = .ended }
-      return state
-    }
-    if case .running(let waiter) = previous { waiter?.resume() }
-  }
-
-  func announced() async {
-    await withUnsafeContinuation { continuation in
-      let hasEnded = state.withLock { state in
-        if case .ended = state { return true }
-        state = .running(continuation)
-        return false
-      }
-      if hasEnded { continuation.resume() }
-    }
-  }
 }
