@@ -49,7 +49,7 @@ public final class ListenExamination {
 
 extension ListenExamination: PostgresListenerHandler {
   /// Nobody notifies this channel; the probe has one of its own.
-  public func notificationArrived(_ notification: PostgresNotification, on reactor: isolated Reactor) {}
+  public func notificationArrived(_ notification: PostgresNotify, on reactor: isolated Reactor) {}
 
   /// The first news is the answer.
   public func listenerStateChanged(_ state: PostgresListener.State, on reactor: isolated Reactor) {

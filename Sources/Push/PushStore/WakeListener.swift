@@ -135,7 +135,7 @@ public protocol WakeHandler: AnyObject {
 
 extension WakeListener: PostgresListenerHandler {
   /// A host transaction committed something.
-  public func notificationArrived(_ notification: PostgresNotification, on reactor: isolated Reactor) {
+  public func notificationArrived(_ notification: PostgresNotify, on reactor: isolated Reactor) {
     if notification.payload == Self.releasePayload {
       handler?.releasesQueued(on: reactor)
     } else {

@@ -23,7 +23,7 @@ extension PostgresConnection: ReadinessHandler {
 
   private func takeNotifications(on reactor: isolated Reactor) {
     while let handle, let notify = PQnotifies(handle) {
-      let notification = PostgresNotification(
+      let notification = PostgresNotify(
         channel: String(cString: notify.pointee.relname), payload: String(cString: notify.pointee.extra),
         processID: notify.pointee.be_pid)
       PQfreemem(notify)
@@ -62,7 +62,7 @@ extension PostgresConnection: TickEndHandler {
 }
 
 /// A message that another session sent with NOTIFY.
-public struct PostgresNotification: Sendable, Equatable {
+public struct PostgresNotify: Sendable, Equatable {
   /// The channel it was sent on.
   public let channel: String
 

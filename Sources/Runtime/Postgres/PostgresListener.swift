@@ -85,7 +85,7 @@ public final class PostgresListener {
 /// Handles notifies, on the listener's reactor.
 public protocol PostgresListenerHandler: AnyObject {
   /// Another session sent a notify. Equal notifies of one transaction arrive as one.
-  func notificationArrived(_ notification: PostgresNotification, on reactor: isolated Reactor)
+  func notificationArrived(_ notification: PostgresNotify, on reactor: isolated Reactor)
 
   /// Notifies begin or cease to arrive.
   func listenerStateChanged(_ state: PostgresListener.State, on reactor: isolated Reactor)
@@ -127,7 +127,7 @@ extension PostgresListener: ReconnectingConnectionOwner {
     handler?.listenerStateChanged(.lost(error), on: reactor)
   }
 
-  func notificationArrived(_ notification: PostgresNotification, on reactor: isolated Reactor) {
+  func notificationArrived(_ notification: PostgresNotify, on reactor: isolated Reactor) {
     if let probe, notification.channel == probe.channel {
       probe.heard(notification.payload, on: reactor)
     } else {

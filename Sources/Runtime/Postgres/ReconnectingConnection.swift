@@ -163,7 +163,7 @@ extension ReconnectingConnection {
     if wasOpen { report("database session ended", reason, on: reactor) }
   }
 
-  func notificationArrived(_ notification: PostgresNotification, on reactor: isolated Reactor) {
+  func notificationArrived(_ notification: PostgresNotify, on reactor: isolated Reactor) {
     owner?.notificationArrived(notification, on: reactor)
   }
 }
@@ -188,7 +188,7 @@ protocol ReconnectingConnectionOwner: AnyObject {
   /// An attempt to connect has failed, or an open session has ended.
   func connectionFailed(_ error: PostgresError, on reactor: isolated Reactor)
 
-  func notificationArrived(_ notification: PostgresNotification, on reactor: isolated Reactor)
+  func notificationArrived(_ notification: PostgresNotify, on reactor: isolated Reactor)
 }
 
 extension ReconnectingConnectionOwner {
@@ -206,7 +206,7 @@ extension ReconnectingConnectionOwner {
 
   func connectionFailed(_ error: PostgresError, on reactor: isolated Reactor) {}
 
-  func notificationArrived(_ notification: PostgresNotification, on reactor: isolated Reactor) {}
+  func notificationArrived(_ notification: PostgresNotify, on reactor: isolated Reactor) {}
 }
 
 extension PostgresConnection {

@@ -101,7 +101,7 @@ private final class ProbeScene: PostgresProbeSender, PostgresListenerHandler {
     changed.signal(on: reactor)
   }
 
-  func notificationArrived(_ notification: PostgresNotification, on reactor: isolated Reactor) {
+  func notificationArrived(_ notification: PostgresNotify, on reactor: isolated Reactor) {
     Issue.record("a probe is not passed on")
   }
 

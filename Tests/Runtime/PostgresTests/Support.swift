@@ -80,12 +80,12 @@ private final class Gathering<Value> {
 
 /// What a listener has told.
 final class ListenerRecorder: PostgresListenerHandler {
-  private(set) var notifications: [PostgresNotification] = []
+  private(set) var notifications: [PostgresNotify] = []
   private(set) var state = ""
   private var timesListening = 0
   private let changed = Signal()
 
-  func notificationArrived(_ notification: PostgresNotification, on reactor: isolated Reactor) {
+  func notificationArrived(_ notification: PostgresNotify, on reactor: isolated Reactor) {
     notifications.append(notification)
     changed.signal(on: reactor)
   }
