@@ -13,10 +13,10 @@ struct APNSPlan: Sendable {
   /// One for each team and key in the process: APNs counts how often their tokens change.
   private let tokens: [SigningKeySettings: ProviderTokenSource]
 
-  /// Takes over from the plan before it what is still right.
+  /// Reuses what is still right in the plan before it.
   ///
-  /// Token sources are kept for one plan longer than they are used: whoever takes a new key back at once must not make
-  /// a second token of the old one.
+  /// Token sources are kept for one plan longer than they are used: an operator who takes a new key back at once must not
+  /// cause a second token of the old one.
   /// - Throws: when a key cannot sign, or the certificates cannot be trusted.
   init(_ settings: APNSSettings, after previous: APNSPlan? = nil) async throws {
     self.settings = settings

@@ -46,13 +46,13 @@ final class CampaignDuty {
     reactor.start { await self.runner.run(on: reactor) }
   }
 
-  /// Looks at those who were noted.
+  /// Looks at the users who are enrolled.
   func wake(on reactor: isolated Reactor) { runner.wake(on: reactor) }
 
-  /// Begins nobody more.
+  /// Begins no more users.
   func stop(on reactor: isolated Reactor) { runner.stop(on: reactor) }
 
-  /// Waits for those under way, and breaks off calls that last longer.
+  /// Waits for the users under way, and breaks off calls that last longer.
   func close(within limit: Duration, on reactor: isolated Reactor) async {
     _ = await runner.drain(within: limit, on: reactor)
     model?.close(on: reactor)

@@ -6,13 +6,13 @@ import PushStore
 import Reactors
 import Synchronization
 
-/// Plays a message through the host contract when the service starts, and each minute while that does not work: whoever
-/// replaced a function or forgot a grant learns of it before a message comes. One in each process; when it dies, only
-/// claims tell.
+/// Plays a message through the host contract when the service starts, and each minute while that does not work: an
+/// operator who replaced a function or forgot a grant learns of it before a message comes. One in each process; when it dies,
+/// only failing claims show it.
 final class ContractWatch {
-  /// Between two tries while something is wrong.
+  /// Between two trials while something is wrong.
   private static let interval = Duration.seconds(60)
-  /// Between two tries while the database is away.
+  /// Between two trials while the database is away.
   private static let outageInterval = Duration.seconds(1)
 
   private let store: PushDatabase
@@ -45,7 +45,7 @@ final class ContractWatch {
     do throws(PostgresError) {
       let trials = try await store.rehearseMessage(on: reactor)
       let findings = ContractCheck.judge(trials, role: "the service").filter { $0.verdict != .ok }
-      status.note(trials)
+      status.update(trials)
       if findings != told { tell(findings) }
       return findings.isEmpty ? nil : Self.interval
     } catch {
@@ -70,11 +70,11 @@ final class ContractWatch {
 final class ContractStatus: Sendable {
   private let failed = Mutex<[String]>([])
 
-  fileprivate func note(_ trials: [ContractTrial]) {
+  fileprivate func update(_ trials: [ContractTrial]) {
     failed.withLock { $0 = trials.filter { $0.outcome == .failed }.map(\.step) }
   }
 
-  /// Not ready when no message can be pushed. Who may ask learns the names of functions, and nothing of the host's tables.
+  /// Not ready when no message can be pushed. Callers learn the names of functions, and nothing of the host's tables.
   var readiness: ReadinessCheck {
     let failed = failed.withLock { $0 }
     let names = failed.map { $0 == "trigger" ? "the trigger on messages" : "tacet.\($0)" }

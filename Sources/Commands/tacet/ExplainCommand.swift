@@ -104,7 +104,7 @@ private struct UnusableOption: Error, CustomDebugStringConvertible {
 
 /// One session with the database, for a command that only reads.
 enum OperatorSession {
-  /// Opens the session, runs the body on a reactor of its own, and closes both.
+  /// Opens the session, runs the body on a separate reactor, and closes both.
   static func perform<Result: Sendable>(
     _ settings: CommandSettings, _ body: @escaping @Sendable (PushDatabase, isolated Reactor) async throws -> Result
   ) async throws -> Result {

@@ -6,7 +6,7 @@ import Settings
 
 extension SettingValues<LogSettings> {
   /// A logger to standard error, in the wanted format.
-  /// - Parameter instance: stands in every line, so that the lines of several processes can be told apart.
+  /// - Parameter instance: part of every line, so that the lines of several processes can be distinguished.
   func makeLogger(label: String, instance: String? = nil) -> Logger {
     var logger = Logger(label: label) { label in
       switch self.format {
@@ -24,7 +24,7 @@ extension SettingValues<LogSettings> {
 /// order of its keys.
 ///
 /// `2027-01-31T12:00:00.250Z info tacet: push decided decision=sent subject_id=…`. Control characters are escaped, so that
-/// no value can end the line and begin another one; values with a space or an equals sign stand in quotes, so that none can
+/// no value can end the line and begin another one; values with a space or an equals sign are quoted, so that no value can
 /// end itself and begin another one.
 struct TextLogHandler: LogHandler {
   let label: String
@@ -68,7 +68,7 @@ struct TextLogHandler: LogHandler {
     return "\"\(escaped(value.replacing("\\", with: #"\\"#).replacing("\"", with: #"\""#)))\""
   }
 
-  /// Whether a byte is a character that stands for itself anywhere in a line.
+  /// Whether a byte is a character that needs no escape anywhere in a line.
   private static func isPlain(_ byte: UInt8) -> Bool {
     (0x21...0x7E).contains(byte) && byte != UInt8(ascii: "=") && byte != UInt8(ascii: "\"")
   }

@@ -4,7 +4,7 @@ import PrometheusMetrics
 import PushStore
 import Reactors
 
-/// What `/metrics` shows: what was counted, and what is read when somebody asks.
+/// What `/metrics` shows: what was counted, and what is read at each scrape.
 struct MetricsPage: Sendable {
   let registry: PrometheusRegistry
   let workers: PerReactor<ReactorWorker>

@@ -7,7 +7,7 @@ import PushStore
 import Reactors
 import Settings
 
-/// What a process does once, whatever the number of its reactors: on its first one.
+/// What a process does once, on the first of its reactors.
 final class ProcessDuties {
   /// Hears the notifications; a reactor that finds more than it can take asks the others. Nil behind a pooler that
   /// swallows them.
@@ -62,12 +62,12 @@ final class ProcessDuties {
     listener?.setAwake(isAwake, on: reactor)
   }
 
-  /// Measures what a notification costs the host; the pipeline is told.
+  /// Measures what a notification costs the host, and reports it to the pipeline.
   func measureNotifyCost(on reactor: isolated Reactor) {
     listener?.measureNotifyCost(on: reactor)
   }
 
-  /// Makes the campaigns look at those who were noted.
+  /// Makes the campaigns look at the users who are enrolled.
   func wakeCampaigns(on reactor: isolated Reactor) {
     campaigns?.wake(on: reactor)
   }
@@ -87,7 +87,7 @@ final class ProcessDuties {
     await campaigns?.close(within: limit, on: reactor)
   }
 
-  /// Says that the process is about to end, and ends the sessions of their own.
+  /// Says that the process is about to end, and ends the separate sessions.
   func close(on reactor: isolated Reactor) async {
     await beacon.close(on: reactor)
     await listener?.close(on: reactor)

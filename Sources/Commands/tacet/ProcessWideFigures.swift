@@ -25,12 +25,12 @@ struct ProcessWideFigures: Sendable {
 
   private var providerTokens: MetricFamily {
     var family = MetricFamily("tacet_apns_provider_token_age_seconds", "How old the provider token is.", .gauge)
-    // Whoever may read figures need not learn the identifiers.
+    // Readers of figures need not learn the identifiers.
     for (place, age) in tokenAges.enumerated() { family.add(.number(age.inSeconds), ["key": "\(place + 1)"]) }
     return family
   }
 
-  /// Nothing where nobody is to listen.
+  /// Empty where the process does not listen.
   private var hearing: [MetricFamily] {
     guard listening != .unused else { return [] }
     return [
@@ -85,13 +85,12 @@ extension Duration {
   }
 }
 
-/// Asks the database what waits, on a session of its own, and remembers the answer for a moment.
+/// Asks the database what waits, on a separate session, and remembers the answer for two seconds.
 ///
-/// Its session is nobody else's, because statements share those of the pool and one that is slow would keep claims
-/// waiting; the server ends it after a second. Whoever asks while an answer is awaited gets that one. When it dies, the figures
-/// are missing.
+/// The session is separate because statements share those of the pool, and a slow one would keep claims waiting; the server
+/// ends it after a second. Concurrent callers share one answer. When it dies, the figures are missing.
 final class QueueFiguresReader {
-  /// How old an answer may be. Scrapers come every 15 seconds; several of them, or somebody's loop, cost one statement in
+  /// How old an answer may be. Scrapers come every 15 seconds; several of them, or a loop, cost one statement in
   /// this time.
   private static let lifetime = Duration.seconds(2)
 

@@ -20,7 +20,7 @@ struct RouteState: Sendable {
   let isConnected: Bool
   /// Whether pushes can go; a connection that was idle for too long need not be open for that.
   let isReady: Bool
-  /// Why pushes cannot go, or are refused whatever they are; nil when nothing is known against them.
+  /// Why pushes cannot go, or all are refused; nil when no fault is known.
   let failure: String?
 
   /// The route's part of `/readyz`, which strangers read: the log and `tacet doctor` have what hosts and resolvers say.

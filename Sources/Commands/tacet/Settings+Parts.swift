@@ -14,7 +14,7 @@ extension PipelineConfiguration {
     self.init(policy: settings.suppression, defaultRoute: settings.apns.defaultRoute)
     instance = ServiceInstance.current.id
     apps = settings.apns.environments
-    // Nobody notifies then, and a message without a webhook waits for the next look.
+    // Without notifications a message that has no webhook waits for the next poll.
     if settings.database.poolMode == .transaction { schedule.longest = .milliseconds(250) }
   }
 }

@@ -74,16 +74,16 @@ struct SettingsReload {
 
   private func report(_ change: SettingsChange, hasNewCertificate: Bool, needingRestart keys: [String]) {
     var metadata: Logger.Metadata = [:]
-    func note(_ name: String, _ words: [String]) {
+    func add(_ name: String, _ words: [String]) {
       if !words.isEmpty { metadata[name] = "\(words.joined(separator: " "))" }
     }
-    note("added", change.added.map(\.text))
-    note("changed", change.changed.map(\.text))
-    note("removed", change.removed.map(\.text))
-    note("default", change.defaultApp.map { [$0.text] } ?? [])
-    note("other", change.reachesOtherwise ? ["servers or authorities"] : [])
-    note("certificate", hasNewCertificate ? ["renewed"] : [])
-    note("needs_restart", keys)
+    add("added", change.added.map(\.text))
+    add("changed", change.changed.map(\.text))
+    add("removed", change.removed.map(\.text))
+    add("default", change.defaultApp.map { [$0.text] } ?? [])
+    add("other", change.reachesOtherwise ? ["servers or authorities"] : [])
+    add("certificate", hasNewCertificate ? ["renewed"] : [])
+    add("needs_restart", keys)
     logger.notice(metadata.isEmpty ? "settings reloaded, nothing has changed" : "settings reloaded", metadata: metadata)
   }
 }

@@ -21,7 +21,7 @@ enum DeviceRoutes {
       case .unknownUser: throw ProblemDetails(.notFound, detail: "There is no such user.")
       }
     }
-    // The answer is the same whoever has the token, so that nobody learns whether a guessed one is in use.
+    // The answer does not depend on who has the token, so a caller cannot learn whether a guessed one is in use.
     group.addForClients(.delete, "/v1/devices/{token}", load: .write) { user, request, reactor in
       let token = try token(in: request)
       _ = try await services.value(on: reactor).callers.removeDevice(token, of: user, on: reactor)

@@ -6,7 +6,7 @@ internal import HTTPTypes
 internal import PushStore
 internal import Reactors
 
-/// `GET /v1/explain`: why somebody was pushed, or was not.
+/// `GET /v1/explain`: why a user was pushed, or was not.
 enum ExplainRoute {
   static func add(to group: inout RouteGroup, _ services: PerReactor<PushServices>) {
     group.addForServices(.get, "/v1/explain") { request, reactor in
@@ -36,8 +36,8 @@ enum ExplainQuestion: Equatable {
   /// About what a campaign decided about a user, on one day or on those that are kept.
   case campaign(String, userID: UUID, day: String?)
 
-  /// Each parameter once at the most, in its form, and none that is not known: a misspelt `user_id` would be answered with
-  /// everybody. Which of them belong together is said by 422, because the description of the interface cannot.
+  /// Each parameter at most once, in its form, and no unknown one: a misspelt `user_id` would be answered with all users.
+  /// Which of them belong together is said by 422, because the description of the interface cannot.
   init(_ head: RequestHead) throws(ProblemDetails) {
     let query = try StrictQuery(head, known: ["message_id", "user_id", "kind", "campaign", "day"])
     let userID = try query.uuid("user_id")

@@ -1,5 +1,5 @@
 /// The outer form of BCP 47 language tags: letters, then parts of letters and digits, 1 to 8 of them each, with hyphens
-/// between. Which of them exist is nobody's business here.
+/// between. Whether a tag exists is not checked.
 enum LanguageTag {
   /// The most bytes taken; RFC 5646 section 4.4.1 finds 35 enough for every tag in use.
   static let bytesMax = 85

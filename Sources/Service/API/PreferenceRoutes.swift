@@ -33,7 +33,7 @@ enum PreferenceRoutes {
   }
 }
 
-/// A user's preferences as JSON. What a document leaves out is as if nobody had ever said anything about it.
+/// A user's preferences as JSON. What a document leaves out has its default.
 struct PreferenceDocument: JSONAnswer, Decodable {
   /// The most kinds that can be opted out of; more than anybody configures.
   static let kindsMax = 64

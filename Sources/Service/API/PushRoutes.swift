@@ -43,7 +43,7 @@ public enum PushRoutes {
     return group.routes
   }
 
-  /// What whoever runs the service asks.
+  /// The operations for the operator.
   private static func addOperation(
     to routes: inout HTTPRoutes, _ services: PerReactor<PushServices>
   ) {

@@ -5,13 +5,13 @@ public import PushPipeline
 public import PushStore
 public import Reactors
 
-/// What the handlers use of their own reactor.
+/// What the handlers of one reactor use.
 public struct PushServices {
-  /// The database, for what apps, webhooks and other servers ask: over sessions that the pipeline does not use, so that neither
-  /// waits behind the other's statements.
+  /// The database, for what apps, webhooks and other servers ask: over sessions that the pipeline does not use, so neither
+  /// waits for the other.
   public let callers: PushDatabase
 
-  /// The same database for operators' looks, over a pool of its own: claims do not wait behind them.
+  /// The same database for operators' queries, over a separate pool: claims do not wait behind them.
   public let operators: PushDatabase
 
   /// The pipeline to wake, and whose records to wait for.
@@ -20,10 +20,10 @@ public struct PushServices {
   /// Gathers and writes what apps say of their users.
   public let presence: PresenceWriter
 
-  /// Whether reads are told to the user's other devices.
+  /// Whether the user's other devices learn of reads.
   public let isReadSyncEnabled: Bool
 
-  /// Makes the campaigns look at those who were noted; nil where campaigns are switched off. Any reactor may call it.
+  /// Makes the campaigns look at the users who are enrolled; nil where campaigns are switched off. Any reactor may call it.
   public let wakeCampaigns: (() -> Void)?
 
   /// Whether this reactor can do its work; asked by `/readyz`.

@@ -12,9 +12,9 @@ internal import Reactors
 
 /// `POST /v1/push-trigger`: a campaign runs now; and how far a run has come.
 struct PushTriggerRoute: Sendable {
-  /// The campaign that runs when none is named.
+  /// The campaign that runs when the request names no other.
   private static let standardCampaign = "coach"
-  /// Between two looks at a run that somebody waits for: other processes decide a part of it, and say so nowhere else.
+  /// Between two polls of a run that a caller waits for: other processes decide a part of it, and only the database shows that.
   private static let lookInterval = Duration.milliseconds(100)
 
   let services: PerReactor<PushServices>
@@ -99,7 +99,7 @@ struct PushTriggerOrder: Equatable {
   let userID: UUID?
   let isDryRun: Bool
 
-  /// Each parameter once at the most, in its form, and none that is not known: a misspelt `dry_run` would send.
+  /// Each parameter at most once, in its form, and no unknown one: a misspelt `dry_run` would send.
   init(_ head: RequestHead, campaign standard: String) throws(ProblemDetails) {
     let query = try StrictQuery(head, known: ["campaign", "user_id", "dry_run"])
     campaign = try query.name("campaign") ?? standard

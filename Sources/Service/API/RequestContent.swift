@@ -39,7 +39,7 @@ extension ProblemDetails {
     ProblemDetails(.badRequest, detail: detail, extensions: field.map { [("field", .string($0))] } ?? [])
   }
 
-  /// 422 for content of the right form that cannot be meant, such as a time zone that nobody knows.
+  /// 422 for well-formed but meaningless content, such as an unknown time zone.
   static func unprocessable(_ field: String, _ detail: String) -> ProblemDetails {
     ProblemDetails(.unprocessableContent, detail: detail, extensions: [("field", .string(field))])
   }

@@ -9,7 +9,7 @@ internal import Reactors
 /// Answers the request of a client whose user is known.
 typealias ClientHandler = @Sendable (UUID, HTTPServerRequest, isolated Reactor) async throws -> HTTPServerResponse
 
-/// Routes that share who may call them and how their failures are told. Who calls is settled before content is read.
+/// Routes that share authentication and the answers to failures. The caller is authenticated before content is read.
 struct RouteGroup: Sendable {
   /// The table so far.
   private(set) var routes = HTTPRoutes()
@@ -25,7 +25,7 @@ struct RouteGroup: Sendable {
     failures = FailureGate(for: "service key", logger: logger)
   }
 
-  /// Adds an operation that anybody may call, or that asks for its own proof.
+  /// Adds an operation without authentication, or with a different one.
   mutating func add(_ body: (inout HTTPRoutes) -> Void) { body(&routes) }
 
   /// Adds an operation for apps.
@@ -79,7 +79,7 @@ struct RouteGroup: Sendable {
     return logger
   }
 
-  /// A database that is away is told as such.
+  /// Turns errors of the database into problem details.
   private static func telling(
     _ logger: Logger, _ body: () async throws -> HTTPServerResponse
   ) async throws -> HTTPServerResponse {
@@ -95,7 +95,7 @@ struct RouteGroup: Sendable {
 }
 
 extension ProblemDetails {
-  /// What a caller is told when the database did not do it: 503 when trying again later may help, else 500.
+  /// The answer when the database fails: 503 when trying again later may help, else 500.
   static func database(_ error: PostgresError, _ advice: String, _ logger: Logger) -> ProblemDetails {
     if error.sqlState == .insufficientPrivilege {
       logger.error(

@@ -4,8 +4,7 @@ internal import HTTP1
 internal import HTTPServing
 internal import PushStore
 
-/// The parameters of a query, each once at the most and none that is not known: a misspelt one would be answered with
-/// something else than was asked.
+/// The parameters of a query, each at most once, and no unknown one: a misspelt parameter would change what is asked.
 struct StrictQuery {
   private let values: [String: String]
 

@@ -4,7 +4,7 @@ internal import HTTPTypes
 
 /// How long a caller wants to wait for an outcome: the `Prefer` field of RFC 7240.
 struct WaitPreference: Equatable {
-  /// The longest wait anybody gets: longer than any push takes, shorter than what proxies cut off.
+  /// The longest wait: longer than any push takes, shorter than what proxies cut off.
   static let longest = Duration.seconds(60)
 
   /// How long to wait.
@@ -42,7 +42,7 @@ struct WaitPreference: Equatable {
     return Int64(value)
   }
 
-  /// A wish may have parameters behind a semicolon; none is known.
+  /// A preference may have parameters behind a semicolon, which are ignored.
   private static func withoutParameters(_ wish: Substring) -> Substring {
     trimmed(wish.prefix { $0 != ";" })
   }

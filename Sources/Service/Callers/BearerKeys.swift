@@ -1,7 +1,7 @@
 internal import Crypto
 internal import HTTPTypes
 
-/// Secrets that a caller may show as they are, compared in constant time. Several may be valid at once, so that they can
+/// Secrets that a caller may send as a bearer token, compared in constant time. Several may be valid at once, so that they can
 /// be rotated.
 public struct BearerKeys: Sendable {
   private let digests: [SHA256Digest]
@@ -14,8 +14,8 @@ public struct BearerKeys: Sendable {
   /// Whether no key can be accepted.
   var isEmpty: Bool { digests.isEmpty }
 
-  /// Whether this is one of them. Digests hide the length as well, and every one is looked at, so that the time does not
-  /// tell which it was.
+  /// Whether this is one of them. Digests also hide the length, and all are compared, so that the time does not show
+  /// which one matched.
   public func accepts(_ key: String) -> Bool {
     let shown = SHA256.hash(data: Array(key.utf8))
     return digests.reduce(false) { $1 == shown || $0 }

@@ -30,7 +30,7 @@ struct KeySet: Sendable {
     let keys: [Entry]
   }
 
-  /// A key, or something else that stands in its place.
+  /// A key, or anything else in its place.
   private struct Entry: Decodable {
     let key: PublishedKey?
 

@@ -17,9 +17,9 @@ struct KeySetState {
   /// A set older than this is fetched anew when it is used. Ten minutes: as long as Supabase lets its set be cached, and so
   /// the time after which a withdrawn key is refused.
   static let refreshAge: UInt64 = 600_000_000_000
-  /// From one fetch to the next for the sake of an unknown key, which anybody can make up. A minute.
+  /// From one fetch to the next because of an unknown key, which any caller can make up. A minute.
   static let fetchInterval: UInt64 = 60_000_000_000
-  /// The same as long as there has been no set. Five seconds, which is when callers are told to come again.
+  /// The same as long as there has been no set. Five seconds, which is the `Retry-After` of callers.
   static let firstFetchInterval: UInt64 = 5_000_000_000
 
   private(set) var generation = 0

@@ -7,7 +7,7 @@ internal import Synchronization
 /// The key set of `JWKS_URL`, shared by all reactors.
 ///
 /// Fetched when it is first needed, every ten minutes while it is used, and for a key that it does not have, at most once a
-/// minute; whoever needs the outcome waits for the same fetch. While the source is down the last set serves, however long.
+/// minute; all callers wait for the same fetch. While the source is down the last set serves, however long.
 public final class RemoteKeySet: Sendable {
   /// How long a fetch may take, and so a request may wait for one.
   private static let fetchLimit = Duration.seconds(10)

@@ -1,6 +1,6 @@
 package import FoundationEssentials
 
-/// What a token's claims must say, whoever signed it.
+/// What the claims of a token must say, whichever key signed it.
 public struct TokenRequirements: Sendable {
   /// How far clocks may be apart, in seconds: a token is valid so long after its end and before its beginning.
   static let leewaySeconds = 60.0
@@ -8,7 +8,7 @@ public struct TokenRequirements: Sendable {
   /// The audiences of which a token must name one.
   public let audiences: Set<String>
 
-  /// Who must have issued it; nil takes anybody who has the key.
+  /// Who must have issued it; nil accepts every issuer whose key is known.
   public let issuer: String?
 
   /// - Parameter audiences: at least one.
@@ -45,8 +45,8 @@ extension ClientTokenError {
 }
 
 extension UUID {
-  /// The text form of RFC 9562, in either case, and nothing else: `init(uuidString:)` also takes texts in which other
-  /// characters stand where digits should, or that go on behind the last one.
+  /// The text form of RFC 9562, in either case, and nothing else: `init(uuidString:)` also takes texts with other
+  /// characters in the place of digits, or with more text behind the last one.
   package init?(hyphenated text: String) {
     guard text.utf8.count == 36, let id = UUID(uuidString: text),
       id.uuidString.lowercased() == text.lowercased()

@@ -78,3 +78,66 @@ struct PoolWords {
     host.hasSuffix(".pooler.supabase.com") ? "Supavisor at \(host)" : "a pooler, such as PgBouncer"
   }
 }
+
+/// Whether notifications reach the service through its connection.
+enum ListenCheck {
+  static let name = "listen"
+
+  static let notUsed = CheckFinding(
+    name, .skipped, "DATABASE_POOL_MODE is transaction, and notifications do not pass such a pooler")
+
+  /// - Parameters:
+  ///   - pooler: the pooler between, if there is one.
+  static func judge(_ outcome: ListenExamination.Outcome, pooler: String?) -> CheckFinding {
+    switch outcome {
+    case .heard: CheckFinding(name, .ok, "a notification from another session arrived")
+    case .failed(let error): failure(error, pooler: pooler)
+    case .timedOut:
+      CheckFinding(name, .failure, "no notification arrived in time", remedy: "see whether the database is overloaded")
+    }
+  }
+
+  private static func failure(_ error: PostgresError, pooler: String?) -> CheckFinding {
+    if error.message.contains("unsupported startup parameter") {
+      return CheckFinding(
+        name, .failure, "PgBouncer refuses the session's settings (\(error.message))", remedy: transactionMode)
+    }
+    guard error.code == .deaf else {
+      return CheckFinding(name, .failure, error.debugDescription, remedy: "mend what the database check shows")
+    }
+    let between = pooler.map { "\($0), stands between and swallows them" } ?? "a half-open connection or a pooler"
+    return CheckFinding(name, .failure, "notifications do not arrive: \(between)", remedy: transactionMode)
+  }
+
+  private static let transactionMode =
+    "set DATABASE_POOL_MODE=transaction, or name the server itself in DATABASE_URL"
+}
+
+/// Whether this machine and the database agree on the time.
+///
+/// All ages are the database's, so a decision does not depend on this machine. What does: provider tokens (APNs takes them
+/// for an hour), clients' tokens (60 s of leeway), and webhooks that triggers sign (300 s).
+enum ClockCheck {
+  static let name = "clock"
+
+  /// Clocks kept by NTP differ by less than a tenth of a second; beyond two seconds one of them is not kept, and goes on
+  /// drifting.
+  static let warningFrom = Duration.seconds(2)
+  /// From here on clients' tokens that are good are refused.
+  static let failureFrom = Duration.seconds(60)
+
+  static func judge(_ comparison: ClockComparison) -> CheckFinding {
+    let distance = max(comparison.difference, .zero - comparison.difference)
+    // What is certain of it.
+    let least = max(distance - comparison.uncertainty, .zero)
+    let side = comparison.difference > .zero ? "behind" : "ahead of"
+    let measure = "within \(FindingWords.duration(comparison.uncertainty)) of measurement"
+    if least < warningFrom {
+      return CheckFinding(name, .ok, "\(FindingWords.duration(distance)) from the database's, \(measure)")
+    }
+    return CheckFinding(
+      name, least < failureFrom ? .warning : .failure,
+      "this machine's is \(FindingWords.duration(distance)) \(side) the database's, \(measure)",
+      remedy: "keep both by NTP; the times of requests, tokens and signatures depend on it")
+  }
+}

@@ -26,8 +26,8 @@ struct DatabaseLooks {
     self.logger = logger
   }
 
-  /// - Returns: the device tokens, for whoever asks APNs; none when they cannot be had.
-  func run(on reactor: isolated Reactor, note: ([CheckFinding]) -> Void) async -> [DeviceTokenCount] {
+  /// - Returns: the device tokens, for the checks of APNs; empty when they are not available.
+  func run(on reactor: isolated Reactor, add: ([CheckFinding]) -> Void) async -> [DeviceTokenCount] {
     let conninfo = settings.connectionString.exposed
     do {
       let database = try await DatabaseExamination.begin(
@@ -35,16 +35,16 @@ struct DatabaseLooks {
       defer { database.end(on: reactor) }
       let server = try await database.server(on: reactor)
       let pool = PoolWords(isTransaction: settings.poolMode == .transaction)
-      note(DatabaseCheck.judge(server, host: database.host, asPool: pool))
-      note([await listen(database, server, on: reactor)])
+      add(DatabaseCheck.judge(server, host: database.host, asPool: pool))
+      add([await listen(database, server, on: reactor)])
       let looks = SchemaLooks(
         database, server, conninfo: conninfo, apns: apns, campaigns: campaigns,
         isListened: settings.poolMode == .session,
         until: Reactor.now + UInt64(Self.limit.components.seconds) * 1_000_000_000, logger: logger)
-      return await looks.run(on: reactor, note: note)
+      return await looks.run(on: reactor, add: add)
     } catch {
-      note([DatabaseCheck.judge(connectFailure: error)])
-      note(SchemaLooks.names.map { CheckFinding($0, .skipped, "needs the database") })
+      add([DatabaseCheck.judge(connectFailure: error)])
+      add(SchemaLooks.names.map { CheckFinding($0, .skipped, "needs the database") })
       return []
     }
   }

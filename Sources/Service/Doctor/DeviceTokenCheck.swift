@@ -2,11 +2,11 @@ internal import APNSCore
 internal import PushStore
 internal import Settings
 
-/// Whether there is anybody to push to, and whether it is with an app that the service knows.
+/// Whether there are device tokens, and whether the service knows their apps.
 enum DeviceTokenCheck {
   static let name = "device tokens"
 
-  /// Of a host with tables of its own before the first pushes.
+  /// Of a host with its own tables, before the first pushes.
   static let nobodyKnown = CheckFinding(
     name, .skipped, "tacet.device_tokens returns none for the last recipients of public.push_log, if there are any")
 

@@ -1,4 +1,8 @@
 internal import FoundationEssentials
+internal import HTTPTransfers
+internal import HTTPTypes
+internal import Reactors
+internal import Settings
 
 /// What came of fetching the key set.
 enum KeySetAnswer: Equatable, Sendable {
@@ -8,7 +12,7 @@ enum KeySetAnswer: Equatable, Sendable {
   case failed(String)
 }
 
-/// Whether the keys of clients' tokens can be had.
+/// Whether the keys of clients' tokens are available.
 enum KeySetCheck {
   static let name = "jwks"
 
@@ -48,5 +52,28 @@ enum KeySetCheck {
 
   private static func printable(_ text: String) -> String {
     text.prefix(8).filter { $0.isASCII && ($0.isLetter || $0.isNumber) }
+  }
+}
+
+/// Fetches the key set once.
+enum KeySetProbe {
+  /// As long as the service waits.
+  private static let limit = Duration.seconds(5)
+  private static let documentBytesMax = 256 * 1024
+
+  static func ask(_ url: String, certificates: String?, on reactor: isolated Reactor) async -> KeySetAnswer {
+    var configuration = HTTPTransferConfiguration()
+    if let certificates { configuration.trust = .only(certificates) }
+    let client = HTTPTransferClient(configuration, on: reactor)
+    defer { client.close(on: reactor) }
+    do throws(HTTPTransferError) {
+      let response = try await client.send(
+        HTTPTransferRequest(
+          url: url, fields: [.accept: "application/json"], deadline: limit, bodyBytesMax: documentBytesMax),
+        on: reactor)
+      return .answered(status: response.status.code, body: response.body)
+    } catch {
+      return .failed(error.debugDescription)
+    }
   }
 }

@@ -1,5 +1,36 @@
 internal import PushStore
 
+/// Whether the schema is that of this program.
+enum MigrationCheck {
+  static let name = "migrations"
+
+  /// - Parameter outdatedFunctions: files of `db/functions` that are not those of this program.
+  static func judge(applied: Set<Int>, known: [Migration], outdatedFunctions: [String] = []) -> CheckFinding {
+    if applied.isEmpty {
+      return CheckFinding(name, .failure, "none was applied", remedy: "run tacet migrate")
+    }
+    let missing = known.filter { !applied.contains($0.version) }
+    let newer = applied.subtracting(known.map(\.version)).sorted()
+    if !missing.isEmpty {
+      let names = missing.map(\.name).joined(separator: ", ")
+      return CheckFinding(name, .failure, "missing: \(names)", remedy: "run tacet migrate")
+    }
+    if !newer.isEmpty {
+      let numbers = newer.map(String.init).joined(separator: ", ")
+      return CheckFinding(
+        name, .warning, "the database has migrations that this program does not know: \(numbers)",
+        remedy: "run the program that they came with")
+    }
+    if !outdatedFunctions.isEmpty {
+      let names = outdatedFunctions.joined(separator: ", ")
+      return CheckFinding(
+        name, .warning, "functions of another version: \(names)",
+        remedy: "run tacet migrate of the newest program that uses this database")
+    }
+    return CheckFinding(name, .ok, "\(known.count) applied, the last is \(known.last?.name ?? "none")")
+  }
+}
+
 /// Whether the service's role may do what the service does.
 enum RightsCheck {
   static let name = "rights"
@@ -41,4 +72,23 @@ enum RightsCheck {
   }
 
   private static func quoted(_ role: String) -> String { role.replacing("'", with: "''") }
+}
+
+/// Whether device tokens are out of the reach of strangers: a role that writes one can get another user's pushes.
+enum TokenAccessCheck {
+  static let name = "token access"
+
+  static func judge(_ access: [TokenAccess]) -> [CheckFinding] {
+    guard !access.isEmpty else {
+      return [CheckFinding(name, .ok, "no other role than the owner and the service reaches push_tokens")]
+    }
+    return access.map {
+      let role = $0.role == "public" ? "public" : "\"\($0.role.replacing("\"", with: "\"\""))\""
+      return CheckFinding(
+        name, .failure, "role \($0.role) can \($0.privileges) on every row of public.push_tokens",
+        remedy:
+          "revoke \($0.privileges) on public.push_tokens from \(role), or enable row-level security with policies "
+          + "for a user's own rows; a server of yours that writes tokens can have BYPASSRLS")
+    }
+  }
 }

@@ -9,19 +9,19 @@ enum RouteAnswer: Equatable, Sendable {
   case unsigned(String)
   /// The server's certificate is not trusted, in OpenSSL's words.
   case untrusted(String)
-  /// Nobody listens there.
+  /// The server refuses connections.
   case refused
   /// The server's name has no address.
   case unresolved
   /// No connection or no answer in time.
   case timedOut
-  /// Anything else, in the words of whoever failed.
+  /// Anything else, in the words of the error.
   case failed(String)
 }
 
 /// Whether APNs takes the provider token and the topic of an app.
 ///
-/// Asked by a push to a device token that no device has. Whoever hears `BadDeviceToken` was believed: APNs looks at the
+/// Asked by a push to a device token that no device has. The answer `BadDeviceToken` is a success: APNs checks the
 /// provider token and the topic first.
 enum RouteCheck {
   static func judge(_ answer: RouteAnswer, of route: PushRoute, at origin: ServiceOrigin) -> CheckFinding {

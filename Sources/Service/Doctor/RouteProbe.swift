@@ -7,7 +7,7 @@ internal import Reactors
 internal import Settings
 internal import TLSStreams
 
-/// Asks APNs for the routes of the settings, on connections of its own.
+/// Asks APNs for the routes of the settings, on separate connections.
 final class RouteProbe {
   /// 64 digits, as every device token has, and no device's.
   private static let impossibleToken = String(repeating: "0", count: 64)
@@ -79,7 +79,7 @@ final class RouteProbe {
     return client
   }
 
-  /// A connection of the client tells why it fails in words only; this one is told apart by kind.
+  /// The client says only in words why it fails to connect; this connection gives the kind of error.
   private func fault(
     of environment: APNSEnvironment, _ context: TLSContext, on reactor: isolated Reactor
   ) async -> RouteAnswer? {

@@ -4,24 +4,71 @@ internal import PushStore
 internal import Reactors
 internal import Settings
 
-/// The checks that ask a database that was reached.
-struct SchemaLooks {
-  /// Of all of them, for when there is no database.
-  static let names = [
-    ListenCheck.name, RightsCheck.name, MigrationCheck.name, TokenAccessCheck.name, TriggerCheck.name, IndexCheck.name,
-    PlanCheck.name, HostContractCheck.name, ContractCheck.name, ClockCheck.name, "inbox", SnapshotCheck.name,
-    TriggerFailureCheck.name, ErasureCheck.name, WebhookPostCheck.name, DeviceTokenCheck.name, InstanceCheck.name,
-    CampaignCheck.name,
+/// The checks that ask a database that was reached, in the order of ``names``.
+final class SchemaLooks {
+  private typealias Look = @Sendable (SchemaLooks, isolated Reactor) async throws -> [CheckFinding]
+
+  /// What can be asked of any database.
+  private static let first: [(name: String, look: Look)] = [
+    (ClockCheck.name, { [ClockCheck.judge(try await $0.database.clock(on: $1))] }),
+    (RightsCheck.name, { RightsCheck.judge(try await $0.database.missingRights(on: $1), role: $0.server.role) }),
+    (MigrationCheck.name, { try await $0.migrations(on: $1) }),
   ]
+
+  /// What needs the migrations.
+  private static let later: [(name: String, look: Look)] = [
+    (TokenAccessCheck.name, { TokenAccessCheck.judge(try await $0.database.tokenAccess(on: $1)) }),
+    (TriggerCheck.name, { try await $0.triggers(on: $1) }),
+    (
+      IndexCheck.name,
+      {
+        IndexCheck.judge(
+          queue: try await $0.database.indexes(DatabaseExamination.queueIndexes, on: $1),
+          host: try await $0.database.indexes(DatabaseExamination.hostIndexes(of: $0.tables), on: $1))
+      }
+    ),
+    (PlanCheck.name, { PlanCheck.judge(try await $0.database.claimPlan(on: $1)) }),
+    (HostContractCheck.name, { await $0.hostFunctions(on: $1) }),
+    (ContractCheck.name, { try await $0.contract(on: $1) }),
+    ("inbox", { BacklogCheck.judge(try await $0.database.backlog(on: $1)) }),
+    (SnapshotCheck.name, { SnapshotCheck.judge(try await $0.database.snapshots(on: $1)) }),
+    (TriggerFailureCheck.name, { TriggerFailureCheck.judge(try await $0.database.triggerFailures(on: $1)) }),
+    (ErasureCheck.name, { [ErasureCheck.judge(try await $0.database.overdueErasures(on: $1))] }),
+    (
+      WebhookPostCheck.name,
+      {
+        // Its worker takes requests every few milliseconds.
+        let webhook = try await $0.database.webhook(pausing: .seconds(1), on: $1)
+        return WebhookPostCheck.judge(webhook, isListened: $0.isListened)
+      }
+    ),
+    (InstanceCheck.name, { try await $0.database.instances(on: $1).map(InstanceCheck.judge) ?? [] }),
+    (CampaignCheck.name, { try await $0.campaigns(on: $1) }),
+    (CampaignWorkCheck.name, { try await $0.campaignWork(on: $1) }),
+    (ModelUsageCheck.name, { try await $0.modelUsage(on: $1) }),
+    (DeviceTokenCheck.name, { try await $0.deviceTokens(on: $1) }),
+  ]
+
+  /// Without a database each of these is skipped.
+  static let names = [ListenCheck.name] + first.map(\.name) + laterNames
+  private static let laterNames = later.map(\.name).filter {
+    ![CampaignWorkCheck.name, ModelUsageCheck.name].contains($0)
+  }
 
   private let database: DatabaseExamination
   private let server: ExaminedServer
   private let apns: APNSSettings?
-  private let campaigns: SettingValues<CampaignSettings>?
+  /// Nil where campaigns are switched off.
+  private let campaignSettings: SettingValues<CampaignSettings>?
   private let conninfo: String
   private let logger: Logger
   private let isListened: Bool
   private let deadline: UInt64
+
+  /// Those of the default host that the host contract reads.
+  private var tables: Set<String> = []
+  private var failedFunctions: Set<String> = []
+  private var tokens: [DeviceTokenCount] = []
 
   /// - Parameters:
   ///   - conninfo: for what needs a session that may write.
@@ -35,150 +82,31 @@ struct SchemaLooks {
     self.database = database
     self.server = server
     self.apns = apns
-    self.campaigns = campaigns
+    campaignSettings = campaigns.flatMap { $0.isEnabled ? $0 : nil }
     self.isListened = isListened
     self.deadline = deadline
   }
 
   /// - Returns: the device tokens.
-  func run(on reactor: isolated Reactor, note: ([CheckFinding]) -> Void) async -> [DeviceTokenCount] {
-    note(
-      await look(ClockCheck.name) { () async throws(PostgresError) in
-        [ClockCheck.judge(try await database.clock(on: reactor))]
-      })
-    note(
-      await look(RightsCheck.name) { () async throws(PostgresError) in
-        RightsCheck.judge(try await database.missingRights(on: reactor), role: server.role)
-      })
-    let migrations = await look(MigrationCheck.name) { () async throws(PostgresError) in
-      let applied = try await database.appliedMigrations(on: reactor)
-      let isComplete = Migration.all.allSatisfy { applied.contains($0.version) }
-      let outdated = isComplete ? try await database.outdatedFunctions(on: reactor) : []
-      return [MigrationCheck.judge(applied: applied, known: Migration.all, outdatedFunctions: outdated)]
+  func run(on reactor: isolated Reactor, add: ([CheckFinding]) -> Void) async -> [DeviceTokenCount] {
+    var migrations: [CheckFinding] = []
+    for (name, look) in Self.first {
+      let findings = await findings(of: name, look, on: reactor)
+      add(findings)
+      if name == MigrationCheck.name { migrations = findings }
     }
-    note(migrations)
     guard migrations.allSatisfy({ $0.verdict == .ok || $0.verdict == .warning }) else {
-      let rest = Self.names[(Self.names.firstIndex(of: TokenAccessCheck.name) ?? 0)...].filter { $0 != ClockCheck.name }
-      note(rest.map { CheckFinding($0, .skipped, "needs the migrations") })
+      add(Self.laterNames.map { CheckFinding($0, .skipped, "needs the migrations") })
       return []
     }
-    note(
-      await look(TokenAccessCheck.name) { () async throws(PostgresError) in
-        TokenAccessCheck.judge(try await database.tokenAccess(on: reactor))
-      })
     // If this fails, so do the looks that come to know why.
-    let tables = (try? await database.contractTables(on: reactor)) ?? []
-    await lookAtSchema(tables, on: reactor, note: note)
-    return await lookAtWork(tables, on: reactor, note: note)
-  }
-
-  private func lookAtSchema(
-    _ tables: Set<String>, on reactor: isolated Reactor, note: ([CheckFinding]) -> Void
-  ) async {
-    note(
-      await look(TriggerCheck.name) { () async throws(PostgresError) in
-        TriggerCheck.judge(
-          try await database.triggers(on: reactor), kinds: try await database.kindTriggers(on: reactor), tables: tables,
-          replicationRole: server.replicationRole, replicationRoles: try await database.replicationRoles(on: reactor))
-      })
-    note(
-      await look(IndexCheck.name) { () async throws(PostgresError) in
-        IndexCheck.judge(
-          queue: try await database.indexes(DatabaseExamination.queueIndexes, on: reactor),
-          host: try await database.indexes(DatabaseExamination.hostIndexes(of: tables), on: reactor))
-      })
-    note(
-      await look(PlanCheck.name) { () async throws(PostgresError) in
-        PlanCheck.judge(try await database.claimPlan(on: reactor))
-      })
-    var failures: [(function: HostFunction, error: PostgresError)] = []
-    for function in HostFunction.allCases where Reactor.now < deadline {
-      do throws(PostgresError) {
-        try await database.call(function, on: reactor)
-      } catch {
-        failures.append((function, error))
-      }
-    }
-    note(HostContractCheck.judge(failures))
-    let known = Set(failures.map(\.function.rawValue))
-    note(
-      await look(ContractCheck.name) { () async throws(PostgresError) in
-        let trials = try await DatabaseExamination.rehearseMessage(
-          conninfo, within: .seconds(5), logger: logger, on: reactor)
-        return ContractCheck.judge(trials.filter { !known.contains($0.step) }, role: server.role)
-      })
-  }
-
-  private func lookAtWork(
-    _ tables: Set<String>, on reactor: isolated Reactor, note: ([CheckFinding]) -> Void
-  ) async -> [DeviceTokenCount] {
-    note(
-      await look("inbox") { () async throws(PostgresError) in
-        BacklogCheck.judge(try await database.backlog(on: reactor))
-      })
-    note(
-      await look(SnapshotCheck.name) { () async throws(PostgresError) in
-        SnapshotCheck.judge(try await database.snapshots(on: reactor))
-      })
-    note(
-      await look(TriggerFailureCheck.name) { () async throws(PostgresError) in
-        TriggerFailureCheck.judge(try await database.triggerFailures(on: reactor))
-      })
-    note(
-      await look(ErasureCheck.name) { () async throws(PostgresError) in
-        [ErasureCheck.judge(try await database.overdueErasures(on: reactor))]
-      })
-    note(
-      await look(WebhookPostCheck.name) { () async throws(PostgresError) in
-        // Its worker takes requests every few milliseconds.
-        let webhook = try await database.webhook(pausing: .seconds(1), on: reactor)
-        return WebhookPostCheck.judge(webhook, isListened: isListened)
-      })
-    note(
-      await look(InstanceCheck.name) { () async throws(PostgresError) in
-        try await database.instances(on: reactor).map(InstanceCheck.judge) ?? []
-      })
-    await lookAtCampaigns(on: reactor, note: note)
-    var tokens: [DeviceTokenCount] = []
-    note(
-      await look(DeviceTokenCheck.name) { () async throws(PostgresError) in
-        let isDefaultHost = tables.contains("push_tokens")
-        tokens = try await database.deviceTokens(isDefaultHost: isDefaultHost, on: reactor)
-        guard isDefaultHost || !tokens.isEmpty else { return [DeviceTokenCheck.nobodyKnown] }
-        return apns.map { DeviceTokenCheck.judge(tokens, apns: $0) } ?? []
-      })
+    tables = (try? await database.contractTables(on: reactor)) ?? []
+    for (name, look) in Self.later { add(await findings(of: name, look, on: reactor)) }
     return tokens
   }
 
-  private func lookAtCampaigns(on reactor: isolated Reactor, note: ([CheckFinding]) -> Void) async {
-    guard let campaigns, campaigns.isEnabled else { return note([CampaignCheck.notUsed]) }
-    note(
-      await look(CampaignCheck.name) { () async throws(PostgresError) in
-        var looked: [(campaign: StoredCampaign, error: PostgresError?)] = []
-        for campaign in try await database.campaigns(on: reactor) where Reactor.now < deadline {
-          do throws(PostgresError) {
-            try await database.call(campaign, on: reactor)
-            looked.append((campaign, nil))
-          } catch {
-            looked.append((campaign, error))
-          }
-        }
-        return CampaignCheck.judge(looked)
-      })
-    note(
-      await look(CampaignWorkCheck.name) { () async throws(PostgresError) in
-        CampaignWorkCheck.judge(try await database.campaignWork(minutes: campaigns.minutes, on: reactor))
-      })
-    note(
-      await look(ModelUsageCheck.name) { () async throws(PostgresError) in
-        [ModelUsageCheck.judge(try await database.modelUsage(on: reactor), campaigns)]
-      })
-  }
-
   /// Runs a look, unless the time is over; one that fails is a finding too.
-  private func look(
-    _ name: String, _ body: () async throws(PostgresError) -> [CheckFinding]
-  ) async -> [CheckFinding] {
+  private func findings(of name: String, _ look: Look, on reactor: isolated Reactor) async -> [CheckFinding] {
     guard Reactor.now < deadline else {
       return [
         CheckFinding(
@@ -186,10 +114,12 @@ struct SchemaLooks {
           remedy: "see in pg_stat_activity what it is busy with")
       ]
     }
-    do throws(PostgresError) {
-      return try await body()
-    } catch {
+    do {
+      return try await look(self, reactor)
+    } catch let error as PostgresError {
       return [Self.judge(error, of: name)]
+    } catch {
+      return [CheckFinding(name, .failure, "\(error)")]
     }
   }
 
@@ -204,5 +134,71 @@ struct SchemaLooks {
       return CheckFinding(
         name, .failure, error.debugDescription, remedy: "see what the server's log says of it at this moment")
     }
+  }
+}
+
+// Looks that take more than a statement.
+extension SchemaLooks {
+  private func migrations(on reactor: isolated Reactor) async throws(PostgresError) -> [CheckFinding] {
+    let applied = try await database.appliedMigrations(on: reactor)
+    let isComplete = Migration.all.allSatisfy { applied.contains($0.version) }
+    let outdated = isComplete ? try await database.outdatedFunctions(on: reactor) : []
+    return [MigrationCheck.judge(applied: applied, known: Migration.all, outdatedFunctions: outdated)]
+  }
+
+  private func triggers(on reactor: isolated Reactor) async throws -> [CheckFinding] {
+    TriggerCheck.judge(
+      try await database.triggers(on: reactor), kinds: try await database.kindTriggers(on: reactor), tables: tables,
+      replicationRole: server.replicationRole, replicationRoles: try await database.replicationRoles(on: reactor))
+  }
+
+  private func hostFunctions(on reactor: isolated Reactor) async -> [CheckFinding] {
+    var failures: [(function: HostFunction, error: PostgresError)] = []
+    for function in HostFunction.allCases where Reactor.now < deadline {
+      do throws(PostgresError) {
+        try await database.call(function, on: reactor)
+      } catch {
+        failures.append((function, error))
+      }
+    }
+    failedFunctions = Set(failures.map(\.function.rawValue))
+    return HostContractCheck.judge(failures)
+  }
+
+  private func contract(on reactor: isolated Reactor) async throws -> [CheckFinding] {
+    let trials = try await DatabaseExamination.rehearseMessage(
+      conninfo, within: .seconds(5), logger: logger, on: reactor)
+    return ContractCheck.judge(trials.filter { !failedFunctions.contains($0.step) }, role: server.role)
+  }
+
+  private func campaigns(on reactor: isolated Reactor) async throws -> [CheckFinding] {
+    guard campaignSettings != nil else { return [CampaignCheck.notUsed] }
+    var looked: [(campaign: StoredCampaign, error: PostgresError?)] = []
+    for campaign in try await database.campaigns(on: reactor) where Reactor.now < deadline {
+      do throws(PostgresError) {
+        try await database.call(campaign, on: reactor)
+        looked.append((campaign, nil))
+      } catch {
+        looked.append((campaign, error))
+      }
+    }
+    return CampaignCheck.judge(looked)
+  }
+
+  private func campaignWork(on reactor: isolated Reactor) async throws -> [CheckFinding] {
+    guard let campaignSettings else { return [] }
+    return CampaignWorkCheck.judge(try await database.campaignWork(minutes: campaignSettings.minutes, on: reactor))
+  }
+
+  private func modelUsage(on reactor: isolated Reactor) async throws -> [CheckFinding] {
+    guard let campaignSettings else { return [] }
+    return [ModelUsageCheck.judge(try await database.modelUsage(on: reactor), campaignSettings)]
+  }
+
+  private func deviceTokens(on reactor: isolated Reactor) async throws -> [CheckFinding] {
+    let isDefaultHost = tables.contains("push_tokens")
+    tokens = try await database.deviceTokens(isDefaultHost: isDefaultHost, on: reactor)
+    guard isDefaultHost || !tokens.isEmpty else { return [DeviceTokenCheck.nobodyKnown] }
+    return apns.map { DeviceTokenCheck.judge(tokens, apns: $0) } ?? []
   }
 }

@@ -7,8 +7,8 @@ public import Settings
 
 /// Looks at everything that a service needs, from the settings to APNs, and tells what it finds.
 ///
-/// Changes nothing, and bothers nobody: it may run beside the service. Each look has a limit, and all of them together
-/// end within a minute whatever is away: connecting takes 5 s, the database 15 s, APNs 15 s, the key set 5 s, the language model 5 s.
+/// Changes nothing, and may run beside the service. Each look has a limit, and all of them together end within a minute:
+/// connecting takes 5 s, the database 15 s, APNs 15 s, the key set 5 s, the language model 5 s.
 public struct ServiceExamination: Sendable {
   private let settings: ExaminedSettings
   private let logger: Logger
@@ -24,37 +24,37 @@ public struct ServiceExamination: Sendable {
   /// - Returns: all of them.
   public func run(on reactor: isolated Reactor, tell: (CheckFinding) -> Void) async -> Diagnosis {
     var diagnosis = Diagnosis()
-    func note(_ findings: [CheckFinding]) {
+    func add(_ findings: [CheckFinding]) {
       for finding in findings {
         diagnosis.add(finding)
         tell(finding)
       }
     }
-    note(SettingsCheck.judge(problems: settings.problems, apns: settings.apns))
-    note(settings.secretFiles.compactMap(SecretFileCheck.look).map(SecretFileCheck.judge))
+    add(SettingsCheck.judge(problems: settings.problems, apns: settings.apns))
+    add(settings.secretFiles.compactMap(SecretFileCheck.look).map(SecretFileCheck.judge))
     var tokens: [DeviceTokenCount] = []
     if let database = settings.database {
       tokens = await DatabaseLooks(database, apns: settings.apns, campaigns: settings.campaigns, logger: logger).run(
-        on: reactor, note: note)
+        on: reactor, add: add)
     } else {
-      note([CheckFinding(DatabaseCheck.name, .skipped, "DATABASE_URL cannot be used")])
+      add([CheckFinding(DatabaseCheck.name, .skipped, "DATABASE_URL cannot be used")])
     }
     if let apns = settings.apns {
-      await askRoutes(of: apns, tokens, on: reactor, note: note)
+      await askRoutes(of: apns, tokens, on: reactor, add: add)
     } else {
-      note([CheckFinding("apns", .skipped, "the settings of APNs cannot be used")])
+      add([CheckFinding("apns", .skipped, "the settings of APNs cannot be used")])
     }
-    note([await keySet(on: reactor), await languageModel(on: reactor)])
+    add([await keySet(on: reactor), await languageModel(on: reactor)])
     return diagnosis
   }
 
   private func askRoutes(
-    of apns: APNSSettings, _ tokens: [DeviceTokenCount], on reactor: isolated Reactor, note: ([CheckFinding]) -> Void
+    of apns: APNSSettings, _ tokens: [DeviceTokenCount], on reactor: isolated Reactor, add: ([CheckFinding]) -> Void
   ) async {
     let probe = RouteProbe(apns, until: Reactor.now + 15_000_000_000, logger: logger)
     for route in DeviceTokenCheck.routes(tokens, apns: apns) {
       let answer = await probe.ask(route, on: reactor)
-      note([RouteCheck.judge(answer, of: route, at: apns.origin(of: route.environment))])
+      add([RouteCheck.judge(answer, of: route, at: apns.origin(of: route.environment))])
     }
     probe.close(on: reactor)
   }

@@ -34,7 +34,7 @@ enum CampaignWords {
     "no_text": "Nothing was written.",
   ]
 
-  /// Why a model's text was not to be had, or was not sent.
+  /// Why a model's text was not available, or was not sent.
   private static let failures = [
     "model_not_configured": "No language model is set up.",
     "model_budget_spent": "The day's bound on the language model's tokens or cost was reached.",

@@ -13,7 +13,7 @@ struct DecisionWords {
 
   private var surface: String { kind == PushSubject.messageKind ? "the conversation" : "what it is about" }
 
-  /// The clause; nil for a reason that is none of the rules'.
+  /// The clause; nil for a reason that no rule has.
   func clause(for reason: String) -> String? {
     switch reason {
     case "user_viewing": viewing
@@ -97,4 +97,13 @@ enum CauseWords {
     default: "something was learnt (\(cause))"
     }
   }
+}
+
+/// Numbers with their nouns.
+enum CountWords {
+  /// `1 device`, `2 devices`.
+  static func devices(_ count: Int) -> String { counted(count, "device") }
+
+  /// A number and a noun.
+  static func counted(_ count: Int, _ noun: String) -> String { "\(count) \(noun)\(count == 1 ? "" : "s")" }
 }

@@ -54,7 +54,7 @@ private struct ExplanationPage {
     committedAt.map { TimeText.offset(at - $0) } ?? String(TimeText.instant(at).suffix(13))
   }
 
-  /// Breaks between words; a word that is longer than a line stands alone on its own.
+  /// Breaks between words; a word that is longer than a line has a line to itself.
   private mutating func write(_ paragraph: String, first: String, column: Int) {
     var line = first
     var isEmpty = true

@@ -1,16 +1,19 @@
+internal import FoundationEssentials
+public import PushStore
+
 /// Why an event's pushes were sent or not: what the database keeps, in words and in order.
 public struct EventExplanation: Equatable, Sendable {
   /// One recipient's part.
   public struct Recipient: Equatable, Sendable {
     /// The host's user id, in small letters.
     public let userID: String
-    /// One plain sentence or a few: what became of the push, and why.
+    /// One plain sentence or a few: the outcome of the push, and why.
     public let summary: String
     /// `sent`, `held`, `skipped` or `failed`; nil when nothing is recorded.
     public let decision: String?
-    /// The ledger's reason; nil for none.
+    /// The ledger's reason; nil without one.
     public let reason: String?
-    /// The ledger's row, in small letters, by which the app reports the push as opened; nil when there is none.
+    /// The ledger's row, in small letters, by which the app reports the push as opened; nil without a row.
     public let pushLogID: String?
     /// What happened, the earliest first.
     public let steps: [Step]
@@ -85,7 +88,7 @@ public struct EventExplanation: Equatable, Sendable {
   public let summary: String
   /// When it was committed, by the database's clock; microseconds since 1970. Nil when it is not known any more.
   public let committedAt: Int64?
-  /// What happened to the event as a whole, and stands with no recipient; the earliest first.
+  /// What happened to the event as a whole, not to one recipient; the earliest first.
   public let steps: [Step]
   /// Sorted by user id.
   public let recipients: [Recipient]
@@ -105,5 +108,49 @@ public struct EventExplanation: Equatable, Sendable {
     self.steps = steps
     self.recipients = recipients
     self.hasMoreRecipients = hasMoreRecipients
+  }
+}
+
+extension EventExplanation {
+  /// Puts into words what the database knows of an event. Pure: the same records make the same words.
+  public init(_ records: EventRecords) {
+    let event = records.event
+    let committedAt = event.enqueuedAt ?? event.source?.createdAt
+    let instances = Dictionary(records.instances.map { ($0.id, $0) }) { first, _ in first }
+    let recipients = records.recipients.filter { !$0.goesWithoutSaying(in: records) }.map { recipient in
+      Recipient(recipient, of: event, committedAt: committedAt, instances: instances)
+    }
+    self.init(
+      subjectID: event.subjectID.uuidString.lowercased(), kind: event.kind, isKnown: records.isKnown,
+      summary: EventSummary(records: records).text, committedAt: committedAt,
+      steps: EventSummary.steps(of: event, committedAt: committedAt), recipients: recipients,
+      hasMoreRecipients: records.hasMore)
+  }
+}
+
+extension EventExplanation.Recipient {
+  fileprivate init(
+    _ recipient: RecipientFacts, of event: EventFacts, committedAt: Int64?, instances: [String: InstanceFacts]
+  ) {
+    self.init(
+      userID: recipient.userID.uuidString.lowercased(),
+      summary: RecipientSummary(event: event, recipient: recipient, committedAt: committedAt).text,
+      decision: recipient.ledger?.decision.rawValue, reason: recipient.ledger?.reason,
+      pushLogID: recipient.ledger?.id.uuidString.lowercased(),
+      steps: RecipientStory(event: event, recipient: recipient, instances: instances).steps)
+  }
+}
+
+extension EventRecords {
+  /// Whether there is any trace of the event, or of a recipient of it.
+  var isKnown: Bool {
+    event.isKnown || recipients.contains { $0.ledger != nil || $0.delivery != nil || $0.parked != nil }
+  }
+}
+
+extension RecipientFacts {
+  /// The actor expects no push about their own event; it is explained only on request.
+  fileprivate func goesWithoutSaying(in records: EventRecords) -> Bool {
+    isActor && ledger == nil && records.userID != userID
   }
 }

@@ -1,6 +1,6 @@
 internal import PushStore
 
-/// An event as a whole: what became of its pushes, and what stands with no recipient.
+/// An event as a whole: the outcome of its pushes, and what concerns no single recipient.
 struct EventSummary {
   let records: EventRecords
 
@@ -27,7 +27,7 @@ struct EventSummary {
     return "Nobody was told: \(UnnoticedWords(event: event).clause)"
   }
 
-  /// How many recipients, by what became of their pushes.
+  /// How many recipients, by the outcome of their pushes.
   private var counts: String {
     let decisions = records.recipients.map { recipient in
       recipient.ledger?.decision.rawValue ?? (recipient.isActor ? "sender" : "without a record")
@@ -37,7 +37,7 @@ struct EventSummary {
       let count = recipients.count { $0 == name }
       return count > 0 ? "\(count) \(name)" : nil
     }
-    return "\(Words.counted(recipients.count, "recipient")): \(parts.joined(separator: ", ")).\(more)"
+    return "\(CountWords.counted(recipients.count, "recipient")): \(parts.joined(separator: ", ")).\(more)"
   }
 
   /// Recipients that are recorded, and not told about.
@@ -45,7 +45,7 @@ struct EventSummary {
     let count = event.recordedCount - records.recipients.count { $0.ledger != nil }
     guard count > 0 else { return records.hasMore ? " There are more recipients; ask about one of them." : "" }
     let least = event.recordedCount >= EventFacts.countMax ? "at least " : ""
-    return " Not told about here: \(least)\(Words.counted(count, "recipient")) more."
+    return " Not told about here: \(least)\(CountWords.counted(count, "recipient")) more."
   }
 
   private var unknown: String {
@@ -98,5 +98,67 @@ struct EventSummary {
     }
     if let error = inbox.error { details.append(.init(name: "last error", value: error)) }
     return .init(.unclaimed, at: now, text: text, details: details)
+  }
+}
+
+/// Why an event that is there has no record, and no trace of one.
+struct UnnoticedWords {
+  let event: EventFacts
+
+  private var noun: String { DecisionWords.event(of: event.kind) }
+
+  /// A clause, with the end of its sentence.
+  var clause: String {
+    if let failure = event.triggerFailures.first(where: \.concernsEvent) {
+      return
+        "the trigger could not write the \(noun) to the inbox (SQLSTATE \(failure.sqlState)), and the service has not"
+        + " fetched it from tacet.trigger_failures yet; \(WaitingWords(event: event).service)"
+    }
+    switch event.trigger {
+    case "missing": return "the trigger on messages is missing, so no \(noun) is noticed; tacet migrate makes it."
+    case "D": return "the trigger on messages is disabled, so no \(noun) is noticed; alter table ... enable trigger."
+    default: break
+    }
+    if let created = event.source?.createdAt {
+      if let since = event.watchedSince, created < since {
+        return "the \(noun) is older than Tacet's trigger in this database."
+      }
+      if event.ledgerSince.map({ created < $0 }) ?? true {
+        return "the \(noun) is older than what the ledger still has; a record of it has been pruned, if there was one."
+      }
+    }
+    guard event.kind == "message" else { return "the \(noun) never came to the inbox, or concerned nobody." }
+    // Discarded messages are counted only: a row for each of an import would be as many as its messages.
+    return "the message never came to the inbox, concerned nobody, or was already too old when it was inserted."
+  }
+}
+
+/// What an undecided event waits for.
+struct WaitingWords {
+  let event: EventFacts
+
+  /// A service that was seen within this time runs; it says so every few seconds.
+  private static let seenWithin: Int64 = 60_000_000
+
+  private var noun: String { DecisionWords.event(of: event.kind) }
+
+  /// A clause, with the end of its sentence.
+  func clause(_ inbox: InboxFacts) -> String {
+    let age = TimeText.span(max(0, event.now - inbox.enqueuedAt))
+    if let error = inbox.error { return "the \(noun) could not be looked at, \(age) after its commit: \(error)." }
+    if inbox.isClaimed, inbox.availableAt > event.now {
+      return "claim \(inbox.attempts) of the \(noun) is at work, or has died; the next may begin in"
+        + " \(TimeText.span(inbox.availableAt - event.now))."
+    }
+    return "the \(noun) has been in the inbox for \(age), and nobody has claimed it; \(service)"
+  }
+
+  /// Whether a service is there to claim: a clause, with the end of its sentence.
+  var service: String {
+    guard let seenAt = event.serviceSeenAt else { return "no service was ever seen on this database: is it running?" }
+    let age = event.now - seenAt
+    return age > Self.seenWithin
+      ? "no service has been seen for \(TimeText.span(age)): is it running?"
+      : "a service was seen \(TimeText.span(age)) ago, and should take it up at once."
   }
 }

@@ -9,7 +9,7 @@ struct RecipientStory {
   /// By their ids.
   let instances: [String: InstanceFacts]
 
-  /// The earliest first; steps of one moment in the order in which they are told.
+  /// The earliest first; steps of one moment in the order in which they are added.
   var steps: [EventExplanation.Step] {
     let told = recorded + current
     return told.enumerated().sorted { ($0.element.at, $0.offset) < ($1.element.at, $1.offset) }.map(\.element)
@@ -30,7 +30,9 @@ struct RecipientStory {
     var steps: [Step] = []
     if let released = release(of: entry, after: earlier, at: woken) { steps.append(released) }
     let cut = claims.cutCount(before: index)
-    if cut > 0 { steps.append(Step(.lostClaim, at: woken, text: "\(Words.counted(cut, "claim")) in between left out")) }
+    if cut > 0 {
+      steps.append(Step(.lostClaim, at: woken, text: "\(CountWords.counted(cut, "claim")) in between left out"))
+    }
     steps += claims.lost(before: index).map {
       Step(.lostClaim, at: woken, text: RecordedClaims.words(ofLost: $0))
     }
@@ -43,7 +45,7 @@ struct RecipientStory {
   /// About when the service was woken, never before the commit.
   ///
   /// The ledger counts from the wake-up to the claim's answer, and has the time at which the database made the claim; the
-  /// answer's making and its way back lie between. So wake-ups are told too early by them.
+  /// answer's making and its way back lie between. So wake-ups appear early by that time.
   private func wakeUp(of entry: HistoryEntry) -> Int64 {
     let woken = entry.claimedAt - max(0, entry.wokenMicroseconds)
     return min(max(woken, event.enqueuedAt ?? woken), entry.claimedAt)
@@ -103,7 +105,7 @@ struct RecipientStory {
     return "decided: held for \(TimeText.span(due)) (\(rule.reason))"
   }
 
-  /// A row of a service that kept no histories, or that somebody else wrote.
+  /// A row of a service that kept no histories, or one that the host wrote.
   private func withoutHistory(_ ledger: LedgerFacts) -> [Step] {
     var steps: [Step] = []
     if let claimedAt = ledger.claimedAt {
@@ -111,13 +113,14 @@ struct RecipientStory {
       steps.append(Step(.claimed, at: claimedAt, text: "claimed\(woken), claim \(ledger.attempts); no more was kept"))
     }
     if let sentAt = ledger.sentAt {
-      steps.append(Step(.attempt, at: sentAt, text: "accepted by APNs, for \(Words.devices(ledger.devicesAccepted))"))
+      steps.append(
+        Step(.attempt, at: sentAt, text: "accepted by APNs, for \(CountWords.devices(ledger.devicesAccepted))"))
     }
     return steps
   }
 }
 
-// What stands now.
+// The state now.
 extension RecipientStory {
   private var current: [EventExplanation.Step] {
     var steps: [EventExplanation.Step] = []
@@ -190,5 +193,51 @@ extension PreferenceFacts {
       quietHoursRemaining.map { "quiet hours for another \(TimeText.span($0))" },
     ].compactMap { $0 }
     return words.isEmpty ? nil : words.joined(separator: ", ")
+  }
+}
+
+/// The attempts of one claim at the recipient's devices.
+struct AttemptSteps {
+  let entry: HistoryEntry
+
+  /// In the order in which they ended.
+  var steps: [EventExplanation.Step] {
+    zip(0..., entry.attempts).map { index, attempt in
+      .init(
+        .attempt, at: entry.claimedAt + attempt.endedMicroseconds, text: text(of: attempt, at: index),
+        details: Self.details(of: attempt))
+    }
+  }
+
+  private func text(of attempt: HistoryEntry.Attempt, at index: Int) -> String {
+    let device = "device \(attempt.device)"
+    let why = attempt.reason.map(RefusalWords.described) ?? "no reason was given"
+    switch attempt.verdict {
+    case "accepted":
+      return "APNs accepted the push for \(device)" + (followsTrial(index) ? "; its environment was noted" : "")
+    case "elsewhere":
+      return "not for \(device) in this environment: \(why); the other one was asked next"
+    case "dropped": return "APNs refused \(device): \(why); its token was dropped"
+    case "refused": return attempt.apnsID == nil ? "not sent to \(device): \(why)" : "APNs refused \(device): \(why)"
+    case "postponed": return "put off for \(device): \(why)"
+    case "waiting":
+      return attempt.apnsID == nil
+        ? "not sent to \(device), because its route takes no pushes: \(why)"
+        : "waits for the route of \(device): \(why)"
+    case "impossible": return "the other environment could tell nothing about \(device): \(why)"
+    default: return "\(attempt.verdict) for \(device): \(why)"
+    }
+  }
+
+  /// Whether the same device was asked in another environment before.
+  private func followsTrial(_ index: Int) -> Bool {
+    entry.attempts[..<index].contains { $0.device == entry.attempts[index].device && $0.verdict == "elsewhere" }
+  }
+
+  private static func details(of attempt: HistoryEntry.Attempt) -> [EventExplanation.Detail] {
+    [
+      ("route", attempt.route), ("status", attempt.status.map(String.init)), ("reason", attempt.reason),
+      ("apns-id", attempt.apnsID),
+    ].compactMap { name, value in value.map { .init(name: name, value: $0) } }
   }
 }

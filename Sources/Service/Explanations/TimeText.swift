@@ -8,7 +8,7 @@ package enum TimeText {
   private static let hour = 60 * minute
   private static let day = 24 * hour
 
-  /// A length of time by its two largest units; its sign is not shown. `0.4 ms`, `12 ms`, `1.5 s`, `2 min 5 s`, `3 h 20 min`.
+  /// A length of time in its two largest units, without its sign. `0.4 ms`, `12 ms`, `1.5 s`, `2 min 5 s`, `3 h 20 min`.
   static func span(_ microseconds: Int64) -> String {
     let length = Int64(clamping: microseconds.magnitude)
     return switch length {
@@ -22,7 +22,7 @@ package enum TimeText {
     }
   }
 
-  /// The same for seconds; what is longer than a number of microseconds is told as the longest.
+  /// The same for seconds; what exceeds the microseconds of 64 bits is written as their maximum.
   static func span(seconds: Double) -> String {
     span(Int64(exactly: (seconds * 1_000_000).rounded(.towardZero)) ?? .max)
   }
@@ -43,7 +43,7 @@ package enum TimeText {
     return "\(length / large) \(largeName)" + (rest == 0 ? "" : " \(rest) \(smallName)")
   }
 
-  /// One place behind the point, none when it is 0.
+  /// One place behind the point, without it when it is 0.
   private static func decimal(_ length: Int64, unit: Int64) -> String {
     let tenths = length % unit / (unit / 10)
     return tenths == 0 ? "\(length / unit)" : "\(length / unit).\(tenths)"
@@ -67,8 +67,8 @@ extension TimeText {
     return Int64(time.tv_sec) * second + Int64(time.tv_nsec) / 1000
   }
 
-  /// In UTC, cut to the millisecond, such as `2027-01-31T12:00:00.250Z`. What lies beyond the years 0 to 9999 is told as the
-  /// nearest instant of them.
+  /// In UTC, cut to the millisecond, such as `2027-01-31T12:00:00.250Z`. Beyond the years 0 to 9999 the
+  /// nearest instant of them is written.
   ///
   /// Written by hand: there is a log line for every push, and Foundation's formatting takes longer than all the rest of it.
   package static func instant(_ microseconds: Int64) -> String {

@@ -1,20 +1,20 @@
 internal import API
 internal import PushStore
 
-/// Something that a process knows against itself.
+/// A fault that a process knows of itself.
 struct ProcessFault: Equatable {
   /// As `/readyz` calls it.
   let name: String
   /// Nil when there is no more to say.
   let detail: String?
 
-  /// What the checks of `/readyz` say, but for those of routes: pages show these in a table of their own.
+  /// What the checks of `/readyz` say, except those of routes, which pages show in a separate table.
   static func all(_ checks: [ReadinessCheck]) -> [ProcessFault] {
     checks.filter { !$0.isReady && !$0.name.hasPrefix("apns ") }.map { ProcessFault(name: $0.name, detail: $0.detail) }
   }
 }
 
-/// What somebody should look after, the most urgent first. Without an item, all is well as far as is known.
+/// What the operator should look after, the most urgent first. Without an item, no fault is known.
 struct Attention {
   /// Nil when the database did not answer.
   let overview: ServiceOverview?

@@ -11,7 +11,7 @@ extension Dashboard {
   /// Registrations that a search by device token shows at the most.
   private static let ownersMax = 20
 
-  /// Leads to what was meant. Sent as a form, because a device token must not stand in an address, which browsers and
+  /// Leads to what was meant. Sent as a form, because a device token must not be part of an address, which browsers and
   /// proxies keep.
   func search(_ request: HTTPServerRequest, on reactor: isolated Reactor) async throws -> HTTPServerResponse {
     let text = FormBody(request.body)?["q"] ?? ""
@@ -44,7 +44,7 @@ extension Dashboard {
       let last = head.number("time").flatMap { time in head.id("after").map { (time, $0) } }
       let page = try await store.pushes(ofUser: user, after: last, size: Self.pageRows, on: reactor)
       return PushListPage(
-        title: "Pushes to", id: user, page: page, isUser: true, isFirst: last == nil,
+        title: "Pushes to", id: user, ledger: page, isUser: true, isFirst: last == nil,
         next: page.entries.last.map { DashboardLink.pushes(ofUser: user, after: $0) }
       ).page.response()
     }
@@ -52,7 +52,7 @@ extension Dashboard {
     let last = head.id("after").flatMap { user in head.queryValue("kind").map { (user, $0) } }
     let page = try await store.pushes(ofSubject: subject, after: last, size: Self.pageRows, on: reactor)
     return PushListPage(
-      title: "Recipients of", id: subject, page: page, isUser: false, isFirst: last == nil,
+      title: "Recipients of", id: subject, ledger: page, isUser: false, isFirst: last == nil,
       next: page.entries.last.map { DashboardLink.pushes(ofSubject: subject, after: $0) }
     ).page.response()
   }
@@ -79,7 +79,7 @@ extension Dashboard {
   }
 }
 
-/// What somebody looks for.
+/// What the operator searches for.
 enum SearchTerm: Equatable {
   case id(UUID)
   /// Its beginning, in lower case.

@@ -24,7 +24,7 @@ struct Dashboard: Sendable {
   let explanations: ExplanationSource
   let logger: Logger
 
-  /// Answers whoever is logged in; others are led to the log-in form.
+  /// Answers logged-in operators, and redirects others to the log-in form.
   func inside(
     _ request: HTTPServerRequest, on reactor: isolated Reactor, _ handler: HTTPHandler
   ) async throws -> HTTPServerResponse {
@@ -36,7 +36,7 @@ struct Dashboard: Sendable {
     do {
       return try await handler(request, reactor)
     } catch let error as PostgresError {
-      note(error, of: request)
+      logFailure(error, of: request)
       return LoginPage.problem(
         "The database did not answer", "What it has to say is missing. Loading the page again may help.",
         .serviceUnavailable, isLoggedIn: true
@@ -51,7 +51,7 @@ struct Dashboard: Sendable {
     do {
       overview = try await services.operators.overview(newest: Self.newestRows, on: reactor)
     } catch let error as PostgresError {
-      note(error, of: request)
+      logFailure(error, of: request)
       overview = nil
     }
     let conditions = await routes()
@@ -61,7 +61,7 @@ struct Dashboard: Sendable {
     ).page.response()
   }
 
-  private func note(_ error: PostgresError, of request: HTTPServerRequest) {
+  private func logFailure(_ error: PostgresError, of request: HTTPServerRequest) {
     logger.error("a page could not be made", metadata: ["route": "\(request.route)", "error": "\(error)"])
   }
 
@@ -85,7 +85,7 @@ struct Dashboard: Sendable {
   ).response()
 
   /// Microseconds since 1970.
-  static var now: Int64 { Int64(Date().timeIntervalSince1970 * 1_000_000) }
+  static var now: Int64 { TimeText.now }
 
   private func isLoggedIn(_ request: HTTPServerRequest) -> Bool {
     request.head.sessionCookies.contains { sessions.accepts($0, now: Self.now / 1_000_000) }

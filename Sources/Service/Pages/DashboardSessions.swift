@@ -18,7 +18,7 @@ struct DashboardSessions: Sendable {
 
   private let keys: [Key]
 
-  /// - Parameter serviceKeys: any of which lets somebody in.
+  /// - Parameter serviceKeys: any of which lets the operator in.
   init(_ serviceKeys: [String]) {
     keys = serviceKeys.map { key in
       let secret = SymmetricKey(data: Array(key.utf8))
@@ -29,12 +29,12 @@ struct DashboardSessions: Sendable {
     }
   }
 
-  /// Whether nobody can log in.
+  /// Whether logging in is impossible.
   var isOff: Bool { keys.isEmpty }
 
-  /// Opens a session for whoever shows a service key.
+  /// Opens a session for a service key.
   /// - Parameter now: seconds since 1970.
-  /// - Returns: what the browser is to show from now on, `<end>.<signature>`; nil when the key is none.
+  /// - Returns: what the browser is to show from now on, `<end>.<signature>`; nil for a wrong key.
   func open(with shown: String, now: Int64) -> String? {
     // Every key is looked at, so that the time does not tell which it was.
     let matching = keys.filter { $0.shown.accepts(shown) }

@@ -34,7 +34,7 @@ struct ExplanationPage {
       """
   }
 
-  /// What happened to the event and stands with no recipient.
+  /// What happened to the event as a whole.
   private func whole(_ explanation: EventExplanation) -> HTML {
     """
     <section>

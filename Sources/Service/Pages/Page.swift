@@ -6,11 +6,11 @@ internal import HTTPTypes
 struct Page {
   /// Names it in the browser, before the name of the service.
   var title: String
-  /// Whether it offers what only somebody who is logged in may do.
+  /// Whether it offers what needs a log-in.
   var isLoggedIn = true
   /// Seconds after which the browser loads it again; nil for never.
   var refresh: Int?
-  /// What stands in the search field.
+  /// The text of the search field.
   var search = ""
   var status = HTTPResponse.Status.ok
   var body: HTML
@@ -20,7 +20,7 @@ struct Page {
     var fields = more
     fields[.contentType] = "text/html; charset=utf-8"
     fields[.contentSecurityPolicy] = Self.policy
-    // Not no-referrer, with which browsers hide from us as well which page has sent a form. Nothing on the pages leads
+    // Not no-referrer, with which browsers would also hide from us which page has sent a form. Nothing on the pages leads
     // elsewhere.
     fields[.referrerPolicy] = "same-origin"
     return HTTPServerResponse(status: status, fields: fields, body: Array(document.markup.utf8))

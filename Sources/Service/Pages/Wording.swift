@@ -1,3 +1,4 @@
+internal import Explanations
 internal import FoundationEssentials
 internal import PushRules
 internal import PushStore
@@ -29,7 +30,7 @@ enum Wording {
     (.seconds(1)..<(.seconds(60))).contains(age) ? "\(age.components.seconds) s" : duration(age)
   }
 
-  /// A span that ends now, as it stands behind `the last`.
+  /// A span that ends now, as the words behind `the last`.
   static func span(_ span: Duration) -> String { span == .seconds(3600) ? "hour" : duration(span) }
 
   /// A number with thin spaces between its thousands.
@@ -51,28 +52,24 @@ enum Wording {
 
   /// A moment in UTC, with its date or without.
   static func time(_ microseconds: Int64, hasDate: Bool = true) -> HTML {
-    let (seconds, rest) = microseconds.quotientAndRemainder(dividingBy: 1_000_000)
-    let whole = Date(timeIntervalSince1970: Double(seconds)).formatted(Date.ISO8601FormatStyle()).dropLast()
-    let fraction = "." + String(1000 + rest / 1000).dropFirst()
-    let day = String(whole.prefix(10))
-    let clock = String(whole.suffix(8)) + fraction
-    let date: HTML = hasDate ? "<span class=\"day\">\(day)</span> " : ""
-    return "<time datetime=\"\(day)T\(clock)Z\">\(date)\(clock)</time>"
+    let instant = TimeText.instant(microseconds)
+    let date: HTML = hasDate ? "<span class=\"day\">\(String(instant.prefix(10)))</span> " : ""
+    return "<time datetime=\"\(instant)\">\(date)\(String(instant.dropFirst(11).dropLast()))</time>"
   }
 
   /// A moment of today in UTC, to the second.
   static func clock(_ microseconds: Int64) -> HTML {
-    let moment = Date(timeIntervalSince1970: Double(microseconds / 1_000_000)).formatted(Date.ISO8601FormatStyle())
-    return "<time datetime=\"\(moment)\">\(String(moment.dropLast().suffix(8)))</time>"
+    let instant = TimeText.instant(microseconds)
+    return "<time datetime=\"\(String(instant.prefix(19)))Z\">\(String(instant.prefix(19).suffix(8)))</time>"
   }
 
-  /// An id, shortened to what tells it from its neighbours; the whole stands in the title.
+  /// An id, shortened to what tells it from its neighbours; the title has the whole.
   static func shortID(_ id: UUID) -> HTML {
     let id = id.uuidString.lowercased()
     return "<code title=\"\(id)\">\(String(id.prefix(8)))</code>"
   }
 
-  /// A decision as a mark of its own colour.
+  /// A decision as a coloured mark.
   static func decision(_ decision: OutcomeDecision) -> HTML {
     "<span class=\"mark \(decision.rawValue)\">\(decision.rawValue)</span>"
   }

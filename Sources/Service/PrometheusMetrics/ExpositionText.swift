@@ -1,6 +1,6 @@
 /// Families in the text format of Prometheus, version 0.0.4.
 ///
-/// Families stand in the order of their names and series in that of their labels, each once, so that two scrapes differ
+/// Families are in the order of their names and series in that of their labels, each once, so that two scrapes differ
 /// in nothing but numbers. Source: "Exposition formats", Prometheus documentation.
 public enum ExpositionText {
   /// The media type of the text.

@@ -1,7 +1,7 @@
 internal import CoreMetrics
 internal import Synchronization
 
-// What the handles of swift-metrics count in. Any thread may count at any time; nobody waits for a lock. The order in
+// What the handles of swift-metrics count in. Any thread may count at any time, without a lock. The order in
 // which others see two counts does not matter, so every access is relaxed.
 
 /// A sum that only grows.
@@ -40,7 +40,7 @@ final class GaugeCell: RecorderHandler, MeterHandler {
 
 /// Counts observations by the least bound that they do not exceed.
 final class HistogramCell: RecorderHandler, TimerHandler {
-  /// An atomic in an object of its own, because an array cannot hold one that may not be copied.
+  /// An atomic in a separate object, because an array cannot hold one that may not be copied.
   private final class Count: Sendable {
     let value = Atomic<UInt64>(0)
   }

@@ -2,7 +2,7 @@
 public struct MetricFamily: Equatable, Sendable {
   /// What the numbers mean.
   public enum Kind: String, Sendable {
-    /// Only grows, but for a restart.
+    /// Only grows, except at a restart.
     case counter
     /// Goes up and down.
     case gauge
@@ -51,7 +51,7 @@ public struct MetricFamily: Equatable, Sendable {
     samples.append((labels, value))
   }
 
-  /// Equal in every series, whatever their order.
+  /// Equal in every series, in any order.
   public static func == (one: MetricFamily, other: MetricFamily) -> Bool {
     guard one.name == other.name, one.help == other.help, one.kind == other.kind else { return false }
     let (mine, theirs) = (one.sorted, other.sorted)

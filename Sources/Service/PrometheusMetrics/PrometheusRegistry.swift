@@ -3,9 +3,9 @@ internal import Synchronization
 
 /// A backend of swift-metrics that Prometheus scrapes: keeps every series, and shows them when it is asked.
 ///
-/// Making a handle takes a lock and is for the start; counting with it takes none. Handles of the same name and labels
-/// count together, on whatever thread. A series that was made stays, because one that vanished and came back would look
-/// like a restart. A family has a bounded number of series, so that no label, whatever fills it, can exhaust the memory:
+/// Making a handle takes a lock and is for the start; counting with it does not. Handles of the same name and labels
+/// count together, on any thread. A series that was made stays, because one that vanished and came back would look
+/// like a restart. A family has a bounded number of series, so that no label can exhaust the memory:
 /// see ``MetricDescription/seriesMax``.
 ///
 /// Counters of swift-metrics are counters, gauges and meters are gauges, timers are histograms in seconds, and recorders that

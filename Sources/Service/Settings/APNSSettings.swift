@@ -2,7 +2,7 @@ public import APNSCore
 
 /// How to reach APNs, and for which apps.
 public struct APNSSettings: Equatable, Sendable {
-  /// The most apps of one service. Each has two routes with figures of their own on every reactor, and those of a team
+  /// The most apps of one service. Each has two routes with separate figures on every reactor, and those of a team
   /// share their connections.
   public static let appsMax = 100
 

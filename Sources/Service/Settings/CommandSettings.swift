@@ -1,4 +1,4 @@
-/// What the commands that only need the database are told from outside.
+/// The settings of commands that only need the database.
 public struct CommandSettings: Equatable, Sendable {
   /// The database.
   public let database: SettingValues<DatabaseSettings>

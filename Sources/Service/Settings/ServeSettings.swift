@@ -1,8 +1,8 @@
 public import PushRules
 
-/// Everything that the running service is told from outside, read once at its start.
+/// The settings of the running service, read once at its start.
 ///
-/// What concerns the process itself has no name before it: `settings.reactors`.
+/// The settings of the process itself are members: `settings.reactors`.
 @dynamicMemberLookup
 public struct ServeSettings: Equatable, Sendable {
   /// The database.

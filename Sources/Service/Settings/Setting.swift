@@ -1,6 +1,6 @@
 /// One setting: its name, how it is read, and what applies without it. The rows of tables such as ``HTTPSettings``.
 public struct Setting<Value: Equatable & Sendable>: Sendable {
-  /// As it stands in the environment and in the settings file.
+  /// The name in the environment and in the settings file.
   let name: String
   let traits: SettingTraits
   /// What applies where the setting is absent or unusable; nil where it is required.

@@ -8,7 +8,7 @@ public struct SettingsChange: Equatable, Sendable {
   public let removed: [BundleIdentifier]
   /// Apps with another team, key or environment.
   public let changed: [BundleIdentifier]
-  /// The new app of device tokens that name none; nil when it is the same as before.
+  /// The new app of device tokens that do not name theirs; nil when it has not changed.
   public let defaultApp: BundleIdentifier?
   /// Whether APNs is reached at other servers, or other authorities are trusted.
   public let reachesOtherwise: Bool

@@ -1,7 +1,7 @@
 /// The text of a settings file, taken apart.
 ///
 /// One `KEY=value` a line; blank lines and lines that begin with `#` say nothing. White space around key and value is
-/// dropped; a value in single or double quotes is what stands between them. A `#` inside a value belongs to it. Nothing
+/// dropped; a value in single or double quotes is the text between them. A `#` inside a value belongs to it. Nothing
 /// is expanded, and no value spans lines.
 ///
 /// `[app com.example.app]` begins the settings of one app; they end with the next such line or the file.
@@ -14,7 +14,7 @@ struct SettingsFile {
     case nowhere
   }
 
-  /// What stands above the first section.
+  /// The settings above the first section.
   private(set) var values: [String: String] = [:]
   /// In the order of the file, each app once.
   private(set) var apps: [AppSection] = []
@@ -32,7 +32,7 @@ struct SettingsFile {
     if line.isEmpty || line.hasPrefix("#") { return }
     if line.hasPrefix("[") { return beginSection(line, number: number) }
     let parts = line.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
-    // A line that is no setting may be part of a key that somebody pasted: its text is not repeated.
+    // A line that is no setting may be part of a pasted key: its text is not repeated.
     guard parts.count == 2, let key = Self.key(parts[0].trimmed), let value = Self.value(parts[1].trimmed) else {
       let message = "names a file whose line \(number) is no setting; expected KEY=value, quotes closed, or a # comment"
       problems.append(SettingsProblem(.malformed, SettingNames.configFile, message))
@@ -81,7 +81,7 @@ struct SettingsFile {
     return nil
   }
 
-  /// Why a known key does not belong where it stands.
+  /// Why a known key is in the wrong place.
   private static func misplacement(of name: String, known: [String]) -> String? {
     switch name {
     case SettingNames.configFile: "cannot be set in the file; it belongs into the environment"
@@ -91,7 +91,7 @@ struct SettingsFile {
     }
   }
 
-  /// A name made of letters, digits and underscores, short enough to be one that somebody typed.
+  /// A name made of letters, digits and underscores, short enough to be typed.
   private static func key(_ text: Substring) -> String? {
     let isName = text.utf8.allSatisfy { byte in
       switch byte {

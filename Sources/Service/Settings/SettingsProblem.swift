@@ -18,7 +18,7 @@ public struct SettingsProblem: Equatable, Sendable, CustomStringConvertible {
 
   /// The family of the problem.
   public let code: Code
-  /// The key as the operator wrote it, or the section; for a malformed line, the key of the file it stands in.
+  /// The key as the operator wrote it, or the section; for a malformed line, the key that names its file.
   public let key: String
   /// What is wrong and what is expected, to be read after the key.
   public let message: String

@@ -1,8 +1,8 @@
 internal import APNSCore
 internal import PushRules
 
-// Every setting stands here once: its name, how it is read, and what applies without it. Another one takes a row, its use, a
-// line in the page of settings, and a test.
+// Every setting is here once: its name, how it is read, and what applies without it. A new one takes a row, its use, a line in
+// the page of settings, and a test.
 
 /// How to reach the database.
 public struct DatabaseSettings: Sendable {

@@ -3,7 +3,7 @@ import Testing
 @testable import Doctor
 
 @Suite("Words of findings")
-struct WordsTests {
+struct FindingWordsTests {
   @Test(
     "durations take the unit that fits, on both sides of each edge",
     arguments: [
@@ -12,13 +12,13 @@ struct WordsTests {
       (.seconds(172_799), "47 h"), (.seconds(172_800), "2 days"),
     ])
   func durations(_ duration: Duration, _ words: String) {
-    #expect(Words.duration(duration) == words)
+    #expect(FindingWords.duration(duration) == words)
   }
 
   @Test("counts are of one or many, or at least the bound")
   func counts() {
     #expect(
-      (0...4).map { Words.count($0, of: 3, "row", "rows") } == [
+      (0...4).map { FindingWords.count($0, of: 3, "row", "rows") } == [
         "0 rows", "1 row", "2 rows", "at least 3 rows", "at least 3 rows",
       ])
   }
