@@ -84,10 +84,10 @@ struct EventWebhook: Sendable {
     case .unknown:
       return ProblemDetails.unknown(named.subject).response
     case .pending:
-      return preference.response(.accepted, IngestAnswer(pending: named.subject))
+      return preference.response(.accepted, IngestAnswer(named.subject, outcomes: nil).json)
     case .decided(let outcomes):
       let relevant = outcomes.filter { named.recipientID == nil || $0.userID == named.recipientID }
-      return preference.response(.ok, IngestAnswer(named.subject, outcomes: relevant))
+      return preference.response(.ok, IngestAnswer(named.subject, outcomes: relevant).json)
     }
   }
 }

@@ -1,62 +1,57 @@
+internal import APNSCore
 internal import Explanations
 internal import FoundationEssentials
 internal import PushStore
 
-/// The answer to a webhook: the outcome of the event for each recipient.
-struct IngestAnswer: JSONAnswer {
-  /// One recipient's part.
-  struct Recipient: Encodable {
-    let userID: String
-    let decision: String
-    let reason: String?
-    let until: String?
-    let devices: Int?
+/// The answer to a webhook or to a submitted push: the outcome of the event for each recipient.
+struct IngestAnswer {
+  private let subject: PushSubject
+  /// The ledger's row of a submitted push; nil for a webhook.
+  private let logID: UUID?
+  /// Nil while the event is undecided.
+  private let outcomes: [RecordedOutcome]?
+
+  /// - Parameters:
+  ///   - logID: the ledger's row of a submitted push; nil for a webhook.
+  ///   - outcomes: nil while the event is undecided.
+  init(_ subject: PushSubject, logID: UUID? = nil, outcomes: [RecordedOutcome]?) {
+    self.subject = subject
+    self.logID = logID
+    self.outcomes = outcomes
   }
 
-  /// Nil for what is no message.
-  let messageID: String?
-  /// Nil for a message.
-  let subjectID: String?
-  let sent: Bool
-  let skipped: Bool
-  let reason: String?
-  let recipients: [Recipient]
-
-  /// An event that is still on its way.
-  init(pending subject: PushSubject) {
-    (messageID, subjectID) = Self.names(of: subject)
-    sent = false
-    skipped = false
-    reason = nil
-    recipients = []
-  }
-
-  /// A decided event.
-  init(_ subject: PushSubject, outcomes: [RecordedOutcome]) {
-    (messageID, subjectID) = Self.names(of: subject)
-    sent = outcomes.contains { $0.decision == .sent }
-    skipped = !sent
-    reason = Self.sharedReason(of: outcomes)
-    recipients = outcomes.map(Recipient.init)
-  }
-
-  private static func names(of subject: PushSubject) -> (messageID: String?, subjectID: String?) {
-    let id = subject.id.uuidString.lowercased()
-    return subject.kind == PushSubject.messageKind ? (id, nil) : (nil, id)
-  }
-
-  private static func sharedReason(of outcomes: [RecordedOutcome]) -> String? {
+  /// The reason that all recipients share, if they do.
+  var reason: String? {
+    guard let outcomes else { return nil }
     guard let first = outcomes.first else { return "no_recipients" }
     return outcomes.allSatisfy { $0.reason == first.reason } ? first.reason : nil
   }
-}
 
-extension IngestAnswer.Recipient {
-  fileprivate init(_ outcome: RecordedOutcome) {
-    userID = outcome.userID.uuidString.lowercased()
-    decision = outcome.decision.rawValue
-    reason = outcome.reason
-    until = outcome.heldUntil.map(TimeText.instant)
-    devices = outcome.devicesAccepted > 0 ? outcome.devicesAccepted : nil
+  /// The document in UTF-8, its members in the order of their names.
+  var json: [UInt8] {
+    let isMessage = subject.kind == PushSubject.messageKind
+    let isSent = outcomes?.contains { $0.decision == .sent } ?? false
+    var object = PayloadObject()
+    if logID == nil, isMessage { object["message_id"] = Self.text(subject.id) }
+    object["push_id"] = logID.map { _ in Self.text(subject.id) }
+    object["push_log_id"] = logID.map(Self.text)
+    object["reason"] = reason.map(PayloadValue.string)
+    object["recipients"] = .array((outcomes ?? []).map { .object(Self.document($0)) })
+    object["sent"] = .boolean(isSent)
+    object["skipped"] = .boolean(outcomes != nil && !isSent)
+    if logID == nil, !isMessage { object["subject_id"] = Self.text(subject.id) }
+    return object.encoded()
   }
+
+  private static func document(_ outcome: RecordedOutcome) -> PayloadObject {
+    var object = PayloadObject()
+    object["decision"] = .string(outcome.decision.rawValue)
+    object["devices"] = outcome.devicesAccepted > 0 ? .integer(Int64(outcome.devicesAccepted)) : nil
+    object["reason"] = outcome.reason.map(PayloadValue.string)
+    object["until"] = outcome.heldUntil.map { .string(TimeText.instant($0)) }
+    object["user_id"] = text(outcome.userID)
+    return object
+  }
+
+  private static func text(_ id: UUID) -> PayloadValue { .string(id.uuidString.lowercased()) }
 }

@@ -1,4 +1,3 @@
-internal import Explanations
 internal import FoundationEssentials
 internal import HTTP1
 internal import HTTPServing
@@ -32,9 +31,11 @@ struct PushSubmissionRoute: Sendable {
       status = try await services.outcome(of: submitted.subject, within: preference.limit, on: reactor)
     }
     guard case .decided(let outcomes) = status else {
-      return preference.response(.accepted, SubmissionAnswer(submitted, IngestAnswer(pending: submitted.subject)))
+      return preference.response(
+        .accepted, IngestAnswer(submitted.subject, logID: submitted.logID, outcomes: nil).json)
     }
-    return preference.response(.ok, SubmissionAnswer(submitted, IngestAnswer(submitted.subject, outcomes: outcomes)))
+    return preference.response(
+      .ok, IngestAnswer(submitted.subject, logID: submitted.logID, outcomes: outcomes).json)
   }
 
   /// 1 to 255 visible characters of ASCII; nil without the field.
@@ -61,32 +62,11 @@ private struct PushBody: Decodable {
     let userID = try body.decodeUUID(forKey: .userID)
     let content = try ServicePushContent(from: decoder)
     let collapseID = try body.decodeIfPresent(String.self, forKey: .collapseID)
-    if let collapseID, !ServicePushContent.canCollapse(collapseID) {
-      throw DecodingError.dataCorruptedError(
-        forKey: .collapseID, in: body, debugDescription: "must be 1 to 64 visible characters")
-    }
+    try body.require(
+      collapseID.map(ServicePushContent.canCollapse) != false, .collapseID, "must be 1 to 64 visible characters")
     submission = PushSubmission(
       userID: userID, kind: content.kind, title: content.title, body: content.body, data: content.data,
       collapseID: collapseID)
-  }
-}
-
-/// The outcome of a push that another server submitted.
-struct SubmissionAnswer: JSONAnswer {
-  let pushID: String
-  let pushLogID: String
-  let sent: Bool
-  let skipped: Bool
-  let reason: String?
-  let recipients: [IngestAnswer.Recipient]
-
-  init(_ submitted: SubmittedPush, _ answer: IngestAnswer) {
-    pushID = submitted.subject.id.uuidString.lowercased()
-    pushLogID = submitted.logID.uuidString.lowercased()
-    sent = answer.sent
-    skipped = answer.skipped
-    reason = answer.reason
-    recipients = answer.recipients
   }
 }
 

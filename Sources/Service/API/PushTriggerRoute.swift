@@ -59,7 +59,7 @@ struct PushTriggerRoute: Sendable {
     wake()
     let preference = WaitPreference(request.head.fields, default: standardWait)
     let status = try await status(of: run.runID, within: preference.limit, services, on: reactor)
-    return preference.response(status.undecided == 0 ? .ok : .accepted, CampaignRunAnswer(run.runID, status))
+    return preference.response(status.undecided == 0 ? .ok : .accepted, CampaignRunAnswer(run.runID, status).json)
   }
 
   private func status(

@@ -65,11 +65,9 @@ struct ReadBody: Decodable {
     let container = try decoder.members(CodingKeys.self)
     upToMessageID = try container.decodeUUIDIfPresent(forKey: .upToMessageID)
     deviceToken = try container.decodeIfPresent(String.self, forKey: .deviceToken)
-    guard deviceToken.map(Self.isToken) != false else {
-      throw DecodingError.dataCorruptedError(
-        forKey: .deviceToken, in: container,
-        debugDescription: "must be 2 to \(DeviceToken.digitsMax) hexadecimal digits, an even number")
-    }
+    try container.require(
+      deviceToken.map(Self.isToken) != false, .deviceToken,
+      "must be 2 to \(DeviceToken.digitsMax) hexadecimal digits, an even number")
   }
 
   /// Whether a text can be a token at all, as `DeviceToken` says.

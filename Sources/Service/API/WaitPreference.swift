@@ -1,4 +1,3 @@
-internal import Explanations
 internal import HTTPServing
 internal import HTTPTypes
 
@@ -61,10 +60,10 @@ struct WaitPreference: Equatable {
 
 extension WaitPreference {
   /// An answer that confirms what was asked for.
-  func response(_ status: HTTPResponse.Status, _ answer: some JSONAnswer) -> HTTPServerResponse {
+  func response(_ status: HTTPResponse.Status, _ json: [UInt8]) -> HTTPServerResponse {
     var fields: HTTPFields = [.contentType: "application/json"]
     if let applied { fields[.preferenceApplied] = applied }
-    return HTTPServerResponse(status: status, fields: fields, body: answer.json)
+    return HTTPServerResponse(status: status, fields: fields, body: json)
   }
 }
 

@@ -1,4 +1,3 @@
-import Explanations
 import FoundationEssentials
 import PushStore
 import Testing
@@ -24,7 +23,7 @@ struct IngestAnswerTests {
 
   @Test("a message on its way has neither been sent nor skipped")
   func pending() {
-    let text = String(decoding: IngestAnswer(pending: .message(message)).json, as: UTF8.self)
+    let text = String(decoding: IngestAnswer(.message(message), outcomes: nil).json, as: UTF8.self)
     #expect(text == #"{"message_id":"\#(messageText)","recipients":[],"sent":false,"skipped":false}"#)
   }
 
