@@ -3,10 +3,10 @@
 # deploy/bench campaigns: what a run of the campaign `coach` takes, from the look at everybody to the last push. Sourced; needs
 # measure.sh.
 #
-# Of 100,000 users 1,000 are eligible; bench-campaigns.sql says what keeps the others back. The look at all of them is timed in
-# the server, over a session with the settings of the service's, and its plan is that of the query which the function makes:
-# auto_explain logs it, from a call of its own. The runs are asked for as another scheduler would, and followed to their
-# end. The second one begins from the same data: what the first has left is deleted.
+# Of 100,000 users 1,000 are eligible; bench-campaigns.sql has the reasons of the others. The look at all users is timed in the
+# server, over a session with the settings of the service. auto_explain logs the plan of the function's query in a separate
+# call. The runs are requested as by another scheduler, and followed to their end. The second run begins with the same data:
+# the results of the first are deleted.
 
 model_address=
 campaign_looks=5
@@ -40,7 +40,7 @@ make_coach() {
   sql tacet -F ' ' <<<"select '  ' || lpad(count(*)::text, 6), coalesce(reason, 'eligible') from measure.people group by reason order by count(*) desc"
 }
 
-# The simulator knows the devices of those who are to be pushed.
+# Registers the devices of the eligible users in the simulator.
 register_eligible() {
   sql tacet <<<"select format('url = \"$simulator_control/tokens/%s\"', t.device_token)
     from measure.people p join public.push_tokens t on t.user_id = p.id where p.reason is null" >"$state/tokens"
@@ -141,7 +141,7 @@ await_run() {
   done
 }
 
-# What the service has left, and what others count.
+# Compares the service's rows with the counts of the simulators.
 conclude_run() {
   local eligible=$1 committed calls stats
   read -r committed calls < <(sql tacet -F ' ' <<<"select

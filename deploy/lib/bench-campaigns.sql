@@ -1,7 +1,7 @@
--- The host application that deploy/bench campaigns plays: a coach's users, few of whom are to be looked at. Filled by a
+-- The host application of deploy/bench campaigns: a coach's users, few of whom are eligible. Filled by a
 -- superuser, without triggers and foreign keys; see measure.sql for measure.id.
 
--- reason: why nobody looks at this user now; null for those who are eligible.
+-- reason: why this user is not eligible; null for eligible users.
 create table measure.people (
   n int primary key,
   id uuid not null,

@@ -15,8 +15,7 @@ bench_conversations=100000
 bench_picked=3000
 bench_seed_messages=20000
 
-# What the cluster loads with: nothing of it has to outlive a crash. postgres_start with the settings of start_cluster
-# follows, so that everything that is measured is durable.
+# The settings for loading, which need not survive a crash. start_cluster follows, so that all measurements are durable.
 start_loading_cluster() {
   postgres_start "$cluster" fsync=off wal_level=minimal max_wal_senders=0 shared_buffers=512MB max_wal_size=16GB \
     checkpoint_timeout=1h maintenance_work_mem=1GB autovacuum=off
@@ -30,7 +29,7 @@ make_bench_databases() {
     progressing "Making $(database_of "$subject")" "$state/load.log" make_bench_database "$subject"
   done
   make_reference_database
-  # What was loaded with fsync=off is on its way to the disk; nobody shall wait for it later.
+  # Rows loaded with fsync=off must reach the disk now, so that no measurement waits for them.
   postgres_stop "$cluster"
   sync
   start_cluster shared_buffers=1GB max_connections=200
@@ -106,8 +105,7 @@ make_reference_database() {
 SQL
 }
 
-# What a round has left unread was read an hour ago, so that nobody counts as looking, and what that leaves is cleaned up:
-# all rounds begin alike.
+# Marks the messages of a round as read an hour ago, so that no user counts as looking, and vacuums: all rounds begin alike.
 read_messages() {
   local subject
   for subject in "${bench_subjects[@]}"; do
@@ -122,12 +120,12 @@ SQL
   done
 }
 
-# A role of the service may not order checkpoints; here the tool that measures does, so that none falls into a run.
+# Lets the measuring tool make checkpoints, so that none falls into a run. The service's role has no such privilege.
 allow_checkpoints() {
   if (($(sql postgres <<<'show server_version_num') >= 150000)); then sql postgres <<<'grant pg_checkpoint to tacet'; fi
 }
 
-# What a commit waits for, in milliseconds: the mean of 200 writes of a page that each wait for the disk.
+# The disk's share of a commit, in milliseconds: the mean of 200 synchronous writes of a page.
 flush_milliseconds() {
   local file=$cluster/flush seconds
   seconds=$(LC_ALL=C dd if=/dev/zero of="$file" bs=8k count=200 oflag=dsync 2>&1 | sed -n 's/.* copied, \([0-9.e-]*\) s,.*/\1/p')

@@ -60,11 +60,16 @@ reserve_huge_pages() {
 
 return_huge_pages() { if [[ -n $huge_pages_before ]]; then echo "$huge_pages_before" >/proc/sys/vm/nr_hugepages; fi; }
 
-copy_small() { psql -X -q -v ON_ERROR_STOP=1 -d "$(conninfo postgres postgres)" -c "create database $1 template small"; }
+# copy_small NAME: a copy that the service accepts; it becomes the database of what follows.
+copy_small() {
+  psql -X -q -v ON_ERROR_STOP=1 -d "$(conninfo postgres postgres)" -c "create database $1 template small"
+  database=$1
+  env -i DATABASE_URL="$(conninfo tacet)" "$programs/tacet" adopt >"$state/adopt.log" ||
+    die "The copy $1 could not be adopted: $(tail -n 3 "$state/adopt.log")"
+}
 
 create_grown() {
   copy_small grown
-  database=grown
   sql postgres -v finished="$1" -v users="$2" <<'SQL'
     call measure.fill_ledger(:finished, 13, :users);
     insert into public.push_log (enqueued_at, claimed_at, subject_id, user_id, push_type, decision)
@@ -118,7 +123,7 @@ let_deliveries_wait() {
 SQL
 }
 
-# Messages that nothing but a webhook announces, so that the service has to enter, wait and look up.
+# Messages that only a webhook announces, so that the service enters them, waits and looks them up.
 send_webhooks() {
   local count id
   sql tacet <<<'update tacet.settings set notify_enabled = false'

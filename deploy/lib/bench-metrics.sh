@@ -2,14 +2,13 @@
 # shellcheck disable=SC2034,SC2154 # variables are shared with the scripts that source this
 # deploy/bench metrics: whether the histogram of /metrics tells the truth under load. Sourced; needs measure.sh.
 #
-# pgbench inserts messages at random moments, 300 a second on average, in transactions of their own. The service counts how
-# long each took from its commit to APNs' acceptance; the simulator, which shares nothing with it but the machine's clock,
-# has noted when each push had arrived and when it was answered, and PostgreSQL when each message was committed. The same
-# quantiles of both are compared: those of the service as Prometheus' histogram_quantile reads them from the buckets, those
-# of the record exactly. Both sides see the same pushes, and all of them.
+# pgbench inserts messages at random times, 300 a second on average, in separate transactions. The service measures the time
+# from each commit to APNs' acceptance. The simulator, which shares only the machine's clock with it, records when each push
+# arrived and was answered, and PostgreSQL when each message was committed. The same quantiles of both are compared: the
+# service's as Prometheus' histogram_quantile reads them from the buckets, the record's exactly. Both sides see all pushes.
 #
-# The record ends when the simulator answers, the service's time when it has read the answer; what lies between is part
-# of the difference.
+# The record ends when the simulator answers, and the service's time when it has read the answer. That step is part of the
+# difference.
 
 metrics_rate=300
 metrics_seconds=20
@@ -82,7 +81,7 @@ compare_with_record() {
   check "pushes in the simulator's record" "$seen" '==' "$inserted"
 }
 
-# What came into the buckets between the two scrapes, cumulative.
+# The cumulative buckets of the time between the two scrapes.
 latency_buckets() { paste -d ' ' "$state/before" "$state/after" | awk '{ print $3, $4 - $2 }'; }
 
 # bucket_quantile SHARE: as histogram_quantile reads it, in a straight line through the bucket.

@@ -2,11 +2,10 @@
 # shellcheck disable=SC2034,SC2154 # variables are shared with the scripts that source this
 # deploy/bench presence: what heartbeats of many users cost. Sourced; needs measure.sh.
 #
-# Each user takes part in one conversation of ten, and has a connection and a token (HS256) of their own. The load is an open
-# loop: a heartbeat is due at its moment, whatever became of the one before. All connect before the first is due, so the
-# service is told to wait longer for the first request of a connection. Autovacuum is on, as it is for everybody.
-# Processor time is that of the service and of the sessions of its role, from /proc/PID/stat; sizes and counters are the
-# server's own. The client shares the machine.
+# Each user is in one conversation of ten, and has a separate connection and token (HS256). The load is an open loop: a
+# heartbeat is sent when it is due, independently of the one before. All users connect before the first heartbeat, so the
+# service gets a longer limit for the first request of a connection. Autovacuum has its defaults. Processor time is that of the
+# service and of its role's sessions, from /proc/PID/stat; sizes and counters are the server's. The client shares the machine.
 
 presence_users=10000
 presence_interval=15
@@ -53,7 +52,7 @@ SQL
     join (select id, row_number() over () - 1 as n from public.conversations) c on c.n = p.n / 10;
 SQL
   sql postgres -c 'vacuum analyze' -c checkpoint
-  # JWT_SECRET is taken as it stands, so its text is the key.
+  # The text of JWT_SECRET is the key.
   sql tacet -F ' ' >"$state/users" <<SQL
     select user_id, conversation_id, '$(printf '%s' "$presence_secret" | od -An -v -tx1 | tr -d ' \n')'
     from public.conversation_participants order by random()

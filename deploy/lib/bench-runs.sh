@@ -4,8 +4,8 @@
 #
 # Within a round, compared subjects are measured right after one another, and each round begins with another subject.
 
-# Name; the rounds that have it: every one, some (the first of a quick measurement, every other of a whole one), or some of a
-# whole measurement; and who takes part: the builds, the databases too, or a reference beside the builds.
+# Name; the rounds: every one, some (the first of a quick measurement, every other of a whole one), or some of a whole
+# measurement; the participants: the builds, also the databases, or a reference beside the builds.
 bench_scenarios='
   inserts               every  references
   inserts-300           every  references
@@ -78,8 +78,8 @@ run_round() {
   run_service "$round" builds "${builds[@]}"
 }
 
-# run_service ROUND PARTICIPANTS SUBJECTS...: every scenario of theirs, through the whole service. A run that failed is
-# named by the tool; the others count.
+# run_service ROUND PARTICIPANTS SUBJECTS...: their scenarios through the whole service. The tool names a failed run; the
+# others count.
 run_service() {
   local round=$1 participants=$2 options=() subject scenario
   shift 2
@@ -97,10 +97,10 @@ run_service() {
   load_pid=
 }
 
-# The host's inserts into a table of its own, as many as 64 connections bring through.
+# The host's inserts into a separate table, as many as 64 connections achieve.
 run_inserts() { run_pgbench inserts "$1" -c 64; }
 
-# 300 of them a second: pgbench sleeps most of the time, as the service does at this rate.
+# 300 of them a second: pgbench sleeps most of the time, like the service at this rate.
 run_inserts_300() { run_pgbench inserts-300 "$1" -c 4 -R 300; }
 
 run_pgbench() {

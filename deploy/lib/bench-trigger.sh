@@ -4,14 +4,13 @@
 #
 # A pair is two runs of pgbench, with the trigger and without it, one right after the other and first in turns.
 #
-# The rate of 32 clients is measured twice: on this disk, and on one whose flush takes 4 ms longer, which commit_delay
-# plays. Where the disk is not what a commit waits for, 32 clients want more than two processors have, and whatever the
-# trigger does is missing from the rate: that share is printed without a bound, because it measures processors. So is the
-# share that remains beside a running service, which decides and records on the same two what was inserted. The bound is
-# on the slower disk with the service stopped.
+# The rate of 32 clients is measured twice: on this disk, and with commit_delay on one whose flush takes 4 ms longer. On a fast
+# disk 32 clients need more than two processors, and the trigger's work reduces the rate: that share measures processors, so
+# it has no bound. Neither has the share beside a running service, which decides and records on the same processors. The
+# bound is on the slower disk with the service stopped.
 #
-# At 32 clients the messages are in conversations with nobody else in them, so that the service wakes, claims and finishes
-# each message and no more; the rate with recipients is printed as well, without a bound.
+# At 32 clients the messages are in conversations without recipients, so that the service only wakes, claims and finishes each
+# message. The rate with recipients is also printed, without a bound.
 
 measure_trigger() {
   local pairs=7 seconds=5 delay=0
@@ -57,13 +56,13 @@ measure_pairs() {
   commit_delay 0
 }
 
-# commit_delay MICROSECONDS: how much longer a flush takes, for everybody who commits meanwhile.
+# commit_delay MICROSECONDS: delays every flush.
 commit_delay() {
   sql postgres -c "alter system set commit_delay = $1" -c 'alter system set commit_siblings = 0' -c 'select pg_reload_conf()' >/dev/null
   delay=$1
 }
 
-# One client, which nobody disturbs: how much longer an insert takes, at the median.
+# One client alone: how much longer an insert takes, at the median.
 compare_latency() {
   local pairs=$1 seconds=$2 lowest=2501 highest=5000 pair side with=() without=() more=() values
   run_side on "$state/warm" -c 1 -T "$seconds" -l

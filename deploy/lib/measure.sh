@@ -5,7 +5,7 @@
 
 misses=0
 
-# Nobody's commit is spared the disk, and no checkpoint falls into one side of a pair.
+# Every commit waits for the disk, and no checkpoint falls into one side of a pair.
 start_cluster() {
   postgres_start "$cluster" fsync=on synchronous_commit=on shared_buffers=512MB max_wal_size=8GB checkpoint_timeout=1h \
     random_page_cost=1.1 "$@"
@@ -78,7 +78,7 @@ SQL
     -d "{\"environment\":\"production\",\"bundle_id\":\"$bundle\"}"
 }
 
-# insert_load PREFIX OPTIONS...: pgbench as the host's role, inserting single messages in transactions of their own, into
+# insert_load PREFIX OPTIONS...: pgbench as the host's role, inserting single messages in separate transactions, into
 # the conversations lowest to highest of those that were picked. Its report goes to PREFIX.report; with -l its transactions go to PREFIX.ID files.
 insert_load() {
   local prefix=$1 logging=()

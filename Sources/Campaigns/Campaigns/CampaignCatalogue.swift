@@ -32,8 +32,8 @@ struct CampaignCatalogue {
   }
 }
 
-/// The failed parts of campaigns that a look skips: after the first failure none, then 1, 3, 7 looks and so on. An audience
-/// that always fails therefore does not load the database.
+/// The failed parts of campaigns that a look skips: after the first failure none, then 1, 3, 7 looks and so on. An
+/// audience that always fails therefore does not load the database.
 ///
 /// It counts looks, not time. Looks have their own jitter.
 struct CampaignRetries {

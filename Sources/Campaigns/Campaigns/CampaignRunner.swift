@@ -6,8 +6,8 @@ public import Reactors
 
 /// When and how fast campaigns run.
 public struct CampaignPace: Equatable, Sendable {
-  /// The default time of a campaign, in minutes after midnight in the user's zone. 600: at ten the day has begun and leaves
-  /// time to answer.
+  /// The default time of a campaign, in minutes after midnight in the user's zone. 600: at ten the day has begun and
+  /// leaves time to answer.
   public var standardMinutes = 600
   /// Users claimed at once.
   public var batchUsers = 50
@@ -35,9 +35,9 @@ public struct CampaignPace: Equatable, Sendable {
 
 /// Runs the campaigns: it enrols users whose hour has come, and decides the turns of all enrolled users.
 ///
-/// Each process has one, beside the pipeline that sends the queued pushes. Any number may share a database: each hour is
-/// served once, users are leased, and a commit holds a lock on the user. When a process dies, others take over its users
-/// as soon as their leases expire.
+/// Each process has one, beside the pipeline that sends the queued pushes. Any number may share a database: each hour
+/// is served once, users are leased, and a commit holds a lock on the user. When a process dies, others take over its
+/// users as soon as their leases expire.
 public final class CampaignRunner {
   private let store: PushDatabase
   private let decider: TurnDecider
@@ -101,8 +101,8 @@ public final class CampaignRunner {
     return await ended.wait(for: limit, on: reactor)
   }
 
-  /// One look: it enrols the users whose hour has come, and then decides all enrolled ones. If that takes long, it enrols
-  /// again in between.
+  /// One look: it enrols the users whose hour has come, and then decides all enrolled ones. If that takes long, it
+  /// enrols again in between.
   func look(on reactor: isolated Reactor) async {
     do throws(PostgresError) {
       try await enrolDue(on: reactor)
@@ -156,8 +156,8 @@ public final class CampaignRunner {
     }
   }
 
-  /// The zones of a campaign's audience; nil while unknown. An unreadable audience does not block other campaigns, and its
-  /// known zones are still served.
+  /// The zones of a campaign's audience; nil while unknown. An unreadable audience does not block other campaigns, and
+  /// its known zones are still served.
   private func zoneNames(of name: String, on reactor: isolated Reactor) async throws(PostgresError) -> [String]? {
     let known = zones[name]
     if let known, Reactor.now - known.readAt < pace.zonesAge.clampedNanoseconds { return known.names }

@@ -57,19 +57,22 @@ struct MaterialDocument: Decodable {
 
   /// The material at a moment, without the events in its messages.
   func material(at moment: Date, localTime: LocalTime) -> CampaignMaterial {
-    CampaignMaterial(
-      moment: moment, localTime: localTime, inactiveFor: inactiveSeconds.flatMap(Self.duration),
-      messages: messages.map { WrittenMessage(text: $0.text, writtenAt: Date(microseconds: $0.written_at)) },
-      patterns: patterns.map {
-        RecognizedPattern(
-          theme: $0.theme, occurrences: $0.occurrences, domains: $0.domains ?? [], confidence: $0.confidence,
-          synthesis: $0.synthesis ?? "", sessionsSince: $0.sessions_since)
-      },
-      lastConversation: conversation.map { LastConversation(domain: $0.domain, texts: $0.texts) },
-      contextSummary: contextSummary,
-      styles: preferences.map { CoachingPreferences(json: String(decoding: $0.encoded(), as: UTF8.self)) }
-        ?? CoachingPreferences(),
-      missingSources: Set(missing.compactMap(MaterialSource.init)))
+    var material = CampaignMaterial(at: moment)
+    material.localTime = localTime
+    material.inactiveFor = inactiveSeconds.flatMap(Self.duration)
+    material.messages = messages.map { WrittenMessage(text: $0.text, writtenAt: Date(microseconds: $0.written_at)) }
+    material.patterns = patterns.map {
+      RecognizedPattern(
+        theme: $0.theme, occurrences: $0.occurrences, domains: $0.domains ?? [], confidence: $0.confidence,
+        synthesis: $0.synthesis ?? "", sessionsSince: $0.sessions_since)
+    }
+    material.lastConversation = conversation.map { LastConversation(domain: $0.domain, texts: $0.texts) }
+    material.contextSummary = contextSummary
+    if let preferences {
+      material.styles = CoachingPreferences(json: String(decoding: preferences.encoded(), as: UTF8.self))
+    }
+    material.missingSources = Set(missing.compactMap(MaterialSource.init))
+    return material
   }
 
   /// Nil for an impossible duration.

@@ -112,7 +112,7 @@ struct CampaignLook {
     var material = document.material(at: moment, localTime: finder?.localTime(at: moment) ?? .utc)
     material.happenings = finder?.happenings(in: material.messages) ?? []
     self.material = material
-    evaluation = LayerEvaluation(of: material, layers: definition.layers, settings: definition.layerSettings)
+    evaluation = definition.evaluation(of: material)
   }
 
   /// The record without a text.

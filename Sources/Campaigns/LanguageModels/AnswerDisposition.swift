@@ -62,8 +62,8 @@ struct RetryAdvice: Equatable {
   /// From the response on; never negative.
   let wait: Duration
 
-  /// Nil unless the response says when to retry. Anthropic and OpenAI say in `x-should-retry` whether a retry helps, and
-  /// in `retry-after-ms` what `retry-after` says in whole seconds. Their own libraries read all three.
+  /// Nil unless the response says when to retry. Anthropic and OpenAI say in `x-should-retry` whether a retry helps,
+  /// and in `retry-after-ms` what `retry-after` says in whole seconds. Their own libraries read all three.
   /// - Parameter now: Unix seconds.
   init?(status: Int, _ fields: HTTPFields, now: Double) {
     guard Self.mayPass(status), fields[.xShouldRetry]?.lowercased() != "false",
@@ -80,8 +80,8 @@ struct RetryAdvice: Equatable {
     fields[.retryAfterMilliseconds].flatMap(number)
   }
 
-  /// Seconds, or a date (RFC 9110 section 10.2.3). A date is compared with the response's own date if it has one, because
-  /// two clocks may differ by more than the wait.
+  /// Seconds, or a date (RFC 9110 section 10.2.3). A date is compared with the response's own date if it has one,
+  /// because two clocks may differ by more than the wait.
   private static func seconds(_ fields: HTTPFields, now: Double) -> Double? {
     guard let text = fields[.retryAfter] else { return nil }
     if let seconds = number(text) { return seconds }
@@ -101,8 +101,8 @@ extension HTTPField.Name {
   fileprivate static let xShouldRetry = HTTPField.Name("x-should-retry")!
 }
 
-/// An HTTP date: `Sun, 06 Nov 1994 08:49:37 GMT`, the preferred form of RFC 9110 section 5.6.7. The two obsolete forms are
-/// not read.
+/// An HTTP date: `Sun, 06 Nov 1994 08:49:37 GMT`, the preferred form of RFC 9110 section 5.6.7. The two obsolete forms
+/// are not read.
 struct FixedDate {
   /// Since 1970.
   let unixSeconds: Double

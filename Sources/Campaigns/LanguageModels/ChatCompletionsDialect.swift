@@ -1,8 +1,8 @@
 internal import FoundationEssentials
 internal import HTTPTypes
 
-/// OpenAI's chat completions, which compatible servers implement too. Source: platform.openai.com, "Chat Completions" and
-/// "Error codes".
+/// OpenAI's chat completions, which compatible servers implement too. Source: platform.openai.com, "Chat Completions"
+/// and "Error codes".
 enum ChatCompletionsDialect: ModelDialect {
   static func fields(key: LanguageModelKey?) -> HTTPFields {
     var fields = HTTPFields()
@@ -27,8 +27,8 @@ enum ChatCompletionsDialect: ModelDialect {
       })
   }
 
-  /// The code if there is one, such as `model_not_found`. OpenAI's type is `invalid_request_error` for most mistakes, and
-  /// some compatible servers put the status in its place.
+  /// The code if there is one, such as `model_not_found`. OpenAI's type is `invalid_request_error` for most mistakes,
+  /// and some compatible servers put the status in its place.
   static func failureType(_ content: Data) -> String? {
     guard let detail = (try? decode(Failure.self, from: content))?.error else { return nil }
     return detail.code ?? detail.type

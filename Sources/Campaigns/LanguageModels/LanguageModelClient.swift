@@ -7,9 +7,9 @@ public import Reactors
 /// Calls a language model over HTTP, on one reactor.
 ///
 /// A call is one request, plus a retry if the provider says when. The call keeps its turn during the wait, so that all
-/// calls together respect the provider's rate limit. In addition libcurl replaces a kept connection that turns out to be
-/// closed before the first byte of the response, as servers close idle ones. That is not an attempt, and the deadline
-/// still applies.
+/// calls together respect the provider's rate limit. In addition libcurl replaces a kept connection that turns out to
+/// be closed before the first byte of the response, as servers close idle ones. That is not an attempt, and the
+/// deadline still applies.
 public final class LanguageModelClient {
   /// The largest response. 64 KiB: a reply has 1 KiB, and 2 with its envelope. Some servers add the model's reasoning.
   static let answerBytesMax = 64 * 1024

@@ -10,8 +10,8 @@ public struct LanguageModelConfiguration: Sendable {
   /// The provider's interface.
   public var provider: LanguageModelProvider
 
-  /// The address: scheme, host, port and perhaps a path, such as `https://models.example.com/proxy`. Trailing slashes are
-  /// ignored. The provider's path is appended: `/v1/messages` for ``LanguageModelProvider/anthropicMessages``, and
+  /// The address: scheme, host, port and perhaps a path, such as `https://models.example.com/proxy`. Trailing slashes
+  /// are ignored. The provider's path is appended: `/v1/messages` for ``LanguageModelProvider/anthropicMessages``, and
   /// `/chat/completions` for ``LanguageModelProvider/openAICompatible``, whose base therefore usually ends in `/v1`.
   public var baseURL: String
 
@@ -31,12 +31,12 @@ public struct LanguageModelConfiguration: Sendable {
   /// Concurrent calls on one reactor; others wait. 5: the users that a run evaluates at the same time.
   public var callsMax = 5
 
-  /// Waiting calls; further ones are refused. 100: twenty rounds of five. The last one starts after three minutes even if
-  /// every call takes nine seconds, which is two deadlines and a wait.
+  /// Waiting calls; further ones are refused. 100: twenty rounds of five. The last one starts after three minutes even
+  /// if every call takes nine seconds, which is two deadlines and a wait.
   public var waitingMax = 100
 
-  /// The longest wait before a retry; the call fails if the provider asks for more. 5 s: four times the 1.2 s between two
-  /// requests at Anthropic's lowest limit, fifty a minute.
+  /// The longest wait before a retry; the call fails if the provider asks for more. 5 s: four times the 1.2 s between
+  /// two requests at Anthropic's lowest limit, fifty a minute.
   public var retryWaitMax = Duration.seconds(5)
 
   /// The trusted certificates.

@@ -19,10 +19,10 @@ public struct TemporalReference: Equatable, Sendable {
   public internal(set) var standing: TemporalStanding
   /// The likelihood that this event of the writer takes place at this time, in `0 ... 1`.
   ///
-  /// At least 0.7 when the text names an event and its day and does not doubt, deny or end it: 0.9 with a verb or phrase
-  /// for the future, 0.8 without, 0.75 when an earlier sentence named the event. Otherwise lower: 0.5 when the text gives
-  /// only the week, month or year, 0.4 for a time without an event, 0.3 for an event that is hypothetical or another
-  /// person's, 0.05 for one that is past or cancelled.
+  /// At least 0.7 when the text names an event and its day and does not doubt, deny or end it: 0.9 with a verb or
+  /// phrase for the future, 0.8 without, 0.75 when an earlier sentence named the event. Otherwise lower: 0.5 when the
+  /// text gives only the week, month or year, 0.4 for a time without an event, 0.3 for an event that is hypothetical or
+  /// another person's, 0.05 for one that is past or cancelled.
   public internal(set) var confidence: Double
   /// The instant of the message. All times are resolved against it.
   public let writtenAt: Date

@@ -11,8 +11,8 @@ public struct TemporalReferenceFinder: Sendable {
   /// - Parameters:
   ///   - language: the language of all texts.
   ///   - referencesMax: the most references of one text, at least 1. Later phrases are dropped, but later cancellations
-  ///     still count. A chat message rarely names more than five times; 64 leaves room for a pasted timetable and bounds
-  ///     the cost of one message.
+  ///     still count. A chat message rarely names more than five times; 64 leaves room for a pasted timetable and
+  ///     bounds the cost of one message.
   public init(language: TemporalLanguage = .english, referencesMax: Int = 64) {
     precondition(referencesMax > 0, "a finder that may find nothing")
     self.language = language
@@ -57,7 +57,8 @@ extension NumericDateOrder {
   /// The order of a locale such as `en_US`, `en-GB` or `zh-Hant-TW`.
   ///
   /// The region decides, or else the language's largest region, which matters only for English and the year-first
-  /// languages. Unicode extensions and POSIX modifiers are ignored. An unknown identifier has the order of most countries.
+  /// languages. Unicode extensions and POSIX modifiers are ignored. An unknown identifier has the order of most
+  /// countries.
   public init(localeIdentifier: String) {
     let bare = localeIdentifier.prefix { $0 != "@" && $0 != "." }
     let parts = bare.split { "_-".contains($0) }.map(String.init).prefix { $0.count > 1 }

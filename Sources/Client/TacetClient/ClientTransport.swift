@@ -4,8 +4,8 @@ public import Foundation
 public import FoundationNetworking
 #endif
 
-/// Carries a request to the service and its response back. `URLSession` conforms. Tests and apps with another network stack
-/// may replace it.
+/// Carries a request to the service and its response back. `URLSession` conforms. Tests and apps with another network
+/// stack may replace it.
 public protocol ClientTransport: Sendable {
   /// The response and its content.
   /// - Throws: when no response came. Every error counts as an unreachable network.

@@ -10,11 +10,12 @@ extension PushServiceClient {
   ///       try? await client.stayPresent(at: .conversation(id))
   ///     }
   ///
-  /// starts when the view appears or the app becomes active, and leaves when either ends. A failed report is not repeated,
-  /// because the next one follows. Several callers may look at the same surface; the last one to end leaves it.
+  /// starts when the view appears or the app becomes active, and leaves when either ends. A failed report is not
+  /// repeated, because the next one follows. Several callers may look at the same surface; the last one to end leaves
+  /// it.
   /// - Parameter interval: the time between reports. 20 s: two may be lost within the service's window of 60 s.
-  /// - Throws: a permanent failure: the user is not a participant, or the surface does not exist. An invalid token may be
-  ///   renewed before the next report. Returns when the task is cancelled.
+  /// - Throws: a permanent failure: the user is not a participant, or the surface does not exist. An invalid token may
+  ///   be renewed before the next report. Returns when the task is cancelled.
   public func stayPresent(at surface: Surface, every interval: Duration = .seconds(20)) async throws(PushServiceError) {
     await presence.enter(surface)
     let result = await report(surface, every: interval)
@@ -66,8 +67,8 @@ public actor PresenceReporter {
 
   deinit { current?.reports.cancel() }
 
-  /// Sets the surface that the user looks at; nil for none. The same surface again has no effect, unless the service has
-  /// refused its reports.
+  /// Sets the surface that the user looks at; nil for none. The same surface again has no effect, unless the service
+  /// has refused its reports.
   public func show(_ surface: Surface?) {
     guard surface != current?.surface || hasEnded else { return }
     current?.reports.cancel()
@@ -91,8 +92,8 @@ public actor PresenceReporter {
 
 /// The app's viewers of each surface. It keeps a report of leaving from overtaking one of looking.
 ///
-/// When one view disappears and another appears, their reports end and begin at the same time. The last viewer leaves the
-/// surface, and a new one waits until that report is sent.
+/// When one view disappears and another appears, their reports end and begin at the same time. The last viewer leaves
+/// the surface, and a new one waits until that report is sent.
 actor SurfacePresence {
   private var viewers: [Surface: Int] = [:]
   private var leavings: [Surface: Task<Void, Never>] = [:]

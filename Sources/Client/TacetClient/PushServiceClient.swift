@@ -38,8 +38,8 @@ public struct PushServiceClient: Sendable {
     self.sleep = sleep
   }
 
-  /// Registers a device for the user, or updates it. Call it at every start of the app, because tokens change. A previous
-  /// owner of the token loses it.
+  /// Registers a device for the user, or updates it. Call it at every start of the app, because tokens change. A
+  /// previous owner of the token loses it.
   ///
   /// A time zone that the service's database does not know is left out.
   public func register(_ device: DeviceRegistration) async throws(PushServiceError) {

@@ -47,8 +47,8 @@ public struct BenchReport: Sendable {
 }
 
 extension BenchReport {
-  /// One object with the lists `facts`, `targets`, `checks`, `comparisons` and `figures`. Without a measurement an element
-  /// has no `measured`.
+  /// One object with the lists `facts`, `targets`, `checks`, `comparisons` and `figures`. Without a measurement an
+  /// element has no `measured`.
   public func json() throws -> String {
     let encoder = JSONEncoder()
     encoder.outputFormatting = [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]

@@ -56,8 +56,8 @@ public enum BenchSubject {
   /// Databases with history, each compared with `tacet`.
   static let grown: Set<String> = [tenMillionRows, millionRows, hundredThousandRows]
 
-  /// The numerator and denominator of a comparison with `tacet`; nil for no comparison. A database with history is above
-  /// one without, and this build is above everything else.
+  /// The numerator and denominator of a comparison with `tacet`; nil for no comparison. A database with history is
+  /// above one without, and this build is above everything else.
   static func ratio(of subject: String, in subjects: Set<String>) -> (above: String, below: String)? {
     guard subject != tacet, subjects.contains(tacet) else { return nil }
     return grown.contains(subject) ? (subject, tacet) : (tacet, subject)

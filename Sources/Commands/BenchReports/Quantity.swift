@@ -5,8 +5,8 @@ public enum Quantity: Hashable, Sendable {
 
   /// A value for each round in which it was measured.
   ///
-  /// A ratio is taken within each round, because a disturbance of the machine affects both figures. Rounds without either
-  /// figure, or with a denominator of 0, have no ratio.
+  /// A ratio is taken within each round, because a disturbance of the machine affects both figures. Rounds without
+  /// either figure, or with a denominator of 0, have no ratio.
   public func values(in runs: BenchRuns) -> [Double] {
     switch self {
     case .figure(let path):

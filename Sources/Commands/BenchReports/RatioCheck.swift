@@ -118,14 +118,14 @@ public struct RatioDefinition: Codable, Equatable, Sendable {
 extension RatioDefinition {
   /// The checked ratios: processor time over that of a reference with the same disturbances.
   ///
-  /// A mostly idle service is compared with an equally idle client of the database (pgbench at 300 inserts a second), and a
-  /// busy one with a busy reference (h2load), because the costs of wake-ups and requests differ between machines in
-  /// different ways.
+  /// A mostly idle service is compared with an equally idle client of the database (pgbench at 300 inserts a second),
+  /// and a busy one with a busy reference (h2load), because the costs of wake-ups and requests differ between machines
+  /// in different ways.
   ///
-  /// Two quick measurements on a machine with twice as much load as processors had these medians within 6 % of each other,
-  /// and three earlier ones within 18 %. Other ratios moved too far to be checked: processor time over nginx's by 18 and
-  /// 50 %, the time of a fan-out over that of a smaller one by 25 %, rates over their references' by a factor of two,
-  /// latencies by a factor of five.
+  /// Two quick measurements on a machine with twice as much load as processors had these medians within 6 % of each
+  /// other, and three earlier ones within 18 %. Other ratios moved too far to be checked: processor time over nginx's
+  /// by 18 and 50 %, the time of a fan-out over that of a smaller one by 25 %, rates over their references' by a factor
+  /// of two, latencies by a factor of five.
   public static let all = [
     RatioDefinition(
       "service CPU per push at 300/s, over pgbench's per insert at 300/s",

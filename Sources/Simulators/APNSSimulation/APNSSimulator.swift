@@ -5,7 +5,8 @@ public import Reactors
 internal import Synchronization
 internal import TLSStreams
 
-/// A local APNs with TLS and HTTP/2. It has the real service's checks, responses and misbehaviour, and a control endpoint.
+/// A local APNs with TLS and HTTP/2. It has the real service's checks, responses and misbehaviour, and a control
+/// endpoint.
 ///
 /// An instance serves one run: configure, ``start()``, inspect ``service`` and ``connections``, ``stop()``.
 public final class APNSSimulator: Sendable {
@@ -89,8 +90,8 @@ public final class APNSSimulator: Sendable {
     if let running { await Self.end(running) }
   }
 
-  /// Closes every connection and refuses new ones until ``resume()``. The control endpoint, registry and records stay. Do
-  /// not call it concurrently with start, stop or resume.
+  /// Closes every connection and refuses new ones until ``resume()``. The control endpoint, registry and records stay.
+  /// Do not call it concurrently with start, stop or resume.
   public func suspend() async {
     for listener in running.withLock({ $0?.listeners ?? [] }) { await listener.end() }
   }

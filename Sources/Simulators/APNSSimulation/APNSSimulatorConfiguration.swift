@@ -1,8 +1,8 @@
 public import Logging
 public import Reactors
 
-/// The configuration of a simulator. Every value has a default. By default it refuses every push until a key, an app and a
-/// device are registered.
+/// The configuration of a simulator. Every value has a default. By default it refuses every push until a key, an app
+/// and a device are registered.
 public struct APNSSimulatorConfiguration: Sendable {
   /// The certificate of the listeners.
   public enum Identity: Sendable {
@@ -47,8 +47,8 @@ public struct ServerConduct: Equatable, Sendable {
   /// An additional delay of every response, in milliseconds.
   public var delayMilliseconds = 0
 
-  /// The time without a request after which a connection ends with `IdleTimeout`, in milliseconds; nil for never. A change
-  /// applies to new connections. The real limit is unpublished.
+  /// The time without a request after which a connection ends with `IdleTimeout`, in milliseconds; nil for never. A
+  /// change applies to new connections. The real limit is unpublished.
   public var idleMilliseconds: Int?
 
   /// The limit of new connections; nil for none. The real numbers are unpublished.

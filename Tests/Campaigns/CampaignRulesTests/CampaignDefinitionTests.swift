@@ -1,5 +1,6 @@
-import CampaignRules
 import Testing
+
+@testable import CampaignRules
 
 private func defect(_ json: String) -> String? {
   do {

@@ -1,6 +1,7 @@
-import CampaignRules
 import FoundationEssentials
 import Testing
+
+@testable import CampaignRules
 
 private let fences = ["<context>", "</context>", "<decision>", "</decision>"]
 

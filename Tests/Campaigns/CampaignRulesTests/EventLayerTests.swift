@@ -1,6 +1,7 @@
-import CampaignRules
 import FoundationEssentials
 import Testing
+
+@testable import CampaignRules
 
 private func outcome(_ happenings: Happening...) -> LayerOutcome {
   EventLayer().outcome(for: Sample.events(happenings))

@@ -1,7 +1,8 @@
-import CampaignRules
 import Foundation
 import FoundationEssentials
 import Testing
+
+@testable import CampaignRules
 
 private let everything = CampaignMaterial(
   moment: noon, inactiveFor: .seconds(500_000), happenings: [Sample.happening(Sample.span(hour))],

@@ -1,5 +1,6 @@
-import CampaignRules
 import Testing
+
+@testable import CampaignRules
 
 private let twoDays = Duration.seconds(172_800)
 

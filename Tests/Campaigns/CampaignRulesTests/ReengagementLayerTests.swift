@@ -1,5 +1,6 @@
-import CampaignRules
 import Testing
+
+@testable import CampaignRules
 
 private let threeDays = Duration.seconds(259_200)
 

@@ -1,5 +1,6 @@
-import CampaignRules
 import FoundationEssentials
+
+@testable import CampaignRules
 
 /// Noon of a Wednesday, UTC.
 let noon = Date(timeIntervalSince1970: 1_772_625_600)

@@ -5,7 +5,8 @@
 public struct CheckInPrompt: Equatable, Sendable {
   /// The most Unicode scalars of the context summary: about 400 tokens, so that all prompts cost about the same.
   public static let contextMax = 1_500
-  /// The most Unicode scalars of a topic phrase (at most 50 tokens of 3 bytes, with spaces) or of a pattern's synthesis.
+  /// The most Unicode scalars of a topic phrase (at most 50 tokens of 3 bytes, with spaces) or of a pattern's
+  /// synthesis.
   public static let topicMax = 300
   /// The most Unicode scalars of ``material``: the limits of its parts (1,500 context, 300 topic, 80 theme or event, 40
   /// domain) and 1,000 for the style (at most 400), tags, labels and line breaks.

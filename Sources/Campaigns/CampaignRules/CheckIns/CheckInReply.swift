@@ -1,7 +1,7 @@
 /// A language model's reply that may be sent.
 ///
-/// A reply that breaks a rule is refused as a whole. Nothing is repaired: a cut or cleaned text may say what the model did
-/// not mean.
+/// A reply that breaks a rule is refused as a whole. Nothing is repaired: a cut or cleaned text may say what the model
+/// did not mean.
 public struct CheckInReply: Equatable, Sendable {
   /// The most grapheme clusters of a title.
   public static let titleClustersMax = 50
@@ -20,12 +20,12 @@ public struct CheckInReply: Equatable, Sendable {
 
   /// Checks a reply.
   ///
-  /// The rules are checked in the order of ``ReplyDefect``'s cases, cheap ones first. The time is linear in the reply and
-  /// the sources together.
+  /// The rules are checked in the order of ``ReplyDefect``'s cases, cheap ones first. The time is linear in the reply
+  /// and the sources together.
   /// - Parameters:
-  ///   - modelText: the model's reply, a JSON object of exactly `title` and `body`. White space around it is allowed, and
-  ///     one Markdown fence (three backticks, alone or with `json`), because models add it even when told not to. No other
-  ///     word may precede or follow it.
+  ///   - modelText: the model's reply, a JSON object of exactly `title` and `body`. White space around it is allowed,
+  ///     and one Markdown fence (three backticks, alone or with `json`), because models add it even when told not to.
+  ///     No other word may precede or follow it.
   ///   - sources: the texts that must not be quoted, see ``CampaignMaterial/quotableTexts``.
   /// - Throws: the first ``ReplyDefect``.
   public init(modelText: String, sources: [String]) throws(ReplyDefect) {
@@ -76,8 +76,8 @@ extension CheckInReply {
 
 /// Why a model's reply is not sent.
 ///
-/// Raw values are part of the interface: they are stored to explain a run, and they are metric labels. A defect contains
-/// no text of the reply, which may repeat the user's words.
+/// Raw values are part of the interface: they are stored to explain a run, and they are metric labels. A defect
+/// contains no text of the reply, which may repeat the user's words.
 public enum ReplyDefect: String, Error, CaseIterable, Sendable {
   /// Larger than any reply within the limits.
   case tooLarge = "reply_too_large"

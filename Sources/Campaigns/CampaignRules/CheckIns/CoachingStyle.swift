@@ -29,8 +29,8 @@ public struct CoachingStyle: Equatable, Sendable {
 
   /// The instructions for a language model, one line of at most 400 characters.
   ///
-  /// Warmth always comes first: a challenge still comes from a coach. Dimensions in the middle are left out. When all are,
-  /// the style is the default: warm, supportive, balanced.
+  /// Warmth always comes first: a challenge still comes from a coach. Dimensions in the middle are left out. When all
+  /// are, the style is the default: warm, supportive, balanced.
   public var instructions: String {
     let leanings = [
       Self.sentence(directExploratory, "Be direct: name things plainly.", "Be exploratory: wonder together."),

@@ -1,7 +1,7 @@
 /// Finds runs of units that a source shares with a reply.
 ///
-/// Every run of the reply is in a set. Each source is read once, with one look-up where a run of known units ends. The set
-/// holds the units themselves and not hashes of them, so no crafted text can cause a false match.
+/// Every run of the reply is in a set. Each source is read once, with one look-up where a run of known units ends. The
+/// set holds the units themselves and not hashes of them, so no crafted text can cause a false match.
 struct QuotationCheck {
   private let unit: QuotationUnit
   /// A number for each unit of the reply. Any other unit ends a run.

@@ -54,8 +54,8 @@ extension WordingCheck {
     return commands.contains(sentence[sentence[0] == "please" && sentence.count > 1 ? 1 : 0])
   }
 
-  /// Characters of tags (also as the prompt writes them), of Markdown and of code, which prose on a phone does not need.
-  /// The underscore finds the prompt's push types.
+  /// Characters of tags (also as the prompt writes them), of Markdown and of code, which prose on a phone does not
+  /// need. The underscore finds the prompt's push types.
   private static let markup = Set("<>‹›＜＞{}[]_`*#|\\^~=".unicodeScalars)
 
   private static func hasMarkup(_ text: String) -> Bool { text.unicodeScalars.contains(where: markup.contains) }

@@ -12,8 +12,8 @@ extension CampaignDefinition {
   ///  "payload": {"action": "new_conversation"}}
   /// ```
   ///
-  /// `layers` and `composer` are required, and `occasion` with the layer of that name. `templates` and `payload` are empty
-  /// by default.
+  /// `layers` and `composer` are required, and `occasion` with the layer of that name. `templates` and `payload` are
+  /// empty by default.
   /// - Throws: the first ``CampaignDefinitionDefect``, in the order of the keys above.
   public init(json: String) throws(CampaignDefinitionDefect) {
     guard let value = JSONValue(json) else { throw CampaignDefinitionDefect(.notJSON, at: "$", expected: "an object") }

@@ -12,8 +12,11 @@ public struct CampaignDefinition: Equatable, Sendable {
   /// Custom members of every push. The run itself sets others, such as `domain` and `push_type`.
   public let payload: [String: String]
 
-  /// The limits of its layers.
-  public var layerSettings: LayerSettings { LayerSettings(occasion: OccasionLayer(occasion: occasion)) }
+  /// The result of its layers for one user.
+  public func evaluation(of material: CampaignMaterial) -> LayerEvaluation {
+    LayerEvaluation(
+      of: material, layers: layers, settings: LayerSettings(occasion: OccasionLayer(occasion: occasion)))
+  }
 }
 
 /// Who writes a campaign's pushes.

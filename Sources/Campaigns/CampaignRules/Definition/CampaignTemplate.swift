@@ -136,9 +136,9 @@ public struct TemplatePool: Equatable, Sendable {
 
   /// The text for one user on one day.
   ///
-  /// Only templates with all their values take part. The user's identifier gives the start of the rotation, which moves by
-  /// one each day. So two days in a row differ if at least two templates take part, and every user sees all of them in
-  /// turn. The choice is neither stored nor random: the same arguments give the same text.
+  /// Only templates with all their values take part. The user's identifier gives the start of the rotation, which moves
+  /// by one each day. So two days in a row differ if at least two templates take part, and every user sees all of them
+  /// in turn. The choice is neither stored nor random: the same arguments give the same text.
   /// - Parameters:
   ///   - user: the user's identifier.
   ///   - localDay: the day on the user's clock, see ``LocalTime/day(of:)``.

@@ -74,8 +74,8 @@ extension LayerNote: Encodable {
   }
 }
 
-/// Why a layer found nothing. Raw values are part of the interface: they are stored to explain a run, and they are metric
-/// labels.
+/// Why a layer found nothing. Raw values are part of the interface: they are stored to explain a run, and they are
+/// metric labels.
 public enum LayerRule: String, CaseIterable, Sendable {
   /// The user's messages could not be read, so inactivity is unknown too.
   case messageSourceMissing = "message_source_missing"

@@ -7,53 +7,33 @@ public struct CampaignMaterial: Equatable, Sendable {
   /// The database's current time.
   public var moment: Date
   /// The user's local time around the moment.
-  public var localTime: LocalTime
+  public var localTime = LocalTime.utc
   /// Since the user's last message; nil when the user never wrote.
   public var inactiveFor: Duration?
   /// The user's messages of the last seven days, newest first.
-  public var messages: [WrittenMessage]
+  public var messages: [WrittenMessage] = []
   /// The events in those messages. Another module finds them; empty until then.
-  public var happenings: [Happening]
+  public var happenings: [Happening] = []
   /// The user's patterns, in any order.
-  public var patterns: [RecognizedPattern]
+  public var patterns: [RecognizedPattern] = []
   /// The user's last conversation; nil when there is none.
   public var lastConversation: LastConversation?
   /// The host's prose about the user; nil when it has none.
   public var contextSummary: String?
   /// How a coach should address the user.
-  public var styles: CoachingPreferences
+  public var styles = CoachingPreferences()
   /// Sources that could not be read. A layer that needs one is skipped with a note, and the run continues.
-  public var missingSources: Set<MaterialSource>
-
-  /// Material; the defaults describe an unknown user.
-  public init(
-    moment: Date,
-    localTime: LocalTime = .utc,
-    inactiveFor: Duration? = nil,
-    messages: [WrittenMessage] = [],
-    happenings: [Happening] = [],
-    patterns: [RecognizedPattern] = [],
-    lastConversation: LastConversation? = nil,
-    contextSummary: String? = nil,
-    styles: CoachingPreferences = CoachingPreferences(),
-    missingSources: Set<MaterialSource> = []
-  ) {
-    self.moment = moment
-    self.localTime = localTime
-    self.inactiveFor = inactiveFor
-    self.messages = messages
-    self.happenings = happenings
-    self.patterns = patterns
-    self.lastConversation = lastConversation
-    self.contextSummary = contextSummary
-    self.styles = styles
-    self.missingSources = missingSources
-  }
+  public var missingSources: Set<MaterialSource> = []
 
   /// The texts that a check-in must not quote: the user's messages, and those of the last conversation.
   public var quotableTexts: [String] {
     messages.map(\.text) + (lastConversation?.texts ?? [])
   }
+}
+
+extension CampaignMaterial {
+  /// The material of an unknown user.
+  public init(at moment: Date) { self.init(moment: moment) }
 }
 
 /// The source of a part of the material. A host may lack some of them.
@@ -134,8 +114,8 @@ public struct LastConversation: Equatable, Sendable {
 
 /// The user's local time around the moment of a run, without a time zone database.
 ///
-/// The current offset and its next change suffice: layers look at most a day ahead, and no zone changes its offset twice
-/// within a day.
+/// The current offset and its next change suffice: layers look at most a day ahead, and no zone changes its offset
+/// twice within a day.
 public struct LocalTime: Equatable, Sendable {
   /// A change of the offset, such as the beginning of daylight saving time.
   public struct Change: Equatable, Sendable {

@@ -1,28 +1,19 @@
 import FoundationEssentials
 
 /// The layer for upcoming events.
-public struct EventLayer: Equatable, Sendable {
+struct EventLayer: Equatable {
   /// The greatest age of a message that counts; inclusive. Default 7 days.
-  public var messageAgeMax: Duration
+  var messageAgeMax = Duration.seconds(604_800)
   /// The longest time until an event begins; inclusive. An event that ends at the moment is excluded. Default 24 hours.
-  public var horizon: Duration
+  var horizon = Duration.seconds(86_400)
   /// The least confidence of a reading; inclusive. Default 0.7.
-  public var confidenceMin: Double
-
-  /// A layer with the product's defaults.
-  public init(
-    messageAgeMax: Duration = .seconds(604_800), horizon: Duration = .seconds(86_400), confidenceMin: Double = 0.7
-  ) {
-    self.messageAgeMax = messageAgeMax
-    self.horizon = horizon
-    self.confidenceMin = confidenceMin
-  }
+  var confidenceMin = 0.7
 
   /// The best event within the horizon: the soonest, then the one with the highest confidence, then the latest message.
   ///
   /// An event that is going on begins at the moment. A message written after the moment, during the run, counts too: it
   /// may cancel an event.
-  public func outcome(for material: CampaignMaterial) -> LayerOutcome {
+  func outcome(for material: CampaignMaterial) -> LayerOutcome {
     if material.missingSources.contains(.messages) { return miss(.messageSourceMissing) }
     let moment = material.moment
     let recent = material.happenings.filter {
@@ -110,8 +101,8 @@ private struct StandingStatements {
     }
   }
 
-  /// Adds the statements of one message about one event. An end cancels the upcoming ones at the same time, or all of them
-  /// when it names no time: "not on Monday, it is on Thursday" leaves Thursday.
+  /// Adds the statements of one message about one event. An end cancels the upcoming ones at the same time, or all of
+  /// them when it names no time: "not on Monday, it is on Thursday" leaves Thursday.
   private mutating func add(_ statements: [Happening]) {
     let ends = statements.filter { $0.standing != .upcoming }
     cancelledCount += ends.contains { $0.standing == .cancelled } ? 1 : 0

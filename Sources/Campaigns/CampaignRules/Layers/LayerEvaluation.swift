@@ -1,4 +1,5 @@
-/// The result of a campaign's layers for one user. The first hit wins, and each layer before it notes why it found nothing.
+/// The result of a campaign's layers for one user. The first hit wins, and each layer before it notes why it found
+/// nothing.
 public struct LayerEvaluation: Equatable, Sendable {
   /// The reason to write; nil when no layer found one. Then nothing is sent.
   public let finding: LayerFinding?
@@ -6,7 +7,7 @@ public struct LayerEvaluation: Equatable, Sendable {
   public let notes: [LayerNote]
 
   /// Evaluates the layers in the campaign's order until one hits.
-  public init(
+  init(
     of material: CampaignMaterial,
     layers: [CampaignLayer] = CampaignLayer.ofUser,
     settings: LayerSettings = LayerSettings()
@@ -27,7 +28,7 @@ public struct LayerEvaluation: Equatable, Sendable {
 }
 
 /// The result of one layer for one user.
-public enum LayerOutcome: Equatable, Sendable {
+enum LayerOutcome: Equatable {
   /// There is a reason to write.
   case hit(LayerFinding)
   /// There is no reason to write; the note says why.
@@ -35,28 +36,11 @@ public enum LayerOutcome: Equatable, Sendable {
 }
 
 /// The limits of all layers.
-public struct LayerSettings: Equatable, Sendable {
-  /// The layer of upcoming events.
-  public var event: EventLayer
-  /// The layer of patterns.
-  public var pattern: PatternLayer
-  /// The layer of inactive users.
-  public var reengagement: ReengagementLayer
-  /// The layer of the campaign's own subject.
-  public var occasion: OccasionLayer
-
-  /// Settings with the product's defaults.
-  public init(
-    event: EventLayer = EventLayer(),
-    pattern: PatternLayer = PatternLayer(),
-    reengagement: ReengagementLayer = ReengagementLayer(),
-    occasion: OccasionLayer = OccasionLayer()
-  ) {
-    self.event = event
-    self.pattern = pattern
-    self.reengagement = reengagement
-    self.occasion = occasion
-  }
+struct LayerSettings: Equatable {
+  var event = EventLayer()
+  var pattern = PatternLayer()
+  var reengagement = ReengagementLayer()
+  var occasion = OccasionLayer()
 
   func outcome(of layer: CampaignLayer, for material: CampaignMaterial) -> LayerOutcome {
     switch layer {
@@ -82,17 +66,12 @@ extension CampaignMaterial {
 }
 
 /// The layer for a subject of the campaign itself, such as a daily ritual. It hits for every user of the audience.
-public struct OccasionLayer: Equatable, Sendable {
+struct OccasionLayer: Equatable {
   /// The subject; nil finds nothing.
-  public var occasion: String?
-
-  /// A layer.
-  public init(occasion: String? = nil) {
-    self.occasion = occasion
-  }
+  var occasion: String?
 
   /// A finding if there is an occasion.
-  public func outcome(for material: CampaignMaterial) -> LayerOutcome {
+  func outcome(for material: CampaignMaterial) -> LayerOutcome {
     guard let occasion else { return .miss(LayerNote(layer: .occasion, rule: .noOccasion)) }
     return .hit(
       LayerFinding(

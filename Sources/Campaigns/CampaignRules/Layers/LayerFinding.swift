@@ -53,7 +53,8 @@ public struct LayerFinding: Equatable, Sendable {
 
 /// The subject of a check-in. It may contain the user's own words, so it goes into the prompt and never into the log.
 public enum FindingSubject: Equatable, Sendable {
-  /// An upcoming event: its canonical word, its time in words relative to the user's day, the precision and the confidence.
+  /// An upcoming event: its canonical word, its time in words relative to the user's day, the precision and the
+  /// confidence.
   case event(word: String, when: String, grain: EventGrain, confidence: Double)
   /// A pattern.
   case pattern(RecognizedPattern)

@@ -1,25 +1,18 @@
 /// The layer for a pattern in a user's conversations.
-public struct PatternLayer: Equatable, Sendable {
+struct PatternLayer: Equatable {
   /// The least time since the user was last active; inclusive. Default 2 days.
-  public var inactiveMin: Duration
+  var inactiveMin = Duration.seconds(172_800)
   /// The number of sessions after which a pattern expires; exclusive. The product's "valid for 3 sessions" is read as
   /// valid until the third session has been held. Default 3.
-  public var sessionsEnd: Int
+  var sessionsEnd = 3
   /// The least confidence; inclusive. The product gives none for patterns. The default is the 0.7 of events, because a
   /// wrong statement about a person is no better than a question about the wrong day.
-  public var confidenceMin: Double
-
-  /// A layer with the product's defaults.
-  public init(inactiveMin: Duration = .seconds(172_800), sessionsEnd: Int = 3, confidenceMin: Double = 0.7) {
-    self.inactiveMin = inactiveMin
-    self.sessionsEnd = sessionsEnd
-    self.confidenceMin = confidenceMin
-  }
+  var confidenceMin = 0.7
 
   /// The strongest valid pattern: the one with the highest confidence, then the most occurrences, then the latest.
   ///
   /// A pattern without a name is ignored, and one with a negative number of sessions counts as expired.
-  public func outcome(for material: CampaignMaterial) -> LayerOutcome {
+  func outcome(for material: CampaignMaterial) -> LayerOutcome {
     if material.missingSources.contains(.patterns) { return miss(.patternSourceMissing) }
     if let note = material.activityNote(for: .pattern, needed: inactiveMin) { return .miss(note) }
     let named = material.patterns.filter { TextLimits.theme($0.theme) != nil }

@@ -1,22 +1,15 @@
 /// The layer for users who have been inactive for some days.
-public struct ReengagementLayer: Equatable, Sendable {
+struct ReengagementLayer: Equatable {
   /// The least time since the user was last active; inclusive. Default 3 days.
-  public var inactiveMin: Duration
+  var inactiveMin = Duration.seconds(259_200)
   /// The number of last messages that give the topic. Default 3: the last one is often only a farewell.
-  public var topicMessagesMax: Int
+  var topicMessagesMax = 3
   /// The most tokens of the topic, by an upper estimate. Default 50.
-  public var topicTokensMax: Int
-
-  /// A layer with the product's defaults.
-  public init(inactiveMin: Duration = .seconds(259_200), topicMessagesMax: Int = 3, topicTokensMax: Int = 50) {
-    self.inactiveMin = inactiveMin
-    self.topicMessagesMax = topicMessagesMax
-    self.topicTokensMax = topicTokensMax
-  }
+  var topicTokensMax = 50
 
   /// The last conversation's topic. Without a topic it finds nothing, because the push would be generic. The domain is
   /// optional.
-  public func outcome(for material: CampaignMaterial) -> LayerOutcome {
+  func outcome(for material: CampaignMaterial) -> LayerOutcome {
     if material.missingSources.contains(.conversations) { return miss(.conversationSourceMissing) }
     if let note = material.activityNote(for: .reengagement, needed: inactiveMin) { return .miss(note) }
     guard let conversation = material.lastConversation else { return miss(.noConversation) }

@@ -1,7 +1,7 @@
 /// Foreign text made safe for one line of a prompt's fence, a template or the log.
 ///
-/// - Line breaks, tabs, other control characters and runs of white space become one space, so that a value cannot begin a
-///   new line.
+/// - Line breaks, tabs, other control characters and runs of white space become one space, so that a value cannot begin
+///   a new line.
 /// - Angle brackets and characters that look like them become ‹ and ›, so that a value cannot close its fence. Escaping
 ///   needs no random or secret fence name, and the same material always gives the same prompt.
 /// - Invisible characters are removed: those that change the direction of writing, those without width, and the tag

@@ -50,8 +50,8 @@ enum FoldedScalar: Equatable {
     }
   }
 
-  /// The first scalar of its lower case without accents; a full-width letter becomes the usual one. A second scalar of a
-  /// lower case is always an accent.
+  /// The first scalar of its lower case without accents; a full-width letter becomes the usual one. A second scalar of
+  /// a lower case is always an accent.
   private static func lowerCase(_ scalar: Unicode.Scalar) -> Unicode.Scalar {
     let lower = scalar.properties.lowercaseMapping.unicodeScalars.first ?? scalar
     if ("\u{FF41}"..."\u{FF5A}").contains(lower), let usual = Unicode.Scalar(lower.value - 0xFEE0) { return usual }

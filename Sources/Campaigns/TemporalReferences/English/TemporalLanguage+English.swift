@@ -3,7 +3,6 @@ extension TemporalLanguage {
   public static let english = TemporalLanguage(
     vocabulary: [
       EnglishCalendar.vocabulary, EnglishTimes.vocabulary, EnglishEvents.vocabulary, EnglishSenses.vocabulary,
-      EnglishDenials.vocabulary, EnglishIdioms.vocabulary,
     ].flatMap { $0 },
     ordinalSuffixes: ["st", "nd", "rd", "th"],
     clitics: ["'s", "s'"],

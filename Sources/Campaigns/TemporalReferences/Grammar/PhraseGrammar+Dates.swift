@@ -104,8 +104,8 @@ extension PhraseGrammar {
 extension PhraseGrammar {
   /// A date in digits.
   ///
-  /// Dates with a year, such as those of ISO 8601, are taken everywhere. Day and month alone may also be a fraction or a
-  /// score, so their context must expect a date.
+  /// Dates with a year, such as those of ISO 8601, are taken everywhere. Day and month alone may also be a fraction or
+  /// a score, so their context must expect a date.
   /// - Parameter isExpected: whether the preceding words expect a date.
   func numericDate(at index: Int, isExpected: Bool = false) -> Parsed<DayExpression>? {
     guard let groups = self[index]?.groups, let date = fullDate(groups) ?? shortDate(groups) else { return nil }
@@ -149,8 +149,8 @@ extension PhraseGrammar {
 
   /// Whether the context expects day and month, and nothing follows that they could be a share of.
   ///
-  /// A preposition of time, an event or a range expects them. After a verb, or as the first word, they count unless they
-  /// look like a score out of 5 or 10 or a fraction.
+  /// A preposition of time, an event or a range expects them. After a verb, or as the first word, they count unless
+  /// they look like a score out of 5 or 10 or a fraction.
   private func expectsDate(at index: Int) -> Bool {
     guard !countsShare(at: index + 1) else { return false }
     guard let before = self[index - 1] else { return !looksLikeScore(at: index) }

@@ -1,7 +1,7 @@
 /// Recognises temporal phrases among the lexemes of one sentence.
 ///
-/// Each rule maps an index to the phrase that begins there and its end. A rule looks at a bounded number of lexemes ahead
-/// and at one behind.
+/// Each rule maps an index to the phrase that begins there and its end. A rule looks at a bounded number of lexemes
+/// ahead and at one behind.
 struct PhraseGrammar {
   let lexemes: [Lexeme]
   let order: NumericDateOrder

@@ -41,8 +41,8 @@ extension SentenceMap {
 
 /// The confidence of references.
 ///
-/// The numbers are judgements, not measured frequencies. Their order matters, and on which side of 0.7 each is: from 0.7
-/// on, a push may say *your presentation is tomorrow*.
+/// The numbers are judgements, not measured frequencies. Their order matters, and on which side of 0.7 each is: from
+/// 0.7 on, a push may say *your presentation is tomorrow*.
 enum ConfidenceScale {
   /// An event, its day, and a verb or phrase for the future.
   static let clear = 0.9

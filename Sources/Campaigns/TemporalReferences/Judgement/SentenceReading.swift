@@ -32,7 +32,7 @@ struct SentenceReading {
     lendDays()
   }
 
-  /// Gives times the day of the nearest phrase before them, else after them. Drops a lent day that has no event of its own.
+  /// Gives times the day of the nearest phrase before them, else after them. Drops a lent day without a separate event.
   private mutating func lendDays() {
     var lenders: Set<Int> = []
     for index in dated.indices where dated[index].phrase.day == nil {

@@ -36,6 +36,15 @@ public struct TemporalLanguage: Sendable {
   }
 }
 
+extension TemporalLanguage {
+  /// A vocabulary from texts with commas between phrases.
+  static func vocabulary(_ table: KeyValuePairs<WordMeaning, String>) -> Vocabulary {
+    table.map { (meaning: $0.key, phrases: phrases($0.value)) }
+  }
+
+  static func phrases(_ text: String) -> [String] { text.split(separator: ", ").map(String.init) }
+}
+
 /// The phrases of a language as a tree of words. One walk finds the longest phrase at a position.
 struct Lexicon: Sendable {
   private struct Node {

@@ -1,7 +1,7 @@
 /// What a word or fixed phrase of a language can mean to the reader of temporal references.
 ///
-/// A word may have several meanings; its context decides. This type is the whole interface between a language's table and
-/// the grammar, which knows no word of any language.
+/// A word may have several meanings; its context decides. This type is the whole interface between a language's table
+/// and the grammar, which knows no word of any language.
 public enum WordMeaning: Hashable, Sendable {
   // MARK: Days
 
@@ -9,7 +9,8 @@ public enum WordMeaning: Hashable, Sendable {
   case month(Int)
   /// A day of the week, 1 for Monday to 7 for Sunday.
   case weekday(Int)
-  /// The word also has an unrelated meaning. It counts as a month, weekday or ordinal only if its neighbours support that.
+  /// The word also has an unrelated meaning. It counts as a month, weekday or ordinal only if its neighbours support
+  /// that.
   case ordinaryWord
   /// A day counted from the message's own: 0 is the same, 1 the next, -1 the one before.
   case day(offset: Int)
@@ -164,8 +165,8 @@ public struct DayPart: Hashable, Sendable {
 }
 
 extension DayPart {
-  /// The reading of a twelve-hour time that is in this part or closest to it, in minutes from midnight. It may be in the
-  /// night that follows.
+  /// The reading of a twelve-hour time that is in this part or closest to it, in minutes from midnight. It may be in
+  /// the night that follows.
   func reading(of twelveHour: Int) -> Int {
     [twelveHour, twelveHour + 720, twelveHour + 1440].min { distance(to: $0) < distance(to: $1) } ?? twelveHour
   }

@@ -63,7 +63,8 @@ extension PhraseResolver {
     return nil
   }
 
-  /// A day by its position. Without a month it is in the next month that has it from today on, or the latest up to today.
+  /// A day by its position. Without a month it is in the next month that has it from today on, or the latest up to
+  /// today.
   private func dayOfMonth(_ day: Int, _ months: Int?, _ isPast: Bool) -> CivilDay? {
     if let months { return dayOfMonth(day, months) }
     // Of two months in a row at least one has the day, and this month's may be over.

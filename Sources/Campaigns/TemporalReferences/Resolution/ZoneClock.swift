@@ -72,8 +72,8 @@ struct CivilDay: Comparable, Hashable {
     return next - number(year: year, month: month)
   }
 
-  /// Days from 1970-01-01 to the first of a month. Years begin in March, so that the leap day is the last. Source: Howard
-  /// Hinnant, "chrono-compatible low-level date algorithms", `days_from_civil`.
+  /// Days from 1970-01-01 to the first of a month. Years begin in March, so that the leap day is the last. Source:
+  /// Howard Hinnant, "chrono-compatible low-level date algorithms", `days_from_civil`.
   private static func number(year: Int, month: Int) -> Int {
     let year = month <= 2 ? year - 1 : year
     let era = year.quotient(400)

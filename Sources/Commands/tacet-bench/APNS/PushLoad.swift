@@ -31,8 +31,8 @@ final class PushLoad {
   }
 
   /// Sends the pushes with these numbers.
-  /// - Parameter rate: the most pushes per second. Latencies then count from the time when a push was due, so that a stall
-  ///   appears in all delayed pushes.
+  /// - Parameter rate: the most pushes per second. Latencies then count from the time when a push was due, so that a
+  ///   stall appears in all delayed pushes.
   func send(_ numbers: Range<Int>, rate: Double? = nil, on reactor: isolated Reactor) async throws -> LoadBooks {
     self.numbers = numbers
     books = LoadBooks(expecting: numbers.count)

@@ -3,8 +3,8 @@ import HTTP2
 import Reactors
 import TLSStreams
 
-/// An APNs that accepts and records everything at once, with as little work as possible, because its processor time would be
-/// missing for the measured processes. The simulator has the checks.
+/// An APNs that accepts and records everything at once, with as little work as possible, because its processor time
+/// would be missing for the measured processes. The simulator has the checks.
 final class AcceptanceSink {
   /// The position of the token in `/3/device/<token>`.
   private static let tokenOffset = "/3/device/".utf8.count

@@ -57,8 +57,8 @@ struct MessageTrial {
   }
 }
 
-/// Scenario `sustained`: the highest rate at which 99 of 100 pushes are accepted within a tenth of a second of their commit,
-/// and throughput equals the rate.
+/// Scenario `sustained`: the highest rate at which 99 of 100 pushes are accepted within a tenth of a second of their
+/// commit, and throughput equals the rate.
 struct SustainedRun {
   private static let acceptedMillisecondsMax = 100.0
   private static let shareMin = 0.98
@@ -110,8 +110,8 @@ struct RateSearch: Sendable, Equatable {
 
   init(from start: Double) { self.start = start }
 
-  /// The next rate, in whole messages per second; nil at the end of the search. If the first rate is missed, it falls until
-  /// one is kept, but not below one message a second.
+  /// The next rate, in whole messages per second; nil at the end of the search. If the first rate is missed, it falls
+  /// until one is kept, but not below one message a second.
   var next: Double? {
     let rate: Double? =
       switch (highestKept, lowestMissed) {

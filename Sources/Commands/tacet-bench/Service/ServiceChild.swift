@@ -59,11 +59,11 @@ final class ServiceChild {
   }
 }
 
-/// Ends a child when this process is gone, for any reason: a small shell waits for the end of a pipe that only this process
-/// holds. Without it a killed measurement would leave a service that works on the next one's database.
+/// Ends a child when this process is gone, for any reason: a small shell waits for the end of a pipe that only this
+/// process holds. Without it a killed measurement would leave a service that works on the next one's database.
 ///
-/// The child itself writes its process id before it executes the program. If this process wrote it, a kill between start and
-/// write would leave the child unguarded.
+/// The child itself writes its process id before it executes the program. If this process wrote it, a kill between
+/// start and write would leave the child unguarded.
 final class ChildGuard {
   private static let script = """
     trap '' INT TERM HUP
@@ -97,8 +97,8 @@ final class ChildGuard {
     pipe = ends[1]
   }
 
-  /// Starts the child, with the parameters of ``ChildSpawn/start(_:environment:input:third:log:)``. A missing program ends
-  /// it with the status 127.
+  /// Starts the child, with the parameters of ``ChildSpawn/start(_:environment:input:third:log:)``. A missing program
+  /// ends it with the status 127.
   func start(_ command: [String], environment: [String], log: String) throws(SystemError) -> pid_t {
     try ChildSpawn.start(
       ["/bin/sh", "-c", Self.announcement, "sh"] + command, environment: environment, third: pipe, log: log)

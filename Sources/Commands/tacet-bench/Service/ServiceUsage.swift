@@ -80,8 +80,8 @@ enum ProcessorTime {
     return UInt64(time.tv_sec) * 1_000_000_000 + UInt64(time.tv_nsec)
   }
 
-  /// The time of a process's ended children, in nanoseconds, from the text of `/proc/PID/stat`: `cutime` and `cstime`, its
-  /// 16th and 17th field. The second field is a name in parentheses with any characters.
+  /// The time of a process's ended children, in nanoseconds, from the text of `/proc/PID/stat`: `cutime` and `cstime`,
+  /// its 16th and 17th field. The second field is a name in parentheses with any characters.
   /// - Parameter ticksPerSecond: `sysconf(_SC_CLK_TCK)`.
   static func ofEndedChildren(stat: String, ticksPerSecond: Int) -> UInt64? {
     guard let name = stat.lastIndex(of: ")") else { return nil }

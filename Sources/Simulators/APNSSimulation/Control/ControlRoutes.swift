@@ -79,31 +79,28 @@ extension ControlRoutes {
 
   private func addRegistrations(to routes: inout HTTPRoutes) {
     let desk = desk
-    routes.add(.post, "/keys") { request, _ in
-      try desk.register(KeyDocument.read(request.body))
-      return ControlAnswer.done
-    }
-    routes.add(.post, "/bundles") { request, _ in
-      desk.register(try BundleDocument.read(request.body))
-      return ControlAnswer.done
-    }
-    routes.add(.post, "/certificates") { request, _ in
-      try desk.register(CertificateDocument.read(request.body))
-      return ControlAnswer.done
-    }
+    routes.post("/keys") { (key: KeyDocument) in try desk.register(key) }
+    routes.post("/bundles") { (bundle: BundleDocument) in desk.register(bundle) }
+    routes.post("/certificates") { (certificate: CertificateDocument) in try desk.register(certificate) }
   }
 
   private func addConduct(to routes: inout HTTPRoutes) {
     let (desk, service) = (desk, service)
-    routes.add(.post, "/clock") { request, _ in
-      try desk.move(ClockDocument.read(request.body))
-      return ControlAnswer.done
-    }
+    routes.post("/clock") { (clock: ClockDocument) in try desk.move(clock) }
     routes.add(.get, "/conduct") { _, _ in
       try ControlAnswer.json(ConductDocument(service.conduct, service.withRegistry { $0.tokenRate }))
     }
-    routes.add(.post, "/conduct") { request, _ in
-      try desk.change(ConductDocument.read(request.body))
+    routes.post("/conduct") { (conduct: ConductDocument) in try desk.change(conduct) }
+  }
+}
+
+extension HTTPRoutes {
+  /// A route that takes a document and has no content in its response.
+  fileprivate mutating func post<Document: ControlDocument>(
+    _ path: String, _ take: @escaping @Sendable (Document) throws -> Void
+  ) {
+    add(.post, path) { request, _ in
+      try take(Document.read(request.body))
       return ControlAnswer.done
     }
   }

@@ -4,8 +4,8 @@ internal import SimulationControl
 
 /// A list of steps: registrations before the first client, and later events with their times.
 ///
-/// In JSON it is an array of steps, or one step on each line. Steps without `at_ms` come first, in order. The others have
-/// ascending times.
+/// In JSON it is an array of steps, or one step on each line. Steps without `at_ms` come first, in order. The others
+/// have ascending times.
 public struct Scenario: Sendable {
   let steps: [ScenarioStep]
 

@@ -37,8 +37,8 @@ public enum ServerFault: Equatable, Sendable {
   /// The response is delayed.
   case delay(milliseconds: Int)
 
-  /// Whether the request on this stream is judged and recorded before the fault strikes. It is, unless the fault proves to
-  /// the client that it was not, or swallows it.
+  /// Whether the request on this stream is judged and recorded before the fault strikes. It is, unless the fault proves
+  /// to the client that it was not, or swallows it.
   func isAfterProcessing(ofStream stream: Int32) -> Bool {
     switch self {
     case .dropAfterProcessing, .resetStream, .announceStreams, .ignorePings, .answer, .delay: true

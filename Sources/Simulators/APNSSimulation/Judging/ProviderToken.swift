@@ -11,8 +11,8 @@ struct ProviderToken {
 
   /// Reads and verifies a token against the registered keys.
   ///
-  /// - Throws: `InvalidProviderToken` for a wrong form, algorithm, key, signature, issuer or time. Source: "Establishing a
-  ///   token-based connection to APNs" (Apple); RFC 7515 §3.1.
+  /// - Throws: `InvalidProviderToken` for a wrong form, algorithm, key, signature, issuer or time. Source:
+  ///   "Establishing a token-based connection to APNs" (Apple); RFC 7515 §3.1.
   init(verifying text: String, keys: [String: ProviderKey]) throws(Refusal) {
     let parts = text.split(separator: ".", omittingEmptySubsequences: false)
     guard parts.count == 3,
@@ -27,7 +27,8 @@ struct ProviderToken {
     findings = Self.findings(form, claims.iat)
   }
 
-  /// The first 16 of the 64 hexadecimal digits of a token's SHA-256, for the push log. They distinguish the tokens of a log.
+  /// The first 16 of the 64 hexadecimal digits of a token's SHA-256, for the push log. They distinguish the tokens of a
+  /// log.
   static func hash(of text: String) -> String {
     SHA256.hash(data: Array(text.utf8)).prefix(8).map { byte in
       (byte < 16 ? "0" : "") + String(byte, radix: 16)

@@ -40,8 +40,8 @@ extension PushInquiry {
 
 /// The binding of a connection to its provider tokens.
 ///
-/// The first good token binds the connection to a team and a kind of key. Later the token may change once in 20 minutes.
-/// Source: "Establishing a token-based connection to APNs" (Apple).
+/// The first good token binds the connection to a team and a kind of key. Later the token may change once in 20
+/// minutes. Source: "Establishing a token-based connection to APNs" (Apple).
 public struct ProviderBinding: Sendable {
   /// The least time between two provider tokens of a connection, in seconds.
   public static let updateIntervalSeconds: Int64 = 20 * 60
@@ -71,8 +71,8 @@ public struct ProviderBinding: Sendable {
   }
 }
 
-/// Verified provider tokens by their text. A client sends one token with thousands of pushes, and the signature is the most
-/// expensive check.
+/// Verified provider tokens by their text. A client sends one token with thousands of pushes, and the signature is the
+/// most expensive check.
 struct ProviderTokenCache {
   /// Far more tokens than a well-behaved client uses in an hour.
   private static let entriesMax = 256

@@ -48,8 +48,8 @@ public struct ProviderKey: Sendable {
 
   /// Whether a connection that this key has bound may also carry `other`.
   ///
-  /// Team keys may share a connection; a topic key may share it with its related key. Source: "Establishing a token-based
-  /// connection to APNs" (Apple).
+  /// Team keys may share a connection; a topic key may share it with its related key. Source: "Establishing a
+  /// token-based connection to APNs" (Apple).
   func mayShareConnection(with other: ProviderKey) -> Bool {
     if identifier == other.identifier { return true }
     switch (scope, other.scope) {

@@ -92,8 +92,8 @@ public struct TokenRate: Codable, Equatable, Sendable {
 
 /// Counts the pushes of each device against a rate.
 ///
-/// The generic cell rate algorithm (ITU-T I.371): each device has one moment up to which its pushes are paid for. A refused
-/// push does not count.
+/// The generic cell rate algorithm (ITU-T I.371): each device has one moment up to which its pushes are paid for. A
+/// refused push does not count.
 struct TokenRateMeter {
   /// The number of devices from which idle ones are dropped.
   private static let devicesMax = 100_000

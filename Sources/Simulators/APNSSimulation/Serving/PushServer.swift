@@ -3,7 +3,8 @@ internal import Logging
 internal import Reactors
 internal import TLSStreams
 
-/// Serves one environment on one reactor. It passes requests to the service, and sends the responses or carries out faults.
+/// Serves one environment on one reactor. It passes requests to the service, and sends the responses or carries out
+/// faults.
 final class PushServer {
   let environment: SimulatedEnvironment
   let service: SimulatedService
@@ -61,8 +62,8 @@ extension PushServer: HTTP2RequestHandler {
     welcome(link, number: number, on: reactor)
   }
 
-  /// A connection with a certificate starts with all streams, because the handshake has proved it. A certificate for the
-  /// other environment ends the connection at once.
+  /// A connection with a certificate starts with all streams, because the handshake has proved it. A certificate for
+  /// the other environment ends the connection at once.
   private func welcome(_ link: HTTP2ServerConnection, number: Int, on reactor: isolated Reactor) {
     let known = link.clientCertificate.map { certificate in
       service.withRegistry { $0.certificates[RegisteredCertificate.fingerprint(of: certificate)] }
