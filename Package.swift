@@ -170,6 +170,7 @@ let package = Package(
     .plugin(
       name: "EmbedSQL", capability: .buildTool(), dependencies: ["embed-sql"], path: "Sources/Build/EmbedSQL"),
     command("Build/embed-sql"),
+    tests("Build/EmbedSQLTests", ["embed-sql"]),
     tests(
       "Push/PushStoreTests",
       [

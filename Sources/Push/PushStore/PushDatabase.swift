@@ -55,8 +55,10 @@ public final class PushDatabase {
   public static func badgeSettings(max: Int) -> [String: String] { ["tacet.badge_max": "\(max)"] }
 
   /// What a look at claimed work says.
-  func events(from rows: PostgresRows, recipientsMax: Int) throws(PostgresError) -> [PushEvent] {
-    try ClaimRow.events(from: rows, recipientsMax: recipientsMax, badgeMax: badgeMax)
+  func events(
+    from rows: PostgresRows, columns: PostgresColumns<ClaimRow.Column>, recipientsMax: Int
+  ) throws(PostgresError) -> [PushEvent] {
+    try ClaimRow.events(from: rows, columns: columns, recipientsMax: recipientsMax, badgeMax: badgeMax)
   }
 
   /// A number of unread messages as a badge.
@@ -65,9 +67,8 @@ public final class PushDatabase {
   /// Leases work and reads what its decisions need.
   /// - Returns: new events first, in the order of their commits; what waited for its lane last, the newest of it first.
   public func claim(_ limits: ClaimLimits, on reactor: isolated Reactor) async throws(PostgresError) -> [PushEvent] {
-    let rows = try await pool.query(
-      PushStatements.claim, limits.parameters, afterReturn: Self.recordsFirst, on: reactor)
-    return try events(from: rows, recipientsMax: limits.recipientsMax)
+    let rows = try await pool.query(.claim(limits), afterReturn: Self.recordsFirst, on: reactor)
+    return try events(from: rows, columns: ClaimRow.claim, recipientsMax: limits.recipientsMax)
   }
 
   /// As ``claim(_:on:)``, of messages alone that nobody has claimed before, the newest of them: what else is waiting is not
@@ -75,32 +76,38 @@ public final class PushDatabase {
   public func claimMessages(
     _ limits: ClaimLimits, on reactor: isolated Reactor
   ) async throws(PostgresError) -> [PushEvent] {
-    let rows = try await pool.query(
-      PushStatements.claimMessages, limits.messageParameters, afterReturn: Self.recordsFirst, on: reactor)
-    return try events(from: rows, recipientsMax: limits.recipientsMax)
+    let rows = try await pool.query(.claimMessages(limits), afterReturn: Self.recordsFirst, on: reactor)
+    return try events(from: rows, columns: ClaimRow.claimMessages, recipientsMax: limits.recipientsMax)
   }
 
   /// Says where an event stands; a message that was not noticed is put in the inbox first, unless it has been decided.
   public func ingest(_ subject: PushSubject, on reactor: isolated Reactor) async throws(PostgresError) -> EventStatus {
     let rows =
       if subject.kind == PushSubject.messageKind {
-        try await pool.query(PushStatements.ingest, [subject.id], on: reactor)
+        try await pool.query(.ingest(subjectID: subject.id), on: reactor)
       } else {
-        try await pool.query(PushStatements.ingestEvent, [subject.id, subject.kind], on: reactor)
+        try await pool.query(.ingestEvent(subjectID: subject.id, kind: subject.kind), on: reactor)
       }
     return try LedgerRow.status(from: rows)
   }
 
   /// Where a known event stands.
   public func status(of subject: PushSubject, on reactor: isolated Reactor) async throws(PostgresError) -> EventStatus {
-    let rows = try await pool.query(PushStatements.outcome, [subject.id, subject.kind], on: reactor)
+    let rows = try await pool.query(.outcome(subjectID: subject.id, kind: subject.kind), on: reactor)
     return try LedgerRow.status(from: rows)
   }
 
   /// How long until something becomes due by itself; negative when it is overdue, nil when nothing waits.
   public func timeUntilNextDue(on reactor: isolated Reactor) async throws(PostgresError) -> Duration? {
-    let rows = try await pool.query(PushStatements.nextDue, [], on: reactor)
+    let rows = try await pool.query(.nextDue, on: reactor)
     return try rows.one().decode(0, as: Int64?.self).map { .microseconds($0) }
+  }
+}
+
+extension PostgresRow {
+  /// Microseconds as a duration; nil for a null.
+  func duration(_ column: String) throws(PostgresError) -> Duration? {
+    try decode(column, as: Int64?.self).map { .microseconds($0) }
   }
 }
 

@@ -111,8 +111,9 @@ extension Session {
   /// Users, over a connection whose transaction may be open.
   fileprivate func claimTurns(_ count: Int64, on reactor: isolated Reactor) async throws -> [UUID] {
     try await connection.query(
-      PushStatements.claimCampaignDecisions, [count, 60_000_000 as Int64, 3_600_000_000 as Int64], on: reactor
-    ).map { try $0.decode(1) }
+      .claimCampaignDecisions(
+        decisionsMax: count, leaseMicroseconds: 60_000_000, lateAfterMicroseconds: 3_600_000_000), on: reactor
+    ).map { try $0.decode("user_id") }
   }
 }
 

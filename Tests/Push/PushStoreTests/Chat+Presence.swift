@@ -35,11 +35,11 @@ extension Session {
   ) async throws {
     let count = users.count
     try await connection.query(
-      PushStatements.noteViews,
-      [
-        [String](repeating: Surface.conversationKind, count: count), [UUID](repeating: chat.id, count: count), users,
-        [Bool](repeating: report.hasLooked, count: count), [Bool](repeating: report.hasLeft, count: count),
-      ], on: reactor)
+      .recordViews(
+        kinds: [String](repeating: Surface.conversationKind, count: count),
+        surfaceIDs: [UUID](repeating: chat.id, count: count), userIDs: users,
+        haveLooked: [Bool](repeating: report.hasLooked, count: count),
+        haveLeft: [Bool](repeating: report.hasLeft, count: count)), on: reactor)
   }
 
   /// Writes a report of the first reader.
@@ -69,7 +69,9 @@ extension Session {
     _ chat: Chat, upTo message: UUID? = nil, on reactor: isolated Reactor
   ) async throws -> Int64 {
     let rows = try await connection.query(
-      PushStatements.readConversation, [chat.id, chat.reader, message, String?.none, true], on: reactor)
-    return try rows.one().decode(2)
+      .readConversation(
+        conversationID: chat.id, userID: chat.reader, messageID: message, deviceToken: String?.none, isSynced: true),
+      on: reactor)
+    return try rows.one().decode("read_count")
   }
 }

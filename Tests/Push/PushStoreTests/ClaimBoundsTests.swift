@@ -51,10 +51,10 @@ struct ClaimBoundsTests {
     try await chat.send()
     try await withStore(chat.database) { store, reactor in
       let limits = ClaimLimits(eventsMax: 1, deliveriesMax: 1, lease: .seconds(30))
-      let rows = try await store.pool.query(PushStatements.claimMessages, limits.messageParameters, on: reactor)
-      let names = try rows.map { try $0.decode(7, as: String?.self) }
+      let rows = try await store.pool.query(.claimMessages(limits), on: reactor)
+      let names = try rows.map { try $0.decode("sender_name", as: String?.self) }
       #expect(names == ["Ada"] + [String?](repeating: nil, count: 19))
-      #expect(try rows.compactMap { try $0.decode(8, as: String?.self) } == ["Hello"])
+      #expect(try rows.compactMap { try $0.decode("body", as: String?.self) } == ["Hello"])
     }
   }
 

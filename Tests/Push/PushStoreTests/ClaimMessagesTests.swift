@@ -109,9 +109,9 @@ struct ClaimMessagesTests {
       try await host.run("commit", on: reactor)
       var limits = Self.limits
       limits.lookBack = .milliseconds(50)
-      let rows = try await service.connection.query(
-        PushStatements.claimMessages, limits.messageParameters, on: reactor)
-      #expect(try ClaimRow.events(from: rows, recipientsMax: 250).map(\.subject) == [.message(new)])
+      let rows = try await service.connection.query(.claimMessages(limits), on: reactor)
+      let events = try ClaimRow.events(from: rows, columns: ClaimRow.claimMessages, recipientsMax: 250)
+      #expect(events.map(\.subject) == [.message(new)])
       #expect(try await service.claim(on: reactor).map(\.subject) == [.message(late)])
     }
   }

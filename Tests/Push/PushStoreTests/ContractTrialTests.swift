@@ -161,7 +161,7 @@ struct ContractTrialTests {
   private func rehearse(_ database: TestDatabase, isInserting: Bool = true) async throws -> [ContractTrial] {
     try await onSession(database) { connection, reactor in
       try ContractTrial.trials(
-        from: try await connection.query(PushStatements.rehearseMessage, [isInserting], on: reactor))
+        from: try await connection.query(.rehearseMessage(isInserted: isInserting), on: reactor))
     }
   }
 

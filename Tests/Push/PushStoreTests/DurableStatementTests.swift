@@ -13,20 +13,23 @@ struct DurableStatementTests {
     try await chat.send()
     try await withSessions(chat.database, 1) { sessions, reactor in
       let (user, none) = (chat.reader, String?.none)
-      let calls: [(PostgresStatement, [any PostgresEncodable])] = [
-        (PushStatements.registerDevice, [user, "aa", none, none, none, none, none, 10]),
-        (PushStatements.removeDevice, [user, "aa"]),
-        (
-          PushStatements.putPreferences,
-          [user, Int?.none, Int?.none, none, none, [String](), [UUID](), [Bool](), [Int64?](), [Bool]()]
-        ),
-        (PushStatements.readConversation, [chat.id, user, UUID?.none, none, true]),
+      let calls: [StatementCall] = [
+        .registerDevice(
+          userID: user, deviceToken: "aa", environment: none, app: none, platform: none, locale: none, timeZone: none,
+          devicesMax: 10),
+        .removeDevice(userID: user, deviceToken: "aa"),
+        .putPreferences(
+          userID: user, quietStart: Int?.none, quietEnd: Int?.none, quietZone: none, quietPolicy: none,
+          disabledKinds: [String](), conversationIDs: [UUID](), muted: [Bool](), mutedUntilMicroseconds: [Int64?](),
+          mentionsOnly: [Bool]()),
+        .readConversation(
+          conversationID: chat.id, userID: user, messageID: UUID?.none, deviceToken: none, isSynced: true),
       ]
-      for (statement, parameters) in calls {
+      for call in calls {
         try await sessions[0].run("set synchronous_commit = off; begin", on: reactor)
-        try await sessions[0].connection.query(statement, parameters, on: reactor)
+        try await sessions[0].connection.query(call, on: reactor)
         let setting = try await sessions[0].value("current_setting('synchronous_commit')", on: reactor)
-        #expect(setting == "on", "\(statement.name)")
+        #expect(setting == "on", "\(call.statement.name)")
         try await sessions[0].run("commit", on: reactor)
         #expect(try await sessions[0].value("current_setting('synchronous_commit')", on: reactor) == "off")
       }

@@ -86,8 +86,8 @@ extension Session {
   func claim(lease: Duration = .seconds(60), on reactor: isolated Reactor) async throws -> [PushEvent] {
     var limits = ClaimLimits(eventsMax: 1000, deliveriesMax: 1000, lease: lease)
     limits.rescuesMax = 1_000_000
-    let rows = try await connection.query(PushStatements.claim, limits.parameters, on: reactor)
-    return try ClaimRow.events(from: rows, recipientsMax: limits.recipientsMax)
+    let rows = try await connection.query(.claim(limits), on: reactor)
+    return try ClaimRow.events(from: rows, columns: ClaimRow.claim, recipientsMax: limits.recipientsMax)
   }
 
   func record(
@@ -108,8 +108,8 @@ extension Session {
   }
 
   func record(_ decided: [DecidedEvent], on reactor: isolated Reactor) async throws {
-    try await DecidedEvent.record(decided) { statement, parameters throws(PostgresError) in
-      try await connection.query(statement, parameters, on: reactor)
+    try await DecidedEvent.record(decided) { call throws(PostgresError) in
+      try await connection.query(call, on: reactor)
     }
   }
 
@@ -120,10 +120,7 @@ extension Session {
 
   /// The number of holds that the review has released.
   func review(_ holds: [RecordedHold], on reactor: isolated Reactor) async throws -> Int64 {
-    let rows = try await connection.query(
-      PushStatements.reviewHolds, [holds.map(\.subject.id), holds.map(\.subject.kind), holds.map(\.userID)],
-      on: reactor)
-    return try rows.one().decode(0)
+    try await connection.query(.reviewHolds(holds), on: reactor).one().decode("released")
   }
 }
 

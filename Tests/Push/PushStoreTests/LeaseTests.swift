@@ -91,7 +91,8 @@ struct LeaseTests {
     of session: Session, _ count: Int, on reactor: isolated Reactor
   ) async throws -> Set<PushSubject> {
     let limits = ClaimLimits(eventsMax: count, deliveriesMax: 0, lease: .seconds(600))
-    let rows = try await session.connection.query(PushStatements.claim, limits.parameters, on: reactor)
-    return Set(try ClaimRow.events(from: rows, recipientsMax: limits.recipientsMax).map(\.subject))
+    let rows = try await session.connection.query(.claim(limits), on: reactor)
+    let events = try ClaimRow.events(from: rows, columns: ClaimRow.claim, recipientsMax: limits.recipientsMax)
+    return Set(events.map(\.subject))
   }
 }

@@ -32,7 +32,7 @@ struct PushDatabaseLooksTests {
       try await operators.look(on: reactor) { look in
         let statement = PostgresStatement(
           "settings", "select current_setting('statement_timeout'), current_setting('transaction_read_only')")
-        let row = try await look.query(statement, on: reactor).one()
+        let row = try await look.query(StatementCall(statement, []), on: reactor).one()
         return [try row.decode(0, as: String.self), try row.decode(1)]
       }
     }
@@ -45,7 +45,7 @@ struct PushDatabaseLooksTests {
       let looks = (0..<2).map { _ in
         Begun.begin(on: reactor) { () -> PostgresError.Code? in
           do {
-            _ = try await operators.look(on: reactor) { try await $0.query(Self.sleep, on: reactor) }
+            _ = try await operators.look(on: reactor) { try await $0.query(StatementCall(Self.sleep, []), on: reactor) }
             return nil
           } catch let error as PostgresError {
             return error.code

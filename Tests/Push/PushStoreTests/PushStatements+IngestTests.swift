@@ -148,7 +148,7 @@ struct PushStatementsIngestTests {
     try await recorder.beginRecord(events, on: reactor) { .sent($0) }
     let ingested = Begun.begin(on: reactor) {
       try LedgerRow.status(
-        from: try await webhook.connection.query(PushStatements.ingest, [message], on: reactor))
+        from: try await webhook.connection.query(.ingest(subjectID: message), on: reactor))
     }
     try await recorder.awaitBlocked(webhook, on: reactor)
     #expect(!ingested.isFinished)

@@ -82,7 +82,9 @@ struct PushStatementsRescueTests {
       try await scene.chat.database.sql("update tacet.deliveries set is_claimed = true, attempts = 7")
       try await withSessions(scene.chat.database, 1) { sessions, reactor in
         try await sessions[0].connection.query(
-          PushStatements.parkRefused, [scene.message, "message", scene.chat.reader, 7, "refused"], on: reactor)
+          .parkRefused(
+            subjectID: scene.message, kind: "message", userID: scene.chat.reader, attempts: 7, reason: "refused"),
+          on: reactor)
       }
     } else {
       let parked = try await withStore(scene.chat.database) {

@@ -7,66 +7,22 @@ import Testing
 
 @Suite("Statements")
 struct PushStatementsTests {
-  static let all = [
-    PushStatements.claim, PushStatements.claimMessages, PushStatements.moveUnreadMarks, PushStatements.pruneUnreadMarks,
-    PushStatements.record, PushStatements.recordFinished, PushStatements.ingest, PushStatements.outcome,
-    PushStatements.nextDue,
-    PushStatements.ingestEvent, PushStatements.submitPush, PushStatements.submittedPush, PushStatements.prunePushes,
-    PushStatements.lease, PushStatements.lookAtEvent, PushStatements.lookAtDelivery,
-    PushStatements.noteEventError, PushStatements.noteDeliveryError, PushStatements.parkExhausted,
-    PushStatements.parkRefused, PushStatements.enqueueMissed, PushStatements.releaseExpired,
-    PushStatements.discardTooOld, PushStatements.releaseQueued, PushStatements.bringForward,
-    PushStatements.examineSnapshots,
-    PushStatements.reviewHolds, PushStatements.eraseUsers, PushStatements.noteGoneUsers,
-    PushStatements.rehearseMessage, PushStatements.examineContractTables, PushStatements.examineContractTokens,
-    PushStatements.hidesWrites, PushStatements.giveBackEvent, PushStatements.giveBackDelivery,
-    PushStatements.lastFailures,
-    PushStatements.databaseIdentity, PushStatements.isOwnDatabase, PushStatements.noteIdentity,
-    PushStatements.adoptDatabase, PushStatements.examineTokenAccess,
-    PushStatements.lockAwake, PushStatements.unlockAwake, PushStatements.sendProbe, PushStatements.noteListening,
-    PushStatements.lockMigrations, PushStatements.hasMigrations, PushStatements.appliedMigrations,
-    PushStatements.pruneLedger, PushStatements.pruneParked, PushStatements.pruneTriggerFailures,
-    PushStatements.registerDevice, PushStatements.removeDevice,
-    PushStatements.pruneSurfaceViews, PushStatements.pruneReadSyncs, PushStatements.noteViews,
-    PushStatements.readConversation, PushStatements.noteOpened,
-    PushStatements.preferences, PushStatements.putPreferences,
-    PushStatements.explainKinds, PushStatements.explainEvent, PushStatements.explainRecipients,
-    PushStatements.explainKindsAlone, PushStatements.explainEventAlone, PushStatements.explainRecipientsAlone,
-    PushStatements.explainDevices, PushStatements.explainDroppedDevices, PushStatements.explainInstances,
-    PushStatements.noteInstance, PushStatements.pruneInstances,
-    PushStatements.examineServer, PushStatements.examineClock, PushStatements.examineReplicationRoles,
-    PushStatements.examineTriggers, PushStatements.examineKinds, PushStatements.examineIndexes,
-    PushStatements.examineDeviceTokens, PushStatements.examineBacklog, PushStatements.examineTriggerFailures,
-    PushStatements.examineErasures,
-    PushStatements.examineWebhook, PushStatements.examineTables, PushStatements.examineRights,
-    PushStatements.queueFigures,
-    PushStatements.overviewLedger, PushStatements.overviewQueues,
-    PushStatements.overviewLanes, PushStatements.overviewParked, PushStatements.newestPushes,
-    PushStatements.pushesOfUser, PushStatements.pushesOfSubject, PushStatements.meaningOfID,
-    PushStatements.campaigns, PushStatements.campaignZones, PushStatements.dueSlots, PushStatements.enrolSlot,
-    PushStatements.enrolCampaign,
-    PushStatements.eligibleForCampaign, PushStatements.claimCampaignDecisions, PushStatements.releaseCampaignDecisions,
-    PushStatements.campaignMaterial, PushStatements.decideCampaign, PushStatements.commitCampaignPush,
-    PushStatements.campaignRun, PushStatements.campaignStory, PushStatements.reserveModelUsage,
-    PushStatements.settleModelUsage, PushStatements.pruneCampaignDecisions, PushStatements.pruneCampaignRuns,
-    PushStatements.pruneCampaignSlots,
-    PushStatements.deviceTokenOwners, PushStatements.overviewInstances,
-  ]
-
-  @Test("every statement can be prepared on the migrated database, and none shares a name")
+  @Test("every statement can be prepared on the migrated database")
   func prepared() async throws {
-    #expect(Set(Self.all.map(\.name)).count == Self.all.count)
-    try await withSessions(try await TestDatabase.migrated(), 1) { sessions, reactor in
-      for statement in Self.all { try await sessions[0].connection.prepare(statement, on: reactor) }
+    let database = try await TestDatabase.migrated()
+    // Of an extension: examine_webhook_queue is only run where it is.
+    try await database.sql("create schema net; create table net.http_request_queue (id bigint)")
+    try await withSessions(database, 1) { sessions, reactor in
+      for statement in PushStatements.all { try await sessions[0].connection.prepare(statement, on: reactor) }
     }
   }
 
-  @Test("this list has every statement of the sources")
+  @Test("what was embedded is what the folder holds")
   func complete() throws {
-    let made = try Repository.files(in: "Sources/Push/PushStore", ending: "swift").map {
-      try String(contentsOf: $0, encoding: .utf8).matches(of: /PostgresStatement\(\s*"/).count
-    }
-    #expect(made.reduce(0, +) == Self.all.count)
+    let files = try FileManager.default.subpathsOfDirectory(atPath: Repository.file("db/statements").path)
+    let names = files.filter { $0.hasSuffix(".sql") }.map { String($0.split(separator: "/").last?.dropLast(4) ?? "") }
+    #expect(PushStatements.all.map(\.name).sorted() == names.sorted())
+    #expect(names.count > 100)
   }
 
   @Test(

@@ -35,16 +35,13 @@ struct QueuePlanTests {
       let pages = try await database.sql("select relpages >= 500 from pg_class where oid = 'tacet.inbox'::regclass")
       #expect(pages == "t")
     }
-    let limits = ClaimLimits(eventsMax: 64, deliveriesMax: 64, lease: .seconds(30))
     let values = "64, 64, 30000000, 250, 6, '{a/production}', '{64}', 3600000000"
     try await expectLooks(
       of: PushStatements.claimMessages, "64, 30000000, 250, 1000000", on: database, by: ["inbox_fresh_idx"])
     try await expectLooks(
       of: PushStatements.claim, values, on: database, by: ["inbox_fresh_idx", "inbox_claimed_idx", "inbox_claimed_idx"])
     try await expectLooks(
-      of: PushStatements.lease, values, on: database, by: ["inbox_fresh_idx", "inbox_claimed_idx", "inbox_claimed_idx"])
-    #expect(limits.parameters.count == PushStatements.claim.parameterTypes.count)
-    #expect(limits.messageParameters.count == PushStatements.claimMessages.parameterTypes.count)
+      of: PushStatements.lease, "64, 64, 30000000, 6, '{a/production}', '{64}', 3600000000", on: database, by: ["inbox_fresh_idx", "inbox_claimed_idx", "inbox_claimed_idx"])
   }
 
   /// - Parameter indexes: those by which the inbox is read other than by place, in the plan's order.

@@ -58,6 +58,6 @@ struct QueuedReleaseTests {
 
 extension Session {
   fileprivate func releaseQueued(on reactor: isolated Reactor) async throws -> Int64 {
-    try await connection.query(PushStatements.releaseQueued, [100], on: reactor).one().decode(0)
+    try await connection.query(.releaseQueued(releasesMax: 100), on: reactor).one().decode(0)
   }
 }

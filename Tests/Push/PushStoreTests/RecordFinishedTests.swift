@@ -24,17 +24,15 @@ struct RecordFinishedTests {
       var decided = claimed.map { Self.decided($0, by: chat.readers) }
       decided[0].decider = Decider(instance: "1a2b")
       var results: [String] = []
-      for statement in [PushStatements.record, PushStatements.recordFinished] {
+      let columns = RecordColumns(decided)
+      for call in [columns.record, columns.recordFinished] {
         try await session.run("begin", on: reactor)
         try await session.run(
           """
           insert into public.push_log (id, enqueued_at, subject_id, user_id, push_type, decision, reason)
           values ('\(chat.id)', 'epoch', '\(claimed[0].subject.id)', '\(chat.readers[3])', 'message', 'held', 'user_viewing')
           """, on: reactor)
-        let columns = RecordColumns(decided)
-        let isSmall = statement.name == PushStatements.recordFinished.name
-        let rows = try await session.connection.query(
-          statement, isSmall ? columns.finishedParameters : columns.parameters, on: reactor)
+        let rows = try await session.connection.query(call, on: reactor)
         #expect(rows.count == 1)
         results.append(try await session.rows(Self.written, on: reactor))
         #expect(try await session.rows("select from tacet.inbox", on: reactor) == "")

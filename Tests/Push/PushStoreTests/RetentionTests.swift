@@ -64,7 +64,7 @@ struct RetentionTests {
     for microseconds in [1, 3_153_600_000_000_000] {
       let plan = try await database.sql(
         """
-        set plan_cache_mode = \(mode); prepare p (bigint) as \(table.statement.sql); explain execute p (\(microseconds))
+        set plan_cache_mode = \(mode); prepare p (bigint) as \(table.pruning(retention: 0).statement.sql); explain execute p (\(microseconds))
         """)
       #expect(!plan.contains("Seq Scan"), "\(plan)")
       #expect(plan.contains("Index Scan using \(index)"), "\(plan)")

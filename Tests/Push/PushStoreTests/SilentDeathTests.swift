@@ -117,7 +117,7 @@ struct SilentDeathTests {
     let database = try await TestDatabase.migrated()
     try await database.sql("update tacet.settings set listening_until = \(until)")
     try await withSessions(database, 1) { sessions, reactor in
-      let answer = try await sessions[0].connection.query(PushStatements.noteListening, on: reactor)
+      let answer = try await sessions[0].connection.query(.renewListening, on: reactor)
       #expect(answer.affectedCount == rows)
     }
     #expect(try await database.sql(isNoted) == "t")

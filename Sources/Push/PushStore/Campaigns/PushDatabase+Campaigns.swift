@@ -1,0 +1,160 @@
+public import FoundationEssentials
+public import Postgres
+public import Reactors
+
+// What a campaign's runs do. Everything is decided in the database, under locks; see 0018_campaigns.
+extension PushDatabase {
+  /// The campaigns that are active.
+  public func campaigns(on reactor: isolated Reactor) async throws(PostgresError) -> [StoredCampaign] {
+    var campaigns: [StoredCampaign] = []
+    for row in try await pool.query(.campaigns, on: reactor) { campaigns.append(try StoredCampaign(row)) }
+    return campaigns
+  }
+
+  /// The zones in which a campaign's audience lives, as the tz database spells them.
+  public func zones(ofCampaign name: String, on reactor: isolated Reactor) async throws(PostgresError) -> [String] {
+    var zones: [String] = []
+    for row in try await pool.query(.campaignZones(campaign: name), on: reactor) {
+      zones.append(try row.decode(0))
+    }
+    return zones
+  }
+
+  /// The hours of a campaign that have come in these zones and that nobody has served.
+  /// - Parameter minutes: after midnight, where the campaign names no time of its own.
+  public func dueSlots(
+    of name: String, minutes: Int, zones: [String], on reactor: isolated Reactor
+  ) async throws(PostgresError) -> [CampaignSlot] {
+    let call = StatementCall.dueSlots(campaign: name, minutes: Int32(clamping: minutes), zones: zones)
+    var slots: [CampaignSlot] = []
+    for row in try await pool.query(call, on: reactor) {
+      slots.append(
+        CampaignSlot(
+          campaign: name, timeZone: try row.decode("time_zone"), localDay: try row.decode("local_day"),
+          dueAt: try row.decode("due_us")))
+    }
+    return slots
+  }
+
+  /// Notes everybody whose hour this is, unless somebody else has served it.
+  /// - Returns: how many users were noted.
+  public func enrol(_ slot: CampaignSlot, on reactor: isolated Reactor) async throws(PostgresError) -> Int {
+    let call = StatementCall.enrolSlot(
+      campaign: slot.campaign, timeZone: slot.timeZone, localDay: slot.localDay, dueMicroseconds: slot.dueAt)
+    return try await pool.query(call, on: reactor).one().decode(0)
+  }
+
+  /// Notes everybody now, or one user.
+  /// - Returns: the run, and how many users it noted; nil when there is no such campaign that is active.
+  public func enrol(
+    _ name: String, onlyUser userID: UUID?, on reactor: isolated Reactor
+  ) async throws(PostgresError) -> (runID: UUID, enrolled: Int)? {
+    let call = StatementCall.enrolCampaign(campaign: name, onlyUserID: userID)
+    guard let row = try await pool.query(call, on: reactor).first else { return nil }
+    return (try row.decode("run_id"), try row.decode("enrolled"))
+  }
+
+  /// Whom a campaign would look at now; nothing is noted.
+  /// - Returns: users in the order of their ids, and how many there are in all.
+  public func eligible(
+    for name: String, onlyUser userID: UUID?, usersMax: Int, on reactor: isolated Reactor
+  ) async throws(PostgresError) -> (turns: [CampaignTurn], count: Int) {
+    let call = StatementCall.eligibleForCampaign(campaign: name, onlyUserID: userID, usersMax: usersMax)
+    let rows = try await pool.query(call, on: reactor)
+    var turns: [CampaignTurn] = []
+    for row in rows {
+      turns.append(
+        CampaignTurn(
+          campaign: name, userID: try row.decode("user_id"), localDay: try row.decode("local_day"),
+          timeZone: try row.decode("time_zone"), dueAt: try row.decode("now_us")))
+    }
+    return (turns, try rows.first?.decode("users") ?? 0)
+  }
+
+  /// Leases users of whom nothing is decided.
+  /// - Parameter lateAfter: how long after its hour a decision may still be made.
+  public func claimTurns(
+    _ count: Int, lease: Duration, lateAfter: Duration, on reactor: isolated Reactor
+  ) async throws(PostgresError) -> [CampaignTurn] {
+    let call = StatementCall.claimCampaignDecisions(
+      decisionsMax: count, leaseMicroseconds: lease.wholeMicroseconds,
+      lateAfterMicroseconds: lateAfter.wholeMicroseconds)
+    var turns: [CampaignTurn] = []
+    for row in try await pool.query(call, on: reactor) {
+      turns.append(
+        CampaignTurn(
+          campaign: try row.decode("campaign"), userID: try row.decode("user_id"),
+          localDay: try row.decode("local_day"), attempts: try row.decode("attempts"),
+          timeZone: try row.decode("time_zone"), dueAt: try row.decode("due_us"), isLate: try row.decode("is_late")))
+    }
+    return turns
+  }
+
+  /// Gives leases back, as if they had not been claimed.
+  public func release(_ turns: [CampaignTurn], on reactor: isolated Reactor) async throws(PostgresError) {
+    try await pool.query(
+      .releaseCampaignDecisions(
+        campaigns: turns.map(\.campaign), userIDs: turns.map(\.userID), localDays: turns.map(\.localDay),
+        attempts: turns.map { Int32(clamping: $0.attempts) }), on: reactor)
+  }
+
+  /// Whether a user may be pushed now, and what is known of them.
+  public func standing(
+    of turn: CampaignTurn, on reactor: isolated Reactor
+  ) async throws(PostgresError) -> CampaignStanding {
+    let call = StatementCall.campaignMaterial(
+      campaign: turn.campaign, userID: turn.userID, dueMicroseconds: turn.dueAt, localDay: turn.localDay)
+    let row = try await pool.query(call, on: reactor).one()
+    if let refusal: String = try row.decode("refusal") { return .refused(refusal) }
+    return .allowed(material: try row.decode("material") ?? "{}", now: try row.decode("now_us"))
+  }
+
+  /// Ends a turn without a push.
+  /// - Returns: whether it was still the caller's; otherwise nothing was written.
+  @discardableResult
+  public func decide(
+    _ turn: CampaignTurn, _ refusal: CampaignRefusal, reason: String, _ findings: CampaignFindings,
+    on reactor: isolated Reactor
+  ) async throws(PostgresError) -> Bool {
+    let usage = findings.usage
+    let call = StatementCall.decideCampaign(
+      campaign: turn.campaign, userID: turn.userID, localDay: turn.localDay,
+      attempts: Int32(clamping: turn.attempts), decision: refusal.rawValue, reason: reason, layer: findings.layer,
+      inputs: findings.inputs, inputTokens: usage.inputTokens, outputTokens: usage.outputTokens,
+      costMicrodollars: usage.costMicrodollars)
+    return try await pool.query(call, on: reactor).one().decode(0)
+  }
+
+  /// Ends a turn with a push, unless something keeps it back by now, or the turn is somebody else's (`claim_lost`).
+  ///
+  /// Throws with the push either queued or not, when the connection is lost meanwhile; the turn's next claim finds out.
+  public func commit(
+    _ push: CampaignPush, for turn: CampaignTurn, _ findings: CampaignFindings, on reactor: isolated Reactor
+  ) async throws(PostgresError) -> CampaignCommit {
+    let usage = findings.usage
+    let call = StatementCall.commitCampaignPush(
+      campaign: turn.campaign, userID: turn.userID, localDay: turn.localDay,
+      attempts: Int32(clamping: turn.attempts), layer: findings.layer, inputs: findings.inputs,
+      pushType: push.pushType, title: push.title, body: push.body, data: push.data, metadata: push.metadata,
+      inputTokens: usage.inputTokens, outputTokens: usage.outputTokens, costMicrodollars: usage.costMicrodollars)
+    let row = try await pool.query(call, on: reactor).one()
+    if let reason: String = try row.decode("reason") { return .refused(reason) }
+    return .committed(try row.decode("push_id"))
+  }
+
+  /// How far a run has come; nil when there is none.
+  public func campaignRun(
+    _ id: UUID, on reactor: isolated Reactor
+  ) async throws(PostgresError) -> CampaignRunStatus? {
+    let row = try await pool.query(.campaignRun(runID: id), on: reactor).first
+    return try row?.decode(0, as: ExplainedDocument<CampaignRunStatus>.self).content
+  }
+}
+
+extension StoredCampaign {
+  init(_ row: PostgresRow) throws(PostgresError) {
+    self.init(
+      name: try row.decode("name"), definition: try row.decode("definition"),
+      isScheduled: try row.decode("is_scheduled"))
+  }
+}

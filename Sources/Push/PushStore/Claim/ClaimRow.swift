@@ -1,0 +1,175 @@
+internal import FoundationEssentials
+internal import Postgres
+internal import PushRules
+
+/// One row of a claim: an event and one of its recipients, or an event that has none.
+struct ClaimRow {
+  /// What the claims and looks return.
+  enum Column: Int, PostgresColumn {
+    case subjectID, kind, attempts, isDelivery, enqueuedAt, claimedAt, conversationID, senderName, body
+    case userID, isParticipant, hasRead, lastSeenAge, sawAfterMessage, hasLeft, priorReadAge, badge
+    case deviceTokens, environments, apps, acceptedDevices, heldUS, retries
+    case title, surfaceKind, readMessageIDs, hasReadMore
+    case isOptedOut, isMuted, mentionsOnly, isMentioned, quietHoursRemaining, quietHoursPolicy
+    case data, collapseID, releasedBy, releasedAt, datedAt, place, answeredAt
+  }
+
+  /// Of `claim`, `claim_messages`, `look_at_event` and `look_at_delivery`.
+  static let claim = PostgresColumns<Column>()
+  static let claimMessages = PostgresColumns<Column>()
+  static let lookAtEvent = PostgresColumns<Column>()
+  static let lookAtDelivery = PostgresColumns<Column>()
+
+  private let row: PostgresRow
+  private let places: [Int]
+
+  /// Rows of one event stand together, the one with its words first, because the statement sorts them.
+  ///
+  /// A recipient whom the host's functions name twice is one: its rows stand together as well.
+  /// - Parameters:
+  ///   - columns: those of the statement.
+  ///   - recipientsMax: the bound that the statement was given; an event that reaches it may have more.
+  ///   - badgeMax: no badge is larger, whatever the host's function counts.
+  static func events(
+    from rows: PostgresRows, columns: PostgresColumns<Column>, recipientsMax: Int, badgeMax: Int = PushDatabase.badgeMaxDefault
+  ) throws(PostgresError) -> [PushEvent] {
+    guard !rows.isEmpty else { return [] }
+    let places = try columns.places(in: rows)
+    var events: [PushEvent] = []
+    for row in rows {
+      let row = ClaimRow(row: row, places: places)
+      if try events.last?.isOfSameClaim(row) != true { events.append(try row.event()) }
+      let last = events.count - 1
+      guard let userID = try row.userID else { continue }
+      if events[last].origin == .inbox { events[last].hasMore = try row.place >= recipientsMax }
+      guard userID != events[last].recipients.last?.userID else { continue }
+      events[last].recipients.append(try row.recipient(userID, of: events[last], badgeMax: badgeMax))
+    }
+    return events
+  }
+
+  fileprivate var subject: PushSubject {
+    get throws(PostgresError) { PushSubject(id: try read(.subjectID), kind: try read(.kind)) }
+  }
+
+  fileprivate var isDelivery: Bool {
+    get throws(PostgresError) { try read(.isDelivery) }
+  }
+
+  fileprivate var userID: UUID? {
+    get throws(PostgresError) { try read(.userID) }
+  }
+
+  /// Of the recipient among those of the event, from 1; 0 for one who takes no part any more.
+  private var place: Int64 {
+    get throws(PostgresError) { try read(.place) ?? 0 }
+  }
+
+  private func event() throws(PostgresError) -> PushEvent {
+    PushEvent(
+      subject: try subject,
+      origin: try isDelivery ? .delivery : .inbox,
+      attempts: Int(try read(.attempts) as Int32),
+      enqueuedAt: try read(.enqueuedAt),
+      claimedAt: try read(.claimedAt),
+      message: try message(),
+      notice: try notice(),
+      readSync: try readSync(),
+      recipients: [],
+      answeredAt: try read(.answeredAt))
+  }
+
+  private func message() throws(PostgresError) -> MessageContent? {
+    let title: String? = try read(.title)
+    guard title == nil, let conversationID: UUID = try read(.conversationID) else { return nil }
+    let text: String? = try read(.body)
+    return MessageContent(conversationID: conversationID, senderName: try read(.senderName), text: text ?? "")
+  }
+
+  private func notice() throws(PostgresError) -> EventNotice? {
+    guard let title: String = try read(.title), let id: UUID = try read(.conversationID) else { return nil }
+    let body: String? = try read(.body)
+    let surfaceKind: String? = try read(.surfaceKind)
+    return EventNotice(
+      title: title, body: body ?? "", surface: surfaceKind.map { Surface(kind: $0, id: id) },
+      data: try read(.data), collapseID: try read(.collapseID))
+  }
+
+  private func readSync() throws(PostgresError) -> ReadSync? {
+    guard let messageIDs: [UUID] = try read(.readMessageIDs) else { return nil }
+    return ReadSync(messageIDs: messageIDs, hasMore: try read(.hasReadMore))
+  }
+
+  private func recipient(
+    _ userID: UUID, of event: PushEvent, badgeMax: Int
+  ) throws(PostgresError) -> PushRecipient {
+    let accepted: [String] = try read(.acceptedDevices)
+    let devices = try self.devices(without: accepted)
+    let badge: Int64? = try read(.badge)
+    return PushRecipient(
+      userID: userID,
+      isParticipant: try read(.isParticipant),
+      situation: try situation(of: event, deviceCount: devices.count + accepted.count),
+      badge: badge.map { Int(clamping: max(0, $0)) }.map { min($0, badgeMax) },
+      devices: devices,
+      acceptedDevices: accepted,
+      retries: Int(try read(.retries) as Int32),
+      releasedBy: try read(.releasedBy),
+      releasedAt: try read(.releasedAt))
+  }
+
+  private func situation(of event: PushEvent, deviceCount: Int) throws(PostgresError) -> RecipientSituation {
+    let conversationID: UUID? = try read(.conversationID)
+    let datedAt: Int64 = try read(.datedAt)
+    let claimedAt: Int64 = try read(.claimedAt)
+    let wish: String? = try read(.quietHoursPolicy)
+    return RecipientSituation(
+      messageAge: .microseconds(claimedAt - datedAt),
+      heldFor: .microseconds(try read(.heldUS) as Int64),
+      isDeleted: conversationID == nil && event.readSync == nil,
+      hasRead: try read(.hasRead),
+      lastSeenAge: try duration(.lastSeenAge),
+      sawAfterMessage: try read(.sawAfterMessage),
+      hasLeft: try read(.hasLeft),
+      newestOtherReadAge: try duration(.priorReadAge),
+      isOptedOut: try read(.isOptedOut),
+      isMuted: try read(.isMuted),
+      wantsMentionsOnly: try read(.mentionsOnly),
+      isMentioned: try read(.isMentioned),
+      quietHoursRemaining: try duration(.quietHoursRemaining),
+      quietHoursPolicy: wish.flatMap(QuietHoursPolicy.init) ?? .hold,
+      deviceCount: deviceCount)
+  }
+
+  private func devices(without accepted: [String]) throws(PostgresError) -> [PushDevice] {
+    let tokens: [String] = try read(.deviceTokens)
+    let environments: [String] = try read(.environments)
+    let apps: [String] = try read(.apps)
+    return zip(tokens, zip(environments, apps)).filter { !accepted.contains($0.0) }.map { token, place in
+      PushDevice(token: token, environment: place.0.nonEmpty, app: place.1.nonEmpty)
+    }
+  }
+
+  private func duration(_ column: Column) throws(PostgresError) -> Duration? {
+    let microseconds: Int64? = try read(column)
+    return microseconds.map { .microseconds($0) }
+  }
+
+  private func read<Value: PostgresDecodable>(_ column: Column) throws(PostgresError) -> Value {
+    try row.decode(places[column.rawValue])
+  }
+}
+
+extension String {
+  /// Arrays of text hold an empty one for a null.
+  fileprivate var nonEmpty: String? { isEmpty ? nil : self }
+}
+
+extension PushEvent {
+  /// Whether a row belongs to the same claim: of an event all do, every recipient's delivery is one of its own.
+  fileprivate func isOfSameClaim(_ row: ClaimRow) throws(PostgresError) -> Bool {
+    guard try subject == row.subject, try (origin == .delivery) == row.isDelivery else { return false }
+    if origin == .inbox { return true }
+    return try recipients.last?.userID == row.userID
+  }
+}

@@ -1,0 +1,60 @@
+public import Postgres
+public import Reactors
+
+/// What came of one step of a message that was played through the host contract and undone.
+public struct ContractTrial: Equatable, Sendable {
+  /// How it went.
+  public enum Outcome: String, Sendable {
+    /// As it will for real messages.
+    case done
+    /// It works, and finds nobody or nothing.
+    case empty
+    /// It does not work.
+    case failed
+    /// It was not tried.
+    case skipped
+  }
+
+  /// `trigger` for the trigger on messages, otherwise the function of schema `tacet`.
+  public let step: String
+  /// How it went.
+  public let outcome: Outcome
+  /// The SQLSTATE of what failed, where an error did.
+  public let sqlState: String?
+  /// Why; with the names of columns and tables, without values of rows.
+  public let message: String
+
+  /// Notes a step.
+  public init(_ step: String, _ outcome: Outcome, sqlState: String? = nil, message: String = "") {
+    self.step = step
+    self.outcome = outcome
+    self.sqlState = sqlState
+    self.message = message
+  }
+
+  /// Steps without which no message is pushed; the others concern what apps report.
+  public static let neededForPushes: Set<String> = [
+    "message_context", "seen_by", "unread_count", "device_tokens", "recipient_preferences",
+  ]
+
+  /// A function that failed once is told once, by its first failure.
+  static func trials(from rows: PostgresRows) throws(PostgresError) -> [ContractTrial] {
+    var failed: Set<String> = []
+    var trials: [ContractTrial] = []
+    for row in rows {
+      let step: String = try row.decode("step")
+      guard let outcome = Outcome(rawValue: try row.decode("outcome")), !failed.contains(step) else { continue }
+      if outcome == .failed { failed.insert(step) }
+      let message = try row.decode("message", as: String?.self) ?? ""
+      trials.append(ContractTrial(step, outcome, sqlState: try row.decode("state"), message: message))
+    }
+    return trials
+  }
+}
+
+extension PushDatabase {
+  /// Plays a message through the host contract and undoes it, without inserting one: other triggers of the host would run.
+  public func rehearseMessage(on reactor: isolated Reactor) async throws(PostgresError) -> [ContractTrial] {
+    try ContractTrial.trials(from: try await pool.query(.rehearseMessage(isInserted: false), on: reactor))
+  }
+}

@@ -1,0 +1,63 @@
+public import Postgres
+public import Reactors
+
+/// What campaigns have left undone.
+public struct ExaminedCampaignWork: Equatable, Sendable {
+  /// Hours that came ten minutes ago or earlier and that nobody has served.
+  public var unservedHours = 0
+  /// Users who have been noted for ten minutes and of whom nothing is decided.
+  public var undecided = 0
+  /// Decisions of the last day that failed.
+  public var failed = 0
+
+  /// Nothing is undone.
+  public init() {}
+}
+
+/// What language models have used on the present day of UTC, with what is set aside for calls under way.
+public struct ExaminedModelUsage: Equatable, Sendable {
+  /// Tokens, read and written.
+  public var tokens: Int
+  /// Millionths of a dollar.
+  public var microdollars: Int
+
+  /// Notes a usage.
+  public init(tokens: Int = 0, microdollars: Int = 0) {
+    self.tokens = tokens
+    self.microdollars = microdollars
+  }
+}
+
+// Pushes that no event asks for.
+extension DatabaseExamination {
+  /// The campaigns that are active.
+  public func campaigns(on reactor: isolated Reactor) async throws(PostgresError) -> [StoredCampaign] {
+    try await rows(.campaigns, on: reactor) { row throws(PostgresError) in try StoredCampaign(row) }
+  }
+
+  /// Calls the functions of a campaign for nobody.
+  public func call(_ campaign: StoredCampaign, on reactor: isolated Reactor) async throws(PostgresError) {
+    try await connection.query(.examineCampaign(campaign: campaign.name), on: reactor)
+  }
+
+  /// What is undone.
+  /// - Parameter minutes: after midnight, where a campaign names no time of its own.
+  public func campaignWork(
+    minutes: Int, on reactor: isolated Reactor
+  ) async throws(PostgresError) -> ExaminedCampaignWork {
+    let row = try await connection.query(
+      .examineCampaignWork(minutes: Int32(clamping: minutes)), on: reactor
+    ).one()
+    var work = ExaminedCampaignWork()
+    work.unservedHours = try row.decode("unserved")
+    work.undecided = try row.decode("undecided")
+    work.failed = try row.decode("failed")
+    return work
+  }
+
+  /// What language models have used today.
+  public func modelUsage(on reactor: isolated Reactor) async throws(PostgresError) -> ExaminedModelUsage {
+    let row = try await connection.query(.examineModelUsage, on: reactor).one()
+    return ExaminedModelUsage(tokens: try row.decode("tokens"), microdollars: try row.decode("microdollars"))
+  }
+}

@@ -1,0 +1,55 @@
+public import Logging
+public import Postgres
+internal import Reactors
+
+/// What an operator asks, several statements long: they have one session and one deadline.
+struct OperatorLook {
+  fileprivate let connection: PostgresConnection
+  /// Monotonic nanoseconds.
+  fileprivate let deadline: UInt64
+
+  /// Runs a statement in what is left of the time.
+  ///
+  /// A session that does not answer in time is closed: whoever waits for it would wait for its statement, which the server
+  /// ends at its own limit.
+  func query(
+    _ call: StatementCall, on reactor: isolated Reactor
+  ) async throws(PostgresError) -> PostgresRows {
+    let now = Reactor.now
+    do throws(PostgresError) {
+      return try await connection.query(
+        call, within: .nanoseconds(deadline - min(now, deadline)), on: reactor)
+    } catch {
+      if error.code == .timedOut { connection.close(on: reactor) }
+      throw error
+    }
+  }
+}
+
+// Looks of operators: nothing is locked, claimed or written, and no claim waits behind them.
+extension PushDatabase {
+  /// A pool for the looks of operators: one session, opened when somebody first looks, that only reads.
+  ///
+  /// Looks take turns on it; who does not get his within ``lookLimit`` is refused with ``PostgresError/Code/notConnected``.
+  /// - Parameter database: how the pools of the service connect.
+  public static func operatorPool(_ database: PostgresConfiguration, logger: Logger) -> PostgresPool {
+    var database = database
+    database.applicationName = "tacet operators"
+    database.statementLimit = lookLimit
+    database.answerLimit = lookLimit
+    // Behind a pooler the settings come inside each transaction, which the default would not reach any more.
+    let readOnly = database.poolMode == .transaction ? "transaction_read_only" : "default_transaction_read_only"
+    database.settings[readOnly] = "on"
+    return PostgresPool(database, size: 1, acquireLimit: lookLimit, opensOnDemand: true, logger: logger)
+  }
+
+  /// Runs statements of an operator on a session that nobody else uses meanwhile.
+  func look<Value>(
+    on reactor: isolated Reactor, _ body: (OperatorLook) async throws -> Value
+  ) async throws -> Value {
+    let deadline = Reactor.now + lookLimit.clampedNanoseconds
+    return try await pool.withConnection(on: reactor) { connection in
+      try await body(OperatorLook(connection: connection, deadline: deadline))
+    }
+  }
+}

@@ -1,0 +1,85 @@
+public import FoundationEssentials
+internal import Postgres
+public import Reactors
+
+/// A page of the ledger.
+public struct LedgerPage: Equatable, Sendable {
+  /// As many as were asked for, or fewer on the last page.
+  public let entries: [LedgerEntry]
+  /// Whether another page begins behind the last of them.
+  public let hasMore: Bool
+
+  fileprivate init(_ rows: [LedgerEntry], size: Int) {
+    entries = Array(rows.prefix(size))
+    hasMore = rows.count > size
+  }
+}
+
+/// Somebody who has registered a device.
+public struct DeviceTokenOwner: Hashable, Sendable {
+  /// Who.
+  public let userID: UUID
+  /// The first eight characters of the device token.
+  public let device: String
+}
+
+extension PushDatabase {
+  /// A user's pushes, the newest first.
+  /// - Parameters:
+  ///   - last: time and id of the last one on the page before; nil for the first page. size: rows of a page.
+  /// - Throws: ``PostgresError``.
+  public func pushes(
+    ofUser userID: UUID, after last: (enqueuedAt: Int64, id: UUID)? = nil, size: Int, on reactor: isolated Reactor
+  ) async throws -> LedgerPage {
+    try await page(
+      .pushesOfUser(
+        userID: userID, lastEnqueuedMicroseconds: last?.enqueuedAt, lastID: last?.id, rowsMax: size + 1), size,
+      on: reactor)
+  }
+
+  /// The recipients of an event, sorted by user id and kind.
+  /// - Parameters:
+  ///   - last: user and kind of the last one on the page before; nil for the first page. size: rows of a page.
+  /// - Throws: ``PostgresError``.
+  public func pushes(
+    ofSubject subjectID: UUID, after last: (userID: UUID, kind: String)? = nil, size: Int, on reactor: isolated Reactor
+  ) async throws -> LedgerPage {
+    try await page(
+      .pushesOfSubject(
+        subjectID: subjectID, lastUserID: last?.userID, lastKind: last?.kind, rowsMax: size + 1), size, on: reactor)
+  }
+
+  /// What the ledger knows an id as; it may be both.
+  /// - Throws: ``PostgresError``.
+  public func meaning(
+    ofID id: UUID, on reactor: isolated Reactor
+  ) async throws -> (isSubject: Bool, isUser: Bool) {
+    try await look(on: reactor) { look in
+      let row = try await look.query(.meaningOfID(id: id), on: reactor).one()
+      return (try row.decode("is_subject"), try row.decode("is_user"))
+    }
+  }
+
+  /// Who has registered a device token that begins like this, whether it still works or not.
+  /// - Parameters:
+  ///   - beginning: hexadecimal digits in lower case. countMax: registrations that are looked at.
+  /// - Throws: ``PostgresError``.
+  public func owners(
+    ofDeviceToken beginning: String, countMax: Int, on reactor: isolated Reactor
+  ) async throws -> [DeviceTokenOwner] {
+    try await look(on: reactor) { look in
+      try await look.query(.deviceTokenOwners(beginning: beginning, ownersMax: countMax), on: reactor).map {
+        DeviceTokenOwner(userID: try $0.decode("user_id"), device: try $0.decode("device"))
+      }
+    }
+  }
+
+  private func page(
+    _ call: StatementCall, _ size: Int, on reactor: isolated Reactor
+  ) async throws -> LedgerPage {
+    try await look(on: reactor) { look in
+      let rows = try await look.query(call, on: reactor)
+      return LedgerPage(try rows.map(LedgerEntry.init), size: size)
+    }
+  }
+}

@@ -1,0 +1,40 @@
+public import Postgres
+public import Reactors
+
+/// A process of the service, as histories and operators know it.
+public struct ServiceInstance: Equatable, Sendable {
+  /// Whoever has said nothing for so long is taken to be dead: six of its signs are missing.
+  public static let silentFrom = Duration.seconds(60)
+
+  /// Eight hexadecimal digits, drawn when the process starts.
+  public let id: String
+
+  /// The machine's name.
+  public let host: String
+
+  /// The number of the process on it.
+  public let processID: Int32
+
+  /// The program's version.
+  public let version: String
+
+  /// Describes a process.
+  public init(id: String, host: String, processID: Int32, version: String) {
+    self.id = id
+    self.host = host
+    self.processID = processID
+    self.version = version
+  }
+}
+
+extension PushDatabase {
+  /// Says that a process lives, or that it is about to end.
+  public func note(
+    _ instance: ServiceInstance, isEnding: Bool = false, on reactor: isolated Reactor
+  ) async throws(PostgresError) {
+    try await pool.query(
+      .recordInstance(
+        instanceID: instance.id, host: instance.host, processID: instance.processID, version: instance.version,
+        isEnding: isEnding), on: reactor)
+  }
+}

@@ -1,0 +1,88 @@
+public import FoundationEssentials
+public import Postgres
+public import Reactors
+
+/// What a user has read.
+public struct ReadReport: Equatable, Sendable {
+  /// Where.
+  public let conversationID: UUID
+
+  /// Who.
+  public let userID: UUID
+
+  /// The last message that was read; nil for all of them.
+  public let upToMessageID: UUID?
+
+  /// The token of the device on which it was read; nil when it did not say.
+  public let deviceToken: String?
+
+  /// Describes what was read.
+  public init(conversationID: UUID, userID: UUID, upToMessageID: UUID? = nil, deviceToken: String? = nil) {
+    self.conversationID = conversationID
+    self.userID = userID
+    self.upToMessageID = upToMessageID
+    self.deviceToken = deviceToken
+  }
+}
+
+/// What became of a report.
+public enum ReadReportOutcome: Equatable, Sendable {
+  /// The user is no participant, or there is no such conversation.
+  case refused(SurfaceStanding)
+  /// The conversation has no such message.
+  case unknownMessage
+  /// Messages marked by this call, unread messages left, and how long until other devices are told; nil when none is.
+  case marked(count: Int, badge: Int, syncWait: Duration?)
+}
+
+extension PushDatabase {
+  /// Messages that one transaction marks; what `tacet.mark_read` takes at the most.
+  private static let readBatch = 1000
+
+  /// Marks messages of others as read and queues a push that tells the user's other devices.
+  ///
+  /// A batch of messages is one transaction; one that throws leaves what batches before it have marked.
+  /// - Parameter isSynced: whether other devices are told.
+  public func read(
+    _ report: ReadReport, isSynced: Bool, on reactor: isolated Reactor
+  ) async throws(PostgresError) -> ReadReportOutcome {
+    let call = StatementCall.readConversation(
+      conversationID: report.conversationID, userID: report.userID, messageID: report.upToMessageID,
+      deviceToken: report.deviceToken, isSynced: isSynced)
+    var count = 0
+    var syncWait: Int64?
+    while true {
+      let row = try await pool.query(call, on: reactor).one()
+      let standing = SurfaceStanding(try row.decode("takes_part", as: Bool?.self))
+      guard standing == .viewer else { return .refused(standing) }
+      guard try row.decode("knows_message", as: Bool.self) else { return .unknownMessage }
+      let batch: Int = try row.decode("read_count")
+      count += batch
+      syncWait = try row.decode("sync_wait", as: Int64?.self) ?? syncWait
+      if count == 0, try await hidesWrites(of: "mark_read", in: report.conversationID, on: reactor) {
+        return .refused(.unwritable)
+      }
+      if batch < Self.readBatch {
+        let badge: Int64? = try row.decode("badge")
+        return .marked(count: count, badge: self.badge(badge ?? 0), syncWait: syncWait.map { .microseconds($0) })
+      }
+    }
+  }
+
+  /// Notes that a user has opened a push.
+  /// - Parameter id: the ledger row's.
+  /// - Returns: whether the ledger has such a push of this user.
+  public func noteOpened(
+    _ id: UUID, by userID: UUID, on reactor: isolated Reactor
+  ) async throws(PostgresError) -> Bool {
+    try await pool.query(.recordOpening(logID: id, userID: userID), on: reactor).one().decode(0)
+  }
+}
+
+extension PushDatabase {
+  /// Moves the marks from which on users' unread messages are counted. Costs as much as what they have read since the
+  /// last time, and once a day as much as all of their conversations.
+  public func moveUnreadMarks(of userIDs: [UUID], on reactor: isolated Reactor) async throws(PostgresError) {
+    _ = try await pool.query(.moveUnreadMarks(userIDs: userIDs), on: reactor)
+  }
+}

@@ -1,0 +1,216 @@
+-- Returns what claim returns, of one leased delivery.
+--
+--   :subject_id  uuid  the subject
+--   :kind        text  its kind
+--   :user_id     uuid  the recipient
+--
+-- Looks like claim.sql: keep both the same.
+
+with work as (
+  select
+    d.subject_id, d.kind, d.user_id, d.attempts, d.enqueued_at, d.accepted_devices,
+    d.held_us + case when d.state = 'held' then (extract(epoch from now() - d.since) * 1000000)::bigint else 0 end
+      as held_us,
+    d.retries, d.state = 'waiting' as is_waiting, d.released_by, d.released_at, clock_timestamp() as moment,
+    null::uuid as told_until
+  from tacet.deliveries d
+  where d.subject_id = :subject_id and d.kind = :kind and d.user_id = :user_id
+), recorded as materialized (
+  -- Who is in the ledger already. Rows are compared as a whole, which only the ledger's index by subject can answer:
+  -- while the planner believes the ledger to be empty, every index seems equally good, and reading another one whole is
+  -- not.
+  select w.subject_id, w.kind, l.user_id
+  from work w
+  cross join lateral (
+    select l.user_id
+    from public.push_log l
+    where (l.subject_id, l.user_id) >= (w.subject_id, coalesce(w.told_until, '00000000-0000-0000-0000-000000000000'))
+      and (l.subject_id, l.user_id) <= (w.subject_id, 'ffffffff-ffff-ffff-ffff-ffffffffffff')
+      and l.push_type = w.kind
+    offset 0
+  ) l
+  where w.user_id is null
+), situations as (
+  select
+    w.subject_id,
+    w.kind,
+    w.attempts,
+    w.user_id is not null as is_delivery,
+    (extract(epoch from w.enqueued_at) * 1000000)::bigint as enqueued_at,
+    (extract(epoch from w.moment) * 1000000)::bigint as claimed_at,
+    m.conversation_id,
+    case when s.place > 1 then null else m.sender_name end as sender_name,
+    case when s.place > 1 then null else m.body end as body,
+    coalesce(s.user_id, w.user_id) as user_id,
+    s.user_id is not null as is_participant,
+    coalesce(s.user_id = any (m.read_by), false) as has_read,
+    case when isfinite(s.last_seen)
+      then (extract(epoch from w.moment - s.last_seen) * 1000000)::bigint
+    end as last_seen_age,
+    -- A date of the message that lies in the future says nothing about when it came.
+    coalesce(s.last_seen > greatest(
+      case when m.created_at > '-infinity' and m.created_at <= w.moment then m.created_at end, w.enqueued_at
+    ) and s.last_seen <= w.moment, false) as saw_after_message,
+    -- Since the last sign of presence. Having read the newest other message stands in for looks that are not reported.
+    coalesce(s.left_at <= w.moment and s.left_at >= coalesce(
+      case when s.last_seen > '-infinity' and s.last_seen <= w.moment then s.last_seen end,
+      case when s.user_id = any (m.prior_read_by)
+        then case when m.prior_touched_at > '-infinity' and m.prior_touched_at <= w.moment then m.prior_touched_at end
+      end), false) as has_left,
+    case when s.user_id = any (m.prior_read_by) and isfinite(m.prior_touched_at)
+      then (extract(epoch from w.moment - m.prior_touched_at) * 1000000)::bigint
+    end as prior_read_age,
+    case when s.places < 1 or s.user_id = w.user_id then tacet.unread_count(s.user_id) end as badge,
+    coalesce(t.device_tokens, '{}') as device_tokens,
+    coalesce(t.environments, '{}') as environments,
+    coalesce(t.apps, '{}') as apps,
+    -- As many as are asked for below; first those that the user still has.
+    case when w.accepted_devices = '{}' then w.accepted_devices else array(
+      select left(a.token, 512)
+      from unnest(w.accepted_devices) as a (token)
+      order by coalesce(a.token = any (t.device_tokens), false) desc
+      limit 50
+    ) end as accepted_devices,
+    w.held_us,
+    w.retries,
+    w.is_waiting,
+    case when s.place > 1 then null else m.title end as title,
+    m.surface_kind,
+    m.read_message_ids,
+    m.has_read_more,
+    coalesce(f.is_opted_out, false) as is_opted_out,
+    coalesce(f.is_muted, false) as is_muted,
+    coalesce(f.mentions_only, false) as mentions_only,
+    case when f.mentions_only then coalesce(tacet.is_mentioned(w.subject_id, s.user_id), false) else false end
+      as is_mentioned,
+    -- Two days at most, after which they are asked for again: a host's interval may exceed the number's range.
+    case when f.quiet_hours_remaining > interval '0'
+      then (extract(epoch from least(f.quiet_hours_remaining, interval '2 days')) * 1000000)::bigint
+    end as quiet_hours_remaining,
+    left(coalesce(m.quiet_policy, f.quiet_hours_policy), 16) as quiet_hours_policy,
+    case when s.place > 1 then null else m.data end as data,
+    m.collapse_id,
+    left(w.released_by, 32) as released_by,
+    (extract(epoch from w.released_at) * 1000000)::bigint as released_at,
+    (extract(epoch from least(w.enqueued_at, case when isfinite(m.created_at) then m.created_at end)) * 1000000)::bigint
+      as dated_at,
+    s.place
+  from work w
+  -- What is known of the event. Texts and lists are cut here, also those of functions that a host has replaced, before
+  -- they are multiplied by recipients. `limit 1` keeps the planner from computing them for each recipient. A character
+  -- has four bytes at most, and no preview shows as much as is left. Of the readers the last 10000 are kept, because
+  -- readers are appended. Data that is too long is dropped, because half of a JSON object is no object. There is one
+  -- branch for each kind. The executor asks for the kind first, and once: a message costs what it would without the
+  -- other branches, and the host's functions are still planned into theirs.
+  left join lateral (
+    select
+      e.conversation_id, e.sender_id, left(e.sender_name, 1024) as sender_name, left(e.body, 4096) as body,
+      e.created_at,
+      case when cardinality(e.read_by) > 10000
+        then e.read_by[cardinality(e.read_by) - 9999:] else e.read_by
+      end as read_by,
+      case when cardinality(e.prior_read_by) > 10000
+        then e.prior_read_by[cardinality(e.prior_read_by) - 9999:] else e.prior_read_by
+      end as prior_read_by,
+      e.prior_touched_at, left(e.title, 4096) as title, left(e.surface_kind, 64) as surface_kind,
+      case when octet_length(e.data) <= 8192 then e.data end as data, left(e.collapse_id, 256) as collapse_id,
+      e.reader_id, e.read_message_ids[:100] as read_message_ids, e.has_read_more,
+      left(e.reading_device, 512) as reading_device, left(e.quiet_policy, 16) as quiet_policy
+    from (
+      select
+        c.conversation_id, c.sender_id, c.sender_name, c.body, c.created_at, c.read_by, c.prior_read_by,
+        c.prior_touched_at, null::text as title, null::text as surface_kind, null::text as data,
+        null::text as collapse_id, null::uuid as reader_id, null::uuid[] as read_message_ids, false as has_read_more,
+        null::text as reading_device, null::text as quiet_policy
+      from tacet.message_context(w.subject_id) c
+      where w.kind = 'message'
+      union all
+      select
+        c.conversation_id, c.sender_id, c.sender_name, c.body, null, null, null, null, c.title, c.surface_kind,
+        null, null, null, null, false, null, null
+      from tacet.watched_context(w.kind, w.subject_id) c
+      where w.kind not in ('message', 'read_sync')
+      union all
+      select
+        p.id, null, null, p.body, null, null, null, null, p.title, null, p.data::text, p.collapse_id, null, null, false,
+        null, p.quiet_policy
+      from tacet.pushes p
+      where w.kind not in ('message', 'read_sync') and p.id = w.subject_id and p.kind = w.kind
+      union all
+      select
+        c.conversation_id, null, null, null, null, null, null, null, null, null, null, null, c.user_id, c.message_ids,
+        c.has_more, c.device_token, null
+      from tacet.read_syncs c
+      where w.kind = 'read_sync' and c.id = w.subject_id
+    ) e
+    limit 1
+  ) m on true
+  left join lateral (
+    select r.user_id, r.last_seen, r.left_at, row_number() over () as place, count(*) over () as places
+    from (
+      select v.user_id, v.last_seen, v.left_at
+      from (
+        (
+          select v.user_id, v.last_seen, v.left_at
+          from tacet.seen_by(m.conversation_id) v
+          where w.kind = 'message' and v.user_id is distinct from m.sender_id
+            and v.user_id >= coalesce(w.user_id, w.told_until, '00000000-0000-0000-0000-000000000000')
+            and v.user_id <= coalesce(w.user_id, 'ffffffff-ffff-ffff-ffff-ffffffffffff')
+            and (w.user_id is not null or (
+              (w.subject_id, w.kind, v.user_id) in (select r.subject_id, r.kind, r.user_id from recorded r)
+            ) is not true)
+          order by v.user_id
+          limit 1
+        )
+        union all
+        (
+          select v.user_id, v.last_seen, v.left_at
+          from (
+            select c.user_id, c.last_seen, c.left_at
+            from tacet.watched_by(w.kind, w.subject_id, m.conversation_id) c
+            where w.kind not in ('message', 'read_sync') and m.surface_kind is not null
+            union all
+            select p.user_id, null, null
+            from tacet.pushes p
+            where w.kind not in ('message', 'read_sync') and p.id = w.subject_id and p.kind = w.kind
+            union all
+            select m.reader_id, null, null
+            where m.reader_id is not null
+          ) v
+          where v.user_id is distinct from m.sender_id
+            and v.user_id >= coalesce(w.user_id, w.told_until, '00000000-0000-0000-0000-000000000000')
+            and v.user_id <= coalesce(w.user_id, 'ffffffff-ffff-ffff-ffff-ffffffffffff')
+            and (w.user_id is not null or (
+              (w.subject_id, w.kind, v.user_id) in (select r.subject_id, r.kind, r.user_id from recorded r)
+            ) is not true)
+          order by v.user_id
+          limit 1
+        )
+      ) v
+      order by v.user_id
+      limit 1
+    ) r
+  ) s on true
+  -- 50 devices of a user at most (ClaimLimits.devicesMax); a token has 512 digits at most, a bundle identifier 255
+  -- bytes.
+  left join lateral (
+    select
+      array_agg(n.device_token) as device_tokens,
+      array_agg(left(coalesce(n.environment, ''), 32)) as environments,
+      array_agg(left(coalesce(n.app, ''), 256)) as apps
+    from (
+      select d.device_token, d.environment, d.app
+      from tacet.device_tokens(s.user_id) d
+      where octet_length(d.device_token) <= 512
+        and (m.reading_device is null or lower(d.device_token) <> lower(m.reading_device))
+      limit 50
+    ) n
+  ) t on s.user_id is not null
+  left join lateral tacet.recipient_preferences(s.user_id, w.kind, m.conversation_id, w.moment) f
+    on s.user_id is not null and w.kind <> 'read_sync'
+)
+select *, (extract(epoch from clock_timestamp()) * 1000000)::bigint as answered_at
+from situations o
+order by
+  o.is_delivery, o.is_waiting, case when o.is_waiting then - o.enqueued_at else o.enqueued_at end, o.subject_id,
+  o.kind, o.user_id, o.place;

@@ -1,0 +1,3 @@
+-- Calls a function of the host contract with arguments that name nobody; see call_message_context.
+
+select count(*) from tacet.device_tokens(null);

@@ -1,0 +1,10 @@
+-- Returns the server's version and state, and the role of the session.
+--
+-- About all statements in this folder: `tacet doctor` runs them. They only read, within bounds that do not follow the
+-- sizes of tables. Where rows are counted, up to 10000 are looked at (PushStatements.examinedRowsMax); more mean "at
+-- least".
+
+select
+  current_setting('server_version_num')::bigint as version, pg_is_in_recovery() as is_standby,
+  pg_backend_pid()::bigint as backend_id, current_user::text as role,
+  current_setting('session_replication_role') as replication_role;

@@ -1,0 +1,14 @@
+-- Returns the devices of users that are in use, by the host contract.
+--
+--   :user_ids  uuid[]  the users; the documents are in their order
+
+select coalesce(
+  (
+    select jsonb_agg(jsonb_build_object(
+      'device', left(t.device_token, 8), 'app', left(t.app, 256), 'environment', left(t.environment, 32))
+      order by t.device_token)
+    from (select d.* from tacet.device_tokens(u.user_id) d limit 20) t
+  ),
+  '[]')::text
+from unnest(:user_ids) with ordinality as u (user_id, place)
+order by u.place;

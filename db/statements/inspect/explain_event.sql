@@ -1,0 +1,145 @@
+-- Returns an event as a whole; see explain_kinds.
+--
+--   :subject_id  uuid  the subject
+--   :kind        text  its kind
+--
+-- All rows of an event have the time of its commit, so any of them tells it. Parked rows are taken without an order:
+-- with one, the planner would walk the index of their times while the table looks small. 10000 rows of the ledger are
+-- looked at (EventFacts.countMax).
+
+with source as materialized (
+  select m.created_at, m.sender_id
+  from (select :subject_id::uuid as subject_id, :kind::text as kind) w
+  -- What is known of the event, as in claim.sql.
+  left join lateral (
+    select
+      e.conversation_id, e.sender_id, left(e.sender_name, 1024) as sender_name, left(e.body, 4096) as body,
+      e.created_at,
+      case when cardinality(e.read_by) > 10000
+        then e.read_by[cardinality(e.read_by) - 9999:] else e.read_by
+      end as read_by,
+      case when cardinality(e.prior_read_by) > 10000
+        then e.prior_read_by[cardinality(e.prior_read_by) - 9999:] else e.prior_read_by
+      end as prior_read_by,
+      e.prior_touched_at, left(e.title, 4096) as title, left(e.surface_kind, 64) as surface_kind,
+      case when octet_length(e.data) <= 8192 then e.data end as data, left(e.collapse_id, 256) as collapse_id,
+      e.reader_id, e.read_message_ids[:100] as read_message_ids, e.has_read_more,
+      left(e.reading_device, 512) as reading_device, left(e.quiet_policy, 16) as quiet_policy
+    from (
+      select
+        c.conversation_id, c.sender_id, c.sender_name, c.body, c.created_at, c.read_by, c.prior_read_by,
+        c.prior_touched_at, null::text as title, null::text as surface_kind, null::text as data,
+        null::text as collapse_id, null::uuid as reader_id, null::uuid[] as read_message_ids, false as has_read_more,
+        null::text as reading_device, null::text as quiet_policy
+      from tacet.message_context(w.subject_id) c
+      where w.kind = 'message'
+      union all
+      select
+        c.conversation_id, c.sender_id, c.sender_name, c.body, null, null, null, null, c.title, c.surface_kind,
+        null, null, null, null, false, null, null
+      from tacet.watched_context(w.kind, w.subject_id) c
+      where w.kind not in ('message', 'read_sync')
+      union all
+      select
+        p.id, null, null, p.body, null, null, null, null, p.title, null, p.data::text, p.collapse_id, null, null, false,
+        null, p.quiet_policy
+      from tacet.pushes p
+      where w.kind not in ('message', 'read_sync') and p.id = w.subject_id and p.kind = w.kind
+      union all
+      select
+        c.conversation_id, null, null, null, null, null, null, null, null, null, null, null, c.user_id, c.message_ids,
+        c.has_more, c.device_token, null
+      from tacet.read_syncs c
+      where w.kind = 'read_sync' and c.id = w.subject_id
+    ) e
+    limit 1
+  ) m on true
+  where m.conversation_id is not null or m.reader_id is not null
+  limit 1
+), inbox as materialized (
+  select i.* from tacet.inbox i where i.subject_id = :subject_id and i.kind = :kind
+), parked as materialized (
+  select p.* from tacet.parked p where p.subject_id = :subject_id and p.kind = :kind limit 1000
+), logged as materialized (
+  select l.enqueued_at, l.history
+  from public.push_log l
+  where l.subject_id = :subject_id and l.push_type = :kind
+  limit 10000
+), committed as materialized (
+  select coalesce(
+    (select l.enqueued_at from logged l limit 1), (select i.enqueued_at from inbox i),
+    (select p.enqueued_at from parked p limit 1)) as moment
+), near as (
+  select f.failed_at, f.sqlstate, f.subject_ids
+  from (select coalesce((select c.moment from committed c), (select s.created_at from source s)) as moment) t
+  join tacet.trigger_failures f
+    on f.failed_at between t.moment - interval '10 seconds' and t.moment + interval '60 seconds'
+  where f.kind = :kind
+)
+select jsonb_build_object(
+  'now', case when isfinite(clock_timestamp()) then (extract(epoch from clock_timestamp()) * 1000000)::bigint end,
+  'subjectID', :subject_id,
+  'kind', :kind,
+  'source', (
+    select jsonb_build_object(
+      'createdAt', case when isfinite(s.created_at) then (extract(epoch from s.created_at) * 1000000)::bigint end,
+      'actorID', s.sender_id)
+    from source s),
+  'inbox', (
+    select jsonb_build_object(
+      'enqueuedAt', case when isfinite(i.enqueued_at) then (extract(epoch from i.enqueued_at) * 1000000)::bigint end,
+      'availableAt', case when isfinite(i.available_at) then (extract(epoch from i.available_at) * 1000000)::bigint end,
+      'attempts', i.attempts, 'rescues', i.rescues, 'isClaimed', i.is_claimed, 'error', i.error)
+    from inbox i),
+  'parked', (
+    select jsonb_build_object(
+      'parkedAt', case when isfinite(p.parked_at) then (extract(epoch from p.parked_at) * 1000000)::bigint end,
+      'attempts', p.attempts, 'reason', p.reason)
+    from parked p
+    where p.user_id is null
+    order by p.parked_at desc
+    limit 1),
+  'enqueuedAt', (
+    select case when isfinite(c.moment) then (extract(epoch from c.moment) * 1000000)::bigint end
+    from committed c),
+  'recordedCount', (select count(*) from logged),
+  'recordedClaims', coalesce(
+    (
+      select jsonb_agg(distinct (h.entry ->> 'claim')::int)
+      from logged l
+      cross join lateral jsonb_array_elements(l.history) h (entry)
+    ),
+    '[]'),
+  'triggerFailures', coalesce(
+    (
+      select jsonb_agg(jsonb_build_object(
+        'failedAt', case when isfinite(f.failed_at) then (extract(epoch from f.failed_at) * 1000000)::bigint end,
+        'sqlState', f.sqlstate,
+        'concernsEvent', :subject_id = any (f.subject_ids)))
+      from (
+        (select n.* from near n where :subject_id = any (n.subject_ids) order by n.failed_at limit 5)
+        union all
+        (select n.* from near n where not :subject_id = any (n.subject_ids) order by n.failed_at limit 5)
+      ) f
+    ),
+    '[]'),
+  'trigger', case
+    when :kind = 'message' then
+      coalesce(
+        (
+          select t.tgenabled::text from pg_trigger t
+          where t.tgrelid = to_regclass('public.messages') and t.tgname = 'tacet_message_inserted'
+        ),
+        'missing')
+  end,
+  'watchedSince', (
+    select case when isfinite(m.applied_at) then (extract(epoch from m.applied_at) * 1000000)::bigint end
+    from tacet.migrations m
+    where m.version = 4),
+  'ledgerSince', (
+    select case when isfinite(min(l.enqueued_at)) then (extract(epoch from min(l.enqueued_at)) * 1000000)::bigint end
+    from public.push_log l),
+  'serviceSeenAt', (
+    select case when isfinite(max(i.seen_at)) then (extract(epoch from max(i.seen_at)) * 1000000)::bigint end
+    from tacet.instances i)
+)::text;

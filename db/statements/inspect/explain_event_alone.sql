@@ -1,0 +1,94 @@
+-- Returns what explain_event returns, without asking the host. The host's row is then unknown.
+--
+--   :subject_id  uuid  the subject
+--   :kind        text  its kind
+
+with source as materialized (
+  select null::timestamptz as created_at, null::uuid as sender_id where false
+), inbox as materialized (
+  select i.* from tacet.inbox i where i.subject_id = :subject_id and i.kind = :kind
+), parked as materialized (
+  select p.* from tacet.parked p where p.subject_id = :subject_id and p.kind = :kind limit 1000
+), logged as materialized (
+  select l.enqueued_at, l.history
+  from public.push_log l
+  where l.subject_id = :subject_id and l.push_type = :kind
+  limit 10000
+), committed as materialized (
+  select coalesce(
+    (select l.enqueued_at from logged l limit 1), (select i.enqueued_at from inbox i),
+    (select p.enqueued_at from parked p limit 1)) as moment
+), near as (
+  select f.failed_at, f.sqlstate, f.subject_ids
+  from (select coalesce((select c.moment from committed c), (select s.created_at from source s)) as moment) t
+  join tacet.trigger_failures f
+    on f.failed_at between t.moment - interval '10 seconds' and t.moment + interval '60 seconds'
+  where f.kind = :kind
+)
+select jsonb_build_object(
+  'now', case when isfinite(clock_timestamp()) then (extract(epoch from clock_timestamp()) * 1000000)::bigint end,
+  'subjectID', :subject_id,
+  'kind', :kind,
+  'source', (
+    select jsonb_build_object(
+      'createdAt', case when isfinite(s.created_at) then (extract(epoch from s.created_at) * 1000000)::bigint end,
+      'actorID', s.sender_id)
+    from source s),
+  'inbox', (
+    select jsonb_build_object(
+      'enqueuedAt', case when isfinite(i.enqueued_at) then (extract(epoch from i.enqueued_at) * 1000000)::bigint end,
+      'availableAt', case when isfinite(i.available_at) then (extract(epoch from i.available_at) * 1000000)::bigint end,
+      'attempts', i.attempts, 'rescues', i.rescues, 'isClaimed', i.is_claimed, 'error', i.error)
+    from inbox i),
+  'parked', (
+    select jsonb_build_object(
+      'parkedAt', case when isfinite(p.parked_at) then (extract(epoch from p.parked_at) * 1000000)::bigint end,
+      'attempts', p.attempts, 'reason', p.reason)
+    from parked p
+    where p.user_id is null
+    order by p.parked_at desc
+    limit 1),
+  'enqueuedAt', (
+    select case when isfinite(c.moment) then (extract(epoch from c.moment) * 1000000)::bigint end
+    from committed c),
+  'recordedCount', (select count(*) from logged),
+  'recordedClaims', coalesce(
+    (
+      select jsonb_agg(distinct (h.entry ->> 'claim')::int)
+      from logged l
+      cross join lateral jsonb_array_elements(l.history) h (entry)
+    ),
+    '[]'),
+  'triggerFailures', coalesce(
+    (
+      select jsonb_agg(jsonb_build_object(
+        'failedAt', case when isfinite(f.failed_at) then (extract(epoch from f.failed_at) * 1000000)::bigint end,
+        'sqlState', f.sqlstate,
+        'concernsEvent', :subject_id = any (f.subject_ids)))
+      from (
+        (select n.* from near n where :subject_id = any (n.subject_ids) order by n.failed_at limit 5)
+        union all
+        (select n.* from near n where not :subject_id = any (n.subject_ids) order by n.failed_at limit 5)
+      ) f
+    ),
+    '[]'),
+  'trigger', case
+    when :kind = 'message' then
+      coalesce(
+        (
+          select t.tgenabled::text from pg_trigger t
+          where t.tgrelid = to_regclass('public.messages') and t.tgname = 'tacet_message_inserted'
+        ),
+        'missing')
+  end,
+  'watchedSince', (
+    select case when isfinite(m.applied_at) then (extract(epoch from m.applied_at) * 1000000)::bigint end
+    from tacet.migrations m
+    where m.version = 4),
+  'ledgerSince', (
+    select case when isfinite(min(l.enqueued_at)) then (extract(epoch from min(l.enqueued_at)) * 1000000)::bigint end
+    from public.push_log l),
+  'serviceSeenAt', (
+    select case when isfinite(max(i.seen_at)) then (extract(epoch from max(i.seen_at)) * 1000000)::bigint end
+    from tacet.instances i)
+)::text;

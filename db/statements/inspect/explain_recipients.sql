@@ -1,0 +1,174 @@
+-- Returns recipients of an event, in the order of their ids; see explain_kinds.
+--
+--   :subject_id     uuid    the subject
+--   :kind           text    its kind
+--   :first_user_id  uuid    the first user
+--   :last_user_id   uuid    the last user; a user who is both is returned even if nothing is known
+--   :users_max      bigint  users at most
+--   :entries_max    bigint  entries of histories after which no more users are returned
+--
+-- Beside each document is how many users there would be without :entries_max.
+
+with present as materialized (
+  select v.user_id, coalesce(v.user_id = m.sender_id, false) as is_actor, m.conversation_id
+  from (select :subject_id::uuid as subject_id, :kind::text as kind) w
+  -- What is known of the event, as in claim.sql.
+  left join lateral (
+    select
+      e.conversation_id, e.sender_id, left(e.sender_name, 1024) as sender_name, left(e.body, 4096) as body,
+      e.created_at,
+      case when cardinality(e.read_by) > 10000
+        then e.read_by[cardinality(e.read_by) - 9999:] else e.read_by
+      end as read_by,
+      case when cardinality(e.prior_read_by) > 10000
+        then e.prior_read_by[cardinality(e.prior_read_by) - 9999:] else e.prior_read_by
+      end as prior_read_by,
+      e.prior_touched_at, left(e.title, 4096) as title, left(e.surface_kind, 64) as surface_kind,
+      case when octet_length(e.data) <= 8192 then e.data end as data, left(e.collapse_id, 256) as collapse_id,
+      e.reader_id, e.read_message_ids[:100] as read_message_ids, e.has_read_more,
+      left(e.reading_device, 512) as reading_device, left(e.quiet_policy, 16) as quiet_policy
+    from (
+      select
+        c.conversation_id, c.sender_id, c.sender_name, c.body, c.created_at, c.read_by, c.prior_read_by,
+        c.prior_touched_at, null::text as title, null::text as surface_kind, null::text as data,
+        null::text as collapse_id, null::uuid as reader_id, null::uuid[] as read_message_ids, false as has_read_more,
+        null::text as reading_device, null::text as quiet_policy
+      from tacet.message_context(w.subject_id) c
+      where w.kind = 'message'
+      union all
+      select
+        c.conversation_id, c.sender_id, c.sender_name, c.body, null, null, null, null, c.title, c.surface_kind,
+        null, null, null, null, false, null, null
+      from tacet.watched_context(w.kind, w.subject_id) c
+      where w.kind not in ('message', 'read_sync')
+      union all
+      select
+        p.id, null, null, p.body, null, null, null, null, p.title, null, p.data::text, p.collapse_id, null, null, false,
+        null, p.quiet_policy
+      from tacet.pushes p
+      where w.kind not in ('message', 'read_sync') and p.id = w.subject_id and p.kind = w.kind
+      union all
+      select
+        c.conversation_id, null, null, null, null, null, null, null, null, null, null, null, c.user_id, c.message_ids,
+        c.has_more, c.device_token, null
+      from tacet.read_syncs c
+      where w.kind = 'read_sync' and c.id = w.subject_id
+    ) e
+    limit 1
+  ) m on true
+  cross join lateral (
+    select p.user_id
+    from (
+      (
+        select v.user_id, v.last_seen, v.left_at
+        from tacet.seen_by(m.conversation_id) v
+        where w.kind = 'message'
+      )
+      union all
+      (
+        select v.user_id, v.last_seen, v.left_at
+        from (
+          select c.user_id, c.last_seen, c.left_at
+          from tacet.watched_by(w.kind, w.subject_id, m.conversation_id) c
+          where w.kind not in ('message', 'read_sync') and m.surface_kind is not null
+          union all
+          select p.user_id, null, null
+          from tacet.pushes p
+          where w.kind not in ('message', 'read_sync') and p.id = w.subject_id and p.kind = w.kind
+          union all
+          select m.reader_id, null, null
+          where m.reader_id is not null
+        ) v
+        -- A condition keeps the branches apart from the query around them.
+        where true
+      )
+    ) p
+    where p.user_id >= :first_user_id and p.user_id <= :last_user_id
+  ) v
+  order by v.user_id
+  limit :users_max
+), parked as materialized (
+  select p.*
+  from tacet.parked p
+  where p.subject_id = :subject_id and p.kind = :kind and p.user_id >= :first_user_id and p.user_id <= :last_user_id
+  limit 10 * :users_max
+), known as materialized (
+  (
+    select l.user_id
+    from public.push_log l
+    where l.subject_id = :subject_id and l.push_type = :kind and l.user_id >= :first_user_id
+      and l.user_id <= :last_user_id
+    order by l.user_id
+    limit :users_max
+  )
+  union
+  (
+    select d.user_id
+    from tacet.deliveries d
+    where d.subject_id = :subject_id and d.kind = :kind and d.user_id >= :first_user_id and d.user_id <= :last_user_id
+    order by d.user_id
+    limit :users_max
+  )
+  union
+  select p.user_id from parked p
+  union
+  select p.user_id from present p
+  union
+  select :first_user_id where :first_user_id = :last_user_id
+), people as materialized (
+  select k.user_id from known k order by k.user_id limit :users_max
+), counted as materialized (
+  select
+    p.user_id, count(*) over () as people_count,
+    sum(coalesce(jsonb_array_length(l.history), 0)) over (
+      order by p.user_id rows between unbounded preceding and 1 preceding) as entries_before
+  from people p
+  left join public.push_log l on l.subject_id = :subject_id and l.user_id = p.user_id and l.push_type = :kind
+)
+select jsonb_build_object(
+  'userID', u.user_id,
+  'isParticipant', v.user_id is not null,
+  'isActor', coalesce(v.is_actor, false),
+  'ledger', (
+    select jsonb_build_object(
+      'id', l.id, 'decision', l.decision, 'reason', l.reason,
+      'enqueuedAt', case when isfinite(l.enqueued_at) then (extract(epoch from l.enqueued_at) * 1000000)::bigint end,
+      'claimedAt', case when isfinite(l.claimed_at) then (extract(epoch from l.claimed_at) * 1000000)::bigint end,
+      'heldUntil', case when isfinite(l.held_until) then (extract(epoch from l.held_until) * 1000000)::bigint end,
+      'sentAt', case when isfinite(l.sent_at) then (extract(epoch from l.sent_at) * 1000000)::bigint end,
+      'wokenBy', l.woken_by, 'devicesAccepted', l.devices_accepted, 'attempts', l.attempts, 'opened', l.opened,
+      'openedAt', case when isfinite(l.opened_at) then (extract(epoch from l.opened_at) * 1000000)::bigint end,
+      'history', l.history)
+    from public.push_log l
+    where l.subject_id = :subject_id and l.user_id = u.user_id and l.push_type = :kind),
+  'delivery', (
+    select jsonb_build_object(
+      'state', d.state,
+      'dueAt', case when isfinite(d.due_at) then (extract(epoch from d.due_at) * 1000000)::bigint end,
+      'isClaimed', d.is_claimed, 'attempts', d.attempts, 'rescues', d.rescues, 'lane', d.lane,
+      'releasedBy', d.released_by,
+      'releasedAt', case when isfinite(d.released_at) then (extract(epoch from d.released_at) * 1000000)::bigint end,
+      'error', d.error)
+    from tacet.deliveries d
+    where d.subject_id = :subject_id and d.user_id = u.user_id and d.kind = :kind),
+  'parked', (
+    select jsonb_build_object(
+      'parkedAt', case when isfinite(p.parked_at) then (extract(epoch from p.parked_at) * 1000000)::bigint end,
+      'attempts', p.attempts, 'reason', p.reason)
+    from parked p
+    where p.user_id = u.user_id
+    order by p.parked_at desc
+    limit 1),
+  'preferences', (
+    select jsonb_build_object(
+      'isOptedOut', f.is_opted_out, 'isMuted', f.is_muted, 'wantsMentionsOnly', f.mentions_only,
+      'quietHoursRemaining', case when f.quiet_hours_remaining > interval '0'
+        then (extract(epoch from least(f.quiet_hours_remaining, interval '2 days')) * 1000000)::bigint
+      end)
+    from tacet.recipient_preferences(u.user_id, :kind, v.conversation_id, now()) f),
+  'devices', jsonb_build_array()
+)::text as document, u.people_count
+from counted u
+left join present v on v.user_id = u.user_id
+where coalesce(u.entries_before, 0) < :entries_max
+order by u.user_id;

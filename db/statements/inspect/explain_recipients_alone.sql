@@ -1,0 +1,97 @@
+-- Returns what explain_recipients returns, without asking the host. Only a server's pushes and read syncs then say whom
+-- they concern.
+--
+--   :subject_id     uuid    the subject
+--   :kind           text    its kind
+--   :first_user_id  uuid    the first user
+--   :last_user_id   uuid    the last user
+--   :users_max      bigint  users at most
+--   :entries_max    bigint  entries of histories after which no more users are returned
+
+with present as materialized (
+  select o.user_id, false as is_actor, null::uuid as conversation_id
+  from (
+    select p.user_id from tacet.pushes p where p.id = :subject_id and p.kind = :kind
+    union all
+    select s.user_id from tacet.read_syncs s where s.id = :subject_id and :kind = 'read_sync'
+  ) o
+  where o.user_id >= :first_user_id and o.user_id <= :last_user_id
+), parked as materialized (
+  select p.*
+  from tacet.parked p
+  where p.subject_id = :subject_id and p.kind = :kind and p.user_id >= :first_user_id and p.user_id <= :last_user_id
+  limit 10 * :users_max
+), known as materialized (
+  (
+    select l.user_id
+    from public.push_log l
+    where l.subject_id = :subject_id and l.push_type = :kind and l.user_id >= :first_user_id
+      and l.user_id <= :last_user_id
+    order by l.user_id
+    limit :users_max
+  )
+  union
+  (
+    select d.user_id
+    from tacet.deliveries d
+    where d.subject_id = :subject_id and d.kind = :kind and d.user_id >= :first_user_id and d.user_id <= :last_user_id
+    order by d.user_id
+    limit :users_max
+  )
+  union
+  select p.user_id from parked p
+  union
+  select p.user_id from present p
+  union
+  select :first_user_id where :first_user_id = :last_user_id
+), people as materialized (
+  select k.user_id from known k order by k.user_id limit :users_max
+), counted as materialized (
+  select
+    p.user_id, count(*) over () as people_count,
+    sum(coalesce(jsonb_array_length(l.history), 0)) over (
+      order by p.user_id rows between unbounded preceding and 1 preceding) as entries_before
+  from people p
+  left join public.push_log l on l.subject_id = :subject_id and l.user_id = p.user_id and l.push_type = :kind
+)
+select jsonb_build_object(
+  'userID', u.user_id,
+  'isParticipant', v.user_id is not null,
+  'isActor', coalesce(v.is_actor, false),
+  'ledger', (
+    select jsonb_build_object(
+      'id', l.id, 'decision', l.decision, 'reason', l.reason,
+      'enqueuedAt', case when isfinite(l.enqueued_at) then (extract(epoch from l.enqueued_at) * 1000000)::bigint end,
+      'claimedAt', case when isfinite(l.claimed_at) then (extract(epoch from l.claimed_at) * 1000000)::bigint end,
+      'heldUntil', case when isfinite(l.held_until) then (extract(epoch from l.held_until) * 1000000)::bigint end,
+      'sentAt', case when isfinite(l.sent_at) then (extract(epoch from l.sent_at) * 1000000)::bigint end,
+      'wokenBy', l.woken_by, 'devicesAccepted', l.devices_accepted, 'attempts', l.attempts, 'opened', l.opened,
+      'openedAt', case when isfinite(l.opened_at) then (extract(epoch from l.opened_at) * 1000000)::bigint end,
+      'history', l.history)
+    from public.push_log l
+    where l.subject_id = :subject_id and l.user_id = u.user_id and l.push_type = :kind),
+  'delivery', (
+    select jsonb_build_object(
+      'state', d.state,
+      'dueAt', case when isfinite(d.due_at) then (extract(epoch from d.due_at) * 1000000)::bigint end,
+      'isClaimed', d.is_claimed, 'attempts', d.attempts, 'rescues', d.rescues, 'lane', d.lane,
+      'releasedBy', d.released_by,
+      'releasedAt', case when isfinite(d.released_at) then (extract(epoch from d.released_at) * 1000000)::bigint end,
+      'error', d.error)
+    from tacet.deliveries d
+    where d.subject_id = :subject_id and d.user_id = u.user_id and d.kind = :kind),
+  'parked', (
+    select jsonb_build_object(
+      'parkedAt', case when isfinite(p.parked_at) then (extract(epoch from p.parked_at) * 1000000)::bigint end,
+      'attempts', p.attempts, 'reason', p.reason)
+    from parked p
+    where p.user_id = u.user_id
+    order by p.parked_at desc
+    limit 1),
+  'preferences', null,
+  'devices', jsonb_build_array()
+)::text as document, u.people_count
+from counted u
+left join present v on v.user_id = u.user_id
+where coalesce(u.entries_before, 0) < :entries_max
+order by u.user_id;

@@ -1,0 +1,10 @@
+-- Returns processes of the service that were seen in the last minute (ServiceInstance.silentFrom) and have not stopped,
+-- 50 at most.
+
+select
+  i.host, i.pid::bigint as pid, i.version, (extract(epoch from i.started_at) * 1000000)::bigint as started_us,
+  (extract(epoch from now() - i.seen_at) * 1000000)::bigint as seen_age_us
+from tacet.instances i
+where i.stopped_at is null and i.seen_at > now() - 60 * interval '1 second'
+order by i.seen_at desc
+limit 50;

@@ -1,0 +1,18 @@
+-- Returns a page of the recipients of a subject.
+--
+--   :subject_id    uuid    the subject
+--   :last_user_id  uuid    user of the last row of the page before; null for the first page
+--   :last_kind     text    kind of that row
+--   :rows_max      bigint  rows at most
+
+select
+  l.id, (extract(epoch from l.enqueued_at) * 1000000)::bigint as enqueued_us, l.subject_id, l.push_type, l.user_id,
+  l.decision, l.reason, (extract(epoch from l.held_until) * 1000000)::bigint as held_until_us,
+  (extract(epoch from l.sent_at - l.enqueued_at) * 1000000)::bigint as latency_us,
+  l.devices_accepted::bigint as devices_accepted
+from public.push_log l
+where l.subject_id = :subject_id
+  and (l.user_id, l.push_type) > (coalesce(:last_user_id, '00000000-0000-0000-0000-000000000000'),
+    coalesce(:last_kind, ''))
+order by l.user_id, l.push_type
+limit :rows_max;

@@ -1,0 +1,19 @@
+-- Returns a page of a user's pushes, newest first.
+--
+--   :user_id           uuid    the user
+--   :last_enqueued_us  bigint  time of the last row of the page before, since 1970; null for the first page
+--   :last_id           uuid    id of that row
+--   :rows_max          bigint  rows at most
+
+select
+  l.id, (extract(epoch from l.enqueued_at) * 1000000)::bigint as enqueued_us, l.subject_id, l.push_type, l.user_id,
+  l.decision, l.reason, (extract(epoch from l.held_until) * 1000000)::bigint as held_until_us,
+  (extract(epoch from l.sent_at - l.enqueued_at) * 1000000)::bigint as latency_us,
+  l.devices_accepted::bigint as devices_accepted
+from public.push_log l
+where l.user_id = :user_id
+  and (l.enqueued_at, l.id) < (
+    coalesce(timestamptz 'epoch' + :last_enqueued_us * interval '1 microsecond', 'infinity'),
+    coalesce(:last_id, 'ffffffff-ffff-ffff-ffff-ffffffffffff'))
+order by l.enqueued_at desc, l.id desc
+limit :rows_max;

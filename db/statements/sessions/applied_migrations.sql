@@ -1,0 +1,3 @@
+-- Returns the versions that were applied.
+
+select version from tacet.migrations;

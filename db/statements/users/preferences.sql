@@ -1,0 +1,22 @@
+-- Returns a user's preferences in one row; nulls and empty arrays for a user without any.
+--
+--   :user_id  uuid  the user
+
+select
+  (extract(epoch from p.quiet_start) / 60)::int4 as quiet_start,
+  (extract(epoch from p.quiet_end) / 60)::int4 as quiet_end,
+  p.quiet_zone, p.quiet_policy, coalesce(p.disabled_kinds, '{}') as disabled_kinds,
+  c.ids, c.muted, c.muted_until, c.mentions_only
+from (values (1)) as one
+left join tacet.preferences p on p.user_id = :user_id
+cross join lateral (
+  select
+    coalesce(array_agg(x.conversation_id order by x.conversation_id), '{}') as ids,
+    coalesce(array_agg(x.is_muted order by x.conversation_id), '{}') as muted,
+    coalesce(
+      array_agg((extract(epoch from x.muted_until) * 1000000)::bigint order by x.conversation_id), '{}'
+    ) as muted_until,
+    coalesce(array_agg(x.mentions_only order by x.conversation_id), '{}') as mentions_only
+  from tacet.conversation_preferences x
+  where x.user_id = :user_id
+) c;

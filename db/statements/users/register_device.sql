@@ -1,0 +1,21 @@
+-- Registers a device, unless the time zone is unknown. Returns whether it did.
+--
+--   :user_id       uuid     the user
+--   :device_token  text     the device token
+--   :environment   text     the environment; null for unknown
+--   :app           text     the app; null for unknown
+--   :platform      text     the platform; null for unknown
+--   :locale        text     the locale; null for unknown
+--   :time_zone     text     the time zone; null for unknown
+--   :devices_max   integer  devices that the user keeps
+--
+-- It waits for the disk, whatever the session does otherwise, because the app does not ask again.
+
+with durable as materialized (select set_config('synchronous_commit', 'on', true)), registered as materialized (
+  select tacet.register_device(:user_id, :device_token, :environment, :app, :platform, :locale, zone.known,
+    :devices_max)
+  from durable
+  cross join (select tacet.known_zone(:time_zone) as known offset 0) zone
+  where :time_zone::text is null or zone.known is not null
+)
+select count(*) = 1 from registered;

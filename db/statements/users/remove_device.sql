@@ -1,0 +1,9 @@
+-- Ends a session on a device. Returns false when the token is another user's.
+--
+--   :user_id       uuid  the user
+--   :device_token  text  the device token
+--
+-- It waits for the disk, whatever the session does otherwise, because the app does not ask again.
+
+with durable as materialized (select set_config('synchronous_commit', 'on', true))
+select tacet.remove_device(:user_id, :device_token) from durable;
