@@ -8,7 +8,8 @@ import PackagePlugin
 struct SQLEmbedding: BuildToolPlugin {
   func createBuildCommands(context: PluginContext, target: any Target) throws -> [Command] {
     let db = context.package.directoryURL.appending(path: "db")
-    let inside = FileManager.default.enumerator(at: db, includingPropertiesForKeys: nil)?.compactMap { $0 as? URL } ?? []
+    let inside =
+      FileManager.default.enumerator(at: db, includingPropertiesForKeys: nil)?.compactMap { $0 as? URL } ?? []
     let inputs = inside.filter { $0.pathExtension == "sql" || $0.hasDirectoryPath }.sorted { $0.path < $1.path }
     let output = context.pluginWorkDirectoryURL.appending(path: "SQLFiles.swift")
     return [

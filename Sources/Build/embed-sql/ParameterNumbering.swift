@@ -42,7 +42,8 @@ struct ParameterNumbering {
     case "/" where text.hasPrefix("/*"): take(try quotation(#/(?s)/\*.*?\*//#))
     case "$": take(try dollarQuotation())
     case ":": takeColon(try parameterIndex())
-    case ";" where text.contains { !$0.isWhitespace && $0 != ";" }: throw StatementFile.Defect("a second statement follows")
+    case ";" where text.contains { !$0.isWhitespace && $0 != ";" }:
+      throw StatementFile.Defect("a second statement follows")
     case let mark?:
       bracketDepth += mark == "[" ? 1 : mark == "]" ? -1 : 0
       take(text.prefix(1))

@@ -1,5 +1,4 @@
 public import Postgres
-public import Reactors
 
 /// The service's view of the database: claims, records and look-ups, each one round trip.
 ///
@@ -30,18 +29,18 @@ public final class PushDatabase {
   /// Up to which number unread messages are counted unless the caller says otherwise: no icon shows four digits well.
   public static let badgeMaxDefault = 999
 
-  /// How long claims wait after the database's return. Everybody who has pushes to record does so meanwhile; the server may
-  /// have forgotten their claims, and who claims first sends again what was accepted.
+  /// How long claims wait after the database's return. Processes record their pushes meanwhile. The server may have
+  /// forgotten their claims, and a process that claims first sends again what was accepted.
   public static let recordsFirst = Duration.milliseconds(200)
 
   let pool: PostgresPool
   let lookLimit: Duration
-  private let badgeMax: Int
+  let badgeMax: Int
 
   /// Uses a pool with ``serviceSettings``, or with ``sessionSettings`` for operators, which stays the caller's to close.
   /// - Parameters:
   ///   - lookLimit: how long an operator's look may take.
-  ///   - badgeMax: no badge is larger; the pool has ``badgeSettings(max:)``, so that none is counted any further.
+  ///   - badgeMax: no badge is larger; the pool has ``badgeSettings(max:)``, so that counting stops there.
   public init(pool: PostgresPool, lookLimit: Duration = lookLimit, badgeMax: Int = badgeMaxDefault) {
     self.pool = pool
     self.lookLimit = lookLimit
@@ -54,54 +53,8 @@ public final class PushDatabase {
   /// The session setting by which `tacet.unread_count` knows how far to count.
   public static func badgeSettings(max: Int) -> [String: String] { ["tacet.badge_max": "\(max)"] }
 
-  /// What a look at claimed work says.
-  func events(
-    from rows: PostgresRows, columns: PostgresColumns<ClaimRow.Column>, recipientsMax: Int
-  ) throws(PostgresError) -> [PushEvent] {
-    try ClaimRow.events(from: rows, columns: columns, recipientsMax: recipientsMax, badgeMax: badgeMax)
-  }
-
   /// A number of unread messages as a badge.
   func badge(_ unread: Int64) -> Int { min(Int(clamping: max(0, unread)), badgeMax) }
-
-  /// Leases work and reads what its decisions need.
-  /// - Returns: new events first, in the order of their commits; what waited for its lane last, the newest of it first.
-  public func claim(_ limits: ClaimLimits, on reactor: isolated Reactor) async throws(PostgresError) -> [PushEvent] {
-    let rows = try await pool.query(.claim(limits), afterReturn: Self.recordsFirst, on: reactor)
-    return try events(from: rows, columns: ClaimRow.claim, recipientsMax: limits.recipientsMax)
-  }
-
-  /// As ``claim(_:on:)``, of messages alone that nobody has claimed before, the newest of them: what else is waiting is not
-  /// seen, and conversations do not take turns.
-  public func claimMessages(
-    _ limits: ClaimLimits, on reactor: isolated Reactor
-  ) async throws(PostgresError) -> [PushEvent] {
-    let rows = try await pool.query(.claimMessages(limits), afterReturn: Self.recordsFirst, on: reactor)
-    return try events(from: rows, columns: ClaimRow.claimMessages, recipientsMax: limits.recipientsMax)
-  }
-
-  /// Says where an event stands; a message that was not noticed is put in the inbox first, unless it has been decided.
-  public func ingest(_ subject: PushSubject, on reactor: isolated Reactor) async throws(PostgresError) -> EventStatus {
-    let rows =
-      if subject.kind == PushSubject.messageKind {
-        try await pool.query(.ingest(subjectID: subject.id), on: reactor)
-      } else {
-        try await pool.query(.ingestEvent(subjectID: subject.id, kind: subject.kind), on: reactor)
-      }
-    return try LedgerRow.status(from: rows)
-  }
-
-  /// Where a known event stands.
-  public func status(of subject: PushSubject, on reactor: isolated Reactor) async throws(PostgresError) -> EventStatus {
-    let rows = try await pool.query(.outcome(subjectID: subject.id, kind: subject.kind), on: reactor)
-    return try LedgerRow.status(from: rows)
-  }
-
-  /// How long until something becomes due by itself; negative when it is overdue, nil when nothing waits.
-  public func timeUntilNextDue(on reactor: isolated Reactor) async throws(PostgresError) -> Duration? {
-    let rows = try await pool.query(.nextDue, on: reactor)
-    return try rows.one().decode(0, as: Int64?.self).map { .microseconds($0) }
-  }
 }
 
 extension PostgresRow {

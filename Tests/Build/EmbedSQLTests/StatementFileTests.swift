@@ -39,7 +39,8 @@ struct StatementFileTests {
 
   @Test("parameters are numbered, and nothing else is", arguments: texts)
   func numbers(_ text: String, _ expected: String?) {
-    let file = try? StatementFile(name: "one", text: "-- One.\n--\n--   :a  uuid  one\n--   :b_c  text[]  two\n\n" + text)
+    let file = try? StatementFile(
+      name: "one", text: "-- One.\n--\n--   :a  uuid  one\n--   :b_c  text[]  two\n\n" + text)
     #expect(file?.sql == expected)
     #expect(file.map { $0.parameters.map(\.type) == ["uuid", "text[]"] } ?? true)
   }

@@ -124,7 +124,8 @@ extension PruneTests {
   }
 
   private func prune(_ table: PrunedTable, over session: Session, on reactor: isolated Reactor) async throws -> Int64 {
-    let rows = try await session.connection.query(table.pruning(retention: Self.retention.wholeMicroseconds), on: reactor)
+    let rows = try await session.connection.query(
+      table.pruning(retention: Self.retention.wholeMicroseconds), on: reactor)
     return try rows.one().decode(0)
   }
 

@@ -41,7 +41,8 @@ struct QueuePlanTests {
     try await expectLooks(
       of: PushStatements.claim, values, on: database, by: ["inbox_fresh_idx", "inbox_claimed_idx", "inbox_claimed_idx"])
     try await expectLooks(
-      of: PushStatements.lease, "64, 64, 30000000, 6, '{a/production}', '{64}', 3600000000", on: database, by: ["inbox_fresh_idx", "inbox_claimed_idx", "inbox_claimed_idx"])
+      of: PushStatements.lease, "64, 64, 30000000, 6, '{a/production}', '{64}', 3600000000", on: database,
+      by: ["inbox_fresh_idx", "inbox_claimed_idx", "inbox_claimed_idx"])
   }
 
   /// - Parameter indexes: those by which the inbox is read other than by place, in the plan's order.

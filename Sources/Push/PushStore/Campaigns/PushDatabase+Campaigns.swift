@@ -20,8 +20,8 @@ extension PushDatabase {
     return zones
   }
 
-  /// The hours of a campaign that have come in these zones and that nobody has served.
-  /// - Parameter minutes: after midnight, where the campaign names no time of its own.
+  /// The hours of a campaign that have come in these zones and were not served.
+  /// - Parameter minutes: after midnight, where the campaign names no time.
   public func dueSlots(
     of name: String, minutes: Int, zones: [String], on reactor: isolated Reactor
   ) async throws(PostgresError) -> [CampaignSlot] {
@@ -36,16 +36,16 @@ extension PushDatabase {
     return slots
   }
 
-  /// Notes everybody whose hour this is, unless somebody else has served it.
-  /// - Returns: how many users were noted.
+  /// Enrols the users whose hour this is, unless another process has served it.
+  /// - Returns: the number of users enrolled.
   public func enrol(_ slot: CampaignSlot, on reactor: isolated Reactor) async throws(PostgresError) -> Int {
     let call = StatementCall.enrolSlot(
       campaign: slot.campaign, timeZone: slot.timeZone, localDay: slot.localDay, dueMicroseconds: slot.dueAt)
     return try await pool.query(call, on: reactor).one().decode(0)
   }
 
-  /// Notes everybody now, or one user.
-  /// - Returns: the run, and how many users it noted; nil when there is no such campaign that is active.
+  /// Enrols all users now, or one.
+  /// - Returns: the run, and the number of users enrolled; nil when there is no such active campaign.
   public func enrol(
     _ name: String, onlyUser userID: UUID?, on reactor: isolated Reactor
   ) async throws(PostgresError) -> (runID: UUID, enrolled: Int)? {
@@ -54,7 +54,7 @@ extension PushDatabase {
     return (try row.decode("run_id"), try row.decode("enrolled"))
   }
 
-  /// Whom a campaign would look at now; nothing is noted.
+  /// The users whom a campaign would look at now. Nothing is written.
   /// - Returns: users in the order of their ids, and how many there are in all.
   public func eligible(
     for name: String, onlyUser userID: UUID?, usersMax: Int, on reactor: isolated Reactor
@@ -71,7 +71,7 @@ extension PushDatabase {
     return (turns, try rows.first?.decode("users") ?? 0)
   }
 
-  /// Leases users of whom nothing is decided.
+  /// Leases undecided users.
   /// - Parameter lateAfter: how long after its hour a decision may still be made.
   public func claimTurns(
     _ count: Int, lease: Duration, lateAfter: Duration, on reactor: isolated Reactor
@@ -125,7 +125,7 @@ extension PushDatabase {
     return try await pool.query(call, on: reactor).one().decode(0)
   }
 
-  /// Ends a turn with a push, unless something keeps it back by now, or the turn is somebody else's (`claim_lost`).
+  /// Ends a turn with a push, unless something keeps it back by now, or another process has the turn (`claim_lost`).
   ///
   /// Throws with the push either queued or not, when the connection is lost meanwhile; the turn's next claim finds out.
   public func commit(

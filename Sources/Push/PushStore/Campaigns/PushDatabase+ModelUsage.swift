@@ -46,3 +46,16 @@ extension PushDatabase {
         outputTokens: usage.outputTokens, costMicrodollars: usage.costMicrodollars), on: reactor)
   }
 }
+
+/// What a language model has used.
+public struct CampaignUsage: Equatable, Sendable {
+  /// Tokens it has read.
+  public var inputTokens = 0
+  /// Tokens it has written.
+  public var outputTokens = 0
+  /// Millionths of a dollar.
+  public var costMicrodollars = 0
+
+  /// Nothing.
+  public init() {}
+}

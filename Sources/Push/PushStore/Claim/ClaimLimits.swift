@@ -17,7 +17,7 @@ public struct ClaimLimits: Equatable, Sendable {
   }
 
   /// Recipients of one event unless the caller says otherwise: as many as are decided within some milliseconds, so that
-  /// nobody else is kept waiting for longer.
+  /// other work waits no longer than that.
   public static let recipientsMaxDefault = 250
 
   /// Device tokens of one user at the most, the newest ones where the host's function knows them: five times as many as a
@@ -41,7 +41,7 @@ public struct ClaimLimits: Equatable, Sendable {
   /// What may be claimed of the deliveries that wait for a lane.
   public var lanes: [Lane] = []
 
-  /// How long nobody else may claim the same.
+  /// How long no other claim may take the same work.
   public var lease: Duration
 
   /// How often a lease may run out before the work is left to be parked.

@@ -2,7 +2,7 @@ internal import FoundationEssentials
 internal import Postgres
 internal import PushRules
 
-/// One row of a claim: an event and one of its recipients, or an event that has none.
+/// One row of a claim: an event and one of its recipients, or an event without any.
 struct ClaimRow {
   /// What the claims and looks return.
   enum Column: Int, PostgresColumn {
@@ -23,15 +23,16 @@ struct ClaimRow {
   private let row: PostgresRow
   private let places: [Int]
 
-  /// Rows of one event stand together, the one with its words first, because the statement sorts them.
+  /// The statement sorts: the rows of one event follow each other, the one with its texts first.
   ///
-  /// A recipient whom the host's functions name twice is one: its rows stand together as well.
+  /// A recipient that the host's functions name twice is one: the rows follow each other too.
   /// - Parameters:
   ///   - columns: those of the statement.
   ///   - recipientsMax: the bound that the statement was given; an event that reaches it may have more.
-  ///   - badgeMax: no badge is larger, whatever the host's function counts.
+  ///   - badgeMax: no badge is larger, even if the host's function counts further.
   static func events(
-    from rows: PostgresRows, columns: PostgresColumns<Column>, recipientsMax: Int, badgeMax: Int = PushDatabase.badgeMaxDefault
+    from rows: PostgresRows, columns: PostgresColumns<Column>, recipientsMax: Int,
+    badgeMax: Int = PushDatabase.badgeMaxDefault
   ) throws(PostgresError) -> [PushEvent] {
     guard !rows.isEmpty else { return [] }
     let places = try columns.places(in: rows)
@@ -166,7 +167,7 @@ extension String {
 }
 
 extension PushEvent {
-  /// Whether a row belongs to the same claim: of an event all do, every recipient's delivery is one of its own.
+  /// Whether a row belongs to the same claim: all rows of an event do; each recipient's delivery is a separate one.
   fileprivate func isOfSameClaim(_ row: ClaimRow) throws(PostgresError) -> Bool {
     guard try subject == row.subject, try (origin == .delivery) == row.isDelivery else { return false }
     if origin == .inbox { return true }

@@ -1,3 +1,4 @@
+internal import Crypto
 public import FoundationEssentials
 public import PushRules
 
@@ -38,7 +39,7 @@ public struct PushSubject: Hashable, Sendable {
 public struct PushEvent: Equatable, Sendable {
   /// Which table the claim was made on, and so which row the record removes.
   public enum Origin: Equatable, Sendable {
-    /// A new event. Recipients who already stand in the ledger are left out.
+    /// A new event. Recipients who are in the ledger already are left out.
     case inbox
     /// A hold that has ended or a retry that is due, for one recipient.
     case delivery
@@ -65,10 +66,10 @@ public struct PushEvent: Equatable, Sendable {
   /// What a push about an event of another kind says; nil for a message, and when the row has been deleted.
   public internal(set) var notice: EventNotice?
 
-  /// What other devices are to be told of a read; nil for events of other kinds.
+  /// What other devices learn about a read; nil for events of other kinds.
   public internal(set) var readSync: ReadSync?
 
-  /// Whom it concerns; may be empty.
+  /// The recipients; may be empty.
   public internal(set) var recipients: [PushRecipient]
 
   /// Whether only a part of the recipients was claimed; the others come with a later claim.
@@ -108,7 +109,7 @@ public struct EventNotice: Equatable, Sendable {
   /// What its recipients may be looking at; nil for a push that a server asked for, whose words are ours to keep.
   public let surface: Surface?
 
-  /// The app's own data as a JSON object; nil for none.
+  /// The app's data as a JSON object; nil without any.
   public var data: String?
 
   /// By what it replaces others on the screen; nil for by nothing but itself.
@@ -117,7 +118,7 @@ public struct EventNotice: Equatable, Sendable {
 
 /// What the composer needs of a user's reads; the event's message names their conversation when there is only one.
 public struct ReadSync: Equatable, Sendable {
-  /// What was read, the oldest first; the newest ninety at the most, and never none.
+  /// What was read, the oldest first; at most the newest ninety, at least one.
   public let messageIDs: [UUID]
 
   /// Whether more was read before those.
@@ -141,7 +142,7 @@ public struct PushRecipient: Equatable, Sendable {
   /// What the rules look at.
   public let situation: RecipientSituation
 
-  /// The user's unread messages, absolute; nil when nobody has counted them, and the app's icon keeps what it shows.
+  /// The user's unread messages, absolute; nil when they were not counted, and the app's icon keeps its badge.
   public let badge: Int?
 
   /// Devices that have not got this push yet; at most ``ClaimLimits/devicesMax``.
@@ -176,5 +177,31 @@ public struct PushDevice: Equatable, Sendable {
     self.token = token
     self.environment = environment
     self.app = app
+  }
+}
+
+extension PushEvent {
+  /// The id of the ledger's row about one recipient.
+  public func logID(of userID: UUID) -> UUID { subject.logID(of: userID, enqueuedAt: enqueuedAt) }
+}
+
+extension PushSubject {
+  /// The id of the ledger's row about one recipient: known before the row is written, so that the push can carry it, and
+  /// the same in every attempt of every process.
+  ///
+  /// A UUID of version 8 (RFC 9562 §5.8): 48 bits of the milliseconds at which the event was committed, then bits of a
+  /// hash over event and recipient. The time in front keeps rows of one moment together in the primary key, as those
+  /// that the ledger's default makes. Nothing secret goes in.
+  /// - Parameter enqueuedAt: when the event was committed, microseconds since 1970.
+  func logID(of userID: UUID, enqueuedAt: Int64) -> UUID {
+    var hash = SHA256()
+    withUnsafeBytes(of: (id.uuid, userID.uuid)) { hash.update(bufferPointer: $0) }
+    var kind = kind
+    kind.withUTF8 { hash.update(bufferPointer: UnsafeRawBufferPointer($0)) }
+    let random = hash.finalize().withUnsafeBytes { $0.loadUnaligned(as: (UInt64, UInt64).self) }
+    let time = UInt64(truncatingIfNeeded: enqueuedAt / 1000) << 16
+    let high = time | 0x8000 | random.0 & 0x0FFF
+    let low = 0x8000_0000_0000_0000 | random.1 & 0x3FFF_FFFF_FFFF_FFFF
+    return withUnsafeBytes(of: (high.bigEndian, low.bigEndian)) { UUID(uuid: $0.loadUnaligned(as: uuid_t.self)) }
   }
 }

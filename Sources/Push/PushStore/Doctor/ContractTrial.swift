@@ -1,13 +1,13 @@
 public import Postgres
 public import Reactors
 
-/// What came of one step of a message that was played through the host contract and undone.
+/// The result of one step of a message that was played through the host contract and undone.
 public struct ContractTrial: Equatable, Sendable {
   /// How it went.
   public enum Outcome: String, Sendable {
     /// As it will for real messages.
     case done
-    /// It works, and finds nobody or nothing.
+    /// It works, and finds nothing.
     case empty
     /// It does not work.
     case failed
@@ -56,5 +56,35 @@ extension PushDatabase {
   /// Plays a message through the host contract and undoes it, without inserting one: other triggers of the host would run.
   public func rehearseMessage(on reactor: isolated Reactor) async throws(PostgresError) -> [ContractTrial] {
     try ContractTrial.trials(from: try await pool.query(.rehearseMessage(isInserted: false), on: reactor))
+  }
+}
+
+/// The functions of the host contract that the claim calls, which a host may have replaced by its own.
+public enum HostFunction: String, CaseIterable, Sendable {
+  /// What is to be known of a message.
+  case messageContext = "message_context"
+  /// Who takes part in a conversation.
+  case seenBy = "seen_by"
+  /// The badge.
+  case unreadCount = "unread_count"
+  /// Where a user is reached.
+  case deviceTokens = "device_tokens"
+  /// A user's name.
+  case profileName = "profile_name"
+  /// What a user wants to be told.
+  case recipientPreferences = "recipient_preferences"
+  /// Whether a message mentions a user.
+  case isMentioned = "is_mentioned"
+
+  var call: StatementCall {
+    switch self {
+    case .messageContext: .callMessageContext
+    case .seenBy: .callSeenBy
+    case .unreadCount: .callUnreadCount
+    case .deviceTokens: .callDeviceTokens
+    case .profileName: .callProfileName
+    case .recipientPreferences: .callRecipientPreferences
+    case .isMentioned: .callIsMentioned
+    }
   }
 }

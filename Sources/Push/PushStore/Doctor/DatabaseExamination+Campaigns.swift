@@ -3,9 +3,9 @@ public import Reactors
 
 /// What campaigns have left undone.
 public struct ExaminedCampaignWork: Equatable, Sendable {
-  /// Hours that came ten minutes ago or earlier and that nobody has served.
+  /// Hours that came ten minutes ago or earlier and were not served.
   public var unservedHours = 0
-  /// Users who have been noted for ten minutes and of whom nothing is decided.
+  /// Users who were enrolled ten minutes ago or earlier and are undecided.
   public var undecided = 0
   /// Decisions of the last day that failed.
   public var failed = 0
@@ -35,13 +35,13 @@ extension DatabaseExamination {
     try await rows(.campaigns, on: reactor) { row throws(PostgresError) in try StoredCampaign(row) }
   }
 
-  /// Calls the functions of a campaign for nobody.
+  /// Calls the functions of a campaign for a user who does not exist.
   public func call(_ campaign: StoredCampaign, on reactor: isolated Reactor) async throws(PostgresError) {
     try await connection.query(.examineCampaign(campaign: campaign.name), on: reactor)
   }
 
   /// What is undone.
-  /// - Parameter minutes: after midnight, where a campaign names no time of its own.
+  /// - Parameter minutes: after midnight, where a campaign names no time.
   public func campaignWork(
     minutes: Int, on reactor: isolated Reactor
   ) async throws(PostgresError) -> ExaminedCampaignWork {

@@ -3,7 +3,7 @@ public import Logging
 public import Postgres
 public import Reactors
 
-/// Looks at a database for whoever wants to know whether the service can work with it; changes nothing.
+/// Examines whether the service can work with a database; changes nothing.
 ///
 /// Every statement is read-only, short and bounded, waits for no lock longer than a second, and is sent so that it works
 /// through any pooler. Each method throws ``PostgresError``; the next one can be called all the same.
@@ -101,7 +101,7 @@ public final class DatabaseExamination {
     }
   }
 
-  /// Runs a function of the host contract for nobody.
+  /// Runs a function of the host contract for a user who does not exist.
   /// - Throws: what the function fails with.
   public func call(_ function: HostFunction, on reactor: isolated Reactor) async throws(PostgresError) {
     try await connection.query(function.call, on: reactor)

@@ -2,7 +2,7 @@ public import Logging
 public import Postgres
 public import Reactors
 
-/// Finds out whether notifications reach a session of the service: listens as the service does, on a channel of its own,
+/// Finds out whether notifications reach a session of the service: listens as the service does, on a separate channel,
 /// and has another session notify it.
 public final class ListenExamination {
   private let sender: PostgresConnection
@@ -14,7 +14,7 @@ public final class ListenExamination {
     self.sender = sender
   }
 
-  /// What came of it.
+  /// The result.
   public enum Outcome: Sendable {
     /// What was sent was heard.
     case heard
@@ -48,7 +48,7 @@ public final class ListenExamination {
 }
 
 extension ListenExamination: PostgresListenerHandler {
-  /// Nobody notifies this channel; the probe has one of its own.
+  /// No session notifies this channel; the probe has another one.
   public func notificationArrived(_ notification: PostgresNotify, on reactor: isolated Reactor) {}
 
   /// The first news is the answer.
@@ -70,6 +70,6 @@ extension ListenExamination: PostgresProbeSender {
     try await sender.query(.sendProbe(channel: channel, token: token), on: reactor)
   }
 
-  /// Told by the state as well.
+  /// The state says the same.
   public func probeHeard(on reactor: isolated Reactor) {}
 }

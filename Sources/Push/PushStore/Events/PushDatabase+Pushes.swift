@@ -4,7 +4,7 @@ public import Reactors
 
 /// A push that a server asks for.
 public struct PushSubmission: Equatable, Sendable {
-  /// Whom it is for.
+  /// The recipient.
   public var userID: UUID
 
   /// The kind that ledger and payload name.

@@ -10,9 +10,9 @@ public struct EventFacts: Equatable, Sendable, Decodable {
   public var kind: String
   /// What is there of it; nil when it is gone.
   public var source: Source?
-  /// Its row in the inbox: nobody has recorded it.
+  /// Its row in the inbox, which has not been recorded.
   public var inbox: InboxFacts?
-  /// As an event that was set aside, whom it is for not being known.
+  /// Its parked row, without recipients.
   public var parked: ParkedFacts?
   /// When it was committed, by a record or by what waits; nil when neither is there.
   public var enqueuedAt: Int64?
@@ -32,7 +32,7 @@ public struct EventFacts: Equatable, Sendable, Decodable {
   /// When a service was last seen; nil for never.
   public var serviceSeenAt: Int64?
   /// Set when a function of the host failed and Tacet's own tables were read alone: PostgreSQL's condition, or what kind
-  /// of failure it was. ``source`` and whom the event concerns are then not known.
+  /// of failure it was. ``source`` and the recipients are then unknown.
   public var hostFailure: String?
 
   /// How many rows of the ledger are counted at the most. A look must not grow with a flooded event.
@@ -42,7 +42,7 @@ public struct EventFacts: Equatable, Sendable, Decodable {
   public struct Source: Equatable, Sendable, Decodable {
     /// As the host says; nil where it says nothing.
     public var createdAt: Int64?
-    /// Who sent or did it; nil when nobody is known.
+    /// Who sent or did it; nil when unknown.
     public var actorID: UUID?
 
     /// Describes a row.
@@ -116,5 +116,122 @@ public struct InstanceFacts: Equatable, Sendable, Decodable {
     self.id = id
     self.host = host
     self.pid = pid
+  }
+}
+
+/// What the database knows of one user and one event. Times as in ``EventFacts``.
+public struct RecipientFacts: Equatable, Sendable, Decodable {
+  /// The user.
+  public var userID: UUID
+  /// Whether the user is a recipient of the event, as of now.
+  public var isParticipant: Bool
+  /// Whether the event is the user's own.
+  public var isActor: Bool
+  /// The ledger's row; nil when nothing was decided, or it is not kept any more.
+  public var ledger: LedgerFacts?
+  /// What remains to be done.
+  public var delivery: DeliveryFacts?
+  /// What was set aside.
+  public var parked: ParkedFacts?
+  /// What the user wants now of a push like this.
+  public var preferences: PreferenceFacts?
+  /// The user's devices now, those that were dropped last among them.
+  public var devices: [DeviceFacts]
+
+  /// A user without anything else known.
+  public init(userID: UUID, isParticipant: Bool = true, isActor: Bool = false) {
+    self.userID = userID
+    self.isParticipant = isParticipant
+    self.isActor = isActor
+    devices = []
+  }
+}
+
+/// A row of the ledger.
+public struct LedgerFacts: Equatable, Sendable, Decodable {
+  /// Its id, which the push carries.
+  public var id: UUID
+  /// The outcome of the push.
+  public var decision: OutcomeDecision
+  /// Why.
+  public var reason: String?
+  /// When the event was committed.
+  public var enqueuedAt: Int64
+  /// When it was last claimed; nil in rows that another program wrote.
+  public var claimedAt: Int64?
+  /// When it is looked at again.
+  public var heldUntil: Int64?
+  /// When APNs first accepted it.
+  public var sentAt: Int64?
+  /// What made the service look, the last time.
+  public var wokenBy: String?
+  /// Devices that have it.
+  public var devicesAccepted: Int
+  /// Claims so far.
+  public var attempts: Int
+  /// Whether the user opened it.
+  public var opened: Bool
+  /// When; nil when only that is known.
+  public var openedAt: Int64?
+  /// Each recorded claim; empty in rows of a service before it kept them.
+  public var history: [HistoryEntry]
+}
+
+/// A row of the queue.
+public struct DeliveryFacts: Equatable, Sendable, Decodable {
+  /// `held`, `retryable` or `waiting`.
+  public var state: String
+  /// When it is looked at again; the end of the lease of a claim.
+  public var dueAt: Int64
+  /// Whether a claim holds it.
+  public var isClaimed: Bool
+  /// Claims so far.
+  public var attempts: Int
+  /// Claims whose lease ran out.
+  public var rescues: Int
+  /// The route that is waited for.
+  public var lane: String?
+  /// What has ended the hold, and when; nil while nothing has.
+  public var releasedBy: String?
+  /// When.
+  public var releasedAt: Int64?
+  /// Why it could not be looked at.
+  public var error: String?
+}
+
+/// What a user wants, as of now.
+public struct PreferenceFacts: Equatable, Sendable, Decodable {
+  /// No pushes of this kind.
+  public var isOptedOut: Bool
+  /// Nothing from here.
+  public var isMuted: Bool
+  /// Only what mentions the user.
+  public var wantsMentionsOnly: Bool
+  /// How long quiet hours still last, in microseconds; nil outside of them.
+  public var quietHoursRemaining: Int64?
+}
+
+/// A registered device.
+public struct DeviceFacts: Equatable, Sendable, Decodable {
+  /// The first eight characters of its token.
+  public var device: String
+  /// Its app; nil means the service's default.
+  public var app: String?
+  /// Where its token works; nil means the service's default.
+  public var environment: String?
+  /// When it was dropped; nil while it is in use.
+  public var droppedAt: Int64?
+  /// Why.
+  public var dropReason: String?
+
+  /// Describes a device.
+  public init(
+    device: String, app: String? = nil, environment: String? = nil, droppedAt: Int64? = nil, dropReason: String? = nil
+  ) {
+    self.device = device
+    self.app = app
+    self.environment = environment
+    self.droppedAt = droppedAt
+    self.dropReason = dropReason
   }
 }

@@ -6,7 +6,7 @@ public import Reactors
 public struct EventRecords: Equatable, Sendable {
   /// The event.
   public var event: EventFacts
-  /// Whom it concerns, and whoever was asked about; in the order of their ids.
+  /// The recipients, and the user who was asked about; in the order of their ids.
   public var recipients: [RecipientFacts]
   /// The one recipient who was asked about; nil for all.
   public var userID: UUID?
@@ -50,7 +50,7 @@ extension PushDatabase {
     }
   }
 
-  /// Which kinds of events an id is the subject of, chat messages first; none when nothing is known of it.
+  /// Which kinds of events an id is the subject of, chat messages first; empty for an unknown id.
   /// - Throws: ``PostgresError``.
   public func kinds(of id: UUID, on reactor: isolated Reactor) async throws -> [String] {
     try await look(on: reactor) { try await $0.kinds(of: id, on: reactor) }
@@ -85,7 +85,7 @@ extension OperatorLook {
 
   /// What is known of an event, and of its recipients.
   ///
-  /// Several looks, each at a moment of its own. Where the host's functions fail for the event, only Tacet's own tables are
+  /// Several looks, each at a different moment. Where the host's functions fail for the event, only Tacet's own tables are
   /// read, and ``EventFacts/hostFailure`` is set.
   /// - Parameters:
   ///   - userID: the one recipient to tell about; nil for all.
@@ -106,7 +106,9 @@ extension OperatorLook {
         usersMax: recipientsMax + 1, entriesMax: entriesMax),
       alone: PushStatements.explainRecipientsAlone, host: &host, on: reactor)
     records.recipients = Array(try documents(rows).prefix(recipientsMax))
-    if let row = rows.first { records.hasMore = try row.decode("people_count", as: Int.self) > records.recipients.count }
+    if let row = rows.first {
+      records.hasMore = try row.decode("people_count", as: Int.self) > records.recipients.count
+    }
     try await addDevices(to: &records, host: &host, on: reactor)
     try await addInstances(to: &records, on: reactor)
     records.event.hostFailure = host.failure
@@ -125,7 +127,7 @@ extension OperatorLook {
     do throws(PostgresError) {
       try add(try await query(.explainDroppedDevices(userIDs: users), on: reactor), to: &records)
     } catch {
-      // A host with tables of its own, or one that does not let this role read them, has no dropped tokens to show.
+      // A host with other tables, or one that does not let this role read them, has no dropped tokens to show.
       guard error.blamesStatement else { throw error }
     }
   }

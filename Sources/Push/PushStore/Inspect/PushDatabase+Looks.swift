@@ -1,3 +1,4 @@
+internal import FoundationEssentials
 public import Logging
 public import Postgres
 internal import Reactors
@@ -10,7 +11,7 @@ struct OperatorLook {
 
   /// Runs a statement in what is left of the time.
   ///
-  /// A session that does not answer in time is closed: whoever waits for it would wait for its statement, which the server
+  /// A session that does not answer in time is closed: a caller that waits for it would wait for its statement, which the server
   /// ends at its own limit.
   func query(
     _ call: StatementCall, on reactor: isolated Reactor
@@ -28,9 +29,9 @@ struct OperatorLook {
 
 // Looks of operators: nothing is locked, claimed or written, and no claim waits behind them.
 extension PushDatabase {
-  /// A pool for the looks of operators: one session, opened when somebody first looks, that only reads.
+  /// A pool for the looks of operators: one session, opened at the first look, that only reads.
   ///
-  /// Looks take turns on it; who does not get his within ``lookLimit`` is refused with ``PostgresError/Code/notConnected``.
+  /// Looks take turns on it. Callers that wait longer than ``lookLimit`` are refused with ``PostgresError/Code/notConnected``.
   /// - Parameter database: how the pools of the service connect.
   public static func operatorPool(_ database: PostgresConfiguration, logger: Logger) -> PostgresPool {
     var database = database
@@ -43,7 +44,7 @@ extension PushDatabase {
     return PostgresPool(database, size: 1, acquireLimit: lookLimit, opensOnDemand: true, logger: logger)
   }
 
-  /// Runs statements of an operator on a session that nobody else uses meanwhile.
+  /// Runs statements of an operator on a session that no other caller uses meanwhile.
   func look<Value>(
     on reactor: isolated Reactor, _ body: (OperatorLook) async throws -> Value
   ) async throws -> Value {
@@ -51,5 +52,17 @@ extension PushDatabase {
     return try await pool.withConnection(on: reactor) { connection in
       try await body(OperatorLook(connection: connection, deadline: deadline))
     }
+  }
+}
+
+/// A column of JSON, read as a type.
+struct ExplainedDocument<Content: Decodable>: PostgresDecodable {
+  let content: Content
+
+  init?(_ field: PostgresField) {
+    guard let text = String(field), let content = try? JSONDecoder().decode(Content.self, from: Data(text.utf8)) else {
+      return nil
+    }
+    self.content = content
   }
 }

@@ -3,12 +3,12 @@ internal import Postgres
 public import Reactors
 
 extension PushDatabase {
-  /// What the counts of an overview end at; one more stands for more.
+  /// What the counts of an overview end at; one more means more.
   public static let overviewCountMax = 10_000
 
   /// How the service fares now.
   ///
-  /// One ``OperatorLook``: several statements, each at a moment of its own.
+  /// One ``OperatorLook``: several statements, each at a different moment.
   /// - Parameter newest: how many of the newest pushes are listed.
   /// - Throws: ``PostgresError``.
   public func overview(newest: Int, on reactor: isolated Reactor) async throws -> ServiceOverview {

@@ -15,7 +15,7 @@ public struct LedgerPage: Equatable, Sendable {
   }
 }
 
-/// Somebody who has registered a device.
+/// A user who has registered a device.
 public struct DeviceTokenOwner: Hashable, Sendable {
   /// Who.
   public let userID: UUID

@@ -2,7 +2,7 @@ public import FoundationEssentials
 
 /// How the service fares at one moment: what an operator looks at first.
 public struct ServiceOverview: Equatable, Sendable {
-  /// What became of the pushes of the last hour.
+  /// The outcomes of the last hour's pushes.
   public var ledger: LedgerFigures
   /// What is still to be done.
   public var queues: QueueOverview
@@ -16,7 +16,7 @@ public struct ServiceOverview: Equatable, Sendable {
   public var newest: [LedgerEntry]
 }
 
-/// What became of the pushes of the last hour, or of as much of it as the newest 20 000 tell of.
+/// The outcomes of the last hour's pushes, or of as much of the hour as the newest 20 000 cover.
 public struct LedgerFigures: Equatable, Sendable {
   /// How many recipients each decision concerned.
   public struct Counts: Equatable, Sendable {
@@ -48,7 +48,7 @@ public struct LedgerFigures: Equatable, Sendable {
     public let count: Int
   }
 
-  /// How far back it reaches: an hour, unless the newest rows tell of less.
+  /// How far back it reaches: an hour, unless the newest rows cover less.
   public var span = Duration.seconds(3600)
   /// Of the whole span.
   public var counts = Counts()
@@ -67,9 +67,9 @@ public struct LedgerFigures: Equatable, Sendable {
   public init() {}
 }
 
-/// What is still to be done. Counts end at 10 001, which stands for more than 10 000.
+/// What is still to be done. Counts end at 10 001, which means more than 10 000.
 public struct QueueOverview: Equatable, Sendable {
-  /// What could have gone on for so long finds nobody, or not enough of them: a claim takes milliseconds, and polls come
+  /// Work that has been due for so long finds no process, or too few: a claim takes milliseconds, and polls come
   /// within a second.
   public static let overdueFrom = Duration.seconds(10)
 
@@ -95,7 +95,7 @@ public struct QueueOverview: Equatable, Sendable {
 public struct WaitingLane: Equatable, Sendable {
   /// App and environment.
   public let name: String
-  /// Pushes; 10 001 stands for more than 10 000.
+  /// Pushes; 10 001 means more than 10 000.
   public let waiting: Int
   /// How long ago the oldest of them was committed.
   public let oldestAge: Duration
@@ -123,25 +123,25 @@ public struct ParkedWork: Equatable, Sendable {
   public let parkedAt: Int64
   /// What it is about.
   public let subject: PushSubject
-  /// Whom it is for; nil for an event that could not be looked at.
+  /// The recipient; nil for an event that could not be looked at.
   public let userID: UUID?
   /// Why.
   public let reason: String
 }
 
-/// One row of the ledger: a push and what became of it.
+/// One row of the ledger: a push and its outcome.
 public struct LedgerEntry: Equatable, Sendable {
   /// The row's.
   public let id: UUID
   /// When the event was committed; microseconds since 1970.
   public let enqueuedAt: Int64
-  /// The id of what the push is about; nil for rows that name none.
+  /// The id of what the push is about; nil for rows without one.
   public let subjectID: UUID?
   /// The kind of event.
   public let kind: String
-  /// Whom it is for.
+  /// The recipient.
   public let userID: UUID
-  /// What became of it.
+  /// The outcome.
   public let decision: OutcomeDecision
   /// Why, nil for a plain success.
   public let reason: String?

@@ -10,7 +10,7 @@ public struct QueueFigures: Equatable, Sendable {
   /// Lanes that are told apart; as many apps in two environments are more than anybody has configured.
   public static let lanesMax = 32
 
-  /// Events in the inbox that nobody has claimed.
+  /// Unclaimed events in the inbox.
   public var freshEvents = 0
   /// Events in the inbox under a claim, or left by one.
   public var claimedEvents = 0
@@ -19,7 +19,7 @@ public struct QueueFigures: Equatable, Sendable {
   public var oldestEventAge: Duration?
   /// Pushes that the rules hold.
   public var held = 0
-  /// Pushes that are tried again at a time of their own.
+  /// Pushes with a time for another attempt.
   public var retryable = 0
   /// Pushes that wait for APNs, by lane; `other` is those of lanes beyond ``lanesMax``.
   public var waiting: [String: Int] = [:]

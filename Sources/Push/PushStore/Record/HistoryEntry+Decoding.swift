@@ -112,7 +112,7 @@ extension HistoryEntry.Attempt: Decodable {
 extension OutcomeDecision: Decodable {}
 
 extension KeyedDecodingContainer {
-  /// Within 73,000 years of 1970 or of nothing: a moment and an age can be added, whatever a row says.
+  /// Within 73,000 years of 1970 or of nothing: a moment and an age can always be added.
   fileprivate func microseconds(_ key: Key) throws -> Int64? {
     try decodeIfPresent(Int64.self, forKey: key).map { min(max($0, -1 << 61), 1 << 61) }
   }

@@ -1,4 +1,4 @@
-/// One claim of a push to one recipient: what was known, what was decided, and what became of it.
+/// One claim of a push to one recipient: what was known, what was decided, and the result.
 ///
 /// The ledger keeps a list of them for each of its rows, the oldest first, as JSON objects whose keys are the words below.
 /// What is false, zero or unknown is left out. It holds no text, no name and no whole device token.
@@ -99,11 +99,11 @@ public struct HistoryEntry: Equatable, Sendable {
     public var timeToLive: Int64 = 0
   }
 
-  /// One attempt at one device, or the reason why there was none.
+  /// One attempt at one device, or the reason why it was not made.
   public struct Attempt: Equatable, Sendable {
     /// The first eight bytes of the device token.
     public let device: String
-    /// App and environment that it went to, as lanes are named; nil when none was known.
+    /// App and environment that it went to, as lanes are named; nil when unknown.
     public let route: String?
     /// When it ended, in microseconds from the claim's date on.
     public let endedMicroseconds: Int64

@@ -49,7 +49,7 @@ extension PushDatabase {
 extension DecidedEvent {
   typealias Write = (StatementCall) async throws(PostgresError) -> PostgresRows
 
-  /// Records those that are over by the small statement, and by the large one all others and whatever the small one leaves.
+  /// Records finished events by the small statement. The large one records all others, and those that the small one leaves.
   static func record(_ events: [DecidedEvent], by write: Write) async throws(PostgresError) {
     let finished = events.allSatisfy(\.isFinished) ? events : events.filter(\.isFinished)
     var others = finished.count == events.count ? [] : events.filter { !$0.isFinished }

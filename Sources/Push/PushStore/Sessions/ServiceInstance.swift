@@ -3,7 +3,7 @@ public import Reactors
 
 /// A process of the service, as histories and operators know it.
 public struct ServiceInstance: Equatable, Sendable {
-  /// Whoever has said nothing for so long is taken to be dead: six of its signs are missing.
+  /// A process without a sign for so long is taken to be dead: six signs are missing.
   public static let silentFrom = Duration.seconds(60)
 
   /// Eight hexadecimal digits, drawn when the process starts.

@@ -1,16 +1,17 @@
 public import Logging
 public import Postgres
 public import Reactors
+internal import Synchronization
 
-/// Hears the database's notifications, and tells it when none are needed.
+/// Hears the database's notifies, and tells it when it needs to send none.
 ///
 /// Its session holds the awake lock while the service polls anyway, so that the host's inserts do not notify: a NOTIFY
-/// in every transaction makes concurrent commits wait for each other. The lock ends with the session; whatever happens
-/// to this process, the next insert notifies again.
+/// in every transaction makes concurrent commits wait for each other. The lock ends with the session: if this
+/// process dies, the next insert notifies again.
 ///
-/// That it hears is proved again and again by a notification that another session sends to a channel of its own: behind a
+/// That it hears is proved again and again by a notification that another session sends to a separate channel: behind a
 /// pooler in transaction mode, or on a connection whose other end has vanished, nothing else would tell. Each proof is
-/// noted in the database, whose triggers notify only as long as somebody hears.
+/// recorded in the database, whose triggers notify only as long as a service hears.
 public final class WakeListener {
   /// What `tacet.release_holds` says with a notification when it has queued releases.
   private static let releasePayload = "release"
@@ -19,7 +20,7 @@ public final class WakeListener {
   /// transaction may stay open for hours; nothing is lost but a notification for nothing.
   private static let lockWait = Duration.seconds(1)
 
-  /// Where nobody listens: a notification to it is sent for what it costs.
+  /// No session listens to it: notifies are sent to it to measure what they cost.
   private static let paceChannel = "tacet_pace"
 
   /// Before the next attempt at the lock, so that a refusal is not asked for in a loop.
@@ -47,7 +48,7 @@ public final class WakeListener {
   ///   - configuration: how to open the session that listens.
   ///   - pool: whose sessions send the probes; stays the caller's.
   ///   - status: told whether notifications arrive.
-  ///   - handler: whom to wake; not kept alive.
+  ///   - handler: woken; not kept alive.
   public init(
     _ configuration: PostgresConfiguration, pool: PostgresPool, probeInterval: Duration = WakeListener.probeInterval,
     probeLimit: Duration = WakeListener.probeLimit, status: ListenStatus, logger: Logger, handler: any WakeHandler
@@ -117,7 +118,7 @@ public final class WakeListener {
   }
 }
 
-/// Whom a ``WakeListener`` wakes.
+/// Woken by a ``WakeListener``.
 public protocol WakeHandler: AnyObject {
   /// Something may wait in the inbox: called for every notification, after every reconnect, and after the awake lock
   /// was let go, whenever something may have been missed.
@@ -160,9 +161,9 @@ extension WakeListener: PostgresListenerHandler {
     }
   }
 
-  /// The triggers begin to notify when they see that somebody hears; what was committed before is looked for after that.
+  /// The triggers begin to notify when they see that a service hears. What was committed before is looked for after that.
   private func beginHearing(on reactor: isolated Reactor) async {
-    await noteListening(on: reactor)
+    await renewListening(on: reactor)
     handler?.hearingChanged(true, on: reactor)
     handler?.databaseWoke(on: reactor)
   }
@@ -184,15 +185,57 @@ extension WakeListener: PostgresProbeSender {
 
   /// Notifications arrive still.
   public func probeHeard(on reactor: isolated Reactor) {
-    reactor.start { await self.noteListening(on: reactor) }
+    reactor.start { await self.renewListening(on: reactor) }
   }
 
-  /// Without the note the triggers stop notifying after a while, and polling finds what they do not tell.
-  private func noteListening(on reactor: isolated Reactor) async {
+  /// Without it the triggers stop notifying after a while, and polling finds what they do not tell.
+  private func renewListening(on reactor: isolated Reactor) async {
     do throws(PostgresError) {
       _ = try await pool.query(.renewListening, on: reactor)
     } catch {
       logger.debug("cannot note that somebody listens", metadata: ["error": "\(error)"])
+    }
+  }
+}
+
+/// Whether notifications arrive, readable from every reactor; one listener writes it.
+public final class ListenStatus: Sendable {
+  /// What is known.
+  public enum State: Sendable, Equatable {
+    /// Not heard of anything yet.
+    case starting
+    /// A notification was sent and arrived a moment ago.
+    case listening
+    /// Notifications do not arrive, and why.
+    case deaf(String)
+    /// The service does not listen: the database's sessions are lent by transactions.
+    case unused
+  }
+
+  private let current = Mutex(State.starting)
+
+  /// Nothing arrives yet.
+  /// - Parameter isUsed: whether anybody is going to listen.
+  public init(isUsed: Bool = true) {
+    current.withLock { $0 = isUsed ? .starting : .unused }
+  }
+
+  /// What is known now.
+  public internal(set) var state: State {
+    get { current.withLock { $0 } }
+    set { current.withLock { $0 = newValue } }
+  }
+
+  /// Whether all is as the settings want it.
+  public var isReady: Bool { state == .listening || state == .unused }
+
+  /// What an operator should know; nil while notifications arrive.
+  public var detail: String? {
+    switch state {
+    case .starting: "no notification has arrived yet; polling goes on"
+    case .listening: nil
+    case .deaf(let reason): "polling goes on; \(reason)"
+    case .unused: "not used, as DATABASE_POOL_MODE is transaction; webhooks and polling wake the service"
     }
   }
 }

@@ -4,7 +4,7 @@ public import Reactors
 
 // Device tokens, as their apps register them.
 extension PushDatabase {
-  /// Makes a device token a user's and takes it from whoever had it.
+  /// Gives a device token to a user, and takes it from any other.
   /// - Parameter devicesMax: devices that the user keeps, the last registered ones; at least 1.
   public func register(
     _ device: DeviceRegistration, of user: UUID, devicesMax: Int, on reactor: isolated Reactor
@@ -22,10 +22,46 @@ extension PushDatabase {
 
   /// Ends a user's session on a device.
   /// - Parameter token: hexadecimal, in lower case.
-  /// - Returns: false when the token is another user's, who keeps it; true also when nobody has it.
+  /// - Returns: false when the token is another user's, who keeps it; true also for an unknown token.
   public func removeDevice(
     _ token: String, of user: UUID, on reactor: isolated Reactor
   ) async throws(PostgresError) -> Bool {
     try await pool.query(.removeDevice(userID: user, deviceToken: token), on: reactor).one().decode(0)
   }
+}
+
+/// What an app says of the device it runs on. What is nil stays as it was known of the token.
+public struct DeviceRegistration: Equatable, Sendable {
+  /// The address of the app on the device: hexadecimal, in lower case.
+  public let token: String
+
+  /// Where the token works: `production` or `sandbox`.
+  public var environment: String?
+
+  /// The app's bundle identifier.
+  public var app: String?
+
+  /// The system, e.g. `ios`; a new device is taken for one of these unless it says otherwise.
+  public var platform: String?
+
+  /// A BCP 47 language tag, e.g. `de-CH`.
+  public var locale: String?
+
+  /// An IANA time zone, e.g. `Europe/Berlin`.
+  public var timeZone: String?
+
+  /// A device of which nothing is said but its token.
+  public init(token: String) {
+    self.token = token
+  }
+}
+
+/// The outcome of a registration.
+public enum RegistrationOutcome: Equatable, Sendable {
+  /// The token is the user's, and no other's.
+  case registered
+  /// PostgreSQL does not know the time zone; nothing was changed.
+  case unknownTimeZone
+  /// The host does not know the user; nothing was changed.
+  case unknownUser
 }

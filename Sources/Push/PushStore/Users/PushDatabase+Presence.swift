@@ -1,13 +1,106 @@
-internal import FoundationEssentials
+public import FoundationEssentials
 public import Postgres
 public import Reactors
+
+/// What a user can look at: a conversation, or anything else that the host calls a surface.
+public struct Surface: Hashable, Sendable {
+  /// The kind that conversations have.
+  public static let conversationKind = "conversation"
+
+  /// `conversation`, or a kind that the host has named.
+  public let kind: String
+
+  /// The host's id of it within its kind.
+  public let id: UUID
+
+  /// Names a surface.
+  public init(kind: String, id: UUID) {
+    self.kind = kind
+    self.id = id
+  }
+
+  /// The conversation with this id.
+  public static func conversation(_ id: UUID) -> Surface { Surface(kind: conversationKind, id: id) }
+}
+
+/// A user and what they may look at.
+public struct SurfaceView: Hashable, Sendable {
+  /// What is looked at.
+  public let surface: Surface
+
+  /// Who looks.
+  public let userID: UUID
+
+  /// Joins them.
+  public init(of surface: Surface, by userID: UUID) {
+    self.surface = surface
+    self.userID = userID
+  }
+}
+
+/// What an app says of its user.
+public enum PresenceSign: Sendable {
+  /// The user looks now.
+  case looking
+  /// The user has left.
+  case left
+}
+
+/// What one user's app has said of one surface since it was last written.
+public struct PresenceReport: Equatable, Sendable {
+  /// Whether the user has looked since.
+  public private(set) var hasLooked: Bool
+
+  /// Whether the user has left after the last look, or without any.
+  public private(set) var hasLeft: Bool
+
+  /// One sign.
+  public init(_ sign: PresenceSign) {
+    hasLooked = sign == .looking
+    hasLeft = sign == .left
+  }
+
+  /// Takes what is said next. Leaving erases no look, and a look ends having left.
+  public mutating func add(_ sign: PresenceSign) {
+    hasLooked = hasLooked || sign == .looking
+    hasLeft = sign == .left
+  }
+
+  /// Takes what was said afterwards.
+  public mutating func add(_ later: PresenceReport) {
+    hasLooked = hasLooked || later.hasLooked
+    hasLeft = later.hasLeft
+  }
+}
+
+/// What a user is to a surface.
+public enum SurfaceStanding: Equatable, Sendable {
+  /// There is no such surface.
+  case unknown
+  /// The user takes no part in it.
+  case stranger
+  /// The user takes part.
+  case viewer
+  /// The user takes part, but nothing could be written, because another session has locked the row.
+  case busy
+  /// The user takes part, but row-level security keeps the service from writing the rows: another try does not help.
+  case unwritable
+
+  init(_ takesPart: Bool?) {
+    switch takesPart {
+    case nil: self = .unknown
+    case false?: self = .stranger
+    case true?: self = .viewer
+    }
+  }
+}
 
 extension PushDatabase {
   /// Writes what apps have said of their users, and tells what each user is to the surface: one transaction.
   ///
-  /// Only of viewers anything is written, unless somebody else has locked the row: then the view is
-  /// ``SurfaceStanding/busy``, and its report should come again; or nobody lets the service write such rows. What says the stored again within seconds is not written,
-  /// unless somebody waits to learn of it.
+  /// Only what viewers do is written. A row that another session has locked is not: then the view is
+  /// ``SurfaceStanding/busy``, and its report should come again. It is ``SurfaceStanding/unwritable`` where no row may be
+  /// written. A report that repeats what was stored seconds ago is not written, unless a push waits for it.
   public func note(
     _ reports: [SurfaceView: PresenceReport], on reactor: isolated Reactor
   ) async throws(PostgresError) -> [SurfaceView: SurfaceStanding] {

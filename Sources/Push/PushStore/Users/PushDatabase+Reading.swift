@@ -25,13 +25,13 @@ public struct ReadReport: Equatable, Sendable {
   }
 }
 
-/// What became of a report.
+/// The outcome of a report.
 public enum ReadReportOutcome: Equatable, Sendable {
   /// The user is no participant, or there is no such conversation.
   case refused(SurfaceStanding)
   /// The conversation has no such message.
   case unknownMessage
-  /// Messages marked by this call, unread messages left, and how long until other devices are told; nil when none is.
+  /// Messages marked by this call, unread messages left, and how long until other devices learn of it; nil when they do not.
   case marked(count: Int, badge: Int, syncWait: Duration?)
 }
 

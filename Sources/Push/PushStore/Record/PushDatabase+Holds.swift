@@ -1,0 +1,50 @@
+public import FoundationEssentials
+public import Postgres
+public import Reactors
+
+/// A hold that was just recorded.
+public struct RecordedHold: Equatable, Sendable {
+  /// What is held.
+  public let subject: PushSubject
+
+  /// The recipient.
+  public let userID: UUID
+
+  /// Names a hold.
+  public init(subject: PushSubject, userID: UUID) {
+    self.subject = subject
+    self.userID = userID
+  }
+}
+
+/// What a review of holds has found.
+public struct ReviewedHolds: Equatable, Sendable {
+  /// Holds that were made due.
+  public let released: Int
+
+  /// The oldest running transaction that may change something; without one, the next to begin. Transactions are
+  /// numbered in the order in which they first write.
+  public let oldestRunning: Int64
+
+  /// The number of the next transaction.
+  public let nextToBegin: Int64
+}
+
+extension PushDatabase {
+  /// Makes those of the holds due about which something was learnt while they were being recorded.
+  public func review(
+    _ holds: [RecordedHold], on reactor: isolated Reactor
+  ) async throws(PostgresError) -> ReviewedHolds {
+    let row = try await pool.query(.reviewHolds(holds), on: reactor).one()
+    return ReviewedHolds(
+      released: try row.decode("released"), oldestRunning: try row.decode("oldest_running"),
+      nextToBegin: try row.decode("next_to_begin"))
+  }
+}
+
+extension StatementCall {
+  static func reviewHolds(_ holds: [RecordedHold]) -> StatementCall {
+    .reviewHolds(
+      subjectIDs: holds.map(\.subject.id), kinds: holds.map(\.subject.kind), userIDs: holds.map(\.userID))
+  }
+}

@@ -1,0 +1,90 @@
+public import FoundationEssentials
+
+/// The four decisions about a recipient's push, as the API and the ledger name them.
+public enum OutcomeDecision: String, Sendable {
+  /// APNs accepted it for at least one device.
+  case sent
+  /// It will be looked at again.
+  case held
+  /// Nothing had to be sent.
+  case skipped
+  /// It should have been sent and cannot be.
+  case failed
+}
+
+/// What is to be recorded for one recipient of a claimed event.
+public struct RecipientOutcome: Equatable, Sendable {
+  /// Work that remains, and so a row in the queue.
+  public enum Remaining: String, Sendable {
+    /// The rules wait for more to be learnt.
+    case held
+    /// APNs asked for a later attempt at this push.
+    case retryable
+    /// The lane takes nothing now; it goes when the lane is back.
+    case waiting
+  }
+
+  /// The recipient.
+  public let userID: UUID
+
+  /// The outcome.
+  public var decision: OutcomeDecision
+
+  /// Why, nil for a plain success.
+  public var reason: String?
+
+  /// How long to wait before the next look, from ``waitsFromMicroseconds`` on; nil when nothing remains.
+  public var due: Duration?
+
+  /// From the claim's date to the moment from which ``due`` counts, in microseconds: the last answer, or zero where the
+  /// facts of the claim say how long to wait.
+  public var waitsFromMicroseconds: Int64 = 0
+
+  /// What remains; nil exactly when `due` is.
+  public var remaining: Remaining?
+
+  /// Device tokens that have the push by now.
+  public var acceptedDevices: [String]
+
+  /// The lane that is waited for, at most some words; nil exactly unless `remaining` is `waiting`.
+  public var lane: String?
+
+  /// How long it has been held on purpose before this claim, which does not count towards its expiry.
+  public var heldFor = Duration.zero
+
+  /// How often APNs' answers have put it off by now.
+  public var retries = 0
+
+  /// From the wake-up to the claim's answer, in microseconds.
+  public var wokenMicroseconds: Int64 = 0
+
+  /// From the claim's date to the decision, in microseconds.
+  public var decidedMicroseconds: Int64 = 0
+
+  /// From the claim's date to APNs' first acceptance, in microseconds; nil when there was none.
+  public var acceptedMicroseconds: Int64?
+
+  /// The recipient as claimed, for the history; nil leaves no entry.
+  public var recipient: PushRecipient?
+
+  /// What was tried at the recipient's devices, for the history.
+  public var deviceAttempts: [HistoryEntry.Attempt] = []
+
+  /// When to look again, in microseconds from the claim's date on.
+  var dueAfterClaim: Int64? {
+    due.map { ($0 + .microseconds(waitsFromMicroseconds)).wholeMicroseconds }
+  }
+
+  /// Makes an outcome without its times.
+  public init(
+    userID: UUID, decision: OutcomeDecision, reason: String? = nil, due: Duration? = nil,
+    remaining: Remaining? = nil, acceptedDevices: [String] = []
+  ) {
+    self.userID = userID
+    self.decision = decision
+    self.reason = reason
+    self.due = due
+    self.remaining = remaining
+    self.acceptedDevices = acceptedDevices
+  }
+}
