@@ -67,8 +67,8 @@ struct DeviceBody: Decodable, Equatable {
     timeZone = try body.decodeText(.timeZone, "must be the name of a time zone", TimeZoneName.isWellFormed)
   }
 
-  func registration(of token: String) -> DeviceRegistration {
-    var device = DeviceRegistration(token: token)
+  func registration(of token: String) -> RegisteredDevice {
+    var device = RegisteredDevice(token: token)
     device.environment = environment
     device.app = app
     device.platform = platform

@@ -11,11 +11,11 @@ enum PresenceRoutes {
     let signs: [(HTTPRequest.Method, PresenceSign)] = [(.put, .looking), (.delete, .left)]
     for (method, sign) in signs {
       group.addForClients(method, "/v1/conversations/{id}/last-seen") { user, request, reactor in
-        let surface = Surface.conversation(try request.uuid("id"))
+        let surface = SurfaceID.conversation(try request.uuid("id"))
         return try await record(sign, of: SurfaceView(of: surface, by: user), services, on: reactor)
       }
       group.addForClients(method, "/v1/surfaces/{kind}/{id}/last-seen") { user, request, reactor in
-        let surface = Surface(kind: try request.surfaceKind, id: try request.uuid("id"))
+        let surface = SurfaceID(kind: try request.surfaceKind, id: try request.uuid("id"))
         return try await record(sign, of: SurfaceView(of: surface, by: user), services, on: reactor)
       }
     }
@@ -32,8 +32,8 @@ enum PresenceRoutes {
 
 extension SurfaceStanding {
   /// Refuses a user who takes no part: 404 for a surface that does not exist, 403 for one that does.
-  func requireViewer(of surface: Surface) throws(ProblemDetails) {
-    let noun = surface.kind == Surface.conversationKind ? "conversation" : "surface"
+  func requireViewer(of surface: SurfaceID) throws(ProblemDetails) {
+    let noun = surface.kind == SurfaceID.conversationKind ? "conversation" : "surface"
     switch self {
     case .viewer: break
     case .unknown: throw ProblemDetails(.notFound, detail: "There is no such \(noun).")

@@ -21,7 +21,7 @@ enum ReadRoutes {
     }
     group.addForClients(.post, "/v1/pushes/{push_log_id}/opened") { user, request, reactor in
       let id = try request.uuid("push_log_id")
-      guard try await services.value(on: reactor).callers.noteOpened(id, by: user, on: reactor) else {
+      guard try await services.value(on: reactor).callers.recordOpening(id, by: user, on: reactor) else {
         throw ProblemDetails(.notFound, detail: "There is no such push.")
       }
       return HTTPServerResponse(status: .noContent)

@@ -22,7 +22,7 @@ struct NoticeComposerTests {
     var event = PushEvent(
       subject: PushSubject(id: PushFixtures.makeID(7), kind: "request_claimed"), origin: .inbox, attempts: 1,
       enqueuedAt: 0, claimedAt: 0, message: nil, recipients: [PushFixtures.recipient()])
-    let surface = Surface(kind: "request", id: PushFixtures.makeID(8))
+    let surface = SurfaceID(kind: "request", id: PushFixtures.makeID(8))
     event.notice = EventNotice(title: title, body: body, surface: surface)
     return event
   }

@@ -17,7 +17,7 @@ struct PresenceWriterTests {
       for user in chat.recipients { crowd.say(.looking, of: .conversation(chat.id), by: user, on: reactor) }
       crowd.say(.looking, of: .conversation(chat.id), by: UUID(), on: reactor)
       crowd.say(.looking, of: .conversation(UUID()), by: chat.sender, on: reactor)
-      crowd.say(.looking, of: Surface(kind: "calendar", id: UUID()), by: chat.sender, on: reactor)
+      crowd.say(.looking, of: SurfaceID(kind: "calendar", id: UUID()), by: chat.sender, on: reactor)
       let answers = try await crowd.answers(on: reactor)
       #expect(answers == .init(viewers: 20, strangers: 1, unknown: 2, failures: 0))
       #expect(writer.writes == 1)
@@ -101,7 +101,7 @@ struct PresenceWriterTests {
       let writer = PresenceWriter(store: rig.store)
       let crowd = PresenceCrowd(writer)
       for user in chat.recipients { crowd.say(.looking, of: .conversation(chat.id), by: user, on: reactor) }
-      crowd.say(.looking, of: Surface(kind: "calendar", id: UUID()), by: chat.sender, on: reactor)
+      crowd.say(.looking, of: SurfaceID(kind: "calendar", id: UUID()), by: chat.sender, on: reactor)
       #expect(try await crowd.answers(on: reactor) == .init(viewers: count, failures: 1))
       #expect(writer.writes <= 13)
     }
@@ -176,7 +176,7 @@ private final class PresenceCrowd {
 
   init(_ writer: PresenceWriter) { self.writer = writer }
 
-  func say(_ sign: PresenceSign, of surface: Surface, by user: UUID, on reactor: isolated Reactor) {
+  func say(_ sign: PresenceSign, of surface: SurfaceID, by user: UUID, on reactor: isolated Reactor) {
     pending += 1
     reactor.start {
       do throws(PostgresError) {

@@ -36,7 +36,7 @@ extension Session {
     let count = users.count
     try await connection.query(
       .recordViews(
-        kinds: [String](repeating: Surface.conversationKind, count: count),
+        kinds: [String](repeating: SurfaceID.conversationKind, count: count),
         surfaceIDs: [UUID](repeating: chat.id, count: count), userIDs: users,
         haveLooked: [Bool](repeating: report.hasLooked, count: count),
         haveLeft: [Bool](repeating: report.hasLeft, count: count)), on: reactor)

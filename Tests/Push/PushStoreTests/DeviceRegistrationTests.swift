@@ -7,15 +7,15 @@ import Testing
 
 @Suite("Registered devices")
 struct DeviceRegistrationTests {
-  private static func device(_ token: String, _ change: (inout DeviceRegistration) -> Void = { _ in })
-    -> DeviceRegistration
+  private static func device(_ token: String, _ change: (inout RegisteredDevice) -> Void = { _ in })
+    -> RegisteredDevice
   {
-    var device = DeviceRegistration(token: token)
+    var device = RegisteredDevice(token: token)
     change(&device)
     return device
   }
 
-  private func register(_ device: DeviceRegistration, of user: UUID, devicesMax: Int = 10, in chat: Chat) async throws
+  private func register(_ device: RegisteredDevice, of user: UUID, devicesMax: Int = 10, in chat: Chat) async throws
     -> RegistrationOutcome
   {
     try await withStore(chat.database) {

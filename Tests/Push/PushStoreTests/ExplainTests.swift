@@ -160,7 +160,7 @@ struct ExplainTests {
     let id = try #require(UUID(uuidString: try await chat.database.sql("select id from push_log")))
     for _ in 0..<2 {
       let isKnown = try await withStore(chat.database) { store, reactor in
-        try await store.noteOpened(id, by: chat.reader, on: reactor)
+        try await store.recordOpening(id, by: chat.reader, on: reactor)
       }
       #expect(isKnown)
     }

@@ -46,7 +46,7 @@ struct GoneUsersTests {
     try await withStore(database) { store, reactor in
       var last: UUID?
       var batches = 0
-      while let next = try await store.noteGoneUsers(after: last, usersMax: usersMax, on: reactor) {
+      while let next = try await store.queueGoneUsers(after: last, usersMax: usersMax, on: reactor) {
         last = next
         batches += 1
       }

@@ -16,7 +16,7 @@ struct PresenceTests {
     let strange = SurfaceView(of: .conversation(chat.id), by: stranger)
     let nowhere = SurfaceView(of: .conversation(UUID()), by: chat.reader)
     let sender = SurfaceView(of: .conversation(chat.id), by: chat.sender)
-    let other = SurfaceView(of: Surface(kind: "calendar", id: UUID()), by: chat.reader)
+    let other = SurfaceView(of: SurfaceID(kind: "calendar", id: UUID()), by: chat.reader)
     let standings = try await withStore(chat.database) {
       try await $0.note(
         [

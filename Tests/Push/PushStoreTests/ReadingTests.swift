@@ -119,11 +119,11 @@ struct ReadingTests {
       values ('\(id)', '\(chat.reader)', gen_random_uuid(), 'message', 'sent')
       """)
     for (user, push, isKnown) in [(chat.sender, id, false), (chat.reader, UUID(), false), (chat.reader, id, true)] {
-      #expect(try await withStore(chat.database) { try await $0.noteOpened(push, by: user, on: $1) } == isKnown)
+      #expect(try await withStore(chat.database) { try await $0.recordOpening(push, by: user, on: $1) } == isKnown)
       #expect(try await chat.database.sql("select opened from push_log") == (isKnown ? "t" : "f"))
     }
     let row = try await chat.database.sql("select ctid from push_log")
-    #expect(try await withStore(chat.database) { try await $0.noteOpened(id, by: chat.reader, on: $1) })
+    #expect(try await withStore(chat.database) { try await $0.recordOpening(id, by: chat.reader, on: $1) })
     #expect(try await chat.database.sql("select ctid from push_log") == row)
   }
 }

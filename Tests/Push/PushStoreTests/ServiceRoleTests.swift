@@ -97,7 +97,7 @@ struct ServiceRoleTests {
     try await chat.report(PresenceReport(.looking))
     #expect(try await chat.presence(of: chat.reader) == "seen")
     try await withStore(chat.database) { store, reactor in
-      let device = DeviceRegistration(token: "aa")
+      let device = RegisteredDevice(token: "aa")
       #expect(try await store.register(device, of: chat.reader, devicesMax: 10, on: reactor) == .registered)
       #expect(try await store.put(UserPreferences(disabledKinds: ["x"]), of: chat.reader, on: reactor))
       #expect(try await store.preferences(of: chat.reader, on: reactor).disabledKinds == ["x"])
@@ -106,7 +106,7 @@ struct ServiceRoleTests {
         Issue.record("the message was not read")
         return
       }
-      #expect(try await store.noteOpened(UUID(), by: chat.reader, on: reactor) == false)
+      #expect(try await store.recordOpening(UUID(), by: chat.reader, on: reactor) == false)
       #expect(try await store.removeDevice("aa", of: chat.reader, on: reactor))
     }
   }

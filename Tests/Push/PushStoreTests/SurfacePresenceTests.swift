@@ -8,9 +8,9 @@ import Testing
 @Suite("Presence on other surfaces")
 struct SurfacePresenceTests {
   /// A database whose host has calendars, which one user may view and everybody knows.
-  private func calendars() async throws -> (database: TestDatabase, calendar: Surface, user: UUID) {
+  private func calendars() async throws -> (database: TestDatabase, calendar: SurfaceID, user: UUID) {
     let database = try await TestDatabase.migrated()
-    let (calendar, user) = (Surface(kind: "calendar", id: UUID()), UUID())
+    let (calendar, user) = (SurfaceID(kind: "calendar", id: UUID()), UUID())
     try await database.sql(
       """
       create or replace function tacet.may_view(surface_kind text, surface_id uuid, user_id uuid) returns boolean
@@ -39,8 +39,8 @@ struct SurfacePresenceTests {
     let (database, calendar, user) = try await calendars()
     let view = SurfaceView(of: calendar, by: user)
     let strange = SurfaceView(of: calendar, by: UUID())
-    let nowhere = SurfaceView(of: Surface(kind: "calendar", id: UUID()), by: user)
-    let unheard = SurfaceView(of: Surface(kind: "map", id: calendar.id), by: user)
+    let nowhere = SurfaceView(of: SurfaceID(kind: "calendar", id: UUID()), by: user)
+    let unheard = SurfaceView(of: SurfaceID(kind: "map", id: calendar.id), by: user)
     let reports = [view, strange, nowhere, unheard].map { ($0, PresenceReport(.looking)) }
     let standings = try await withStore(database) {
       try await $0.note(Dictionary(uniqueKeysWithValues: reports), on: $1)

@@ -15,7 +15,7 @@ struct WatchTests {
     #expect(events.count == 1)
     #expect(event.subject == PushSubject(id: task, kind: "task_added"))
     #expect(event.message == nil)
-    let surface = Surface(kind: "list", id: scene.list)
+    let surface = SurfaceID(kind: "list", id: scene.list)
     #expect(event.notice == EventNotice(title: "Ada added Tea", body: "Tea!", surface: surface))
     #expect(event.recipients.map(\.userID) == [scene.reader])
     #expect(event.recipients.map(\.isParticipant) == [true])

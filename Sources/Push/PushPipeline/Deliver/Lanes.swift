@@ -52,11 +52,11 @@ struct Lanes {
   }
 
   /// What a claim may take of the waiting deliveries: as many as a working lane has room for, one to probe a shut one.
-  func claimable(deliveriesMax: Int) -> [ClaimLimits.Lane] {
+  func claimable(deliveriesMax: Int) -> [ClaimLimits.RouteLimit] {
     let now = Reactor.now
     return lanes.values.compactMap { lane in
       let room = min(lane.room(now: now), deliveriesMax)
-      return room > 0 ? ClaimLimits.Lane(lane.route.name, deliveriesMax: room) : nil
+      return room > 0 ? ClaimLimits.RouteLimit(lane.route.name, deliveriesMax: room) : nil
     }
   }
 

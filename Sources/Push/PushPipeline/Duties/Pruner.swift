@@ -89,10 +89,10 @@ public final class Pruner {
   /// Finds deleted users for the rescuer to erase.
   private func findGoneUsers(on reactor: isolated Reactor) async {
     do throws(PostgresError) {
-      var last = try await store.noteGoneUsers(after: nil, usersMax: Self.usersMax, on: reactor)
+      var last = try await store.queueGoneUsers(after: nil, usersMax: Self.usersMax, on: reactor)
       while last != nil, !isStopped {
         await wait(for: pace.pause, on: reactor)
-        last = try await store.noteGoneUsers(after: last, usersMax: Self.usersMax, on: reactor)
+        last = try await store.queueGoneUsers(after: last, usersMax: Self.usersMax, on: reactor)
       }
     } catch {
       logger.warning("cannot look for users who are gone; trying again later", metadata: ["error": "\(error)"])

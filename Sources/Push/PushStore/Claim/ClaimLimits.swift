@@ -3,7 +3,7 @@ internal import Postgres
 /// How much one claim takes, and for how long.
 public struct ClaimLimits: Equatable, Sendable {
   /// A lane that takes pushes now, and how many of the deliveries that wait for it.
-  public struct Lane: Equatable, Sendable {
+  public struct RouteLimit: Equatable, Sendable {
     /// As the record named it.
     public let name: String
     /// Deliveries at the most.
@@ -39,7 +39,7 @@ public struct ClaimLimits: Equatable, Sendable {
   public var recipientsMax = Self.recipientsMaxDefault
 
   /// What may be claimed of the deliveries that wait for a lane.
-  public var lanes: [Lane] = []
+  public var lanes: [RouteLimit] = []
 
   /// How long no other claim may take the same work.
   public var lease: Duration
@@ -60,7 +60,7 @@ public struct ClaimLimits: Equatable, Sendable {
   public static let lookBackMax = Duration.seconds(300)
 
   /// Limits with the default bounds.
-  public init(eventsMax: Int, deliveriesMax: Int, lanes: [Lane] = [], lease: Duration) {
+  public init(eventsMax: Int, deliveriesMax: Int, lanes: [RouteLimit] = [], lease: Duration) {
     self.eventsMax = eventsMax
     self.deliveriesMax = deliveriesMax
     self.lanes = lanes

@@ -92,7 +92,7 @@ struct ClaimRow {
     let body: String? = try read(.body)
     let surfaceKind: String? = try read(.surfaceKind)
     return EventNotice(
-      title: title, body: body ?? "", surface: surfaceKind.map { Surface(kind: $0, id: id) },
+      title: title, body: body ?? "", surface: surfaceKind.map { SurfaceID(kind: $0, id: id) },
       data: try read(.data), collapseID: try read(.collapseID))
   }
 

@@ -107,7 +107,7 @@ public struct EventNotice: Equatable, Sendable {
   public let body: String
 
   /// What its recipients may be looking at; nil for a push that a server asked for, whose words are ours to keep.
-  public let surface: Surface?
+  public let surface: SurfaceID?
 
   /// The app's data as a JSON object; nil without any.
   public var data: String?

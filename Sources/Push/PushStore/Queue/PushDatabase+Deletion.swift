@@ -91,7 +91,7 @@ extension PushDatabase {
   /// forgets them.
   /// - Parameter after: the last id of the users looked at before; nil for the first.
   /// - Returns: the last id of these; nil when there are no more, or the host has no such table.
-  public func noteGoneUsers(
+  public func queueGoneUsers(
     after: UUID?, usersMax: Int, on reactor: isolated Reactor
   ) async throws(PostgresError) -> UUID? {
     let first = UUID(uuid: (0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0))

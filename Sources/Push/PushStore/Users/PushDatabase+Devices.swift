@@ -7,7 +7,7 @@ extension PushDatabase {
   /// Gives a device token to a user, and takes it from any other.
   /// - Parameter devicesMax: devices that the user keeps, the last registered ones; at least 1.
   public func register(
-    _ device: DeviceRegistration, of user: UUID, devicesMax: Int, on reactor: isolated Reactor
+    _ device: RegisteredDevice, of user: UUID, devicesMax: Int, on reactor: isolated Reactor
   ) async throws(PostgresError) -> RegistrationOutcome {
     let call = StatementCall.registerDevice(
       userID: user, deviceToken: device.token, environment: device.environment, app: device.app,
@@ -31,7 +31,7 @@ extension PushDatabase {
 }
 
 /// What an app says of the device it runs on. What is nil stays as it was known of the token.
-public struct DeviceRegistration: Equatable, Sendable {
+public struct RegisteredDevice: Equatable, Sendable {
   /// The address of the app on the device: hexadecimal, in lower case.
   public let token: String
 

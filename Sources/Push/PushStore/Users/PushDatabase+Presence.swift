@@ -3,7 +3,7 @@ public import Postgres
 public import Reactors
 
 /// What a user can look at: a conversation, or anything else that the host calls a surface.
-public struct Surface: Hashable, Sendable {
+public struct SurfaceID: Hashable, Sendable {
   /// The kind that conversations have.
   public static let conversationKind = "conversation"
 
@@ -20,19 +20,19 @@ public struct Surface: Hashable, Sendable {
   }
 
   /// The conversation with this id.
-  public static func conversation(_ id: UUID) -> Surface { Surface(kind: conversationKind, id: id) }
+  public static func conversation(_ id: UUID) -> SurfaceID { SurfaceID(kind: conversationKind, id: id) }
 }
 
 /// A user and what they may look at.
 public struct SurfaceView: Hashable, Sendable {
   /// What is looked at.
-  public let surface: Surface
+  public let surface: SurfaceID
 
   /// Who looks.
   public let userID: UUID
 
   /// Joins them.
-  public init(of surface: Surface, by userID: UUID) {
+  public init(of surface: SurfaceID, by userID: UUID) {
     self.surface = surface
     self.userID = userID
   }
@@ -112,13 +112,13 @@ extension PushDatabase {
     var standings: [SurfaceView: SurfaceStanding] = [:]
     standings.reserveCapacity(reports.count)
     for row in try await pool.query(call, on: reactor) {
-      let surface = Surface(kind: try row.decode("kind"), id: try row.decode("id"))
+      let surface = SurfaceID(kind: try row.decode("kind"), id: try row.decode("id"))
       let standing = SurfaceStanding(try row.decode("takes_part"))
       let isSkipped: Bool = try row.decode("is_skipped")
       let view = SurfaceView(of: surface, by: try row.decode("user_id"))
       standings[view] = standing == .viewer && isSkipped ? .busy : standing
     }
-    let busy = standings.filter { $0.value == .busy && $0.key.surface.kind == Surface.conversationKind }.keys
+    let busy = standings.filter { $0.value == .busy && $0.key.surface.kind == SurfaceID.conversationKind }.keys
     if let first = busy.first, try await hidesWrites(of: "view_conversations", in: first.surface.id, on: reactor) {
       for view in busy { standings[view] = .unwritable }
     }

@@ -72,7 +72,7 @@ extension PushDatabase {
   /// Notes that a user has opened a push.
   /// - Parameter id: the ledger row's.
   /// - Returns: whether the ledger has such a push of this user.
-  public func noteOpened(
+  public func recordOpening(
     _ id: UUID, by userID: UUID, on reactor: isolated Reactor
   ) async throws(PostgresError) -> Bool {
     try await pool.query(.recordOpening(logID: id, userID: userID), on: reactor).one().decode(0)
