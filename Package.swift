@@ -241,7 +241,8 @@ let package = Package(
       "Service/APITests",
       [
         "TestRepository", "API", "APNS", "APNSCore", "Callers", "Campaigns", "Explanations", "HTTP1", "HTTPServing",
-        "Postgres", "PushPipeline", "PushRules", "PushStore", "Reactors", "TestLogs", "TestPostgres", crypto, httpTypes, logging,
+        "Postgres", "PushPipeline", "PushRules", "PushStore", "Reactors", "TestLogs", "TestPostgres", crypto, httpTypes,
+        logging,
         yams,
       ]),
     layer(

@@ -1,3 +1,4 @@
+internal import PushRules
 internal import PushStore
 
 /// Why a push was held or skipped, as a clause behind "because": by the recorded reason, with the recorded numbers.
@@ -45,7 +46,7 @@ struct DecisionWords {
   }
 
   private var viewing: String {
-    if SuppressionRule.sawItArrive.applies(to: known), let age = known.lastSeenAge {
+    if SuppressionRule.policy(.seen).applies(to: known), let age = known.lastSeenAge {
       return "the user has looked at \(surface) since: the app reported it \(TimeText.span(known.messageAge - age))"
         + " after the \(event)"
     }

@@ -1,3 +1,4 @@
+internal import PushRules
 internal import PushStore
 
 // The same rules in words: a name, and what was found.
@@ -6,16 +7,16 @@ extension SuppressionRule {
   var name: String {
     switch self {
     case .participant: "takes part"
-    case .deleted: "deleted"
-    case .read: "read"
-    case .expired: "age"
-    case .sawItArrive: "seen since"
-    case .optedOut: "opted out"
-    case .muted: "muted"
-    case .mentionsOnly: "mentions only"
-    case .devices: "devices"
-    case .quietHours: "quiet hours"
-    case .viewing: "presence"
+    case .policy(.deleted): "deleted"
+    case .policy(.alreadyRead): "read"
+    case .policy(.expired): "age"
+    case .policy(.seen): "seen since"
+    case .policy(.optedOut): "opted out"
+    case .policy(.muted): "muted"
+    case .policy(.notMentioned): "mentions only"
+    case .policy(.noDevices): "devices"
+    case .policy(.quietHours): "quiet hours"
+    case .policy(.viewing): "presence"
     }
   }
 
@@ -23,16 +24,16 @@ extension SuppressionRule {
   func finding(in known: HistoryEntry.Situation) -> String {
     switch self {
     case .participant: known.isParticipant ? "yes" : "no"
-    case .deleted: known.isDeleted ? "yes" : "no"
-    case .read: known.hasRead ? "yes" : "no"
-    case .expired: Self.age(known)
-    case .sawItArrive: Self.sight(known)
-    case .optedOut: known.isOptedOut ? "yes" : "no"
-    case .muted: known.isMuted ? "yes" : "no"
-    case .mentionsOnly: Self.mention(known)
-    case .devices: "\(known.deviceCount)"
-    case .quietHours: Self.quietHours(known)
-    case .viewing: Self.presence(known)
+    case .policy(.deleted): known.isDeleted ? "yes" : "no"
+    case .policy(.alreadyRead): known.hasRead ? "yes" : "no"
+    case .policy(.expired): Self.age(known)
+    case .policy(.seen): Self.sight(known)
+    case .policy(.optedOut): known.isOptedOut ? "yes" : "no"
+    case .policy(.muted): known.isMuted ? "yes" : "no"
+    case .policy(.notMentioned): Self.mention(known)
+    case .policy(.noDevices): "\(known.deviceCount)"
+    case .policy(.quietHours): Self.quietHours(known)
+    case .policy(.viewing): Self.presence(known)
     }
   }
 

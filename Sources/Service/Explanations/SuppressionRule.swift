@@ -1,27 +1,21 @@
 internal import PushRules
 internal import PushStore
 
-/// One of the rules that can keep a push back, told from what was recorded.
-///
-/// The order of the cases is that in which they are asked; `SuppressionPolicy` decides, and a test holds these words
-/// against it.
-enum SuppressionRule: CaseIterable {
-  case participant, deleted, read, expired, sawItArrive, optedOut, muted, mentionsOnly, devices, quietHours, viewing
+/// One of the questions that can keep a push back, answered from what was recorded: the gate's own, then the rules of
+/// `SuppressionPolicy` in their precedence.
+enum SuppressionRule: Equatable {
+  /// The gate asks this before the rules, unless the message is deleted.
+  case participant
+  case policy(SuppressionPolicy.Rule)
+
+  /// In the order in which they are asked.
+  static let allCases = [.participant] + SuppressionPolicy.Rule.allCases.map(SuppressionRule.policy)
 
   /// Whether it applied.
   func applies(to known: HistoryEntry.Situation) -> Bool {
     switch self {
     case .participant: !known.isParticipant && !known.isDeleted
-    case .deleted: known.isDeleted
-    case .read: known.hasRead
-    case .expired: known.messageAge - known.heldFor > known.timeToLive
-    case .sawItArrive: known.sawAfterMessage && (known.lastSeenAge ?? -1) >= 0
-    case .optedOut: known.isOptedOut
-    case .muted: known.isMuted
-    case .mentionsOnly: known.wantsMentionsOnly && !known.isMentioned
-    case .devices: known.deviceCount <= 0
-    case .quietHours: (known.quietHoursRemaining ?? 0) > 0
-    case .viewing: !known.hasLeft && known.signOfPresence.map { known.window - $0 > 0 } == true
+    case .policy(let rule): rule.decision(for: known.recipientSituation, by: known.policy) != nil
     }
   }
 
@@ -29,15 +23,7 @@ enum SuppressionRule: CaseIterable {
   var reason: String {
     switch self {
     case .participant: "not_participant"
-    case .deleted: DecisionReason.deleted.rawValue
-    case .read: DecisionReason.alreadyRead.rawValue
-    case .expired: DecisionReason.expired.rawValue
-    case .sawItArrive, .viewing: DecisionReason.userViewing.rawValue
-    case .optedOut: DecisionReason.optedOut.rawValue
-    case .muted: DecisionReason.muted.rawValue
-    case .mentionsOnly: DecisionReason.notMentioned.rawValue
-    case .devices: DecisionReason.noTokens.rawValue
-    case .quietHours: DecisionReason.quietHours.rawValue
+    case .policy(let rule): rule.reason.rawValue
     }
   }
 
@@ -51,9 +37,4 @@ enum SuppressionRule: CaseIterable {
     guard let last = allCases.firstIndex(where: { $0.applies(to: known) }) else { return allCases[...] }
     return allCases[...last]
   }
-}
-
-extension HistoryEntry.Situation {
-  /// The age of the sign of presence that counts; one from the future does not.
-  var signOfPresence: Int64? { [lastSeenAge, newestOtherReadAge].lazy.compactMap(\.self).first { $0 >= 0 } }
 }

@@ -40,7 +40,7 @@ struct SuppressionRuleTests {
     known.timeToLive = 1
     #expect(Array(SuppressionRule.asked(of: known)) == SuppressionRule.allCases)
     known.isMuted = true
-    #expect(SuppressionRule.asked(of: known).last == .muted)
+    #expect(SuppressionRule.asked(of: known).last == .policy(.muted))
   }
 
   @Test("every reason of the rules has a clause of its own", arguments: DecisionReason.allCases)
