@@ -12,7 +12,7 @@ struct FunctionFile {
   static let all = SQLFiles.functions.map(FunctionFile.init)
 
   /// `$1` and `$2`: names and texts of files. Those that differ from what was applied: place, checksum.
-  private static let examination = PostgresStatement(
+  static let examination = PostgresStatement(
     "examine_function_files",
     """
     select f.place::int - 1, md5(f.text)

@@ -41,7 +41,7 @@ struct TestDatabase: Sendable {
     return database
   }
 
-  /// Takes the rows of a database of an earlier version away, except settings and campaigns.
+  /// Takes the rows of a database of an earlier version away, except settings and the coach.
   static let emptied = """
     do $$
     declare source regclass;
@@ -53,6 +53,8 @@ struct TestDatabase: Sendable {
       loop
         execute format('truncate %s cascade', source);
       end loop;
+      delete from tacet.campaigns c where c.name <> 'coach';
+      update tacet.campaigns c set local_time = null;
     end $$
     """
 
