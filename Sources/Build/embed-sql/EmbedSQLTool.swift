@@ -28,21 +28,22 @@ struct EmbedSQLTool {
         + "\n  ]\n"
     }
     let statements = try files(in: db.appending(path: "statements")).map(statement)
-    let output = """
-      internal import Postgres
+    let output =
+      "internal import Postgres\n\n" + """
+        enum SQLFiles {
+        \(lists.joined(separator: "\n"))}
 
-      enum SQLFiles {
-      \(lists.joined(separator: "\n"))}
+        enum PushStatements {
+        \(try statements.map { try $0.declaration() }.joined(separator: "\n"))
+          static let all: [PostgresStatement] = [\(statements.map(\.swiftName).joined(separator: ", "))]
+        }
 
-      enum PushStatements {
-      \(try statements.map { try $0.declaration() }.joined(separator: "\n"))
-        static let all: [PostgresStatement] = [\(statements.map(\.swiftName).joined(separator: ", "))]
-      }
+        extension StatementCall {
+        \(statements.map(\.call).joined(separator: "\n"))}
 
-      extension StatementCall {
-      \(statements.map(\.call).joined(separator: "\n"))}
-
-      """
+        """
+    // What depends on an unchanged file is not compiled again.
+    guard (try? String(contentsOfFile: path, encoding: .utf8)) != output else { return }
     try output.write(toFile: path, atomically: true, encoding: .utf8)
   }
 

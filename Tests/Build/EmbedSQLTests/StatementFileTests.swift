@@ -26,7 +26,7 @@ struct StatementFileTests {
     // Comments.
     ("select 1 -- :a isn't\n, :a, :b_c", "select 1 -- :a isn't\n, $1, $2"),
     ("select 1 /* :a isn't\n */, :a, :b_c", "select 1 /* :a isn't\n */, $1, $2"),
-    ("-- :a isn't\nselect 1,\n  -- :b_c\n  :a, :b_c", "select 1,\n  $1, $2"),
+    ("select 1,\n  -- :a isn't\n  :a, :b_c", "select 1,\n  $1, $2"),
     ("select /* :a, :b_c", nil),
     // Ends.
     ("\nselect ';', :a, :b_c\n;\n\n", "select ';', $1, $2"),
