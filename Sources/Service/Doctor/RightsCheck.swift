@@ -10,7 +10,8 @@ enum MigrationCheck {
       return CheckFinding(name, .failure, "none was applied", remedy: "run tacet migrate")
     }
     let missing = known.filter { !applied.contains($0.version) }
-    let newer = applied.subtracting(known.map(\.version)).sorted()
+    // Versions before the first file are squashed into it.
+    let newer = applied.filter { $0 > known.last?.version ?? 0 }.sorted()
     if !missing.isEmpty {
       let names = missing.map(\.name).joined(separator: ", ")
       return CheckFinding(name, .failure, "missing: \(names)", remedy: "run tacet migrate")
