@@ -100,7 +100,7 @@ $$;
 
 -- Gives a service with a separate role what it needs of this schema, and revokes what would give it more: trigger functions
 -- run with their owner's rights, what tacet.watch is given becomes part of one, campaigns name functions that the service
--- calls, and the settings have the webhook's secret and address. A policy lets the role through the row-level security of each
+-- calls, the settings have the webhook's secret and address, and an update trusts what an earlier one has installed. A policy lets the role through the row-level security of each
 -- table, and of the host's tables that Tacet has created.
 create or replace function tacet.grant_service(service regrole)
 returns void
@@ -114,7 +114,9 @@ declare
 begin
   execute format('grant usage on schema tacet to %s', service);
   execute format('grant select, insert, update, delete on all tables in schema tacet to %s', service);
-  execute format('revoke insert, update, delete on tacet.kinds, tacet.campaigns from %s', service);
+  execute format(
+    'revoke insert, update, delete on tacet.kinds, tacet.campaigns, tacet.default_bodies, tacet.function_files, '
+    'tacet.host_additions from %s', service);
   execute format('revoke all on tacet.settings from %s', service);
   execute format(
     'grant select (is_only_row, notify_enabled, listening_until, database_identity, webhook_url, has_webhook_secret), '
@@ -133,7 +135,7 @@ begin
   loop
     execute format('create policy %I on %s to %s using (true) with check (true)', policy, source, service);
   end loop;
-  execute format('grant execute on all routines in schema tacet to %s', service);
+  execute format('grant execute on all functions in schema tacet to %s', service);
   for reserved in
     select p.oid
     from pg_proc p

@@ -23,7 +23,7 @@ struct ForcedRowSecurityTests {
         end if;
       end loop;
       for owned in select p.oid::regprocedure as name from pg_proc p where p.pronamespace = 'tacet'::regnamespace loop
-        execute format('alter function %s owner to \(role)', owned.name);
+        execute format('alter routine %s owner to \(role)', owned.name);
       end loop;
       alter schema tacet owner to \(role);
     end

@@ -53,7 +53,7 @@ struct ServiceRoleTests {
   }
 
   /// What only the owner runs: `tacet migrate` and `tacet adopt`; and what reads a table of an extension.
-  private static let others: Set<String> = ["note_identity", "adopt_database", "examine_webhook_queue"]
+  private static let others: Set<String> = ["adopt_database", "examine_webhook_queue"]
 
   @Test("every statement may be run", arguments: Age.allCases)
   func statements(_ age: Age) async throws {
@@ -129,6 +129,8 @@ struct ServiceRoleTests {
         "select tacet.grant_service(current_role::regrole)", "select tacet.adopt_database(false)",
         "select webhook_secret from tacet.settings", "update tacet.settings set webhook_url = 'https://evil.example'",
         "update tacet.settings set database_identity = 'x'", "delete from tacet.settings",
+        "insert into tacet.default_bodies (name, body) values ('x', 'x')", "delete from tacet.function_files",
+        "delete from tacet.host_additions",
       ], in: database)
   }
 }

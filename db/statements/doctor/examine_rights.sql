@@ -45,7 +45,7 @@ from pg_class c
 cross join unnest(
   case
     when c.relname = 'settings' then '{}'
-    when c.relname in ('kinds', 'campaigns') then array['select']
+    when c.relname in ('kinds', 'campaigns', 'default_bodies', 'function_files', 'host_additions') then array['select']
     else array['select', 'insert', 'update', 'delete']
   end
 ) as p (privilege)
@@ -72,7 +72,7 @@ where c.relnamespace = (select oid from own) and c.relkind = 'r' and row_securit
 union all
 select format('function tacet.%I', p.proname), 'execute', true
 from pg_proc p
-where p.pronamespace = (select oid from own) and p.prorettype <> 'trigger'::regtype
+where p.pronamespace = (select oid from own) and p.prokind = 'f' and p.prorettype <> 'trigger'::regtype
   and p.proname not in ('watch', 'unwatch', 'grant_service', 'grant_services', 'close_table', 'adopt_database')
   and not has_function_privilege(p.oid, 'execute')
 union all
