@@ -178,9 +178,10 @@ struct DeliveryPipelineTests {
       _ = try await rig.outcomes(of: early, on: reactor)
       let late = try await chat.post(on: reactor)[0]
       _ = try await rig.outcomes(of: late, on: reactor)
-      for (id, cause) in [(early, "start"), (late, "poll")] {
+      // The alarm that the first look may have set is a timer of the service too, and may come before the poll.
+      for (id, causes) in [(early, ["start"]), (late, ["poll", "due"])] {
         let row = "select woken_by from public.push_log where subject_id = '\(id)'"
-        #expect(try await rig.value(row, as: String.self, on: reactor) == cause)
+        #expect(causes.contains(try await rig.value(row, as: String.self, on: reactor)))
       }
     }
   }
