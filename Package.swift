@@ -151,6 +151,8 @@ let package = Package(
     layer("Push/APNSCore", [crypto], hotPath),
     tests("Push/APNSCoreTests", ["APNSCore"]),
     layer("Push/PushRules", [], hotPath),
+    layer("Push/PushKinds", ["APNSCore", "PushRules", crypto], hotPath),
+    tests("Push/PushKindsTests", ["APNSCore", "PushKinds", "PushRules"]),
     tests("Push/PushRulesTests", ["PushRules"]),
     layer("Campaigns/TemporalReferences"),
     tests("Campaigns/TemporalReferencesTests", ["TemporalReferences"], exclude: ["Cases"]),
@@ -165,7 +167,7 @@ let package = Package(
         "APNS", "APNSCore", "HTTP2", "PrometheusMetrics", "Reactors", "TLSStreams", crypto, logging, "TestReactors",
       ]),
     layer(
-      "Push/PushStore", ["APNSCore", "Postgres", "PushRules", "Reactors", crypto, logging], hotPath,
+      "Push/PushStore", ["APNSCore", "Postgres", "PushKinds", "PushRules", "Reactors", crypto, logging], hotPath,
       plugins: [.plugin(name: "EmbedSQL")]),
     .plugin(
       name: "EmbedSQL", capability: .buildTool(), dependencies: ["embed-sql"], path: "Sources/Build/EmbedSQL"),
@@ -180,7 +182,7 @@ let package = Package(
       ], exclude: ["Versions"]),
     layer(
       "Push/PushPipeline",
-      ["APNS", "APNSCore", "Postgres", "PushRules", "PushStore", "Reactors", deque, logging, metrics],
+      ["APNS", "APNSCore", "Postgres", "PushKinds", "PushRules", "PushStore", "Reactors", deque, logging, metrics],
       hotPath),
     tests(
       "Push/PushPipelineTests",
@@ -202,7 +204,7 @@ let package = Package(
         "TestPostgres",
         logging,
       ]),
-    layer("Service/Explanations", ["APNSCore", "PushRules", "PushStore"]),
+    layer("Service/Explanations", ["APNSCore", "PushKinds", "PushRules", "PushStore"]),
     layer(
       "Service/Doctor",
       [

@@ -20,6 +20,7 @@ $$;
 \ir migrations/0028_host_triggers.sql
 \ir migrations/0029_tacet_schema.sql
 \ir migrations/0030_tacet_features.sql
+\ir migrations/0031_push_content.sql
 \ir functions/applying.sql
 \ir functions/bounds.sql
 \ir functions/campaign_audience.sql
@@ -33,6 +34,11 @@ $$;
 \ir functions/contract_presence.sql
 \ir functions/erasure.sql
 \ir functions/holds.sql
+\ir functions/kind_campaign_push.sql
+\ir functions/kind_read_sync.sql
+\ir functions/kind_service_push.sql
+\ir functions/kind_watched_row.sql
+\ir functions/kinds.sql
 \ir functions/message_trigger.sql
 \ir functions/model_usage.sql
 \ir functions/presence.sql
@@ -41,7 +47,6 @@ $$;
 \ir functions/rights.sql
 \ir functions/wake.sql
 \ir functions/watch.sql
-\ir functions/watched.sql
 
 -- The next tacet migrate compares nothing with what it applied before this.
 delete from tacet.function_files;

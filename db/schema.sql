@@ -4,6 +4,44 @@ CREATE SCHEMA tacet;
 
 COMMENT ON SCHEMA tacet IS 'Push notifications: inbox, remaining deliveries, host contract. Owned by the Tacet service.';
 
+CREATE TYPE tacet.push_content AS (
+	surface_id uuid,
+	actor_id uuid,
+	dated_at timestamp with time zone,
+	life interval,
+	quiet_policy text,
+	excluded_device text,
+	withheld text,
+	is_silent boolean,
+	content json
+);
+
+CREATE TYPE tacet.push_recipient AS (
+	user_id uuid,
+	last_seen timestamp with time zone,
+	left_at timestamp with time zone
+);
+
+CREATE TABLE tacet.pushes (
+    created_at timestamp with time zone DEFAULT clock_timestamp() NOT NULL,
+    id uuid DEFAULT gen_random_uuid() NOT NULL,
+    user_id uuid NOT NULL,
+    kind text NOT NULL,
+    title text NOT NULL,
+    body text NOT NULL,
+    collapse_id text,
+    idempotency_key text,
+    data json,
+    metadata jsonb DEFAULT '{}'::jsonb NOT NULL,
+    quiet_policy text,
+    presentation jsonb DEFAULT '{}'::jsonb NOT NULL,
+    expires_in interval,
+    send_at timestamp with time zone,
+    cancel_key text,
+    campaign text,
+    CONSTRAINT pushes_quiet_policy_check CHECK ((quiet_policy = ANY (ARRAY['hold'::text, 'drop'::text])))
+);
+
 CREATE TABLE public.conversation_participants (
     conversation_id uuid NOT NULL,
     user_id uuid NOT NULL,
@@ -140,6 +178,12 @@ CREATE TABLE tacet.campaigns (
     CONSTRAINT campaigns_weekdays_check CHECK ((weekdays <@ '{1,2,3,4,5,6,7}'::smallint[]))
 );
 
+CREATE TABLE tacet.cancellations (
+    cancelled_at timestamp with time zone DEFAULT clock_timestamp() NOT NULL,
+    cancel_key text NOT NULL,
+    CONSTRAINT cancellations_cancel_key_check CHECK (((octet_length(cancel_key) >= 1) AND (octet_length(cancel_key) <= 255)))
+);
+
 CREATE TABLE tacet.conversation_preferences (
     muted_until timestamp with time zone,
     user_id uuid NOT NULL,
@@ -254,6 +298,10 @@ CREATE TABLE tacet.kinds (
     body text NOT NULL,
     unnamed_actor text NOT NULL,
     placeholders name[] NOT NULL,
+    presentation jsonb DEFAULT '{}'::jsonb NOT NULL,
+    expires_in interval,
+    send_at_column name,
+    cancel_key text,
     CONSTRAINT kinds_kind_check CHECK ((kind ~ '^[a-z][a-z0-9_]{0,62}$'::text)),
     CONSTRAINT kinds_surface_kind_check CHECK ((surface_kind ~ '^[a-z][a-z0-9_]{0,62}$'::text)),
     CONSTRAINT kinds_title_check CHECK ((title <> ''::text))
@@ -302,19 +350,13 @@ CREATE TABLE tacet.preferences (
     CONSTRAINT preferences_quiet_policy_check CHECK ((quiet_policy = ANY (ARRAY['hold'::text, 'drop'::text])))
 );
 
-CREATE TABLE tacet.pushes (
-    created_at timestamp with time zone DEFAULT clock_timestamp() NOT NULL,
-    id uuid DEFAULT gen_random_uuid() NOT NULL,
-    user_id uuid NOT NULL,
-    kind text NOT NULL,
-    title text NOT NULL,
-    body text NOT NULL,
-    collapse_id text,
-    idempotency_key text,
-    data json,
-    metadata jsonb DEFAULT '{}'::jsonb NOT NULL,
-    quiet_policy text,
-    CONSTRAINT pushes_quiet_policy_check CHECK ((quiet_policy = ANY (ARRAY['hold'::text, 'drop'::text])))
+CREATE TABLE tacet.push_kinds (
+    name text NOT NULL,
+    event_kind text,
+    content text NOT NULL,
+    audience text NOT NULL,
+    CONSTRAINT push_kinds_event_kind_check CHECK ((event_kind ~ '^[a-z][a-z0-9_]{0,62}$'::text)),
+    CONSTRAINT push_kinds_name_check CHECK ((name ~ '^[a-z][a-z0-9_]{0,62}$'::text))
 );
 
 CREATE TABLE tacet.read_syncs (
@@ -441,6 +483,9 @@ ALTER TABLE ONLY tacet.campaign_slots
 ALTER TABLE ONLY tacet.campaigns
     ADD CONSTRAINT campaigns_pkey PRIMARY KEY (name);
 
+ALTER TABLE ONLY tacet.cancellations
+    ADD CONSTRAINT cancellations_pkey PRIMARY KEY (cancel_key);
+
 ALTER TABLE ONLY tacet.conversation_preferences
     ADD CONSTRAINT conversation_preferences_pkey PRIMARY KEY (user_id, conversation_id);
 
@@ -479,6 +524,12 @@ ALTER TABLE ONLY tacet.model_usage
 
 ALTER TABLE ONLY tacet.preferences
     ADD CONSTRAINT preferences_pkey PRIMARY KEY (user_id);
+
+ALTER TABLE ONLY tacet.push_kinds
+    ADD CONSTRAINT push_kinds_event_kind_key UNIQUE (event_kind);
+
+ALTER TABLE ONLY tacet.push_kinds
+    ADD CONSTRAINT push_kinds_pkey PRIMARY KEY (name);
 
 ALTER TABLE tacet.pushes
     ADD CONSTRAINT pushes_metadata_check CHECK ((octet_length((metadata)::text) <= 4096)) NOT VALID;
@@ -534,6 +585,8 @@ CREATE INDEX campaign_runs_started_idx ON tacet.campaign_runs USING btree (start
 
 CREATE INDEX campaign_slots_due_idx ON tacet.campaign_slots USING btree (due_at);
 
+CREATE INDEX cancellations_cancelled_at_idx ON tacet.cancellations USING btree (cancelled_at);
+
 CREATE INDEX deliveries_due_idx ON tacet.deliveries USING btree (due_at) WHERE (state <> 'waiting'::text);
 
 CREATE INDEX deliveries_expiry_idx ON tacet.deliveries USING btree ((((enqueued_at - '1970-01-01 00:00:00+00'::timestamp with time zone) + ((held_us)::double precision * '00:00:00.000001'::interval)))) WHERE (state = 'waiting'::text);
@@ -555,6 +608,8 @@ CREATE INDEX instances_seen_idx ON tacet.instances USING btree (seen_at);
 CREATE INDEX parked_parked_idx ON tacet.parked USING btree (parked_at);
 
 CREATE INDEX parked_subject_idx ON tacet.parked USING btree (subject_id);
+
+CREATE INDEX pushes_cancel_key_idx ON tacet.pushes USING btree (cancel_key) WHERE (cancel_key IS NOT NULL);
 
 CREATE INDEX pushes_created_idx ON tacet.pushes USING btree (created_at);
 
@@ -619,6 +674,8 @@ ALTER TABLE tacet.campaign_slots ENABLE ROW LEVEL SECURITY;
 
 ALTER TABLE tacet.campaigns ENABLE ROW LEVEL SECURITY;
 
+ALTER TABLE tacet.cancellations ENABLE ROW LEVEL SECURITY;
+
 ALTER TABLE tacet.conversation_preferences ENABLE ROW LEVEL SECURITY;
 
 ALTER TABLE tacet.default_bodies ENABLE ROW LEVEL SECURITY;
@@ -649,6 +706,8 @@ ALTER TABLE tacet.parked ENABLE ROW LEVEL SECURITY;
 
 ALTER TABLE tacet.preferences ENABLE ROW LEVEL SECURITY;
 
+ALTER TABLE tacet.push_kinds ENABLE ROW LEVEL SECURITY;
+
 ALTER TABLE tacet.pushes ENABLE ROW LEVEL SECURITY;
 
 ALTER TABLE tacet.read_syncs ENABLE ROW LEVEL SECURITY;
@@ -667,17 +726,22 @@ ALTER TABLE tacet.unread_marks ENABLE ROW LEVEL SECURITY;
 
 -- Functions, whose bodies are in functions/:
 -- tacet.adopt_database(keeps_waiting boolean) returns TABLE(what text, dropped bigint)
+-- tacet.available_at(send_at timestamp with time zone) returns timestamp with time zone
 -- tacet.badge_max() returns bigint
 -- tacet.campaign_day(zone text, gap_days integer, moment timestamp with time zone) returns TABLE(local_day date, day_start timestamp with time zone, day_end timestamp with time zone, gap_start timestamp with time zone)
 -- tacet.campaign_eligible(campaign text, due_at timestamp with time zone, only_zone text DEFAULT NULL::text, only_user uuid DEFAULT NULL::uuid, guarded boolean DEFAULT false) returns TABLE(user_id uuid, time_zone text, local_day date)
 -- tacet.campaign_gate(user_id uuid, needs_no_session boolean, push_types text[], local_day date, day_start timestamp with time zone, day_end timestamp with time zone, gap_start timestamp with time zone) returns TABLE(reason text)
 -- tacet.campaign_material(campaign text, user_id uuid) returns jsonb
+-- tacet.campaign_push_audience(event_kind text, subject_id uuid, surface_id uuid) returns SETOF tacet.push_recipient
+-- tacet.campaign_push_content(event_kind text, subject_id uuid) returns SETOF tacet.push_content
 -- tacet.campaign_push_types() returns text[]
 -- tacet.campaign_refusal(campaign text, user_id uuid, due_at timestamp with time zone, local_day date, push_type text) returns text
 -- tacet.campaign_zone(campaign text, user_id uuid) returns text
 -- tacet.campaign_zones(campaign text) returns SETOF text
+-- tacet.cancel_pushes(cancel_key text) returns bigint
 -- tacet.check_in_audience(moment timestamp with time zone, only_user uuid) returns TABLE(user_id uuid, time_zone text, gap_days integer)
 -- tacet.check_in_material(user_id uuid, moment timestamp with time zone) returns jsonb
+-- tacet.check_presentation(presentation jsonb) returns void
 -- tacet.civil_instant(civil timestamp without time zone, zone text) returns timestamp with time zone
 -- tacet.close_table(source regclass) returns void
 -- tacet.commit_campaign_push(campaign text, user_id uuid, local_day date, attempts integer, layer text, inputs jsonb, push_type text, title text, body text, data json, metadata jsonb, input_tokens bigint, output_tokens bigint, cost_microdollars bigint) returns TABLE(reason text, push_id uuid)
@@ -695,6 +759,9 @@ ALTER TABLE tacet.unread_marks ENABLE ROW LEVEL SECURITY;
 -- tacet.enrol_due(campaign text, standard_time time without time zone, zones text[], moment timestamp with time zone DEFAULT clock_timestamp()) returns bigint
 -- tacet.enrol_slot(campaign text, time_zone text, local_day date, due_at timestamp with time zone) returns bigint
 -- tacet.erase_users(users_max integer, rows_max integer, settled interval) returns TABLE(erased bigint, finished bigint, has_more boolean)
+-- tacet.event_audience(push_kind text, event_kind text, subject_id uuid, surface_id uuid) returns SETOF tacet.push_recipient
+-- tacet.event_content(event_kind text, subject_id uuid) returns TABLE(push_kind text, surface_id uuid, actor_id uuid, dated_at timestamp with time zone, life_us bigint, quiet_policy text, excluded_device text, withheld text, is_silent boolean, content text)
+-- tacet.fill_presentation(presentation jsonb, named jsonb) returns jsonb
 -- tacet.fill_template(template text, named jsonb) returns text
 -- tacet.finish_applying()
 -- tacet.forget_deleted_profiles() returns trigger
@@ -708,6 +775,7 @@ ALTER TABLE tacet.unread_marks ENABLE ROW LEVEL SECURITY;
 -- tacet.hides_writes(contract_function text, written text, conversation_id uuid) returns boolean
 -- tacet.hmac_sha256(message bytea, key bytea) returns bytea
 -- tacet.invalidate_device_token(device_token text, reason text, invalid_since timestamp with time zone) returns void
+-- tacet.is_cancelled(cancel_key text, asked_at timestamp with time zone) returns boolean
 -- tacet.is_mentioned(message_id uuid, user_id uuid) returns boolean
 -- tacet.is_time_zone(name text) returns boolean
 -- tacet.known_zone(zone text) returns text
@@ -725,8 +793,11 @@ ALTER TABLE tacet.unread_marks ENABLE ROW LEVEL SECURITY;
 -- tacet.put_preferences(user_id uuid, quiet_start time without time zone, quiet_end time without time zone, quiet_zone text, quiet_policy text, disabled_kinds text[], conversation_ids uuid[], muted boolean[], muted_until timestamp with time zone[], mentions_only boolean[]) returns void
 -- tacet.quiet_hours_remaining(quiet_start time without time zone, quiet_end time without time zone, zone text, moment timestamp with time zone) returns interval
 -- tacet.read_conversation(conversation_id uuid, user_id uuid, up_to_message_id uuid, device_token text, is_synced boolean, OUT takes_part boolean, OUT knows_message boolean, OUT read_count bigint, OUT badge bigint, OUT sync_wait bigint) returns record
+-- tacet.read_sync_audience(event_kind text, subject_id uuid, surface_id uuid) returns SETOF tacet.push_recipient
+-- tacet.read_sync_content(event_kind text, subject_id uuid) returns SETOF tacet.push_content
 -- tacet.recipient_preferences(user_id uuid, kind text, surface_id uuid, moment timestamp with time zone) returns TABLE(is_opted_out boolean, is_muted boolean, mentions_only boolean, quiet_hours_remaining interval, quiet_hours_policy text)
 -- tacet.register_device(user_id uuid, device_token text, environment text, app text, platform text, locale text, time_zone text, devices_max integer) returns void
+-- tacet.register_kind(IN name text, IN event_kind text, IN content text, IN audience text)
 -- tacet.rehearse_message(is_inserting boolean) returns TABLE(step text, outcome text, state text, message text)
 -- tacet.release_concerned() returns trigger
 -- tacet.release_conversation(conversation_id uuid, user_id uuid) returns void
@@ -739,8 +810,11 @@ ALTER TABLE tacet.unread_marks ENABLE ROW LEVEL SECURITY;
 -- tacet.reserve_model_usage(usage_day date, tokens bigint, microdollars bigint, tokens_max bigint, microdollars_max bigint) returns boolean
 -- tacet.retire(IN signature text, IN result text DEFAULT NULL::text)
 -- tacet.seen_by(conversation_id uuid) returns TABLE(user_id uuid, last_seen timestamp with time zone, left_at timestamp with time zone)
+-- tacet.service_push_audience(event_kind text, subject_id uuid, surface_id uuid) returns SETOF tacet.push_recipient
+-- tacet.service_push_content(event_kind text, subject_id uuid) returns SETOF tacet.push_content
 -- tacet.sessions_between(user_id uuid, first_moment timestamp with time zone, end_moment timestamp with time zone) returns TABLE(session_id uuid)
 -- tacet.settle_model_usage(usage_day date, tokens bigint, microdollars bigint, used_input bigint, used_output bigint, used_microdollars bigint) returns void
+-- tacet.stored_push_content(p tacet.pushes) returns tacet.push_content
 -- tacet.sync_read(user_id uuid, conversation_id uuid, message_ids uuid[], device_token text) returns bigint
 -- tacet.takes_part(conversation_id uuid, user_id uuid) returns boolean
 -- tacet.unread_count(user_id uuid) returns bigint
@@ -750,8 +824,8 @@ ALTER TABLE tacet.unread_marks ENABLE ROW LEVEL SECURITY;
 -- tacet.view_conversations(conversation_ids uuid[], user_ids uuid[], have_looked boolean[], have_left boolean[]) returns TABLE(conversation_id uuid, user_id uuid, is_participant boolean, is_skipped boolean)
 -- tacet.view_surfaces(surface_kinds text[], surface_ids uuid[], user_ids uuid[], have_looked boolean[], have_left boolean[]) returns TABLE(surface_kind text, surface_id uuid, user_id uuid, is_viewer boolean, is_skipped boolean)
 -- tacet.wake(first_subject_id uuid) returns void
--- tacet.watch(kind text, source regclass, recipients regproc, title text, body text DEFAULT ''::text, fires_on text DEFAULT 'insert'::text, condition text DEFAULT 'true'::text, actor name DEFAULT NULL::name, surface name DEFAULT NULL::name, surface_kind text DEFAULT NULL::text, surface_table regclass DEFAULT NULL::regclass, id_column name DEFAULT 'id'::name, unnamed_actor text DEFAULT 'Someone'::text) returns void
+-- tacet.watch(kind text, source regclass, recipients regproc, title text, body text DEFAULT ''::text, fires_on text DEFAULT 'insert'::text, condition text DEFAULT 'true'::text, actor name DEFAULT NULL::name, surface name DEFAULT NULL::name, surface_kind text DEFAULT NULL::text, surface_table regclass DEFAULT NULL::regclass, id_column name DEFAULT 'id'::name, unnamed_actor text DEFAULT 'Someone'::text, presentation jsonb DEFAULT '{}'::jsonb, send_at name DEFAULT NULL::name, expires_in interval DEFAULT NULL::interval, cancel_key text DEFAULT NULL::text) returns void
 -- tacet.watch_trigger_name(kind text, what text) returns name
--- tacet.watched_by(kind text, subject_id uuid, surface_id uuid) returns TABLE(user_id uuid, last_seen timestamp with time zone, left_at timestamp with time zone)
--- tacet.watched_context(kind text, subject_id uuid) returns TABLE(conversation_id uuid, sender_id uuid, sender_name text, body text, title text, surface_kind text)
+-- tacet.watched_row_audience(event_kind text, subject_id uuid, surface_id uuid) returns SETOF tacet.push_recipient
+-- tacet.watched_row_content(event_kind text, subject_id uuid) returns SETOF tacet.push_content
 -- tacet.webhook_headers(body text, secret text) returns jsonb

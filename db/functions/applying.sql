@@ -3,6 +3,17 @@
 
 set check_function_bodies = off;
 
+-- Registers a kind of push, or replaces its functions. event_kind: the kind of its events; null where hosts or servers name them.
+create or replace procedure tacet.register_kind(name text, event_kind text, content text, audience text)
+language sql
+set search_path = pg_catalog, pg_temp
+as $$
+  insert into tacet.push_kinds as k (name, event_kind, content, audience)
+  values (register_kind.name, register_kind.event_kind, register_kind.content, register_kind.audience)
+  on conflict on constraint push_kinds_pkey do update
+  set event_kind = excluded.event_kind, content = excluded.content, audience = excluded.audience
+$$;
+
 -- Makes way for a function of another signature: drops the one that is installed. Where views, policies, triggers or defaults
 -- depend on it, it is renamed instead, and they keep using it.
 --

@@ -143,11 +143,12 @@ begin
   if reason is null then
     moment := clock_timestamp();
     push_id := gen_random_uuid();
-    insert into tacet.pushes (created_at, id, user_id, kind, title, body, data, metadata, quiet_policy)
+    insert into tacet.pushes (created_at, id, user_id, kind, title, body, data, metadata, quiet_policy, campaign)
     values (
       moment, commit_campaign_push.push_id, commit_campaign_push.user_id, commit_campaign_push.push_type,
       commit_campaign_push.title, commit_campaign_push.body, commit_campaign_push.data,
-      commit_campaign_push.metadata || jsonb_build_object('due_at', extract(epoch from claimed.due_at)), 'drop'
+      commit_campaign_push.metadata || jsonb_build_object('due_at', extract(epoch from claimed.due_at)), 'drop',
+      commit_campaign_push.campaign
     );
     insert into tacet.inbox (subject_id, kind, conversation_id, enqueued_at)
     values (

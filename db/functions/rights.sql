@@ -115,7 +115,7 @@ begin
   execute format('grant usage on schema tacet to %s', service);
   execute format('grant select, insert, update, delete on all tables in schema tacet to %s', service);
   execute format(
-    'revoke insert, update, delete on tacet.kinds, tacet.campaigns, tacet.default_bodies, tacet.function_files, '
+    'revoke insert, update, delete on tacet.kinds, tacet.push_kinds, tacet.campaigns, tacet.default_bodies, tacet.function_files, '
     'tacet.host_additions from %s', service);
   execute format('revoke all on tacet.settings from %s', service);
   execute format(

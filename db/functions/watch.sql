@@ -2,6 +2,39 @@
 
 set check_function_bodies = off;
 
+call tacet.retire('watch(text, regclass, regproc, text, text, text, text, name, name, text, regclass, name, text)');
+
+-- Raises an error for a member that no push has, and for a value of the wrong type.
+create or replace function tacet.check_presentation(presentation jsonb)
+returns void
+language plpgsql immutable
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  fault text;
+begin
+  if jsonb_typeof(presentation) is distinct from 'object' then
+    raise exception 'tacet: presentation is an object of JSON' using errcode = '22023';
+  end if;
+  select m.name into fault
+  from jsonb_each(presentation) as m (name, value)
+  left join (
+    values
+      ('subtitle', 'string'), ('category', 'string'), ('sound', 'string'), ('interruption_level', 'string'),
+      ('thread_id', 'string'), ('relevance_score', 'number'), ('image_url', 'string'), ('badge', 'number'),
+      ('collapse_id', 'string')
+  ) as k (name, type) on k.name = m.name
+  where k.type is distinct from jsonb_typeof(m.value)
+  limit 1;
+  if found then
+    raise exception 'tacet: presentation cannot have this member %', quote_literal(fault) using errcode = '22023';
+  end if;
+  if presentation ->> 'interruption_level' not in ('passive', 'active', 'time-sensitive', 'critical') then
+    raise exception 'tacet: interruption_level is passive, active, time-sensitive or critical' using errcode = '22023';
+  end if;
+end
+$$;
+
 -- Turns events of a host's table into pushes. The caller owns this schema and may make triggers on the table. A second call
 -- replaces the first. When the table is locked for more than a second, it fails and changes nothing.
 --
@@ -13,6 +46,10 @@ set check_function_bodies = off;
 -- title, body: with {column} for a column of the row, and {actor} for the actor's name.
 -- fires_on: 'insert', or 'update of <column>' for a change of that column.
 -- condition: SQL over new, and old for an update; the same search_path. The default is every such row.
+-- presentation: how it is shown: subtitle, category, sound, interruption_level, thread_id, relevance_score, image_url, badge,
+-- collapse_id, as POST /v1/pushes takes them; texts may have {column}.
+-- send_at: the column with the time of the push; at once without one. expires_in: how long it may be sent from then on.
+-- cancel_key: a text with {column}, for tacet.cancel_pushes.
 -- actor: the column with the acting user, who gets no push. unnamed_actor: {actor} for a user without a name.
 -- surface: the column with the id of what users look at; the row itself by default. surface_kind: as the app reports views of
 -- it,
@@ -30,7 +67,11 @@ create or replace function tacet.watch(
   surface_kind text default null,
   surface_table regclass default null,
   id_column name default 'id',
-  unnamed_actor text default 'Someone'
+  unnamed_actor text default 'Someone',
+  presentation jsonb default '{}',
+  send_at name default null,
+  expires_in interval default null,
+  cancel_key text default null
 )
 returns void
 language plpgsql volatile
@@ -55,6 +96,10 @@ begin
   if fires_on is distinct from 'insert' and update_column is null then
     raise exception 'tacet: fires_on is insert or update of <column>, not %', fires_on using errcode = '22023';
   end if;
+  perform tacet.check_presentation(presentation);
+  if expires_in is not null and expires_in not between interval '1 second' and interval '30 days' then
+    raise exception 'tacet: expires_in is one second to 30 days, not %', expires_in using errcode = '22023';
+  end if;
   if not exists (
     select from pg_proc p
     where p.oid = recipients and p.proretset and p.prorettype = 'uuid'::regtype and p.pronargs = 1
@@ -64,7 +109,9 @@ begin
   end if;
   for column_name in
     select c.name
-    from (values (id_column, 'uuid'), (actor, 'uuid'), (surface, 'uuid'), (update_column, null)) as c (name, type)
+    from (
+      values (id_column, 'uuid'), (actor, 'uuid'), (surface, 'uuid'), (update_column, null), (send_at, 'timestamptz')
+    ) as c (name, type)
     where c.name is not null and not exists (
       select from pg_attribute a
       where a.attrelid = source and a.attname = c.name and a.attnum > 0 and not a.attisdropped
@@ -73,7 +120,9 @@ begin
     raise exception 'tacet: % has no column % of the type needed', source, column_name using errcode = '42703';
   end loop;
   select coalesce(array_agg(distinct t.part[1]::name), '{}') into named
-  from regexp_matches(title || ' ' || body, '\{([^{}]+)\}', 'g') as t (part)
+  from regexp_matches(
+    concat_ws(' ', title, body, cancel_key, (select string_agg(m.value, ' ') from jsonb_each_text(presentation) m)),
+    '\{([^{}]+)\}', 'g') as t (part)
   where actor is null or t.part[1] <> 'actor';
   for column_name in
     select n.name
@@ -91,11 +140,12 @@ begin
   end if;
   insert into tacet.kinds (
     kind, source, id_column, update_column, condition, recipients, actor_column, surface_kind, surface_column,
-    surface_table, title, body, unnamed_actor, placeholders
+    surface_table, title, body, unnamed_actor, placeholders, presentation, send_at_column, expires_in, cancel_key
   )
   select
     kind, source, id_column, update_column, format('(%s)', condition), format('%I.%I', n.nspname, p.proname), actor,
-    surface_kind, surface, surface_table, title, coalesce(body, ''), unnamed_actor, named
+    surface_kind, surface, surface_table, title, coalesce(body, ''), unnamed_actor, named,
+    presentation, send_at, expires_in, cancel_key
   from pg_proc p
   join pg_namespace n on n.oid = p.pronamespace
   where p.oid = recipients;
@@ -107,8 +157,8 @@ begin
       format('join %1$s old on old.%2$I = new.%2$I and old.%3$I is distinct from new.%3$I', source, id_column, update_column)
     end,
     condition);
-  perform from tacet.watched_context(kind, '00000000-0000-0000-0000-000000000000');
-  perform from tacet.watched_by(
+  perform from tacet.watched_row_content(kind, '00000000-0000-0000-0000-000000000000');
+  perform from tacet.watched_row_audience(
     kind, '00000000-0000-0000-0000-000000000000', '00000000-0000-0000-0000-000000000000');
 
   execute format(

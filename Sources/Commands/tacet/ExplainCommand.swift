@@ -4,6 +4,7 @@ import Callers
 import Explanations
 import Foundation
 import Postgres
+internal import PushKinds
 import PushStore
 import Reactors
 import Settings

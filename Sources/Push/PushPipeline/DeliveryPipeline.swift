@@ -1,6 +1,7 @@
 public import APNS
 public import APNSCore
 public import Logging
+public import PushKinds
 internal import PushRules
 public import PushStore
 public import Reactors
@@ -16,7 +17,6 @@ public final class DeliveryPipeline {
   let logger: Logger
   let metrics: PipelineMetrics
   let gate: Gate
-  let composer: EventComposer
   let signal = Signal()
   let idle = Signal()
   let waiters = OutcomeWaiters()
@@ -65,7 +65,6 @@ public final class DeliveryPipeline {
     self.logger = logger
     self.metrics = metrics
     gate = Gate(policy: configuration.policy)
-    composer = EventComposer(timeToLive: configuration.policy.timeToLive)
     pacer = LookPacer(PollSchedule(configuration.schedule, now: Reactor.now))
     lanes = Lanes(configuration.lanes, apps: Set(configuration.apps.keys), logger: logger)
   }

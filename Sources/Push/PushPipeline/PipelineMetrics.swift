@@ -1,4 +1,5 @@
 public import CoreMetrics
+internal import PushKinds
 internal import PushStore
 
 /// Counts the outcomes of pushes, and how long they take. One for each pipeline, on its reactor.
@@ -62,7 +63,7 @@ public final class PipelineMetrics {
   /// The database dates the commit and the claim, and the outcome's times count from the claim's date. A commit's date is taken
   /// before it, so a time is negative only when the database's clock was set.
   private func measure(_ outcome: RecipientOutcome, of event: PushEvent) {
-    let dated = event.claimedAt - event.enqueuedAt
+    let dated = event.claimedAt - max(event.enqueuedAt, event.datedAt)
     claimed.recordMicroseconds(max(0, dated))
     decided.recordMicroseconds(max(0, dated + outcome.decidedMicroseconds))
     if let elapsed = outcome.acceptedMicroseconds { accepted.recordMicroseconds(max(0, dated + elapsed)) }

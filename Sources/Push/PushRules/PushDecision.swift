@@ -29,6 +29,8 @@ public enum DecisionReason: String, CaseIterable, Sendable {
   case quietHours = "quiet_hours"
   /// The message is gone.
   case deleted
+  /// The push was taken back before it was sent.
+  case cancelled
   /// The message is older than a push may be.
   case expired
 }

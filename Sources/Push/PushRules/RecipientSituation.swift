@@ -9,6 +9,10 @@ public struct RecipientSituation: Equatable, Sendable {
   public var heldFor: Duration
   /// Whether the message, or its conversation, is gone.
   public var isDeleted: Bool
+  /// Whether the push was taken back.
+  public var isCancelled: Bool
+  /// How long the push may be sent, counted from the beginning of ``messageAge``; nil for the policy's time to live.
+  public var life: Duration?
   /// Whether the recipient is in the message's `read_by`.
   public var hasRead: Bool
   /// Since the recipient's client last reported looking at the conversation; nil when it never did.
@@ -39,6 +43,8 @@ public struct RecipientSituation: Equatable, Sendable {
     messageAge: Duration = .zero,
     heldFor: Duration = .zero,
     isDeleted: Bool = false,
+    isCancelled: Bool = false,
+    life: Duration? = nil,
     hasRead: Bool = false,
     lastSeenAge: Duration? = nil,
     sawAfterMessage: Bool = false,
@@ -55,6 +61,8 @@ public struct RecipientSituation: Equatable, Sendable {
     self.messageAge = messageAge
     self.heldFor = heldFor
     self.isDeleted = isDeleted
+    self.isCancelled = isCancelled
+    self.life = life
     self.hasRead = hasRead
     self.lastSeenAge = lastSeenAge
     self.sawAfterMessage = sawAfterMessage

@@ -6,6 +6,8 @@ extension SuppressionPolicy {
   public enum Rule: CaseIterable, Sendable {
     /// Nothing is left to announce, and the text must not leave the database.
     case deleted
+    /// The host or a server has taken it back.
+    case cancelled
     /// Certain knowledge, so no clock is asked. Before ``expired``, because it is the truer reason of the two.
     case alreadyRead
     /// Before everything that could hold, so that no push waits that will not be sent.
@@ -30,6 +32,7 @@ extension SuppressionPolicy {
     public var reason: DecisionReason {
       switch self {
       case .deleted: .deleted
+      case .cancelled: .cancelled
       case .alreadyRead: .alreadyRead
       case .expired: .expired
       case .seen, .viewing: .userViewing
@@ -46,8 +49,9 @@ extension SuppressionPolicy {
       let applies: Bool
       switch self {
       case .deleted: applies = situation.isDeleted
+      case .cancelled: applies = situation.isCancelled
       case .alreadyRead: applies = situation.hasRead
-      case .expired: applies = situation.messageAge - situation.heldFor > policy.timeToLive
+      case .expired: applies = situation.hasExpired(by: policy)
       // A report from the future proves nothing: that clock is wrong, so the report may be older than the message. Trusting
       // it would drop every message until the true time has caught up.
       case .seen: applies = situation.sawAfterMessage && situation.lastSeenAge.map { $0 >= .zero } == true
@@ -68,6 +72,12 @@ extension SuppressionPolicy {
 }
 
 extension RecipientSituation {
+  /// Time on hold counts only where the push has its own life.
+  fileprivate func hasExpired(by policy: SuppressionPolicy) -> Bool {
+    if let life { return messageAge > life }
+    return messageAge - heldFor > policy.timeToLive
+  }
+
   /// How much longer the recipient counts as looking; zero or less when not at all.
   ///
   /// Reports of views rule alone. Reads replace them for a client without reports, and are weaker, because an edit touches a

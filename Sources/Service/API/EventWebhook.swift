@@ -5,6 +5,7 @@ internal import HTTPServing
 internal import HTTPTypes
 internal import Logging
 internal import Postgres
+internal import PushKinds
 internal import PushPipeline
 internal import PushStore
 internal import Reactors
@@ -72,7 +73,7 @@ struct EventWebhook: Sendable {
       }
       return response(for: named, status, preference)
     } catch {
-      let word = named.subject.kind == PushSubject.messageKind ? "message" : "event"
+      let word = named.subject.kind == MessagePush.name ? "message" : "event"
       throw ProblemDetails.database(error, "The \(word) is safe and will be pushed.", logger)
     }
   }
@@ -102,7 +103,7 @@ private struct NamedEvent {
 extension ProblemDetails {
   /// 404 for what is not in the database.
   fileprivate static func unknown(_ subject: PushSubject) -> ProblemDetails {
-    subject.kind == PushSubject.messageKind
+    subject.kind == MessagePush.name
       ? ProblemDetails(.notFound, detail: "There is no such message.") : .noSuchEvent
   }
 

@@ -1,6 +1,7 @@
 internal import APNSCore
 internal import Explanations
 internal import FoundationEssentials
+internal import PushKinds
 internal import PushStore
 
 /// The answer to a webhook or to a submitted push: the outcome of the event for each recipient.
@@ -29,7 +30,7 @@ struct IngestAnswer {
 
   /// The document in UTF-8, its members in the order of their names.
   var json: [UInt8] {
-    let isMessage = subject.kind == PushSubject.messageKind
+    let isMessage = subject.kind == MessagePush.name
     let isSent = outcomes?.contains { $0.decision == .sent } ?? false
     var object = PayloadObject()
     if logID == nil, isMessage { object["message_id"] = Self.text(subject.id) }

@@ -1,6 +1,7 @@
 internal import FoundationEssentials
 internal import HTTPServing
 internal import HTTPTypes
+internal import PushKinds
 internal import PushPipeline
 internal import PushStore
 internal import Reactors

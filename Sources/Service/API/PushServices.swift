@@ -1,6 +1,7 @@
 public import Explanations
 public import FoundationEssentials
 internal import Postgres
+internal import PushKinds
 public import PushPipeline
 public import PushStore
 public import Reactors

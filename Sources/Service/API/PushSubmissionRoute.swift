@@ -1,12 +1,14 @@
+internal import Explanations
 internal import FoundationEssentials
 internal import HTTP1
 internal import HTTPServing
 internal import HTTPTypes
+internal import PushKinds
 internal import PushPipeline
 internal import PushStore
 internal import Reactors
 
-/// `POST /v1/pushes`: another server sends a push to a user.
+/// `POST /v1/pushes`: another server sends a push to a user. `DELETE /v1/pushes?cancel_key=…` takes back what waits.
 struct PushSubmissionRoute: Sendable {
   let services: PerReactor<PushServices>
   let standardWait: Duration
@@ -14,6 +16,20 @@ struct PushSubmissionRoute: Sendable {
   static func add(to group: inout RouteGroup, _ services: PerReactor<PushServices>, wait: Duration) {
     let route = PushSubmissionRoute(services: services, standardWait: wait)
     group.addForServices(.post, "/v1/pushes", hasContent: true) { try await route.handle($0, on: $1) }
+    group.addForServices(.delete, "/v1/pushes") { try await route.cancel($0, on: $1) }
+  }
+
+  func cancel(_ request: HTTPServerRequest, on reactor: isolated Reactor) async throws -> HTTPServerResponse {
+    guard let key = try StrictQuery(request.head, known: ["cancel_key"])["cancel_key"] else {
+      throw ProblemDetails.content("cancel_key", "cancel_key is missing.")
+    }
+    guard (1...ServicePushRequest.cancelKeyScalarsMax).contains(key.unicodeScalars.count), !key.utf8.contains(0) else {
+      throw ProblemDetails.content(
+        "cancel_key", "cancel_key must have 1 to \(ServicePushRequest.cancelKeyScalarsMax) characters.")
+    }
+    let services = services.value(on: reactor)
+    let answer = Cancellation(cancelled: try await services.callers.cancelPushes(key, on: reactor))
+    return HTTPServerResponse(json: answer.json)
   }
 
   func handle(_ request: HTTPServerRequest, on reactor: isolated Reactor) async throws -> HTTPServerResponse {
@@ -26,7 +42,7 @@ struct PushSubmissionRoute: Sendable {
         .unprocessableContent, detail: "This Idempotency-Key was used for a push that says something else.")
     }
     var status = try await services.callers.status(of: submitted.subject, on: reactor)
-    if status == .pending {
+    if status == .pending, !push.isForLater {
       services.pipeline.wake(.webhook, on: reactor)
       status = try await services.outcome(of: submitted.subject, within: preference.limit, on: reactor)
     }
@@ -48,25 +64,37 @@ struct PushSubmissionRoute: Sendable {
   }
 }
 
+/// How many pushes that wait were cancelled.
+private struct Cancellation: JSONAnswer {
+  let cancelled: Int
+}
+
+extension PushSubmission {
+  /// Whether no answer to it can be awaited. The service's clock need not be exact: an early answer is still true.
+  fileprivate var isForLater: Bool {
+    sendAt.map { Double($0) / 1_000_000 > Date().timeIntervalSince1970 } ?? false
+  }
+}
+
 /// The content of a request for a push.
 private struct PushBody: Decodable {
   let submission: PushSubmission
 
   private enum Key: String, CodingKey, CaseIterable {
     case userID = "user_id"
-    case collapseID = "collapse_id"
   }
 
   init(from decoder: any Decoder) throws {
-    let body = try decoder.members(Key.self, besides: ServicePushContent.memberNames)
+    let body = try decoder.members(Key.self, besides: ServicePushRequest.memberNames)
     let userID = try body.decodeUUID(forKey: .userID)
-    let content = try ServicePushContent(from: decoder)
-    let collapseID = try body.decodeIfPresent(String.self, forKey: .collapseID)
-    try body.require(
-      collapseID.map(ServicePushContent.canCollapse) != false, .collapseID, "must be 1 to 64 visible characters")
-    submission = PushSubmission(
-      userID: userID, kind: content.kind, title: content.title, body: content.body, data: content.data,
-      collapseID: collapseID)
+    let request = try ServicePushRequest(from: decoder)
+    var submission = PushSubmission(
+      userID: userID, kind: request.kind, title: request.title, body: request.body, data: request.data)
+    submission.presentation = request.presentation
+    submission.sendAt = request.sendAt
+    submission.life = request.expiresIn.map { .seconds($0) }
+    submission.cancelKey = request.cancelKey
+    self.submission = submission
   }
 }
 

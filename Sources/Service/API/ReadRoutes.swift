@@ -4,6 +4,7 @@ internal import Explanations
 internal import FoundationEssentials
 internal import HTTPServing
 internal import HTTPTypes
+internal import PushKinds
 internal import PushPipeline
 internal import PushStore
 internal import Reactors

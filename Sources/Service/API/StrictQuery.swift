@@ -2,6 +2,7 @@ internal import Callers
 internal import FoundationEssentials
 internal import HTTP1
 internal import HTTPServing
+internal import PushKinds
 internal import PushStore
 
 /// The parameters of a query, each at most once, and no unknown one: a misspelt parameter would change what is asked.
@@ -39,6 +40,6 @@ struct StrictQuery {
   }
 
   private static func list(_ names: [String]) -> String {
-    names.dropLast().joined(separator: ", ") + " and " + (names.last ?? "")
+    names.count == 1 ? names[0] : names.dropLast().joined(separator: ", ") + " and " + (names.last ?? "")
   }
 }

@@ -1,3 +1,4 @@
+internal import PushKinds
 internal import PushRules
 internal import PushStore
 
@@ -10,9 +11,9 @@ struct DecisionWords {
   /// What the event is called.
   var event: String { Self.event(of: kind) }
 
-  static func event(of kind: String) -> String { kind == PushSubject.messageKind ? "message" : "event" }
+  static func event(of kind: String) -> String { PushKinds.words(ofEventKind: kind).event }
 
-  private var surface: String { kind == PushSubject.messageKind ? "the conversation" : "what it is about" }
+  private var surface: String { PushKinds.words(ofEventKind: kind).surface }
 
   /// The clause; nil for a reason that no rule has.
   func clause(for reason: String) -> String? {
@@ -25,6 +26,7 @@ struct DecisionWords {
     case "not_mentioned": "the user wants to hear of mentions only here, and the \(event) did not mention them"
     case "quiet_hours": quietHours
     case "deleted": "the \(event), or what it is about, had been deleted"
+    case "cancelled": "the push had been cancelled"
     case "expired": expired
     case "not_participant": "the user took no part in \(surface) any more"
     default: nil
@@ -32,6 +34,9 @@ struct DecisionWords {
   }
 
   private var expired: String {
+    if let life = known.life {
+      return "the push was to be sent within \(TimeText.span(life)), and \(TimeText.span(known.messageAge)) had passed"
+    }
     let held = known.heldFor > 0 ? ", the time it was held not counted" : ""
     return
       "the \(event) was \(TimeText.span(known.messageAge - known.heldFor)) old by then\(held), and is worth a push for"
@@ -92,6 +97,7 @@ enum CauseWords {
     case "left": "the user left"
     case "removed": "the user was taken out of the conversation"
     case "deleted": "the \(event) was deleted"
+    case "cancelled": "the push was cancelled"
     case "preferences": "the user's preferences changed"
     case "review": "a second look found what had changed while the hold was being recorded"
     case "host": "the host's own trigger said so"

@@ -5,7 +5,8 @@ extension HistoryEntry.Situation {
   /// What the rules were given, as far as it is kept.
   var recipientSituation: RecipientSituation {
     RecipientSituation(
-      messageAge: .microseconds(messageAge), heldFor: .microseconds(heldFor), isDeleted: isDeleted, hasRead: hasRead,
+      messageAge: .microseconds(messageAge), heldFor: .microseconds(heldFor), isDeleted: isDeleted,
+      isCancelled: isCancelled, life: life.map { .microseconds($0) }, hasRead: hasRead,
       lastSeenAge: lastSeenAge.map { .microseconds($0) }, sawAfterMessage: sawAfterMessage, hasLeft: hasLeft,
       newestOtherReadAge: newestOtherReadAge.map { .microseconds($0) }, isOptedOut: isOptedOut, isMuted: isMuted,
       wantsMentionsOnly: wantsMentionsOnly, isMentioned: isMentioned,

@@ -8,6 +8,7 @@ extension SuppressionRule {
     switch self {
     case .participant: "takes part"
     case .policy(.deleted): "deleted"
+    case .policy(.cancelled): "cancelled"
     case .policy(.alreadyRead): "read"
     case .policy(.expired): "age"
     case .policy(.seen): "seen since"
@@ -25,6 +26,7 @@ extension SuppressionRule {
     switch self {
     case .participant: known.isParticipant ? "yes" : "no"
     case .policy(.deleted): known.isDeleted ? "yes" : "no"
+    case .policy(.cancelled): known.isCancelled ? "yes" : "no"
     case .policy(.alreadyRead): known.hasRead ? "yes" : "no"
     case .policy(.expired): Self.age(known)
     case .policy(.seen): Self.sight(known)
@@ -39,7 +41,7 @@ extension SuppressionRule {
 
   private static func age(_ known: HistoryEntry.Situation) -> String {
     let held = known.heldFor > 0 ? ", \(TimeText.span(known.heldFor)) of it held on purpose" : ""
-    return "\(TimeText.span(known.messageAge))\(held); the limit is \(TimeText.span(known.timeToLive))"
+    return "\(TimeText.span(known.messageAge))\(held); the limit is \(TimeText.span(known.life ?? known.timeToLive))"
   }
 
   private static func sight(_ known: HistoryEntry.Situation) -> String {

@@ -1,4 +1,5 @@
 internal import HTTPTypes
+internal import PushKinds
 internal import PushStore
 
 /// How the service fares: what needs attention first, then figures, then the newest pushes. Without the database it is what

@@ -92,6 +92,7 @@ enum Wording {
     case .notMentioned: "is not mentioned"
     case .quietHours: "quiet hours"
     case .deleted: "it is gone"
+    case .cancelled: "was taken back"
     case .expired: "too old by then"
     }
   }

@@ -2,6 +2,7 @@ import APNS
 import APNSCore
 import FoundationEssentials
 import Postgres
+import PushKinds
 import PushStore
 import Reactors
 import TestPostgres

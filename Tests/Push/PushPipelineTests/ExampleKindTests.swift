@@ -1,5 +1,6 @@
 import APNSCore
 import FoundationEssentials
+import PushKinds
 import PushStore
 import Reactors
 import TestRepository

@@ -1,5 +1,6 @@
 import FoundationEssentials
 import Postgres
+import PushKinds
 import PushStore
 import Reactors
 import Testing

@@ -2,6 +2,7 @@ import APNS
 import APNSCore
 import FoundationEssentials
 import Postgres
+import PushKinds
 import PushStore
 import Reactors
 import Testing
@@ -192,9 +193,7 @@ struct OtherEnvironmentTests {
       // A process that claims, sends and dies.
       let event = try #require(try await rig.store.claim(limits, on: reactor).first)
       let device = try #require(event.recipients.first?.devices.first)
-      let alert = try #require(try rig.pipeline.composer.push(for: event))
-      let request = try rig.pipeline.composer.request(
-        alert, for: device, of: PushFixtures.route.app, to: event.recipients[0], in: event)
+      let request = try #require(try PushFixtures.request(event, for: device))
       let lane = Lane(PushFixtures.route, LaneConfiguration(), logger: .quiet)
       var trail = AttemptTrail()
       let verdict = await rig.pipeline.verdict(

@@ -1,4 +1,5 @@
 import PrometheusMetrics
+import PushKinds
 import Testing
 
 @testable import PushPipeline
@@ -100,7 +101,7 @@ extension PushFixtures {
     let committed: Int64 = 1_700_000_000_000_000
     var event = PushEvent(
       subject: PushSubject(id: messageID, kind: kind), origin: origin, attempts: 1, enqueuedAt: committed,
-      claimedAt: committed + claimedAfter, message: nil, recipients: recipients)
+      claimedAt: committed + claimedAfter, content: nil, datedAt: committed, recipients: recipients)
     event.answeredAt = committed + answeredAfter
     return event
   }

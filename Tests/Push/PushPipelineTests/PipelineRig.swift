@@ -3,6 +3,7 @@ import FoundationEssentials
 import Logging
 import Postgres
 import PrometheusMetrics
+import PushKinds
 import PushRules
 import PushStore
 import Reactors

@@ -1,6 +1,7 @@
 import APNS
 import APNSCore
 import FoundationEssentials
+import PushKinds
 import PushRules
 
 @testable import PushPipeline
@@ -46,16 +47,28 @@ enum PushFixtures {
     PushEvent(
       subject: .message(subject), origin: .inbox, attempts: attempts, enqueuedAt: 1_700_000_000_999_999,
       claimedAt: 1_700_000_001_000_000,
-      message: isDeleted ? nil : MessageContent(conversationID: conversation, senderName: sender, text: text),
-      recipients: recipients)
+      content: isDeleted ? nil : MessagePush(conversationID: conversation, senderName: sender, text: text),
+      datedAt: 1_700_000_000_999_999, recipients: recipients)
   }
 
-  static func readSync(_ sync: ReadSync, in conversation: UUID? = conversation, badge: Int = 1) -> PushEvent {
+  static func readSync(_ sync: ReadSyncPush, badge: Int = 1) -> PushEvent {
+    event(sync, kind: ReadSyncPush.name, subject: makeID(4), recipients: [recipient(badge: badge)])
+  }
+
+  static func event(
+    _ content: any PushContent, kind: String, subject: UUID, recipients: [PushRecipient] = [recipient()]
+  ) -> PushEvent {
     PushEvent(
-      subject: PushSubject(id: makeID(4), kind: PushSubject.readSyncKind), origin: .inbox, attempts: 1,
-      enqueuedAt: 1_700_000_000_999_999, claimedAt: 1_700_000_001_000_000,
-      message: conversation.map { MessageContent(conversationID: $0, senderName: nil, text: "") }, readSync: sync,
-      recipients: [recipient(badge: badge)])
+      subject: PushSubject(id: subject, kind: kind), origin: .inbox, attempts: 1, enqueuedAt: 1_700_000_000_999_999,
+      claimedAt: 1_700_000_001_000_000, content: content, datedAt: 1_700_000_000_999_999, recipients: recipients)
+  }
+
+  /// The push of an event for one device, as the pipeline makes it.
+  static func request(
+    _ event: PushEvent, for device: PushDevice = phone, to recipient: PushRecipient? = nil
+  ) throws -> PushRequest? {
+    try event.content?.push(about: event.subject).request(
+      to: device, of: route.app, for: recipient ?? event.recipients[0], of: event, timeToLive: .seconds(3600))
   }
 }
 

@@ -1,4 +1,5 @@
 import Postgres
+import PushKinds
 import PushStore
 import Reactors
 import TestPostgres

@@ -1,4 +1,5 @@
 import Foundation
+import PushKinds
 import Testing
 
 @testable import PushStore

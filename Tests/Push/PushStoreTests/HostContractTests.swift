@@ -1,4 +1,5 @@
 import Foundation
+import PushKinds
 import PushRules
 import Testing
 
@@ -65,7 +66,7 @@ struct HostContractTests {
       #expect(try await store.ingest(.message(post), on: reactor) == .pending)
       let events = try await store.claim(ClaimLimits(eventsMax: 1, deliveriesMax: 1, lease: .seconds(60)), on: reactor)
       let event = try #require(events.first)
-      #expect(event.message == MessageContent(conversationID: room, senderName: "Grace", text: "Hi"))
+      #expect(event.message == MessagePush(conversationID: room, senderName: "Grace", text: "Hi"))
       let outcomes = event.recipients.map { RecipientOutcome(userID: $0.userID, decision: .failed) }
       let dead = [DeadDeviceToken(token: "aa", reason: "gone", invalidSince: event.claimedAt)]
       let read = PushDevice(token: "aa", environment: "sandbox")

@@ -1,4 +1,5 @@
 import Foundation
+import PushKinds
 import PushRules
 import Testing
 
@@ -17,7 +18,7 @@ struct PushStatementsClaimTests {
     #expect(event.origin == .inbox)
     #expect(event.attempts == 1)
     #expect((0...60_000_000).contains(event.claimedAt - event.enqueuedAt))
-    #expect(event.message == MessageContent(conversationID: chat.id, senderName: "Ada", text: "Good morning"))
+    #expect(event.message == MessagePush(conversationID: chat.id, senderName: "Ada", text: "Good morning"))
     #expect(Set(event.recipients.map(\.userID)) == Set(chat.readers))
     for recipient in event.recipients {
       let age = Duration.microseconds(event.claimedAt - event.enqueuedAt)

@@ -1,5 +1,6 @@
 import Foundation
 import Postgres
+import PushKinds
 import PushRules
 import Reactors
 import Testing
@@ -53,16 +54,19 @@ struct PushStatementsRescueTests {
     #expect(plan.contains("Index Scan using deliveries_expiry_idx"), "\(plan)")
   }
 
-  @Test("a new event from a clock that was ahead is brought forward; what is claimed, and reads for later, stay")
+  @Test("a new event from a clock that was ahead is brought forward; what is claimed, and what is for later, stays")
   func future() async throws {
     let chat = try await Chat()
     let message = try await chat.send()
     try await chat.send()
     try await chat.database.sql(
       """
-      update tacet.inbox set available_at = now() + interval '20 s', is_claimed = subject_id <> '\(message)';
-      insert into tacet.inbox (subject_id, kind, available_at)
-      values (gen_random_uuid(), 'read_sync', now() + interval '20 s')
+      update tacet.inbox set
+        available_at = now() + interval '20 s', enqueued_at = now() + interval '20 s',
+        is_claimed = subject_id <> '\(message)';
+      insert into tacet.inbox (subject_id, kind, available_at, enqueued_at) values
+        (gen_random_uuid(), 'read_sync', now() + interval '20 s', now() + interval '20 s'),
+        (gen_random_uuid(), 'push', now() + interval '20 s', now() - interval '1 s')
       """)
     #expect(try await claim(chat.database) == [])
     try await withStore(chat.database) { try await $0.bringForward(on: $1) }

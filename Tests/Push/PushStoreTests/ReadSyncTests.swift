@@ -1,5 +1,6 @@
 import Foundation
 import Postgres
+import PushKinds
 import PushRules
 import Reactors
 import Testing
@@ -28,8 +29,8 @@ struct ReadSyncTests {
     #expect(try await chat.read(on: "AA") == .marked(count: 1, badge: 0, syncWait: .zero))
     let event = try #require(try await claim(chat.database).first)
     #expect(event.subject.kind == "read_sync")
-    #expect(event.readSync == ReadSync(messageIDs: messages, hasMore: false))
-    #expect(event.message?.conversationID == chat.id)
+    #expect(event.readSync?.messageIDs == messages && event.readSync?.hasMore == false)
+    #expect(event.surfaceID == chat.id)
     let recipient = try #require(event.recipients.first)
     #expect(event.recipients.count == 1 && recipient.userID == chat.reader && recipient.isParticipant)
     #expect(recipient.devices.map(\.token) == ["bb"])
@@ -52,7 +53,7 @@ struct ReadSyncTests {
     try await chat.read(upTo: messages[0], on: "aa")
     try await chat.read(upTo: messages[1], on: "aa")
     let events = try await claim(chat.database)
-    #expect(events.map(\.readSync) == [ReadSync(messageIDs: [messages[0], messages[1]], hasMore: false)])
+    #expect(events.map(\.readSync?.messageIDs) == [[messages[0], messages[1]]])
     #expect(events.flatMap(\.recipients).map(\.badge) == [1])
     #expect(events.flatMap(\.recipients).flatMap(\.devices).map(\.token) == ["bb"])
   }
@@ -96,7 +97,7 @@ struct ReadSyncTests {
     try await chat.database.sql("update tacet.inbox set available_at = now() where not is_claimed")
     let event = try #require(try await claim(chat.database).first)
     #expect(event.readSync?.messageIDs.count == 4 && event.readSync?.messageIDs.last == messages[2])
-    #expect(event.message == nil && event.recipients.map(\.situation.isDeleted) == [false])
+    #expect(event.surfaceID == nil && event.recipients.map(\.situation.isDeleted) == [false])
   }
 
   @Test("a push names the newest ninety messages, and says that there were more", arguments: [90, 91, 1100])

@@ -16,10 +16,26 @@ struct StatementTextTests {
     #expect(delivery == claim.replacing(":recipients_max", with: "1"))
     let messages = try Statement("claim/claim_messages").part(from: "situations as", to: "left join lateral (")
     let kinds = try Statement("claim/claim").part(from: "situations as", to: "left join lateral (")
-    let devices = /case when w\.accepted_devices = '\{\}' .* end as accepted_devices/
-    #expect(kinds.replacing(devices, with: "w.accepted_devices as accepted_devices") == messages)
+    #expect(Self.ofMessages(kinds) == messages)
     let end = "left join lateral ( select array_agg(n.device_token)"
-    #expect(try Statement("claim/claim_messages").part(from: end) == Statement("claim/claim").part(from: end))
+    #expect(try Statement("claim/claim_messages").part(from: end) == Self.ofMessages(Statement("claim/claim").part(from: end)))
+  }
+
+  /// The text without what no message has: content as a document, and what comes with it.
+  private static func ofMessages(_ text: String) -> String {
+    let devices = /case when w\.accepted_devices = '\{\}' .* end as accepted_devices/
+    let date = /coalesce\( m\.dated_at, (least\(.*? end\)) \)\)/
+    return [
+      ("m.push_kind,", "'message' as push_kind,"),
+      ("case when s.place > 1 then null else m.content end as content,", "null::text as content,"),
+      ("m.surface_id is null and m.content is null as", "m.surface_id is null as"),
+      ("m.life_us,", "null::bigint as life_us,"), ("m.withheld,", "null::text as withheld,"),
+      ("coalesce(m.quiet_policy, f.quiet_hours_policy)", "f.quiet_hours_policy"),
+      (" and (m.reading_device is null or lower(d.device_token) <> lower(m.reading_device))", ""),
+      (" and not m.is_silent", ""),
+    ].reduce(text) { $0.replacing($1.0, with: $1.1) }
+      .replacing(devices, with: "w.accepted_devices as accepted_devices")
+      .replacing(date) { "\($0.1))" }
   }
 
   @Test("a claim and a lease pick the same work")
@@ -33,10 +49,9 @@ struct StatementTextTests {
     arguments: [("record/review_holds", "x"), ("inspect/explain_event", "w"), ("inspect/explain_recipients", "w")])
   func contexts(_ path: String, _ row: String) throws {
     let (claim, statement) = (try Statement("claim/claim"), try Statement(path))
-    var parts = [("left join lateral ( select e.conversation_id", "m on true")]
-    if path != "inspect/explain_event" {
-      parts.append(("select c.user_id, c.last_seen, c.left_at", "where m.reader_id is not null ) v"))
-    }
+    var parts = [("from tacet.message_context", "union all"), ("from tacet.event_content", ") e limit 1 ) m on true")]
+    if path != "inspect/explain_event" { parts.append(("tacet.seen_by(", ")")) }
+    if path != "inspect/explain_event" { parts.append(("tacet.event_audience(", ")")) }
     for (from, to) in parts {
       let claimed = try claim.part(from: from, to: to).replacing(/\bw\./, with: "\(row).")
       #expect(try statement.part(from: from, to: to) == claimed)

@@ -1,4 +1,5 @@
 import Foundation
+import PushKinds
 import PushRules
 import Testing
 
@@ -16,7 +17,7 @@ struct WatchTests {
     #expect(event.subject == PushSubject(id: task, kind: "task_added"))
     #expect(event.message == nil)
     let surface = SurfaceID(kind: "list", id: scene.list)
-    #expect(event.notice == EventNotice(title: "Ada added Tea", body: "Tea!", surface: surface))
+    #expect(event.watchedRow == WatchedRowPush(title: "Ada added Tea", body: "Tea!", surface: surface))
     #expect(event.recipients.map(\.userID) == [scene.reader])
     #expect(event.recipients.map(\.isParticipant) == [true])
     #expect(event.recipients.map(\.situation.isDeleted) == [false])
@@ -78,7 +79,7 @@ struct WatchTests {
   func templates(_ note: String, _ title: String, _ body: String) async throws {
     let scene = try await WatchScene.tasks(title: "{note}")
     try await scene.add(note: note)
-    let notice = try #require(try await claim(scene.database).first?.notice)
+    let notice = try #require(try await claim(scene.database).first?.watchedRow)
     #expect(notice.title == title)
     #expect(notice.body == body)
     let filled = try await scene.database.sql(#"select tacet.fill_template('{ {a}} {{b}', '{"a": "{b}", "b": 1}')"#)
@@ -90,7 +91,7 @@ struct WatchTests {
     let scene = try await WatchScene.tasks("unnamed_actor => 'Jemand'")
     try await scene.database.sql("update profiles set name = null")
     try await scene.add(note: "'Tea'")
-    #expect(try await claim(scene.database).first?.notice?.title == "Jemand added Tea")
+    #expect(try await claim(scene.database).first?.watchedRow?.title == "Jemand added Tea")
   }
 
   @Test("presence is that at the surface, of the recipient and of the kind of surface")
@@ -118,7 +119,7 @@ struct WatchTests {
       try await scene.add(note: "'Tea'")
       try await scene.database.sql(deletion)
       let event = try #require(try await claim(scene.database).first)
-      #expect(event.notice == nil)
+      #expect(event.content == nil)
       #expect(event.surfaceID == nil)
       #expect(event.recipients == [])
     }
@@ -171,7 +172,7 @@ struct WatchTests {
     try await scene.watch(title: "New")
     #expect(try await scene.database.sql(triggers) == "2")
     try await scene.add(note: "'Tea'")
-    #expect(try await claim(scene.database).map(\.notice?.title) == ["New"])
+    #expect(try await claim(scene.database).map(\.watchedRow?.title) == ["New"])
     #expect(try await scene.database.sql("select tacet.unwatch('task_added')") == "t")
     #expect(try await scene.database.sql("select tacet.unwatch('task_added')") == "f")
     #expect(try await scene.database.sql(triggers) == "0")

@@ -1,4 +1,5 @@
 import FoundationEssentials
+import PushKinds
 import PushStore
 import Testing
 

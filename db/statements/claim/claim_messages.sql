@@ -59,7 +59,8 @@ with fresh as materialized (
     w.user_id is not null as is_delivery,
     (extract(epoch from w.enqueued_at) * 1000000)::bigint as enqueued_at,
     (extract(epoch from w.moment) * 1000000)::bigint as claimed_at,
-    m.conversation_id,
+    m.surface_id,
+    'message' as push_kind,
     case when s.place > 1 then null else m.sender_name end as sender_name,
     case when s.place > 1 then null else m.body end as body,
     coalesce(s.user_id, w.user_id) as user_id,
@@ -89,10 +90,10 @@ with fresh as materialized (
     w.held_us,
     w.retries,
     w.is_waiting,
-    case when s.place > 1 then null else m.title end as title,
-    m.surface_kind,
-    m.read_message_ids,
-    m.has_read_more,
+    null::text as content,
+    m.surface_id is null as is_deleted,
+    null::bigint as life_us,
+    null::text as withheld,
     coalesce(f.is_opted_out, false) as is_opted_out,
     coalesce(f.is_muted, false) as is_muted,
     coalesce(f.mentions_only, false) as mentions_only,
@@ -102,9 +103,7 @@ with fresh as materialized (
     case when f.quiet_hours_remaining > interval '0'
       then (extract(epoch from least(f.quiet_hours_remaining, interval '2 days')) * 1000000)::bigint
     end as quiet_hours_remaining,
-    left(coalesce(m.quiet_policy, f.quiet_hours_policy), 16) as quiet_hours_policy,
-    case when s.place > 1 then null else m.data end as data,
-    m.collapse_id,
+    left(f.quiet_hours_policy, 16) as quiet_hours_policy,
     left(w.released_by, 32) as released_by,
     (extract(epoch from w.released_at) * 1000000)::bigint as released_at,
     (extract(epoch from least(w.enqueued_at, case when isfinite(m.created_at) then m.created_at end)) * 1000000)::bigint
@@ -114,10 +113,10 @@ with fresh as materialized (
   -- What is known of the event. Texts and lists are cut here, also those of functions that a host has replaced, before
   -- they are multiplied by recipients. `limit 1` keeps the planner from computing them for each recipient. A character
   -- has four bytes at most, and no preview shows as much as is left. Of the readers the last 10000 are kept, because
-  -- readers are appended. Data that is too long is dropped, because half of a JSON object is no object.
+  -- readers are appended.
   left join lateral (
     select
-      e.conversation_id, e.sender_id, left(e.sender_name, 1024) as sender_name, left(e.body, 4096) as body,
+      e.surface_id, e.sender_id, left(e.sender_name, 1024) as sender_name, left(e.body, 4096) as body,
       e.created_at,
       case when cardinality(e.read_by) > 10000
         then e.read_by[cardinality(e.read_by) - 9999:] else e.read_by
@@ -125,16 +124,11 @@ with fresh as materialized (
       case when cardinality(e.prior_read_by) > 10000
         then e.prior_read_by[cardinality(e.prior_read_by) - 9999:] else e.prior_read_by
       end as prior_read_by,
-      e.prior_touched_at, left(e.title, 4096) as title, left(e.surface_kind, 64) as surface_kind,
-      case when octet_length(e.data) <= 8192 then e.data end as data, left(e.collapse_id, 256) as collapse_id,
-      e.reader_id, e.read_message_ids[:100] as read_message_ids, e.has_read_more,
-      left(e.reading_device, 512) as reading_device, left(e.quiet_policy, 16) as quiet_policy
+      e.prior_touched_at
     from (
       select
-        c.conversation_id, c.sender_id, c.sender_name, c.body, c.created_at, c.read_by, c.prior_read_by,
-        c.prior_touched_at, null::text as title, null::text as surface_kind, null::text as data,
-        null::text as collapse_id, null::uuid as reader_id, null::uuid[] as read_message_ids, false as has_read_more,
-        null::text as reading_device, null::text as quiet_policy
+        c.conversation_id as surface_id, c.sender_id, c.sender_name, c.body, c.created_at, c.read_by,
+        c.prior_read_by, c.prior_touched_at
       from tacet.message_context(w.subject_id) c
     ) e
     limit 1
@@ -145,7 +139,7 @@ with fresh as materialized (
       select v.user_id, v.last_seen, v.left_at
       from (
         select v.user_id, v.last_seen, v.left_at
-        from tacet.seen_by(m.conversation_id) v
+        from tacet.seen_by(m.surface_id) v
         where v.user_id is distinct from m.sender_id
           and v.user_id >= coalesce(w.user_id, w.told_until, '00000000-0000-0000-0000-000000000000')
           and v.user_id <= coalesce(w.user_id, 'ffffffff-ffff-ffff-ffff-ffffffffffff')
@@ -168,12 +162,11 @@ with fresh as materialized (
       select d.device_token, d.environment, d.app
       from tacet.device_tokens(s.user_id) d
       where octet_length(d.device_token) <= 512
-        and (m.reading_device is null or lower(d.device_token) <> lower(m.reading_device))
       limit 50
     ) n
   ) t on s.user_id is not null
-  left join lateral tacet.recipient_preferences(s.user_id, w.kind, m.conversation_id, w.moment) f
-    on s.user_id is not null and w.kind <> 'read_sync'
+  left join lateral tacet.recipient_preferences(s.user_id, w.kind, m.surface_id, w.moment) f
+    on s.user_id is not null
 )
 select *, (extract(epoch from clock_timestamp()) * 1000000)::bigint as answered_at
 from situations o

@@ -36,7 +36,8 @@ with work as (
     w.user_id is not null as is_delivery,
     (extract(epoch from w.enqueued_at) * 1000000)::bigint as enqueued_at,
     (extract(epoch from w.moment) * 1000000)::bigint as claimed_at,
-    m.conversation_id,
+    m.surface_id,
+    m.push_kind,
     case when s.place > 1 then null else m.sender_name end as sender_name,
     case when s.place > 1 then null else m.body end as body,
     coalesce(s.user_id, w.user_id) as user_id,
@@ -72,10 +73,10 @@ with work as (
     w.held_us,
     w.retries,
     w.is_waiting,
-    case when s.place > 1 then null else m.title end as title,
-    m.surface_kind,
-    m.read_message_ids,
-    m.has_read_more,
+    case when s.place > 1 then null else m.content end as content,
+    m.surface_id is null and m.content is null as is_deleted,
+    m.life_us,
+    m.withheld,
     coalesce(f.is_opted_out, false) as is_opted_out,
     coalesce(f.is_muted, false) as is_muted,
     coalesce(f.mentions_only, false) as mentions_only,
@@ -86,23 +87,22 @@ with work as (
       then (extract(epoch from least(f.quiet_hours_remaining, interval '2 days')) * 1000000)::bigint
     end as quiet_hours_remaining,
     left(coalesce(m.quiet_policy, f.quiet_hours_policy), 16) as quiet_hours_policy,
-    case when s.place > 1 then null else m.data end as data,
-    m.collapse_id,
     left(w.released_by, 32) as released_by,
     (extract(epoch from w.released_at) * 1000000)::bigint as released_at,
-    (extract(epoch from least(w.enqueued_at, case when isfinite(m.created_at) then m.created_at end)) * 1000000)::bigint
-      as dated_at,
+    (extract(epoch from coalesce(
+      m.dated_at, least(w.enqueued_at, case when isfinite(m.created_at) then m.created_at end)
+    )) * 1000000)::bigint as dated_at,
     s.place
   from work w
   -- What is known of the event. Texts and lists are cut here, also those of functions that a host has replaced, before
   -- they are multiplied by recipients. `limit 1` keeps the planner from computing them for each recipient. A character
   -- has four bytes at most, and no preview shows as much as is left. Of the readers the last 10000 are kept, because
-  -- readers are appended. Data that is too long is dropped, because half of a JSON object is no object. There is one
-  -- branch for each kind. The executor asks for the kind first, and once: a message costs what it would without the
-  -- other branches, and the host's functions are still planned into theirs.
+  -- readers are appended. Content that is too long is dropped, because half of a JSON object is no object. Messages have
+  -- a branch with typed columns, into which the host's functions are planned. The executor asks for the kind first, and
+  -- once. The content of all other kinds is one JSON document, which tacet.event_content gets from its kind's function.
   left join lateral (
     select
-      e.conversation_id, e.sender_id, left(e.sender_name, 1024) as sender_name, left(e.body, 4096) as body,
+      e.surface_id, e.sender_id, left(e.sender_name, 1024) as sender_name, left(e.body, 4096) as body,
       e.created_at,
       case when cardinality(e.read_by) > 10000
         then e.read_by[cardinality(e.read_by) - 9999:] else e.read_by
@@ -110,36 +110,23 @@ with work as (
       case when cardinality(e.prior_read_by) > 10000
         then e.prior_read_by[cardinality(e.prior_read_by) - 9999:] else e.prior_read_by
       end as prior_read_by,
-      e.prior_touched_at, left(e.title, 4096) as title, left(e.surface_kind, 64) as surface_kind,
-      case when octet_length(e.data) <= 8192 then e.data end as data, left(e.collapse_id, 256) as collapse_id,
-      e.reader_id, e.read_message_ids[:100] as read_message_ids, e.has_read_more,
+      e.prior_touched_at, e.push_kind, e.dated_at, e.life_us, left(e.withheld, 16) as withheld,
+      case when octet_length(e.content) <= 65536 then e.content end as content, e.is_silent,
       left(e.reading_device, 512) as reading_device, left(e.quiet_policy, 16) as quiet_policy
     from (
       select
-        c.conversation_id, c.sender_id, c.sender_name, c.body, c.created_at, c.read_by, c.prior_read_by,
-        c.prior_touched_at, null::text as title, null::text as surface_kind, null::text as data,
-        null::text as collapse_id, null::uuid as reader_id, null::uuid[] as read_message_ids, false as has_read_more,
+        c.conversation_id as surface_id, c.sender_id, c.sender_name, c.body, c.created_at, c.read_by,
+        c.prior_read_by, c.prior_touched_at, 'message' as push_kind, null::timestamptz as dated_at,
+        null::bigint as life_us, null::text as withheld, null::text as content, false as is_silent,
         null::text as reading_device, null::text as quiet_policy
       from tacet.message_context(w.subject_id) c
       where w.kind = 'message'
       union all
       select
-        c.conversation_id, c.sender_id, c.sender_name, c.body, null, null, null, null, c.title, c.surface_kind,
-        null, null, null, null, false, null, null
-      from tacet.watched_context(w.kind, w.subject_id) c
-      where w.kind not in ('message', 'read_sync')
-      union all
-      select
-        p.id, null, null, p.body, null, null, null, null, p.title, null, p.data::text, p.collapse_id, null, null, false,
-        null, p.quiet_policy
-      from tacet.pushes p
-      where w.kind not in ('message', 'read_sync') and p.id = w.subject_id and p.kind = w.kind
-      union all
-      select
-        c.conversation_id, null, null, null, null, null, null, null, null, null, null, null, c.user_id, c.message_ids,
-        c.has_more, c.device_token, null
-      from tacet.read_syncs c
-      where w.kind = 'read_sync' and c.id = w.subject_id
+        c.surface_id, c.actor_id, null, null, c.dated_at, null, null, null, c.push_kind, c.dated_at, c.life_us,
+        c.withheld, c.content, c.is_silent, c.excluded_device, c.quiet_policy
+      from tacet.event_content(w.kind, w.subject_id) c
+      where w.kind <> 'message'
     ) e
     limit 1
   ) m on true
@@ -150,7 +137,7 @@ with work as (
       from (
         (
           select v.user_id, v.last_seen, v.left_at
-          from tacet.seen_by(m.conversation_id) v
+          from tacet.seen_by(m.surface_id) v
           where w.kind = 'message' and v.user_id is distinct from m.sender_id
             and v.user_id >= coalesce(w.user_id, w.told_until, '00000000-0000-0000-0000-000000000000')
             and v.user_id <= coalesce(w.user_id, 'ffffffff-ffff-ffff-ffff-ffffffffffff')
@@ -163,19 +150,8 @@ with work as (
         union all
         (
           select v.user_id, v.last_seen, v.left_at
-          from (
-            select c.user_id, c.last_seen, c.left_at
-            from tacet.watched_by(w.kind, w.subject_id, m.conversation_id) c
-            where w.kind not in ('message', 'read_sync') and m.surface_kind is not null
-            union all
-            select p.user_id, null, null
-            from tacet.pushes p
-            where w.kind not in ('message', 'read_sync') and p.id = w.subject_id and p.kind = w.kind
-            union all
-            select m.reader_id, null, null
-            where m.reader_id is not null
-          ) v
-          where v.user_id is distinct from m.sender_id
+          from tacet.event_audience(m.push_kind, w.kind, w.subject_id, m.surface_id) v
+          where w.kind <> 'message' and v.user_id is distinct from m.sender_id
             and v.user_id >= coalesce(w.user_id, w.told_until, '00000000-0000-0000-0000-000000000000')
             and v.user_id <= coalesce(w.user_id, 'ffffffff-ffff-ffff-ffff-ffffffffffff')
             and (w.user_id is not null or (
@@ -204,8 +180,8 @@ with work as (
       limit 50
     ) n
   ) t on s.user_id is not null
-  left join lateral tacet.recipient_preferences(s.user_id, w.kind, m.conversation_id, w.moment) f
-    on s.user_id is not null and w.kind <> 'read_sync'
+  left join lateral tacet.recipient_preferences(s.user_id, w.kind, m.surface_id, w.moment) f
+    on s.user_id is not null and not m.is_silent
 )
 select *, (extract(epoch from clock_timestamp()) * 1000000)::bigint as answered_at
 from situations o

@@ -8,7 +8,7 @@
 -- whether that was an event.
 
 with event as materialized (
-  select from tacet.watched_context(:kind, :subject_id)
+  select from tacet.event_content(:kind, :subject_id)
 )
 select
   exists (select from tacet.kinds k where k.kind = :kind) and (exists (select from event) or l.user_id is not null)

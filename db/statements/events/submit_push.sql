@@ -1,23 +1,32 @@
 -- Stores and queues a push that a server asks for, in one transaction.
 --
---   :user_id          uuid  the recipient
---   :kind             text  the kind
---   :title            text  the title
---   :body             text  the body
---   :data             text  the data; null for none
---   :collapse_id      text  the collapse identifier; null for none
---   :idempotency_key  text  the idempotency key; null for none
+--   :user_id          uuid    the recipient
+--   :kind             text    the kind
+--   :title            text    the title
+--   :body             text    the body
+--   :data             text    the data; null for none
+--   :collapse_id      text    the collapse identifier; null for none
+--   :idempotency_key  text    the idempotency key; null for none
+--   :presentation     text    how it is shown, as JSON
+--   :send_at_us       bigint  when to send it; null for now
+--   :expires_in_us    bigint  how long it may be sent from then on; null for the service's setting
+--   :cancel_key       text    the key that cancels it; null for none
 --
 -- It waits for the disk, whatever the session does otherwise, because there is no transaction of the host behind it.
 -- Returns no row when the key is taken. Two requests with one key wait for each other here.
 
 with durable as materialized (select set_config('synchronous_commit', 'on', true)), entered as (
-  insert into tacet.pushes (user_id, kind, title, body, data, collapse_id, idempotency_key)
-  select :user_id, :kind, :title, :body, :data::json, :collapse_id, :idempotency_key from durable
+  insert into tacet.pushes (
+    user_id, kind, title, body, data, collapse_id, idempotency_key, presentation, send_at, expires_in, cancel_key
+  )
+  select
+    :user_id, :kind, :title, :body, :data::json, :collapse_id, :idempotency_key, :presentation::jsonb,
+    to_timestamp(:send_at_us / 1000000.0), :expires_in_us * interval '1 microsecond', :cancel_key
+  from durable
   on conflict (idempotency_key) where idempotency_key is not null do nothing
-  returning id, user_id, kind, created_at
+  returning id, user_id, kind, created_at, send_at
 ), queued as (
-  insert into tacet.inbox (subject_id, kind, conversation_id, enqueued_at)
-  select e.id, e.kind, e.user_id, e.created_at from entered e
+  insert into tacet.inbox (subject_id, kind, conversation_id, enqueued_at, available_at)
+  select e.id, e.kind, e.user_id, e.created_at, greatest(clock_timestamp(), e.send_at) from entered e
 )
 select e.id, (extract(epoch from e.created_at) * 1000000)::bigint as created_us, true as is_same from entered e;

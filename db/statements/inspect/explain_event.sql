@@ -12,49 +12,19 @@ with source as materialized (
   from (select :subject_id::uuid as subject_id, :kind::text as kind) w
   -- What is known of the event, as in claim.sql.
   left join lateral (
-    select
-      e.conversation_id, e.sender_id, left(e.sender_name, 1024) as sender_name, left(e.body, 4096) as body,
-      e.created_at,
-      case when cardinality(e.read_by) > 10000
-        then e.read_by[cardinality(e.read_by) - 9999:] else e.read_by
-      end as read_by,
-      case when cardinality(e.prior_read_by) > 10000
-        then e.prior_read_by[cardinality(e.prior_read_by) - 9999:] else e.prior_read_by
-      end as prior_read_by,
-      e.prior_touched_at, left(e.title, 4096) as title, left(e.surface_kind, 64) as surface_kind,
-      case when octet_length(e.data) <= 8192 then e.data end as data, left(e.collapse_id, 256) as collapse_id,
-      e.reader_id, e.read_message_ids[:100] as read_message_ids, e.has_read_more,
-      left(e.reading_device, 512) as reading_device, left(e.quiet_policy, 16) as quiet_policy
+    select e.surface_id, e.sender_id, e.created_at, e.push_kind
     from (
-      select
-        c.conversation_id, c.sender_id, c.sender_name, c.body, c.created_at, c.read_by, c.prior_read_by,
-        c.prior_touched_at, null::text as title, null::text as surface_kind, null::text as data,
-        null::text as collapse_id, null::uuid as reader_id, null::uuid[] as read_message_ids, false as has_read_more,
-        null::text as reading_device, null::text as quiet_policy
+      select c.conversation_id as surface_id, c.sender_id, c.created_at, 'message' as push_kind
       from tacet.message_context(w.subject_id) c
       where w.kind = 'message'
       union all
-      select
-        c.conversation_id, c.sender_id, c.sender_name, c.body, null, null, null, null, c.title, c.surface_kind,
-        null, null, null, null, false, null, null
-      from tacet.watched_context(w.kind, w.subject_id) c
-      where w.kind not in ('message', 'read_sync')
-      union all
-      select
-        p.id, null, null, p.body, null, null, null, null, p.title, null, p.data::text, p.collapse_id, null, null, false,
-        null, p.quiet_policy
-      from tacet.pushes p
-      where w.kind not in ('message', 'read_sync') and p.id = w.subject_id and p.kind = w.kind
-      union all
-      select
-        c.conversation_id, null, null, null, null, null, null, null, null, null, null, null, c.user_id, c.message_ids,
-        c.has_more, c.device_token, null
-      from tacet.read_syncs c
-      where w.kind = 'read_sync' and c.id = w.subject_id
+      select c.surface_id, c.actor_id, c.dated_at, c.push_kind
+      from tacet.event_content(w.kind, w.subject_id) c
+      where w.kind <> 'message'
     ) e
     limit 1
   ) m on true
-  where m.conversation_id is not null or m.reader_id is not null
+  where m.surface_id is not null or m.push_kind <> 'message'
   limit 1
 ), inbox as materialized (
   select i.* from tacet.inbox i where i.subject_id = :subject_id and i.kind = :kind

@@ -11,7 +11,7 @@ select k.kind
 from (
   select 'message' as kind where exists (select from tacet.message_context(:subject_id))
   union
-  select w.kind from tacet.kinds w where exists (select from tacet.watched_context(w.kind, :subject_id))
+  select w.kind from tacet.kinds w where exists (select from tacet.watched_row_content(w.kind, :subject_id))
   union
   select l.push_type as kind
     from (select l.push_type from public.push_log l where l.subject_id = :subject_id limit 1000) l

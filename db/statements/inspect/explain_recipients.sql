@@ -10,49 +10,19 @@
 -- Beside each document is how many users there would be without :entries_max.
 
 with present as materialized (
-  select v.user_id, coalesce(v.user_id = m.sender_id, false) as is_actor, m.conversation_id
+  select v.user_id, coalesce(v.user_id = m.sender_id, false) as is_actor, m.surface_id
   from (select :subject_id::uuid as subject_id, :kind::text as kind) w
   -- What is known of the event, as in claim.sql.
   left join lateral (
-    select
-      e.conversation_id, e.sender_id, left(e.sender_name, 1024) as sender_name, left(e.body, 4096) as body,
-      e.created_at,
-      case when cardinality(e.read_by) > 10000
-        then e.read_by[cardinality(e.read_by) - 9999:] else e.read_by
-      end as read_by,
-      case when cardinality(e.prior_read_by) > 10000
-        then e.prior_read_by[cardinality(e.prior_read_by) - 9999:] else e.prior_read_by
-      end as prior_read_by,
-      e.prior_touched_at, left(e.title, 4096) as title, left(e.surface_kind, 64) as surface_kind,
-      case when octet_length(e.data) <= 8192 then e.data end as data, left(e.collapse_id, 256) as collapse_id,
-      e.reader_id, e.read_message_ids[:100] as read_message_ids, e.has_read_more,
-      left(e.reading_device, 512) as reading_device, left(e.quiet_policy, 16) as quiet_policy
+    select e.surface_id, e.sender_id, e.push_kind
     from (
-      select
-        c.conversation_id, c.sender_id, c.sender_name, c.body, c.created_at, c.read_by, c.prior_read_by,
-        c.prior_touched_at, null::text as title, null::text as surface_kind, null::text as data,
-        null::text as collapse_id, null::uuid as reader_id, null::uuid[] as read_message_ids, false as has_read_more,
-        null::text as reading_device, null::text as quiet_policy
+      select c.conversation_id as surface_id, c.sender_id, 'message' as push_kind
       from tacet.message_context(w.subject_id) c
       where w.kind = 'message'
       union all
-      select
-        c.conversation_id, c.sender_id, c.sender_name, c.body, null, null, null, null, c.title, c.surface_kind,
-        null, null, null, null, false, null, null
-      from tacet.watched_context(w.kind, w.subject_id) c
-      where w.kind not in ('message', 'read_sync')
-      union all
-      select
-        p.id, null, null, p.body, null, null, null, null, p.title, null, p.data::text, p.collapse_id, null, null, false,
-        null, p.quiet_policy
-      from tacet.pushes p
-      where w.kind not in ('message', 'read_sync') and p.id = w.subject_id and p.kind = w.kind
-      union all
-      select
-        c.conversation_id, null, null, null, null, null, null, null, null, null, null, null, c.user_id, c.message_ids,
-        c.has_more, c.device_token, null
-      from tacet.read_syncs c
-      where w.kind = 'read_sync' and c.id = w.subject_id
+      select c.surface_id, c.actor_id, c.push_kind
+      from tacet.event_content(w.kind, w.subject_id) c
+      where w.kind <> 'message'
     ) e
     limit 1
   ) m on true
@@ -61,27 +31,13 @@ with present as materialized (
     from (
       (
         select v.user_id, v.last_seen, v.left_at
-        from tacet.seen_by(m.conversation_id) v
+        from tacet.seen_by(m.surface_id) v
         where w.kind = 'message'
       )
       union all
-      (
-        select v.user_id, v.last_seen, v.left_at
-        from (
-          select c.user_id, c.last_seen, c.left_at
-          from tacet.watched_by(w.kind, w.subject_id, m.conversation_id) c
-          where w.kind not in ('message', 'read_sync') and m.surface_kind is not null
-          union all
-          select p.user_id, null, null
-          from tacet.pushes p
-          where w.kind not in ('message', 'read_sync') and p.id = w.subject_id and p.kind = w.kind
-          union all
-          select m.reader_id, null, null
-          where m.reader_id is not null
-        ) v
-        -- A condition keeps the branches apart from the query around them.
-        where true
-      )
+      select c.user_id, c.last_seen, c.left_at
+      from tacet.event_audience(m.push_kind, w.kind, w.subject_id, m.surface_id) c
+      where w.kind <> 'message'
     ) p
     where p.user_id >= :first_user_id and p.user_id <= :last_user_id
   ) v
@@ -165,7 +121,7 @@ select jsonb_build_object(
       'quietHoursRemaining', case when f.quiet_hours_remaining > interval '0'
         then (extract(epoch from least(f.quiet_hours_remaining, interval '2 days')) * 1000000)::bigint
       end)
-    from tacet.recipient_preferences(u.user_id, :kind, v.conversation_id, now()) f),
+    from tacet.recipient_preferences(u.user_id, :kind, v.surface_id, now()) f),
   'devices', jsonb_build_array()
 )::text as document, u.people_count
 from counted u

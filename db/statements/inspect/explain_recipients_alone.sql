@@ -9,7 +9,7 @@
 --   :entries_max    bigint  entries of histories after which no more users are returned
 
 with present as materialized (
-  select o.user_id, false as is_actor, null::uuid as conversation_id
+  select o.user_id, false as is_actor, null::uuid as surface_id
   from (
     select p.user_id from tacet.pushes p where p.id = :subject_id and p.kind = :kind
     union all

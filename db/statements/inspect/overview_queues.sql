@@ -6,7 +6,10 @@
 with events as materialized (
   (
     select i.enqueued_at
-    from tacet.inbox i where not i.is_claimed order by i.available_at limit 10001
+    from tacet.inbox i
+    where not i.is_claimed and (i.available_at <= now() or i.attempts > 0)
+    order by i.available_at
+    limit 10001
   )
   union all
   (

@@ -1,6 +1,6 @@
 -- Deletes pushes that servers asked for, and with them what makes a repeated request known; see prune_ledger.
 --
---   :retention_us  bigint  how long rows are kept
+--   :retention_us  bigint  how long rows are kept, from the moment of the push on
 
 with pruned as (
   delete from tacet.pushes
@@ -11,7 +11,7 @@ with pruned as (
     order by r.created_at
     limit 1000
     for update skip locked
-  ))
+  )) and (send_at is null or send_at < now() - :retention_us::bigint * interval '1 microsecond')
   returning 1
 )
 select count(*) from pruned;

@@ -12,7 +12,12 @@
 -- The names of the lanes are found by one look-up each. What sessions run is not asked, because it may quote rows.
 
 with recursive fresh as materialized (
-  select i.enqueued_at from tacet.inbox i where not i.is_claimed order by i.available_at limit :rows_max
+  -- What is to be pushed later does not wait.
+  select i.enqueued_at
+  from tacet.inbox i
+  where not i.is_claimed and (i.available_at <= now() or i.attempts > 0)
+  order by i.available_at
+  limit :rows_max
 ), claimed as materialized (
   select i.enqueued_at from tacet.inbox i where i.is_claimed order by i.available_at limit :rows_max
 ), oldest as (

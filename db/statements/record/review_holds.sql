@@ -25,44 +25,24 @@ with released as (
     -- What is known of the event, and its recipients, as in claim.sql.
     left join lateral (
       select
-        e.conversation_id, e.sender_id, left(e.sender_name, 1024) as sender_name, left(e.body, 4096) as body,
-        e.created_at,
+        e.surface_id, e.created_at,
         case when cardinality(e.read_by) > 10000
           then e.read_by[cardinality(e.read_by) - 9999:] else e.read_by
         end as read_by,
         case when cardinality(e.prior_read_by) > 10000
           then e.prior_read_by[cardinality(e.prior_read_by) - 9999:] else e.prior_read_by
         end as prior_read_by,
-        e.prior_touched_at, left(e.title, 4096) as title, left(e.surface_kind, 64) as surface_kind,
-        case when octet_length(e.data) <= 8192 then e.data end as data, left(e.collapse_id, 256) as collapse_id,
-        e.reader_id, e.read_message_ids[:100] as read_message_ids, e.has_read_more,
-        left(e.reading_device, 512) as reading_device, left(e.quiet_policy, 16) as quiet_policy
+        e.prior_touched_at, e.push_kind, e.withheld
       from (
         select
-          c.conversation_id, c.sender_id, c.sender_name, c.body, c.created_at, c.read_by, c.prior_read_by,
-          c.prior_touched_at, null::text as title, null::text as surface_kind, null::text as data,
-          null::text as collapse_id, null::uuid as reader_id, null::uuid[] as read_message_ids, false as has_read_more,
-          null::text as reading_device, null::text as quiet_policy
+          c.conversation_id as surface_id, c.created_at, c.read_by, c.prior_read_by, c.prior_touched_at,
+          'message' as push_kind, null::text as withheld
         from tacet.message_context(x.subject_id) c
         where x.kind = 'message'
         union all
-        select
-          c.conversation_id, c.sender_id, c.sender_name, c.body, null, null, null, null, c.title, c.surface_kind,
-          null, null, null, null, false, null, null
-        from tacet.watched_context(x.kind, x.subject_id) c
-        where x.kind not in ('message', 'read_sync')
-        union all
-        select
-          p.id, null, null, p.body, null, null, null, null, p.title, null, p.data::text, p.collapse_id, null, null,
-          false, null, p.quiet_policy
-        from tacet.pushes p
-        where x.kind not in ('message', 'read_sync') and p.id = x.subject_id and p.kind = x.kind
-        union all
-        select
-          c.conversation_id, null, null, null, null, null, null, null, null, null, null, null, c.user_id, c.message_ids,
-          c.has_more, c.device_token, null
-        from tacet.read_syncs c
-        where x.kind = 'read_sync' and c.id = x.subject_id
+        select c.surface_id, c.dated_at, null, null, null, c.push_kind, c.withheld
+        from tacet.event_content(x.kind, x.subject_id) c
+        where x.kind <> 'message'
       ) e
       limit 1
     ) m on true
@@ -71,33 +51,20 @@ with released as (
       from (
         (
           select v.user_id, v.last_seen, v.left_at
-          from tacet.seen_by(m.conversation_id) v
+          from tacet.seen_by(m.surface_id) v
           where x.kind = 'message'
         )
         union all
-        (
-          select v.user_id, v.last_seen, v.left_at
-          from (
-            select c.user_id, c.last_seen, c.left_at
-            from tacet.watched_by(x.kind, x.subject_id, m.conversation_id) c
-            where x.kind not in ('message', 'read_sync') and m.surface_kind is not null
-            union all
-            select p.user_id, null, null
-            from tacet.pushes p
-            where x.kind not in ('message', 'read_sync') and p.id = x.subject_id and p.kind = x.kind
-            union all
-            select m.reader_id, null, null
-            where m.reader_id is not null
-          ) v
-          -- A condition keeps the branches apart from the query around them.
-          where true
-        )
+        select c.user_id, c.last_seen, c.left_at
+        from tacet.event_audience(m.push_kind, x.kind, x.subject_id, m.surface_id) c
+        where x.kind <> 'message'
       ) v
       where v.user_id = x.user_id
     ) s on true
     where x.state = 'held' and not x.is_claimed and x.due_at > now()
       and (
         s.user_id is null
+        or m.withheld is not null
         or s.user_id = any (m.read_by)
         or s.left_at <= now() and s.left_at >= coalesce(
           case when s.last_seen > '-infinity' and s.last_seen <= now() then s.last_seen end,

@@ -1,54 +1,15 @@
 internal import APNSCore
 internal import Logging
+internal import PushKinds
+internal import PushRules
 internal import PushStore
 
-/// What an event says, encoded once for all its recipients.
-enum PreparedPush {
-  /// An alert to show.
-  case alert(PreparedAlert)
-  /// Messages to clear.
-  case readSync(ReadSync)
-}
-
-/// Makes pushes: each kind of event has a separate composer.
-struct EventComposer: Sendable {
-  private let messages: MessageComposer
-  private let readSyncs: ReadSyncComposer
-
-  /// - Parameter timeToLive: how long APNs may keep a push.
-  init(timeToLive: Duration) {
-    messages = MessageComposer(timeToLive: timeToLive)
-    readSyncs = ReadSyncComposer(timeToLive: timeToLive)
-  }
-
-  /// What an event says; nil when there is nothing to say.
-  /// - Throws: ``PushRequestError`` when it fits no push.
-  func push(for event: PushEvent) throws(PushRequestError) -> PreparedPush? {
-    switch event.subject.kind {
-    case PushSubject.readSyncKind: event.readSync.map { .readSync($0) }
-    default: try messages.alert(for: event).map { .alert($0) }
-    }
-  }
-
-  /// The push for one device.
-  /// - Throws: ``PushRequestError`` when the host's device token is malformed.
-  func request(
-    _ push: PreparedPush, for device: PushDevice, of app: BundleIdentifier, to recipient: PushRecipient,
-    in event: PushEvent
-  ) throws(PushRequestError) -> PushRequest {
-    switch push {
-    case .alert(let alert): try messages.request(alert, for: device, of: app, to: recipient, in: event)
-    case .readSync(let sync): try readSyncs.request(sync, for: device, of: app, to: recipient, in: event)
-    }
-  }
-}
-
-// Compose.
+// Compose: what an event says, once, and then the push for each device.
 extension DeliveryPipeline {
-  /// What an event says; nil when there is nothing to say or no push for it.
+  /// What an event says; nil when it is gone or fits no push.
   func compose(_ event: PushEvent) -> PreparedPush? {
     do throws(PushRequestError) {
-      return try composer.push(for: event)
+      return try event.content?.push(about: event.subject)
     } catch {
       logger.error("cannot compose", metadata: ["subject_id": "\(event.subject.id.lowercased)", "error": "\(error)"])
       return nil
@@ -56,10 +17,53 @@ extension DeliveryPipeline {
   }
 }
 
+extension PreparedPush {
+  /// The push for one device.
+  /// - Parameter timeToLive: how long APNs may keep it for a device that is off, unless the push says otherwise.
+  /// - Throws: ``PushRequestError`` when the host's device token is malformed.
+  func request(
+    to device: PushDevice, of app: BundleIdentifier, for recipient: PushRecipient, of event: PushEvent,
+    timeToLive: Duration
+  ) throws(PushRequestError) -> PushRequest {
+    let token = try DeviceToken(device.token)
+    let head = try PushRequestHead(
+      deviceToken: token, pushType: pushType, bundleIdentifier: app, priority: pushType.usualPriority,
+      expiration: .until(unixSeconds: event.expiresAt(for: recipient, timeToLive: timeToLive)),
+      identifier: PushIdentifier(
+        eventKind: event.subject.kind, event: event.subject.id.lowercased, recipient: recipient.userID.lowercased,
+        deviceToken: token),
+      collapseIdentifier: collapseIdentifier)
+    return try PushRequest(head: head, body: body(for: recipient, of: event))
+  }
+
+  private var pushType: PushType {
+    switch document {
+    case .alert: .alert
+    case .background: .background
+    }
+  }
+
+  private func body(for recipient: PushRecipient, of event: PushEvent) throws(PushRequestError) -> [UInt8] {
+    let badge = badge ?? recipient.badge
+    switch document {
+    case .alert(let alert):
+      return alert.encoded(badge: badge, identifier: event.logID(of: recipient.userID).lowercased)
+    case .background(var custom):
+      if custom["badge"] == .null { custom["badge"] = badge.map { .integer(Int64($0)) } }
+      return try BackgroundPayload(custom: custom).encoded()
+    }
+  }
+}
+
 extension PushEvent {
-  /// The identifier of a push to one device: the same at every attempt.
-  func identifier(for recipient: PushRecipient, on token: DeviceToken) -> PushIdentifier {
-    PushIdentifier(
-      eventKind: subject.kind, event: subject.id.lowercased, recipient: recipient.userID.lowercased, deviceToken: token)
+  /// The end of a push's life, in seconds since 1970.
+  ///
+  /// As for the suppression rules, time on hold does not count unless the push has its own life: a message held for quiet hours
+  /// is worth as much in the morning.
+  fileprivate func expiresAt(for recipient: PushRecipient, timeToLive: Duration) -> Int64 {
+    let situation = recipient.situation
+    let held = situation.life == nil ? situation.heldFor.wholeMicroseconds : 0
+    let (end, overflow) = datedAt.addingReportingOverflow(held)
+    return (overflow ? .max : end) / 1_000_000 + (situation.life ?? timeToLive).components.seconds
   }
 }

@@ -1,6 +1,7 @@
 internal import APNS
 internal import APNSCore
 internal import FoundationEssentials
+internal import PushKinds
 internal import PushRules
 internal import PushStore
 internal import Reactors
@@ -33,7 +34,8 @@ extension DeliveryPipeline {
       do throws(PushRequestError) {
         guard let push else { throw PushRequestError(.payloadEmpty, "there is nothing to say") }
         let route = try configuration.route(to: device)
-        let request = try composer.request(push, for: device, of: route.app, to: recipient, in: progress.event)
+        let request = try push.request(
+          to: device, of: route.app, for: recipient, of: progress.event, timeToLive: configuration.policy.timeToLive)
         send(request, to: device, over: route, of: index, in: progress, on: reactor)
       } catch {
         progress.add(.refused(reason: error.code.rawValue), for: device, of: index)
@@ -71,7 +73,8 @@ extension DeliveryPipeline {
       index,
       pacing: RetryPacing(
         policy: configuration.retry, attempts: progress.event.attempts,
-        timeToLive: configuration.policy.timeToLive, elapsed: progress.elapsedSinceAsked, draw: jitter.draw()))
+        timeToLive: progress.event.recipients[index].situation.life ?? configuration.policy.timeToLive,
+        elapsed: progress.elapsedSinceAsked, draw: jitter.draw()))
   }
 
   /// Sends a push and judges its end.

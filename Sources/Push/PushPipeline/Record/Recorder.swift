@@ -1,6 +1,7 @@
 internal import FoundationEssentials
 internal import Logging
 internal import Postgres
+internal import PushKinds
 internal import PushStore
 internal import Reactors
 

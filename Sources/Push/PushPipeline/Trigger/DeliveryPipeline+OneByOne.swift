@@ -1,5 +1,6 @@
 internal import Logging
 internal import Postgres
+internal import PushKinds
 internal import PushStore
 internal import Reactors
 

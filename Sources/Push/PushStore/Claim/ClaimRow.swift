@@ -1,17 +1,17 @@
 internal import FoundationEssentials
 internal import Postgres
+internal import PushKinds
 internal import PushRules
 
 /// One row of a claim: an event and one of its recipients, or an event without any.
 struct ClaimRow {
   /// What the claims and looks return.
   enum Column: Int, PostgresColumn {
-    case subjectID, kind, attempts, isDelivery, enqueuedAt, claimedAt, conversationID, senderName, body
+    case subjectID, kind, attempts, isDelivery, enqueuedAt, claimedAt, surfaceID, pushKind, senderName, body, content
     case userID, isParticipant, hasRead, lastSeenAge, sawAfterMessage, hasLeft, priorReadAge, badge
     case deviceTokens, environments, apps, acceptedDevices, heldUS, retries
-    case title, surfaceKind, readMessageIDs, hasReadMore
-    case isOptedOut, isMuted, mentionsOnly, isMentioned, quietHoursRemaining, quietHoursPolicy
-    case data, collapseID, releasedBy, releasedAt, datedAt, place, answeredAt
+    case isDeleted, lifeUS, withheld, isOptedOut, isMuted, mentionsOnly, isMentioned, quietHoursRemaining, quietHoursPolicy
+    case releasedBy, releasedAt, datedAt, place, answeredAt
   }
 
   /// Of `claim`, `claim_messages`, `look_at_event` and `look_at_delivery`.
@@ -73,32 +73,18 @@ struct ClaimRow {
       attempts: Int(try read(.attempts) as Int32),
       enqueuedAt: try read(.enqueuedAt),
       claimedAt: try read(.claimedAt),
-      message: try message(),
-      notice: try notice(),
-      readSync: try readSync(),
+      content: try content(),
+      datedAt: try read(.datedAt),
       recipients: [],
       answeredAt: try read(.answeredAt))
   }
 
-  private func message() throws(PostgresError) -> MessageContent? {
-    let title: String? = try read(.title)
-    guard title == nil, let conversationID: UUID = try read(.conversationID) else { return nil }
-    let text: String? = try read(.body)
-    return MessageContent(conversationID: conversationID, senderName: try read(.senderName), text: text ?? "")
-  }
-
-  private func notice() throws(PostgresError) -> EventNotice? {
-    guard let title: String = try read(.title), let id: UUID = try read(.conversationID) else { return nil }
-    let body: String? = try read(.body)
-    let surfaceKind: String? = try read(.surfaceKind)
-    return EventNotice(
-      title: title, body: body ?? "", surface: surfaceKind.map { SurfaceID(kind: $0, id: id) },
-      data: try read(.data), collapseID: try read(.collapseID))
-  }
-
-  private func readSync() throws(PostgresError) -> ReadSync? {
-    guard let messageIDs: [UUID] = try read(.readMessageIDs) else { return nil }
-    return ReadSync(messageIDs: messageIDs, hasMore: try read(.hasReadMore))
+  private func content() throws(PostgresError) -> (any PushContent)? {
+    guard try !(read(.isDeleted) as Bool), let kind: String = try read(.pushKind) else { return nil }
+    let claimed = ClaimedContent(
+      surfaceID: try read(.surfaceID), senderName: try read(.senderName), text: try read(.body),
+      document: try read(.content))
+    return PushKinds.content(claimed, of: kind)
   }
 
   private func recipient(
@@ -120,14 +106,15 @@ struct ClaimRow {
   }
 
   private func situation(of event: PushEvent, deviceCount: Int) throws(PostgresError) -> RecipientSituation {
-    let conversationID: UUID? = try read(.conversationID)
     let datedAt: Int64 = try read(.datedAt)
     let claimedAt: Int64 = try read(.claimedAt)
     let wish: String? = try read(.quietHoursPolicy)
     return RecipientSituation(
       messageAge: .microseconds(claimedAt - datedAt),
       heldFor: .microseconds(try read(.heldUS) as Int64),
-      isDeleted: conversationID == nil && event.readSync == nil,
+      isDeleted: try read(.isDeleted),
+      isCancelled: (try read(.withheld) as String?) != nil,
+      life: try duration(.lifeUS),
       hasRead: try read(.hasRead),
       lastSeenAge: try duration(.lastSeenAge),
       sawAfterMessage: try read(.sawAfterMessage),

@@ -1,5 +1,6 @@
 public import FoundationEssentials
 public import Postgres
+public import PushKinds
 public import Reactors
 
 /// A push that a server asks for.
@@ -19,23 +20,30 @@ public struct PushSubmission: Equatable, Sendable {
   /// The app's own data as a JSON object.
   public var data: String?
 
-  /// By what it replaces others on the screen.
-  public var collapseID: String?
+  /// How it is shown; ``PushPresentation/collapseID`` included.
+  public var presentation = PushPresentation()
+
+  /// When to send it, microseconds since 1970; nil for now.
+  public var sendAt: Int64?
+
+  /// How long it may be sent from then on; nil for the service's setting.
+  public var life: Duration?
+
+  /// The key by which ``PushDatabase/cancelPushes(_:on:)`` finds it.
+  public var cancelKey: String?
 
   /// The key under which the same request may come again.
   public var idempotencyKey: String?
 
   /// Describes a push.
   public init(
-    userID: UUID, kind: String, title: String, body: String, data: String? = nil, collapseID: String? = nil,
-    idempotencyKey: String? = nil
+    userID: UUID, kind: String, title: String, body: String, data: String? = nil, idempotencyKey: String? = nil
   ) {
     self.userID = userID
     self.kind = kind
     self.title = title
     self.body = body
     self.data = data
-    self.collapseID = collapseID
     self.idempotencyKey = idempotencyKey
   }
 }
@@ -60,7 +68,9 @@ extension PushDatabase {
   ) async throws(PostgresError) -> SubmittedPush? {
     let submit = StatementCall.submitPush(
       userID: push.userID, kind: push.kind, title: push.title, body: push.body, data: push.data,
-      collapseID: push.collapseID, idempotencyKey: push.idempotencyKey)
+      collapseID: push.presentation.collapseID, idempotencyKey: push.idempotencyKey,
+      presentation: push.presentation.json, sendAtMicroseconds: push.sendAt,
+      expiresInMicroseconds: push.life?.wholeMicroseconds, cancelKey: push.cancelKey)
     let find = StatementCall(PushStatements.submittedPush, submit.parameters)
     // The row of a key may be pruned between the two; then the key is free.
     while true {
@@ -72,5 +82,11 @@ extension PushDatabase {
         return SubmittedPush(subject: subject, logID: logID, isRepeated: isRepeated)
       }
     }
+  }
+
+  /// Cancels the pushes of a key that have not been sent.
+  /// - Returns: how many pushes that a server asked for wait; those of watched rows are not counted.
+  public func cancelPushes(_ key: String, on reactor: isolated Reactor) async throws(PostgresError) -> Int {
+    Int(clamping: try await pool.query(.cancelPushes(cancelKey: key), on: reactor).one().decode(0, as: Int64.self))
   }
 }

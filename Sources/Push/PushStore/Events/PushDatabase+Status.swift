@@ -1,5 +1,6 @@
 public import FoundationEssentials
 public import Postgres
+public import PushKinds
 public import Reactors
 
 /// What is known of an event's pushes.
@@ -43,7 +44,7 @@ extension PushDatabase {
   /// Returns the state of an event. A message that no trigger has seen is put in the inbox first, unless it is decided.
   public func ingest(_ subject: PushSubject, on reactor: isolated Reactor) async throws(PostgresError) -> EventStatus {
     let rows =
-      if subject.kind == PushSubject.messageKind {
+      if subject.kind == MessagePush.name {
         try await pool.query(.ingest(subjectID: subject.id), on: reactor)
       } else {
         try await pool.query(.ingestEvent(subjectID: subject.id, kind: subject.kind), on: reactor)

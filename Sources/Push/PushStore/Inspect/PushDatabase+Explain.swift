@@ -1,5 +1,6 @@
 public import FoundationEssentials
 internal import Postgres
+internal import PushKinds
 public import Reactors
 
 /// All that the database knows of one event: what an explanation is made of.
@@ -64,7 +65,7 @@ extension OperatorLook {
     let found = if let kind { [kind] } else { try await kinds(of: id, on: reactor) }
     var records: [EventRecords] = []
     var entriesLeft = entriesMax
-    for kind in found.isEmpty ? [PushSubject.messageKind] : found {
+    for kind in found.isEmpty ? [MessagePush.name] : found {
       let event = try await self.records(
         of: PushSubject(id: id, kind: kind), userID: userID, recipientsMax: recipientsMax,
         entriesMax: max(1, entriesLeft), on: reactor)

@@ -1,5 +1,6 @@
 internal import FoundationEssentials
 internal import Postgres
+internal import PushKinds
 public import Reactors
 
 extension PushDatabase {

@@ -1,4 +1,5 @@
 public import FoundationEssentials
+public import PushKinds
 
 /// How the service fares at one moment: what an operator looks at first.
 public struct ServiceOverview: Equatable, Sendable {

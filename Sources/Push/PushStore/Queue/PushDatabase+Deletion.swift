@@ -16,6 +16,8 @@ public enum PrunedTable: String, CaseIterable, Sendable {
   case readSyncs
   /// `tacet.pushes`.
   case pushes
+  /// `tacet.cancellations`.
+  case cancellations
   /// `tacet.instances`.
   case instances
   /// `tacet.unread_marks`.
@@ -55,6 +57,7 @@ extension PrunedTable {
     case .surfaceViews: .pruneSurfaceViews(retentionMicroseconds: retention)
     case .readSyncs: .pruneReadSyncs(retentionMicroseconds: retention)
     case .pushes: .prunePushes(retentionMicroseconds: retention)
+    case .cancellations: .pruneCancellations(retentionMicroseconds: retention)
     case .instances: .pruneInstances(retentionMicroseconds: retention)
     case .unreadMarks: .pruneUnreadMarks(retentionMicroseconds: retention)
     case .campaignDecisions: .pruneCampaignDecisions(retentionMicroseconds: retention)

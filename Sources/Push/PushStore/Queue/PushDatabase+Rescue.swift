@@ -1,4 +1,5 @@
 public import Postgres
+internal import PushKinds
 public import Reactors
 
 // Work that the usual claim and record cannot deal with.

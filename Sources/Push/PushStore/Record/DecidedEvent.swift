@@ -1,7 +1,7 @@
 public import PushRules
 
 /// A claimed event whose every recipient has an outcome: ready to be recorded.
-public struct DecidedEvent: Equatable, Sendable {
+public struct DecidedEvent: Sendable {
   /// The event as it was claimed.
   public let event: PushEvent
 

@@ -43,6 +43,8 @@ extension HistoryEntry.Situation: Decodable {
     case messageAge = "message_us"
     case heldFor = "held_us"
     case isDeleted = "deleted"
+    case isCancelled = "cancelled"
+    case life = "life_us"
     case hasRead = "read"
     case lastSeenAge = "seen_us"
     case sawAfterMessage = "seen_after"
@@ -69,6 +71,8 @@ extension HistoryEntry.Situation: Decodable {
     messageAge = try number(.messageAge) ?? 0
     heldFor = try number(.heldFor) ?? 0
     isDeleted = try flag(.isDeleted)
+    isCancelled = try flag(.isCancelled)
+    life = try number(.life)
     hasRead = try flag(.hasRead)
     lastSeenAge = try number(.lastSeenAge)
     sawAfterMessage = try flag(.sawAfterMessage)

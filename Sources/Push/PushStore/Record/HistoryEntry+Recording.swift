@@ -63,6 +63,8 @@ extension HistoryEntry.Situation {
     messageAge = known.messageAge.wholeMicroseconds
     heldFor = known.heldFor.wholeMicroseconds
     isDeleted = known.isDeleted
+    isCancelled = known.isCancelled
+    life = known.life?.wholeMicroseconds
     hasRead = known.hasRead
     lastSeenAge = known.lastSeenAge?.wholeMicroseconds
     sawAfterMessage = known.sawAfterMessage
@@ -84,6 +86,8 @@ extension HistoryEntry.Situation {
     object.append(member: "message_us", integer: messageAge)
     if heldFor != 0 { object.append(member: "held_us", integer: heldFor) }
     object.append(member: "deleted", ifTrue: isDeleted)
+    object.append(member: "cancelled", ifTrue: isCancelled)
+    object.append(member: "life_us", integer: life)
     object.append(member: "read", ifTrue: hasRead)
     object.append(member: "seen_us", integer: lastSeenAge)
     object.append(member: "seen_after", ifTrue: sawAfterMessage)

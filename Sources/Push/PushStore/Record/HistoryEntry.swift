@@ -69,6 +69,10 @@ public struct HistoryEntry: Equatable, Sendable {
     public var heldFor: Int64 = 0
     /// Whether the event or its surface was gone.
     public var isDeleted = false
+    /// Whether the push was taken back.
+    public var isCancelled = false
+    /// The life of the push; nil for ``timeToLive``.
+    public var life: Int64?
     /// Whether the user had read it.
     public var hasRead = false
     /// Since the client last reported looking; nil for never.

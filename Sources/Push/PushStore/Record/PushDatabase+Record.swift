@@ -1,5 +1,6 @@
 public import FoundationEssentials
 public import Postgres
+public import PushKinds
 public import Reactors
 
 extension PushDatabase {

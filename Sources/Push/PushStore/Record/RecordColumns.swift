@@ -1,5 +1,6 @@
 internal import FoundationEssentials
 internal import Postgres
+internal import PushKinds
 
 /// Decided events as the arrays that `record` and `record_finished` take.
 struct RecordColumns {
@@ -77,7 +78,7 @@ extension RecordColumns {
   private var lanes: [String?] { column { outcome, _ in outcome.lane } }
   private var retries: [Int64] { column { outcome, _ in Int64(outcome.retries) } }
   private var logIDs: [UUID] { column { $1.event.logID(of: $0.userID) } }
-  private var contents: [String?] { column { $1.event.content } }
+  private var contents: [String?] { column { $1.event.content?.ledgerText } }
   private var histories: [String?] { column { HistoryEntry($0, of: $1)?.json } }
 }
 

@@ -1,27 +1,7 @@
 public import FoundationEssentials
 public import Postgres
+public import PushKinds
 public import Reactors
-
-/// What a user can look at: a conversation, or anything else that the host calls a surface.
-public struct SurfaceID: Hashable, Sendable {
-  /// The kind that conversations have.
-  public static let conversationKind = "conversation"
-
-  /// `conversation`, or a kind that the host has named.
-  public let kind: String
-
-  /// The host's id of it within its kind.
-  public let id: UUID
-
-  /// Names a surface.
-  public init(kind: String, id: UUID) {
-    self.kind = kind
-    self.id = id
-  }
-
-  /// The conversation with this id.
-  public static func conversation(_ id: UUID) -> SurfaceID { SurfaceID(kind: conversationKind, id: id) }
-}
 
 /// A user and what they may look at.
 public struct SurfaceView: Hashable, Sendable {

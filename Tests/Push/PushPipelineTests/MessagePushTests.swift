@@ -6,11 +6,8 @@ import Testing
 @testable import PushPipeline
 @testable import PushStore
 
-@Suite("The message composer")
-struct MessageComposerTests {
-  private let composer = MessageComposer(timeToLive: .seconds(3600))
-  private let app = PushFixtures.route.app
-
+@Suite("The push of a message")
+struct MessagePushTests {
   /// The document as Apple describes it; a key that is not here is an error of the test below.
   private struct Payload: Codable, Equatable {
     struct Alert: Codable, Equatable {
@@ -38,9 +35,8 @@ struct MessageComposerTests {
   }
 
   private func requests(for event: PushEvent) throws -> [PushRequest] {
-    let alert = try #require(try composer.alert(for: event))
-    return try event.recipients.flatMap { recipient in
-      try recipient.devices.map { try composer.request(alert, for: $0, of: app, to: recipient, in: event) }
+    try event.recipients.flatMap { recipient in
+      try recipient.devices.map { try #require(try PushFixtures.request(event, for: $0, to: recipient)) }
     }
   }
 
@@ -98,7 +94,7 @@ struct MessageComposerTests {
 
   @Test("an event without a message has nothing to say")
   func deleted() throws {
-    #expect(try composer.alert(for: PushFixtures.event(isDeleted: true)) == nil)
+    #expect(try PushFixtures.request(PushFixtures.event(isDeleted: true)) == nil)
   }
 
   @Test("identifiers are the same in every attempt")
@@ -152,10 +148,8 @@ struct MessageComposerTests {
 
   @Test("a token that is none is refused with a reason", arguments: ["", "abc", "../..", "zz", "aa 1"])
   func badToken(token: String) throws {
-    let event = PushFixtures.event()
-    let alert = try #require(try composer.alert(for: event))
     #expect {
-      try composer.request(alert, for: PushDevice(token: token), of: app, to: event.recipients[0], in: event)
+      try PushFixtures.request(PushFixtures.event(), for: PushDevice(token: token))
     } throws: { ($0 as? PushRequestError)?.code == .deviceTokenMalformed }
   }
 }

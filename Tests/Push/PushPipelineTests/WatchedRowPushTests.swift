@@ -1,30 +1,23 @@
 import APNSCore
 import FoundationEssentials
+import PushKinds
 import PushRules
 import Testing
 
 @testable import PushPipeline
 @testable import PushStore
 
-@Suite("The composer of events that are no messages")
-struct NoticeComposerTests {
-  private let composer = MessageComposer(timeToLive: .seconds(3600))
-
+@Suite("The push of a watched row")
+struct WatchedRowPushTests {
   private func body(_ event: PushEvent) throws -> String {
-    let alert = try #require(try composer.alert(for: event))
-    let recipient = PushFixtures.recipient(badge: 3)
-    let request = try composer.request(
-      alert, for: PushFixtures.phone, of: PushFixtures.route.app, to: recipient, in: event)
+    let request = try #require(try PushFixtures.request(event, to: PushFixtures.recipient(badge: 3)))
     return String(decoding: request.body, as: UTF8.self)
   }
 
   private static func event(title: String, body: String) -> PushEvent {
-    var event = PushEvent(
-      subject: PushSubject(id: PushFixtures.makeID(7), kind: "request_claimed"), origin: .inbox, attempts: 1,
-      enqueuedAt: 0, claimedAt: 0, message: nil, recipients: [PushFixtures.recipient()])
     let surface = SurfaceID(kind: "request", id: PushFixtures.makeID(8))
-    event.notice = EventNotice(title: title, body: body, surface: surface)
-    return event
+    return PushFixtures.event(
+      WatchedRowPush(title: title, body: body, surface: surface), kind: "request_claimed", subject: PushFixtures.makeID(7))
   }
 
   @Test("the payload has the words, the surface as its thread, and names kind, subject and surface")

@@ -1,18 +1,18 @@
--- Events of watched kinds: their triggers, recipients and content.
+-- The kind watched_row: rows of the host's tables that tacet.watch turns into pushes. Their triggers, recipients and content.
 
 set check_function_bodies = off;
 
 -- The recipients of an event of a watched kind, each once, and when each last looked at its surface.
-create or replace function tacet.watched_by(kind text, subject_id uuid, surface_id uuid)
-returns table (user_id uuid, last_seen timestamptz, left_at timestamptz)
+create or replace function tacet.watched_row_audience(event_kind text, subject_id uuid, surface_id uuid)
+returns setof tacet.push_recipient
 language plpgsql stable rows 10
 set search_path = pg_catalog, pg_temp
 as $$
 declare
   watched tacet.kinds;
 begin
-  select k.* into watched from tacet.kinds k where k.kind = watched_by.kind;
-  if not found or watched_by.surface_id is null then
+  select k.* into watched from tacet.kinds k where k.kind = watched_row_audience.event_kind;
+  if not found or watched_row_audience.surface_id is null then
     return;
   end if;
   return query execute format(
@@ -24,21 +24,13 @@ begin
       where r.user_id is not null
     $query$,
     watched.recipients)
-  using watched_by.subject_id, watched.surface_kind, watched_by.surface_id;
+  using watched_row_audience.subject_id, watched.surface_kind, watched_row_audience.surface_id;
 end
 $$;
 
--- What the rules and the composer need of one event of a watched kind, as tacet.message_context for a message. No row when the
--- subject, the surface or the kind is gone.
-create or replace function tacet.watched_context(kind text, subject_id uuid)
-returns table (
-  conversation_id uuid,
-  sender_id uuid,
-  sender_name text,
-  body text,
-  title text,
-  surface_kind text
-)
+-- The content of one event of a watched kind. No row when the subject, the surface or the kind is gone.
+create or replace function tacet.watched_row_content(event_kind text, subject_id uuid)
+returns setof tacet.push_content
 language plpgsql stable rows 1
 set search_path = pg_catalog, pg_temp
 as $$
@@ -46,7 +38,7 @@ declare
   watched tacet.kinds;
   named text;
 begin
-  select k.* into watched from tacet.kinds k where k.kind = watched_context.kind;
+  select k.* into watched from tacet.kinds k where k.kind = watched_row_content.event_kind;
   if not found then
     return;
   end if;
@@ -55,30 +47,60 @@ begin
   return query execute format(
     $query$
       select
-        e.surface_id, e.actor_id, a.name, tacet.fill_template($2, v.named), tacet.fill_template($3, v.named), $4
+        e.surface_id, e.actor_id, e.send_at, $2.expires_in, null, null,
+        case when tacet.is_cancelled(tacet.fill_template($2.cancel_key, v.named), null) then 'cancelled' end, false,
+        json_build_object(
+          'title', tacet.fill_template($2.title, v.named), 'body', tacet.fill_template($2.body, v.named),
+          'surface_kind', $2.surface_kind, 'surface_id', e.surface_id,
+          'presentation', tacet.fill_presentation($2.presentation, v.named))
       from (
         select
-          coalesce(s.%1$I, s.%2$I) as surface_id, %3$s as actor_id, jsonb_build_object(%4$s) as named
-        from %5$s s
+          coalesce(s.%1$I, s.%2$I) as surface_id, %3$s as actor_id, %4$s as send_at, jsonb_build_object(%5$s) as named
+        from %6$s s
         where s.%2$I = $1
       ) e
       cross join lateral (select case when e.actor_id is not null then tacet.profile_name(e.actor_id) end) a (name)
       cross join lateral (
-        select case when $6 then e.named || jsonb_build_object('actor', coalesce(nullif(a.name, ''), $5)) else e.named end
+        select
+          case
+            when $2.actor_column is null then e.named
+            else e.named || jsonb_build_object('actor', coalesce(nullif(left(a.name, 1024), ''), $2.unnamed_actor))
+          end
       ) v (named)
-      where %6$s
+      where %7$s
     $query$,
     coalesce(watched.surface_column, watched.id_column), watched.id_column,
     case when watched.actor_column is null then 'null::uuid' else format('s.%I', watched.actor_column) end,
+    case
+      when watched.send_at_column is null then 'null::timestamptz' else format('s.%I::timestamptz', watched.send_at_column)
+    end,
     named, watched.source,
     case
       when watched.surface_table is null then 'true'
       else format('exists (select from %s t where t.id = e.surface_id)', watched.surface_table)
     end)
-  using
-    subject_id, watched.body, watched.title, watched.surface_kind, watched.unnamed_actor,
-    watched.actor_column is not null;
+  using subject_id, watched;
 end
+$$;
+
+call tacet.retire('watched_by(text, uuid, uuid)');
+call tacet.retire('watched_context(text, uuid)');
+call tacet.register_kind('watched_row', null, 'tacet.watched_row_content', 'tacet.watched_row_audience');
+
+-- A presentation with the templates in its texts filled.
+create or replace function tacet.fill_presentation(presentation jsonb, named jsonb)
+returns jsonb
+language sql immutable
+set search_path = pg_catalog, pg_temp
+as $$
+  select coalesce(
+    jsonb_object_agg(
+      m.name,
+      case when jsonb_typeof(m.value) = 'string'
+        then to_jsonb(tacet.fill_template(m.value #>> '{}', fill_presentation.named)) else m.value
+      end),
+    '{}')
+  from jsonb_each(fill_presentation.presentation) as m (name, value)
 $$;
 
 -- A template with its {names} replaced, at most 4096 characters. One pass: inserted text is not examined again. A name without
@@ -110,6 +132,7 @@ declare
   is_wanted boolean;
   subjects uuid[];
   surfaces uuid[];
+  moments timestamptz[];
   failed_state text;
   failed_message text;
 begin
@@ -122,22 +145,25 @@ begin
       return null;
     end if;
     execute format(
-      'select array_agg(new.%1$I), array_agg(coalesce(new.%2$I, new.%1$I)) from changed new %3$s where %4$s',
+      'select array_agg(new.%1$I), array_agg(coalesce(new.%2$I, new.%1$I)), array_agg(%5$s) from changed new %3$s where %4$s',
       watched.id_column, coalesce(watched.surface_column, watched.id_column),
       case when watched.update_column is not null then
         format(
           'join previous old on old.%1$I = new.%1$I and old.%2$I is distinct from new.%2$I',
           watched.id_column, watched.update_column)
       end,
-      watched.condition)
-    into subjects, surfaces;
+      watched.condition,
+      case
+        when watched.send_at_column is null then 'null::timestamptz' else format('new.%I::timestamptz', watched.send_at_column)
+      end)
+    into subjects, surfaces, moments;
     if subjects is null then
       return null;
     end if;
     with enqueued as (
-      insert into tacet.inbox (subject_id, kind, conversation_id)
-      select e.subject_id, watched.kind, e.surface_id
-      from unnest(subjects, surfaces) as e (subject_id, surface_id)
+      insert into tacet.inbox (subject_id, kind, conversation_id, available_at)
+      select e.subject_id, watched.kind, e.surface_id, tacet.available_at(e.send_at)
+      from unnest(subjects, surfaces, moments) as e (subject_id, surface_id, send_at)
       on conflict do nothing
     )
     select s.listening_until > clock_timestamp() into is_wanted from tacet.settings s;
@@ -149,8 +175,8 @@ begin
       failed_state := sqlstate;
       failed_message := sqlerrm;
       begin
-        insert into tacet.inbox (subject_id, kind)
-        select e.id, tg_argv[0] from unnest(subjects) as e (id)
+        insert into tacet.inbox (subject_id, kind, available_at)
+        select e.id, tg_argv[0], tacet.available_at(e.send_at) from unnest(subjects, moments) as e (id, send_at)
         on conflict do nothing;
         perform tacet.count_missed_events(tg_argv[0], failed_state, failed_message, '{}');
       exception

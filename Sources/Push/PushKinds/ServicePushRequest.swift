@@ -1,70 +1,74 @@
 internal import APNSCore
 internal import FoundationEssentials
-internal import PushStore
 
-/// The content of a push that another server asks for, shown uncut.
-public struct ServicePushContent: Decodable, Equatable, Sendable {
+/// A push that another server asks for: its words are shown uncut, so what does not fit is refused.
+public struct ServicePushRequest: Decodable, Equatable, Sendable {
   /// The most Unicode scalars of a title.
   public static let titleScalarsMax = 256
   /// The most Unicode scalars of a body.
   public static let bodyScalarsMax = 2048
   /// The most bytes of the data as compact JSON.
   public static let dataBytesMax = 2048
+  /// The most Unicode scalars of a key for cancelling.
+  public static let cancelKeyScalarsMax = 255
+  /// How far ahead a push may be asked for, in seconds.
+  public static let waitSecondsMax = 31 * 86_400
+  /// The longest life, in seconds: as long as APNs keeps a push.
+  public static let lifeSecondsMax = 30 * 86_400
 
   /// Kinds with another meaning.
-  private static let reservedKinds: Set<String> = ["message", "messages", "pushes", "read_sync"]
+  private static let reservedKinds = PushKinds.eventKinds.union(["messages", "pushes"])
   /// Members that the payload sets itself.
   private static let reservedNames = ["aps", "type", "push_log_id", "subject_id"]
 
   /// As ledger and payload name it.
   public let kind: String
-  /// The first line, not empty.
+  /// The first line, not empty. A push that shows nothing has it in the ledger only.
   public let title: String
   /// The text; may be empty.
   public let body: String
+  /// How it is shown.
+  public let presentation: PushPresentation
+  /// How long it may be sent, in seconds; nil for the service's setting.
+  public let expiresIn: Int?
+  /// When to send it, microseconds since 1970; nil for now.
+  public let sendAt: Int64?
+  /// The key by which it can be cancelled.
+  public let cancelKey: String?
   private let object: PayloadObject
 
   /// The app's own data as compact JSON; nil without any.
   public var data: String? { object.members.isEmpty ? nil : String(decoding: object.encoded(), as: UTF8.self) }
 
-  /// Whether a text can be a collapse identifier.
-  public static func canCollapse(_ text: String) -> Bool { (try? CollapseIdentifier(text)) != nil }
-
   private enum Key: String, CodingKey, CaseIterable {
     case kind, title, body, data
+    case expiresIn = "expires_in"
+    case sendAt = "send_at"
+    case cancelKey = "cancel_key"
   }
 
   /// The members of an object that it reads.
-  public static let memberNames = Set(Key.allCases.map(\.rawValue))
+  public static let memberNames = Set(Key.allCases.map(\.rawValue) + PushPresentation.Key.allCases.map(\.rawValue))
 
-  /// Reads the members `kind` (`push` without it), `title`, `body` and `data` (an object, optional) of a JSON object.
+  /// Reads `kind` (`push` without it), `title`, `body`, `data` (an object), `expires_in` (seconds), `send_at` (RFC 3339),
+  /// `cancel_key`, and the members of ``PushPresentation``.
   /// - Throws: `DecodingError` that names the member which cannot be used, `body` for a push larger than APNs takes.
   public init(from decoder: any Decoder) throws {
+    presentation = try PushPresentation(decoder.container(keyedBy: PushPresentation.Key.self))
     let container = try decoder.container(keyedBy: Key.self)
     kind = try container.decodeIfPresent(String.self, forKey: .kind) ?? "push"
     title = try container.decode(String.self, forKey: .title)
     body = try container.decode(String.self, forKey: .body)
     object = try container.decodeIfPresent(PayloadObject.self, forKey: .data) ?? [:]
+    expiresIn = try container.decodeIfPresent(Int.self, forKey: .expiresIn)
+    cancelKey = try container.text(.cancelKey, scalarsMax: Self.cancelKeyScalarsMax)
+    let moment = try container.decodeIfPresent(String.self, forKey: .sendAt)
+    sendAt = moment.flatMap { try? Date($0, strategy: Date.ISO8601FormatStyle(includingFractionalSeconds: $0.contains("."))) }
+      .map { Int64(($0.timeIntervalSince1970 * 1_000_000).rounded()) }
+    try container.require((moment == nil) == (sendAt == nil), .sendAt, "must be a time as RFC 3339 writes it")
     for (key, fault) in faults {
       throw DecodingError.dataCorruptedError(forKey: key, in: container, debugDescription: fault)
     }
-  }
-
-  /// - Throws: `DecodingError` for data that is not a JSON object, which no stored push has.
-  init(_ notice: EventNotice, kind: String) throws {
-    self.kind = kind
-    title = notice.title
-    body = notice.body
-    object = try notice.data.map { try JSONDecoder().decode(PayloadObject.self, from: Data($0.utf8)) } ?? [:]
-  }
-
-  /// The payload of the push with this id.
-  func payload(of id: UUID, badge: Int?) throws(PushRequestError) -> AlertPayload {
-    var custom = object
-    custom["type"] = .string(kind)
-    custom["subject_id"] = .string(id.lowercased)
-    return try AlertPayload(
-      title: .verbatim(title), body: .verbatim(body), badge: badge, sound: .default, custom: custom)
   }
 
   /// The faults of the members, in their order.
@@ -84,14 +88,23 @@ public struct ServicePushContent: Decodable, Equatable, Sendable {
     }
     if object.hasZero { faults.append((.data, "must not contain U+0000")) }
     if object.encoded().count > Self.dataBytesMax { faults.append((.data, "has more than \(Self.dataBytesMax) bytes")) }
+    if expiresIn.map({ (1...Self.lifeSecondsMax).contains($0) }) == false {
+      faults.append((.expiresIn, "must be from 1 to \(Self.lifeSecondsMax) seconds"))
+    }
+    if let sendAt, Double(sendAt) / 1_000_000 > Date().timeIntervalSince1970 + Double(Self.waitSecondsMax) {
+      faults.append((.sendAt, "must be within \(Self.waitSecondsMax / 86_400) days"))
+    }
+    if cancelKey?.isEmpty == true { faults.append((.cancelKey, "must not be empty")) }
     if faults.isEmpty, !fits { faults.append((.body, "makes the push larger than the 4096 bytes that APNs takes")) }
     return faults
   }
 
   /// Whether the whole document fits APNs' limit with any badge.
   private var fits: Bool {
-    guard let payload = try? payload(of: UUID(), badge: .max) else { return false }
-    return payload.encoded().count <= MessageComposer.alertBytesMax
+    let subject = PushSubject(id: UUID(), kind: kind)
+    let stored = StoredPush(
+      title: title, body: body, data: object, presentation: StoredPresentation(presentation: presentation))
+    return (try? stored.isWhole(about: subject)) == true
   }
 }
 

@@ -1,28 +1,25 @@
 import APNSCore
 import FoundationEssentials
+import PushKinds
 import PushRules
 import PushStore
 import Testing
 
 @testable import PushPipeline
 
-@Suite("The read sync composer")
-struct ReadSyncComposerTests {
+@Suite("The push of reads")
+struct ReadSyncPushTests {
   private func request(
-    _ sync: ReadSync, in conversation: UUID? = PushFixtures.conversation, badge: Int = 3
+    _ messageIDs: [UUID], hasMore: Bool, in conversation: UUID? = PushFixtures.conversation, badge: Int = 3
   ) throws -> PushRequest {
-    let event = PushFixtures.readSync(sync, in: conversation, badge: badge)
-    let composer = EventComposer(timeToLive: .seconds(3600))
-    let push = try #require(try composer.push(for: event))
-    let recipient = event.recipients[0]
-    return try composer.request(
-      push, for: PushDevice(token: "aa"), of: PushFixtures.route.app, to: recipient, in: event)
+    let sync = ReadSyncPush(messageIDs: messageIDs, hasMore: hasMore, in: conversation)
+    return try #require(try PushFixtures.request(PushFixtures.readSync(sync, badge: badge)))
   }
 
   @Test("the app is woken in the background, with the badge and what to clear, the newest first")
   func content() throws {
     let ids = [UUID(), UUID()]
-    let request = try request(ReadSync(messageIDs: ids, hasMore: false))
+    let request = try request(ids, hasMore: false)
     #expect(request.head.pushType == .background)
     #expect(request.head.priority == .powerAware)
     #expect(request.head.expiration == .until(unixSeconds: 1_700_003_600))
@@ -36,7 +33,7 @@ struct ReadSyncComposerTests {
   @Test("reads of several conversations name none, and nothing that all before was read")
   func several() throws {
     let id = UUID()
-    let request = try request(ReadSync(messageIDs: [id], hasMore: true), in: nil)
+    let request = try request([id], hasMore: true, in: nil)
     #expect(
       String(decoding: request.body, as: UTF8.self)
         == #"{"aps":{"content-available":1},"type":"read","message_ids":["\#(id.lowercased)"],"badge":3}"#)
@@ -45,7 +42,7 @@ struct ReadSyncComposerTests {
   @Test("ninety ids and a hint to more fit into a push")
   func largest() throws {
     let ids = (0..<90).map { _ in UUID() }
-    let request = try request(ReadSync(messageIDs: ids, hasMore: true), badge: .max)
+    let request = try request(ids, hasMore: true, badge: .max)
     #expect(request.body.count <= PushType.background.bodyBytesMax)
     #expect(String(decoding: request.body, as: UTF8.self).hasSuffix(#""all_before":"\#(ids[89].lowercased)"}"#))
   }

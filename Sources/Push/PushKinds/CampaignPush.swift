@@ -1,0 +1,22 @@
+public import APNSCore
+
+/// A push that a campaign has written for one user.
+public struct CampaignPush: PushContent {
+  /// As `tacet.push_kinds` names it.
+  public static let name = "campaign_push"
+  /// A check-in or a ritual, by its own name.
+  public static let words = KindWords(event: "event", surface: "what it is about")
+
+  private let stored: StoredPush
+
+  /// Reads what ``ServicePush`` reads.
+  public init(_ claimed: ClaimedContent) throws { stored = try claimed.decode() }
+
+  /// The words are ours to keep.
+  public var ledgerText: String? { stored.ledgerText }
+
+  /// Its words and data as the campaign gave them.
+  public func push(about subject: PushSubject) throws(PushRequestError) -> PreparedPush {
+    try stored.push(about: subject)
+  }
+}

@@ -1,0 +1,126 @@
+public import APNSCore
+public import FoundationEssentials
+
+/// What the event of one kind of push says, and everything in which kinds differ: its name, how its content is read, what its
+/// push says and how it is shown, and what explanations call it.
+///
+/// A new kind is a type here, an entry in ``PushKinds/all``, and a file `db/functions/kind_….sql` that registers the same name.
+public protocol PushContent: Sendable {
+  /// As `tacet.push_kinds` and claims name the kind.
+  static var name: String { get }
+
+  /// The kind of its events in inbox and ledger; nil for a kind whose events have names that hosts or servers choose.
+  static var eventKind: String? { get }
+
+  /// What explanations call its events.
+  static var words: KindWords { get }
+
+  /// Reads what a claim has returned.
+  /// - Throws: `DecodingError` for a document of another kind.
+  init(_ claimed: ClaimedContent) throws
+
+  /// What its recipients may be looking at; nil for nothing.
+  var surfaceID: UUID? { get }
+
+  /// What the ledger keeps of its words; nil for those that are the host's.
+  var ledgerText: String? { get }
+
+  /// The push, encoded as far as its recipients share it.
+  /// - Throws: ``PushRequestError`` when the content fits no push.
+  func push(about subject: PushSubject) throws(PushRequestError) -> PreparedPush
+}
+
+extension PushContent {
+  /// Events of other names.
+  public static var eventKind: String? { nil }
+
+  /// The words for any event.
+  public static var words: KindWords { KindWords() }
+
+  /// Nothing.
+  public var surfaceID: UUID? { nil }
+
+  /// The words are the host's.
+  public var ledgerText: String? { nil }
+}
+
+/// What explanations call an event and its surface.
+public struct KindWords: Equatable, Sendable {
+  /// The event, without an article.
+  public var event = "event"
+
+  /// What its recipients may be looking at, with one.
+  public var surface = "what it is about"
+}
+
+/// What a claim returns of an event's content: columns for a message, which the database need not encode, and one document for
+/// all other kinds.
+public struct ClaimedContent: Sendable {
+  /// The conversation or surface; nil for none.
+  public var surfaceID: UUID?
+
+  /// The sender's name as the host shows it, at most its first 1024 characters; nil when unknown.
+  public var senderName: String?
+
+  /// The message's text, at most its first 4096 characters; nil without any.
+  public var text: String?
+
+  /// A JSON object of at most 64 KiB; nil for a message.
+  public var document: String?
+
+  /// Describes content.
+  public init(surfaceID: UUID?, senderName: String? = nil, text: String? = nil, document: String? = nil) {
+    self.surfaceID = surfaceID
+    self.senderName = senderName
+    self.text = text
+    self.document = document
+  }
+
+  /// Reads the document.
+  func decode<Value: Decodable>(_ type: Value.Type = Value.self) throws -> Value {
+    try JSONDecoder().decode(type, from: Data((document ?? "{}").utf8))
+  }
+}
+
+/// A push, encoded once for all recipients of an event.
+public struct PreparedPush: Sendable {
+  /// What is sent.
+  public enum Document: Equatable, Sendable {
+    /// An alert, which needs a badge and the id of the ledger's row.
+    case alert(PreparedAlert)
+    /// Data that wakes the app. A member `badge` of null becomes the recipient's.
+    case background(PayloadObject)
+  }
+
+  /// What is sent.
+  public let document: Document
+
+  /// By what it replaces others on the screen.
+  public let collapseIdentifier: CollapseIdentifier
+
+  /// The badge for all recipients; nil for each one's unread messages.
+  public var badge: Int?
+
+  /// The member with the id of the ledger's row, by which an app reports that the push was opened.
+  static let logIDName: StaticString = "push_log_id"
+
+  /// The bytes that APNs leaves for an alert beside that id.
+  static let alertBytesMax = PushType.alert.bodyBytesMax - PreparedAlert.bytes(ofIdentifierNamed: logIDName)
+
+  /// An alert, its body shortened until the largest badge fits too.
+  /// - Throws: ``PushRequestError`` when no body would fit.
+  init(_ payload: AlertPayload, collapsingBy collapseID: String) throws(PushRequestError) {
+    var alert = PreparedAlert(payload, identifierName: Self.logIDName)
+    if alert.bytes(withBadge: .max) > PushType.alert.bodyBytesMax {
+      alert = PreparedAlert(try payload.fitted(to: Self.alertBytesMax).payload, identifierName: Self.logIDName)
+    }
+    document = .alert(alert)
+    collapseIdentifier = try CollapseIdentifier(collapseID)
+  }
+
+  /// A push that wakes the app.
+  init(waking custom: PayloadObject, collapsingBy collapseID: String) throws(PushRequestError) {
+    document = .background(custom)
+    collapseIdentifier = try CollapseIdentifier(collapseID)
+  }
+}

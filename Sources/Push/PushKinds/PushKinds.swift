@@ -1,0 +1,28 @@
+/// The kinds of push.
+public enum PushKinds {
+  /// All kinds, the most frequent first.
+  public static let all: [any PushContent.Type] = [
+    MessagePush.self,
+    WatchedRowPush.self,
+    ServicePush.self,
+    CampaignPush.self,
+    ReadSyncPush.self,
+  ]
+
+  /// The kinds of events that no host and no server may choose.
+  public static let eventKinds = Set(all.compactMap { $0.eventKind })
+
+  /// What an event says.
+  /// - Parameter name: the kind of push.
+  public static func content(_ claimed: ClaimedContent, of name: String) -> any PushContent {
+    guard let kind = all.first(where: { $0.name == name }), let content = try? kind.init(claimed) else {
+      return UnreadablePush(surfaceID: claimed.surfaceID)
+    }
+    return content
+  }
+
+  /// What explanations call events of a kind.
+  public static func words(ofEventKind kind: String) -> KindWords {
+    all.first { $0.eventKind == kind }?.words ?? KindWords()
+  }
+}

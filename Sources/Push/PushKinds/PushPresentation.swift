@@ -1,0 +1,67 @@
+public import APNSCore
+
+/// How a push is shown beside its title and text. The same members stand in `POST /v1/pushes`, in `tacet.watch` and in
+/// `tacet.pushes`.
+public struct PushPresentation: Equatable, Sendable {
+  /// Whether a push shows something.
+  public enum Channel: String, CaseIterable, Sendable {
+    /// It shows its words.
+    case alert
+    /// It shows nothing and wakes the app, which fetches.
+    case fetch
+  }
+
+  /// The line below the title, at most 256 characters.
+  public var subtitle: String?
+  /// The registered category that brings the action buttons.
+  public var category: String?
+  /// The name of a sound file of the app; `default` without it, and silent when it is empty.
+  public var sound: String?
+  /// How much it may interrupt.
+  public var interruptionLevel: InterruptionLevel?
+  /// What the system groups by.
+  public var threadID: String?
+  /// The place in a summary, where the highest is featured.
+  public var relevanceScore: UnitFraction?
+  /// An `https` address. The app's service extension shows the image.
+  public var imageURL: String?
+  /// The number on the app's icon; the user's unread messages without it.
+  public var badge: Int?
+  /// By what it replaces others on the screen; only itself without it.
+  public var collapseID: String?
+  /// Whether it shows something.
+  public var channel = Channel.alert
+
+  /// As a push without any of it is shown.
+  public init() {}
+
+  /// The push of this presentation.
+  /// - Parameter thread: what the system groups by unless ``threadID`` says otherwise.
+  func push(
+    title: String, body: String, thread: String?, custom: PayloadObject, about subject: PushSubject
+  ) throws(PushRequestError) -> PreparedPush {
+    let collapseID = collapseID ?? subject.id.lowercased
+    var push =
+      switch channel {
+      case .alert:
+        try PreparedPush(
+          alert(title: title, body: body, thread: thread, custom: custom), collapsingBy: collapseID)
+      case .fetch: try PreparedPush(waking: custom, collapsingBy: collapseID)
+      }
+    push.badge = badge
+    return push
+  }
+
+  /// The payload of an alert.
+  func alert(
+    title: String, body: String, thread: String?, badge: Int? = nil, custom: PayloadObject
+  ) throws(PushRequestError) -> AlertPayload {
+    var custom = custom
+    if let imageURL { custom["image_url"] = .string(imageURL) }
+    return try AlertPayload(
+      title: .verbatim(title), subtitle: subtitle.map { .verbatim($0) }, body: .verbatim(body),
+      badge: badge, sound: sound.map { .named($0) } ?? .default, threadIdentifier: threadID ?? thread, category: category,
+      interruptionLevel: interruptionLevel, relevanceScore: relevanceScore, runsServiceExtension: imageURL != nil,
+      custom: custom)
+  }
+}

@@ -1,0 +1,79 @@
+internal import APNSCore
+internal import Crypto
+public import FoundationEssentials
+
+/// What a push is about: a row of the host, and which kind of event it is.
+public struct PushSubject: Hashable, Sendable {
+  /// The host's id of the row, for messages the message id.
+  public let id: UUID
+
+  /// The kind of event, `message` for chat messages; also the ledger's `push_type`.
+  public let kind: String
+
+  /// Names a subject.
+  public init(id: UUID, kind: String) {
+    self.id = id
+    self.kind = kind
+  }
+
+  /// The chat message with this id.
+  public static func message(_ id: UUID) -> PushSubject { PushSubject(id: id, kind: MessagePush.name) }
+
+  /// Whether a text has the form of a kind: a small letter, then up to 62 small letters, digits and underscores.
+  public static func canBeKind(_ text: String) -> Bool {
+    guard (1...63).contains(text.utf8.count), let first = text.utf8.first else { return false }
+    let letters = UInt8(ascii: "a")...UInt8(ascii: "z")
+    let digits = UInt8(ascii: "0")...UInt8(ascii: "9")
+    return letters.contains(first)
+      && text.utf8.allSatisfy { letters.contains($0) || digits.contains($0) || $0 == UInt8(ascii: "_") }
+  }
+}
+
+extension PushSubject {
+  /// The id of the ledger's row about one recipient: known before the row is written, so that the push can carry it, and
+  /// the same in every attempt of every process.
+  ///
+  /// A UUID of version 8 (RFC 9562 §5.8): 48 bits of the milliseconds at which the event was committed, then bits of a
+  /// hash over event and recipient. The time in front keeps rows of one moment together in the primary key, as those
+  /// that the ledger's default makes. Nothing secret goes in.
+  /// - Parameter enqueuedAt: when the event was committed, microseconds since 1970.
+  package func logID(of userID: UUID, enqueuedAt: Int64) -> UUID {
+    var hash = SHA256()
+    withUnsafeBytes(of: (id.uuid, userID.uuid)) { hash.update(bufferPointer: $0) }
+    var kind = kind
+    kind.withUTF8 { hash.update(bufferPointer: UnsafeRawBufferPointer($0)) }
+    let random = hash.finalize().withUnsafeBytes { $0.loadUnaligned(as: (UInt64, UInt64).self) }
+    let time = UInt64(truncatingIfNeeded: enqueuedAt / 1000) << 16
+    let high = time | 0x8000 | random.0 & 0x0FFF
+    let low = 0x8000_0000_0000_0000 | random.1 & 0x3FFF_FFFF_FFFF_FFFF
+    return withUnsafeBytes(of: (high.bigEndian, low.bigEndian)) { UUID(uuid: $0.loadUnaligned(as: uuid_t.self)) }
+  }
+}
+
+/// What a user can look at: a conversation, or anything else that the host calls a surface.
+public struct SurfaceID: Hashable, Sendable {
+  /// The kind that conversations have.
+  public static let conversationKind = "conversation"
+
+  /// `conversation`, or a kind that the host has named.
+  public let kind: String
+
+  /// The host's id of it within its kind.
+  public let id: UUID
+
+  /// Names a surface.
+  public init(kind: String, id: UUID) {
+    self.kind = kind
+    self.id = id
+  }
+
+  /// The conversation with this id.
+  public static func conversation(_ id: UUID) -> SurfaceID { SurfaceID(kind: conversationKind, id: id) }
+}
+
+extension UUID {
+  /// The form that PostgreSQL prints and APNs documents.
+  package var lowercased: String {
+    withUnsafeBytes(of: uuid) { bytes in HexadecimalDigits.uuid { bytes[$0] } }
+  }
+}

@@ -1,0 +1,36 @@
+internal import APNSCore
+
+/// A row of `tacet.pushes`.
+struct StoredPush: Decodable {
+  let title: String
+  let body: String
+  let data: PayloadObject?
+  let presentation: StoredPresentation?
+
+  var ledgerText: String { "\(title)\n\(body)" }
+
+  private var shown: PushPresentation { presentation?.presentation ?? PushPresentation() }
+
+  func push(about subject: PushSubject) throws(PushRequestError) -> PreparedPush {
+    try shown.push(title: title, body: body, thread: nil, custom: custom(about: subject), about: subject)
+  }
+
+  /// Whether APNs takes it uncut, with any badge.
+  func isWhole(about subject: PushSubject) throws(PushRequestError) -> Bool {
+    let custom = custom(about: subject)
+    switch shown.channel {
+    case .alert:
+      let alert = try shown.alert(title: title, body: body, thread: nil, badge: .max, custom: custom)
+      return alert.encoded().count <= PreparedPush.alertBytesMax
+    case .fetch:
+      return try BackgroundPayload(custom: custom).encoded().count <= PushType.background.bodyBytesMax
+    }
+  }
+
+  private func custom(about subject: PushSubject) -> PayloadObject {
+    var custom = data ?? [:]
+    custom["type"] = .string(subject.kind)
+    custom["subject_id"] = .string(subject.id.lowercased)
+    return custom
+  }
+}

@@ -1,0 +1,57 @@
+public import APNSCore
+public import FoundationEssentials
+internal import PushRules
+
+/// A row of a host's table that `tacet.watch` turns into pushes: words that the database has made of it.
+public struct WatchedRowPush: PushContent {
+  /// As `tacet.push_kinds` names it.
+  public static let name = "watched_row"
+
+  /// The first line, at most 4096 characters.
+  public let title: String
+  /// The text, at most 4096 characters; may be empty.
+  public let body: String
+  /// What its recipients may be looking at.
+  public let surface: SurfaceID
+  /// How it is shown.
+  public let presentation: PushPresentation
+
+  /// Describes an event.
+  public init(title: String, body: String, surface: SurfaceID, presentation: PushPresentation = PushPresentation()) {
+    self.title = title
+    self.body = body
+    self.surface = surface
+    self.presentation = presentation
+  }
+
+  private struct Document: Decodable {
+    let title: String
+    let body: String
+    let surface_kind: String
+    let surface_id: UUID
+    let presentation: StoredPresentation?
+  }
+
+  /// Reads `title`, `body`, `surface_kind`, `surface_id` and `presentation`.
+  public init(_ claimed: ClaimedContent) throws {
+    let document: Document = try claimed.decode()
+    self.init(
+      title: document.title, body: document.body,
+      surface: SurfaceID(kind: document.surface_kind, id: document.surface_id),
+      presentation: document.presentation?.presentation ?? PushPresentation())
+  }
+
+  /// The surface.
+  public var surfaceID: UUID? { surface.id }
+
+  /// Its words on one line each, and the ids of row and surface.
+  public func push(about subject: PushSubject) throws(PushRequestError) -> PreparedPush {
+    let preview = NoticePreview(title: title, body: body)
+    return try presentation.push(
+      title: preview.title, body: preview.body, thread: surface.id.lowercased,
+      custom: [
+        "type": .string(subject.kind), "subject_id": .string(subject.id.lowercased),
+        "surface_kind": .string(surface.kind), "surface_id": .string(surface.id.lowercased),
+      ], about: subject)
+  }
+}

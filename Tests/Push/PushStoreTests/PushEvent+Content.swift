@@ -1,0 +1,24 @@
+public import PushKinds
+public import PushStore
+
+extension PushEvent {
+  /// What the event says, as one of its kinds.
+  var message: MessagePush? { content as? MessagePush }
+  var readSync: ReadSyncPush? { content as? ReadSyncPush }
+  var watchedRow: WatchedRowPush? { content as? WatchedRowPush }
+}
+
+extension PushEvent: Equatable {
+  /// Whether all their members are equal, written out.
+  public static func == (one: PushEvent, other: PushEvent) -> Bool { "\(one)" == "\(other)" }
+}
+
+extension MessagePush: Equatable {
+  /// Whether they say the same.
+  public static func == (one: MessagePush, other: MessagePush) -> Bool { "\(one)" == "\(other)" }
+}
+
+extension WatchedRowPush: Equatable {
+  /// Whether they say the same.
+  public static func == (one: WatchedRowPush, other: WatchedRowPush) -> Bool { "\(one)" == "\(other)" }
+}

@@ -1,0 +1,46 @@
+-- The kind service_push: what a server asks for by POST /v1/pushes. Its events have names that the server chooses.
+
+set check_function_bodies = off;
+
+-- The content of a stored push, also of a campaign's.
+create or replace function tacet.stored_push_content(p tacet.pushes)
+returns tacet.push_content
+language sql stable
+set search_path = pg_catalog, pg_temp
+as $$
+  select row(
+    p.id, null, p.send_at, p.expires_in, p.quiet_policy, null,
+    case when tacet.is_cancelled(p.cancel_key, p.created_at) then 'cancelled' end, p.presentation ->> 'channel' = 'fetch',
+    json_build_object(
+      'title', left(p.title, 4096), 'body', left(p.body, 4096),
+      'data', case when octet_length(p.data::text) <= 8192 then p.data end,
+      'presentation',
+      case when p.collapse_id is null then p.presentation
+        else p.presentation || jsonb_build_object('collapse_id', p.collapse_id)
+      end)
+  )::tacet.push_content
+$$;
+
+create or replace function tacet.service_push_content(event_kind text, subject_id uuid)
+returns setof tacet.push_content
+language sql stable rows 1
+set search_path = pg_catalog, pg_temp
+as $$
+  select (tacet.stored_push_content(p)).*
+  from tacet.pushes p
+  where p.id = service_push_content.subject_id and p.kind = service_push_content.event_kind and p.campaign is null
+$$;
+
+create or replace function tacet.service_push_audience(event_kind text, subject_id uuid, surface_id uuid)
+returns setof tacet.push_recipient
+language sql stable rows 1
+set search_path = pg_catalog, pg_temp
+as $$
+  select p.user_id, null::timestamptz, null::timestamptz
+  from tacet.pushes p
+  where p.id = service_push_audience.subject_id and p.kind = service_push_audience.event_kind
+$$;
+
+call tacet.register_kind('service_push', null, 'tacet.service_push_content', 'tacet.service_push_audience');
+
+reset check_function_bodies;
