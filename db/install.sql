@@ -21,6 +21,7 @@ $$;
 \ir migrations/0029_tacet_schema.sql
 \ir migrations/0030_tacet_features.sql
 \ir migrations/0031_push_content.sql
+\ir migrations/0032_cap_groups.sql
 \ir functions/applying.sql
 \ir functions/bounds.sql
 \ir functions/campaign_audience.sql

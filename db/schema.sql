@@ -173,6 +173,8 @@ CREATE TABLE tacet.campaigns (
     push_types text[] NOT NULL,
     weekdays smallint[] DEFAULT '{1,2,3,4,5,6,7}'::smallint[] NOT NULL,
     definition jsonb NOT NULL,
+    cap_group text,
+    CONSTRAINT campaigns_cap_group_check CHECK ((cap_group ~ '^[a-z][a-z0-9_]{0,62}$'::text)),
     CONSTRAINT campaigns_name_check CHECK ((name ~ '^[a-z][a-z0-9_]{0,62}$'::text)),
     CONSTRAINT campaigns_push_types_check CHECK ((cardinality(push_types) > 0)),
     CONSTRAINT campaigns_weekdays_check CHECK ((weekdays <@ '{1,2,3,4,5,6,7}'::smallint[]))
@@ -242,7 +244,8 @@ ALTER TABLE tacet.erasures ALTER COLUMN id ADD GENERATED ALWAYS AS IDENTITY (
 CREATE TABLE tacet.frequency_caps (
     committed_at timestamp with time zone,
     committed_day date,
-    user_id uuid NOT NULL
+    user_id uuid NOT NULL,
+    cap_group text DEFAULT 'check_in'::text NOT NULL
 );
 
 CREATE TABLE tacet.function_files (
@@ -499,7 +502,7 @@ ALTER TABLE ONLY tacet.erasures
     ADD CONSTRAINT erasures_pkey PRIMARY KEY (id);
 
 ALTER TABLE ONLY tacet.frequency_caps
-    ADD CONSTRAINT frequency_caps_pkey PRIMARY KEY (user_id);
+    ADD CONSTRAINT frequency_caps_pkey PRIMARY KEY (user_id, cap_group);
 
 ALTER TABLE ONLY tacet.function_files
     ADD CONSTRAINT function_files_pkey PRIMARY KEY (name);
@@ -730,11 +733,11 @@ ALTER TABLE tacet.unread_marks ENABLE ROW LEVEL SECURITY;
 -- tacet.badge_max() returns bigint
 -- tacet.campaign_day(zone text, gap_days integer, moment timestamp with time zone) returns TABLE(local_day date, day_start timestamp with time zone, day_end timestamp with time zone, gap_start timestamp with time zone)
 -- tacet.campaign_eligible(campaign text, due_at timestamp with time zone, only_zone text DEFAULT NULL::text, only_user uuid DEFAULT NULL::uuid, guarded boolean DEFAULT false) returns TABLE(user_id uuid, time_zone text, local_day date)
--- tacet.campaign_gate(user_id uuid, needs_no_session boolean, push_types text[], local_day date, day_start timestamp with time zone, day_end timestamp with time zone, gap_start timestamp with time zone) returns TABLE(reason text)
+-- tacet.campaign_gate(user_id uuid, needs_no_session boolean, cap_group text, push_types text[], local_day date, day_start timestamp with time zone, day_end timestamp with time zone, gap_start timestamp with time zone) returns TABLE(reason text)
 -- tacet.campaign_material(campaign text, user_id uuid) returns jsonb
 -- tacet.campaign_push_audience(event_kind text, subject_id uuid, surface_id uuid) returns SETOF tacet.push_recipient
 -- tacet.campaign_push_content(event_kind text, subject_id uuid) returns SETOF tacet.push_content
--- tacet.campaign_push_types() returns text[]
+-- tacet.campaign_push_types(cap_group text) returns text[]
 -- tacet.campaign_refusal(campaign text, user_id uuid, due_at timestamp with time zone, local_day date, push_type text) returns text
 -- tacet.campaign_zone(campaign text, user_id uuid) returns text
 -- tacet.campaign_zones(campaign text) returns SETOF text
@@ -768,7 +771,7 @@ ALTER TABLE tacet.unread_marks ENABLE ROW LEVEL SECURITY;
 -- tacet.forget_user(user_id uuid) returns void
 -- tacet.grant_service(service regrole) returns void
 -- tacet.grant_services() returns void
--- tacet.guarded_campaign_gate(user_id uuid, needs_no_session boolean, push_types text[], local_day date, day_start timestamp with time zone, day_end timestamp with time zone, gap_start timestamp with time zone) returns TABLE(reason text)
+-- tacet.guarded_campaign_gate(user_id uuid, needs_no_session boolean, cap_group text, push_types text[], local_day date, day_start timestamp with time zone, day_end timestamp with time zone, gap_start timestamp with time zone) returns TABLE(reason text)
 -- tacet.has_account(user_id uuid) returns boolean
 -- tacet.has_http_post() returns boolean
 -- tacet.has_index(source regclass, columns text, predicate text DEFAULT NULL::text) returns boolean

@@ -3,6 +3,9 @@
 set check_function_bodies = off;
 
 call tacet.retire('campaign_eligible(text, timestamptz, text, uuid)');
+call tacet.retire('campaign_gate(uuid, boolean, text[], date, timestamptz, timestamptz, timestamptz)');
+call tacet.retire('guarded_campaign_gate(uuid, boolean, text[], date, timestamptz, timestamptz, timestamptz)');
+call tacet.retire('campaign_push_types()');
 
 -- The users whom a campaign considers for an hour: its audience without those whom the gate keeps back and those whose account
 -- is gone. only_zone: null for all zones. guarded: uses the gate that isolates each user's errors.
@@ -45,8 +48,8 @@ begin
       select a.user_id, p.zone, p.local_day
       from audience a
       join places p on p.zone_name = a.zone_name and p.gap_days = a.gap_days
-      cross join lateral tacet.%I(a.user_id, $4, $5, p.local_day, p.day_start, p.day_end, p.gap_start) g
-      where g.reason is null and ($6 or tacet.has_account(a.user_id))
+      cross join lateral tacet.%I(a.user_id, $4, $5, $6, p.local_day, p.day_start, p.day_end, p.gap_start) g
+      where g.reason is null and ($7 or tacet.has_account(a.user_id))
     $query$,
     found_campaign.audience::regproc,
     case
@@ -67,20 +70,24 @@ begin
     case when guarded then 'guarded_campaign_gate' else 'campaign_gate' end)
   using
     campaign_eligible.due_at, campaign_eligible.only_zone, campaign_eligible.only_user, found_campaign.needs_no_session,
-    tacet.campaign_push_types(), not tacet.uses_accounts();
+    found_campaign.cap_group, tacet.campaign_push_types(found_campaign.cap_group), not tacet.uses_accounts();
 end
 $$;
 
--- Why a user of an audience gets no push of any campaign; null when nothing keeps it back. The moments come from
+-- Why a user of an audience gets no push of a campaign; null when nothing keeps it back. The moments come from
 -- tacet.campaign_day for the hour that is served.
+--
+-- cap_group: of the campaign; null for one without a cap, which looks at no earlier push. push_types: of the group, by
+-- tacet.campaign_push_types. A push in the ledger counts by its type, unless its metadata names a campaign outside the
+-- group: campaigns of several groups may have the same types.
 --
 -- The ledger counts sent pushes and its own days: one push a day, whatever the gap. Two daily runs are a day apart, however
 -- long each takes to compose. So a push counts from the hour it was composed for (due_at in its metadata), and that hour may
 -- come half an hour early, because another scheduler's minute is not exact. Rows without a usable due_at count from the second
 -- they were sent.
 create or replace function tacet.campaign_gate(
-  user_id uuid, needs_no_session boolean, push_types text[], local_day date, day_start timestamptz, day_end timestamptz,
-  gap_start timestamptz
+  user_id uuid, needs_no_session boolean, cap_group text, push_types text[], local_day date, day_start timestamptz,
+  day_end timestamptz, gap_start timestamptz
 )
 returns table (reason text)
 language sql stable
@@ -90,9 +97,10 @@ as $$
       when exists (
         select
         from tacet.frequency_caps f
-        where f.user_id = campaign_gate.user_id and f.committed_day >= campaign_gate.local_day
+        where f.user_id = campaign_gate.user_id and f.cap_group = campaign_gate.cap_group
+          and f.committed_day >= campaign_gate.local_day
       ) then 'pushed_today'
-      when exists (
+      when campaign_gate.cap_group is not null and exists (
         select
         from public.push_log l
         where l.user_id = campaign_gate.user_id and l.push_type = any (campaign_gate.push_types)
@@ -106,6 +114,10 @@ as $$
                 then to_timestamp((l.metadata ->> 'due_at')::float8) - interval '30 minutes'
               else l.sent_at
             end > campaign_gate.gap_start)
+          and (
+            l.metadata ->> 'campaign' in (
+              select c.name from tacet.campaigns c where c.cap_group is distinct from campaign_gate.cap_group)
+          ) is not true
       ) then 'recently_pushed'
       when campaign_gate.needs_no_session and exists (
         select from tacet.sessions_between(campaign_gate.user_id, campaign_gate.day_start, campaign_gate.day_end)
@@ -115,8 +127,8 @@ $$;
 
 -- The gate for one user at a time. It is slower, but a user whose rows raise an error is the only one kept back.
 create or replace function tacet.guarded_campaign_gate(
-  user_id uuid, needs_no_session boolean, push_types text[], local_day date, day_start timestamptz, day_end timestamptz,
-  gap_start timestamptz
+  user_id uuid, needs_no_session boolean, cap_group text, push_types text[], local_day date, day_start timestamptz,
+  day_end timestamptz, gap_start timestamptz
 )
 returns table (reason text)
 language plpgsql stable
@@ -124,7 +136,9 @@ set search_path = pg_catalog, pg_temp
 as $$
 begin
   select g.reason into reason
-  from tacet.campaign_gate(user_id, needs_no_session, push_types, local_day, day_start, day_end, gap_start) g;
+  from tacet.campaign_gate(
+    user_id, needs_no_session, cap_group, push_types, local_day, day_start, day_end, gap_start
+  ) g;
   return next;
 exception
   when others then
@@ -133,13 +147,16 @@ exception
 end
 $$;
 
--- The push types of all campaigns, which share one cap.
-create or replace function tacet.campaign_push_types()
+-- The push types of all campaigns of a group, which share one cap; empty for null.
+create or replace function tacet.campaign_push_types(cap_group text)
 returns text[]
 language sql stable
 set search_path = pg_catalog, pg_temp
 as $$
-  select coalesce(array_agg(distinct t.push_type), '{}') from tacet.campaigns c cross join unnest(c.push_types) as t (push_type)
+  select coalesce(array_agg(distinct t.push_type), '{}')
+  from tacet.campaigns c
+  cross join unnest(c.push_types) as t (push_type)
+  where c.cap_group = campaign_push_types.cap_group
 $$;
 
 -- A user's day at a moment, and the moment gap_days earlier by the user's clock. At most a year earlier, because the number

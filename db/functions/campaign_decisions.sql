@@ -36,8 +36,9 @@ begin
   end if;
   select g.reason into refusal
   from tacet.campaign_gate(
-    campaign_refusal.user_id, found_campaign.needs_no_session, tacet.campaign_push_types(), found_day.local_day,
-    found_day.day_start, found_day.day_end, found_day.gap_start
+    campaign_refusal.user_id, found_campaign.needs_no_session, found_campaign.cap_group,
+    tacet.campaign_push_types(found_campaign.cap_group), found_day.local_day, found_day.day_start, found_day.day_end,
+    found_day.gap_start
   ) g;
   if refusal is not null then
     return refusal;
@@ -106,8 +107,9 @@ end
 $$;
 
 -- Ends a claimed decision with a push, unless something keeps it back by now. Cap, session and the rest are checked in this
--- transaction, after the user's row of tacet.frequency_caps is locked, so that of two concurrent decisions the second sees the
--- first. Waits for the disk, because a push that was sent and lost could be sent again tomorrow.
+-- transaction, after the user's row of tacet.frequency_caps for the campaign's group is locked, so that of two concurrent
+-- decisions of a group the second sees the first. A campaign without a group locks its decision alone. Waits for the disk,
+-- because a push that was sent and lost could be sent again tomorrow.
 --
 -- Returns the reason when there is no push, null when there is one, and the push's id. claim_lost: another session has
 -- decided, or will.
@@ -121,6 +123,7 @@ set search_path = pg_catalog, pg_temp
 as $$
 declare
   claimed tacet.campaign_decisions;
+  found_group text;
   moment timestamptz;
 begin
   perform set_config('synchronous_commit', 'on', true);
@@ -135,8 +138,14 @@ begin
     return next;
     return;
   end if;
-  insert into tacet.frequency_caps (user_id) values (commit_campaign_push.user_id) on conflict do nothing;
-  perform from tacet.frequency_caps f where f.user_id = commit_campaign_push.user_id for update;
+  select c.cap_group into found_group from tacet.campaigns c where c.name = commit_campaign_push.campaign;
+  if found_group is not null then
+    insert into tacet.frequency_caps (user_id, cap_group) values (commit_campaign_push.user_id, found_group)
+    on conflict do nothing;
+    perform from tacet.frequency_caps f
+    where f.user_id = commit_campaign_push.user_id and f.cap_group = found_group
+    for update;
+  end if;
   reason := tacet.campaign_refusal(
     commit_campaign_push.campaign, commit_campaign_push.user_id, claimed.due_at, commit_campaign_push.local_day,
     commit_campaign_push.push_type);
@@ -156,7 +165,7 @@ begin
     );
     update tacet.frequency_caps f
     set committed_at = moment, committed_day = commit_campaign_push.local_day
-    where f.user_id = commit_campaign_push.user_id;
+    where f.user_id = commit_campaign_push.user_id and f.cap_group = found_group;
   end if;
   perform tacet.decide_campaign(
     commit_campaign_push.campaign, commit_campaign_push.user_id, commit_campaign_push.local_day,

@@ -61,7 +61,8 @@ time_looks() {
     grant select on measure.gates to tacet; analyze measure.gates"
   frequency="select count(*) from measure.gates g
     cross join lateral tacet.campaign_gate(
-      g.user_id, false, '$(sql tacet <<<'select tacet.campaign_push_types()')', g.local_day, g.day_start, g.day_end, g.gap_start) k
+      g.user_id, false, 'check_in', '$(sql tacet <<<"select tacet.campaign_push_types('check_in')")',
+      g.local_day, g.day_start, g.day_end, g.gap_start) k
     where k.reason is null"
   say "  the frequency check alone, of $(sql tacet <<<'select count(*) from measure.gates') users with check-ins switched on:"
   check_times "frequency of all these" "$frequency_milliseconds_max" "$frequency"

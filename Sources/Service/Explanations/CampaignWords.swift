@@ -11,8 +11,9 @@ enum CampaignWords {
     "not_in_audience":
       "The user is not in the campaign's audience: check-ins are not switched on, the frequency is not known, or no device is registered.",
     "day_over": "The user's day had ended.",
-    "pushed_today": "A campaign's push was queued for the user on that day already.",
-    "recently_pushed": "The user's last push of a campaign was more recent than the user's frequency allows.",
+    "pushed_today": "A push of the campaign's cap group was queued for the user on that day already.",
+    "recently_pushed":
+      "The user's last push of the campaign's cap group was more recent than the user's frequency allows.",
     "session_today": "The user had a session on that day.",
     "no_account": "The user's account was deleted.",
     "no_tokens": "No device of the user is registered.",

@@ -192,15 +192,15 @@ struct CampaignRunnerTests {
     let user = try await scene.addUser()
     try await scene.sql(
       """
-      insert into tacet.campaigns (name, audience, material, push_types, needs_no_session, definition)
-      values ('evening', 'tacet.check_in_audience', 'tacet.check_in_material', '{occasion}', false,
+      insert into tacet.campaigns (name, audience, material, push_types, cap_group, needs_no_session, definition)
+      values ('evening', 'tacet.check_in_audience', 'tacet.check_in_material', '{occasion}', 'check_in', false,
         '{"layers": ["occasion"], "occasion": "evening reflection", "composer": {"kind": "template"},
           "templates": {"occasion": [{"title": "Your {theme}", "body": "What was good today?"}]}}')
       """)
     try await scene.withRunner(nil) { runner, store, reactor in
       _ = try await store.enrol("evening", onlyUser: nil, on: reactor)
       await runner.look(on: reactor)
-      // The cap is that of all campaigns together.
+      // The cap is that of the group.
       #expect(try await store.enrol("coach", onlyUser: nil, on: reactor)?.enrolled == 0)
     }
     #expect(try await scene.decision(of: user, campaign: "evening") == "committed - occasion")

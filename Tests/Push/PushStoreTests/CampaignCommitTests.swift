@@ -139,12 +139,13 @@ struct CampaignCommitTests {
   }
 
   @Test(
-    "of two campaigns at once one is sent: the second waits for the first, and sends when that gives up",
-    arguments: [true, false])
-  func twoCampaigns(_ isCommitted: Bool) async throws {
+    "of two campaigns of a group at once one is sent: the second waits for the first, and sends when that gives up",
+    arguments: [true, false], [true, false])
+  func twoCampaigns(_ isCommitted: Bool, _ hasCap: Bool) async throws {
     let scene = try await CampaignScene()
     try await scene.addCampaign("another")
     try await scene.addUser()
+    if hasCap { try await scene.database.sql(CapGroupTests.earlierCaps) }
     let turns = try await scene.claimed() + scene.claimed(campaign: "another")
     try #require(turns.map(\.campaign) == ["coach", "another"])
     let reasons = turns.map { "select coalesce(c.reason, 'sent') from \($0.commitment) c" }

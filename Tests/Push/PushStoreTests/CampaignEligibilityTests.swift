@@ -105,7 +105,7 @@ struct CampaignEligibilityTests {
     }
   }
 
-  @Test("what was not sent does not count, nor do messages; pushes of all campaigns do")
+  @Test("what was not sent does not count, nor do messages; pushes of all campaigns of the group do")
   func whatCounts() async throws {
     let scene = try await CampaignScene()
     let user = try await scene.addUser(zone: "'UTC'")

@@ -14,16 +14,18 @@ struct CampaignHostTests {
     create policy pattern_cache_service on public.pattern_cache for select to $role using (true);
     """
 
-  @Test("a deleted user's decisions and caps go with the user; another's stay")
+  @Test("a deleted user's decisions and caps of all groups go with the user; another's stay")
   func deleted() async throws {
     let scene = try await CampaignScene()
     for _ in 0..<2 { try await scene.addUser() }
+    try await scene.addCampaign("ritual", ["cap_group": "'ritual'"])
     let turns = try await scene.claimed()
-    for turn in turns { _ = try await scene.commit(turn) }
+    for turn in try await turns + scene.claimed(campaign: "ritual") { _ = try await scene.commit(turn) }
+    #expect(try await scene.database.sql("select count(*) from tacet.frequency_caps") == "4")
     try await scene.database.sql("delete from profiles where id = '\(turns[0].userID)'")
     try await erase(scene.database)
     for table in ["campaign_decisions", "frequency_caps", "pushes"] {
-      let left = try await scene.database.sql("select user_id from tacet.\(table)")
+      let left = try await scene.database.sql("select distinct user_id from tacet.\(table)")
       #expect(left == turns[1].userID.uuidString.lowercased(), "\(table)")
     }
     #expect(try await scene.database.sql("select count(*) from tacet.trigger_failures") == "0")

@@ -47,15 +47,17 @@ struct CampaignScene: Sendable {
     return found == "1"
   }
 
-  /// A campaign like the coach's, with some columns of its own.
+  /// A campaign like the coach's, also in its cap group, with some columns of its own.
+  /// - Parameter columns: SQL expressions.
   func addCampaign(_ name: String, pushTypes: String = "{event_based}", _ columns: [String: String] = [:]) async throws
   {
-    let names = columns.keys.sorted()
+    var values = ["name": "'\(name)'", "push_types": "'\(pushTypes)'"]
+    for column in ["audience", "material", "cap_group", "definition"] { values[column] = column }
+    values.merge(columns) { $1 }
     try await database.sql(
       """
-      insert into tacet.campaigns (\((["name", "audience", "material", "push_types", "definition"] + names).joined(separator: ", ")))
-      select \((["'\(name)'", "audience", "material", "'\(pushTypes)'", "definition"] + names.map { columns[$0] ?? "" }).joined(separator: ", "))
-      from tacet.campaigns where name = 'coach'
+      insert into tacet.campaigns (\(values.keys.joined(separator: ", ")))
+      select \(values.values.joined(separator: ", ")) from tacet.campaigns where name = 'coach'
       """)
   }
 

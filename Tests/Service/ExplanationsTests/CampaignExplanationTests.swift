@@ -51,7 +51,7 @@ struct CampaignExplanationTests {
     #expect(
       lines == [
         "campaign coach, user \(Self.user)",
-        "Now nothing would be sent. A campaign's push was queued for the user on that day already.",
+        "Now nothing would be sent. A push of the campaign's cap group was queued for the user on that day already.",
         "2026-09-21 (Europe/Berlin): A push was sent.",
         "  noted 2026-09-21T14:13:20.000Z for 2026-09-21T14:13:20.000Z",
         "  layer event: found confidence 0.9, domains work, event presentation",

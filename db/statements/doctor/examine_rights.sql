@@ -45,7 +45,8 @@ from pg_class c
 cross join unnest(
   case
     when c.relname = 'settings' then '{}'
-    when c.relname in ('kinds', 'push_kinds', 'campaigns', 'default_bodies', 'function_files', 'host_additions') then array['select']
+    when c.relname in ('kinds', 'push_kinds', 'campaigns', 'default_bodies', 'function_files', 'host_additions')
+      then array['select']
     else array['select', 'insert', 'update', 'delete']
   end
 ) as p (privilege)

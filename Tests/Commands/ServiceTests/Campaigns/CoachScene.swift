@@ -75,12 +75,12 @@ final class CoachScene: Sendable {
     }
   }
 
-  /// Adds a campaign that always has something to say, to the same people.
+  /// Adds a campaign that always has something to say, to the same people and under the same cap.
   func addEvening() async throws {
     try await scene.sql(
       """
-      insert into tacet.campaigns (name, audience, material, push_types, is_scheduled, definition)
-      values ('evening', 'tacet.check_in_audience', 'tacet.check_in_material', '{occasion}', false,
+      insert into tacet.campaigns (name, audience, material, push_types, cap_group, is_scheduled, definition)
+      values ('evening', 'tacet.check_in_audience', 'tacet.check_in_material', '{occasion}', 'check_in', false,
         '{"layers": ["occasion"], "occasion": "evening reflection",
           "composer": {"kind": "model", "on_failure": "template"},
           "templates": {"occasion": [{"title": "Your {theme}", "body": "What was good today?"}]}}')
