@@ -83,8 +83,28 @@ begin
 end
 $$;
 
-call tacet.retire('watched_by(text, uuid, uuid)');
-call tacet.retire('watched_context(text, uuid)');
+-- What a service of the release before asks for, which may run until it is replaced.
+create or replace function tacet.watched_context(kind text, subject_id uuid)
+returns table (
+  conversation_id uuid, sender_id uuid, sender_name text, body text, title text, surface_kind text
+)
+language sql stable rows 1
+set search_path = pg_catalog, pg_temp
+as $$
+  select
+    c.surface_id, c.actor_id, null::text, c.content ->> 'body', c.content ->> 'title', c.content ->> 'surface_kind'
+  from tacet.watched_row_content(watched_context.kind, watched_context.subject_id) c
+$$;
+
+create or replace function tacet.watched_by(kind text, subject_id uuid, surface_id uuid)
+returns table (user_id uuid, last_seen timestamptz, left_at timestamptz)
+language sql stable rows 10
+set search_path = pg_catalog, pg_temp
+as $$
+  select c.user_id, c.last_seen, c.left_at
+  from tacet.watched_row_audience(watched_by.kind, watched_by.subject_id, watched_by.surface_id) c
+$$;
+
 call tacet.register_kind('watched_row', null, 'tacet.watched_row_content', 'tacet.watched_row_audience');
 
 -- A presentation with the templates in its texts filled.
