@@ -39,6 +39,8 @@ CREATE TABLE tacet.pushes (
     send_at timestamp with time zone,
     cancel_key text,
     campaign text,
+    cap_group text,
+    withheld text,
     CONSTRAINT pushes_quiet_policy_check CHECK ((quiet_policy = ANY (ARRAY['hold'::text, 'drop'::text])))
 );
 
@@ -819,6 +821,7 @@ ALTER TABLE tacet.unread_marks ENABLE ROW LEVEL SECURITY;
 -- tacet.settle_model_usage(usage_day date, tokens bigint, microdollars bigint, used_input bigint, used_output bigint, used_microdollars bigint) returns void
 -- tacet.stored_push_content(p tacet.pushes) returns tacet.push_content
 -- tacet.sync_read(user_id uuid, conversation_id uuid, message_ids uuid[], device_token text) returns bigint
+-- tacet.take_cap(user_id uuid, cap_group text) returns boolean
 -- tacet.takes_part(conversation_id uuid, user_id uuid) returns boolean
 -- tacet.unread_count(user_id uuid) returns bigint
 -- tacet.unwatch(kind text) returns boolean

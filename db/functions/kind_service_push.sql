@@ -10,7 +10,7 @@ set search_path = pg_catalog, pg_temp
 as $$
   select row(
     p.id, null, p.send_at, p.expires_in, p.quiet_policy, null,
-    case when tacet.is_cancelled(p.cancel_key, p.created_at) then 'cancelled' end, p.presentation ->> 'channel' = 'fetch',
+    case when tacet.is_cancelled(p.cancel_key, p.created_at) then 'cancelled' else p.withheld end, p.presentation ->> 'channel' = 'fetch',
     json_build_object(
       'title', left(p.title, 4096), 'body', left(p.body, 4096),
       'data', case when octet_length(p.data::text) <= 8192 then p.data end,
@@ -19,6 +19,25 @@ as $$
         else p.presentation || jsonb_build_object('collapse_id', p.collapse_id)
       end)
   )::tacet.push_content
+$$;
+
+-- Takes a user's push of today in a cap group, by the user's clock. False when it is taken, by a campaign or a server.
+create or replace function tacet.take_cap(user_id uuid, cap_group text)
+returns boolean
+language plpgsql volatile
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  moment timestamptz := clock_timestamp();
+  today date := (moment at time zone coalesce(tacet.known_zone(tacet.user_time_zone(take_cap.user_id)), 'UTC'))::date;
+begin
+  insert into tacet.frequency_caps as f (committed_at, committed_day, user_id, cap_group)
+  values (moment, today, take_cap.user_id, take_cap.cap_group)
+  on conflict on constraint frequency_caps_pkey do update
+  set committed_at = excluded.committed_at, committed_day = excluded.committed_day
+  where f.committed_day is null or f.committed_day < excluded.committed_day;
+  return found;
+end
 $$;
 
 create or replace function tacet.service_push_content(event_kind text, subject_id uuid)

@@ -38,13 +38,16 @@ end
 $$;
 
 -- presentation: members as POST /v1/pushes takes them. expires_in: the life of the push from send_at on; null for the
--- service's setting. campaign: the campaign that has written it; null for a server's.
+-- service's setting. campaign: the campaign that has written it; null for a server's. cap_group: the
+-- group of which the user gets one push a day. withheld: why it is not to be sent; null while it is.
 alter table tacet.pushes
   add column if not exists presentation jsonb not null default '{}',
   add column if not exists expires_in interval,
   add column if not exists send_at timestamptz,
   add column if not exists cancel_key text,
-  add column if not exists campaign text;
+  add column if not exists campaign text,
+  add column if not exists cap_group text,
+  add column if not exists withheld text;
 
 update tacet.pushes p
 set campaign = d.campaign

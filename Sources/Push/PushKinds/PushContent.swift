@@ -4,7 +4,7 @@ public import FoundationEssentials
 /// What the event of one kind of push says, and everything in which kinds differ: its name, how its content is read, what its
 /// push says and how it is shown, and what explanations call it.
 ///
-/// A new kind is a type here, an entry in ``PushKinds/all``, and a file `db/functions/kind_….sql` that registers the same name.
+/// A new kind is a type here, an entry in ``KnownKinds/all``, and a file `db/functions/kind_….sql` that registers the same name.
 public protocol PushContent: Sendable {
   /// As `tacet.push_kinds` and claims name the kind.
   static var name: String { get }

@@ -60,7 +60,8 @@ public struct PushPresentation: Equatable, Sendable {
     if let imageURL { custom["image_url"] = .string(imageURL) }
     return try AlertPayload(
       title: .verbatim(title), subtitle: subtitle.map { .verbatim($0) }, body: .verbatim(body),
-      badge: badge, sound: sound.map { .named($0) } ?? .default, threadIdentifier: threadID ?? thread, category: category,
+      badge: badge, sound: sound.map { .named($0) } ?? .default, threadIdentifier: threadID ?? thread,
+      category: category,
       interruptionLevel: interruptionLevel, relevanceScore: relevanceScore, runsServiceExtension: imageURL != nil,
       custom: custom)
   }

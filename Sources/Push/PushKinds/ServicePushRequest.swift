@@ -17,7 +17,7 @@ public struct ServicePushRequest: Decodable, Equatable, Sendable {
   public static let lifeSecondsMax = 30 * 86_400
 
   /// Kinds with another meaning.
-  private static let reservedKinds = PushKinds.eventKinds.union(["messages", "pushes"])
+  private static let reservedKinds = KnownKinds.eventKinds.union(["messages", "pushes"])
   /// Members that the payload sets itself.
   private static let reservedNames = ["aps", "type", "push_log_id", "subject_id"]
 
@@ -35,6 +35,8 @@ public struct ServicePushRequest: Decodable, Equatable, Sendable {
   public let sendAt: Int64?
   /// The key by which it can be cancelled.
   public let cancelKey: String?
+  /// The group of which a user gets one push a day; nil for no cap.
+  public let capGroup: String?
   private let object: PayloadObject
 
   /// The app's own data as compact JSON; nil without any.
@@ -45,13 +47,14 @@ public struct ServicePushRequest: Decodable, Equatable, Sendable {
     case expiresIn = "expires_in"
     case sendAt = "send_at"
     case cancelKey = "cancel_key"
+    case capGroup = "cap_group"
   }
 
   /// The members of an object that it reads.
   public static let memberNames = Set(Key.allCases.map(\.rawValue) + PushPresentation.Key.allCases.map(\.rawValue))
 
   /// Reads `kind` (`push` without it), `title`, `body`, `data` (an object), `expires_in` (seconds), `send_at` (RFC 3339),
-  /// `cancel_key`, and the members of ``PushPresentation``.
+  /// `cancel_key`, `cap_group`, and the members of ``PushPresentation``.
   /// - Throws: `DecodingError` that names the member which cannot be used, `body` for a push larger than APNs takes.
   public init(from decoder: any Decoder) throws {
     presentation = try PushPresentation(decoder.container(keyedBy: PushPresentation.Key.self))
@@ -62,9 +65,12 @@ public struct ServicePushRequest: Decodable, Equatable, Sendable {
     object = try container.decodeIfPresent(PayloadObject.self, forKey: .data) ?? [:]
     expiresIn = try container.decodeIfPresent(Int.self, forKey: .expiresIn)
     cancelKey = try container.text(.cancelKey, scalarsMax: Self.cancelKeyScalarsMax)
+    capGroup = try container.decodeIfPresent(String.self, forKey: .capGroup)
     let moment = try container.decodeIfPresent(String.self, forKey: .sendAt)
-    sendAt = moment.flatMap { try? Date($0, strategy: Date.ISO8601FormatStyle(includingFractionalSeconds: $0.contains("."))) }
-      .map { Int64(($0.timeIntervalSince1970 * 1_000_000).rounded()) }
+    sendAt = moment.flatMap {
+      try? Date($0, strategy: Date.ISO8601FormatStyle(includingFractionalSeconds: $0.contains(".")))
+    }
+    .map { Int64(($0.timeIntervalSince1970 * 1_000_000).rounded()) }
     try container.require((moment == nil) == (sendAt == nil), .sendAt, "must be a time as RFC 3339 writes it")
     for (key, fault) in faults {
       throw DecodingError.dataCorruptedError(forKey: key, in: container, debugDescription: fault)
@@ -93,6 +99,10 @@ public struct ServicePushRequest: Decodable, Equatable, Sendable {
     }
     if let sendAt, Double(sendAt) / 1_000_000 > Date().timeIntervalSince1970 + Double(Self.waitSecondsMax) {
       faults.append((.sendAt, "must be within \(Self.waitSecondsMax / 86_400) days"))
+    }
+    if capGroup.map(PushSubject.canBeKind) == false { faults.append((.capGroup, "cannot be a cap group")) }
+    if capGroup != nil, sendAt != nil {
+      faults.append((.capGroup, "counts today's pushes, so it cannot come with send_at"))
     }
     if cancelKey?.isEmpty == true { faults.append((.cancelKey, "must not be empty")) }
     if faults.isEmpty, !fits { faults.append((.body, "makes the push larger than the 4096 bytes that APNs takes")) }

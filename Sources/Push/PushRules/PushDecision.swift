@@ -25,6 +25,8 @@ public enum DecisionReason: String, CaseIterable, Sendable {
   case muted
   /// The recipient wants to hear of mentions only, and is not mentioned.
   case notMentioned = "not_mentioned"
+  /// The recipient has had the one push a day of its cap group.
+  case pushedToday = "pushed_today"
   /// It is quiet hours where the recipient is.
   case quietHours = "quiet_hours"
   /// The message is gone.

@@ -11,6 +11,8 @@ public struct RecipientSituation: Equatable, Sendable {
   public var isDeleted: Bool
   /// Whether the push was taken back.
   public var isCancelled: Bool
+  /// Whether its cap group allows no more pushes on the user's day.
+  public var isCapped: Bool
   /// How long the push may be sent, counted from the beginning of ``messageAge``; nil for the policy's time to live.
   public var life: Duration?
   /// Whether the recipient is in the message's `read_by`.
@@ -44,6 +46,7 @@ public struct RecipientSituation: Equatable, Sendable {
     heldFor: Duration = .zero,
     isDeleted: Bool = false,
     isCancelled: Bool = false,
+    isCapped: Bool = false,
     life: Duration? = nil,
     hasRead: Bool = false,
     lastSeenAge: Duration? = nil,
@@ -62,6 +65,7 @@ public struct RecipientSituation: Equatable, Sendable {
     self.heldFor = heldFor
     self.isDeleted = isDeleted
     self.isCancelled = isCancelled
+    self.isCapped = isCapped
     self.life = life
     self.hasRead = hasRead
     self.lastSeenAge = lastSeenAge

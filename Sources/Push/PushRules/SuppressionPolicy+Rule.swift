@@ -21,6 +21,8 @@ extension SuppressionPolicy {
     case muted
     /// Concerns the messages of one conversation that do not mention the recipient.
     case notMentioned
+    /// The user has had the push of today that a group allows. After the wishes, which are the truer reasons.
+    case capped
     /// Waiting would not bring a device. After the wishes, so that the log names the recipient's choice.
     case noDevices
     /// Before ``viewing``, because a hold for presence would end within them. A mention does not break them.
@@ -39,6 +41,7 @@ extension SuppressionPolicy {
       case .optedOut: .optedOut
       case .muted: .muted
       case .notMentioned: .notMentioned
+      case .capped: .pushedToday
       case .noDevices: .noTokens
       case .quietHours: .quietHours
       }
@@ -58,6 +61,7 @@ extension SuppressionPolicy {
       case .optedOut: applies = situation.isOptedOut
       case .muted: applies = situation.isMuted
       case .notMentioned: applies = situation.wantsMentionsOnly && !situation.isMentioned
+      case .capped: applies = situation.isCapped
       case .noDevices: applies = situation.deviceCount <= 0
       case .quietHours:
         guard let remaining = situation.quietHoursRemaining, remaining > .zero else { return nil }

@@ -94,6 +94,7 @@ private struct PushBody: Decodable {
     submission.sendAt = request.sendAt
     submission.life = request.expiresIn.map { .seconds($0) }
     submission.cancelKey = request.cancelKey
+    submission.capGroup = request.capGroup
     self.submission = submission
   }
 }

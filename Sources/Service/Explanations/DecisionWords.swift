@@ -11,9 +11,9 @@ struct DecisionWords {
   /// What the event is called.
   var event: String { Self.event(of: kind) }
 
-  static func event(of kind: String) -> String { PushKinds.words(ofEventKind: kind).event }
+  static func event(of kind: String) -> String { KnownKinds.words(ofEventKind: kind).event }
 
-  private var surface: String { PushKinds.words(ofEventKind: kind).surface }
+  private var surface: String { KnownKinds.words(ofEventKind: kind).surface }
 
   /// The clause; nil for a reason that no rule has.
   func clause(for reason: String) -> String? {
@@ -27,6 +27,7 @@ struct DecisionWords {
     case "quiet_hours": quietHours
     case "deleted": "the \(event), or what it is about, had been deleted"
     case "cancelled": "the push had been cancelled"
+    case "pushed_today": "the user had had the push of the day that its cap group allows"
     case "expired": expired
     case "not_participant": "the user took no part in \(surface) any more"
     default: nil

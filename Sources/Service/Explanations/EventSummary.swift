@@ -128,7 +128,9 @@ struct UnnoticedWords {
         return "the \(noun) is older than what the ledger still has; a record of it has been pruned, if there was one."
       }
     }
-    guard event.kind == MessagePush.eventKind else { return "the \(noun) never came to the inbox, or concerned nobody." }
+    guard event.kind == MessagePush.eventKind else {
+      return "the \(noun) never came to the inbox, or concerned nobody."
+    }
     // Discarded messages are counted only: a row for each of an import would be as many as its messages.
     return "the message never came to the inbox, concerned nobody, or was already too old when it was inserted."
   }

@@ -6,7 +6,7 @@ extension HistoryEntry.Situation {
   var recipientSituation: RecipientSituation {
     RecipientSituation(
       messageAge: .microseconds(messageAge), heldFor: .microseconds(heldFor), isDeleted: isDeleted,
-      isCancelled: isCancelled, life: life.map { .microseconds($0) }, hasRead: hasRead,
+      isCancelled: isCancelled, isCapped: isCapped, life: life.map { .microseconds($0) }, hasRead: hasRead,
       lastSeenAge: lastSeenAge.map { .microseconds($0) }, sawAfterMessage: sawAfterMessage, hasLeft: hasLeft,
       newestOtherReadAge: newestOtherReadAge.map { .microseconds($0) }, isOptedOut: isOptedOut, isMuted: isMuted,
       wantsMentionsOnly: wantsMentionsOnly, isMentioned: isMentioned,

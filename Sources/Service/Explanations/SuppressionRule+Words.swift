@@ -15,6 +15,7 @@ extension SuppressionRule {
     case .policy(.optedOut): "opted out"
     case .policy(.muted): "muted"
     case .policy(.notMentioned): "mentions only"
+    case .policy(.capped): "cap group"
     case .policy(.noDevices): "devices"
     case .policy(.quietHours): "quiet hours"
     case .policy(.viewing): "presence"
@@ -33,6 +34,7 @@ extension SuppressionRule {
     case .policy(.optedOut): known.isOptedOut ? "yes" : "no"
     case .policy(.muted): known.isMuted ? "yes" : "no"
     case .policy(.notMentioned): Self.mention(known)
+    case .policy(.capped): known.isCapped ? "had its push today" : "no"
     case .policy(.noDevices): "\(known.deviceCount)"
     case .policy(.quietHours): Self.quietHours(known)
     case .policy(.viewing): Self.presence(known)

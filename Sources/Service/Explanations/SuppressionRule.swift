@@ -32,9 +32,11 @@ enum SuppressionRule: Equatable {
     allCases.first { $0.applies(to: known) }
   }
 
-  /// What was asked, up to the rule that decided.
-  static func asked(of known: HistoryEntry.Situation) -> ArraySlice<SuppressionRule> {
-    guard let last = allCases.firstIndex(where: { $0.applies(to: known) }) else { return allCases[...] }
-    return allCases[...last]
+  /// What was asked, up to the rule that decided. What most kinds of push cannot be is told where it applies.
+  static func asked(of known: HistoryEntry.Situation) -> [SuppressionRule] {
+    let last = allCases.firstIndex { $0.applies(to: known) } ?? allCases.endIndex - 1
+    return allCases[...last].filter { rule in
+      ![.policy(.cancelled), .policy(.capped)].contains(rule) || rule.applies(to: known)
+    }
   }
 }

@@ -90,6 +90,7 @@ enum Wording {
     case .optedOut: "wants none of this kind"
     case .muted: "has muted it"
     case .notMentioned: "is not mentioned"
+    case .pushedToday: "had one today"
     case .quietHours: "quiet hours"
     case .deleted: "it is gone"
     case .cancelled: "was taken back"

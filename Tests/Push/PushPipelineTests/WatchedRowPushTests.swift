@@ -17,7 +17,8 @@ struct WatchedRowPushTests {
   private static func event(title: String, body: String) -> PushEvent {
     let surface = SurfaceID(kind: "request", id: PushFixtures.makeID(8))
     return PushFixtures.event(
-      WatchedRowPush(title: title, body: body, surface: surface), kind: "request_claimed", subject: PushFixtures.makeID(7))
+      WatchedRowPush(title: title, body: body, surface: surface), kind: "request_claimed",
+      subject: PushFixtures.makeID(7))
   }
 
   @Test("the payload has the words, the surface as its thread, and names kind, subject and surface")

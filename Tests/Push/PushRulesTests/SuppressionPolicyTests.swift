@@ -107,6 +107,19 @@ struct SuppressionDecisionTests {
   }
 
   @Test(
+    "a push with its own life ends with it, the end included, and time on hold counts",
+    arguments: [
+      (Duration.seconds(60), Duration.zero, PushDecision.send),
+      (.seconds(60) + microsecond, .zero, .skip(reason: .expired)),
+      (.seconds(60) + microsecond, .seconds(30), .skip(reason: .expired)),
+      (.zero - .seconds(60), .zero, .send),
+    ])
+  func life(messageAge: Duration, heldFor: Duration, expected: PushDecision) {
+    let situation = RecipientSituation(messageAge: messageAge, heldFor: heldFor, life: .seconds(60))
+    #expect(policy.decision(for: situation) == expected)
+  }
+
+  @Test(
     "quiet hours hold or drop as the recipient wishes, and are over when nothing remains",
     arguments: [
       (microsecond, QuietHoursPolicy.hold, PushDecision.hold(for: .microseconds(1), reason: .quietHours)),
@@ -159,16 +172,19 @@ struct SuppressionPrecedenceTests {
   @Test("reasons give way to one another in their documented order")
   func order() {
     var situation = RecipientSituation(
-      messageAge: .seconds(9999), isDeleted: true, hasRead: true, lastSeenAge: .seconds(10), sawAfterMessage: true,
+      messageAge: .seconds(9999), isDeleted: true, isCancelled: true, isCapped: true, hasRead: true,
+      lastSeenAge: .seconds(10), sawAfterMessage: true,
       newestOtherReadAge: .seconds(30), isOptedOut: true, isMuted: true, wantsMentionsOnly: true,
       quietHoursRemaining: .seconds(500), deviceCount: 0)
     expect(.skip(reason: .deleted), then: { $0.isDeleted = false }, in: &situation)
+    expect(.skip(reason: .cancelled), then: { $0.isCancelled = false }, in: &situation)
     expect(.skip(reason: .alreadyRead), then: { $0.hasRead = false }, in: &situation)
     expect(.skip(reason: .expired), then: { $0.messageAge = .seconds(5) }, in: &situation)
     expect(.skip(reason: .userViewing), then: { $0.sawAfterMessage = false }, in: &situation)
     expect(.skip(reason: .optedOut), then: { $0.isOptedOut = false }, in: &situation)
     expect(.skip(reason: .muted), then: { $0.isMuted = false }, in: &situation)
     expect(.skip(reason: .notMentioned), then: { $0.isMentioned = true }, in: &situation)
+    expect(.skip(reason: .pushedToday), then: { $0.isCapped = false }, in: &situation)
     expect(.skip(reason: .noTokens), then: { $0.deviceCount = 2 }, in: &situation)
     expect(.hold(for: .seconds(500), reason: .quietHours), then: { $0.quietHoursRemaining = nil }, in: &situation)
     expect(.hold(for: .seconds(50), reason: .userViewing), then: { $0.lastSeenAge = nil }, in: &situation)
@@ -192,7 +208,7 @@ struct DecisionReasonTests {
     #expect(
       Set(DecisionReason.allCases.map(\.rawValue)) == [
         "user_viewing", "already_read", "no_tokens", "no_recipients", "muted", "quiet_hours", "deleted", "expired",
-        "opted_out", "not_mentioned",
+        "opted_out", "not_mentioned", "cancelled", "pushed_today",
       ])
   }
 }

@@ -18,7 +18,9 @@ struct StatementTextTests {
     let kinds = try Statement("claim/claim").part(from: "situations as", to: "left join lateral (")
     #expect(Self.ofMessages(kinds) == messages)
     let end = "left join lateral ( select array_agg(n.device_token)"
-    #expect(try Statement("claim/claim_messages").part(from: end) == Self.ofMessages(Statement("claim/claim").part(from: end)))
+    #expect(
+      try Statement("claim/claim_messages").part(from: end) == Self.ofMessages(Statement("claim/claim").part(from: end))
+    )
   }
 
   /// The text without what no message has: content as a document, and what comes with it.

@@ -57,7 +57,7 @@ struct RequestContentTests {
         "conversations[0].mute"
       ),
       ("POST", "/v1/conversations/\(UUID())/read", #"{"message_id": null}"#, "message_id"),
-      ("POST", "/v1/pushes", #"{"user_id": "\#(UUID())", "title": "t", "body": "b", "badge": 1}"#, "badge"),
+      ("POST", "/v1/pushes", #"{"user_id": "\#(UUID())", "title": "t", "body": "b", "badges": 1}"#, "badges"),
       ("POST", "/v1/webhooks/messages", #"{"message_id": "\#(UUID())", "record_id": 1}"#, "record_id"),
       ("POST", "/v1/webhooks/request_claimed", #"{"subject_id": "\#(UUID())", "user_id": 1}"#, "user_id"),
     ])

@@ -11,17 +11,25 @@
 --   :send_at_us       bigint  when to send it; null for now
 --   :expires_in_us    bigint  how long it may be sent from then on; null for the service's setting
 --   :cancel_key       text    the key that cancels it; null for none
+--   :cap_group        text    the group whose push of the user's day it is; null for none
 --
 -- It waits for the disk, whatever the session does otherwise, because there is no transaction of the host behind it.
 -- Returns no row when the key is taken. Two requests with one key wait for each other here.
 
-with durable as materialized (select set_config('synchronous_commit', 'on', true)), entered as (
+with durable as materialized (select set_config('synchronous_commit', 'on', true)), cap as materialized (
+  -- A repeated request takes nothing.
+  select tacet.take_cap(:user_id, :cap_group) as is_taken
+  where :cap_group::text is not null
+    and not exists (select from tacet.pushes p where p.idempotency_key = :idempotency_key)
+), entered as (
   insert into tacet.pushes (
-    user_id, kind, title, body, data, collapse_id, idempotency_key, presentation, send_at, expires_in, cancel_key
+    user_id, kind, title, body, data, collapse_id, idempotency_key, presentation, send_at, expires_in, cancel_key,
+    cap_group, withheld
   )
   select
     :user_id, :kind, :title, :body, :data::json, :collapse_id, :idempotency_key, :presentation::jsonb,
-    to_timestamp(:send_at_us / 1000000.0), :expires_in_us * interval '1 microsecond', :cancel_key
+    to_timestamp(:send_at_us / 1000000.0), :expires_in_us * interval '1 microsecond', :cancel_key, :cap_group,
+    (select 'pushed_today' from cap c where not c.is_taken)
   from durable
   on conflict (idempotency_key) where idempotency_key is not null do nothing
   returning id, user_id, kind, created_at, send_at

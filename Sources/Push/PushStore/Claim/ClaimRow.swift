@@ -10,7 +10,8 @@ struct ClaimRow {
     case subjectID, kind, attempts, isDelivery, enqueuedAt, claimedAt, surfaceID, pushKind, senderName, body, content
     case userID, isParticipant, hasRead, lastSeenAge, sawAfterMessage, hasLeft, priorReadAge, badge
     case deviceTokens, environments, apps, acceptedDevices, heldUS, retries
-    case isDeleted, lifeUS, withheld, isOptedOut, isMuted, mentionsOnly, isMentioned, quietHoursRemaining, quietHoursPolicy
+    case isDeleted, lifeUS, withheld, isOptedOut, isMuted, mentionsOnly, isMentioned, quietHoursRemaining,
+      quietHoursPolicy
     case releasedBy, releasedAt, datedAt, place, answeredAt
   }
 
@@ -84,7 +85,7 @@ struct ClaimRow {
     let claimed = ClaimedContent(
       surfaceID: try read(.surfaceID), senderName: try read(.senderName), text: try read(.body),
       document: try read(.content))
-    return PushKinds.content(claimed, of: kind)
+    return KnownKinds.content(claimed, of: kind)
   }
 
   private func recipient(
@@ -109,11 +110,13 @@ struct ClaimRow {
     let datedAt: Int64 = try read(.datedAt)
     let claimedAt: Int64 = try read(.claimedAt)
     let wish: String? = try read(.quietHoursPolicy)
+    let withheld: String? = try read(.withheld)
     return RecipientSituation(
       messageAge: .microseconds(claimedAt - datedAt),
       heldFor: .microseconds(try read(.heldUS) as Int64),
       isDeleted: try read(.isDeleted),
-      isCancelled: (try read(.withheld) as String?) != nil,
+      isCancelled: withheld == DecisionReason.cancelled.rawValue,
+      isCapped: withheld == DecisionReason.pushedToday.rawValue,
       life: try duration(.lifeUS),
       hasRead: try read(.hasRead),
       lastSeenAge: try duration(.lastSeenAge),

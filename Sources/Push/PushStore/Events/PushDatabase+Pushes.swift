@@ -32,6 +32,9 @@ public struct PushSubmission: Equatable, Sendable {
   /// The key by which ``PushDatabase/cancelPushes(_:on:)`` finds it.
   public var cancelKey: String?
 
+  /// The group of which the user gets one push a day; nil for no cap.
+  public var capGroup: String?
+
   /// The key under which the same request may come again.
   public var idempotencyKey: String?
 
@@ -70,7 +73,7 @@ extension PushDatabase {
       userID: push.userID, kind: push.kind, title: push.title, body: push.body, data: push.data,
       collapseID: push.presentation.collapseID, idempotencyKey: push.idempotencyKey,
       presentation: push.presentation.json, sendAtMicroseconds: push.sendAt,
-      expiresInMicroseconds: push.life?.wholeMicroseconds, cancelKey: push.cancelKey)
+      expiresInMicroseconds: push.life?.wholeMicroseconds, cancelKey: push.cancelKey, capGroup: push.capGroup)
     let find = StatementCall(PushStatements.submittedPush, submit.parameters)
     // The row of a key may be pruned between the two; then the key is free.
     while true {

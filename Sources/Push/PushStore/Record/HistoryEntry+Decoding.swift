@@ -44,6 +44,7 @@ extension HistoryEntry.Situation: Decodable {
     case heldFor = "held_us"
     case isDeleted = "deleted"
     case isCancelled = "cancelled"
+    case isCapped = "capped"
     case life = "life_us"
     case hasRead = "read"
     case lastSeenAge = "seen_us"
@@ -72,6 +73,7 @@ extension HistoryEntry.Situation: Decodable {
     heldFor = try number(.heldFor) ?? 0
     isDeleted = try flag(.isDeleted)
     isCancelled = try flag(.isCancelled)
+    isCapped = try flag(.isCapped)
     life = try number(.life)
     hasRead = try flag(.hasRead)
     lastSeenAge = try number(.lastSeenAge)

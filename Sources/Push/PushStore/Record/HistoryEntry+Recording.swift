@@ -64,6 +64,7 @@ extension HistoryEntry.Situation {
     heldFor = known.heldFor.wholeMicroseconds
     isDeleted = known.isDeleted
     isCancelled = known.isCancelled
+    isCapped = known.isCapped
     life = known.life?.wholeMicroseconds
     hasRead = known.hasRead
     lastSeenAge = known.lastSeenAge?.wholeMicroseconds
@@ -87,6 +88,7 @@ extension HistoryEntry.Situation {
     if heldFor != 0 { object.append(member: "held_us", integer: heldFor) }
     object.append(member: "deleted", ifTrue: isDeleted)
     object.append(member: "cancelled", ifTrue: isCancelled)
+    object.append(member: "capped", ifTrue: isCapped)
     object.append(member: "life_us", integer: life)
     object.append(member: "read", ifTrue: hasRead)
     object.append(member: "seen_us", integer: lastSeenAge)

@@ -71,6 +71,8 @@ public struct HistoryEntry: Equatable, Sendable {
     public var isDeleted = false
     /// Whether the push was taken back.
     public var isCancelled = false
+    /// Whether its cap group allowed no more pushes on the user's day.
+    public var isCapped = false
     /// The life of the push; nil for ``timeToLive``.
     public var life: Int64?
     /// Whether the user had read it.

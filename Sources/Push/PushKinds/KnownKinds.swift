@@ -1,5 +1,5 @@
 /// The kinds of push.
-public enum PushKinds {
+public enum KnownKinds {
   /// All kinds, the most frequent first.
   public static let all: [any PushContent.Type] = [
     MessagePush.self,

@@ -4,11 +4,11 @@ import Testing
 @testable import PushKinds
 
 @Suite("The kinds of push")
-struct PushKindsTests {
+struct KnownKindsTests {
   @Test("names and kinds of events are each used once")
   func distinct() {
-    #expect(Set(PushKinds.all.map { $0.name }).count == PushKinds.all.count)
-    #expect(PushKinds.eventKinds == ["message", "read_sync"])
+    #expect(Set(KnownKinds.all.map { $0.name }).count == KnownKinds.all.count)
+    #expect(KnownKinds.eventKinds == ["message", "read_sync"])
   }
 
   @Test(
@@ -18,14 +18,14 @@ struct PushKindsTests {
       ("service_push", "{"), ("campaign_push", #"{"title":1,"body":""}"#), ("later", "{}"), ("message", "{}"),
     ])
   func unreadable(name: String, document: String) throws {
-    let content = PushKinds.content(ClaimedContent(surfaceID: nil, document: document), of: name)
+    let content = KnownKinds.content(ClaimedContent(surfaceID: nil, document: document), of: name)
     #expect(content is UnreadablePush)
     #expect(throws: (any Error).self) { try content.push(about: PushSubject(id: UUID(), kind: name)) }
   }
 
   @Test("explanations call a message a message, and everything else an event")
   func words() {
-    #expect(PushKinds.words(ofEventKind: "message") == KindWords(event: "message", surface: "the conversation"))
-    #expect(PushKinds.words(ofEventKind: "request_claimed") == KindWords())
+    #expect(KnownKinds.words(ofEventKind: "message") == KindWords(event: "message", surface: "the conversation"))
+    #expect(KnownKinds.words(ofEventKind: "request_claimed") == KindWords())
   }
 }
