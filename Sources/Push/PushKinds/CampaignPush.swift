@@ -4,8 +4,6 @@ public import APNSCore
 public struct CampaignPush: PushContent {
   /// As `tacet.push_kinds` names it.
   public static let name = "campaign_push"
-  /// A check-in or a ritual, by its own name.
-  public static let words = KindWords(event: "event", surface: "what it is about")
 
   private let stored: StoredPush
 
