@@ -46,6 +46,7 @@ $$;
 \ir functions/reading.sql
 \ir functions/rehearsal.sql
 \ir functions/rights.sql
+\ir functions/trigger_failures.sql
 \ir functions/wake.sql
 \ir functions/watch.sql
 

@@ -1,0 +1,21 @@
+-- Errors of triggers on the host's tables.
+
+-- Counts an error that must not reach the host. When even that fails, it raises a warning.
+create or replace function tacet.count_trigger_failure(
+  failed_state text, failed_message text, failed_subject_ids text[] default '{}'
+)
+returns void
+language plpgsql volatile
+set search_path = pg_catalog, pg_temp
+as $$
+begin
+  insert into tacet.trigger_failures (sqlstate, message, subject_ids)
+  values (
+    failed_state, failed_message,
+    array(select f.id::uuid from unnest(failed_subject_ids) as f (id) where f.id ~ '^[0-9a-f]{8}(-[0-9a-f]{4}){4}[0-9a-f]{8}$')
+  );
+exception
+  when query_canceled or others then
+    raise warning 'tacet: % (%)', failed_message, failed_state;
+end
+$$;
