@@ -8,9 +8,9 @@ public import TLSStreams
 /// for all.
 public final class APNSClient {
   private let configuration: APNSConfiguration
-  private let tokens: ProviderTokenSource
+  let tokens: ProviderTokenSource
   let pools: [APNSEnvironment: APNSConnections]
-  private let logger: Logger
+  let logger: Logger
 
   /// Requests beyond the first of a push, so far.
   public private(set) var resends = 0
@@ -28,54 +28,6 @@ public final class APNSClient {
     pools = endpoints.mapValues {
       APNSConnections(to: $0, context: context, configuration: configuration, tokens: tokens, logger: logger)
     }
-  }
-
-  /// A context that trusts the system's authorities, and those of a file of certificates if one is given.
-  /// - Throws: `TLSError` when the file cannot be read or holds no certificate.
-  public static func makeContext(certificatesFile: String?) throws(TLSError) -> TLSContext {
-    try TLSContext(trusting: certificatesFile.map { .systemAnd(.file($0)) } ?? .system, protocols: ["h2"])
-  }
-
-  /// Opens a connection to an environment ahead of the first push, and keeps it open.
-  public func warmUp(_ environment: APNSEnvironment, on reactor: isolated Reactor) {
-    pools[environment]?.warmUp(on: reactor)
-  }
-
-  /// Whether a connection to the environment is open and answers.
-  public func isConnected(to environment: APNSEnvironment) -> Bool {
-    connections(to: environment) > 0
-  }
-
-  /// Whether pushes can go: a connection is open, or APNs closed it as idle and the next push opens another.
-  public func isReady(for environment: APNSEnvironment) -> Bool {
-    pools[environment]?.isReady ?? false
-  }
-
-  /// Why pushes cannot reach the environment, or why it refuses all of them, in a sentence for an operator; nil without a
-  /// known fault.
-  public func failure(of environment: APNSEnvironment) -> String? {
-    pools[environment]?.failure
-  }
-
-  /// Connections that are open to the environment and answer, without draining ones.
-  public func connections(to environment: APNSEnvironment) -> Int {
-    pools[environment]?.usableLinks ?? 0
-  }
-
-  /// Connections opened to the environment so far.
-  public func connectionsOpened(to environment: APNSEnvironment) -> Int {
-    pools[environment]?.connectionsOpened ?? 0
-  }
-
-  /// Pushes on a connection to the environment, and pushes that wait for a free stream there.
-  public func pushes(to environment: APNSEnvironment) -> (inFlight: Int, waiting: Int) {
-    guard let pool = pools[environment] else { return (0, 0) }
-    return (pool.links.reduce(0) { $0 + $1.inFlight }, pool.queue.count)
-  }
-
-  /// Closes every connection after its last answer.
-  public func close(on reactor: isolated Reactor) {
-    for pool in pools.values { pool.close(on: reactor) }
   }
 
   /// Sends a push, waiting for a connection if necessary, and resends it when APNs provably did not process it.
@@ -138,34 +90,6 @@ public final class APNSClient {
     if let reason = pool.configurationFault, pool.usableLinks == 0 { return .refused(reason) }
     let cause = pool.usableLinks > 0 ? "no stream was free in time" : pool.lastFailure ?? "no connection in time"
     return .failed(.notProcessed(cause: cause))
-  }
-
-  /// Does what the attempt asks for; whether the push can go again at once.
-  private func mayResend(
-    _ attempt: PushAttempt, over link: APNSLink, of pool: APNSConnections, on reactor: isolated Reactor
-  ) async -> Bool {
-    if case .failed(.notProcessed) = attempt { return true }
-    switch attempt.disposition {
-    case .refreshProviderToken:
-      return await replaceToken(over: link, of: pool, on: reactor)
-    case .reconnect:
-      pool.replace(link, on: reactor)
-      return true
-    default:
-      return false
-    }
-  }
-
-  /// APNs keeps refusing a connection on which it has seen an expired token, so the connection is replaced too.
-  private func replaceToken(over link: APNSLink, of pool: APNSConnections, on reactor: isolated Reactor) async -> Bool {
-    do {
-      guard try await tokens.replace(link.token.token) else { return false }
-      pool.replace(link, on: reactor)
-      return true
-    } catch {
-      logger.error("cannot sign a provider token", metadata: ["error": "\(error)"])
-      return false
-    }
   }
 }
 
