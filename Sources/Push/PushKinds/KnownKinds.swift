@@ -1,3 +1,5 @@
+internal import FoundationEssentials
+
 /// The kinds of push.
 public enum KnownKinds {
   /// All kinds, the most frequent first.
@@ -24,5 +26,21 @@ public enum KnownKinds {
   /// What explanations call events of a kind.
   public static func words(ofEventKind kind: String) -> KindWords {
     all.first { $0.eventKind == kind }?.words ?? KindWords()
+  }
+}
+
+/// What explanations call an event and its surface.
+public struct KindWords: Equatable, Sendable {
+  /// The event, without an article.
+  public var event = "event"
+
+  /// What its recipients may be looking at, with one.
+  public var surface = "what it is about"
+}
+
+extension ClaimedContent {
+  /// Reads the document.
+  func decode<Value: Decodable>(_ type: Value.Type = Value.self) throws -> Value {
+    try JSONDecoder().decode(type, from: Data((document ?? "{}").utf8))
   }
 }

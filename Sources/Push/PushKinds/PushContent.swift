@@ -44,15 +44,6 @@ extension PushContent {
   public var ledgerText: String? { nil }
 }
 
-/// What explanations call an event and its surface.
-public struct KindWords: Equatable, Sendable {
-  /// The event, without an article.
-  public var event = "event"
-
-  /// What its recipients may be looking at, with one.
-  public var surface = "what it is about"
-}
-
 /// What a claim returns of an event's content: columns for a message, which the database need not encode, and one document for
 /// all other kinds.
 public struct ClaimedContent: Sendable {
@@ -74,11 +65,6 @@ public struct ClaimedContent: Sendable {
     self.senderName = senderName
     self.text = text
     self.document = document
-  }
-
-  /// Reads the document.
-  func decode<Value: Decodable>(_ type: Value.Type = Value.self) throws -> Value {
-    try JSONDecoder().decode(type, from: Data((document ?? "{}").utf8))
   }
 }
 

@@ -4,82 +4,44 @@
 /// negative one lies in the database's future: another clock has written it, so it proves nothing.
 public struct RecipientSituation: Equatable, Sendable {
   /// Since the message was committed.
-  public var messageAge: Duration
+  public var messageAge = Duration.zero
   /// The part of ``messageAge`` that this push was held on purpose; it does not count towards expiry.
-  public var heldFor: Duration
+  public var heldFor = Duration.zero
   /// Whether the message, or its conversation, is gone.
-  public var isDeleted: Bool
+  public var isDeleted = false
   /// Whether the push was taken back.
-  public var isCancelled: Bool
+  public var isCancelled = false
   /// Whether its cap group allows no more pushes on the user's day.
-  public var isCapped: Bool
+  public var isCapped = false
   /// How long the push may be sent, counted from the beginning of ``messageAge``; nil for the policy's time to live.
   public var life: Duration?
   /// Whether the recipient is in the message's `read_by`.
-  public var hasRead: Bool
+  public var hasRead = false
   /// Since the recipient's client last reported looking at the conversation; nil when it never did.
   public var lastSeenAge: Duration?
   /// Whether that report is later than the message's arrival.
-  public var sawAfterMessage: Bool
+  public var sawAfterMessage = false
   /// Whether the client has reported leaving the conversation since it was last seen there.
-  public var hasLeft: Bool
+  public var hasLeft = false
   /// Since the newest other message of the conversation was touched, if the recipient has read it; nil otherwise.
   public var newestOtherReadAge: Duration?
   /// Whether the recipient wants no pushes of this kind.
-  public var isOptedOut: Bool
+  public var isOptedOut = false
   /// Whether the recipient silenced the conversation or its sender.
-  public var isMuted: Bool
+  public var isMuted = false
   /// Whether the recipient wants to hear of this conversation only when mentioned.
-  public var wantsMentionsOnly: Bool
+  public var wantsMentionsOnly = false
   /// Whether the message mentions the recipient; known only for those who want mentions only.
-  public var isMentioned: Bool
+  public var isMentioned = false
   /// Until the recipient's quiet hours end; nil outside them.
   public var quietHoursRemaining: Duration?
   /// What the recipient wants of pushes that fall into quiet hours.
-  public var quietHoursPolicy: QuietHoursPolicy
+  public var quietHoursPolicy = QuietHoursPolicy.hold
   /// Device tokens the push can go to.
-  public var deviceCount: Int
+  public var deviceCount = 1
 
-  /// A situation; by default that of a recipient with one device and no other known facts.
-  public init(
-    messageAge: Duration = .zero,
-    heldFor: Duration = .zero,
-    isDeleted: Bool = false,
-    isCancelled: Bool = false,
-    isCapped: Bool = false,
-    life: Duration? = nil,
-    hasRead: Bool = false,
-    lastSeenAge: Duration? = nil,
-    sawAfterMessage: Bool = false,
-    hasLeft: Bool = false,
-    newestOtherReadAge: Duration? = nil,
-    isOptedOut: Bool = false,
-    isMuted: Bool = false,
-    wantsMentionsOnly: Bool = false,
-    isMentioned: Bool = false,
-    quietHoursRemaining: Duration? = nil,
-    quietHoursPolicy: QuietHoursPolicy = .hold,
-    deviceCount: Int = 1
-  ) {
-    self.messageAge = messageAge
-    self.heldFor = heldFor
-    self.isDeleted = isDeleted
-    self.isCancelled = isCancelled
-    self.isCapped = isCapped
-    self.life = life
-    self.hasRead = hasRead
-    self.lastSeenAge = lastSeenAge
-    self.sawAfterMessage = sawAfterMessage
-    self.hasLeft = hasLeft
-    self.newestOtherReadAge = newestOtherReadAge
-    self.isOptedOut = isOptedOut
-    self.isMuted = isMuted
-    self.wantsMentionsOnly = wantsMentionsOnly
-    self.isMentioned = isMentioned
-    self.quietHoursRemaining = quietHoursRemaining
-    self.quietHoursPolicy = quietHoursPolicy
-    self.deviceCount = deviceCount
-  }
+  /// That of a recipient with one device and no other known facts.
+  public static var nothingKnown: RecipientSituation { RecipientSituation() }
 }
 
 /// What happens to a push during its recipient's quiet hours.

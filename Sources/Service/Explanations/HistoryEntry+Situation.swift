@@ -4,14 +4,26 @@ internal import PushStore
 extension HistoryEntry.Situation {
   /// What the rules were given, as far as it is kept.
   var recipientSituation: RecipientSituation {
-    RecipientSituation(
-      messageAge: .microseconds(messageAge), heldFor: .microseconds(heldFor), isDeleted: isDeleted,
-      isCancelled: isCancelled, isCapped: isCapped, life: life.map { .microseconds($0) }, hasRead: hasRead,
-      lastSeenAge: lastSeenAge.map { .microseconds($0) }, sawAfterMessage: sawAfterMessage, hasLeft: hasLeft,
-      newestOtherReadAge: newestOtherReadAge.map { .microseconds($0) }, isOptedOut: isOptedOut, isMuted: isMuted,
-      wantsMentionsOnly: wantsMentionsOnly, isMentioned: isMentioned,
-      quietHoursRemaining: quietHoursRemaining.map { .microseconds($0) },
-      quietHoursPolicy: quietHoursPolicy.flatMap(QuietHoursPolicy.init) ?? .hold, deviceCount: deviceCount)
+    var known = RecipientSituation.nothingKnown
+    known.messageAge = .microseconds(messageAge)
+    known.heldFor = .microseconds(heldFor)
+    known.isDeleted = isDeleted
+    known.isCancelled = isCancelled
+    known.isCapped = isCapped
+    known.life = life.map { .microseconds($0) }
+    known.hasRead = hasRead
+    known.lastSeenAge = lastSeenAge.map { .microseconds($0) }
+    known.sawAfterMessage = sawAfterMessage
+    known.hasLeft = hasLeft
+    known.newestOtherReadAge = newestOtherReadAge.map { .microseconds($0) }
+    known.isOptedOut = isOptedOut
+    known.isMuted = isMuted
+    known.wantsMentionsOnly = wantsMentionsOnly
+    known.isMentioned = isMentioned
+    known.quietHoursRemaining = quietHoursRemaining.map { .microseconds($0) }
+    known.quietHoursPolicy = quietHoursPolicy.flatMap(QuietHoursPolicy.init) ?? .hold
+    known.deviceCount = deviceCount
+    return known
   }
 
   /// The limits of that time.

@@ -1,8 +1,8 @@
-import PushRules
 import PushStore
 import Testing
 
 @testable import PushPipeline
+@testable import PushRules
 
 @Suite("The gate")
 struct GateTests {

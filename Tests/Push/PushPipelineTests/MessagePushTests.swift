@@ -1,9 +1,9 @@
 import APNSCore
 import FoundationEssentials
-import PushRules
 import Testing
 
 @testable import PushPipeline
+@testable import PushRules
 @testable import PushStore
 
 @Suite("The push of a message")

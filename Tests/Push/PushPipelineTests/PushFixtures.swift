@@ -2,9 +2,9 @@ import APNS
 import APNSCore
 import FoundationEssentials
 import PushKinds
-import PushRules
 
 @testable import PushPipeline
+@testable import PushRules
 @testable import PushStore
 
 /// Values as a claim returns them, where a test cares about a part of them only.

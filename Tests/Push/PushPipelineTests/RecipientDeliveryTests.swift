@@ -1,10 +1,10 @@
 import APNS
 import APNSCore
-import PushRules
 import PushStore
 import Testing
 
 @testable import PushPipeline
+@testable import PushRules
 
 @Suite("A recipient's delivery")
 struct RecipientDeliveryTests {

@@ -1,9 +1,9 @@
 import APNSCore
-import PushRules
 import PushStore
 import Testing
 
 @testable import PushPipeline
+@testable import PushRules
 
 @Suite("A recipient's delivery near the end of the message's life")
 struct RecipientLifeTests {

@@ -1,8 +1,8 @@
 import Foundation
 import PushKinds
-import PushRules
 import Testing
 
+@testable import PushRules
 @testable import PushStore
 
 @Suite("Claim")

@@ -1,16 +1,8 @@
-public import FoundationEssentials
+internal import FoundationEssentials
 public import Postgres
-public import PushKinds
+internal import PushKinds
+internal import PushRules
 public import Reactors
-
-/// A leased piece of work that has not been looked at.
-public struct LeasedWork: Equatable, Sendable {
-  /// What it is about.
-  public let subject: PushSubject
-
-  /// The recipient of a delivery; nil for an event.
-  public let userID: UUID?
-}
 
 extension PushDatabase {
   /// What a look at claimed work says.
@@ -18,13 +10,6 @@ extension PushDatabase {
     from rows: PostgresRows, columns: PostgresColumns<ClaimRow.Column>, recipientsMax: Int
   ) throws(PostgresError) -> [PushEvent] {
     try ClaimRow.events(from: rows, columns: columns, recipientsMax: recipientsMax, badgeMax: badgeMax)
-  }
-
-  /// Leases work and reads what its decisions need.
-  /// - Returns: new events first, in the order of their commits; what waited for its lane last, the newest of it first.
-  public func claim(_ limits: ClaimLimits, on reactor: isolated Reactor) async throws(PostgresError) -> [PushEvent] {
-    let rows = try await pool.query(.claim(limits), afterReturn: Self.recordsFirst, on: reactor)
-    return try events(from: rows, columns: ClaimRow.claim, recipientsMax: limits.recipientsMax)
   }
 
   /// As ``claim(_:on:)``, of new messages only, the newest of them. Other work is not seen, and conversations do not take
@@ -35,73 +20,164 @@ extension PushDatabase {
     let rows = try await pool.query(.claimMessages(limits), afterReturn: Self.recordsFirst, on: reactor)
     return try events(from: rows, columns: ClaimRow.claimMessages, recipientsMax: limits.recipientsMax)
   }
+}
 
-  /// How long until something becomes due by itself; negative when it is overdue, nil when nothing waits.
-  public func timeUntilNextDue(on reactor: isolated Reactor) async throws(PostgresError) -> Duration? {
-    let rows = try await pool.query(.nextDue, on: reactor)
-    return try rows.one().decode(0, as: Int64?.self).map { .microseconds($0) }
+/// One row of a claim: an event and one of its recipients, or an event without any.
+struct ClaimRow {
+  /// What the claims and looks return.
+  enum Column: Int, PostgresColumn {
+    case subjectID, kind, attempts, isDelivery, enqueuedAt, claimedAt, surfaceID, pushKind, senderName, body, content
+    case userID, isParticipant, hasRead, lastSeenAge, sawAfterMessage, hasLeft, priorReadAge, badge
+    case deviceTokens, environments, apps, acceptedDevices, heldUS, retries
+    case isDeleted, lifeUS, withheld, isOptedOut, isMuted, mentionsOnly, isMentioned, quietHoursRemaining,
+      quietHoursPolicy
+    case releasedBy, releasedAt, datedAt, place, answeredAt
   }
 
-  /// Leases work without looking at it: for when one piece that cannot be looked at makes every claim fail.
-  public func lease(_ limits: ClaimLimits, on reactor: isolated Reactor) async throws(PostgresError) -> [LeasedWork] {
-    var work: [LeasedWork] = []
-    for row in try await pool.query(.lease(limits), on: reactor) {
-      let subject = PushSubject(id: try row.decode("subject_id"), kind: try row.decode("kind"))
-      work.append(LeasedWork(subject: subject, userID: try row.decode("user_id")))
+  /// Of `claim`, `claim_messages`, `look_at_event` and `look_at_delivery`.
+  static let claim = PostgresColumns<Column>()
+  static let claimMessages = PostgresColumns<Column>()
+  static let lookAtEvent = PostgresColumns<Column>()
+  static let lookAtDelivery = PostgresColumns<Column>()
+
+  private let row: PostgresRow
+  private let places: [Int]
+
+  /// The statement sorts: the rows of one event follow each other, the one with its texts first.
+  ///
+  /// A recipient that the host's functions name twice is one: the rows follow each other too.
+  /// - Parameters:
+  ///   - columns: those of the statement.
+  ///   - recipientsMax: the bound that the statement was given; an event that reaches it may have more.
+  ///   - badgeMax: no badge is larger, even if the host's function counts further.
+  static func events(
+    from rows: PostgresRows, columns: PostgresColumns<Column>, recipientsMax: Int,
+    badgeMax: Int = PushDatabase.badgeMaxDefault
+  ) throws(PostgresError) -> [PushEvent] {
+    guard !rows.isEmpty else { return [] }
+    let places = try columns.places(in: rows)
+    var events: [PushEvent] = []
+    for row in rows {
+      let row = ClaimRow(row: row, places: places)
+      if try events.last?.isOfSameClaim(row) != true { events.append(try row.event()) }
+      let last = events.count - 1
+      guard let userID = try row.userID else { continue }
+      // The recipient's place among those of the event, from 1; null for one who takes no part any more.
+      let place: Int64? = try row.read(.place)
+      if events[last].origin == .inbox { events[last].hasMore = place ?? 0 >= recipientsMax }
+      guard userID != events[last].recipients.last?.userID else { continue }
+      events[last].recipients.append(try row.recipient(userID, of: events[last], badgeMax: badgeMax))
     }
-    return work
+    return events
   }
 
-  /// Looks at leased work.
-  /// - Returns: nil when it is gone.
-  public func look(
-    at work: LeasedWork, recipientsMax: Int, on reactor: isolated Reactor
-  ) async throws(PostgresError) -> PushEvent? {
-    let (id, kind) = (work.subject.id, work.subject.kind)
-    let (call, columns): (StatementCall, _) =
-      if let userID = work.userID {
-        (.lookAtDelivery(subjectID: id, kind: kind, userID: userID), ClaimRow.lookAtDelivery)
-      } else {
-        (.lookAtEvent(subjectID: id, kind: kind, recipientsMax: recipientsMax), ClaimRow.lookAtEvent)
-      }
-    let rows = try await pool.query(call, on: reactor)
-    return try events(from: rows, columns: columns, recipientsMax: recipientsMax).first
+  fileprivate var subject: PushSubject {
+    get throws(PostgresError) { PushSubject(id: try read(.subjectID), kind: try read(.kind)) }
   }
 
-  /// Stores why leased work could not be looked at; the parked row has it if that never works.
-  public func note(
-    _ error: PostgresError, of work: LeasedWork, on reactor: isolated Reactor
-  ) async throws(PostgresError) {
-    let (id, kind, reason) = (work.subject.id, work.subject.kind, error.description)
-    if let userID = work.userID {
-      try await pool.query(
-        .recordDeliveryError(subjectID: id, kind: kind, userID: userID, error: reason), on: reactor)
-    } else {
-      try await pool.query(.recordEventError(subjectID: id, kind: kind, error: reason), on: reactor)
+  fileprivate var isDelivery: Bool {
+    get throws(PostgresError) { try read(.isDelivery) }
+  }
+
+  fileprivate var userID: UUID? {
+    get throws(PostgresError) { try read(.userID) }
+  }
+
+  private func event() throws(PostgresError) -> PushEvent {
+    PushEvent(
+      subject: try subject,
+      origin: try isDelivery ? .delivery : .inbox,
+      attempts: Int(try read(.attempts) as Int32),
+      enqueuedAt: try read(.enqueuedAt),
+      claimedAt: try read(.claimedAt),
+      content: try content(),
+      datedAt: try read(.datedAt),
+      recipients: [],
+      answeredAt: try read(.answeredAt))
+  }
+
+  private func content() throws(PostgresError) -> (any PushContent)? {
+    guard try !(read(.isDeleted) as Bool), let kind: String = try read(.pushKind) else { return nil }
+    let claimed = ClaimedContent(
+      surfaceID: try read(.surfaceID), senderName: try read(.senderName), text: try read(.body),
+      document: try read(.content))
+    return KnownKinds.content(claimed, of: kind)
+  }
+
+  private func recipient(
+    _ userID: UUID, of event: PushEvent, badgeMax: Int
+  ) throws(PostgresError) -> PushRecipient {
+    let accepted: [String] = try read(.acceptedDevices)
+    let devices = try self.devices(without: accepted)
+    let badge: Int64? = try read(.badge)
+    return PushRecipient(
+      userID: userID,
+      isParticipant: try read(.isParticipant),
+      situation: try situation(of: event, deviceCount: devices.count + accepted.count),
+      badge: badge.map { Int(clamping: max(0, $0)) }.map { min($0, badgeMax) },
+      devices: devices,
+      acceptedDevices: accepted,
+      retries: Int(try read(.retries) as Int32),
+      releasedBy: try read(.releasedBy),
+      releasedAt: try read(.releasedAt))
+  }
+
+  private func situation(of event: PushEvent, deviceCount: Int) throws(PostgresError) -> RecipientSituation {
+    let datedAt: Int64 = try read(.datedAt)
+    let claimedAt: Int64 = try read(.claimedAt)
+    let wish: String? = try read(.quietHoursPolicy)
+    let withheld: String? = try read(.withheld)
+    var situation = RecipientSituation.nothingKnown
+    situation.messageAge = .microseconds(claimedAt - datedAt)
+    situation.heldFor = .microseconds(try read(.heldUS) as Int64)
+    situation.isDeleted = try read(.isDeleted)
+    situation.isCancelled = withheld == DecisionReason.cancelled.rawValue
+    situation.isCapped = withheld == DecisionReason.pushedToday.rawValue
+    situation.life = try duration(.lifeUS)
+    situation.hasRead = try read(.hasRead)
+    situation.lastSeenAge = try duration(.lastSeenAge)
+    situation.sawAfterMessage = try read(.sawAfterMessage)
+    situation.hasLeft = try read(.hasLeft)
+    situation.newestOtherReadAge = try duration(.priorReadAge)
+    situation.isOptedOut = try read(.isOptedOut)
+    situation.isMuted = try read(.isMuted)
+    situation.wantsMentionsOnly = try read(.mentionsOnly)
+    situation.isMentioned = try read(.isMentioned)
+    situation.quietHoursRemaining = try duration(.quietHoursRemaining)
+    situation.quietHoursPolicy = wish.flatMap(QuietHoursPolicy.init) ?? .hold
+    situation.deviceCount = deviceCount
+    return situation
+  }
+
+  private func devices(without accepted: [String]) throws(PostgresError) -> [PushDevice] {
+    let tokens: [String] = try read(.deviceTokens)
+    let environments: [String] = try read(.environments)
+    let apps: [String] = try read(.apps)
+    return zip(tokens, zip(environments, apps)).filter { !accepted.contains($0.0) }.map { token, place in
+      PushDevice(token: token, environment: place.0.nonEmpty, app: place.1.nonEmpty)
     }
   }
 
-  /// Gives leased work back that could not be looked at through no fault of its own; it comes again after a while, and
-  /// is not parked for it.
-  public func giveBack(
-    _ work: LeasedWork, because error: PostgresError, for wait: Duration, on reactor: isolated Reactor
-  ) async throws(PostgresError) {
-    let (id, kind, reason) = (work.subject.id, work.subject.kind, error.description)
-    let wait = wait.wholeMicroseconds
-    if let userID = work.userID {
-      try await pool.query(
-        .giveBackDelivery(subjectID: id, kind: kind, error: reason, waitMicroseconds: wait, userID: userID),
-        on: reactor)
-    } else {
-      try await pool.query(
-        .giveBackEvent(subjectID: id, kind: kind, error: reason, waitMicroseconds: wait), on: reactor)
-    }
+  private func duration(_ column: Column) throws(PostgresError) -> Duration? {
+    let microseconds: Int64? = try read(column)
+    return microseconds.map { .microseconds($0) }
   }
 
-  /// Looks at no work at all: fails where looks fail for all work alike, as when a function that they call is not there.
-  public func lookAtNothing(on reactor: isolated Reactor) async throws(PostgresError) {
-    let nothing = LeasedWork(
-      subject: .message(UUID(uuid: (0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0))), userID: nil)
-    _ = try await look(at: nothing, recipientsMax: 1, on: reactor)
+  private func read<Value: PostgresDecodable>(_ column: Column) throws(PostgresError) -> Value {
+    try row.decode(places[column.rawValue])
+  }
+}
+
+extension String {
+  /// Arrays of text hold an empty one for a null.
+  fileprivate var nonEmpty: String? { isEmpty ? nil : self }
+}
+
+extension PushEvent {
+  /// Whether a row belongs to the same claim: all rows of an event do; each recipient's delivery is a separate one.
+  fileprivate func isOfSameClaim(_ row: ClaimRow) throws(PostgresError) -> Bool {
+    guard try subject == row.subject, try (origin == .delivery) == row.isDelivery else { return false }
+    if origin == .inbox { return true }
+    return try recipients.last?.userID == row.userID
   }
 }

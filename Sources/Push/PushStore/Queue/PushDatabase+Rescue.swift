@@ -2,9 +2,8 @@ public import Postgres
 internal import PushKinds
 public import Reactors
 
-// Work that the usual claim and record cannot deal with.
+// Work that the usual claim and record cannot deal with, and when something becomes due.
 extension PushDatabase {
-
   /// Sets a claimed event aside whose record the database refuses.
   /// - Returns: whether it was still ours.
   @discardableResult
@@ -57,6 +56,12 @@ extension PushDatabase {
   /// Makes new events available that a clock ahead of this one has dated.
   public func bringForward(on reactor: isolated Reactor) async throws(PostgresError) {
     try await pool.query(.bringForward, on: reactor)
+  }
+
+  /// How long until something becomes due by itself; negative when it is overdue, nil when nothing waits.
+  public func timeUntilNextDue(on reactor: isolated Reactor) async throws(PostgresError) -> Duration? {
+    let rows = try await pool.query(.nextDue, on: reactor)
+    return try rows.one().decode(0, as: Int64?.self).map { .microseconds($0) }
   }
 
   private func count(
