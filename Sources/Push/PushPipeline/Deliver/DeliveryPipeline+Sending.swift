@@ -13,18 +13,8 @@ struct PushTarget {
   let user: UUID
 }
 
-// Deliver: one push to each device of a recipient, over the lane that its registration names, and once over the other.
+// Deliver: one push to each device of a recipient, over the lane that its registration names.
 extension DeliveryPipeline {
-  /// What the app's other environment says about a token that one has called unknown.
-  private enum Trial {
-    /// The app's credential is not for it.
-    case impossible
-    /// It cannot be asked now.
-    case unresolved(reason: String?)
-    /// It has answered.
-    case ended(PushAttempt, APNSEnvironment)
-  }
-
   func deliver(
     _ push: PreparedPush?, to index: Int, of progress: EventProgress, on reactor: isolated Reactor
   ) {
@@ -89,77 +79,14 @@ extension DeliveryPipeline {
     if attempt == .withdrawn { return lane.withdraw() }
     trail.add(attempt, of: request, over: lane.route)
     guard attempt.mayBeElsewhere else { return await judge(attempt, to: target, over: lane, on: reactor) }
-    guard lane.admits(shutCount) else {
-      return tellingOthers(of: lane, because: attempt.ledgerReason, on: reactor) {
-        lane.putOff(attempt, now: Reactor.now, draw: jitter.draw())
-      }
-    }
-    lane.beginDoubt(attempt.ledgerReason)
-    let trial = await trial(of: request, besides: lane, until: deadline, trail: &trail, on: reactor)
-    if lane.endDoubt() { wake(.due, on: reactor) }
-    switch trial {
-    case .impossible:
-      return await judge(attempt, to: target, over: lane, on: reactor)
-    case .unresolved(let reason):
-      return concludeUnresolved(attempt, because: reason ?? attempt.ledgerReason, to: target, over: lane, on: reactor)
-    case .ended(let other, let environment):
-      trail.isJudgedByFirst = other.refusesEnvironment
-      return await combine(attempt, with: other, in: environment, to: target, over: lane, on: reactor)
-    }
-  }
-
-  /// Asks the other environment with the same request, so that both share their identifiers.
-  private func trial(
-    of request: PushRequest, besides lane: Lane, until deadline: UInt64, trail: inout AttemptTrail,
-    on reactor: isolated Reactor
-  ) async -> Trial {
-    // Without a neighbour, the app has been removed meanwhile.
-    guard let other = lanes.neighbour(of: lane), Reactor.now < deadline else { return .unresolved(reason: nil) }
-    switch other.admitTrial(now: Reactor.now) {
-    case .impossible: return .impossible
-    case .notNow(let reason):
-      trail.addUnasked(other.route, reason: reason)
-      return .unresolved(reason: reason)
-    case .admitted: break
-    }
-    let attempt = await channel.send(
-      request, over: other.route, until: deadline, permit: other.permit, on: reactor)
-    guard attempt != .withdrawn else {
-      _ = other.withdraw()
-      trail.addUnasked(other.route, reason: other.fault)
-      return .unresolved(reason: other.fault)
-    }
-    trail.add(attempt, of: request, over: other.route)
-    if other.concludeTrial(attempt, now: Reactor.now, draw: jitter.draw()) { wake(.due, on: reactor) }
-    return .ended(attempt, other.route.environment)
-  }
-
-  /// The lane of its registration judges a token that both refuse, by the later answer, which may know the token as another
-  /// app's. It judges alone only where the other environment never knows the token.
-  private func combine(
-    _ attempt: PushAttempt, with other: PushAttempt, in environment: APNSEnvironment, to target: PushTarget,
-    over lane: Lane, on reactor: isolated Reactor
-  ) async -> DeviceVerdict {
-    if other.refusesEnvironment { return await judge(attempt, to: target, over: lane, on: reactor) }
-    let reason = other.ledgerReason
-    if other.faultCause != nil {
-      return concludeUnresolved(attempt, because: reason, to: target, over: lane, on: reactor)
-    }
-    let verdict: DeviceVerdict
-    switch other.disposition {
-    case .suspectToken: return await judge(other, to: target, over: lane, on: reactor)
-    case .accepted: verdict = .acceptedElsewhere(environment)
-    case .dropToken(let milliseconds): verdict = .dead(reason: reason, sinceMilliseconds: milliseconds)
-    case .retryLater(let minimum): verdict = .postponed(reason: reason, minimum: max(minimum, other.askedWait))
-    default: verdict = .refused(reason: reason)
-    }
-    if lane.concludeElsewhere(now: Reactor.now, draw: jitter.draw()) { wake(.due, on: reactor) }
-    return verdict
+    return await tryElsewhere(
+      request, after: attempt, to: target, over: lane, sinceShut: shutCount, until: deadline, trail: &trail,
+      on: reactor)
   }
 
   /// The lane's verdict. A token that it takes for bad without proof is dropped a moment later, unless the lane has shut by
   /// then.
-  private func judge(
+  func judge(
     _ attempt: PushAttempt, to target: PushTarget, over lane: Lane, on reactor: isolated Reactor
   ) async -> DeviceVerdict {
     var verdict = tellingOthers(of: lane, because: attempt.ledgerReason, on: reactor) {
@@ -174,17 +101,8 @@ extension DeliveryPipeline {
     return lane.confirm(verdict, sinceShut: shutCount)
   }
 
-  private func concludeUnresolved(
-    _ attempt: PushAttempt, because reason: String?, to target: PushTarget, over lane: Lane,
-    on reactor: isolated Reactor
-  ) -> DeviceVerdict {
-    tellingOthers(of: lane, because: attempt.ledgerReason, on: reactor) {
-      lane.concludeUnresolved(attempt, because: reason, of: target.user, now: Reactor.now, draw: jitter.draw())
-    }
-  }
-
   /// Ends a push; wakes what waited for the lane, and tells the other reactors when the end has stopped it.
-  private func tellingOthers(
+  func tellingOthers(
     of lane: Lane, because reason: String?, on reactor: isolated Reactor,
     _ conclude: () -> (verdict: DeviceVerdict, hasMoreRoom: Bool)
   ) -> DeviceVerdict {

@@ -38,8 +38,7 @@ struct RecipientDelivery {
     case .dead(let reason, let milliseconds):
       deadTokens.append(
         DeadDeviceToken(
-          token: device.token, reason: reason ?? "dead",
-          invalidSince: Self.microseconds(milliseconds, claimedAt: claimedAt)))
+          token: device.token, reason: reason ?? "dead", sinceMilliseconds: milliseconds, claimedAt: claimedAt))
       firstFailure = firstFailure ?? reason
     case .refused(let reason):
       firstFailure = firstFailure ?? reason
@@ -61,7 +60,7 @@ struct RecipientDelivery {
     outcome.heldFor = recipient.situation.heldFor
     outcome.retries = recipient.retries
     outcome.waitsFromMicroseconds = pacing.elapsed.wholeMicroseconds
-    plan(&outcome, pacing)
+    pacing.plan(&outcome, for: recipient, minimum: retryMinimum, lanes: lanes, stepBack)
     if accepted.isEmpty {
       let isFinal = outcome.remaining == nil
       outcome.decision = isFinal ? .failed : .held
@@ -70,37 +69,40 @@ struct RecipientDelivery {
     return outcome
   }
 
-  /// What remains, and when it is due. A push is one row: waiting for two lanes, or for a lane and a time, makes it a retry. A
-  /// time beyond the message's life leaves the lanes.
-  private func plan(_ outcome: inout RecipientOutcome, _ pacing: RetryPacing) {
-    let life = pacing.life(of: recipient.situation)
-    let wait = retryMinimum.map {
-      pacing.policy.wait(afterRetries: recipient.retries, minimum: $0, draw: pacing.draw)
-    }
-    if let wait, wait <= life {
-      outcome.due = wait
-      outcome.remaining = .retryable
-      outcome.retries += 1
-    } else if let lane = lanes.first {
-      let isAlone = lanes.count == 1
-      let wait = isAlone ? pacing.laneWait(stepBack) : pacing.lanesWait(within: life)
-      guard wait <= life else { return }
-      outcome.due = wait
-      outcome.remaining = isAlone ? .waiting : .retryable
-      outcome.lane = isAlone ? lane : nil
-    }
-  }
-
-  /// APNs' moment in milliseconds as one of the database's: not before 1970, and not after the registration was read, because
-  /// later registrations were not sent to.
-  private static func microseconds(_ milliseconds: Int64?, claimedAt: Int64) -> Int64 {
-    guard let milliseconds else { return claimedAt }
-    let (product, overflow) = milliseconds.multipliedReportingOverflow(by: 1000)
-    return overflow ? (milliseconds < 0 ? 0 : claimedAt) : max(0, min(product, claimedAt))
-  }
-
   private mutating func accept(_ device: PushDevice, _ elapsed: Int64) {
     accepted.append(device.token)
     acceptedMicroseconds = acceptedMicroseconds ?? elapsed
+  }
+}
+
+/// What becomes of a push to one device.
+enum DeviceVerdict: Equatable, Sendable {
+  /// Whether a push that waits for its lane steps back first, so that others probe it too.
+  enum StepBack: Comparable, Sendable {
+    /// It was not tried: due as soon as the lane is back.
+    case none
+    /// For some seconds: any push may probe.
+    case brief
+    /// For longer from time to time: this push may be the wrong one to probe with.
+    case long
+  }
+
+  /// APNs took it.
+  case accepted
+  /// APNs took it in the environment that the token's registration does not name.
+  case acceptedElsewhere(APNSEnvironment)
+  /// The token is dropped, unless it was registered after this moment in milliseconds since 1970; after the claim without
+  /// one.
+  case dead(reason: String?, sinceMilliseconds: Int64?)
+  /// It cannot be sent.
+  case refused(reason: String?)
+  /// It is tried again on its own, after this time at the least.
+  case postponed(reason: String?, minimum: Duration)
+  /// It waits for a lane.
+  case waiting(lane: String, reason: String?, StepBack)
+
+  /// The same, except that a token is kept instead of dropped.
+  var sparingToken: DeviceVerdict {
+    if case .dead(let reason, _) = self { .refused(reason: reason) } else { self }
   }
 }

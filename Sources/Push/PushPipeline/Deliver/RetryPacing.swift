@@ -1,5 +1,6 @@
 internal import APNSCore
 internal import PushRules
+internal import PushStore
 
 /// The waits of one push: the policy, its history, and a draw.
 struct RetryPacing {
@@ -19,6 +20,33 @@ struct RetryPacing {
   let elapsed: Duration
   /// A random number in `0 ..< 1`.
   let draw: Double
+
+  /// What remains, and when it is due. A push is one row: waiting for two lanes, or for a lane and a time, makes it a retry. A
+  /// time beyond the message's life leaves the lanes.
+  /// - Parameters:
+  ///   - minimum: the longest wait that an answer asks for; nil when no push is tried again on its own.
+  ///   - lanes: those that pushes wait for.
+  func plan(
+    _ outcome: inout RecipientOutcome, for recipient: PushRecipient, minimum: Duration?, lanes: Set<String>,
+    _ stepBack: DeviceVerdict.StepBack
+  ) {
+    let life = life(of: recipient.situation)
+    let wait = minimum.map {
+      policy.wait(afterRetries: recipient.retries, minimum: $0, draw: draw)
+    }
+    if let wait, wait <= life {
+      outcome.due = wait
+      outcome.remaining = .retryable
+      outcome.retries += 1
+    } else if let lane = lanes.first {
+      let isAlone = lanes.count == 1
+      let wait = isAlone ? laneWait(stepBack) : lanesWait(within: life)
+      guard wait <= life else { return }
+      outcome.due = wait
+      outcome.remaining = isAlone ? .waiting : .retryable
+      outcome.lane = isAlone ? lane : nil
+    }
+  }
 
   /// The wait of a push before it may probe its lane again.
   func laneWait(_ stepBack: DeviceVerdict.StepBack) -> Duration {

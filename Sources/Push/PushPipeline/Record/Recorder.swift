@@ -1,7 +1,5 @@
-internal import FoundationEssentials
 internal import Logging
 internal import Postgres
-internal import PushKinds
 internal import PushStore
 internal import Reactors
 
@@ -11,29 +9,21 @@ internal import Reactors
 /// a write for each push would cost more than the rest of the push. A write that a caller waits for begins at once.
 ///
 /// A write is retried until the database takes it, however long it is away: other processes cannot claim either meanwhile, and
-/// the number of attempts tells another process's claim from this one's. An event that the database refuses is written without
-/// its findings about device tokens, which functions and constraints of the host check. Refused again, it is parked with its
-/// reason, so that it is not sent again and again.
+/// the number of attempts tells another process's claim from this one's.
 final class Recorder: TickEndHandler {
   /// Between two tries of a failed write, doubling.
   private static let shortestWait = Duration.milliseconds(50)
   private static let longestWait = Duration.seconds(1)
 
-  /// How old a record is that a crash of the server can lose: three rounds of PostgreSQL's WAL writer, by default 200 ms each,
-  /// and some more.
-  private static let forgettable = Duration.milliseconds(700)
-  private static let recentMax = 2 * RecordBatch.eventsMax
-
   /// From the beginning of a write to that of the next, unless one is urgent. A push whose record a crash loses is sent again,
   /// and replaces itself on the screen. So this is at most the time that APNs takes to answer, in which the same can happen.
   private static let pace = Duration.milliseconds(25)
 
-  private let store: PushDatabase
-  private let logger: Logger
-  private weak var owner: (any RecorderOwner)?
+  let store: PushDatabase
+  let logger: Logger
+  private(set) weak var owner: (any RecorderOwner)?
   private var waiting: [DecidedEvent] = []
-  /// The latest records and their times in monotonic nanoseconds: holds included, which a claim would find only after the lease.
-  private var recent: [(at: UInt64, events: [DecidedEvent])] = []
+  private var recent = RecentRecords()
   private var isWriting = false
   private var isTickEndAsked = false
   private var isUrgent = false
@@ -76,14 +66,7 @@ final class Recorder: TickEndHandler {
   /// Records again what a crashed server may have lost. Records that it kept do not change.
   /// - Parameter lostAt: when the connection to the server was lost.
   func repeatRecent(lostAt: UInt64, on reactor: isolated Reactor) {
-    let forgotten = recent.filter { $0.at &+ Self.forgettable.clampedNanoseconds >= lostAt }.flatMap(\.events)
-    recent.removeAll()
-    waiting.insert(
-      contentsOf: forgotten.map { decided in
-        var again = decided
-        if again.purpose == .record { again.purpose = .again }
-        return again
-      }, at: 0)
+    waiting.insert(contentsOf: recent.takeForgotten(lostAt: lostAt), at: 0)
     hurry(on: reactor)
   }
 
@@ -118,14 +101,14 @@ final class Recorder: TickEndHandler {
     begin(on: reactor)
   }
 
-  private func write(_ batch: [DecidedEvent], on reactor: isolated Reactor) async {
+  func write(_ batch: [DecidedEvent], on reactor: isolated Reactor) async {
     var wait = Self.shortestWait
     while !isGivingUp {
       let began = Reactor.now
       do throws(PostgresError) {
         try await store.record(batch, on: reactor)
         isRetrying = false
-        remember(batch)
+        recent.add(batch)
         owner?.recorded(batch, on: reactor)
         return
       } catch {
@@ -134,10 +117,7 @@ final class Recorder: TickEndHandler {
             "cannot record outcomes",
             metadata: ["events": "\(batch.count)", "times": "\(times)"].merging(error.logged) { $1 })
         }
-        if error.blamesStatement, batch.count > 1 { return await writeHalves(of: batch, on: reactor) }
-        if error.isRefusal, let known = batch[0].withoutTokenFindings { return await write([known], on: reactor) }
-        if error.isRefusal, batch[0].purpose != .record { return }
-        if error.isRefusal, await park(batch[0], error, on: reactor) { return }
+        if await settle(batch, refusedWith: error, on: reactor) { return }
         isRetrying = !error.blamesStatement
       }
       // A try that waited for a session in vain is repeated at once, so that it is among the first when a session is free.
@@ -145,37 +125,6 @@ final class Recorder: TickEndHandler {
       await reactor.sleep(for: .nanoseconds(Int64(pause - min(pause, Reactor.now &- began))))
       wait = min(wait * 2, Self.longestWait)
     }
-  }
-
-  private func remember(_ batch: [DecidedEvent]) {
-    let now = Reactor.now
-    recent.append((now, batch))
-    var count = 0
-    // The newest first.
-    let kept = recent.reversed().prefix { entry in
-      count += entry.events.count
-      return count <= Self.recentMax && entry.at &+ Self.forgettable.clampedNanoseconds >= now
-    }
-    if kept.count < recent.count { recent = kept.reversed() }
-  }
-
-  /// Isolates an event that the database refuses, so that the others are recorded.
-  private func writeHalves(of batch: [DecidedEvent], on reactor: isolated Reactor) async {
-    await write(Array(batch[..<(batch.count / 2)]), on: reactor)
-    await write(Array(batch[(batch.count / 2)...]), on: reactor)
-  }
-
-  private func park(_ decided: DecidedEvent, _ error: PostgresError, on reactor: isolated Reactor) async -> Bool {
-    do throws(PostgresError) {
-      try await store.park(decided.event, because: error, on: reactor)
-    } catch {
-      return false
-    }
-    logger.error(
-      "an event is parked: the database refuses its record",
-      metadata: ["subject_id": "\(decided.event.subject.id.lowercased)", "error": "\(error)"])
-    owner?.setAside(decided, on: reactor)
-    return true
   }
 
   /// The next batch; the rest stays, in order.
@@ -202,36 +151,4 @@ protocol RecorderOwner: AnyObject {
 
   /// This one was parked.
   func setAside(_ decided: DecidedEvent, on reactor: isolated Reactor)
-}
-
-/// Decided events that one statement may write: no subject and recipient twice, because it cannot touch a row twice.
-///
-/// Such pairs meet only when a lease ran out and the same process claimed again, or when a due delivery catches up with its
-/// event.
-struct RecordBatch {
-  /// Events in one statement. At 1000 the statement's arrays are some 200 KiB.
-  static let eventsMax = 1000
-
-  private struct Row: Hashable {
-    let subject: PushSubject
-    let userID: UUID
-  }
-
-  private(set) var events: [DecidedEvent] = []
-  private var inboxSubjects: Set<PushSubject> = []
-  private var rows: Set<Row> = []
-
-  /// Takes an event in, unless the batch is full or holds a row of it already.
-  mutating func take(_ decided: DecidedEvent) -> Bool {
-    let subject = decided.event.subject
-    let isInbox = decided.event.origin == .inbox && decided.purpose != .part
-    let rows = decided.outcomes.map { Row(subject: subject, userID: $0.userID) }
-    guard events.count < Self.eventsMax, !(isInbox && inboxSubjects.contains(subject)),
-      self.rows.isDisjoint(with: rows)
-    else { return false }
-    if isInbox { inboxSubjects.insert(subject) }
-    self.rows.formUnion(rows)
-    events.append(decided)
-    return true
-  }
 }

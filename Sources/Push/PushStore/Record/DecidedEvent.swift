@@ -1,4 +1,4 @@
-public import PushRules
+public import FoundationEssentials
 
 /// A claimed event whose every recipient has an outcome: ready to be recorded.
 public struct DecidedEvent: Sendable {
@@ -45,66 +45,93 @@ public struct DecidedEvent: Sendable {
     self.learntEnvironments = learntEnvironments
     self.wokenBy = wokenBy
   }
-
-  /// The same without what was learnt about device tokens; nil when nothing was.
-  public var withoutTokenFindings: DecidedEvent? {
-    if deadTokens.isEmpty, learntEnvironments.isEmpty { return nil }
-    var copy = DecidedEvent(event: event, outcomes: outcomes, deadTokens: [], wokenBy: wokenBy)
-    copy.decider = decider
-    copy.purpose = purpose
-    return copy
-  }
 }
 
-/// Who decides, and by which limits.
-public struct Decider: Equatable, Sendable {
-  /// The process, as `tacet.instances` has it; some letters and digits.
-  public let instance: String
-
-  /// The limits of the rules.
-  public let policy: SuppressionPolicy
-
-  /// Joins them.
-  public init(instance: String = "", policy: SuppressionPolicy = SuppressionPolicy()) {
-    self.instance = instance
-    self.policy = policy
+/// What is to be recorded for one recipient of a claimed event.
+public struct RecipientOutcome: Equatable, Sendable {
+  /// Work that remains, and so a row in the queue.
+  public enum Remaining: String, Sendable {
+    /// The rules wait for more to be learnt.
+    case held
+    /// APNs asked for a later attempt at this push.
+    case retryable
+    /// The lane takes nothing now; it goes when the lane is back.
+    case waiting
   }
-}
 
-/// A device token that APNs has declared dead.
-public struct DeadDeviceToken: Equatable, Sendable {
-  /// The token as the host stores it.
-  public let token: String
+  /// The recipient.
+  public let userID: UUID
 
-  /// APNs' reason.
-  public let reason: String
+  /// The outcome.
+  public var decision: OutcomeDecision
 
-  /// Since when, microseconds since 1970. A registration after this moment keeps the token alive.
-  public let invalidSince: Int64
+  /// Why, nil for a plain success.
+  public var reason: String?
 
-  /// Notes a dead token.
-  public init(token: String, reason: String, invalidSince: Int64) {
-    self.token = token
+  /// How long to wait before the next look, from ``waitsFromMicroseconds`` on; nil when nothing remains.
+  public var due: Duration?
+
+  /// From the claim's date to the moment from which ``due`` counts, in microseconds: the last answer, or zero where the
+  /// facts of the claim say how long to wait.
+  public var waitsFromMicroseconds: Int64 = 0
+
+  /// What remains; nil exactly when `due` is.
+  public var remaining: Remaining?
+
+  /// Device tokens that have the push by now.
+  public var acceptedDevices: [String]
+
+  /// The lane that is waited for, at most some words; nil exactly unless `remaining` is `waiting`.
+  public var lane: String?
+
+  /// How long it has been held on purpose before this claim, which does not count towards its expiry.
+  public var heldFor = Duration.zero
+
+  /// How often APNs' answers have put it off by now.
+  public var retries = 0
+
+  /// From the wake-up to the claim's answer, in microseconds.
+  public var wokenMicroseconds: Int64 = 0
+
+  /// From the claim's date to the decision, in microseconds.
+  public var decidedMicroseconds: Int64 = 0
+
+  /// From the claim's date to APNs' first acceptance, in microseconds; nil when there was none.
+  public var acceptedMicroseconds: Int64?
+
+  /// The recipient as claimed, for the history; nil leaves no entry.
+  public var recipient: PushRecipient?
+
+  /// What was tried at the recipient's devices, for the history.
+  public var deviceAttempts: [HistoryEntry.Attempt] = []
+
+  /// When to look again, in microseconds from the claim's date on.
+  var dueAfterClaim: Int64? {
+    due.map { ($0 + .microseconds(waitsFromMicroseconds)).wholeMicroseconds }
+  }
+
+  /// Makes an outcome without its times.
+  public init(
+    userID: UUID, decision: OutcomeDecision, reason: String? = nil, due: Duration? = nil,
+    remaining: Remaining? = nil, acceptedDevices: [String] = []
+  ) {
+    self.userID = userID
+    self.decision = decision
     self.reason = reason
-    self.invalidSince = invalidSince
+    self.due = due
+    self.remaining = remaining
+    self.acceptedDevices = acceptedDevices
   }
 }
 
-/// An environment in which APNs has accepted a device token, after that of its registration had refused it.
-public struct LearntEnvironment: Equatable, Sendable {
-  /// The token's registration as the claim read it; a registration that says something else meanwhile is not touched.
-  public let device: PushDevice
-
-  /// `production` or `sandbox`.
-  public let environment: String
-
-  /// When the registration was read, microseconds since 1970. One after this moment is not touched either.
-  public let readAt: Int64
-
-  /// Notes where a token works.
-  public init(device: PushDevice, environment: String, readAt: Int64) {
-    self.device = device
-    self.environment = environment
-    self.readAt = readAt
-  }
+/// The four decisions about a recipient's push, as the API and the ledger name them.
+public enum OutcomeDecision: String, Sendable {
+  /// APNs accepted it for at least one device.
+  case sent
+  /// It will be looked at again.
+  case held
+  /// Nothing had to be sent.
+  case skipped
+  /// It should have been sent and cannot be.
+  case failed
 }

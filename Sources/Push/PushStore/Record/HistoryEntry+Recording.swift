@@ -1,5 +1,20 @@
 internal import APNSCore
-internal import PushRules
+public import PushRules
+
+/// Who decides, and by which limits.
+public struct Decider: Equatable, Sendable {
+  /// The process, as `tacet.instances` has it; some letters and digits.
+  public let instance: String
+
+  /// The limits of the rules.
+  public let policy: SuppressionPolicy
+
+  /// Joins them.
+  public init(instance: String = "", policy: SuppressionPolicy = SuppressionPolicy()) {
+    self.instance = instance
+    self.policy = policy
+  }
+}
 
 extension HistoryEntry {
   /// What the ledger keeps of a claim; nil when nothing is known of it but its outcome.

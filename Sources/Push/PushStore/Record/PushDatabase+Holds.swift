@@ -41,6 +41,18 @@ extension PushDatabase {
       released: try row.decode("released"), oldestRunning: try row.decode("oldest_running"),
       nextToBegin: try row.decode("next_to_begin"))
   }
+
+  /// Why the last try of a push to each of these users failed, as the ledger has it; nothing for one that was never tried.
+  public func lastFailures(
+    of subject: PushSubject, to userIDs: [UUID], on reactor: isolated Reactor
+  ) async throws(PostgresError) -> [UUID: String] {
+    var reasons: [UUID: String] = [:]
+    let call = StatementCall.lastFailures(subjectID: subject.id, kind: subject.kind, userIDs: userIDs)
+    for row in try await pool.query(call, on: reactor) {
+      reasons[try row.decode("user_id")] = try row.decode("reason", as: String.self)
+    }
+    return reasons
+  }
 }
 
 extension StatementCall {

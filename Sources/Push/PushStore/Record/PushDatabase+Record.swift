@@ -1,6 +1,6 @@
-public import FoundationEssentials
+internal import FoundationEssentials
 public import Postgres
-public import PushKinds
+internal import PushKinds
 public import Reactors
 
 extension PushDatabase {
@@ -16,18 +16,6 @@ extension PushDatabase {
     try await DecidedEvent.record(events) { call throws(PostgresError) in
       try await self.write(call, on: reactor)
     }
-  }
-
-  /// Why the last try of a push to each of these users failed, as the ledger has it; nothing for one that was never tried.
-  public func lastFailures(
-    of subject: PushSubject, to userIDs: [UUID], on reactor: isolated Reactor
-  ) async throws(PostgresError) -> [UUID: String] {
-    var reasons: [UUID: String] = [:]
-    let call = StatementCall.lastFailures(subjectID: subject.id, kind: subject.kind, userIDs: userIDs)
-    for row in try await pool.query(call, on: reactor) {
-      reasons[try row.decode("user_id")] = try row.decode("reason", as: String.self)
-    }
-    return reasons
   }
 
   /// Two who write the first row of one recipient at the same time write the same id. The statement names the constraint
@@ -76,4 +64,63 @@ extension DecidedEvent {
     event.origin == .inbox && purpose != .part && !event.hasMore && deadTokens.isEmpty && learntEnvironments.isEmpty
       && outcomes.allSatisfy { $0.due == nil }
   }
+}
+
+/// Decided events as the arrays that `record` and `record_finished` take.
+struct RecordColumns {
+  let events: [DecidedEvent]
+  let inboxEvents: [PushEvent]
+
+  init(_ events: [DecidedEvent]) {
+    self.events = events
+    inboxEvents = events.compactMap { $0.event.origin == .inbox && $0.purpose != .part ? $0.event : nil }
+  }
+
+  var recordFinished: StatementCall {
+    .recordFinished(
+      subjectIDs: subjectIDs, kinds: kinds, userIDs: userIDs, decisions: decisions, reasons: reasons,
+      enqueuedMicroseconds: enqueued, claimedMicroseconds: claimed, wokenMicroseconds: woken,
+      decidedMicroseconds: decided, acceptedMicroseconds: accepted, devicesAccepted: devicesAccepted,
+      attempts: attempts, wokenBy: wokenBy, logIDs: logIDs, contents: contents, histories: histories,
+      eventIDs: eventIDs, eventKinds: eventKinds, eventAttempts: eventAttempts)
+  }
+}
+
+// Of outcomes.
+extension RecordColumns {
+  /// By places: a loop over the values themselves would copy each of them for every column.
+  func column<Value>(_ value: (_ outcome: RecipientOutcome, _ decided: DecidedEvent) -> Value) -> [Value] {
+    var column: [Value] = []
+    column.reserveCapacity(events.count)
+    for event in events.indices {
+      for outcome in events[event].outcomes.indices {
+        column.append(value(events[event].outcomes[outcome], events[event]))
+      }
+    }
+    return column
+  }
+
+  var subjectIDs: [UUID] { column { $1.event.subject.id } }
+  var kinds: [String] { column { $1.event.subject.kind } }
+  var userIDs: [UUID] { column { outcome, _ in outcome.userID } }
+  var decisions: [String] { column { outcome, _ in outcome.decision.rawValue } }
+  var reasons: [String?] { column { outcome, _ in outcome.reason } }
+  var enqueued: [Int64] { column { $1.event.enqueuedAt } }
+  var claimed: [Int64] { column { $1.event.claimedAt } }
+  var woken: [Int64] { column { outcome, _ in outcome.wokenMicroseconds } }
+  var decided: [Int64] { column { outcome, _ in outcome.decidedMicroseconds } }
+  var accepted: [Int64?] { column { outcome, _ in outcome.acceptedMicroseconds } }
+  var devicesAccepted: [Int64] { column { outcome, _ in Int64(outcome.acceptedDevices.count) } }
+  var attempts: [Int64] { column { Int64($1.event.attempts) } }
+  var wokenBy: [String] { column { $1.wokenBy } }
+  var logIDs: [UUID] { column { $1.event.logID(of: $0.userID) } }
+  var contents: [String?] { column { $1.event.content?.ledgerText } }
+  var histories: [String?] { column { HistoryEntry($0, of: $1)?.json } }
+}
+
+// Of events.
+extension RecordColumns {
+  var eventIDs: [UUID] { inboxEvents.map { $0.subject.id } }
+  var eventKinds: [String] { inboxEvents.map { $0.subject.kind } }
+  var eventAttempts: [Int32] { inboxEvents.map { Int32(clamping: $0.attempts) } }
 }

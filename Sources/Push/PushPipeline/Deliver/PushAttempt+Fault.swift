@@ -1,38 +1,7 @@
 internal import APNS
 internal import APNSCore
 
-/// What becomes of a push to one device.
-enum DeviceVerdict: Equatable, Sendable {
-  /// Whether a push that waits for its lane steps back first, so that others probe it too.
-  enum StepBack: Comparable, Sendable {
-    /// It was not tried: due as soon as the lane is back.
-    case none
-    /// For some seconds: any push may probe.
-    case brief
-    /// For longer from time to time: this push may be the wrong one to probe with.
-    case long
-  }
-
-  /// APNs took it.
-  case accepted
-  /// APNs took it in the environment that the token's registration does not name.
-  case acceptedElsewhere(APNSEnvironment)
-  /// The token is dropped, unless it was registered after this moment in milliseconds since 1970; after the claim without
-  /// one.
-  case dead(reason: String?, sinceMilliseconds: Int64?)
-  /// It cannot be sent.
-  case refused(reason: String?)
-  /// It is tried again on its own, after this time at the least.
-  case postponed(reason: String?, minimum: Duration)
-  /// It waits for a lane.
-  case waiting(lane: String, reason: String?, StepBack)
-
-  /// The same, except that a token is kept instead of dropped.
-  var sparingToken: DeviceVerdict {
-    if case .dead(let reason, _) = self { .refused(reason: reason) } else { self }
-  }
-}
-
+// What the end of an attempt shows of its lane, its environment and its reason.
 extension PushAttempt {
   /// The fault of the lane that the attempt shows; nil when it concerns the push or its device alone.
   var laneFault: LaneFault? {
