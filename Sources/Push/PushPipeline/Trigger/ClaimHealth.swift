@@ -1,7 +1,7 @@
 internal import Logging
-internal import Postgres
+public import Postgres
 internal import PushStore
-internal import Reactors
+public import Reactors
 
 /// Whether claims bring what waits: when the database last answered one, and since when it refuses them.
 ///
@@ -102,5 +102,12 @@ extension DeliveryPipeline {
     let wasBusy = pacer.schedule.isBusy
     pacer.slowDown()
     if wasBusy { observer?.pipelineBusyChanged(false, on: reactor) }
+  }
+}
+
+extension DeliveryPipeline: PostgresPoolObserver {
+  /// The server may have forgotten the latest records. They, and what waits to be recorded, go before all claims.
+  public func databaseReturned(lostAt: UInt64, on reactor: isolated Reactor) {
+    recorder.repeatRecent(lostAt: lostAt, on: reactor)
   }
 }

@@ -1,4 +1,3 @@
-public import Postgres
 public import PushStore
 public import Reactors
 
@@ -20,31 +19,33 @@ public enum WakeCause: String, Sendable {
 
 // Trigger: what makes the pipeline look.
 extension DeliveryPipeline {
+  /// Works until ``drain(within:on:)``.
+  public func run(on reactor: isolated Reactor) async {
+    while !isDraining {
+      await look(on: reactor)
+      guard !isDraining else { break }
+      if await !signal.wait(for: pacer.schedule.wait, on: reactor) { rememberWake(.poll) }
+    }
+    isStopped = true
+    alarm.cancel(on: reactor)
+    slowEvents.cancel(on: reactor)
+    holdReview.cancel(on: reactor)
+    unreadMarker.cancel(on: reactor)
+    idle.signal(on: reactor)
+  }
+
+  /// Makes the pipeline look for work now. Cheap, and safe to call too often.
+  public func wake(_ cause: WakeCause, on reactor: isolated Reactor) {
+    rememberWake(cause)
+    signal.signal(on: reactor)
+  }
+
   /// The first cause since the last look names it.
   func rememberWake(_ newCause: WakeCause) {
     if newCause == .due { pacer.ask() }
     guard cause == .poll || wokenAt == 0 else { return }
     cause = newCause
     wokenAt = Reactor.now
-  }
-
-  /// Some work is due, and the next moment is unknown; the next look asks the database for it.
-  func alarmWentOff(on reactor: isolated Reactor) {
-    needsAlarm = true
-    wake(.due, on: reactor)
-  }
-
-  func setAlarm(on reactor: isolated Reactor) async throws(PostgresError) {
-    needsAlarm = false
-    guard let wait = try await store.timeUntilNextDue(on: reactor), !isDraining else { return }
-    alarm.arm(after: wait, on: reactor)
-  }
-}
-
-extension DeliveryPipeline: PostgresPoolObserver {
-  /// The server may have forgotten the latest records. They, and what waits to be recorded, go before all claims.
-  public func databaseReturned(lostAt: UInt64, on reactor: isolated Reactor) {
-    recorder.repeatRecent(lostAt: lostAt, on: reactor)
   }
 }
 
@@ -69,47 +70,5 @@ extension DeliveryPipeline: WakeHandler {
   /// The database's commits take this long when they notify.
   public func notifyCostMeasured(_ cost: Duration, on reactor: isolated Reactor) {
     pacer.schedule.notifyCostMeasured(cost, now: Reactor.now)
-  }
-}
-
-/// Wakes the pipeline at the next moment at which work becomes due: one timer for any number of holds.
-///
-/// It only moves closer; when it goes off, the pipeline asks the database for the next moment. The poll finds moments that this
-/// process does not know, such as another replica's hold or the end of a lease, at most its longest step late.
-final class DueAlarm {
-  /// The least wait, so that due work that another replica has locked is not looked for in a loop.
-  private static let shortest = Duration.milliseconds(20)
-
-  /// Weak, because the reactor keeps this alive as long as a timer is set.
-  private weak var pipeline: DeliveryPipeline?
-  private var timer: TimerToken?
-  private var deadline = UInt64.max
-
-  init(for pipeline: DeliveryPipeline) {
-    self.pipeline = pipeline
-  }
-
-  /// Makes sure that the alarm goes off no later than this.
-  func arm(after wait: Duration, on reactor: isolated Reactor) {
-    let wait = max(wait, Self.shortest)
-    let wanted = Reactor.now &+ wait.clampedNanoseconds
-    guard wanted < deadline else { return }
-    if let timer { reactor.cancel(timer) }
-    deadline = wanted
-    timer = reactor.schedule(after: wait, self)
-  }
-
-  func cancel(on reactor: isolated Reactor) {
-    if let timer { reactor.cancel(timer) }
-    timer = nil
-    deadline = .max
-  }
-}
-
-extension DueAlarm: TimerHandler {
-  func timerFired(_ timer: TimerToken, on reactor: isolated Reactor) {
-    self.timer = nil
-    deadline = .max
-    pipeline?.alarmWentOff(on: reactor)
   }
 }

@@ -1,0 +1,58 @@
+internal import Postgres
+internal import PushStore
+internal import Reactors
+
+// Trigger: the look for all that is not a new message, and what must be done before it can find everything.
+extension DeliveryPipeline {
+  /// Claims new events of all kinds, what is due, and what lost claims hold.
+  func lookForEverything(_ look: inout Look, on reactor: isolated Reactor) async throws(PostgresError) {
+    guard var limits = claimLimits, !pacer.isEverythingPutOff(isWoken: look.isWoken, now: Reactor.now) else { return }
+    limits.lanes = lanes.claimable(deliveriesMax: limits.deliveriesMax)
+    look.askedAt = Reactor.now
+    pacer.everythingBegan(now: Reactor.now)
+    guard let events = try await claim(limits, for: &look, on: reactor) else { return }
+    if pacer.isEverythingFailing { needsAlarm = true }
+    look.isAnswered = true
+    pacer.everythingAnswered(
+      places: events.reduce(0) { $0 + $1.places }, leftNothing: !limits.isReached(by: events), now: Reactor.now)
+    take(events, within: limits, for: &look, on: reactor)
+  }
+
+  /// - Returns: nil when it failed for another reason than a single piece of work.
+  private func claim(
+    _ limits: ClaimLimits, for look: inout Look, on reactor: isolated Reactor
+  ) async throws(PostgresError) -> [PushEvent]? {
+    do throws(PostgresError) {
+      return try await store.claim(limits, on: reactor)
+    } catch {
+      guard !error.concernsConnection else { throw error }
+      pacer.everythingFailed(now: Reactor.now, draw: jitter.draw())
+      lookRefused(error, on: reactor)
+      guard error.blamesStatement || pacer.everything.count >= FailingLooks.triesTogether else { return nil }
+      look.askedAt = Reactor.now
+      let events = try await claimOneByOne(limits, on: reactor)
+      // The rest of what waits.
+      if events != nil { signal.signal(on: reactor) }
+      return events
+    }
+  }
+
+  /// Rare work before a claim can find all that waits. If the database refuses it, the claim follows all the same.
+  func prepare(on reactor: isolated Reactor) async throws(PostgresError) {
+    guard hasQueuedReleases || isClockSuspect else { return }
+    let (releases, bringsForward) = (hasQueuedReleases, isClockSuspect)
+    (hasQueuedReleases, isClockSuspect) = (false, false)
+    do throws(PostgresError) {
+      if releases {
+        metrics.countQueuedReleases(
+          try await store.releaseQueued(rowsMax: configuration.eventsPerClaimMax, on: reactor))
+      }
+      // Another server may have taken over with a clock that is behind: work that was enqueued by the earlier one's clock then
+      // seems to come from the future.
+      if bringsForward { try await store.bringForward(on: reactor) }
+    } catch {
+      guard !error.concernsConnection else { throw error }
+      lookRefused(error, on: reactor)
+    }
+  }
+}
