@@ -55,6 +55,32 @@ struct ThoroughLooksTests {
     if isPaused { #expect(looks.wait(isBroughtByWake: true, now: end + pause * Self.millisecond - 1) > .zero) }
   }
 
+  @Test(
+    "it asks first what waits, for ten seconds from a claim of everything, unless other work is known to wait",
+    arguments: [(9999, false, true), (10_000, false, false), (9999, true, false)] as [(UInt64, Bool, Bool)])
+  func asksFirst(_ milliseconds: UInt64, _ isAskedFor: Bool, _ asksFirst: Bool) {
+    var looks = ThoroughLooks()
+    #expect(!looks.asksFirst(now: 0))
+    looks.begin(at: 0)
+    if isAskedFor { looks.ask() }
+    #expect(looks.asksFirst(now: milliseconds * Self.millisecond) == asksFirst)
+  }
+
+  @Test("the answer that nothing else waits counts as a look that left nothing, with its pause, and not as a claim")
+  func nothingWaits() {
+    var looks = ThoroughLooks()
+    looks.begin(at: 0)
+    looks.nothingWaits(askedAt: 30 * Self.millisecond, now: 31 * Self.millisecond)
+    #expect(looks.wait(isBroughtByWake: false, now: 49 * Self.millisecond) > .zero)
+    #expect(looks.wait(isBroughtByWake: false, now: 50 * Self.millisecond) == .zero)
+    #expect(looks.lookBack(now: 31 * Self.millisecond) == .milliseconds(1001))
+    looks.nothingWaits(askedAt: 50 * Self.millisecond, now: 60 * Self.millisecond)
+    #expect(looks.isPaused(now: 100 * Self.millisecond - 1))
+    #expect(!looks.isPaused(now: 100 * Self.millisecond))
+    looks.nothingWaits(askedAt: 10_000 * Self.millisecond, now: 10_000 * Self.millisecond)
+    #expect(looks.wait(isBroughtByWake: false, now: 10_000 * Self.millisecond) == .zero)
+  }
+
   @Test("a look for messages reaches to a second before the last look that left nothing began")
   func lookBack() {
     var looks = ThoroughLooks()

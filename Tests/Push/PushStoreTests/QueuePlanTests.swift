@@ -39,6 +39,9 @@ struct QueuePlanTests {
     try await expectLooks(
       of: PushStatements.claimMessages, "64, 30000000, 250, 1000000", on: database, by: ["inbox_fresh_idx"])
     try await expectLooks(
+      of: PushStatements.waitingWork, "1000000, '{a/production}'", on: database,
+      by: ["inbox_fresh_idx", "inbox_fresh_idx", "inbox_claimed_idx"])
+    try await expectLooks(
       of: PushStatements.claim, values, on: database, by: ["inbox_fresh_idx", "inbox_claimed_idx", "inbox_claimed_idx"])
     try await expectLooks(
       of: PushStatements.lease, "64, 64, 30000000, 6, '{a/production}', '{64}', 3600000000", on: database,

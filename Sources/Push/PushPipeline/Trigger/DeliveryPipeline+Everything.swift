@@ -4,9 +4,14 @@ internal import Reactors
 
 // Trigger: the look for all that is not a new message, and what must be done before it can find everything.
 extension DeliveryPipeline {
-  /// Claims new events of all kinds, what is due, and what lost claims hold.
+  /// Claims new events of all kinds, what is due, and what lost claims hold. Nothing is claimed when the look learns that
+  /// nothing of it waits.
   func lookForEverything(_ look: inout Look, on reactor: isolated Reactor) async throws(PostgresError) {
     guard var limits = claimLimits, !pacer.isEverythingPutOff(isWoken: look.isWoken, now: Reactor.now) else { return }
+    if look.waiting == nil, pacer.asksBeforeEverything(now: Reactor.now) {
+      try await ask(&look, on: reactor)
+      if look.waiting?.hasOthers == false { return }
+    }
     limits.lanes = lanes.claimable(deliveriesMax: limits.deliveriesMax)
     look.askedAt = Reactor.now
     pacer.everythingBegan(now: Reactor.now)
@@ -16,6 +21,22 @@ extension DeliveryPipeline {
     pacer.everythingAnswered(
       places: events.reduce(0) { $0 + $1.places }, leftNothing: !limits.isReached(by: events), now: Reactor.now)
     take(events, within: limits, for: &look, on: reactor)
+  }
+
+  /// Asks what waits, before a claim that would probably find nothing. If the database refuses to say, the claims follow.
+  func ask(_ look: inout Look, on reactor: isolated Reactor) async throws(PostgresError) {
+    guard var limits = claimLimits else { return }
+    if let lookBack = pacer.lookBack(now: Reactor.now) { limits.lookBack = lookBack }
+    limits.lanes = lanes.claimable(deliveriesMax: limits.deliveriesMax)
+    let askedAt = Reactor.now
+    do throws(PostgresError) {
+      let waiting = try await store.waitingWork(limits, on: reactor)
+      if !waiting.hasOthers { pacer.nothingElseWaits(askedAt: askedAt, now: Reactor.now) }
+      look.waiting = waiting
+      look.isAnswered = true
+    } catch {
+      guard !error.concernsConnection else { throw error }
+    }
   }
 
   /// - Returns: nil when it failed for another reason than a single piece of work.
@@ -54,5 +75,13 @@ extension DeliveryPipeline {
       guard !error.concernsConnection else { throw error }
       lookRefused(error, on: reactor)
     }
+  }
+}
+
+extension ClaimLimits {
+  /// Whether a claim came back full, so that there may be more.
+  func isReached(by events: [PushEvent]) -> Bool {
+    let newCount = events.prefix { $0.origin == .inbox }.count
+    return newCount >= eventsMax || events.count - newCount >= deliveriesMax
   }
 }

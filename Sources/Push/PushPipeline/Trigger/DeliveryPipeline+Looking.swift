@@ -12,7 +12,8 @@ extension DeliveryPipeline {
     (cause, wokenAt) = (.poll, 0)
     do throws(PostgresError) {
       try await prepare(on: reactor)
-      if pacer.beginsWithMessages(isWoken: look.isWoken, now: Reactor.now) {
+      if pacer.asksBeforeMessages(isWoken: look.isWoken, now: Reactor.now) { try await ask(&look, on: reactor) }
+      if look.waiting?.hasMessages ?? true, pacer.beginsWithMessages(isWoken: look.isWoken, now: Reactor.now) {
         try await lookForMessages(&look, on: reactor)
       }
       let isBroughtByWake = look.isWoken && look.found == 0
@@ -97,16 +98,10 @@ struct Look {
   var isFull = false
   /// Whether the database has answered.
   var isAnswered = false
+  /// What waited when the look asked; nil when it did not.
+  var waiting: WaitingWork?
 
   var isWoken: Bool { cause != .poll }
-}
-
-extension ClaimLimits {
-  /// Whether a claim came back full, so that there may be more.
-  func isReached(by events: [PushEvent]) -> Bool {
-    let newCount = events.prefix { $0.origin == .inbox }.count
-    return newCount >= eventsMax || events.count - newCount >= deliveriesMax
-  }
 }
 
 extension PushEvent {

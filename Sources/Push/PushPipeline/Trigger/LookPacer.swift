@@ -28,6 +28,17 @@ struct LookPacer {
   /// Whether the last look for everything failed.
   var isEverythingFailing: Bool { everything.since != nil }
 
+  /// Whether a look asks what waits before it claims messages: a poll that will probably find none.
+  func asksBeforeMessages(isWoken: Bool, now: UInt64) -> Bool {
+    !isWoken && schedule.expectsLittle && !isFailing && !thorough.isAskedFor && !thorough.isPaused(now: now)
+  }
+
+  /// Whether a look asks what waits before it claims everything: unless other work is known to wait.
+  func asksBeforeEverything(now: UInt64) -> Bool { !isEverythingFailing && thorough.asksFirst(now: now) }
+
+  /// The database has said that no other work than new messages waits.
+  mutating func nothingElseWaits(askedAt: UInt64, now: UInt64) { thorough.nothingWaits(askedAt: askedAt, now: now) }
+
   /// Whether a look begins with new messages: unless everything is asked for, and can be looked for now.
   func beginsWithMessages(isWoken: Bool, now: UInt64) -> Bool {
     let isFirst =
@@ -105,7 +116,11 @@ struct ThoroughLooks {
   /// everything finds later ones.
   static let lateCommit = Duration.seconds(1)
 
+  /// For how long answers that nothing else waits stand in for a claim of everything.
+  static let claimInterval = Duration.seconds(10)
+
   private var begunAt: UInt64?
+  private var claimedAt: UInt64?
   private var pauseUntil: UInt64 = 0
   /// When the last look began that left nothing: it found everything committed before.
   private var emptiedAt: UInt64?
@@ -127,6 +142,22 @@ struct ThoroughLooks {
     return dueAt > now ? .nanoseconds(Int64(dueAt - now)) : .zero
   }
 
+  /// Whether the last look was so slow that the next one has to wait.
+  func isPaused(now: UInt64) -> Bool { pauseUntil > now }
+
+  /// Whether to ask what waits before everything is claimed.
+  func asksFirst(now: UInt64) -> Bool {
+    guard !isAskedFor, let claimedAt else { return false }
+    return now &- claimedAt < Self.claimInterval.clampedNanoseconds
+  }
+
+  /// The database has said that nothing else waits: as good as a look that left nothing.
+  mutating func nothingWaits(askedAt: UInt64, now: UInt64) {
+    guard asksFirst(now: now) else { return }
+    begunAt = askedAt
+    end(places: 0, leftNothing: true, at: now)
+  }
+
   /// How far back a look for messages has to reach: to the last time that everything was found, plus late commits. Nil for as
   /// far as it can.
   func lookBack(now: UInt64) -> Duration? {
@@ -136,6 +167,7 @@ struct ThoroughLooks {
   /// A look begins.
   mutating func begin(at now: UInt64) {
     begunAt = now
+    claimedAt = now
     isAskedFor = false
   }
 

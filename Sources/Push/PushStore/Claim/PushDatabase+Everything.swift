@@ -12,8 +12,28 @@ public struct LeasedWork: Equatable, Sendable {
   public let userID: UUID?
 }
 
+/// What a look would find.
+public struct WaitingWork: Equatable, Sendable {
+  /// New messages, for ``PushDatabase/claimMessages(_:on:)``.
+  public let hasMessages: Bool
+
+  /// Other work, for ``PushDatabase/claim(_:on:)``.
+  public let hasOthers: Bool
+}
+
 // Claims of everything: at once, and one by one.
 extension PushDatabase {
+  /// Says what waits, for a fraction of what a claim that finds nothing costs.
+  public func waitingWork(
+    _ limits: ClaimLimits, on reactor: isolated Reactor
+  ) async throws(PostgresError) -> WaitingWork {
+    let rows = try await pool.query(
+      .waitingWork(lookBackMicroseconds: limits.lookBack.wholeMicroseconds, lanes: limits.lanes.map(\.name)),
+      afterReturn: Self.recordsFirst, on: reactor)
+    let row = try rows.one()
+    return WaitingWork(hasMessages: try row.decode("has_messages"), hasOthers: try row.decode("has_others"))
+  }
+
   /// Leases work and reads what its decisions need.
   /// - Returns: new events first, in the order of their commits; what waited for its lane last, the newest of it first.
   public func claim(_ limits: ClaimLimits, on reactor: isolated Reactor) async throws(PostgresError) -> [PushEvent] {
