@@ -146,7 +146,9 @@ struct StubbornWorkTests {
       rig.start(on: reactor)
       let id = try await chat.post(waking: .webhook, on: reactor)
       #expect(try await rig.outcomes(of: id, on: reactor).map(\.decision) == [.held])
-      try await rig.execute("delete from public.profiles where id = '\(chat.recipients[0])'", on: reactor)
+      // The service's sessions commit asynchronously; a host's deletion is on disk.
+      try await rig.execute(
+        "set local synchronous_commit = on; delete from public.profiles where id = '\(chat.recipients[0])'", on: reactor)
       try await server.restart(.immediate)
       let left = """
         select (select count(*) from tacet.deliveries) + (select count(*) from public.push_log)
