@@ -76,18 +76,6 @@ struct PollScheduleTests {
     #expect(rig.schedule.wait == .milliseconds(1))
   }
 
-  @Test(
-    "a poll expects little while calm, and while fewer than one event comes in two waits",
-    arguments: [(31, 0, true), (124, 0, true), (125, 0, false), (32, 1, true), (250, 1, false)] as [(Int, Int, Bool)])
-  func expectsLittle(events: Int, last: Int, expectsLittle: Bool) {
-    var rig = Rig()
-    rig.look(found: events - last)
-    rig.look(found: last)
-    #expect(rig.schedule.expectsLittle == expectsLittle)
-    rig.look(found: 0, after: 250)
-    #expect(rig.schedule.expectsLittle == (events < 125), "what the last span brought counts on")
-  }
-
   @Test("a failed look ends busy, and the next ones wait 100 ms, doubling to a quarter of a second")
   func failure() {
     var rig = Rig()

@@ -28,9 +28,9 @@ struct LookPacer {
   /// Whether the last look for everything failed.
   var isEverythingFailing: Bool { everything.since != nil }
 
-  /// Whether a look asks what waits before it claims messages: a poll that will probably find none.
+  /// Whether a look asks what waits before it claims messages: a poll of calm times, which seldom finds one.
   func asksBeforeMessages(isWoken: Bool, now: UInt64) -> Bool {
-    !isWoken && schedule.expectsLittle && !isFailing && !thorough.isAskedFor && !thorough.isPaused(now: now)
+    !isWoken && !schedule.isBusy && !isFailing && !thorough.isAskedFor && !thorough.isPaused(now: now)
   }
 
   /// Whether a look asks what waits before it claims everything: unless other work is known to wait.

@@ -49,7 +49,6 @@ public struct PollSchedule: Sendable {
   private var interval: Duration
   private var spanStart: UInt64
   private var spanEvents = 0
-  private var lastSpanEvents = 0
   private var lastFound = 0
   private var notifyCost: (value: Duration, measuredAt: UInt64)?
   private var costAskedAt: UInt64?
@@ -71,11 +70,6 @@ public struct PollSchedule: Sendable {
   public var wait: Duration {
     guard isBusy else { return interval }
     return lastFound > 0 ? configuration.busyInterval : configuration.busyIdleInterval
-  }
-
-  /// Whether the next poll will probably find nothing: fewer than one event comes in two waits.
-  public var expectsLittle: Bool {
-    !isBusy || wait * (2 * max(spanEvents, lastSpanEvents)) < configuration.measure
   }
 
   /// Whether it is time to measure how long a commit that notifies takes; ``notifyCostMeasured(_:now:)`` takes the answer.
@@ -132,7 +126,6 @@ public struct PollSchedule: Sendable {
       interval = firstStep
     }
     spanStart = now
-    lastSpanEvents = spanEvents
     spanEvents = 0
   }
 }
