@@ -8,8 +8,9 @@ returns setof tacet.push_content
 language sql stable rows 1
 set search_path = pg_catalog, pg_temp
 as $$
-  select (tacet.stored_push_content(p)).*
+  select c.*
   from tacet.pushes p
+  cross join lateral tacet.stored_push_content(p) c
   where p.id = campaign_push_content.subject_id and p.kind = campaign_push_content.event_kind and p.campaign is not null
 $$;
 

@@ -10,7 +10,8 @@ set search_path = pg_catalog, pg_temp
 as $$
   select row(
     p.id, null, p.send_at, p.expires_in, p.quiet_policy, null,
-    case when tacet.is_cancelled(p.cancel_key, p.created_at) then 'cancelled' else p.withheld end, p.presentation ->> 'channel' = 'fetch',
+    case when tacet.is_cancelled(p.cancel_key, p.created_at) then 'cancelled' else p.withheld end,
+    p.presentation ->> 'channel' = 'fetch',
     json_build_object(
       'title', left(p.title, 4096), 'body', left(p.body, 4096),
       'data', case when octet_length(p.data::text) <= 8192 then p.data end,
@@ -45,8 +46,9 @@ returns setof tacet.push_content
 language sql stable rows 1
 set search_path = pg_catalog, pg_temp
 as $$
-  select (tacet.stored_push_content(p)).*
+  select c.*
   from tacet.pushes p
+  cross join lateral tacet.stored_push_content(p) c
   where p.id = service_push_content.subject_id and p.kind = service_push_content.event_kind and p.campaign is null
 $$;
 

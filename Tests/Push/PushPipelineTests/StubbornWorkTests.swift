@@ -148,7 +148,8 @@ struct StubbornWorkTests {
       #expect(try await rig.outcomes(of: id, on: reactor).map(\.decision) == [.held])
       // The service's sessions commit asynchronously; a host's deletion is on disk.
       try await rig.execute(
-        "set local synchronous_commit = on; delete from public.profiles where id = '\(chat.recipients[0])'", on: reactor)
+        "set local synchronous_commit = on; delete from public.profiles where id = '\(chat.recipients[0])'", on: reactor
+      )
       try await server.restart(.immediate)
       let left = """
         select (select count(*) from tacet.deliveries) + (select count(*) from public.push_log)
