@@ -315,8 +315,14 @@ CREATE TABLE tacet.kinds (
 CREATE TABLE tacet.migrations (
     applied_at timestamp with time zone DEFAULT now() NOT NULL,
     version integer NOT NULL,
-    name text NOT NULL
+    name text NOT NULL,
+    oldest_service integer,
+    checksum text
 );
+
+COMMENT ON COLUMN tacet.migrations.oldest_service IS 'the newest migration that a service beside this one must know; null for any service';
+
+COMMENT ON COLUMN tacet.migrations.checksum IS 'md5 of the file that tacet migrate has applied; null for files applied by psql';
 
 CREATE TABLE tacet.model_usage (
     input_tokens bigint DEFAULT 0 NOT NULL,

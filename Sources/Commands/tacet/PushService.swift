@@ -57,6 +57,7 @@ struct PushService: Service {
     var database = PostgresConfiguration(conninfo: settings.database.connectionString.exposed)
     database.poolMode = settings.database.poolMode == .transaction ? .transaction : .session
     try await group.reactors[0].perform { [database, logger] in
+      try await UnsupportedSchema.refuse(database, logger: logger, on: $0)
       try await ForeignDatabase.refuse(database, logger: logger, on: $0)
     }
     let clients = try await ClientAccess(settings.callers, on: group.reactors, logger: logger)
@@ -178,6 +179,40 @@ extension ListenAddress {
       guard let address = SocketAddress(unixPath: path) else { preconditionFailure("the settings checked the path") }
       return address
     }
+  }
+}
+
+/// This program cannot work with the database's schema.
+struct UnsupportedSchema: Error, CustomStringConvertible {
+  let support: SchemaSupport
+
+  var description: String {
+    switch support {
+    case .supported: "the schema is supported"
+    case .tooOld(let missing):
+      "the database lacks migrations that this program needs: \(missing.joined(separator: ", ")). Run \"tacet migrate\" first."
+    case .tooNew(let version, let oldest):
+      """
+      the database has migration \(version), beside which only programs that know migration \(oldest) may run; this one \
+      knows \(Migration.all.last?.version ?? 0). Start the program that the migration came with.
+      """
+    }
+  }
+
+  /// Stops a start. A database that cannot be asked yet is no reason to.
+  static func refuse(
+    _ configuration: PostgresConfiguration, logger: Logger, on reactor: isolated Reactor
+  ) async throws {
+    var configuration = configuration
+    configuration.connectLimit = .seconds(2)
+    let support: SchemaSupport
+    do throws(PostgresError) {
+      support = try await SchemaSupport.look(in: configuration, logger: logger, on: reactor)
+    } catch {
+      logger.debug("the database's schema is not known yet", metadata: ["error": "\(error.debugDescription)"])
+      return
+    }
+    if support != .supported { throw UnsupportedSchema(support: support) }
   }
 }
 

@@ -60,7 +60,7 @@ public enum Migrator {
     let connection = try await PostgresConnection.connect(configuration, logger: logger, on: reactor)
     defer { connection.close(on: reactor) }
     try await connection.query(PushStatements.lockMigrations, on: reactor)
-    let applied = try await appliedVersions(over: connection, on: reactor)
+    let applied = Set(try await AppliedMigration.all(over: connection, on: reactor).map(\.version))
     var tables = createsHostTables && applied.isEmpty ? Migration.hostTables : ""
     for migration in migrations {
       if applied.contains(migration.version) {
@@ -74,22 +74,15 @@ public enum Migrator {
       }
     }
     let changed = try await changedFunctions(among: functions, over: connection, on: reactor)
-    let isDone = changed.isEmpty && migrations.allSatisfy { applied.contains($0.version) }
+    let new = migrations.filter { !applied.contains($0.version) }
+    let isDone = changed.isEmpty && new.isEmpty
     let finish = isDone ? "select tacet.learn_time_zones();" : "call tacet.finish_applying();"
     try await applyPatiently(changed + finish, over: connection, on: reactor) { report(functionsStep, .waiting) }
-    report(functionsStep, changed.isEmpty ? .alreadyApplied : .applied)
-  }
-
-  private static func appliedVersions(
-    over connection: PostgresConnection, on reactor: isolated Reactor
-  ) async throws(PostgresError) -> Set<Int> {
-    let rows = try await connection.query(PushStatements.hasMigrations, on: reactor)
-    guard try rows.one().decode(0, as: Bool.self) else { return [] }
-    var versions: Set<Int> = []
-    for row in try await connection.query(PushStatements.appliedMigrations, on: reactor) {
-      versions.insert(Int(try row.decode(0, as: Int32.self)))
+    if !new.isEmpty {
+      _ = try await connection.query(
+        .recordChecksums(versions: new.map { Int32($0.version) }, texts: new.map(\.sql)), on: reactor)
     }
-    return versions
+    report(functionsStep, changed.isEmpty ? .alreadyApplied : .applied)
   }
 
   /// A script that applies the files that changed, and writes which these were; empty when none did.

@@ -4,31 +4,45 @@ internal import PushStore
 enum MigrationCheck {
   static let name = "migrations"
 
-  /// - Parameter outdatedFunctions: files of `db/functions` that are not those of this program.
-  static func judge(applied: Set<Int>, known: [Migration], outdatedFunctions: [String] = []) -> CheckFinding {
-    if applied.isEmpty {
-      return CheckFinding(name, .failure, "none was applied", remedy: "run tacet migrate")
-    }
-    let missing = known.filter { !applied.contains($0.version) }
-    // Versions before the first file are squashed into it.
-    let newer = applied.filter { $0 > known.last?.version ?? 0 }.sorted()
-    if !missing.isEmpty {
-      let names = missing.map(\.name).joined(separator: ", ")
-      return CheckFinding(name, .failure, "missing: \(names)", remedy: "run tacet migrate")
-    }
-    if !newer.isEmpty {
-      let numbers = newer.map(String.init).joined(separator: ", ")
+  /// - Parameters:
+  ///   - changed: migrations that were applied with another text than this program's.
+  ///   - outdatedFunctions: files of `db/functions` that are not those of this program.
+  static func judge(
+    _ applied: [AppliedMigration], known: [Migration] = Migration.all, changed: [String] = [],
+    outdatedFunctions: [String] = []
+  ) -> CheckFinding {
+    guard !applied.isEmpty else { return CheckFinding(name, .failure, "none was applied", remedy: "run tacet migrate") }
+    switch SchemaSupport(applied: applied, known: known) {
+    case .tooOld(let missing):
       return CheckFinding(
-        name, .warning, "the database has migrations that this program does not know: \(numbers)",
+        name, .failure, "missing: \(missing.joined(separator: ", "))", remedy: "run tacet migrate")
+    case .tooNew(let version, let oldest):
+      return CheckFinding(
+        name, .failure, "migration \(version) needs a program that knows migration \(oldest)",
+        remedy: "run the program that they came with")
+    case .supported: break
+    }
+    let newer = applied.map(\.version).filter { $0 > known.last?.version ?? 0 }
+    if !newer.isEmpty {
+      return warning(
+        "the database has migrations that this program does not know", newer.map(String.init),
         remedy: "run the program that they came with")
     }
+    if !changed.isEmpty {
+      return warning(
+        "applied with another text than this program's", changed,
+        remedy: "compare deploy and database: a file must not change after it was applied")
+    }
     if !outdatedFunctions.isEmpty {
-      let names = outdatedFunctions.joined(separator: ", ")
-      return CheckFinding(
-        name, .warning, "functions of another version: \(names)",
+      return warning(
+        "functions of another version", outdatedFunctions,
         remedy: "run tacet migrate of the newest program that uses this database")
     }
     return CheckFinding(name, .ok, "\(known.count) applied, the last is \(known.last?.name ?? "none")")
+  }
+
+  private static func warning(_ found: String, _ names: [String], remedy: String) -> CheckFinding {
+    CheckFinding(name, .warning, "\(found): \(names.joined(separator: ", "))", remedy: remedy)
   }
 }
 

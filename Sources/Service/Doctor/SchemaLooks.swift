@@ -141,9 +141,12 @@ final class SchemaLooks {
 extension SchemaLooks {
   private func migrations(on reactor: isolated Reactor) async throws(PostgresError) -> [CheckFinding] {
     let applied = try await database.appliedMigrations(on: reactor)
-    let isComplete = Migration.all.allSatisfy { applied.contains($0.version) }
-    let outdated = isComplete ? try await database.outdatedFunctions(on: reactor) : []
-    return [MigrationCheck.judge(applied: applied, known: Migration.all, outdatedFunctions: outdated)]
+    if case .tooOld = SchemaSupport(applied: applied) { return [MigrationCheck.judge(applied)] }
+    return [
+      MigrationCheck.judge(
+        applied, changed: try await database.changedMigrations(on: reactor),
+        outdatedFunctions: try await database.outdatedFunctions(on: reactor))
+    ]
   }
 
   private func triggers(on reactor: isolated Reactor) async throws -> [CheckFinding] {

@@ -1,5 +1,6 @@
 import Crypto
 import Foundation
+import TestPostgres
 import Testing
 
 @Suite("tacet serve")
@@ -74,6 +75,24 @@ struct ServeCommandTests {
     #expect(run.exitCode > 0)
     #expect(!run.output.isEmpty)
     expectNoSecret(run)
+  }
+
+  @Test("does not start where the schema is older than its own, or needs a newer service, and says which")
+  func schema() async throws {
+    let server = try await TestPostgres.shared
+    let conninfo = try await server.makeDatabase()
+    let settings = Self.settings.merging(["DATABASE_URL": conninfo]) { $1 }
+    let before = try await CommandRun.tacet(["serve"], settings)
+    #expect(before.exitCode > 0)
+    #expect(before.output.contains("lacks migrations") && before.output.contains("tacet migrate"), "\(before.output)")
+    let migrate = ["migrate", "--create-host-tables"]
+    #expect(try await CommandRun.tacet(migrate, ["DATABASE_URL": conninfo]).exitCode == 0)
+    try await server.psql(
+      "insert into tacet.migrations (version, name, oldest_service) values (9000, 'later', 8999)", through: conninfo)
+    let after = try await CommandRun.tacet(["serve"], settings)
+    #expect(after.exitCode > 0)
+    #expect(after.output.contains("migration 9000") && after.output.contains("migration 8999"), "\(after.output)")
+    expectNoSecret(after)
   }
 
   private func expectNoSecret(_ run: CommandRun) {

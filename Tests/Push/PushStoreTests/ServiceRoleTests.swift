@@ -54,7 +54,7 @@ struct ServiceRoleTests {
   }
 
   /// What only the owner runs: `tacet migrate` and `tacet adopt`; and what reads a table of an extension.
-  private static let others: Set<String> = ["adopt_database", "examine_webhook_queue"]
+  private static let others: Set<String> = ["adopt_database", "examine_webhook_queue", "record_checksums"]
 
   @Test("every statement may be run", arguments: Age.allCases)
   func statements(_ age: Age) async throws {

@@ -21,18 +21,23 @@ struct SchemaJudgementTests {
 
   @Test("migrations that are missing fail, those of a later program are told")
   func migrations() {
-    let versions = Set(Migration.all.map(\.version))
-    func verdict(_ applied: Set<Int>) -> CheckFinding.Verdict {
-      MigrationCheck.judge(applied: applied, known: Migration.all).verdict
-    }
-    #expect(verdict(versions) == .ok)
-    #expect(verdict(versions.subtracting([28])) == .failure)
-    #expect(verdict(versions.union([9999])) == .warning)
-    #expect(verdict(versions.subtracting([28]).union([9999])) == .failure)
+    let all = Migration.all.map { AppliedMigration(version: $0.version) }
+    let some = all.filter { $0.version != 28 }
+    let later = AppliedMigration(version: 9999)
+    func verdict(_ applied: [AppliedMigration]) -> CheckFinding.Verdict { MigrationCheck.judge(applied).verdict }
+    #expect(verdict(all) == .ok)
+    #expect(verdict(some) == .failure)
+    #expect(verdict(all + [later]) == .warning)
+    #expect(verdict(some + [later]) == .failure)
+    #expect(verdict(all + [AppliedMigration(version: 9999, oldestService: 9998)]) == .failure)
     #expect(verdict([]) == .failure)
-    let outdated = MigrationCheck.judge(applied: versions, known: Migration.all, outdatedFunctions: ["holds", "wake"])
-    #expect(outdated.verdict == .warning)
-    #expect(outdated.found.contains("holds, wake"))
+    for finding in [
+      MigrationCheck.judge(all, changed: ["0028_a", "0029_b"]),
+      MigrationCheck.judge(all, outdatedFunctions: ["0028_a", "0029_b"]),
+    ] {
+      #expect(finding.verdict == .warning)
+      #expect(finding.found.contains("0028_a, 0029_b"))
+    }
   }
 
   @Test("missing rights are mended by one call in our schema, by a grant each in the host's")

@@ -75,15 +75,17 @@ public final class DatabaseExamination {
     return best
   }
 
-  /// The versions of the migrations that were applied.
-  public func appliedMigrations(on reactor: isolated Reactor) async throws(PostgresError) -> Set<Int> {
-    let rows = try await connection.query(.hasMigrations, on: reactor)
-    guard try rows.one().decode(0, as: Bool.self) else { return [] }
-    var versions: Set<Int> = []
-    for row in try await connection.query(.appliedMigrations, on: reactor) {
-      versions.insert(try row.decode(0))
-    }
-    return versions
+  /// The migrations that were applied, in order.
+  public func appliedMigrations(on reactor: isolated Reactor) async throws(PostgresError) -> [AppliedMigration] {
+    try await AppliedMigration.all(over: connection, on: reactor)
+  }
+
+  /// Names of migrations that `tacet migrate` has applied with another text than this program's. Those that psql has
+  /// applied are not among them, because that leaves no checksums.
+  public func changedMigrations(on reactor: isolated Reactor) async throws(PostgresError) -> [String] {
+    let known = Migration.all
+    let call = StatementCall.examineMigrations(versions: known.map { Int32($0.version) }, texts: known.map(\.sql))
+    return try await rows(call, on: reactor) { row throws(PostgresError) in try row.decode("name") }
   }
 
   /// What the role may not do and should.

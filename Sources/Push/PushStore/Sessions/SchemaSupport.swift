@@ -1,0 +1,69 @@
+public import Logging
+public import Postgres
+public import Reactors
+
+/// A migration that was applied to a database.
+public struct AppliedMigration: Equatable, Sendable {
+  /// The number in front of its name.
+  public let version: Int
+
+  /// The newest migration that a service beside it must know; nil for any service.
+  public let oldestService: Int?
+
+  /// Names what was applied.
+  public init(version: Int, oldestService: Int? = nil) {
+    self.version = version
+    self.oldestService = oldestService
+  }
+
+  /// All of a database, in order; empty without Tacet's schema.
+  static func all(
+    over connection: PostgresConnection, on reactor: isolated Reactor
+  ) async throws(PostgresError) -> [AppliedMigration] {
+    let rows = try await connection.query(PushStatements.hasMigrations, on: reactor)
+    guard try rows.one().decode(0, as: Bool.self) else { return [] }
+    var applied: [AppliedMigration] = []
+    for row in try await connection.query(PushStatements.appliedMigrations, on: reactor) {
+      let oldest = try row.decode("oldest_service", as: Int32?.self)
+      applied.append(
+        AppliedMigration(version: Int(try row.decode("version", as: Int32.self)), oldestService: oldest.map(Int.init)))
+    }
+    return applied
+  }
+}
+
+/// Whether a service can work with a database's schema.
+public enum SchemaSupport: Equatable, Sendable {
+  /// It can.
+  case supported
+
+  /// The database lacks these migrations, by name.
+  case tooOld(missing: [String])
+
+  /// The database has a migration that needs a service which knows another one.
+  case tooNew(version: Int, oldestService: Int)
+
+  /// - Parameters:
+  ///   - applied: the database's migrations.
+  ///   - known: the service's, in order.
+  public init(applied: [AppliedMigration], known: [Migration] = Migration.all) {
+    let versions = Set(applied.map(\.version))
+    let missing = known.filter { !versions.contains($0.version) }.map(\.name)
+    let newest = known.last?.version ?? 0
+    let beyond = applied.first { $0.version > newest && ($0.oldestService ?? 0) > newest }
+    if let beyond, let oldest = beyond.oldestService {
+      self = .tooNew(version: beyond.version, oldestService: oldest)
+    } else {
+      self = missing.isEmpty ? .supported : .tooOld(missing: missing)
+    }
+  }
+
+  /// Asks a database.
+  public static func look(
+    in configuration: PostgresConfiguration, logger: Logger, on reactor: isolated Reactor
+  ) async throws(PostgresError) -> SchemaSupport {
+    let connection = try await PostgresConnection.connect(configuration, logger: logger, on: reactor)
+    defer { connection.close(on: reactor) }
+    return SchemaSupport(applied: try await AppliedMigration.all(over: connection, on: reactor))
+  }
+}
