@@ -4,4 +4,5 @@
 --   :kind        text  its kind
 --   :error       text  the error
 
-update tacet.inbox i set error = :error where i.subject_id = :subject_id and i.kind = :kind and i.is_claimed;
+update tacet.inbox i set error = :error
+where i.subject_id = :subject_id and i.kind = :kind and i.is_claimed is not false;

@@ -1,0 +1,324 @@
+-- Leases what waits and returns, in the same round trip, everything that the rules and the composer need.
+--
+--   :events_max           bigint    new events at most
+--   :deliveries_max       bigint    rescued events at most, and due deliveries at most
+--   :lease_us             bigint    the lease
+--   :recipients_max       bigint    recipients of one event at most
+--   :rescues_max          bigint    rescues after which work is parked
+--   :lanes                text[]    the lanes that take pushes now
+--   :lane_deliveries_max  bigint[]  waiting deliveries at most, of each of these lanes
+--   :life_us              bigint    how old a message may be when it is enqueued; discard_too_old takes the older ones
+--
+-- Picks like lease.sql and looks like look_at_event.sql and look_at_delivery.sql: keep them the same. New events come
+-- first, in the order of their commits. Deliveries follow. What waited for its lane comes last, newest first.
+--
+-- What is picked:
+--
+-- - New events first, the newest of them first: after an outage the message of this second goes out before one of an
+--   hour ago.
+-- - Then what a lost claim left behind, what has become due, and what waited for its lane, again the newest first.
+-- - What was claimed three times without a record may be what kills its claimants. Of each table one such row is picked
+--   at a time, so that other work seldom shares its fate. From then on the lease doubles with every claim, up to 32
+--   times.
+--
+-- How it keeps its plan:
+--
+-- - The common table expressions that lock are materialized, so that the planner cannot run a `limit` more than once.
+--   Rows that another session is claiming are skipped. A row that changed since it was seen has moved, and is not
+--   found.
+-- - The queue tables are nearly empty whenever their statistics are taken, and full when it matters. So no join is left
+--   to the planner, which would take every row for the only one. Rows are addressed by their place (`ctid`), which
+--   stays while they are locked, in nested look-ups and arrays that have one plan (with PushDatabase.serviceSettings).
+--
+-- What is returned: a row for each recipient, or one for an event that has none.
+--
+-- - A recipient who is in the ledger already is left out of an event. So a large event is taken in several claims, in
+--   the order of the recipients' ids: a part begins where the last one ended, and costs only itself. A full part has no
+--   badges, because counting for each member of a large conversation would delay everything else.
+-- - The texts of an event are in its first row only: 250 recipients need them once.
+-- - All ages are by the database's clock. It is read after the snapshot was taken, because what was committed before
+--   the snapshot must not lie in the future. `answered_at` is the clock once more, when the row is returned: it tells
+--   what the look itself has taken.
+
+with newest as materialized (
+  -- Conversations take turns, so that a busy one does not delay the others. The turns are dealt among the newest rows,
+  -- sixteen times as many as are taken.
+  select
+    i.place, i.available_at,
+    row_number() over (
+      partition by coalesce(i.conversation_id, i.subject_id) order by i.available_at desc
+    ) as turn
+  from (
+    select n.ctid as place, n.subject_id, n.available_at, n.conversation_id
+    from tacet.inbox n
+    where not n.is_claimed and n.available_at <= now()
+      and n.available_at >= n.enqueued_at - :life_us * interval '1 microsecond'
+    order by n.available_at desc
+    limit 16 * :events_max
+  ) i
+), fresh as materialized (
+  select i.place
+  from (select n.place from newest n order by n.turn, n.available_at desc) n
+  cross join lateral (
+    select x.ctid as place
+    from tacet.inbox x
+    where x.ctid = n.place and not x.is_claimed
+    limit 1
+    for update skip locked
+  ) i
+  limit :events_max
+), rescued as materialized (
+  select i.ctid as place
+  from tacet.inbox i
+  where i.is_claimed and i.rescues < 2 and i.available_at <= now()
+  order by i.available_at desc
+  limit :deliveries_max
+  for update skip locked
+), suspect as materialized (
+  select i.ctid as place
+  from tacet.inbox i
+  where i.is_claimed and i.rescues >= 2 and i.rescues < :rescues_max and i.available_at <= now()
+  order by i.available_at
+  limit least(:deliveries_max, 1)
+  for update skip locked
+), events as (
+  update tacet.inbox i
+  set
+    available_at = now()
+      + (:lease_us << least(greatest(i.rescues + i.is_claimed::int - 1, 0), 5)) * interval '1 microsecond',
+    attempts = i.attempts + 1,
+    rescues = i.rescues + i.is_claimed::int,
+    is_claimed = true
+  where i.ctid = any (array(
+    select f.place from fresh f
+    union all select r.place from rescued r
+    union all select u.place from suspect u))
+  returning i.subject_id, i.kind, i.attempts, i.enqueued_at, i.told_until, clock_timestamp() as moment
+), due as materialized (
+  select d.ctid as place
+  from tacet.deliveries d
+  where d.state <> 'waiting' and d.due_at <= now() and d.rescues < 2
+  order by d.due_at
+  limit :deliveries_max
+  for update skip locked
+), waiting as materialized (
+  select w.place
+  from unnest(:lanes, :lane_deliveries_max) as l (lane, places)
+  cross join lateral (
+    select d.ctid as place
+    from tacet.deliveries d
+    where d.state = 'waiting' and d.lane = l.lane and d.due_at <= now() and d.rescues < 2
+    order by d.enqueued_at desc
+    limit l.places
+    for update skip locked
+  ) w
+), suspect_delivery as materialized (
+  select d.ctid as place
+  from tacet.deliveries d
+  where d.rescues > 1 and d.rescues < :rescues_max and d.due_at <= now()
+  order by d.due_at
+  limit least(:deliveries_max, 1)
+  for update skip locked
+), deliveries as (
+  update tacet.deliveries d
+  set
+    due_at = now()
+      + (:lease_us << least(greatest(d.rescues + d.is_claimed::int - 1, 0), 5)) * interval '1 microsecond',
+    attempts = d.attempts + 1,
+    rescues = d.rescues + d.is_claimed::int,
+    is_claimed = true
+  where d.ctid = any (array(
+    select u.place from due u
+    union all select w.place from waiting w
+    union all select x.place from suspect_delivery x))
+  returning
+    d.subject_id, d.user_id, d.kind, d.attempts, d.enqueued_at, d.accepted_devices,
+    d.held_us + case when d.state = 'held' then (extract(epoch from now() - d.since) * 1000000)::bigint else 0 end
+      as held_us,
+    d.retries, d.state = 'waiting' as is_waiting, d.released_by, d.released_at, clock_timestamp() as moment
+), work as (
+  select
+    e.subject_id, e.kind, null::uuid as user_id, e.attempts, e.enqueued_at, '{}'::text[] as accepted_devices,
+    0::bigint as held_us, 0 as retries, false as is_waiting, null::text as released_by,
+    null::timestamptz as released_at, e.moment, e.told_until
+  from events e
+  union all
+  select
+    d.subject_id, d.kind, d.user_id, d.attempts, d.enqueued_at, d.accepted_devices, d.held_us, d.retries,
+    d.is_waiting, d.released_by, d.released_at, d.moment, null::uuid
+  from deliveries d
+), recorded as materialized (
+  -- Who is in the ledger already. Rows are compared as a whole, which only the ledger's index by subject can answer:
+  -- while the planner believes the ledger to be empty, every index seems equally good, and reading another one whole is
+  -- not.
+  select w.subject_id, w.kind, l.user_id
+  from work w
+  cross join lateral (
+    select l.user_id
+    from public.push_log l
+    where (l.subject_id, l.user_id) >= (w.subject_id, coalesce(w.told_until, '00000000-0000-0000-0000-000000000000'))
+      and (l.subject_id, l.user_id) <= (w.subject_id, 'ffffffff-ffff-ffff-ffff-ffffffffffff')
+      and l.push_type = w.kind
+    offset 0
+  ) l
+  where w.user_id is null
+), situations as (
+  select
+    w.subject_id,
+    w.kind,
+    w.attempts,
+    w.user_id is not null as is_delivery,
+    (extract(epoch from w.enqueued_at) * 1000000)::bigint as enqueued_at,
+    (extract(epoch from w.moment) * 1000000)::bigint as claimed_at,
+    m.surface_id,
+    m.push_kind,
+    case when s.place > 1 then null else m.sender_name end as sender_name,
+    case when s.place > 1 then null else m.body end as body,
+    coalesce(s.user_id, w.user_id) as user_id,
+    s.user_id is not null as is_participant,
+    coalesce(s.user_id = any (m.read_by), false) as has_read,
+    case when isfinite(s.last_seen)
+      then (extract(epoch from w.moment - s.last_seen) * 1000000)::bigint
+    end as last_seen_age,
+    -- A date of the message that lies in the future says nothing about when it came.
+    coalesce(s.last_seen > greatest(
+      case when m.created_at > '-infinity' and m.created_at <= w.moment then m.created_at end, w.enqueued_at
+    ) and s.last_seen <= w.moment, false) as saw_after_message,
+    -- Since the last sign of presence. Having read the newest other message stands in for looks that are not reported.
+    coalesce(s.left_at <= w.moment and s.left_at >= coalesce(
+      case when s.last_seen > '-infinity' and s.last_seen <= w.moment then s.last_seen end,
+      case when s.user_id = any (m.prior_read_by)
+        then case when m.prior_touched_at > '-infinity' and m.prior_touched_at <= w.moment then m.prior_touched_at end
+      end), false) as has_left,
+    case when s.user_id = any (m.prior_read_by) and isfinite(m.prior_touched_at)
+      then (extract(epoch from w.moment - m.prior_touched_at) * 1000000)::bigint
+    end as prior_read_age,
+    case when s.places < :recipients_max or s.user_id = w.user_id then tacet.unread_count(s.user_id) end as badge,
+    coalesce(t.device_tokens, '{}') as device_tokens,
+    coalesce(t.environments, '{}') as environments,
+    coalesce(t.apps, '{}') as apps,
+    -- As many as are asked for below; first those that the user still has.
+    case when w.accepted_devices = '{}' then w.accepted_devices else array(
+      select left(a.token, 512)
+      from unnest(w.accepted_devices) as a (token)
+      order by coalesce(a.token = any (t.device_tokens), false) desc
+      limit 50
+    ) end as accepted_devices,
+    w.held_us,
+    w.retries,
+    w.is_waiting,
+    case when s.place > 1 then null else m.content end as content,
+    m.surface_id is null and m.content is null as is_deleted,
+    m.life_us,
+    m.withheld,
+    coalesce(f.is_opted_out, false) as is_opted_out,
+    coalesce(f.is_muted, false) as is_muted,
+    coalesce(f.mentions_only, false) as mentions_only,
+    case when f.mentions_only then coalesce(tacet.is_mentioned(w.subject_id, s.user_id), false) else false end
+      as is_mentioned,
+    -- Two days at most, after which they are asked for again: a host's interval may exceed the number's range.
+    case when f.quiet_hours_remaining > interval '0'
+      then (extract(epoch from least(f.quiet_hours_remaining, interval '2 days')) * 1000000)::bigint
+    end as quiet_hours_remaining,
+    left(coalesce(m.quiet_policy, f.quiet_hours_policy), 16) as quiet_hours_policy,
+    left(w.released_by, 32) as released_by,
+    (extract(epoch from w.released_at) * 1000000)::bigint as released_at,
+    (extract(epoch from coalesce(
+      m.dated_at, least(w.enqueued_at, case when isfinite(m.created_at) then m.created_at end)
+    )) * 1000000)::bigint as dated_at,
+    s.place
+  from work w
+  -- What is known of the event. Texts and lists are cut here, also those of functions that a host has replaced, before
+  -- they are multiplied by recipients. `limit 1` keeps the planner from computing them for each recipient. A character
+  -- has four bytes at most, and no preview shows as much as is left. Of the readers the last 10000 are kept, because
+  -- readers are appended. Content that is too long is dropped, because half of a JSON object is no object. Messages have
+  -- a branch with typed columns, into which the host's functions are planned. The executor asks for the kind first, and
+  -- once. The content of all other kinds is one JSON document, which tacet.event_content gets from its kind's function.
+  left join lateral (
+    select
+      e.surface_id, e.sender_id, left(e.sender_name, 1024) as sender_name, left(e.body, 4096) as body,
+      e.created_at,
+      case when cardinality(e.read_by) > 10000
+        then e.read_by[cardinality(e.read_by) - 9999:] else e.read_by
+      end as read_by,
+      case when cardinality(e.prior_read_by) > 10000
+        then e.prior_read_by[cardinality(e.prior_read_by) - 9999:] else e.prior_read_by
+      end as prior_read_by,
+      e.prior_touched_at, e.push_kind, e.dated_at, e.life_us, left(e.withheld, 16) as withheld,
+      case when octet_length(e.content) <= 65536 then e.content end as content, e.is_silent,
+      left(e.reading_device, 512) as reading_device, left(e.quiet_policy, 16) as quiet_policy
+    from (
+      select
+        c.conversation_id as surface_id, c.sender_id, c.sender_name, c.body, c.created_at, c.read_by,
+        c.prior_read_by, c.prior_touched_at, 'message' as push_kind, null::timestamptz as dated_at,
+        null::bigint as life_us, null::text as withheld, null::text as content, false as is_silent,
+        null::text as reading_device, null::text as quiet_policy
+      from tacet.message_context(w.subject_id) c
+      where w.kind = 'message'
+      union all
+      select
+        c.surface_id, c.actor_id, null, null, c.dated_at, null, null, null, c.push_kind, c.dated_at, c.life_us,
+        c.withheld, c.content, c.is_silent, c.excluded_device, c.quiet_policy
+      from tacet.event_content(w.kind, w.subject_id) c
+      where w.kind <> 'message'
+    ) e
+    limit 1
+  ) m on true
+  left join lateral (
+    select r.user_id, r.last_seen, r.left_at, row_number() over () as place, count(*) over () as places
+    from (
+      select v.user_id, v.last_seen, v.left_at
+      from (
+        (
+          select v.user_id, v.last_seen, v.left_at
+          from tacet.seen_by(m.surface_id) v
+          where w.kind = 'message' and v.user_id is distinct from m.sender_id
+            and v.user_id >= coalesce(w.user_id, w.told_until, '00000000-0000-0000-0000-000000000000')
+            and v.user_id <= coalesce(w.user_id, 'ffffffff-ffff-ffff-ffff-ffffffffffff')
+            and (w.user_id is not null or (
+              (w.subject_id, w.kind, v.user_id) in (select r.subject_id, r.kind, r.user_id from recorded r)
+            ) is not true)
+          order by v.user_id
+          limit :recipients_max
+        )
+        union all
+        (
+          select v.user_id, v.last_seen, v.left_at
+          from tacet.event_audience(m.push_kind, w.kind, w.subject_id, m.surface_id) v
+          where w.kind <> 'message' and v.user_id is distinct from m.sender_id
+            and v.user_id >= coalesce(w.user_id, w.told_until, '00000000-0000-0000-0000-000000000000')
+            and v.user_id <= coalesce(w.user_id, 'ffffffff-ffff-ffff-ffff-ffffffffffff')
+            and (w.user_id is not null or (
+              (w.subject_id, w.kind, v.user_id) in (select r.subject_id, r.kind, r.user_id from recorded r)
+            ) is not true)
+          order by v.user_id
+          limit :recipients_max
+        )
+      ) v
+      order by v.user_id
+      limit :recipients_max
+    ) r
+  ) s on true
+  -- 50 devices of a user at most (ClaimLimits.devicesMax); a token has 512 digits at most, a bundle identifier 255
+  -- bytes.
+  left join lateral (
+    select
+      array_agg(n.device_token) as device_tokens,
+      array_agg(left(coalesce(n.environment, ''), 32)) as environments,
+      array_agg(left(coalesce(n.app, ''), 256)) as apps
+    from (
+      select d.device_token, d.environment, d.app
+      from tacet.device_tokens(s.user_id) d
+      where octet_length(d.device_token) <= 512
+        and (m.reading_device is null or lower(d.device_token) <> lower(m.reading_device))
+      limit 50
+    ) n
+  ) t on s.user_id is not null
+  left join lateral tacet.recipient_preferences(s.user_id, w.kind, m.surface_id, w.moment) f
+    on s.user_id is not null and not m.is_silent
+)
+select *, (extract(epoch from clock_timestamp()) * 1000000)::bigint as answered_at
+from situations o
+order by
+  o.is_delivery, o.is_waiting, case when o.is_waiting then - o.enqueued_at else o.enqueued_at end, o.subject_id,
+  o.kind, o.user_id, o.place;
