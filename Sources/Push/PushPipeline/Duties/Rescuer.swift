@@ -8,8 +8,8 @@ public import Reactors
 /// enqueues events that a trigger could not, frees pushes that waited for APNs beyond their life, discards messages that were inserted too old, releases holds that a
 /// host's transaction could not, and erases deleted users.
 ///
-/// Looks every ten seconds. One runs in each process; any number may share a database. When it dies, only parked work and
-/// erasures are late, because every claim takes over expired leases.
+/// Looks every ten seconds. One runs in each process; any number may share a database. When it dies, only parked work, erasures
+/// and lost leases below a backlog are late, because claims take over all other expired leases.
 public final class Rescuer {
   /// Between two looks.
   private static let interval = Duration.seconds(10)
