@@ -780,6 +780,8 @@ ALTER TABLE tacet.unread_marks ENABLE ROW LEVEL SECURITY;
 -- tacet.fill_presentation(presentation jsonb, named jsonb) returns jsonb
 -- tacet.fill_template(template text, named jsonb) returns text
 -- tacet.finish_applying()
+-- tacet.fit_triggers()
+-- tacet.fitted(definition text) returns text
 -- tacet.forget_deleted_profiles() returns trigger
 -- tacet.forget_user(user_id uuid) returns void
 -- tacet.grant_service(service regrole) returns void
@@ -801,11 +803,12 @@ ALTER TABLE tacet.unread_marks ENABLE ROW LEVEL SECURITY;
 -- tacet.may_view(surface_kind text, surface_id uuid, user_id uuid) returns boolean
 -- tacet.message_context(message_id uuid) returns TABLE(conversation_id uuid, sender_id uuid, sender_name text, body text, created_at timestamp with time zone, read_by uuid[], prior_read_by uuid[], prior_touched_at timestamp with time zone)
 -- tacet.move_unread_marks(user_ids uuid[]) returns void
+-- tacet.not_wired(function_name text) returns boolean
 -- tacet.note_eligible(campaign text, due_at timestamp with time zone, run_id uuid, only_zone text, only_user uuid, guarded boolean) returns integer
 -- tacet.note_gone_users(after uuid, users_max integer) returns uuid
 -- tacet.presence_repeats_within() returns interval
 -- tacet.profile_name(user_id uuid) returns text
--- tacet.provide(IN signature text, IN definition text, IN is_tried boolean DEFAULT false, IN inert text DEFAULT NULL::text)
+-- tacet.provide(IN signature text, IN definition text, IN is_tried boolean DEFAULT false, IN inert text DEFAULT NULL::text, IN needed_table text DEFAULT NULL::text)
 -- tacet.put_preferences(user_id uuid, quiet_start time without time zone, quiet_end time without time zone, quiet_zone text, quiet_policy text, disabled_kinds text[], conversation_ids uuid[], muted boolean[], muted_until timestamp with time zone[], mentions_only boolean[]) returns void
 -- tacet.quiet_hours_remaining(quiet_start time without time zone, quiet_end time without time zone, zone text, moment timestamp with time zone) returns interval
 -- tacet.read_conversation(conversation_id uuid, user_id uuid, up_to_message_id uuid, device_token text, is_synced boolean, OUT takes_part boolean, OUT knows_message boolean, OUT read_count bigint, OUT badge bigint, OUT sync_wait bigint) returns record
@@ -819,6 +822,7 @@ ALTER TABLE tacet.unread_marks ENABLE ROW LEVEL SECURITY;
 -- tacet.release_conversation(conversation_id uuid, user_id uuid) returns void
 -- tacet.release_holds(subject_ids uuid[], user_ids uuid[]) returns void
 -- tacet.release_holds(subject_ids uuid[], user_ids uuid[], causes text[]) returns void
+-- tacet.release_message(message_id uuid) returns void
 -- tacet.release_unwatched() returns trigger
 -- tacet.release_user(user_id uuid) returns void
 -- tacet.remove_device(user_id uuid, device_token text) returns boolean

@@ -41,13 +41,59 @@ begin
 end
 $$;
 
+-- A definition for the tables that the host has in schema public. A line that ends with `-- if FACT` stays where the fact is
+-- true, one with `-- unless FACT` where it is not. FACT: `messages.deleted_at` for a column, `messages.partitioned` for a
+-- partitioned table. What stays loses its mark, so a host without the column has the same body as without the line.
+--
+-- tacet migrate applies a file again when the facts in it change (examine_function_files.sql reads them the same way).
+create or replace function tacet.fitted(definition text)
+returns text
+language sql stable
+set search_path = pg_catalog, pg_temp
+as $$
+  select string_agg(regexp_replace(l.line, ' -- (if|unless) \w+\.\w+$', ''), e'\n' order by l.place)
+  from string_to_table(definition, e'\n') with ordinality as l (line, place)
+  cross join lateral regexp_match(l.line || ' -- if .', ' -- (if|unless) (\w*)\.(\w*)') as m (mark)
+  where mark[2] = '' or (mark[1] = 'if') = exists (
+    select
+    from pg_class c
+    join pg_namespace n on n.oid = c.relnamespace and n.nspname = 'public'
+    where c.relname = mark[2] and (
+      mark[3] = 'partitioned' and c.relkind = 'p'
+      or exists (
+        select from pg_attribute a where a.attrelid = c.oid and a.attname = mark[3] and a.attnum > 0 and not a.attisdropped
+      )))
+$$;
+
+-- What functions answer that write into a table which the host does not have.
+create or replace function tacet.not_wired(function_name text)
+returns boolean
+language plpgsql stable
+set search_path = pg_catalog, pg_temp
+as $$
+begin
+  raise exception 'tacet.% is not wired to a table of this host', function_name
+    using errcode = '0A000', hint = 'Replace it as db/CONTRACT.md says.';
+end
+$$;
+
+-- An earlier version took fewer arguments.
+do $$
+begin
+  if to_regprocedure('tacet.provide(text, text, boolean, text)') is not null then
+    drop procedure tacet.provide(text, text, boolean, text);
+  end if;
+end
+$$;
+
 -- Installs the default of a function of the host contract. A body that is not in tacet.default_bodies is the host's, and stays.
 --
--- definition: one "create or replace function". is_tried: whether it is called with nulls, because a host with other tables
--- should learn of it now and not from a service that cannot claim. inert: a body, in SQL, for a host where that call fails;
--- without one the default stays, and fails when the service calls it.
+-- definition: one "create or replace function", fitted by tacet.fitted. is_tried: whether it is called with nulls, because a
+-- host with other tables should learn of it now and not from a service that cannot claim. inert: a body, in SQL, for a host
+-- where that call fails; without one the default stays, and fails when the service calls it. It ends with "-- inert", by which
+-- tacet doctor knows it. needed_table: a table of schema public without which the body is inert; the call is then not made.
 create or replace procedure tacet.provide(
-  signature text, definition text, is_tried boolean default false, inert text default null
+  signature text, definition text, is_tried boolean default false, inert text default null, needed_table text default null
 )
 language plpgsql
 set search_path = pg_catalog, pg_temp
@@ -56,6 +102,9 @@ as $$
 declare
   called text := split_part(signature, '(', 1);
   installed regprocedure := to_regprocedure('tacet.' || signature);
+  fitted text := tacet.fitted(definition);
+  inert_body text := inert || ' -- inert';
+  reason text;
 begin
   if installed is not null and not exists (
     select
@@ -66,20 +115,24 @@ begin
     return;
   end if;
   begin
-    execute definition;
+    execute fitted;
   exception
     -- Another result, or other names of arguments.
     when invalid_function_definition then
       call tacet.retire(signature);
-      execute definition;
+      execute fitted;
   end;
   installed := to_regprocedure('tacet.' || signature);
   insert into tacet.default_bodies (name, body)
   select called, md5(regexp_replace(d.body, '\s+', ' ', 'g'))
-  from (select p.prosrc from pg_proc p where p.oid = installed union all select inert) as d (body)
+  from (select p.prosrc from pg_proc p where p.oid = installed union all select inert_body) as d (body)
   where d.body is not null
   on conflict do nothing;
-  if is_tried or inert is not null then
+  if needed_table is not null then
+    if to_regclass('public.' || needed_table) is null then
+      reason := format('there is no table public.%s', needed_table);
+    end if;
+  elsif is_tried or inert is not null then
     begin
       execute format(
         'select from tacet.%I(%s)', called,
@@ -92,18 +145,26 @@ begin
       when lock_not_available then
         raise;
       when others then
-        if inert is not null then
-          execute (
-            select format(
-              'create or replace function tacet.%I(%s) returns %s language sql %s as %L',
-              called, pg_get_function_arguments(p.oid), pg_get_function_result(p.oid),
-              case p.provolatile when 'v' then 'volatile' else 'stable' end, inert)
-            from pg_proc p
-            where p.oid = installed);
-        end if;
-        raise notice 'tacet: the host tables differ from the default (%); replace tacet.%', sqlerrm, called;
+        reason := sqlerrm;
     end;
   end if;
+  if reason is null then
+    return;
+  end if;
+  if inert is not null then
+    execute (
+      select format(
+        'create or replace function tacet.%I(%s) returns %s language sql %s as %L',
+        called, pg_get_function_arguments(p.oid), pg_get_function_result(p.oid),
+        case p.provolatile when 'v' then 'volatile' else 'stable' end, inert_body)
+      from pg_proc p
+      where p.oid = installed);
+  end if;
+  raise notice 'tacet: the host tables differ from the default (%); %', reason, format(
+    case
+      when inert is null then 'replace tacet.%s, without which nothing is pushed'
+      else 'tacet.%1$s is inert until you replace tacet.%1$s'
+    end, called);
 end
 $$;
 
@@ -124,6 +185,7 @@ begin
   loop
     execute format('revoke all on routine %s from public', opened);
   end loop;
+  call tacet.fit_triggers();
   perform tacet.grant_services();
   perform tacet.learn_time_zones();
   update tacet.settings s set database_identity = tacet.database_identity() where s.database_identity is null;

@@ -3,7 +3,8 @@
 set check_function_bodies = off;
 
 -- The device tokens to which APNs may be asked to deliver, the newest first. environment: production, sandbox or null. At most
--- a thousand rows are sorted, so that one user's rows do not delay everybody.
+-- a thousand rows are sorted, so that one user's rows do not delay everybody. A user whose profile has deleted_at has none, so
+-- nothing is pushed to that user.
 call tacet.provide('device_tokens(uuid)', is_tried => true, definition => $default$
 create or replace function tacet.device_tokens(user_id uuid)
 returns table (device_token text, environment text, app text)
@@ -16,6 +17,9 @@ as $$
     where t.user_id = device_tokens.user_id
       and t.invalidated_at is null
       and lower(t.platform) in ('ios', 'ipados', 'macos', 'watchos', 'tvos', 'visionos', 'apns')
+      and not exists ( -- if profiles.deleted_at
+        select from public.profiles p where p.id = device_tokens.user_id and p.deleted_at is not null -- if profiles.deleted_at
+      ) -- if profiles.deleted_at
     limit 1000
   ) n
   order by n.registered_at desc
@@ -52,7 +56,8 @@ $default$);
 -- token, and those of one user, because the host's table may have no unique constraint. Where it has one, an insert by the
 -- host may come between, and the loop's next turn finds it. The token is always locked before the user. The time is read after
 -- the locks, so that a later registration has a later time.
-call tacet.provide('register_device(uuid, text, text, text, text, text, text, int)', definition => $default$
+call tacet.provide('register_device(uuid, text, text, text, text, text, text, int)',
+  needed_table => 'push_tokens', inert => 'select tacet.not_wired(''register_device'')', definition => $default$
 create or replace function tacet.register_device(
   user_id uuid, device_token text, environment text, app text, platform text, locale text, time_zone text,
   devices_max int
@@ -127,7 +132,8 @@ $default$);
 
 -- Drops a user's token after a log-out. The row stays, with time and reason; a token dropped before keeps its reason. False
 -- when the token is another user's, which is not changed.
-call tacet.provide('remove_device(uuid, text)', definition => $default$
+call tacet.provide('remove_device(uuid, text)',
+  needed_table => 'push_tokens', inert => 'select tacet.not_wired(''remove_device'')', definition => $default$
 create or replace function tacet.remove_device(user_id uuid, device_token text)
 returns boolean
 language plpgsql volatile
@@ -149,8 +155,9 @@ end
 $$
 $default$);
 
--- Drops a token that APNs calls dead, unless the app has registered it again since.
-call tacet.provide('invalidate_device_token(text, text, timestamptz)', is_tried => true, definition => $default$
+-- Drops a token that APNs calls dead, unless the app has registered it again since. An inert one leaves the token, which is then
+-- tried at every push: tacet doctor warns.
+call tacet.provide('invalidate_device_token(text, text, timestamptz)', inert => 'select', definition => $default$
 create or replace function tacet.invalidate_device_token(device_token text, reason text, invalid_since timestamptz)
 returns void
 language sql volatile

@@ -4,6 +4,9 @@ set check_function_bodies = off;
 
 -- What the rules and the composer need of one message; no row when it was deleted. prior_read_by, prior_touched_at: of the
 -- newest other message, a weaker sign of presence for clients that report no last_seen.
+--
+-- A message with deleted_at is deleted. A partitioned table is searched in its partitions of the last two days first: a look-up
+-- by id alone visits every partition.
 call tacet.provide('message_context(uuid)', is_tried => true, definition => $default$
 create or replace function tacet.message_context(message_id uuid)
 returns table (
@@ -19,10 +22,20 @@ returns table (
 language sql stable
 as $$
   select
-    m.conversation_id, m.from_id, p.name, left(m.text, 4096), m.created_at, m.read_by, prior.read_by,
+    m.conversation_id, m.from_id,
+    p.name, -- if profiles.name
+    null::text, -- unless profiles.name
+    left(m.text, 4096), m.created_at, m.read_by, prior.read_by,
     prior.updated_at
-  from public.messages m
-  left join public.profiles p on p.id = m.from_id
+  from public.messages m -- unless messages.partitioned
+  from ( -- if messages.partitioned
+    select n.* from public.messages n -- if messages.partitioned
+    where n.id = message_context.message_id and n.created_at >= now() - interval '2 days' -- if messages.partitioned
+    union all -- if messages.partitioned
+    select n.* from public.messages n where n.id = message_context.message_id -- if messages.partitioned
+    limit 1 -- if messages.partitioned
+  ) m -- if messages.partitioned
+  left join public.profiles p on p.id = m.from_id -- if profiles.name
   left join lateral (
     select o.read_by, o.updated_at
     from public.messages o
@@ -31,6 +44,7 @@ as $$
     limit 1
   ) prior on true
   where m.id = message_context.message_id
+    and m.deleted_at is null -- if messages.deleted_at
 $$
 $default$);
 
@@ -40,15 +54,20 @@ create or replace function tacet.seen_by(conversation_id uuid)
 returns table (user_id uuid, last_seen timestamptz, left_at timestamptz)
 language sql stable
 as $$
-  select c.user_id, c.last_seen, c.left_at
+  select
+    c.user_id,
+    c.last_seen, -- if conversation_participants.last_seen
+    null::timestamptz, -- unless conversation_participants.last_seen
+    c.left_at -- if conversation_participants.left_at
+    null::timestamptz -- unless conversation_participants.left_at
   from public.conversation_participants c
   where c.conversation_id = seen_by.conversation_id
 $$
 $default$);
 
 -- The badge: how many messages the user has not read, in at most a thousand conversations and the newest ten thousand messages
--- of each, so that one user's history does not delay the pushes of others.
-call tacet.provide('unread_count(uuid)', is_tried => true, definition => $default$
+-- of each, so that one user's history does not delay the pushes of others. A deleted message is not counted.
+call tacet.provide('unread_count(uuid)', inert => 'select null::bigint', definition => $default$
 create or replace function tacet.unread_count(user_id uuid)
 returns bigint
 language plpgsql stable
@@ -70,7 +89,9 @@ begin
       cross join lateral (
         select
         from (
-          select m.from_id, m.read_by
+          select
+            m.deleted_at, -- if messages.deleted_at
+            m.from_id, m.read_by
           from public.messages m
           where m.conversation_id = c.conversation_id
             and m.created_at >= coalesce((
@@ -82,6 +103,7 @@ begin
           limit 10000
         ) m
         where m.from_id <> c.user_id and not (m.read_by @> array[c.user_id])
+          and m.deleted_at is null -- if messages.deleted_at
         limit badge_max
       ) u
       limit badge_max
@@ -91,8 +113,15 @@ $$
 $default$);
 
 -- Whether a message mentions a user: an @ and the name, in any case, without a letter or digit after it. Asked for recipients
--- who want mentions only.
-call tacet.provide('is_mentioned(uuid, uuid)', inert => 'select false', definition => $default$
+-- who want mentions only. Without the default tables it asks tacet.message_context and tacet.profile_name.
+call tacet.provide('is_mentioned(uuid, uuid)', inert => $inert$
+  select exists (
+    select
+    from tacet.message_context(is_mentioned.message_id) m
+    cross join lateral btrim(tacet.profile_name(is_mentioned.user_id)) as n (name)
+    cross join lateral string_to_table(lower(m.body), '@' || lower(n.name)) with ordinality as behind (text, place)
+    where n.name <> '' and behind.place > 1 and left(behind.text, 1) !~ '[[:alnum:]]')
+$inert$, definition => $default$
 create or replace function tacet.is_mentioned(message_id uuid, user_id uuid)
 returns boolean
 language plpgsql stable

@@ -2,8 +2,11 @@
 
 set check_function_bodies = off;
 
--- Whether a user takes part in a conversation; null when there is no such conversation.
-call tacet.provide('takes_part(uuid, uuid)', inert => 'select null::boolean', definition => $default$
+-- Whether a user takes part in a conversation; null when there is no such conversation. Without the default tables it asks
+-- tacet.seen_by, where a conversation without participants does not exist.
+call tacet.provide('takes_part(uuid, uuid)',
+  inert => 'select bool_or(s.user_id = takes_part.user_id) from tacet.seen_by(takes_part.conversation_id) s',
+  definition => $default$
 create or replace function tacet.takes_part(conversation_id uuid, user_id uuid)
 returns boolean
 language sql stable

@@ -69,6 +69,18 @@ as $$
   having count(*) > 0
 $$;
 
+-- Releases everything that is held of one message, because the host has deleted it softly.
+create or replace function tacet.release_message(message_id uuid)
+returns void
+language sql volatile
+set search_path = pg_catalog, pg_temp
+as $$
+  select tacet.release_holds(array_agg(d.subject_id), array_agg(d.user_id), array_agg('deleted'::text))
+  from tacet.deliveries d
+  where d.subject_id = release_message.message_id and d.state = 'held'
+  having count(*) > 0
+$$;
+
 -- Releases everything that a user is held, because the user's preferences changed. For hosts with their own preferences too.
 create or replace function tacet.release_user(user_id uuid)
 returns void
@@ -83,7 +95,8 @@ $$;
 
 -- The triggers on messages and participants: releases the holds that a statement concerns. The argument is what the statement
 -- did: read, deleted, seen or left. The cause tells left, which a client reports, from removed, for a participant whose row is
--- gone. Also drops the marks of users for whom a message became unread.
+-- gone. Also drops the marks of users for whom a message became unread. With the second argument deleted_at, messages whose
+-- column of that name was null and is set are deleted ones.
 --
 -- It never fails the host's statement, runs with its owner's rights and fires once for each statement. Each statement in it is
 -- planned when first run, so only its own transition tables must exist. Sequential scans are off, because a plan made while
@@ -105,6 +118,23 @@ declare
   users uuid[];
   causes text[];
 begin
+  if tg_argv[1] = 'deleted_at' then
+    select array_agg(d.subject_id), array_agg(d.user_id) into subjects, users
+    from (
+      select n.id from changed n where n.deleted_at is not null
+      except
+      select o.id from previous o where o.deleted_at is not null
+    ) news
+    cross join lateral (
+      select d.subject_id, d.user_id
+      from tacet.deliveries d
+      where d.subject_id = news.id and d.state = 'held'
+      offset 0
+    ) d;
+    if subjects is not null then
+      perform tacet.release_holds(subjects, users, array_fill('deleted'::text, array[cardinality(subjects)]));
+    end if;
+  end if;
   case tg_argv[0]
     when 'read' then
       select array_agg(d.subject_id), array_agg(d.user_id) into subjects, users
@@ -194,6 +224,37 @@ exception
   when query_canceled or others then
     perform tacet.count_trigger_failure(sqlstate, sqlerrm);
     return null;
+end
+$$;
+
+-- Tells the trigger on updates of public.messages whether the table has deleted_at, as tacet.fitted does for functions. A trigger
+-- that is disabled or the host's own is left alone.
+create or replace procedure tacet.fit_triggers()
+language plpgsql
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  has_deleted_at boolean := exists (
+    select from pg_attribute a
+    where a.attrelid = to_regclass('public.messages') and a.attname = 'deleted_at' and not a.attisdropped
+  );
+begin
+  if exists (
+    select
+    from pg_trigger t
+    where t.tgrelid = to_regclass('public.messages') and t.tgname = 'tacet_message_read' and t.tgenabled = 'O'
+      and t.tgfoid = 'tacet.release_concerned()'::regprocedure
+      and encode(t.tgargs, 'escape') = 'read\000' || case when has_deleted_at then '' else 'deleted_at\000' end
+  ) then
+    execute format(
+      'create or replace trigger tacet_message_read after update on public.messages '
+      'referencing old table as previous new table as changed '
+      'for each statement execute function tacet.release_concerned(%s)',
+      case when has_deleted_at then '''read'', ''deleted_at''' else '''read''' end);
+  end if;
+exception
+  when insufficient_privilege then
+    raise notice 'tacet: as the owner of public.messages, call tacet.fit_triggers(), because it has or had deleted_at';
 end
 $$;
 

@@ -3,9 +3,13 @@
 -- Marks what a user has read in a conversation, a batch at a time, and queues the push to the user's other devices in the same
 -- transaction.
 --
--- takes_part: null when there is no such conversation. knows_message: whether up_to_message_id is one of its messages.
+-- takes_part: null when there is no such conversation. knows_message: whether up_to_message_id is one of its messages; apps may
+-- show one with deleted_at, which tacet.message_context leaves out.
 -- read_count: messages marked; call again while it is 1000. badge: unread messages afterwards; null while there may be more.
 -- sync_wait: as tacet.sync_read returns it.
+do $do$
+begin
+  execute tacet.fitted($definition$
 create or replace function tacet.read_conversation(
   conversation_id uuid, user_id uuid, up_to_message_id uuid, device_token text, is_synced boolean,
   out takes_part boolean, out knows_message boolean, out read_count bigint, out badge bigint, out sync_wait bigint
@@ -21,7 +25,13 @@ begin
   knows_message := read_conversation.up_to_message_id is null or exists (
     select from tacet.message_context(read_conversation.up_to_message_id) m
     where m.conversation_id = read_conversation.conversation_id
-  );
+  )
+    or exists ( -- if messages.deleted_at
+      select from public.messages d -- if messages.deleted_at
+      where d.id = read_conversation.up_to_message_id -- if messages.deleted_at
+        and d.conversation_id = read_conversation.conversation_id and d.deleted_at is not null -- if messages.deleted_at
+    ) -- if messages.deleted_at
+  ;
   if takes_part is not true or not knows_message then
     return;
   end if;
@@ -41,7 +51,10 @@ begin
     badge := tacet.unread_count(read_conversation.user_id);
   end if;
 end
-$$;
+$$
+$definition$);
+end
+$do$;
 
 -- Queues a push to a user's other devices about what was read; nothing without such a device. Returns the microseconds until
 -- it may go, null without one.
@@ -113,7 +126,10 @@ $$;
 --
 -- A mark passes over at most ten thousand messages at a time, in a thousand of the user's conversations.
 --
--- Does nothing when the host has replaced tacet.unread_count.
+-- A deleted message is passed over. Does nothing when the host has replaced tacet.unread_count.
+do $do$
+begin
+  execute tacet.fitted($definition$
 create or replace function tacet.move_unread_marks(user_ids uuid[])
 returns void
 language plpgsql volatile
@@ -138,13 +154,16 @@ begin
           (
             select m.created_at
             from (
-              select m.created_at, m.from_id, m.read_by
+              select
+                m.deleted_at, -- if messages.deleted_at
+                m.created_at, m.from_id, m.read_by
               from public.messages m
               where m.conversation_id = c.conversation_id and m.created_at >= f.counted_from
               order by m.created_at
               limit 10000
             ) m
             where m.from_id <> c.user_id and not (m.read_by @> array[c.user_id])
+              and m.deleted_at is null -- if messages.deleted_at
             limit 1
           ),
           (
@@ -183,4 +202,7 @@ begin
   on conflict (user_id, conversation_id) do update
   set read_until = excluded.read_until, built_at = excluded.built_at;
 end
-$$;
+$$
+$definition$);
+end
+$do$;

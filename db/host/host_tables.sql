@@ -1,9 +1,12 @@
 -- The tables of the default host contract, for a database that has no application in it yet.
 --
--- Applied before 0001_host_tables, and only by `tacet migrate --create-host-tables`. A table that is there already is left
--- alone. On Supabase, default privileges would open every new table in schema public to anon and authenticated: so
--- row-level security is on and the application says by policies of its own who may do what. The comment marks a table as
--- created here; `tacet doctor` and later migrations read it.
+-- Applied before 0027_host_tables, and only by `tacet migrate --create-host-tables`. It creates all of them in a database without
+-- tables of an application, and otherwise not one: in a host with tables of its own they would be strangers. Schemas that
+-- Supabase makes, tables of extensions and the ledger do not count.
+--
+-- On Supabase, default privileges would open every new table in schema public to anon and authenticated: so row-level security
+-- is on and the application says by policies of its own who may do what. The comment marks a table as created here;
+-- `tacet doctor` and later migrations read it.
 --
 -- Locks: only new objects.
 
@@ -11,7 +14,28 @@ do $$
 declare
   wanted record;
   stranger text;
+  application text;
 begin
+  select string_agg(format('%I.%I', n.nspname, c.relname), ', ' order by n.nspname, c.relname) into application
+  from pg_class c
+  join pg_namespace n on n.oid = c.relnamespace
+  where c.relkind in ('r', 'p', 'v', 'm', 'f') and n.nspname !~ '^pg_' and n.nspname not in (
+      'information_schema', 'tacet', 'auth', 'storage', 'realtime', 'vault', 'extensions', 'graphql', 'graphql_public', 'net',
+      'cron', 'pgsodium', 'pgbouncer', 'supabase_functions', 'supabase_migrations')
+    and c.oid is distinct from to_regclass('public.push_log')
+    and not exists (
+      select from pg_depend d where d.classid = 'pg_class'::regclass and d.objid = c.oid and d.deptype = 'e'
+    );
+  if application is not null then
+    if exists (
+      select
+      from unnest(array['profiles', 'conversations', 'conversation_participants', 'messages', 'push_tokens']) as t (name)
+      where to_regclass('public.' || t.name) is null)
+    then
+      raise notice 'tacet: the database has tables of its own (%), so no host table is created', left(application, 200);
+    end if;
+    return;
+  end if;
   for wanted in
     select *
     from (
@@ -44,17 +68,9 @@ begin
           platform text not null default 'ios'
         $ddl$)
     ) as t (place, name, columns)
-    where to_regclass(format('public.%I', t.name)) is null
     order by t.place
   loop
-    begin
-      execute format('create table public.%I (%s)', wanted.name, wanted.columns);
-    exception
-      when invalid_foreign_key or datatype_mismatch or wrong_object_type then
-        raise exception e'not wired: public.% cannot be created beside the tables that are there: %\nGive their columns id the '
-          'type uuid and a primary key, or create the table yourself.', wanted.name, sqlerrm
-          using errcode = 'TC001';
-    end;
+    execute format('create table public.%I (%s)', wanted.name, wanted.columns);
     execute format('alter table public.%I enable row level security', wanted.name);
     execute format('revoke all on public.%I from public', wanted.name);
     for stranger in select r.rolname from pg_roles r where r.rolname in ('anon', 'authenticated') loop

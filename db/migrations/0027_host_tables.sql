@@ -1,9 +1,10 @@
--- What Tacet adds to the host's tables: columns and indexes.
+-- What Tacet adds to schema public: the ledger, and columns and indexes of the host's tables.
 --
 -- Versions 1 to 26 are squashed into 0027 to 0029, which serve an empty database and one of version 19 or later.
 --
--- A host that cannot be served is refused with "not wired", SQLSTATE TC001, and nothing is created: tables that are missing or
--- are views, ids that are not uuid, columns of ours with another type, and large tables without the indexes.
+-- A host that cannot be served is refused with "not wired", SQLSTATE TC001, and nothing is created: a database without any
+-- application, ids that are not uuid, columns of ours with another type, large tables without the indexes, and a role that may
+-- not create the ledger. Tables that the host does not have under these names, and views, are passed over with a notice.
 --
 -- Locks: ACCESS EXCLUSIVE for an instant on conversation_participants and push_tokens; nothing is rewritten. An index is built
 -- here only on tables of up to a million rows, and blocks their writers.
@@ -14,6 +15,11 @@ begin
   if to_regnamespace('tacet') is null then
     create schema tacet;
   end if;
+exception
+  when insufficient_privilege then
+    raise exception e'not wired: role % may not create schemas\nAs a role that may: create schema tacet authorization %;',
+      current_user, quote_ident(current_user)
+      using errcode = 'TC001';
 end
 $$;
 
@@ -91,30 +97,104 @@ declare
      "name": "push_tokens_spelling_idx", "definition": "(lower(device_token))"},
     {"place": 6, "relation": "push_tokens", "columns": "user_id", "predicate": "invalidated_at IS NOT NULL",
      "name": "push_tokens_dropped_idx", "definition": "(user_id) where invalidated_at is not null"}]';
+  -- The ledger: one row for each event and recipient.
+  --
+  -- content: only of pushes that the service composed, never message text. woken_microseconds: from the wake-up to the claim;
+  -- decided_microseconds, accepted_microseconds: from the claim. history: a JSON object for each claim that left a record, the
+  -- oldest first, the first twenty and the newest twenty; ages, flags, reasons and the beginnings of device tokens, no text and
+  -- no name. opened_at: when the app first reported it.
+  --
+  -- id is a UUID of version 7 (RFC 9562, section 5.7): 48 bits of milliseconds, then random bits, so that ids of one moment share
+  -- a page of the primary key. overlay keeps the version digit of a random UUID, 4; setting two bits makes it 7. It is an
+  -- expression because a function would need its own grant for each role that inserts.
+  --
+  -- Rows are appended at one end and pruned at the other. Vacuum reads every index in full, so it comes at 2 percent and not
+  -- more often; inserts alone make it visit and freeze new pages.
+  ledger constant text := $ledger$create table public.push_log (
+  enqueued_at timestamptz not null default now(),
+  claimed_at timestamptz,
+  held_until timestamptz,
+  sent_at timestamptz,
+  woken_microseconds int,
+  decided_microseconds int,
+  accepted_microseconds int,
+  devices_accepted smallint not null default 0,
+  attempts smallint not null default 1,
+  opened boolean not null default false,
+  id uuid primary key default encode(
+    set_bit(
+      set_bit(
+        overlay(
+          uuid_send(gen_random_uuid())
+          placing substring(int8send(floor(extract(epoch from clock_timestamp()) * 1000)::bigint) from 3)
+          from 1 for 6),
+        52, 1),
+      53, 1),
+    'hex')::uuid,
+  user_id uuid not null,
+  subject_id uuid,
+  push_type text not null,
+  decision text not null check (decision in ('sent', 'held', 'skipped', 'failed')),
+  reason text,
+  woken_by text,
+  content text,
+  metadata jsonb not null default '{}',
+  history jsonb not null default '[]',
+  opened_at timestamptz
+) with (
+  autovacuum_vacuum_scale_factor = 0.02, autovacuum_vacuum_threshold = 10000,
+  autovacuum_vacuum_insert_scale_factor = 0.02, autovacuum_vacuum_insert_threshold = 100000,
+  autovacuum_analyze_scale_factor = 0.02, autovacuum_analyze_threshold = 10000
+);
+create unique index push_log_subject_idx on public.push_log (subject_id, user_id, push_type);
+create index push_log_enqueued_idx on public.push_log (enqueued_at);
+create index push_log_user_enqueued_idx on public.push_log (user_id, enqueued_at desc);
+create index push_log_campaign_idx on public.push_log (user_id, sent_at desc)
+  where (push_type <> 'message') is true;$ledger$;
+  is_creator boolean := coalesce((
+    select has_schema_privilege(n.oid, 'create') from pg_namespace n where n.nspname = 'public'), false);
   problems text[];
+  missing text;
+  views text;
   remedies text;
+  unmade text;
   wanted record;
 begin
   if exists (select from tacet.migrations m where m.version < 27) then
     return;
   end if;
 
-  -- Views have no rows of their own, and foreign tables no statement-level triggers.
-  select array_agg(
-    case
-      when c.oid is null then format('table public.%s is missing', t.name)
-      else format('public.%s is not a table', t.name)
-    end order by t.place)
-  into problems
-  from unnest(array['profiles', 'conversations', 'conversation_participants', 'messages', 'push_tokens'])
-    with ordinality as t (name, place)
-  left join pg_class c on c.oid = to_regclass('public.' || t.name)
-  where c.oid is null or (c.relkind not in ('r', 'p') and (t.name <> 'conversations' or c.relkind not in ('v', 'm', 'f')));
-  if problems is not null then
-    raise exception e'not wired: %\nCreate the tables, or run tacet migrate --create-host-tables, which makes those that '
-      'are missing. An application that keeps its messages elsewhere does so too, and then replaces the host contract '
-      '(db/README.md).', array_to_string(problems, ', ')
+  -- A host keeps its tables under these names or others. A database without any has no application in it yet, and is rather the
+  -- wrong one. Schemas that Supabase makes and tables of extensions do not count; host_tables.sql has the same condition.
+  if not exists (
+    select
+    from pg_class c
+    join pg_namespace n on n.oid = c.relnamespace
+    where c.relkind in ('r', 'p', 'v', 'm', 'f') and n.nspname !~ '^pg_' and n.nspname not in (
+        'information_schema', 'tacet', 'auth', 'storage', 'realtime', 'vault', 'extensions', 'graphql', 'graphql_public', 'net',
+        'cron', 'pgsodium', 'pgbouncer', 'supabase_functions', 'supabase_migrations')
+      and c.oid is distinct from to_regclass('public.push_log')
+      and not exists (
+        select from pg_depend d where d.classid = 'pg_class'::regclass and d.objid = c.oid and d.deptype = 'e'
+      )
+  ) then
+    raise exception e'not wired: table public.profiles is missing, table public.conversations is missing, table '
+      'public.conversation_participants is missing, table public.messages is missing, table public.push_tokens is missing, and '
+      'there is no other one\nCreate the application''s tables first, or run tacet migrate --create-host-tables, which makes '
+      'these.'
       using errcode = 'TC001';
+  end if;
+
+  -- The ledger is in schema public. A role that may not create there is told the lines for one that may.
+  if to_regclass('public.push_log') is null then
+    if is_creator then
+      execute ledger;
+    else
+      raise exception e'not wired: role % may not create in schema public, and the ledger public.push_log is missing\nRun these '
+        'lines as a role that may, and then migrate again:\n%\nalter table public.push_log owner to %;',
+        current_user, ledger, quote_ident(current_user)
+        using errcode = 'TC001';
+    end if;
   end if;
 
   -- Ids go into columns of ours, which are uuid. Triggers read the required columns; the host contract can do without the rest.
@@ -141,8 +221,8 @@ begin
       (13, 'push_tokens', 'registered_at', 'timestamp with time zone', false),
       (14, 'push_tokens', 'invalidated_at', 'timestamp with time zone', false)
   ) as t (place, relation, name, type, is_required)
-  left join pg_attribute a
-    on a.attrelid = to_regclass('public.' || t.relation) and a.attname = t.name and not a.attisdropped
+  join pg_class c on c.oid = to_regclass('public.' || t.relation)
+  left join pg_attribute a on a.attrelid = c.oid and a.attname = t.name and not a.attisdropped
   where (a.attname is null and t.is_required)
     or (
       a.atttypid <> to_regtype(t.type)
@@ -150,10 +230,55 @@ begin
       and not (t.name = 'created_at' and a.atttypid = 'timestamp'::regtype)
     );
   if problems is not null then
-    raise exception e'not wired: %\nGive the columns these types. Or keep such tables in another schema, let '
-      'tacet migrate --create-host-tables make the default ones, and replace the host contract (db/README.md).',
+    raise exception e'not wired: %\nGive the columns these types. Or keep such tables in another schema, and replace the functions '
+      'of the host contract that read them (db/CONTRACT.md).',
       array_to_string(problems, ', ')
       using errcode = 'TC001';
+  end if;
+
+  -- Everything is found by its id alone. A partitioned table has the columns by which it is partitioned in each key, and no
+  -- unique index on others; an index that begins with the id finds rows there.
+  select string_agg(
+    format('ids of public.%s may repeat, because its primary key is (%s)', t.name, (
+      select string_agg(a.attname, ', ' order by x.place)
+      from unnest(k.indkey::int2[]) with ordinality as x (attnum, place)
+      join pg_attribute a on a.attrelid = c.oid and a.attnum = x.attnum
+    )), ', ' order by t.place)
+  into remedies
+  from unnest(array['profiles', 'conversations', 'messages']) with ordinality as t (name, place)
+  join pg_class c on c.oid = to_regclass('public.' || t.name)
+  join pg_index k on k.indrelid = c.oid and k.indisprimary and k.indnkeyatts > 1
+  join pg_attribute i on i.attrelid = c.oid and i.attname = 'id' and i.attnum = any (k.indkey::int2[])
+  left join pg_partitioned_table p on p.partrelid = c.oid
+  where exists (
+      select from unnest(k.indkey::int2[]) as x (attnum)
+      where x.attnum <> i.attnum and (p.partattrs is null or x.attnum <> all (p.partattrs::int2[])))
+    and not (c.relkind = 'p' and tacet.has_index(c.oid, 'id'))
+    and not exists (
+      select from pg_index u
+      where u.indrelid = c.oid and u.indisunique and u.indisvalid and u.indpred is null and u.indnkeyatts = 1
+        and u.indkey[0] = i.attnum
+    );
+  if remedies is not null then
+    raise exception e'not wired: %\nTacet finds rows by their ids alone. Where ids are unique, create a unique index on id beside '
+      'the key; on a partitioned table, an index that begins with id. Where another tenant has the same id, Tacet cannot serve '
+      'the database.', remedies
+      using errcode = 'TC001';
+  end if;
+
+  select string_agg(t.name, ', public.' order by t.place) filter (where c.oid is null),
+    string_agg(t.name, ', public.' order by t.place) filter (where c.relkind not in ('r', 'p'))
+  into missing, views
+  from unnest(array['profiles', 'conversations', 'conversation_participants', 'messages', 'push_tokens'])
+    with ordinality as t (name, place)
+  left join pg_class c on c.oid = to_regclass('public.' || t.name);
+  if missing is not null then
+    raise notice 'tacet: the host has no public.%; if it keeps these elsewhere, replace what reads them and make the triggers '
+      'there (db/CONTRACT.md)', missing;
+  end if;
+  if views is not null then
+    raise notice 'tacet: public.% is no table: columns, indexes and triggers of Tacet belong to the tables behind it '
+      '(db/CONTRACT.md)', views;
   end if;
 
   -- On a large table the owner builds the index beforehand. PostgreSQL builds no index CONCURRENTLY on a partitioned table:
@@ -174,7 +299,7 @@ begin
     ), large (place) as (
       select t.place
       from tree t
-      join pg_class c on c.oid = t.relation and c.relkind <> 'p'
+      join pg_class c on c.oid = t.relation and c.relkind = 'r'
       cross join lateral (select pg_relation_size(c.oid) as bytes) s
       group by t.place
       having sum(
@@ -219,23 +344,24 @@ begin
   -- environment, app: which APNs host and which app the token is for; null is the service's default. locale: a BCP 47 language
   -- tag. time_zone: an IANA name, used for quiet hours that name none.
   for wanted in
-    select *
+    select t.*
     from (
       values
-        ('conversation_participants', 'last_seen', 'timestamptz'),
-        ('conversation_participants', 'left_at', 'timestamptz'),
-        ('push_tokens', 'registered_at', 'timestamptz not null default now()'),
-        ('push_tokens', 'invalidated_at', 'timestamptz'),
-        ('push_tokens', 'environment', 'text'),
-        ('push_tokens', 'app', 'text'),
-        ('push_tokens', 'invalidation_reason', 'text'),
-        ('push_tokens', 'locale', 'text'),
-        ('push_tokens', 'time_zone', 'text')
-    ) as t (relation, name, definition)
+        (1, 'conversation_participants', 'last_seen', 'timestamptz'),
+        (2, 'conversation_participants', 'left_at', 'timestamptz'),
+        (3, 'push_tokens', 'registered_at', 'timestamptz not null default now()'),
+        (4, 'push_tokens', 'invalidated_at', 'timestamptz'),
+        (5, 'push_tokens', 'environment', 'text'),
+        (6, 'push_tokens', 'app', 'text'),
+        (7, 'push_tokens', 'invalidation_reason', 'text'),
+        (8, 'push_tokens', 'locale', 'text'),
+        (9, 'push_tokens', 'time_zone', 'text')
+    ) as t (place, relation, name, definition)
+    join pg_class c on c.oid = to_regclass('public.' || t.relation) and c.relkind in ('r', 'p')
     where not exists (
-      select
-      from pg_attribute a
-      where a.attrelid = to_regclass('public.' || t.relation) and a.attname = t.name and not a.attisdropped)
+      select from pg_attribute a where a.attrelid = c.oid and a.attname = t.name and not a.attisdropped
+    )
+    order by t.place
   loop
     execute format('alter table public.%I add column %I %s', wanted.relation, wanted.name, wanted.definition);
     insert into tacet.host_additions values (wanted.relation, 'column', wanted.name);
@@ -245,21 +371,28 @@ begin
     select w.*
     from jsonb_to_recordset(wanted_indexes) as w (
       place int, relation text, columns text, predicate text, name text, definition text)
+    join pg_class c on c.oid = to_regclass('public.' || w.relation) and c.relkind in ('r', 'p')
+    where not tacet.has_index(c.oid, w.columns, w.predicate) and to_regclass('public.' || quote_ident(w.name)) is null
     order by w.place
   loop
+    if not is_creator then
+      unmade := concat_ws(
+        e'\n', unmade, format('create index %I on public.%I %s;', wanted.name, wanted.relation, wanted.definition));
+      continue;
+    end if;
     begin
-      if not tacet.has_index(to_regclass('public.' || wanted.relation), wanted.columns, wanted.predicate)
-        and to_regclass('public.' || quote_ident(wanted.name)) is null
-      then
-        execute format('create index %I on public.%I %s', wanted.name, wanted.relation, wanted.definition);
-        insert into tacet.host_additions values (wanted.relation, 'index', wanted.name);
-      end if;
+      execute format('create index %I on public.%I %s', wanted.name, wanted.relation, wanted.definition);
+      insert into tacet.host_additions values (wanted.relation, 'index', wanted.name);
     exception
       -- A host with its own columns chooses its own indexes.
       when undefined_column or undefined_function then
         raise notice 'tacet: the host tables differ from the default; replace the functions of the host contract (%)', sqlerrm;
     end;
   end loop;
+  if unmade is not null then
+    raise notice e'tacet: role % may not create in schema public; these indexes are missing, and without them claims read whole '
+      'tables:\n%', current_user, unmade;
+  end if;
 
   -- Heartbeats rewrite rows that the index on last_seen keeps from being updated in place. With the server's defaults a fifth of
   -- the table would be dead rows before a vacuum. A host that has settings of its own keeps them.

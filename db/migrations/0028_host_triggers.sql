@@ -22,10 +22,12 @@ begin
 
   select count(*) into message_columns
   from pg_attribute a
+  join pg_class c on c.oid = a.attrelid and c.relkind in ('r', 'p')
   where a.attrelid = to_regclass('public.messages') and not a.attisdropped
     and a.atttypid in ('uuid'::regtype, 'uuid[]'::regtype) and a.attname in ('id', 'conversation_id', 'read_by');
   select count(*) into participant_columns
   from pg_attribute a
+  join pg_class c on c.oid = a.attrelid and c.relkind in ('r', 'p')
   where a.attrelid = to_regclass('public.conversation_participants') and not a.attisdropped
     and a.attname in ('conversation_id', 'user_id', 'last_seen', 'left_at');
 
@@ -49,9 +51,13 @@ begin
     referencing old table as previous
     for each statement execute function tacet.release_concerned('deleted');
   end if;
-  execute format(
-    'create or replace trigger tacet_message_inserted after insert on public.messages referencing new table as inserted '
-    'for each statement execute function tacet.enqueue_inserted_messages(%s)', arguments);
+  if exists (select from pg_class c where c.oid = to_regclass('public.messages') and c.relkind in ('r', 'p')) then
+    execute format(
+      'create or replace trigger tacet_message_inserted after insert on public.messages referencing new table as inserted '
+      'for each statement execute function tacet.enqueue_inserted_messages(%s)', arguments);
+  else
+    raise notice 'tacet: make the trigger tacet_message_inserted on the table of your messages (db/CONTRACT.md)';
+  end if;
 
   if participant_columns = 4 then
     create or replace trigger tacet_conversation_seen
@@ -65,13 +71,19 @@ begin
     for each statement execute function tacet.release_concerned('left');
   end if;
   if message_columns < 3 or participant_columns < 4 then
-    raise notice 'tacet: the host tables differ from the default; call tacet.release_holds from triggers of your own';
+    raise notice 'tacet: the host tables differ from the default; call tacet.release_holds from triggers of your own '
+      '(db/CONTRACT.md)';
   end if;
 
-  create or replace trigger tacet_profile_deleted
-  after delete on public.profiles
-  referencing old table as deleted
-  for each statement execute function tacet.forget_deleted_profiles();
+  if exists (select from pg_class c where c.oid = to_regclass('public.profiles') and c.relkind in ('r', 'p')) then
+    create or replace trigger tacet_profile_deleted
+    after delete on public.profiles
+    referencing old table as deleted
+    for each statement execute function tacet.forget_deleted_profiles();
+  else
+    raise notice 'tacet: make the trigger tacet_profile_deleted on the table of your users, or call tacet.forget_user '
+      '(db/CONTRACT.md)';
+  end if;
 end
 $$;
 

@@ -221,62 +221,26 @@ create index if not exists trigger_failures_failed_idx on tacet.trigger_failures
 alter table tacet.trigger_failures replica identity full;
 alter table tacet.parked replica identity full;
 
--- The ledger: one row for each event and recipient.
---
--- content: only of pushes that the service composed, never message text. woken_microseconds: from the wake-up to the claim;
--- decided_microseconds, accepted_microseconds: from the claim. history: a JSON object for each claim that left a record, the
--- oldest first, the first twenty and the newest twenty; ages, flags, reasons and the beginnings of device tokens, no text and
--- no name. opened_at: when the app first reported it.
---
--- id is a UUID of version 7 (RFC 9562, section 5.7): 48 bits of milliseconds, then random bits, so that ids of one moment share
--- a page of the primary key. overlay keeps the version digit of a random UUID, 4; setting two bits makes it 7. It is an
--- expression because a function would need its own grant for each role that inserts.
---
--- Rows are appended at one end and pruned at the other. Vacuum reads every index in full, so it comes at 2 percent and not
--- more often; inserts alone make it visit and freeze new pages.
-create table if not exists public.push_log (
-  enqueued_at timestamptz not null default now(),
-  claimed_at timestamptz,
-  held_until timestamptz,
-  sent_at timestamptz,
-  woken_microseconds int,
-  decided_microseconds int,
-  accepted_microseconds int,
-  devices_accepted smallint not null default 0,
-  attempts smallint not null default 1,
-  opened boolean not null default false,
-  id uuid primary key default encode(
-    set_bit(
-      set_bit(
-        overlay(
-          uuid_send(gen_random_uuid())
-          placing substring(int8send(floor(extract(epoch from clock_timestamp()) * 1000)::bigint) from 3)
-          from 1 for 6),
-        52, 1),
-      53, 1),
-    'hex')::uuid,
-  user_id uuid not null,
-  subject_id uuid,
-  push_type text not null,
-  decision text not null check (decision in ('sent', 'held', 'skipped', 'failed')),
-  reason text,
-  woken_by text,
-  content text,
-  metadata jsonb not null default '{}',
-  history jsonb not null default '[]',
-  opened_at timestamptz
-) with (
-  autovacuum_vacuum_scale_factor = 0.02, autovacuum_vacuum_threshold = 10000,
-  autovacuum_vacuum_insert_scale_factor = 0.02, autovacuum_vacuum_insert_threshold = 100000,
-  autovacuum_analyze_scale_factor = 0.02, autovacuum_analyze_threshold = 10000
-);
-
-create unique index if not exists push_log_subject_idx on public.push_log (subject_id, user_id, push_type);
-create index if not exists push_log_enqueued_idx on public.push_log (enqueued_at);
-create index if not exists push_log_user_enqueued_idx on public.push_log (user_id, enqueued_at desc);
--- When a user last got a push that is no message. "is true" keeps the planner from using it for statements about one type.
-create index if not exists push_log_campaign_idx on public.push_log (user_id, sent_at desc)
-  where (push_type <> 'message') is true;
+-- 0027_host_tables makes the ledger public.push_log with these indexes. An earlier version may lack one. "if not exists" would ask
+-- for the right to create in schema public, also for what exists.
+do $$
+begin
+  if to_regclass('public.push_log_subject_idx') is null then
+    create unique index push_log_subject_idx on public.push_log (subject_id, user_id, push_type);
+  end if;
+  if to_regclass('public.push_log_enqueued_idx') is null then
+    create index push_log_enqueued_idx on public.push_log (enqueued_at);
+  end if;
+  if to_regclass('public.push_log_user_enqueued_idx') is null then
+    create index push_log_user_enqueued_idx on public.push_log (user_id, enqueued_at desc);
+  end if;
+  -- When a user last got a push that is no message. "is true" keeps the planner from using it for statements about one type.
+  if to_regclass('public.push_log_campaign_idx') is null then
+    create index push_log_campaign_idx on public.push_log (user_id, sent_at desc)
+      where (push_type <> 'message') is true;
+  end if;
+end
+$$;
 
 alter table public.push_log enable row level security;
 

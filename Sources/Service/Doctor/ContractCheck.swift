@@ -5,15 +5,32 @@ public import PushStore
 enum HostContractCheck {
   static let name = "host functions"
 
-  static func judge(_ failures: [(function: HostFunction, error: PostgresError)]) -> [CheckFinding] {
-    guard !failures.isEmpty else { return [CheckFinding(name, .ok, "\(HostFunction.allCases.count) answer")] }
-    return failures.map { function, error in
-      CheckFinding(
-        name, .failure, "tacet.\(function.rawValue) fails: \(error.debugDescription)",
-        remedy: error.sqlState == "42501"
-          ? "mend what the rights check shows, and grant select on what the function reads"
-          : "replace it as db/README.md tells, for your tables")
+  /// Inert, it costs the host something that no user sees.
+  private static let needed = "invalidate_device_token"
+
+  /// - Parameter inert: functions that do nothing, because the host has no table for them.
+  static func judge(
+    _ failures: [(function: HostFunction, error: PostgresError)], inert: [String] = []
+  ) -> [CheckFinding] {
+    let dead =
+      inert.contains(needed)
+      ? [
+        CheckFinding(
+          name, .warning, "tacet.\(needed) is inert: tokens that APNs calls dead stay and are tried with every push",
+          remedy: "replace it for your tables, as db/CONTRACT.md shows")
+      ] : []
+    guard !failures.isEmpty || !dead.isEmpty else {
+      let others = inert.isEmpty ? "" : "; inert until you replace them: \(inert.joined(separator: ", "))"
+      return [CheckFinding(name, .ok, "\(HostFunction.allCases.count) answer\(others)")]
     }
+    return dead
+      + failures.map { function, error in
+        CheckFinding(
+          name, .failure, "tacet.\(function.rawValue) fails: \(error.debugDescription)",
+          remedy: error.sqlState == "42501"
+            ? "mend what the rights check shows, and grant select on what the function reads"
+            : "replace it for your tables, as db/CONTRACT.md shows")
+      }
   }
 }
 
@@ -46,7 +63,7 @@ public enum ContractCheck {
     case (.failed, "trigger"):
       return CheckFinding(
         name, .failure, "\(trial.message): messages are noticed by webhook only",
-        remedy: "create trigger tacet_message_inserted on the table of your messages, as db/README.md shows")
+        remedy: "create trigger tacet_message_inserted on the table of your messages, as db/CONTRACT.md shows")
     case (.failed, let step):
       return CheckFinding(
         name, .failure, "tacet.\(step) fails\(state): \(trial.message)", remedy: remedy(for: trial, role: role))
@@ -57,7 +74,7 @@ public enum ContractCheck {
     switch trial.sqlState {
     case "42501":
       "let role \(role) do it: the grants and policies under Roles in db/README.md, or what the rights check names"
-    case let state? where state.hasPrefix("42"): "replace it for your tables, as db/README.md tells"
+    case let state? where state.hasPrefix("42"): "replace it for your tables, as db/CONTRACT.md shows"
     case .some: "see the server's log of this moment for its message"
     case nil where trial.message.hasPrefix("row-level security"):
       "create a policy for update to \(role) on that table, as under Roles in db/README.md"

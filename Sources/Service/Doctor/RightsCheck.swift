@@ -36,7 +36,9 @@ enum MigrationCheck {
     if !outdatedFunctions.isEmpty {
       return warning(
         "functions of another version", outdatedFunctions,
-        remedy: "run tacet migrate of the newest program that uses this database")
+        remedy:
+          "run tacet migrate of the newest program that uses this database; it also fits them to columns of the host that were "
+          + "added or dropped")
     }
     return CheckFinding(name, .ok, "\(known.count) applied, the last is \(known.last?.name ?? "none")")
   }

@@ -28,7 +28,7 @@ final class SchemaLooks {
       }
     ),
     (PlanCheck.name, { PlanCheck.judge(try await $0.database.claimPlan(on: $1)) }),
-    (HostContractCheck.name, { await $0.hostFunctions(on: $1) }),
+    (HostContractCheck.name, { try await $0.hostFunctions(on: $1) }),
     (ContractCheck.name, { try await $0.contract(on: $1) }),
     ("inbox", { BacklogCheck.judge(try await $0.database.backlog(on: $1)) }),
     (SnapshotCheck.name, { SnapshotCheck.judge(try await $0.database.snapshots(on: $1)) }),
@@ -151,11 +151,12 @@ extension SchemaLooks {
 
   private func triggers(on reactor: isolated Reactor) async throws -> [CheckFinding] {
     TriggerCheck.judge(
-      try await database.triggers(on: reactor), kinds: try await database.kindTriggers(on: reactor), tables: tables,
-      replicationRole: server.replicationRole, replicationRoles: try await database.replicationRoles(on: reactor))
+      try await database.triggers(on: reactor), messageTables: try await database.messageTables(on: reactor),
+      kinds: try await database.kindTriggers(on: reactor), tables: tables, replicationRole: server.replicationRole,
+      replicationRoles: try await database.replicationRoles(on: reactor))
   }
 
-  private func hostFunctions(on reactor: isolated Reactor) async -> [CheckFinding] {
+  private func hostFunctions(on reactor: isolated Reactor) async throws -> [CheckFinding] {
     var failures: [(function: HostFunction, error: PostgresError)] = []
     for function in HostFunction.allCases where Reactor.now < deadline {
       do throws(PostgresError) {
@@ -165,7 +166,7 @@ extension SchemaLooks {
       }
     }
     failedFunctions = Set(failures.map(\.function.rawValue))
-    return HostContractCheck.judge(failures)
+    return HostContractCheck.judge(failures, inert: try await database.inertFunctions(on: reactor))
   }
 
   private func contract(on reactor: isolated Reactor) async throws -> [CheckFinding] {

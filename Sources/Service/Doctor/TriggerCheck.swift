@@ -29,21 +29,52 @@ enum TriggerCheck {
       consequence: "leaving ends no hold; \(holdsLast)"),
   ]
 
-  /// - Parameter tables: those of the default host that the host contract reads; what ends holds is expected there only.
+  /// - Parameters:
+  ///   - messageTables: those with the trigger on inserts.
+  ///   - tables: those of the default host that the host contract reads; what ends holds is expected there only.
   static func judge(
-    _ triggers: [ExaminedTrigger], kinds: [(kind: String, trigger: ExaminedTrigger)], tables: Set<String>,
-    replicationRole: String, replicationRoles: [String]
+    _ triggers: [ExaminedTrigger], messageTables: [ExaminedMessageTable] = [],
+    kinds: [(kind: String, trigger: ExaminedTrigger)], tables: Set<String>, replicationRole: String,
+    replicationRoles: [String]
   ) -> [CheckFinding] {
     var found =
       messages(triggers)
       + expected.filter { tables.contains($0.table) }.compactMap { missing($0, in: triggers) }
     found += triggers.compactMap(asleep)
+    found += messageTables.flatMap(judge)
     found += kinds.compactMap(judge)
     found += roles(replicationRole, replicationRoles)
     guard found.isEmpty else { return found }
     let kinds = Set(kinds.map(\.kind)).sorted()
     let watched = kinds.isEmpty ? "" : "; watched kinds: \(kinds.joined(separator: ", "))"
-    return [CheckFinding(name, .ok, "\(triggers.count) present and enabled\(watched)")]
+    let partitioned = messageTables.filter { $0.otherPartitions > 0 }.map {
+      "; rows inserted into a partition of \($0.name) by its name are not seen"
+    }
+    return [CheckFinding(name, .ok, "\(triggers.count) present and enabled\(watched)\(partitioned.joined())")]
+  }
+
+  /// A trigger on some partitions shows that the host inserts into partitions by their names.
+  private static func judge(_ table: ExaminedMessageTable) -> [CheckFinding] {
+    var found: [CheckFinding] = []
+    if let key = table.repeatingKey {
+      found.append(
+        CheckFinding(
+          name, .failure,
+          "ids of \(table.name) may repeat, because its primary key is (\(key)): Tacet finds messages by id",
+          remedy: "if ids are unique, create unique index concurrently on \(table.name) (id); db/CONTRACT.md says more")
+      )
+    }
+    if table.watchedPartitions > 0, table.otherPartitions > 0 {
+      let all = table.watchedPartitions + table.otherPartitions
+      found.append(
+        CheckFinding(
+          name, .warning,
+          "\(table.otherPartitions) of \(all) partitions of \(table.name) have no trigger on inserted messages: rows inserted "
+            + "into them by their names are not pushed",
+          remedy: "create trigger tacet_message_inserted on each as db/CONTRACT.md shows, or insert into \(table.name)")
+      )
+    }
+    return found
   }
 
   private static func messages(_ triggers: [ExaminedTrigger]) -> [CheckFinding] {
@@ -51,7 +82,7 @@ enum TriggerCheck {
     return [
       CheckFinding(
         name, .failure, "no table has the trigger on inserted messages: messages are pushed by webhook only",
-        remedy: "create trigger tacet_message_inserted as db/README.md shows")
+        remedy: "create trigger tacet_message_inserted as db/CONTRACT.md shows")
     ]
   }
 

@@ -44,6 +44,36 @@ extension DoctorCase {
       "the trigger on reads is gone", "drop trigger tacet_message_read on messages", "warn  triggers:",
       part: "reading ends no hold", exitCode: 0),
     .sql(
+      "ids of messages may repeat",
+      "alter table messages drop constraint messages_pkey, add tenant int default 1, add primary key (tenant, id)",
+      "FAIL  triggers: ids of public.messages may repeat, because its primary key is (tenant, id)",
+      remedy: "create unique index concurrently on public.messages (id)"),
+    .sql(
+      "one partition of messages has a trigger and others have none",
+      """
+      drop table messages;
+      create table messages (
+        id uuid, conversation_id uuid, from_id uuid, text text, read_by uuid[], created_at timestamptz, updated_at timestamptz,
+        primary key (id, created_at)
+      ) partition by range (created_at);
+      create table messages_1 partition of messages for values from (minvalue) to (now());
+      create table messages_2 partition of messages for values from (now()) to (maxvalue);
+      create trigger a after insert on messages referencing new table as inserted
+      for each statement execute function tacet.enqueue_inserted_messages();
+      create trigger b after insert on messages_1 referencing new table as inserted
+      for each statement execute function tacet.enqueue_inserted_messages()
+      """, "warn  triggers: 1 of 2 partitions of public.messages have no trigger on inserted messages",
+      remedy: "db/CONTRACT.md", exitCode: 0),
+    .sql(
+      "messages can be deleted softly, and Tacet was not told", "alter table messages add deleted_at timestamptz",
+      "warn  migrations: functions of another version: contract_messages, reading",
+      remedy: "it also fits them to columns of the host", exitCode: 0),
+    .sql(
+      "dead tokens stay",
+      "create or replace function tacet.invalidate_device_token(device_token text, reason text, invalid_since timestamptz) "
+        + "returns void language sql as 'select -- inert'",
+      "warn  host functions: tacet.invalidate_device_token is inert", remedy: "replace it", exitCode: 0),
+    .sql(
       "a watched kind has lost its trigger",
       """
       create table public.requests (id uuid primary key);

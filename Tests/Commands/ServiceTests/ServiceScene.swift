@@ -35,9 +35,10 @@ final class ServiceScene: Sendable {
   ///   - standby: a server that follows it; the service knows both.
   ///   - port: of the simulator. 0 lets the kernel choose; one that is left for a while must not be the kernel's to
   ///     give away.
+  ///   - host: SQL that makes an application's tables; nil has those of the default host made.
   init(
     postgres: TestPostgres? = nil, standby: TestPostgres? = nil, route: DatabaseRoute = .direct, port: UInt16 = 0,
-    extra: [String: String] = [:]
+    extra: [String: String] = [:], host: String? = nil
   ) async throws {
     let primary: TestPostgres
     if let postgres { primary = postgres } else { primary = try await TestPostgres.shared }
@@ -63,7 +64,9 @@ final class ServiceScene: Sendable {
       "APNS_PRIVATE_KEY": key.pemRepresentation, "APNS_URL": "https://127.0.0.1:\(port)",
       "APNS_CA_FILE": folder + "/ca.pem",
     ].merging(extra) { $1 }
-    let migration = try ServiceProcess(["migrate", "--create-host-tables"], settings: ["DATABASE_URL": conninfo])
+    if let host { try await primary.psql(host, database: database) }
+    let migration = try ServiceProcess(
+      ["migrate"] + (host == nil ? ["--create-host-tables"] : []), settings: ["DATABASE_URL": conninfo])
     try #require(try await migration.exitCode() == 0, "\(migration.text)")
   }
 

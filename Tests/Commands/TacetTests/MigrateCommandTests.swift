@@ -65,6 +65,21 @@ struct MigrateCommandTests {
     #expect(!run.output.contains("already exists, skipping"))
   }
 
+  @Test("serves a host that keeps its tables elsewhere, creates none beside them, and says what to replace")
+  func elsewhere() async throws {
+    let server = try await TestPostgres.shared
+    let conninfo = try await server.makeDatabase()
+    try await server.psql("create schema app; create table app.chat (id uuid primary key)", through: conninfo)
+    let run = try await CommandRun.tacet(["migrate", "--create-host-tables"], ["DATABASE_URL": conninfo])
+    #expect(run.exitCode == 0, "\(run.output)")
+    #expect(run.output.contains("the database has tables of its own (app.chat), so no host table is created"))
+    for name in ["message_context", "seen_by", "device_tokens", "invalidate_device_token"] {
+      #expect(run.output.contains("replace tacet.\(name)"), "\(name)")
+    }
+    let tables = "select count(*) from pg_class where relnamespace = 'public'::regnamespace and relkind = 'r'"
+    #expect(try await server.psql(tables, through: conninfo) == "1\n")
+  }
+
   @Test("that meets a host it cannot serve says what to do, and creates nothing", arguments: UnwiredHost.all)
   func unwired(_ host: UnwiredHost) async throws {
     let server = try await TestPostgres.shared

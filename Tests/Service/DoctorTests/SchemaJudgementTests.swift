@@ -111,6 +111,38 @@ struct SchemaJudgementTests {
   }
 
   @Test(
+    "partitions without a trigger are a warning where others have one, and are mentioned otherwise; ids may not repeat")
+  func messageTables() {
+    func findings(_ table: ExaminedMessageTable) -> [CheckFinding] {
+      let trigger = ExaminedTrigger(
+        table: table.name, name: "t", state: .ordinary, function: "enqueue_inserted_messages")
+      return TriggerCheck.judge(
+        [trigger], messageTables: [table], kinds: [], tables: [], replicationRole: "origin", replicationRoles: [])
+    }
+    let plain = findings(ExaminedMessageTable(name: "app.chat"))
+    #expect(plain.map(\.found) == ["1 present and enabled"])
+    let unwatched = findings(ExaminedMessageTable(name: "app.chat", otherPartitions: 12))
+    #expect(unwatched.map(\.verdict) == [.ok])
+    #expect(unwatched[0].found.hasSuffix("; rows inserted into a partition of app.chat by its name are not seen"))
+    let some = findings(ExaminedMessageTable(name: "app.chat", watchedPartitions: 11, otherPartitions: 1))
+    #expect(some.map(\.verdict) == [.warning])
+    #expect(some[0].found.hasPrefix("1 of 12 partitions of app.chat have no trigger"))
+    #expect(findings(ExaminedMessageTable(name: "app.chat", watchedPartitions: 12)).map(\.verdict) == [.ok])
+    let tenants = findings(ExaminedMessageTable(name: "app.chat", repeatingKey: "tenant, id"))
+    #expect(tenants.map(\.verdict) == [.failure])
+    #expect(tenants[0].found.contains("its primary key is (tenant, id)"))
+  }
+
+  @Test("inert functions are mentioned, and the one that leaves dead tokens is a warning")
+  func inert() {
+    let some = HostContractCheck.judge([], inert: ["mark_read", "unread_count"])
+    #expect(some.map(\.verdict) == [.ok])
+    #expect(some[0].found.hasSuffix("inert until you replace them: mark_read, unread_count"))
+    let dead = HostContractCheck.judge([], inert: ["invalidate_device_token", "unread_count"])
+    #expect(dead.map(\.verdict) == [.warning])
+  }
+
+  @Test(
     "a whole table is read by a sequential scan of that very table",
     arguments: [
       ("  ->  Seq Scan on inbox i", ["fail"]), ("  ->  Seq Scan on messages m", ["warn"]),

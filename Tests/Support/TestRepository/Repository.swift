@@ -28,4 +28,10 @@ public enum Repository {
 
   /// What makes a database with the host's tables ready, by psql.
   public static let install = file("db/install.sql")
+
+  /// The example of `db/CONTRACT.md`: the SQL of its tables, and everything that wires Tacet to them after `tacet migrate`.
+  public static func contractExample() throws -> (tables: String, wiring: String) {
+    let blocks = try text("db/CONTRACT.md").matches(of: /```sql\n((?s:.*?))```/).map { String($0.1) }
+    return (blocks.first ?? "", blocks.dropFirst().joined(separator: "\n"))
+  }
 }

@@ -99,8 +99,12 @@ select jsonb_build_object(
     when :kind = 'message' then
       coalesce(
         (
-          select t.tgenabled::text from pg_trigger t
-          where t.tgrelid = to_regclass('public.messages') and t.tgname = 'tacet_message_inserted'
+          select t.tgenabled::text
+          from pg_trigger t
+          join pg_proc p on p.oid = t.tgfoid
+          where p.pronamespace = 'tacet'::regnamespace and p.proname = 'enqueue_inserted_messages' and not t.tgisinternal
+          order by t.tgrelid
+          limit 1
         ),
         'missing')
   end,

@@ -44,6 +44,20 @@ extension DatabaseExamination {
     }
   }
 
+  /// The tables of the host's messages: those with the trigger on inserts.
+  public func messageTables(on reactor: isolated Reactor) async throws(PostgresError) -> [ExaminedMessageTable] {
+    try await rows(.examineMessageTables, on: reactor) { row throws(PostgresError) in
+      ExaminedMessageTable(
+        name: try row.decode("table_name"), watchedPartitions: try row.decode("watched_partitions"),
+        otherPartitions: try row.decode("other_partitions"), repeatingKey: try row.decode("repeating_key"))
+    }
+  }
+
+  /// The functions of the host contract that do nothing, because the host has no table for their defaults.
+  public func inertFunctions(on reactor: isolated Reactor) async throws(PostgresError) -> [String] {
+    try await rows(.examineInertFunctions, on: reactor) { row throws(PostgresError) in try row.decode(0) }
+  }
+
   /// Roles in whose sessions ordinary triggers do not fire.
   public func replicationRoles(on reactor: isolated Reactor) async throws(PostgresError) -> [String] {
     try await rows(.examineReplicationRoles, on: reactor) { row throws(PostgresError) in
@@ -158,6 +172,26 @@ public struct ExaminedTrigger: Equatable, Sendable {
     self.state = state
     self.function = function
     self.argument = argument
+  }
+}
+
+/// A table with the trigger on inserted messages.
+public struct ExaminedMessageTable: Equatable, Sendable {
+  /// The table with its schema.
+  public let name: String
+  /// Partitions with the same trigger, which fires for inserts that name them.
+  public let watchedPartitions: Int
+  /// Partitions without it.
+  public let otherPartitions: Int
+  /// The columns of a primary key in which an id may repeat; nil where it cannot.
+  public let repeatingKey: String?
+
+  /// Describes a table.
+  public init(name: String, watchedPartitions: Int = 0, otherPartitions: Int = 0, repeatingKey: String? = nil) {
+    self.name = name
+    self.watchedPartitions = watchedPartitions
+    self.otherPartitions = otherPartitions
+    self.repeatingKey = repeatingKey
   }
 }
 
