@@ -808,7 +808,7 @@ ALTER TABLE tacet.unread_marks ENABLE ROW LEVEL SECURITY;
 -- tacet.note_gone_users(after uuid, users_max integer) returns uuid
 -- tacet.presence_repeats_within() returns interval
 -- tacet.profile_name(user_id uuid) returns text
--- tacet.provide(IN signature text, IN definition text, IN is_tried boolean DEFAULT false, IN inert text DEFAULT NULL::text, IN needed_table text DEFAULT NULL::text)
+-- tacet.provide(IN signature text, IN definition text, IN is_tried boolean DEFAULT false, IN inert text DEFAULT NULL::text)
 -- tacet.put_preferences(user_id uuid, quiet_start time without time zone, quiet_end time without time zone, quiet_zone text, quiet_policy text, disabled_kinds text[], conversation_ids uuid[], muted boolean[], muted_until timestamp with time zone[], mentions_only boolean[]) returns void
 -- tacet.quiet_hours_remaining(quiet_start time without time zone, quiet_end time without time zone, zone text, moment timestamp with time zone) returns interval
 -- tacet.read_conversation(conversation_id uuid, user_id uuid, up_to_message_id uuid, device_token text, is_synced boolean, OUT takes_part boolean, OUT knows_message boolean, OUT read_count bigint, OUT badge bigint, OUT sync_wait bigint) returns record

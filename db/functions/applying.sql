@@ -77,23 +77,15 @@ begin
 end
 $$;
 
--- An earlier version took fewer arguments.
-do $$
-begin
-  if to_regprocedure('tacet.provide(text, text, boolean, text)') is not null then
-    drop procedure tacet.provide(text, text, boolean, text);
-  end if;
-end
-$$;
-
 -- Installs the default of a function of the host contract. A body that is not in tacet.default_bodies is the host's, and stays.
 --
 -- definition: one "create or replace function", fitted by tacet.fitted. is_tried: whether it is called with nulls, because a
 -- host with other tables should learn of it now and not from a service that cannot claim. inert: a body, in SQL, for a host
--- where that call fails; without one the default stays, and fails when the service calls it. It ends with "-- inert", by which
--- tacet doctor knows it. needed_table: a table of schema public without which the body is inert; the call is then not made.
+-- without a table that the definition names as public.NAME, or where that call fails; without one the default stays, and fails
+-- when the service calls it. With an inert body the function is always tried, unless is_tried is null: a call with nulls would
+-- write. tacet doctor knows inert bodies by their end, "-- inert".
 create or replace procedure tacet.provide(
-  signature text, definition text, is_tried boolean default false, inert text default null, needed_table text default null
+  signature text, definition text, is_tried boolean default false, inert text default null
 )
 language plpgsql
 set search_path = pg_catalog, pg_temp
@@ -128,11 +120,13 @@ begin
   from (select p.prosrc from pg_proc p where p.oid = installed union all select inert_body) as d (body)
   where d.body is not null
   on conflict do nothing;
-  if needed_table is not null then
-    if to_regclass('public.' || needed_table) is null then
-      reason := format('there is no table public.%s', needed_table);
-    end if;
-  elsif is_tried or inert is not null then
+  if inert is not null then
+    select format('there is no public.%s', min(m.name[1])) into reason
+    from regexp_matches(fitted, 'public\.(\w+)', 'g') as m (name)
+    where to_regclass('public.' || m.name[1]) is null
+    having count(*) > 0;
+  end if;
+  if reason is null and (is_tried or is_tried is not null and inert is not null) then
     begin
       execute format(
         'select from tacet.%I(%s)', called,

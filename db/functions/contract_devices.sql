@@ -57,7 +57,7 @@ $default$);
 -- host may come between, and the loop's next turn finds it. The token is always locked before the user. The time is read after
 -- the locks, so that a later registration has a later time.
 call tacet.provide('register_device(uuid, text, text, text, text, text, text, int)',
-  needed_table => 'push_tokens', inert => 'select tacet.not_wired(''register_device'')', definition => $default$
+  is_tried => null, inert => 'select tacet.not_wired(''register_device'')', definition => $default$
 create or replace function tacet.register_device(
   user_id uuid, device_token text, environment text, app text, platform text, locale text, time_zone text,
   devices_max int
@@ -133,7 +133,7 @@ $default$);
 -- Drops a user's token after a log-out. The row stays, with time and reason; a token dropped before keeps its reason. False
 -- when the token is another user's, which is not changed.
 call tacet.provide('remove_device(uuid, text)',
-  needed_table => 'push_tokens', inert => 'select tacet.not_wired(''remove_device'')', definition => $default$
+  is_tried => null, inert => 'select tacet.not_wired(''remove_device'')', definition => $default$
 create or replace function tacet.remove_device(user_id uuid, device_token text)
 returns boolean
 language plpgsql volatile

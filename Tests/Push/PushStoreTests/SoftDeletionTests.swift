@@ -120,6 +120,26 @@ struct SoftDeletionTests {
     #expect(try await database.dumpSchema() == before)
   }
 
+  @Test("a table that comes later ends the inertness of what reads it, by the next tacet migrate")
+  func laterTable() async throws {
+    let database = try await TestDatabase.withHostTables()
+    try await database.sql("alter table push_tokens rename to phones")
+    try await database.migrate()
+    let inert = "select count(*) from pg_proc where prosrc like '% -- inert'"
+    #expect(try await database.sql(inert) == "6")
+    try await database.sql(
+      """
+      create table push_tokens (
+        user_id uuid, device_token text, platform text, registered_at timestamptz, invalidated_at timestamptz, environment text,
+        app text, invalidation_reason text, locale text, time_zone text
+      )
+      """)
+    #expect(try await outdated(database).contains("contract_devices"))
+    try await database.migrate()
+    #expect(try await database.sql(inert) == "0")
+    #expect(try await outdated(database) == [])
+  }
+
   @Test("without the columns the bodies are those from before there were any variants")
   func plain() async throws {
     let database = try await TestDatabase.migrated()

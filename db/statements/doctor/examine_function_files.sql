@@ -3,22 +3,30 @@
 --   :names  text[]  the files' names
 --   :texts  text[]  their texts
 --
--- The checksum of a file whose functions are fitted to the host's tables also covers the facts about these tables that it names
--- and that are true; see tacet.fitted, which may not exist yet.
+-- The checksum of a file whose functions are fitted to the host's tables, by tacet.provide or tacet.fitted, also covers which
+-- tables and columns that it names are there. The functions may not exist yet.
 
 with files as (
   select f.place, f.name, md5(f.text || coalesce(t.facts, '')) as checksum
   from unnest(:names, :texts) with ordinality as f (name, text, place)
   cross join lateral (
-    select string_agg(distinct m.mark[1] || '.' || m.mark[2], ' ') as facts
-    from regexp_matches(f.text, ' -- (?:if|unless) (\w+)\.(\w+)$', 'gn') as m (mark)
-    join pg_class c on c.relname = m.mark[1]
+    select string_agg(distinct m.relation || coalesce('.' || m.mark, ''), ' ') as facts
+    from (
+      select x.found[1] as relation, x.found[2] as mark
+      from regexp_matches(f.text, ' -- (?:if|unless) (\w+)\.(\w+)$', 'gn') as x (found)
+      union all
+      select x.found[1], null
+      from regexp_matches(f.text, 'public\.(\w+)', 'g') as x (found)
+      where f.text ~ 'call tacet.provide'
+    ) m
+    join pg_class c on c.relname = m.relation
     join pg_namespace n on n.oid = c.relnamespace and n.nspname = 'public'
-    where m.mark[2] = 'partitioned' and c.relkind = 'p'
+    where m.mark is null
+      or m.mark = 'partitioned' and c.relkind = 'p'
       or exists (
         select
         from pg_attribute a
-        where a.attrelid = c.oid and a.attname = m.mark[2] and a.attnum > 0 and not a.attisdropped
+        where a.attrelid = c.oid and a.attname = m.mark and a.attnum > 0 and not a.attisdropped
       )
   ) t
 )

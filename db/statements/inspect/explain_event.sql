@@ -100,9 +100,10 @@ select jsonb_build_object(
       coalesce(
         (
           select t.tgenabled::text
-          from pg_trigger t
-          join pg_proc p on p.oid = t.tgfoid
-          where p.pronamespace = 'tacet'::regnamespace and p.proname = 'enqueue_inserted_messages' and not t.tgisinternal
+          from pg_depend d
+          join pg_trigger t on t.oid = d.objid
+          where d.refclassid = 'pg_proc'::regclass and d.refobjid = to_regproc('tacet.enqueue_inserted_messages')
+            and d.classid = 'pg_trigger'::regclass
           order by t.tgrelid
           limit 1
         ),
