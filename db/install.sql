@@ -22,8 +22,7 @@ $$;
 \ir migrations/0030_tacet_features.sql
 \ir migrations/0031_push_content.sql
 \ir migrations/0032_cap_groups.sql
-\ir migrations/0033_inbox_leases.sql
-\ir migrations/0034_versions.sql
+\ir migrations/0033_versions.sql
 \ir functions/applying.sql
 \ir functions/bounds.sql
 \ir functions/campaign_audience.sql

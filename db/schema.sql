@@ -270,18 +270,11 @@ CREATE TABLE tacet.inbox (
     kind text NOT NULL,
     conversation_id uuid,
     rescues integer DEFAULT 0 NOT NULL,
-    is_claimed boolean DEFAULT false,
+    is_claimed boolean DEFAULT false NOT NULL,
     error text,
-    told_until uuid,
-    leased_until timestamp with time zone
+    told_until uuid
 )
 WITH (fillfactor='50', autovacuum_vacuum_scale_factor='0', autovacuum_vacuum_threshold='1000', autovacuum_vacuum_insert_scale_factor='0', autovacuum_analyze_scale_factor='0', autovacuum_analyze_threshold='10000', vacuum_truncate=off, autovacuum_vacuum_cost_delay='0');
-
-COMMENT ON COLUMN tacet.inbox.available_at IS 'when the event may be claimed; a claim leaves it as it is, except for one by a service before version 33';
-
-COMMENT ON COLUMN tacet.inbox.is_claimed IS 'false: free. Null: leased until leased_until. True: leased until available_at, by a service before version 33, which takes a null for neither. So "not is_claimed" is free, "is_claimed is not false" is leased, and a lease is over when coalesce(leased_until, available_at) <= now()';
-
-COMMENT ON COLUMN tacet.inbox.leased_until IS 'the end of the lease of a row whose is_claimed is null; null in all others';
 
 CREATE TABLE tacet.instances (
     started_at timestamp with time zone DEFAULT clock_timestamp() NOT NULL,
@@ -617,7 +610,9 @@ CREATE INDEX deliveries_waiting_idx ON tacet.deliveries USING btree (lane, enque
 
 CREATE INDEX erasures_due_idx ON tacet.erasures USING btree (due_at);
 
-CREATE INDEX inbox_available_idx ON tacet.inbox USING btree (available_at);
+CREATE INDEX inbox_claimed_idx ON tacet.inbox USING btree (available_at) WHERE is_claimed;
+
+CREATE INDEX inbox_fresh_idx ON tacet.inbox USING btree (available_at) WHERE (NOT is_claimed);
 
 CREATE INDEX instances_seen_idx ON tacet.instances USING btree (seen_at);
 

@@ -107,9 +107,9 @@ insert into tacet.settings default values on conflict do nothing;
 
 -- Events without a decision. A row is written in the event's transaction and deleted in the one that records the outcome.
 --
--- available_at: when it may be claimed. conversation_id: whose turn it is when a claim cannot take everything. rescues: how often
--- a lease ended without a record. error: why the event could not be read. told_until: the last recipient of those whom a large
--- event has reached, by id; null before its first part. Leases and the index on available_at are in 0033_inbox_leases.sql.
+-- available_at: when it may be claimed; a claim sets it to the end of its lease, and is_claimed. conversation_id: whose turn it
+-- is when a claim cannot take everything. rescues: how often a lease ended without a record. error: why the event could not
+-- be read. told_until: the last recipient of those whom a large event has reached, by id; null before its first part.
 --
 -- A vacuum that returns the end of the table to the disk would block the host's inserts, so freed pages are reused instead. The
 -- table is rewritten all the time and small: vacuum it by count, without pauses.
@@ -131,6 +131,9 @@ create table if not exists tacet.inbox (
 );
 
 alter table tacet.inbox add column if not exists told_until uuid;
+
+create index if not exists inbox_fresh_idx on tacet.inbox (available_at) where not is_claimed;
+create index if not exists inbox_claimed_idx on tacet.inbox (available_at) where is_claimed;
 
 -- What remains to be done for one recipient of a decided event.
 --

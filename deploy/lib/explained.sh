@@ -120,7 +120,7 @@ play_crash() {
   say ''
   tell_simulator "$token" ''
   # The lease of the dead process runs out now instead of in half a minute.
-  sql tacet <<<'update tacet.inbox set leased_until = now()'
+  sql tacet <<<'update tacet.inbox set available_at = now()'
   start_service "$port" || die "the service did not start again; see $state/tacet.log"
   await_outcome "$message"
   conclude_explained "$message" 'sent -' 'Claim 1 left no record; if it had sent anything, it was sent again under the same apns-id'

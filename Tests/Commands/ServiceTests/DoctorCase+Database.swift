@@ -82,8 +82,8 @@ extension DoctorCase {
       drop trigger tacet_happened_request_made on public.requests
       """, "FAIL  triggers: the watched kind request_made has no trigger", remedy: "tacet.watch"),
     .sql(
-      "an index of the queue is gone", "drop index tacet.inbox_available_idx",
-      "FAIL  indexes: inbox_available_idx is not there"),
+      "an index of the queue is gone", "drop index tacet.inbox_fresh_idx",
+      "FAIL  indexes: inbox_fresh_idx is not there"),
     .sql(
       "an index is not valid",
       "update pg_index set indisvalid = false where indexrelid = 'push_tokens_user_idx'::regclass",

@@ -127,7 +127,7 @@ struct ExplanationTests {
     let between = try await scene.explain(message)
     #expect(between.unwrapped.contains("claim 1 of the message is at work, or has died"), "\(between)")
     // The lease of the dead process runs out now instead of in half a minute.
-    try await scene.sql("update tacet.inbox set leased_until = now()")
+    try await scene.sql("update tacet.inbox set available_at = now()")
     scene.register(conversation.tokens[0][0])
     let second = try await scene.startService()
     let pushes = try await scene.pushes(of: message, atLeast: 2)

@@ -29,7 +29,7 @@ struct OutageTests {
     try await first.process.signal(SIGKILL)
     _ = try await first.process.exitCode()
     // The lease of the dead process runs out now instead of in half a minute.
-    try await scene.sql("update tacet.inbox set leased_until = now()")
+    try await scene.sql("update tacet.inbox set available_at = now()")
     scene.register(token)
     let second = try await scene.startService()
     let pushes = try await scene.pushes(of: message, atLeast: 2)

@@ -133,7 +133,7 @@ struct SlowEventsTests {
   func early() async throws {
     try await PipelineRig.run { rig, reactor in
       try await acceptTwo(of: rig, on: reactor)
-      let claimed = "select count(*) from tacet.inbox where is_claimed is null and attempts = 1"
+      let claimed = "select count(*) from tacet.inbox where is_claimed and attempts = 1"
       #expect(try await rig.value(claimed, as: Int64.self, on: reactor) == 1)
       #expect(rig.outcomes(.sent) == 0)
       rig.channel.release(on: reactor)
@@ -149,7 +149,7 @@ struct SlowEventsTests {
   func takenOver() async throws {
     try await PipelineRig.run { rig, reactor in
       try await acceptTwo(of: rig, on: reactor)
-      try await rig.execute("update tacet.inbox set leased_until = now() - interval '1 s'", on: reactor)
+      try await rig.execute("update tacet.inbox set available_at = now() - interval '1 s'", on: reactor)
       rig.pipeline.wake(.due, on: reactor)
       try await rig.channel.received(4, on: reactor)
       rig.channel.release(on: reactor)

@@ -97,21 +97,6 @@ struct ThoroughLooksTests {
   }
 }
 
-@Suite("Looks for lost leases")
-struct LostLooksTests {
-  @Test(
-    "the first is due at once, the next a second after one that found nothing, sooner after one that did",
-    arguments: [(.nothing, 1000), (.some, 100), (.full, 0)] as [(LostLooks.Taken, UInt64)])
-  func pace(_ taken: LostLooks.Taken, _ milliseconds: UInt64) {
-    var looks = LostLooks()
-    #expect(looks.isDue(now: 7))
-    looks.answered(taken, now: 7)
-    let edge = 7 + milliseconds * 1_000_000
-    #expect(looks.isDue(now: edge))
-    if milliseconds > 0 { #expect(!looks.isDue(now: edge - 1)) }
-  }
-}
-
 @Suite("Failing looks")
 struct FailingLooksTests {
   private static let millisecond: UInt64 = 1_000_000

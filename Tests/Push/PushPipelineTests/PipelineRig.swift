@@ -129,8 +129,7 @@ final class PipelineRig {
     }
     let rows = """
       select coalesce(string_agg(w::text, E'\\n'), '') from (
-        select 'inbox', coalesce(leased_until, available_at) - now(), attempts, rescues, is_claimed is not false, error
-        from tacet.inbox
+        select 'inbox', available_at - now(), attempts, rescues, is_claimed, error from tacet.inbox
         union all
         select state, due_at - now(), attempts, rescues, is_claimed, error from tacet.deliveries
       ) w

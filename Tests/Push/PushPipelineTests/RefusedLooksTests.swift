@@ -40,8 +40,8 @@ struct RefusedLooksTests {
       rig.start(on: reactor)
       try await rig.channel.received(15, on: reactor)
       for id in good { _ = try await rig.outcomes(of: id, on: reactor) }
-      let left = "select (leased_until > now()) || ' ' || coalesce(error, '') from tacet.inbox"
-      let row = try await rig.value("\(left) where subject_id = '\(bad)'", as: String.self, on: reactor)
+      let left = "select is_claimed::text || ' ' || coalesce(error, '') from tacet.inbox where subject_id = '\(bad)'"
+      let row = try await rig.value(left, as: String.self, on: reactor)
       #expect(row.hasPrefix("true ") && row.contains(sqlState))
       let late = try await others.post(waking: .notify, on: reactor)
       #expect(try await rig.outcomes(of: late, on: reactor).allSatisfy { $0.decision == .sent })

@@ -30,24 +30,6 @@ struct RescuerTests {
     }
   }
 
-  @Test("what another process has lost below a backlog goes out within one look of the rescuer")
-  func lostBelowBacklog() async throws {
-    try await PipelineRig.run { rig, reactor in
-      let chat = try await Chat(in: rig, on: reactor)
-      let id = try await chat.post(on: reactor)[0]
-      try await rig.execute(
-        """
-        update tacet.inbox set is_claimed = null, leased_until = now() - interval '1 s', attempts = 1;
-        insert into tacet.inbox (subject_id, kind, is_claimed, leased_until, attempts)
-        select gen_random_uuid(), 'message', null, now() + interval '1 h', 1
-        from generate_series(1, \(ClaimLimits.lostRowsMax))
-        """, on: reactor)
-      await Rescuer(for: rig.pipeline).look(on: reactor)
-      rig.start(on: reactor)
-      #expect(try await rig.outcomes(of: id, on: reactor).map(\.decision) == [.sent])
-    }
-  }
-
   @Test("a release that a host could not make ends the hold, by notification and without", arguments: [true, false])
   func queuedReleases(_ isNotified: Bool) async throws {
     try await PipelineRig.run(configure: withoutPolls) { rig, reactor in

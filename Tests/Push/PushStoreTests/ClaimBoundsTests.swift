@@ -12,7 +12,7 @@ struct ClaimBoundsTests {
   private func bothClaims(_ database: TestDatabase) async throws -> [PushEvent] {
     let limits = ClaimLimits(eventsMax: 100, deliveriesMax: 100, lease: .seconds(30))
     let messages = try await withStore(database) { try await $0.claimMessages(limits, on: $1) }
-    try await database.sql("update tacet.inbox set is_claimed = false, leased_until = null, attempts = 0")
+    try await database.sql("update tacet.inbox set is_claimed = false, available_at = now(), attempts = 0")
     let all = try await claim(database)
     #expect(messages.count == all.count)
     return messages + all

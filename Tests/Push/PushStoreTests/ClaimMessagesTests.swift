@@ -27,7 +27,7 @@ struct ClaimMessagesTests {
     try await chat.send("'first'", ["read_by": "'{\(chat.readers[2])}'"])
     try await chat.send("'second'")
     let events = try await claimMessages(chat.database)
-    try await chat.database.sql("update tacet.inbox set is_claimed = false, leased_until = null, attempts = 0")
+    try await chat.database.sql("update tacet.inbox set is_claimed = false, available_at = now(), attempts = 0")
     let whole = try await claim(chat.database)
     #expect(events.map(\.subject) == whole.map(\.subject))
     #expect(events.map(\.message) == whole.map(\.message))
@@ -168,8 +168,8 @@ struct ClaimMessagesTests {
   func plan(_ statement: PostgresStatement) async throws {
     let database = try await TestDatabase.migrated()
     try await database.sql("vacuum analyze public.push_log")
-    let types = statement.parameterTypes.map(\.description)
-    let values = types.map { $0.hasSuffix("[]") ? "'{}'" : $0.hasPrefix("bool") ? "true" : "10" }
+    let types = statement.parameterTypes.map { $0 == .array(of: .text) ? "text[]" : $0 == .int8 ? "int8" : "int8[]" }
+    let values = types.map { $0 == "int8" ? "10" : "'{}'" }
     let plan = try await database.sql(
       """
       set enable_seqscan = off; set plan_cache_mode = force_generic_plan;

@@ -78,7 +78,7 @@ struct ClaimOrderTests {
     let events = try await claim(chat.database, lease: .seconds(60))
     let claimedAt = try #require(events.first).claimedAt
     let end = try await chat.database.sql(
-      "select (extract(epoch from leased_until) * 1000000)::bigint from tacet.inbox")
+      "select (extract(epoch from available_at) * 1000000)::bigint from tacet.inbox")
     // The lease begins with the transaction, a moment before what the claim sees.
     let lease = try #require(Int64(end)) - claimedAt
     #expect(lease <= Int64(seconds) * 1_000_000 && lease > Int64(seconds) * 1_000_000 - 20_000_000)

@@ -84,7 +84,7 @@ struct FenceTests {
     #expect(second.first?.recipients.count == 1)
     #expect(second.first?.recipients != first.first?.recipients)
     try await chat.record(stale) { RecipientOutcome(userID: $0, decision: .skipped) }
-    #expect(try await chat.database.sql("select is_claimed is null, rescues from tacet.inbox") == "t|0")
+    #expect(try await chat.database.sql("select is_claimed, rescues from tacet.inbox") == "t|0")
     try await chat.record(second) { RecipientOutcome(userID: $0, decision: .sent) }
     let last = try await claimPart()
     #expect(last.map(\.recipients) == [[]])

@@ -84,9 +84,9 @@ struct OverviewTests {
     let database = try await TestDatabase.migrated()
     try await database.sql(
       """
-      insert into tacet.inbox (subject_id, kind, enqueued_at, is_claimed, leased_until)
-      values (gen_random_uuid(), 'message', now() - interval '9 s', false, null),
-        (gen_random_uuid(), 'message', now() - interval '30 min', null, now() + interval '20 s');
+      insert into tacet.inbox (subject_id, kind, enqueued_at, available_at, is_claimed)
+      values (gen_random_uuid(), 'message', now() - interval '9 s', now(), false),
+        (gen_random_uuid(), 'message', now() - interval '30 min', now() + interval '20 s', true);
       insert into tacet.deliveries (due_at, enqueued_at, subject_id, user_id, kind, state, since, lane)
       select now() + d * interval '1 s', now() - interval '70 s', gen_random_uuid(), gen_random_uuid(), 'message', s, now(), l
       from (values (2400, 'held', null), (3000, 'held', null), (-3, 'retryable', null), (0, 'waiting', 'b/sandbox'),
@@ -125,8 +125,7 @@ struct OverviewTests {
       (PushStatements.meaningOfID, id, "push_log_subject_idx"),
       (PushStatements.overviewLanes, "", "deliveries_waiting_idx"),
       (PushStatements.overviewQueues, "", "deliveries_due_idx"),
-      (PushStatements.overviewQueues, "", "inbox_available_idx"),
-      (PushStatements.overviewParked, "", "parked_parked_idx"),
+      (PushStatements.overviewQueues, "", "inbox_fresh_idx"), (PushStatements.overviewParked, "", "parked_parked_idx"),
       (PushStatements.overviewInstances, "", "instances_seen_idx"),
       (PushStatements.deviceTokenOwners, "'c0ffee17', 20", "push_tokens_spelling_idx"),
     ] {

@@ -52,7 +52,7 @@ struct QueueFiguresTests {
     let chat = try await Chat()
     for _ in 0..<3 { try await chat.send() }
     #expect(try await claim(chat.database, eventsMax: 1).count == 1)
-    try await chat.database.sql("update tacet.inbox set enqueued_at = now() - interval '90 s' where is_claimed is null")
+    try await chat.database.sql("update tacet.inbox set enqueued_at = now() - interval '90 s' where is_claimed")
     let figures = try await figures(of: chat.database)
     #expect(figures.freshEvents == 2)
     #expect(figures.claimedEvents == 1)

@@ -60,10 +60,7 @@ final class RacingWork {
   func finish(_ session: Session, on reactor: isolated Reactor) async throws {
     for _ in 0..<1000 {
       try await session.run(
-        """
-        update tacet.inbox set leased_until = least(leased_until, now());
-        update tacet.deliveries set due_at = now()
-        """, on: reactor)
+        "update tacet.inbox set available_at = now(); update tacet.deliveries set due_at = now()", on: reactor)
       let claimed = try await session.claim(on: reactor)
       if claimed.isEmpty { return }
       try await session.record(claimed, on: reactor) { .sent($0) }

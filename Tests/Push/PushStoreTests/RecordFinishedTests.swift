@@ -71,7 +71,7 @@ struct RecordFinishedTests {
       let stale = try await late.claim(lease: .zero, on: reactor)
       #expect(stale.count == 2)
       try await successor.run(
-        "update tacet.inbox set leased_until = now() + interval '1 h' where subject_id = '\(kept)'", on: reactor)
+        "update tacet.inbox set available_at = now() + interval '1 h' where subject_id = '\(kept)'", on: reactor)
       #expect(try await successor.claim(on: reactor).map(\.subject.id) == [lost])
       try await late.record(stale, on: reactor) { .skipped($0) }
       #expect(

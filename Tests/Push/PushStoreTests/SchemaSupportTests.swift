@@ -32,9 +32,9 @@ struct SchemaSupportTests {
       "insert into tacet.migrations (version, name, oldest_service) values (9000, '9000_later', 9000)")
     #expect(try await look(at: database) == .tooNew(version: 9000, oldestService: 9000))
     try await database.sql(
-      "delete from tacet.migrations where version > 33; alter table tacet.migrations drop oldest_service, drop checksum"
+      "delete from tacet.migrations where version > 32; alter table tacet.migrations drop oldest_service, drop checksum"
     )
-    #expect(try await look(at: database) == .tooOld(missing: ["0034_versions"]))
+    #expect(try await look(at: database) == .tooOld(missing: ["0033_versions"]))
   }
 
   @Test("the migrator records the texts that it applies, and a changed one is told")

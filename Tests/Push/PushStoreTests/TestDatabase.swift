@@ -33,8 +33,7 @@ struct TestDatabase: Sendable {
   static func migrated() async throws -> TestDatabase { try await TestDatabase(from: try await template.value) }
 
   /// A database as an earlier version of Tacet left it, with rows in every table: 19, of commit c84122f, which also created
-  /// the host's tables and left them open, 26, the last one before the baseline, or 32, whose claims moved `available_at`.
-  /// `pg_dump --no-owner` wrote the files.
+  /// the host's tables and left them open, or 26, the last one before the baseline. `pg_dump --no-owner` wrote the files.
   static func version(_ version: Int) async throws -> TestDatabase {
     let database = try await empty()
     let file = Repository.file("Tests/Push/PushStoreTests/Versions/\(version).sql.gz")

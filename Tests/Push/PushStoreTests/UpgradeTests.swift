@@ -7,7 +7,7 @@ import Testing
 
 @testable import PushStore
 
-/// Databases of version 19, of version 26, the last one before the baseline, and of version 32; see ``TestDatabase/version(_:)``.
+/// Databases of version 19 and of version 26, the last one before the baseline; see ``TestDatabase/version(_:)``.
 @Suite("Upgrades of earlier versions")
 struct UpgradeTests {
   /// Ends the example that the dumps watch, and what the tests have made.
@@ -52,7 +52,7 @@ struct UpgradeTests {
     where attnum > 0 and attrelid = any ('{profiles,conversations,conversation_participants,messages,push_tokens}'::regclass[])
     """
 
-  @Test("keep every row, and arrive at the schema of a new installation", arguments: [19, 26, 32], [true, false])
+  @Test("keep every row, and arrive at the schema of a new installation", arguments: [19, 26], [true, false])
   func equal(_ version: Int, _ isByHand: Bool) async throws {
     let database = try await TestDatabase.version(version)
     try await database.sql(Self.keep)
@@ -67,7 +67,7 @@ struct UpgradeTests {
     #expect(try await database.dumpSchema() == new.dumpSchema())
   }
 
-  @Test("go on where they were: what waits is claimed", arguments: [19, 26, 32])
+  @Test("go on where they were: what waits is claimed", arguments: [19, 26])
   func claimable(_ version: Int) async throws {
     let database = try await TestDatabase.version(version)
     try await database.migrate()
@@ -78,20 +78,7 @@ struct UpgradeTests {
     #expect(waiting.recipients.first?.devices.map(\.token) == ["aa"])
   }
 
-  @Test("what an older service has leased stays leased until then, and is rescued afterwards")
-  func leased() async throws {
-    let database = try await TestDatabase.version(32)
-    try await database.migrate()
-    // Their leases end in the past and in the year 2200.
-    let (over, running) = ("33333333-0000-4000-8000-000000000009", "33333333-0000-4000-8000-00000000000a")
-    let claimed = try await claim(database)
-    #expect(claimed.filter { $0.attempts == 2 }.map { $0.subject.id.uuidString.lowercased() } == [over])
-    #expect(claimed.filter { $0.subject.id.uuidString.lowercased() == running }.isEmpty)
-    try await database.sql("update tacet.inbox set available_at = now() where subject_id = '\(running)'")
-    #expect(try await claim(database).map(\.attempts) == [2])
-  }
-
-  @Test("leave the host's own functions alone, and install every other one", arguments: [19, 26, 32])
+  @Test("leave the host's own functions alone, and install every other one", arguments: [19, 26])
   func hosts(_ version: Int) async throws {
     let database = try await TestDatabase.version(version)
     try await database.sql(

@@ -8,7 +8,6 @@
 --   :lanes                text[]    the lanes that take pushes now
 --   :lane_deliveries_max  bigint[]  waiting deliveries at most, of each of these lanes
 --   :life_us              bigint    how old a message may be when it is enqueued; discard_too_old takes the older ones
---   :takes_lost           boolean   whether to look for leases that are over
 --
 -- Picks like lease.sql and looks like look_at_event.sql and look_at_delivery.sql: keep them the same. New events come
 -- first, in the order of their commits. Deliveries follow. What waited for its lane comes last, newest first.
@@ -18,9 +17,6 @@
 -- - New events first, the newest of them first: after an outage the message of this second goes out before one of an
 --   hour ago.
 -- - Then what a lost claim left behind, what has become due, and what waited for its lane, again the newest first.
--- - What a lost claim left behind has no index, so that a claim writes no index entry. It is looked for once a second,
---   among the newest 20000 rows (ClaimLimits.lostRowsMax). Claims take the newest, so nearly all leased rows are there;
---   bring_up_lost brings up the others.
 -- - What was claimed three times without a record may be what kills its claimants. Of each table one such row is picked
 --   at a time, so that other work seldom shares its fate. From then on the lease doubles with every claim, up to 32
 --   times.
@@ -71,47 +67,28 @@ with newest as materialized (
     for update skip locked
   ) i
   limit :events_max
-), lost as materialized (
-  select i.place, i.available_at, i.rescues
-  from (
-    select n.ctid as place, n.available_at, n.rescues, n.is_claimed, n.leased_until
-    from tacet.inbox n
-    where :takes_lost and n.available_at <= now()
-    order by n.available_at desc
-    limit 20000
-  ) i
-  where i.is_claimed is not false and coalesce(i.leased_until, i.available_at) <= now() and i.rescues < :rescues_max
 ), rescued as materialized (
-  select i.place
-  from (select l.place from lost l where l.rescues < 2 order by l.available_at desc) l
-  cross join lateral (
-    select x.ctid as place
-    from tacet.inbox x
-    where x.ctid = l.place and x.is_claimed is not false and coalesce(x.leased_until, x.available_at) <= now()
-    limit 1
-    for update skip locked
-  ) i
+  select i.ctid as place
+  from tacet.inbox i
+  where i.is_claimed and i.rescues < 2 and i.available_at <= now()
+  order by i.available_at desc
   limit :deliveries_max
+  for update skip locked
 ), suspect as materialized (
-  select i.place
-  from (select l.place from lost l where l.rescues >= 2 order by l.available_at) l
-  cross join lateral (
-    select x.ctid as place
-    from tacet.inbox x
-    where x.ctid = l.place and x.is_claimed is not false and coalesce(x.leased_until, x.available_at) <= now()
-    limit 1
-    for update skip locked
-  ) i
+  select i.ctid as place
+  from tacet.inbox i
+  where i.is_claimed and i.rescues >= 2 and i.rescues < :rescues_max and i.available_at <= now()
+  order by i.available_at
   limit least(:deliveries_max, 1)
+  for update skip locked
 ), events as (
   update tacet.inbox i
   set
-    leased_until = now()
-      + (:lease_us << least(greatest(i.rescues + (i.is_claimed is not false)::int - 1, 0), 5))
-        * interval '1 microsecond',
+    available_at = now()
+      + (:lease_us << least(greatest(i.rescues + i.is_claimed::int - 1, 0), 5)) * interval '1 microsecond',
     attempts = i.attempts + 1,
-    rescues = i.rescues + (i.is_claimed is not false)::int,
-    is_claimed = null
+    rescues = i.rescues + i.is_claimed::int,
+    is_claimed = true
   where i.ctid = any (array(
     select f.place from fresh f
     union all select r.place from rescued r

@@ -12,10 +12,8 @@
 --
 -- - Only the newest messages, whatever their conversations: while it returns fewer than it may, every conversation has
 --   its turn.
--- - The claim is a HOT update: it changes no indexed column and writes no index entry. A message has one entry by its
---   availability until it is deleted, so a claim also walks through what is leased.
--- - A host's transaction that stays open keeps that entry, and the three versions of the row behind it, of every
---   message that was inserted since. Without an end to the range, each claim would walk through all of them.
+-- - A host's transaction that stays open keeps the index entries of every message that was claimed since. Without an
+--   end to the range, each claim would walk through all of them.
 -- - `is true` keeps the planner from reading the primary key by its second column, and the session's settings keep it
 --   from a bitmap, which reads all dead rows before the first live one: both look cheap while the table is believed
 --   empty.
@@ -31,7 +29,7 @@ with fresh as materialized (
   for update skip locked
 ), events as (
   update tacet.inbox i
-  set leased_until = now() + :lease_us * interval '1 microsecond', attempts = 1, is_claimed = null
+  set available_at = now() + :lease_us * interval '1 microsecond', attempts = 1, is_claimed = true
   where i.ctid = any (array(select f.place from fresh f))
   returning i.subject_id, i.kind, i.attempts, i.enqueued_at, i.told_until, clock_timestamp() as moment
 ), work as materialized (

@@ -5,11 +5,7 @@ select
   (extract(epoch from clock_timestamp() - least(
     (select greatest(i.available_at, i.enqueued_at)
       from tacet.inbox i where not i.is_claimed order by i.available_at limit 1),
-    (select min(coalesce(n.leased_until, n.available_at))
-      from (
-        select i.is_claimed, i.leased_until, i.available_at from tacet.inbox i order by i.available_at limit 10000
-      ) n
-      where n.is_claimed is not false))) * 1000000)::bigint as event_overdue,
+    (select min(i.available_at) from tacet.inbox i where i.is_claimed))) * 1000000)::bigint as event_overdue,
   (extract(epoch from clock_timestamp()
     - (select min(d.due_at) from tacet.deliveries d where d.state <> 'waiting')) * 1000000)::bigint
     as delivery_overdue,

@@ -6,9 +6,7 @@
 with source as materialized (
   select null::timestamptz as created_at, null::uuid as sender_id where false
 ), inbox as materialized (
-  select i.*, coalesce(i.leased_until, i.available_at) as free_at
-  from tacet.inbox i
-  where i.subject_id = :subject_id and i.kind = :kind
+  select i.* from tacet.inbox i where i.subject_id = :subject_id and i.kind = :kind
 ), parked as materialized (
   select p.* from tacet.parked p where p.subject_id = :subject_id and p.kind = :kind limit 1000
 ), logged as materialized (
@@ -39,8 +37,8 @@ select jsonb_build_object(
   'inbox', (
     select jsonb_build_object(
       'enqueuedAt', case when isfinite(i.enqueued_at) then (extract(epoch from i.enqueued_at) * 1000000)::bigint end,
-      'availableAt', case when isfinite(i.free_at) then (extract(epoch from i.free_at) * 1000000)::bigint end,
-      'attempts', i.attempts, 'rescues', i.rescues, 'isClaimed', i.is_claimed is not false, 'error', i.error)
+      'availableAt', case when isfinite(i.available_at) then (extract(epoch from i.available_at) * 1000000)::bigint end,
+      'attempts', i.attempts, 'rescues', i.rescues, 'isClaimed', i.is_claimed, 'error', i.error)
     from inbox i),
   'parked', (
     select jsonb_build_object(

@@ -4,11 +4,18 @@
 -- the time until the first is due, whether there are more of the two, and what is parked.
 
 with events as materialized (
-  select i.enqueued_at
-  from tacet.inbox i
-  where i.available_at <= now() or i.attempts > 0
-  order by i.available_at
-  limit 10001
+  (
+    select i.enqueued_at
+    from tacet.inbox i
+    where not i.is_claimed and (i.available_at <= now() or i.attempts > 0)
+    order by i.available_at
+    limit 10001
+  )
+  union all
+  (
+    select i.enqueued_at
+    from tacet.inbox i where i.is_claimed order by i.available_at limit 10001
+  )
 ), work as materialized (
   select d.state, (extract(epoch from d.due_at - now()) * 1000000)::bigint as due_us
   from tacet.deliveries d

@@ -5,7 +5,5 @@
 --   :error       text    the error
 --   :wait_us     bigint  how long it is left alone
 
-update tacet.inbox i
-set
-  is_claimed = false, leased_until = null, available_at = now() + :wait_us * interval '1 microsecond', error = :error
-where i.subject_id = :subject_id and i.kind = :kind and i.is_claimed is not false;
+update tacet.inbox i set is_claimed = false, available_at = now() + :wait_us * interval '1 microsecond', error = :error
+where i.subject_id = :subject_id and i.kind = :kind and i.is_claimed;

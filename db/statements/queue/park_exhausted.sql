@@ -7,29 +7,15 @@
 -- for each row of a table that it believes empty. A row that changed since it was seen has moved, and is left to the
 -- next look.
 --
--- Leases that are over are looked for like in claim.sql.
---
 -- A recipient who gets nothing more has a failed push. A push that reached a device stays sent. The time of a current
 -- hold is kept: a replay does not count it as the message's age.
 
-with lost as materialized (
-  select i.place
-  from (
-    select n.ctid as place, n.available_at, n.rescues, n.is_claimed, n.leased_until
-    from tacet.inbox n
-    where n.available_at <= now()
-    order by n.available_at desc
-    limit 20000
-  ) i
-  where i.is_claimed is not false and coalesce(i.leased_until, i.available_at) <= now() and i.rescues >= :rescues_max
-  limit :rows_max
-), events as (
+with events as (
   delete from tacet.inbox i
   where i.ctid = any (array(
     select x.ctid
     from tacet.inbox x
-    where x.ctid = any (array(select l.place from lost l)) and x.is_claimed is not false
-      and x.rescues >= :rescues_max and coalesce(x.leased_until, x.available_at) <= now()
+    where x.is_claimed and x.rescues >= :rescues_max and x.available_at <= now()
     limit :rows_max
     for update skip locked
   ))

@@ -11,7 +11,7 @@
 with events as (
   delete from tacet.inbox i
   where :user_id::uuid is null and i.subject_id = :subject_id and i.kind = :kind and i.attempts = :attempts
-    and i.is_claimed is not false
+    and i.is_claimed
   returning i.subject_id, i.kind, i.conversation_id, i.enqueued_at, i.attempts, :reason::text as error
 ), deliveries as (
   delete from tacet.deliveries d

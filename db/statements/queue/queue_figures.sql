@@ -19,16 +19,7 @@ with recursive fresh as materialized (
   order by i.available_at
   limit :rows_max
 ), claimed as materialized (
-  -- Leases have no index. Claims take the newest.
-  select n.enqueued_at
-  from (
-    select i.enqueued_at, i.is_claimed
-    from tacet.inbox i
-    where i.available_at <= now()
-    order by i.available_at desc
-    limit 20000
-  ) n
-  where n.is_claimed is not false
+  select i.enqueued_at from tacet.inbox i where i.is_claimed order by i.available_at limit :rows_max
 ), oldest as (
   select min(x.enqueued_at) as moment
   from (select f.enqueued_at from fresh f union all select c.enqueued_at from claimed c) x

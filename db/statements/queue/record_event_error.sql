@@ -4,5 +4,4 @@
 --   :kind        text  its kind
 --   :error       text  the error
 
-update tacet.inbox i set error = :error
-where i.subject_id = :subject_id and i.kind = :kind and i.is_claimed is not false;
+update tacet.inbox i set error = :error where i.subject_id = :subject_id and i.kind = :kind and i.is_claimed;

@@ -49,7 +49,8 @@
 -- - An event of which more recipients are to come stays in the inbox, as fresh as it was.
 -- - No join is left to the planner. Rows are found by arrays of subjects, which only the primary key serves, and told
 --   apart by hashed look-ups, which `is true` keeps from becoming joins. Places (`ctid`) do not serve: a row that was
---   waited for may have moved.
+--   waited for may have moved. `is_claimed::int = 1` means `is_claimed`, in words to which no partial index seems to
+--   apply.
 -- - Each claim's record adds one entry to the row's history, however often it is written. Of more than 40 entries
 --   (HistoryEntry.keptMax) the first 20 stay, and the newest.
 -- - A row keeps its id, because pushes that were sent carry it.
@@ -87,7 +88,7 @@ with reported as materialized (
   cross join lateral (
     select
     from tacet.inbox x
-    where x.subject_id = e.subject_id and x.kind = e.kind and x.attempts = e.attempts and x.is_claimed is not false
+    where x.subject_id = e.subject_id and x.kind = e.kind and x.attempts = e.attempts and x.is_claimed::int = 1
     for update
   ) i
 ), outcomes as materialized (
@@ -98,10 +99,10 @@ with reported as materialized (
     order by r.subject_id, r.user_id, r.kind
   ) o
   left join lateral (
-    select o.is_delivery and x.attempts = o.attempts and x.is_claimed as is_owned
+    select o.is_delivery and x.attempts = o.attempts and x.is_claimed::int = 1 as is_owned
     from tacet.deliveries x
     where x.subject_id = o.subject_id and x.user_id = o.user_id and x.kind = o.kind
-      and (o.is_delivery and x.attempts = o.attempts and x.is_claimed or o.decision = 'sent')
+      and (o.is_delivery and x.attempts = o.attempts and x.is_claimed::int = 1 or o.decision = 'sent')
     for update
   ) d on true
 ), logged as (
@@ -186,7 +187,7 @@ with reported as materialized (
 ), continued as (
   update tacet.inbox i
   set
-    rescues = 0, is_claimed = false, leased_until = null, error = null,
+    available_at = least(now(), i.enqueued_at), rescues = 0, is_claimed = false, error = null,
     told_until = (
       select o.user_id
       from outcomes o

@@ -36,7 +36,7 @@ with ours as materialized (
   cross join lateral (
     select
     from tacet.inbox x
-    where x.subject_id = e.subject_id and x.kind = e.kind and x.attempts = e.attempts and x.is_claimed is not false
+    where x.subject_id = e.subject_id and x.kind = e.kind and x.attempts = e.attempts and x.is_claimed::int = 1
     for update
   ) i
 ), taken as (

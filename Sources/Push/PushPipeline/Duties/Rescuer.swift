@@ -4,22 +4,18 @@ internal import PushRules
 internal import PushStore
 public import Reactors
 
-/// Handles work that claims cannot finish: brings up lost work from below a backlog, parks work that was claimed too often,
-/// enqueues events that a trigger could not, frees pushes that waited for APNs beyond their life, discards messages that were inserted too old, releases holds that a
+/// Handles work that claims cannot finish: parks work that was claimed too often, enqueues events that a trigger could not,
+/// frees pushes that waited for APNs beyond their life, discards messages that were inserted too old, releases holds that a
 /// host's transaction could not, and erases deleted users.
 ///
-/// Looks every ten seconds. One runs in each process; any number may share a database. When it dies, only parked work, erasures
-/// and lost leases below a backlog are late, because claims take over all other expired leases.
+/// Looks every ten seconds. One runs in each process; any number may share a database. When it dies, only parked work and
+/// erasures are late, because every claim takes over expired leases.
 public final class Rescuer {
   /// Between two looks.
   private static let interval = Duration.seconds(10)
 
   /// Rows of each kind in one statement.
   private static let rowsMax = 500
-
-  /// Pages of the inbox in which one look searches for lost work, 64 MB: some tens of milliseconds. A larger table, of more than
-  /// 300,000 rows, takes several looks.
-  private static let pagesMax = 8192
 
   /// Messages discarded in one statement, which takes some tens of milliseconds.
   private static let discardedMax = 10_000
@@ -34,8 +30,6 @@ public final class Rescuer {
   private let pipeline: DeliveryPipeline
   private let pause = Signal()
   private var isStopped = false
-  /// Where the next look into the pages of the inbox begins.
-  private var inboxPage = 0
 
   /// Rescues for all pipelines with this one's configuration, and wakes this one.
   public init(for pipeline: DeliveryPipeline) {
@@ -70,8 +64,6 @@ public final class Rescuer {
         try await store.releaseQueued(rowsMax: limit, on: reactor)
       }
       pipeline.metrics.countQueuedReleases(released)
-      let lost = try await store.bringUpLost(firstPage: inboxPage, pagesMax: Self.pagesMax, on: reactor)
-      inboxPage = lost.nextPage
       let parked = try await repeated { (limit) throws(PostgresError) in
         try await store.parkExhausted(rescuesMax: configuration.rescuesMax, rowsMax: limit, on: reactor)
       }
@@ -82,7 +74,7 @@ public final class Rescuer {
         try await store.releaseExpired(life: configuration.policy.timeToLive, rowsMax: limit, on: reactor)
       }
       report(parked: parked, missed: missed, discarded: discarded)
-      if missed + expired + released + lost.rows > 0 { pipeline.wake(.due, on: reactor) }
+      if missed + expired + released > 0 { pipeline.wake(.due, on: reactor) }
     } catch {
       pipeline.logger.debug("cannot rescue work", metadata: ["error": "\(error)"])
     }

@@ -13,13 +13,11 @@ extension DeliveryPipeline {
       if look.waiting?.hasOthers == false { return }
     }
     limits.lanes = lanes.claimable(deliveriesMax: limits.deliveriesMax)
-    limits.takesLost = pacer.isLostDue(now: Reactor.now)
     look.askedAt = Reactor.now
     pacer.everythingBegan(now: Reactor.now)
     guard let events = try await claim(limits, for: &look, on: reactor) else { return }
     if pacer.isEverythingFailing { needsAlarm = true }
     look.isAnswered = true
-    if limits.takesLost { pacer.lostAnswered(limits.lostTaken(by: events), now: Reactor.now) }
     pacer.everythingAnswered(
       places: events.reduce(0) { $0 + $1.places }, leftNothing: !limits.isReached(by: events), now: Reactor.now)
     take(events, within: limits, for: &look, on: reactor)
@@ -85,11 +83,5 @@ extension ClaimLimits {
   func isReached(by events: [PushEvent]) -> Bool {
     let newCount = events.prefix { $0.origin == .inbox }.count
     return newCount >= eventsMax || events.count - newCount >= deliveriesMax
-  }
-
-  /// How much of what a claim took may have been lost by an earlier one. Later parts of large events look the same.
-  fileprivate func lostTaken(by events: [PushEvent]) -> LostLooks.Taken {
-    let count = events.count { $0.origin == .inbox && $0.attempts > 1 }
-    return count == 0 ? .nothing : count < deliveriesMax ? .some : .full
   }
 }

@@ -11,7 +11,6 @@ struct LookPacer {
   private var thorough = ThoroughLooks()
   private var messages = FailingLooks()
   private(set) var everything = FailingLooks()
-  private var lost = LostLooks()
 
   init(_ schedule: PollSchedule) {
     self.schedule = schedule
@@ -82,12 +81,6 @@ struct LookPacer {
     messages.succeeded()
     thorough.end(places: places, leftNothing: leftNothing, at: now)
   }
-
-  /// Whether a look for everything also looks for leases that are over.
-  func isLostDue(now: UInt64) -> Bool { lost.isDue(now: now) }
-
-  /// A look for leases that are over was answered.
-  mutating func lostAnswered(_ taken: LostLooks.Taken, now: UInt64) { lost.answered(taken, now: now) }
 
   /// A look for everything failed.
   mutating func everythingFailed(now: UInt64, draw: Double) { everything.failed(now: now, draw: draw) }
@@ -187,41 +180,6 @@ struct ThoroughLooks {
     let idle = Duration.nanoseconds(Int64(now &- begunAt)) - Self.timePerPlace * places
     let pause = idle * Self.pausePerTimeTaken
     pauseUntil = pause > Self.interval ? now &+ min(pause, Self.pauseMax).clampedNanoseconds : 0
-  }
-}
-
-/// When a look for everything also looks for leases of the inbox that are over, which takes longer the more rows wait.
-///
-/// A value: time comes in as monotonic nanoseconds.
-struct LostLooks {
-  /// What a look has taken.
-  enum Taken {
-    /// Nothing that an earlier claim had.
-    case nothing
-    /// Less than there was room for. The next look may find more: of work that may kill its claimants it takes one piece.
-    case some
-    /// As much as there was room for.
-    case full
-  }
-
-  /// Between two looks while nothing is lost: the longest that a lost lease goes unseen after its end.
-  static let interval = Duration.seconds(1)
-
-  /// Between two looks while something is.
-  static let shortestInterval = Duration.milliseconds(100)
-
-  private var dueAt: UInt64 = 0
-
-  /// Whether the next look for everything looks for them.
-  func isDue(now: UInt64) -> Bool { now >= dueAt }
-
-  /// A look was answered.
-  mutating func answered(_ taken: Taken, now: UInt64) {
-    switch taken {
-    case .nothing: dueAt = now &+ Self.interval.clampedNanoseconds
-    case .some: dueAt = now &+ Self.shortestInterval.clampedNanoseconds
-    case .full: dueAt = now
-    }
   }
 }
 

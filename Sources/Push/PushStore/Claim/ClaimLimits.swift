@@ -56,14 +56,6 @@ public struct ClaimLimits: Equatable, Sendable {
     didSet { lookBack = min(lookBack, Self.lookBackMax) }
   }
 
-  /// Whether a claim also looks for rows of the inbox whose lease is over, among the newest ``lostRowsMax``. That takes some
-  /// milliseconds where so many rows wait.
-  public var takesLost = true
-
-  /// Rows among which a claim looks for leases that are over; ``PushDatabase/bringUpLost(firstPage:pagesMax:on:)`` finds those
-  /// beyond. Ten times as many as a pipeline has in flight.
-  public static let lostRowsMax = 20_000
-
   /// Five minutes. What was enqueued with an age is available since then, and is left to a claim of everything.
   public static let lookBackMax = Duration.seconds(300)
 
@@ -83,8 +75,7 @@ extension StatementCall {
       eventsMax: limits.eventsMax, deliveriesMax: limits.deliveriesMax,
       leaseMicroseconds: limits.lease.wholeMicroseconds, recipientsMax: limits.recipientsMax,
       rescuesMax: limits.rescuesMax, lanes: limits.lanes.map(\.name),
-      laneDeliveriesMax: limits.lanes.map(\.deliveriesMax), lifeMicroseconds: limits.life.wholeMicroseconds,
-      takesLost: limits.takesLost)
+      laneDeliveriesMax: limits.lanes.map(\.deliveriesMax), lifeMicroseconds: limits.life.wholeMicroseconds)
   }
 
   static func claimMessages(_ limits: ClaimLimits) -> StatementCall {
@@ -98,6 +89,6 @@ extension StatementCall {
       eventsMax: limits.eventsMax, deliveriesMax: limits.deliveriesMax,
       leaseMicroseconds: limits.lease.wholeMicroseconds, rescuesMax: limits.rescuesMax,
       lanes: limits.lanes.map(\.name), laneDeliveriesMax: limits.lanes.map(\.deliveriesMax),
-      lifeMicroseconds: limits.life.wholeMicroseconds, takesLost: limits.takesLost)
+      lifeMicroseconds: limits.life.wholeMicroseconds)
   }
 }

@@ -25,15 +25,6 @@ extension PushDatabase {
     try await count(.parkExhausted(rescuesMax: rescuesMax, rowsMax: rowsMax), on: reactor)
   }
 
-  /// Brings rows of the inbox up to where claims look for leases that are over.
-  /// - Returns: how many there were, and the page to go on with, 0 after the last one.
-  public func bringUpLost(
-    firstPage: Int, pagesMax: Int, on reactor: isolated Reactor
-  ) async throws(PostgresError) -> (rows: Int, nextPage: Int) {
-    let row = try await pool.query(.bringUpLost(firstPage: firstPage, pagesMax: pagesMax), on: reactor).one()
-    return (try row.decode("rows"), try row.decode("next_page"))
-  }
-
   /// Enqueues events that a trigger could not write to the inbox.
   /// - Returns: how many there were.
   public func enqueueMissed(rowsMax: Int, on reactor: isolated Reactor) async throws(PostgresError) -> Int {

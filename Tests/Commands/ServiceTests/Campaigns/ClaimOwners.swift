@@ -32,9 +32,9 @@ enum ClaimOwners {
       update tacet.campaign_decisions d set available_at = now()
       from claim_owners o
       where o.key = d.campaign || d.user_id and o.owner = any (\(dead)) and d.decision is null and d.available_at > now();
-      update tacet.inbox i set leased_until = now()
+      update tacet.inbox i set available_at = now()
       from claim_owners o
-      where o.key = i.subject_id::text and o.owner = any (\(dead)) and i.leased_until > now()
+      where o.key = i.subject_id::text and o.owner = any (\(dead)) and i.available_at > now()
       """
   }
 }

@@ -13,6 +13,6 @@ comment on column tacet.migrations.oldest_service is
 comment on column tacet.migrations.checksum is
   'md5 of the file that tacet migrate has applied; null for files applied by psql';
 
-insert into tacet.migrations (version, name, oldest_service) values (34, '0034_versions', 32) on conflict do nothing;
+insert into tacet.migrations (version, name, oldest_service) values (33, '0033_versions', 32) on conflict do nothing;
 
 reset client_min_messages;
