@@ -199,20 +199,20 @@ struct UnsupportedSchema: Error, CustomStringConvertible {
     }
   }
 
-  /// Stops a start. A database that cannot be asked yet is no reason to.
+  /// Stops a start. A database that cannot be asked yet, or that hides the answer, is no reason to.
   static func refuse(
     _ configuration: PostgresConfiguration, logger: Logger, on reactor: isolated Reactor
   ) async throws {
     var configuration = configuration
     configuration.connectLimit = .seconds(2)
-    let support: SchemaSupport
+    let support: SchemaSupport?
     do throws(PostgresError) {
       support = try await SchemaSupport.look(in: configuration, logger: logger, on: reactor)
     } catch {
       logger.debug("the database's schema is not known yet", metadata: ["error": "\(error.debugDescription)"])
       return
     }
-    if support != .supported { throw UnsupportedSchema(support: support) }
+    if let support, support != .supported { throw UnsupportedSchema(support: support) }
   }
 }
 

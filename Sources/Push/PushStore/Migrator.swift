@@ -60,7 +60,7 @@ public enum Migrator {
     let connection = try await PostgresConnection.connect(configuration, logger: logger, on: reactor)
     defer { connection.close(on: reactor) }
     try await connection.query(PushStatements.lockMigrations, on: reactor)
-    let applied = Set(try await AppliedMigration.all(over: connection, on: reactor).map(\.version))
+    let applied = Set(try await AppliedMigration.all(over: connection, on: reactor)?.map(\.version) ?? [])
     var tables = createsHostTables && applied.isEmpty ? Migration.hostTables : ""
     for migration in migrations {
       if applied.contains(migration.version) {

@@ -77,7 +77,7 @@ public final class DatabaseExamination {
 
   /// The migrations that were applied, in order.
   public func appliedMigrations(on reactor: isolated Reactor) async throws(PostgresError) -> [AppliedMigration] {
-    try await AppliedMigration.all(over: connection, on: reactor)
+    try await AppliedMigration.all(over: connection, on: reactor) ?? []
   }
 
   /// Names of migrations that `tacet migrate` has applied with another text than this program's. Those that psql has

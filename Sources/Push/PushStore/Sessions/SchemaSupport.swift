@@ -16,12 +16,12 @@ public struct AppliedMigration: Equatable, Sendable {
     self.oldestService = oldestService
   }
 
-  /// All of a database, in order; empty without Tacet's schema.
+  /// All of a database, in order; nil without Tacet's schema, and empty where row-level security hides them.
   static func all(
     over connection: PostgresConnection, on reactor: isolated Reactor
-  ) async throws(PostgresError) -> [AppliedMigration] {
+  ) async throws(PostgresError) -> [AppliedMigration]? {
     let rows = try await connection.query(PushStatements.hasMigrations, on: reactor)
-    guard try rows.one().decode(0, as: Bool.self) else { return [] }
+    guard try rows.one().decode(0, as: Bool.self) else { return nil }
     var applied: [AppliedMigration] = []
     for row in try await connection.query(PushStatements.appliedMigrations, on: reactor) {
       let oldest = try row.decode("oldest_service", as: Int32?.self)
@@ -59,11 +59,13 @@ public enum SchemaSupport: Equatable, Sendable {
   }
 
   /// Asks a database.
+  /// - Returns: nil where row-level security hides the answer.
   public static func look(
     in configuration: PostgresConfiguration, logger: Logger, on reactor: isolated Reactor
-  ) async throws(PostgresError) -> SchemaSupport {
+  ) async throws(PostgresError) -> SchemaSupport? {
     let connection = try await PostgresConnection.connect(configuration, logger: logger, on: reactor)
     defer { connection.close(on: reactor) }
-    return SchemaSupport(applied: try await AppliedMigration.all(over: connection, on: reactor))
+    let applied = try await AppliedMigration.all(over: connection, on: reactor)
+    return applied?.isEmpty == true ? nil : SchemaSupport(applied: applied ?? [])
   }
 }
