@@ -80,7 +80,7 @@ struct ExplainCommand: AsyncParsableCommand {
     guard message == nil, kind == nil else { throw UnusableOption(name: "campaign", form: "alone, with --user") }
     guard PushSubject.canBeKind(campaign) else { throw UnusableOption(name: "campaign", form: "name") }
     guard let user else { throw UnusableOption(name: "user", form: "UUID") }
-    guard day.map(TimeText.isDate) != false else { throw UnusableOption(name: "day", form: "date like 2026-11-22") }
+    guard day.map(InstantText.isDate) != false else { throw UnusableOption(name: "day", form: "date like 2026-11-22") }
     let day = day
     return try await OperatorSession.perform(settings) { database, reactor in
       let story = try await database.campaignStory(of: user, campaign: campaign, day: day, on: reactor)

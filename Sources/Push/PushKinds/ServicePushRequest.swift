@@ -67,10 +67,7 @@ public struct ServicePushRequest: Decodable, Equatable, Sendable {
     cancelKey = try container.text(.cancelKey, scalarsMax: Self.cancelKeyScalarsMax)
     capGroup = try container.decodeIfPresent(String.self, forKey: .capGroup)
     let moment = try container.decodeIfPresent(String.self, forKey: .sendAt)
-    sendAt = moment.flatMap {
-      try? Date($0, strategy: Date.ISO8601FormatStyle(includingFractionalSeconds: $0.contains(".")))
-    }
-    .map { Int64(($0.timeIntervalSince1970 * 1_000_000).rounded()) }
+    sendAt = moment.flatMap(InstantText.microseconds)
     try container.require((moment == nil) == (sendAt == nil), .sendAt, "must be a time as RFC 3339 writes it")
     for (key, fault) in faults {
       throw DecodingError.dataCorruptedError(forKey: key, in: container, debugDescription: fault)

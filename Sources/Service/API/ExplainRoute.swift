@@ -3,6 +3,7 @@ internal import FoundationEssentials
 internal import HTTP1
 internal import HTTPServing
 internal import HTTPTypes
+internal import PushKinds
 internal import PushStore
 internal import Reactors
 
@@ -58,7 +59,7 @@ enum ExplainQuestion: Equatable {
 
   private static func day(_ text: String?) throws(ProblemDetails) -> String? {
     guard let text else { return nil }
-    guard TimeText.isDate(text) else { throw .content("day", "day must be a date like 2026-11-22.") }
+    guard InstantText.isDate(text) else { throw .content("day", "day must be a date like 2026-11-22.") }
     return text
   }
 }

@@ -3,6 +3,7 @@ internal import Explanations
 internal import FoundationEssentials
 internal import HTTPServing
 internal import HTTPTypes
+internal import PushKinds
 internal import PushRules
 internal import PushStore
 internal import Reactors
@@ -164,7 +165,7 @@ private struct ConversationDocument: Codable {
   init(from decoder: any Decoder) throws {
     let body = try decoder.members(Key.self)
     let until = try body.decodeIfPresent(String.self, forKey: .mutedUntil)
-    let instant = until.flatMap(TimeText.microseconds)
+    let instant = until.flatMap(InstantText.microseconds)
     try body.require(
       until == nil || instant != nil, .mutedUntil, "must be a time such as 2026-01-31T20:15:00Z, in this millennium")
     conversation = UserPreferences.Conversation(

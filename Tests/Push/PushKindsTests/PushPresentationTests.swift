@@ -108,6 +108,7 @@ struct PushPresentationTests {
       (#""expires_in":1"#, true), (#""expires_in":2592000"#, true), (#""expires_in":0"#, false),
       (#""expires_in":2592001"#, false), (#""send_at":"2026-01-02T03:04:05Z""#, true),
       (#""send_at":"2026-01-02T03:04:05.678+01:00""#, true), (#""send_at":"tomorrow""#, false),
+      (#""send_at":"2026-01-02T03:60:00Z""#, false), (#""send_at":"2026-02-30T03:00:00Z""#, false),
       (#""send_at":"9999-01-02T03:04:05Z""#, false), (#""send_at":1"#, false), (#""cancel_key":"k""#, true),
       (#""cancel_key":"""#, false), (#""cap_group":"check_in""#, true), (#""cap_group":"Check""#, false),
       (#""cap_group":"a","send_at":"2026-01-02T03:04:05Z""#, false),

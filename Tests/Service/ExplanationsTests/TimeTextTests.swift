@@ -1,3 +1,4 @@
+import PushKinds
 import Testing
 
 @testable import Explanations
@@ -84,7 +85,7 @@ struct TimeTextTests {
       ("2026-01-31T20:15:00-15:00", nil), ("2026-01-31T20:15:00Zx", nil), ("", nil),
     ])
   func instantsRead(text: String, expected: String?) {
-    #expect(TimeText.microseconds(of: text).map(TimeText.instant) == expected)
+    #expect(InstantText.microseconds(of: text).map(TimeText.instant) == expected)
   }
 
   @Test(
@@ -96,7 +97,7 @@ struct TimeTextTests {
       ("2026-01-00T00:00:00Z", false), ("2100-02-29T00:00:00Z", false), ("2400-02-29T00:00:00Z", true),
     ])
   func days(text: String, isThere: Bool) {
-    #expect((TimeText.microseconds(of: text) != nil) == isThere)
+    #expect((InstantText.microseconds(of: text) != nil) == isThere)
   }
 
   @Test(
