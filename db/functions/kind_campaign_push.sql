@@ -14,16 +14,6 @@ as $$
   where p.id = campaign_push_content.subject_id and p.kind = campaign_push_content.event_kind and p.campaign is not null
 $$;
 
-create or replace function tacet.campaign_push_audience(event_kind text, subject_id uuid, surface_id uuid)
-returns setof tacet.push_recipient
-language sql stable rows 1
-set search_path = pg_catalog, pg_temp
-as $$
-  select p.user_id, null::timestamptz, null::timestamptz
-  from tacet.pushes p
-  where p.id = campaign_push_audience.subject_id and p.kind = campaign_push_audience.event_kind
-$$;
-
-call tacet.register_kind('campaign_push', null, 'tacet.campaign_push_content', 'tacet.campaign_push_audience');
+call tacet.register_kind('campaign_push', null, 'tacet.campaign_push_content', 'tacet.stored_push_audience');
 
 reset check_function_bodies;

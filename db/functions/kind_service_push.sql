@@ -52,16 +52,17 @@ as $$
   where p.id = service_push_content.subject_id and p.kind = service_push_content.event_kind and p.campaign is null
 $$;
 
-create or replace function tacet.service_push_audience(event_kind text, subject_id uuid, surface_id uuid)
+-- The user of a stored push, also of a campaign's.
+create or replace function tacet.stored_push_audience(event_kind text, subject_id uuid, surface_id uuid)
 returns setof tacet.push_recipient
 language sql stable rows 1
 set search_path = pg_catalog, pg_temp
 as $$
   select p.user_id, null::timestamptz, null::timestamptz
   from tacet.pushes p
-  where p.id = service_push_audience.subject_id and p.kind = service_push_audience.event_kind
+  where p.id = stored_push_audience.subject_id and p.kind = stored_push_audience.event_kind
 $$;
 
-call tacet.register_kind('service_push', null, 'tacet.service_push_content', 'tacet.service_push_audience');
+call tacet.register_kind('service_push', null, 'tacet.service_push_content', 'tacet.stored_push_audience');
 
 reset check_function_bodies;
