@@ -57,8 +57,7 @@ struct PushService: Service {
     var database = PostgresConfiguration(conninfo: settings.database.connectionString.exposed)
     database.poolMode = settings.database.poolMode == .transaction ? .transaction : .session
     try await group.reactors[0].perform { [database, logger] in
-      try await UnsupportedSchema.refuse(database, logger: logger, on: $0)
-      try await ForeignDatabase.refuse(database, logger: logger, on: $0)
+      try await Self.refuseUnusable(database, logger: logger, on: $0)
     }
     let clients = try await ClientAccess(settings.callers, on: group.reactors, logger: logger)
     let registry = PrometheusRegistry(MetricsCatalogue.counted)
@@ -166,6 +165,38 @@ struct PushService: Service {
   }
 }
 
+extension PushService {
+  /// Stops a start in a database whose schema this program does not support, or in a copy of another one. A database that
+  /// cannot be asked yet is no reason to: its sessions are checked one by one.
+  private static func refuseUnusable(
+    _ configuration: PostgresConfiguration, logger: Logger, on reactor: isolated Reactor
+  ) async throws {
+    var configuration = configuration
+    configuration.connectLimit = .seconds(2)
+    let support: SchemaSupport?
+    let identity: DatabaseIdentity?
+    do throws(PostgresError) {
+      let connection = try await PostgresConnection.connect(configuration, logger: logger, on: reactor)
+      defer { connection.close(on: reactor) }
+      // Without a right to read the migrations, the identity still counts.
+      support = try? await SchemaSupport.look(over: connection, on: reactor)
+      // A schema that is not supported may not have the settings.
+      let isAsked = support ?? .supported == .supported
+      identity = isAsked ? try await DatabaseIdentity.look(over: connection, on: reactor) : nil
+    } catch {
+      logger.debug("the database is not known yet", metadata: ["error": "\(error.debugDescription)"])
+      return
+    }
+    if let support, support != .supported { throw UnsupportedSchema(support: support) }
+    if let identity, identity.isForeign { throw ForeignDatabase(identity: identity) }
+    if identity == nil {
+      logger.warning(
+        "row-level security hides the service's own tables",
+        metadata: ["remedy": "as their owner, call tacet.grant_service for this role, or give it BYPASSRLS"])
+    }
+  }
+}
+
 extension ListenAddress {
   /// Where to listen; a name becomes its first address.
   fileprivate func resolved() async throws -> SocketAddress {
@@ -198,22 +229,6 @@ struct UnsupportedSchema: Error, CustomStringConvertible {
       """
     }
   }
-
-  /// Stops a start. A database that cannot be asked yet, or that hides the answer, is no reason to.
-  static func refuse(
-    _ configuration: PostgresConfiguration, logger: Logger, on reactor: isolated Reactor
-  ) async throws {
-    var configuration = configuration
-    configuration.connectLimit = .seconds(2)
-    let support: SchemaSupport?
-    do throws(PostgresError) {
-      support = try await SchemaSupport.look(in: configuration, logger: logger, on: reactor)
-    } catch {
-      logger.debug("the database's schema is not known yet", metadata: ["error": "\(error.debugDescription)"])
-      return
-    }
-    if let support, support != .supported { throw UnsupportedSchema(support: support) }
-  }
 }
 
 /// The database's settings were written in another database.
@@ -225,26 +240,5 @@ struct ForeignDatabase: Error, CustomStringConvertible {
     this database (\(identity.actual)) is a copy of another one (\(identity.noted ?? "")), and carries what waits to be \
     pushed there. Run "tacet adopt" to drop what waits, or "tacet adopt --keep-waiting" if the database has only moved.
     """
-  }
-
-  /// Stops a start in a copy. A database that cannot be asked yet is no reason to: its sessions are checked one by one.
-  static func refuse(
-    _ configuration: PostgresConfiguration, logger: Logger, on reactor: isolated Reactor
-  ) async throws {
-    var configuration = configuration
-    configuration.connectLimit = .seconds(2)
-    let identity: DatabaseIdentity?
-    do throws(PostgresError) {
-      identity = try await DatabaseIdentity.look(in: configuration, logger: logger, on: reactor)
-    } catch {
-      logger.debug("the database's identity is not known yet", metadata: ["error": "\(error.debugDescription)"])
-      return
-    }
-    if let identity, identity.isForeign { throw ForeignDatabase(identity: identity) }
-    if identity == nil {
-      logger.warning(
-        "row-level security hides the service's own tables",
-        metadata: ["remedy": "as their owner, call tacet.grant_service for this role, or give it BYPASSRLS"])
-    }
   }
 }

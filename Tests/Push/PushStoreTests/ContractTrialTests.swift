@@ -160,7 +160,7 @@ struct ContractTrialTests {
     """
 
   private func rehearse(_ database: TestDatabase, isInserting: Bool = true) async throws -> [ContractTrial] {
-    try await onSession(database) { connection, reactor in
+    try await onConnection(to: database) { connection, reactor in
       try ContractTrial.trials(
         from: try await connection.query(.rehearseMessage(isInserted: isInserting), on: reactor))
     }
@@ -176,17 +176,6 @@ struct ContractTrialTests {
     _ database: TestDatabase,
     _ body: @escaping @Sendable (DatabaseExamination, isolated Reactor) async throws -> Value
   ) async throws -> Value {
-    try await onSession(database) { try await body(DatabaseExamination(over: $0), $1) }
-  }
-
-  private func onSession<Value: Sendable>(
-    _ database: TestDatabase,
-    _ body: @escaping @Sendable (PostgresConnection, isolated Reactor) async throws -> Value
-  ) async throws -> Value {
-    try await onReactor { reactor in
-      let session = try await Session.open(database, on: reactor)
-      defer { session.connection.close(on: reactor) }
-      return try await body(session.connection, reactor)
-    }
+    try await onConnection(to: database) { try await body(DatabaseExamination(over: $0), $1) }
   }
 }

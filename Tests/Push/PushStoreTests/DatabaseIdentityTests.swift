@@ -11,7 +11,7 @@ struct DatabaseIdentityTests {
   private static let copied = "update tacet.settings set database_identity = '1/production'"
 
   private func look(_ database: TestDatabase) async throws -> DatabaseIdentity? {
-    try await onReactor { try await DatabaseIdentity.look(in: database.configuration, logger: quiet, on: $0) }
+    try await onConnection(to: database) { try await DatabaseIdentity.look(over: $0, on: $1) }
   }
 
   @Test("a migrated database knows itself, and one that was copied is foreign")

@@ -1,5 +1,3 @@
-import Postgres
-import TestReactors
 import Testing
 
 @testable import PushStore
@@ -55,14 +53,10 @@ struct SchemaSupportTests {
   }
 
   private func look(at database: TestDatabase) async throws -> SchemaSupport? {
-    try await onReactor { try await SchemaSupport.look(in: database.configuration, logger: quiet, on: $0) }
+    try await onConnection(to: database) { try await SchemaSupport.look(over: $0, on: $1) }
   }
 
   private func changed(in database: TestDatabase) async throws -> [String] {
-    try await onReactor { reactor in
-      let session = try await Session.open(database, on: reactor)
-      defer { session.connection.close(on: reactor) }
-      return try await DatabaseExamination(over: session.connection).changedMigrations(on: reactor)
-    }
+    try await onConnection(to: database) { try await DatabaseExamination(over: $0).changedMigrations(on: $1) }
   }
 }

@@ -79,6 +79,17 @@ func withTwoSessions(
   try await withSessions(database, 2) { sessions, reactor in try await body(sessions[0], sessions[1], reactor) }
 }
 
+/// Opens a connection, and closes it at the end.
+func onConnection<Value: Sendable>(
+  to database: TestDatabase, _ body: @escaping @Sendable (PostgresConnection, isolated Reactor) async throws -> Value
+) async throws -> Value {
+  try await onReactor { reactor in
+    let session = try await Session.open(database, on: reactor)
+    defer { session.connection.close(on: reactor) }
+    return try await body(session.connection, reactor)
+  }
+}
+
 /// Opens a store over a pool of its own, and closes it at the end.
 func withStore<Value: Sendable>(
   _ database: TestDatabase, sessions: Int = 1,

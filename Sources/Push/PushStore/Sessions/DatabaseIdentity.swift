@@ -22,10 +22,8 @@ public struct DatabaseIdentity: Equatable, Sendable {
   /// - Returns: nil where row-level security hides the settings.
   /// - Throws: ``PostgresError``, also where the migrations that say so are missing.
   public static func look(
-    in configuration: PostgresConfiguration, logger: Logger, on reactor: isolated Reactor
+    over connection: PostgresConnection, on reactor: isolated Reactor
   ) async throws(PostgresError) -> DatabaseIdentity? {
-    let connection = try await PostgresConnection.connect(configuration, logger: logger, on: reactor)
-    defer { connection.close(on: reactor) }
     for row in try await connection.query(.databaseIdentity, on: reactor) {
       return DatabaseIdentity(noted: try row.decode("recorded"), actual: try row.decode("actual"))
     }

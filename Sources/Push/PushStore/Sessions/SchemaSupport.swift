@@ -1,4 +1,3 @@
-public import Logging
 public import Postgres
 public import Reactors
 
@@ -61,10 +60,8 @@ public enum SchemaSupport: Equatable, Sendable {
   /// Asks a database.
   /// - Returns: nil where row-level security hides the answer.
   public static func look(
-    in configuration: PostgresConfiguration, logger: Logger, on reactor: isolated Reactor
+    over connection: PostgresConnection, on reactor: isolated Reactor
   ) async throws(PostgresError) -> SchemaSupport? {
-    let connection = try await PostgresConnection.connect(configuration, logger: logger, on: reactor)
-    defer { connection.close(on: reactor) }
     let applied = try await AppliedMigration.all(over: connection, on: reactor)
     return applied?.isEmpty == true ? nil : SchemaSupport(applied: applied ?? [])
   }
