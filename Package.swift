@@ -152,6 +152,7 @@ let package = Package(
     tests("Push/APNSCoreTests", ["APNSCore"]),
     layer("Push/PushRules", [], hotPath),
     layer("Push/PushKinds", ["APNSCore", "PushRules", crypto], hotPath),
+    support("Support/TestIDs", ["PushKinds", "PushStore", "TestRepository"]),
     tests("Push/PushKindsTests", ["APNSCore", "PushKinds", "PushRules"]),
     tests("Push/PushRulesTests", ["PushRules"]),
     layer("Campaigns/TemporalReferences"),
@@ -176,6 +177,7 @@ let package = Package(
     tests(
       "Push/PushStoreTests",
       [
+        "PushKinds", "TestIDs",
         "TestRepository", "Postgres", "PushRules", "PushStore", "Reactors", "TestLogs", "TestPostgres", crypto, logging,
         "TestReactors",
         "TestRandomness",
@@ -187,6 +189,7 @@ let package = Package(
     tests(
       "Push/PushPipelineTests",
       [
+        "PushKinds", "TestIDs",
         "TestRepository", "APNS", "APNSCore", "Postgres", "PrometheusMetrics", "PushPipeline", "PushRules", "PushStore",
         "Reactors",
         "TestLogs", "TestPostgres", logging, metrics, "TestReactors", "TestRandomness",
@@ -200,6 +203,7 @@ let package = Package(
     tests(
       "Campaigns/CampaignsTests",
       [
+        "PushKinds", "TestIDs",
         "TestRepository", "APNSCore", "CampaignRules", "Campaigns", "Postgres", "PushStore", "Reactors", "TestLogs",
         "TestPostgres",
         logging,
@@ -221,6 +225,7 @@ let package = Package(
     tests(
       "Service/ExplanationsTests",
       [
+        "PushKinds", "TestIDs",
         "TestRepository", "APNSCore", "CampaignRules", "LanguageModels", "Explanations", "PushRules", "PushStore",
         "TestRandomness",
       ]),
@@ -230,18 +235,21 @@ let package = Package(
     tests(
       "Service/CallersTests",
       [
+        "PushKinds",
         "API", "Callers", "HTTP1", "HTTPServing", "HTTPTransfers", "Reactors", "TestLogs", "TestReactors", crypto,
         cryptoExtras, httpTypes, logging,
       ]),
     layer(
       "Service/API",
       [
-        "APNSCore", "Callers", "Campaigns", "HTTP1", "HTTPServing", "Postgres", "Explanations", "PushPipeline",
+        "APNSCore", "Callers", "Campaigns", "HTTP1", "HTTPServing", "Postgres", "Explanations", "PushKinds",
+        "PushPipeline",
         "PushRules", "PushStore", "Reactors", httpTypes, logging,
       ], resources: [.embedInCode("openapi.yaml")]),
     tests(
       "Service/APITests",
       [
+        "PushKinds", "TestIDs",
         "TestRepository", "API", "APNS", "APNSCore", "Callers", "Campaigns", "Explanations", "HTTP1", "HTTPServing",
         "Postgres", "PushPipeline", "PushRules", "PushStore", "Reactors", "TestLogs", "TestPostgres", crypto, httpTypes,
         logging,
@@ -256,6 +264,7 @@ let package = Package(
     tests(
       "Service/PagesTests",
       [
+        "PushKinds", "TestIDs",
         "TestRepository", "APNS", "APNSCore", "HTTP1", "HTTPServing", "Pages", "Postgres", "API", "Explanations",
         "PushPipeline", "PushRules", "PushStore", "Reactors", "TestPostgres", "TestProcesses", "TestReactors",
         httpTypes, logging,
@@ -293,7 +302,7 @@ let package = Package(
       ["APNS", "APNSCore", "APNSSimulation", "Reactors", "TLSStreams", crypto, logging, "TestReactors"]),
     tests(
       "Simulators/APNSConformanceTests",
-      [
+      ["TestIDs", 
         "TestRepository", "APNS", "APNSCore", "APNSSimulation", "HTTP2", "Reactors", "TLSStreams", "TestAPNSCases",
         "TestPostgres",
         crypto, logging,
@@ -332,6 +341,7 @@ let package = Package(
     tests(
       "Commands/TacetTests",
       [
+        "PushKinds", "TestIDs",
         "TestRepository", "APNSCore", "HTTPServing", "Postgres", "PrometheusMetrics", "API", "PushPipeline",
         "PushStore", "TestLogs",
         "TestPostgres", "TestProcesses", "tacet", crypto, httpTypes, logging,
@@ -348,6 +358,7 @@ let package = Package(
     tests(
       "Commands/ServiceTests",
       [
+        "PushKinds", "TestIDs",
         "TestRepository", "APNSSimulation", "LanguageModelSimulation", "Reactors", "TacetClient", "TestLogs",
         "TestPostgres",
         "TestProcesses", "TestRandomness", "apns-simulator", "tacet", crypto, yams,

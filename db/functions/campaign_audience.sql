@@ -2,9 +2,9 @@
 
 set check_function_bodies = off;
 
-call tacet.retire('campaign_eligible(text, timestamptz, text, uuid)');
-call tacet.retire('campaign_gate(uuid, boolean, text[], date, timestamptz, timestamptz, timestamptz)');
-call tacet.retire('guarded_campaign_gate(uuid, boolean, text[], date, timestamptz, timestamptz, timestamptz)');
+call tacet.retire('campaign_eligible(text, timestamptz, text, tacet.user_id)');
+call tacet.retire('campaign_gate(tacet.user_id, boolean, text[], date, timestamptz, timestamptz, timestamptz)');
+call tacet.retire('guarded_campaign_gate(tacet.user_id, boolean, text[], date, timestamptz, timestamptz, timestamptz)');
 call tacet.retire('campaign_push_types()');
 
 -- The users whom a campaign considers for an hour: its audience without those whom the gate keeps back and those whose account
@@ -15,10 +15,10 @@ call tacet.retire('campaign_push_types()');
 --
 -- The service's sessions avoid sequential scans, because queues are mostly empty. For a whole audience they are the best plan.
 create or replace function tacet.campaign_eligible(
-  campaign text, due_at timestamptz, only_zone text default null, only_user uuid default null,
+  campaign text, due_at timestamptz, only_zone text default null, only_user tacet.user_id default null,
   guarded boolean default false
 )
-returns table (user_id uuid, time_zone text, local_day date)
+returns table (user_id tacet.user_id, time_zone text, local_day date)
 language plpgsql stable
 set search_path = pg_catalog, pg_temp
 set enable_seqscan = on
@@ -86,7 +86,7 @@ $$;
 -- come half an hour early, because another scheduler's minute is not exact. Rows without a usable due_at count from the second
 -- they were sent.
 create or replace function tacet.campaign_gate(
-  user_id uuid, needs_no_session boolean, cap_group text, push_types text[], local_day date, day_start timestamptz,
+  user_id tacet.user_id, needs_no_session boolean, cap_group text, push_types text[], local_day date, day_start timestamptz,
   day_end timestamptz, gap_start timestamptz
 )
 returns table (reason text)
@@ -127,7 +127,7 @@ $$;
 
 -- The gate for one user at a time. It is slower, but a user whose rows raise an error is the only one kept back.
 create or replace function tacet.guarded_campaign_gate(
-  user_id uuid, needs_no_session boolean, cap_group text, push_types text[], local_day date, day_start timestamptz,
+  user_id tacet.user_id, needs_no_session boolean, cap_group text, push_types text[], local_day date, day_start timestamptz,
   day_end timestamptz, gap_start timestamptz
 )
 returns table (reason text)
@@ -172,7 +172,7 @@ as $$
 $$;
 
 -- The zone in which a campaign counts a user's days; UTC for a user outside its audience.
-create or replace function tacet.campaign_zone(campaign text, user_id uuid)
+create or replace function tacet.campaign_zone(campaign text, user_id tacet.user_id)
 returns text
 language plpgsql stable
 set search_path = pg_catalog, pg_temp

@@ -3,7 +3,7 @@
 -- Why a campaign may not push to a user now; null when nothing keeps it back. What cannot be determined keeps the push back.
 -- push_type: null while unknown.
 create or replace function tacet.campaign_refusal(
-  campaign text, user_id uuid, due_at timestamptz, local_day date, push_type text
+  campaign text, user_id tacet.user_id, due_at timestamptz, local_day date, push_type text
 )
 returns text
 language plpgsql volatile
@@ -66,7 +66,7 @@ end
 $$;
 
 -- What is known of a user for a campaign, from the campaign's material function; null without such a campaign.
-create or replace function tacet.campaign_material(campaign text, user_id uuid)
+create or replace function tacet.campaign_material(campaign text, user_id tacet.user_id)
 returns jsonb
 language plpgsql stable
 set search_path = pg_catalog, pg_temp
@@ -85,7 +85,7 @@ $$;
 
 -- Ends a claimed decision without a push. Returns whether the decision was still the caller's.
 create or replace function tacet.decide_campaign(
-  campaign text, user_id uuid, local_day date, attempts int, decision text, reason text, layer text, inputs jsonb,
+  campaign text, user_id tacet.user_id, local_day date, attempts int, decision text, reason text, layer text, inputs jsonb,
   input_tokens bigint, output_tokens bigint, cost_microdollars bigint
 )
 returns boolean
@@ -114,7 +114,7 @@ $$;
 -- Returns the reason when there is no push, null when there is one, and the push's id. claim_lost: another session has
 -- decided, or will.
 create or replace function tacet.commit_campaign_push(
-  campaign text, user_id uuid, local_day date, attempts int, layer text, inputs jsonb, push_type text, title text,
+  campaign text, user_id tacet.user_id, local_day date, attempts int, layer text, inputs jsonb, push_type text, title text,
   body text, data json, metadata jsonb, input_tokens bigint, output_tokens bigint, cost_microdollars bigint
 )
 returns table (reason text, push_id uuid)

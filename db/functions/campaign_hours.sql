@@ -76,7 +76,7 @@ $$;
 -- Enrols the users whom a campaign considers for an hour; a user is enrolled once a day. Where that fails for all users
 -- together, it tries them one by one. No row when there is no such campaign, or it is not active.
 create or replace function tacet.enrol_campaign(
-  campaign text, due_at timestamptz, cause text, only_zone text default null, only_user uuid default null
+  campaign text, due_at timestamptz, cause text, only_zone text default null, only_user tacet.user_id default null
 )
 returns table (run_id uuid, enrolled int)
 language plpgsql volatile
@@ -105,7 +105,7 @@ $$;
 
 -- Writes the decisions that a run opens. Returns the number of users who were not enrolled for the same day before.
 create or replace function tacet.note_eligible(
-  campaign text, due_at timestamptz, run_id uuid, only_zone text, only_user uuid, guarded boolean
+  campaign text, due_at timestamptz, run_id uuid, only_zone text, only_user tacet.user_id, guarded boolean
 )
 returns int
 language plpgsql volatile

@@ -7,9 +7,9 @@ set check_function_bodies = off;
 --
 -- Where the profile names no zone, the newest device's zone counts. Nearly all profiles spell a zone as the server does: one
 -- hash table finds these, and a look-up each finds the others.
-call tacet.provide('check_in_audience(timestamptz, uuid)', definition => $default$
-create or replace function tacet.check_in_audience(moment timestamptz, only_user uuid)
-returns table (user_id uuid, time_zone text, gap_days int)
+call tacet.provide('check_in_audience(timestamptz, tacet.user_id)', definition => $default$
+create or replace function tacet.check_in_audience(moment timestamptz, only_user tacet.user_id)
+returns table (user_id tacet.user_id, time_zone text, gap_days int)
 language sql stable
 as $$
   select
@@ -29,9 +29,9 @@ $$
 $default$);
 
 -- The sessions that a user began between two moments, the second exclusive.
-call tacet.provide('sessions_between(uuid, timestamptz, timestamptz)', definition => $default$
-create or replace function tacet.sessions_between(user_id uuid, first_moment timestamptz, end_moment timestamptz)
-returns table (session_id uuid)
+call tacet.provide('sessions_between(tacet.user_id, timestamptz, timestamptz)', definition => $default$
+create or replace function tacet.sessions_between(user_id tacet.user_id, first_moment timestamptz, end_moment timestamptz)
+returns table (session_id tacet.conversation_id)
 language sql stable
 as $$
   select c.id
@@ -44,8 +44,8 @@ $default$);
 -- What a check-in may be about: an object with context_summary, coaching_preferences, locale (of the user's app, for dates in
 -- digits), inactive_seconds (null: never wrote), messages (the user's own of seven days, newest first), patterns,
 -- last_conversation and missing (what the host does not have).
-call tacet.provide('check_in_material(uuid, timestamptz)', definition => $default$
-create or replace function tacet.check_in_material(user_id uuid, moment timestamptz)
+call tacet.provide('check_in_material(tacet.user_id, timestamptz)', definition => $default$
+create or replace function tacet.check_in_material(user_id tacet.user_id, moment timestamptz)
 returns jsonb
 language plpgsql stable
 as $$

@@ -5,8 +5,8 @@ set check_function_bodies = off;
 -- The device tokens to which APNs may be asked to deliver, the newest first. environment: production, sandbox or null. At most
 -- a thousand rows are sorted, so that one user's rows do not delay everybody. A user whose profile has deleted_at has none, so
 -- nothing is pushed to that user.
-call tacet.provide('device_tokens(uuid)', is_tried => true, definition => $default$
-create or replace function tacet.device_tokens(user_id uuid)
+call tacet.provide('device_tokens(tacet.user_id)', is_tried => true, definition => $default$
+create or replace function tacet.device_tokens(user_id tacet.user_id)
 returns table (device_token text, environment text, app text)
 language sql stable
 as $$
@@ -31,10 +31,10 @@ $default$);
 -- No hexadecimal digit sorts after g, so the two bounds enclose the beginning and push_tokens_spelling_idx serves them. The
 -- last condition is for databases whose collation has digraphs.
 call tacet.provide('device_token_owners(text, int)',
-  inert => 'select null::uuid, null::text where false',
+  inert => 'select null::tacet.user_id, null::text where false',
   definition => $default$
 create or replace function tacet.device_token_owners(beginning text, owners_max int)
-returns table (user_id uuid, device_token text)
+returns table (user_id tacet.user_id, device_token text)
 language sql stable
 as $$
   select t.user_id, t.device_token
@@ -56,10 +56,10 @@ $default$);
 -- token, and those of one user, because the host's table may have no unique constraint. Where it has one, an insert by the
 -- host may come between, and the loop's next turn finds it. The token is always locked before the user. The time is read after
 -- the locks, so that a later registration has a later time.
-call tacet.provide('register_device(uuid, text, text, text, text, text, text, int)',
+call tacet.provide('register_device(tacet.user_id, text, text, text, text, text, text, int)',
   is_tried => null, inert => 'select tacet.not_wired(''register_device'')', definition => $default$
 create or replace function tacet.register_device(
-  user_id uuid, device_token text, environment text, app text, platform text, locale text, time_zone text,
+  user_id tacet.user_id, device_token text, environment text, app text, platform text, locale text, time_zone text,
   devices_max int
 )
 returns void
@@ -132,9 +132,9 @@ $default$);
 
 -- Drops a user's token after a log-out. The row stays, with time and reason; a token dropped before keeps its reason. False
 -- when the token is another user's, which is not changed.
-call tacet.provide('remove_device(uuid, text)',
+call tacet.provide('remove_device(tacet.user_id, text)',
   is_tried => null, inert => 'select tacet.not_wired(''remove_device'')', definition => $default$
-create or replace function tacet.remove_device(user_id uuid, device_token text)
+create or replace function tacet.remove_device(user_id tacet.user_id, device_token text)
 returns boolean
 language plpgsql volatile
 set search_path = pg_catalog, pg_temp

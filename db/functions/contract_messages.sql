@@ -7,16 +7,16 @@ set check_function_bodies = off;
 --
 -- A message with deleted_at is deleted. A partitioned table is searched in its partitions of the last two days first: a look-up
 -- by id alone visits every partition.
-call tacet.provide('message_context(uuid)', is_tried => true, definition => $default$
-create or replace function tacet.message_context(message_id uuid)
+call tacet.provide('message_context(tacet.message_id)', is_tried => true, definition => $default$
+create or replace function tacet.message_context(message_id tacet.message_id)
 returns table (
-  conversation_id uuid,
-  sender_id uuid,
+  conversation_id tacet.conversation_id,
+  sender_id tacet.user_id,
   sender_name text,
   body text,
   created_at timestamptz,
-  read_by uuid[],
-  prior_read_by uuid[],
+  read_by tacet.user_id[],
+  prior_read_by tacet.user_id[],
   prior_touched_at timestamptz
 )
 language sql stable
@@ -49,9 +49,9 @@ $$
 $default$);
 
 -- Who takes part in a conversation, and when each last looked at it and left it.
-call tacet.provide('seen_by(uuid)', is_tried => true, definition => $default$
-create or replace function tacet.seen_by(conversation_id uuid)
-returns table (user_id uuid, last_seen timestamptz, left_at timestamptz)
+call tacet.provide('seen_by(tacet.conversation_id)', is_tried => true, definition => $default$
+create or replace function tacet.seen_by(conversation_id tacet.conversation_id)
+returns table (user_id tacet.user_id, last_seen timestamptz, left_at timestamptz)
 language sql stable
 as $$
   select
@@ -67,8 +67,8 @@ $default$);
 
 -- The badge: how many messages the user has not read, in at most a thousand conversations and the newest ten thousand messages
 -- of each, so that one user's history does not delay the pushes of others. A deleted message is not counted.
-call tacet.provide('unread_count(uuid)', inert => 'select null::bigint', definition => $default$
-create or replace function tacet.unread_count(user_id uuid)
+call tacet.provide('unread_count(tacet.user_id)', inert => 'select null::bigint', definition => $default$
+create or replace function tacet.unread_count(user_id tacet.user_id)
 returns bigint
 language plpgsql stable
 as $$
@@ -114,7 +114,7 @@ $default$);
 
 -- Whether a message mentions a user: an @ and the name, in any case, without a letter or digit after it. Asked for recipients
 -- who want mentions only. Without the default tables it asks tacet.message_context and tacet.profile_name.
-call tacet.provide('is_mentioned(uuid, uuid)', inert => $inert$
+call tacet.provide('is_mentioned(tacet.message_id, tacet.user_id)', inert => $inert$
   select exists (
     select
     from tacet.message_context(is_mentioned.message_id) m
@@ -122,7 +122,7 @@ call tacet.provide('is_mentioned(uuid, uuid)', inert => $inert$
     cross join lateral string_to_table(lower(m.body), '@' || lower(n.name)) with ordinality as behind (text, place)
     where n.name <> '' and behind.place > 1 and left(behind.text, 1) !~ '[[:alnum:]]')
 $inert$, definition => $default$
-create or replace function tacet.is_mentioned(message_id uuid, user_id uuid)
+create or replace function tacet.is_mentioned(message_id tacet.message_id, user_id tacet.user_id)
 returns boolean
 language plpgsql stable
 as $$
@@ -140,8 +140,8 @@ $$
 $default$);
 
 -- A user's name as others see it; null without one.
-call tacet.provide('profile_name(uuid)', inert => 'select null::text', definition => $default$
-create or replace function tacet.profile_name(user_id uuid)
+call tacet.provide('profile_name(tacet.user_id)', inert => 'select null::text', definition => $default$
+create or replace function tacet.profile_name(user_id tacet.user_id)
 returns text
 language sql stable
 as $$

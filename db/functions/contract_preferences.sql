@@ -6,8 +6,8 @@ set check_function_bodies = off;
 --
 -- This and tacet.is_mentioned are called for few recipients. They are PL/pgSQL, so that the planner does not look into them: a
 -- host without these tables can claim as long as nothing needs them.
-call tacet.provide('user_time_zone(uuid)', inert => 'select null::text', definition => $default$
-create or replace function tacet.user_time_zone(user_id uuid)
+call tacet.provide('user_time_zone(tacet.user_id)', inert => 'select null::text', definition => $default$
+create or replace function tacet.user_time_zone(user_id tacet.user_id)
 returns text
 language plpgsql stable
 as $$
@@ -27,8 +27,10 @@ $default$);
 -- null outside of quiet hours. quiet_hours_policy: hold or drop; null is hold.
 --
 -- Each look-up has its own limit, so that the planner cannot join whole tables.
-call tacet.provide('recipient_preferences(uuid, text, uuid, timestamptz)', definition => $default$
-create or replace function tacet.recipient_preferences(user_id uuid, kind text, surface_id uuid, moment timestamptz)
+call tacet.provide('recipient_preferences(tacet.user_id, text, tacet.conversation_id, timestamptz)', definition => $default$
+create or replace function tacet.recipient_preferences(
+  user_id tacet.user_id, kind text, surface_id tacet.conversation_id, moment timestamptz
+)
 returns table (
   is_opted_out boolean, is_muted boolean, mentions_only boolean, quiet_hours_remaining interval, quiet_hours_policy text
 )
@@ -64,8 +66,8 @@ $default$);
 -- Replaces all preferences of a user, and releases what the user is held. The arrays about conversations have one length. The
 -- first row is the lock: of two concurrent calls one wins as a whole.
 create or replace function tacet.put_preferences(
-  user_id uuid, quiet_start time, quiet_end time, quiet_zone text, quiet_policy text, disabled_kinds text[],
-  conversation_ids uuid[], muted boolean[], muted_until timestamptz[], mentions_only boolean[]
+  user_id tacet.user_id, quiet_start time, quiet_end time, quiet_zone text, quiet_policy text, disabled_kinds text[],
+  conversation_ids tacet.conversation_id[], muted boolean[], muted_until timestamptz[], mentions_only boolean[]
 )
 returns void
 language plpgsql volatile

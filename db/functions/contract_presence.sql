@@ -4,10 +4,10 @@ set check_function_bodies = off;
 
 -- Whether a user takes part in a conversation; null when there is no such conversation. Without the default tables it asks
 -- tacet.seen_by, where a conversation without participants does not exist.
-call tacet.provide('takes_part(uuid, uuid)',
+call tacet.provide('takes_part(tacet.conversation_id, tacet.user_id)',
   inert => 'select bool_or(s.user_id = takes_part.user_id) from tacet.seen_by(takes_part.conversation_id) s',
   definition => $default$
-create or replace function tacet.takes_part(conversation_id uuid, user_id uuid)
+create or replace function tacet.takes_part(conversation_id tacet.conversation_id, user_id tacet.user_id)
 returns boolean
 language sql stable
 as $$
@@ -34,13 +34,13 @@ $default$);
 -- future.
 --
 -- A repeated report is not written, unless something depends on it: a held push, or a message after the stored look.
-call tacet.provide('view_conversations(uuid[], uuid[], boolean[], boolean[])',
+call tacet.provide('view_conversations(tacet.conversation_id[], tacet.user_id[], boolean[], boolean[])',
   inert => 'select r.*, null::boolean, false from unnest(conversation_ids, user_ids) as r (conversation_id, user_id)',
   definition => $default$
 create or replace function tacet.view_conversations(
-  conversation_ids uuid[], user_ids uuid[], have_looked boolean[], have_left boolean[]
+  conversation_ids tacet.conversation_id[], user_ids tacet.user_id[], have_looked boolean[], have_left boolean[]
 )
-returns table (conversation_id uuid, user_id uuid, is_participant boolean, is_skipped boolean)
+returns table (conversation_id tacet.conversation_id, user_id tacet.user_id, is_participant boolean, is_skipped boolean)
 language plpgsql volatile
 as $$
 begin
@@ -107,9 +107,12 @@ $default$);
 -- cannot deadlock, and messages marked meanwhile are left out. A call waits less than PostgreSQL's deadlock_timeout of one
 -- second, so that no transaction of the host becomes the victim; the app asks again. updated_at stays, because apps show edits
 -- by it.
-call tacet.provide('mark_read(uuid, uuid, uuid)', inert => 'select null::uuid where false', definition => $default$
-create or replace function tacet.mark_read(conversation_id uuid, user_id uuid, up_to_message_id uuid)
-returns setof uuid
+call tacet.provide('mark_read(tacet.conversation_id, tacet.user_id, tacet.message_id)',
+  inert => 'select null::tacet.message_id where false', definition => $default$
+create or replace function tacet.mark_read(
+  conversation_id tacet.conversation_id, user_id tacet.user_id, up_to_message_id tacet.message_id
+)
+returns setof tacet.message_id
 language plpgsql volatile
 set lock_timeout = '200ms'
 as $$
@@ -147,8 +150,8 @@ $default$);
 -- Everybody may look at a surface of a watched kind: a report holds back only the user's own pushes. A surface exists when its
 -- table has it; without such a table, when a row of the source names it, which is fast with an index on that column. A kind
 -- whose table or column is gone has no surfaces.
-call tacet.provide('may_view(text, uuid, uuid)', definition => $default$
-create or replace function tacet.may_view(surface_kind text, surface_id uuid, user_id uuid)
+call tacet.provide('may_view(text, tacet.conversation_id, tacet.user_id)', definition => $default$
+create or replace function tacet.may_view(surface_kind text, surface_id tacet.conversation_id, user_id tacet.user_id)
 returns boolean
 language plpgsql stable
 set search_path = pg_catalog, pg_temp

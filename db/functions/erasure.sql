@@ -20,7 +20,7 @@ exception
   when others then
     begin
       insert into tacet.trigger_failures (sqlstate, message, kind, subject_ids)
-      values (sqlstate, sqlerrm, 'erasure', array(select d.id from deleted d));
+      values (sqlstate, sqlerrm, 'erasure', array(select d.id::tacet.subject_id from deleted d));
     exception
       when others then
         raise warning 'tacet: the rows of a deleted user stay: % (%)', sqlerrm, sqlstate;
@@ -30,7 +30,7 @@ end
 $$;
 
 -- Queues a user for erasure. Hosts whose users are in other tables call it from a trigger or a job.
-create or replace function tacet.forget_user(user_id uuid)
+create or replace function tacet.forget_user(user_id tacet.user_id)
 returns void
 language sql volatile security definer
 set search_path = pg_catalog, pg_temp
@@ -52,7 +52,7 @@ set search_path = pg_catalog, pg_temp
 as $$
 declare
   picked bigint[];
-  users uuid[];
+  users tacet.user_id[];
   relation regclass;
   user_column name;
   deleted_rows bigint;
@@ -74,7 +74,7 @@ begin
     where f.ctid = x.place
     returning x.subject_ids
   )
-  insert into tacet.erasures (user_id) select s.id from missed m, unnest(m.subject_ids) as s (id);
+  insert into tacet.erasures (user_id) select s.id::tacet.user_id from missed m, unnest(m.subject_ids) as s (id);
 
   picked := array(
     select e.id from tacet.erasures e where e.due_at <= clock_timestamp() order by e.due_at limit users_max
@@ -129,18 +129,19 @@ $$;
 -- Queues users who are gone from auth.users, where no trigger of ours can be. Examines the next users with a row that is kept,
 -- in the order of their ids, and returns the last one; null at the end, where the ids of profiles are not those of auth.users,
 -- and where its rows are hidden.
-create or replace function tacet.note_gone_users(after uuid, users_max int)
-returns uuid
+create or replace function tacet.note_gone_users(after tacet.user_id, users_max int)
+returns tacet.user_id
 language plpgsql volatile security definer
 set search_path = pg_catalog, pg_temp
 as $$
 declare
   login regclass := to_regclass('auth.users');
   is_login_table boolean := false;
-  next_user uuid := after;
-  users uuid[] := '{}';
+  next_user tacet.user_id := coalesce(after, tacet.lowest_user_id());
+  users tacet.user_id[] := '{}';
 begin
-  if login is null or to_regclass('public.profiles') is null or not has_table_privilege(login, 'select')
+  -- Logins have a uuid.
+  if 'tacet.user_id' <> 'uuid' or login is null or to_regclass('public.profiles') is null or not has_table_privilege(login, 'select')
     or row_security_active(login)
   then
     return null;
@@ -174,13 +175,13 @@ $$;
 
 -- Whether a user has an account: a user who is gone from auth.users has none, even if the host's rows remain. True without
 -- that table, and for a role that may not read it.
-create or replace function tacet.has_account(user_id uuid)
+create or replace function tacet.has_account(user_id tacet.user_id)
 returns boolean
 language plpgsql stable security definer
 set search_path = pg_catalog, pg_temp
 as $$
 begin
-  if to_regclass('auth.users') is null then
+  if 'tacet.user_id' <> 'uuid' or to_regclass('auth.users') is null then
     return true;
   end if;
   return exists (select from auth.users u where u.id = has_account.user_id);
@@ -198,7 +199,7 @@ language plpgsql stable security definer
 set search_path = pg_catalog, pg_temp
 as $$
 begin
-  if to_regclass('auth.users') is null then
+  if 'tacet.user_id' <> 'uuid' or to_regclass('auth.users') is null then
     return false;
   end if;
   return exists (select from auth.users u where exists (select from public.profiles p where p.id = u.id));

@@ -10,7 +10,7 @@ set check_function_bodies = off;
 --
 -- Under REPEATABLE READ and SERIALIZABLE a transaction cannot change a hold that is newer than its snapshot. The release is
 -- then queued, and the service makes it after the commit.
-create or replace function tacet.release_holds(subject_ids uuid[], user_ids uuid[], causes text[])
+create or replace function tacet.release_holds(subject_ids tacet.subject_id[], user_ids tacet.user_id[], causes text[])
 returns void
 language plpgsql volatile
 set search_path = pg_catalog, pg_temp
@@ -46,7 +46,7 @@ end
 $$;
 
 -- The same for triggers of the host.
-create or replace function tacet.release_holds(subject_ids uuid[], user_ids uuid[])
+create or replace function tacet.release_holds(subject_ids tacet.subject_id[], user_ids tacet.user_id[])
 returns void
 language sql volatile
 set search_path = pg_catalog, pg_temp
@@ -57,7 +57,7 @@ as $$
 $$;
 
 -- Releases everything that a user is held in one conversation, for hosts that keep presence in other tables.
-create or replace function tacet.release_conversation(conversation_id uuid, user_id uuid)
+create or replace function tacet.release_conversation(conversation_id tacet.conversation_id, user_id tacet.user_id)
 returns void
 language sql volatile
 set search_path = pg_catalog, pg_temp
@@ -70,19 +70,19 @@ as $$
 $$;
 
 -- Releases everything that is held of one message, because the host has deleted it softly.
-create or replace function tacet.release_message(message_id uuid)
+create or replace function tacet.release_message(message_id tacet.message_id)
 returns void
 language sql volatile
 set search_path = pg_catalog, pg_temp
 as $$
   select tacet.release_holds(array_agg(d.subject_id), array_agg(d.user_id), array_agg('deleted'::text))
   from tacet.deliveries d
-  where d.subject_id = release_message.message_id and d.state = 'held'
+  where d.subject_id = release_message.message_id::tacet.subject_id and d.state = 'held'
   having count(*) > 0
 $$;
 
 -- Releases everything that a user is held, because the user's preferences changed. For hosts with their own preferences too.
-create or replace function tacet.release_user(user_id uuid)
+create or replace function tacet.release_user(user_id tacet.user_id)
 returns void
 language sql volatile
 set search_path = pg_catalog, pg_temp
@@ -114,8 +114,8 @@ set enable_seqscan = off
 set jit = off
 as $$
 declare
-  subjects uuid[];
-  users uuid[];
+  subjects tacet.subject_id[];
+  users tacet.user_id[];
   causes text[];
 begin
   if tg_argv[1] = 'deleted_at' then
@@ -128,7 +128,7 @@ begin
     cross join lateral (
       select d.subject_id, d.user_id
       from tacet.deliveries d
-      where d.subject_id = news.id and d.state = 'held'
+      where d.subject_id = news.id::tacet.subject_id and d.state = 'held'
       offset 0
     ) d;
     if subjects is not null then
@@ -146,7 +146,7 @@ begin
       cross join lateral (
         select d.subject_id, d.user_id
         from tacet.deliveries d
-        where d.subject_id = news.id and d.user_id = news.user_id and d.state = 'held'
+        where d.subject_id = news.id::tacet.subject_id and d.user_id = news.user_id and d.state = 'held'
         offset 0
       ) d;
     when 'deleted' then
@@ -155,7 +155,7 @@ begin
       cross join lateral (
         select d.subject_id, d.user_id
         from tacet.deliveries d
-        where d.subject_id = o.id and d.state = 'held'
+        where d.subject_id = o.id::tacet.subject_id and d.state = 'held'
         offset 0
       ) d;
     when 'seen' then
@@ -260,7 +260,7 @@ $$;
 
 -- Puts the parked work of a subject back, as if just found. What is too old is then recorded as expired. Returns the number of
 -- rows put back.
-create or replace function tacet.replay(subject_id uuid)
+create or replace function tacet.replay(subject_id tacet.subject_id)
 returns bigint
 language plpgsql volatile
 set search_path = pg_catalog, pg_temp

@@ -3,7 +3,7 @@
 
 set check_function_bodies = off;
 
-create or replace function tacet.campaign_push_content(event_kind text, subject_id uuid)
+create or replace function tacet.campaign_push_content(event_kind text, subject_id tacet.subject_id)
 returns setof tacet.push_content
 language sql stable rows 1
 set search_path = pg_catalog, pg_temp
@@ -11,7 +11,7 @@ as $$
   select c.*
   from tacet.pushes p
   cross join lateral tacet.stored_push_content(p) c
-  where p.id = campaign_push_content.subject_id and p.kind = campaign_push_content.event_kind and p.campaign is not null
+  where p.id = tacet.row_of(campaign_push_content.subject_id) and p.kind = campaign_push_content.event_kind and p.campaign is not null
 $$;
 
 call tacet.register_kind('campaign_push', null, 'tacet.campaign_push_content', 'tacet.stored_push_audience');

@@ -23,7 +23,7 @@ as $$
 $$;
 
 -- Takes a user's push of today in a cap group, by the user's clock. False when it is taken, by a campaign or a server.
-create or replace function tacet.take_cap(user_id uuid, cap_group text)
+create or replace function tacet.take_cap(user_id tacet.user_id, cap_group text)
 returns boolean
 language plpgsql volatile
 set search_path = pg_catalog, pg_temp
@@ -41,7 +41,7 @@ begin
 end
 $$;
 
-create or replace function tacet.service_push_content(event_kind text, subject_id uuid)
+create or replace function tacet.service_push_content(event_kind text, subject_id tacet.subject_id)
 returns setof tacet.push_content
 language sql stable rows 1
 set search_path = pg_catalog, pg_temp
@@ -49,18 +49,20 @@ as $$
   select c.*
   from tacet.pushes p
   cross join lateral tacet.stored_push_content(p) c
-  where p.id = service_push_content.subject_id and p.kind = service_push_content.event_kind and p.campaign is null
+  where p.id = tacet.row_of(service_push_content.subject_id) and p.kind = service_push_content.event_kind and p.campaign is null
 $$;
 
 -- The user of a stored push, also of a campaign's.
-create or replace function tacet.stored_push_audience(event_kind text, subject_id uuid, surface_id uuid)
+create or replace function tacet.stored_push_audience(
+  event_kind text, subject_id tacet.subject_id, surface_id tacet.conversation_id
+)
 returns setof tacet.push_recipient
 language sql stable rows 1
 set search_path = pg_catalog, pg_temp
 as $$
   select p.user_id, null::timestamptz, null::timestamptz
   from tacet.pushes p
-  where p.id = stored_push_audience.subject_id and p.kind = stored_push_audience.event_kind
+  where p.id = tacet.row_of(stored_push_audience.subject_id) and p.kind = stored_push_audience.event_kind
 $$;
 
 call tacet.register_kind('service_push', null, 'tacet.service_push_content', 'tacet.stored_push_audience');

@@ -3,7 +3,9 @@
 set check_function_bodies = off;
 
 -- The recipients of an event of a watched kind, each once, and when each last looked at its surface.
-create or replace function tacet.watched_row_audience(event_kind text, subject_id uuid, surface_id uuid)
+create or replace function tacet.watched_row_audience(
+  event_kind text, subject_id tacet.subject_id, surface_id tacet.conversation_id
+)
 returns setof tacet.push_recipient
 language plpgsql stable rows 10
 set search_path = pg_catalog, pg_temp
@@ -18,18 +20,24 @@ begin
   return query execute format(
     $query$
       select r.user_id, v.last_seen, v.left_at
-      from (select distinct f.user_id from %s($1) as f (user_id)) r
+      from (select distinct f.user_id::tacet.user_id as user_id from %s(%s) as f (user_id)) r
       left join tacet.surface_views v
         on v.user_id = r.user_id and v.surface_kind = $2 and v.surface_id = $3
       where r.user_id is not null
     $query$,
-    watched.recipients)
+    watched.recipients,
+    -- The function takes the type of the table's id.
+    (
+      select format('%s::%s', tacet.typed_subject('$1', watched.source, watched.id_column), p.proargtypes[0]::regtype)
+      from pg_proc p
+      where p.oid = watched.recipients::regproc
+    ))
   using watched_row_audience.subject_id, watched.surface_kind, watched_row_audience.surface_id;
 end
 $$;
 
 -- The content of one event of a watched kind. No row when the subject, the surface or the kind is gone.
-create or replace function tacet.watched_row_content(event_kind text, subject_id uuid)
+create or replace function tacet.watched_row_content(event_kind text, subject_id tacet.subject_id)
 returns setof tacet.push_content
 language plpgsql stable rows 1
 set search_path = pg_catalog, pg_temp
@@ -55,9 +63,9 @@ begin
           'presentation', tacet.fill_presentation($2.presentation, v.named))
       from (
         select
-          coalesce(s.%1$I, s.%2$I) as surface_id, %3$s as actor_id, %4$s as send_at, jsonb_build_object(%5$s) as named
+          coalesce(s.%1$I, s.%2$I)::tacet.conversation_id as surface_id, %3$s as actor_id, %4$s as send_at, jsonb_build_object(%5$s) as named
         from %6$s s
-        where s.%2$I = $1
+        where s.%2$I = %8$s
       ) e
       cross join lateral (select case when e.actor_id is not null then tacet.profile_name(e.actor_id) end) a (name)
       cross join lateral (
@@ -70,23 +78,28 @@ begin
       where %7$s
     $query$,
     coalesce(watched.surface_column, watched.id_column), watched.id_column,
-    case when watched.actor_column is null then 'null::uuid' else format('s.%I', watched.actor_column) end,
+    case when watched.actor_column is null then 'null::tacet.user_id' else format('s.%I::tacet.user_id', watched.actor_column) end,
     case
       when watched.send_at_column is null then 'null::timestamptz' else format('s.%I::timestamptz', watched.send_at_column)
     end,
     named, watched.source,
     case
       when watched.surface_table is null then 'true'
-      else format('exists (select from %s t where t.id = e.surface_id)', watched.surface_table)
-    end)
+      else format(
+        'exists (select from %s t where t.id = %s)', watched.surface_table, (
+          select tacet.typed_id('e.surface_id', 'tacet.conversation_id', a.atttypid)
+          from pg_attribute a
+          where a.attrelid = watched.surface_table and a.attname = 'id'
+        ))
+    end, tacet.typed_subject('$1', watched.source, watched.id_column))
   using subject_id, watched;
 end
 $$;
 
 -- What a service of the release before asks for, which may run until it is replaced.
-create or replace function tacet.watched_context(kind text, subject_id uuid)
+create or replace function tacet.watched_context(kind text, subject_id tacet.subject_id)
 returns table (
-  conversation_id uuid, sender_id uuid, sender_name text, body text, title text, surface_kind text
+  conversation_id tacet.conversation_id, sender_id tacet.user_id, sender_name text, body text, title text, surface_kind text
 )
 language sql stable rows 1
 set search_path = pg_catalog, pg_temp
@@ -96,8 +109,8 @@ as $$
   from tacet.watched_row_content(watched_context.kind, watched_context.subject_id) c
 $$;
 
-create or replace function tacet.watched_by(kind text, subject_id uuid, surface_id uuid)
-returns table (user_id uuid, last_seen timestamptz, left_at timestamptz)
+create or replace function tacet.watched_by(kind text, subject_id tacet.subject_id, surface_id tacet.conversation_id)
+returns table (user_id tacet.user_id, last_seen timestamptz, left_at timestamptz)
 language sql stable rows 10
 set search_path = pg_catalog, pg_temp
 as $$
@@ -150,8 +163,8 @@ as $$
 declare
   watched tacet.kinds;
   is_wanted boolean;
-  subjects uuid[];
-  surfaces uuid[];
+  subjects tacet.subject_id[];
+  surfaces tacet.conversation_id[];
   moments timestamptz[];
   failed_state text;
   failed_message text;
@@ -165,7 +178,8 @@ begin
       return null;
     end if;
     execute format(
-      'select array_agg(new.%1$I), array_agg(coalesce(new.%2$I, new.%1$I)), array_agg(%5$s) from changed new %3$s where %4$s',
+      'select array_agg(new.%1$I::tacet.subject_id), array_agg(coalesce(new.%2$I, new.%1$I)::tacet.conversation_id), '
+      'array_agg(%5$s) from changed new %3$s where %4$s',
       watched.id_column, coalesce(watched.surface_column, watched.id_column),
       case when watched.update_column is not null then
         format(
@@ -210,7 +224,7 @@ $$;
 
 -- Counts an error that kept events of a kind from the inbox, with their ids. The service enqueues them later.
 create or replace function tacet.count_missed_events(
-  failed_kind text, failed_state text, failed_message text, failed_subject_ids uuid[]
+  failed_kind text, failed_state text, failed_message text, failed_subject_ids tacet.subject_id[]
 )
 returns void
 language plpgsql volatile
@@ -237,8 +251,8 @@ set jit = off
 as $$
 declare
   watched tacet.kinds;
-  subjects uuid[];
-  users uuid[];
+  subjects tacet.subject_id[];
+  users tacet.user_id[];
 begin
   select k.* into watched from tacet.kinds k where k.kind = tg_argv[0] and k.source = tg_relid;
   if not found then
@@ -246,7 +260,7 @@ begin
   end if;
   execute format(
     'select array_agg(d.subject_id), array_agg(d.user_id) '
-    'from previous o join tacet.deliveries d on d.subject_id = o.%I where d.state = ''held'' and d.kind = $1',
+    'from previous o join tacet.deliveries d on d.subject_id = o.%I::tacet.subject_id where d.state = ''held'' and d.kind = $1',
     watched.id_column)
   into subjects, users
   using watched.kind;

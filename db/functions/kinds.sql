@@ -1,7 +1,8 @@
 -- Kinds of push: every file kind_*.sql registers one, with a function for its content and one for its audience.
 --
--- content: (event_kind text, subject_id uuid) returns setof tacet.push_content; one row, none when the event is gone.
--- audience: (event_kind text, subject_id uuid, surface_id uuid) returns setof tacet.push_recipient; each user once.
+-- content: (event_kind text, subject_id tacet.subject_id) returns setof tacet.push_content; one row, none when the event is gone.
+-- audience: (event_kind text, subject_id tacet.subject_id, surface_id tacet.conversation_id) returns setof tacet.push_recipient;
+-- each user once.
 --
 -- Messages are not asked for here: the claim plans the host's functions into its own query.
 
@@ -9,11 +10,11 @@ set check_function_bodies = off;
 
 -- What the rules and the composer need of one event, by the function of its kind: that of its name, else the first one that
 -- knows it.
-create or replace function tacet.event_content(event_kind text, subject_id uuid)
+create or replace function tacet.event_content(event_kind text, subject_id tacet.subject_id)
 returns table (
   push_kind text,
-  surface_id uuid,
-  actor_id uuid,
+  surface_id tacet.conversation_id,
+  actor_id tacet.user_id,
   dated_at timestamptz,
   life_us bigint,
   quiet_policy text,
@@ -52,7 +53,9 @@ end
 $$;
 
 -- The recipients of one event of a kind, each once, and when each last looked at its surface. None for a null kind.
-create or replace function tacet.event_audience(push_kind text, event_kind text, subject_id uuid, surface_id uuid)
+create or replace function tacet.event_audience(
+  push_kind text, event_kind text, subject_id tacet.subject_id, surface_id tacet.conversation_id
+)
 returns setof tacet.push_recipient
 language plpgsql stable rows 10
 set search_path = pg_catalog, pg_temp
@@ -94,14 +97,14 @@ begin
   on conflict on constraint cancellations_pkey do update set cancelled_at = excluded.cancelled_at;
   perform tacet.release_holds(array_agg(d.subject_id), array_agg(d.user_id), array_agg('cancelled'::text))
   from tacet.pushes p
-  join tacet.deliveries d on d.subject_id = p.id and d.kind = p.kind
+  join tacet.deliveries d on d.subject_id = p.id::tacet.subject_id and d.kind = p.kind
   where p.cancel_key = cancel_pushes.cancel_key and d.state = 'held'
   having count(*) > 0;
   with brought as (
     update tacet.inbox i
     set available_at = least(i.available_at, clock_timestamp())
     from tacet.pushes p
-    where p.cancel_key = cancel_pushes.cancel_key and i.subject_id = p.id and i.kind = p.kind and not i.is_claimed
+    where p.cancel_key = cancel_pushes.cancel_key and i.subject_id = p.id::tacet.subject_id and i.kind = p.kind and not i.is_claimed
     returning 1
   )
   select count(*) into waiting from brought;

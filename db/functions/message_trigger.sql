@@ -53,7 +53,7 @@ begin
       from tacet.settings s;
     end if;
     if is_posted then
-      perform tacet.wake(i.id) from (select inserted.id from inserted limit 1) i;
+      perform tacet.wake(i.id::tacet.subject_id) from (select inserted.id from inserted limit 1) i;
     elsif is_notified then
       perform pg_notify('tacet', '');
     end if;

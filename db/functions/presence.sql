@@ -3,9 +3,9 @@
 -- As tacet.view_conversations for other surfaces, after asking tacet.may_view; and releases what the user is held there. It
 -- waits only for another call that writes the first view of the same user and surface.
 create or replace function tacet.view_surfaces(
-  surface_kinds text[], surface_ids uuid[], user_ids uuid[], have_looked boolean[], have_left boolean[]
+  surface_kinds text[], surface_ids tacet.conversation_id[], user_ids tacet.user_id[], have_looked boolean[], have_left boolean[]
 )
-returns table (surface_kind text, surface_id uuid, user_id uuid, is_viewer boolean, is_skipped boolean)
+returns table (surface_kind text, surface_id tacet.conversation_id, user_id tacet.user_id, is_viewer boolean, is_skipped boolean)
 language plpgsql volatile
 set search_path = pg_catalog, pg_temp
 as $$

@@ -11,14 +11,15 @@ do $do$
 begin
   execute tacet.fitted($definition$
 create or replace function tacet.read_conversation(
-  conversation_id uuid, user_id uuid, up_to_message_id uuid, device_token text, is_synced boolean,
+  conversation_id tacet.conversation_id, user_id tacet.user_id, up_to_message_id tacet.message_id, device_token text,
+  is_synced boolean,
   out takes_part boolean, out knows_message boolean, out read_count bigint, out badge bigint, out sync_wait bigint
 )
 language plpgsql volatile
 set search_path = pg_catalog, pg_temp
 as $$
 declare
-  message_ids uuid[];
+  message_ids tacet.message_id[];
 begin
   read_count := 0;
   takes_part := tacet.takes_part(read_conversation.conversation_id, read_conversation.user_id);
@@ -63,7 +64,7 @@ $do$;
 -- so at most one waits, for at most that time. Its age counts from when it may go. The inbox row is updated without a change,
 -- because a claim with an older snapshot then finds it moved and leaves it to the next claim, which sees the addition.
 create or replace function tacet.sync_read(
-  user_id uuid, conversation_id uuid, message_ids uuid[], device_token text
+  user_id tacet.user_id, conversation_id tacet.conversation_id, message_ids tacet.message_id[], device_token text
 )
 returns bigint
 language plpgsql volatile
@@ -86,7 +87,7 @@ begin
   set available_at = i.available_at
   where i.kind = 'read_sync' and not i.is_claimed
     and i.subject_id = (
-      select s.id
+      select s.id::tacet.subject_id
       from tacet.read_syncs s
       where s.user_id = sync_read.user_id
       order by s.available_at desc
@@ -130,7 +131,7 @@ $$;
 do $do$
 begin
   execute tacet.fitted($definition$
-create or replace function tacet.move_unread_marks(user_ids uuid[])
+create or replace function tacet.move_unread_marks(user_ids tacet.user_id[])
 returns void
 language plpgsql volatile
 as $$
@@ -139,7 +140,7 @@ begin
   if not exists (
     select
     from pg_proc p
-    where p.oid = to_regprocedure('tacet.unread_count(uuid)') and p.prosrc like '%tacet.unread_marks%'
+    where p.oid = to_regprocedure('tacet.unread_count(tacet.user_id)') and p.prosrc like '%tacet.unread_marks%'
   ) then
     return;
   end if;

@@ -18,12 +18,13 @@ declare
   source regclass;
   is_hidden boolean := false;
   copied text;
-  sample uuid;
-  known uuid;
-  played uuid;
-  conversation uuid;
-  sender uuid;
-  recipient uuid;
+  sample tacet.message_id;
+  known tacet.message_id;
+  with_device tacet.user_id;
+  played tacet.message_id;
+  conversation tacet.conversation_id;
+  sender tacet.user_id;
+  recipient tacet.user_id;
   token text := replace(gen_random_uuid()::text || gen_random_uuid()::text, '-', '');
   is_wired boolean := true;
   trial record;
@@ -69,14 +70,15 @@ begin
         elsif not is_inserting then
           result := 'no message is inserted';
         else
-          played := gen_random_uuid();
+          played := tacet.unused_id('tacet.message_id');
           select string_agg(format('%I', a.attname), ', ') into copied
           from pg_attribute a
           where a.attrelid = source and a.attnum > 0 and not a.attisdropped and a.attidentity = '' and a.attgenerated = ''
             and a.attname not in ('id', 'created_at');
           execute format(
-            'insert into %1$s (id, %2$s) select $1, %2$s from %1$s where id = $2', source, copied) using played, sample;
-          if not exists (select from tacet.inbox i where i.subject_id = played) then
+            'insert into %1$s (id, %2$s) overriding system value select $1, %2$s from %1$s where id = $2', source, copied
+          ) using played, sample;
+          if not exists (select from tacet.inbox i where i.subject_id = played::tacet.subject_id) then
             raise exception 'no inbox row' using errcode = 'TACET';
           end if;
         end if;
@@ -112,8 +114,8 @@ begin
             from (select 1) o
             left join lateral (
               select x.conversation_id, x.sender_id, x.sender_name || '' as n, x.body || '' as b,
-                x.created_at + interval '0' as t, x.read_by || '{}'::uuid[] as r, x.prior_read_by || '{}'::uuid[] as p,
-                x.prior_touched_at + interval '0' as pt, true as is_known
+                x.created_at + interval '0' as t, x.read_by || '{}'::tacet.user_id[] as r,
+                x.prior_read_by || '{}'::tacet.user_id[] as p, x.prior_touched_at + interval '0' as pt, true as is_known
               from tacet.message_context($1) x
               limit 1
             ) c on true $q$),
@@ -162,7 +164,7 @@ begin
           (13, 'mark_read', $q$
             select jsonb_build_object('missing', case when tacet.hides_writes('mark_read', 'public.messages', $2)
               then 'row-level security lets this role write no row of public.messages' end)
-            from (select count(*) as n from tacet.mark_read($2, $4, gen_random_uuid())) r
+            from (select count(*) as n from tacet.mark_read($2, $4, tacet.unused_id('tacet.message_id')::tacet.message_id)) r
             where r.n >= 0 $q$)
       ) as x (place, step, query)
       order by x.place
@@ -205,11 +207,11 @@ begin
       -- A recipient with a device can have another one. One who is deleted softly cannot.
       if trial.step = 'seen_by' and recipient is not null then
         begin
-          select s.user_id into known
+          select s.user_id into with_device
           from (select x.user_id from tacet.seen_by(conversation) x where x.user_id is distinct from sender limit 1000) s
           where exists (select from tacet.device_tokens(s.user_id))
           limit 1;
-          recipient := coalesce(known, recipient);
+          recipient := coalesce(with_device, recipient);
         exception
           when others then
             null;
@@ -218,8 +220,8 @@ begin
       -- Where an id is unknown, the rest is tried with a random one.
       if trial.step = 'seen_by' then
         sample := case when recipient is not null then sample end;
-        conversation := coalesce(conversation, gen_random_uuid());
-        recipient := coalesce(recipient, gen_random_uuid());
+        conversation := coalesce(conversation, tacet.unused_id('tacet.conversation_id')::tacet.conversation_id);
+        recipient := coalesce(recipient, tacet.unused_id('tacet.user_id')::tacet.user_id);
       end if;
     end loop;
     raise exception 'undone' using errcode = 'TACET';
@@ -235,7 +237,7 @@ $$;
 
 -- Whether row-level security lets the role see rows of a conversation in a table and write none of them; such a write raises
 -- no error and finds nothing. Asked only where a function of the host contract names the table.
-create or replace function tacet.hides_writes(contract_function text, written text, conversation_id uuid)
+create or replace function tacet.hides_writes(contract_function text, written text, conversation_id tacet.conversation_id)
 returns boolean
 language plpgsql volatile
 set search_path = pg_catalog, pg_temp

@@ -32,9 +32,9 @@ begin
     return;
   end if;
   delete from tacet.pushes p
-  where exists (select from tacet.inbox i where i.subject_id = p.id)
-    or exists (select from tacet.deliveries d where d.subject_id = p.id)
-    or exists (select from tacet.parked k where k.subject_id = p.id);
+  where exists (select from tacet.inbox i where i.subject_id = p.id::tacet.subject_id)
+    or exists (select from tacet.deliveries d where d.subject_id = p.id::tacet.subject_id)
+    or exists (select from tacet.parked k where k.subject_id = p.id::tacet.subject_id);
   get diagnostics dropped = row_count;
   what := 'pushes';
   return next;

@@ -12,7 +12,10 @@ begin
   insert into tacet.trigger_failures (sqlstate, message, subject_ids)
   values (
     failed_state, failed_message,
-    array(select f.id::uuid from unnest(failed_subject_ids) as f (id) where f.id ~ '^[0-9a-f]{8}(-[0-9a-f]{4}){4}[0-9a-f]{8}$')
+    array(
+      select f.id::tacet.subject_id
+      from unnest(failed_subject_ids) as f (id)
+      where 'tacet.subject_id' <> 'uuid' or tacet.uuid_of(f.id) is not null)
   );
 exception
   when query_canceled or others then

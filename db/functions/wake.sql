@@ -11,7 +11,7 @@ set check_function_bodies = off;
 -- first_subject_id: named by the webhook; null only notifies. The secret is read for a post alone, which only triggers ask
 -- for, with their owner's rights. Only functions of the extension pg_net get it: any other net.http_post may belong to a role
 -- that can create functions there.
-create or replace function tacet.wake(first_subject_id uuid)
+create or replace function tacet.wake(first_subject_id tacet.subject_id)
 returns void
 language plpgsql volatile
 set search_path = pg_catalog, pg_temp

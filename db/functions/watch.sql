@@ -39,10 +39,9 @@ $$;
 -- replaces the first. When the table is locked for more than a second, it fails and changes nothing.
 --
 -- kind: names the events, in the ledger, in the payload's `type` and in the path of webhooks.
--- source: the table; id_column is a unique uuid, and each row makes at most one event of the kind.
--- recipients: a function (subject_id uuid) returns setof uuid. It runs with search_path pg_catalog, so it qualifies names or
--- sets
---   another search_path.
+-- source: the table; id_column is a unique id, and each row makes at most one event of the kind.
+-- recipients: a function (subject_id tacet.subject_id) returns setof tacet.user_id; where subjects are text, it may also take the
+-- id's type. It runs with search_path pg_catalog, so it qualifies names or sets another search_path.
 -- title, body: with {column} for a column of the row, and {actor} for the actor's name.
 -- fires_on: 'insert', or 'update of <column>' for a change of that column.
 -- condition: SQL over new, and old for an update; the same search_path. The default is every such row.
@@ -102,20 +101,26 @@ begin
   end if;
   if not exists (
     select from pg_proc p
-    where p.oid = recipients and p.proretset and p.prorettype = 'uuid'::regtype and p.pronargs = 1
-      and p.proargtypes[0] = 'uuid'::regtype
+    where p.oid = recipients and p.proretset and p.pronargs = 1 and tacet.holds_ids(p.prorettype, 'tacet.user_id')
+      and tacet.holds_ids(p.proargtypes[0], 'tacet.subject_id', takes_any => true)
   ) then
-    raise exception 'tacet: % is not a function (uuid) returns setof uuid', recipients using errcode = '42883';
+    raise exception 'tacet: % is not a function (tacet.subject_id) returns setof tacet.user_id', recipients using errcode = '42883';
   end if;
   for column_name in
     select c.name
     from (
-      values (id_column, 'uuid'), (actor, 'uuid'), (surface, 'uuid'), (update_column, null), (send_at, 'timestamptz')
-    ) as c (name, type)
+      values
+        (id_column, 'tacet.subject_id', true), (actor, 'tacet.user_id', false),
+        (coalesce(surface, id_column), 'tacet.conversation_id', true), (update_column, null, null),
+        (send_at, 'timestamptz', null)
+    ) as c (name, type, takes_any)
     where c.name is not null and not exists (
       select from pg_attribute a
       where a.attrelid = source and a.attname = c.name and a.attnum > 0 and not a.attisdropped
-        and (c.type is null or a.atttypid = c.type::regtype))
+        and case
+          when c.takes_any is null then c.type is null or a.atttypid = c.type::regtype
+          else tacet.holds_ids(a.atttypid, c.type::regtype, c.takes_any)
+        end)
   loop
     raise exception 'tacet: % has no column % of the type needed', source, column_name using errcode = '42703';
   end loop;
@@ -157,9 +162,10 @@ begin
       format('join %1$s old on old.%2$I = new.%2$I and old.%3$I is distinct from new.%3$I', source, id_column, update_column)
     end,
     condition);
-  perform from tacet.watched_row_content(kind, '00000000-0000-0000-0000-000000000000');
+  perform from tacet.watched_row_content(kind, tacet.unused_id('tacet.subject_id')::tacet.subject_id);
   perform from tacet.watched_row_audience(
-    kind, '00000000-0000-0000-0000-000000000000', '00000000-0000-0000-0000-000000000000');
+    kind, tacet.unused_id('tacet.subject_id')::tacet.subject_id,
+    tacet.unused_id('tacet.conversation_id')::tacet.conversation_id);
 
   execute format(
     'create or replace trigger %I after %s on %s referencing %s new table as changed '

@@ -3,7 +3,7 @@
 -- Versions 1 to 26 are squashed into 0027 to 0029, which serve an empty database and one of version 19 or later.
 --
 -- A host that cannot be served is refused with "not wired", SQLSTATE TC001, and nothing is created: a database without any
--- application, ids that are not uuid, columns of ours with another type, large tables without the indexes, and a role that may
+-- application, ids of another type, columns of ours with another type, large tables without the indexes, and a role that may
 -- not create the ledger. Tables that the host does not have under these names, and views, are passed over with a notice.
 --
 -- Locks: ACCESS EXCLUSIVE for an instant on conversation_participants and push_tokens; nothing is rewritten. An index is built
@@ -131,8 +131,8 @@ declare
         52, 1),
       53, 1),
     'hex')::uuid,
-  user_id uuid not null,
-  subject_id uuid,
+  user_id tacet.user_id not null,
+  subject_id tacet.subject_id,
   push_type text not null,
   decision text not null check (decision in ('sent', 'held', 'skipped', 'failed')),
   reason text,
@@ -197,7 +197,7 @@ begin
     end if;
   end if;
 
-  -- Ids go into columns of ours, which are uuid. Triggers read the required columns; the host contract can do without the rest.
+  -- Ids go into columns of ours, which have one type for each kind of id; integers go into bigint. Triggers read the required columns; the host contract can do without the rest.
   select array_agg(
     case
       when a.attname is null then format('public.%s has no column %s', t.relation, t.name)
@@ -206,15 +206,15 @@ begin
   into problems
   from (
     values
-      (1, 'profiles', 'id', 'uuid', true),
-      (2, 'conversations', 'id', 'uuid', false),
-      (3, 'conversation_participants', 'conversation_id', 'uuid', false),
-      (4, 'conversation_participants', 'user_id', 'uuid', false),
-      (5, 'messages', 'id', 'uuid', true),
-      (6, 'messages', 'conversation_id', 'uuid', false),
-      (7, 'messages', 'from_id', 'uuid', false),
+      (1, 'profiles', 'id', 'tacet.user_id', true),
+      (2, 'conversations', 'id', 'tacet.conversation_id', false),
+      (3, 'conversation_participants', 'conversation_id', 'tacet.conversation_id', false),
+      (4, 'conversation_participants', 'user_id', 'tacet.user_id', false),
+      (5, 'messages', 'id', 'tacet.message_id', true),
+      (6, 'messages', 'conversation_id', 'tacet.conversation_id', false),
+      (7, 'messages', 'from_id', 'tacet.user_id', false),
       (8, 'messages', 'created_at', 'timestamp with time zone', false),
-      (9, 'push_tokens', 'user_id', 'uuid', false),
+      (9, 'push_tokens', 'user_id', 'tacet.user_id', false),
       (10, 'push_tokens', 'device_token', 'text', false),
       (11, 'conversation_participants', 'last_seen', 'timestamp with time zone', false),
       (12, 'conversation_participants', 'left_at', 'timestamp with time zone', false),
@@ -227,6 +227,7 @@ begin
     or (
       a.atttypid <> to_regtype(t.type)
       and not (t.type = 'text' and a.atttypid in ('varchar'::regtype, 'bpchar'::regtype))
+      and not (t.type = 'bigint' and a.atttypid in ('int'::regtype, 'smallint'::regtype))
       and not (t.name = 'created_at' and a.atttypid = 'timestamp'::regtype)
     );
   if problems is not null then

@@ -21,10 +21,17 @@ begin
   end loop;
 
   select count(*) into message_columns
-  from pg_attribute a
-  join pg_class c on c.oid = a.attrelid and c.relkind in ('r', 'p')
-  where a.attrelid = to_regclass('public.messages') and not a.attisdropped
-    and a.atttypid in ('uuid'::regtype, 'uuid[]'::regtype) and a.attname in ('id', 'conversation_id', 'read_by');
+  from (
+    values ('id', 'tacet.message_id'), ('conversation_id', 'tacet.conversation_id'), ('read_by', 'tacet.user_id[]')
+  ) as t (name, type)
+  join pg_class c on c.oid = to_regclass('public.messages') and c.relkind in ('r', 'p')
+  join pg_attribute a on a.attrelid = c.oid and a.attname = t.name and not a.attisdropped
+  where a.atttypid = any (
+    t.type::regtype || case t.type
+      when 'bigint' then '{int,smallint}'::regtype[] when 'bigint[]' then '{int[],smallint[]}'
+      when 'text' then '{varchar,bpchar}' when 'text[]' then '{varchar[],bpchar[]}'
+      else '{}'
+    end);
   select count(*) into participant_columns
   from pg_attribute a
   join pg_class c on c.oid = a.attrelid and c.relkind in ('r', 'p')

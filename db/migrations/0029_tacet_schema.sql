@@ -117,9 +117,9 @@ create table if not exists tacet.inbox (
   available_at timestamptz not null default clock_timestamp(),
   enqueued_at timestamptz not null default clock_timestamp(),
   attempts int not null default 0,
-  subject_id uuid not null,
+  subject_id tacet.subject_id not null,
   kind text not null,
-  conversation_id uuid,
+  conversation_id tacet.conversation_id,
   rescues int not null default 0,
   is_claimed boolean not null default false,
   error text,
@@ -130,7 +130,7 @@ create table if not exists tacet.inbox (
   vacuum_truncate = off, autovacuum_vacuum_cost_delay = 0
 );
 
-alter table tacet.inbox add column if not exists told_until uuid;
+alter table tacet.inbox add column if not exists told_until tacet.user_id;
 
 create index if not exists inbox_fresh_idx on tacet.inbox (available_at) where not is_claimed;
 create index if not exists inbox_claimed_idx on tacet.inbox (available_at) where is_claimed;
@@ -145,14 +145,14 @@ create table if not exists tacet.deliveries (
   due_at timestamptz not null,
   enqueued_at timestamptz not null,
   attempts int not null default 0,
-  subject_id uuid not null,
-  user_id uuid not null,
+  subject_id tacet.subject_id not null,
+  user_id tacet.user_id not null,
   kind text not null,
   state text not null,
   accepted_devices text[] not null default '{}',
   since timestamptz not null default now(),
   held_us bigint not null default 0,
-  conversation_id uuid,
+  conversation_id tacet.conversation_id,
   rescues int not null default 0,
   is_claimed boolean not null default false,
   lane text,
@@ -183,8 +183,8 @@ create index if not exists deliveries_expiry_idx on tacet.deliveries
 create table if not exists tacet.releases (
   queued_at timestamptz not null default clock_timestamp(),
   id bigint generated always as identity primary key,
-  subject_id uuid not null,
-  user_id uuid not null,
+  subject_id tacet.subject_id not null,
+  user_id tacet.user_id not null,
   cause text not null
 ) with (autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 1000, vacuum_truncate = off);
 
@@ -195,9 +195,9 @@ create table if not exists tacet.parked (
   parked_at timestamptz not null default clock_timestamp(),
   enqueued_at timestamptz not null,
   attempts int not null,
-  subject_id uuid not null,
-  user_id uuid,
-  conversation_id uuid,
+  subject_id tacet.subject_id not null,
+  user_id tacet.user_id,
+  conversation_id tacet.conversation_id,
   held_us bigint not null default 0,
   kind text not null,
   reason text not null,
@@ -213,7 +213,7 @@ create table if not exists tacet.trigger_failures (
   failed_at timestamptz not null default clock_timestamp(),
   sqlstate text not null,
   message text not null,
-  subject_ids uuid[] not null default '{}',
+  subject_ids tacet.subject_id[] not null default '{}',
   kind text not null default 'message'
 ) with (vacuum_truncate = off);
 

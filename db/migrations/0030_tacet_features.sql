@@ -12,8 +12,8 @@ set client_min_messages = warning;
 create table if not exists tacet.surface_views (
   last_seen timestamptz,
   left_at timestamptz,
-  surface_id uuid not null,
-  user_id uuid not null,
+  surface_id tacet.conversation_id not null,
+  user_id tacet.user_id not null,
   surface_kind text not null,
   primary key (user_id, surface_id, surface_kind)
 ) with (
@@ -29,10 +29,10 @@ create table if not exists tacet.surface_views (
 create table if not exists tacet.read_syncs (
   available_at timestamptz not null,
   id uuid primary key default gen_random_uuid(),
-  user_id uuid not null,
-  conversation_id uuid,
+  user_id tacet.user_id not null,
+  conversation_id tacet.conversation_id,
   has_more boolean not null default false,
-  message_ids uuid[] not null,
+  message_ids tacet.message_id[] not null,
   device_token text
 ) with (fillfactor = 70, vacuum_truncate = off);
 
@@ -44,8 +44,8 @@ create index if not exists read_syncs_available_idx on tacet.read_syncs (availab
 create table if not exists tacet.unread_marks (
   read_until timestamptz not null,
   built_at timestamptz not null default clock_timestamp(),
-  user_id uuid not null,
-  conversation_id uuid not null,
+  user_id tacet.user_id not null,
+  conversation_id tacet.conversation_id not null,
   primary key (user_id, conversation_id)
 ) with (autovacuum_vacuum_scale_factor = 0.05, autovacuum_vacuum_threshold = 1000);
 
@@ -95,7 +95,7 @@ create table if not exists tacet.preferences (
   changed_at timestamptz not null default clock_timestamp(),
   quiet_start time,
   quiet_end time,
-  user_id uuid primary key,
+  user_id tacet.user_id primary key,
   quiet_zone text,
   quiet_policy text check (quiet_policy in ('hold', 'drop')),
   disabled_kinds text[] not null default '{}',
@@ -106,8 +106,8 @@ create table if not exists tacet.preferences (
 -- What a user wants of one conversation. muted_until: when a mute ends; null for a mute without end.
 create table if not exists tacet.conversation_preferences (
   muted_until timestamptz,
-  user_id uuid,
-  conversation_id uuid,
+  user_id tacet.user_id,
+  conversation_id tacet.conversation_id,
   is_muted boolean not null,
   mentions_only boolean not null,
   primary key (user_id, conversation_id)
@@ -130,7 +130,7 @@ comment on table tacet.time_zones is 'names of time zones; filled by tacet.learn
 create table if not exists tacet.pushes (
   created_at timestamptz not null default clock_timestamp(),
   id uuid primary key default gen_random_uuid(),
-  user_id uuid not null,
+  user_id tacet.user_id not null,
   kind text not null,
   title text not null,
   body text not null,
@@ -161,8 +161,9 @@ $$;
 -- A campaign: whom it may concern, what is known of them, and what is composed of it.
 --
 -- local_time: when each user is considered, in the user's zone; null for the service's setting. weekdays: of ISO 8601, Monday
--- is 1. audience: a function (moment timestamptz, only_user uuid) returns table (user_id uuid, time_zone text, gap_days int).
--- material: a function (user_id uuid, moment timestamptz) returns jsonb. push_types: of its pushes; all campaigns share one
+-- is 1. audience: a function (moment timestamptz, only_user tacet.user_id) returns table (user_id tacet.user_id, time_zone text,
+-- gap_days int).
+-- material: a function (user_id tacet.user_id, moment timestamptz) returns jsonb. push_types: of its pushes; all campaigns share one
 -- cap. definition: db/README.md describes it.
 create table if not exists tacet.campaigns (
   created_at timestamptz not null default now(),
@@ -194,7 +195,7 @@ create table if not exists tacet.campaign_runs (
   due_at timestamptz not null,
   enrolled int not null default 0,
   id uuid primary key default gen_random_uuid(),
-  only_user uuid,
+  only_user tacet.user_id,
   campaign text not null,
   cause text not null check (cause in ('schedule', 'request')),
   time_zone text
@@ -228,7 +229,7 @@ create table if not exists tacet.campaign_decisions (
   output_tokens int not null default 0,
   local_day date not null,
   attempts smallint not null default 0,
-  user_id uuid not null,
+  user_id tacet.user_id not null,
   run_id uuid not null,
   push_id uuid,
   campaign text not null,
@@ -249,7 +250,7 @@ create index if not exists campaign_decisions_enrolled_idx on tacet.campaign_dec
 create table if not exists tacet.frequency_caps (
   committed_at timestamptz,
   committed_day date,
-  user_id uuid primary key
+  user_id tacet.user_id primary key
 );
 
 -- What language models have cost, a row for each day of UTC, kept for good. reserved_tokens, reserved_microdollars: of calls
@@ -288,7 +289,7 @@ create table if not exists tacet.erasures (
   due_at timestamptz not null default clock_timestamp(),
   begun_at timestamptz,
   id bigint generated always as identity primary key,
-  user_id uuid not null,
+  user_id tacet.user_id not null,
   source regclass,
   is_clean boolean not null default false
 );
@@ -303,7 +304,7 @@ from pg_catalog.pg_class c
 join pg_catalog.pg_attribute a on a.attrelid = c.oid
 where (c.relnamespace = 'tacet'::regnamespace or c.oid = to_regclass('public.push_log'))
   and c.relkind = 'r' and c.oid <> 'tacet.erasures'::regclass
-  and a.attname in ('user_id', 'only_user') and a.atttypid = 'uuid'::regtype and not a.attisdropped;
+  and a.attname in ('user_id', 'only_user') and a.atttypid = 'tacet.user_id'::regtype and not a.attisdropped;
 
 -- Versions 1 to 26 are in these files. Version 4 tells the service since when messages are enqueued.
 insert into tacet.migrations (version, name)

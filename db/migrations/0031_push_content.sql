@@ -26,13 +26,13 @@ begin
   -- are asked. content: what the kind's file in Sources/Push/PushKinds decodes.
   if to_regtype('tacet.push_content') is null then
     create type tacet.push_content as (
-      surface_id uuid, actor_id uuid, dated_at timestamptz, life interval, quiet_policy text, excluded_device text,
-      withheld text, is_silent boolean, content json
+      surface_id tacet.conversation_id, actor_id tacet.user_id, dated_at timestamptz, life interval, quiet_policy text,
+      excluded_device text, withheld text, is_silent boolean, content json
     );
   end if;
   -- A recipient, and what is known of the user's looks at the surface.
   if to_regtype('tacet.push_recipient') is null then
-    create type tacet.push_recipient as (user_id uuid, last_seen timestamptz, left_at timestamptz);
+    create type tacet.push_recipient as (user_id tacet.user_id, last_seen timestamptz, left_at timestamptz);
   end if;
 end
 $$;

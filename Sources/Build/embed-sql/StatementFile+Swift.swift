@@ -2,6 +2,8 @@ extension StatementFile {
   /// The types that statements declare, and what ``PostgresType`` calls them.
   private static let types = [
     "uuid": ".uuid", "text": ".text", "bigint": ".int8", "integer": ".int4", "boolean": ".bool",
+    "tacet.message_id": ".messageID", "tacet.conversation_id": ".conversationID", "tacet.user_id": ".userID",
+    "tacet.subject_id": ".subjectID",
   ]
 
   var swiftName: String { Self.swiftName(name) }

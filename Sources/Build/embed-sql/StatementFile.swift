@@ -11,7 +11,7 @@
 struct StatementFile: Equatable {
   struct Parameter: Equatable {
     let name: String
-    /// As SQL spells it, such as `uuid` or `bigint[]`.
+    /// As SQL spells it, such as `uuid` or `bigint[]`; or a type of ids, such as `tacet.user_id`.
     let type: String
   }
 
@@ -40,7 +40,7 @@ struct StatementFile: Equatable {
   /// `--   :name  type  meaning`
   private static func declaration(_ line: Substring) throws -> Parameter? {
     guard line.contains(/^--\s+:/) else { return nil }
-    guard let match = line.wholeMatch(of: /--\s+:([a-z]\w*)\s+([a-z0-9]+(?:\[\])?)\s+\S.*/) else {
+    guard let match = line.wholeMatch(of: /--\s+:([a-z]\w*)\s+([a-z0-9._]+(?:\[\])?)\s+\S.*/) else {
       throw Defect("'\(line)' declares no name, type and meaning")
     }
     return Parameter(name: String(match.1), type: String(match.2))

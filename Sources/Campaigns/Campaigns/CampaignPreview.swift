@@ -1,8 +1,9 @@
 public import APNSCore
 internal import CampaignRules
-public import FoundationEssentials
+internal import FoundationEssentials
 public import Logging
 internal import Postgres
+public import PushKinds
 public import PushStore
 public import Reactors
 
@@ -11,7 +12,7 @@ public struct CampaignPreview: Equatable, Sendable {
   /// An eligible user of the audience.
   public struct User: Equatable, Sendable {
     /// The user's id.
-    public let userID: UUID
+    public let userID: HostID
     /// The user's local day, such as `2026-11-22`.
     public let localDay: String
     /// The type of the push; nil when nothing would be sent.
@@ -34,7 +35,7 @@ public struct CampaignPreview: Equatable, Sendable {
   /// - Returns: nil without an active campaign of that name.
   /// - Throws: `PostgresError`; ``CampaignUnusable`` for an unreadable definition.
   public static func make(
-    of name: String, onlyUser userID: UUID?, from store: PushDatabase, logger: Logger, on reactor: isolated Reactor
+    of name: String, onlyUser userID: HostID?, from store: PushDatabase, logger: Logger, on reactor: isolated Reactor
   ) async throws -> CampaignPreview? {
     guard let stored = try await store.campaigns(on: reactor).first(where: { $0.name == name }) else { return nil }
     let definition: CampaignDefinition

@@ -2,6 +2,7 @@ internal import CampaignRules
 internal import FoundationEssentials
 internal import Logging
 internal import Postgres
+internal import PushKinds
 internal import PushStore
 internal import Reactors
 
@@ -21,7 +22,7 @@ struct CheckInComposer {
   let logger: Logger
 
   func compose(
-    _ finding: LayerFinding, from material: CampaignMaterial, by definition: CampaignDefinition, for userID: UUID,
+    _ finding: LayerFinding, from material: CampaignMaterial, by definition: CampaignDefinition, for userID: HostID,
     on reactor: isolated Reactor
   ) async throws(PostgresError) -> Composition {
     guard case .model(let onFailure) = definition.composer else {
@@ -35,13 +36,13 @@ struct CheckInComposer {
   }
 
   private func template(
-    for finding: LayerFinding, _ material: CampaignMaterial, _ definition: CampaignDefinition, _ userID: UUID,
+    for finding: LayerFinding, _ material: CampaignMaterial, _ definition: CampaignDefinition, _ userID: HostID,
     _ attempt: Composition
   ) -> Composition {
     var composition = attempt
     composition.writing.by = "template"
     composition.text = definition.templates[finding.pushType]?.text(
-      for: userID, on: material.localTime.day(of: material.moment), with: finding.templateValues)
+      for: userID.withBytes(Array.init), on: material.localTime.day(of: material.moment), with: finding.templateValues)
     if composition.text == nil { composition.writing.failure = composition.writing.failure ?? "no_template" }
     return composition
   }

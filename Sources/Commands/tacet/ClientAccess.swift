@@ -12,8 +12,12 @@ struct ClientAccess: Sendable {
   private let transfers: ReactorBound<HTTPTransferClient>?
 
   /// Prepares the verification, and begins to fetch the key set; nil when the settings let no client in.
-  /// - Parameter reactors: all of the process; the first one fetches.
-  init?(_ settings: SettingValues<CallerSettings>, on reactors: [Reactor], logger: Logger) async throws {
+  /// - Parameters:
+  ///   - user: the id of the user whom a token's subject names. reactors: all of the process; the first one fetches.
+  init?(
+    _ settings: SettingValues<CallerSettings>, user: @escaping @Sendable (_ subject: String) -> String?,
+    on reactors: [Reactor], logger: Logger
+  ) async throws {
     guard settings.acceptsClients else { return nil }
     if let url = settings.keySetURL {
       var configuration = HTTPTransferConfiguration()
@@ -28,7 +32,7 @@ struct ClientAccess: Sendable {
       keySet = nil
     }
     verifier = try await ClientTokenVerifier(
-      TokenRequirements(audiences: settings.audiences, issuer: settings.issuer),
+      TokenRequirements(audiences: settings.audiences, issuer: settings.issuer, user: user),
       secret: settings.jwtSecret?.exposed, keySet: keySet, reactors: reactors)
     keySet?.warmUp()
   }

@@ -61,13 +61,14 @@ struct ExplainCommand: AsyncParsableCommand {
 
   private func ask() async throws -> Answer {
     let settings = try CommandSettings(environment: ProcessInfo.processInfo.environment, needsSession: false)
-    let user = try user.map { try uuid($0, of: "user") }
-    if let campaign { return try await ask(about: campaign, user, settings) }
-    guard let message else { throw UnusableOption(name: "message", form: "UUID, or else --campaign be there") }
+    if let campaign { return try await ask(about: campaign, settings) }
+    guard let message else { throw UnusableOption(name: "message", form: "an id, or else --campaign be there") }
     guard day == nil else { throw UnusableOption(name: "day", form: "of a --campaign") }
-    guard kind.map(PushSubject.canBeKind) != false else { throw UnusableOption(name: "kind", form: "kind") }
-    let (id, kind) = (try uuid(message, of: "message"), kind)
+    guard kind.map(PushSubject.canBeKind) != false else { throw UnusableOption(name: "kind", form: "a kind") }
+    let (user, kind) = (user, kind)
     return try await OperatorSession.perform(settings) { database, reactor in
+      let id = try database.idTypes.subjects.id(message, of: "message")
+      let user = try user.map { try database.idTypes.users.id($0, of: "user") }
       let records = try await database.records(ofSubject: id, kind: kind, userID: user, on: reactor)
       let explanations = records.map(EventExplanation.init)
       return Answer(
@@ -76,21 +77,26 @@ struct ExplainCommand: AsyncParsableCommand {
     }
   }
 
-  private func ask(about campaign: String, _ user: UUID?, _ settings: CommandSettings) async throws -> Answer {
+  private func ask(about campaign: String, _ settings: CommandSettings) async throws -> Answer {
     guard message == nil, kind == nil else { throw UnusableOption(name: "campaign", form: "alone, with --user") }
-    guard PushSubject.canBeKind(campaign) else { throw UnusableOption(name: "campaign", form: "name") }
-    guard let user else { throw UnusableOption(name: "user", form: "UUID") }
-    guard day.map(InstantText.isDate) != false else { throw UnusableOption(name: "day", form: "date like 2026-11-22") }
+    guard PushSubject.canBeKind(campaign) else { throw UnusableOption(name: "campaign", form: "a name") }
+    guard let user else { throw UnusableOption(name: "user", form: "an id") }
+    guard day.map(InstantText.isDate) != false else {
+      throw UnusableOption(name: "day", form: "a date like 2026-11-22")
+    }
     let day = day
     return try await OperatorSession.perform(settings) { database, reactor in
+      let user = try database.idTypes.users.id(user, of: "user")
       let story = try await database.campaignStory(of: user, campaign: campaign, day: day, on: reactor)
-      let explanation = CampaignExplanation(story, campaign: campaign, userID: user.uuidString.lowercased())
+      let explanation = CampaignExplanation(story, campaign: campaign, userID: user.text)
       return Answer(text: explanation.text, json: explanation.json, isKnown: explanation.isKnown)
     }
   }
+}
 
-  private func uuid(_ text: String, of option: String) throws -> UUID {
-    guard let id = UUID(hyphenated: text) else { throw UnusableOption(name: option, form: "UUID") }
+extension IDTypes.IDType {
+  fileprivate func id(_ text: String, of option: String) throws -> HostID {
+    guard let id = id(text) else { throw UnusableOption(name: option, form: noun) }
     return id
   }
 }
@@ -100,7 +106,7 @@ private struct UnusableOption: Error, CustomDebugStringConvertible {
   let name: String
   let form: String
 
-  var debugDescription: String { "--\(name) must be a \(form)" }
+  var debugDescription: String { "--\(name) must be \(form)" }
 }
 
 /// One session with the database, for a command that only reads.
@@ -124,13 +130,22 @@ enum OperatorSession {
     _ settings: CommandSettings, _ body: (PushDatabase, isolated Reactor) async throws -> Result,
     on reactor: isolated Reactor
   ) async throws -> Result {
+    let logger = settings.log.makeLogger(label: "tacet.explain")
     var configuration = PostgresConfiguration(conninfo: settings.database.connectionString.exposed)
     configuration.applicationName = "tacet explain"
     configuration.poolMode = settings.database.poolMode == .transaction ? .transaction : .session
     configuration.settings = PushDatabase.sessionSettings
     configuration.settings["default_transaction_read_only"] = "on"
+    let connection = try await PostgresConnection.connect(configuration, logger: logger, on: reactor)
+    do {
+      try await IDTypes.look(over: connection, on: reactor)
+      connection.close(on: reactor)
+    } catch {
+      connection.close(on: reactor)
+      throw error
+    }
     let pool = PostgresPool(
-      configuration, size: 1, acquireLimit: .seconds(5), logger: settings.log.makeLogger(label: "tacet.explain"))
+      configuration, size: 1, acquireLimit: .seconds(5), logger: logger)
     pool.start(on: reactor)
     let result: Swift.Result<Result, any Error>
     do {

@@ -1,7 +1,8 @@
-import ArgumentParser
+public import ArgumentParser
 import Foundation
 import Logging
 import Postgres
+public import PushKinds
 import PushStore
 import Reactors
 import Settings
@@ -20,17 +21,36 @@ struct MigrateCommand: AsyncParsableCommand {
   @Flag(help: "Create the host's tables that are missing, closed to every role but their owner.")
   var createHostTables = false
 
+  @Option(help: "What messages are called by: uuid, bigint or text. As the host's table has it, otherwise uuid.")
+  var messageIds: IDTypes.IDType?
+
+  @Option(help: "The same for conversations and other surfaces.")
+  var conversationIds: IDTypes.IDType?
+
+  @Option(help: "The same for users.")
+  var userIds: IDTypes.IDType?
+
+  @Flag(help: "Change nothing, and print what would be applied to a new database, as a script for psql.")
+  var print = false
+
+  private var ids: IDTypeWishes {
+    IDTypeWishes(messages: messageIds, conversations: conversationIds, users: userIds)
+  }
+
   func run() async throws {
+    if print {
+      return Swift.print(Migrator.script(createsHostTables: createHostTables, ids: ids), terminator: "")
+    }
     let settings = try CommandSettings(environment: ProcessInfo.processInfo.environment, needsSession: true)
     let logger = settings.log.makeLogger(label: "tacet.migrate")
     let group = try ReactorGroup(count: 1)
     let configuration = PostgresConfiguration(conninfo: settings.database.connectionString.exposed)
     do {
-      try await group.reactors[0].perform { [createHostTables] reactor in
+      try await group.reactors[0].perform { [createHostTables, ids] reactor in
         try await Migrator.run(
-          in: configuration, createsHostTables: createHostTables, logger: logger, on: reactor,
+          in: configuration, createsHostTables: createHostTables, ids: ids, logger: logger, on: reactor,
           notice: { FileHandle.standardError.write(Data("tacet migrate: notice: \($0)\n".utf8)) },
-          report: { print("\($0): \($1.text)") })
+          report: { Swift.print("\($0): \($1.text)") })
       }
     } catch {
       await group.stop()
@@ -55,6 +75,8 @@ struct MigrateCommand: AsyncParsableCommand {
     }
   }
 }
+
+extension IDTypes.IDType: ExpressibleByArgument {}
 
 extension Migrator.Outcome {
   fileprivate var text: String {

@@ -5,6 +5,7 @@ import Logging
 import Pages
 import Postgres
 import PrometheusMetrics
+internal import PushKinds
 import PushPipeline
 import PushStore
 import Reactors
@@ -59,9 +60,11 @@ struct PushService: Service {
     try await group.reactors[0].perform { [database, logger] in
       try await Self.refuseUnusable(database, logger: logger, on: $0)
     }
-    let clients = try await ClientAccess(settings.callers, on: group.reactors, logger: logger)
+    let clients = try await ClientAccess(
+      settings.callers, user: { [database] in IDTypes(ofSessions: database).users.id($0)?.text },
+      on: group.reactors, logger: logger)
     let registry = PrometheusRegistry(MetricsCatalogue.counted)
-    let workers = try await makeWorkers(on: group, clients, registry)
+    let workers = try await makeWorkers(on: group, database, clients, registry)
     let page = MetricsPage(registry: registry, workers: workers, meter: HTTPServiceMeter())
     let routes = try await makeRoutes(workers, clients, page)
     let http = try await startHTTP(routes, page, on: group)
@@ -97,11 +100,10 @@ struct PushService: Service {
   }
 
   private func makeWorkers(
-    on group: ReactorGroup, _ clients: ClientAccess?, _ registry: PrometheusRegistry
+    on group: ReactorGroup, _ database: PostgresConfiguration, _ clients: ClientAccess?, _ registry: PrometheusRegistry
   ) async throws -> PerReactor<ReactorWorker> {
     let listening = ListenStatus(isUsed: settings.database.poolMode == .session)
     let contract = ContractStatus()
-    let database = PostgresConfiguration(conninfo: settings.database.connectionString.exposed)
     let workers = try await PerReactor(group.reactors) { [settings, plan, logger] number, reactor in
       ReactorWorker(
         settings, number: number, database: database, plan: plan, listening: listening, contract: contract,
@@ -180,6 +182,7 @@ extension PushService {
       defer { connection.close(on: reactor) }
       // Without a right to read the migrations, the identity still counts.
       support = try? await SchemaSupport.look(over: connection, on: reactor)
+      try await IDTypes.look(over: connection, on: reactor)
       // A schema that is not supported may not have the settings.
       let isAsked = support ?? .supported == .supported
       identity = isAsked ? try await DatabaseIdentity.look(over: connection, on: reactor) : nil

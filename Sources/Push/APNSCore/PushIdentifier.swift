@@ -28,6 +28,9 @@ public struct PushIdentifier: Hashable, Sendable {
       namespace: Self.namespace, name: [eventKind, event, recipient, deviceToken.hexadecimal])
   }
 
+  /// A text of 36 characters that stands for one of any length: the same for the same text.
+  package static func digest(of text: String) -> String { version5(namespace: namespace, name: [text]) }
+
   /// - Parameter name: parts that a zero byte joins; on the stack, because every push has a name.
   static func version5(namespace: [UInt8], name: [String]) -> String {
     let byteCount = name.reduce(namespace.count + name.count - 1) { $0 + $1.utf8.count }

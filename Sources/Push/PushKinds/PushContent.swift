@@ -1,5 +1,5 @@
 public import APNSCore
-public import FoundationEssentials
+internal import FoundationEssentials
 
 /// What the event of one kind of push says, and everything in which kinds differ: its name, how its content is read, what its
 /// push says and how it is shown, and what explanations call it.
@@ -20,7 +20,7 @@ public protocol PushContent: Sendable {
   init(_ claimed: ClaimedContent) throws
 
   /// What its recipients may be looking at; nil for nothing.
-  var surfaceID: UUID? { get }
+  var surfaceID: HostID? { get }
 
   /// What the ledger keeps of its words; nil for those that are the host's.
   var ledgerText: String? { get }
@@ -38,7 +38,7 @@ extension PushContent {
   public static var words: KindWords { KindWords() }
 
   /// Nothing.
-  public var surfaceID: UUID? { nil }
+  public var surfaceID: HostID? { nil }
 
   /// The words are the host's.
   public var ledgerText: String? { nil }
@@ -48,7 +48,7 @@ extension PushContent {
 /// all other kinds.
 public struct ClaimedContent: Sendable {
   /// The conversation or surface; nil for none.
-  public var surfaceID: UUID?
+  public var surfaceID: HostID?
 
   /// The sender's name as the host shows it, at most its first 1024 characters; nil when unknown.
   public var senderName: String?
@@ -60,7 +60,7 @@ public struct ClaimedContent: Sendable {
   public var document: String?
 
   /// Describes content.
-  public init(surfaceID: UUID?, senderName: String? = nil, text: String? = nil, document: String? = nil) {
+  public init(surfaceID: HostID?, senderName: String? = nil, text: String? = nil, document: String? = nil) {
     self.surfaceID = surfaceID
     self.senderName = senderName
     self.text = text

@@ -40,7 +40,7 @@ public struct PushPresentation: Equatable, Sendable {
   func push(
     title: String, body: String, thread: String?, custom: PayloadObject, about subject: PushSubject
   ) throws(PushRequestError) -> PreparedPush {
-    let collapseID = collapseID ?? subject.id.lowercased
+    let collapseID = collapseID ?? subject.collapseText
     var push =
       switch channel {
       case .alert:

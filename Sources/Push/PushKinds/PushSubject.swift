@@ -1,23 +1,29 @@
 internal import APNSCore
 internal import Crypto
-public import FoundationEssentials
+package import FoundationEssentials
 
 /// What a push is about: a row of the host, and which kind of event it is.
 public struct PushSubject: Hashable, Sendable {
   /// The host's id of the row, for messages the message id.
-  public let id: UUID
+  public let id: HostID
 
   /// The kind of event, `message` for chat messages; also the ledger's `push_type`.
   public let kind: String
 
   /// Names a subject.
-  public init(id: UUID, kind: String) {
+  public init(id: HostID, kind: String) {
     self.id = id
     self.kind = kind
   }
 
   /// The chat message with this id.
-  public static func message(_ id: UUID) -> PushSubject { PushSubject(id: id, kind: MessagePush.name) }
+  public static func message(_ id: HostID) -> PushSubject { PushSubject(id: id, kind: MessagePush.name) }
+
+  /// By what pushes about it replace one another: its id, or a digest of an id that APNs would not take.
+  var collapseText: String {
+    let text = id.text
+    return (try? CollapseIdentifier(text)) == nil ? PushIdentifier.digest(of: text) : text
+  }
 
   /// Whether a text has the form of a kind: a small letter, then up to 62 small letters, digits and underscores.
   public static func canBeKind(_ text: String) -> Bool {
@@ -33,13 +39,17 @@ extension PushSubject {
   /// The id of the ledger's row about one recipient: known before the row is written, so that the push can carry it, and
   /// the same in every attempt of every process.
   ///
-  /// A UUID of version 8 (RFC 9562 §5.8): 48 bits of the milliseconds at which the event was committed, then bits of a
+  /// A HostID of version 8 (RFC 9562 §5.8): 48 bits of the milliseconds at which the event was committed, then bits of a
   /// hash over event and recipient. The time in front keeps rows of one moment together in the primary key, as those
   /// that the ledger's default makes. Nothing secret goes in.
   /// - Parameter enqueuedAt: when the event was committed, microseconds since 1970.
-  package func logID(of userID: UUID, enqueuedAt: Int64) -> UUID {
+  package func logID(of userID: HostID, enqueuedAt: Int64) -> UUID {
     var hash = SHA256()
-    withUnsafeBytes(of: (id.uuid, userID.uuid)) { hash.update(bufferPointer: $0) }
+    id.withBytes { hash.update(bufferPointer: $0) }
+    // Texts have any length, and no text holds a zero byte.
+    if id.uuid == nil || userID.uuid == nil { hash.update(data: [0]) }
+    userID.withBytes { hash.update(bufferPointer: $0) }
+    if id.uuid == nil || userID.uuid == nil { hash.update(data: [0]) }
     var kind = kind
     kind.withUTF8 { hash.update(bufferPointer: UnsafeRawBufferPointer($0)) }
     let random = hash.finalize().withUnsafeBytes { $0.loadUnaligned(as: (UInt64, UInt64).self) }
@@ -59,21 +69,14 @@ public struct SurfaceID: Hashable, Sendable {
   public let kind: String
 
   /// The host's id of it within its kind.
-  public let id: UUID
+  public let id: HostID
 
   /// Names a surface.
-  public init(kind: String, id: UUID) {
+  public init(kind: String, id: HostID) {
     self.kind = kind
     self.id = id
   }
 
   /// The conversation with this id.
-  public static func conversation(_ id: UUID) -> SurfaceID { SurfaceID(kind: conversationKind, id: id) }
-}
-
-extension UUID {
-  /// The form that PostgreSQL prints and APNs documents.
-  package var lowercased: String {
-    withUnsafeBytes(of: uuid) { bytes in HexadecimalDigits.uuid { bytes[$0] } }
-  }
+  public static func conversation(_ id: HostID) -> SurfaceID { SurfaceID(kind: conversationKind, id: id) }
 }

@@ -1,5 +1,5 @@
 public import APNSCore
-public import FoundationEssentials
+internal import FoundationEssentials
 
 /// A user's reads, by which the user's other devices clear messages and show the new badge.
 public struct ReadSyncPush: PushContent {
@@ -9,21 +9,21 @@ public struct ReadSyncPush: PushContent {
   public static let eventKind: String? = name
 
   /// What was read, the oldest first; at most the newest ninety.
-  public let messageIDs: [UUID]
+  public let messageIDs: [HostID]
   /// Whether more was read before those.
   public let hasMore: Bool
   /// The conversation of all of them; nil when they are in several.
-  public let conversationID: UUID?
+  public let conversationID: HostID?
 
   /// Describes reads.
-  public init(messageIDs: [UUID], hasMore: Bool, in conversationID: UUID? = nil) {
+  public init(messageIDs: [HostID], hasMore: Bool, in conversationID: HostID? = nil) {
     self.messageIDs = messageIDs
     self.hasMore = hasMore
     self.conversationID = conversationID
   }
 
   private struct Document: Decodable {
-    let message_ids: [UUID]
+    let message_ids: [HostID]
     let has_more: Bool
   }
 
@@ -34,22 +34,37 @@ public struct ReadSyncPush: PushContent {
   }
 
   /// The conversation, if there is only one.
-  public var surfaceID: UUID? { conversationID }
+  public var surfaceID: HostID? { conversationID }
 
-  /// Wakes the app. Ninety ids are 3.5 KB of the four that APNs takes.
+  /// The bytes of ids that fit into a push: ninety uuids.
+  private static let idBytesMax = 3510
+
+  /// The newest ids that fit, the newest first. A character that is not plain takes six bytes.
+  private var fittingIDs: [String] {
+    var bytesLeft = Self.idBytesMax
+    return Array(
+      messageIDs.reversed().lazy.map(\.text).prefix { text in
+        let isPlain = text.utf8.allSatisfy { (0x23...0x7E).contains($0) && $0 != UInt8(ascii: "\\") }
+        bytesLeft -= 3 + text.utf8.count * (isPlain ? 1 : 6)
+        return bytesLeft >= 0
+      })
+  }
+
+  /// Wakes the app.
   ///
   /// `message_ids` has the newest first. `conversation_id` is absent for messages of several conversations. `all_before` is the
   /// newest when not all of one conversation fit: the user has read everything before it too.
   public func push(about subject: PushSubject) throws(PushRequestError) -> PreparedPush {
+    let ids = fittingIDs
     var custom: PayloadObject = [
       "type": "read",
-      "message_ids": .array(messageIDs.reversed().map { .string($0.lowercased) }),
+      "message_ids": .array(ids.map { .string($0) }),
       "badge": .null,
     ]
     if let conversationID {
-      custom["conversation_id"] = .string(conversationID.lowercased)
-      if hasMore { custom["all_before"] = messageIDs.last.map { .string($0.lowercased) } }
+      custom["conversation_id"] = .string(conversationID.text)
+      if hasMore || ids.count < messageIDs.count { custom["all_before"] = messageIDs.last.map { .string($0.text) } }
     }
-    return try PreparedPush(waking: custom, collapsingBy: subject.id.lowercased)
+    return try PreparedPush(waking: custom, collapsingBy: subject.id.text)
   }
 }

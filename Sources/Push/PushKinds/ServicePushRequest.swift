@@ -108,7 +108,7 @@ public struct ServicePushRequest: Decodable, Equatable, Sendable {
 
   /// Whether the whole document fits APNs' limit with any badge.
   private var fits: Bool {
-    let subject = PushSubject(id: UUID(), kind: kind)
+    let subject = PushSubject(id: HostID(UUID()), kind: kind)
     let stored = StoredPush(
       title: title, body: body, data: object, presentation: StoredPresentation(presentation: presentation))
     return (try? stored.isWhole(about: subject)) == true

@@ -30,7 +30,7 @@ struct StoredPush: Decodable {
   private func custom(about subject: PushSubject) -> PayloadObject {
     var custom = data ?? [:]
     custom["type"] = .string(subject.kind)
-    custom["subject_id"] = .string(subject.id.lowercased)
+    custom["subject_id"] = .string(subject.id.text)
     return custom
   }
 }

@@ -5,9 +5,9 @@ internal import FoundationEssentials
 struct UnreadablePush: PushContent {
   static let name = "unreadable"
 
-  let surfaceID: UUID?
+  let surfaceID: HostID?
 
-  init(surfaceID: UUID?) { self.surfaceID = surfaceID }
+  init(surfaceID: HostID?) { self.surfaceID = surfaceID }
 
   init(_ claimed: ClaimedContent) { surfaceID = claimed.surfaceID }
 

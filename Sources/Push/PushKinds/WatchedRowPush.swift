@@ -1,5 +1,5 @@
 public import APNSCore
-public import FoundationEssentials
+internal import FoundationEssentials
 internal import PushRules
 
 /// A row of a host's table that `tacet.watch` turns into pushes: words that the database has made of it.
@@ -28,7 +28,7 @@ public struct WatchedRowPush: PushContent {
     let title: String
     let body: String
     let surface_kind: String
-    let surface_id: UUID
+    let surface_id: HostID
     let presentation: StoredPresentation?
   }
 
@@ -42,16 +42,16 @@ public struct WatchedRowPush: PushContent {
   }
 
   /// The surface.
-  public var surfaceID: UUID? { surface.id }
+  public var surfaceID: HostID? { surface.id }
 
   /// Its words on one line each, and the ids of row and surface.
   public func push(about subject: PushSubject) throws(PushRequestError) -> PreparedPush {
     let preview = NoticePreview(title: title, body: body)
     return try presentation.push(
-      title: preview.title, body: preview.body, thread: surface.id.lowercased,
+      title: preview.title, body: preview.body, thread: surface.id.text,
       custom: [
-        "type": .string(subject.kind), "subject_id": .string(subject.id.lowercased),
-        "surface_kind": .string(surface.kind), "surface_id": .string(surface.id.lowercased),
+        "type": .string(subject.kind), "subject_id": .string(subject.id.text),
+        "surface_kind": .string(surface.kind), "surface_id": .string(surface.id.text),
       ], about: subject)
   }
 }

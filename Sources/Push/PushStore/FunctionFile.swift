@@ -1,4 +1,5 @@
 public import Postgres
+internal import PushKinds
 public import Reactors
 
 /// One file of `db/functions`, built into the program.
@@ -7,6 +8,9 @@ struct FunctionFile {
   let name: String
 
   let text: String
+
+  /// The same file for a database whose ids have these types.
+  func written(with types: IDTypes) -> FunctionFile { FunctionFile(name: name, text: types.written(into: text)) }
 
   /// Every file, in the order in which they are applied: by name.
   static let all = SQLFiles.functions.map(FunctionFile.init)
@@ -24,7 +28,9 @@ extension DatabaseExamination {
   /// them last, because that leaves no checksums.
   public func outdatedFunctions(on reactor: isolated Reactor) async throws(PostgresError) -> [String] {
     var names: [String] = []
-    for row in try await FunctionFile.examine(FunctionFile.all, over: connection, on: reactor) {
+    let types = IDTypes(ofSessions: connection.configuration)
+    let files = FunctionFile.all.map { $0.written(with: types) }
+    for row in try await FunctionFile.examine(files, over: connection, on: reactor) {
       names.append(FunctionFile.all[Int(try row.decode(0, as: Int32.self))].name)
     }
     return names.count == FunctionFile.all.count ? [] : names

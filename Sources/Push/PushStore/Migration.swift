@@ -1,3 +1,5 @@
+internal import PushKinds
+
 /// One file of `db/migrations`, built into the program.
 public struct Migration: Sendable {
   /// The number in front of the file's name; versions are applied in order.
@@ -15,8 +17,11 @@ public struct Migration: Sendable {
     sql = text
   }
 
+  /// The same file for a database whose ids have these types.
+  func written(with types: IDTypes) -> Migration { Migration(name: name, text: types.written(into: sql)) }
+
   /// The tables of the default host contract, for a database without an application.
-  static let hostTables = SQLFiles.host[0].text
+  package static let hostTables = SQLFiles.host[0].text
 
   /// Every migration, in order.
   public static let all = SQLFiles.migrations.map(Migration.init)

@@ -1,5 +1,6 @@
 public import Logging
 public import Postgres
+internal import PushKinds
 public import Reactors
 
 /// Brings a database's schema up to date.
@@ -34,24 +35,25 @@ public enum Migrator {
   /// five times. The end writes which database it is, unless that is known, and reads the server's time zones.
   /// - Parameters:
   ///   - createsHostTables: whether a first installation also creates the host's tables that are missing.
+  ///   - ids: the types of ids that a first installation is to have.
   ///   - notice: called with what a file raises or the server warns of: what the host has to do itself.
   ///   - report: called with the name of each step after its transaction, and before another try.
   /// - Throws: ``PostgresError``, of the connection or of the failing file; SQLSTATE 55P03 after the last try for a lock.
   public static func run(
     _ migrations: [Migration] = Migration.all, in configuration: PostgresConfiguration, createsHostTables: Bool,
-    logger: Logger, on reactor: isolated Reactor, notice: (@Sendable (String) -> Void)? = nil,
-    report: (String, Outcome) -> Void
+    ids: IDTypeWishes = IDTypeWishes(), logger: Logger, on reactor: isolated Reactor,
+    notice: (@Sendable (String) -> Void)? = nil, report: (String, Outcome) -> Void
   ) async throws(PostgresError) {
     try await run(
-      migrations, functions: FunctionFile.all, in: configuration, createsHostTables: createsHostTables, logger: logger,
-      on: reactor, notice: notice, report: report)
+      migrations, functions: FunctionFile.all, in: configuration, createsHostTables: createsHostTables, ids: ids,
+      logger: logger, on: reactor, notice: notice, report: report)
   }
 
   /// - Parameter functions: the files of `db/functions`, in the order of their names.
   static func run(
     _ migrations: [Migration], functions: [FunctionFile], in configuration: PostgresConfiguration,
-    createsHostTables: Bool, logger: Logger, on reactor: isolated Reactor, notice: (@Sendable (String) -> Void)? = nil,
-    report: (String, Outcome) -> Void
+    createsHostTables: Bool, ids: IDTypeWishes = IDTypeWishes(), logger: Logger, on reactor: isolated Reactor,
+    notice: (@Sendable (String) -> Void)? = nil, report: (String, Outcome) -> Void
   ) async throws(PostgresError) {
     var configuration = configuration
     configuration.applicationName = "tacet migrate"
@@ -61,7 +63,9 @@ public enum Migrator {
     defer { connection.close(on: reactor) }
     try await connection.query(PushStatements.lockMigrations, on: reactor)
     let applied = Set(try await AppliedMigration.all(over: connection, on: reactor)?.map(\.version) ?? [])
-    var tables = createsHostTables && applied.isEmpty ? Migration.hostTables : ""
+    let types = try await IDTypes.choose(ids, isInstalled: !applied.isEmpty, over: connection, on: reactor)
+    let migrations = migrations.map { $0.written(with: types) }
+    var tables = createsHostTables && applied.isEmpty ? types.written(into: Migration.hostTables) : ""
     for migration in migrations {
       if applied.contains(migration.version) {
         report(migration.name, .alreadyApplied)
@@ -73,7 +77,8 @@ public enum Migrator {
         report(migration.name, .applied)
       }
     }
-    let changed = try await changedFunctions(among: functions, over: connection, on: reactor)
+    let changed = try await changedFunctions(
+      among: functions.map { $0.written(with: types) }, over: connection, on: reactor)
     let new = migrations.filter { !applied.contains($0.version) }
     let isDone = changed.isEmpty && new.isEmpty
     let finish = isDone ? "select tacet.learn_time_zones();" : "call tacet.finish_applying();"
@@ -83,6 +88,33 @@ public enum Migrator {
         .recordChecksums(versions: new.map { Int32($0.version) }, texts: new.map(\.sql)), on: reactor)
     }
     report(functionsStep, changed.isEmpty ? .alreadyApplied : .applied)
+  }
+
+  /// What ``run(_:in:createsHostTables:ids:logger:on:notice:report:)`` applies to a database, as a script for psql in one
+  /// transaction. Applied again it changes nothing, except that functions get the bodies of these files.
+  /// - Parameters:
+  ///   - createsHostTables: whether it also creates the tables of the default host contract.
+  ///   - ids: uuids where nothing is asked for.
+  public static func script(createsHostTables: Bool, ids: IDTypeWishes = IDTypeWishes()) -> String {
+    let types = ids.types(otherwise: IDTypes())
+    let files =
+      (createsHostTables ? [Migration.hostTables] : []) + Migration.all.map(\.sql) + FunctionFile.all.map(\.text)
+    return """
+      -- Written by tacet migrate --print. For psql -X -f.
+
+      \\set ON_ERROR_STOP on
+      begin;
+      -- The host's inserts wait as long as this transaction waits for a lock. On a timeout, run it again.
+      set local lock_timeout = '\(lockLimit.components.seconds) s';
+      do $$ begin perform pg_advisory_xact_lock(1952539493, 2); end $$;
+
+      \(types.written(into: files.joined(separator: "\n")))
+      -- The next tacet migrate compares nothing with what it applied before this.
+      delete from tacet.function_files;
+      call tacet.finish_applying();
+      commit;
+
+      """
   }
 
   /// A script that applies the files that changed, and writes which these were; empty when none did.

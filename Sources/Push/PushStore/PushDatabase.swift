@@ -1,4 +1,5 @@
 public import Postgres
+public import PushKinds
 
 /// The service's view of the database: claims, records and look-ups, each one round trip.
 ///
@@ -46,6 +47,9 @@ public final class PushDatabase {
     self.lookLimit = lookLimit
     self.badgeMax = badgeMax
   }
+
+  /// The types of the host's ids, as sessions have found them.
+  public var idTypes: IDTypes { IDTypes(ofSessions: pool.configuration) }
 
   /// Whether a session has nothing to do, so that a statement would be sent behind no other.
   public var isIdle: Bool { pool.usage.idle > 0 }

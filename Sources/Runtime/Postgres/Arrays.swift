@@ -19,14 +19,7 @@ extension Array: PostgresEncodable where Element: PostgresArrayElement {
   @specialized(where Element == UUID)
   @specialized(where Element == UUID?)
   public func encode(into encoder: inout PostgresParameterEncoder) {
-    encoder.appendBinary { type, bytes in
-      guard let element = type.element else { return false }
-      ArrayHeader.append(element, count: count, to: &bytes)
-      for value in self {
-        guard value.encodeElement(as: element, into: &bytes) else { return false }
-      }
-      return true
-    }
+    encoder.appendArray(count: count) { self[$0].encodeElement(as: $1, into: &$2) }
   }
 }
 
@@ -49,7 +42,7 @@ extension Array: PostgresDecodable where Element: PostgresArrayElement {
   }
 }
 
-private struct ArrayHeader {
+struct ArrayHeader {
   let element: PostgresType
   let count: Int
   let size: Int

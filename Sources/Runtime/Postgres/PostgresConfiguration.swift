@@ -1,3 +1,5 @@
+internal import Synchronization
+
 /// How to connect, and the settings of a session.
 public struct PostgresConfiguration: Sendable {
   /// A libpq URI or keyword/value string. Several hosts and `target_session_attrs` are allowed. Contains the password: never log
@@ -45,9 +47,17 @@ public struct PostgresConfiguration: Sendable {
   /// Findings that sessions with copies of this configuration share.
   let hosts = HostMemory()
   let outages = OutageLog()
+  private let chosen = ChosenTypes()
 
-  /// The first statement of each session of a pool or listener. A session that answers false is closed, because this program must
-  /// not use its database. A condition of class 42, such as a missing table, counts as true.
+  /// What ``PostgresType/chosen(_:)`` means in this database; empty until it is known. All copies of the configuration share it.
+  public var chosenTypes: [PostgresType] {
+    get { chosen.types.withLock { $0 } }
+    nonmutating set { chosen.types.withLock { $0 = newValue } }
+  }
+
+  /// The first statement of each session of a pool or listener. Its first column is false for a database that this program must
+  /// not use; the session is then closed. Its second one, a `bigint[]`, has the numbers of ``chosenTypes``. A condition of class
+  /// 42, such as a missing table, counts as true and says nothing of types.
   public var sessionCheck: PostgresStatement?
 
   /// A configuration with defaults.
@@ -64,6 +74,11 @@ public struct PostgresConfiguration: Sendable {
     if let statementLimit { all["statement_timeout"] = String(max(1, statementLimit.milliseconds)) }
     return all.sorted { $0.key < $1.key }.map { (name: $0.key, value: $0.value) }
   }
+}
+
+/// The types that sessions have found.
+private final class ChosenTypes: Sendable {
+  let types = Mutex<[PostgresType]>([])
 }
 
 extension Duration {

@@ -15,6 +15,7 @@ extension PostgresConnection {
     on reactor: isolated Reactor
   ) async throws(PostgresError) -> PostgresRows {
     try checkRoom(for: statement)
+    let statement = statement.resolved(by: chosenTypes)
     try encoder.encode(parameters, for: statement)
     if configuration.poolMode == .transaction {
       guard sendWhole(statement) else { throw broken(on: reactor) }
@@ -31,8 +32,22 @@ extension PostgresConnection {
   /// Prepares a statement without running it, e.g. to test it against a schema. Not for transaction mode.
   public func prepare(_ statement: PostgresStatement, on reactor: isolated Reactor) async throws(PostgresError) {
     try checkRoom(for: statement)
+    let statement = statement.resolved(by: chosenTypes)
     guard try sendParseIfNeeded(statement, on: reactor) else { return }
     _ = try await answer(to: statement, isPreparing: true, within: nil, on: reactor)
+  }
+
+  /// Runs a ``PostgresConfiguration/sessionCheck``, and uses the types that it returns.
+  public func check(
+    _ statement: PostgresStatement, on reactor: isolated Reactor
+  ) async throws(PostgresError) -> Bool {
+    let row = try await query(statement, on: reactor).one()
+    if row.result.columnCount > 1 {
+      let numbers: [Int64] = try row.decode(1)
+      chosenTypes = numbers.map { PostgresType(oid: UInt32(truncatingIfNeeded: $0)) }
+      configuration.chosenTypes = chosenTypes
+    }
+    return try row.decode(0)
   }
 
   private func checkRoom(for statement: PostgresStatement) throws(PostgresError) {

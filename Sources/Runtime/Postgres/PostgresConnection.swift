@@ -13,7 +13,8 @@ public import Reactors
 ///
 /// The reactor keeps an open connection alive, so call ``close(on:)``. Cancelling a task does not end its statement.
 public final class PostgresConnection {
-  let configuration: PostgresConfiguration
+  /// How it was opened.
+  public let configuration: PostgresConfiguration
   let logger: Logger
 
   // The one owner of this `PGconn`; nil once finished.
@@ -26,6 +27,9 @@ public final class PostgresConnection {
   var pending = Deque<PendingStatement>()
   var script: PendingScript?
   var encoder = PostgresParameterEncoder()
+
+  /// As they were known when the session was opened, or as it has found them.
+  var chosenTypes: [PostgresType]
 
   /// Sent before each statement in transaction mode.
   let transactionSettings: String
@@ -60,6 +64,7 @@ public final class PostgresConnection {
   init(owning handle: OpaquePointer, configuration: PostgresConfiguration, logger: Logger) {
     self.handle = handle
     self.configuration = configuration
+    chosenTypes = configuration.chosenTypes
     transactionSettings = configuration.transactionSettings
     self.logger = logger
     noticeLog = NoticeLog(logger, handler: configuration.noticeHandler)

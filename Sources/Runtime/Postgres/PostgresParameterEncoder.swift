@@ -84,6 +84,22 @@ extension PostgresParameterEncoder {
     append(from: offset, format: 0)
   }
 
+  /// The parameter is an array, sent in binary form.
+  /// - Parameter append: appends the element at an index with its length in front, or −1 for a null, and returns false to refuse
+  ///   the statement.
+  public mutating func appendArray(
+    count: Int, _ append: (_ index: Int, _ type: PostgresType, _ bytes: inout [UInt8]) -> Bool
+  ) {
+    appendBinary { type, bytes in
+      guard let element = type.element else { return false }
+      ArrayHeader.append(element, count: count, to: &bytes)
+      for index in 0..<count {
+        guard append(index, element, &bytes) else { return false }
+      }
+      return true
+    }
+  }
+
   /// The parameter is sent in binary form.
   /// - Parameter write: appends the form of the declared type, and returns false to refuse the statement.
   public mutating func appendBinary(_ write: (_ type: PostgresType, _ bytes: inout [UInt8]) -> Bool) {

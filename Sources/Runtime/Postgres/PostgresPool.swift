@@ -49,7 +49,8 @@ public final class PostgresPool {
   private static let watchfulHeartbeat = ReconnectingConnection.Heartbeat(
     interval: .seconds(60), limit: .seconds(5), intervalAmongHosts: .milliseconds(250))
 
-  let configuration: PostgresConfiguration
+  /// How its sessions connect.
+  public let configuration: PostgresConfiguration
   private let size: Int
   private let acquireLimit: Duration
   private let opensOnDemand: Bool

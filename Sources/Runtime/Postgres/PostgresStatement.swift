@@ -16,6 +16,9 @@ public struct PostgresStatement: Sendable {
   /// The types of the parameters, in order.
   public let parameterTypes: [PostgresType]
 
+  /// Whether ``parameterTypes`` has types that differ between databases.
+  private let hasChosenTypes: Bool
+
   /// Whether it begins or ends a transaction. No settings may precede it: in a failed transaction they would fail, and the
   /// ROLLBACK with them.
   let controlsTransaction: Bool
@@ -23,16 +26,28 @@ public struct PostgresStatement: Sendable {
   /// Makes a statement. Nothing is sent before its first use.
   public init(_ name: String, _ sql: String, _ parameterTypes: [PostgresType] = []) {
     precondition(!name.isEmpty && name.utf8.count <= 63, "a statement name has 1 to 63 bytes")
+    self.init(name, sql, parameterTypes, hasChosenTypes: parameterTypes.contains(where: \.isChosen))
+  }
+
+  private init(_ name: String, _ sql: String, _ parameterTypes: [PostgresType], hasChosenTypes: Bool) {
     self.name = name
     self.sql = sql
     self.parameterTypes = parameterTypes
+    self.hasChosenTypes = hasChosenTypes
     controlsTransaction = false
+  }
+
+  /// The statement with the types of one database.
+  func resolved(by chosen: [PostgresType]) -> PostgresStatement {
+    guard hasChosenTypes else { return self }
+    return PostgresStatement(name, sql, parameterTypes.map { $0.resolved(by: chosen) }, hasChosenTypes: false)
   }
 
   private init(controlling sql: String) {
     name = sql
     self.sql = sql
     parameterTypes = []
+    hasChosenTypes = false
     controlsTransaction = true
   }
 }

@@ -47,8 +47,32 @@ public struct PostgresType: Hashable, Sendable, CustomStringConvertible {
   static let date = PostgresType(oid: 1082)
   static let timestamp = PostgresType(oid: 1114)
 
+  /// A type that differs between databases: the one at this place, below 64, of ``PostgresConfiguration/chosenTypes``.
+  public static func chosen(_ place: Int) -> PostgresType {
+    precondition((0..<64).contains(place), "a database chooses at most 64 types")
+    return PostgresType(oid: firstChosen + UInt32(place))
+  }
+
   /// The array of this type. Nil for types that a database defines.
-  public var array: PostgresType? { Self.arrays.first { $0.element == self }?.array }
+  public var array: PostgresType? {
+    isChosen ? PostgresType(oid: oid + Self.chosenArrays) : Self.arrays.first { $0.element == self }?.array
+  }
+
+  /// The numbers of chosen types and of their arrays, the last ones, which no server gives to a type.
+  private static let firstChosen: UInt32 = 0xFFFF_FF00
+  private static let chosenArrays: UInt32 = 64
+
+  /// Whether another type takes its place.
+  var isChosen: Bool { oid >= Self.firstChosen }
+
+  /// The type that a database has chosen, or its array; the same type if it is the same in all. As long as the choice is not
+  /// known, no value can be sent.
+  func resolved(by chosen: [PostgresType]) -> PostgresType {
+    guard isChosen else { return self }
+    let (place, count) = (Int(oid - Self.firstChosen), Int(Self.chosenArrays))
+    guard chosen.indices.contains(place % count) else { return .inferred }
+    return place < count ? chosen[place] : chosen[place - count].array ?? .inferred
+  }
 
   /// The element type of an array. Nil for other types, and for arrays that a database defines.
   var element: PostgresType? { Self.arrays.first { $0.array == self }?.element }

@@ -120,7 +120,7 @@ final class ReconnectingConnection {
   private func check(_ session: PostgresConnection, on reactor: isolated Reactor) async throws(PostgresError) {
     guard let check = configuration.sessionCheck else { return }
     do throws(PostgresError) {
-      let isOwn = try await session.query(check, on: reactor).one().decode(0, as: Bool.self)
+      let isOwn = try await session.check(check, on: reactor)
       if !isOwn { throw PostgresError(.foreignDatabase) }
     } catch  where error.sqlState?.conditionClass == "42" {
       // A database without Tacet's tables has nothing to protect.

@@ -44,14 +44,16 @@ struct EventWebhook: Sendable {
   func handleMessage(
     _ request: HTTPServerRequest, on reactor: isolated Reactor
   ) async throws -> HTTPServerResponse {
-    let body = try RequestContent.decode(WebhookBody.self, from: request.body)
+    let body = try RequestContent.decode(
+      WebhookBody.self, from: request.body, idTypes: services.value(on: reactor).idTypes)
     let named = NamedEvent(subject: .message(body.messageID), recipientID: body.recipientID)
     return try await answer(to: named, request, on: reactor)
   }
 
   /// An event of the kind in the path happened.
   func handleEvent(_ request: HTTPServerRequest, on reactor: isolated Reactor) async throws -> HTTPServerResponse {
-    let body = try RequestContent.decode(EventWebhookBody.self, from: request.body)
+    let body = try RequestContent.decode(
+      EventWebhookBody.self, from: request.body, idTypes: services.value(on: reactor).idTypes)
     let kind = request.parameter("kind")
     guard PushSubject.canBeKind(kind) else { throw ProblemDetails.noSuchEvent }
     let named = NamedEvent(subject: PushSubject(id: body.subjectID, kind: kind), recipientID: body.recipientID)
@@ -97,7 +99,7 @@ struct EventWebhook: Sendable {
 private struct NamedEvent {
   let subject: PushSubject
   /// Whom the answer is about; everybody when nil.
-  let recipientID: UUID?
+  let recipientID: HostID?
 }
 
 extension ProblemDetails {

@@ -12,7 +12,7 @@ enum ExplainRoute {
   static func add(to group: inout RouteGroup, _ services: PerReactor<PushServices>) {
     group.addForServices(.get, "/v1/explain") { request, reactor in
       let services = services.value(on: reactor)
-      switch try ExplainQuestion(request.head) {
+      switch try ExplainQuestion(request.head, services.idTypes) {
       case .event(let subjectID, let userID, let kind):
         let explanations = try await services.explanations(
           ofSubject: subjectID, kind: kind, userID: userID, on: reactor)
@@ -22,7 +22,7 @@ enum ExplainRoute {
         return HTTPServerResponse(json: EventExplanation.json(explanations))
       case .campaign(let name, let userID, let day):
         let story = try await services.operators.campaignStory(of: userID, campaign: name, day: day, on: reactor)
-        let explanation = CampaignExplanation(story, campaign: name, userID: userID.uuidString.lowercased())
+        let explanation = CampaignExplanation(story, campaign: name, userID: userID.text)
         guard explanation.isKnown else { throw ProblemDetails(.notFound, detail: explanation.summary) }
         return HTTPServerResponse(json: explanation.json)
       }
@@ -33,18 +33,18 @@ enum ExplainRoute {
 /// What is asked, by the parameters of the query.
 enum ExplainQuestion: Equatable {
   /// About an event, and one of its recipients or all.
-  case event(UUID, userID: UUID?, kind: String?)
+  case event(HostID, userID: HostID?, kind: String?)
   /// About what a campaign decided about a user, on one day or on those that are kept.
-  case campaign(String, userID: UUID, day: String?)
+  case campaign(String, userID: HostID, day: String?)
 
   /// Each parameter at most once, in its form, and no unknown one: a misspelt `user_id` would be answered with all users.
   /// Which of them belong together is said by 422, because the description of the interface cannot.
-  init(_ head: RequestHead) throws(ProblemDetails) {
+  init(_ head: RequestHead, _ types: IDTypes = IDTypes()) throws(ProblemDetails) {
     let query = try StrictQuery(head, known: ["message_id", "user_id", "kind", "campaign", "day"])
-    let userID = try query.uuid("user_id")
+    let userID = try query.id("user_id", of: types.users)
     guard let campaign = try query.name("campaign") else {
       if query["day"] != nil { throw .unprocessable("day", "day is of a campaign; campaign is missing.") }
-      guard let subjectID = try query.uuid("message_id") else {
+      guard let subjectID = try query.id("message_id", of: types.subjects) else {
         throw .unprocessable("message_id", "message_id is missing.")
       }
       self = .event(subjectID, userID: userID, kind: try query.name("kind"))

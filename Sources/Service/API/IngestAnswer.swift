@@ -35,7 +35,7 @@ struct IngestAnswer {
     var object = PayloadObject()
     if logID == nil, isMessage { object["message_id"] = Self.text(subject.id) }
     object["push_id"] = logID.map { _ in Self.text(subject.id) }
-    object["push_log_id"] = logID.map(Self.text)
+    object["push_log_id"] = logID.map { Self.text(HostID($0)) }
     object["reason"] = reason.map(PayloadValue.string)
     object["recipients"] = .array((outcomes ?? []).map { .object(Self.document($0)) })
     object["sent"] = .boolean(isSent)
@@ -54,5 +54,5 @@ struct IngestAnswer {
     return object
   }
 
-  private static func text(_ id: UUID) -> PayloadValue { .string(id.uuidString.lowercased()) }
+  private static func text(_ id: HostID) -> PayloadValue { .string(id.text) }
 }

@@ -17,8 +17,9 @@ enum PreferenceRoutes {
     group.addForClients(
       .put, "/v1/preferences", hasContent: true, bodyBytesMax: PreferenceDocument.bytesMax, load: .documentWrite
     ) { user, request, reactor in
-      let document = try RequestContent.decode(PreferenceDocument.self, from: request.body)
       let store = services.value(on: reactor).callers
+      let document = try RequestContent.decode(
+        PreferenceDocument.self, from: request.body, idTypes: store.idTypes)
       guard try await store.put(document.preferences, of: user, on: reactor) else {
         throw ProblemDetails.unprocessable(
           "quiet_hours.time_zone", "quiet_hours.time_zone is not the name of a known time zone.")
@@ -28,7 +29,7 @@ enum PreferenceRoutes {
   }
 
   private static func answer(
-    _ user: UUID, _ store: PushDatabase, on reactor: isolated Reactor
+    _ user: HostID, _ store: PushDatabase, on reactor: isolated Reactor
   ) async throws -> HTTPServerResponse {
     HTTPServerResponse(json: PreferenceDocument(try await store.preferences(of: user, on: reactor)).json)
   }
@@ -169,7 +170,7 @@ private struct ConversationDocument: Codable {
     try body.require(
       until == nil || instant != nil, .mutedUntil, "must be a time such as 2026-01-31T20:15:00Z, in this millennium")
     conversation = UserPreferences.Conversation(
-      id: try body.decodeUUID(forKey: .id),
+      id: try body.decodeID(\.conversations, forKey: .id),
       isMuted: try body.decodeIfPresent(Bool.self, forKey: .muted) ?? false,
       mutedUntil: instant,
       mentionsOnly: try body.decodeIfPresent(Bool.self, forKey: .mentionsOnly) ?? false)
@@ -177,7 +178,7 @@ private struct ConversationDocument: Codable {
 
   func encode(to encoder: any Encoder) throws {
     var body = encoder.container(keyedBy: Key.self)
-    try body.encode(conversation.id.uuidString.lowercased(), forKey: .id)
+    try body.encode(conversation.id.text, forKey: .id)
     try body.encode(conversation.isMuted, forKey: .muted)
     try body.encode(conversation.mutedUntil.map(TimeText.instant), forKey: .mutedUntil)
     try body.encode(conversation.mentionsOnly, forKey: .mentionsOnly)

@@ -12,11 +12,13 @@ enum PresenceRoutes {
     let signs: [(HTTPRequest.Method, PresenceSign)] = [(.put, .looking), (.delete, .left)]
     for (method, sign) in signs {
       group.addForClients(method, "/v1/conversations/{id}/last-seen") { user, request, reactor in
-        let surface = SurfaceID.conversation(try request.uuid("id"))
+        let type = services.value(on: reactor).idTypes.conversations
+        let surface = SurfaceID.conversation(try request.id("id", of: type))
         return try await record(sign, of: SurfaceView(of: surface, by: user), services, on: reactor)
       }
       group.addForClients(method, "/v1/surfaces/{kind}/{id}/last-seen") { user, request, reactor in
-        let surface = SurfaceID(kind: try request.surfaceKind, id: try request.uuid("id"))
+        let type = services.value(on: reactor).idTypes.conversations
+        let surface = SurfaceID(kind: try request.surfaceKind, id: try request.id("id", of: type))
         return try await record(sign, of: SurfaceView(of: surface, by: user), services, on: reactor)
       }
     }

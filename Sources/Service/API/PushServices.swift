@@ -1,7 +1,7 @@
 public import Explanations
-public import FoundationEssentials
+internal import FoundationEssentials
 internal import Postgres
-internal import PushKinds
+public import PushKinds
 public import PushPipeline
 public import PushStore
 public import Reactors
@@ -14,6 +14,9 @@ public struct PushServices {
 
   /// The same database for operators' queries, over a separate pool: claims do not wait behind them.
   public let operators: PushDatabase
+
+  /// The types of the host's ids.
+  public var idTypes: IDTypes { callers.idTypes }
 
   /// The pipeline to wake, and whose records to wait for.
   public let pipeline: DeliveryPipeline
@@ -81,7 +84,7 @@ extension PushServices {
   ///   - userID: one recipient; nil for all.
   /// - Throws: `PostgresError`.
   public func explanations(
-    ofSubject id: UUID, kind: String? = nil, userID: UUID? = nil, on reactor: isolated Reactor
+    ofSubject id: HostID, kind: String? = nil, userID: HostID? = nil, on reactor: isolated Reactor
   ) async throws -> [EventExplanation] {
     try await operators.records(
       ofSubject: id, kind: kind, userID: userID, recipientsMax: Self.recipientsExplainedMax,

@@ -33,10 +33,10 @@ struct PushSubmissionRoute: Sendable {
   }
 
   func handle(_ request: HTTPServerRequest, on reactor: isolated Reactor) async throws -> HTTPServerResponse {
-    var push = try RequestContent.decode(PushBody.self, from: request.body).submission
+    let services = services.value(on: reactor)
+    var push = try RequestContent.decode(PushBody.self, from: request.body, idTypes: services.idTypes).submission
     push.idempotencyKey = try Self.idempotencyKey(of: request)
     let preference = WaitPreference(request.head.fields, default: standardWait)
-    let services = services.value(on: reactor)
     guard let submitted = try await services.callers.submit(push, on: reactor) else {
       throw ProblemDetails(
         .unprocessableContent, detail: "This Idempotency-Key was used for a push that says something else.")
@@ -86,7 +86,7 @@ private struct PushBody: Decodable {
 
   init(from decoder: any Decoder) throws {
     let body = try decoder.members(Key.self, besides: ServicePushRequest.memberNames)
-    let userID = try body.decodeUUID(forKey: .userID)
+    let userID = try body.decodeID(\.users, forKey: .userID)
     let request = try ServicePushRequest(from: decoder)
     var submission = PushSubmission(
       userID: userID, kind: request.kind, title: request.title, body: request.body, data: request.data)

@@ -7,6 +7,7 @@ internal import HTTPServing
 internal import HTTPTypes
 internal import Logging
 internal import Postgres
+internal import PushKinds
 internal import PushStore
 internal import Reactors
 
@@ -46,7 +47,8 @@ struct PushTriggerRoute: Sendable {
   }
 
   private func handle(_ request: HTTPServerRequest, on reactor: isolated Reactor) async throws -> HTTPServerResponse {
-    let order = try PushTriggerOrder(request.head, campaign: Self.standardCampaign)
+    let order = try PushTriggerOrder(
+      request.head, campaign: Self.standardCampaign, services.value(on: reactor).idTypes)
     let services = services.value(on: reactor)
     if order.isDryRun { return try await preview(order, services, on: reactor) }
     guard let wake = services.wakeCampaigns else {
@@ -96,14 +98,14 @@ struct PushTriggerRoute: Sendable {
 /// What is asked for, by the parameters of the query.
 struct PushTriggerOrder: Equatable {
   let campaign: String
-  let userID: UUID?
+  let userID: HostID?
   let isDryRun: Bool
 
   /// Each parameter at most once, in its form, and no unknown one: a misspelt `dry_run` would send.
-  init(_ head: RequestHead, campaign standard: String) throws(ProblemDetails) {
+  init(_ head: RequestHead, campaign standard: String, _ types: IDTypes = IDTypes()) throws(ProblemDetails) {
     let query = try StrictQuery(head, known: ["campaign", "user_id", "dry_run"])
     campaign = try query.name("campaign") ?? standard
-    userID = try query.uuid("user_id")
+    userID = try query.id("user_id", of: types.users)
     switch query["dry_run"] {
     case nil, "false": isDryRun = false
     case "true": isDryRun = true
@@ -130,7 +132,7 @@ struct CampaignRunAnswer: JSONAnswer {
   let finishedAt: String?
 
   init(_ id: UUID, _ status: CampaignRunStatus) {
-    runID = id.uuidString.lowercased()
+    runID = id.lowercased
     campaign = status.campaign
     finished = status.undecided == 0
     enrolled = status.enrolled
@@ -161,7 +163,7 @@ enum CampaignPreviewAnswer {
 
   private static func document(_ user: CampaignPreview.User) -> PayloadObject {
     var object = PayloadObject()
-    object["user_id"] = .string(user.userID.uuidString.lowercased())
+    object["user_id"] = .string(user.userID.text)
     object["local_day"] = .string(user.localDay)
     object["would_send"] = .boolean(user.pushType != nil)
     object["push_type"] = user.pushType.map(PayloadValue.string)

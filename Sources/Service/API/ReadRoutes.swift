@@ -14,9 +14,12 @@ enum ReadRoutes {
   static func add(to group: inout RouteGroup, _ services: PerReactor<PushServices>) {
     group.addForClients(.post, "/v1/conversations/{id}/read", hasContent: true, load: .write) {
       user, request, reactor in
-      let body = request.body.isEmpty ? ReadBody() : try RequestContent.decode(ReadBody.self, from: request.body)
+      let types = services.value(on: reactor).idTypes
+      let body =
+        request.body.isEmpty
+        ? ReadBody() : try RequestContent.decode(ReadBody.self, from: request.body, idTypes: types)
       let report = ReadReport(
-        conversationID: try request.uuid("id"), userID: user, upToMessageID: body.upToMessageID,
+        conversationID: try request.id("id", of: types.conversations), userID: user, upToMessageID: body.upToMessageID,
         deviceToken: body.deviceToken)
       return try await read(report, services.value(on: reactor), on: reactor)
     }
@@ -51,7 +54,7 @@ enum ReadRoutes {
 /// What an app sends. All of it may be left out.
 struct ReadBody: Decodable {
   /// The last message that was read.
-  var upToMessageID: UUID?
+  var upToMessageID: HostID?
   /// The device on which it was read.
   var deviceToken: String?
 
@@ -64,7 +67,7 @@ struct ReadBody: Decodable {
 
   init(from decoder: any Decoder) throws {
     let container = try decoder.members(CodingKeys.self)
-    upToMessageID = try container.decodeUUIDIfPresent(forKey: .upToMessageID)
+    upToMessageID = try container.decodeIDIfPresent(\.messages, forKey: .upToMessageID)
     deviceToken = try container.decodeIfPresent(String.self, forKey: .deviceToken)
     try container.require(
       deviceToken.map(Self.isToken) != false, .deviceToken,

@@ -2,17 +2,21 @@ internal import Callers
 internal import FoundationEssentials
 internal import HTTPServing
 internal import HTTPTypes
+internal import PushKinds
 
 /// Reads what callers send.
 enum RequestContent {
   /// A JSON document.
   /// - Throws: a problem whose `field` names the path of what is wrong, e.g. `record.id` or `list[0].id`; nil when the
   ///   whole body is.
+  /// - Parameter idTypes: of the ids in it.
   static func decode<Document: Decodable>(
-    _ type: Document.Type = Document.self, from bytes: [UInt8]
+    _ type: Document.Type = Document.self, from bytes: [UInt8], idTypes: IDTypes = IDTypes()
   ) throws(ProblemDetails) -> Document {
     do {
-      return try JSONDecoder().decode(type, from: Data(bytes))
+      let decoder = JSONDecoder()
+      decoder.userInfo[.idTypes] = idTypes
+      return try decoder.decode(type, from: Data(bytes))
     } catch let problem as ProblemDetails {
       throw problem
     } catch let error as DecodingError {
@@ -23,8 +27,26 @@ enum RequestContent {
   }
 }
 
+extension CodingUserInfoKey {
+  /// The types of a document's ids. The name is not empty, so making it cannot fail.
+  fileprivate static let idTypes = CodingUserInfoKey(rawValue: "tacet.id_types")!
+}
+
+extension IDTypes.IDType {
+  /// Reads an id that a caller has sent under a name.
+  func id(_ text: String, named name: String) throws(ProblemDetails) -> HostID {
+    guard let id = id(text) else { throw .content(name, "\(name) must be \(noun).") }
+    return id
+  }
+}
+
 extension HTTPServerRequest {
-  /// The UUID that the path has at the pattern's `{name}`.
+  /// The id that the path has at the pattern's `{name}`.
+  func id(_ name: String, of type: IDTypes.IDType) throws(ProblemDetails) -> HostID {
+    try type.id(parameter(name), named: name)
+  }
+
+  /// The id of a row of Tacet's own that the path has at the pattern's `{name}`.
   func uuid(_ name: String) throws(ProblemDetails) -> UUID {
     guard let id = UUID(hyphenated: parameter(name)) else { throw .content(name, "\(name) must be a UUID.") }
     return id
@@ -77,17 +99,21 @@ extension [any CodingKey] {
 }
 
 extension KeyedDecodingContainer {
-  /// A UUID in its text form.
-  func decodeUUID(forKey key: Key) throws -> UUID {
-    guard let id = UUID(hyphenated: try decode(String.self, forKey: key)) else {
-      throw DecodingError.dataCorruptedError(forKey: key, in: self, debugDescription: "must be a UUID")
+  /// An id as text; an integer may also be a number, as webhooks of databases write it.
+  /// - Parameter kind: what it is an id of.
+  func decodeID(_ kind: KeyPath<IDTypes, IDTypes.IDType>, forKey key: Key) throws -> HostID {
+    let types = try superDecoder(forKey: key).userInfo[.idTypes] as? IDTypes ?? IDTypes()
+    let type = types[keyPath: kind]
+    let number = type == .uuid ? nil : try? decode(Int64.self, forKey: key)
+    guard let id = type.id(try number.map { String($0) } ?? decode(String.self, forKey: key)) else {
+      throw DecodingError.dataCorruptedError(forKey: key, in: self, debugDescription: "must be \(type.noun)")
     }
     return id
   }
 
-  /// A UUID in its text form; nil when it is absent or null.
-  func decodeUUIDIfPresent(forKey key: Key) throws -> UUID? {
-    try contains(key) && !decodeNil(forKey: key) ? decodeUUID(forKey: key) : nil
+  /// The same; nil when it is absent or null.
+  func decodeIDIfPresent(_ kind: KeyPath<IDTypes, IDTypes.IDType>, forKey key: Key) throws -> HostID? {
+    try contains(key) && !decodeNil(forKey: key) ? decodeID(kind, forKey: key) : nil
   }
 
   /// A text that must look a certain way; nil when it is absent or null.

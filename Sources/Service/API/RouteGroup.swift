@@ -4,10 +4,11 @@ internal import HTTPServing
 internal import HTTPTypes
 internal import Logging
 internal import Postgres
+internal import PushKinds
 internal import Reactors
 
 /// Answers the request of a client whose user is known.
-typealias ClientHandler = @Sendable (UUID, HTTPServerRequest, isolated Reactor) async throws -> HTTPServerResponse
+typealias ClientHandler = @Sendable (HostID, HTTPServerRequest, isolated Reactor) async throws -> HTTPServerResponse
 
 /// Routes that share authentication and the answers to failures. The caller is authenticated before content is read.
 struct RouteGroup: Sendable {
@@ -42,7 +43,7 @@ struct RouteGroup: Sendable {
       try requests.begin(load, of: user)
       return HTTPAdmitted { request, reactor in
         try await requests.perform(load, of: user, on: reactor) { reactor in
-          try await Self.telling(logger) { try await handler(user, request, reactor) }
+          try await Self.telling(logger) { try await handler(HostID(text: user), request, reactor) }
         }
       }
     }

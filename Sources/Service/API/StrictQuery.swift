@@ -25,10 +25,9 @@ struct StrictQuery {
 
   subscript(name: String) -> String? { values[name] }
 
-  func uuid(_ name: String) throws(ProblemDetails) -> UUID? {
+  func id(_ name: String, of type: IDTypes.IDType) throws(ProblemDetails) -> HostID? {
     guard let text = values[name] else { return nil }
-    guard let id = UUID(hyphenated: text) else { throw .content(name, "\(name) must be a UUID.") }
-    return id
+    return try type.id(text, named: name)
   }
 
   /// A kind's or a campaign's name.

@@ -1,4 +1,5 @@
 internal import FoundationEssentials
+internal import PushKinds
 
 /// What a message webhook names. Its three forms are hints: what is sent is read from the database. The envelope may have
 /// other members, since its sender decides on them; the other two may not.
@@ -7,8 +8,8 @@ internal import FoundationEssentials
 /// - the message alone: `{"message_id": …}`
 /// - one recipient's: `{"recipient_user_id": …, "message_id": …, …}`; the answer is then about that recipient
 struct WebhookBody: Decodable, Equatable {
-  let messageID: UUID
-  let recipientID: UUID?
+  let messageID: HostID
+  let recipientID: HostID?
 
   /// Members of the other two forms, the last three of which are not used.
   private enum Key: String, CodingKey, CaseIterable {
@@ -20,8 +21,10 @@ struct WebhookBody: Decodable, Equatable {
   }
 
   init(from decoder: any Decoder) throws {
-    let record = try decoder.envelopeRecord(types: ["INSERT"], "must be INSERT; only new messages are pushed")
-    (messageID, recipientID) = try record.map { ($0, nil) } ?? decoder.named(Key.messageID, recipient: .recipientID)
+    let record = try decoder.envelopeRecord(
+      \.messages, types: ["INSERT"], "must be INSERT; only new messages are pushed")
+    (messageID, recipientID) =
+      try record.map { ($0, nil) } ?? decoder.named(Key.messageID, \.messages, recipient: .recipientID)
   }
 }
 
@@ -31,8 +34,8 @@ struct WebhookBody: Decodable, Equatable {
 /// - the database-webhook envelope: `{"type": "INSERT" or "UPDATE", "table": …, "schema": …, "record": {"id": …}}`
 /// - the subject alone, or with one recipient: `{"subject_id": …, "recipient_user_id": …}`
 struct EventWebhookBody: Decodable, Equatable {
-  let subjectID: UUID
-  let recipientID: UUID?
+  let subjectID: HostID
+  let recipientID: HostID?
 
   private enum Key: String, CodingKey, CaseIterable {
     case subjectID = "subject_id"
@@ -41,8 +44,9 @@ struct EventWebhookBody: Decodable, Equatable {
 
   init(from decoder: any Decoder) throws {
     let record = try decoder.envelopeRecord(
-      types: ["INSERT", "UPDATE"], "must be INSERT or UPDATE; what is gone is not pushed")
-    (subjectID, recipientID) = try record.map { ($0, nil) } ?? decoder.named(Key.subjectID, recipient: .recipientID)
+      \.subjects, types: ["INSERT", "UPDATE"], "must be INSERT or UPDATE; what is gone is not pushed")
+    (subjectID, recipientID) =
+      try record.map { ($0, nil) } ?? decoder.named(Key.subjectID, \.subjects, recipient: .recipientID)
   }
 }
 
@@ -52,18 +56,23 @@ private enum EnvelopeKey: String, CodingKey {
 
 extension Decoder {
   /// The id of the record in a database webhook's envelope; nil for another form.
-  fileprivate func envelopeRecord(types: [String], _ demand: String) throws -> UUID? {
+  fileprivate func envelopeRecord(
+    _ kind: KeyPath<IDTypes, IDTypes.IDType>, types: [String], _ demand: String
+  ) throws -> HostID? {
     let body = try container(keyedBy: EnvelopeKey.self)
     guard body.contains(.record) || body.contains(.type) else { return nil }
     try body.require(types.contains(try body.decode(String.self, forKey: .type)), .type, demand)
-    return try body.nestedContainer(keyedBy: EnvelopeKey.self, forKey: .record).decodeUUID(forKey: .id)
+    return try body.nestedContainer(keyedBy: EnvelopeKey.self, forKey: .record).decodeID(kind, forKey: .id)
   }
 
   /// What a body names, and the recipient if it names one.
-  fileprivate func named<Key: CodingKey & CaseIterable>(_ key: Key, recipient: Key) throws -> (UUID, UUID?) {
+  fileprivate func named<Key: CodingKey & CaseIterable>(
+    _ key: Key, _ kind: KeyPath<IDTypes, IDTypes.IDType>, recipient: Key
+  ) throws -> (HostID, HostID?) {
     let body = try members(Key.self)
     return (
-      try body.decodeUUID(forKey: key), body.contains(recipient) ? try body.decodeUUID(forKey: recipient) : nil
+      try body.decodeID(kind, forKey: key),
+      body.contains(recipient) ? try body.decodeID(\.users, forKey: recipient) : nil
     )
   }
 }

@@ -1,4 +1,4 @@
-public import FoundationEssentials
+internal import FoundationEssentials
 internal import HTTP1
 package import HTTPServing
 internal import HTTPTypes
@@ -24,7 +24,7 @@ public struct CallerAuthentication: Sendable {
   /// matter of course, many of them from behind one address.
   package func client(
     _ request: HTTPServerRequest, _ logger: Logger, on reactor: isolated Reactor
-  ) async throws(ProblemDetails) -> UUID {
+  ) async throws(ProblemDetails) -> String {
     guard let clients else { throw .off("neither JWT_SECRET nor JWKS_URL is set") }
     guard let token = request.head.fields.bearerToken else {
       throw .unproven(challenge: "Bearer", "A client's token is required.")
@@ -68,7 +68,7 @@ extension ProblemDetails {
 public protocol ClientVerifier: Sendable {
   /// The user a token was issued to: its `sub`.
   /// - Parameter token: the text behind `Bearer`.
-  func userID(of token: String, on reactor: isolated Reactor) async throws(ClientTokenError) -> UUID
+  func userID(of token: String, on reactor: isolated Reactor) async throws(ClientTokenError) -> String
 }
 
 /// Why a client's token is not accepted.

@@ -1,4 +1,4 @@
-package import FoundationEssentials
+internal import FoundationEssentials
 package import HTTPServing
 internal import HTTPTypes
 package import Reactors
@@ -25,9 +25,9 @@ package final class ClientRequests: Sendable {
   }
 
   private struct Books {
-    var buckets: BoundedBook<UUID, TokenBucket>
+    var buckets: BoundedBook<String, TokenBucket>
     /// Users with a write under way: no more than there are connections.
-    var writing: Set<UUID> = []
+    var writing: Set<String> = []
   }
 
   private let rate: TokenBucket.Rate
@@ -43,7 +43,7 @@ package final class ClientRequests: Sendable {
   }
 
   /// Takes the tokens of a request, before its content is read.
-  package func begin(_ load: Load, of user: UUID) throws(ProblemDetails) {
+  package func begin(_ load: Load, of user: String) throws(ProblemDetails) {
     let wait = books.withLock { books -> Duration? in
       let now = Reactor.now
       var bucket = books.buckets[user] ?? TokenBucket()
@@ -57,7 +57,7 @@ package final class ClientRequests: Sendable {
 
   /// Handles a request; refuses a write while another one of the user is under way.
   package func perform(
-    _ load: Load, of user: UUID, on reactor: isolated Reactor,
+    _ load: Load, of user: String, on reactor: isolated Reactor,
     _ body: (isolated Reactor) async throws -> HTTPServerResponse
   ) async throws -> HTTPServerResponse {
     guard load.isExclusive else { return try await body(reactor) }

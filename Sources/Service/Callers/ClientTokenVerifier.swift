@@ -35,7 +35,7 @@ public struct ClientTokenVerifier: ClientVerifier {
   }
 
   /// The user a token was issued to. What was verified before is not verified again while it holds.
-  public func userID(of token: String, on reactor: isolated Reactor) async throws(ClientTokenError) -> UUID {
+  public func userID(of token: String, on reactor: isolated Reactor) async throws(ClientTokenError) -> String {
     guard token.utf8.count <= Self.bytesMax else { throw .invalid("it is longer than \(Self.bytesMax) bytes") }
     let verified = verified.value(on: reactor)
     let digest = SHA256.hash(data: Data(token.utf8))
@@ -85,7 +85,7 @@ final class VerifiedTokens {
 
   /// The user of a token, unless it has expired or its key set has changed.
   /// - Parameter now: Unix seconds.
-  func user(of digest: SHA256Digest, now: Double, keySetGeneration: Int?) -> UUID? {
+  func user(of digest: SHA256Digest, now: Double, keySetGeneration: Int?) -> String? {
     guard let entry = entries[digest] else { return nil }
     guard now < entry.token.expiresAt, entry.keySetGeneration == nil || entry.keySetGeneration == keySetGeneration
     else {

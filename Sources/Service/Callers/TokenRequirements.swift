@@ -1,4 +1,4 @@
-package import FoundationEssentials
+internal import FoundationEssentials
 
 /// What the claims of a token must say, whichever key signed it.
 public struct TokenRequirements: Sendable {
@@ -11,11 +11,19 @@ public struct TokenRequirements: Sendable {
   /// Who must have issued it; nil accepts every issuer whose key is known.
   public let issuer: String?
 
-  /// - Parameter audiences: at least one.
-  public init(audiences: some Collection<String>, issuer: String? = nil) {
+  /// The one text that all subjects for the same user have; nil for a subject that is no user.
+  private let user: @Sendable (_ subject: String) -> String?
+
+  /// - Parameters:
+  ///   - audiences: at least one.
+  ///   - user: the one text that all subjects for the same user have; nil for a subject that is no user.
+  public init(
+    audiences: some Collection<String>, issuer: String? = nil, user: @escaping @Sendable (_ subject: String) -> String?
+  ) {
     precondition(!audiences.isEmpty, "nobody is the audience")
     self.audiences = Set(audiences)
     self.issuer = issuer
+    self.user = user
   }
 
   /// Whose token it is, and until when it is to be believed.
@@ -28,31 +36,20 @@ public struct TokenRequirements: Sendable {
     guard claims.nbf.map({ now >= $0 - Self.leewaySeconds }) ?? true else { throw .invalid("it is not valid yet") }
     guard !audiences.isDisjoint(with: claims.aud) else { throw .invalid("it is for another audience") }
     guard issuer == nil || claims.iss == issuer else { throw .invalid("somebody else issued it") }
-    guard let user = claims.sub.flatMap(UUID.init(hyphenated:)) else { throw .invalid("its subject is no UUID") }
+    guard let user = claims.sub.flatMap(user) else { throw .invalid("its subject is not the id of a user") }
     return VerifiedToken(user: user, expiresAt: expiresAt)
   }
 }
 
 /// What has been found out of a token.
 struct VerifiedToken: Sendable, Equatable {
-  let user: UUID
+  let user: String
   /// Unix seconds, exclusive, the leeway included.
   let expiresAt: Double
 }
 
 extension ClientTokenError {
   static func invalid(_ detail: String) -> ClientTokenError { ClientTokenError(.invalid, detail) }
-}
-
-extension UUID {
-  /// The text form of RFC 9562, in either case, and nothing else: `init(uuidString:)` also takes texts with other
-  /// characters in the place of digits, or with more text behind the last one.
-  package init?(hyphenated text: String) {
-    guard text.utf8.count == 36, let id = UUID(uuidString: text),
-      id.uuidString.lowercased() == text.lowercased()
-    else { return nil }
-    self = id
-  }
 }
 
 /// The claims of RFC 7519 that say whose a token is and when it holds. Others are not looked at.

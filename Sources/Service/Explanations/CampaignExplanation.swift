@@ -1,5 +1,6 @@
 internal import APNSCore
 internal import FoundationEssentials
+internal import PushKinds
 public import PushStore
 
 /// Why a campaign pushed a user, or did not: on each of the user's days on which it looked, and now.
@@ -181,7 +182,7 @@ extension CampaignExplanation.Day {
     object["layer"] = facts.layer.map(PayloadValue.string)
     object["due_at"] = .string(TimeText.instant(facts.dueAt))
     object["decided_at"] = facts.decidedAt.map { .string(TimeText.instant($0)) }
-    object["run_id"] = .string(facts.runID.uuidString.lowercased())
+    object["run_id"] = .string(facts.runID.lowercased)
     object["steps"] = .array(steps.map(PayloadValue.string))
     object["inputs"] = .object(facts.inputs)
     object["input_tokens"] = .integer(Int64(facts.inputTokens))
@@ -195,7 +196,7 @@ extension CampaignExplanation.Day {
 extension CampaignPushFacts {
   fileprivate var document: PayloadObject {
     var object = PayloadObject()
-    object["push_log_id"] = .string(logID.uuidString.lowercased())
+    object["push_log_id"] = .string(logID.lowercased)
     object["push_type"] = .string(pushType)
     object["decision"] = .string(decision)
     object["reason"] = reason.map(PayloadValue.string)

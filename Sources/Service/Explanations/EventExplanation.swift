@@ -1,4 +1,5 @@
 internal import FoundationEssentials
+internal import PushKinds
 public import PushStore
 
 /// Why an event's pushes were sent or not: what the database keeps, in words and in order.
@@ -121,7 +122,7 @@ extension EventExplanation {
       Recipient(recipient, of: event, committedAt: committedAt, instances: instances)
     }
     self.init(
-      subjectID: event.subjectID.uuidString.lowercased(), kind: event.kind, isKnown: records.isKnown,
+      subjectID: event.subjectID.text, kind: event.kind, isKnown: records.isKnown,
       summary: EventSummary(records: records).text, committedAt: committedAt,
       steps: EventSummary.steps(of: event, committedAt: committedAt), recipients: recipients,
       hasMoreRecipients: records.hasMore)
@@ -133,10 +134,10 @@ extension EventExplanation.Recipient {
     _ recipient: RecipientFacts, of event: EventFacts, committedAt: Int64?, instances: [String: InstanceFacts]
   ) {
     self.init(
-      userID: recipient.userID.uuidString.lowercased(),
+      userID: recipient.userID.text,
       summary: RecipientSummary(event: event, recipient: recipient, committedAt: committedAt).text,
       decision: recipient.ledger?.decision.rawValue, reason: recipient.ledger?.reason,
-      pushLogID: recipient.ledger?.id.uuidString.lowercased(),
+      pushLogID: recipient.ledger?.id.lowercased,
       steps: RecipientStory(event: event, recipient: recipient, instances: instances).steps)
   }
 }

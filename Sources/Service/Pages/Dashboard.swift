@@ -7,6 +7,7 @@ internal import HTTPServing
 internal import HTTPTypes
 internal import Logging
 internal import Postgres
+internal import PushKinds
 internal import PushStore
 internal import Reactors
 
@@ -67,21 +68,21 @@ struct Dashboard: Sendable {
 
   /// Why pushes of an event came or did not.
   func explanation(_ request: HTTPServerRequest, on reactor: isolated Reactor) async throws -> HTTPServerResponse {
-    let head = request.head
-    let userID = head.queryValue("user_id")
-    guard let subject = head.queryValue("subject_id").flatMap(UUID.init(uuidString:)),
-      userID == nil || userID.flatMap(UUID.init(uuidString:)) != nil
+    let (head, types) = (request.head, services.value(on: reactor).idTypes)
+    let user = head.id("user_id", of: types.users)
+    guard let subject = head.id("subject_id", of: types.subjects), user != nil || head.queryValue("user_id") == nil
     else { return Self.notAnID }
     let kind = head.queryValue("kind")
-    let told = try await explanations(subject, userID.flatMap(UUID.init(uuidString:)), reactor)
+    let told = try await explanations(subject, user, reactor)
     return ExplanationPage(
-      explanations: told.filter { kind == nil || $0.kind == kind }, subjectID: subject.uuidString.lowercased()
+      explanations: told.filter { kind == nil || $0.kind == kind }, subjectID: subject.text
     ).page.response()
   }
 
   /// What is answered when an address of ours was changed by hand.
   static let notAnID = LoginPage.problem(
-    "That is no id", "An id is written like 0b6f9a52-53c4-4d3c-9d0c-5f2c4f3b8f11.", .badRequest, isLoggedIn: true
+    "That is no id", "An id is written as the database prints it, like 0b6f9a52-53c4-4d3c-9d0c-5f2c4f3b8f11 or 473.",
+    .badRequest, isLoggedIn: true
   ).response()
 
   /// Microseconds since 1970.

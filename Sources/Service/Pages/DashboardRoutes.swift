@@ -1,16 +1,17 @@
 public import API
 internal import Callers
 public import Explanations
-public import FoundationEssentials
+internal import FoundationEssentials
 public import HTTPServing
 internal import HTTPTypes
 public import Logging
+public import PushKinds
 internal import PushStore
 public import Reactors
 
 /// Tells the story of an event's pushes: of all recipients, or of one.
 public typealias ExplanationSource =
-  @Sendable (_ subjectID: UUID, _ userID: UUID?, isolated Reactor) async throws -> [EventExplanation]
+  @Sendable (_ subjectID: HostID, _ userID: HostID?, isolated Reactor) async throws -> [EventExplanation]
 
 /// The pages under `/dashboard`, for the operator.
 ///
@@ -75,20 +76,20 @@ enum DashboardLink {
   }
 
   /// A user's pushes; those after one.
-  static func pushes(ofUser id: UUID, after last: LedgerEntry? = nil) -> String {
+  static func pushes(ofUser id: HostID, after last: LedgerEntry? = nil) -> String {
     address(
       pushes,
-      [("user_id", text(id))] + (last.map { [("time", String($0.enqueuedAt)), ("after", text($0.id))] } ?? []))
+      [("user_id", text(id))] + (last.map { [("time", String($0.enqueuedAt)), ("after", $0.id.lowercased)] } ?? []))
   }
 
   /// The recipients of a subject; those after one.
-  static func pushes(ofSubject id: UUID, after last: LedgerEntry? = nil) -> String {
+  static func pushes(ofSubject id: HostID, after last: LedgerEntry? = nil) -> String {
     address(
       pushes, [("subject_id", text(id))] + (last.map { [("after", text($0.userID)), ("kind", $0.kind)] } ?? []))
   }
 
   /// Why a push came or did not; of all recipients without a user.
-  static func explanation(of subject: UUID, kind: String, userID: UUID?) -> String {
+  static func explanation(of subject: HostID, kind: String, userID: HostID?) -> String {
     address(
       explanation, [("subject_id", text(subject)), ("kind", kind)] + (userID.map { [("user_id", text($0))] } ?? []))
   }
@@ -116,5 +117,5 @@ enum DashboardLink {
     }
   }
 
-  private static func text(_ id: UUID) -> String { id.uuidString.lowercased() }
+  private static func text(_ id: HostID) -> String { id.text }
 }

@@ -1,10 +1,11 @@
 internal import FoundationEssentials
+internal import PushKinds
 internal import PushStore
 
 /// A page of a user's pushes, or of an event's recipients.
 struct PushListPage {
   let title: String
-  let id: UUID
+  let id: HostID
   let ledger: LedgerPage
   let isUser: Bool
   let isFirst: Bool
@@ -12,7 +13,7 @@ struct PushListPage {
   let next: String?
 
   var page: Page {
-    let id = id.uuidString.lowercased()
+    let id = id.text
     let first = isUser ? DashboardLink.pushes(ofUser: self.id) : DashboardLink.pushes(ofSubject: self.id)
     let back: HTML = isFirst ? "" : "<a href=\"\(first)\">First page</a>"
     let forth: HTML = ledger.hasMore ? next.map { "<a rel=\"next\" href=\"\($0)\">Next page</a>" } ?? "" : ""
@@ -75,7 +76,7 @@ enum PushTable {
   private static func explanation(_ entry: LedgerEntry) -> HTML {
     guard let subject = entry.subjectID else { return "–" }
     let address = DashboardLink.explanation(of: subject, kind: entry.kind, userID: entry.userID)
-    let user = String(entry.userID.uuidString.lowercased().prefix(8))
+    let user = String(entry.userID.text.prefix(8))
     return "<a href=\"\(address)\">Explain<span class=\"unseen\"> the push to \(user)</span></a>"
   }
 }

@@ -1,5 +1,6 @@
 internal import Explanations
 internal import FoundationEssentials
+internal import PushKinds
 internal import PushRules
 internal import PushStore
 
@@ -64,8 +65,8 @@ enum Wording {
   }
 
   /// An id, shortened to what tells it from its neighbours; the title has the whole.
-  static func shortID(_ id: UUID) -> HTML {
-    let id = id.uuidString.lowercased()
+  static func shortID(_ id: HostID) -> HTML {
+    let id = id.text
     return "<code title=\"\(id)\">\(String(id.prefix(8)))</code>"
   }
 

@@ -62,8 +62,8 @@ private func pool(_ count: Int) throws -> TemplatePool {
   TemplatePool(try (0..<count).map { try CampaignTemplate(title: "Title", body: "Body \($0) {event}") })
 }
 
-private func user(_ number: UInt8) -> UUID {
-  UUID(uuid: (number, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, number))
+private func user(_ number: UInt8) -> [UInt8] {
+  [number, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, number]
 }
 
 private let values = ["event": "exam"]

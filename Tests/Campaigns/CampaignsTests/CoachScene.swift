@@ -2,8 +2,10 @@ import CampaignRules
 import Foundation
 import Logging
 import Postgres
+import PushKinds
 import PushStore
 import Reactors
+import TestIDs
 import TestPostgres
 import TestRepository
 import Testing
@@ -33,8 +35,8 @@ struct CoachScene: Sendable {
   }
 
   /// A user who wants check-ins every day and has a device.
-  func addUser(frequency: String = "daily", zone: String? = nil) async throws -> UUID {
-    let id = UUID()
+  func addUser(frequency: String = "daily", zone: String? = nil) async throws -> HostID {
+    let id = HostID.new()
     try await sql(
       """
       insert into profiles (id, name) values ('\(id)', 'Ada');
@@ -47,8 +49,8 @@ struct CoachScene: Sendable {
   }
 
   /// A conversation of so many days ago, with messages of its owner.
-  func addConversation(of user: UUID, daysAgo: Double, domain: String = "work", _ texts: [String]) async throws {
-    let id = UUID()
+  func addConversation(of user: HostID, daysAgo: Double, domain: String = "work", _ texts: [String]) async throws {
+    let id = HostID.new()
     try await sql(
       """
       set session_replication_role = replica;
@@ -62,7 +64,7 @@ struct CoachScene: Sendable {
   }
 
   /// What was decided about a user: decision, reason and layer.
-  func decision(of user: UUID, campaign: String = "coach") async throws -> String {
+  func decision(of user: HostID, campaign: String = "coach") async throws -> String {
     try await sql(
       """
       select coalesce(d.decision, 'undecided') || ' ' || coalesce(d.reason, '-') || ' ' || coalesce(d.layer, '-')
@@ -84,6 +86,7 @@ struct CoachScene: Sendable {
     do {
       try await group.reactors[0].perform { reactor in
         var configuration = PostgresConfiguration(conninfo: conninfo)
+        configuration.chosenTypes = IDTypes.tested.postgresTypes
         configuration.settings = PushDatabase.serviceSettings
         let pool = PostgresPool(configuration, size: 4, logger: logger)
         pool.start(on: reactor)

@@ -20,7 +20,7 @@ struct KnownKindsTests {
   func unreadable(name: String, document: String) throws {
     let content = KnownKinds.content(ClaimedContent(surfaceID: nil, document: document), of: name)
     #expect(content is UnreadablePush)
-    #expect(throws: (any Error).self) { try content.push(about: PushSubject(id: UUID(), kind: name)) }
+    #expect(throws: (any Error).self) { try content.push(about: PushSubject(id: HostID(UUID()), kind: name)) }
   }
 
   @Test("explanations call a message a message, and everything else an event")

@@ -11,7 +11,7 @@ struct PushPresentationTests {
     "thread_id":"t1","relevance_score":0.5,"image_url":"https://example.com/a.png","badge":7,"collapse_id":"w17"
     """
 
-  private static let id = UUID(uuid: (0, 0, 0, 0, 0, 0, 0x40, 0, 0x80, 0, 0, 0, 0, 0, 0, 1))
+  private static let id = HostID(UUID(uuid: (0, 0, 0, 0, 0, 0, 0x40, 0, 0x80, 0, 0, 0, 0, 0, 0, 1)))
 
   private func push(_ members: String, of kind: String = "service_push") throws -> PreparedPush {
     let document =
@@ -22,7 +22,7 @@ struct PushPresentationTests {
 
   private func text(_ push: PreparedPush) throws -> String {
     guard case .alert(let alert) = push.document else { return "no alert" }
-    return String(decoding: alert.encoded(badge: push.badge, identifier: Self.id.lowercased), as: UTF8.self)
+    return String(decoding: alert.encoded(badge: push.badge, identifier: Self.id.text), as: UTF8.self)
   }
 
   @Test("every member is where Apple documents it", arguments: ["service_push", "campaign_push"])
@@ -33,14 +33,14 @@ struct PushPresentationTests {
       try text(push) == """
         {"aps":{"alert":{"title":"Go","subtitle":"Row 5","body":"Now"},"badge":7,"sound":"urgent.caf","thread-id":"t1",\
         "category":"WORKOUT","interruption-level":"time-sensitive","relevance-score":0.5,"mutable-content":1},\
-        "type":"reminder","subject_id":"\(Self.id.lowercased)","image_url":"https://example.com/a.png",\
-        "push_log_id":"\(Self.id.lowercased)"}
+        "type":"reminder","subject_id":"\(Self.id.text)","image_url":"https://example.com/a.png",\
+        "push_log_id":"\(Self.id.text)"}
         """)
   }
 
   @Test("a watched row has its surface as thread unless its presentation names one")
   func thread() throws {
-    #expect(try text(push("", of: "watched_row")).contains(#""thread-id":"\#(Self.id.lowercased)""#))
+    #expect(try text(push("", of: "watched_row")).contains(#""thread-id":"\#(Self.id.text)""#))
     #expect(try text(push(#""thread_id":"t1""#, of: "watched_row")).contains(#""thread-id":"t1""#))
   }
 
@@ -53,7 +53,7 @@ struct PushPresentationTests {
   @Test("a fetch shows nothing and brings the data")
   func fetch() throws {
     let push = try push(#""channel":"fetch""#)
-    #expect(push.document == .background(["type": "reminder", "subject_id": .string(Self.id.lowercased)]))
+    #expect(push.document == .background(["type": "reminder", "subject_id": .string(Self.id.text)]))
   }
 
   /// Members with a good value at the edge, and bad ones beyond it.

@@ -1,15 +1,17 @@
 import FoundationEssentials
+import PushKinds
 import PushStore
 import Reactors
+import TestIDs
 import TestLogs
 
 @testable import PushPipeline
 
 /// A conversation in the host's tables: Ann, who writes, and the people she writes to.
 struct Chat {
-  let id = UUID()
-  let sender = UUID()
-  let recipients: [UUID]
+  let id = HostID.new()
+  let sender = HostID.new()
+  let recipients: [HostID]
   private let rig: PipelineRig
 
   /// Makes the conversation; every recipient has the devices given, whose tokens get the recipient's number in front.
@@ -17,7 +19,7 @@ struct Chat {
     of count: Int = 1, devices: [String] = ["aa"], in rig: PipelineRig, on reactor: isolated Reactor
   ) async throws {
     self.rig = rig
-    recipients = (0..<count).map { _ in UUID() }
+    recipients = (0..<count).map { _ in HostID.new() }
     var sql = "insert into public.profiles (id, name) values ('\(sender)', 'Ann');"
     sql += "insert into public.conversations (id) values ('\(id)');"
     sql += "insert into public.conversation_participants (conversation_id, user_id) values ('\(id)', '\(sender)');"
@@ -40,8 +42,8 @@ struct Chat {
 
   /// Inserts messages in one transaction, as the host would; the trigger fills the inbox.
   @discardableResult
-  func post(_ count: Int = 1, on reactor: isolated Reactor) async throws -> [UUID] {
-    let ids = (0..<count).map { _ in UUID() }
+  func post(_ count: Int = 1, on reactor: isolated Reactor) async throws -> [HostID] {
+    let ids = (0..<count).map { _ in HostID.new() }
     let text = "Hello from \(id)"
     RunLogs.note(text, as: .text)
     let rows = ids.map { "('\($0)', '\(id)', '\(sender)', '\(text)')" }.joined(separator: ",")
@@ -51,7 +53,7 @@ struct Chat {
   }
 
   /// Posts one message and tells the pipeline.
-  func post(waking cause: WakeCause, on reactor: isolated Reactor) async throws -> UUID {
+  func post(waking cause: WakeCause, on reactor: isolated Reactor) async throws -> HostID {
     let id = try await post(on: reactor)[0]
     rig.pipeline.wake(cause, on: reactor)
     return id

@@ -2,8 +2,10 @@ import APNS
 import APNSCore
 import FoundationEssentials
 import Postgres
+import PushKinds
 import PushStore
 import Reactors
+import TestIDs
 import Testing
 
 @testable import PushPipeline
@@ -206,7 +208,7 @@ struct DeliveryPipelineTests {
   /// Posts three messages one after the other. The look at the start and the alarm it may set can find one each before
   /// the cause in question does; nothing else can.
   private func expectWoken(
-    by cause: WakeCause, _ rig: PipelineRig, on reactor: isolated Reactor, _ post: () async throws -> UUID
+    by cause: WakeCause, _ rig: PipelineRig, on reactor: isolated Reactor, _ post: () async throws -> HostID
   ) async throws {
     for _ in 0..<3 { _ = try await rig.outcomes(of: try await post(), on: reactor) }
     let count = "select count(*) from public.push_log where woken_by = '\(cause.rawValue)'"

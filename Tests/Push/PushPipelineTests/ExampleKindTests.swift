@@ -3,6 +3,7 @@ import FoundationEssentials
 import PushKinds
 import PushStore
 import Reactors
+import TestIDs
 import TestRepository
 import Testing
 
@@ -17,11 +18,11 @@ struct ExampleKindTests {
 
   /// People with a device each.
   private static func people(_ names: [String], in rig: PipelineRig, on reactor: isolated Reactor) async throws
-    -> [UUID]
+    -> [HostID]
   {
-    var ids: [UUID] = []
+    var ids: [HostID] = []
     for (number, name) in names.enumerated() {
-      let id = UUID()
+      let id = HostID.new()
       try await rig.execute(
         """
         insert into public.profiles (id, name) values ('\(id)', '\(name)');
@@ -33,7 +34,7 @@ struct ExampleKindTests {
   }
 
   private static func look(
-    _ user: UUID, _ kind: String, _ id: UUID, in rig: PipelineRig, on reactor: isolated Reactor
+    _ user: HostID, _ kind: String, _ id: HostID, in rig: PipelineRig, on reactor: isolated Reactor
   ) async throws {
     try await rig.execute(
       """
@@ -56,7 +57,7 @@ struct ExampleKindTests {
     try await PipelineRig.run { rig, reactor in
       for _ in 0..<2 { try await rig.execute(sql, on: reactor) }
       let people = try await Self.people(["Ann", "Ben", "Cleo"], in: rig, on: reactor)
-      let requests = [UUID(), UUID()]
+      let requests = [HostID.new(), HostID.new()]
       try await rig.execute(
         """
         insert into public.requests (id, requester_id, title) values
@@ -97,7 +98,7 @@ struct ExampleKindTests {
     try await PipelineRig.run { rig, reactor in
       try await rig.execute(sql, on: reactor)
       let people = try await Self.people(["Ann", "Ben"], in: rig, on: reactor)
-      let request = UUID()
+      let request = HostID.new()
       try await rig.execute(
         "insert into public.requests (id, requester_id, title) values ('\(request)', '\(people[1])', 'A lift')",
         on: reactor)
@@ -123,7 +124,7 @@ struct ExampleKindTests {
     try await PipelineRig.run { rig, reactor in
       for _ in 0..<2 { try await rig.execute(sql, on: reactor) }
       let people = try await Self.people(["Ann", "Ben", "Cleo"], in: rig, on: reactor)
-      let (question, answer) = (UUID(), UUID())
+      let (question, answer) = (HostID.new(), HostID.new())
       try await rig.execute(
         """
         insert into public.questions (id, author_id, text) values ('\(question)', '\(people[1])', 'Why?');
@@ -143,7 +144,7 @@ struct ExampleKindTests {
           == "Ben question_answered sent, Cleo question_answered held user_viewing")
       let body = String(decoding: rig.channel.sent[0].request.body, as: UTF8.self)
       #expect(body.contains(#""title":"Ann answered","body":"Because.""#), "\(body)")
-      #expect(body.contains(#""surface_kind":"question","surface_id":"\#(question.lowercased)""#), "\(body)")
+      #expect(body.contains(#""surface_kind":"question","surface_id":"\#(question.text)""#), "\(body)")
     }
   }
 }

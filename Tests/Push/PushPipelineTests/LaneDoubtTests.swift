@@ -1,6 +1,8 @@
 import APNS
 import APNSCore
 import FoundationEssentials
+import PushKinds
+import TestIDs
 import Testing
 
 @testable import PushPipeline
@@ -69,7 +71,7 @@ struct LaneDoubtTests {
     let putOff = DeviceVerdict.postponed(reason: "apns_unreachable", minimum: .seconds(60))
     for number in 1...8 {
       let verdict = lane.concludeUnresolved(
-        .refused, because: "apns_unreachable", of: UUID(), now: 0, draw: 0.5
+        .refused, because: "apns_unreachable", of: HostID.new(), now: 0, draw: 0.5
       ).verdict
       #expect(verdict == (number < stoppingNumber ? putOff : waiting("BadDeviceToken", .long)), "\(number)")
       #expect((lane.fault == nil) == (number < stoppingNumber))

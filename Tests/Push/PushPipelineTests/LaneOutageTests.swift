@@ -26,7 +26,7 @@ struct LaneOutageTests {
       let isBack = Flag()
       rig.channel.answer = { _, _ in isBack.isSet ? .accepted : fault }
       rig.start(on: reactor)
-      var messages: [UUID] = []
+      var messages: [HostID] = []
       for _ in 0..<5 {
         messages.append(try await chat.post(waking: .webhook, on: reactor))
         let outcomes = try await rig.outcomes(of: messages[messages.count - 1], on: reactor)
@@ -45,7 +45,7 @@ struct LaneOutageTests {
       // The probe may have been any of them; the others follow by age.
       let order = rig.channel.sent[before...].map { $0.request.head.collapseIdentifier?.text ?? "" }
       let rest = order.suffix(4)
-      let ages = rest.compactMap { text in messages.firstIndex { $0.lowercased == text } }
+      let ages = rest.compactMap { text in messages.firstIndex { $0.text == text } }
       #expect(ages == ages.sorted(by: >), "\(ages)")
       #expect(Set(rig.channel.sent.map(\.identifier)).count == 5)
     }

@@ -1,5 +1,7 @@
 import APNSCore
 import FoundationEssentials
+import PushKinds
+import TestIDs
 import Testing
 
 @testable import PushPipeline

@@ -2,6 +2,7 @@ import APNS
 import APNSCore
 import FoundationEssentials
 import Logging
+import PushKinds
 import PushStore
 import Reactors
 import TestLogs
@@ -33,8 +34,8 @@ struct OneLineTests {
       #expect(decided.map { $0.metadata["decision"] } == ["held", "held", "sent"])
       #expect(decided.map { $0.metadata["reason"] } == ["user_viewing", "InternalServerError", ""])
       #expect(decided.map(\.level) == [.debug, .debug, .info])
-      #expect(decided.allSatisfy { $0.metadata["subject_id"] == id.uuidString.lowercased() })
-      #expect(decided.allSatisfy { $0.metadata["user_id"] == chat.recipients[0].uuidString.lowercased() })
+      #expect(decided.allSatisfy { $0.metadata["subject_id"] == id.text })
+      #expect(decided.allSatisfy { $0.metadata["user_id"] == chat.recipients[0].text })
       let ofPushes = lines.all.filter { $0.level >= .info && $0.metadata["subject_id"] != nil }
       #expect(ofPushes.map(\.message) == ["push decided"])
     }

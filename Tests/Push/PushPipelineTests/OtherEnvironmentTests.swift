@@ -209,7 +209,7 @@ struct OtherEnvironmentTests {
       #expect(outcomes.map(\.decision) == [.sent])
       #expect(rig.channel.sent.map(\.environment) == [.production, .sandbox, .production, .sandbox])
       #expect(Set(rig.channel.sent.map(\.identifier)).count == 1)
-      #expect(Set(rig.channel.sent.map { $0.request.head.collapseIdentifier?.text }) == [id.lowercased])
+      #expect(Set(rig.channel.sent.map { $0.request.head.collapseIdentifier?.text }) == [id.text])
       #expect(try await rig.environments(on: reactor) == "sandbox")
     }
   }

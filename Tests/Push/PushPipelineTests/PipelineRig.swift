@@ -7,6 +7,7 @@ import PushKinds
 import PushRules
 import PushStore
 import Reactors
+import TestIDs
 import TestLogs
 import TestPostgres
 import TestReactors
@@ -47,6 +48,7 @@ final class PipelineRig {
     on reactor: isolated Reactor
   ) async throws {
     var database = PostgresConfiguration(conninfo: conninfo)
+    database.chosenTypes = IDTypes.tested.postgresTypes
     database.commitsAsynchronously = true
     database.settings = PushDatabase.serviceSettings
     // Far above what a machine needs that runs many tests at once.
@@ -54,7 +56,9 @@ final class PipelineRig {
     database.statementLimit = .seconds(60)
     database.answerLimit = .seconds(60)
     self.database = database
-    try await Migrator.run(in: database, createsHostTables: true, logger: .quiet, on: reactor) { _, _ in }
+    try await Migrator.run(
+      in: database, createsHostTables: true, ids: .tested, logger: .quiet, on: reactor
+    ) { _, _ in }
     pool = PostgresPool(database, size: 3, acquireLimit: .seconds(20), logger: .quiet)
     pool.start(on: reactor)
     store = PushDatabase(pool: pool)
@@ -103,7 +107,7 @@ final class PipelineRig {
 
   /// Waits until the ledger says about a message what the test wants to see.
   func outcomes(
-    of message: UUID, on reactor: isolated Reactor, until isDone: ([RecordedOutcome]) -> Bool = { _ in true }
+    of message: HostID, on reactor: isolated Reactor, until isDone: ([RecordedOutcome]) -> Bool = { _ in true }
   ) async throws -> [RecordedOutcome] {
     var last: EventStatus?
     for _ in 0..<1000 {

@@ -3,6 +3,7 @@ import Postgres
 import PushKinds
 import PushStore
 import Reactors
+import TestIDs
 import Testing
 
 @testable import PushPipeline
@@ -16,9 +17,9 @@ struct PresenceWriterTests {
       let writer = PresenceWriter(store: rig.store)
       let crowd = PresenceCrowd(writer)
       for user in chat.recipients { crowd.say(.looking, of: .conversation(chat.id), by: user, on: reactor) }
-      crowd.say(.looking, of: .conversation(chat.id), by: UUID(), on: reactor)
-      crowd.say(.looking, of: .conversation(UUID()), by: chat.sender, on: reactor)
-      crowd.say(.looking, of: SurfaceID(kind: "calendar", id: UUID()), by: chat.sender, on: reactor)
+      crowd.say(.looking, of: .conversation(chat.id), by: HostID.new(), on: reactor)
+      crowd.say(.looking, of: .conversation(HostID.new()), by: chat.sender, on: reactor)
+      crowd.say(.looking, of: SurfaceID(kind: "calendar", id: HostID.new()), by: chat.sender, on: reactor)
       let answers = try await crowd.answers(on: reactor)
       #expect(answers == .init(viewers: 20, strangers: 1, unknown: 2, failures: 0))
       #expect(writer.writes == 1)
@@ -66,7 +67,9 @@ struct PresenceWriterTests {
     try await PipelineRig.run { rig, reactor in
       let writer = PresenceWriter(store: rig.store)
       let crowd = PresenceCrowd(writer)
-      for _ in 0...PresenceWriter.batchMax { crowd.say(.left, of: .conversation(UUID()), by: UUID(), on: reactor) }
+      for _ in 0...PresenceWriter.batchMax {
+        crowd.say(.left, of: .conversation(HostID.new()), by: HostID.new(), on: reactor)
+      }
       let answers = try await crowd.answers(on: reactor)
       #expect(answers.unknown == PresenceWriter.batchMax + 1)
       #expect(writer.writes >= 2)
@@ -102,7 +105,7 @@ struct PresenceWriterTests {
       let writer = PresenceWriter(store: rig.store)
       let crowd = PresenceCrowd(writer)
       for user in chat.recipients { crowd.say(.looking, of: .conversation(chat.id), by: user, on: reactor) }
-      crowd.say(.looking, of: SurfaceID(kind: "calendar", id: UUID()), by: chat.sender, on: reactor)
+      crowd.say(.looking, of: SurfaceID(kind: "calendar", id: HostID.new()), by: chat.sender, on: reactor)
       #expect(try await crowd.answers(on: reactor) == .init(viewers: count, failures: 1))
       #expect(writer.writes <= 13)
     }
@@ -115,7 +118,7 @@ struct PresenceWriterTests {
         "alter function tacet.view_conversations rename to view_conversations_elsewhere", on: reactor)
       let writer = PresenceWriter(store: rig.store)
       let crowd = PresenceCrowd(writer)
-      for _ in 0..<300 { crowd.say(.looking, of: .conversation(UUID()), by: UUID(), on: reactor) }
+      for _ in 0..<300 { crowd.say(.looking, of: .conversation(HostID.new()), by: HostID.new(), on: reactor) }
       #expect(try await crowd.answers(on: reactor) == .init(failures: 300))
       #expect(writer.writes <= 65)
     }
@@ -177,7 +180,7 @@ private final class PresenceCrowd {
 
   init(_ writer: PresenceWriter) { self.writer = writer }
 
-  func say(_ sign: PresenceSign, of surface: SurfaceID, by user: UUID, on reactor: isolated Reactor) {
+  func say(_ sign: PresenceSign, of surface: SurfaceID, by user: HostID, on reactor: isolated Reactor) {
     pending += 1
     reactor.start {
       do throws(PostgresError) {

@@ -23,12 +23,12 @@ enum PushFixtures {
   }
 
   /// An id that ends in this number, with letters in it.
-  static func makeID(_ number: UInt8) -> UUID {
-    UUID(uuid: (0xAB, 0xCD, 0, 0, 0, 0, 0x40, 0, 0x80, 0, 0, 0, 0, 0, 0, number))
+  static func makeID(_ number: UInt8) -> HostID {
+    HostID(UUID(uuid: (0xAB, 0xCD, 0, 0, 0, 0, 0x40, 0, 0x80, 0, 0, 0, 0, 0, 0, number)))
   }
 
   static func recipient(
-    _ id: UUID = user, isParticipant: Bool = true, situation: RecipientSituation = RecipientSituation(),
+    _ id: HostID = user, isParticipant: Bool = true, situation: RecipientSituation = RecipientSituation(),
     badge: Int = 1, devices: [PushDevice] = [phone], accepted: [String] = [], retries: Int = 0
   ) -> PushRecipient {
     PushRecipient(
@@ -42,7 +42,7 @@ enum PushFixtures {
 
   static func event(
     sender: String? = "Ann", text: String = "Hello", isDeleted: Bool = false, attempts: Int = 1,
-    subject: UUID = messageID, recipients: [PushRecipient] = [recipient()]
+    subject: HostID = messageID, recipients: [PushRecipient] = [recipient()]
   ) -> PushEvent {
     PushEvent(
       subject: .message(subject), origin: .inbox, attempts: attempts, enqueuedAt: 1_700_000_000_999_999,
@@ -56,7 +56,7 @@ enum PushFixtures {
   }
 
   static func event(
-    _ content: any PushContent, kind: String, subject: UUID, recipients: [PushRecipient] = [recipient()]
+    _ content: any PushContent, kind: String, subject: HostID, recipients: [PushRecipient] = [recipient()]
   ) -> PushEvent {
     PushEvent(
       subject: PushSubject(id: subject, kind: kind), origin: .inbox, attempts: 1, enqueuedAt: 1_700_000_000_999_999,

@@ -1,7 +1,9 @@
 import FoundationEssentials
 import Postgres
+import PushKinds
 import PushStore
 import Reactors
+import TestIDs
 import TestLogs
 import Testing
 
@@ -11,7 +13,7 @@ import Testing
 struct RefusedLooksTests {
   /// The host counts unread messages by a function that does this for one user, or for everybody.
   private func count(
-    doing statement: String, for user: UUID?, of rig: PipelineRig, on reactor: isolated Reactor
+    doing statement: String, for user: HostID?, of rig: PipelineRig, on reactor: isolated Reactor
   ) async throws {
     let condition = user.map { "user_id = '\($0)'" } ?? "true"
     try await rig.execute(

@@ -2,8 +2,10 @@ import APNS
 import APNSCore
 import FoundationEssentials
 import Postgres
+import PushKinds
 import PushStore
 import Reactors
+import TestIDs
 import Testing
 
 @testable import PushPipeline
@@ -16,7 +18,7 @@ struct RouteSettingsTests {
   }
 
   /// Posts a message and waits until it is decided.
-  private static func post(_ chat: Chat, _ rig: PipelineRig, on reactor: isolated Reactor) async throws -> UUID {
+  private static func post(_ chat: Chat, _ rig: PipelineRig, on reactor: isolated Reactor) async throws -> HostID {
     let id = try await chat.post(waking: .webhook, on: reactor)
     _ = try await rig.outcomes(of: id, on: reactor)
     return id

@@ -1,7 +1,9 @@
 import FoundationEssentials
 import Postgres
+import PushKinds
 import PushStore
 import Reactors
+import TestIDs
 import TestPostgres
 import Testing
 
@@ -10,7 +12,7 @@ import Testing
 @Suite("Work that cannot be done")
 struct StubbornWorkTests {
   /// The host's function fails for one message.
-  private func poison(_ id: UUID, of rig: PipelineRig, on reactor: isolated Reactor) async throws {
+  private func poison(_ id: HostID, of rig: PipelineRig, on reactor: isolated Reactor) async throws {
     try await rig.execute(
       """
       create or replace function tacet.unread_count(user_id uuid) returns bigint language sql stable as $$
@@ -23,7 +25,7 @@ struct StubbornWorkTests {
 
   /// Only the poisoned message meets the poison: it has a recipient of its own.
   private func poison(
-    _ id: UUID, to user: UUID, of rig: PipelineRig, on reactor: isolated Reactor
+    _ id: HostID, to user: HostID, of rig: PipelineRig, on reactor: isolated Reactor
   ) async throws {
     try await rig.execute(
       """

@@ -1,6 +1,8 @@
 import Foundation
 import Postgres
+import PushKinds
 import Reactors
+import TestIDs
 import Testing
 
 @testable import PushStore
@@ -41,8 +43,8 @@ struct AllAtOnceTests {
     #expect(try await chat.database.sql("select (\(told)) = (\(everybody))") == "t")
   }
 
-  private func sendMessages(_ count: Int, in chat: Chat) async throws -> [UUID] {
-    var messages: [UUID] = []
+  private func sendMessages(_ count: Int, in chat: Chat) async throws -> [HostID] {
+    var messages: [HostID] = []
     for _ in 0..<count { messages.append(try await chat.send()) }
     return messages
   }

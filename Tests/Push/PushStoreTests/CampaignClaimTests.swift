@@ -1,6 +1,8 @@
 import Foundation
 import Postgres
+import PushKinds
 import Reactors
+import TestIDs
 import Testing
 
 @testable import PushStore
@@ -44,7 +46,7 @@ struct CampaignClaimTests {
       for count in [2, 2, 1] {
         let turns = try await store.claim(2, for: .seconds(60), on: reactor)
         #expect(turns.count == count)
-        claimed += Set(turns.map { $0.userID.uuidString.lowercased() }).sorted {
+        claimed += Set(turns.map { $0.userID.text }).sorted {
           waiting.place(of: $0) < waiting.place(of: $1)
         }
       }
@@ -109,7 +111,7 @@ extension PushDatabase {
 
 extension Session {
   /// Users, over a connection whose transaction may be open.
-  fileprivate func claimTurns(_ count: Int64, on reactor: isolated Reactor) async throws -> [UUID] {
+  fileprivate func claimTurns(_ count: Int64, on reactor: isolated Reactor) async throws -> [HostID] {
     try await connection.query(
       .claimCampaignDecisions(
         decisionsMax: count, leaseMicroseconds: 60_000_000, lateAfterMicroseconds: 3_600_000_000), on: reactor

@@ -1,4 +1,6 @@
 import Foundation
+import PushKinds
+import TestIDs
 import Testing
 
 @testable import PushStore
@@ -119,11 +121,11 @@ struct CampaignEligibilityTests {
     #expect(try await scene.isEligible(user, at: Self.moment, after: birthday))
     try await scene.addCampaign("birthdays", pushTypes: "{birthday}")
     #expect(try await !scene.isEligible(user, at: Self.moment, after: birthday))
-    #expect(try await scene.isEligible(UUID(), at: Self.moment) == false)
+    #expect(try await scene.isEligible(HostID.new(), at: Self.moment) == false)
   }
 
   private func ledger(
-    _ user: UUID, sent: String, type: String = "re_engagement", decision: String = "sent", metadata: String = "'{}'"
+    _ user: HostID, sent: String, type: String = "re_engagement", decision: String = "sent", metadata: String = "'{}'"
   ) -> String {
     """
     insert into push_log (subject_id, user_id, push_type, decision, sent_at, metadata)

@@ -26,7 +26,7 @@ struct CampaignHostTests {
     try await erase(scene.database)
     for table in ["campaign_decisions", "frequency_caps", "pushes"] {
       let left = try await scene.database.sql("select distinct user_id from tacet.\(table)")
-      #expect(left == turns[1].userID.uuidString.lowercased(), "\(table)")
+      #expect(left == turns[1].userID.text, "\(table)")
     }
     #expect(try await scene.database.sql("select count(*) from tacet.trigger_failures") == "0")
   }

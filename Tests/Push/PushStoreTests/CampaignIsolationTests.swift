@@ -1,4 +1,5 @@
 import Foundation
+import PushKinds
 import Testing
 
 @testable import PushStore
@@ -22,7 +23,7 @@ struct CampaignIsolationTests {
         if user_id = '\(ada)' then raise 'a row of this user'; end if;
       end $$
       """)
-    #expect(try await scene.database.sql(Self.noted).hasSuffix(bob.uuidString.lowercased()))
+    #expect(try await scene.database.sql(Self.noted).hasSuffix(bob.text))
     #expect(try await scene.database.sql("select enrolled from tacet.campaign_runs") == "1")
   }
 
@@ -36,7 +37,7 @@ struct CampaignIsolationTests {
       insert into push_log (user_id, push_type, decision, enqueued_at, sent_at, metadata)
       values ('\(ada)', 'event_based', 'sent', now(), now() - interval '30 hours', '{"due_at": \(hour)}')
       """)
-    let users = [ada, bob].map { $0.uuidString.lowercased() }.sorted().joined(separator: " ")
+    let users = [ada, bob].map { $0.text }.sorted().joined(separator: " ")
     #expect(try await scene.database.sql(Self.noted).hasSuffix(users))
   }
 
@@ -77,7 +78,7 @@ struct CampaignIsolationTests {
     let scene = try await CampaignScene()
     let users = ["ada": try await scene.addUser(), "bob": try await scene.addUser()]
     var sql = sql
-    for (name, id) in users { sql = sql.replacing("$\(name)", with: id.uuidString) }
+    for (name, id) in users { sql = sql.replacing("$\(name)", with: id.text) }
     if !sql.isEmpty { try await scene.database.sql(sql) }
     for (name, id) in users {
       #expect(try await scene.isEligible(id, at: "now") == expected.contains(name), "\(name)")

@@ -1,4 +1,6 @@
 import Foundation
+import PushKinds
+import TestIDs
 import TestPostgres
 import TestRepository
 
@@ -22,8 +24,8 @@ struct CampaignScene: Sendable {
   ///   - wishes: `notification_preferences`.
   ///   - zone: an SQL expression.
   @discardableResult
-  func addUser(_ wishes: String = daily, zone: String = "'\(ZoneNearNoon.name)'") async throws -> UUID {
-    let id = UUID()
+  func addUser(_ wishes: String = daily, zone: String = "'\(ZoneNearNoon.name)'") async throws -> HostID {
+    let id = HostID.new()
     try await database.sql(
       """
       insert into profiles (id, name) values ('\(id)', 'Ada');
@@ -35,7 +37,7 @@ struct CampaignScene: Sendable {
 
   /// Whether a campaign would look at a user at a moment, after some statements that are undone again.
   func isEligible(
-    _ user: UUID, at moment: String, campaign: String = "coach", after sql: String = ""
+    _ user: HostID, at moment: String, campaign: String = "coach", after sql: String = ""
   ) async throws -> Bool {
     let found = try await database.sql(
       """
@@ -70,7 +72,7 @@ struct CampaignScene: Sendable {
     }
   }
 
-  func commit(_ turn: CampaignTurn, _ push: CampaignPush = .example) async throws -> CampaignCommit {
+  func commit(_ turn: CampaignTurn, _ push: PushStore.CampaignPush = .example) async throws -> CampaignCommit {
     try await withStore(database) { try await $0.commit(push, for: turn, .example, on: $1) }
   }
 
@@ -86,8 +88,8 @@ struct CampaignScene: Sendable {
   }
 }
 
-extension CampaignPush {
-  static let example = CampaignPush(
+extension PushStore.CampaignPush {
+  static let example = PushStore.CampaignPush(
     pushType: "event_based", title: "Tomorrow", body: "How do you feel?", data: #"{"domain": "work"}"#,
     metadata: #"{"campaign": "coach", "layer": "event"}"#)
 }

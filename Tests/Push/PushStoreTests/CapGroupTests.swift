@@ -1,5 +1,7 @@
 import Foundation
 import Postgres
+import PushKinds
+import TestIDs
 import TestPostgres
 import TestRepository
 import Testing
@@ -129,8 +131,8 @@ struct CapGroupTests {
   func upgraded(_ isByHand: Bool) async throws {
     let database = try await TestDatabase.withHostTables()
     for file in Repository.files(in: "db/migrations", ending: "sql").prefix(4) { try await database.apply(file) }
-    let user = UUID()
-    let other = UUID()
+    let user = HostID.new()
+    let other = HostID.new()
     try await database.sql(
       """
       insert into tacet.campaigns (name, audience, material, push_types, definition)
@@ -189,7 +191,7 @@ struct CapGroupTests {
     "select coalesce(c.reason, 'sent') from \(turn.commitment) c"
   }
 
-  private static func refusal(of user: UUID, campaign: String, in scene: CampaignScene) async throws -> String {
+  private static func refusal(of user: HostID, campaign: String, in scene: CampaignScene) async throws -> String {
     try await scene.database.sql(
       """
       select tacet.campaign_refusal('\(campaign)', '\(user)', clock_timestamp(),

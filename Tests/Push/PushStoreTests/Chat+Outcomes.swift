@@ -1,11 +1,13 @@
 import Foundation
+import PushKinds
+import TestIDs
 import Testing
 
 @testable import PushStore
 
 extension Chat {
   /// Sends a message unless something waits already, claims, and records an outcome for every recipient.
-  func decide(_ outcome: @escaping @Sendable (UUID) -> RecipientOutcome) async throws {
+  func decide(_ outcome: @escaping @Sendable (HostID) -> RecipientOutcome) async throws {
     if try await left() == "0|0" { try await send() }
     try await record(try await claim(database), outcome)
   }
@@ -13,7 +15,7 @@ extension Chat {
   /// Records an outcome for every recipient of claimed events.
   func record(
     _ events: [PushEvent], dead: [DeadDeviceToken] = [],
-    _ outcome: @escaping @Sendable (UUID) -> RecipientOutcome
+    _ outcome: @escaping @Sendable (HostID) -> RecipientOutcome
   ) async throws {
     #expect(!events.isEmpty)
     let decided = events.enumerated().map { number, event in

@@ -13,7 +13,7 @@ extension Chat {
   }
 
   /// Whether somebody was ever seen, and has left since, in words.
-  func presence(of user: UUID) async throws -> String {
+  func presence(of user: HostID) async throws -> String {
     try await database.sql(
       """
       select concat_ws(', ', case when last_seen is not null then 'seen' end,
@@ -32,13 +32,13 @@ extension Chat {
 extension Session {
   /// Writes the same report of users of a chat, in the order given.
   func note(
-    _ chat: Chat, _ users: [UUID], _ report: PresenceReport, on reactor: isolated Reactor
+    _ chat: Chat, _ users: [HostID], _ report: PresenceReport, on reactor: isolated Reactor
   ) async throws {
     let count = users.count
     try await connection.query(
       .recordViews(
         kinds: [String](repeating: SurfaceID.conversationKind, count: count),
-        surfaceIDs: [UUID](repeating: chat.id, count: count), userIDs: users,
+        surfaceIDs: [HostID](repeating: chat.id, count: count), userIDs: users,
         haveLooked: [Bool](repeating: report.hasLooked, count: count),
         haveLeft: [Bool](repeating: report.hasLeft, count: count)), on: reactor)
   }
@@ -53,7 +53,7 @@ extension Chat {
   /// Reports what the first reader, or somebody else, has read here, or elsewhere.
   @discardableResult
   func read(
-    upTo message: UUID? = nil, as user: UUID? = nil, in conversation: UUID? = nil, on device: String? = nil,
+    upTo message: HostID? = nil, as user: HostID? = nil, in conversation: HostID? = nil, on device: String? = nil,
     isSynced: Bool = true
   ) async throws -> ReadReportOutcome {
     let report = ReadReport(
@@ -67,7 +67,7 @@ extension Session {
   /// - Returns: messages marked.
   @discardableResult
   func read(
-    _ chat: Chat, upTo message: UUID? = nil, on reactor: isolated Reactor
+    _ chat: Chat, upTo message: HostID? = nil, on reactor: isolated Reactor
   ) async throws -> Int64 {
     let rows = try await connection.query(
       .readConversation(

@@ -1,14 +1,16 @@
 import Foundation
+import PushKinds
+import TestIDs
 
 /// A conversation in a test's database, with one sender and some who may be told.
 struct Chat: Sendable {
   let database: TestDatabase
-  let id: UUID
-  let sender: UUID
+  let id: HostID
+  let sender: HostID
   /// In the order of their ids, which is the order of a ledger look-up.
-  let readers: [UUID]
+  let readers: [HostID]
 
-  var reader: UUID { readers[0] }
+  var reader: HostID { readers[0] }
 
   /// - Parameter database: migrated; a new one without it.
   init(readers count: Int = 1, in database: TestDatabase? = nil) async throws {
@@ -17,9 +19,9 @@ struct Chat: Sendable {
     } else {
       self.database = try await TestDatabase.migrated()
     }
-    id = UUID()
-    sender = UUID()
-    readers = (0..<count).map { _ in UUID() }.sorted { $0.uuidString < $1.uuidString }
+    id = HostID.new()
+    sender = HostID.new()
+    readers = (0..<count).map { _ in HostID.new() }.sorted { $0.text < $1.text }
     let people = [sender] + readers
     let profiles = people.map { "('\($0)', \($0 == sender ? "'Ada'" : "null"))" }.joined(separator: ", ")
     let participants = people.map { "('\(id)', '\($0)')" }.joined(separator: ", ")
@@ -36,15 +38,15 @@ struct Chat: Sendable {
   ///   - text: an SQL expression.
   ///   - columns: further columns and the SQL expressions for them.
   @discardableResult
-  func send(_ text: String = "'Hello'", _ columns: [String: String] = [:], from: UUID? = nil) async throws -> UUID {
-    let message = UUID()
+  func send(_ text: String = "'Hello'", _ columns: [String: String] = [:], from: HostID? = nil) async throws -> HostID {
+    let message = HostID.new()
     try await database.sql(insertion(of: message, text, columns, from: from))
     return message
   }
 
   /// The statement that sends a message.
   func insertion(
-    of message: UUID, _ text: String = "'Hello'", _ columns: [String: String] = [:], from: UUID? = nil
+    of message: HostID, _ text: String = "'Hello'", _ columns: [String: String] = [:], from: HostID? = nil
   ) -> String {
     let names = columns.keys.sorted()
     let columnList = (["id", "conversation_id", "from_id", "text"] + names).joined(separator: ", ")
@@ -53,7 +55,7 @@ struct Chat: Sendable {
   }
 
   /// Registers a device token of the first reader.
-  func register(_ token: String, _ columns: [String: String] = [:], of user: UUID? = nil) async throws {
+  func register(_ token: String, _ columns: [String: String] = [:], of user: HostID? = nil) async throws {
     let names = columns.keys.sorted()
     let columnList = (["user_id", "device_token"] + names).joined(separator: ", ")
     let values = ["'\(user ?? reader)'", "'\(token)'"] + names.map { columns[$0] ?? "null" }
@@ -61,7 +63,7 @@ struct Chat: Sendable {
   }
 
   /// Says when a reader was last seen, and perhaps when they left; SQL expressions.
-  func see(_ lastSeen: String, left: String = "null", user: UUID? = nil) async throws {
+  func see(_ lastSeen: String, left: String = "null", user: HostID? = nil) async throws {
     try await database.sql(
       """
       update conversation_participants set last_seen = \(lastSeen), left_at = \(left)

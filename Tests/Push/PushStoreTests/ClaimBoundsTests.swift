@@ -2,6 +2,7 @@ import Foundation
 import Postgres
 import PushKinds
 import PushRules
+import TestIDs
 import Testing
 
 @testable import PushStore
@@ -195,7 +196,7 @@ struct ClaimBoundsTests {
     try await chat.send()
     var limits = ClaimLimits(eventsMax: 10, deliveriesMax: 10, lease: .seconds(30))
     limits.recipientsMax = 2
-    var taken: [[UUID]] = []
+    var taken: [[HostID]] = []
     var badges: [[Int?]] = []
     for _ in 0..<3 {
       let events = try await withStore(chat.database) { [limits] in try await $0.claim(limits, on: $1) }
@@ -204,7 +205,7 @@ struct ClaimBoundsTests {
       badges.append(events[0].recipients.map(\.badge))
       try await chat.record(events) { RecipientOutcome(userID: $0, decision: .sent) }
       try await chat.database.sql(
-        "delete from push_log where user_id <> '\(events[0].recipients.last?.userID ?? UUID())'")
+        "delete from push_log where user_id <> '\(events[0].recipients.last?.userID ?? HostID.new())'")
     }
     #expect(taken == [Array(chat.readers[..<2]), Array(chat.readers[2..<4]), [chat.readers[4]]])
     #expect(badges == [[nil, nil], [nil, nil], [1]])

@@ -2,6 +2,7 @@ import Foundation
 import Postgres
 import PushKinds
 import PushRules
+import TestIDs
 import Testing
 
 @testable import PushStore
@@ -51,7 +52,7 @@ struct ClaimMessagesTests {
   func recorded(_ places: [Int]) async throws {
     let chat = try await Chat(readers: 5)
     let message = try await chat.send()
-    let readers = chat.readers.sorted { $0.uuidString < $1.uuidString }
+    let readers = chat.readers.sorted { $0.text < $1.text }
     for place in places {
       try await chat.database.sql(
         """
@@ -103,7 +104,7 @@ struct ClaimMessagesTests {
   @Test("it looks back as far as it is told, and a claim of everything finds what committed later than that")
   func lateCommit() async throws {
     let chat = try await Chat()
-    let (late, new) = (UUID(), UUID())
+    let (late, new) = (HostID.new(), HostID.new())
     try await withTwoSessions(chat.database) { host, service, reactor in
       try await host.run("begin; \(chat.insertion(of: late)); select pg_sleep(0.06)", on: reactor)
       try await service.run(chat.insertion(of: new), on: reactor)
@@ -123,7 +124,7 @@ struct ClaimMessagesTests {
     let message = try await chat.send()
     let first = try await claimMessages(chat.database)
     try await chat.record(first) { RecipientOutcome(userID: $0, decision: .sent) }
-    let late = UUID()
+    let late = HostID.new()
     try await chat.database.sql(
       """
       insert into profiles (id) values ('\(late)');

@@ -9,9 +9,9 @@ struct ClaimOrderTests {
   @Test("the newest events are claimed first, whatever their number")
   func newestFirst() async throws {
     let chats = try await Self.chats(5)
-    var messages: [UUID] = []
+    var messages: [HostID] = []
     for chat in chats { messages.append(try await chat.send()) }
-    var claimed: [UUID] = []
+    var claimed: [HostID] = []
     for _ in messages { claimed += try await claim(chats[0].database, eventsMax: 1).map(\.subject.id) }
     #expect(claimed == messages.reversed())
   }
@@ -20,7 +20,7 @@ struct ClaimOrderTests {
   func turns() async throws {
     let chats = try await Self.chats(3)
     let quiet = [try await chats[0].send(), try await chats[1].send()]
-    var flood: [UUID] = []
+    var flood: [HostID] = []
     for _ in 0..<10 { flood.append(try await chats[2].send()) }
     let first = try await claim(chats[0].database, eventsMax: 3).map(\.subject.id)
     #expect(Set(first) == Set(quiet + flood.suffix(1)))
@@ -105,7 +105,7 @@ struct ClaimOrderTests {
   @Test("deliveries that wait for a lane are claimed for lanes that take pushes, the newest first")
   func lanes() async throws {
     let chat = try await Chat()
-    var messages: [UUID] = []
+    var messages: [HostID] = []
     for lane in ["production", "sandbox", "production", "production"] {
       messages.append(try await chat.send())
       try await chat.record(try await claim(chat.database)) {

@@ -1,6 +1,7 @@
 import Foundation
 import Postgres
 import Reactors
+import TestIDs
 import TestPostgres
 import TestRepository
 import Testing

@@ -1,6 +1,8 @@
 import Foundation
 import Postgres
+import PushKinds
 import Reactors
+import TestIDs
 import Testing
 
 @testable import PushStore
@@ -15,7 +17,7 @@ struct DeviceRegistrationTests {
     return device
   }
 
-  private func register(_ device: RegisteredDevice, of user: UUID, devicesMax: Int = 10, in chat: Chat) async throws
+  private func register(_ device: RegisteredDevice, of user: HostID, devicesMax: Int = 10, in chat: Chat) async throws
     -> RegistrationOutcome
   {
     try await withStore(chat.database) {
@@ -23,7 +25,7 @@ struct DeviceRegistrationTests {
     }
   }
 
-  private func remove(_ token: String, of user: UUID, in chat: Chat) async throws -> Bool {
+  private func remove(_ token: String, of user: HostID, in chat: Chat) async throws -> Bool {
     try await withStore(chat.database) { try await $0.removeDevice(token, of: user, on: $1) }
   }
 
@@ -50,7 +52,7 @@ struct DeviceRegistrationTests {
     }
     #expect(try await register(device, of: chat.reader, in: chat) == .registered)
     let row = "select user_id, environment, app, platform, locale, time_zone, registered_at <= now() from push_tokens"
-    let expected = "\(chat.reader.uuidString.lowercased())|sandbox|com.example.app|ipados|de-CH|Europe/Zurich|t"
+    let expected = "\(chat.reader.text)|sandbox|com.example.app|ipados|de-CH|Europe/Zurich|t"
     #expect(try await chat.database.sql(row) == expected)
   }
 
@@ -206,10 +208,10 @@ struct DeviceRegistrationTests {
   @Test("a user whom the host does not know has no devices")
   func unknownUser() async throws {
     let chat = try await Chat()
-    #expect(try await register(Self.device("aa"), of: UUID(), in: chat) == .unknownUser)
+    #expect(try await register(Self.device("aa"), of: HostID.new(), in: chat) == .unknownUser)
   }
 
-  private static func call(_ token: String, of user: UUID, devicesMax: Int = 10) -> String {
+  private static func call(_ token: String, of user: HostID, devicesMax: Int = 10) -> String {
     "tacet.register_device('\(user)', '\(token)', null, null, null, null, null, \(devicesMax))"
   }
 }

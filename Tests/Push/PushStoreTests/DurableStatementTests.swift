@@ -1,6 +1,8 @@
 import Foundation
 import Postgres
+import PushKinds
 import Reactors
+import TestIDs
 import Testing
 
 @testable import PushStore
@@ -20,10 +22,10 @@ struct DurableStatementTests {
         .removeDevice(userID: user, deviceToken: "aa"),
         .putPreferences(
           userID: user, quietStart: Int?.none, quietEnd: Int?.none, quietZone: none, quietPolicy: none,
-          disabledKinds: [String](), conversationIDs: [UUID](), muted: [Bool](), mutedUntilMicroseconds: [Int64?](),
+          disabledKinds: [String](), conversationIDs: [HostID](), muted: [Bool](), mutedUntilMicroseconds: [Int64?](),
           mentionsOnly: [Bool]()),
         .readConversation(
-          conversationID: chat.id, userID: user, messageID: UUID?.none, deviceToken: none, isSynced: true),
+          conversationID: chat.id, userID: user, messageID: HostID?.none, deviceToken: none, isSynced: true),
       ]
       for call in calls {
         try await sessions[0].run("set synchronous_commit = off; begin", on: reactor)

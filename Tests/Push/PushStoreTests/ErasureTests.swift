@@ -1,5 +1,7 @@
 import Foundation
 import Postgres
+import PushKinds
+import TestIDs
 import Testing
 
 @testable import PushStore
@@ -228,7 +230,7 @@ extension ErasureTests {
 
 }
 
-private func id(_ user: UUID) -> String { user.uuidString.lowercased() }
+private func id(_ user: HostID) -> String { user.text }
 
 /// One pass of the rescuer over deleted users.
 @discardableResult

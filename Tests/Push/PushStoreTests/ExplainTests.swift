@@ -1,4 +1,6 @@
 import Foundation
+import PushKinds
+import TestIDs
 import Testing
 
 @testable import PushStore
@@ -6,7 +8,7 @@ import Testing
 @Suite("What is known of an event")
 struct ExplainTests {
   private func records(
-    _ database: TestDatabase, _ subject: UUID, kind: String? = nil, user: UUID? = nil, max: Int = 1000
+    _ database: TestDatabase, _ subject: HostID, kind: String? = nil, user: HostID? = nil, max: Int = 1000
   ) async throws -> EventRecords {
     let records = try await withStore(database) { store, reactor in
       try await store.records(
@@ -56,7 +58,7 @@ struct ExplainTests {
   func stranger() async throws {
     let chat = try await Chat()
     let message = try await chat.send()
-    let stranger = UUID()
+    let stranger = HostID.new()
     let found = try await records(chat.database, message, user: stranger)
     #expect(found.recipients.map(\.userID) == [stranger])
     #expect(found.recipients.first?.isParticipant == false)
@@ -66,7 +68,7 @@ struct ExplainTests {
   func bounded() async throws {
     let chat = try await Chat(readers: 5)
     let message = try await chat.send()
-    let all = (chat.readers + [chat.sender]).sorted { $0.uuidString < $1.uuidString }
+    let all = (chat.readers + [chat.sender]).sorted { $0.text < $1.text }
     let some = try await records(chat.database, message, max: 5)
     #expect(some.recipients.map(\.userID) == Array(all.prefix(5)) && some.hasMore)
     #expect(try await records(chat.database, message, max: 6).hasMore == false)
@@ -176,7 +178,7 @@ struct ExplainTests {
       "insert into push_log (user_id, subject_id, push_type, decision) values ('\(chat.reader)', '\(message)', 'an_edit', 'sent')"
     )
     let kinds = try await withStore(chat.database) { store, reactor in
-      [try await store.kinds(of: message, on: reactor), try await store.kinds(of: UUID(), on: reactor)]
+      [try await store.kinds(of: message, on: reactor), try await store.kinds(of: HostID.new(), on: reactor)]
     }
     #expect(kinds == [["message", "an_edit"], []])
   }

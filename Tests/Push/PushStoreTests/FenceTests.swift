@@ -1,12 +1,14 @@
 import Foundation
+import PushKinds
 import PushRules
+import TestIDs
 import Testing
 
 @testable import PushStore
 
 @Suite("Whose claim it is")
 struct FenceTests {
-  private func held(_ user: UUID) -> RecipientOutcome {
+  private func held(_ user: HostID) -> RecipientOutcome {
     RecipientOutcome(userID: user, decision: .held, reason: "user_viewing", due: .zero, remaining: .held)
   }
 

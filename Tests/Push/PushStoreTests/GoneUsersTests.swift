@@ -1,4 +1,6 @@
 import Foundation
+import PushKinds
+import TestIDs
 import Testing
 
 @testable import PushStore
@@ -15,7 +17,7 @@ struct GoneUsersTests {
     #expect(try await chat.database.sql("select count(*) from tacet.erasures") == "2")
     _ = try await erase(chat.database)
     #expect(
-      try await chat.database.sql("select user_id from tacet.preferences") == chat.readers[1].uuidString.lowercased())
+      try await chat.database.sql("select user_id from tacet.preferences") == chat.readers[1].text)
   }
 
   @Test("are nobody where there is no auth.users, and where its ids are others")
@@ -23,12 +25,12 @@ struct GoneUsersTests {
     let chat = try await Chat(readers: 2)
     try await fillPreferences(chat)
     #expect(try await findGone(chat.database) == 0)
-    try await makeLogins(of: [UUID()], in: chat.database)
+    try await makeLogins(of: [HostID.new()], in: chat.database)
     #expect(try await findGone(chat.database) == 0)
     #expect(try await chat.database.sql("select count(*) from tacet.erasures") == "0")
   }
 
-  private func makeLogins(of users: [UUID], in database: TestDatabase) async throws {
+  private func makeLogins(of users: [HostID], in database: TestDatabase) async throws {
     try await database.sql(
       """
       create schema auth; create table auth.users (id uuid primary key);
@@ -44,7 +46,7 @@ struct GoneUsersTests {
   /// - Returns: batches after which there may be more.
   private func findGone(_ database: TestDatabase, usersMax: Int = 100) async throws -> Int {
     try await withStore(database) { store, reactor in
-      var last: UUID?
+      var last: HostID?
       var batches = 0
       while let next = try await store.queueGoneUsers(after: last, usersMax: usersMax, on: reactor) {
         last = next

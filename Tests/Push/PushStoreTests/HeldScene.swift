@@ -9,7 +9,7 @@ import Reactors
 /// A message for one reader, and what may be learnt about it while sessions race for it.
 struct HeldScene: Sendable {
   let chat: Chat
-  let message: UUID
+  let message: HostID
 
   /// The message waits in the inbox; its reader is looking.
   static func waiting() async throws -> HeldScene {
@@ -69,15 +69,15 @@ enum News: String, CaseIterable, Sendable {
 }
 
 extension RecipientOutcome {
-  static func held(_ user: UUID, for due: Duration = .seconds(60)) -> RecipientOutcome {
+  static func held(_ user: HostID, for due: Duration = .seconds(60)) -> RecipientOutcome {
     RecipientOutcome(userID: user, decision: .held, reason: "user_viewing", due: due, remaining: .held)
   }
 
-  static func sent(_ user: UUID, to devices: [String] = ["aa"]) -> RecipientOutcome {
+  static func sent(_ user: HostID, to devices: [String] = ["aa"]) -> RecipientOutcome {
     RecipientOutcome(userID: user, decision: .sent, acceptedDevices: devices)
   }
 
-  static func skipped(_ user: UUID) -> RecipientOutcome {
+  static func skipped(_ user: HostID) -> RecipientOutcome {
     RecipientOutcome(userID: user, decision: .skipped, reason: "already_read")
   }
 }
@@ -92,7 +92,7 @@ extension Session {
   }
 
   func record(
-    _ events: [PushEvent], on reactor: isolated Reactor, _ outcome: (UUID) -> RecipientOutcome
+    _ events: [PushEvent], on reactor: isolated Reactor, _ outcome: (HostID) -> RecipientOutcome
   ) async throws {
     let decided = events.map {
       DecidedEvent(event: $0, outcomes: $0.recipients.map { outcome($0.userID) }, deadTokens: [], wokenBy: "test")
@@ -102,7 +102,7 @@ extension Session {
 
   /// Records in a transaction that stays open.
   func beginRecord(
-    _ events: [PushEvent], on reactor: isolated Reactor, _ outcome: (UUID) -> RecipientOutcome
+    _ events: [PushEvent], on reactor: isolated Reactor, _ outcome: (HostID) -> RecipientOutcome
   ) async throws {
     try await run("begin", on: reactor)
     try await record(events, on: reactor, outcome)

@@ -1,6 +1,7 @@
 import Foundation
 import PushKinds
 import PushRules
+import TestIDs
 import Testing
 
 @testable import PushStore
@@ -53,7 +54,7 @@ struct HostContractTests {
   func replaced() async throws {
     let database = try await TestDatabase.migrated()
     try await database.sql(Self.app)
-    let (post, room, author, reader) = (UUID(), UUID(), UUID(), UUID())
+    let (post, room, author, reader) = (HostID.new(), HostID.new(), HostID.new(), HostID.new())
     try await database.sql(
       """
       insert into members values ('\(author)', 'Grace'), ('\(reader)', 'Reader');

@@ -3,6 +3,7 @@ import Postgres
 import PushKinds
 import PushRules
 import Synchronization
+import TestIDs
 import TestReactors
 import TestRepository
 import Testing
@@ -82,10 +83,10 @@ struct HostShapeTests {
     let notices = try await database.apply(Repository.install)
     #expect(notices.contains("the host has no public.profiles, public.conversations;"))
     #expect(try await database.sql("select count(*) from pg_trigger where tgname like 'tacet_%'") == "5")
-    let message = UUID()
+    let message = HostID.new()
     try await database.sql(
       """
-      insert into conversation_participants values ('\(UUID())', '\(UUID())');
+      insert into conversation_participants values ('\(HostID.new())', '\(HostID.new())');
       insert into messages (id, conversation_id, text) select '\(message)', conversation_id, 'Hi' from conversation_participants
       """)
     let events = try await claim(database)
@@ -158,7 +159,7 @@ struct HostShapeTests {
     let known = "select count(*) from unnest(array['\(new)', '\(old)']::uuid[]) i, tacet.message_context(i)"
     #expect(try await database.sql(known) == "2")
     #expect(try await database.sql("select count(*) from tacet.inbox") == "2")
-    let direct = chat.insertion(of: UUID()).replacing("public.messages", with: "public.messages_new")
+    let direct = chat.insertion(of: HostID.new()).replacing("public.messages", with: "public.messages_new")
     try await database.sql(direct)
     #expect(try await database.sql("select count(*) from tacet.inbox") == "2")
     try await database.sql(
@@ -166,7 +167,7 @@ struct HostShapeTests {
       create trigger tacet_message_inserted after insert on messages_new referencing new table as inserted
       for each statement execute function tacet.enqueue_inserted_messages()
       """)
-    try await database.sql(chat.insertion(of: UUID()).replacing("public.messages", with: "public.messages_new"))
+    try await database.sql(chat.insertion(of: HostID.new()).replacing("public.messages", with: "public.messages_new"))
     try await chat.send()
     #expect(try await database.sql("select count(*) from tacet.inbox") == "4")
   }

@@ -1,5 +1,6 @@
 import Foundation
 import PushKinds
+import TestIDs
 import TestRepository
 import Testing
 

@@ -2,6 +2,7 @@ import Foundation
 import Postgres
 import PushKinds
 import PushRules
+import TestIDs
 import Testing
 
 @testable import PushStore
@@ -85,10 +86,10 @@ struct ImportTests {
     let chat = try await Chat(in: scene.database)
     let task = "insert into public.tasks (list_id, by_id, note) values ('\(scene.list)', '\(scene.actor)', 'Tea')"
     try await withSessions(scene.database, 1) { sessions, reactor in
-      let skipping = "begin; set local tacet.skip = 'on'; \(chat.insertion(of: UUID())); \(task); commit"
+      let skipping = "begin; set local tacet.skip = 'on'; \(chat.insertion(of: HostID.new())); \(task); commit"
       try await sessions[0].run(skipping, on: reactor)
       #expect(try await sessions[0].value("select count(*) from tacet.inbox", on: reactor) == "0")
-      try await sessions[0].run("\(chat.insertion(of: UUID())); \(task)", on: reactor)
+      try await sessions[0].run("\(chat.insertion(of: HostID.new())); \(task)", on: reactor)
       #expect(try await sessions[0].value("select count(*) from tacet.inbox", on: reactor) == "2")
     }
     #expect(try await scene.database.sql("select count(*) from tacet.trigger_failures") == "0")

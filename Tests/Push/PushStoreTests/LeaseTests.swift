@@ -35,9 +35,9 @@ struct LeaseTests {
   @Test("no more is claimed than asked for, the newest first, in the order of their commits")
   func bounded() async throws {
     let chat = try await Chat()
-    var messages: [UUID] = []
+    var messages: [HostID] = []
     for _ in 0..<3 { messages.append(try await chat.send()) }
-    var claimed: [[UUID]] = []
+    var claimed: [[HostID]] = []
     for count in [0, 2, 2] { claimed.append(try await claim(chat.database, eventsMax: count).map(\.subject.id)) }
     #expect(claimed == [[], Array(messages.suffix(2)), Array(messages.prefix(1))])
   }

@@ -1,4 +1,6 @@
 import Foundation
+import PushKinds
+import TestIDs
 import Testing
 
 @Suite("Trigger on messages: the host comes first")
@@ -8,7 +10,7 @@ struct MessageTriggerSafetyTests {
     let chat = try await Chat()
     let role = try await makeRole(
       in: chat.database, "grant select, insert on messages to $role; alter role $role bypassrls")
-    try await chat.database.sql("set role \(role); \(chat.insertion(of: UUID()))")
+    try await chat.database.sql("set role \(role); \(chat.insertion(of: HostID.new()))")
     #expect(try await chat.database.sql("select count(*) from tacet.inbox") == "1")
     #expect(try await failures(chat.database) == "0")
   }
@@ -36,7 +38,7 @@ struct MessageTriggerSafetyTests {
     ]
     let columns = names.map { "add column \($0) text default 'x'" }.joined(separator: ", ")
     try await chat.database.sql("alter table messages \(columns)")
-    #expect(try await notifications(of: chat.insertion(of: UUID()), in: chat.database) == 1)
+    #expect(try await notifications(of: chat.insertion(of: HostID.new()), in: chat.database) == 1)
     #expect(try await chat.database.sql("select count(*) from tacet.inbox") == "1")
     #expect(try await failures(chat.database) == "0")
   }
@@ -58,7 +60,7 @@ struct MessageTriggerSafetyTests {
   func searchPath() async throws {
     let chat = try await Chat()
     try await chat.database.sql(Self.attack)
-    let send = "set search_path = evil, pg_catalog, public; \(chat.insertion(of: UUID()))"
+    let send = "set search_path = evil, pg_catalog, public; \(chat.insertion(of: HostID.new()))"
     #expect(try await notifications(of: send, in: chat.database) == 1)
     #expect(try await chat.database.sql("select count(*) from tacet.inbox") == "1")
     #expect(try await chat.database.sql("select string_agg(what, ' ') from evil.calls") == "")
@@ -71,7 +73,7 @@ struct MessageTriggerSafetyTests {
     try await chat.database.sql(
       """
       create temp table inserted (id uuid); create temp table settings (notify_enabled boolean);
-      create temp table inbox (subject_id uuid, kind text); \(chat.insertion(of: UUID()))
+      create temp table inbox (subject_id uuid, kind text); \(chat.insertion(of: HostID.new()))
       """)
     #expect(try await chat.database.sql("select count(*) from tacet.inbox") == "1")
     #expect(try await failures(chat.database) == "0")
@@ -88,7 +90,7 @@ struct MessageTriggerSafetyTests {
       #expect(ContinuousClock.now - start < .seconds(10))
       try await sessions[0].run("rollback", on: reactor)
       #expect(
-        try await sessions[0].value("select id from public.messages", on: reactor) == message.uuidString.lowercased())
+        try await sessions[0].value("select id from public.messages", on: reactor) == message.text)
       #expect(try await sessions[0].rows("select sqlstate from tacet.trigger_failures", on: reactor) == "(55P03)")
     }
   }
@@ -102,7 +104,7 @@ struct MessageTriggerSafetyTests {
         try await host.run("truncate tacet.inbox, tacet.trigger_failures", on: reactor)
         try await other.run("begin; lock table \(table) in access exclusive mode", on: reactor)
         let start = ContinuousClock.now
-        let insertion = Begun.begin(on: reactor) { try await host.run(chat.insertion(of: UUID()), on: reactor) }
+        let insertion = Begun.begin(on: reactor) { try await host.run(chat.insertion(of: HostID.new()), on: reactor) }
         try await other.awaitTrue(Self.hasWaited(host), on: reactor)
         try await other.run("rollback", on: reactor)
         let waited = ContinuousClock.now - start
@@ -132,7 +134,7 @@ struct MessageTriggerSafetyTests {
       try await sessions[0].run(
         "begin; lock table tacet.inbox, tacet.trigger_failures, tacet.settings in access exclusive mode", on: reactor)
       try await sessions[1].run("set statement_timeout = '\(limit)'", on: reactor)
-      try await sessions[1].run(chat.insertion(of: UUID()), on: reactor)
+      try await sessions[1].run(chat.insertion(of: HostID.new()), on: reactor)
       try await sessions[0].run("rollback", on: reactor)
       #expect(try await sessions[1].value("select count(*) from public.messages", on: reactor) == "1")
     }
@@ -141,7 +143,8 @@ struct MessageTriggerSafetyTests {
   @Test("the caller's own lock_timeout is as before after the insert")
   func lockTimeout() async throws {
     let chat = try await Chat()
-    let after = try await chat.database.sql("set lock_timeout = '7s'; \(chat.insertion(of: UUID())); show lock_timeout")
+    let after = try await chat.database.sql(
+      "set lock_timeout = '7s'; \(chat.insertion(of: HostID.new())); show lock_timeout")
     #expect(after == "7s")
   }
 

@@ -1,4 +1,6 @@
 import Foundation
+import PushKinds
+import TestIDs
 import TestRepository
 import Testing
 
@@ -17,14 +19,14 @@ struct MessageTriggerTests {
   @Test("every inserted row has one inbox row, and the statement notifies once", arguments: insertions)
   func enqueues(_ insertion: String) async throws {
     let chat = try await Chat()
-    let ids = (1...3).map { _ in UUID() }
+    let ids = (1...3).map { _ in HostID.new() }
     var sql = insertion.replacing("$c", with: "'\(chat.id)', '\(chat.sender)'")
     sql = sql.replacing("$p", with: "\(chat.id),\(chat.sender)")
     for (number, id) in ids.enumerated() { sql = sql.replacing("$\(number + 1)", with: "\(id)") }
     #expect(try await notifications(of: sql, in: chat.database) == 1)
     let inbox = try await chat.database.sql(
       "select subject_id from tacet.inbox where kind = 'message' and attempts = 0")
-    #expect(Set(inbox.split(separator: "\n").map { UUID(uuidString: String($0)) }) == Set(ids))
+    #expect(Set(inbox.split(separator: "\n").map { HostID(text: String($0)) }) == Set(ids))
     #expect(try await failures(chat.database) == "0")
   }
 
@@ -48,10 +50,10 @@ struct MessageTriggerTests {
     let chat = try await Chat()
     try await withSessions(chat.database, 1) { sessions, reactor in
       _ = try await sessions[0].value("pg_advisory_lock(1952539493, 1)", on: reactor)
-      let send = chat.insertion(of: UUID())
+      let send = chat.insertion(of: HostID.new())
       #expect(try await notifications(of: send, in: chat.database) == 0)
       _ = try await sessions[0].value("pg_advisory_unlock(1952539493, 1)", on: reactor)
-      let again = chat.insertion(of: UUID())
+      let again = chat.insertion(of: HostID.new())
       #expect(try await notifications(of: again, in: chat.database) == 1)
       #expect(try await sessions[0].value("select count(*) from tacet.inbox", on: reactor) == "2")
     }
@@ -62,7 +64,7 @@ struct MessageTriggerTests {
     let chat = try await Chat()
     try await withSessions(try await TestDatabase.empty(), 1) { sessions, reactor in
       _ = try await sessions[0].value("pg_advisory_lock(1952539493, 1)", on: reactor)
-      let send = chat.insertion(of: UUID())
+      let send = chat.insertion(of: HostID.new())
       #expect(try await notifications(of: send, in: chat.database) == 1)
     }
   }
@@ -75,7 +77,7 @@ struct MessageTriggerTests {
     ])
   func listeningUntil(_ until: String, _ count: Int) async throws {
     let chat = try await Chat()
-    let send = chat.insertion(of: UUID())
+    let send = chat.insertion(of: HostID.new())
     #expect(try await notifications(of: send, in: chat.database, listeningUntil: until) == count)
     #expect(try await chat.database.sql("select count(*) from tacet.inbox") == "1")
     #expect(try await failures(chat.database) == "0")
@@ -85,29 +87,29 @@ struct MessageTriggerTests {
   func disabled() async throws {
     let chat = try await Chat()
     try await chat.database.sql("update tacet.settings set notify_enabled = false")
-    #expect(try await notifications(of: chat.insertion(of: UUID()), in: chat.database) == 0)
+    #expect(try await notifications(of: chat.insertion(of: HostID.new()), in: chat.database) == 0)
     #expect(try await chat.database.sql("select count(*) from tacet.inbox") == "1")
   }
 
   @Test("what is rolled back leaves neither inbox row nor notification")
   func rolledBack() async throws {
     let chat = try await Chat()
-    let kept = UUID()
+    let kept = HostID.new()
     let sql = """
-      begin; \(chat.insertion(of: UUID())); rollback;
-      begin; savepoint a; \(chat.insertion(of: UUID())); rollback to a; commit;
+      begin; \(chat.insertion(of: HostID.new())); rollback;
+      begin; savepoint a; \(chat.insertion(of: HostID.new())); rollback to a; commit;
       """
     #expect(try await notifications(of: sql, in: chat.database) == 0)
     try await chat.database.sql(
-      "begin; savepoint a; \(chat.insertion(of: UUID())); rollback to a; \(chat.insertion(of: kept)); commit")
-    #expect(try await chat.database.sql("select subject_id from tacet.inbox") == kept.uuidString.lowercased())
+      "begin; savepoint a; \(chat.insertion(of: HostID.new())); rollback to a; \(chat.insertion(of: kept)); commit")
+    #expect(try await chat.database.sql("select subject_id from tacet.inbox") == kept.text)
   }
 
   @Test("the inbox row is seen together with its message, not before")
   func sameTransaction() async throws {
     let chat = try await Chat()
     try await withSessions(chat.database, 2) { sessions, reactor in
-      try await sessions[0].run("begin; \(chat.insertion(of: UUID()))", on: reactor)
+      try await sessions[0].run("begin; \(chat.insertion(of: HostID.new()))", on: reactor)
       #expect(try await sessions[1].value("select count(*) from tacet.inbox", on: reactor) == "0")
       try await sessions[0].run("commit", on: reactor)
       #expect(try await sessions[1].value("select count(*) from tacet.inbox", on: reactor) == "1")

@@ -1,4 +1,6 @@
 import Foundation
+import PushKinds
+import TestIDs
 import TestRepository
 import Testing
 
@@ -17,13 +19,21 @@ struct MigrationTests {
     }
     #expect(try files("db/migrations") == Migration.all.map { "\($0.name) \($0.sql)" })
     #expect(try files("db/functions") == FunctionFile.all.map { "\($0.name) \($0.text)" })
-    #expect(Migration.hostTables == (try String(contentsOf: Repository.hostTables, encoding: .utf8)))
+    #expect(Migration.hostTables == (try Repository.text("db/host/host_tables.sql")))
   }
 
-  @Test("db/install.sql applies the same files in the same order")
-  func installed() throws {
-    let included = try Repository.text("db/install.sql").matches(of: /\\ir (?:migrations|functions)\/(\w+)\.sql/)
-    #expect(included.map { String($0.1) } == Migration.all.map(\.name) + FunctionFile.all.map(\.name))
+  @Test(
+    "the script for psql has the same files in the same order, with the types of the ids", arguments: [false, true])
+  func script(hasHostTables: Bool) {
+    let ids = IDTypeWishes(messages: .bigint, users: .text)
+    var rest = Substring(Migrator.script(createsHostTables: hasHostTables, ids: ids))
+    let files = (hasHostTables ? [Migration.hostTables] : []) + Migration.all.map(\.sql) + FunctionFile.all.map(\.text)
+    for file in files.map({ IDTypes(messages: .bigint, users: .text).written(into: $0) }) {
+      let place = rest.firstRange(of: file)
+      #expect(place != nil, "\(file.prefix(80))")
+      rest = rest[(place?.upperBound ?? rest.startIndex)...]
+    }
+    #expect(!rest.contains(/tacet\.(message|conversation|user|subject)_id\b/))
   }
 
   @Test("versions count up from the baseline without a gap")
@@ -48,7 +58,9 @@ struct MigrationTests {
     try await database.apply(Repository.install)
     #expect(try await Catalog.dump(of: database) == before)
     for folder in ["db/migrations", "db/functions"] {
-      for file in Repository.files(in: folder, ending: "sql") { try await database.apply(file) }
+      for file in Repository.files(in: folder, ending: "sql") {
+        try await database.sql(IDTypes.tested.written(into: try String(contentsOf: file, encoding: .utf8)))
+      }
     }
     #expect(try await database.sql("begin; call tacet.finish_applying(); commit") == "")
     #expect(try await Catalog.dump(of: database) == before)

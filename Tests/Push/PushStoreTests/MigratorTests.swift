@@ -1,6 +1,7 @@
 import Foundation
 import Postgres
 import Reactors
+import TestIDs
 import TestReactors
 import TestRepository
 import Testing

@@ -1,7 +1,9 @@
 import Foundation
 import Postgres
+import PushKinds
 import PushRules
 import Reactors
+import TestIDs
 import TestReactors
 import Testing
 
@@ -112,7 +114,7 @@ struct OverviewTests {
   @Test("no statement reads a large table from end to end", arguments: ["force_custom_plan", "force_generic_plan"])
   func plans(_ mode: String) async throws {
     let database = try await Self.large.value
-    let id = "'\(UUID())'"
+    let id = "'\(HostID.new())'"
     for (statement, arguments, index) in [
       (PushStatements.overviewLedger, "", "push_log_enqueued_idx"),
       (PushStatements.newestPushes, "25", "push_log_enqueued_idx"),

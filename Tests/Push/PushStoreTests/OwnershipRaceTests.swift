@@ -1,5 +1,6 @@
 import Foundation
 import Postgres
+import PushKinds
 import Reactors
 import Testing
 
@@ -81,7 +82,7 @@ struct OwnershipRaceTests {
       for session in sessions { try await session.planNestedLoops(on: reactor) }
       let claimed = try await sessions[0].claim(on: reactor)
       #expect(claimed.count == 40)
-      let middle = try #require(claimed.map(\.recipients[0].userID.uuidString).sorted().dropFirst(20).first)
+      let middle = try #require(claimed.map(\.recipients[0].userID.text).sorted().dropFirst(20).first)
       try await recordInBothOrders(
         claimed, in: sessions, heldBackBy: "update tacet.deliveries set held_us = 1 where user_id = '\(middle)'",
         on: reactor)
@@ -98,7 +99,7 @@ struct OwnershipRaceTests {
     try await withSessions(chat.database, 3) { sessions, reactor in
       let (late, successor, other) = (sessions[0], sessions[1], sessions[2])
       let claimed = try await late.claim(lease: .zero, on: reactor)
-      let users = claimed.map(\.recipients[0].userID).sorted { $0.uuidString < $1.uuidString }
+      let users = claimed.map(\.recipients[0].userID).sorted { $0.text < $1.text }
       // The middle one stays with its first owner, and its hold is what makes the record write the ledger early.
       try await other.run(
         "update tacet.deliveries set due_at = now() + interval '1 minute' where user_id = '\(users[1])'", on: reactor)

@@ -1,12 +1,14 @@
 import Foundation
+import PushKinds
 import PushRules
+import TestIDs
 import Testing
 
 @testable import PushStore
 
 @Suite("Preferences in the store")
 struct PreferencesTests {
-  private func put(_ preferences: UserPreferences, of user: UUID, in chat: Chat) async throws {
+  private func put(_ preferences: UserPreferences, of user: HostID, in chat: Chat) async throws {
     #expect(try await withStore(chat.database) { try await $0.put(preferences, of: user, on: $1) })
   }
 
@@ -62,10 +64,11 @@ struct PreferencesTests {
   func muteEdge() async throws {
     let database = try await TestDatabase.migrated()
     try await database.sql(
-      "insert into tacet.conversation_preferences values ('2026-01-01Z', '\(UUID.zero)', '\(UUID.zero)', true, false)")
+      "insert into tacet.conversation_preferences values ('2026-01-01Z', '\(HostID.zero)', '\(HostID.zero)', true, false)"
+    )
     let muted = try await database.sql(
       """
-      select string_agg((select f.is_muted from tacet.recipient_preferences('\(UUID.zero)', 'message', '\(UUID.zero)', m) f)
+      select string_agg((select f.is_muted from tacet.recipient_preferences('\(HostID.zero)', 'message', '\(HostID.zero)', m) f)
         ::text, ' ' order by m)
       from (values (timestamptz '2026-01-01Z' - interval '1 microsecond'), ('2026-01-01Z')) v (m)
       """)
@@ -157,7 +160,7 @@ struct PreferencesTests {
     try await chat.decide { .held($0, for: .seconds(3600)) }
     try await put(UserPreferences(), of: chat.readers[1], in: chat)
     let due = "select user_id from tacet.deliveries where due_at <= clock_timestamp()"
-    #expect(try await chat.database.sql(due) == chat.readers[1].uuidString.lowercased())
+    #expect(try await chat.database.sql(due) == chat.readers[1].text)
   }
 
   @Test("preferences that were put while a hold was being recorded are found by its review")
@@ -196,7 +199,7 @@ struct PreferencesTests {
     try await erase(chat.database)
     let left =
       "select p.user_id, c.user_id from tacet.preferences p full join tacet.conversation_preferences c using (user_id)"
-    let id = chat.readers[1].uuidString.lowercased()
+    let id = chat.readers[1].text
     #expect(try await chat.database.sql(left) == "\(id)|\(id)")
   }
 
@@ -205,6 +208,7 @@ struct PreferencesTests {
   }
 }
 
-extension UUID {
-  fileprivate static let zero = "00000000-0000-0000-0000-000000000000"
+extension HostID {
+  /// One that all of these tests share.
+  fileprivate static let zero = new()
 }

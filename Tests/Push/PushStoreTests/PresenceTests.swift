@@ -2,6 +2,7 @@ import Foundation
 import Postgres
 import PushKinds
 import Reactors
+import TestIDs
 import TestRepository
 import Testing
 
@@ -12,12 +13,12 @@ struct PresenceTests {
   @Test("a look and having left are written, for those who take part alone")
   func standings() async throws {
     let chat = try await Chat()
-    let stranger = UUID()
+    let stranger = HostID.new()
     let view = SurfaceView(of: .conversation(chat.id), by: chat.reader)
     let strange = SurfaceView(of: .conversation(chat.id), by: stranger)
-    let nowhere = SurfaceView(of: .conversation(UUID()), by: chat.reader)
+    let nowhere = SurfaceView(of: .conversation(HostID.new()), by: chat.reader)
     let sender = SurfaceView(of: .conversation(chat.id), by: chat.sender)
-    let other = SurfaceView(of: SurfaceID(kind: "calendar", id: UUID()), by: chat.reader)
+    let other = SurfaceView(of: SurfaceID(kind: "calendar", id: HostID.new()), by: chat.reader)
     let standings = try await withStore(chat.database) {
       try await $0.note(
         [
@@ -181,7 +182,7 @@ struct PresenceTests {
     try await database.sql("create table public.conversation_participants (room bigint, member bigint)")
     try await database.apply(Repository.hostTables)
     try await database.apply(Repository.install)
-    let view = SurfaceView(of: .conversation(UUID()), by: UUID())
+    let view = SurfaceView(of: .conversation(HostID.new()), by: HostID.new())
     let unknown = try await withStore(database) { try await $0.note([view: PresenceReport(.looking)], on: $1) }
     #expect(unknown == [view: .unknown])
     try await database.sql(

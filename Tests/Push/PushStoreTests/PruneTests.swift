@@ -1,6 +1,8 @@
 import Foundation
 import Postgres
+import PushKinds
 import Reactors
+import TestIDs
 import Testing
 
 @testable import PushStore
@@ -46,7 +48,7 @@ struct PruneTests {
     let database = try await TestDatabase.migrated()
     try await fill(.triggerFailures, 2, age: "interval '2 days'", in: database)
     try await database.sql(
-      "update tacet.trigger_failures set subject_ids = '{\(UUID())}' where ctid = (select min(ctid) from tacet.trigger_failures)"
+      "update tacet.trigger_failures set subject_ids = '{\(HostID.new())}' where ctid = (select min(ctid) from tacet.trigger_failures)"
     )
     #expect(try await prune(.triggerFailures, in: database) == 1)
     #expect(try await database.sql("select cardinality(subject_ids) from tacet.trigger_failures") == "1")

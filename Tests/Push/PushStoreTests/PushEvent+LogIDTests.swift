@@ -1,12 +1,13 @@
 import Foundation
 import PushKinds
+import TestIDs
 import Testing
 
 @testable import PushStore
 
 @Suite("Ids of the ledger")
 struct PushEventLogIDTests {
-  private static func event(_ subject: UUID, _ kind: String = "message", at milliseconds: Int64 = 0) -> PushEvent {
+  private static func event(_ subject: HostID, _ kind: String = "message", at milliseconds: Int64 = 0) -> PushEvent {
     PushEvent(
       subject: PushSubject(id: subject, kind: kind), origin: .inbox, attempts: 1, enqueuedAt: milliseconds * 1000 + 999,
       claimedAt: 0, content: nil, datedAt: 0, recipients: [])
@@ -14,7 +15,7 @@ struct PushEventLogIDTests {
 
   @Test("kind, subject and recipient make an id of their own, the same in every attempt")
   func distinct() {
-    let (subject, user) = (UUID(), UUID())
+    let (subject, user) = (HostID.new(), HostID.new())
     let ids = [
       Self.event(subject).logID(of: user), Self.event(user).logID(of: subject), Self.event(subject).logID(of: subject),
       Self.event(subject, "other").logID(of: user),
@@ -26,7 +27,7 @@ struct PushEventLogIDTests {
   @Test("it is a UUID of version 8 that begins with the event's millisecond", arguments: [0, 1, 1_700_000_000_123])
   func form(milliseconds: Int64) {
     for _ in 0..<50 {
-      let text = Self.event(UUID(), at: milliseconds).logID(of: UUID()).uuidString.lowercased()
+      let text = Self.event(HostID.new(), at: milliseconds).logID(of: HostID.new()).uuidString.lowercased()
       let hexadecimal = text.filter { $0 != "-" }
       #expect(Int64(hexadecimal.prefix(12), radix: 16) == milliseconds)
       #expect(text.dropFirst(14).first == "8")

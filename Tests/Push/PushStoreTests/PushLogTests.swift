@@ -1,4 +1,6 @@
 import Foundation
+import PushKinds
+import TestIDs
 import TestRepository
 import Testing
 
@@ -10,7 +12,7 @@ struct PushLogTests {
     try await log(chat.readers, in: chat.database)
     try await chat.database.sql("delete from profiles where id = '\(chat.readers[0])'")
     try await erase(chat.database)
-    let left = chat.readers[1].uuidString.lowercased()
+    let left = chat.readers[1].text
     #expect(try await chat.database.sql("select user_id from push_log") == left)
     #expect(try await chat.database.sql("select user_id from tacet.deliveries") == left)
   }
@@ -45,7 +47,7 @@ struct PushLogTests {
     let role = try await makeRole(
       in: database, "grant all on push_log to $role; grant usage on schema auth to $role")
     let login = "set role \(role); set request.uid = '\(chat.readers[1])'"
-    let own = chat.readers[1].uuidString.lowercased()
+    let own = chat.readers[1].text
     #expect(try await database.sql("\(login); select user_id from push_log") == own)
     #expect(try await database.sql("\(login); update push_log set opened = true returning 1") == "")
     #expect(try await database.sql("\(login); delete from push_log returning 1") == "")
@@ -60,7 +62,7 @@ struct PushLogTests {
       as $$ select nullif(current_setting('request.uid', true), '')::uuid $$
     """
 
-  private func log(_ users: [UUID], in database: TestDatabase) async throws {
+  private func log(_ users: [HostID], in database: TestDatabase) async throws {
     for user in users {
       try await database.sql(
         """

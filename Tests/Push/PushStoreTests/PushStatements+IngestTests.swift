@@ -3,6 +3,7 @@ import Postgres
 import PushKinds
 import PushRules
 import Reactors
+import TestIDs
 import Testing
 
 @testable import PushStore
@@ -12,7 +13,7 @@ struct PushStatementsIngestTests {
   @Test("a message the host does not have is unknown and makes no inbox row")
   func unknown() async throws {
     let database = try await TestDatabase.migrated()
-    #expect(try await ingest(UUID(), in: database) == .unknown)
+    #expect(try await ingest(HostID.new(), in: database) == .unknown)
     #expect(try await database.sql("select count(*) from tacet.inbox") == "0")
   }
 
@@ -143,7 +144,7 @@ struct PushStatementsIngestTests {
 
   /// Begins a transaction that records `events` as sent, and an ingest that has to wait for it.
   private func ingest(
-    _ message: UUID, over webhook: Session, whileRecording events: [PushEvent], over recorder: Session,
+    _ message: HostID, over webhook: Session, whileRecording events: [PushEvent], over recorder: Session,
     on reactor: isolated Reactor
   ) async throws -> Begun<EventStatus> {
     try await recorder.beginRecord(events, on: reactor) { .sent($0) }
@@ -156,11 +157,11 @@ struct PushStatementsIngestTests {
     return ingested
   }
 
-  private func ingest(_ message: UUID, in database: TestDatabase) async throws -> EventStatus {
+  private func ingest(_ message: HostID, in database: TestDatabase) async throws -> EventStatus {
     try await withStore(database) { try await $0.ingest(.message(message), on: $1) }
   }
 
-  private func status(_ message: UUID, in database: TestDatabase) async throws -> EventStatus {
+  private func status(_ message: HostID, in database: TestDatabase) async throws -> EventStatus {
     try await withStore(database) { try await $0.status(of: .message(message), on: $1) }
   }
 }

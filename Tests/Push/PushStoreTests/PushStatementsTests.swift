@@ -1,5 +1,7 @@
 import Foundation
 import Postgres
+import PushKinds
+import TestIDs
 import TestPostgres
 import TestRepository
 import Testing
@@ -79,7 +81,7 @@ struct PushStatementsTests {
       (PushStatements.ingest, ""), (PushStatements.ingestEvent, ", 'request_claimed'"),
       (PushStatements.outcome, ", 'message'"),
     ] {
-      let plan = try await database.explain(statement, "'\(UUID())'\(kind)", mode)
+      let plan = try await database.explain(statement, "'\(HostID.new())'\(kind)", mode)
       #expect(!plan.contains("Seq Scan on push_log"), "\(plan)")
       #expect(plan.contains("push_log_subject_idx"), "\(plan)")
     }
@@ -90,7 +92,9 @@ struct PushStatementsTests {
     arguments: ["force_custom_plan", "force_generic_plan"])
   func explanationPlan(_ mode: String) async throws {
     let database = try await Self.large.value
-    let (id, all) = ("'\(UUID())'", "'00000000-0000-0000-0000-000000000000', 'ffffffff-ffff-ffff-ffff-ffffffffffff'")
+    let (id, all) = (
+      "'\(HostID.new())'", "'00000000-0000-0000-0000-000000000000', 'ffffffff-ffff-ffff-ffff-ffffffffffff'"
+    )
     for (statement, arguments) in [
       (PushStatements.explainKinds, id), (PushStatements.explainEvent, "\(id), 'message'"),
       (PushStatements.explainKindsAlone, id), (PushStatements.explainEventAlone, "\(id), 'message'"),

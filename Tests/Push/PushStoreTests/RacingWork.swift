@@ -10,18 +10,18 @@ import Testing
 /// What several sessions do to the same few deliveries, by chance.
 final class RacingWork {
   private struct Pair: Hashable {
-    let message: UUID
-    let user: UUID
+    let message: HostID
+    let user: HostID
   }
 
   private let chat: Chat
-  private let messages: [UUID]
+  private let messages: [HostID]
   private var generator: SeededGenerator
   private var sent: Set<Pair> = []
   /// Recipients' outcomes that were handed to a record.
   private(set) var recorded = 0
 
-  init(chat: Chat, messages: [UUID], seed: UInt64) {
+  init(chat: Chat, messages: [HostID], seed: UInt64) {
     self.chat = chat
     self.messages = messages
     generator = SeededGenerator(seed: seed)
@@ -93,7 +93,7 @@ final class RacingWork {
     }
   }
 
-  private func outcome(for user: UUID) -> RecipientOutcome {
+  private func outcome(for user: HostID) -> RecipientOutcome {
     switch draw(10) {
     case 0: .sent(user)
     case 1: .skipped(user)

@@ -3,6 +3,7 @@ import Postgres
 import PushKinds
 import PushRules
 import Reactors
+import TestIDs
 import Testing
 
 @testable import PushStore
@@ -10,11 +11,11 @@ import Testing
 @Suite("Telling other devices of reads")
 struct ReadSyncTests {
   /// A chat whose reader has two devices, with messages that have been pushed already.
-  private func scene(messages count: Int = 1) async throws -> (chat: Chat, messages: [UUID]) {
+  private func scene(messages count: Int = 1) async throws -> (chat: Chat, messages: [HostID]) {
     let chat = try await Chat()
     try await chat.register("aa")
     try await chat.register("bb")
-    var messages: [UUID] = []
+    var messages: [HostID] = []
     for number in 0..<count {
       messages.append(try await chat.send("'Hello'", ["created_at": "now() - interval '\(count - number) min'"]))
     }
@@ -72,7 +73,7 @@ struct ReadSyncTests {
   )
   func pace() async throws {
     let (chat, messages) = try await scene(messages: 3)
-    let others = (UUID(), UUID())
+    let others = (HostID.new(), HostID.new())
     try await chat.database.sql(
       """
       insert into conversations (id) values ('\(others.0)'), ('\(others.1)');
@@ -113,7 +114,7 @@ struct ReadSyncTests {
     let sync = try #require(try await claim(chat.database).first?.readSync)
     let newest = try await chat.database.sql("select id from messages order by created_at desc limit 90")
     #expect(
-      sync.messageIDs.reversed().map { $0.uuidString.lowercased() } == newest.split(separator: "\n").map(String.init))
+      sync.messageIDs.reversed().map { $0.text } == newest.split(separator: "\n").map(String.init))
     #expect(sync.hasMore == (count > 90))
   }
 
@@ -166,7 +167,7 @@ struct ReadSyncTests {
         isDone = true
         done.signal(on: reactor)
       }
-      var told: [UUID] = []
+      var told: [HostID] = []
       var isLast = false
       while !isLast {
         isLast = isDone
@@ -175,7 +176,7 @@ struct ReadSyncTests {
         told += claimed.flatMap { $0.readSync?.messageIDs ?? [] }
         try await service.record(claimed, on: reactor) { .sent($0) }
       }
-      #expect(told.sorted { $0.uuidString < $1.uuidString } == messages.sorted { $0.uuidString < $1.uuidString })
+      #expect(told.sorted { $0.text < $1.text } == messages.sorted { $0.text < $1.text })
     }
   }
 }

@@ -1,6 +1,8 @@
 import Foundation
 import Postgres
+import PushKinds
 import Reactors
+import TestIDs
 import Testing
 
 @testable import PushStore
@@ -10,7 +12,7 @@ struct ReadingTests {
   @Test("what others wrote is read, up to a message or all of it; what is left is the badge")
   func upTo() async throws {
     let chat = try await Chat(readers: 2)
-    var messages: [UUID] = []
+    var messages: [HostID] = []
     for minutes in [5, 4, 3, 2] {
       messages.append(try await chat.send("'Hello'", ["created_at": "now() - interval '\(minutes) min'"]))
     }
@@ -26,7 +28,7 @@ struct ReadingTests {
   @Test("of messages of one moment those with a lower id are read up to a message")
   func tie() async throws {
     let chat = try await Chat()
-    let ids = [UUID(), UUID(), UUID()].sorted { $0.uuidString < $1.uuidString }
+    let ids = [HostID.new(), HostID.new(), HostID.new()].sorted { $0.text < $1.text }
     for id in ids {
       try await chat.database.sql(chat.insertion(of: id, "'Hello'", ["created_at": "timestamptz '2026-01-01 00:00Z'"]))
     }
@@ -50,9 +52,9 @@ struct ReadingTests {
     let elsewhere = try await Chat(in: chat.database)
     let message = try await elsewhere.send()
     #expect(try await chat.read(as: elsewhere.reader) == .refused(.stranger))
-    #expect(try await chat.read(in: UUID()) == .refused(.unknown))
+    #expect(try await chat.read(in: HostID.new()) == .refused(.unknown))
     #expect(try await chat.read(upTo: message) == .unknownMessage)
-    #expect(try await chat.read(upTo: UUID()) == .unknownMessage)
+    #expect(try await chat.read(upTo: HostID.new()) == .unknownMessage)
   }
 
   @Test("a hold ends at once when its message is read, and the claim knows why")

@@ -45,7 +45,7 @@ struct RecordFinishedTests {
   }
 
   /// A decision of each kind, with values that the columns do not hold.
-  private static func decided(_ event: PushEvent, by readers: [UUID]) -> DecidedEvent {
+  private static func decided(_ event: PushEvent, by readers: [HostID]) -> DecidedEvent {
     let outcomes = event.recipients.map { recipient in
       var outcome: RecipientOutcome =
         switch readers.firstIndex(of: recipient.userID) {
@@ -76,14 +76,14 @@ struct RecordFinishedTests {
       try await late.record(stale, on: reactor) { .skipped($0) }
       #expect(
         try await late.rows("select subject_id from public.push_log", on: reactor)
-          == "(\(kept.uuidString.lowercased()))")
+          == "(\(kept.text))")
       #expect(
-        try await late.rows("select subject_id from tacet.inbox", on: reactor) == "(\(lost.uuidString.lowercased()))")
+        try await late.rows("select subject_id from tacet.inbox", on: reactor) == "(\(lost.text))")
       // What was sent is written down, whoever's the event is.
       try await late.record(stale, on: reactor) { .sent($0) }
       #expect(try await late.rows("select from public.push_log where decision = 'sent'", on: reactor) == "()\n()")
       #expect(
-        try await late.rows("select subject_id from tacet.inbox", on: reactor) == "(\(lost.uuidString.lowercased()))")
+        try await late.rows("select subject_id from tacet.inbox", on: reactor) == "(\(lost.text))")
     }
   }
 
@@ -134,7 +134,7 @@ struct RecordFinishedTests {
       for session in sessions { try await session.planNestedLoops(on: reactor) }
       let claimed = try await sessions[0].claim(on: reactor)
       #expect(claimed.count == 40)
-      let middle = try #require(claimed.map(\.subject.id.uuidString).sorted().dropFirst(20).first)
+      let middle = try #require(claimed.map(\.subject.id.text).sorted().dropFirst(20).first)
       try await recordInBothOrders(
         claimed, in: sessions, heldBackBy: "update tacet.inbox set error = 'x' where subject_id = '\(middle)'",
         on: reactor)

@@ -1,4 +1,5 @@
 import Foundation
+import PushKinds
 import Testing
 
 @testable import PushStore
@@ -18,7 +19,7 @@ struct ReleaseTests {
   /// For whom a hold is due now, in the order of the readers.
   private func released(_ chat: Chat) async throws -> [Bool] {
     let users = try await chat.database.sql("select user_id from tacet.deliveries where due_at <= clock_timestamp()")
-    return chat.readers.map { users.contains($0.uuidString.lowercased()) }
+    return chat.readers.map { users.contains($0.text) }
   }
 
   /// What a host does, with `$reader` for the first reader, and whether that reader's hold ends by it.
@@ -49,7 +50,7 @@ struct ReleaseTests {
   @Test("a hold ends at once by what is learnt about its message and its recipient", arguments: hostChanges)
   func learnt(_ change: String, _ isReleased: Bool) async throws {
     let chat = try await held()
-    let sql = change.replacing("$reader", with: chat.reader.uuidString)
+    let sql = change.replacing("$reader", with: chat.reader.text)
     let notified = try await notifications(of: sql, in: chat.database)
     #expect(try await released(chat) == [isReleased])
     #expect(notified == (isReleased ? 1 : 0))

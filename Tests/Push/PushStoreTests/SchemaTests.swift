@@ -1,4 +1,5 @@
 import Foundation
+import TestIDs
 import TestRepository
 import Testing
 

@@ -3,6 +3,7 @@ import Postgres
 import PushKinds
 import PushRules
 import Reactors
+import TestIDs
 import TestRepository
 import Testing
 

@@ -1,4 +1,5 @@
 import Foundation
+import PushKinds
 import Testing
 
 @testable import PushStore
@@ -15,7 +16,7 @@ struct SubmittedPushTests {
     try await chat.database.sql("delete from profiles where id = '\(chat.readers[0])'")
     try await erase(chat.database)
     let left = try await chat.database.sql("select user_id from tacet.pushes")
-    #expect(left == chat.readers[1].uuidString.lowercased())
+    #expect(left == chat.readers[1].text)
     let events = try await claim(chat.database)
     #expect(events.count == 2)
     #expect(events.flatMap(\.recipients).map(\.userID) == [chat.readers[1]])

@@ -2,6 +2,7 @@ import Foundation
 import Postgres
 import PushKinds
 import Reactors
+import TestIDs
 import Testing
 
 @testable import PushStore
@@ -9,9 +10,9 @@ import Testing
 @Suite("Presence on other surfaces")
 struct SurfacePresenceTests {
   /// A database whose host has calendars, which one user may view and everybody knows.
-  private func calendars() async throws -> (database: TestDatabase, calendar: SurfaceID, user: UUID) {
+  private func calendars() async throws -> (database: TestDatabase, calendar: SurfaceID, user: HostID) {
     let database = try await TestDatabase.migrated()
-    let (calendar, user) = (SurfaceID(kind: "calendar", id: UUID()), UUID())
+    let (calendar, user) = (SurfaceID(kind: "calendar", id: HostID.new()), HostID.new())
     try await database.sql(
       """
       create or replace function tacet.may_view(surface_kind text, surface_id uuid, user_id uuid) returns boolean
@@ -39,8 +40,8 @@ struct SurfacePresenceTests {
   func standings() async throws {
     let (database, calendar, user) = try await calendars()
     let view = SurfaceView(of: calendar, by: user)
-    let strange = SurfaceView(of: calendar, by: UUID())
-    let nowhere = SurfaceView(of: SurfaceID(kind: "calendar", id: UUID()), by: user)
+    let strange = SurfaceView(of: calendar, by: HostID.new())
+    let nowhere = SurfaceView(of: SurfaceID(kind: "calendar", id: HostID.new()), by: user)
     let unheard = SurfaceView(of: SurfaceID(kind: "map", id: calendar.id), by: user)
     let reports = [view, strange, nowhere, unheard].map { ($0, PresenceReport(.looking)) }
     let standings = try await withStore(database) {
@@ -68,7 +69,7 @@ struct SurfacePresenceTests {
       create or replace function tacet.may_view(surface_kind text, surface_id uuid, user_id uuid) returns boolean
       language sql stable as 'select true'
       """)
-    let (view, other) = (SurfaceView(of: calendar, by: user), SurfaceView(of: calendar, by: UUID()))
+    let (view, other) = (SurfaceView(of: calendar, by: user), SurfaceView(of: calendar, by: HostID.new()))
     try await note(.looking, view, in: database)
     try await database.sql(
       """
@@ -107,13 +108,13 @@ struct SurfacePresenceTests {
     "what is held for a user there ends at once, whatever is held elsewhere or for others", arguments: [true, false])
   func release(_ isLooking: Bool) async throws {
     let (database, calendar, user) = try await calendars()
-    let held = (subject: UUID(), other: UUID())
+    let held = (subject: HostID.new(), other: HostID.new())
     try await database.sql(
       """
       insert into tacet.deliveries (due_at, enqueued_at, subject_id, user_id, kind, state, conversation_id) values
         (now() + interval '1 h', now(), '\(held.subject)', '\(user)', 'slot', 'held', '\(calendar.id)'),
-        (now() + interval '1 h', now(), '\(held.other)', '\(user)', 'slot', 'held', '\(UUID())'),
-        (now() + interval '1 h', now(), '\(held.subject)', '\(UUID())', 'slot', 'held', '\(calendar.id)')
+        (now() + interval '1 h', now(), '\(held.other)', '\(user)', 'slot', 'held', '\(HostID.new())'),
+        (now() + interval '1 h', now(), '\(held.subject)', '\(HostID.new())', 'slot', 'held', '\(calendar.id)')
       """)
     try await note(isLooking ? .looking : .left, SurfaceView(of: calendar, by: user), in: database)
     let due = "select subject_id, user_id from tacet.deliveries where due_at <= clock_timestamp()"

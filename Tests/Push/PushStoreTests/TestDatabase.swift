@@ -1,5 +1,7 @@
 import Foundation
 import Postgres
+import PushKinds
+import TestIDs
 import TestPostgres
 import TestReactors
 import TestRepository
@@ -66,6 +68,7 @@ struct TestDatabase: Sendable {
 
   var configuration: PostgresConfiguration {
     var configuration = PostgresConfiguration(conninfo: server.conninfo(database: name))
+    configuration.chosenTypes = IDTypes.tested.postgresTypes
     configuration.settings = PushDatabase.serviceSettings
     if let role { configuration.settings["role"] = role }
     return configuration
@@ -88,7 +91,8 @@ struct TestDatabase: Sendable {
     let log = quiet
     try await onReactor { [configuration] reactor in
       try await Migrator.run(
-        Migration.all, functions: functions, in: configuration, createsHostTables: true, logger: log, on: reactor
+        Migration.all, functions: functions, in: configuration, createsHostTables: true, ids: .tested, logger: log,
+        on: reactor
       ) { _, _ in }
     }
   }

@@ -1,4 +1,6 @@
 import Foundation
+import PushKinds
+import TestIDs
 import TestRandomness
 import TestRepository
 import Testing
@@ -8,7 +10,7 @@ import Testing
 @Suite("Marks of unread messages")
 struct UnreadMarkTests {
   /// What the function counted before there were marks.
-  private static func counted(for user: UUID) -> String {
+  private static func counted(for user: HostID) -> String {
     """
     (select count(*) from public.conversation_participants c
      join public.messages m on m.conversation_id = c.conversation_id
@@ -17,7 +19,7 @@ struct UnreadMarkTests {
   }
 
   /// A conversation of which the reader has read everything up to an hour ago.
-  private static func readChat(messages: Int) async throws -> (chat: Chat, reader: UUID) {
+  private static func readChat(messages: Int) async throws -> (chat: Chat, reader: HostID) {
     let chat = try await Chat()
     let reader = chat.readers[0]
     try await chat.database.sql(
@@ -29,7 +31,7 @@ struct UnreadMarkTests {
     return (chat, reader)
   }
 
-  private func move(_ chat: Chat, _ users: [UUID]) async throws {
+  private func move(_ chat: Chat, _ users: [HostID]) async throws {
     try await withStore(chat.database) { try await $0.moveUnreadMarks(of: users, on: $1) }
   }
 
@@ -82,7 +84,7 @@ struct UnreadMarkTests {
   func limit(badgeMax: String, count: String) async throws {
     let chat = try await Chat()
     for _ in 0..<3 { try await chat.send() }
-    let other = UUID()
+    let other = HostID.new()
     try await chat.database.sql(
       """
       insert into conversations (id) values ('\(other)');

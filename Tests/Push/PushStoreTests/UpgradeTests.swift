@@ -1,6 +1,7 @@
 import Foundation
 import Postgres
 import PushKinds
+import TestIDs
 import TestPostgres
 import TestRepository
 import Testing
@@ -73,7 +74,7 @@ struct UpgradeTests {
     try await database.migrate()
     try await database.sql("update messages set created_at = now(); update tacet.inbox set available_at = now()")
     let events = try await claim(database)
-    let id = try #require(UUID(uuidString: "33333333-0000-4000-8000-000000000001"))
+    let id = HostID(text: "33333333-0000-4000-8000-000000000001")
     let waiting = try #require(events.first { $0.subject == .message(id) })
     #expect(waiting.recipients.first?.devices.map(\.token) == ["aa"])
   }

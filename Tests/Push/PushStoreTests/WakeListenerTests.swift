@@ -1,6 +1,8 @@
 import Foundation
 import Postgres
+import PushKinds
 import Reactors
+import TestIDs
 import TestPostgres
 import TestReactors
 import TestRepository
@@ -33,7 +35,7 @@ struct WakeListenerTests {
       try await wakes.next(on: reactor)
       listener.setAwake(true, on: reactor)
       try await watcher.awaitTrue(lockIsHeld, on: reactor)
-      #expect(try await notifications(of: chat.insertion(of: UUID()), in: chat.database) == 0)
+      #expect(try await notifications(of: chat.insertion(of: HostID.new()), in: chat.database) == 0)
       let before = wakes.count
       listener.setAwake(false, on: reactor)
       try await watcher.awaitTrue("select not (\(lockIsHeld))", on: reactor)
@@ -91,16 +93,16 @@ struct WakeListenerTests {
       try await wakes.next(on: reactor)
       // On a busy machine the first note that somebody listens may come with a later proof.
       try await host.awaitTrue("select listening_until > clock_timestamp() from tacet.settings", on: reactor)
-      try await host.run("begin; \(chat.insertion(of: UUID()))", on: reactor)
+      try await host.run("begin; \(chat.insertion(of: HostID.new()))", on: reactor)
       listener.setAwake(true, on: reactor)
       try await host.awaitTrue(lockIsAwaited, on: reactor)
       // While it is awaited nobody notifies, and it is no longer wanted: only a look of its own finds this message.
       let before = wakes.count
       listener.setAwake(false, on: reactor)
-      try await other.run(chat.insertion(of: UUID()), on: reactor)
+      try await other.run(chat.insertion(of: HostID.new()), on: reactor)
       while wakes.count == before { try await wakes.next(on: reactor) }
       let asleep = wakes.count
-      try await other.run(chat.insertion(of: UUID()), on: reactor)
+      try await other.run(chat.insertion(of: HostID.new()), on: reactor)
       while wakes.count == asleep { try await wakes.next(on: reactor) }
       listener.setAwake(true, on: reactor)
       try await host.run("commit", on: reactor)

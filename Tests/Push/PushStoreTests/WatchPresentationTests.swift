@@ -1,6 +1,7 @@
 import Foundation
 import PushKinds
 import PushRules
+import TestIDs
 import Testing
 
 @testable import PushStore
@@ -14,21 +15,21 @@ struct WatchPresentationTests {
       presentation => '{"category": "TASK", "subtitle": "{note}", "thread_id": "{list_id}", "badge": 3}',
       send_at => 'done_at', expires_in => interval '1 hour', cancel_key => 'task:{id}'
       """)
-    let later = UUID()
+    let later = HostID.new()
     try await scene.database.sql(
       """
       insert into tasks (id, list_id, by_id, note, done_at) values
         ('\(later)', '\(scene.list)', '\(scene.actor)', 'later', now() + interval '1 h'),
-        ('\(UUID())', '\(scene.list)', '\(scene.actor)', 'Tea', now() - interval '90 s')
+        ('\(HostID.new())', '\(scene.list)', '\(scene.actor)', 'Tea', now() - interval '90 s')
       """)
     let event = try #require(try await claim(scene.database).first)
     let shown = try #require(event.watchedRow?.presentation)
     #expect(shown.category == "TASK" && shown.subtitle == "Tea" && shown.badge == 3)
-    #expect(shown.threadID == scene.list.uuidString.lowercased())
+    #expect(shown.threadID == scene.list.text)
     let situation = try #require(event.recipients.first?.situation)
     #expect(situation.life == .seconds(3600) && !situation.isCancelled)
     #expect((.seconds(90)...(.seconds(90) + patience)).contains(situation.messageAge))
-    #expect(try await scene.database.sql("select tacet.cancel_pushes('task:\(later.uuidString.lowercased())')") == "0")
+    #expect(try await scene.database.sql("select tacet.cancel_pushes('task:\(later.text)')") == "0")
     try await scene.database.sql("update tacet.inbox set available_at = now() where subject_id = '\(later)'")
     #expect(try await claim(scene.database).flatMap(\.recipients).map(\.situation.isCancelled) == [true])
   }

@@ -1,6 +1,7 @@
 import Foundation
 import Postgres
 import PushKinds
+import TestIDs
 import Testing
 
 @testable import PushStore
@@ -39,7 +40,7 @@ struct WatchSafetyTests {
   @Test("a locked inbox holds an insert up for a moment only; the service finds the event by its kind")
   func lockedInbox() async throws {
     let scene = try await WatchScene.tasks()
-    let task = UUID()
+    let task = HostID.new()
     try await withSessions(scene.database, 1) { sessions, reactor in
       try await sessions[0].run("begin; lock table tacet.inbox in access exclusive mode", on: reactor)
       try await scene.database.sql("insert into tasks (id, list_id) values ('\(task)', '\(scene.list)')")

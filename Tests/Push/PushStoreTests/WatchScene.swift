@@ -1,11 +1,13 @@
 import Foundation
+import PushKinds
+import TestIDs
 
 /// Lists of tasks in a test's database; a task that is added is told to its list's two members.
 struct WatchScene: Sendable {
   let database: TestDatabase
-  let list = UUID()
-  let actor = UUID()
-  let reader = UUID()
+  let list = HostID.new()
+  let actor = HostID.new()
+  let reader = HostID.new()
 
   /// Tables, people and a watch of the kind `task_added`.
   /// - Parameter arguments: further named arguments of the watch, in SQL.
@@ -46,8 +48,8 @@ struct WatchScene: Sendable {
   /// Adds a task, as the host does.
   /// - Parameter note: an SQL expression.
   @discardableResult
-  func add(note: String) async throws -> UUID {
-    let task = UUID()
+  func add(note: String) async throws -> HostID {
+    let task = HostID.new()
     try await database.sql(
       "insert into tasks (id, list_id, by_id, note) values ('\(task)', '\(list)', '\(actor)', \(note))")
     return task

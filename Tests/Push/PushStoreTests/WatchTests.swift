@@ -1,6 +1,7 @@
 import Foundation
 import PushKinds
 import PushRules
+import TestIDs
 import Testing
 
 @testable import PushStore
@@ -220,9 +221,9 @@ struct WatchTests {
   func mayView(_ arguments: String, _ surface: String, _ isThere: String) async throws {
     let scene = try await WatchScene.tasks(arguments.isEmpty ? nil : arguments)
     let task = try await scene.add(note: "'Tea'")
-    let unused = UUID()
+    let unused = HostID.new()
     try await scene.database.sql("insert into lists values ('\(unused)')")
-    let id = ["list": scene.list, "task": task, "unused": unused][surface] ?? UUID()
+    let id = ["list": scene.list, "task": task, "unused": unused][surface] ?? HostID.new()
     for (kind, answer) in [("list", isThere), ("task_added", "f"), ("conversation", "f")] {
       let seen = try await scene.database.sql(
         "select tacet.may_view('\(kind)', '\(id)', gen_random_uuid()) is not distinct from true")

@@ -1,5 +1,7 @@
 import Crypto
 import Foundation
+import PushKinds
+import TestIDs
 import Testing
 
 @Suite("Webhook of the trigger")
@@ -80,7 +82,7 @@ struct WebhookTests {
     ).split(separator: "|", omittingEmptySubsequences: false).map(String.init)
     try #require(post.count == 7)
     #expect(post[0] == "https://push.example/v1/webhooks/messages")
-    #expect(post[1] == "{\"message_id\": \"\(message.uuidString.lowercased())\"}")
+    #expect(post[1] == "{\"message_id\": \"\(message.text)\"}")
     #expect(post[2] == "application/json")
     #expect(post[3].wholeMatch(of: /msg_[0-9a-f]{32}/) != nil)
     #expect(post[5] == "v1," + Data(code("\(post[3]).\(post[4]).\(post[1])", key: key)).base64EncodedString())
@@ -157,7 +159,7 @@ struct WebhookTests {
     try await makeNet(in: chat.database)
     try await configure(chat.database)
     try await chat.database.sql("alter table net.posts add check (url = 'nothing')")
-    #expect(try await notifications(of: chat.insertion(of: UUID()), in: chat.database) == 1)
+    #expect(try await notifications(of: chat.insertion(of: HostID.new()), in: chat.database) == 1)
     #expect(try await chat.database.sql("select count(*) from tacet.inbox") == "1")
     #expect(try await chat.database.sql("select sqlstate from tacet.trigger_failures") == "23514")
   }
@@ -167,7 +169,7 @@ struct WebhookTests {
     let chat = try await Chat()
     try await makeNet(in: chat.database)
     try await configure(chat.database, secret: "whsec_%%%")
-    #expect(try await notifications(of: chat.insertion(of: UUID()), in: chat.database) == 1)
+    #expect(try await notifications(of: chat.insertion(of: HostID.new()), in: chat.database) == 1)
     #expect(try await chat.database.sql("select count(*) from tacet.inbox") == "1")
     #expect(try await failures(chat.database) == "1")
     #expect(

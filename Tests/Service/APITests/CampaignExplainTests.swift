@@ -1,5 +1,7 @@
 import FoundationEssentials
+import PushKinds
 import Reactors
+import TestIDs
 import Testing
 
 @testable import API
@@ -38,7 +40,7 @@ struct CampaignExplainTests {
     ] as [(String, String?, Int)])
   func malformed(query: String, field: String?, status: Int) async throws {
     try await ServiceRig.run(hasDatabase: false) { rig in
-      let answer = try await rig.ask("GET", "/v1/explain?" + query.replacing("$id", with: UUID().uuidString))
+      let answer = try await rig.ask("GET", "/v1/explain?" + query.replacing("$id", with: HostID.new().text))
       #expect(answer.status == status)
       #expect(answer.body.firstMatch(of: /"field":"([^"]+)"/).map { String($0.1) } == field, "\(answer.body)")
     }
@@ -48,7 +50,7 @@ struct CampaignExplainTests {
   func unknown() async throws {
     try await ServiceRig.run { rig in
       try await rig.makeCoach()
-      let user = UUID().uuidString.lowercased()
+      let user = HostID.new().text
       let nobody = try await rig.ask("GET", "/v1/explain?campaign=nobody&user_id=\(user)")
       #expect(nobody.status == 404 && nobody.body.contains("There is no campaign nobody."))
       let answer = try await Self.explain(user, in: rig)
@@ -71,7 +73,7 @@ struct CampaignExplainTests {
       #expect(day.decision == "committed" && day.push?.opened == false && day.steps.contains("not opened"))
       let push = try #require(day.push)
       let path = "/v1/pushes/\(push.push_log_id)/opened"
-      #expect(try await rig.ask("POST", path, as: UUID().uuidString).status == 404)
+      #expect(try await rig.ask("POST", path, as: HostID.new().text).status == 404)
       #expect(try await rig.ask("POST", path, as: user).status == 204)
       let after = try #require(try await Self.explain(user, "&day=\(day.local_day)", in: rig).days.first)
       #expect(after.push?.opened == true && after.steps.contains("opened by the user"))

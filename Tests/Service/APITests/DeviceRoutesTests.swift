@@ -1,4 +1,6 @@
 import FoundationEssentials
+import PushKinds
+import TestIDs
 import Testing
 
 @Suite("Devices over HTTP")
@@ -75,7 +77,7 @@ struct DeviceRoutesTests {
       let user = try await rig.makeUser()
       #expect(try await rig.ask("PUT", "/v1/devices/aa", body: "{}").status == 401)
       #expect(try await rig.ask("DELETE", "/v1/devices/aa").status == 401)
-      #expect(try await rig.ask("PUT", "/v1/devices/aa", as: UUID().uuidString, body: "{}").status == 404)
+      #expect(try await rig.ask("PUT", "/v1/devices/aa", as: HostID.new().text, body: "{}").status == 404)
       for token in ["a1", "a2", "a3"] {
         #expect(try await rig.ask("PUT", "/v1/devices/\(token)", as: user, body: "{}").status == 204)
       }
@@ -119,7 +121,7 @@ struct DeviceRoutesTests {
   @Test("without a database it is 503")
   func outage() async throws {
     try await ServiceRig.run(hasDatabase: false) { rig in
-      let answer = try await rig.ask("PUT", "/v1/devices/aa", as: UUID().uuidString, body: "{}")
+      let answer = try await rig.ask("PUT", "/v1/devices/aa", as: HostID.new().text, body: "{}")
       #expect(answer.status == 503)
       #expect(answer.fields["retry-after"] == "5")
     }
@@ -129,7 +131,7 @@ struct DeviceRoutesTests {
 extension ServiceRig {
   /// A user of the host; the id in lower case, as the database prints it.
   func makeUser() async throws -> String {
-    let id = UUID().uuidString.lowercased()
+    let id = HostID.new().text
     try await psql("insert into public.profiles (id, name) values ('\(id)', 'Ann')")
     return id
   }

@@ -1,5 +1,7 @@
 import FoundationEssentials
+import PushKinds
 import Reactors
+import TestIDs
 import TestRepository
 import Testing
 
@@ -16,7 +18,7 @@ struct EventWebhookTests {
 
   /// A watched table with one request; lower-case ids as the database prints them.
   private static func makeRequest(in rig: ServiceRig) async throws -> (request: String, requester: String) {
-    let ids = (0..<2).map { _ in UUID().uuidString.lowercased() }
+    let ids = (0..<2).map { _ in HostID.new().text }
     try await rig.psql(Repository.text("db/examples/claimed_request.sql"))
     try await rig.psql(
       """
@@ -79,7 +81,7 @@ struct EventWebhookTests {
   func unknown(kind: String) async throws {
     try await ServiceRig.run { rig in
       _ = try await Self.makeRequest(in: rig)
-      let response = try await Self.post(#"{"subject_id":"\#(UUID().uuidString)"}"#, to: kind, in: rig)
+      let response = try await Self.post(#"{"subject_id":"\#(HostID.new().text)"}"#, to: kind, in: rig)
       #expect(response.status == 404)
     }
   }

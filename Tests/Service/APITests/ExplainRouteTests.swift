@@ -1,5 +1,7 @@
 import FoundationEssentials
+import PushKinds
 import Reactors
+import TestIDs
 import Testing
 
 @testable import API
@@ -44,7 +46,7 @@ struct ExplainRouteTests {
   func submitted() async throws {
     try await ServiceRig.run { rig in
       rig.startPipeline()
-      let user = UUID().uuidString.lowercased()
+      let user = HostID.new().text
       try await rig.psql("insert into profiles (id) values ('\(user)')")
       let body = #"{"user_id":"\#(user)","title":"Hello","body":"You","kind":"promo"}"#
       let id = try #require(
@@ -59,7 +61,7 @@ struct ExplainRouteTests {
   @Test("what nobody knows is 404 and says what that may come from")
   func unknown() async throws {
     try await ServiceRig.run { rig in
-      let answer = try await rig.ask("GET", "/v1/explain?message_id=\(UUID().uuidString)")
+      let answer = try await rig.ask("GET", "/v1/explain?message_id=\(HostID.new().text)")
       #expect(answer.status == 404)
       #expect(answer.body.contains("Nothing is known of a message with this id"))
     }
@@ -93,7 +95,7 @@ struct ExplainRouteTests {
 
   private func refuse(_ query: String, _ status: Int, field: String?) async throws {
     try await ServiceRig.run(hasDatabase: false) { rig in
-      let answer = try await rig.ask("GET", "/v1/explain" + query.replacing("$id", with: UUID().uuidString))
+      let answer = try await rig.ask("GET", "/v1/explain" + query.replacing("$id", with: HostID.new().text))
       #expect(answer.status == status)
       let named = answer.body.firstMatch(of: /"field":"([^"]+)"/).map { String($0.1) }
       #expect(named == field, "\(answer.body)")
@@ -103,8 +105,8 @@ struct ExplainRouteTests {
   @Test("clients and strangers are not told; a database that is away is 503")
   func refused() async throws {
     try await ServiceRig.run(hasDatabase: false) { rig in
-      let path = "/v1/explain?message_id=\(UUID().uuidString)"
-      let client = try await rig.ask("GET", path, as: UUID().uuidString)
+      let path = "/v1/explain?message_id=\(HostID.new().text)"
+      let client = try await rig.ask("GET", path, as: HostID.new().text)
       #expect(client.status == 401)
       #expect(try await rig.ask("GET", path).status == 503)
       #expect(try await rig.ask("POST", path).status == 405)

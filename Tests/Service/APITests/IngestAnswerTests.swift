@@ -7,8 +7,8 @@ import Testing
 
 @Suite("The ingest answer")
 struct IngestAnswerTests {
-  private let message = UUID(uuid: (0xAB, 0, 0, 0, 0, 0, 0x40, 0, 0x80, 0, 0, 0, 0, 0, 0, 1))
-  private let user = UUID(uuid: (0xCD, 0, 0, 0, 0, 0, 0x40, 0, 0x80, 0, 0, 0, 0, 0, 0, 2))
+  private let message = HostID(UUID(uuid: (0xAB, 0, 0, 0, 0, 0, 0x40, 0, 0x80, 0, 0, 0, 0, 0, 0, 1)))
+  private let user = HostID(UUID(uuid: (0xCD, 0, 0, 0, 0, 0, 0x40, 0, 0x80, 0, 0, 0, 0, 0, 0, 2)))
   private let messageText = "ab000000-0000-4000-8000-000000000001"
   private let userText = "cd000000-0000-4000-8000-000000000002"
 

@@ -1,6 +1,8 @@
 import Crypto
 import FoundationEssentials
+import PushKinds
 import Reactors
+import TestIDs
 import Testing
 
 @testable import API
@@ -102,7 +104,7 @@ struct MessageWebhookTests {
   @Test("a message that does not exist is 404 and leaves nothing in the inbox")
   func unknown() async throws {
     try await ServiceRig.run { rig in
-      let response = try await rig.webhook(#"{"message_id":"\#(UUID().uuidString)"}"#)
+      let response = try await rig.webhook(#"{"message_id":"\#(HostID.new().text)"}"#)
       #expect(response.status == 404)
       #expect(response.fields["content-type"] == "application/problem+json")
       #expect(try await rig.psql("select count(*) from tacet.inbox") == "0\n")
@@ -156,7 +158,7 @@ struct MessageWebhookTests {
   @Test("a database that is away is 503 with a time to come back, and says nothing about its address")
   func outage() async throws {
     try await ServiceRig.run(hasDatabase: false) { rig in
-      let response = try await rig.webhook(#"{"message_id":"\#(UUID().uuidString)"}"#)
+      let response = try await rig.webhook(#"{"message_id":"\#(HostID.new().text)"}"#)
       #expect(response.status == 503)
       #expect(response.fields["retry-after"] == "5")
       #expect(!response.body.contains("nowhere"))

@@ -1,4 +1,6 @@
 import FoundationEssentials
+import PushKinds
+import TestIDs
 import Testing
 
 @Suite("What preferences do to pushes")
@@ -9,7 +11,7 @@ struct PreferenceEffectTests {
       let phone = try await SharedPhone(rig)
       let user = try await rig.makeUser()
       try await phone.logIn(user)
-      let conversation = UUID()
+      let conversation = HostID.new()
       let wish = #""conversation_id":"\#(conversation)""#
       let documents = [
         (#"{"disabled_kinds":["message"]}"#, "skipped|opted_out"),
@@ -34,7 +36,7 @@ struct PreferenceEffectTests {
       let phone = try await SharedPhone(rig)
       let user = try await rig.makeUser()
       try await phone.logIn(user)
-      let conversation = UUID()
+      let conversation = HostID.new()
       let document = #"{"conversations":[{"conversation_id":"\#(conversation)","mentions_only":true}]}"#
       #expect(try await rig.ask("PUT", "/v1/preferences", as: user, body: document).status == 200)
       let message = try await phone.write(to: user, in: conversation, "Are you there, @ann?")

@@ -1,4 +1,6 @@
 import FoundationEssentials
+import PushKinds
+import TestIDs
 import Testing
 
 @Suite("Presence over HTTP")
@@ -22,7 +24,7 @@ struct PresenceRoutesTests {
       let surface = path.replacing("/v1/conversations/", with: "/v1/surfaces/conversation/")
       #expect(try await rig.ask("PUT", surface + "/last-seen", as: user).status == 204)
       #expect(try await rig.psql("select count(last_seen) from conversation_participants").contains("1"))
-      #expect(try await rig.ask("PUT", surface + "/last-seen", as: UUID().uuidString).status == 403)
+      #expect(try await rig.ask("PUT", surface + "/last-seen", as: HostID.new().text).status == 403)
     }
   }
 
@@ -31,10 +33,10 @@ struct PresenceRoutesTests {
     try await ServiceRig.run { rig in
       let (path, user) = try await rig.makeConversation()
       for method in ["PUT", "DELETE"] {
-        #expect(try await rig.ask(method, path + "/last-seen", as: UUID().uuidString).status == 403)
+        #expect(try await rig.ask(method, path + "/last-seen", as: HostID.new().text).status == 403)
         #expect(try await rig.ask(method, path + "/last-seen", as: "nobody").status == 401)
-        #expect(try await rig.ask(method, "/v1/conversations/\(UUID())/last-seen", as: user).status == 404)
-        #expect(try await rig.ask(method, "/v1/surfaces/calendar/\(UUID())/last-seen", as: user).status == 404)
+        #expect(try await rig.ask(method, "/v1/conversations/\(HostID.new())/last-seen", as: user).status == 404)
+        #expect(try await rig.ask(method, "/v1/surfaces/calendar/\(HostID.new())/last-seen", as: user).status == 404)
         let malformed = try await rig.ask(method, "/v1/conversations/7/last-seen", as: user)
         #expect(malformed.status == 400 && malformed.body.contains(#""field":"id""#))
       }
@@ -49,7 +51,7 @@ struct PresenceRoutesTests {
     ])
   func kinds(_ kind: String, _ status: Int) async throws {
     try await ServiceRig.run { rig in
-      let answer = try await rig.ask("PUT", "/v1/surfaces/\(kind)/\(UUID())/last-seen", as: UUID().uuidString)
+      let answer = try await rig.ask("PUT", "/v1/surfaces/\(kind)/\(HostID.new())/last-seen", as: HostID.new().text)
       #expect(answer.status == status)
       if status == 400 { #expect(answer.body.contains(#""field":"kind""#)) }
     }
@@ -75,7 +77,7 @@ struct PresenceRoutesTests {
   @Test("without a database the caller is told to come again")
   func noDatabase() async throws {
     try await ServiceRig.run(hasDatabase: false) { rig in
-      let answer = try await rig.ask("PUT", "/v1/conversations/\(UUID())/last-seen", as: UUID().uuidString)
+      let answer = try await rig.ask("PUT", "/v1/conversations/\(HostID.new())/last-seen", as: HostID.new().text)
       #expect(answer.status == 503 && answer.fields["retry-after"] != nil)
     }
   }
@@ -84,7 +86,7 @@ struct PresenceRoutesTests {
 extension ServiceRig {
   /// A conversation of one.
   func makeConversation() async throws -> (path: String, user: String) {
-    let ids = (0..<2).map { _ in UUID().uuidString.lowercased() }
+    let ids = (0..<2).map { _ in HostID.new().text }
     try await psql(
       """
       insert into public.profiles (id) values ('\(ids[0])');

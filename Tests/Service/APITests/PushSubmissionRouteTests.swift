@@ -1,5 +1,7 @@
 import FoundationEssentials
+import PushKinds
 import Reactors
+import TestIDs
 import Testing
 
 @testable import API
@@ -21,7 +23,7 @@ struct PushSubmissionRouteTests {
   }
 
   private static func makeUser(in rig: ServiceRig) async throws -> String {
-    let user = UUID().uuidString.lowercased()
+    let user = HostID.new().text
     try await rig.psql(
       """
       insert into profiles (id) values ('\(user)');
@@ -60,7 +62,8 @@ struct PushSubmissionRouteTests {
   func noTokens() async throws {
     try await ServiceRig.run { rig in
       rig.startPipeline()
-      let answer = try await Self.post(#"{"user_id":"\#(UUID())","title":"a","body":""}"#, in: rig).decode(Answer.self)
+      let answer = try await Self.post(#"{"user_id":"\#(HostID.new())","title":"a","body":""}"#, in: rig).decode(
+        Answer.self)
       #expect(answer.skipped)
       #expect(answer.reason == "no_tokens")
     }

@@ -1,5 +1,7 @@
 import FoundationEssentials
+import PushKinds
 import Reactors
+import TestIDs
 import Testing
 
 @testable import API
@@ -46,10 +48,10 @@ struct PushTriggerRouteTests {
   @Test("clients and strangers may not")
   func strangers() async throws {
     try await ServiceRig.run(hasDatabase: false) { rig in
-      let client = try await rig.ask("POST", Self.path, as: UUID().uuidString)
+      let client = try await rig.ask("POST", Self.path, as: HostID.new().text)
       #expect(client.status == 401)
       #expect(try await PlainClient.ask("POST", Self.path, port: rig.port).status == 401)
-      #expect(try await PlainClient.ask("GET", Self.path + "/\(UUID())", port: rig.port).status == 401)
+      #expect(try await PlainClient.ask("GET", Self.path + "/\(HostID.new())", port: rig.port).status == 401)
       #expect(try await Self.post(in: rig).status == 503)
     }
   }
@@ -92,7 +94,7 @@ struct PushTriggerRouteTests {
       #expect(try await Self.post("?campaign=nobody" + more, in: rig).status == 404)
       try await rig.psql("update tacet.campaigns set is_active = false")
       #expect(try await Self.post("?campaign=coach" + more, in: rig).status == 404)
-      #expect(try await rig.ask("GET", Self.path + "/\(UUID())").status == 404)
+      #expect(try await rig.ask("GET", Self.path + "/\(HostID.new())").status == 404)
       #expect(try await rig.ask("GET", Self.path + "/7").status == 400)
     }
   }
@@ -147,7 +149,7 @@ struct PushTriggerRouteTests {
       let run = try await Self.post("?user_id=\(user.uppercased())", in: rig).decode(Run.self)
       #expect(run.enrolled == 1 && run.committed == 1)
       #expect(try await rig.psql("select user_id from tacet.campaign_decisions") == "\(user)\n")
-      let nobody = try await Self.post("?user_id=\(UUID())", in: rig)
+      let nobody = try await Self.post("?user_id=\(HostID.new())", in: rig)
       #expect(nobody.status == 200)
       #expect(try nobody.decode(Run.self).enrolled == 0)
     }

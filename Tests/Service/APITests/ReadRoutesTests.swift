@@ -1,4 +1,6 @@
 import FoundationEssentials
+import PushKinds
+import TestIDs
 import Testing
 
 @testable import API
@@ -37,8 +39,8 @@ struct ReadRoutesTests {
     try await ServiceRig.run { rig in
       let (message, reader) = try await rig.makeMessage()
       let path = try await rig.path(ofConversationOf: message)
-      #expect(try await rig.ask("POST", path + "/read", as: UUID().uuidString).status == 403)
-      #expect(try await rig.ask("POST", "/v1/conversations/\(UUID())/read", as: reader).status == 404)
+      #expect(try await rig.ask("POST", path + "/read", as: HostID.new().text).status == 403)
+      #expect(try await rig.ask("POST", "/v1/conversations/\(HostID.new())/read", as: reader).status == 404)
       #expect(try await rig.ask("POST", path + "/read", as: "nobody").status == 401)
     }
   }
@@ -53,7 +55,8 @@ struct ReadRoutesTests {
     ])
   func content(_ body: String, _ field: String) async throws {
     try await ServiceRig.run(hasDatabase: false) { rig in
-      let answer = try await rig.ask("POST", "/v1/conversations/\(UUID())/read", as: UUID().uuidString, body: body)
+      let answer = try await rig.ask(
+        "POST", "/v1/conversations/\(HostID.new())/read", as: HostID.new().text, body: body)
       #expect(answer.status == 400 && answer.body.contains(#""field":"\#(field)""#))
     }
   }
@@ -62,7 +65,8 @@ struct ReadRoutesTests {
   func noObject() async throws {
     try await ServiceRig.run(hasDatabase: false) { rig in
       for body in ["[]", "7", "{", #""text""#] {
-        let answer = try await rig.ask("POST", "/v1/conversations/\(UUID())/read", as: UUID().uuidString, body: body)
+        let answer = try await rig.ask(
+          "POST", "/v1/conversations/\(HostID.new())/read", as: HostID.new().text, body: body)
         #expect(answer.status == 400)
       }
     }
@@ -82,7 +86,7 @@ struct ReadRoutesTests {
   @Test("a push is opened by its user, as often as the app says so")
   func opened() async throws {
     try await ServiceRig.run { rig in
-      let (push, user) = (UUID().uuidString.lowercased(), UUID().uuidString.lowercased())
+      let (push, user) = (UUID().uuidString.lowercased(), HostID.new().text)
       try await rig.psql(
         """
         insert into push_log (id, user_id, subject_id, push_type, decision)
@@ -93,8 +97,8 @@ struct ReadRoutesTests {
         #expect(answer.status == 204 && answer.body.isEmpty)
       }
       #expect(try await rig.psql("select opened from push_log").contains("t"))
-      #expect(try await rig.ask("POST", "/v1/pushes/\(push)/opened", as: UUID().uuidString).status == 404)
-      #expect(try await rig.ask("POST", "/v1/pushes/\(UUID())/opened", as: user).status == 404)
+      #expect(try await rig.ask("POST", "/v1/pushes/\(push)/opened", as: HostID.new().text).status == 404)
+      #expect(try await rig.ask("POST", "/v1/pushes/\(HostID.new())/opened", as: user).status == 404)
       let malformed = try await rig.ask("POST", "/v1/pushes/7/opened", as: user)
       #expect(malformed.status == 400 && malformed.body.contains(#""field":"push_log_id""#))
     }

@@ -1,6 +1,8 @@
 import Callers
 import FoundationEssentials
 import HTTPServing
+import PushKinds
+import TestIDs
 import Testing
 
 @testable import API
@@ -29,7 +31,7 @@ struct RequestContentTests {
   @Test("tokens that are not valid and wrong service keys lock nobody out")
   func gate() async throws {
     try await ServiceRig.run { (rig: ServiceRig) async throws in
-      let user = "\(UUID())"
+      let user = "\(HostID.new())"
       for _ in 0..<12 {
         #expect(try await rig.ask("GET", "/v1/preferences", as: "expired").status == 401)
       }
@@ -53,17 +55,17 @@ struct RequestContentTests {
         "quiet_hours.zone"
       ),
       (
-        "PUT", "/v1/preferences", #"{"conversations": [{"conversation_id": "\#(UUID())", "mute": true}]}"#,
+        "PUT", "/v1/preferences", #"{"conversations": [{"conversation_id": "\#(HostID.new())", "mute": true}]}"#,
         "conversations[0].mute"
       ),
-      ("POST", "/v1/conversations/\(UUID())/read", #"{"message_id": null}"#, "message_id"),
-      ("POST", "/v1/pushes", #"{"user_id": "\#(UUID())", "title": "t", "body": "b", "badges": 1}"#, "badges"),
-      ("POST", "/v1/webhooks/messages", #"{"message_id": "\#(UUID())", "record_id": 1}"#, "record_id"),
-      ("POST", "/v1/webhooks/request_claimed", #"{"subject_id": "\#(UUID())", "user_id": 1}"#, "user_id"),
+      ("POST", "/v1/conversations/\(HostID.new())/read", #"{"message_id": null}"#, "message_id"),
+      ("POST", "/v1/pushes", #"{"user_id": "\#(HostID.new())", "title": "t", "body": "b", "badges": 1}"#, "badges"),
+      ("POST", "/v1/webhooks/messages", #"{"message_id": "\#(HostID.new())", "record_id": 1}"#, "record_id"),
+      ("POST", "/v1/webhooks/request_claimed", #"{"subject_id": "\#(HostID.new())", "user_id": 1}"#, "user_id"),
     ])
   func unknownMembers(method: String, path: String, body: String, field: String) async throws {
     try await ServiceRig.run(hasDatabase: false) { (rig: ServiceRig) async throws in
-      let proof = path.contains("webhooks") ? ServiceRig.secret : path == "/v1/pushes" ? nil : "\(UUID())"
+      let proof = path.contains("webhooks") ? ServiceRig.secret : path == "/v1/pushes" ? nil : "\(HostID.new())"
       let answer = try await rig.ask(method, path, as: proof, body: body)
       #expect(answer.status == 400)
       #expect(answer.body.contains(#""field":"\#(field)""#), "\(answer.body)")

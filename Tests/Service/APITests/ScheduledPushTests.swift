@@ -1,5 +1,7 @@
 import FoundationEssentials
+import PushKinds
 import Reactors
+import TestIDs
 import Testing
 
 @testable import API
@@ -7,7 +9,7 @@ import Testing
 @Suite("Pushes for later, cancelled and capped")
 struct ScheduledPushTests {
   private static func makeUser(in rig: ServiceRig) async throws -> String {
-    let user = UUID().uuidString.lowercased()
+    let user = HostID.new().text
     try await rig.psql(
       """
       insert into profiles (id) values ('\(user)');

@@ -1,4 +1,6 @@
 import FoundationEssentials
+import PushKinds
+import TestIDs
 import TestPostgres
 import TestRepository
 
@@ -18,7 +20,7 @@ extension ServiceRig {
 
   /// Somebody with whom the coach spoke four days ago; lower case, as the database prints ids.
   func makeCoachedUser(isWilling: Bool = true) async throws -> String {
-    let (user, conversation) = (UUID().uuidString.lowercased(), UUID().uuidString)
+    let (user, conversation) = (HostID.new().text, HostID.new().text)
     try await psql(
       """
       set session_replication_role = replica;

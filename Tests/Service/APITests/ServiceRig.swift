@@ -7,11 +7,13 @@ import FoundationEssentials
 import HTTPServing
 import Logging
 import Postgres
+import PushKinds
 import PushPipeline
 import PushRules
 import PushStore
 import Reactors
 import Synchronization
+import TestIDs
 import TestLogs
 import TestPostgres
 import Testing
@@ -43,6 +45,7 @@ final class ServiceRig: Sendable {
     init(_ conninfo: String, polls: Bool, acquireLimit: Duration, on reactor: isolated Reactor) throws {
       let logger = RunLogs.logger
       let database = PostgresConfiguration(conninfo: conninfo)
+      database.chosenTypes = IDTypes.tested.postgresTypes
       pool = PostgresPool(database, size: 3, acquireLimit: acquireLimit, logger: logger)
       callerPool = PostgresPool(database, size: 2, acquireLimit: acquireLimit, logger: logger)
       for pool in [pool, callerPool] { pool.start(on: reactor) }
@@ -102,7 +105,8 @@ final class ServiceRig: Sendable {
     if server != nil {
       try await group.reactors[0].perform { reactor in
         try await Migrator.run(
-          in: PostgresConfiguration(conninfo: conninfo), createsHostTables: true, logger: logger, on: reactor
+          in: PostgresConfiguration(conninfo: conninfo), createsHostTables: true, ids: .tested, logger: logger,
+          on: reactor
         ) { _, _ in }
       }
     }
@@ -192,7 +196,7 @@ final class ServiceRig: Sendable {
 
   /// A conversation of two with one message for the second; lower-case ids as the database prints them.
   func makeMessage() async throws -> (message: String, recipient: String) {
-    let ids = (0..<4).map { _ in UUID().uuidString.lowercased() }
+    let ids = (0..<4).map { _ in HostID.new().text }
     try await psql(
       """
       insert into public.profiles (id, name) values ('\(ids[0])', 'Ann'), ('\(ids[1])', 'Ben');

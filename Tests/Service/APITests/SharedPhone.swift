@@ -4,13 +4,14 @@ import PushKinds
 import PushPipeline
 import PushStore
 import Reactors
+import TestIDs
 import Testing
 
 /// One phone, the people who log in on it, and somebody who writes to them.
 struct SharedPhone: Sendable {
   let rig: ServiceRig
   let token = "aa0f"
-  private let sender = UUID()
+  private let sender = HostID.new()
 
   /// Makes the sender, and lets the pipeline work.
   init(_ rig: ServiceRig) async throws {
@@ -30,9 +31,9 @@ struct SharedPhone: Sendable {
 
   /// Writes to a user in a conversation, which the user may be looking at, and waits for a decision.
   func write(
-    to user: String, in conversation: UUID = UUID(), isLooking: Bool = false, _ text: String = "Hello"
-  ) async throws -> UUID {
-    let message = UUID()
+    to user: String, in conversation: HostID = HostID.new(), isLooking: Bool = false, _ text: String = "Hello"
+  ) async throws -> HostID {
+    let message = HostID.new()
     try await rig.psql(
       """
       insert into public.conversations (id) values ('\(conversation)') on conflict do nothing;
@@ -47,13 +48,13 @@ struct SharedPhone: Sendable {
   }
 
   /// The decision on a message for its one recipient, with the reason; nothing else is waited for.
-  func decision(on message: UUID) async throws -> String {
+  func decision(on message: HostID) async throws -> String {
     let outcome = "select decision, coalesce(reason, '') from public.push_log where subject_id = '\(message)'"
     return String(try await rig.psql(outcome).dropLast())
   }
 
   /// Waits until a message is no longer held.
-  func settled(_ message: UUID) async throws {
+  func settled(_ message: HostID) async throws {
     for _ in 0..<1000 where try await decision(on: message).hasPrefix("held") {
       await rig.parts.perform { parts, reactor in
         await parts.pipeline.waitForRecord(of: .message(message), .milliseconds(10), on: reactor)
@@ -73,10 +74,10 @@ struct SharedPhone: Sendable {
   }
 
   /// The messages that the phone was sent, in order.
-  func shown() async -> [UUID] {
+  func shown() async -> [HostID] {
     await rig.parts.perform { parts, _ in
       parts.channel.requests.filter { $0.head.deviceToken.hexadecimal == token }
-        .compactMap { $0.head.collapseIdentifier.flatMap { UUID(uuidString: $0.text) } }
+        .compactMap { $0.head.collapseIdentifier.flatMap { HostID(text: $0.text) } }
     }
   }
 }

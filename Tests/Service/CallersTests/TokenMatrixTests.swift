@@ -24,7 +24,8 @@ struct TokenMatrixTests {
   /// Has the name of the current key, and is another one.
   private let stranger = IssuerKey("es-1")
   private let wrong = "its signature is wrong"
-  private let requirements = TokenRequirements(audiences: ["authenticated"], issuer: "https://id.example/auth/v1")
+  private let requirements = TokenRequirements(
+    audiences: ["authenticated"], issuer: "https://id.example/auth/v1", user: uuidUser)
 
   private func check(_ cases: [Case], _ rig: TokenRig) async throws {
     for entry in cases {
@@ -62,8 +63,8 @@ struct TokenMatrixTests {
         ("wrong audience", TokenForge.claims(aud: #""anon""#), "it is for another audience"),
         ("wrong issuer", TokenForge.claims(iss: "https://evil.example"), "somebody else issued it"),
         ("no exp", TokenForge.claims(exp: nil), "it has no end"),
-        ("sub no UUID", TokenForge.claims(sub: "clara"), "its subject is no UUID"),
-        ("no sub", TokenForge.claims(sub: nil), "its subject is no UUID"),
+        ("sub no UUID", TokenForge.claims(sub: "clara"), "its subject is not the id of a user"),
+        ("no sub", TokenForge.claims(sub: nil), "its subject is not the id of a user"),
       ]
       for (name, claims, fault) in faults {
         cases.append(Case(name: "\(name), HS256", token: try TokenForge.hs256(claims), expected: Self.refused(fault)))

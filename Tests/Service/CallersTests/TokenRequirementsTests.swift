@@ -9,7 +9,7 @@ struct TokenRequirementsTests {
     _ claims: String, audiences: [String] = ["authenticated"], issuer: String? = nil, now: Double = TokenForge.now
   ) -> String? {
     do throws(ClientTokenError) {
-      let requirements = TokenRequirements(audiences: audiences, issuer: issuer)
+      let requirements = TokenRequirements(audiences: audiences, issuer: issuer, user: uuidUser)
       _ = try requirements.judge(try TokenClaims.read(Array(claims.utf8)), now: now)
       return nil
     } catch {
@@ -66,9 +66,9 @@ struct TokenRequirementsTests {
   @Test(
     "the subject is a UUID",
     arguments: [
-      (TokenForge.user, nil), (TokenForge.user.uppercased(), nil), ("", "its subject is no UUID"),
-      ("clara", "its subject is no UUID"), (String(TokenForge.user.dropLast()), "its subject is no UUID"),
-      (TokenForge.user + "0", "its subject is no UUID"), (nil, "its subject is no UUID"),
+      (TokenForge.user, nil), (TokenForge.user.uppercased(), nil), ("", "its subject is not the id of a user"),
+      ("clara", "its subject is not the id of a user"), (String(TokenForge.user.dropLast()), "its subject is no UUID"),
+      (TokenForge.user + "0", "its subject is not the id of a user"), (nil, "its subject is no UUID"),
     ] as [(String?, String?)])
   func subject(sub: String?, fault: String?) {
     #expect(judge(TokenForge.claims(sub: sub)) == fault)

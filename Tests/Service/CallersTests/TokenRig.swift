@@ -3,6 +3,7 @@ import HTTPServing
 import HTTPTransfers
 import HTTPTypes
 import Logging
+import PushKinds
 import Reactors
 import Synchronization
 import TestLogs
@@ -55,7 +56,8 @@ final class TokenRig: Sendable {
   /// - Parameter reactorCount: of the service; the issuer has one more.
   static func run(
     hasSecret: Bool = true, hasKeySet: Bool = true,
-    requirements: TokenRequirements = TokenRequirements(audiences: ["authenticated"]), reactorCount: Int = 1,
+    requirements: TokenRequirements = TokenRequirements(audiences: ["authenticated"], user: uuidUser),
+    reactorCount: Int = 1,
     publishing document: String = CallersTests.keySet(), _ test: (TokenRig) async throws -> Void
   ) async throws {
     let group = try ReactorGroup(count: reactorCount + 1)
@@ -94,7 +96,7 @@ final class TokenRig: Sendable {
       callers: CallerAuthentication(clients: verifier, services: BearerKeys([])),
       logger: logger)
     group.addForClients(.get, "/whoami") { user, _, _ in
-      HTTPServerResponse(status: .ok, body: Array(user.uuidString.lowercased().utf8))
+      HTTPServerResponse(status: .ok, body: Array(user.text.utf8))
     }
     return group.routes
   }
@@ -133,3 +135,6 @@ final class TestClock: Sendable {
 
   func advance(by count: UInt64) { seconds.withLock { $0 += count } }
 }
+
+/// Users whom a database calls by uuids.
+@Sendable func uuidUser(_ subject: String) -> String? { IDTypes().users.id(subject)?.text }

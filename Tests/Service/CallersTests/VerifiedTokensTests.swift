@@ -6,7 +6,7 @@ import Testing
 
 @Suite("Verified tokens")
 struct VerifiedTokensTests {
-  private let user = UUID()
+  private let user = UUID().uuidString
 
   private func digest(_ number: Int) -> SHA256Digest { SHA256.hash(data: Array("\(number)".utf8)) }
 

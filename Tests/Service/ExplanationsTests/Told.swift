@@ -1,4 +1,6 @@
 import Foundation
+import PushKinds
+import TestIDs
 
 @testable import Explanations
 @testable import PushStore
@@ -6,8 +8,8 @@ import Foundation
 /// Records of one event and one user, put together for a test; all times in microseconds since the commit.
 struct Told {
   static let committedAt: Int64 = 1_790_000_000_000_000
-  static let subject = UUID(uuidString: "11111111-1111-4111-8111-111111111111") ?? UUID()
-  static let user = UUID(uuidString: "22222222-2222-4222-8222-222222222222") ?? UUID()
+  static let subject = HostID(text: "11111111-1111-4111-8111-111111111111")
+  static let user = HostID(text: "22222222-2222-4222-8222-222222222222")
 
   var event: EventFacts
   var recipient = RecipientFacts(userID: Told.user)

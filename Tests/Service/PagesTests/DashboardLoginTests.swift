@@ -1,4 +1,6 @@
 import Foundation
+import PushKinds
+import TestIDs
 import Testing
 
 @testable import Pages
@@ -8,7 +10,9 @@ struct DashboardLoginTests {
   @Test("without a session every page leads to the log-in form, which leads back")
   func outside() async throws {
     try await PageRig.run { rig in
-      for path in ["/dashboard", "/dashboard/pushes?user_id=\(UUID())", "/dashboard/explain?subject_id=\(UUID())"] {
+      for path in [
+        "/dashboard", "/dashboard/pushes?user_id=\(HostID.new())", "/dashboard/explain?subject_id=\(HostID.new())",
+      ] {
         for cookie in [nil, "tacet_session=", "tacet_session=1.2", "other=1"] {
           let answer = try await rig.get(path, cookie: cookie)
           #expect(answer.status == 303)
@@ -16,7 +20,7 @@ struct DashboardLoginTests {
           #expect(answer.body == "")
         }
       }
-      let search = try await rig.post("/dashboard/search", "q=\(UUID())")
+      let search = try await rig.post("/dashboard/search", "q=\(HostID.new())")
       #expect(search.fields["location"] == "/dashboard/login")
       let form = try await rig.get("/dashboard/login?then=%2Fdashboard%2Fexplain%3Fa%3D%22b")
       #expect(form.status == 200)
@@ -67,7 +71,7 @@ struct DashboardLoginTests {
       let session = try await rig.logIn()
       for path in ["/dashboard/login", "/dashboard/logout", "/dashboard/search"] {
         let answer = try await rig.post(
-          path, "key=service+key+of+the+tests&q=\(UUID())", cookie: session, fields: fields)
+          path, "key=service+key+of+the+tests&q=\(HostID.new())", cookie: session, fields: fields)
         #expect(answer.status == 403)
         #expect(answer.fields["set-cookie"] == nil)
       }
@@ -120,7 +124,9 @@ struct DashboardLoginTests {
   func fields() async throws {
     try await PageRig.run { rig in
       let session = try await rig.logIn()
-      for path in ["/dashboard", "/dashboard/login", "/dashboard/explain?subject_id=\(UUID())", "/dashboard/pushes"] {
+      for path in [
+        "/dashboard", "/dashboard/login", "/dashboard/explain?subject_id=\(HostID.new())", "/dashboard/pushes",
+      ] {
         let fields = try await rig.get(path, cookie: session).fields
         #expect(
           fields["content-security-policy"]

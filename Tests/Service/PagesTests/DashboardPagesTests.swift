@@ -1,6 +1,8 @@
 import API
 import Explanations
 import Foundation
+import PushKinds
+import TestIDs
 import Testing
 
 @testable import Pages
@@ -168,7 +170,7 @@ struct DashboardPagesTests {
       let texts = ["The push was sent", "held, because", "+2.0 ms", "Seen", "Sent to &lt;iPhone&gt;", "+31.20 s"]
       let places = texts.map { page.body.firstRange(of: $0)?.lowerBound }
       #expect(places.allSatisfy { $0 != nil }, "\(texts) \(places)")
-      for path in ["subject_id=\(subject)&kind=other", "subject_id=\(UUID())"] {
+      for path in ["subject_id=\(subject)&kind=other", "subject_id=\(HostID.new())"] {
         let unknown = try await rig.get("/dashboard/explain?\(path)", cookie: session)
         #expect(unknown.status == 404)
         #expect(unknown.body.contains("Nothing is known of it"))
@@ -222,7 +224,7 @@ struct DashboardPagesTests {
       #expect(!page.body.contains("said by its route"))
       let paused = try await rig.get("/dashboard?live=no", cookie: session)
       #expect(paused.status == 503 && !paused.body.contains("http-equiv"))
-      let list = try await rig.get("/dashboard/pushes?user_id=\(UUID())", cookie: session)
+      let list = try await rig.get("/dashboard/pushes?user_id=\(HostID.new())", cookie: session)
       #expect(list.status == 503 && list.body.contains("The database did not answer"))
       try await rig.sql("alter table push_log_away rename to push_log")
       #expect(try await rig.get("/dashboard", cookie: session).status == 200)

@@ -1,4 +1,5 @@
 import Foundation
+import PushKinds
 import PushStore
 import TestRepository
 import Testing
@@ -82,7 +83,17 @@ struct HTMLTests {
     switch SearchTerm(text) {
     case .id: #expect(kind == "id")
     case .deviceToken(let beginning): #expect(kind == "token" && beginning == text.lowercased())
+    case .either: Issue.record("no uuid looks like a device token")
     case nil: #expect(kind == nil)
     }
+  }
+
+  @Test("where ids are integers or text, a term may be an id, the beginning of a device token, or both")
+  func termsOfOtherIDs() {
+    let ids = IDTypes(messages: .uuid, conversations: .uuid, users: .bigint)
+    #expect(SearchTerm(" 473 ", ids) == .id(HostID(text: "473")))
+    #expect(SearchTerm("47300000", ids) == .either(HostID(text: "47300000"), "47300000"))
+    #expect(SearchTerm("Ada", IDTypes(all: .bigint)) == .id(HostID(text: "Ada")))
+    #expect(SearchTerm("ABCDEF01", IDTypes(all: .text)) == .either(HostID(text: "ABCDEF01"), "abcdef01"))
   }
 }

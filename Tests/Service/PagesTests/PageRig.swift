@@ -5,10 +5,12 @@ import Foundation
 import HTTPServing
 import Logging
 import Postgres
+import PushKinds
 import PushPipeline
 import PushRules
 import PushStore
 import Reactors
+import TestIDs
 import TestPostgres
 import Testing
 
@@ -38,6 +40,7 @@ final class PageRig: Sendable {
 
     init(_ conninfo: String, _ readiness: [ReadinessCheck], on reactor: isolated Reactor) throws {
       var configuration = PostgresConfiguration(conninfo: conninfo)
+      configuration.chosenTypes = IDTypes.tested.postgresTypes
       configuration.settings = PushDatabase.sessionSettings
       pool = PostgresPool(configuration, size: 2, acquireLimit: .seconds(2), logger: quiet)
       pool.start(on: reactor)
@@ -66,7 +69,8 @@ final class PageRig: Sendable {
     do {
       try await group.reactors[0].perform { reactor in
         try await Migrator.run(
-          in: PostgresConfiguration(conninfo: conninfo), createsHostTables: true, logger: quiet, on: reactor
+          in: PostgresConfiguration(conninfo: conninfo), createsHostTables: true, ids: .tested, logger: quiet,
+          on: reactor
         ) { _, _ in }
       }
       let parts = try await PerReactor(group.reactors) { _, reactor in try Parts(conninfo, readiness, on: reactor) }
@@ -76,7 +80,7 @@ final class PageRig: Sendable {
         to: &table, services: services, serviceKeys: keys, isTLS: isTLS,
         routes: { routes },
         explanations: { subject, _, _ in
-          explanations.filter { $0.subjectID == subject.uuidString.lowercased() }
+          explanations.filter { $0.subjectID == subject.text }
         }, logger: quiet)
       let address = try #require(SocketAddress(numericHost: "127.0.0.1", port: 0))
       let http = try await HTTPService.start(table, on: address, reactors: group.reactors, logger: quiet)

@@ -23,12 +23,6 @@ public enum Repository {
     return (all ?? []).filter { $0.pathExtension == ending }.sorted { $0.path < $1.path }
   }
 
-  /// The tables of the default host contract.
-  public static let hostTables = file("db/host/host_tables.sql")
-
-  /// What makes a database with the host's tables ready, by psql.
-  public static let install = file("db/install.sql")
-
   /// The example of `db/CONTRACT.md`: the SQL of its tables, and everything that wires Tacet to them after `tacet migrate`.
   public static func contractExample() throws -> (tables: String, wiring: String) {
     let blocks = try text("db/CONTRACT.md").matches(of: /```sql\n((?s:.*?))```/).map { String($0.1) }

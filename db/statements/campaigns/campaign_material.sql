@@ -1,9 +1,9 @@
 -- Returns whether a user may be pushed, if so what is known of the user, and the clock.
 --
---   :campaign   text    the campaign
---   :user_id    uuid    the user
---   :due_us     bigint  the hour, since 1970
---   :local_day  text    the day
+--   :campaign   text           the campaign
+--   :user_id    tacet.user_id  the user
+--   :due_us     bigint         the hour, since 1970
+--   :local_day  text           the day
 
 select
   r.refusal, case when r.refusal is null then tacet.campaign_material(:campaign, :user_id)::text end as material,

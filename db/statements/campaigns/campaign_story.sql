@@ -1,8 +1,8 @@
 -- Returns what a campaign decided about a user, newest days first, and what would keep it back now; one document.
 --
---   :campaign   text  the campaign
---   :user_id    uuid  the user
---   :local_day  text  the day; null for the newest 14
+--   :campaign   text           the campaign
+--   :user_id    tacet.user_id  the user
+--   :local_day  text           the day; null for the newest 14
 
 select jsonb_build_object(
   'isKnown', exists (select from tacet.campaigns c where c.name = :campaign),

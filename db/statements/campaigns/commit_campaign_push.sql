@@ -1,19 +1,19 @@
 -- Ends a decision with a push, unless something keeps it back by now; see tacet.commit_campaign_push.
 --
---   :campaign           text     the campaign
---   :user_id            uuid     the user
---   :local_day          text     the day
---   :attempts           integer  the claim's attempts
---   :layer              text     the layer of the campaign that has written it
---   :inputs             text     what was looked at, as JSON
---   :push_type          text     the push type
---   :title              text     the title
---   :body               text     the body
---   :data               text     the data, as JSON
---   :metadata           text     metadata for the ledger, as JSON
---   :input_tokens       bigint   tokens that a model has read
---   :output_tokens      bigint   tokens that it has written
---   :cost_microdollars  bigint   what they cost
+--   :campaign           text           the campaign
+--   :user_id            tacet.user_id  the user
+--   :local_day          text           the day
+--   :attempts           integer        the claim's attempts
+--   :layer              text           the layer of the campaign that has written it
+--   :inputs             text           what was looked at, as JSON
+--   :push_type          text           the push type
+--   :title              text           the title
+--   :body               text           the body
+--   :data               text           the data, as JSON
+--   :metadata           text           metadata for the ledger, as JSON
+--   :input_tokens       bigint         tokens that a model has read
+--   :output_tokens      bigint         tokens that it has written
+--   :cost_microdollars  bigint         what they cost
 
 select c.reason, c.push_id
 from tacet.commit_campaign_push(

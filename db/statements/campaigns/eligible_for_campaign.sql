@@ -1,9 +1,9 @@
 -- Returns the users whom a campaign would look at now and has not looked at today, in the order of their ids; how many
 -- they are, and the clock.
 --
---   :campaign      text    the campaign
---   :only_user_id  uuid    the only user; null for all
---   :users_max     bigint  users returned at most
+--   :campaign      text           the campaign
+--   :only_user_id  tacet.user_id  the only user; null for all
+--   :users_max     bigint         users returned at most
 
 select
   e.user_id, e.time_zone, e.local_day::text, count(*) over () as users,

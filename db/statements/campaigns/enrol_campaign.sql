@@ -1,7 +1,7 @@
 -- Enrols all users now, whatever the hour. Returns no row when there is no such campaign.
 --
---   :campaign      text  the campaign
---   :only_user_id  uuid  the only user; null for all
+--   :campaign      text           the campaign
+--   :only_user_id  tacet.user_id  the only user; null for all
 --
 -- It waits for the disk, whatever the session does otherwise.
 

@@ -1,9 +1,9 @@
 -- Gives leases back before they run out. A decision that was claimed again meanwhile stays leased.
 --
---   :campaigns   text[]     the campaigns, one element for each decision
---   :user_ids    uuid[]     the users
---   :local_days  text[]     their days
---   :attempts    integer[]  the claims' attempts
+--   :campaigns   text[]           the campaigns, one element for each decision
+--   :user_ids    tacet.user_id[]  the users
+--   :local_days  text[]           their days
+--   :attempts    integer[]        the claims' attempts
 
 update tacet.campaign_decisions d
 set available_at = clock_timestamp(), attempts = d.attempts - 1

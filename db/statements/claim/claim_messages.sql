@@ -34,7 +34,7 @@ with fresh as materialized (
   returning i.subject_id, i.kind, i.attempts, i.enqueued_at, i.told_until, clock_timestamp() as moment
 ), work as materialized (
   select
-    e.subject_id, e.kind, null::uuid as user_id, e.attempts, e.enqueued_at, '{}'::text[] as accepted_devices,
+    e.subject_id, e.kind, null as user_id, e.attempts, e.enqueued_at, '{}'::text[] as accepted_devices,
     0::bigint as held_us, 0 as retries, false as is_waiting, null::text as released_by,
     null::timestamptz as released_at, e.moment, e.told_until,
     array(
@@ -43,8 +43,8 @@ with fresh as materialized (
         select l.user_id
         from public.push_log l
         where (l.subject_id, l.user_id) >= (e.subject_id,
-          coalesce(e.told_until, '00000000-0000-0000-0000-000000000000'))
-          and (l.subject_id, l.user_id) <= (e.subject_id, 'ffffffff-ffff-ffff-ffff-ffffffffffff')
+          coalesce(e.told_until, tacet.lowest_user_id()))
+          and l.subject_id <= e.subject_id
           and l.push_type = e.kind
         offset 0
       ) r
@@ -97,8 +97,9 @@ with fresh as materialized (
     coalesce(f.is_opted_out, false) as is_opted_out,
     coalesce(f.is_muted, false) as is_muted,
     coalesce(f.mentions_only, false) as mentions_only,
-    case when f.mentions_only then coalesce(tacet.is_mentioned(w.subject_id, s.user_id), false) else false end
-      as is_mentioned,
+    case
+      when f.mentions_only then coalesce(tacet.is_mentioned(tacet.message_of(w.subject_id), s.user_id), false) else false
+    end as is_mentioned,
     -- Two days at most, after which they are asked for again: a host's interval may exceed the number's range.
     case when f.quiet_hours_remaining > interval '0'
       then (extract(epoch from least(f.quiet_hours_remaining, interval '2 days')) * 1000000)::bigint
@@ -129,7 +130,7 @@ with fresh as materialized (
       select
         c.conversation_id as surface_id, c.sender_id, c.sender_name, c.body, c.created_at, c.read_by,
         c.prior_read_by, c.prior_touched_at
-      from tacet.message_context(w.subject_id) c
+      from tacet.message_context(tacet.message_of(w.subject_id)) c
     ) e
     limit 1
   ) m on true
@@ -141,8 +142,8 @@ with fresh as materialized (
         select v.user_id, v.last_seen, v.left_at
         from tacet.seen_by(m.surface_id) v
         where v.user_id is distinct from m.sender_id
-          and v.user_id >= coalesce(w.user_id, w.told_until, '00000000-0000-0000-0000-000000000000')
-          and v.user_id <= coalesce(w.user_id, 'ffffffff-ffff-ffff-ffff-ffffffffffff')
+          and v.user_id >= coalesce(w.user_id, w.told_until, tacet.lowest_user_id())
+          and v.user_id <= coalesce(w.user_id, tacet.highest_user_id(), v.user_id)
           and (w.user_id is not null or w.recorded[width_bucket(v.user_id, w.recorded)] is distinct from v.user_id)
         order by v.user_id
         limit :recipients_max

@@ -1,8 +1,8 @@
 -- Returns what claim returns, of one leased delivery.
 --
---   :subject_id  uuid  the subject
---   :kind        text  its kind
---   :user_id     uuid  the recipient
+--   :subject_id  tacet.subject_id  the subject
+--   :kind        text              its kind
+--   :user_id     tacet.user_id     the recipient
 --
 -- Looks like claim.sql: keep both the same.
 
@@ -12,7 +12,7 @@ with work as (
     d.held_us + case when d.state = 'held' then (extract(epoch from now() - d.since) * 1000000)::bigint else 0 end
       as held_us,
     d.retries, d.state = 'waiting' as is_waiting, d.released_by, d.released_at, clock_timestamp() as moment,
-    null::uuid as told_until
+    (null::tacet.push_recipient).user_id as told_until
   from tacet.deliveries d
   where d.subject_id = :subject_id and d.kind = :kind and d.user_id = :user_id
 ), recorded as materialized (
@@ -24,8 +24,8 @@ with work as (
   cross join lateral (
     select l.user_id
     from public.push_log l
-    where (l.subject_id, l.user_id) >= (w.subject_id, coalesce(w.told_until, '00000000-0000-0000-0000-000000000000'))
-      and (l.subject_id, l.user_id) <= (w.subject_id, 'ffffffff-ffff-ffff-ffff-ffffffffffff')
+    where (l.subject_id, l.user_id) >= (w.subject_id, coalesce(w.told_until, tacet.lowest_user_id()))
+      and l.subject_id <= w.subject_id
       and l.push_type = w.kind
     offset 0
   ) l
@@ -82,8 +82,9 @@ with work as (
     coalesce(f.is_opted_out, false) as is_opted_out,
     coalesce(f.is_muted, false) as is_muted,
     coalesce(f.mentions_only, false) as mentions_only,
-    case when f.mentions_only then coalesce(tacet.is_mentioned(w.subject_id, s.user_id), false) else false end
-      as is_mentioned,
+    case
+      when f.mentions_only then coalesce(tacet.is_mentioned(tacet.message_of(w.subject_id), s.user_id), false) else false
+    end as is_mentioned,
     -- Two days at most, after which they are asked for again: a host's interval may exceed the number's range.
     case when f.quiet_hours_remaining > interval '0'
       then (extract(epoch from least(f.quiet_hours_remaining, interval '2 days')) * 1000000)::bigint
@@ -121,7 +122,7 @@ with work as (
         c.prior_read_by, c.prior_touched_at, 'message' as push_kind, null::timestamptz as dated_at,
         null::bigint as life_us, null::text as withheld, null::text as content, false as is_silent,
         null::text as reading_device, null::text as quiet_policy
-      from tacet.message_context(w.subject_id) c
+      from tacet.message_context(tacet.message_of(w.subject_id)) c
       where w.kind = 'message'
       union all
       select
@@ -141,8 +142,8 @@ with work as (
           select v.user_id, v.last_seen, v.left_at
           from tacet.seen_by(m.surface_id) v
           where w.kind = 'message' and v.user_id is distinct from m.sender_id
-            and v.user_id >= coalesce(w.user_id, w.told_until, '00000000-0000-0000-0000-000000000000')
-            and v.user_id <= coalesce(w.user_id, 'ffffffff-ffff-ffff-ffff-ffffffffffff')
+            and v.user_id >= coalesce(w.user_id, w.told_until, tacet.lowest_user_id())
+            and v.user_id <= coalesce(w.user_id, tacet.highest_user_id(), v.user_id)
             and (w.user_id is not null or (
               (w.subject_id, w.kind, v.user_id) in (select r.subject_id, r.kind, r.user_id from recorded r)
             ) is not true)
@@ -154,8 +155,8 @@ with work as (
           select v.user_id, v.last_seen, v.left_at
           from tacet.event_audience(m.push_kind, w.kind, w.subject_id, m.surface_id) v
           where w.kind <> 'message' and v.user_id is distinct from m.sender_id
-            and v.user_id >= coalesce(w.user_id, w.told_until, '00000000-0000-0000-0000-000000000000')
-            and v.user_id <= coalesce(w.user_id, 'ffffffff-ffff-ffff-ffff-ffffffffffff')
+            and v.user_id >= coalesce(w.user_id, w.told_until, tacet.lowest_user_id())
+            and v.user_id <= coalesce(w.user_id, tacet.highest_user_id(), v.user_id)
             and (w.user_id is not null or (
               (w.subject_id, w.kind, v.user_id) in (select r.subject_id, r.kind, r.user_id from recorded r)
             ) is not true)

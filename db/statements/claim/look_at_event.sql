@@ -1,14 +1,14 @@
 -- Returns what claim returns, of one leased event.
 --
---   :subject_id      uuid    the subject
---   :kind            text    its kind
---   :recipients_max  bigint  recipients at most
+--   :subject_id      tacet.subject_id  the subject
+--   :kind            text              its kind
+--   :recipients_max  bigint            recipients at most
 --
 -- Looks like claim.sql: keep both the same.
 
 with work as (
   select
-    i.subject_id, i.kind, null::uuid as user_id, i.attempts, i.enqueued_at, '{}'::text[] as accepted_devices,
+    i.subject_id, i.kind, (null::tacet.push_recipient).user_id, i.attempts, i.enqueued_at, '{}'::text[] as accepted_devices,
     0::bigint as held_us, 0 as retries, false as is_waiting, null::text as released_by,
     null::timestamptz as released_at, clock_timestamp() as moment, i.told_until
   from tacet.inbox i
@@ -22,8 +22,8 @@ with work as (
   cross join lateral (
     select l.user_id
     from public.push_log l
-    where (l.subject_id, l.user_id) >= (w.subject_id, coalesce(w.told_until, '00000000-0000-0000-0000-000000000000'))
-      and (l.subject_id, l.user_id) <= (w.subject_id, 'ffffffff-ffff-ffff-ffff-ffffffffffff')
+    where (l.subject_id, l.user_id) >= (w.subject_id, coalesce(w.told_until, tacet.lowest_user_id()))
+      and l.subject_id <= w.subject_id
       and l.push_type = w.kind
     offset 0
   ) l
@@ -80,8 +80,9 @@ with work as (
     coalesce(f.is_opted_out, false) as is_opted_out,
     coalesce(f.is_muted, false) as is_muted,
     coalesce(f.mentions_only, false) as mentions_only,
-    case when f.mentions_only then coalesce(tacet.is_mentioned(w.subject_id, s.user_id), false) else false end
-      as is_mentioned,
+    case
+      when f.mentions_only then coalesce(tacet.is_mentioned(tacet.message_of(w.subject_id), s.user_id), false) else false
+    end as is_mentioned,
     -- Two days at most, after which they are asked for again: a host's interval may exceed the number's range.
     case when f.quiet_hours_remaining > interval '0'
       then (extract(epoch from least(f.quiet_hours_remaining, interval '2 days')) * 1000000)::bigint
@@ -119,7 +120,7 @@ with work as (
         c.prior_read_by, c.prior_touched_at, 'message' as push_kind, null::timestamptz as dated_at,
         null::bigint as life_us, null::text as withheld, null::text as content, false as is_silent,
         null::text as reading_device, null::text as quiet_policy
-      from tacet.message_context(w.subject_id) c
+      from tacet.message_context(tacet.message_of(w.subject_id)) c
       where w.kind = 'message'
       union all
       select
@@ -139,8 +140,8 @@ with work as (
           select v.user_id, v.last_seen, v.left_at
           from tacet.seen_by(m.surface_id) v
           where w.kind = 'message' and v.user_id is distinct from m.sender_id
-            and v.user_id >= coalesce(w.user_id, w.told_until, '00000000-0000-0000-0000-000000000000')
-            and v.user_id <= coalesce(w.user_id, 'ffffffff-ffff-ffff-ffff-ffffffffffff')
+            and v.user_id >= coalesce(w.user_id, w.told_until, tacet.lowest_user_id())
+            and v.user_id <= coalesce(w.user_id, tacet.highest_user_id(), v.user_id)
             and (w.user_id is not null or (
               (w.subject_id, w.kind, v.user_id) in (select r.subject_id, r.kind, r.user_id from recorded r)
             ) is not true)
@@ -152,8 +153,8 @@ with work as (
           select v.user_id, v.last_seen, v.left_at
           from tacet.event_audience(m.push_kind, w.kind, w.subject_id, m.surface_id) v
           where w.kind <> 'message' and v.user_id is distinct from m.sender_id
-            and v.user_id >= coalesce(w.user_id, w.told_until, '00000000-0000-0000-0000-000000000000')
-            and v.user_id <= coalesce(w.user_id, 'ffffffff-ffff-ffff-ffff-ffffffffffff')
+            and v.user_id >= coalesce(w.user_id, w.told_until, tacet.lowest_user_id())
+            and v.user_id <= coalesce(w.user_id, tacet.highest_user_id(), v.user_id)
             and (w.user_id is not null or (
               (w.subject_id, w.kind, v.user_id) in (select r.subject_id, r.kind, r.user_id from recorded r)
             ) is not true)

@@ -5,10 +5,10 @@
 select
   (
     select count(*)
-    from tacet.campaign_eligible(:campaign, clock_timestamp(), null, uuid '00000000-0000-0000-0000-000000000000')
+    from tacet.campaign_eligible(:campaign, clock_timestamp(), null, tacet.lowest_user_id())
   ),
   (
     select count(*)
-    from tacet.sessions_between(uuid '00000000-0000-0000-0000-000000000000', clock_timestamp(), clock_timestamp())
+    from tacet.sessions_between(tacet.lowest_user_id(), clock_timestamp(), clock_timestamp())
   ),
-  tacet.campaign_material(:campaign, uuid '00000000-0000-0000-0000-000000000000') is null;
+  tacet.campaign_material(:campaign, tacet.lowest_user_id()) is null;

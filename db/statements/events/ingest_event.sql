@@ -1,8 +1,8 @@
 -- Returns where an event of a watched kind is. It is known while its row or a row of the ledger is there, and pending
 -- while its inbox row is there.
 --
---   :subject_id  uuid  the subject
---   :kind        text  the kind
+--   :subject_id  tacet.subject_id  the subject
+--   :kind        text              the kind
 --
 -- Nothing is put in the inbox. A webhook only says that a row was written; the kind's own trigger and condition say
 -- whether that was an event.

@@ -1,7 +1,7 @@
 -- Returns the outcome of an event so far. It is pending while its inbox row is there.
 --
---   :subject_id  uuid  the subject
---   :kind        text  the kind
+--   :subject_id  tacet.subject_id  the subject
+--   :kind        text              the kind
 
 select
   true as is_known,

@@ -1,17 +1,17 @@
 -- Stores and queues a push that a server asks for, in one transaction.
 --
---   :user_id          uuid    the recipient
---   :kind             text    the kind
---   :title            text    the title
---   :body             text    the body
---   :data             text    the data; null for none
---   :collapse_id      text    the collapse identifier; null for none
---   :idempotency_key  text    the idempotency key; null for none
---   :presentation     text    how it is shown, as JSON
---   :send_at_us       bigint  when to send it; null for now
---   :expires_in_us    bigint  how long it may be sent from then on; null for the service's setting
---   :cancel_key       text    the key that cancels it; null for none
---   :cap_group        text    the group whose push of the user's day it is; null for none
+--   :user_id          tacet.user_id  the recipient
+--   :kind             text           the kind
+--   :title            text           the title
+--   :body             text           the body
+--   :data             text           the data; null for none
+--   :collapse_id      text           the collapse identifier; null for none
+--   :idempotency_key  text           the idempotency key; null for none
+--   :presentation     text           how it is shown, as JSON
+--   :send_at_us       bigint         when to send it; null for now
+--   :expires_in_us    bigint         how long it may be sent from then on; null for the service's setting
+--   :cancel_key       text           the key that cancels it; null for none
+--   :cap_group        text           the group whose push of the user's day it is; null for none
 --
 -- It waits for the disk, whatever the session does otherwise, because there is no transaction of the host behind it.
 -- Returns no row when the key is taken. Two requests with one key wait for each other here.

@@ -1,17 +1,17 @@
 -- Returns the push of an idempotency key, and whether it is the one described. Parameters as in submit_push.
 --
---   :user_id          uuid    the recipient
---   :kind             text    the kind
---   :title            text    the title
---   :body             text    the body
---   :data             text    the data
---   :collapse_id      text    the collapse identifier
---   :idempotency_key  text    the idempotency key
---   :presentation     text    how it is shown, as JSON
---   :send_at_us       bigint  when to send it
---   :expires_in_us    bigint  how long it may be sent
---   :cancel_key       text    the key that cancels it
---   :cap_group        text    the cap group
+--   :user_id          tacet.user_id  the recipient
+--   :kind             text           the kind
+--   :title            text           the title
+--   :body             text           the body
+--   :data             text           the data
+--   :collapse_id      text           the collapse identifier
+--   :idempotency_key  text           the idempotency key
+--   :presentation     text           how it is shown, as JSON
+--   :send_at_us       bigint         when to send it
+--   :expires_in_us    bigint         how long it may be sent
+--   :cancel_key       text           the key that cancels it
+--   :cap_group        text           the cap group
 
 select
   p.id, (extract(epoch from p.created_at) * 1000000)::bigint as created_us,

@@ -1,6 +1,6 @@
 -- Returns the devices of users that are in use, by the host contract.
 --
---   :user_ids  uuid[]  the users; the documents are in their order
+--   :user_ids  tacet.user_id[]  the users; the documents are in their order
 
 select coalesce(
   (

@@ -1,6 +1,6 @@
 -- Returns the devices of users that were dropped last, with the platforms of the contract's default.
 --
---   :user_ids  uuid[]  the users; the documents are in their order
+--   :user_ids  tacet.user_id[]  the users; the documents are in their order
 --
 -- Reads the default's table, because the host contract has no function for dropped tokens.
 

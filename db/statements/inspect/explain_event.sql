@@ -1,7 +1,7 @@
 -- Returns an event as a whole; see explain_kinds.
 --
---   :subject_id  uuid  the subject
---   :kind        text  its kind
+--   :subject_id  tacet.subject_id  the subject
+--   :kind        text              its kind
 --
 -- All rows of an event have the time of its commit, so any of them tells it. Parked rows are taken without an order:
 -- with one, the planner would walk the index of their times while the table looks small. 10000 rows of the ledger are
@@ -9,13 +9,13 @@
 
 with source as materialized (
   select m.created_at, m.sender_id
-  from (select :subject_id::uuid as subject_id, :kind::text as kind) w
+  from (select :subject_id as subject_id, :kind::text as kind) w
   -- What is known of the event, as in claim.sql.
   left join lateral (
     select e.surface_id, e.sender_id, e.created_at, e.push_kind
     from (
       select c.conversation_id as surface_id, c.sender_id, c.created_at, 'message' as push_kind
-      from tacet.message_context(w.subject_id) c
+      from tacet.message_context(tacet.message_of(w.subject_id)) c
       where w.kind = 'message'
       union all
       select c.surface_id, c.actor_id, c.dated_at, c.push_kind

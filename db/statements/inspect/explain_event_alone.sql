@@ -1,10 +1,10 @@
 -- Returns what explain_event returns, without asking the host. The host's row is then unknown.
 --
---   :subject_id  uuid  the subject
---   :kind        text  its kind
+--   :subject_id  tacet.subject_id  the subject
+--   :kind        text              its kind
 
 with source as materialized (
-  select null::timestamptz as created_at, null::uuid as sender_id where false
+  select null::timestamptz as created_at, (null::tacet.push_recipient).user_id as sender_id where false
 ), inbox as materialized (
   select i.* from tacet.inbox i where i.subject_id = :subject_id and i.kind = :kind
 ), parked as materialized (

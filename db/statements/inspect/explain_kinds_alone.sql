@@ -1,6 +1,6 @@
 -- Returns what explain_kinds returns, without asking the host.
 --
---   :subject_id  uuid  the id
+--   :subject_id  tacet.subject_id  the id
 
 select k.kind
 from (
@@ -14,9 +14,9 @@ from (
   union
   select p.kind from (select p.kind from tacet.parked p where p.subject_id = :subject_id limit 1000) p
   union
-  select p.kind from tacet.pushes p where p.id = :subject_id
+  select p.kind from tacet.pushes p where p.id = tacet.row_of(:subject_id)
   union
-  select 'read_sync' from tacet.read_syncs s where s.id = :subject_id
+  select 'read_sync' from tacet.read_syncs s where s.id = tacet.row_of(:subject_id)
 ) k
 order by k.kind <> 'message', k.kind
 limit 20;

@@ -1,23 +1,22 @@
 -- Returns recipients of an event, in the order of their ids; see explain_kinds.
 --
---   :subject_id     uuid    the subject
---   :kind           text    its kind
---   :first_user_id  uuid    the first user
---   :last_user_id   uuid    the last user; a user who is both is returned even if nothing is known
---   :users_max      bigint  users at most
---   :entries_max    bigint  entries of histories after which no more users are returned
+--   :subject_id   tacet.subject_id  the subject
+--   :kind         text              its kind
+--   :user_id      tacet.user_id     the one recipient, who is returned even if nothing is known; null for all
+--   :users_max    bigint            users at most
+--   :entries_max  bigint            entries of histories after which no more users are returned
 --
 -- Beside each document is how many users there would be without :entries_max.
 
 with present as materialized (
   select v.user_id, coalesce(v.user_id = m.sender_id, false) as is_actor, m.surface_id
-  from (select :subject_id::uuid as subject_id, :kind::text as kind) w
+  from (select :subject_id as subject_id, :kind::text as kind) w
   -- What is known of the event, as in claim.sql.
   left join lateral (
     select e.surface_id, e.sender_id, e.push_kind
     from (
       select c.conversation_id as surface_id, c.sender_id, 'message' as push_kind
-      from tacet.message_context(w.subject_id) c
+      from tacet.message_context(tacet.message_of(w.subject_id)) c
       where w.kind = 'message'
       union all
       select c.surface_id, c.actor_id, c.push_kind
@@ -39,21 +38,25 @@ with present as materialized (
       from tacet.event_audience(m.push_kind, w.kind, w.subject_id, m.surface_id) c
       where w.kind <> 'message'
     ) p
-    where p.user_id >= :first_user_id and p.user_id <= :last_user_id
+    where p.user_id between coalesce(:user_id, tacet.lowest_user_id())
+      and coalesce(:user_id, tacet.highest_user_id(), p.user_id)
   ) v
   order by v.user_id
   limit :users_max
 ), parked as materialized (
   select p.*
   from tacet.parked p
-  where p.subject_id = :subject_id and p.kind = :kind and p.user_id >= :first_user_id and p.user_id <= :last_user_id
+  where p.subject_id = :subject_id and p.kind = :kind
+    and p.user_id between coalesce(:user_id, tacet.lowest_user_id())
+      and coalesce(:user_id, tacet.highest_user_id(), p.user_id)
   limit 10 * :users_max
 ), known as materialized (
   (
     select l.user_id
     from public.push_log l
-    where l.subject_id = :subject_id and l.push_type = :kind and l.user_id >= :first_user_id
-      and l.user_id <= :last_user_id
+    where l.subject_id = :subject_id and l.push_type = :kind
+    and l.user_id between coalesce(:user_id, tacet.lowest_user_id())
+      and coalesce(:user_id, tacet.highest_user_id(), l.user_id)
     order by l.user_id
     limit :users_max
   )
@@ -61,7 +64,9 @@ with present as materialized (
   (
     select d.user_id
     from tacet.deliveries d
-    where d.subject_id = :subject_id and d.kind = :kind and d.user_id >= :first_user_id and d.user_id <= :last_user_id
+    where d.subject_id = :subject_id and d.kind = :kind
+    and d.user_id between coalesce(:user_id, tacet.lowest_user_id())
+      and coalesce(:user_id, tacet.highest_user_id(), d.user_id)
     order by d.user_id
     limit :users_max
   )
@@ -70,7 +75,7 @@ with present as materialized (
   union
   select p.user_id from present p
   union
-  select :first_user_id where :first_user_id = :last_user_id
+  select :user_id where :user_id is not null
 ), people as materialized (
   select k.user_id from known k order by k.user_id limit :users_max
 ), counted as materialized (

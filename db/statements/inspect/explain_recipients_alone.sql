@@ -1,32 +1,35 @@
 -- Returns what explain_recipients returns, without asking the host. Only a server's pushes and read syncs then say whom
 -- they concern.
 --
---   :subject_id     uuid    the subject
---   :kind           text    its kind
---   :first_user_id  uuid    the first user
---   :last_user_id   uuid    the last user
---   :users_max      bigint  users at most
---   :entries_max    bigint  entries of histories after which no more users are returned
+--   :subject_id   tacet.subject_id  the subject
+--   :kind         text              its kind
+--   :user_id      tacet.user_id     the one recipient, who is returned even if nothing is known; null for all
+--   :users_max    bigint            users at most
+--   :entries_max  bigint            entries of histories after which no more users are returned
 
 with present as materialized (
-  select o.user_id, false as is_actor, null::uuid as surface_id
+  select o.user_id, false as is_actor, (null::tacet.push_content).surface_id
   from (
-    select p.user_id from tacet.pushes p where p.id = :subject_id and p.kind = :kind
+    select p.user_id from tacet.pushes p where p.id = tacet.row_of(:subject_id) and p.kind = :kind
     union all
-    select s.user_id from tacet.read_syncs s where s.id = :subject_id and :kind = 'read_sync'
+    select s.user_id from tacet.read_syncs s where s.id = tacet.row_of(:subject_id) and :kind = 'read_sync'
   ) o
-  where o.user_id >= :first_user_id and o.user_id <= :last_user_id
+  where o.user_id between coalesce(:user_id, tacet.lowest_user_id())
+      and coalesce(:user_id, tacet.highest_user_id(), o.user_id)
 ), parked as materialized (
   select p.*
   from tacet.parked p
-  where p.subject_id = :subject_id and p.kind = :kind and p.user_id >= :first_user_id and p.user_id <= :last_user_id
+  where p.subject_id = :subject_id and p.kind = :kind
+    and p.user_id between coalesce(:user_id, tacet.lowest_user_id())
+      and coalesce(:user_id, tacet.highest_user_id(), p.user_id)
   limit 10 * :users_max
 ), known as materialized (
   (
     select l.user_id
     from public.push_log l
-    where l.subject_id = :subject_id and l.push_type = :kind and l.user_id >= :first_user_id
-      and l.user_id <= :last_user_id
+    where l.subject_id = :subject_id and l.push_type = :kind
+    and l.user_id between coalesce(:user_id, tacet.lowest_user_id())
+      and coalesce(:user_id, tacet.highest_user_id(), l.user_id)
     order by l.user_id
     limit :users_max
   )
@@ -34,7 +37,9 @@ with present as materialized (
   (
     select d.user_id
     from tacet.deliveries d
-    where d.subject_id = :subject_id and d.kind = :kind and d.user_id >= :first_user_id and d.user_id <= :last_user_id
+    where d.subject_id = :subject_id and d.kind = :kind
+    and d.user_id between coalesce(:user_id, tacet.lowest_user_id())
+      and coalesce(:user_id, tacet.highest_user_id(), d.user_id)
     order by d.user_id
     limit :users_max
   )
@@ -43,7 +48,7 @@ with present as materialized (
   union
   select p.user_id from present p
   union
-  select :first_user_id where :first_user_id = :last_user_id
+  select :user_id where :user_id is not null
 ), people as materialized (
   select k.user_id from known k order by k.user_id limit :users_max
 ), counted as materialized (

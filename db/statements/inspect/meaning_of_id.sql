@@ -1,7 +1,8 @@
 -- Returns whether the ledger knows an id as a subject, and whether as a user.
 --
---   :id  uuid  the id
+--   :subject_id  tacet.subject_id  the id; null if no subject can have it
+--   :user_id     tacet.user_id     the id; null if no user can have it
 
 select
-  exists (select from public.push_log l where l.subject_id = :id) as is_subject,
-  exists (select from public.push_log l where l.user_id = :id) as is_user;
+  exists (select from public.push_log l where l.subject_id = :subject_id) as is_subject,
+  exists (select from public.push_log l where l.user_id = :user_id) as is_user;

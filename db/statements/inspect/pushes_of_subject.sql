@@ -1,9 +1,9 @@
 -- Returns a page of the recipients of a subject.
 --
---   :subject_id    uuid    the subject
---   :last_user_id  uuid    user of the last row of the page before; null for the first page
---   :last_kind     text    kind of that row
---   :rows_max      bigint  rows at most
+--   :subject_id    tacet.subject_id  the subject
+--   :last_user_id  tacet.user_id     user of the last row of the page before; null for the first page
+--   :last_kind     text              kind of that row
+--   :rows_max      bigint            rows at most
 
 select
   l.id, (extract(epoch from l.enqueued_at) * 1000000)::bigint as enqueued_us, l.subject_id, l.push_type, l.user_id,
@@ -12,7 +12,7 @@ select
   l.devices_accepted::bigint as devices_accepted
 from public.push_log l
 where l.subject_id = :subject_id
-  and (l.user_id, l.push_type) > (coalesce(:last_user_id, '00000000-0000-0000-0000-000000000000'),
+  and (l.user_id, l.push_type) > (coalesce(:last_user_id, tacet.lowest_user_id()),
     coalesce(:last_kind, ''))
 order by l.user_id, l.push_type
 limit :rows_max;

@@ -1,9 +1,9 @@
 -- Returns a page of a user's pushes, newest first.
 --
---   :user_id           uuid    the user
---   :last_enqueued_us  bigint  time of the last row of the page before, since 1970; null for the first page
---   :last_id           uuid    id of that row
---   :rows_max          bigint  rows at most
+--   :user_id           tacet.user_id  the user
+--   :last_enqueued_us  bigint         time of the last row of the page before, since 1970; null for the first page
+--   :last_id           uuid           id of that row
+--   :rows_max          bigint         rows at most
 
 select
   l.id, (extract(epoch from l.enqueued_at) * 1000000)::bigint as enqueued_us, l.subject_id, l.push_type, l.user_id,

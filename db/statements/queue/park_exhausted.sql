@@ -39,7 +39,7 @@ with events as (
     subject_id, user_id, kind, conversation_id, enqueued_at, attempts, held_us, reason, accepted_devices
   )
   select
-    e.subject_id, null::uuid, e.kind, e.conversation_id, e.enqueued_at, e.attempts, 0::bigint,
+    e.subject_id, null, e.kind, e.conversation_id, e.enqueued_at, e.attempts, 0::bigint,
     coalesce(e.error, 'claimed too often without a record'), '{}'::text[]
   from events e
   union all

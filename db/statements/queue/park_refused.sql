@@ -1,16 +1,16 @@
 -- Parks one event or delivery whose record the database refuses, under the claim that decided it.
 --
---   :subject_id  uuid    the subject
---   :kind        text    its kind
---   :user_id     uuid    the recipient; null for an event
---   :attempts    bigint  the claim's attempts
---   :reason      text    why
+--   :subject_id  tacet.subject_id  the subject
+--   :kind        text              its kind
+--   :user_id     tacet.user_id     the recipient; null for an event
+--   :attempts    bigint            the claim's attempts
+--   :reason      text              why
 --
 -- Returns the number of rows parked. See park_exhausted.sql for what happens to the ledger: keep both the same.
 
 with events as (
   delete from tacet.inbox i
-  where :user_id::uuid is null and i.subject_id = :subject_id and i.kind = :kind and i.attempts = :attempts
+  where :user_id is null and i.subject_id = :subject_id and i.kind = :kind and i.attempts = :attempts
     and i.is_claimed
   returning i.subject_id, i.kind, i.conversation_id, i.enqueued_at, i.attempts, :reason::text as error
 ), deliveries as (
@@ -27,7 +27,7 @@ with events as (
     subject_id, user_id, kind, conversation_id, enqueued_at, attempts, held_us, reason, accepted_devices
   )
   select
-    e.subject_id, null::uuid, e.kind, e.conversation_id, e.enqueued_at, e.attempts, 0::bigint,
+    e.subject_id, null, e.kind, e.conversation_id, e.enqueued_at, e.attempts, 0::bigint,
     coalesce(e.error, 'claimed too often without a record'), '{}'::text[]
   from events e
   union all

@@ -1,7 +1,7 @@
 -- Queues users for erasure who are gone from `auth.users`.
 --
---   :after_id   uuid    the last id looked at before; null for the first
---   :users_max  bigint  users at most
+--   :after_id   tacet.user_id  the last id looked at before; null for the first
+--   :users_max  bigint         users at most
 --
 -- Returns the last id; null at the end.
 

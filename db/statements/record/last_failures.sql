@@ -1,8 +1,8 @@
 -- Returns the reason of the last attempt that the ledger knows of, for recipients who have one.
 --
---   :subject_id  uuid    the subject
---   :kind        text    its kind
---   :user_ids    uuid[]  the recipients
+--   :subject_id  tacet.subject_id  the subject
+--   :kind        text              its kind
+--   :user_ids    tacet.user_id[]   the recipients
 
 select f.user_id, f.reason
 from (

@@ -1,41 +1,41 @@
 -- Records a batch of outcomes, queues what remains, and takes finished events from the inbox, in one transaction.
 --
---   :subject_ids                     uuid[]     the subjects; up to :histories one element for each recipient
---   :kinds                           text[]     their kinds
---   :user_ids                        uuid[]     the recipients
---   :decisions                       text[]     the decisions
---   :reasons                         text[]     why; null for a plain success
---   :enqueued_us                     bigint[]   when the event was committed, since 1970
---   :claimed_us                      bigint[]   when it was claimed, since 1970
---   :woken_us                        bigint[]   from the wake-up to the claim's answer
---   :decided_us                      bigint[]   from the claim to the decision
---   :accepted_us                     bigint[]   from the claim to the acceptance by APNs; null for none
---   :devices_accepted                bigint[]   devices that have accepted
---   :attempts                        bigint[]   the claim's attempts
---   :due_us                          bigint[]   when to look again, from the claim on; null when nothing remains
---   :states                          text[]     the state of what remains
---   :accepted_devices                text[]     tokens of the devices that have accepted, separated by commas
---   :woken_by                        text[]     what made the service look
---   :are_deliveries                  boolean[]  whether the claim took a delivery
---   :conversation_ids                uuid[]     the conversations or surfaces
---   :held_us                         bigint[]   for how long it has been held on purpose
---   :lanes                           text[]     the lane that it waits for
---   :retries                         bigint[]   retries so far
---   :log_ids                         uuid[]     ids for the ledger's rows
---   :contents                        text[]     texts of pushes that campaigns have written
---   :histories                       text[]     entries for the rows' histories
---   :event_ids                       uuid[]     subjects of the events, one element for each event
---   :event_kinds                     text[]     their kinds
---   :event_attempts                  integer[]  their claims' attempts
---   :events_have_more                boolean[]  whether more recipients of the event are to come
---   :dead_tokens                     text[]     device tokens that APNs has declared dead
---   :dead_reasons                    text[]     APNs' reasons
---   :dead_since_us                   bigint[]   since when, since 1970
---   :learnt_tokens                   text[]     device tokens that work in another environment than registered
---   :learnt_environments             text[]     the environment that they work in
---   :learnt_registered_environments  text[]     the environment that was registered
---   :learnt_registered_apps          text[]     the app that was registered
---   :learnt_read_us                  bigint[]   when the registration was read, since 1970
+--   :subject_ids                     tacet.subject_id[]       the subjects; up to :histories one element for each recipient
+--   :kinds                           text[]                   their kinds
+--   :user_ids                        tacet.user_id[]          the recipients
+--   :decisions                       text[]                   the decisions
+--   :reasons                         text[]                   why; null for a plain success
+--   :enqueued_us                     bigint[]                 when the event was committed, since 1970
+--   :claimed_us                      bigint[]                 when it was claimed, since 1970
+--   :woken_us                        bigint[]                 from the wake-up to the claim's answer
+--   :decided_us                      bigint[]                 from the claim to the decision
+--   :accepted_us                     bigint[]                 from the claim to the acceptance by APNs; null for none
+--   :devices_accepted                bigint[]                 devices that have accepted
+--   :attempts                        bigint[]                 the claim's attempts
+--   :due_us                          bigint[]                 when to look again, from the claim on; null when nothing remains
+--   :states                          text[]                   the state of what remains
+--   :accepted_devices                text[]                   tokens of the devices that have accepted, separated by commas
+--   :woken_by                        text[]                   what made the service look
+--   :are_deliveries                  boolean[]                whether the claim took a delivery
+--   :conversation_ids                tacet.conversation_id[]  the conversations or surfaces
+--   :held_us                         bigint[]                 for how long it has been held on purpose
+--   :lanes                           text[]                   the lane that it waits for
+--   :retries                         bigint[]                 retries so far
+--   :log_ids                         uuid[]                   ids for the ledger's rows
+--   :contents                        text[]                   texts of pushes that campaigns have written
+--   :histories                       text[]                   entries for the rows' histories
+--   :event_ids                       tacet.subject_id[]       subjects of the events, one element for each event
+--   :event_kinds                     text[]                   their kinds
+--   :event_attempts                  integer[]                their claims' attempts
+--   :events_have_more                boolean[]                whether more recipients of the event are to come
+--   :dead_tokens                     text[]                   device tokens that APNs has declared dead
+--   :dead_reasons                    text[]                   APNs' reasons
+--   :dead_since_us                   bigint[]                 since when, since 1970
+--   :learnt_tokens                   text[]                   device tokens that work in another environment than registered
+--   :learnt_environments             text[]                   the environment that they work in
+--   :learnt_registered_environments  text[]                   the environment that was registered
+--   :learnt_registered_apps          text[]                   the app that was registered
+--   :learnt_read_us                  bigint[]                 when the registration was read, since 1970
 --
 -- No recipient and no event may appear twice.
 --
@@ -64,10 +64,10 @@ with reported as materialized (
     timestamptz 'epoch' + o.enqueued_us * interval '1 microsecond' as enqueued_at,
     timestamptz 'epoch' + (o.claimed_us + o.due_us) * interval '1 microsecond' as due_at
   from unnest(
-    :subject_ids::uuid[], :kinds::text[], :user_ids::uuid[], :decisions::text[], :reasons::text[],
+    :subject_ids, :kinds::text[], :user_ids, :decisions::text[], :reasons::text[],
     :enqueued_us::bigint[], :claimed_us::bigint[], :woken_us::bigint[], :decided_us::bigint[], :accepted_us::bigint[],
     :devices_accepted::bigint[], :attempts::bigint[], :due_us::bigint[], :states::text[], :accepted_devices::text[],
-    :woken_by::text[], :are_deliveries::boolean[], :conversation_ids::uuid[], :held_us::bigint[], :lanes::text[],
+    :woken_by::text[], :are_deliveries::boolean[], :conversation_ids, :held_us::bigint[], :lanes::text[],
     :retries::bigint[], :log_ids::uuid[], :contents::text[], :histories::text[]
   ) as o (
     subject_id, kind, user_id, decision, reason,
@@ -80,7 +80,7 @@ with reported as materialized (
   select e.subject_id, e.kind, e.has_more
   from (
     select *
-    from unnest(:event_ids::uuid[], :event_kinds::text[], :event_attempts::int[], :events_have_more::boolean[])
+    from unnest(:event_ids, :event_kinds::text[], :event_attempts::int[], :events_have_more::boolean[])
       as e (subject_id, kind, attempts, has_more)
     order by e.subject_id, e.kind
   ) e
@@ -122,7 +122,9 @@ with reported as materialized (
     least(o.devices_accepted, 32767), least(o.attempts, 32767), o.woken_by, o.content,
     case when o.history is null then '[]' else jsonb_build_array(o.history::jsonb) end,
     coalesce(
-      case when o.content is not null then (select p.metadata from tacet.pushes p where p.id = o.subject_id) end, '{}')
+      case
+        when o.content is not null then (select p.metadata from tacet.pushes p where p.id = tacet.row_of(o.subject_id))
+      end, '{}')
   from outcomes o
   where o.is_owned or o.decision = 'sent'
   order by o.subject_id, o.user_id, o.kind

@@ -1,25 +1,25 @@
 -- Does what record does, for events that are over with it: nothing remains for any recipient, no more recipients are to
 -- come, and nothing was learnt about device tokens. Nearly all are.
 --
---   :subject_ids       uuid[]     the subjects; up to :histories one element for each recipient
---   :kinds             text[]     their kinds
---   :user_ids          uuid[]     the recipients
---   :decisions         text[]     the decisions
---   :reasons           text[]     why; null for a plain success
---   :enqueued_us       bigint[]   when the event was committed, since 1970
---   :claimed_us        bigint[]   when it was claimed, since 1970
---   :woken_us          bigint[]   from the wake-up to the claim's answer
---   :decided_us        bigint[]   from the claim to the decision
---   :accepted_us       bigint[]   from the claim to the acceptance by APNs; null for none
---   :devices_accepted  bigint[]   devices that have accepted
---   :attempts          bigint[]   the claim's attempts
---   :woken_by          text[]     what made the service look
---   :log_ids           uuid[]     ids for the ledger's rows
---   :contents          text[]     texts of pushes that campaigns have written
---   :histories         text[]     entries for the rows' histories
---   :event_ids         uuid[]     subjects of the events, one element for each event
---   :event_kinds       text[]     their kinds
---   :event_attempts    integer[]  their claims' attempts
+--   :subject_ids       tacet.subject_id[]  the subjects; up to :histories one element for each recipient
+--   :kinds             text[]              their kinds
+--   :user_ids          tacet.user_id[]     the recipients
+--   :decisions         text[]              the decisions
+--   :reasons           text[]              why; null for a plain success
+--   :enqueued_us       bigint[]            when the event was committed, since 1970
+--   :claimed_us        bigint[]            when it was claimed, since 1970
+--   :woken_us          bigint[]            from the wake-up to the claim's answer
+--   :decided_us        bigint[]            from the claim to the decision
+--   :accepted_us       bigint[]            from the claim to the acceptance by APNs; null for none
+--   :devices_accepted  bigint[]            devices that have accepted
+--   :attempts          bigint[]            the claim's attempts
+--   :woken_by          text[]              what made the service look
+--   :log_ids           uuid[]              ids for the ledger's rows
+--   :contents          text[]              texts of pushes that campaigns have written
+--   :histories         text[]              entries for the rows' histories
+--   :event_ids         tacet.subject_id[]  subjects of the events, one element for each event
+--   :event_kinds       text[]              their kinds
+--   :event_attempts    integer[]           their claims' attempts
 --
 -- Setting up the plan of record takes longer than running this statement. Events are locked in the order of their keys,
 -- as there. Returns the events that were taken from the inbox. It leaves out events whose claim is no longer the
@@ -65,7 +65,9 @@ with ours as materialized (
     least(o.devices_accepted, 32767), least(o.attempts, 32767), o.woken_by, o.content,
     case when o.history is null then '[]' else jsonb_build_array(o.history::jsonb) end,
     coalesce(
-      case when o.content is not null then (select p.metadata from tacet.pushes p where p.id = o.subject_id) end, '{}')
+      case
+        when o.content is not null then (select p.metadata from tacet.pushes p where p.id = tacet.row_of(o.subject_id))
+      end, '{}')
   from unnest(
     :subject_ids, :kinds, :user_ids, :decisions, :reasons, :enqueued_us, :claimed_us, :woken_us, :decided_us,
     :accepted_us, :devices_accepted, :attempts, :woken_by, :log_ids, :contents, :histories

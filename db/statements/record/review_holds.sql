@@ -1,8 +1,8 @@
 -- Makes holds due about which something was learnt while they were being recorded.
 --
---   :subject_ids  uuid[]  the subjects of the holds, one element for each hold
---   :kinds        text[]  their kinds
---   :user_ids     uuid[]  their recipients
+--   :subject_ids  tacet.subject_id[]  the subjects of the holds, one element for each hold
+--   :kinds        text[]              their kinds
+--   :user_ids     tacet.user_id[]     their recipients
 --
 -- A host's transaction that changes presence does not see a hold that is not committed yet, and the claim sees nothing
 -- of that transaction before it commits. A reason to look again can fall between the two. So every new hold is compared
@@ -37,7 +37,7 @@ with released as (
         select
           c.conversation_id as surface_id, c.created_at, c.read_by, c.prior_read_by, c.prior_touched_at,
           'message' as push_kind, null::text as withheld
-        from tacet.message_context(x.subject_id) c
+        from tacet.message_context(tacet.message_of(x.subject_id)) c
         where x.kind = 'message'
         union all
         select c.surface_id, c.dated_at, null, null, null, c.push_kind, c.withheld

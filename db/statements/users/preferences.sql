@@ -1,6 +1,6 @@
 -- Returns a user's preferences in one row; nulls and empty arrays for a user without any.
 --
---   :user_id  uuid  the user
+--   :user_id  tacet.user_id  the user
 
 select
   (extract(epoch from p.quiet_start) / 60)::int4 as quiet_start,

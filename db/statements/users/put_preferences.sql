@@ -1,15 +1,15 @@
 -- Replaces a user's preferences, unless the time zone is unknown. Returns whether it did.
 --
---   :user_id           uuid       the user
---   :quiet_start       integer    when quiet hours begin, minutes after midnight; null for none
---   :quiet_end         integer    when quiet hours end, minutes after midnight; null for none
---   :quiet_zone        text       the time zone of quiet hours; null for none
---   :quiet_policy      text       what happens in quiet hours; null for none
---   :disabled_kinds    text[]     kinds that are not pushed
---   :conversation_ids  uuid[]     conversations, one element for each
---   :muted             boolean[]  whether it is muted
---   :muted_until_us    bigint[]   until when it is muted, since 1970; null for always
---   :mentions_only     boolean[]  whether only mentions are pushed
+--   :user_id           tacet.user_id            the user
+--   :quiet_start       integer                  when quiet hours begin, minutes after midnight; null for none
+--   :quiet_end         integer                  when quiet hours end, minutes after midnight; null for none
+--   :quiet_zone        text                     the time zone of quiet hours; null for none
+--   :quiet_policy      text                     what happens in quiet hours; null for none
+--   :disabled_kinds    text[]                   kinds that are not pushed
+--   :conversation_ids  tacet.conversation_id[]  conversations, one element for each
+--   :muted             boolean[]                whether it is muted
+--   :muted_until_us    bigint[]                 until when it is muted, since 1970; null for always
+--   :mentions_only     boolean[]                whether only mentions are pushed
 --
 -- It waits for the disk, whatever the session does otherwise, because the app does not ask again.
 

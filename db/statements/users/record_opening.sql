@@ -1,7 +1,7 @@
 -- Records that a push was opened, once. Returns whether the ledger has such a row.
 --
---   :log_id   uuid  the row of the ledger
---   :user_id  uuid  the user
+--   :log_id   uuid           the row of the ledger
+--   :user_id  tacet.user_id  the user
 
 with opened as (
   update public.push_log l

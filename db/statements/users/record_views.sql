@@ -1,10 +1,10 @@
 -- Stores who looks at what and who has left, and returns what each user is to the surface.
 --
---   :kinds        text[]     kinds of the surfaces, one element for each surface and user
---   :surface_ids  uuid[]     their ids
---   :user_ids     uuid[]     the users
---   :have_looked  boolean[]  whether the user has looked
---   :have_left    boolean[]  whether the user has left
+--   :kinds        text[]                   kinds of the surfaces, one element for each surface and user
+--   :surface_ids  tacet.conversation_id[]  their ids
+--   :user_ids     tacet.user_id[]          the users
+--   :have_looked  boolean[]                whether the user has looked
+--   :have_left    boolean[]                whether the user has left
 --
 -- No surface and user may appear twice. Returns a row for each: kind, id, user, whether the user takes part (null for
 -- an unknown surface), and whether nothing was written because another session has locked the row.

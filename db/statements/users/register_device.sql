@@ -1,13 +1,13 @@
 -- Registers a device, unless the time zone is unknown. Returns whether it did.
 --
---   :user_id       uuid     the user
---   :device_token  text     the device token
---   :environment   text     the environment; null for unknown
---   :app           text     the app; null for unknown
---   :platform      text     the platform; null for unknown
---   :locale        text     the locale; null for unknown
---   :time_zone     text     the time zone; null for unknown
---   :devices_max   integer  devices that the user keeps
+--   :user_id       tacet.user_id  the user
+--   :device_token  text           the device token
+--   :environment   text           the environment; null for unknown
+--   :app           text           the app; null for unknown
+--   :platform      text           the platform; null for unknown
+--   :locale        text           the locale; null for unknown
+--   :time_zone     text           the time zone; null for unknown
+--   :devices_max   integer        devices that the user keeps
 --
 -- It waits for the disk, whatever the session does otherwise, because the app does not ask again.
 

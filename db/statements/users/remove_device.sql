@@ -1,7 +1,7 @@
 -- Ends a session on a device. Returns false when the token is another user's.
 --
---   :user_id       uuid  the user
---   :device_token  text  the device token
+--   :user_id       tacet.user_id  the user
+--   :device_token  text           the device token
 --
 -- It waits for the disk, whatever the session does otherwise, because the app does not ask again.
 

@@ -1,4 +1,4 @@
-public import FoundationEssentials
+internal import FoundationEssentials
 
 /// A prepared push with placeholders in braces: `Your {event} is {when}.`
 public struct CampaignTemplate: Hashable, Sendable {
@@ -140,11 +140,11 @@ public struct TemplatePool: Equatable, Sendable {
   /// by one each day. So two days in a row differ if at least two templates take part, and every user sees all of them
   /// in turn. The choice is neither stored nor random: the same arguments give the same text.
   /// - Parameters:
-  ///   - user: the user's identifier.
+  ///   - user: the bytes of the user's identifier.
   ///   - localDay: the day on the user's clock, see ``LocalTime/day(of:)``.
   ///   - values: by placeholder.
   /// - Returns: nil when no template can be filled.
-  public func text(for user: UUID, on localDay: Int, with values: [String: String]) -> CampaignText? {
+  public func text(for user: some Sequence<UInt8>, on localDay: Int, with values: [String: String]) -> CampaignText? {
     let texts = templates.compactMap { $0.text(with: values) }
     if texts.isEmpty { return nil }
     let start = Int(Self.hash(of: user) % UInt64(texts.count))
@@ -153,10 +153,8 @@ public struct TemplatePool: Equatable, Sendable {
     return texts[(start + turn) % texts.count]
   }
 
-  /// FNV-1a over the sixteen bytes. The standard library's hashes differ between processes.
-  private static func hash(of user: UUID) -> UInt64 {
-    withUnsafeBytes(of: user.uuid) { bytes in
-      bytes.reduce(0xcbf2_9ce4_8422_2325) { hash, byte in (hash ^ UInt64(byte)) &* 0x0000_0100_0000_01b3 }
-    }
+  /// FNV-1a over the bytes. The standard library's hashes differ between processes.
+  private static func hash(of user: some Sequence<UInt8>) -> UInt64 {
+    user.reduce(0xcbf2_9ce4_8422_2325) { hash, byte in (hash ^ UInt64(byte)) &* 0x0000_0100_0000_01b3 }
   }
 }

@@ -11,7 +11,7 @@ extension DeliveryPipeline {
     do throws(PushRequestError) {
       return try event.content?.push(about: event.subject)
     } catch {
-      logger.error("cannot compose", metadata: ["subject_id": "\(event.subject.id.lowercased)", "error": "\(error)"])
+      logger.error("cannot compose", metadata: ["subject_id": "\(event.subject.id.text)", "error": "\(error)"])
       return nil
     }
   }
@@ -30,7 +30,7 @@ extension PreparedPush {
       deviceToken: token, pushType: pushType, bundleIdentifier: app, priority: pushType.usualPriority,
       expiration: .until(unixSeconds: event.expiresAt(for: recipient, timeToLive: timeToLive)),
       identifier: PushIdentifier(
-        eventKind: event.subject.kind, event: event.subject.id.lowercased, recipient: recipient.userID.lowercased,
+        eventKind: event.subject.kind, event: event.subject.id.text, recipient: recipient.userID.text,
         deviceToken: token),
       collapseIdentifier: collapseIdentifier)
     return try PushRequest(head: head, body: body(for: recipient, of: event))

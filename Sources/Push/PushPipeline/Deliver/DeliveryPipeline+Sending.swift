@@ -10,7 +10,7 @@ internal import Reactors
 struct PushTarget {
   let device: PushDevice
   /// The device's owner.
-  let user: UUID
+  let user: HostID
 }
 
 // Deliver: one push to each device of a recipient, over the lane that its registration names.

@@ -1,13 +1,14 @@
 internal import APNS
 internal import APNSCore
 internal import FoundationEssentials
+internal import PushKinds
 
 // The ends of pushes. Each method here ends one that was admitted, and says whether more waiting pushes may go now.
 extension Lane {
   /// Takes the end of a push.
   /// - Parameter user: the device's owner; nil for an unknown one.
   func conclude(
-    _ attempt: PushAttempt, to device: String, of user: UUID? = nil, now: UInt64, draw: Double
+    _ attempt: PushAttempt, to device: String, of user: HostID? = nil, now: UInt64, draw: Double
   ) -> (verdict: DeviceVerdict, hasMoreRoom: Bool) {
     let before = breaker.openFault
     let verdict = verdict(on: attempt, to: device, of: user, now: now, draw: draw)
@@ -43,7 +44,7 @@ extension Lane {
   /// Takes the end of a push whose token was refused, without an answer from the other environment. That says nothing about
   /// the token. Where all tokens are refused the route is stopped all the same, or every one of them would be sent to.
   func concludeUnresolved(
-    _ attempt: PushAttempt, because reason: String?, of user: UUID, now: UInt64, draw: Double
+    _ attempt: PushAttempt, because reason: String?, of user: HostID, now: UInt64, draw: Double
   ) -> (verdict: DeviceVerdict, hasMoreRoom: Bool) {
     let before = breaker.openFault
     breaker.answered(now: now, draw: draw)
@@ -85,7 +86,7 @@ extension Lane {
   }
 
   private func verdict(
-    on attempt: PushAttempt, to device: String, of user: UUID?, now: UInt64, draw: Double
+    on attempt: PushAttempt, to device: String, of user: HostID?, now: UInt64, draw: Double
   ) -> DeviceVerdict {
     if let fault = attempt.laneFault {
       if attempt.refusesEnvironment { refusesTrials = true }
@@ -100,7 +101,7 @@ extension Lane {
       prove()
       return .dead(reason: attempt.ledgerReason, sinceMilliseconds: milliseconds)
     case .suspectToken:
-      return judge(device, of: user ?? UUID(), reason: attempt.ledgerReason, now: now, draw: draw)
+      return judge(device, of: user ?? HostID(UUID()), reason: attempt.ledgerReason, now: now, draw: draw)
     case .retryLater(let minimum):
       answered(now: now, draw: draw)
       return .postponed(reason: attempt.ledgerReason, minimum: max(minimum, attempt.askedWait))
@@ -124,7 +125,7 @@ extension Lane {
   }
 
   /// A token was refused without proof. While the route's settings are in doubt, no token is.
-  private func judge(_ device: String, of user: UUID, reason: String?, now: UInt64, draw: Double) -> DeviceVerdict {
+  private func judge(_ device: String, of user: HostID, reason: String?, now: UInt64, draw: Double) -> DeviceVerdict {
     breaker.answered(now: now, draw: draw)
     guard breaker.isClosed else { return .waiting(lane: route.name, reason: reason, .long) }
     switch suspicion.refused(of: user) {

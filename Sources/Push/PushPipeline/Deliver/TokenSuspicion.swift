@@ -1,4 +1,5 @@
 internal import FoundationEssentials
+internal import PushKinds
 internal import Reactors
 
 /// Judges device tokens that APNs refuses without proof, by the ends of the other pushes on their route.
@@ -56,7 +57,7 @@ struct TokenSuspicion: Sendable {
   /// Without an accepted push in between.
   private var refusalsInRow = 0
   /// Their users, up to `usersInRowMax`.
-  private var usersInRow: Set<UUID> = []
+  private var usersInRow: Set<HostID> = []
 
   init(_ configuration: Configuration = Configuration()) {
     self.configuration = configuration
@@ -85,7 +86,7 @@ struct TokenSuspicion: Sendable {
   }
 
   /// A token of a user was refused without proof.
-  mutating func refused(of user: UUID) -> Verdict {
+  mutating func refused(of user: HostID) -> Verdict {
     refusalsInRow += 1
     if usersInRow.count < configuration.usersInRowMax { usersInRow.insert(user) }
     count(isRefusal: true)

@@ -2,6 +2,7 @@ internal import DequeModule
 internal import FoundationEssentials
 internal import Logging
 internal import Postgres
+internal import PushKinds
 internal import PushStore
 internal import Reactors
 
@@ -21,8 +22,8 @@ final class UnreadMarker {
 
   /// Weak, because the reactor keeps this alive as long as a timer is set.
   private weak var pipeline: DeliveryPipeline?
-  private var movedAt: [UUID: UInt64] = [:]
-  private var waiting = Deque<UUID>()
+  private var movedAt: [HostID: UInt64] = [:]
+  private var waiting = Deque<HostID>()
   private var timer: TimerToken?
   private var isMoving = false
 
@@ -31,7 +32,7 @@ final class UnreadMarker {
   }
 
   /// A user's outcome was recorded.
-  func add(_ userID: UUID, on reactor: isolated Reactor) {
+  func add(_ userID: HostID, on reactor: isolated Reactor) {
     let now = Reactor.now
     if let last = movedAt[userID], now &- last < Self.interval.clampedNanoseconds { return }
     guard let pipeline, !pipeline.isDraining, waiting.count < Self.waitingMax else { return }

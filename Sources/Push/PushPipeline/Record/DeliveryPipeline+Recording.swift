@@ -52,8 +52,8 @@ extension DeliveryPipeline: RecorderOwner {
       logger.log(
         level: outcome.remaining == nil ? .info : .debug, "push decided",
         metadata: [
-          "subject_id": "\(decided.event.subject.id.lowercased)", "kind": "\(decided.event.subject.kind)",
-          "user_id": "\(outcome.userID.lowercased)",
+          "subject_id": "\(decided.event.subject.id.text)", "kind": "\(decided.event.subject.kind)",
+          "user_id": "\(outcome.userID.text)",
           "decision": "\(outcome.decision.rawValue)", "reason": "\(outcome.reason ?? "")",
           "devices": "\(outcome.acceptedDevices.count)",
         ])

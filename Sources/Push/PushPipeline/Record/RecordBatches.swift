@@ -13,7 +13,7 @@ struct RecordBatch {
 
   private struct Row: Hashable {
     let subject: PushSubject
-    let userID: UUID
+    let userID: HostID
   }
 
   private(set) var events: [DecidedEvent] = []

@@ -32,7 +32,7 @@ extension Recorder {
     }
     logger.error(
       "an event is parked: the database refuses its record",
-      metadata: ["subject_id": "\(decided.event.subject.id.lowercased)", "error": "\(error)"])
+      metadata: ["subject_id": "\(decided.event.subject.id.text)", "error": "\(error)"])
     owner?.setAside(decided, on: reactor)
     return true
   }

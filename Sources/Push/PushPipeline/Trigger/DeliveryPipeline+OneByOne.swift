@@ -90,7 +90,7 @@ extension DeliveryPipeline {
     for (piece, error) in failed {
       logger.error(
         "cannot look at this one; it is tried again when its lease is over",
-        metadata: ["subject_id": "\(piece.subject.id.lowercased)"].merging(error.logged) { $1 })
+        metadata: ["subject_id": "\(piece.subject.id.text)"].merging(error.logged) { $1 })
       try await store.note(error, of: piece, on: reactor)
     }
   }

@@ -1,6 +1,7 @@
 public import APNSCore
 public import FoundationEssentials
 internal import Postgres
+public import PushKinds
 public import Reactors
 
 /// What a campaign decided about one user: what an explanation is made of. All times are microseconds since 1970.
@@ -82,7 +83,7 @@ extension PushDatabase {
   /// - Parameter day: the one day to tell about, as `2026-11-22`; nil for the newest.
   /// - Throws: `PostgresError`.
   public func campaignStory(
-    of userID: UUID, campaign: String, day: String?, on reactor: isolated Reactor
+    of userID: HostID, campaign: String, day: String?, on reactor: isolated Reactor
   ) async throws -> CampaignStory {
     try await look(on: reactor) {
       try await $0.query(.campaignStory(campaign: campaign, userID: userID, localDay: day), on: reactor).one()

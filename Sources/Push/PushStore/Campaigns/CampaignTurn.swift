@@ -1,11 +1,12 @@
 public import FoundationEssentials
+public import PushKinds
 
 /// A user whom a campaign looks at on one of the user's days, once.
 public struct CampaignTurn: Equatable, Sendable {
   /// The campaign's name.
   public let campaign: String
   /// The user.
-  public let userID: UUID
+  public let userID: HostID
   /// The user's day, as `2026-11-22`.
   public let localDay: String
   /// Claims so far, this one included. It fences what is decided: a later claim has a higher number.
@@ -19,7 +20,7 @@ public struct CampaignTurn: Equatable, Sendable {
 
   /// Describes one.
   public init(
-    campaign: String, userID: UUID, localDay: String, attempts: Int = 0, timeZone: String, dueAt: Int64,
+    campaign: String, userID: HostID, localDay: String, attempts: Int = 0, timeZone: String, dueAt: Int64,
     isLate: Bool = false
   ) {
     self.campaign = campaign

@@ -1,5 +1,6 @@
 public import FoundationEssentials
 public import Postgres
+public import PushKinds
 public import Reactors
 
 // What a campaign's runs do. Everything is decided in the database, under locks; see 0018_campaigns.
@@ -47,7 +48,7 @@ extension PushDatabase {
   /// Enrols all users now, or one.
   /// - Returns: the run, and the number of users enrolled; nil when there is no such active campaign.
   public func enrol(
-    _ name: String, onlyUser userID: UUID?, on reactor: isolated Reactor
+    _ name: String, onlyUser userID: HostID?, on reactor: isolated Reactor
   ) async throws(PostgresError) -> (runID: UUID, enrolled: Int)? {
     let call = StatementCall.enrolCampaign(campaign: name, onlyUserID: userID)
     guard let row = try await pool.query(call, on: reactor).first else { return nil }
@@ -57,7 +58,7 @@ extension PushDatabase {
   /// The users whom a campaign would look at now. Nothing is written.
   /// - Returns: users in the order of their ids, and how many there are in all.
   public func eligible(
-    for name: String, onlyUser userID: UUID?, usersMax: Int, on reactor: isolated Reactor
+    for name: String, onlyUser userID: HostID?, usersMax: Int, on reactor: isolated Reactor
   ) async throws(PostgresError) -> (turns: [CampaignTurn], count: Int) {
     let call = StatementCall.eligibleForCampaign(campaign: name, onlyUserID: userID, usersMax: usersMax)
     let rows = try await pool.query(call, on: reactor)

@@ -79,7 +79,7 @@ struct ClaimRow {
     get throws(PostgresError) { try read(.isDelivery) }
   }
 
-  fileprivate var userID: UUID? {
+  fileprivate var userID: HostID? {
     get throws(PostgresError) { try read(.userID) }
   }
 
@@ -105,7 +105,7 @@ struct ClaimRow {
   }
 
   private func recipient(
-    _ userID: UUID, of event: PushEvent, badgeMax: Int
+    _ userID: HostID, of event: PushEvent, badgeMax: Int
   ) throws(PostgresError) -> PushRecipient {
     let accepted: [String] = try read(.acceptedDevices)
     let devices = try self.devices(without: accepted)

@@ -1,4 +1,4 @@
-public import FoundationEssentials
+internal import FoundationEssentials
 public import Postgres
 public import PushKinds
 public import Reactors
@@ -9,7 +9,7 @@ public struct LeasedWork: Equatable, Sendable {
   public let subject: PushSubject
 
   /// The recipient of a delivery; nil for an event.
-  public let userID: UUID?
+  public let userID: HostID?
 }
 
 /// What a look would find.
@@ -99,8 +99,7 @@ extension PushDatabase {
 
   /// Looks at no work at all: fails where looks fail for all work alike, as when a function that they call is not there.
   public func lookAtNothing(on reactor: isolated Reactor) async throws(PostgresError) {
-    let nothing = LeasedWork(
-      subject: .message(UUID(uuid: (0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0))), userID: nil)
+    let nothing = LeasedWork(subject: .message(HostID(UUID())), userID: nil)
     _ = try await look(at: nothing, recipientsMax: 1, on: reactor)
   }
 }

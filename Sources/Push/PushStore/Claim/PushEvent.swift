@@ -45,13 +45,13 @@ public struct PushEvent: Sendable {
   public internal(set) var answeredAt: Int64 = 0
 
   /// The conversation or surface that its recipients may be looking at; nil when the event is gone or shows none.
-  public var surfaceID: UUID? { content?.surfaceID }
+  public var surfaceID: HostID? { content?.surfaceID }
 }
 
 /// One recipient of an event, with everything a decision needs.
 public struct PushRecipient: Equatable, Sendable {
   /// The host's user id.
-  public let userID: UUID
+  public let userID: HostID
 
   /// Whether the user still takes part in the conversation.
   public let isParticipant: Bool
@@ -99,5 +99,5 @@ public struct PushDevice: Equatable, Sendable {
 
 extension PushEvent {
   /// The id of the ledger's row about one recipient.
-  public func logID(of userID: UUID) -> UUID { subject.logID(of: userID, enqueuedAt: enqueuedAt) }
+  public func logID(of userID: HostID) -> UUID { subject.logID(of: userID, enqueuedAt: enqueuedAt) }
 }

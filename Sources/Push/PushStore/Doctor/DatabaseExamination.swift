@@ -1,6 +1,7 @@
 internal import Glibc
 public import Logging
 public import Postgres
+internal import PushKinds
 public import Reactors
 
 /// Examines whether the service can work with a database; changes nothing.
@@ -25,9 +26,15 @@ public final class DatabaseExamination {
   public static func begin(
     _ conninfo: String, within limit: Duration, logger: Logger, on reactor: isolated Reactor
   ) async throws(PostgresError) -> DatabaseExamination {
-    DatabaseExamination(
-      over: try await PostgresConnection.connect(
-        configuration(conninfo, within: limit), logger: logger, on: reactor))
+    let connection = try await PostgresConnection.connect(
+      configuration(conninfo, within: limit), logger: logger, on: reactor)
+    do throws(PostgresError) {
+      try await IDTypes.look(over: connection, on: reactor)
+    } catch {
+      connection.close(on: reactor)
+      throw error
+    }
+    return DatabaseExamination(over: connection)
   }
 
   private static func configuration(_ conninfo: String, within limit: Duration) -> PostgresConfiguration {
@@ -84,7 +91,9 @@ public final class DatabaseExamination {
   /// applied are not among them, because that leaves no checksums.
   public func changedMigrations(on reactor: isolated Reactor) async throws(PostgresError) -> [String] {
     let known = Migration.all
-    let call = StatementCall.examineMigrations(versions: known.map { Int32($0.version) }, texts: known.map(\.sql))
+    let types = IDTypes(ofSessions: connection.configuration)
+    let call = StatementCall.examineMigrations(
+      versions: known.map { Int32($0.version) }, texts: known.map { $0.written(with: types).sql })
     return try await rows(call, on: reactor) { row throws(PostgresError) in try row.decode("name") }
   }
 

@@ -6,7 +6,7 @@ public import Reactors
 /// A push that a server asks for.
 public struct PushSubmission: Equatable, Sendable {
   /// The recipient.
-  public var userID: UUID
+  public var userID: HostID
 
   /// The kind that ledger and payload name.
   public var kind: String
@@ -40,7 +40,7 @@ public struct PushSubmission: Equatable, Sendable {
 
   /// Describes a push.
   public init(
-    userID: UUID, kind: String, title: String, body: String, data: String? = nil, idempotencyKey: String? = nil
+    userID: HostID, kind: String, title: String, body: String, data: String? = nil, idempotencyKey: String? = nil
   ) {
     self.userID = userID
     self.kind = kind

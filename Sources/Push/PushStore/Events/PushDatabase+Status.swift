@@ -1,4 +1,4 @@
-public import FoundationEssentials
+internal import FoundationEssentials
 public import Postgres
 public import PushKinds
 public import Reactors
@@ -16,7 +16,7 @@ public enum EventStatus: Equatable, Sendable {
 /// A recipient's outcome as the ledger has it.
 public struct RecordedOutcome: Equatable, Sendable {
   /// The recipient.
-  public let userID: UUID
+  public let userID: HostID
 
   /// The outcome.
   public let decision: OutcomeDecision
@@ -31,7 +31,7 @@ public struct RecordedOutcome: Equatable, Sendable {
   public let devicesAccepted: Int
 
   /// Makes an outcome, for tests and for composing answers.
-  public init(userID: UUID, decision: OutcomeDecision, reason: String?, heldUntil: Int64?, devicesAccepted: Int) {
+  public init(userID: HostID, decision: OutcomeDecision, reason: String?, heldUntil: Int64?, devicesAccepted: Int) {
     self.userID = userID
     self.decision = decision
     self.reason = reason
@@ -72,7 +72,7 @@ enum LedgerRow {
   }
 
   private static func outcome(of row: PostgresRow) throws(PostgresError) -> RecordedOutcome? {
-    guard let userID: UUID = try row.decode("user_id") else { return nil }
+    guard let userID: HostID = try row.decode("user_id") else { return nil }
     return RecordedOutcome(
       userID: userID,
       decision: try row.decode("decision"),

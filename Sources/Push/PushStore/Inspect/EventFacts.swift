@@ -1,11 +1,12 @@
 public import FoundationEssentials
+public import PushKinds
 
 /// What the database knows of an event as a whole. All times are microseconds since 1970 by the database's clock.
 public struct EventFacts: Equatable, Sendable, Decodable {
   /// When it was read.
   public var now: Int64
   /// The id of its subject.
-  public var subjectID: UUID
+  public var subjectID: HostID
   /// Its kind.
   public var kind: String
   /// What is there of it; nil when it is gone.
@@ -43,17 +44,17 @@ public struct EventFacts: Equatable, Sendable, Decodable {
     /// As the host says; nil where it says nothing.
     public var createdAt: Int64?
     /// Who sent or did it; nil when unknown.
-    public var actorID: UUID?
+    public var actorID: HostID?
 
     /// Describes a row.
-    public init(createdAt: Int64? = nil, actorID: UUID? = nil) {
+    public init(createdAt: Int64? = nil, actorID: HostID? = nil) {
       self.createdAt = createdAt
       self.actorID = actorID
     }
   }
 
   /// An event of which nothing more is known.
-  public init(now: Int64, subjectID: UUID, kind: String) {
+  public init(now: Int64, subjectID: HostID, kind: String) {
     self.now = now
     self.subjectID = subjectID
     self.kind = kind
@@ -122,7 +123,7 @@ public struct InstanceFacts: Equatable, Sendable, Decodable {
 /// What the database knows of one user and one event. Times as in ``EventFacts``.
 public struct RecipientFacts: Equatable, Sendable, Decodable {
   /// The user.
-  public var userID: UUID
+  public var userID: HostID
   /// Whether the user is a recipient of the event, as of now.
   public var isParticipant: Bool
   /// Whether the event is the user's own.
@@ -139,7 +140,7 @@ public struct RecipientFacts: Equatable, Sendable, Decodable {
   public var devices: [DeviceFacts]
 
   /// A user without anything else known.
-  public init(userID: UUID, isParticipant: Bool = true, isActor: Bool = false) {
+  public init(userID: HostID, isParticipant: Bool = true, isActor: Bool = false) {
     self.userID = userID
     self.isParticipant = isParticipant
     self.isActor = isActor

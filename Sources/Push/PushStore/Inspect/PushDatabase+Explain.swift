@@ -1,6 +1,6 @@
-public import FoundationEssentials
+internal import FoundationEssentials
 internal import Postgres
-internal import PushKinds
+public import PushKinds
 public import Reactors
 
 /// All that the database knows of one event: what an explanation is made of.
@@ -10,7 +10,7 @@ public struct EventRecords: Equatable, Sendable {
   /// The recipients, and the user who was asked about; in the order of their ids.
   public var recipients: [RecipientFacts]
   /// The one recipient who was asked about; nil for all.
-  public var userID: UUID?
+  public var userID: HostID?
   /// Whether there are more recipients.
   public var hasMore: Bool
   /// Processes that the histories name, as far as they are known.
@@ -18,7 +18,7 @@ public struct EventRecords: Equatable, Sendable {
 
   /// Joins them.
   public init(
-    event: EventFacts, userID: UUID? = nil, recipients: [RecipientFacts] = [], hasMore: Bool = false,
+    event: EventFacts, userID: HostID? = nil, recipients: [RecipientFacts] = [], hasMore: Bool = false,
     instances: [InstanceFacts] = []
   ) {
     self.event = event
@@ -42,7 +42,7 @@ extension PushDatabase {
   ///   - entriesMax: entries of histories, of all events together, after which each event has no more than one recipient.
   /// - Throws: ``PostgresError``.
   public func records(
-    ofSubject id: UUID, kind: String? = nil, userID: UUID? = nil, recipientsMax: Int = recipientsExplainedMax,
+    ofSubject id: HostID, kind: String? = nil, userID: HostID? = nil, recipientsMax: Int = recipientsExplainedMax,
     entriesMax: Int = .max, on reactor: isolated Reactor
   ) async throws -> [EventRecords] {
     try await look(on: reactor) {
@@ -53,14 +53,15 @@ extension PushDatabase {
 
   /// Which kinds of events an id is the subject of, chat messages first; empty for an unknown id.
   /// - Throws: ``PostgresError``.
-  public func kinds(of id: UUID, on reactor: isolated Reactor) async throws -> [String] {
+  public func kinds(of id: HostID, on reactor: isolated Reactor) async throws -> [String] {
     try await look(on: reactor) { try await $0.kinds(of: id, on: reactor) }
   }
 }
 
 extension OperatorLook {
   fileprivate func records(
-    ofSubject id: UUID, kind: String?, userID: UUID?, recipientsMax: Int, entriesMax: Int, on reactor: isolated Reactor
+    ofSubject id: HostID, kind: String?, userID: HostID?, recipientsMax: Int, entriesMax: Int,
+    on reactor: isolated Reactor
   ) async throws(PostgresError) -> [EventRecords] {
     let found = if let kind { [kind] } else { try await kinds(of: id, on: reactor) }
     var records: [EventRecords] = []
@@ -75,7 +76,7 @@ extension OperatorLook {
     return records
   }
 
-  fileprivate func kinds(of id: UUID, on reactor: isolated Reactor) async throws(PostgresError) -> [String] {
+  fileprivate func kinds(of id: HostID, on reactor: isolated Reactor) async throws(PostgresError) -> [String] {
     var host = HostAnswers()
     let rows = try await query(
       .explainKinds(subjectID: id), alone: PushStatements.explainKindsAlone, host: &host, on: reactor)
@@ -93,7 +94,7 @@ extension OperatorLook {
   ///   - recipientsMax: how many at the most.
   ///   - entriesMax: entries of their histories after which no further recipient is told about; at least 1.
   private func records(
-    of subject: PushSubject, userID: UUID?, recipientsMax: Int, entriesMax: Int, on reactor: isolated Reactor
+    of subject: PushSubject, userID: HostID?, recipientsMax: Int, entriesMax: Int, on reactor: isolated Reactor
   ) async throws(PostgresError) -> EventRecords {
     var host = HostAnswers()
     let row = try await query(
@@ -103,7 +104,7 @@ extension OperatorLook {
     var records = EventRecords(event: try row.decode(0, as: ExplainedDocument<EventFacts>.self).content, userID: userID)
     let rows = try await query(
       .explainRecipients(
-        subjectID: subject.id, kind: subject.kind, firstUserID: userID ?? .lowest, lastUserID: userID ?? .highest,
+        subjectID: subject.id, kind: subject.kind, userID: userID,
         usersMax: recipientsMax + 1, entriesMax: entriesMax),
       alone: PushStatements.explainRecipientsAlone, host: &host, on: reactor)
     records.recipients = Array(try documents(rows).prefix(recipientsMax))
@@ -177,10 +178,4 @@ private struct HostAnswers {
     guard error.blamesStatement else { throw error }
     failure = failure ?? error.sqlState.map { "SQLSTATE \($0)" } ?? error.code.rawValue
   }
-}
-
-extension UUID {
-  fileprivate static let lowest = UUID(uuid: (0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0))
-  fileprivate static let highest = UUID(
-    uuid: (255, 255, 255, 255, 255, 255, 255, 255, 255, 255, 255, 255, 255, 255, 255, 255))
 }

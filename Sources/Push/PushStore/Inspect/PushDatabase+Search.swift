@@ -1,5 +1,6 @@
 public import FoundationEssentials
 internal import Postgres
+public import PushKinds
 public import Reactors
 
 /// A page of the ledger.
@@ -18,7 +19,7 @@ public struct LedgerPage: Equatable, Sendable {
 /// A user who has registered a device.
 public struct DeviceTokenOwner: Hashable, Sendable {
   /// Who.
-  public let userID: UUID
+  public let userID: HostID
   /// The first eight characters of the device token.
   public let device: String
 }
@@ -29,7 +30,7 @@ extension PushDatabase {
   ///   - last: time and id of the last one on the page before; nil for the first page. size: rows of a page.
   /// - Throws: ``PostgresError``.
   public func pushes(
-    ofUser userID: UUID, after last: (enqueuedAt: Int64, id: UUID)? = nil, size: Int, on reactor: isolated Reactor
+    ofUser userID: HostID, after last: (enqueuedAt: Int64, id: UUID)? = nil, size: Int, on reactor: isolated Reactor
   ) async throws -> LedgerPage {
     try await page(
       .pushesOfUser(
@@ -42,7 +43,8 @@ extension PushDatabase {
   ///   - last: user and kind of the last one on the page before; nil for the first page. size: rows of a page.
   /// - Throws: ``PostgresError``.
   public func pushes(
-    ofSubject subjectID: UUID, after last: (userID: UUID, kind: String)? = nil, size: Int, on reactor: isolated Reactor
+    ofSubject subjectID: HostID, after last: (userID: HostID, kind: String)? = nil, size: Int,
+    on reactor: isolated Reactor
   ) async throws -> LedgerPage {
     try await page(
       .pushesOfSubject(
@@ -50,12 +52,13 @@ extension PushDatabase {
   }
 
   /// What the ledger knows an id as; it may be both.
+  /// - Parameter id: the id as a subject and as a user, as far as the types can hold it.
   /// - Throws: ``PostgresError``.
   public func meaning(
-    ofID id: UUID, on reactor: isolated Reactor
+    ofID id: (subject: HostID?, user: HostID?), on reactor: isolated Reactor
   ) async throws -> (isSubject: Bool, isUser: Bool) {
     try await look(on: reactor) { look in
-      let row = try await look.query(.meaningOfID(id: id), on: reactor).one()
+      let row = try await look.query(.meaningOfID(subjectID: id.subject, userID: id.user), on: reactor).one()
       return (try row.decode("is_subject"), try row.decode("is_user"))
     }
   }

@@ -125,7 +125,7 @@ public struct ParkedWork: Equatable, Sendable {
   /// What it is about.
   public let subject: PushSubject
   /// The recipient; nil for an event that could not be looked at.
-  public let userID: UUID?
+  public let userID: HostID?
   /// Why.
   public let reason: String
 }
@@ -137,11 +137,11 @@ public struct LedgerEntry: Equatable, Sendable {
   /// When the event was committed; microseconds since 1970.
   public let enqueuedAt: Int64
   /// The id of what the push is about; nil for rows without one.
-  public let subjectID: UUID?
+  public let subjectID: HostID?
   /// The kind of event.
   public let kind: String
   /// The recipient.
-  public let userID: UUID
+  public let userID: HostID
   /// The outcome.
   public let decision: OutcomeDecision
   /// Why, nil for a plain success.

@@ -1,5 +1,6 @@
-public import FoundationEssentials
+internal import FoundationEssentials
 public import Postgres
+public import PushKinds
 public import Reactors
 
 /// A table whose rows are kept for a time and then deleted.
@@ -95,10 +96,9 @@ extension PushDatabase {
   /// - Parameter after: the last id of the users looked at before; nil for the first.
   /// - Returns: the last id of these; nil when there are no more, or the host has no such table.
   public func queueGoneUsers(
-    after: UUID?, usersMax: Int, on reactor: isolated Reactor
-  ) async throws(PostgresError) -> UUID? {
-    let first = UUID(uuid: (0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0))
-    return try await pool.query(.queueGoneUsers(afterID: after ?? first, usersMax: usersMax), on: reactor)
+    after: HostID?, usersMax: Int, on reactor: isolated Reactor
+  ) async throws(PostgresError) -> HostID? {
+    return try await pool.query(.queueGoneUsers(afterID: after, usersMax: usersMax), on: reactor)
       .one().decode(0)
   }
 }

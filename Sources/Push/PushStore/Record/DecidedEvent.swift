@@ -1,4 +1,5 @@
-public import FoundationEssentials
+internal import FoundationEssentials
+public import PushKinds
 
 /// A claimed event whose every recipient has an outcome: ready to be recorded.
 public struct DecidedEvent: Sendable {
@@ -60,7 +61,7 @@ public struct RecipientOutcome: Equatable, Sendable {
   }
 
   /// The recipient.
-  public let userID: UUID
+  public let userID: HostID
 
   /// The outcome.
   public var decision: OutcomeDecision
@@ -112,7 +113,7 @@ public struct RecipientOutcome: Equatable, Sendable {
 
   /// Makes an outcome without its times.
   public init(
-    userID: UUID, decision: OutcomeDecision, reason: String? = nil, due: Duration? = nil,
+    userID: HostID, decision: OutcomeDecision, reason: String? = nil, due: Duration? = nil,
     remaining: Remaining? = nil, acceptedDevices: [String] = []
   ) {
     self.userID = userID

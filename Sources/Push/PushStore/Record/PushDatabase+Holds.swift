@@ -1,4 +1,4 @@
-public import FoundationEssentials
+internal import FoundationEssentials
 public import Postgres
 public import PushKinds
 public import Reactors
@@ -9,10 +9,10 @@ public struct RecordedHold: Equatable, Sendable {
   public let subject: PushSubject
 
   /// The recipient.
-  public let userID: UUID
+  public let userID: HostID
 
   /// Names a hold.
-  public init(subject: PushSubject, userID: UUID) {
+  public init(subject: PushSubject, userID: HostID) {
     self.subject = subject
     self.userID = userID
   }
@@ -44,9 +44,9 @@ extension PushDatabase {
 
   /// Why the last try of a push to each of these users failed, as the ledger has it; nothing for one that was never tried.
   public func lastFailures(
-    of subject: PushSubject, to userIDs: [UUID], on reactor: isolated Reactor
-  ) async throws(PostgresError) -> [UUID: String] {
-    var reasons: [UUID: String] = [:]
+    of subject: PushSubject, to userIDs: [HostID], on reactor: isolated Reactor
+  ) async throws(PostgresError) -> [HostID: String] {
+    var reasons: [HostID: String] = [:]
     let call = StatementCall.lastFailures(subjectID: subject.id, kind: subject.kind, userIDs: userIDs)
     for row in try await pool.query(call, on: reactor) {
       reasons[try row.decode("user_id")] = try row.decode("reason", as: String.self)

@@ -100,9 +100,9 @@ extension RecordColumns {
     return column
   }
 
-  var subjectIDs: [UUID] { column { $1.event.subject.id } }
+  var subjectIDs: IDColumn { IDColumn(column { $1.event.subject.id }) }
   var kinds: [String] { column { $1.event.subject.kind } }
-  var userIDs: [UUID] { column { outcome, _ in outcome.userID } }
+  var userIDs: IDColumn { IDColumn(column { outcome, _ in outcome.userID }) }
   var decisions: [String] { column { outcome, _ in outcome.decision.rawValue } }
   var reasons: [String?] { column { outcome, _ in outcome.reason } }
   var enqueued: [Int64] { column { $1.event.enqueuedAt } }
@@ -120,7 +120,7 @@ extension RecordColumns {
 
 // Of events.
 extension RecordColumns {
-  var eventIDs: [UUID] { inboxEvents.map { $0.subject.id } }
+  var eventIDs: IDColumn { IDColumn(inboxEvents.map { $0.subject.id }) }
   var eventKinds: [String] { inboxEvents.map { $0.subject.kind } }
   var eventAttempts: [Int32] { inboxEvents.map { Int32(clamping: $0.attempts) } }
 }

@@ -24,7 +24,7 @@ extension RecordColumns {
   // Hexadecimal text, so a comma cannot be part of a token; an array of arrays of unequal lengths cannot be sent.
   private var acceptedDevices: [String] { column { outcome, _ in outcome.acceptedDevices.joined(separator: ",") } }
   private var isDelivery: [Bool] { column { $1.event.origin == .delivery } }
-  private var conversationIDs: [UUID?] { column { $1.event.surfaceID } }
+  private var conversationIDs: IDColumn { IDColumn(column { $1.event.surfaceID }) }
   private var held: [Int64] { column { outcome, _ in outcome.heldFor.wholeMicroseconds } }
   private var lanes: [String?] { column { outcome, _ in outcome.lane } }
   private var retries: [Int64] { column { outcome, _ in Int64(outcome.retries) } }

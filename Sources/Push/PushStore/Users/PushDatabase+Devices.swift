@@ -1,5 +1,6 @@
-public import FoundationEssentials
+internal import FoundationEssentials
 public import Postgres
+public import PushKinds
 public import Reactors
 
 // Device tokens, as their apps register them.
@@ -7,7 +8,7 @@ extension PushDatabase {
   /// Gives a device token to a user, and takes it from any other.
   /// - Parameter devicesMax: devices that the user keeps, the last registered ones; at least 1.
   public func register(
-    _ device: RegisteredDevice, of user: UUID, devicesMax: Int, on reactor: isolated Reactor
+    _ device: RegisteredDevice, of user: HostID, devicesMax: Int, on reactor: isolated Reactor
   ) async throws(PostgresError) -> RegistrationOutcome {
     let call = StatementCall.registerDevice(
       userID: user, deviceToken: device.token, environment: device.environment, app: device.app,
@@ -24,7 +25,7 @@ extension PushDatabase {
   /// - Parameter token: hexadecimal, in lower case.
   /// - Returns: false when the token is another user's, who keeps it; true also for an unknown token.
   public func removeDevice(
-    _ token: String, of user: UUID, on reactor: isolated Reactor
+    _ token: String, of user: HostID, on reactor: isolated Reactor
   ) async throws(PostgresError) -> Bool {
     try await pool.query(.removeDevice(userID: user, deviceToken: token), on: reactor).one().decode(0)
   }

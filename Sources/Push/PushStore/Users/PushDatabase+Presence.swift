@@ -1,4 +1,4 @@
-public import FoundationEssentials
+internal import FoundationEssentials
 public import Postgres
 public import PushKinds
 public import Reactors
@@ -9,10 +9,10 @@ public struct SurfaceView: Hashable, Sendable {
   public let surface: SurfaceID
 
   /// Who looks.
-  public let userID: UUID
+  public let userID: HostID
 
   /// Joins them.
-  public init(of surface: SurfaceID, by userID: UUID) {
+  public init(of surface: SurfaceID, by userID: HostID) {
     self.surface = surface
     self.userID = userID
   }
@@ -107,7 +107,7 @@ extension PushDatabase {
 
   /// Whether what a function of the contract has not written is hidden from it. Asked only when it has written nothing.
   func hidesWrites(
-    of function: String, in conversationID: UUID, on reactor: isolated Reactor
+    of function: String, in conversationID: HostID, on reactor: isolated Reactor
   ) async throws(PostgresError) -> Bool {
     let table = function == "mark_read" ? "public.messages" : "public.conversation_participants"
     return try await pool.query(

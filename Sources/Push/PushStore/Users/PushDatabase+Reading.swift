@@ -1,23 +1,24 @@
 public import FoundationEssentials
 public import Postgres
+public import PushKinds
 public import Reactors
 
 /// What a user has read.
 public struct ReadReport: Equatable, Sendable {
   /// Where.
-  public let conversationID: UUID
+  public let conversationID: HostID
 
   /// Who.
-  public let userID: UUID
+  public let userID: HostID
 
   /// The last message that was read; nil for all of them.
-  public let upToMessageID: UUID?
+  public let upToMessageID: HostID?
 
   /// The token of the device on which it was read; nil when it did not say.
   public let deviceToken: String?
 
   /// Describes what was read.
-  public init(conversationID: UUID, userID: UUID, upToMessageID: UUID? = nil, deviceToken: String? = nil) {
+  public init(conversationID: HostID, userID: HostID, upToMessageID: HostID? = nil, deviceToken: String? = nil) {
     self.conversationID = conversationID
     self.userID = userID
     self.upToMessageID = upToMessageID
@@ -73,7 +74,7 @@ extension PushDatabase {
   /// - Parameter id: the ledger row's.
   /// - Returns: whether the ledger has such a push of this user.
   public func recordOpening(
-    _ id: UUID, by userID: UUID, on reactor: isolated Reactor
+    _ id: UUID, by userID: HostID, on reactor: isolated Reactor
   ) async throws(PostgresError) -> Bool {
     try await pool.query(.recordOpening(logID: id, userID: userID), on: reactor).one().decode(0)
   }
@@ -82,7 +83,7 @@ extension PushDatabase {
 extension PushDatabase {
   /// Moves the marks from which on users' unread messages are counted. Costs as much as what they have read since the
   /// last time, and once a day as much as all of their conversations.
-  public func moveUnreadMarks(of userIDs: [UUID], on reactor: isolated Reactor) async throws(PostgresError) {
+  public func moveUnreadMarks(of userIDs: [HostID], on reactor: isolated Reactor) async throws(PostgresError) {
     _ = try await pool.query(.moveUnreadMarks(userIDs: userIDs), on: reactor)
   }
 }

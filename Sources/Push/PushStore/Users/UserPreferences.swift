@@ -1,5 +1,6 @@
-public import FoundationEssentials
+internal import FoundationEssentials
 public import Postgres
+public import PushKinds
 public import PushRules
 public import Reactors
 
@@ -29,7 +30,7 @@ public struct UserPreferences: Equatable, Sendable {
   /// What a user wants of one conversation.
   public struct Conversation: Equatable, Sendable {
     /// The host's id of it.
-    public let id: UUID
+    public let id: HostID
     /// Whether its pushes are not wanted.
     public let isMuted: Bool
     /// When a mute ends, in microseconds since 1970; nil for a mute that does not.
@@ -38,7 +39,7 @@ public struct UserPreferences: Equatable, Sendable {
     public let mentionsOnly: Bool
 
     /// Wishes about a conversation.
-    public init(id: UUID, isMuted: Bool, mutedUntil: Int64?, mentionsOnly: Bool) {
+    public init(id: HostID, isMuted: Bool, mutedUntil: Int64?, mentionsOnly: Bool) {
       self.id = id
       self.isMuted = isMuted
       self.mutedUntil = mutedUntil
@@ -65,7 +66,7 @@ public struct UserPreferences: Equatable, Sendable {
 extension PushDatabase {
   /// A user's preferences, or the defaults.
   public func preferences(
-    of user: UUID, on reactor: isolated Reactor
+    of user: HostID, on reactor: isolated Reactor
   ) async throws(PostgresError) -> UserPreferences {
     let row = try await pool.query(.preferences(userID: user), on: reactor).one()
     return UserPreferences(
@@ -76,7 +77,7 @@ extension PushDatabase {
   /// Replaces a user's preferences. Pushes that the user is held are looked at again.
   /// - Returns: false for an unknown time zone; nothing is changed then.
   public func put(
-    _ preferences: UserPreferences, of user: UUID, on reactor: isolated Reactor
+    _ preferences: UserPreferences, of user: HostID, on reactor: isolated Reactor
   ) async throws(PostgresError) -> Bool {
     let quiet = preferences.quietHours
     let conversations = preferences.conversations
@@ -97,7 +98,7 @@ extension PushDatabase {
   }
 
   private static func conversations(of row: PostgresRow) throws(PostgresError) -> [UserPreferences.Conversation] {
-    let ids: [UUID] = try row.decode("ids")
+    let ids: [HostID] = try row.decode("ids")
     let muted: [Bool] = try row.decode("muted")
     let mutedUntil: [Int64?] = try row.decode("muted_until")
     let mentionsOnly: [Bool] = try row.decode("mentions_only")

@@ -1,6 +1,8 @@
 import APNSCore
 import FoundationEssentials
 import Postgres
+import PushKinds
+import TestIDs
 
 /// Finds the timeline, message and user that ids in the database and tokens of pushes stand for.
 struct PresenceIndex {
@@ -35,8 +37,8 @@ struct PresenceIndex {
 
   /// Nil when no timeline made the message or the user.
   func place(of row: PostgresRow) throws -> Place? {
-    let (subject, user): (UUID, UUID) = (try row.decode("subject_id"), try row.decode("user_id"))
-    guard let message = messages[subject.uuidString], let number = users[user.uuidString] else { return nil }
+    let (subject, user): (HostID, HostID) = (try row.decode("subject_id"), try row.decode("user_id"))
+    guard let message = messages[subject.text], let number = users[user.text] else { return nil }
     return Place(
       timeline: message.timeline, pair: PresencePair(message: message.number, user: number), device: 0)
   }

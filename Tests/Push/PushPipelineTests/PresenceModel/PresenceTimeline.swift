@@ -1,9 +1,11 @@
 import FoundationEssentials
+import PushKinds
+import TestIDs
 
 /// One timeline in a database: who and what its numbers are, what the oracle thinks, and what happened.
 final class PresenceTimeline {
   let plan: TimelinePlan
-  let conversation = UUID().uuidString
+  let conversation = HostID.new().text
   let users: [String]
   private(set) var messages: [Int: String] = [:]
   private(set) var oracle: PresenceOracle
@@ -12,9 +14,9 @@ final class PresenceTimeline {
 
   init(_ plan: TimelinePlan, window: Int64) {
     self.plan = plan
-    users = plan.members.map { _ in UUID().uuidString }
+    users = plan.members.map { _ in HostID.new().text }
     oracle = PresenceOracle(plan.members, window: window)
-    for case .post(let message, _) in plan.actions.map(\.action) { messages[message] = UUID().uuidString }
+    for case .post(let message, _) in plan.actions.map(\.action) { messages[message] = HostID.new().text }
   }
 
   /// The device tokens of a user, in the order of the devices' numbers.

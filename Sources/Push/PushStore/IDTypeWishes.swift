@@ -1,0 +1,70 @@
+internal import Postgres
+public import PushKinds
+internal import Reactors
+
+/// The types of ids that an operator asks `tacet migrate` for; nil leaves the choice to what the host's tables have.
+public struct IDTypeWishes: Equatable, Sendable {
+  /// Of messages.
+  public var messages: IDTypes.IDType?
+  /// Of conversations and other surfaces.
+  public var conversations: IDTypes.IDType?
+  /// Of users.
+  public var users: IDTypes.IDType?
+
+  /// Asks for types.
+  public init(
+    messages: IDTypes.IDType? = nil, conversations: IDTypes.IDType? = nil, users: IDTypes.IDType? = nil
+  ) {
+    self.messages = messages
+    self.conversations = conversations
+    self.users = users
+  }
+
+  /// These, and those of `known` where nothing is asked for.
+  func types(otherwise known: IDTypes) -> IDTypes {
+    IDTypes(
+      messages: messages ?? known.messages, conversations: conversations ?? known.conversations,
+      users: users ?? known.users)
+  }
+}
+
+extension IDTypes {
+  /// The types with which a database is migrated: those that it has, or for a first installation the wishes, then what the
+  /// host's tables have, then uuids.
+  /// - Throws: ``PostgresError``; with ``Migrator/notWired`` when an installed schema has other types than are wished.
+  static func choose(
+    _ wishes: IDTypeWishes, isInstalled: Bool, over connection: PostgresConnection, on reactor: isolated Reactor
+  ) async throws(PostgresError) -> IDTypes {
+    if isInstalled {
+      let types = try await look(over: connection, on: reactor)
+      guard wishes.types(otherwise: types) == types else { throw try await refused(types, connection, on: reactor) }
+      return types
+    }
+    let row = try await connection.query(PushStatements.examineHostIDs, on: reactor).one()
+    func found(_ column: String) throws(PostgresError) -> IDType {
+      try row.decode(column, as: String?.self).flatMap(IDType.init) ?? .uuid
+    }
+    let types = wishes.types(
+      otherwise: IDTypes(
+        messages: try found("messages"), conversations: try found("conversations"), users: try found("users")))
+    connection.configuration.chosenTypes = types.postgresTypes
+    return types
+  }
+
+  /// The server's own error, as a file of `db/migrations` raises it.
+  private static func refused(
+    _ types: IDTypes, _ connection: PostgresConnection, on reactor: isolated Reactor
+  ) async throws(PostgresError) -> PostgresError {
+    do throws(PostgresError) {
+      try await connection.simple(
+        """
+        do $$ begin raise exception 'not wired: the schema was installed for ids of messages, conversations and users that are \
+        \(types.messages.rawValue), \(types.conversations.rawValue) and \(types.users.rawValue), and cannot change them'
+        using errcode = '\(Migrator.notWired)'; end $$
+        """, on: reactor)
+    } catch {
+      return error
+    }
+    preconditionFailure("an exception was raised and not reported")
+  }
+}

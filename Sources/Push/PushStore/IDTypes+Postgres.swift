@@ -1,0 +1,102 @@
+internal import FoundationEssentials
+public import Postgres
+public import PushKinds
+public import Reactors
+
+// The types of ids that `db/statements` declare. Each database has chosen its own.
+extension PostgresType {
+  static let messageID = PostgresType.chosen(0)
+  static let conversationID = PostgresType.chosen(1)
+  static let userID = PostgresType.chosen(2)
+  static let subjectID = PostgresType.chosen(3)
+}
+
+extension IDTypes {
+  /// What sessions with a database of these ids are configured with: ``PostgresConfiguration/chosenTypes``.
+  public var postgresTypes: [PostgresType] { [messages, conversations, users, subjects].map(\.postgresType) }
+
+  /// The types that sessions have found in a database; all are text, which takes any id, until one was open.
+  public init(ofSessions configuration: PostgresConfiguration) {
+    let types = configuration.chosenTypes
+    func type(_ place: Int) -> IDType {
+      IDType.allCases.first { types.indices.contains(place) && $0.postgresType == types[place] } ?? .text
+    }
+    self.init(messages: type(0), conversations: type(1), users: type(2))
+  }
+
+  /// Asks a database, and has the connection use the answer: uuids, where it was not migrated.
+  @discardableResult
+  public static func look(
+    over connection: PostgresConnection, on reactor: isolated Reactor
+  ) async throws(PostgresError) -> IDTypes {
+    do throws(PostgresError) {
+      _ = try await connection.check(PushDatabase.ownDatabaseCheck, on: reactor)
+    } catch  where error.sqlState?.conditionClass == "42" {
+      connection.configuration.chosenTypes = IDTypes().postgresTypes
+    }
+    return IDTypes(ofSessions: connection.configuration)
+  }
+
+  /// The text of a file of `db` with these types in the place of their names there.
+  package func written(into text: String) -> String {
+    let names = ["message_id": messages, "conversation_id": conversations, "user_id": users, "subject_id": subjects]
+    return names.reduce(text) { text, name in
+      text.replacing("tacet.\(name.key)", with: name.value.rawValue)
+    }
+  }
+}
+
+extension IDTypes.IDType {
+  fileprivate var postgresType: PostgresType {
+    switch self {
+    case .uuid: .uuid
+    case .bigint: .int8
+    case .text: .text
+    }
+  }
+}
+
+extension HostID: PostgresScalar {
+  /// Sends a uuid in its binary form, and any other id as text.
+  public func encode(into encoder: inout PostgresParameterEncoder) {
+    encoder.appendBinary { type, bytes in encode(as: type, into: &bytes) }
+  }
+
+  /// Appends the binary form of `uuid`, `bigint` or `text`. Refuses an id that the type cannot hold.
+  public func encode(as type: PostgresType, into bytes: inout [UInt8]) -> Bool {
+    switch type {
+    case .uuid: uuid?.encode(as: type, into: &bytes) ?? false
+    case .int8: Int64(text)?.encode(as: type, into: &bytes) ?? false
+    default: text.encode(as: type, into: &bytes)
+    }
+  }
+
+  /// Reads a `uuid`, a `bigint`, or text of at most ``bytesMax`` bytes.
+  public init?(_ bytes: UnsafeRawBufferPointer, type: PostgresType) {
+    switch type {
+    case .uuid:
+      guard let uuid = UUID(bytes, type: type) else { return nil }
+      self.init(uuid)
+    case .int8:
+      guard let number = Int64(bytes, type: type) else { return nil }
+      self.init(text: String(number))
+    default:
+      guard bytes.count <= Self.bytesMax, let text = String(bytes, type: type) else { return nil }
+      self.init(text: text)
+    }
+  }
+}
+
+/// A column of ids as an array parameter.
+///
+/// The compiler specializes the encoding of arrays only for elements that the module of the driver knows, and records have
+/// several columns of ids for each push.
+struct IDColumn: PostgresEncodable {
+  let ids: [HostID?]
+
+  init(_ ids: [HostID?]) { self.ids = ids }
+
+  func encode(into encoder: inout PostgresParameterEncoder) {
+    encoder.appendArray(count: ids.count) { ids[$0].encodeElement(as: $1, into: &$2) }
+  }
+}

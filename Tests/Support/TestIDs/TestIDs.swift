@@ -1,0 +1,48 @@
+public import Foundation
+public import PushKinds
+public import PushStore
+public import TestRepository
+
+extension IDTypes {
+  /// The types of ids in the databases of this run: those that the variable `TEST_IDS` names, otherwise uuids.
+  public static let tested = IDTypes(
+    all: ProcessInfo.processInfo.environment["TEST_IDS"].map { name in
+      guard let type = IDType(rawValue: name) else { preconditionFailure("TEST_IDS is uuid, bigint or text") }
+      return type
+    } ?? .uuid)
+}
+
+extension IDTypeWishes {
+  /// The types of this run.
+  public static let tested = IDTypeWishes(
+    messages: IDTypes.tested.messages, conversations: IDTypes.tested.conversations, users: IDTypes.tested.users)
+}
+
+extension Repository {
+  /// The tables of the default host contract, for psql.
+  public static let hostTables = written(IDTypes.tested.written(into: Migration.hostTables))
+
+  /// What makes a database with the host's tables ready, by psql.
+  public static let install = written(Migrator.script(createsHostTables: false, ids: .tested))
+
+  private static func written(_ script: String) -> URL {
+    let file = FileManager.default.temporaryDirectory.appending(path: "tacet-\(UUID().uuidString).sql")
+    do {
+      try script.write(to: file, atomically: true, encoding: .utf8)
+    } catch {
+      preconditionFailure("a script cannot be written: \(error)")
+    }
+    return file
+  }
+}
+
+extension HostID {
+  /// An id that no other has, of the type of this run. The texts of a run's ids sort like the ids.
+  public static func new() -> HostID {
+    switch IDTypes.tested.messages {
+    case .uuid: HostID(UUID())
+    case .bigint: HostID(text: String(Int64.random(in: 100_000_000_000_000_000...999_999_999_999_999_999)))
+    case .text: HostID(text: "user_" + UUID().uuidString.lowercased().filter { $0 != "-" }.prefix(22))
+    }
+  }
+}
