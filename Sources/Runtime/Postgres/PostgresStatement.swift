@@ -38,7 +38,7 @@ public struct PostgresStatement: Sendable {
   }
 
   /// The statement with the types of one database.
-  func resolved(by chosen: [PostgresType]) -> PostgresStatement {
+  package func resolved(by chosen: [PostgresType]) -> PostgresStatement {
     guard hasChosenTypes else { return self }
     return PostgresStatement(name, sql, parameterTypes.map { $0.resolved(by: chosen) }, hasChosenTypes: false)
   }

@@ -14,7 +14,7 @@ struct KnownKindsTests {
   @Test(
     "content that its kind cannot read, and content of no kind, is no push",
     arguments: [
-      ("read_sync", "{}"), ("read_sync", #"{"message_ids":["x"],"has_more":false}"#), ("watched_row", "[]"),
+      ("read_sync", "{}"), ("read_sync", #"{"message_ids":[true],"has_more":false}"#), ("watched_row", "[]"),
       ("service_push", "{"), ("campaign_push", #"{"title":1,"body":""}"#), ("later", "{}"), ("message", "{}"),
     ])
   func unreadable(name: String, document: String) throws {

@@ -130,7 +130,7 @@ struct CapGroupTests {
   @Test("an upgrade from version 30 keeps every cap, and all campaigns share it as before", arguments: [true, false])
   func upgraded(_ isByHand: Bool) async throws {
     let database = try await TestDatabase.withHostTables()
-    for file in Repository.files(in: "db/migrations", ending: "sql").prefix(4) { try await database.apply(file) }
+    for migration in Migration.all.prefix(4) { try await database.sql(IDTypes.tested.written(into: migration.sql)) }
     let user = HostID.new()
     let other = HostID.new()
     try await database.sql(

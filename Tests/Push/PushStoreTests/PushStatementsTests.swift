@@ -42,7 +42,7 @@ struct PushStatementsTests {
     let database = try await Self.database()
     let session = try PsqlSession(database.server.conninfo(database: database.name))
     for path in try Self.files() {
-      let text = try Repository.text(path)
+      let text = IDTypes.tested.written(into: try Repository.text(path))
       let body = try #require(text.firstRange(of: "\n\n")).upperBound
       let variables = text[..<body].matches(of: #/--   :(\w+) +([a-z]+(?:\[\])?) /#).map {
         "\\set \($0.1) 'null::\($0.2)'\n"
@@ -92,9 +92,7 @@ struct PushStatementsTests {
     arguments: ["force_custom_plan", "force_generic_plan"])
   func explanationPlan(_ mode: String) async throws {
     let database = try await Self.large.value
-    let (id, all) = (
-      "'\(HostID.new())'", "'00000000-0000-0000-0000-000000000000', 'ffffffff-ffff-ffff-ffff-ffffffffffff'"
-    )
+    let (id, all) = ("'\(HostID.new())'", "null")
     for (statement, arguments) in [
       (PushStatements.explainKinds, id), (PushStatements.explainEvent, "\(id), 'message'"),
       (PushStatements.explainKindsAlone, id), (PushStatements.explainEventAlone, "\(id), 'message'"),
@@ -144,13 +142,20 @@ struct PushStatementsTests {
   }
 }
 
+extension PostgresStatement {
+  /// The types of its parameters in the databases of this run, as `prepare` lists them.
+  var typeNames: String {
+    resolved(by: IDTypes.tested.postgresTypes).parameterTypes.map(\.description).joined(separator: ", ")
+  }
+}
+
 extension TestDatabase {
   /// How a statement would be run.
   /// - Parameters:
   ///   - arguments: SQL expressions.
   ///   - mode: a `plan_cache_mode`.
   func explain(_ statement: PostgresStatement, _ arguments: String, _ mode: String) async throws -> String {
-    let types = statement.parameterTypes.map(\.description).joined(separator: ", ")
+    let types = statement.typeNames
     // Empty parentheses are no syntax.
     let (declared, given) = types.isEmpty ? ("", "") : ("(\(types))", "(\(arguments))")
     return try await sql(

@@ -53,7 +53,7 @@ struct QueuePlanTests {
     of statement: PostgresStatement, _ values: String, on database: TestDatabase, by indexes: [String]
   ) async throws {
     let settings = PushDatabase.serviceSettings.map { "set \($0) = \($1);" }.joined(separator: " ")
-    let types = statement.parameterTypes.map(\.description).joined(separator: ", ")
+    let types = statement.typeNames
     let plan = try await database.sql(
       "\(settings) prepare s (\(types)) as \(statement.sql); explain (costs off) execute s (\(values))")
     let looks = plan.split(separator: "\n").filter { $0.contains(" on inbox ") && !$0.contains("Tid Scan") }

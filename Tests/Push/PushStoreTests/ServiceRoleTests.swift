@@ -62,7 +62,7 @@ struct ServiceRoleTests {
     let database = try await Self.database(age)
     try await withSessions(database, 1) { sessions, reactor in
       for statement in PushStatements.all where !Self.others.contains(statement.name) {
-        let types = statement.parameterTypes.map(\.description).joined(separator: ", ")
+        let types = statement.typeNames
         let nulls = statement.parameterTypes.map { _ in "null" }.joined(separator: ", ")
         let parameters = types.isEmpty ? ("", "") : (" (\(types))", " (\(nulls))")
         try await sessions[0].run(

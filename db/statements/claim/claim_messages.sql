@@ -34,7 +34,8 @@ with fresh as materialized (
   returning i.subject_id, i.kind, i.attempts, i.enqueued_at, i.told_until, clock_timestamp() as moment
 ), work as materialized (
   select
-    e.subject_id, e.kind, null as user_id, e.attempts, e.enqueued_at, '{}'::text[] as accepted_devices,
+    e.subject_id, e.kind, (null::tacet.push_recipient).user_id, e.attempts, e.enqueued_at,
+    '{}'::text[] as accepted_devices,
     0::bigint as held_us, 0 as retries, false as is_waiting, null::text as released_by,
     null::timestamptz as released_at, e.moment, e.told_until,
     array(
