@@ -80,7 +80,7 @@ CREATE TABLE public.profiles (
 
 COMMENT ON TABLE public.profiles IS 'Created by tacet migrate --create-host-tables.';
 
-CREATE TABLE public.push_log (
+CREATE TABLE tacet.push_log (
     enqueued_at timestamp with time zone DEFAULT now() NOT NULL,
     claimed_at timestamp with time zone,
     held_until timestamp with time zone,
@@ -105,6 +105,32 @@ CREATE TABLE public.push_log (
     CONSTRAINT push_log_decision_check CHECK ((decision = ANY (ARRAY['sent'::text, 'held'::text, 'skipped'::text, 'failed'::text])))
 )
 WITH (autovacuum_vacuum_scale_factor='0.02', autovacuum_vacuum_threshold='10000', autovacuum_vacuum_insert_scale_factor='0.02', autovacuum_vacuum_insert_threshold='100000', autovacuum_analyze_scale_factor='0.02', autovacuum_analyze_threshold='10000');
+
+CREATE VIEW public.push_log WITH (security_invoker='true') AS
+ SELECT push_log.enqueued_at,
+    push_log.claimed_at,
+    push_log.held_until,
+    push_log.sent_at,
+    push_log.woken_microseconds,
+    push_log.decided_microseconds,
+    push_log.accepted_microseconds,
+    push_log.devices_accepted,
+    push_log.attempts,
+    push_log.opened,
+    push_log.id,
+    push_log.user_id,
+    push_log.subject_id,
+    push_log.push_type,
+    push_log.decision,
+    push_log.reason,
+    push_log.woken_by,
+    push_log.content,
+    push_log.metadata,
+    push_log.history,
+    push_log.opened_at
+   FROM tacet.push_log;
+
+COMMENT ON VIEW public.push_log IS 'Created by tacet migrate.';
 
 CREATE TABLE public.push_tokens (
     user_id uuid NOT NULL,
@@ -462,7 +488,7 @@ CREATE VIEW tacet.user_columns AS
     a.attname AS user_column
    FROM (pg_class c
      JOIN pg_attribute a ON ((a.attrelid = c.oid)))
-  WHERE (((c.relnamespace = ('tacet'::regnamespace)::oid) OR (c.oid = (to_regclass('public.push_log'::text))::oid)) AND (c.relkind = 'r'::"char") AND (c.oid <> ('tacet.erasures'::regclass)::oid) AND (a.attname = ANY (ARRAY['user_id'::name, 'only_user'::name])) AND (a.atttypid = ('uuid'::regtype)::oid) AND (NOT a.attisdropped));
+  WHERE ((c.relnamespace = ('tacet'::regnamespace)::oid) AND (c.relkind = 'r'::"char") AND (c.oid <> ('tacet.erasures'::regclass)::oid) AND (a.attname = ANY (ARRAY['user_id'::name, 'only_user'::name])) AND (a.atttypid = ('uuid'::regtype)::oid) AND (NOT a.attisdropped));
 
 ALTER TABLE ONLY public.conversation_participants
     ADD CONSTRAINT conversation_participants_pkey PRIMARY KEY (conversation_id, user_id);
@@ -475,9 +501,6 @@ ALTER TABLE ONLY public.messages
 
 ALTER TABLE ONLY public.profiles
     ADD CONSTRAINT profiles_pkey PRIMARY KEY (id);
-
-ALTER TABLE ONLY public.push_log
-    ADD CONSTRAINT push_log_pkey PRIMARY KEY (id);
 
 ALTER TABLE ONLY public.push_tokens
     ADD CONSTRAINT push_tokens_pkey PRIMARY KEY (device_token);
@@ -542,6 +565,9 @@ ALTER TABLE ONLY tacet.push_kinds
 ALTER TABLE ONLY tacet.push_kinds
     ADD CONSTRAINT push_kinds_pkey PRIMARY KEY (name);
 
+ALTER TABLE ONLY tacet.push_log
+    ADD CONSTRAINT push_log_pkey PRIMARY KEY (id);
+
 ALTER TABLE tacet.pushes
     ADD CONSTRAINT pushes_metadata_check CHECK ((octet_length((metadata)::text) <= 4096)) NOT VALID;
 
@@ -571,14 +597,6 @@ CREATE INDEX conversation_participants_last_seen_idx ON public.conversation_part
 CREATE INDEX conversation_participants_user_idx ON public.conversation_participants USING btree (user_id);
 
 CREATE INDEX messages_conversation_idx ON public.messages USING btree (conversation_id, created_at DESC);
-
-CREATE INDEX push_log_campaign_idx ON public.push_log USING btree (user_id, sent_at DESC) WHERE ((push_type <> 'message'::text) IS TRUE);
-
-CREATE INDEX push_log_enqueued_idx ON public.push_log USING btree (enqueued_at);
-
-CREATE UNIQUE INDEX push_log_subject_idx ON public.push_log USING btree (subject_id, user_id, push_type);
-
-CREATE INDEX push_log_user_enqueued_idx ON public.push_log USING btree (user_id, enqueued_at DESC);
 
 CREATE INDEX push_tokens_dropped_idx ON public.push_tokens USING btree (user_id) WHERE (invalidated_at IS NOT NULL);
 
@@ -619,6 +637,14 @@ CREATE INDEX instances_seen_idx ON tacet.instances USING btree (seen_at);
 CREATE INDEX parked_parked_idx ON tacet.parked USING btree (parked_at);
 
 CREATE INDEX parked_subject_idx ON tacet.parked USING btree (subject_id);
+
+CREATE INDEX push_log_campaign_idx ON tacet.push_log USING btree (user_id, sent_at DESC) WHERE ((push_type <> 'message'::text) IS TRUE);
+
+CREATE INDEX push_log_enqueued_idx ON tacet.push_log USING btree (enqueued_at);
+
+CREATE UNIQUE INDEX push_log_subject_idx ON tacet.push_log USING btree (subject_id, user_id, push_type);
+
+CREATE INDEX push_log_user_enqueued_idx ON tacet.push_log USING btree (user_id, enqueued_at DESC);
 
 CREATE INDEX pushes_cancel_key_idx ON tacet.pushes USING btree (cancel_key) WHERE (cancel_key IS NOT NULL);
 
@@ -673,8 +699,6 @@ ALTER TABLE public.messages ENABLE ROW LEVEL SECURITY;
 
 ALTER TABLE public.profiles ENABLE ROW LEVEL SECURITY;
 
-ALTER TABLE public.push_log ENABLE ROW LEVEL SECURITY;
-
 ALTER TABLE public.push_tokens ENABLE ROW LEVEL SECURITY;
 
 ALTER TABLE tacet.campaign_decisions ENABLE ROW LEVEL SECURITY;
@@ -718,6 +742,8 @@ ALTER TABLE tacet.parked ENABLE ROW LEVEL SECURITY;
 ALTER TABLE tacet.preferences ENABLE ROW LEVEL SECURITY;
 
 ALTER TABLE tacet.push_kinds ENABLE ROW LEVEL SECURITY;
+
+ALTER TABLE tacet.push_log ENABLE ROW LEVEL SECURITY;
 
 ALTER TABLE tacet.pushes ENABLE ROW LEVEL SECURITY;
 

@@ -1,6 +1,6 @@
 -- Takes Tacet out of a database: psql -X -f db/uninstall.sql, as the role that migrated. Stop the service before.
 --
--- Dropped: schema tacet with everything in it, the ledger public.push_log, the triggers on the host's tables, the policies that
+-- Dropped: schema tacet with everything in it, the view public.push_log, the triggers on the host's tables, the policies that
 -- tacet.grant_service made there, and the columns, indexes and storage settings that the migrations added, with their data.
 -- Kept: the host's tables and rows, also in tables that --create-host-tables made, whose comment goes; columns and indexes that
 -- the host had before; roles and their grants. A view, policy or default of the host that depends on schema tacet stops it, and
@@ -20,6 +20,12 @@ declare
 begin
   if to_regclass('tacet.host_additions') is null then
     raise exception 'schema tacet is not installed, or older than version 27: migrate first';
+  end if;
+
+  if to_regclass('tacet.push_log') is null then
+    drop table public.push_log;
+  elsif obj_description(to_regclass('public.push_log'), 'pg_class') = 'Created by tacet migrate.' then
+    drop view public.push_log;
   end if;
 
   for found in
@@ -109,7 +115,6 @@ begin
 end
 $$;
 
-drop table public.push_log;
 set local client_min_messages = warning;
 drop schema tacet cascade;
 commit;

@@ -102,7 +102,7 @@ as $$
       ) then 'pushed_today'
       when campaign_gate.cap_group is not null and exists (
         select
-        from public.push_log l
+        from tacet.push_log l
         where l.user_id = campaign_gate.user_id and l.push_type = any (campaign_gate.push_types)
           and (l.push_type <> 'message') is true
           and l.sent_at > least(campaign_gate.gap_start, campaign_gate.day_start - interval '1 microsecond')

@@ -285,7 +285,7 @@ begin
     where p.user_id is not null
     on conflict do nothing
   ), reopened as (
-    update public.push_log l
+    update tacet.push_log l
     set decision = 'held', reason = 'replayed', held_until = now()
     from parked p
     where l.subject_id = p.subject_id and l.user_id = p.user_id and l.push_type = p.kind

@@ -126,7 +126,7 @@ begin
     from pg_class c
     where c.relkind in ('r', 'p')
       and (
-        c.relnamespace = 'tacet'::regnamespace or c.oid = to_regclass('public.push_log')
+        c.relnamespace = 'tacet'::regnamespace
         or (
           c.relnamespace = 'public'::regnamespace
           and obj_description(c.oid, 'pg_class') = 'Created by tacet migrate --create-host-tables.'))
@@ -149,7 +149,8 @@ begin
 end
 $$;
 
--- Closes the tables of the schema, and grants them to every service with a separate role. The last act of an installation.
+-- Closes the tables of the schema, and grants them to every service with a separate role. The last act of an installation. The
+-- ledger keeps its privileges: users read their own rows, by its policies, and hosts may grant it to others.
 create or replace function tacet.grant_services()
 returns void
 language plpgsql volatile
@@ -160,7 +161,7 @@ declare
 begin
   perform tacet.close_table(c.oid)
   from pg_class c
-  where c.relnamespace = 'tacet'::regnamespace and c.relkind in ('r', 'p');
+  where c.relnamespace = 'tacet'::regnamespace and c.relkind in ('r', 'p') and c.relname <> 'push_log';
   for grantee in
     select a.grantee
     from pg_proc p, aclexplode(p.proacl) a

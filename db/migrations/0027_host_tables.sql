@@ -1,10 +1,10 @@
--- What Tacet adds to schema public: the ledger, and columns and indexes of the host's tables.
+-- The ledger, and what Tacet adds to schema public: columns and indexes of the host's tables.
 --
 -- Versions 1 to 26 are squashed into 0027 to 0029, which serve an empty database and one of version 19 or later.
 --
 -- A host that cannot be served is refused with "not wired", SQLSTATE TC001, and nothing is created: a database without any
--- application, ids of another type, columns of ours with another type, large tables without the indexes, and a role that may
--- not create the ledger. Tables that the host does not have under these names, and views, are passed over with a notice.
+-- application, ids of another type, columns of ours with another type, and large tables without the indexes. Tables that the
+-- host does not have under these names, and views, are passed over with a notice.
 --
 -- Locks: ACCESS EXCLUSIVE for an instant on conversation_participants and push_tokens; nothing is rewritten. An index is built
 -- here only on tables of up to a million rows, and blocks their writers.
@@ -110,7 +110,7 @@ declare
   --
   -- Rows are appended at one end and pruned at the other. Vacuum reads every index in full, so it comes at 2 percent and not
   -- more often; inserts alone make it visit and freeze new pages.
-  ledger constant text := $ledger$create table public.push_log (
+  ledger constant text := $ledger$create table tacet.push_log (
   enqueued_at timestamptz not null default now(),
   claimed_at timestamptz,
   held_until timestamptz,
@@ -146,10 +146,10 @@ declare
   autovacuum_vacuum_insert_scale_factor = 0.02, autovacuum_vacuum_insert_threshold = 100000,
   autovacuum_analyze_scale_factor = 0.02, autovacuum_analyze_threshold = 10000
 );
-create unique index push_log_subject_idx on public.push_log (subject_id, user_id, push_type);
-create index push_log_enqueued_idx on public.push_log (enqueued_at);
-create index push_log_user_enqueued_idx on public.push_log (user_id, enqueued_at desc);
-create index push_log_campaign_idx on public.push_log (user_id, sent_at desc)
+create unique index push_log_subject_idx on tacet.push_log (subject_id, user_id, push_type);
+create index push_log_enqueued_idx on tacet.push_log (enqueued_at);
+create index push_log_user_enqueued_idx on tacet.push_log (user_id, enqueued_at desc);
+create index push_log_campaign_idx on tacet.push_log (user_id, sent_at desc)
   where (push_type <> 'message') is true;$ledger$;
   is_creator boolean := coalesce((
     select has_schema_privilege(n.oid, 'create') from pg_namespace n where n.nspname = 'public'), false);
@@ -185,16 +185,8 @@ begin
       using errcode = 'TC001';
   end if;
 
-  -- The ledger is in schema public. A role that may not create there is told the lines for one that may.
-  if to_regclass('public.push_log') is null then
-    if is_creator then
-      execute ledger;
-    else
-      raise exception e'not wired: role % may not create in schema public, and the ledger public.push_log is missing\nRun these '
-        'lines as a role that may, and then migrate again:\n%\nalter table public.push_log owner to %;',
-        current_user, ledger, quote_ident(current_user)
-        using errcode = 'TC001';
-    end if;
+  if to_regclass('tacet.push_log') is null then
+    execute ledger;
   end if;
 
   -- Ids go into columns of ours, which have one type for each kind of id; integers go into bigint. Triggers read the required columns; the host contract can do without the rest.

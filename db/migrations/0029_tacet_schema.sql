@@ -224,47 +224,48 @@ create index if not exists trigger_failures_failed_idx on tacet.trigger_failures
 alter table tacet.trigger_failures replica identity full;
 alter table tacet.parked replica identity full;
 
--- 0027_host_tables makes the ledger public.push_log with these indexes. An earlier version may lack one. "if not exists" would ask
--- for the right to create in schema public, also for what exists.
-do $$
-begin
-  if to_regclass('public.push_log_subject_idx') is null then
-    create unique index push_log_subject_idx on public.push_log (subject_id, user_id, push_type);
-  end if;
-  if to_regclass('public.push_log_enqueued_idx') is null then
-    create index push_log_enqueued_idx on public.push_log (enqueued_at);
-  end if;
-  if to_regclass('public.push_log_user_enqueued_idx') is null then
-    create index push_log_user_enqueued_idx on public.push_log (user_id, enqueued_at desc);
-  end if;
-  -- When a user last got a push that is no message. "is true" keeps the planner from using it for statements about one type.
-  if to_regclass('public.push_log_campaign_idx') is null then
-    create index push_log_campaign_idx on public.push_log (user_id, sent_at desc)
-      where (push_type <> 'message') is true;
-  end if;
-end
-$$;
-
-alter table public.push_log enable row level security;
-
--- On Supabase users may read their own rows of the ledger, and change none.
+-- 0027_host_tables makes the ledger tacet.push_log with these indexes. An earlier version has made it in schema public, where it
+-- is until 0034_ledger_in_tacet, and may lack one. "if not exists" would ask for the right to create in schema public, also for
+-- what exists.
+--
+-- On Supabase users may read their own rows of the ledger, and servers all. Nobody there may change one.
 do $$
 declare
-  stranger name;
+  ledger regclass := coalesce(to_regclass('tacet.push_log'), to_regclass('public.push_log'));
+  place name := (select n.nspname from pg_class c join pg_namespace n on n.oid = c.relnamespace where c.oid = ledger);
+  wanted record;
+  person name;
 begin
+  for wanted in
+    select *
+    from (
+      values
+        (1, 'push_log_subject_idx', 'unique', '(subject_id, user_id, push_type)'),
+        (2, 'push_log_enqueued_idx', '', '(enqueued_at)'),
+        (3, 'push_log_user_enqueued_idx', '', '(user_id, enqueued_at desc)'),
+        -- When a user last got a push that is no message. "is true" keeps the planner from using it for statements about one type.
+        (4, 'push_log_campaign_idx', '', '(user_id, sent_at desc) where (push_type <> ''message'') is true')
+    ) as w (rank, name, uniqueness, definition)
+    where to_regclass(format('%I.%I', place, w.name)) is null
+    order by w.rank
+  loop
+    execute format('create %s index %I on %s %s', wanted.uniqueness, wanted.name, ledger, wanted.definition);
+  end loop;
+
+  execute format('alter table %s enable row level security', ledger);
   if to_regprocedure('auth.uid()') is not null and not exists (
-    select from pg_policies p where p.schemaname = 'public' and p.tablename = 'push_log' and p.policyname = 'push_log_own_rows'
+    select from pg_policy p where p.polrelid = ledger and p.polname = 'push_log_own_rows'
   ) then
-    create policy push_log_own_rows on public.push_log for select using (user_id = auth.uid());
+    execute format('create policy push_log_own_rows on %s for select using (user_id = auth.uid())', ledger);
   end if;
   if not exists (select from tacet.migrations m where m.version = 20) then
-    revoke all on public.push_log from public;
-    for stranger in select r.rolname from pg_roles r where r.rolname in ('anon', 'authenticated') loop
-      execute format('revoke all on public.push_log from %I', stranger);
+    execute format('revoke all on %s from public', ledger);
+    for person in select r.rolname from pg_roles r where r.rolname in ('anon', 'authenticated') loop
+      execute format('revoke all on %s from %I', ledger, person);
     end loop;
-    if to_regrole('authenticated') is not null then
-      grant select on public.push_log to authenticated;
-    end if;
+    for person in select r.rolname from pg_roles r where r.rolname in ('authenticated', 'service_role') loop
+      execute format('grant select on %s to %I', ledger, person);
+    end loop;
   end if;
 end
 $$;

@@ -170,7 +170,7 @@ accepted_pushes() {
   local tries
   for ((tries = 0; tries < 600; tries++)); do
     if [[ $(sql tacet <<<"select count(*) from tacet.campaign_decisions d where d.push_id is not null
-      and not exists (select from public.push_log l where l.subject_id = d.push_id)") == 0 ]]; then break; fi
+      and not exists (select from tacet.push_log l where l.subject_id = d.push_id)") == 0 ]]; then break; fi
     sleep 0.05
   done
   curl -fsS "$simulator_control/pushes?limit=10000" | grep -oE '"status" *: *200' | wc -l
@@ -179,7 +179,7 @@ accepted_pushes() {
 forget_campaigns() {
   curl -fsS -X DELETE "$simulator_control/pushes" >/dev/null
   sql tacet <<'SQL'
-    delete from public.push_log l using tacet.campaign_decisions d where l.subject_id = d.push_id;
+    delete from tacet.push_log l using tacet.campaign_decisions d where l.subject_id = d.push_id;
     delete from tacet.campaign_decisions;
     delete from tacet.campaign_runs;
     delete from tacet.frequency_caps;

@@ -85,11 +85,11 @@ $$;
 create procedure measure.fill_pushes()
 language sql
 as $$
-  insert into public.push_log (subject_id, user_id, push_type, decision, sent_at, enqueued_at, claimed_at)
+  insert into tacet.push_log (subject_id, user_id, push_type, decision, sent_at, enqueued_at, claimed_at)
   select measure.id('m', p.n * 10 + k), p.id, 'message', 'sent', t.at, t.at, t.at
   from measure.people p, generate_series(0, 9) k
   cross join lateral (select now() - (k * 2 + p.n % 3 * 0.5) * interval '1 day' as at) t;
-  insert into public.push_log (subject_id, user_id, push_type, decision, sent_at, enqueued_at, claimed_at, metadata)
+  insert into tacet.push_log (subject_id, user_id, push_type, decision, sent_at, enqueued_at, claimed_at, metadata)
   select measure.id('k', p.n * 3 + k), p.id, 're_engagement', 'sent', t.at, t.at, t.at,
     jsonb_build_object('campaign', 'coach', 'layer', 're_engagement', 'due_at', extract(epoch from t.at))
   from measure.people p, generate_series(1, 3) k

@@ -60,9 +60,9 @@ SQL
 
 conclude_churn() {
   local outcomes
-  outcomes=$(sql tacet <<<'select count(*) from public.push_log')
+  outcomes=$(sql tacet <<<'select count(*) from tacet.push_log')
   note_sizes
-  say "  outcomes: $(sql tacet -F ' ' <<<"select string_agg(n || ' ' || decision || coalesce(' ' || reason, ''), ', ') from (select decision, reason, count(*) as n from public.push_log group by 1, 2) c")"
+  say "  outcomes: $(sql tacet -F ' ' <<<"select string_agg(n || ' ' || decision || coalesce(' ' || reason, ''), ', ') from (select decision, reason, count(*) as n from tacet.push_log group by 1, 2) c")"
   say "  autovacuums: $(sql tacet <<<"select string_agg(relname || ' ' || autovacuum_count, ', ') from pg_stat_user_tables where relid in ('tacet.inbox'::regclass, 'tacet.deliveries'::regclass)")"
   show_churn inbox 1
   show_churn deliveries 3

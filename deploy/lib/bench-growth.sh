@@ -72,7 +72,7 @@ create_grown() {
   copy_small grown
   sql postgres -v finished="$1" -v users="$2" <<'SQL'
     call measure.fill_ledger(:finished, 13, :users);
-    insert into public.push_log (enqueued_at, claimed_at, subject_id, user_id, push_type, decision)
+    insert into tacet.push_log (enqueued_at, claimed_at, subject_id, user_id, push_type, decision)
     select now() - interval '20 days', now() - interval '20 days', gen_random_uuid(), gen_random_uuid(), 'message', 'sent'
     from generate_series(1, 3000);
 SQL
@@ -141,7 +141,7 @@ send_webhooks() {
 await_pruned() {
   local tries
   for ((tries = 0; tries < 300; tries++)); do
-    if [[ $(sql tacet <<<"select exists (select from public.push_log where enqueued_at < now() - interval '15 days')") == f ]]; then return; fi
+    if [[ $(sql tacet <<<"select exists (select from tacet.push_log where enqueued_at < now() - interval '15 days')") == f ]]; then return; fi
     sleep 0.1
   done
   die "Rows of the ledger that are 20 days old were not pruned within 30 s."
@@ -154,7 +154,7 @@ statement_times() {
     /duration: [0-9.]+ ms  plan:/ { finish(); match($0, /[0-9.]+ ms  plan/); time = substr($0, RSTART) + 0; top = 1 }
     !/^\t/ && !/plan:/ { finish() }
     /with newest as materialized/ { name = "claim" }
-    /insert into public.push_log as l/ { name = "record" }
+    /insert into tacet.push_log as l/ { name = "record" }
     /^\t[A-Z].*\(cost=.*actual rows=/ { if (name == "claim" && top) rows = number("actual rows="); top = 0 }
     /Function Scan on (unnest )?o / { if (name == "record") rows = number("actual rows=") }
     /WAL: .*fpi=/ { if (number("fpi=") > pages) pages = number("fpi=") }
@@ -220,15 +220,15 @@ check_plans() {
     check "$name: plans seen" "$(grep -c "$pattern" "$plans" || true)" '>' 0
   done <<'NAMES'
 claim|with newest as materialized
-record|insert into public.push_log as l
+record|insert into tacet.push_log as l
 ingest|insert into tacet.inbox (subject_id, kind, enqueued_at)
 outcome|true as is_known
-prune_ledger|delete from public.push_log
+prune_ledger|delete from tacet.push_log
 NAMES
   check 'plans that read push_log or messages from end to end' "$(grep -cE 'Seq Scan on (push_log|messages)' "$plans" || true)" '==' 0
   show_plan claim 'with newest as materialized' "$plans"
-  show_plan record 'insert into public.push_log as l' "$plans"
-  show_plan prune_ledger 'delete from public.push_log' "$plans"
+  show_plan record 'insert into tacet.push_log as l' "$plans"
+  show_plan prune_ledger 'delete from tacet.push_log' "$plans"
 }
 
 # The last plan of a statement that found something, without its text.
@@ -250,9 +250,9 @@ show_ledger_sizes() {
   headline "The ledger on disk, for each million rows"
   sql tacet -F ' ' <<'SQL' | sed 's/^/  /'
     select rpad(c.relname, 24), measure.pretty((pg_relation_size(c.oid) * 1000000.0 / n.rows)::bigint)
-    from pg_class c, (select count(*) as rows from public.push_log) n
-    where c.oid = 'public.push_log'::regclass
-      or c.oid in (select indexrelid from pg_index where indrelid = 'public.push_log'::regclass)
+    from pg_class c, (select count(*) as rows from tacet.push_log) n
+    where c.oid = 'tacet.push_log'::regclass
+      or c.oid in (select indexrelid from pg_index where indrelid = 'tacet.push_log'::regclass)
     order by c.relkind desc, c.relname
 SQL
 }

@@ -60,7 +60,7 @@ select
   coalesce(arrived.pushes, 0) as pushes, arrived.payload
 from demo.coached c
 left join tacet.campaign_decisions d on d.user_id = c.user_id
-left join public.push_log l on l.subject_id = d.push_id
+left join tacet.push_log l on l.subject_id = d.push_id
 left join lateral (
   select count(*) as pushes, max(a.payload)::jsonb as payload
   from demo.pushes a

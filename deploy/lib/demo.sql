@@ -98,7 +98,7 @@ begin
   from public.messages m
   join public.conversation_participants c on c.conversation_id = m.conversation_id and c.user_id <> m.from_id
   where m.id = message_id;
-  while (select count(*) from public.push_log l where l.subject_id = message_id) < expected loop
+  while (select count(*) from tacet.push_log l where l.subject_id = message_id) < expected loop
     if clock_timestamp() > deadline then
       raise exception 'message % has no outcome after % s', message_id, seconds_max;
     end if;
@@ -140,7 +140,7 @@ select
   coalesce(arrived.pushes, 0) as pushes
 from public.messages m
 join demo.situations s on s.conversation_id = m.conversation_id
-join public.push_log l on l.subject_id = m.id
+join tacet.push_log l on l.subject_id = m.id
 join public.profiles p on p.id = l.user_id
 cross join lateral (select pg_xact_commit_timestamp(m.xmin) as at) commit
 left join lateral (

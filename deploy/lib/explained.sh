@@ -14,7 +14,7 @@ explain() {
 # Decision and reason of each recipient, a line each; from the ledger, because the message may be gone.
 decisions() {
   sql tacet -F ' ' -v id="$1" <<<"
-    select decision, coalesce(reason, '-') from public.push_log where subject_id = :'id' order by user_id"
+    select decision, coalesce(reason, '-') from tacet.push_log where subject_id = :'id' order by user_id"
 }
 
 # Until nothing of the message is held any more; fails after 30 s.

@@ -67,7 +67,7 @@ create procedure measure.fill_ledger(finished int, days int, users int)
 language plpgsql
 as $$
 begin
-  insert into public.push_log (
+  insert into tacet.push_log (
     subject_id, user_id, push_type, decision, reason, enqueued_at, claimed_at, woken_microseconds, decided_microseconds,
     woken_by
   )

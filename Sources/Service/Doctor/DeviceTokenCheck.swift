@@ -8,7 +8,7 @@ enum DeviceTokenCheck {
 
   /// Of a host with its own tables, before the first pushes.
   static let nobodyKnown = CheckFinding(
-    name, .skipped, "tacet.device_tokens returns none for the last recipients of public.push_log, if there are any")
+    name, .skipped, "tacet.device_tokens returns none for the last recipients of tacet.push_log, if there are any")
 
   static func judge(_ counts: [DeviceTokenCount], apns: APNSSettings) -> [CheckFinding] {
     let byApp = Dictionary(grouping: counts) { $0.app.isEmpty ? apns.defaultApp.bundleIdentifier.text : $0.app }

@@ -52,9 +52,9 @@ struct AppTests {
       let payload = try JSONSerialization.jsonObject(with: Data(push.payload.utf8)) as? [String: Any]
       let id = try #require(payload?["push_log_id"] as? String)
       _ = try await scene.settled(message)
-      #expect(try await scene.sql("select opened from push_log where user_id = '\(user)'") == "f")
+      #expect(try await scene.sql("select opened from tacet.push_log where user_id = '\(user)'") == "f")
       try await client.opened(try uuid(id))
-      #expect(try await scene.sql("select opened from push_log where id = '\(id)'") == "t")
+      #expect(try await scene.sql("select opened from tacet.push_log where id = '\(id)'") == "t")
       let stranger = try self.client(of: conversation.sender, service)
       let error = await #expect(throws: PushServiceError.self) { try await stranger.opened(try uuid(id)) }
       #expect(error?.code == .notFound)

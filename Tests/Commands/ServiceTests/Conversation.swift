@@ -96,7 +96,7 @@ extension ServiceScene {
 
   /// The ledger of a message once every recipient has a row, as `user decision reason` lines.
   func ledger(of message: String, rows: Int) async throws -> [String: String] {
-    let sql = "select user_id, decision, coalesce(reason, '') from push_log where subject_id = '\(message)'"
+    let sql = "select user_id, decision, coalesce(reason, '') from tacet.push_log where subject_id = '\(message)'"
     let deadline = ContinuousClock.now + .seconds(20)
     while true {
       let lines = try await self.sql(sql).split(separator: "\n")

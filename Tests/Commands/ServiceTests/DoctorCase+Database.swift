@@ -90,9 +90,9 @@ extension DoctorCase {
       "warn  indexes: push_tokens_user_idx is not valid", remedy: "reindex", exitCode: 0),
     .sql(
       "a claim reads a whole table",
-      "alter table public.push_log drop constraint push_log_pkey; "
-        + "drop index public.push_log_subject_idx, public.push_log_enqueued_idx, "
-        + "public.push_log_user_enqueued_idx",
+      "alter table tacet.push_log drop constraint push_log_pkey; "
+        + "drop index tacet.push_log_subject_idx, tacet.push_log_enqueued_idx, "
+        + "tacet.push_log_user_enqueued_idx",
       "FAIL  claim plan: a claim would read the whole table push_log"),
     .sql(
       "a function of the host contract fails",

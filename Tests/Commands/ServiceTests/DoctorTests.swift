@@ -54,7 +54,7 @@ struct DoctorTests {
 
   /// What a check could have changed.
   private static let everything = """
-    select (select count(*) from tacet.inbox), (select count(*) from tacet.deliveries), (select count(*) from push_log),
+    select (select count(*) from tacet.inbox), (select count(*) from tacet.deliveries), (select count(*) from tacet.push_log),
       (select count(*) from push_tokens where invalidated_at is null), (select count(*) from tacet.trigger_failures)
     """
 }

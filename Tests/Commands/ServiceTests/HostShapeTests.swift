@@ -111,7 +111,7 @@ struct HostShapeTests {
     let message = try await scene.sql(filled(shape.message))
     #expect(try await scene.pushes(of: message, atLeast: 1).count == 1)
     #expect(try await scene.ledger(of: message, rows: 1) == [names["reader", default: ""]: "sent "])
-    #expect(try await scene.sql("select (select count(*) from tacet.inbox), count(*) from push_log") == "0|1")
+    #expect(try await scene.sql("select (select count(*) from tacet.inbox), count(*) from tacet.push_log") == "0|1")
     let run = try await DoctorRun(scene.settings)
     #expect(run.lines("FAIL") == [], "\(run.text)")
     try await service.stop()

@@ -13,7 +13,7 @@ struct IsolationTests {
     let count = 200
     try await conversation.burst(of: count)
     #expect(await scene.simulator.waitForPushes(2 * count, within: .seconds(30)))
-    let sent = "select count(*) from push_log where decision = 'sent' and devices_accepted = 1"
+    let sent = "select count(*) from tacet.push_log where decision = 'sent' and devices_accepted = 1"
     let deadline = ContinuousClock.now + .seconds(20)
     while try await scene.sql(sent) != "\(2 * count)" { try #require(ContinuousClock.now < deadline) }
     #expect(try await scene.sql("select count(*) from tacet.inbox") == "0")

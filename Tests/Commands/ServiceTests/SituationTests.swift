@@ -33,7 +33,7 @@ struct SituationTests {
       let late = try await scene.sql(
         """
         select extract(epoch from sent_at) * 1000 - (select extract(epoch from last_seen) * 1000
-        from conversation_participants where user_id = '\(conversation.people[0])') from push_log
+        from conversation_participants where user_id = '\(conversation.people[0])') from tacet.push_log
         where subject_id = '\(message)' and decision = 'sent'
         """)
       // Two seconds after last_seen, and at once then; a busy machine may be late, never early.

@@ -75,7 +75,7 @@ struct StoppedRouteTests {
   }
 
   private func sent(_ scene: ServiceScene) async throws {
-    try await becomes("\(Self.messages)", "select count(*) from push_log where decision = 'sent'", of: scene)
+    try await becomes("\(Self.messages)", "select count(*) from tacet.push_log where decision = 'sent'", of: scene)
   }
 
   private func becomes(_ wanted: String, _ sql: String, of scene: ServiceScene) async throws {

@@ -163,7 +163,7 @@ struct AnswerTests {
       rig.channel.release(1, on: reactor)
       _ = try await rig.outcomes(of: id, on: reactor)
       let wait = try await rig.value(
-        "select max((h ->> 'due_us')::bigint) from public.push_log, jsonb_array_elements(history) h", as: Int64.self,
+        "select max((h ->> 'due_us')::bigint) from tacet.push_log, jsonb_array_elements(history) h", as: Int64.self,
         on: reactor)
       let asked: Int64 = attempt == .limited ? 60_000_000 : 0
       #expect(wait >= asked + 300_000)

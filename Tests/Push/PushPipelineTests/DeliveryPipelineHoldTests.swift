@@ -27,7 +27,7 @@ struct DeliveryPipelineHoldTests {
         """, as: Int64.self, on: reactor)
       #expect(outcome.heldUntil == until)
       let isDueThen = try await rig.value(
-        "select due_at = held_until and state = 'held' from tacet.deliveries, public.push_log", as: Bool.self,
+        "select due_at = held_until and state = 'held' from tacet.deliveries, tacet.push_log", as: Bool.self,
         on: reactor)
       #expect(isDueThen)
       #expect(rig.channel.sent.isEmpty)
@@ -47,7 +47,7 @@ struct DeliveryPipelineHoldTests {
       let last = try await rig.outcomes(of: id, on: reactor) { $0.first?.decision == .sent }
       #expect(last.map(\.devicesAccepted) == [1])
       #expect(rig.channel.sent.count == 1)
-      let row = "select woken_by = 'due' and attempts = 2 and held_until is null from public.push_log"
+      let row = "select woken_by = 'due' and attempts = 2 and held_until is null from tacet.push_log"
       #expect(try await rig.value(row, as: Bool.self, on: reactor))
       try await rig.nothingLeft(on: reactor)
     }

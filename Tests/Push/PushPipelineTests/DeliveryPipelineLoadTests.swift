@@ -23,7 +23,7 @@ struct DeliveryPipelineLoadTests {
       try await rig.nothingLeft(on: reactor)
       #expect(rig.channel.sent.count == 500)
       #expect(Set(rig.channel.sent.map(\.identifier)).count == 500)
-      let sent = "select count(*) from public.push_log where decision = 'sent' and devices_accepted = 1"
+      let sent = "select count(*) from tacet.push_log where decision = 'sent' and devices_accepted = 1"
       #expect(try await rig.value(sent, as: Int64.self, on: reactor) == 500)
       #expect(await rig.pipeline.drain(within: .seconds(10), on: reactor))
       #expect(rig.outcomes(.sent) == 500)
@@ -55,7 +55,7 @@ struct DeliveryPipelineLoadTests {
       try await chat.post(50, on: reactor)
       try await rig.pool.withConnection(on: reactor) { locker in
         // Claims read the ledger, which this lock allows; records write it, which it does not.
-        try await locker.simple("begin; lock table public.push_log in share row exclusive mode", on: reactor)
+        try await locker.simple("begin; lock table tacet.push_log in share row exclusive mode", on: reactor)
         rig.start(on: reactor)
         try await rig.channel.received(8, on: reactor)
         for _ in 0..<50 {
@@ -111,7 +111,7 @@ struct DeliveryPipelineLoadTests {
       try await rig.nothingLeft(on: reactor)
       #expect(rig.channel.sent.count == 40)
       #expect(Set(rig.channel.sent.map(\.identifier)).count == 40)
-      let sent = "select count(*) from public.push_log where decision = 'sent'"
+      let sent = "select count(*) from tacet.push_log where decision = 'sent'"
       #expect(try await rig.value(sent, as: Int64.self, on: reactor) == 40)
     }
   }
@@ -140,7 +140,7 @@ struct DeliveryPipelineLoadTests {
       rig.start(on: reactor)
       _ = try await rig.outcomes(of: id, on: reactor)
       #expect(rig.channel.sent.count == 1)
-      #expect(try await rig.value("select attempts::int from public.push_log", as: Int32.self, on: reactor) == 2)
+      #expect(try await rig.value("select attempts::int from tacet.push_log", as: Int32.self, on: reactor) == 2)
       try await rig.nothingLeft(on: reactor)
     }
   }

@@ -31,7 +31,7 @@ struct DeliveryPipelineTests {
         """
         select sent_at >= claimed_at and claimed_at >= enqueued_at and attempts = 1 and not opened and content is null
           and woken_microseconds >= 0 and decided_microseconds >= 0 and accepted_microseconds >= decided_microseconds
-        from public.push_log
+        from tacet.push_log
         """, as: Bool.self, on: reactor)
       #expect(isWhole)
     }
@@ -102,7 +102,7 @@ struct DeliveryPipelineTests {
       _ = try await rig.outcomes(of: id, on: reactor) { $0.first?.decision == .sent }
       #expect(rig.channel.sent.count == 4)
       #expect(Set(rig.channel.sent.map(\.identifier)).count == 1)
-      #expect(try await rig.value("select attempts::int from public.push_log", as: Int32.self, on: reactor) == 4)
+      #expect(try await rig.value("select attempts::int from tacet.push_log", as: Int32.self, on: reactor) == 4)
       try await rig.nothingLeft(on: reactor)
     }
   }
@@ -182,7 +182,7 @@ struct DeliveryPipelineTests {
       _ = try await rig.outcomes(of: late, on: reactor)
       // The alarm that the first look may have set is a timer of the service too, and may come before the poll.
       for (id, causes) in [(early, ["start"]), (late, ["poll", "due"])] {
-        let row = "select woken_by from public.push_log where subject_id = '\(id)'"
+        let row = "select woken_by from tacet.push_log where subject_id = '\(id)'"
         #expect(causes.contains(try await rig.value(row, as: String.self, on: reactor)))
       }
     }
@@ -211,7 +211,7 @@ struct DeliveryPipelineTests {
     by cause: WakeCause, _ rig: PipelineRig, on reactor: isolated Reactor, _ post: () async throws -> HostID
   ) async throws {
     for _ in 0..<3 { _ = try await rig.outcomes(of: try await post(), on: reactor) }
-    let count = "select count(*) from public.push_log where woken_by = '\(cause.rawValue)'"
+    let count = "select count(*) from tacet.push_log where woken_by = '\(cause.rawValue)'"
     #expect(try await rig.value(count, as: Int64.self, on: reactor) > 0)
   }
 }

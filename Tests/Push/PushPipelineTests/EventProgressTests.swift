@@ -116,7 +116,7 @@ struct EventProgressTests {
 
 @Suite("Events that keep accepted recipients waiting", .serialized)
 struct SlowEventsTests {
-  private static let sent = "select count(*) from public.push_log where decision = 'sent'"
+  private static let sent = "select count(*) from tacet.push_log where decision = 'sent'"
 
   /// Posts to three, of whom two are accepted while the third is on its way, and waits until the two stand in the ledger.
   private func acceptTwo(of rig: PipelineRig, on reactor: isolated Reactor) async throws {
@@ -140,7 +140,7 @@ struct SlowEventsTests {
       #expect(await rig.pipeline.drain(within: .seconds(10), on: reactor))
       try await rig.nothingLeft(on: reactor)
       #expect(rig.outcomes(.sent) == 3)
-      let entries = "select string_agg(jsonb_array_length(history)::text, ' ') from public.push_log"
+      let entries = "select string_agg(jsonb_array_length(history)::text, ' ') from tacet.push_log"
       #expect(try await rig.value(entries, as: String.self, on: reactor) == "1 1 1")
     }
   }

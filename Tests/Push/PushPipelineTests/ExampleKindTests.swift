@@ -47,7 +47,7 @@ struct ExampleKindTests {
     try await rig.value(
       """
       select coalesce(string_agg(concat_ws(' ', p.name, l.push_type, l.decision, l.reason), ', ' order by p.name), '')
-      from public.push_log l join public.profiles p on p.id = l.user_id
+      from tacet.push_log l join public.profiles p on p.id = l.user_id
       """, on: reactor)
   }
 

@@ -32,11 +32,11 @@ struct ManyTokensTests {
       let attempts = try await rig.value(
         """
         select sum(jsonb_array_length(h -> 'attempts') + coalesce((h ->> 'attempts_left_out')::int, 0))
-        from public.push_log, jsonb_array_elements(history) h where subject_id = '\(own)'
+        from tacet.push_log, jsonb_array_elements(history) h where subject_id = '\(own)'
         """, as: Int64?.self, on: reactor)
       #expect((attempts ?? 0) == Int64(tried))
       let bytes = try await rig.value(
-        "select max(octet_length(history::text)) from public.push_log", as: Int32.self, on: reactor)
+        "select max(octet_length(history::text)) from tacet.push_log", as: Int32.self, on: reactor)
       #expect(bytes < 5000)
       try await rig.nothingLeft(on: reactor)
     }

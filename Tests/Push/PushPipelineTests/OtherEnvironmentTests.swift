@@ -173,7 +173,7 @@ struct OtherEnvironmentTests {
       // The history pins the verdict on the answer that brought it, and says which environment could not be asked.
       let verdicts = """
         select string_agg(a ->> 'verdict', ',')
-        from public.push_log l, jsonb_array_elements(l.history -> $ -> 'attempts') a
+        from tacet.push_log l, jsonb_array_elements(l.history -> $ -> 'attempts') a
         where l.subject_id = '\(id)'
         """
       for (entry, expected) in [("0", "elsewhere,postponed"), ("-1", "dropped,impossible")] {

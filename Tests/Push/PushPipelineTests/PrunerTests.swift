@@ -54,7 +54,7 @@ struct PrunerTests {
       try await rig.execute(
         """
         create function public.refuse() returns trigger language plpgsql as $$ begin raise 'no'; end $$;
-        create trigger refuse before delete on public.push_log execute function public.refuse()
+        create trigger refuse before delete on tacet.push_log execute function public.refuse()
         """, on: reactor)
       let pruner = makePruner(rig)
       reactor.start { await pruner.run(on: reactor) }
@@ -101,7 +101,7 @@ struct PrunerTests {
     for (count, age) in [(old, "2 days"), (young, "1 hour")] {
       try await rig.execute(
         """
-        insert into public.push_log (enqueued_at, user_id, subject_id, push_type, decision)
+        insert into tacet.push_log (enqueued_at, user_id, subject_id, push_type, decision)
         select now() - interval '\(age)', gen_random_uuid(), gen_random_uuid(), 'message', 'sent'
         from generate_series(1, \(count));
         insert into tacet.trigger_failures (failed_at, sqlstate, message)
@@ -116,7 +116,7 @@ struct PrunerTests {
   /// Waits until the three tables have this many rows together.
   private func awaitRows(_ count: Int64, in rig: PipelineRig, on reactor: isolated Reactor) async throws {
     let query = """
-      select (select count(*) from public.push_log) + (select count(*) from tacet.trigger_failures)
+      select (select count(*) from tacet.push_log) + (select count(*) from tacet.trigger_failures)
         + (select count(*) from tacet.parked)
       """
     for _ in 0..<3000 {

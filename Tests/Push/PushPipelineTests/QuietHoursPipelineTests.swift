@@ -26,12 +26,12 @@ struct QuietHoursPipelineTests {
       #expect(first.map(\.reason) == ["quiet_hours"])
       let isExact = """
         select held_until = date_trunc('day', held_until at time zone 'UTC') at time zone 'UTC' + quiet_end
-        from public.push_log, tacet.preferences
+        from tacet.push_log, tacet.preferences
         """
       #expect(try await rig.value(isExact, as: Bool.self, on: reactor))
       let last = try await rig.outcomes(of: id, on: reactor) { $0.first?.decision != .held }
       #expect(last.map(\.decision) == [.sent])
-      #expect(try await rig.value("select attempts::int4 from public.push_log", as: Int32.self, on: reactor) == 2)
+      #expect(try await rig.value("select attempts::int4 from tacet.push_log", as: Int32.self, on: reactor) == 2)
       try await rig.nothingLeft(on: reactor)
     }
   }
@@ -70,7 +70,7 @@ struct QuietHoursPipelineTests {
       #expect(try await rig.outcomes(of: id, on: reactor).map(\.reason) == ["quiet_hours"])
       // A review that released the hold would come every few milliseconds; that nothing comes has no signal.
       await reactor.sleep(for: .milliseconds(300))
-      let attempts = "select attempts::int4 from public.push_log"
+      let attempts = "select attempts::int4 from tacet.push_log"
       #expect(try await rig.value(attempts, as: Int32.self, on: reactor) == 1)
       try await chat.see(ago: "9 min", on: reactor)
       rig.pipeline.wake(.due, on: reactor)

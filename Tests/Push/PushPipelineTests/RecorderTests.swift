@@ -87,7 +87,7 @@ struct RecorderTests {
       for _ in 0..<3 { recorder.add(event, on: reactor) }
       try await owner.recorded(3, on: reactor)
       #expect(owner.batches == [1, 1, 1])
-      #expect(try await rig.value("select count(*) from public.push_log", as: Int64.self, on: reactor) == 1)
+      #expect(try await rig.value("select count(*) from tacet.push_log", as: Int64.self, on: reactor) == 1)
     }
   }
 
@@ -104,7 +104,7 @@ struct RecorderTests {
       for event in events { recorder.add(event, on: reactor) }
       try await owner.recorded(9, on: reactor)
       #expect(owner.parked == [events[4].event.subject])
-      #expect(try await rig.value("select count(*) from public.push_log", as: Int64.self, on: reactor) == 9)
+      #expect(try await rig.value("select count(*) from tacet.push_log", as: Int64.self, on: reactor) == 9)
       #expect(try await rig.value("select count(*) from tacet.inbox", as: Int64.self, on: reactor) == 0)
       #expect(try await rig.value("select count(*) from tacet.parked", as: Int64.self, on: reactor) == 1)
     }
@@ -130,7 +130,7 @@ struct RecorderTests {
       recorder.add(finding, on: reactor)
       try await owner.recorded(1, on: reactor)
       #expect(owner.parked.isEmpty)
-      let sent = "select count(*) from public.push_log where decision = 'sent'"
+      let sent = "select count(*) from tacet.push_log where decision = 'sent'"
       #expect(try await rig.value(sent, as: Int64.self, on: reactor) == 1)
     }
   }
@@ -147,7 +147,7 @@ struct RecorderTests {
       for event in events { recorder.add(event, on: reactor) }
       try await server.start()
       try await owner.recorded(3, on: reactor)
-      #expect(try await rig.value("select count(*) from public.push_log", as: Int64.self, on: reactor) == 3)
+      #expect(try await rig.value("select count(*) from tacet.push_log", as: Int64.self, on: reactor) == 3)
     }
   }
 
@@ -162,12 +162,12 @@ struct RecorderTests {
       for event in events[..<2] { recorder.add(event, on: reactor) }
       try await owner.recorded(2, on: reactor)
       try await rig.execute(
-        "delete from public.push_log; delete from tacet.inbox; insert into tacet.inbox select * from public.kept",
+        "delete from tacet.push_log; delete from tacet.inbox; insert into tacet.inbox select * from public.kept",
         on: reactor)
       recorder.repeatRecent(lostAt: Reactor.now, on: reactor)
       try await owner.recorded(4, on: reactor)
       #expect(owner.batches == [2, 2] && owner.purposes == [.record, .record, .again, .again])
-      #expect(try await rig.value("select count(*) from public.push_log", as: Int64.self, on: reactor) == 2)
+      #expect(try await rig.value("select count(*) from tacet.push_log", as: Int64.self, on: reactor) == 2)
       #expect(try await rig.value("select count(*) from tacet.inbox", as: Int64.self, on: reactor) == 1)
       recorder.repeatRecent(lostAt: Reactor.now + 1_000_000_000, on: reactor)
       var part = events[2]

@@ -24,7 +24,7 @@ struct RescuerTests {
       await Rescuer(for: rig.pipeline).look(on: reactor)
       try await rig.nothingLeft(on: reactor)
       #expect(rig.channel.sent.count == 1)
-      #expect(try await rig.value("select count(*) from public.push_log", as: Int64.self, on: reactor) == 1)
+      #expect(try await rig.value("select count(*) from tacet.push_log", as: Int64.self, on: reactor) == 1)
       let discarded = rig.metrics.collect().first { $0.name == "tacet_messages_discarded_total" }
       #expect(discarded?.samples.map(\.value) == [.integer(4000)])
     }

@@ -154,7 +154,7 @@ struct StubbornWorkTests {
       )
       try await server.restart(.immediate)
       let left = """
-        select (select count(*) from tacet.deliveries) + (select count(*) from public.push_log)
+        select (select count(*) from tacet.deliveries) + (select count(*) from tacet.push_log)
           + (select count(*) from tacet.erasures where begun_at is null)
         """
       let rescuer = Rescuer(for: rig.pipeline)

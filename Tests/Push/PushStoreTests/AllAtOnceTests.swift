@@ -35,11 +35,11 @@ struct AllAtOnceTests {
       #expect(work.recorded > 100, "\(work.recorded)")
     }
     #expect(try await chat.left() == "0|0")
-    #expect(try await chat.database.sql("select count(*) from push_log where decision = 'held'") == "0")
+    #expect(try await chat.database.sql("select count(*) from tacet.push_log where decision = 'held'") == "0")
     #expect(try await chat.database.sql("select * from tacet.trigger_failures") == "")
     #expect(try await chat.database.sql("select * from tacet.parked") == "")
     let everybody = "select count(*) from messages m, conversation_participants p where p.user_id <> m.from_id"
-    let told = "select count(*) from messages m join push_log l on l.subject_id = m.id"
+    let told = "select count(*) from messages m join tacet.push_log l on l.subject_id = m.id"
     #expect(try await chat.database.sql("select (\(told)) = (\(everybody))") == "t")
   }
 

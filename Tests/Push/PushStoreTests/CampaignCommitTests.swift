@@ -23,7 +23,7 @@ struct CampaignCommitTests {
     ("insert into conversations (owner_id) select id from profiles", "session_today"),
     (
       """
-      insert into push_log (subject_id, user_id, push_type, decision, sent_at)
+      insert into tacet.push_log (subject_id, user_id, push_type, decision, sent_at)
       select gen_random_uuid(), id, 'pattern_based', 'sent', now() from profiles
       """, "recently_pushed"
     ),

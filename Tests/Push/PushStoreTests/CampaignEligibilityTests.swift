@@ -128,7 +128,7 @@ struct CampaignEligibilityTests {
     _ user: HostID, sent: String, type: String = "re_engagement", decision: String = "sent", metadata: String = "'{}'"
   ) -> String {
     """
-    insert into push_log (subject_id, user_id, push_type, decision, sent_at, metadata)
+    insert into tacet.push_log (subject_id, user_id, push_type, decision, sent_at, metadata)
     values (gen_random_uuid(), '\(user)', '\(type)', '\(decision)', \(sent), \(metadata))
     """
   }

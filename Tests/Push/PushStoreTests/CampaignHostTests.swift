@@ -127,7 +127,7 @@ struct CampaignHostTests {
     let rows = try await chat.database.sql(
       """
       select push_type, content, metadata - 'due_at', (metadata ->> 'due_at')::numeric = \(turn.dueAt)::numeric / 1000000
-      from push_log order by push_type
+      from tacet.push_log order by push_type
       """)
     #expect(
       rows == """

@@ -34,7 +34,7 @@ struct CampaignIsolationTests {
     let (ada, bob) = (try await scene.addUser(), try await scene.addUser())
     try await scene.database.sql(
       """
-      insert into push_log (user_id, push_type, decision, enqueued_at, sent_at, metadata)
+      insert into tacet.push_log (user_id, push_type, decision, enqueued_at, sent_at, metadata)
       values ('\(ada)', 'event_based', 'sent', now(), now() - interval '30 hours', '{"due_at": \(hour)}')
       """)
     let users = [ada, bob].map { $0.text }.sorted().joined(separator: " ")

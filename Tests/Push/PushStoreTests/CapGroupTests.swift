@@ -44,7 +44,7 @@ struct CapGroupTests {
       ("[]", ["birthday", "other"]),
     ] {
       let push = """
-        insert into push_log (subject_id, user_id, push_type, decision, sent_at, metadata)
+        insert into tacet.push_log (subject_id, user_id, push_type, decision, sent_at, metadata)
         values (gen_random_uuid(), '\(user)', 'event_based', 'sent', now(), '\(metadata)')
         """
       for campaign in ["coach", "ritual", "birthday", "other"] {

@@ -32,7 +32,7 @@ extension Chat {
       """
       select push_type, decision, reason, '', devices_accepted, attempts, woken_microseconds, decided_microseconds,
         accepted_microseconds, coalesce(held_until, sent_at) - claimed_at, '', opened, woken_by, content, metadata
-      from push_log where enqueued_at <= claimed_at
+      from tacet.push_log where enqueued_at <= claimed_at
       """)
   }
 
@@ -41,7 +41,7 @@ extension Chat {
     try await database.sql(
       """
       select d.state, d.attempts, d.due_at - l.claimed_at, d.accepted_devices, d.enqueued_at = l.enqueued_at
-      from tacet.deliveries d join push_log l using (subject_id, user_id)
+      from tacet.deliveries d join tacet.push_log l using (subject_id, user_id)
       """)
   }
 

@@ -205,7 +205,7 @@ struct ClaimBoundsTests {
       badges.append(events[0].recipients.map(\.badge))
       try await chat.record(events) { RecipientOutcome(userID: $0, decision: .sent) }
       try await chat.database.sql(
-        "delete from push_log where user_id <> '\(events[0].recipients.last?.userID ?? HostID.new())'")
+        "delete from tacet.push_log where user_id <> '\(events[0].recipients.last?.userID ?? HostID.new())'")
     }
     #expect(taken == [Array(chat.readers[..<2]), Array(chat.readers[2..<4]), [chat.readers[4]]])
     #expect(badges == [[nil, nil], [nil, nil], [1]])

@@ -56,7 +56,7 @@ struct ClaimMessagesTests {
     for place in places {
       try await chat.database.sql(
         """
-        insert into push_log (subject_id, user_id, push_type, decision, enqueued_at)
+        insert into tacet.push_log (subject_id, user_id, push_type, decision, enqueued_at)
         values ('\(message)', '\(readers[place])', 'message', 'sent', now())
         """)
     }
@@ -75,7 +75,7 @@ struct ClaimMessagesTests {
       create temp table members as select md5(n::text)::uuid as id from generate_series(1, 30000) n;
       insert into conversation_participants (conversation_id, user_id)
       select m.conversation_id, u.id from messages m, members u;
-      insert into push_log (subject_id, user_id, push_type, decision, enqueued_at)
+      insert into tacet.push_log (subject_id, user_id, push_type, decision, enqueued_at)
       select '\(message)', id, 'message', 'sent', now() from members
       """)
     let begin = ContinuousClock.now
@@ -168,7 +168,7 @@ struct ClaimMessagesTests {
     arguments: [PushStatements.claim, PushStatements.claimMessages])
   func plan(_ statement: PostgresStatement) async throws {
     let database = try await TestDatabase.migrated()
-    try await database.sql("vacuum analyze public.push_log")
+    try await database.sql("vacuum analyze tacet.push_log")
     let types = statement.parameterTypes.map { $0 == .array(of: .text) ? "text[]" : $0 == .int8 ? "int8" : "int8[]" }
     let values = types.map { $0 == "int8" ? "10" : "'{}'" }
     let plan = try await database.sql(

@@ -36,7 +36,8 @@ struct ClosedTablesTests {
     "update conversation_participants set last_seen = now()", "select text from messages", "select * from profiles",
     "truncate push_log", "delete from push_log", "update push_log set opened = true",
     "insert into push_log (user_id, push_type, decision) values ('\(user)', 'message', 'sent')",
-    "select * from tacet.inbox", "select webhook_secret from tacet.settings", "select tacet.adopt_database(false)",
+    "select * from tacet.push_log", "select * from tacet.inbox", "select webhook_secret from tacet.settings",
+    "select tacet.adopt_database(false)",
   ]
 
   /// A server whose default database is installed on what a script or a file makes.
@@ -66,6 +67,7 @@ struct ClosedTablesTests {
   func attacks() async throws {
     let server = try await makeServer("\\i '\(Repository.hostTables.path)'")
     try await refuse(server)
+    #expect(try await server.psql("set role service_role; select count(*) from push_log").contains("2"))
   }
 
   @Test("tables that an earlier version created are closed, and roles with a grant of their own keep it")

@@ -50,7 +50,7 @@ struct ContractPageTests {
     let example = try Repository.contractExample()
     try await database.sql(example.tables)
     try await database.migrate()
-    #expect(try await database.sql(Self.publicTables) == "push_log")
+    #expect(try await database.sql(Self.publicTables) == "")
     let needed = ["message_context", "seen_by", "device_tokens", "invalidate_device_token"]
     let functions = example.wiring.split(separator: "create or replace function tacet.")
     for name in needed {

@@ -22,7 +22,7 @@ struct ErasureTests {
       """
       select a.attrelid::regclass || '.' || a.attname
       from pg_attribute a join pg_class c on c.oid = a.attrelid
-      where (c.relnamespace = 'tacet'::regnamespace or c.oid = 'public.push_log'::regclass)
+      where c.relnamespace = 'tacet'::regnamespace
         and c.relkind in ('r', 'p', 'm', 'f') and a.attnum > 0 and not a.attisdropped
         and c.oid <> 'tacet.erasures'::regclass
         and a.atttypid in ('uuid'::regtype, 'uuid[]'::regtype)
@@ -58,7 +58,7 @@ struct ErasureTests {
   func locked() async throws {
     let scene = try await HeldScene.held()
     let database = scene.chat.database
-    let left = "select (select count(*) from tacet.deliveries), (select count(*) from public.push_log)"
+    let left = "select (select count(*) from tacet.deliveries), (select count(*) from tacet.push_log)"
     try await withTwoSessions(database) { host, service, reactor in
       try await service.run("begin; select from tacet.deliveries for update", on: reactor)
       let start = ContinuousClock.now
@@ -83,10 +83,10 @@ struct ErasureTests {
     try await chat.database.sql("delete from public.profiles where id = '\(chat.reader)'")
     #expect(try await erase(chat.database) == ErasurePass(rows: 0, finished: 0, hasMore: false))
     try await chat.record(claimed) { RecipientOutcome(userID: $0, decision: .sent) }
-    #expect(try await chat.database.sql("select count(*) from push_log") == "1")
+    #expect(try await chat.database.sql("select count(*) from tacet.push_log") == "1")
     try await comeDue(chat.database)
     #expect(try await erase(chat.database) == ErasurePass(rows: 1, finished: 0, hasMore: false))
-    #expect(try await chat.database.sql("select count(*) from push_log") == "0")
+    #expect(try await chat.database.sql("select count(*) from tacet.push_log") == "0")
   }
 
   @Test(
@@ -118,14 +118,15 @@ struct ErasureTests {
     let chat = try await Chat(readers: 3)
     try await chat.database.sql(
       """
-      insert into push_log (user_id, push_type, decision)
+      insert into tacet.push_log (user_id, push_type, decision)
       select p.id, 'message', 'sent' from profiles p, generate_series(1, 5);
       delete from profiles where id <> '\(chat.sender)'
       """)
     var rows: [Int] = []
     for _ in 0..<5 { rows.append(try await erase(chat.database, usersMax: 2, rowsMax: 7).rows) }
     #expect(rows.reduce(0, +) == 15 && rows.allSatisfy { $0 <= 7 }, "\(rows)")
-    #expect(try await chat.database.sql("select count(*), min(user_id::text) from push_log") == "5|\(id(chat.sender))")
+    let kept = "select count(*), min(user_id::text) from tacet.push_log"
+    #expect(try await chat.database.sql(kept) == "5|\(id(chat.sender))")
   }
 
   @Test("two services share the users, and neither waits for the other")

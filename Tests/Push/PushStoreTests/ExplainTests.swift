@@ -145,7 +145,7 @@ struct ExplainTests {
     try await chat.decide { RecipientOutcome(userID: $0, decision: .sent, acceptedDevices: ["aa"]) }
     let entry =
       #"{"claim":1,"at":1,"by":"a","woken_by":"poll","woken_us":0,"decided_us":0,"known":{},"decision":"sent"}"#
-    try await chat.database.sql("delete from messages; update push_log set history = '[\(entry), \(entry)]'")
+    try await chat.database.sql("delete from messages; update tacet.push_log set history = '[\(entry), \(entry)]'")
     for (max, count) in [(1, 1), (2, 1), (3, 2), (4, 2), (5, 3), (6, 3)] {
       let found = try await withStore(chat.database) { store, reactor in
         try await store.records(ofSubject: message, kind: "message", entriesMax: max, on: reactor)[0]
@@ -159,7 +159,7 @@ struct ExplainTests {
     let chat = try await Chat()
     let message = try await chat.send()
     try await chat.decide { RecipientOutcome(userID: $0, decision: .sent, acceptedDevices: ["aa"]) }
-    let id = try #require(UUID(uuidString: try await chat.database.sql("select id from push_log")))
+    let id = try #require(UUID(uuidString: try await chat.database.sql("select id from tacet.push_log")))
     for _ in 0..<2 {
       let isKnown = try await withStore(chat.database) { store, reactor in
         try await store.recordOpening(id, by: chat.reader, on: reactor)
@@ -175,7 +175,7 @@ struct ExplainTests {
     let chat = try await Chat()
     let message = try await chat.send()
     try await chat.database.sql(
-      "insert into push_log (user_id, subject_id, push_type, decision) values ('\(chat.reader)', '\(message)', 'an_edit', 'sent')"
+      "insert into tacet.push_log (user_id, subject_id, push_type, decision) values ('\(chat.reader)', '\(message)', 'an_edit', 'sent')"
     )
     let kinds = try await withStore(chat.database) { store, reactor in
       [try await store.kinds(of: message, on: reactor), try await store.kinds(of: HostID.new(), on: reactor)]

@@ -24,13 +24,13 @@ struct FenceTests {
   func lateDelivery() async throws {
     let (chat, stale, present) = try await claimedTwice()
     try await chat.record(stale) { RecipientOutcome(userID: $0, decision: .skipped, reason: "already_read") }
-    #expect(try await chat.database.sql("select decision from push_log") == "held")
+    #expect(try await chat.database.sql("select decision from tacet.push_log") == "held")
     #expect(try await chat.left() == "0|1")
     try await chat.record(stale) { RecipientOutcome(userID: $0, decision: .sent, acceptedDevices: ["aa"]) }
-    #expect(try await chat.database.sql("select decision from push_log") == "sent")
+    #expect(try await chat.database.sql("select decision from tacet.push_log") == "sent")
     #expect(try await chat.left() == "0|1")
     try await chat.record(present) { self.held($0) }
-    #expect(try await chat.database.sql("select decision from push_log") == "sent")
+    #expect(try await chat.database.sql("select decision from tacet.push_log") == "sent")
     #expect(try await chat.left() == "0|0", "nothing remains for somebody who has it")
   }
 
@@ -65,7 +65,7 @@ struct FenceTests {
     try await chat.record(try await claim(chat.database)) { RecipientOutcome(userID: $0, decision: .sent) }
     try await chat.record(stale) { self.held($0) }
     #expect(try await chat.left() == "0|0")
-    #expect(try await chat.database.sql("select decision from push_log") == "sent")
+    #expect(try await chat.database.sql("select decision from tacet.push_log") == "sent")
   }
 
   @Test("a recorded part of an event is no longer the finisher's to end")
@@ -93,7 +93,7 @@ struct FenceTests {
     #expect(last.map(\.hasMore) == [false])
     try await chat.record(last) { RecipientOutcome(userID: $0, decision: .sent) }
     #expect(try await chat.left() == "0|0")
-    #expect(try await chat.database.sql("select count(*) from push_log where decision = 'sent'") == "2")
+    #expect(try await chat.database.sql("select count(*) from tacet.push_log where decision = 'sent'") == "2")
   }
 
   @Test("the time a push was held counts, over several holds and not beyond them")

@@ -19,11 +19,11 @@ struct FirstRecordRaceTests {
       return id;
     end
     $$;
-    create index gate_idx on public.push_log (public.gate(id));
-    alter table public.push_log drop constraint push_log_pkey;
-    alter table public.push_log add primary key (id);
-    drop index public.push_log_subject_idx;
-    create unique index push_log_subject_idx on public.push_log (subject_id, user_id, push_type)
+    create index gate_idx on tacet.push_log (public.gate(id));
+    alter table tacet.push_log drop constraint push_log_pkey;
+    alter table tacet.push_log add primary key (id);
+    drop index tacet.push_log_subject_idx;
+    create unique index push_log_subject_idx on tacet.push_log (subject_id, user_id, push_type)
     """
 
   private static let isHeldBack = """
@@ -50,7 +50,7 @@ struct FirstRecordRaceTests {
       try await witness.run("select pg_advisory_unlock(1)", on: reactor)
       try await record.value(on: reactor)
     }
-    #expect(try await chat.database.sql("select decision from public.push_log") == "sent")
+    #expect(try await chat.database.sql("select decision from tacet.push_log") == "sent")
     #expect(try await chat.left() == "0|0")
   }
 
@@ -60,12 +60,12 @@ struct FirstRecordRaceTests {
     try await chat.send()
     let events = try await claim(chat.database)
     try await chat.record(events) { .sent($0) }
-    try await chat.database.sql("update public.push_log set subject_id = gen_random_uuid()")
+    try await chat.database.sql("update tacet.push_log set subject_id = gen_random_uuid()")
     await #expect {
       try await chat.record(events) { .sent($0) }
     } throws: {
       ($0 as? PostgresError)?.sqlState == .uniqueViolation
     }
-    #expect(try await chat.database.sql("select count(*) from public.push_log") == "1")
+    #expect(try await chat.database.sql("select count(*) from tacet.push_log") == "1")
   }
 }

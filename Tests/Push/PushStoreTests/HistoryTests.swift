@@ -8,7 +8,7 @@ import Testing
 struct HistoryTests {
   /// What the ledger keeps about the only recipient.
   private func history(in database: TestDatabase) async throws -> [HistoryEntry] {
-    let json = try await database.sql("select history from push_log")
+    let json = try await database.sql("select history from tacet.push_log")
     return try JSONDecoder().decode([HistoryEntry].self, from: Data(json.utf8))
   }
 
@@ -181,7 +181,8 @@ struct HistoryTests {
     #expect(entry.attempts.map(\.endedMicroseconds) == (0..<20).map { Int64($0) })
     #expect(entry.attemptsLeftOut == count - 20)
     #expect(entry.attempts.allSatisfy { $0.device.utf8.count <= 10 })
-    #expect(try #require(Int(try await chat.database.sql("select octet_length(history::text) from push_log"))) < 5000)
+    let length = try await chat.database.sql("select octet_length(history::text) from tacet.push_log")
+    #expect(try #require(Int(length)) < 5000)
   }
 
   @Test("keeps four kilobytes of long attempts")

@@ -90,7 +90,7 @@ struct HoldRaceTests {
       #expect(try await service.review([scene.hold], on: reactor) == 0)
     }
     #expect(try await scene.chat.left() == "0|0")
-    #expect(try await scene.chat.database.sql("select decision from public.push_log") == "sent")
+    #expect(try await scene.chat.database.sql("select decision from tacet.push_log") == "sent")
   }
 
   @Test("a record does not wait for news that is not committed", arguments: News.allCases)

@@ -25,7 +25,7 @@ struct HostFirstTests {
 
   @Test(
     "a user can be deleted while the service has their rows locked",
-    arguments: ["select from tacet.deliveries for update", "select from public.push_log for update"])
+    arguments: ["select from tacet.deliveries for update", "select from tacet.push_log for update"])
   func deletedUser(_ lock: String) async throws {
     let scene = try await HeldScene.held()
     try await expectUnhindered(scene, "delete from public.profiles where id = '\(scene.chat.reader)'", by: lock)
@@ -43,7 +43,7 @@ struct HostFirstTests {
       try await host.run("commit", on: reactor)
     }
     #expect(try await scene.chat.left() == "0|0")
-    #expect(try await scene.chat.database.sql("select decision from public.push_log") == "sent")
+    #expect(try await scene.chat.database.sql("select decision from tacet.push_log") == "sent")
   }
 
   /// Runs the host's statement to its end while another session keeps a lock.

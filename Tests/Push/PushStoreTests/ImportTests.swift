@@ -57,7 +57,7 @@ struct ImportTests {
     #expect(try await discard(chat.database, rowsMax: 200) == 50)
     #expect(try await discard(chat.database) == 0)
     #expect(try await chat.database.sql("select count(*) from tacet.inbox") == "2")
-    #expect(try await chat.database.sql("select count(*) from push_log") == "0")
+    #expect(try await chat.database.sql("select count(*) from tacet.push_log") == "0")
   }
 
   @Test("what has become too old in the inbox was an event: it is claimed, and its record says so")

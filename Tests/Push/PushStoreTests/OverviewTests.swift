@@ -25,7 +25,7 @@ struct OverviewTests {
     // Rows of ten minutes ahead count as new for eleven, and none of the others is near an edge: time passes meanwhile.
     try await database.sql(
       """
-      insert into push_log (subject_id, user_id, push_type, decision, reason, enqueued_at, sent_at, attempts)
+      insert into tacet.push_log (subject_id, user_id, push_type, decision, reason, enqueued_at, sent_at, attempts)
       select gen_random_uuid(), gen_random_uuid(), 'message', d, r, now() - a * interval '1 s',
         case when d = 'sent' then now() - a * interval '1 s' + w * interval '1 ms' end, c
       from (values
@@ -93,7 +93,7 @@ struct OverviewTests {
       select now() + d * interval '1 s', now() - interval '70 s', gen_random_uuid(), gen_random_uuid(), 'message', s, now(), l
       from (values (2400, 'held', null), (3000, 'held', null), (-3, 'retryable', null), (0, 'waiting', 'b/sandbox'),
         (0, 'waiting', 'a/production'), (0, 'waiting', 'a/production')) as v (d, s, l);
-      insert into push_log (subject_id, user_id, push_type, decision, reason)
+      insert into tacet.push_log (subject_id, user_id, push_type, decision, reason)
       select subject_id, user_id, kind, 'held', 'InvalidProviderToken' from tacet.deliveries where lane = 'b/sandbox';
       insert into tacet.parked (enqueued_at, attempts, subject_id, kind, reason)
       values (now(), 5, gen_random_uuid(), 'message', 'refused')
@@ -156,7 +156,7 @@ struct OverviewTests {
     try await database.sql(
       """
       with users as (select array_agg(gen_random_uuid()) as ids from generate_series(1, 1000))
-      insert into push_log (subject_id, user_id, push_type, decision, enqueued_at, sent_at)
+      insert into tacet.push_log (subject_id, user_id, push_type, decision, enqueued_at, sent_at)
       select gen_random_uuid(), ids[1 + n % 1000], 'message', 'sent', now() - n * interval '10 ms',
         now() - n * interval '10 ms' + interval '5 ms'
       from users, generate_series(1, 100000) n

@@ -21,7 +21,7 @@ struct OwnershipRaceTests {
       #expect(!again.isFinished)
       try await first.run("commit", on: reactor)
       try await again.value(on: reactor)
-      #expect(try await first.rows("select decision, devices_accepted from public.push_log", on: reactor) == "(sent,2)")
+      #expect(try await first.rows("select decision, devices_accepted from tacet.push_log", on: reactor) == "(sent,2)")
     }
     #expect(try await scene.chat.left() == "0|0")
   }
@@ -36,7 +36,7 @@ struct OwnershipRaceTests {
       try await first.awaitBlocked(second, on: reactor)
       try await first.run("rollback", on: reactor)
       try await again.value(on: reactor)
-      #expect(try await first.rows("select decision from public.push_log", on: reactor) == "(skipped)")
+      #expect(try await first.rows("select decision from tacet.push_log", on: reactor) == "(skipped)")
     }
     #expect(try await scene.chat.left() == "0|0")
   }
@@ -57,7 +57,7 @@ struct OwnershipRaceTests {
     }
     #expect(try await scene.chat.left() == (isCommitted ? "0|1" : "0|0"))
     #expect(
-      try await scene.chat.database.sql("select decision from public.push_log") == (isCommitted ? "held" : "skipped"))
+      try await scene.chat.database.sql("select decision from tacet.push_log") == (isCommitted ? "held" : "skipped"))
   }
 
   @Test("a claim passes by what is being recorded, though its lease is over")
@@ -88,7 +88,7 @@ struct OwnershipRaceTests {
         on: reactor)
     }
     #expect(try await chat.left() == "0|0")
-    #expect(try await chat.database.sql("select count(*) from public.push_log where decision = 'sent'") == "40")
+    #expect(try await chat.database.sql("select count(*) from tacet.push_log where decision = 'sent'") == "40")
   }
 
   @Test("a late acceptance and the record of its successor do not wait for each other in a circle")
@@ -106,7 +106,7 @@ struct OwnershipRaceTests {
       let claimedAgain = try await successor.claim(on: reactor)
       #expect(claimedAgain.count == 2)
       // Held back by the ledger's last row, the late record has written the first, which the successor wants next.
-      try await other.run("begin; select from public.push_log where user_id = '\(users[2])' for update", on: reactor)
+      try await other.run("begin; select from tacet.push_log where user_id = '\(users[2])' for update", on: reactor)
       let lateRecord = Begun.begin(on: reactor) {
         try await late.record(claimed, on: reactor) { $0 == users[1] ? .held($0) : .sent($0, to: ["bb"]) }
       }
@@ -118,6 +118,6 @@ struct OwnershipRaceTests {
       try await record.value(on: reactor)
     }
     #expect(try await chat.left() == "0|1")
-    #expect(try await chat.database.sql("select count(*) from public.push_log where decision = 'sent'") == "2")
+    #expect(try await chat.database.sql("select count(*) from tacet.push_log where decision = 'sent'") == "2")
   }
 }

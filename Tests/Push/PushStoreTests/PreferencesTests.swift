@@ -185,7 +185,7 @@ struct PreferencesTests {
       """
       update public.conversation_participants set left_at = clock_timestamp() where user_id = '\(scene.chat.reader)';
       update tacet.deliveries set due_at = now() + interval '1 h';
-      update public.push_log set reason = '\(reason)'
+      update tacet.push_log set reason = '\(reason)'
       """)
     #expect(try await review(scene) == (reason == "user_viewing" ? 1 : 0))
   }

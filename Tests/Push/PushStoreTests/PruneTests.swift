@@ -95,7 +95,7 @@ struct PruneTests {
     try await withTwoSessions(database) { recorder, pruner, reactor in
       try await recorder.run(
         """
-        begin; update public.push_log set decision = 'sent' where id = (select min(id::text)::uuid from public.push_log)
+        begin; update tacet.push_log set decision = 'sent' where id = (select min(id::text)::uuid from tacet.push_log)
         """, on: reactor)
       #expect(try await prune(.ledger, over: pruner, on: reactor) == 1)
       try await recorder.run("commit", on: reactor)
@@ -107,9 +107,7 @@ struct PruneTests {
   func serviceRole() async throws {
     let database = try await TestDatabase.migrated()
     try await fill(.ledger, 2, age: "interval '2 days'", in: database)
-    let role = try await makeRole(
-      in: database, "grant select, insert, update, delete on public.push_log to $role")
-    try await database.sql("create policy p on push_log to \(role) using (true) with check (true)")
+    let role = try await makeRole(in: database, "select tacet.grant_service('$role')")
     let pruned = try await database.sql(
       """
       set role \(role); prepare p (bigint) as \(PushStatements.pruneLedger.sql); execute p (86400000000)
@@ -181,7 +179,7 @@ extension PruneTests {
 
   private func name(_ table: PrunedTable) -> String {
     switch table {
-    case .ledger: "public.push_log"
+    case .ledger: "tacet.push_log"
     case .parked: "tacet.parked"
     case .triggerFailures: "tacet.trigger_failures"
     case .surfaceViews: "tacet.surface_views"

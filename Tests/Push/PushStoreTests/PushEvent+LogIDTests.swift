@@ -43,7 +43,7 @@ struct PushEventLogIDTests {
     let old = UUID()
     try await chat.database.sql(
       """
-      insert into push_log (id, user_id, subject_id, push_type, decision)
+      insert into tacet.push_log (id, user_id, subject_id, push_type, decision)
       values ('\(old)', '\(chat.readers[1])', '\(message)', 'message', 'held')
       """)
     try await chat.record([event]) {
@@ -58,7 +58,7 @@ struct PushEventLogIDTests {
     #expect(delivery.map { $0.logID(of: chat.readers[0]) }.allSatisfy { $0 == event.logID(of: chat.readers[0]) })
     try await chat.record(delivery) { RecipientOutcome(userID: $0, decision: .sent) }
     let logged = try await chat.database.sql(
-      "select string_agg(id || ' ' || decision, ' ' order by user_id = '\(chat.readers[1])') from push_log")
+      "select string_agg(id || ' ' || decision, ' ' order by user_id = '\(chat.readers[1])') from tacet.push_log")
     #expect(logged == "\(ids[0]) sent \(ids[1]) sent")
   }
 }

@@ -28,12 +28,13 @@ struct PushLogTests {
   func ordinaryRole() async throws {
     let chat = try await Chat()
     try await log(chat.readers, in: chat.database)
-    let role = try await makeRole(in: chat.database, "grant all on push_log to $role")
-    #expect(try await chat.database.sql("set role \(role); select count(*) from push_log") == "0")
-    #expect(try await chat.database.sql("set role \(role); update push_log set opened = true returning 1") == "")
+    let role = try await makeRole(
+      in: chat.database, "grant all on tacet.push_log to $role; grant usage on schema tacet to $role")
+    #expect(try await chat.database.sql("set role \(role); select count(*) from tacet.push_log") == "0")
+    #expect(try await chat.database.sql("set role \(role); update tacet.push_log set opened = true returning 1") == "")
     await #expect(throws: (any Error).self) {
       try await chat.database.sql(
-        "set role \(role); insert into push_log (user_id, push_type, decision) \(Self.anyRow)")
+        "set role \(role); insert into tacet.push_log (user_id, push_type, decision) \(Self.anyRow)")
     }
   }
 
@@ -45,7 +46,7 @@ struct PushLogTests {
     let chat = try await Chat(readers: 2, in: database)
     try await log(chat.readers, in: database)
     let role = try await makeRole(
-      in: database, "grant all on push_log to $role; grant usage on schema auth to $role")
+      in: database, "grant all on tacet.push_log, public.push_log to $role; grant usage on schema auth to $role")
     let login = "set role \(role); set request.uid = '\(chat.readers[1])'"
     let own = chat.readers[1].text
     #expect(try await database.sql("\(login); select user_id from push_log") == own)
@@ -66,7 +67,7 @@ struct PushLogTests {
     for user in users {
       try await database.sql(
         """
-        insert into push_log (user_id, subject_id, push_type, decision)
+        insert into tacet.push_log (user_id, subject_id, push_type, decision)
         values ('\(user)', gen_random_uuid(), 'message', 'held');
         insert into tacet.deliveries (due_at, enqueued_at, subject_id, user_id, kind, state)
         values (now(), now(), gen_random_uuid(), '\(user)', 'message', 'held')

@@ -194,7 +194,7 @@ struct PushStatementsClaimTests {
     let message = try await chat.send()
     try await chat.database.sql(
       """
-      insert into push_log (user_id, subject_id, push_type, decision) values
+      insert into tacet.push_log (user_id, subject_id, push_type, decision) values
         ('\(chat.readers[0])', '\(message)', 'message', '\(decision)'),
         ('\(chat.readers[1])', '\(message)', 'other_kind', '\(decision)'),
         ('\(chat.readers[1])', gen_random_uuid(), 'message', '\(decision)')

@@ -67,7 +67,7 @@ struct PushStatementsIngestTests {
     let message = try await chat.send()
     try await chat.database.sql(
       """
-      insert into push_log (user_id, subject_id, push_type, decision)
+      insert into tacet.push_log (user_id, subject_id, push_type, decision)
       values ('\(chat.reader)', '\(message)', 'message', 'skipped');
       delete from messages; delete from tacet.inbox
       """)
@@ -101,7 +101,7 @@ struct PushStatementsIngestTests {
     }
     let again = try await claim(chat.database)
     #expect(again.flatMap(\.recipients) == [])
-    #expect(try await chat.database.sql("select decision, devices_accepted from push_log") == "sent|1")
+    #expect(try await chat.database.sql("select decision, devices_accepted from tacet.push_log") == "sent|1")
     try await withStore(chat.database) { store, reactor in
       let empty = again.map { DecidedEvent(event: $0, outcomes: [], deadTokens: [], wokenBy: "webhook") }
       try await store.record(empty, on: reactor)

@@ -76,7 +76,7 @@ struct PushStatementsRecordTests {
     #expect(events.map(\.attempts) == [2])
     #expect(events.first?.recipients.map(\.userID) == [chat.reader])
     try await chat.decide { RecipientOutcome(userID: $0, decision: .sent, acceptedDevices: ["aa"]) }
-    let decisions = "select decision, reason, held_until, devices_accepted from push_log order by decision desc"
+    let decisions = "select decision, reason, held_until, devices_accepted from tacet.push_log order by decision desc"
     #expect(try await chat.database.sql(decisions) == "skipped|already_read||0\nsent|||1")
     #expect(try await chat.left() == "0|0")
   }
@@ -117,7 +117,7 @@ struct PushStatementsRecordTests {
     try await chat.register("aa", ["registered_at": "now() - interval '1 day'"])
     try await chat.send()
     try await chat.send()
-    try await chat.database.sql("alter table push_log add check (reason <> 'poison')")
+    try await chat.database.sql("alter table tacet.push_log add check (reason <> 'poison')")
     let events = try await claim(chat.database)
     let dead = [DeadDeviceToken(token: "aa", reason: "gone", invalidSince: .max / 4)]
     await #expect(throws: PostgresError.self) {
@@ -145,7 +145,8 @@ struct PushStatementsRecordTests {
       return outcome
     }
     let columns = "woken_microseconds, decided_microseconds, accepted_microseconds, attempts"
-    #expect(try await chat.database.sql("select \(columns) from push_log") == "2147483647|2147483647|2147483647|32767")
+    let row = try await chat.database.sql("select \(columns) from tacet.push_log")
+    #expect(row == "2147483647|2147483647|2147483647|32767")
     #expect(try await chat.left() == "0|0")
   }
 
@@ -159,7 +160,7 @@ struct PushStatementsRecordTests {
       """)
     let events = try await claim(chat.database)
     try await chat.record(events) { RecipientOutcome(userID: $0, decision: .sent, acceptedDevices: ["aa"]) }
-    #expect(try await chat.database.sql("select count(*) from push_log where devices_accepted = 1") == "2000")
+    #expect(try await chat.database.sql("select count(*) from tacet.push_log where devices_accepted = 1") == "2000")
     #expect(try await chat.left() == "0|0")
   }
 }

@@ -134,7 +134,7 @@ struct PushStatementsTests {
       select conversation_id, user_id, 'text' from conversation_participants, generate_series(1, 2);
       truncate tacet.inbox;
       insert into tacet.inbox (subject_id, kind) select id, 'message' from messages limit 500;
-      insert into push_log (user_id, subject_id, push_type, decision)
+      insert into tacet.push_log (user_id, subject_id, push_type, decision)
       select m.from_id, gen_random_uuid(), 'message', 'sent' from messages m, generate_series(1, 5)
       """)
     try await database.sql("analyze")

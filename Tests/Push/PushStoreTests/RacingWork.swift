@@ -71,7 +71,7 @@ final class RacingWork {
   /// What was recorded as sent by anybody and stands in the ledger as something else.
   func unsent(_ session: Session, on reactor: isolated Reactor) async throws -> [String] {
     let rows = try await session.rows(
-      "select l.subject_id, l.user_id from public.push_log l where l.decision = 'sent'", on: reactor)
+      "select l.subject_id, l.user_id from tacet.push_log l where l.decision = 'sent'", on: reactor)
     return sent.map { "(\($0.message),\($0.user))".lowercased() }.filter { !rows.contains($0) }
   }
 

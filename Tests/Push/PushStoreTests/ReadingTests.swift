@@ -117,15 +117,15 @@ struct ReadingTests {
     let id = UUID()
     try await chat.database.sql(
       """
-      insert into push_log (id, user_id, subject_id, push_type, decision)
+      insert into tacet.push_log (id, user_id, subject_id, push_type, decision)
       values ('\(id)', '\(chat.reader)', gen_random_uuid(), 'message', 'sent')
       """)
     for (user, push, isKnown) in [(chat.sender, id, false), (chat.reader, UUID(), false), (chat.reader, id, true)] {
       #expect(try await withStore(chat.database) { try await $0.recordOpening(push, by: user, on: $1) } == isKnown)
-      #expect(try await chat.database.sql("select opened from push_log") == (isKnown ? "t" : "f"))
+      #expect(try await chat.database.sql("select opened from tacet.push_log") == (isKnown ? "t" : "f"))
     }
-    let row = try await chat.database.sql("select ctid from push_log")
+    let row = try await chat.database.sql("select ctid from tacet.push_log")
     #expect(try await withStore(chat.database) { try await $0.recordOpening(id, by: chat.reader, on: $1) })
-    #expect(try await chat.database.sql("select ctid from push_log") == row)
+    #expect(try await chat.database.sql("select ctid from tacet.push_log") == row)
   }
 }

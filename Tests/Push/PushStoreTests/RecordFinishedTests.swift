@@ -12,7 +12,7 @@ struct RecordFinishedTests {
     select subject_id, user_id, push_type, decision, reason, enqueued_at, claimed_at, held_until, sent_at,
       woken_microseconds, decided_microseconds, accepted_microseconds, devices_accepted, attempts, woken_by, content, id,
       history
-    from public.push_log order by user_id
+    from tacet.push_log order by user_id
     """
 
   @Test("it writes what the record of everything writes, to the ledger and to rows that are there")
@@ -30,7 +30,7 @@ struct RecordFinishedTests {
         try await session.run("begin", on: reactor)
         try await session.run(
           """
-          insert into public.push_log (id, enqueued_at, subject_id, user_id, push_type, decision, reason)
+          insert into tacet.push_log (id, enqueued_at, subject_id, user_id, push_type, decision, reason)
           values ('\(chat.id)', 'epoch', '\(claimed[0].subject.id)', '\(chat.readers[3])', 'message', 'held', 'user_viewing')
           """, on: reactor)
         let rows = try await session.connection.query(call, on: reactor)
@@ -75,13 +75,13 @@ struct RecordFinishedTests {
       #expect(try await successor.claim(on: reactor).map(\.subject.id) == [lost])
       try await late.record(stale, on: reactor) { .skipped($0) }
       #expect(
-        try await late.rows("select subject_id from public.push_log", on: reactor)
+        try await late.rows("select subject_id from tacet.push_log", on: reactor)
           == "(\(kept.text))")
       #expect(
         try await late.rows("select subject_id from tacet.inbox", on: reactor) == "(\(lost.text))")
       // What was sent is written down, whoever's the event is.
       try await late.record(stale, on: reactor) { .sent($0) }
-      #expect(try await late.rows("select from public.push_log where decision = 'sent'", on: reactor) == "()\n()")
+      #expect(try await late.rows("select from tacet.push_log where decision = 'sent'", on: reactor) == "()\n()")
       #expect(
         try await late.rows("select subject_id from tacet.inbox", on: reactor) == "(\(lost.text))")
     }
@@ -103,7 +103,7 @@ struct RecordFinishedTests {
       try await record.value(on: reactor)
     }
     #expect(try await chat.left() == (isCommitted ? "1|0" : "0|0"))
-    #expect(try await chat.database.sql("select decision from public.push_log") == (isCommitted ? "" : "skipped"))
+    #expect(try await chat.database.sql("select decision from tacet.push_log") == (isCommitted ? "" : "skipped"))
   }
 
   @Test(
@@ -123,7 +123,7 @@ struct RecordFinishedTests {
       try await again.value(on: reactor)
     }
     #expect(try await chat.left() == "0|0")
-    #expect(try await chat.database.sql("select decision from public.push_log") == (isCommitted ? "skipped" : "failed"))
+    #expect(try await chat.database.sql("select decision from tacet.push_log") == (isCommitted ? "skipped" : "failed"))
   }
 
   @Test("records of the same events in opposite orders do not wait for each other in a circle")
@@ -140,6 +140,6 @@ struct RecordFinishedTests {
         on: reactor)
     }
     #expect(try await chat.left() == "0|0")
-    #expect(try await chat.database.sql("select count(*) from public.push_log where decision = 'sent'") == "40")
+    #expect(try await chat.database.sql("select count(*) from tacet.push_log where decision = 'sent'") == "40")
   }
 }

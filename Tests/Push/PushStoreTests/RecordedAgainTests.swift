@@ -19,7 +19,7 @@ struct RecordedAgainTests {
     let events = try await claim(chat.database)
     try await chat.record(events) { RecipientOutcome(userID: $0, decision: first, reason: "first") }
     try await chat.record(events) { RecipientOutcome(userID: $0, decision: second, reason: "second") }
-    #expect(try await chat.database.sql("select decision, reason from push_log") == kept)
+    #expect(try await chat.database.sql("select decision, reason from tacet.push_log") == kept)
   }
 
   @Test("a later acceptance counts more devices, never fewer, and keeps the time of the first")
@@ -35,7 +35,8 @@ struct RecordedAgainTests {
       }
     }
     #expect(
-      try await chat.database.sql("select devices_accepted, sent_at - claimed_at from push_log") == "2|00:00:00.001")
+      try await chat.database.sql("select devices_accepted, sent_at - claimed_at from tacet.push_log")
+        == "2|00:00:00.001")
   }
 
   @Test("a finisher whose lease ran out does not end the claim of its successor")

@@ -11,14 +11,14 @@ struct RetentionTests {
     let database = try await TestDatabase.migrated()
     for _ in 0..<3 {
       try await database.sql(
-        "insert into push_log (user_id, push_type, decision) values (gen_random_uuid(), 'message', 'sent')")
+        "insert into tacet.push_log (user_id, push_type, decision) values (gen_random_uuid(), 'message', 'sent')")
     }
     let rows = try await database.sql(
       """
       select substr(id::text, 15, 1), substr(id::text, 20, 1) in ('8', '9', 'a', 'b'),
         abs(('x' || translate(left(id::text, 13), '-', ''))::bit(48)::bigint - extract(epoch from enqueued_at) * 1000)
           < 60000
-      from push_log
+      from tacet.push_log
       """)
     #expect(rows.split(separator: "\n") == ["7|t|t", "7|t|t", "7|t|t"])
   }
@@ -27,11 +27,11 @@ struct RetentionTests {
   func growing() async throws {
     let database = try await TestDatabase.migrated()
     let inserts = (0..<20).map { _ in
-      "insert into push_log (user_id, push_type, decision) values (gen_random_uuid(), 'message', 'sent'); select pg_sleep(0.002)"
+      "insert into tacet.push_log (user_id, push_type, decision) values (gen_random_uuid(), 'message', 'sent'); select pg_sleep(0.002)"
     }
     try await database.sql(inserts.joined(separator: ";"))
     let order = try await database.sql(
-      "select array_agg(id order by id) = array_agg(id order by ctid), count(distinct id) from push_log")
+      "select array_agg(id order by id) = array_agg(id order by ctid), count(distinct id) from tacet.push_log")
     #expect(order == "t|20")
   }
 
@@ -77,7 +77,7 @@ struct RetentionTests {
     let database = try await TestDatabase.migrated()
     try await database.sql(
       """
-      insert into push_log (enqueued_at, user_id, subject_id, push_type, decision)
+      insert into tacet.push_log (enqueued_at, user_id, subject_id, push_type, decision)
       select now() - n * interval '1 minute', gen_random_uuid(), gen_random_uuid(), 'message', 'sent'
       from generate_series(1, 50000) n;
       insert into tacet.trigger_failures (failed_at, sqlstate, message)

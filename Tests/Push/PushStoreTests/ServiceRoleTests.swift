@@ -86,7 +86,7 @@ struct ServiceRoleTests {
     let events = try await claim(chat.database)
     #expect(Set(events.map(\.subject.kind)) == ["message", "news"])
     try await chat.record(events) { RecipientOutcome(userID: $0, decision: .sent) }
-    #expect(try await chat.database.sql("select count(*) from push_log where decision = 'sent'") == "2")
+    #expect(try await chat.database.sql("select count(*) from tacet.push_log where decision = 'sent'") == "2")
     try await withStore(chat.database) { store, reactor in
       for table in PrunedTable.allCases { _ = try await store.prune(table, olderThan: .seconds(1), on: reactor) }
     }

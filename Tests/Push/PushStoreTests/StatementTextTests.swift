@@ -63,7 +63,7 @@ struct StatementTextTests {
   @Test("both records write the ledger in the same way")
   func records() throws {
     for (from, to) in [
-      ("insert into public.push_log as l", "metadata )"), ("least(o.woken_us", "'{}')"),
+      ("insert into tacet.push_log as l", "metadata )"), ("least(o.woken_us", "'{}')"),
       ("on conflict (subject_id, user_id, push_type)", "excluded.decision = 'sent'"),
       ("select from tacet.inbox x", "for update"),
     ] {
@@ -97,7 +97,7 @@ struct StatementTextTests {
       ("claim/claim", "left(coalesce(n.app, '')", ", \(BundleIdentifier.bytesMax + 1))"),
       ("record/record", "jsonb_array_length(l.history)", "< \(HistoryEntry.keptMax) "),
       ("record/record", "(l.history -", " \(HistoryEntry.keptMax / 2))"),
-      ("inspect/explain_event", "from public.push_log l", "limit \(EventFacts.countMax) "),
+      ("inspect/explain_event", "from tacet.push_log l", "limit \(EventFacts.countMax) "),
       ("inspect/overview_queues", "order by i.available_at", "limit \(PushDatabase.overviewCountMax + 1) "),
       ("inspect/overview_lanes", "d.lane = n.lane", "limit \(PushDatabase.overviewCountMax + 1) "),
       ("inspect/overview_ledger", "least(59", ", n.age_us / (r.us / \(LedgerFigures().slices.count)))"),

@@ -155,7 +155,7 @@ struct WatchTests {
       values ('\(scene.reader)', 'list', '\(scene.list)', now() - interval '1 s');
       insert into tacet.deliveries (due_at, enqueued_at, subject_id, user_id, kind, state, conversation_id)
       values (now() + '1 h', now(), '\(task)', '\(scene.reader)', 'task_added', 'held', '\(scene.list)');
-      insert into push_log (subject_id, user_id, push_type, decision, reason)
+      insert into tacet.push_log (subject_id, user_id, push_type, decision, reason)
       values ('\(task)', '\(scene.reader)', 'task_added', 'held', 'user_viewing')
       """)
     let hold = RecordedHold(subject: PushSubject(id: task, kind: "task_added"), userID: scene.reader)

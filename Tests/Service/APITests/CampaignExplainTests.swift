@@ -66,7 +66,7 @@ struct CampaignExplainTests {
       rig.startCampaigns()
       let user = try await rig.makeCoachedUser()
       #expect(try await rig.ask("POST", "/v1/push-trigger", fields: ["Prefer": "wait=20"]).status == 200)
-      while try await rig.psql("select count(*) from push_log where decision = 'sent'") == "0\n" {}
+      while try await rig.psql("select count(*) from tacet.push_log where decision = 'sent'") == "0\n" {}
       let before = try await Self.explain(user.uppercased(), in: rig)
       let day = try #require(before.days.first)
       #expect(before.user_id == user && before.campaign == "coach" && before.standing == "pushed_today")

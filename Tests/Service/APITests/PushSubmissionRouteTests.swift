@@ -53,7 +53,7 @@ struct PushSubmissionRouteTests {
       #expect(answer.sent)
       #expect(answer.recipients.map(\.user_id) == [user])
       let row = try await rig.psql(
-        "select subject_id, user_id, push_type, content from push_log where id = '\(answer.push_log_id)'")
+        "select subject_id, user_id, push_type, content from tacet.push_log where id = '\(answer.push_log_id)'")
       #expect(row == "\(answer.push_id)|\(user)|promo|Hello\nYou\n")
     }
   }
@@ -119,7 +119,7 @@ struct PushSubmissionRouteTests {
       let later = try await Self.post(body, key: "k", prefer: "wait=30", in: rig)
       #expect(later.status == 200)
       #expect(try later.decode(Answer.self).push_log_id == answer.push_log_id)
-      #expect(try await rig.psql("select id from push_log") == "\(answer.push_log_id)\n")
+      #expect(try await rig.psql("select id from tacet.push_log") == "\(answer.push_log_id)\n")
     }
   }
 

@@ -89,7 +89,7 @@ struct ReadRoutesTests {
       let (push, user) = (UUID().uuidString.lowercased(), HostID.new().text)
       try await rig.psql(
         """
-        insert into push_log (id, user_id, subject_id, push_type, decision)
+        insert into tacet.push_log (id, user_id, subject_id, push_type, decision)
         values ('\(push)', '\(user)', gen_random_uuid(), 'message', 'sent')
         """)
       for _ in 0..<2 {

@@ -49,7 +49,7 @@ struct SharedPhone: Sendable {
 
   /// The decision on a message for its one recipient, with the reason; nothing else is waited for.
   func decision(on message: HostID) async throws -> String {
-    let outcome = "select decision, coalesce(reason, '') from public.push_log where subject_id = '\(message)'"
+    let outcome = "select decision, coalesce(reason, '') from tacet.push_log where subject_id = '\(message)'"
     return String(try await rig.psql(outcome).dropLast())
   }
 

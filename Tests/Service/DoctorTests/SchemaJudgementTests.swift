@@ -47,14 +47,14 @@ struct SchemaJudgementTests {
     }
     let host = [
       MissingRight(object: "public.messages", privilege: "update (read_by)", isOwn: false),
-      MissingRight(object: "public.push_log", privilege: "policy", isOwn: false),
+      MissingRight(object: "public.profiles", privilege: "policy", isOwn: false),
     ]
     let findings = RightsCheck.judge(missing + host, role: "it's \"x\"")
     #expect(findings.map(\.verdict) == [.failure, .failure, .failure])
     #expect(findings[0].found.hasSuffix("select on tacet.e and 1 more"))
     #expect(findings[0].remedy?.hasSuffix("tacet.grant_service('it''s \"x\"')") == true)
     #expect(findings[1].remedy == #"grant update (read_by) on public.messages to "it's ""x""""#)
-    #expect(findings[2].remedy?.hasPrefix("create policy tacet_service on public.push_log") == true)
+    #expect(findings[2].remedy?.hasPrefix("create policy tacet_service on public.profiles") == true)
     #expect(RightsCheck.judge([], role: "x").map(\.verdict) == [.ok])
   }
 

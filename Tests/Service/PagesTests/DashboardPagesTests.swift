@@ -105,7 +105,7 @@ struct DashboardPagesTests {
       // Several of one moment, on both sides of a page's end.
       try await rig.sql(
         """
-        insert into push_log (subject_id, user_id, push_type, decision, enqueued_at)
+        insert into tacet.push_log (subject_id, user_id, push_type, decision, enqueued_at)
         select gen_random_uuid(), '\(user)', 'message', 'sent', now() - (n / 7) * interval '1 s'
         from generate_series(0, 119) n
         """)
@@ -123,7 +123,7 @@ struct DashboardPagesTests {
       #expect(pages == 3)
       #expect(subjects.count == 120 && Set(subjects).count == 120)
       let sorted = try await rig.sql(
-        "select string_agg(subject_id::text, ' ' order by enqueued_at desc, id desc) from push_log")
+        "select string_agg(subject_id::text, ' ' order by enqueued_at desc, id desc) from tacet.push_log")
       #expect(subjects.joined(separator: " ") == sorted)
     }
   }
@@ -134,7 +134,7 @@ struct DashboardPagesTests {
       let message = UUID().uuidString.lowercased()
       try await rig.sql(
         """
-        insert into push_log (subject_id, user_id, push_type, decision)
+        insert into tacet.push_log (subject_id, user_id, push_type, decision)
         select '\(message)', gen_random_uuid(), 'message', 'sent' from generate_series(1, 60)
         """)
       let session = try await rig.logIn()
@@ -210,7 +210,7 @@ struct DashboardPagesTests {
     ]
     try await PageRig.run(routes: routes, readiness: readiness) { rig in
       let session = try await rig.logIn()
-      try await rig.sql("alter table push_log rename to push_log_away")
+      try await rig.sql("alter table tacet.push_log rename to push_log_away")
       let page = try await rig.get("/dashboard", cookie: session)
       #expect(page.status == 503)
       for text in [
@@ -226,7 +226,7 @@ struct DashboardPagesTests {
       #expect(paused.status == 503 && !paused.body.contains("http-equiv"))
       let list = try await rig.get("/dashboard/pushes?user_id=\(HostID.new())", cookie: session)
       #expect(list.status == 503 && list.body.contains("The database did not answer"))
-      try await rig.sql("alter table push_log_away rename to push_log")
+      try await rig.sql("alter table tacet.push_log_away rename to push_log")
       #expect(try await rig.get("/dashboard", cookie: session).status == 200)
     }
   }

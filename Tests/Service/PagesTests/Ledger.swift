@@ -14,7 +14,7 @@ struct Ledger {
       """
       insert into profiles (id, name) values ('\(user)', 'Vera');
       insert into push_tokens (user_id, device_token) values ('\(user)', '\(token)');
-      insert into push_log (
+      insert into tacet.push_log (
         subject_id, user_id, push_type, decision, reason, enqueued_at, claimed_at, sent_at, held_until,
         accepted_microseconds, devices_accepted
       )
@@ -27,7 +27,7 @@ struct Ledger {
         t, t + interval '2 ms', case when n % 10 < 7 then t + n * interval '1 ms' end,
         case when n % 10 = 7 then t + interval '60 s' end, n * 1000 - 2000, case when n % 10 < 7 then 1 else 0 end
       from (select n, now() - n * interval '500 ms' as t from generate_series(1, 120) n) s;
-      insert into push_log (subject_id, user_id, push_type, decision, reason)
+      insert into tacet.push_log (subject_id, user_id, push_type, decision, reason)
       values ('\(message)', gen_random_uuid(), 'message', 'skipped', 'no_tokens');
       insert into tacet.deliveries (due_at, enqueued_at, subject_id, user_id, kind, state, since)
       values (now() + interval '35 min', now(), gen_random_uuid(), '\(user)', 'message', 'held', now()),

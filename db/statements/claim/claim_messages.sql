@@ -42,7 +42,7 @@ with fresh as materialized (
       select r.user_id
       from (
         select l.user_id
-        from public.push_log l
+        from tacet.push_log l
         where (l.subject_id, l.user_id) >= (e.subject_id,
           coalesce(e.told_until, tacet.lowest_user_id()))
           and l.subject_id <= e.subject_id

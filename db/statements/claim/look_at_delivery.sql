@@ -23,7 +23,7 @@ with work as (
   from work w
   cross join lateral (
     select l.user_id
-    from public.push_log l
+    from tacet.push_log l
     where (l.subject_id, l.user_id) >= (w.subject_id, coalesce(w.told_until, tacet.lowest_user_id()))
       and l.subject_id <= w.subject_id
       and l.push_type = w.kind

@@ -3,7 +3,7 @@
 select coalesce(d.app, '') as app, coalesce(d.environment, '') as environment, count(*) as tokens
 from (
   select distinct l.user_id
-  from (select x.user_id from public.push_log x order by x.enqueued_at desc limit 1000) l
+  from (select x.user_id from tacet.push_log x order by x.enqueued_at desc limit 1000) l
 ) u
 cross join lateral tacet.device_tokens(u.user_id) d
 group by 1, 2

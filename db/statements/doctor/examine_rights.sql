@@ -12,8 +12,7 @@ with own as (
   select x.name, x.privileges, x.columns
   from (
     values
-      ('push_log', null, array['select', 'insert', 'update', 'delete'], '{}'::text[]),
-      ('messages', '', array['select'], '{}'),
+      ('messages', '', array['select'], '{}'::text[]),
       ('messages', 'mark_read', '{}', array['read_by']),
       ('conversation_participants', '', array['select'], '{}'),
       ('conversation_participants', 'view_conversations', '{}', array['last_seen', 'left_at']),
@@ -22,7 +21,7 @@ with own as (
       ('push_tokens', '', array['select'], '{}'),
       ('push_tokens', 'register_device', array['insert', 'update', 'delete'], '{}')
   ) as x (name, function, privileges, columns)
-  where x.function is null or exists (
+  where exists (
     select
     from pg_proc p
     where p.pronamespace = (select oid from own) and not p.prosecdef and p.prorettype <> 'trigger'::regtype
@@ -34,7 +33,6 @@ with own as (
   from wanted w
   join (values ('a', 'insert'), ('w', 'update'), ('d', 'delete')) as c (command, privilege)
     on c.privilege = any (w.privileges) or (c.command = 'w' and w.columns <> '{}')
-  where w.name <> 'push_log'
 )
 select 'schema ' || n.nspname as object, 'usage' as privilege, n.nspname = 'tacet' as is_own
 from pg_namespace n
@@ -67,7 +65,7 @@ from pg_class c
 where c.relnamespace = (select oid from own) and c.relkind = 'r' and row_security_active(c.oid) and not exists (
   select
   from pg_policy p
-  where p.polrelid = c.oid
+  where p.polrelid = c.oid and (p.polcmd = '*' or c.relname <> 'push_log')
     and exists (select from unnest(p.polroles) as r (oid) where r.oid = 0 or pg_has_role(r.oid, 'usage'))
 )
 union all
@@ -95,7 +93,7 @@ join host h on h.relname = w.name
 where 'select' = any (w.privileges) and row_security_active(h.oid) and not exists (
   select
   from pg_policy p
-  where p.polrelid = h.oid and (p.polcmd = '*' or (p.polcmd = 'r' and w.name <> 'push_log'))
+  where p.polrelid = h.oid and p.polcmd in ('*', 'r')
     and exists (select from unnest(p.polroles) as r (oid) where r.oid = 0 or pg_has_role(r.oid, 'usage'))
 )
 union all

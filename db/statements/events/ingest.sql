@@ -9,7 +9,7 @@ with message as materialized (
   select m.created_at from tacet.message_context(tacet.message_of(:subject_id)) m
 ), ledger as materialized (
   select l.user_id, l.decision, l.reason, l.held_until, l.devices_accepted
-  from public.push_log l
+  from tacet.push_log l
   where l.subject_id = :subject_id and l.push_type = 'message'
 ), entry as (
   insert into tacet.inbox (subject_id, kind, enqueued_at)

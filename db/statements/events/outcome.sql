@@ -9,5 +9,5 @@ select
   l.user_id, l.decision, l.reason, (extract(epoch from l.held_until) * 1000000)::bigint as held_until_us,
   l.devices_accepted::bigint as devices_accepted
 from (values (1)) as one
-left join public.push_log l on l.subject_id = :subject_id and l.push_type = :kind
+left join tacet.push_log l on l.subject_id = :subject_id and l.push_type = :kind
 order by l.user_id;

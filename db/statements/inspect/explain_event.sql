@@ -32,7 +32,7 @@ with source as materialized (
   select p.* from tacet.parked p where p.subject_id = :subject_id and p.kind = :kind limit 1000
 ), logged as materialized (
   select l.enqueued_at, l.history
-  from public.push_log l
+  from tacet.push_log l
   where l.subject_id = :subject_id and l.push_type = :kind
   limit 10000
 ), committed as materialized (
@@ -113,7 +113,7 @@ select jsonb_build_object(
     where m.version = 4),
   'ledgerSince', (
     select case when isfinite(min(l.enqueued_at)) then (extract(epoch from min(l.enqueued_at)) * 1000000)::bigint end
-    from public.push_log l),
+    from tacet.push_log l),
   'serviceSeenAt', (
     select case when isfinite(max(i.seen_at)) then (extract(epoch from max(i.seen_at)) * 1000000)::bigint end
     from tacet.instances i)

@@ -14,7 +14,7 @@ from (
   select w.kind from tacet.kinds w where exists (select from tacet.watched_row_content(w.kind, :subject_id))
   union
   select l.push_type as kind
-    from (select l.push_type from public.push_log l where l.subject_id = :subject_id limit 1000) l
+    from (select l.push_type from tacet.push_log l where l.subject_id = :subject_id limit 1000) l
   union
   select i.kind from tacet.inbox i where i.subject_id = :subject_id
   union

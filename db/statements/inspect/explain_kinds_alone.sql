@@ -6,7 +6,7 @@ select k.kind
 from (
   
   select l.push_type as kind
-    from (select l.push_type from public.push_log l where l.subject_id = :subject_id limit 1000) l
+    from (select l.push_type from tacet.push_log l where l.subject_id = :subject_id limit 1000) l
   union
   select i.kind from tacet.inbox i where i.subject_id = :subject_id
   union

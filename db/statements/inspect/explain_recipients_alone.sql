@@ -26,7 +26,7 @@ with present as materialized (
 ), known as materialized (
   (
     select l.user_id
-    from public.push_log l
+    from tacet.push_log l
     where l.subject_id = :subject_id and l.push_type = :kind
     and l.user_id between coalesce(:user_id, tacet.lowest_user_id())
       and coalesce(:user_id, tacet.highest_user_id(), l.user_id)
@@ -57,7 +57,7 @@ with present as materialized (
     sum(coalesce(jsonb_array_length(l.history), 0)) over (
       order by p.user_id rows between unbounded preceding and 1 preceding) as entries_before
   from people p
-  left join public.push_log l on l.subject_id = :subject_id and l.user_id = p.user_id and l.push_type = :kind
+  left join tacet.push_log l on l.subject_id = :subject_id and l.user_id = p.user_id and l.push_type = :kind
 )
 select jsonb_build_object(
   'userID', u.user_id,
@@ -73,7 +73,7 @@ select jsonb_build_object(
       'wokenBy', l.woken_by, 'devicesAccepted', l.devices_accepted, 'attempts', l.attempts, 'opened', l.opened,
       'openedAt', case when isfinite(l.opened_at) then (extract(epoch from l.opened_at) * 1000000)::bigint end,
       'history', l.history)
-    from public.push_log l
+    from tacet.push_log l
     where l.subject_id = :subject_id and l.user_id = u.user_id and l.push_type = :kind),
   'delivery', (
     select jsonb_build_object(

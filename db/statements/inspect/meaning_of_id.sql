@@ -4,5 +4,5 @@
 --   :user_id     tacet.user_id     the id; null if no user can have it
 
 select
-  exists (select from public.push_log l where l.subject_id = :subject_id) as is_subject,
-  exists (select from public.push_log l where l.user_id = :user_id) as is_user;
+  exists (select from tacet.push_log l where l.subject_id = :subject_id) as is_subject,
+  exists (select from tacet.push_log l where l.user_id = :user_id) as is_user;

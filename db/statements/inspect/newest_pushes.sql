@@ -7,6 +7,6 @@ select
   l.decision, l.reason, (extract(epoch from l.held_until) * 1000000)::bigint as held_until_us,
   (extract(epoch from l.sent_at - l.enqueued_at) * 1000000)::bigint as latency_us,
   l.devices_accepted::bigint as devices_accepted
-from public.push_log l
+from tacet.push_log l
 order by l.enqueued_at desc
 limit :rows_max;

@@ -25,4 +25,4 @@ cross join lateral (
   order by d.enqueued_at
   limit 1
 ) o
-left join public.push_log l on l.subject_id = o.subject_id and l.user_id = o.user_id and l.push_type = o.kind;
+left join tacet.push_log l on l.subject_id = o.subject_id and l.user_id = o.user_id and l.push_type = o.kind;

@@ -15,7 +15,7 @@ with newest as materialized (
     case when l.decision = 'sent' and l.attempts = 1
       then (extract(epoch from l.sent_at - l.enqueued_at) * 1000000)::bigint
     end as latency_us
-  from public.push_log l
+  from tacet.push_log l
   where l.enqueued_at > now() - interval '1 hour'
   order by l.enqueued_at desc
   limit 20000

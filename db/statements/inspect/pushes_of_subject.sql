@@ -10,7 +10,7 @@ select
   l.decision, l.reason, (extract(epoch from l.held_until) * 1000000)::bigint as held_until_us,
   (extract(epoch from l.sent_at - l.enqueued_at) * 1000000)::bigint as latency_us,
   l.devices_accepted::bigint as devices_accepted
-from public.push_log l
+from tacet.push_log l
 where l.subject_id = :subject_id
   and (l.user_id, l.push_type) > (coalesce(:last_user_id, tacet.lowest_user_id()),
     coalesce(:last_kind, ''))

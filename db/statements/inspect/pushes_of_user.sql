@@ -10,7 +10,7 @@ select
   l.decision, l.reason, (extract(epoch from l.held_until) * 1000000)::bigint as held_until_us,
   (extract(epoch from l.sent_at - l.enqueued_at) * 1000000)::bigint as latency_us,
   l.devices_accepted::bigint as devices_accepted
-from public.push_log l
+from tacet.push_log l
 where l.user_id = :user_id
   and (l.enqueued_at, l.id) < (
     coalesce(timestamptz 'epoch' + :last_enqueued_us * interval '1 microsecond', 'infinity'),

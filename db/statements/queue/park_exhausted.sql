@@ -49,7 +49,7 @@ with events as (
   from deliveries d
   returning 1
 ), failed as (
-  update public.push_log l
+  update tacet.push_log l
   set decision = 'failed', reason = 'parked', held_until = null
   from deliveries d
   where l.subject_id = any (array(select x.subject_id from deliveries x))

@@ -13,10 +13,10 @@
 --   read.
 
 with pruned as (
-  delete from public.push_log
+  delete from tacet.push_log
   where ctid = any (array(
     select r.ctid
-    from public.push_log r
+    from tacet.push_log r
     where r.enqueued_at < now() - :retention_us::bigint * interval '1 microsecond' and r.decision <> 'held'
     order by r.enqueued_at
     limit 1000

@@ -9,7 +9,7 @@ from (
   select
     l.user_id,
     jsonb_path_query_array(l.history, '$[*].attempts[*] ? (exists (@.apns_id))') -> -1 ->> 'reason' as reason
-  from public.push_log l
+  from tacet.push_log l
   where l.subject_id = :subject_id and l.push_type = :kind and l.user_id = any (:user_ids)
 ) f
 where f.reason is not null;

@@ -106,7 +106,7 @@ with reported as materialized (
     for update
   ) d on true
 ), logged as (
-  insert into public.push_log as l (
+  insert into tacet.push_log as l (
     id, subject_id, push_type, user_id, decision, reason, enqueued_at, claimed_at, held_until, sent_at,
     woken_microseconds, decided_microseconds, accepted_microseconds, devices_accepted, attempts, woken_by, content,
     history, metadata

@@ -45,7 +45,7 @@ with ours as materialized (
     and ((i.subject_id, i.kind) in (select u.subject_id, u.kind from ours u)) is true
   returning i.subject_id, i.kind
 ), logged as (
-  insert into public.push_log as l (
+  insert into tacet.push_log as l (
     id, subject_id, push_type, user_id, decision, reason, enqueued_at, claimed_at, held_until, sent_at,
     woken_microseconds, decided_microseconds, accepted_microseconds, devices_accepted, attempts, woken_by, content,
     history, metadata

@@ -72,7 +72,7 @@ with released as (
             then case when m.prior_touched_at > '-infinity' and m.prior_touched_at <= now() then m.prior_touched_at end
           end) and exists (
           select
-          from public.push_log l
+          from tacet.push_log l
           where l.subject_id = x.subject_id and l.user_id = x.user_id and l.push_type = x.kind
             and l.reason = 'user_viewing')
         or s.last_seen > greatest(

@@ -4,8 +4,8 @@
 --   :user_id  tacet.user_id  the user
 
 with opened as (
-  update public.push_log l
+  update tacet.push_log l
   set opened = true, opened_at = clock_timestamp()
   where l.id = :log_id and l.user_id = :user_id and not l.opened
 )
-select exists (select from public.push_log l where l.id = :log_id and l.user_id = :user_id);
+select exists (select from tacet.push_log l where l.id = :log_id and l.user_id = :user_id);

@@ -78,6 +78,7 @@ struct SuppressedRun {
   private static let hasUndecided = PostgresStatement(
     "bench_has_undecided", "select exists (select from tacet.inbox) as has")
 
+  /// By the view: a build before version 34 has the table there.
   private static let countDecisions = PostgresStatement(
     "bench_count_decisions",
     """

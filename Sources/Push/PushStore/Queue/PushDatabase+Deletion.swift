@@ -5,7 +5,7 @@ public import Reactors
 
 /// A table whose rows are kept for a time and then deleted.
 public enum PrunedTable: String, CaseIterable, Sendable {
-  /// `public.push_log`, its finished rows.
+  /// `tacet.push_log`, its finished rows.
   case ledger
   /// `tacet.parked`.
   case parked

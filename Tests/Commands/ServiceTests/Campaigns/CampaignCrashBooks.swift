@@ -36,7 +36,7 @@ struct CampaignCrashBooks {
       try await scene.rows(
         """
         select user_id || ' ' || (sent_at at time zone '\(zone)')::date, subject_id
-        from push_log where decision = 'sent' and subject_id is not null
+        from tacet.push_log where decision = 'sent' and subject_id is not null
         """))
     var wire: [String: [String: [String]]] = [:]
     var query = PushQuery()

@@ -62,7 +62,7 @@ struct CampaignFailureTests {
   func secrecy() async throws {
     try await Self.play { scene in
       let kept = try await scene.coach.scene.sql(
-        "select l.metadata from push_log l union all select d.inputs from tacet.campaign_decisions d")
+        "select l.metadata from tacet.push_log l union all select d.inputs from tacet.campaign_decisions d")
       let log = scene.service.process.text
       #expect(kept.contains("layer"))
       #expect(log.contains("serving"))

@@ -41,7 +41,7 @@ struct CampaignPushTests {
       let row = try await coach.scene.sql(
         """
         select push_type, decision, content, metadata ->> 'layer', metadata ->> 'campaign'
-        from push_log where id = '\(payload.push_log_id)' and user_id = '\(user.id)'
+        from tacet.push_log where id = '\(payload.push_log_id)' and user_id = '\(user.id)'
         """)
       let layer = type == "re_engagement" ? type : String(type.prefix { $0 != "_" })
       #expect(row == "\(type)|sent|\(payload.aps.alert.title)\n\(payload.aps.alert.body)|\(layer)|coach")

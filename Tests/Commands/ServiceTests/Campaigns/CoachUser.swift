@@ -76,7 +76,7 @@ struct CoachUser: Sendable {
     }
     if situation == .pushedLately {
       sql += """
-        insert into push_log (user_id, push_type, decision, enqueued_at, sent_at)
+        insert into tacet.push_log (user_id, push_type, decision, enqueued_at, sent_at)
         values ('\(id)', 're_engagement', 'sent', now() - interval '3 days', now() - interval '3 days');
         """
     }

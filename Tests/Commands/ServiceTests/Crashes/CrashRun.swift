@@ -85,7 +85,7 @@ struct CrashRun {
     var lines = violations.prefix(20).map { "\($0.kind) \($0.message): \($0.text)" }
     for id in Set(violations.prefix(20).map(\.message)).prefix(4) where UUID(uuidString: id) != nil {
       for table in [
-        "public.messages where id", "public.push_log where subject_id", "tacet.inbox where subject_id",
+        "public.messages where id", "tacet.push_log where subject_id", "tacet.inbox where subject_id",
         "tacet.deliveries where subject_id",
       ] {
         let rows = try await scene.patientSQL("select row_to_json(r) from (select * from \(table) = '\(id)' limit 5) r")

@@ -102,7 +102,7 @@ final class Disruptor: Sendable {
       select d.subject_id, d.user_id from tacet.deliveries d
       where coalesce((to_jsonb(d) ->> 'is_claimed')::boolean, true)
       union all
-      select l.subject_id, l.user_id from public.push_log l
+      select l.subject_id, l.user_id from tacet.push_log l
       where \(isCrash) and pg_xact_commit_timestamp(l.xmin) > now() - interval '2 seconds'
       """)
     return Set(

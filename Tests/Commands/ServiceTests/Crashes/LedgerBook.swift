@@ -27,7 +27,7 @@ struct LedgerBook {
       """
       select subject_id, user_id, decision, coalesce(reason, ''), (extract(epoch from claimed_at) * 1000000)::bigint,
         (extract(epoch from enqueued_at) * 1000000)::bigint, devices_accepted
-      from public.push_log
+      from tacet.push_log
       """)
     let messages = try await scene.patientSQL(
       "select id, (extract(epoch from created_at) * 1000000)::bigint from public.messages")

@@ -16,7 +16,7 @@ struct ReplicaTests {
       #expect(wire.accepted.count == count && wire.duplicates == 0 && wire.shownTwice == 0 && wire.visible == count)
       #expect(wire.outcomes == ["200": count])
       #expect(
-        try await scene.sql("select count(*) from push_log where decision = 'sent'") == "\(count)")
+        try await scene.sql("select count(*) from tacet.push_log where decision = 'sent'") == "\(count)")
       // Recorded once: had both had a message, the sum would be larger.
       let name = "tacet_outcomes_total"
       let recorded = (try await first.counter(name), try await second.counter(name))

@@ -30,7 +30,7 @@ extension ServiceScene {
     let text = try await patientSQL(
       """
       select (select count(*) from tacet.inbox), (select count(*) from tacet.deliveries),
-        (select count(*) from public.push_log where decision = 'held')
+        (select count(*) from tacet.push_log where decision = 'held')
       """)
     let counts = text.split(separator: "|").compactMap { Int($0) }
     return Dictionary(uniqueKeysWithValues: zip(["inbox", "deliveries", "held"], counts)).filter { $0.value > 0 }

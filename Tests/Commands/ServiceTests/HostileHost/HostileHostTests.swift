@@ -38,7 +38,7 @@ extension ServiceScene {
   fileprivate func timeToPush(_ message: String) async throws -> Duration {
     _ = try await ledger(of: message, rows: 1)
     let sql = """
-      select (extract(epoch from sent_at - enqueued_at) * 1000)::bigint from push_log
+      select (extract(epoch from sent_at - enqueued_at) * 1000)::bigint from tacet.push_log
       where subject_id = '\(message)' and decision = 'sent'
       """
     return .milliseconds(try #require(Int64(try await self.sql(sql))))

@@ -29,13 +29,13 @@ struct PresenceMutant: Sendable, CustomStringConvertible {
         "after delete on tacet.inbox",
         """
         if old.attempts = 1 then
-          delete from public.push_log l where l.subject_id = old.subject_id;
+          delete from tacet.push_log l where l.subject_id = old.subject_id;
           insert into tacet.inbox (subject_id, kind, attempts) values (old.subject_id, old.kind, old.attempts);
         end if;
         """)),
     PresenceMutant(
       sql: "the ledger gives another reason", breaks: 5,
-      trigger("before insert or update on public.push_log", "new.reason := replace(new.reason, 'already', 'never');")),
+      trigger("before insert or update on tacet.push_log", "new.reason := replace(new.reason, 'already', 'never');")),
   ]
 
   static let shortWindow = PresenceMutant(description: "a window of 20 s", property: 1) {

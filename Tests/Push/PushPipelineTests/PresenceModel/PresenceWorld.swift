@@ -114,7 +114,7 @@ final class PresenceWorld {
   private static let ledger = PostgresStatement(
     "model_ledger",
     """
-    select subject_id, user_id, decision, reason from public.push_log
+    select subject_id, user_id, decision, reason from tacet.push_log
     where claimed_at >= timestamptz 'epoch' + $1 * interval '1 microsecond'
     """, [.int8])
 
