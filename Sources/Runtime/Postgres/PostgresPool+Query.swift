@@ -14,6 +14,7 @@ extension PostgresPool {
     _ statement: PostgresStatement, _ parameters: [any PostgresEncodable] = [], within limit: Duration? = nil,
     afterReturn time: Duration = .zero, on reactor: isolated Reactor
   ) async throws(PostgresError) -> PostgresRows {
+    noteUse(on: reactor)
     var retry = ConflictRetry()
     var generator = SystemRandomNumberGenerator()
     while true {
@@ -43,6 +44,7 @@ extension PostgresPool {
   public func withConnection<Value>(
     on reactor: isolated Reactor, _ body: (PostgresConnection) async throws -> Value
   ) async throws -> Value {
+    noteUse(on: reactor)
     let member = try await awaitUsable(on: reactor)
     guard let connection = member.usable else { throw PostgresError(.notConnected) }
     member.isLeased = true

@@ -54,8 +54,12 @@ public final class PostgresPool {
   private let size: Int
   private let acquireLimit: Duration
   private let opensOnDemand: Bool
+  private let isWatchful: Bool
   private let logger: Logger
-  private(set) var members: [ReconnectingConnection] = []
+  var members: [ReconnectingConnection] = []
+  /// What sessions have done that were closed for want of work.
+  var restedCounters = Counters()
+  private(set) var idling: PoolIdling?
   private var waiters: [Signal] = []
   private var isClosed = false
   /// When the last session ended, while none is open, in monotonic nanoseconds.
@@ -66,39 +70,47 @@ public final class PostgresPool {
   /// Called when the database is back.
   public weak var observer: (any PostgresPoolObserver)?
 
+  /// Called for each statement, before it waits for a session.
+  public var onUse: (() -> Void)?
+
   /// Makes a pool that is not connected yet.
   /// - Parameters:
   ///   - size: the number of sessions.
   ///   - acquireLimit: how long a caller waits while no session can be used.
   ///   - opensOnDemand: whether the first caller starts the pool, instead of ``start(on:)``.
+  ///   - idleLimit: after how long without a statement the sessions are closed; the next caller opens them again. Nil keeps
+  ///     them open.
   public init(
     _ configuration: PostgresConfiguration, size: Int = 4, acquireLimit: Duration = .seconds(1),
-    opensOnDemand: Bool = false, logger: Logger
+    opensOnDemand: Bool = false, idleLimit: Duration? = nil, logger: Logger
   ) {
     precondition(size > 0, "a pool needs a session")
     self.configuration = configuration
     self.size = size
     self.acquireLimit = acquireLimit
-    self.opensOnDemand = opensOnDemand
+    self.opensOnDemand = opensOnDemand || idleLimit != nil
+    isWatchful = !opensOnDemand
     self.logger = logger
+    idling = idleLimit.map { PoolIdling(of: self, limit: $0) }
   }
 
   /// Begins to open the sessions, in the background. Call it once.
   public func start(on reactor: isolated Reactor) {
     precondition(members.isEmpty, "a pool is started once")
     members = (0..<size).map { number in
-      let heartbeat = number == 0 && !opensOnDemand ? Self.watchfulHeartbeat : Self.heartbeat
+      let heartbeat = number == 0 && isWatchful ? Self.watchfulHeartbeat : Self.heartbeat
       return ReconnectingConnection(
         configuration, heartbeat: heartbeat, isEager: number == 0, logger: logger, owner: self)
     }
     for member in members { member.start(on: reactor) }
+    idling?.used(on: reactor)
   }
 
   /// Whether at least one session is open.
   public var isReady: Bool { members.contains { $0.connection != nil } }
 
   /// Why the last session ended or could not be opened; nil once a session is opened.
-  public private(set) var failure: PostgresError?
+  public internal(set) var failure: PostgresError?
 
   /// The number of open sessions.
   public var openCount: Int { members.count { $0.connection != nil } }
@@ -119,7 +131,7 @@ public final class PostgresPool {
 
   /// What the pool has done so far.
   public var counters: Counters {
-    members.reduce(into: Counters()) { counters, member in
+    members.reduce(into: restedCounters) { counters, member in
       counters.roundTrips += member.statementsAnswered
       counters.reconnects += max(0, member.connects - 1)
     }
@@ -129,6 +141,7 @@ public final class PostgresPool {
   /// - Parameter limit: how long to wait for pending statements. Those left fail.
   public func close(within limit: Duration = .seconds(5), on reactor: isolated Reactor) async {
     isClosed = true
+    idling?.cancel(on: reactor)
     wakeWaiters(on: reactor)
     let deadline = Reactor.now + limit.clampedNanoseconds
     await awaitLeases(until: deadline, on: reactor)

@@ -1,0 +1,89 @@
+import Reactors
+import TestPostgres
+import TestReactors
+import Testing
+
+@testable import Postgres
+
+@Suite("Pool: sessions without work")
+struct PostgresPoolIdlingTests {
+  @Test("are closed after the limit, and the next statement opens them again; this is no loss of the database")
+  func rests() async throws {
+    try await onReactor { reactor in
+      let pool = try await Self.pool(limit: .milliseconds(50))
+      let observer = Observer()
+      pool.observer = observer
+      for round in 1...3 {
+        try await pool.query(one, on: reactor)
+        #expect(pool.isReady && !pool.isResting)
+        while !pool.isResting { await reactor.sleep(for: .milliseconds(1)) }
+        #expect(pool.openCount == 0 && pool.usage == PostgresPool.Usage())
+        #expect(pool.counters == PostgresPool.Counters(roundTrips: round, reconnects: 0))
+      }
+      #expect(observer.losses == 0)
+      await pool.close(on: reactor)
+    }
+  }
+
+  @Test("stay while one of them works, or is used again within the limit")
+  func used() async throws {
+    try await onReactor { reactor in
+      let pool = try await Self.pool(limit: .milliseconds(100))
+      pool.start(on: reactor)
+      try await pool.query(sleepStatement, [0.4], on: reactor)
+      for _ in 0..<10 {
+        try await pool.query(one, on: reactor)
+        await reactor.sleep(for: .milliseconds(20))
+      }
+      _ = try await pool.withConnection(on: reactor) { connection in
+        await reactor.sleep(for: .milliseconds(300))
+        return try await connection.query(one, on: reactor)
+      }
+      #expect(pool.idling?.hasRested == false)
+      while !pool.isResting { await reactor.sleep(for: .milliseconds(1)) }
+      await pool.close(on: reactor)
+    }
+  }
+
+  @Test("tell of each statement, also of one that opens them")
+  func told() async throws {
+    try await onReactor { reactor in
+      let pool = try await Self.pool(limit: .seconds(60))
+      var uses = 0
+      pool.onUse = { uses += 1 }
+      try await pool.query(one, on: reactor)
+      _ = try await pool.withConnection(on: reactor) { try await $0.query(one, on: reactor) }
+      #expect(uses == 2)
+      await pool.close(on: reactor)
+    }
+  }
+
+  @Test("are not tried for again while nobody needs them, and their failure is said to who does")
+  func away() async throws {
+    try await onReactor { reactor in
+      let pool = PostgresPool(
+        PostgresConfiguration(conninfo: "host=/nowhere"), acquireLimit: .milliseconds(100),
+        idleLimit: .milliseconds(50), logger: quiet)
+      for _ in 0..<2 {
+        let error = try await failure { try await pool.query(one, on: reactor) }
+        #expect(error.code == .notConnected)
+        #expect(!pool.isResting)
+        while !pool.isResting { await reactor.sleep(for: .milliseconds(1)) }
+        #expect(pool.members.isEmpty && pool.failure == nil)
+      }
+      await pool.close(on: reactor)
+    }
+  }
+
+  private static func pool(limit: Duration) async throws -> PostgresPool {
+    PostgresPool(
+      PostgresConfiguration(conninfo: try await TestPostgres.shared.conninfo()), size: 2, acquireLimit: .seconds(20),
+      idleLimit: limit, logger: quiet)
+  }
+
+  private final class Observer: PostgresPoolObserver {
+    private(set) var losses = 0
+
+    func databaseReturned(lostAt: UInt64, on reactor: isolated Reactor) { losses += 1 }
+  }
+}
