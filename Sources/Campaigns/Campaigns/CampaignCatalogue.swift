@@ -53,6 +53,9 @@ struct CampaignRetries {
   /// Parts whose last try failed: the failures in a row, and the looks that still skip them.
   private var failures: [Part: (count: Int, looksLeft: Int)] = [:]
 
+  /// Whether nothing is to be retried.
+  var isEmpty: Bool { failures.isEmpty }
+
   /// Begins a look. A part without a retry in ten minutes, such as an hour that is over, is forgotten.
   mutating func beginLook() {
     for part in failures.keys { failures[part]?.looksLeft -= 1 }

@@ -39,35 +39,40 @@ public struct CampaignPace: Equatable, Sendable {
 /// is served once, users are leased, and a commit holds a lock on the user. When a process dies, others take over its
 /// users as soon as their leases expire.
 public final class CampaignRunner {
-  private let store: PushDatabase
+  let store: PushDatabase
   private let decider: TurnDecider
-  private let pace: CampaignPace
+  let pace: CampaignPace
   private let metrics: CampaignMetrics
-  private let logger: Logger
+  let logger: Logger
+  let sleep: DatabaseSleep?
   private let queued: (isolated Reactor) -> Void
-  private let pause = Signal()
+  let pause: WakefulPause
   private let ended = Signal()
   private var isStopped = false
   private var isRunning = false
   private var batch: TurnBatch?
-  private var catalogue = CampaignCatalogue()
-  private var zones: [String: (names: [String], readAt: UInt64)] = [:]
-  private var retries = CampaignRetries()
+  private(set) var catalogue = CampaignCatalogue()
+  private(set) var zones: [String: (names: [String], readAt: UInt64)] = [:]
+  private(set) var retries = CampaignRetries()
 
   /// Makes a runner; ``run(on:)`` starts it.
   /// - Parameters:
   ///   - writer: writes check-ins; nil without a language model.
   ///   - limits: the writer's daily budget.
+  ///   - sleep: between its looks the next hour is known, and nothing is asked before.
   ///   - queued: called after a push was queued, to wake the pipeline.
   public init(
     store: PushDatabase, writer: (any CheckInWriter)?, limits: ModelUsageLimits, pace: CampaignPace = CampaignPace(),
-    metrics: CampaignMetrics = CampaignMetrics(), logger: Logger, queued: @escaping (isolated Reactor) -> Void
+    metrics: CampaignMetrics = CampaignMetrics(), sleep: DatabaseSleep? = nil, logger: Logger,
+    queued: @escaping (isolated Reactor) -> Void
   ) {
     self.store = store
     self.pace = pace
     self.metrics = metrics
     self.logger = logger
     self.queued = queued
+    self.sleep = sleep
+    pause = WakefulPause(sleep)
     decider = TurnDecider(
       store: store, composer: CheckInComposer(store: store, writer: writer, limits: limits, logger: logger),
       logger: logger)
@@ -78,7 +83,7 @@ public final class CampaignRunner {
     isRunning = true
     while !isStopped {
       await look(on: reactor)
-      if !isStopped { _ = await pause.wait(for: pace.lookInterval * .random(in: 0.8...1.2), on: reactor) }
+      if !isStopped { await pause(for: pace.lookInterval * .random(in: 0.8...1.2), on: reactor) }
     }
     isRunning = false
     ended.signal(on: reactor)

@@ -31,14 +31,14 @@ final class CampaignDuty {
       model = nil
       logger.notice("campaigns are on, and no language model is set up: only templates are sent")
     }
-    let pipeline = ReactorBound(pipeline, on: reactor)
+    let (sleep, pipeline) = (pipeline.sleep, ReactorBound(pipeline, on: reactor))
     var pace = CampaignPace()
     pace.standardMinutes = settings.minutes
     runner = CampaignRunner(
       store: store, writer: writer,
       limits: ModelUsageLimits(
         tokensMax: settings.dailyTokensMax, costMicrodollarsMax: settings.dailyMicrodollarsMax),
-      pace: pace, metrics: CampaignMetrics(metrics), logger: logger,
+      pace: pace, metrics: CampaignMetrics(metrics), sleep: sleep, logger: logger,
       queued: { pipeline.value(on: $0).wake(.due, on: $0) })
   }
 

@@ -18,14 +18,15 @@ final class ContractWatch {
   private let store: PushDatabase
   private let status: ContractStatus
   private let logger: Logger
-  private let pause = Signal()
+  private let pause: WakefulPause
   private var isStopped = false
   private var told: [CheckFinding] = []
 
-  init(store: PushDatabase, status: ContractStatus, logger: Logger) {
+  init(store: PushDatabase, status: ContractStatus, sleep: DatabaseSleep?, logger: Logger) {
     self.store = store
     self.status = status
     self.logger = logger
+    pause = WakefulPause(sleep)
   }
 
   /// Works until all is well, or ``stop(on:)``.

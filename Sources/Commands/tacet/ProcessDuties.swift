@@ -28,17 +28,19 @@ final class ProcessDuties {
     on reactor: isolated Reactor
   ) {
     listener =
-      database.poolMode == .session
+      settings.database.reasonNotToListen == nil
       ? WakeListener(database, pool: pool, status: listening, logger: logger, handler: pipeline) : nil
     tokenTimer = TokenRenewal(tokens, logger: logger)
     rescuer = Rescuer(for: pipeline)
-    beacon = InstanceBeacon(.current, store: PushDatabase(pool: pool), logger: logger)
-    self.contract = ContractWatch(store: PushDatabase(pool: pool), status: contract, logger: logger)
-    figures = QueueFiguresReader(database, logger: logger)
+    let sleep = pipeline.sleep
+    beacon = InstanceBeacon(.current, store: PushDatabase(pool: pool), sleep: sleep, logger: logger)
+    self.contract = ContractWatch(
+      store: PushDatabase(pool: pool), status: contract, sleep: sleep, logger: logger)
+    figures = QueueFiguresReader(database, sleep: sleep, logger: logger)
     campaigns = CampaignDuty(
       settings.campaigns, store: PushDatabase(pool: pool), pipeline: pipeline, metrics: metrics, logger: logger,
       on: reactor)
-    pruner = Pruner(store: PushDatabase(pool: pool), retention: settings.retention, logger: logger)
+    pruner = Pruner(store: PushDatabase(pool: pool), retention: settings.retention, sleep: sleep, logger: logger)
   }
 
   func start(on reactor: isolated Reactor) {

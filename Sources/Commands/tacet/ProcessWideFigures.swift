@@ -8,6 +8,8 @@ import Reactors
 struct ProcessWideFigures: Sendable {
   /// Whether the database answers, if only that the look at what waits took too long.
   let isDatabaseUp: Bool
+  /// Whether the process leaves the database alone; nil where it polls.
+  let isDatabaseAsleep: Bool?
   /// Nil while the database does not say.
   let queue: QueueFigures?
   let listening: ListenStatus.State
@@ -20,7 +22,7 @@ struct ProcessWideFigures: Sendable {
         "tacet_database_up", "1 when the database answers, 0 when it does not.", .gauge,
         .integer(isDatabaseUp ? 1 : 0)),
       providerTokens,
-    ] + hearing + (queue?.families ?? [])
+    ] + sleeping + hearing + (queue?.families ?? [])
   }
 
   private var providerTokens: MetricFamily {
@@ -28,6 +30,16 @@ struct ProcessWideFigures: Sendable {
     // Readers of figures need not learn the identifiers.
     for (place, age) in tokenAges.enumerated() { family.add(.number(age.inSeconds), ["key": "\(place + 1)"]) }
     return family
+  }
+
+  /// Empty where the process polls.
+  private var sleeping: [MetricFamily] {
+    guard let isDatabaseAsleep else { return [] }
+    return [
+      MetricFamily(
+        "tacet_database_asleep", "1 while this process asks the database nothing, until something wakes it.", .gauge,
+        .integer(isDatabaseAsleep ? 1 : 0))
+    ]
   }
 
   /// Empty where the process does not listen.
@@ -100,21 +112,30 @@ final class QueueFiguresReader {
   private static let answerLimit = Duration.milliseconds(1400)
   private static let sessionLimit = Duration.milliseconds(500)
 
+  /// Longer than between two scrapes.
+  private static let idleLimit = Duration.seconds(20)
+
   private let pool: PostgresPool
   private let store: PushDatabase
+  private let sleep: DatabaseSleep?
   private let logger: Logger
   private var latest: (figures: QueueFigures?, isUp: Bool, answeredAt: UInt64)?
   private var isAsking = false
   private var waiters: [UnsafeContinuation<Void, Never>] = []
 
-  /// - Parameter database: how the pools of the service connect.
-  init(_ database: PostgresConfiguration, logger: Logger) {
+  /// - Parameters:
+  ///   - database: how the pools of the service connect.
+  ///   - sleep: nothing is asked in it, and what waits is unknown.
+  init(_ database: PostgresConfiguration, sleep: DatabaseSleep?, logger: Logger) {
     var database = database
     database.applicationName = "tacet figures"
     database.statementLimit = Self.limit
     database.answerLimit = Self.answerLimit
-    pool = PostgresPool(database, size: 1, acquireLimit: Self.sessionLimit, logger: logger)
+    pool = PostgresPool(
+      database, size: 1, acquireLimit: Self.sessionLimit, idleLimit: sleep.map { min(Self.idleLimit, $0.quiet) },
+      logger: logger)
     store = PushDatabase(pool: pool)
+    self.sleep = sleep
     self.logger = logger
   }
 
@@ -124,6 +145,8 @@ final class QueueFiguresReader {
 
   /// What waits, nil when the database does not say; and whether it answers at all.
   func read(on reactor: isolated Reactor) async -> (figures: QueueFigures?, isUp: Bool) {
+    // It answered when the process fell asleep.
+    if sleep?.isAsleep == true { return (nil, true) }
     while isAsking { await withUnsafeContinuation { waiters.append($0) } }
     if let latest, Reactor.now &- latest.answeredAt < Self.lifetime.clampedNanoseconds {
       return (latest.figures, latest.isUp)

@@ -102,12 +102,13 @@ struct PushService: Service {
   private func makeWorkers(
     on group: ReactorGroup, _ database: PostgresConfiguration, _ clients: ClientAccess?, _ registry: PrometheusRegistry
   ) async throws -> PerReactor<ReactorWorker> {
-    let listening = ListenStatus(isUsed: settings.database.poolMode == .session)
+    let listening = ListenStatus(unusedBecause: settings.database.reasonNotToListen)
     let contract = ContractStatus()
+    let sleep = settings.databaseSleep
     let workers = try await PerReactor(group.reactors) { [settings, plan, logger] number, reactor in
       ReactorWorker(
         settings, number: number, database: database, plan: plan, listening: listening, contract: contract,
-        clients: clients, metrics: registry, logger: logger, on: reactor)
+        sleep: sleep, clients: clients, metrics: registry, logger: logger, on: reactor)
     }
     if let detail = listening.detail, listening.isReady {
       logger.notice("not listening", metadata: ["detail": "\(detail)"])

@@ -19,6 +19,13 @@ final class ReactorWorker {
   /// The pipeline does not wait behind either.
   private static let callerPoolSize = 2
 
+  /// How long callers wait for a session of a database that may sleep. Neon wakes up in about a second; callers of one that
+  /// takes longer are told to come again.
+  private static let callerLimit = Duration.seconds(5)
+
+  /// After how long without a look the pipeline's sessions end. An awake pipeline looks once a second.
+  private static let idleLimit = Duration.seconds(2)
+
   private let pool: PostgresPool
   private let badgeMax: Int
   private let callerPool: PostgresPool
@@ -27,6 +34,7 @@ final class ReactorWorker {
   private let pipeline: DeliveryPipeline
   private let listening: ListenStatus
   private let contract: ContractStatus
+  private let sleep: DatabaseSleep?
   private let clients: ClientAccess?
   private let isReadSyncEnabled: Bool
   private let isPushTriggerEnabled: Bool
@@ -37,11 +45,13 @@ final class ReactorWorker {
   private var isLeaving = false
 
   /// Connects nothing yet.
-  /// - Parameter database: shared by the reactors, so that each knows which hosts the others have found silent.
+  /// - Parameters:
+  ///   - database: shared by the reactors, so that each knows which hosts the others have found silent.
+  ///   - sleep: shared by the reactors; nil when the service polls.
   init(
     _ settings: ServeSettings, number: Int, database: PostgresConfiguration, plan: APNSPlan, listening: ListenStatus,
-    contract: ContractStatus, clients: ClientAccess?, metrics: any MetricsFactory, logger: Logger,
-    on reactor: isolated Reactor
+    contract: ContractStatus, sleep: DatabaseSleep?, clients: ClientAccess?, metrics: any MetricsFactory,
+    logger: Logger, on reactor: isolated Reactor
   ) {
     var database = database
     // If the database server crashes and forgets a claim or a record, the inbox row that the host's own commit made
@@ -53,20 +63,28 @@ final class ReactorWorker {
     database.settings.merge(PushDatabase.sessionSettings) { $1 }
     database.sessionCheck = PushDatabase.ownDatabaseCheck
     database.poolMode = settings.database.poolMode == .transaction ? .transaction : .session
+    if sleep != nil { database.connectLimit = DatabaseSleep.wakingLimit }
     self.listening = listening
     self.contract = contract
+    self.sleep = sleep
     self.clients = clients
     isReadSyncEnabled = settings.isReadSyncEnabled
     isPushTriggerEnabled = settings.campaigns.isEnabled
-    operatorPool = PushDatabase.operatorPool(database, logger: logger)
+    operatorPool = PushDatabase.operatorPool(database, idleLimit: sleep?.quiet, logger: logger)
     database.settings.merge(PushDatabase.serviceSettings) { $1 }
     database.settings.merge(PushDatabase.badgeSettings(max: settings.badgeMax)) { $1 }
-    pool = PostgresPool(database, size: Self.poolSize, logger: logger)
-    callerPool = PostgresPool(database, size: Self.callerPoolSize, opensOnDemand: true, logger: logger)
+    pool = PostgresPool(
+      database, size: Self.poolSize, acquireLimit: sleep == nil ? .seconds(1) : DatabaseSleep.wakingLimit,
+      idleLimit: sleep == nil ? nil : Self.idleLimit, logger: logger)
+    callerPool = PostgresPool(
+      database, size: Self.callerPoolSize, acquireLimit: sleep == nil ? .seconds(1) : Self.callerLimit,
+      opensOnDemand: true, idleLimit: sleep?.quiet, logger: logger)
+    if let sleep { callerPool.onUse = { sleep.stayAwake() } }
     badgeMax = settings.badgeMax
     apps = ReactorApps(plan, metrics: metrics, logger: logger)
     var configuration = PipelineConfiguration(settings)
     configuration.schedule.isLeading = number == 0
+    configuration.sleep = sleep
     let pipeline = DeliveryPipeline(
       store: PushDatabase(pool: pool, badgeMax: badgeMax), channel: apps.router, configuration: configuration,
       metrics: PipelineMetrics(metrics), logger: logger)
@@ -152,12 +170,16 @@ final class ReactorWorker {
   func processWideFigures(on reactor: isolated Reactor) async -> ProcessWideFigures? {
     guard let duties else { return nil }
     let (queue, isUp) = await duties.figures.read(on: reactor)
-    return ProcessWideFigures(isDatabaseUp: isUp, queue: queue, listening: listening.state, tokenAges: apps.tokenAges)
+    return ProcessWideFigures(
+      isDatabaseUp: isUp, isDatabaseAsleep: sleep?.isAsleep, queue: queue, listening: listening.state,
+      tokenAges: apps.tokenAges)
   }
 
   /// Shown to everybody who asks: without the server's message.
   private var databaseFault: String? {
-    guard pool.isReady else { return "no session is open" + (pool.failure.map { ": \($0.description)" } ?? " yet") }
+    guard pool.isReady || pool.isResting else {
+      return "no session is open" + (pool.failure.map { ": \($0.description)" } ?? " yet")
+    }
     return pipeline.claimFault(now: Reactor.now)
   }
 

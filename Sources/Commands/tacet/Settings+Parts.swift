@@ -4,6 +4,7 @@ import HTTP1
 import HTTPServing
 import Logging
 import PushPipeline
+import PushRules
 import PushStore
 import Settings
 import TLSStreams
@@ -16,6 +17,22 @@ extension PipelineConfiguration {
     apps = settings.apns.environments
     // Without notifications a message that has no webhook waits for the next poll.
     if settings.database.poolMode == .transaction { schedule.longest = .milliseconds(250) }
+  }
+}
+
+extension ServeSettings {
+  /// A new sleep for the process; nil where it polls.
+  var databaseSleep: DatabaseSleep? {
+    guard database.idleMode == .webhook else { return nil }
+    return DatabaseSleep(after: database.idleTime, longest: DatabaseSleep.longest(forLife: suppression.timeToLive))
+  }
+}
+
+extension SettingValues<DatabaseSettings> {
+  /// The setting because of which the service does not listen for notifications; nil when it does.
+  var reasonNotToListen: String? {
+    if self[dynamicMember: \.poolMode] == .transaction { return "DATABASE_POOL_MODE is transaction" }
+    return self[dynamicMember: \.idleMode] == .webhook ? "IDLE_MODE is webhook" : nil
   }
 }
 

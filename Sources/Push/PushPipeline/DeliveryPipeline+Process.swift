@@ -1,5 +1,6 @@
 public import APNSCore
 public import PushKinds
+internal import PushStore
 public import Reactors
 
 /// Hears, on the pipeline's reactor, of events that concern other parts of the process. Must not block.

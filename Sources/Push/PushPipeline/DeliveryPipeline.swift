@@ -15,7 +15,7 @@ public final class DeliveryPipeline {
   let logger: Logger
   let metrics: PipelineMetrics
   let gate: Gate
-  let signal = Signal()
+  let signal: WakefulPause
   let idle = Signal()
   let waiters = OutcomeWaiters()
   var pacer: LookPacer
@@ -63,6 +63,7 @@ public final class DeliveryPipeline {
     self.logger = logger
     self.metrics = metrics
     gate = Gate(policy: configuration.policy)
+    signal = WakefulPause(configuration.sleep)
     pacer = LookPacer(PollSchedule(configuration.schedule, now: Reactor.now))
     lanes = Lanes(configuration.lanes, apps: Set(configuration.apps.keys), logger: logger)
   }

@@ -1,6 +1,6 @@
 public import APNSCore
 public import PushRules
-internal import PushStore
+public import PushStore
 
 /// The settings of a pipeline, and the bounds of its work.
 public struct PipelineConfiguration: Sendable {
@@ -47,6 +47,9 @@ public struct PipelineConfiguration: Sendable {
 
   /// How the pipeline paces its looks.
   public var schedule = PollSchedule.Configuration()
+
+  /// Leaves the database alone while nothing happens; nil for a pipeline that polls.
+  public var sleep: DatabaseSleep?
 
   /// When lanes shut.
   var lanes = LaneConfiguration()

@@ -86,6 +86,9 @@ enum ListenCheck {
   static let notUsed = CheckFinding(
     name, .skipped, "DATABASE_POOL_MODE is transaction, and notifications do not pass such a pooler")
 
+  static let notWanted = CheckFinding(
+    name, .skipped, "IDLE_MODE is webhook, and a session that listens would keep the database awake")
+
   /// - Parameters:
   ///   - pooler: the pooler between, if there is one.
   static func judge(_ outcome: ListenExamination.Outcome, pooler: String?) -> CheckFinding {

@@ -39,7 +39,8 @@ struct DatabaseLooks {
       add([await listen(database, server, on: reactor)])
       let looks = SchemaLooks(
         database, server, conninfo: conninfo, apns: apns, campaigns: campaigns,
-        isListened: settings.poolMode == .session,
+        isListened: settings.poolMode == .session && settings.idleMode == .poll,
+        mayIdle: settings.idleMode == .webhook,
         until: Reactor.now + UInt64(Self.limit.components.seconds) * 1_000_000_000, logger: logger)
       return await looks.run(on: reactor, add: add)
     } catch {
@@ -53,6 +54,7 @@ struct DatabaseLooks {
     _ database: DatabaseExamination, _ server: ExaminedServer, on reactor: isolated Reactor
   ) async -> CheckFinding {
     guard settings.poolMode == .session else { return ListenCheck.notUsed }
+    guard settings.idleMode == .poll else { return ListenCheck.notWanted }
     let outcome = await ListenExamination.run(
       settings.connectionString.exposed, notifiedBy: database, within: Self.listenLimit, logger: logger, on: reactor)
     return ListenCheck.judge(outcome, pooler: server.isPooled ? PoolWords.pooler(at: database.host) : nil)

@@ -40,9 +40,16 @@ final class SchemaLooks {
         // Its worker takes requests every few milliseconds.
         let webhook = try await $0.database.webhook(pausing: .seconds(1), on: $1)
         return WebhookPostCheck.judge(webhook, isListened: $0.isListened)
+          + ($0.mayIdle ? [IdleCheck.judge(webhook)] : [])
       }
     ),
-    (InstanceCheck.name, { try await $0.database.instances(on: $1).map(InstanceCheck.judge) ?? [] }),
+    (
+      InstanceCheck.name,
+      {
+        let mayIdle = $0.mayIdle
+        return try await $0.database.instances(on: $1).map { InstanceCheck.judge($0, mayIdle: mayIdle) } ?? []
+      }
+    ),
     (CampaignCheck.name, { try await $0.campaigns(on: $1) }),
     (CampaignWorkCheck.name, { try await $0.campaignWork(on: $1) }),
     (ModelUsageCheck.name, { try await $0.modelUsage(on: $1) }),
@@ -63,6 +70,7 @@ final class SchemaLooks {
   private let conninfo: String
   private let logger: Logger
   private let isListened: Bool
+  private let mayIdle: Bool
   private let deadline: UInt64
 
   /// Those of the default host that the host contract reads.
@@ -72,10 +80,12 @@ final class SchemaLooks {
 
   /// - Parameters:
   ///   - conninfo: for what needs a session that may write.
+  ///   - mayIdle: whether the service leaves the database alone while nothing happens.
   ///   - deadline: no look begins after it, in monotonic nanoseconds.
   init(
     _ database: DatabaseExamination, _ server: ExaminedServer, conninfo: String, apns: APNSSettings?,
-    campaigns: SettingValues<CampaignSettings>?, isListened: Bool, until deadline: UInt64, logger: Logger
+    campaigns: SettingValues<CampaignSettings>?, isListened: Bool, mayIdle: Bool, until deadline: UInt64,
+    logger: Logger
   ) {
     self.conninfo = conninfo
     self.logger = logger
@@ -84,6 +94,7 @@ final class SchemaLooks {
     self.apns = apns
     campaignSettings = campaigns.flatMap { $0.isEnabled ? $0 : nil }
     self.isListened = isListened
+    self.mayIdle = mayIdle
     self.deadline = deadline
   }
 

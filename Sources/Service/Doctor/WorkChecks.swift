@@ -123,8 +123,10 @@ enum ErasureCheck {
 enum InstanceCheck {
   static let name = "instances"
 
-  static func judge(_ instances: [ExaminedInstance]) -> [CheckFinding] {
-    let running = instances.filter { $0.age < ServiceInstance.silentFrom }
+  /// - Parameter mayIdle: whether processes say nothing while their database sleeps.
+  static func judge(_ instances: [ExaminedInstance], mayIdle: Bool = false) -> [CheckFinding] {
+    let silentFrom = ServiceInstance.silentFrom + (mayIdle ? DatabaseSleep.longestMax : .zero)
+    let running = instances.filter { $0.age < silentFrom }
     guard !running.isEmpty else {
       let last = instances.first.map { "; \($0.id) on \($0.host) did \(FindingWords.duration($0.age)) ago" } ?? ""
       return [

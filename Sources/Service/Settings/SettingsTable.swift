@@ -14,11 +14,24 @@ public struct DatabaseSettings: Sendable {
     case transaction
   }
 
+  /// How messages are found while nothing else happens.
+  public enum IdleMode: String, CaseIterable, Sendable {
+    /// By notifications and polls.
+    case poll
+    /// By webhooks: the database may sleep.
+    case webhook
+  }
+
   /// What libpq takes: a `postgresql://` URI or a `keyword=value` string, several hosts allowed. Secret, as it may hold
   /// the password.
   public let connectionString = Setting(required: "DATABASE_URL", .connectionString, .secret)
   /// Whether a pooler lends the sessions.
   public let poolMode = Setting("DATABASE_POOL_MODE", default: PoolMode.session, .choice)
+  /// Whether the database is left alone while nothing happens.
+  public let idleMode = Setting("IDLE_MODE", default: IdleMode.poll, .choice)
+  /// After how long without work that begins. A minute of a conversation has more messages in it, which then need no new
+  /// sessions; hosts that suspend databases wait five minutes themselves.
+  public let idleTime = Setting("IDLE_SECONDS", default: .seconds(60), .wholeSeconds(in: 1...3600))
 }
 
 /// What the process itself does.

@@ -76,7 +76,7 @@ struct CoachScene: Sendable {
   /// Runs a body with a store and a runner over it.
   func withRunner(
     _ writer: ScriptedWriter? = ScriptedWriter(), limits: ModelUsageLimits = .ample,
-    pace: CampaignPace = CampaignPace(),
+    pace: CampaignPace = CampaignPace(), sleep: DatabaseSleep? = nil,
     logger: Logger = Logger(label: "campaigns"),
     _ body: @escaping @Sendable (CampaignRunner, PushDatabase, isolated Reactor) async throws -> Void
   ) async throws {
@@ -92,7 +92,7 @@ struct CoachScene: Sendable {
         pool.start(on: reactor)
         let store = PushDatabase(pool: pool)
         let runner = CampaignRunner(
-          store: store, writer: writer, limits: limits, pace: pace, logger: logger, queued: { _ in })
+          store: store, writer: writer, limits: limits, pace: pace, sleep: sleep, logger: logger, queued: { _ in })
         do {
           try await body(runner, store, reactor)
         } catch {

@@ -112,7 +112,8 @@ final class ServiceScene: Sendable {
     let process = try ServiceProcess(["serve"], settings: settings)
     let line = try await process.line(containing: "serving address=")
     let address = try #require(line.split(separator: " ").first { $0.hasPrefix("address=") }).dropFirst(8)
-    _ = try await process.line(containing: pooler == nil ? "listening for notifications" : "not listening")
+    let isListening = pooler == nil && settings["IDLE_MODE"] != "webhook"
+    _ = try await process.line(containing: isListening ? "listening for notifications" : "not listening")
     _ = try await process.line(containing: "connected to APNs")
     return RunningService(process: process, origin: "http://\(address)")
   }

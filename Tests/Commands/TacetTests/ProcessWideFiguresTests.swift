@@ -9,10 +9,12 @@ import Testing
 @Suite("Figures of the process and its database")
 struct ProcessWideFiguresTests {
   private func lines(
-    _ queue: QueueFigures?, _ listening: ListenStatus.State = .listening, isUp: Bool? = nil
+    _ queue: QueueFigures?, _ listening: ListenStatus.State = .listening, isUp: Bool? = nil,
+    isAsleep: Bool? = nil
   ) -> [Substring] {
     let figures = ProcessWideFigures(
-      isDatabaseUp: isUp ?? (queue != nil), queue: queue, listening: listening, tokenAges: [])
+      isDatabaseUp: isUp ?? (queue != nil), isDatabaseAsleep: isAsleep, queue: queue, listening: listening,
+      tokenAges: [])
     return ExpositionText.make(figures.families).split(separator: "\n").filter { !$0.hasPrefix("#") }
   }
 
@@ -33,6 +35,12 @@ struct ProcessWideFiguresTests {
       ])
     queue.oldestEventAge = .milliseconds(1500)
     #expect(lines(queue).contains("tacet_inbox_oldest_event_age_seconds 1.5"))
+  }
+
+  @Test("a process that may leave the database alone says whether it does")
+  func asleep() {
+    #expect(lines(nil, .unused, isUp: true, isAsleep: true) == ["tacet_database_asleep 1", "tacet_database_up 1"])
+    #expect(lines(nil, .unused, isUp: true, isAsleep: false).contains("tacet_database_asleep 0"))
   }
 
   @Test("while the database is away it is said to be, and nothing is said of what waits there")

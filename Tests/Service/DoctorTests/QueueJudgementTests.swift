@@ -87,7 +87,20 @@ struct QueueJudgementTests {
     #expect(WebhookPostCheck.judge(webhook, isListened: false).map(\.verdict) == [.ok])
   }
 
-  @Test("a process that has been silent for a minute does not run")
+  @Test("a service that waits for webhooks is warned where no trigger is known to post one")
+  func idle() {
+    var webhook = ExaminedWebhook()
+    #expect(IdleCheck.judge(webhook).verdict == .warning)
+    (webhook.hasURL, webhook.hasSecret) = (true, true)
+    #expect(IdleCheck.judge(webhook).verdict == .warning)
+    webhook.hostTrigger = "on_message"
+    #expect(IdleCheck.judge(webhook).found.contains("on_message"))
+    (webhook.hostTrigger, webhook.hasFunction) = (nil, true)
+    #expect(IdleCheck.judge(webhook).verdict == .ok)
+    #expect(IdleCheck.judge(webhook).found.contains("after at most 60 min"))
+  }
+
+  @Test("a process that has been silent for a minute does not run, or for an hour more where the database may sleep")
   func instances() {
     func instance(_ id: String, _ seconds: Int, _ version: String = "1") -> ExaminedInstance {
       ExaminedInstance(id: id, host: "here", version: version, age: .seconds(seconds))
@@ -98,6 +111,8 @@ struct QueueJudgementTests {
         "ok    instances: a on here, version 1"
       ])
     #expect(InstanceCheck.judge([instance("a", 60)])[0].found.contains("a on here did 60 s ago"))
+    #expect(InstanceCheck.judge([instance("a", 3659)], mayIdle: true).map(\.verdict) == [.ok])
+    #expect(InstanceCheck.judge([instance("a", 3660)], mayIdle: true).map(\.verdict) == [.warning])
     #expect(InstanceCheck.judge([instance("a", 1), instance("b", 1, "2")])[0].found.contains("several versions: 1, 2"))
   }
 }

@@ -20,6 +20,18 @@ struct DatabaseSettingsTests {
     #expect(try makeSettings(["DATABASE_POOL_MODE": text]).database.poolMode.rawValue == mode)
   }
 
+  @Test("the service polls unless the database may sleep, after a minute by default")
+  func idle() throws {
+    let standard = try makeSettings([:]).database
+    #expect(standard.idleMode == .poll && standard.idleTime == .seconds(60))
+    let settings = try makeSettings(["IDLE_MODE": "Webhook", "IDLE_SECONDS": "1"]).database
+    #expect(settings.idleMode == .webhook && settings.idleTime == .seconds(1))
+    #expect(try makeSettings(["IDLE_SECONDS": "3600"]).database.idleTime == .seconds(3600))
+    for bad in [["IDLE_MODE": "never"], ["IDLE_SECONDS": "0"], ["IDLE_SECONDS": "3601"]] {
+      #expect(problems(bad).map(\.code) == [.unusable])
+    }
+  }
+
   @Test("anything else is refused", arguments: ["localhost", "mysql://h/db?a=b", "http://h"])
   func unusable(text: String) {
     #expect(problems(["DATABASE_URL": text]).map(\.code) == [.unusable])

@@ -90,7 +90,9 @@ struct SettingsChangeTests {
 
   /// Another usable value for each key that is fixed at the start.
   private static let fixed: [String: String] = [
-    "DATABASE_URL": "postgresql://other", "DATABASE_POOL_MODE": "transaction", "LISTEN_ADDRESS": "127.0.0.1:1",
+    "DATABASE_URL": "postgresql://other", "DATABASE_POOL_MODE": "transaction",
+    "IDLE_MODE": "webhook", "IDLE_SECONDS": "1",
+    "LISTEN_ADDRESS": "127.0.0.1:1",
     "METRICS_ADDRESS": "127.0.0.1:2", "WEBHOOK_SECRET": String(repeating: "o", count: 24),
     "WEBHOOK_WAIT_MILLISECONDS": "1",
     "SERVICE_KEY": String(repeating: "o", count: 24),

@@ -60,6 +60,9 @@ struct Lanes {
     }
   }
 
+  /// A claim of all waiting deliveries whose app is configured, also of shut lanes.
+  var all: [ClaimLimits.RouteLimit] { lanes.keys.map { ClaimLimits.RouteLimit($0.name, deliveriesMax: 1) } }
+
   /// The reason of a push to an app that is not configured: it waits until an operator configures it.
   static let isNotConfigured = "app_not_configured"
 }

@@ -15,14 +15,16 @@ public final class InstanceBeacon {
   private let instance: ServiceInstance
   private let store: PushDatabase
   private let logger: Logger
-  private let pause = Signal()
+  private let pause: WakefulPause
   private var isStopped = false
 
   /// Speaks for a process.
-  public init(_ instance: ServiceInstance, store: PushDatabase, logger: Logger) {
+  /// - Parameter sleep: no sign is given in it.
+  public init(_ instance: ServiceInstance, store: PushDatabase, sleep: DatabaseSleep? = nil, logger: Logger) {
     self.instance = instance
     self.store = store
     self.logger = logger
+    pause = WakefulPause(sleep)
   }
 
   /// Works until ``stop(on:)``.

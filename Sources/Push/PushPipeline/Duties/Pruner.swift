@@ -31,19 +31,23 @@ public final class Pruner {
   private let retention: Duration
   private let pace: Pace
   private let logger: Logger
-  private let stopping = Signal()
+  private let pause: WakefulPause
   private var isStopped = false
 
   /// Rows deleted so far.
   public private(set) var rowsPruned = 0
 
   /// Makes a pruner; ``run(on:)`` makes it work.
-  /// - Parameter retention: how long rows are kept, from the event on.
-  public init(store: PushDatabase, retention: Duration, pace: Pace = Pace(), logger: Logger) {
+  /// - Parameters:
+  ///   - retention: how long rows are kept, from the event on. sleep: nothing is deleted in it.
+  public init(
+    store: PushDatabase, retention: Duration, pace: Pace = Pace(), sleep: DatabaseSleep? = nil, logger: Logger
+  ) {
     self.store = store
     self.retention = retention
     self.pace = pace
     self.logger = logger
+    pause = WakefulPause(sleep)
   }
 
   /// Works until ``stop(on:)``.
@@ -59,7 +63,7 @@ public final class Pruner {
   /// Begins no further batch. One under way ends by itself.
   public func stop(on reactor: isolated Reactor) {
     isStopped = true
-    stopping.signal(on: reactor)
+    pause.signal(on: reactor)
   }
 
   /// Prunes every table, even if one fails because it is gone or the role lacks the right.
@@ -100,6 +104,6 @@ public final class Pruner {
   }
 
   private func wait(for time: Duration, on reactor: isolated Reactor) async {
-    if !isStopped { _ = await stopping.wait(for: time, on: reactor) }
+    if !isStopped { _ = await pause.wait(for: time, on: reactor) }
   }
 }

@@ -28,12 +28,13 @@ public final class Rescuer {
   private static let recordsSettled = Duration.seconds(3600)
 
   private let pipeline: DeliveryPipeline
-  private let pause = Signal()
+  private let pause: WakefulPause
   private var isStopped = false
 
   /// Rescues for all pipelines with this one's configuration, and wakes this one.
   public init(for pipeline: DeliveryPipeline) {
     self.pipeline = pipeline
+    pause = WakefulPause(pipeline.configuration.sleep)
   }
 
   /// Works until ``stop(on:)``.

@@ -19,6 +19,11 @@ struct ClaimHealth {
   /// The database has answered a look.
   mutating func answered(now: UInt64) { answeredAt = now }
 
+  /// Looks begin again after a sleep, in which no answer was missing. The database may take a while to wake up too.
+  mutating func resumed(now: UInt64) {
+    if failure == nil { answeredAt = now + DatabaseSleep.wakingLimit.clampedNanoseconds }
+  }
+
   /// A look failed.
   mutating func failed(_ error: PostgresError, now: UInt64) {
     failure = (error.description, failure?.since ?? now)
@@ -45,11 +50,12 @@ struct ClaimHealth {
 
 // Trigger: what follows from the answer to a look, and from its failure.
 extension DeliveryPipeline {
-  /// Why claims are not known to bring what waits, in words for the public; nil while they work.
-  public func claimFault(now: UInt64) -> String? { health.fault(now: now) }
+  /// Why claims are not known to bring what waits, in words for the public; nil while they work, and
+  /// while the pipeline sleeps.
+  public func claimFault(now: UInt64) -> String? { isAsleep ? nil : health.fault(now: now) }
 
   /// How long claims have not worked; up to about a second while they do.
-  public func claimAge(now: UInt64) -> Duration { health.age(now: now) }
+  public func claimAge(now: UInt64) -> Duration { isAsleep ? .zero : health.age(now: now) }
 
   /// The database has answered a look.
   func lookAnswered(on reactor: isolated Reactor) {

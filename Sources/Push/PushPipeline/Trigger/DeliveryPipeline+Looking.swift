@@ -50,7 +50,10 @@ extension DeliveryPipeline {
     _ events: [PushEvent], within limits: ClaimLimits, for look: inout Look, on reactor: isolated Reactor
   ) {
     look.found += events.count
-    if !events.isEmpty { foundAt = Reactor.now }
+    if !events.isEmpty {
+      foundAt = Reactor.now
+      configuration.sleep?.stayAwake()
+    }
     let new = events.prefix { $0.origin == .inbox }
     if !new.isEmpty { placesPerEvent = max(1, new.reduce(0) { $0 + $1.places } / new.count) }
     if limits.isReached(by: events) {

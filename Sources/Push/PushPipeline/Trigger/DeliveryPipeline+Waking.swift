@@ -24,7 +24,7 @@ extension DeliveryPipeline {
     while !isDraining {
       await look(on: reactor)
       guard !isDraining else { break }
-      if await !signal.wait(for: pacer.schedule.wait, on: reactor) { rememberWake(.poll) }
+      if await !pause(on: reactor) { rememberWake(.poll) }
     }
     isStopped = true
     alarm.cancel(on: reactor)
@@ -36,6 +36,7 @@ extension DeliveryPipeline {
 
   /// Makes the pipeline look for work now. Cheap, and safe to call too often.
   public func wake(_ cause: WakeCause, on reactor: isolated Reactor) {
+    configuration.sleep?.stayAwake()
     rememberWake(cause)
     signal.signal(on: reactor)
   }

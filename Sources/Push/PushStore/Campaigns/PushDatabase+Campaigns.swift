@@ -72,6 +72,17 @@ extension PushDatabase {
     return (turns, try rows.first?.decode("users") ?? 0)
   }
 
+  /// How long until an hour of these campaigns comes or a lease of an undecided user ends; nil when neither is to come.
+  /// - Parameter zones: of each campaign, as ``zones(ofCampaign:on:)`` returned them.
+  public func timeUntilNextHour(
+    minutes: Int, zones: [String: [String]], on reactor: isolated Reactor
+  ) async throws(PostgresError) -> Duration? {
+    let pairs = zones.flatMap { name, zones in zones.map { (name, $0) } }
+    let call = StatementCall.nextHour(
+      minutes: Int32(clamping: minutes), campaigns: pairs.map(\.0), zones: pairs.map(\.1))
+    return try await pool.query(call, on: reactor).one().duration("wait")
+  }
+
   /// Leases undecided users.
   /// - Parameter lateAfter: how long after its hour a decision may still be made.
   public func claimTurns(

@@ -65,6 +65,7 @@ extension DatabaseExamination {
     webhook.hasURL = try row.decode("has_url")
     webhook.hasSecret = try row.decode("has_secret")
     webhook.hasFunction = try row.decode("has_function")
+    webhook.hostTrigger = try row.decode("host_trigger")
     if webhook.hasURL, try row.decode("reads_queue") {
       let first = try await webhookQueue(on: reactor)
       if first.requests > 0 { await reactor.sleep(for: pause) }
@@ -194,6 +195,8 @@ public struct ExaminedWebhook: Equatable, Sendable {
   public var hasSecret = false
   /// Whether pg_net's function is there.
   public var hasFunction = false
+  /// A trigger of the host on inserted messages that posts a webhook, as far as its function shows; nil without one.
+  public var hostTrigger: String?
   /// Requests that waited at two looks, a moment apart; nil when the role may not look.
   public var queue: (first: WebhookQueue, second: WebhookQueue)?
 
@@ -203,8 +206,8 @@ public struct ExaminedWebhook: Equatable, Sendable {
   /// Whether both say the same.
   public static func == (one: ExaminedWebhook, other: ExaminedWebhook) -> Bool {
     one.isNotifyEnabled == other.isNotifyEnabled && one.hasURL == other.hasURL && one.hasSecret == other.hasSecret
-      && one.hasFunction == other.hasFunction && one.queue?.first == other.queue?.first
-      && one.queue?.second == other.queue?.second
+      && one.hasFunction == other.hasFunction && one.hostTrigger == other.hostTrigger
+      && one.queue?.first == other.queue?.first && one.queue?.second == other.queue?.second
   }
 }
 

@@ -32,8 +32,12 @@ extension PushDatabase {
   /// A pool for the looks of operators: one session, opened at the first look, that only reads.
   ///
   /// Looks take turns on it. Callers that wait longer than ``lookLimit`` are refused with ``PostgresError/Code/notConnected``.
-  /// - Parameter database: how the pools of the service connect.
-  public static func operatorPool(_ database: PostgresConfiguration, logger: Logger) -> PostgresPool {
+  /// - Parameters:
+  ///   - database: how the pools of the service connect.
+  ///   - idleLimit: after how long without a look the session is closed; nil keeps it.
+  public static func operatorPool(
+    _ database: PostgresConfiguration, idleLimit: Duration? = nil, logger: Logger
+  ) -> PostgresPool {
     var database = database
     database.applicationName = "tacet operators"
     database.statementLimit = lookLimit
@@ -41,7 +45,8 @@ extension PushDatabase {
     // Behind a pooler the settings come inside each transaction, which the default would not reach any more.
     let readOnly = database.poolMode == .transaction ? "transaction_read_only" : "default_transaction_read_only"
     database.settings[readOnly] = "on"
-    return PostgresPool(database, size: 1, acquireLimit: lookLimit, opensOnDemand: true, logger: logger)
+    return PostgresPool(
+      database, size: 1, acquireLimit: lookLimit, opensOnDemand: true, idleLimit: idleLimit, logger: logger)
   }
 
   /// Runs statements of an operator on a session that no other caller uses meanwhile.

@@ -10,16 +10,18 @@ public final class ListenStatus: Sendable {
     case listening
     /// Notifications do not arrive, and why.
     case deaf(String)
-    /// The service does not listen: the database's sessions are lent by transactions.
+    /// The service does not listen, by its settings.
     case unused
   }
 
   private let current = Mutex(State.starting)
+  private let unusedBecause: String?
 
   /// Nothing arrives yet.
-  /// - Parameter isUsed: whether anybody is going to listen.
-  public init(isUsed: Bool = true) {
-    current.withLock { $0 = isUsed ? .starting : .unused }
+  /// - Parameter reason: why nobody is going to listen, such as a setting and its value; nil when somebody is.
+  public init(unusedBecause reason: String? = nil) {
+    unusedBecause = reason
+    current.withLock { $0 = reason == nil ? .starting : .unused }
   }
 
   /// What is known now.
@@ -37,7 +39,7 @@ public final class ListenStatus: Sendable {
     case .starting: "no notification has arrived yet; polling goes on"
     case .listening: nil
     case .deaf(let reason): "polling goes on; \(reason)"
-    case .unused: "not used, as DATABASE_POOL_MODE is transaction; webhooks and polling wake the service"
+    case .unused: "not used, as \(unusedBecause ?? ""); webhooks and polling wake the service"
     }
   }
 }
