@@ -765,6 +765,7 @@ ALTER TABLE tacet.unread_marks ENABLE ROW LEVEL SECURITY;
 -- tacet.adopt_database(keeps_waiting boolean) returns TABLE(what text, dropped bigint)
 -- tacet.available_at(send_at timestamp with time zone) returns timestamp with time zone
 -- tacet.badge_max() returns bigint
+-- tacet.bigint_of(id text) returns bigint
 -- tacet.campaign_day(zone text, gap_days integer, moment timestamp with time zone) returns TABLE(local_day date, day_start timestamp with time zone, day_end timestamp with time zone, gap_start timestamp with time zone)
 -- tacet.campaign_eligible(campaign text, due_at timestamp with time zone, only_zone text DEFAULT NULL::text, only_user uuid DEFAULT NULL::uuid, guarded boolean DEFAULT false) returns TABLE(user_id uuid, time_zone text, local_day date)
 -- tacet.campaign_gate(user_id uuid, needs_no_session boolean, cap_group text, push_types text[], local_day date, day_start timestamp with time zone, day_end timestamp with time zone, gap_start timestamp with time zone) returns TABLE(reason text)
@@ -811,7 +812,9 @@ ALTER TABLE tacet.unread_marks ENABLE ROW LEVEL SECURITY;
 -- tacet.has_http_post() returns boolean
 -- tacet.has_index(source regclass, columns text, predicate text DEFAULT NULL::text) returns boolean
 -- tacet.hides_writes(contract_function text, written text, conversation_id uuid) returns boolean
+-- tacet.highest_user_id() returns uuid
 -- tacet.hmac_sha256(message bytea, key bytea) returns bytea
+-- tacet.holds_ids(type regtype, ids regtype, takes_any boolean DEFAULT false) returns boolean
 -- tacet.invalidate_device_token(device_token text, reason text, invalid_since timestamp with time zone) returns void
 -- tacet.is_cancelled(cancel_key text, asked_at timestamp with time zone) returns boolean
 -- tacet.is_mentioned(message_id uuid, user_id uuid) returns boolean
@@ -819,9 +822,11 @@ ALTER TABLE tacet.unread_marks ENABLE ROW LEVEL SECURITY;
 -- tacet.known_zone(zone text) returns text
 -- tacet.learn_time_zones() returns void
 -- tacet.learn_token_environment(device_token text, environment text, registered_environment text, registered_app text, read_at timestamp with time zone) returns void
+-- tacet.lowest_user_id() returns uuid
 -- tacet.mark_read(conversation_id uuid, user_id uuid, up_to_message_id uuid) returns SETOF uuid
 -- tacet.may_view(surface_kind text, surface_id uuid, user_id uuid) returns boolean
 -- tacet.message_context(message_id uuid) returns TABLE(conversation_id uuid, sender_id uuid, sender_name text, body text, created_at timestamp with time zone, read_by uuid[], prior_read_by uuid[], prior_touched_at timestamp with time zone)
+-- tacet.message_of(subject_id uuid) returns uuid
 -- tacet.move_unread_marks(user_ids uuid[]) returns void
 -- tacet.not_wired(function_name text) returns boolean
 -- tacet.note_eligible(campaign text, due_at timestamp with time zone, run_id uuid, only_zone text, only_user uuid, guarded boolean) returns integer
@@ -849,6 +854,7 @@ ALTER TABLE tacet.unread_marks ENABLE ROW LEVEL SECURITY;
 -- tacet.replay(subject_id uuid) returns bigint
 -- tacet.reserve_model_usage(usage_day date, tokens bigint, microdollars bigint, tokens_max bigint, microdollars_max bigint) returns boolean
 -- tacet.retire(IN signature text, IN result text DEFAULT NULL::text)
+-- tacet.row_of(subject_id uuid) returns uuid
 -- tacet.seen_by(conversation_id uuid) returns TABLE(user_id uuid, last_seen timestamp with time zone, left_at timestamp with time zone)
 -- tacet.service_push_content(event_kind text, subject_id uuid) returns SETOF tacet.push_content
 -- tacet.sessions_between(user_id uuid, first_moment timestamp with time zone, end_moment timestamp with time zone) returns TABLE(session_id uuid)
@@ -858,10 +864,14 @@ ALTER TABLE tacet.unread_marks ENABLE ROW LEVEL SECURITY;
 -- tacet.sync_read(user_id uuid, conversation_id uuid, message_ids uuid[], device_token text) returns bigint
 -- tacet.take_cap(user_id uuid, cap_group text) returns boolean
 -- tacet.takes_part(conversation_id uuid, user_id uuid) returns boolean
+-- tacet.typed_id(expression text, ids regtype, type regtype) returns text
+-- tacet.typed_subject(expression text, source regclass, name name) returns text
 -- tacet.unread_count(user_id uuid) returns bigint
+-- tacet.unused_id(type text) returns text
 -- tacet.unwatch(kind text) returns boolean
 -- tacet.user_time_zone(user_id uuid) returns text
 -- tacet.uses_accounts() returns boolean
+-- tacet.uuid_of(id text) returns uuid
 -- tacet.view_conversations(conversation_ids uuid[], user_ids uuid[], have_looked boolean[], have_left boolean[]) returns TABLE(conversation_id uuid, user_id uuid, is_participant boolean, is_skipped boolean)
 -- tacet.view_surfaces(surface_kinds text[], surface_ids uuid[], user_ids uuid[], have_looked boolean[], have_left boolean[]) returns TABLE(surface_kind text, surface_id uuid, user_id uuid, is_viewer boolean, is_skipped boolean)
 -- tacet.wake(first_subject_id uuid) returns void

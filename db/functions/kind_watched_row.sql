@@ -63,7 +63,8 @@ begin
           'presentation', tacet.fill_presentation($2.presentation, v.named))
       from (
         select
-          coalesce(s.%1$I, s.%2$I)::tacet.conversation_id as surface_id, %3$s as actor_id, %4$s as send_at, jsonb_build_object(%5$s) as named
+          coalesce(s.%1$I::tacet.conversation_id, s.%2$I::tacet.conversation_id) as surface_id, %3$s as actor_id,
+          %4$s as send_at, jsonb_build_object(%5$s) as named
         from %6$s s
         where s.%2$I = %8$s
       ) e
@@ -178,8 +179,8 @@ begin
       return null;
     end if;
     execute format(
-      'select array_agg(new.%1$I::tacet.subject_id), array_agg(coalesce(new.%2$I, new.%1$I)::tacet.conversation_id), '
-      'array_agg(%5$s) from changed new %3$s where %4$s',
+      'select array_agg(new.%1$I::tacet.subject_id), '
+      'array_agg(coalesce(new.%2$I::tacet.conversation_id, new.%1$I::tacet.conversation_id)), array_agg(%5$s) from changed new %3$s where %4$s',
       watched.id_column, coalesce(watched.surface_column, watched.id_column),
       case when watched.update_column is not null then
         format(

@@ -111,7 +111,7 @@ begin
     from (
       values
         (id_column, 'tacet.subject_id', true), (actor, 'tacet.user_id', false),
-        (coalesce(surface, id_column), 'tacet.conversation_id', true), (update_column, null, null),
+        (id_column, 'tacet.conversation_id', true), (surface, 'tacet.conversation_id', true), (update_column, null, null),
         (send_at, 'timestamptz', null)
     ) as c (name, type, takes_any)
     where c.name is not null and not exists (

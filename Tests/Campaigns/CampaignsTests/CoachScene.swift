@@ -22,7 +22,9 @@ struct CoachScene: Sendable {
     server = try await TestPostgres.shared
     database = "coach_" + UUID().uuidString.lowercased().filter { $0 != "-" }
     try await server.psql("create database \(database)")
-    for file in try Self.files() { try await server.psql("\\i '\(file.path)'", database: database) }
+    for file in try Self.files() {
+      try await server.psql("\\i '\(try IDTypes.tested(file).path)'", database: database)
+    }
   }
 
   private static func files() throws -> [URL] {
@@ -31,7 +33,7 @@ struct CoachScene: Sendable {
 
   @discardableResult
   func sql(_ text: String) async throws -> String {
-    try await server.psql(text, database: database).trimmingCharacters(in: .whitespacesAndNewlines)
+    try await server.psql(IDTypes.tested(text), database: database).trimmingCharacters(in: .whitespacesAndNewlines)
   }
 
   /// A user who wants check-ins every day and has a device.

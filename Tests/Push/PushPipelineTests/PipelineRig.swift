@@ -93,7 +93,9 @@ final class PipelineRig {
 
   /// Runs SQL that returns nothing of interest.
   func execute(_ sql: String, on reactor: isolated Reactor) async throws {
-    _ = try await pool.withConnection(on: reactor) { try await $0.simple(sql, on: reactor) }
+    _ = try await pool.withConnection(on: reactor) {
+      try await $0.simple(IDTypes.tested(sql), on: reactor)
+    }
   }
 
   /// The only value of a query.
@@ -101,7 +103,7 @@ final class PipelineRig {
     _ sql: String, as type: Value.Type = Value.self, on reactor: isolated Reactor
   ) async throws -> Value {
     statements += 1
-    let statement = PostgresStatement("rig_\(statements)", sql)
+    let statement = PostgresStatement("rig_\(statements)", IDTypes.tested(sql))
     return try await pool.query(statement, on: reactor).one().decode(0, as: Value.self)
   }
 

@@ -1,5 +1,6 @@
 import Foundation
 import Postgres
+import TestIDs
 import TestRepository
 import Testing
 
@@ -61,7 +62,7 @@ struct LedgerViewTests {
     older.role = service
     try await withSessions(older, 1) { sessions, reactor in
       for statement in PushStatements.all where statement.sql.contains("tacet.push_log") {
-        let types = statement.parameterTypes.map(\.description).joined(separator: ", ")
+        let types = statement.typeNames
         let nulls = statement.parameterTypes.map { _ in "null" }.joined(separator: ", ")
         let parameters = types.isEmpty ? ("", "") : (" (\(types))", " (\(nulls))")
         let sql = statement.sql.replacing("tacet.push_log", with: "public.push_log")

@@ -120,11 +120,11 @@ struct OverviewTests {
       (PushStatements.newestPushes, "25", "push_log_enqueued_idx"),
       (PushStatements.pushesOfUser, "\(id), null, null, 51", "push_log_user_enqueued_idx"),
       (
-        PushStatements.pushesOfUser, "\(id), (extract(epoch from now()) * 1000000)::bigint, \(id), 51",
+        PushStatements.pushesOfUser, "\(id), (extract(epoch from now()) * 1000000)::bigint, gen_random_uuid(), 51",
         "push_log_user_enqueued_idx"
       ),
       (PushStatements.pushesOfSubject, "\(id), \(id), 'message', 51", "push_log_subject_idx"),
-      (PushStatements.meaningOfID, id, "push_log_subject_idx"),
+      (PushStatements.meaningOfID, "\(id), \(id)", "push_log_subject_idx"),
       (PushStatements.overviewLanes, "", "deliveries_waiting_idx"),
       (PushStatements.overviewQueues, "", "deliveries_due_idx"),
       (PushStatements.overviewQueues, "", "inbox_fresh_idx"), (PushStatements.overviewParked, "", "parked_parked_idx"),

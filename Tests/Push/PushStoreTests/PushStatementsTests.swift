@@ -97,10 +97,10 @@ struct PushStatementsTests {
       (PushStatements.explainKinds, id), (PushStatements.explainEvent, "\(id), 'message'"),
       (PushStatements.explainKindsAlone, id), (PushStatements.explainEventAlone, "\(id), 'message'"),
       (PushStatements.explainRecipients, "\(id), 'message', \(all), 1001, 400"),
-      (PushStatements.explainRecipients, "\(id), 'message', \(id), \(id), 2, 400"),
+      (PushStatements.explainRecipients, "\(id), 'message', \(id), 2, 400"),
       (PushStatements.explainRecipientsAlone, "\(id), 'message', \(all), 1001, 400"),
-      (PushStatements.explainDevices, "array[\(id)]::uuid[]"),
-      (PushStatements.explainDroppedDevices, "array[\(id)]::uuid[]"),
+      (PushStatements.explainDevices, "array[\(id)]::\(IDTypes.tested.users.rawValue)[]"),
+      (PushStatements.explainDroppedDevices, "array[\(id)]::\(IDTypes.tested.users.rawValue)[]"),
     ] {
       let plan = try await database.explain(statement, arguments, mode)
       for table in [

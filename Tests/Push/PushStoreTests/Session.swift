@@ -1,7 +1,9 @@
 import Logging
 public import Postgres
+import PushKinds
 import PushStore
 import Reactors
+import TestIDs
 import TestLogs
 import TestReactors
 public import Testing
@@ -26,12 +28,12 @@ struct Session {
 
   /// Runs statements whose rows do not matter.
   func run(_ sql: String, on reactor: isolated Reactor) async throws {
-    try await connection.simple(sql, on: reactor)
+    try await connection.simple(IDTypes.tested(sql), on: reactor)
   }
 
   /// The value of an expression as text; nil for a null.
   func value(_ expression: String, on reactor: isolated Reactor) async throws -> String? {
-    let statement = PostgresStatement("value_\(expression.hashValue)", "select (\(expression))::text")
+    let statement = PostgresStatement("value_\(expression.hashValue)", IDTypes.tested("select (\(expression))::text"))
     return try await connection.query(statement, on: reactor).one().decode(0, as: String?.self)
   }
 

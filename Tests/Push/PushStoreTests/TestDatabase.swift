@@ -78,7 +78,7 @@ struct TestDatabase: Sendable {
   /// - Returns: the rows, their columns separated by `|`; notices stand before them.
   @discardableResult
   func sql(_ text: String) async throws -> String {
-    try await server.psql(text, database: name).trimmingCharacters(in: .whitespacesAndNewlines)
+    try await server.psql(IDTypes.tested(text), database: name).trimmingCharacters(in: .whitespacesAndNewlines)
   }
 
   /// What `pg_dump` writes of the schema.
@@ -100,6 +100,6 @@ struct TestDatabase: Sendable {
   /// What `psql -f` does with a file.
   @discardableResult
   func apply(_ file: URL) async throws -> String {
-    try await server.psql("\\i '\(file.path)'", database: name)
+    try await server.psql("\\i '\(try IDTypes.tested(file).path)'", database: name)
   }
 }

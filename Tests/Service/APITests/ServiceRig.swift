@@ -191,7 +191,7 @@ final class ServiceRig: Sendable {
   @discardableResult
   func psql(_ sql: String) async throws -> String {
     guard let server else { throw TestFailure("this rig has no database") }
-    return try await server.psql(sql, database: database)
+    return try await server.psql(IDTypes.tested(sql), database: database)
   }
 
   /// A conversation of two with one message for the second; lower-case ids as the database prints them.

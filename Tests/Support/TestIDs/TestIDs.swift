@@ -12,6 +12,27 @@ extension IDTypes {
     } ?? .uuid)
 }
 
+extension IDTypes {
+  /// SQL of a test, which is written for uuids, with the ids of this run's type.
+  public static func tested(_ sql: String) -> String {
+    let type = tested.messages
+    if type == .uuid { return sql }
+    let new =
+      type == .text
+      ? "('user_' || gen_random_uuid())" : "(100000000000000000 + floor(random() * 800000000000000000))::bigint"
+    return sql.replacing("gen_random_uuid()", with: "@new").replacing(/\buuid\b/, with: type.rawValue)
+      .replacing("@new", with: new)
+  }
+}
+
+extension IDTypes {
+  /// A file of SQL that is written for uuids, with the ids of this run's type.
+  public static func tested(_ file: URL) throws -> URL {
+    if tested.messages == .uuid || file == Repository.install || file == Repository.hostTables { return file }
+    return Repository.written(tested(try String(contentsOf: file, encoding: .utf8)))
+  }
+}
+
 extension IDTypeWishes {
   /// The types of this run.
   public static let tested = IDTypeWishes(
@@ -25,7 +46,7 @@ extension Repository {
   /// What makes a database with the host's tables ready, by psql.
   public static let install = written(Migrator.script(createsHostTables: false, ids: .tested))
 
-  private static func written(_ script: String) -> URL {
+  fileprivate static func written(_ script: String) -> URL {
     let file = FileManager.default.temporaryDirectory.appending(path: "tacet-\(UUID().uuidString).sql")
     do {
       try script.write(to: file, atomically: true, encoding: .utf8)

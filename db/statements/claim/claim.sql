@@ -46,7 +46,8 @@ with newest as materialized (
   select
     i.place, i.available_at,
     row_number() over (
-      partition by coalesce(i.conversation_id, i.subject_id) order by i.available_at desc
+      partition by i.conversation_id, case when i.conversation_id is null then i.subject_id end
+      order by i.available_at desc
     ) as turn
   from (
     select n.ctid as place, n.subject_id, n.available_at, n.conversation_id

@@ -28,7 +28,7 @@ struct PresenceIndex {
 
   /// Nil when it is about a message or a device that was not made by a timeline.
   func place(of push: ScriptedChannel.Sent) -> Place? {
-    let message = push.request.head.collapseIdentifier.flatMap { messages[$0.text.uppercased()] }
+    let message = push.request.head.collapseIdentifier.flatMap { messages[$0.text] }
     guard let message, let device = devices[push.token] else { return nil }
     return Place(
       timeline: message.timeline, pair: PresencePair(message: message.number, user: device.user),

@@ -21,8 +21,8 @@ final class PresenceTimeline {
 
   /// The device tokens of a user, in the order of the devices' numbers.
   func tokens(of user: Int) -> [String] {
-    let letters = users[user].lowercased().filter { $0 != "-" }
-    return (0..<plan.members[user].devices).map { "\(letters)0\($0)" }
+    let digits = users[user].utf8.map { String($0 >> 4, radix: 16) + String($0 & 15, radix: 16) }.joined()
+    return (0..<plan.members[user].devices).map { "\(digits)0\($0)" }
   }
 
   /// The action of this beat, if there is one; the next call names a later beat.
