@@ -123,6 +123,7 @@ let package = Package(
     support("Support/TestLogs", [logging]),
     support("Support/TestRandomness"),
     support("Support/TestPostgres", ["TestProcesses"]),
+    support("Support/TestHosts"),
     support("Support/TestRepository"),
     tests("Runtime/PostgresTests", ["Postgres", "Reactors", "TestLogs", "TestPostgres", logging, "TestReactors"]),
 
@@ -269,6 +270,10 @@ let package = Package(
         "PushPipeline", "PushRules", "PushStore", "Reactors", "TestPostgres", "TestProcesses", "TestReactors",
         httpTypes, logging,
       ]),
+    layer("Service/HostWiring"),
+    tests(
+      "Service/HostWiringTests",
+      ["HostWiring", "Postgres", "PushStore", "Reactors", "TestHosts", "TestPostgres", "TestReactors", logging]),
     layer("Service/Settings", ["APNSCore", "PushRules", "Reactors", configuration, crypto]),
     tests("Service/SettingsTests", ["Settings", "APNSCore", "PushRules", "Reactors", crypto]),
 
@@ -318,7 +323,7 @@ let package = Package(
       [
         "APNS", "APNSCore", "Campaigns", "Callers", "HTTP1", "HTTPServing", "HTTPTransfers", "LanguageModels",
         "Pages", "Postgres",
-        "PrometheusMetrics", "API", "Explanations", "PushPipeline", "PushStore", "Reactors", "Doctor",
+        "PrometheusMetrics", "API", "Explanations", "HostWiring", "PushPipeline", "PushStore", "Reactors", "Doctor",
         "Settings", "TLSStreams", argumentParser, httpTypes, lifecycle, logging, metrics, signals,
       ]),
     command(
@@ -341,7 +346,7 @@ let package = Package(
     tests(
       "Commands/TacetTests",
       [
-        "PushKinds", "TestIDs",
+        "PushKinds", "TestHosts", "TestIDs",
         "TestRepository", "APNSCore", "HTTPServing", "Postgres", "PrometheusMetrics", "API", "PushPipeline",
         "PushStore", "TestLogs",
         "TestPostgres", "TestProcesses", "tacet", crypto, httpTypes, logging,
@@ -358,7 +363,7 @@ let package = Package(
     tests(
       "Commands/ServiceTests",
       [
-        "PushKinds", "TestIDs",
+        "PushKinds", "TestHosts", "TestIDs",
         "TestRepository", "APNSSimulation", "LanguageModelSimulation", "Reactors", "TacetClient", "TestLogs",
         "TestPostgres",
         "TestProcesses", "TestRandomness", "apns-simulator", "tacet", crypto, yams,

@@ -41,7 +41,7 @@ struct ArrowTests {
   ]
 
   /// Values in, values out.
-  static let rules: Set<String> = ["APNSCore", "PushRules", "CampaignRules"]
+  static let rules: Set<String> = ["APNSCore", "PushRules", "CampaignRules", "HostWiring"]
 
   /// What must know time zones by their names, which only Foundation does.
   static let calendars: Set<String> = ["TemporalReferences", "Campaigns"]

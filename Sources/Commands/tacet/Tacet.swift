@@ -17,7 +17,10 @@ struct Tacet: AsyncParsableCommand {
       several apps. A setting that is unknown or unusable stops the start and is named.
       """,
     version: BuildInformation.version,
-    subcommands: [ServeCommand.self, MigrateCommand.self, AdoptCommand.self, DoctorCommand.self, ExplainCommand.self])
+    subcommands: [
+      ServeCommand.self, InitCommand.self, MigrateCommand.self, AdoptCommand.self, DoctorCommand.self,
+      ExplainCommand.self,
+    ])
 }
 
 /// `tacet serve`

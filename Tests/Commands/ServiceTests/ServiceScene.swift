@@ -36,9 +36,10 @@ final class ServiceScene: Sendable {
   ///   - port: of the simulator. 0 lets the kernel choose; one that is left for a while must not be the kernel's to
   ///     give away.
   ///   - host: SQL that makes an application's tables; nil has those of the default host made.
+  ///   - migrateOptions: how `tacet migrate` is told of the types of the application's ids.
   init(
     postgres: TestPostgres? = nil, standby: TestPostgres? = nil, route: DatabaseRoute = .direct, port: UInt16 = 0,
-    extra: [String: String] = [:], host: String? = nil
+    extra: [String: String] = [:], host: String? = nil, migrateOptions: [String] = []
   ) async throws {
     let primary: TestPostgres
     if let postgres { primary = postgres } else { primary = try await TestPostgres.shared }
@@ -66,7 +67,8 @@ final class ServiceScene: Sendable {
     ].merging(extra) { $1 }
     if let host { try await primary.psql(host, database: database) }
     let migration = try ServiceProcess(
-      ["migrate"] + (host == nil ? ["--create-host-tables"] : []), settings: ["DATABASE_URL": conninfo])
+      ["migrate"] + migrateOptions + (host == nil ? ["--create-host-tables"] : []), settings: ["DATABASE_URL": conninfo]
+    )
     try #require(try await migration.exitCode() == 0, "\(migration.text)")
   }
 

@@ -1,0 +1,22 @@
+public import Postgres
+public import Reactors
+
+// The tables of the application.
+extension DatabaseExamination {
+  /// Of all tables together. A catalog with more is read by the beginning of the alphabet.
+  public static let hostColumnsMax = 5000
+
+  /// The host's tables and views in the order of their names: a JSON document each, as `examine_host.sql` says.
+  /// - Returns: also how many tables `hostColumnsMax` leaves out.
+  public func hostTables(
+    on reactor: isolated Reactor
+  ) async throws(PostgresError) -> (documents: [String], leftOut: Int) {
+    var count = 0
+    let documents = try await rows(.examineHost(columnsMax: Int64(Self.hostColumnsMax)), on: reactor) {
+      row throws(PostgresError) in
+      count = Int(try row.decode("count", as: Int64.self))
+      return try row.decode("document", as: String.self)
+    }
+    return (documents, count - documents.count)
+  }
+}

@@ -1,0 +1,105 @@
+/// The names that applications give to tables and columns, as ``NameKey`` writes them, the usual first.
+enum HostWords {
+  // Tables, with how much each says.
+  static let messages = ["message": 10, "post": 7, "comment": 4, "reply": 3, "note": 2]
+  static let participants = [
+    "participant": 10, "participation": 10, "membership": 10, "member": 10, "subscription": 8, "subscriber": 8,
+    "attendee": 6, "follower": 5, "user": 5, "profile": 5, "room": 4, "channel": 4, "conversation": 4,
+  ]
+  static let users = ["user": 10, "userprofile": 10, "profile": 9, "account": 7, "person": 7, "member": 5]
+  static let otherSenders = ["contact", "customer", "visitor", "lead", "guest", "bot"]
+  static let devices = ["device", "push", "apns", "installation", "mobile"]
+  /// Words in names of tables that look like one of these and are something else.
+  static let others = [
+    "archive", "history", "draft", "scheduled", "deleted", "template", "backup", "audit", "log", "report", "reaction",
+    "invite", "invitation", "request", "ban", "block", "typing", "favorite", "star", "pin", "notification", "mention",
+    "attachment", "remote",
+  ]
+
+  // Columns of messages.
+  static let bodies = ["body", "content", "text", "message", "messagetext", "messagebody", "raw", "comment"]
+  static let conversations = [
+    "conversation", "channel", "room", "chat", "dialog", "dialogue", "recipient", "topic", "thread", "group", "ticket",
+  ]
+  static let senders = [
+    "sender", "author", "user", "userprofile", "from", "createdby", "creator", "profile", "poster", "writer",
+    "participation", "participant", "membership", "member", "account", "person",
+  ]
+  /// How columns begin that name other users than the sender.
+  static let notSenders = [
+    "to", "reply", "deleted", "last", "locked", "edited", "updated", "parent", "target", "mentioned",
+  ]
+  static let created = [
+    "createdat", "createat", "insertedat", "sentat", "datesent", "writtenat", "postedat", "created", "timestamp",
+    "time",
+    "date",
+  ]
+  static let deleted = ["deletedat", "deleteat", "removedat", "isdeleted", "deleted", "isremoved", "removed"]
+  static let hidden = [
+    "private", "isprivate", "internal", "isinternal", "whisper", "issystem", "system", "isdraft", "draft",
+  ]
+  static let kinds = ["messagetype", "messagekind", "kind", "type", "eventtype"]
+
+  // Columns of participants.
+  static let members = [
+    "user", "userprofile", "profile", "member", "participant", "messageable", "participantable", "person", "account",
+  ]
+  static let looks = [
+    "lastseen", "lastseenat", "lastviewedat", "lastvisitedat", "lastopenedat", "lookedat", "seenat", "lastreadat",
+    "lastread", "readat", "readuntil",
+  ]
+  static let reads = ["lastreadat", "lastread", "readat", "readuntil"]
+  static let readMessages = ["lastreadmessage", "lastreadid", "lastseenmessage", "readmessage"]
+  static let left = ["leftat", "leaveat", "removedat", "deletedat", "deleteat", "isdeleted", "deleted"]
+  static let taking = ["following", "active", "isactive", "isuseractive", "subscribed", "issubscribed", "enabled"]
+  static let away = [
+    "muted", "ismuted", "blocked", "isblocked", "banned", "isbanned", "archived", "isarchived", "hidden",
+  ]
+
+  // Columns of users.
+  static let names = [
+    "displayname", "fullname", "name", "username", "nickname", "nick", "handle", "login", "firstname",
+  ]
+  static let zones = ["timezone", "tz", "zone"]
+  static let existing = ["active", "isactive", "enabled"]
+
+  // Columns of devices.
+  static let tokens = ["devicetoken", "apnstoken", "apnsdevicetoken", "pushtoken", "iostoken"]
+  static let vagueTokens = ["token", "deviceid", "registrationid"]
+  static let platforms = ["platform", "os", "devicetype", "kind", "type", "provider"]
+  static let apps = ["app", "appid", "bundleid", "bundle", "iosappid", "apnstopic"]
+  static let environments = ["environment", "apnsenvironment"]
+  static let sandboxes = ["sandbox", "issandbox"]
+  static let registered = [
+    "registeredat", "lastupdated", "updatedat", "updateat", "refreshedat", "createdat", "createat", "lastseen",
+  ]
+  static let invalid = ["invalidatedat", "revokedat", "disabledat", "deletedat"]
+}
+
+extension HostTable {
+  /// The column with the first of these names that is one, whatever its case and punctuation.
+  func column(among words: [String], where fits: (HostColumn) -> Bool) -> HostColumn? {
+    for word in words {
+      if let column = columns.first(where: { NameKey.plain($0.name) == word && fits($0) }) { return column }
+    }
+    return nil
+  }
+
+  /// The column with the first of these names as a reference.
+  func reference(among words: [String], where fits: (HostColumn) -> Bool) -> HostColumn? {
+    let ranked = columns.filter(fits).compactMap { column in
+      NameKey(column: column.name).rank(among: words).map { (rank: $0, column: column) }
+    }
+    return ranked.min { $0.rank < $1.rank }?.column
+  }
+
+  /// Whether its name says that it is something else.
+  var isAside: Bool {
+    let words = Set(NameKey.words(of: name))
+    let whole = NameKey(name).text
+    return HostWords.others.contains { other in
+      words.contains(other)
+        || other.count > 4 && (whole.hasSuffix(other) || words.contains { $0.hasPrefix(other) })
+    }
+  }
+}

@@ -1,0 +1,72 @@
+/// What an operator has said about a host; nil leaves it to the guess.
+public struct WiringAnswers: Equatable, Sendable {
+  /// A table.
+  public var messages: String?
+  /// A table, or `everyone`.
+  public var participants: String?
+  /// A table, or `none`.
+  public var users: String?
+  /// A column with its table, or `own`.
+  public var devices: String?
+  /// Numbers of the kinds of messages that are pushed, or `all`.
+  public var messageKinds: String?
+  /// The service's role, where it is another than the tables' owner.
+  public var role: String?
+
+  /// Says nothing.
+  public init() {}
+}
+
+/// What cannot be guessed, and is asked.
+public struct WiringQuestion: Error, Equatable, Sendable {
+  /// What it is about. The option of the command has the same name.
+  public enum Subject: String, Equatable, Sendable, CaseIterable {
+    case messages
+    case participants
+    case users
+    case devices
+    case messageKinds = "message-kinds"
+  }
+
+  /// What it is about.
+  public let subject: Subject
+  /// A sentence or two.
+  public let text: String
+  /// Answers that fit, the likeliest first. For some questions others are possible.
+  public let choices: [String]
+
+  /// The choices as a person may write them.
+  public var isOpen: Bool { subject == .messageKinds || choices.isEmpty }
+}
+
+extension WiringAnswers {
+  /// The answer to a question.
+  public subscript(subject: WiringQuestion.Subject) -> String? {
+    get {
+      switch subject {
+      case .messages: messages
+      case .participants: participants
+      case .users: users
+      case .devices: devices
+      case .messageKinds: messageKinds
+      }
+    }
+    set {
+      switch subject {
+      case .messages: messages = newValue
+      case .participants: participants = newValue
+      case .users: users = newValue
+      case .devices: devices = newValue
+      case .messageKinds: messageKinds = newValue
+      }
+    }
+  }
+}
+
+/// Why a host cannot be wired, or an answer cannot be used.
+public struct WiringProblem: Error, Equatable, Sendable, CustomStringConvertible {
+  /// A sentence or two, with what to do.
+  public let description: String
+
+  init(_ description: String) { self.description = description }
+}

@@ -1,0 +1,69 @@
+/// What was taken for what, in lines for people: on the terminal and at the top of the file. Names are not quoted.
+public struct WiringSummary {
+  private let plan: WiringPlan
+
+  /// - Parameter plan: what was guessed and answered.
+  public init(_ plan: WiringPlan) { self.plan = plan }
+
+  /// One line for each need, and one for what else was possible.
+  public var lines: [String] {
+    var lines = ["messages      \(messages)", "participants  \(participants)"]
+    lines.append("users         \(users)")
+    lines.append("devices       \(devices)")
+    lines.append("presence      \(presence)")
+    lines.append(
+      "ids           messages \(plan.messageIDs), conversations \(plan.conversationIDs), users \(plan.userIDs)")
+    for subject in WiringQuestion.Subject.allCases {
+      guard let others = plan.alternatives[subject] else { continue }
+      lines.append("also possible for \(subject.rawValue): \(others.joined(separator: ", ")) (--\(subject.rawValue))")
+    }
+    if usesLocalTimes { lines.append("times without a zone are taken for UTC") }
+    return lines
+  }
+
+  private var messages: String {
+    let messages = plan.messages
+    let columns =
+      [messages.id, messages.conversation, messages.sender, messages.body] + [messages.created].compactMap { $0 }
+    return "\(messages.table.fullName) (\(columns.map(\.name).joined(separator: ", ")))\(only(messages.conditions))"
+  }
+
+  private var participants: String {
+    guard case .table(let members) = plan.participants else { return "every user, in every conversation" }
+    let columns = [members.conversation, members.user] + [members.read].compactMap { $0 }
+    return "\(members.table.fullName) (\(columns.map(\.name).joined(separator: ", ")))\(only(members.conditions))"
+  }
+
+  private var users: String {
+    guard let users = plan.users else { return "no table, so pushes have no name of a sender" }
+    let columns = [users.id] + users.names + [users.zone].compactMap { $0 }
+    return "\(users.table.fullName) (\(columns.map(\.name).joined(separator: ", ")))\(only(users.conditions))"
+  }
+
+  private var devices: String {
+    guard case .table(let devices) = plan.devices else {
+      return "tacet_host.devices, which this file creates: apps register with Tacet"
+    }
+    let columns =
+      [devices.user, devices.token] + [devices.platform, devices.app, devices.environment].compactMap { $0 }
+    return "\(devices.table.fullName) (\(columns.map(\.name).joined(separator: ", ")))\(only(devices.conditions))"
+  }
+
+  private var presence: String {
+    var text = "tacet_host.presence, which this file creates"
+    if case .table(let members) = plan.participants, let looked = members.looked {
+      text += "; also \(members.table.fullName).\(looked.name)"
+    }
+    return text
+  }
+
+  private func only(_ conditions: [RowCondition]) -> String {
+    conditions.isEmpty ? "" : " where \(conditions.map(\.words).joined(separator: ", "))"
+  }
+
+  private var usesLocalTimes: Bool {
+    var columns = [plan.messages.created]
+    if case .table(let members) = plan.participants { columns.append(members.looked) }
+    return columns.contains { $0?.type == "timestamp" }
+  }
+}

@@ -1,0 +1,141 @@
+import Testing
+
+@testable import HostWiring
+
+@Suite("What is guessed, asked and refused")
+struct WiringPlanTests {
+  /// A table from `name type` pairs; the first column is the key, and a `?` allows nulls.
+  private func table(
+    _ name: String, _ columns: String..., isTable: Bool = true, key: [String]? = nil, references: [HostReference] = []
+  ) -> HostTable {
+    let columns = columns.map { text in
+      let parts = text.split(separator: " ").map(String.init)
+      return HostColumn(
+        name: parts[0], type: parts[1].filter { $0 != "?" }, isNullable: parts[1].hasSuffix("?"))
+    }
+    let primary = HostIndex(isUnique: true, isPrimary: true, columns: key ?? [columns[0].name])
+    return HostTable(
+      schema: "public", name: name, isTable: isTable, isPartitioned: false, rows: 0, hasRowSecurity: false,
+      columns: columns, indexes: isTable ? [primary] : [], references: references)
+  }
+
+  private var messages: HostTable {
+    table("messages", "id uuid", "room_id uuid", "sender_id uuid", "body text", "created_at timestamptz")
+  }
+  private var members: HostTable { table("room_members", "room_id uuid", "user_id uuid", key: ["room_id", "user_id"]) }
+  private var users: HostTable { table("users", "id uuid", "name text?") }
+
+  private func asked(_ tables: [HostTable], _ answers: WiringAnswers = WiringAnswers()) -> WiringQuestion? {
+    #expect(throws: WiringQuestion.self) { try WiringPlan(HostSchema(tables), answers) }
+  }
+
+  private func refused(_ tables: [HostTable], _ answers: WiringAnswers = WiringAnswers()) -> String? {
+    let problem = #expect(throws: WiringProblem.self) { try WiringPlan(HostSchema(tables), answers) }
+    return problem?.description
+  }
+
+  @Test("the smallest host needs no answer")
+  func smallest() throws {
+    let plan = try WiringPlan(HostSchema([messages, members, users]))
+    #expect(plan.messages.table == messages)
+    #expect(plan.users?.table == users)
+    #expect(plan.devices == .own)
+    #expect(plan.migrateOptions == [])
+  }
+
+  @Test("two tables that are as likely are a question, and an answer decides")
+  func ambiguous() throws {
+    let other = table(
+      "group_messages", "id uuid", "room_id uuid", "sender_id uuid", "body text", "created_at timestamptz")
+    let tables = [messages, other, members, users]
+    let question = asked(tables)
+    #expect(question?.subject == .messages)
+    #expect(question?.choices == ["public.messages", "public.group_messages"])
+    var answers = WiringAnswers()
+    answers.messages = "group_messages"
+    #expect(try WiringPlan(HostSchema(tables), answers).messages.table == other)
+  }
+
+  @Test("without participants it asks, and everyone needs a table of users")
+  func participants() throws {
+    #expect(asked([messages, users])?.choices.first == "everyone")
+    var answers = WiringAnswers()
+    answers.participants = "everyone"
+    #expect(try WiringPlan(HostSchema([messages, users]), answers).participants == .everyone)
+    #expect(refused([messages], answers)?.contains("--users") == true)
+  }
+
+  @Test("a number for the kind of message is a question with an open answer")
+  func kinds() throws {
+    let numbered = table(
+      "messages", "id uuid", "room_id uuid", "sender_id uuid", "body text", "created_at timestamptz", "kind int4")
+    let question = asked([numbered, members, users])
+    #expect(question?.subject == .messageKinds)
+    #expect(question?.isOpen == true)
+    var answers = WiringAnswers()
+    answers.messageKinds = "0, 3"
+    let plan = try WiringPlan(HostSchema([numbered, members, users]), answers)
+    #expect(plan.messages.conditions.map { $0.sql("m") } == ["m.kind in (0, 3)"])
+    answers.messageKinds = "all"
+    #expect(try WiringPlan(HostSchema([numbered, members, users]), answers).messages.conditions == [])
+    for wrong in ["", "x", "1;drop", "99999999999"] {
+      answers.messageKinds = wrong
+      #expect(refused([numbered, members, users], answers)?.contains("--message-kinds") == true)
+    }
+  }
+
+  @Test("what cannot be served is refused with what to do")
+  func refusals() {
+    #expect(refused([users])?.contains("db/CONTRACT.md") == true)
+    let view = table(
+      "messages", "id uuid", "room_id uuid", "sender_id uuid", "body text", isTable: false)
+    #expect(refused([view, members, users])?.contains("is a view") == true)
+    let keyed = table("messages", "event_id uuid", "room_id uuid", "sender_id uuid", "body text")
+    #expect(refused([keyed, members, users])?.contains("generated always as (event_id)") == true)
+    let tenants = table(
+      "messages", "tenant int4", "id uuid", "room_id uuid", "sender_id uuid", "body text", key: ["tenant", "id"])
+    #expect(refused([tenants, members, users])?.contains("no table that could hold messages") == true)
+    let numbers = table("users", "id int8", "name text?")
+    var answers = WiringAnswers()
+    answers.users = "users"
+    #expect(refused([messages, members, numbers], answers)?.contains("user") == true)
+  }
+
+  @Test("an answer that names nothing is refused", arguments: WiringQuestion.Subject.allCases)
+  func unknownAnswers(_ subject: WiringQuestion.Subject) {
+    guard subject != .messageKinds else { return }
+    var answers = WiringAnswers()
+    answers[subject] = "public.nothing"
+    #expect(refused([messages, members, users], answers)?.contains("--\(subject.rawValue) public.nothing") == true)
+  }
+
+  @Test("a table of devices is taken, one that may be is asked about, and other tokens are passed over")
+  func devices() throws {
+    let devices = table("push_tokens", "id int8", "user_id uuid", "token text", "platform text?")
+    guard case .table(let sure) = try WiringPlan(HostSchema([messages, members, users, devices])).devices else {
+      Issue.record("no table of devices")
+      return
+    }
+    #expect(sure.token.name == "token")
+    let sessions = table("sessions", "id int8", "user_id uuid", "device_id text")
+    #expect(asked([messages, members, users, sessions])?.choices == ["public.sessions.device_id", "own"])
+    let keys = table("api_keys", "id int8", "user_id uuid", "token text")
+    #expect(try WiringPlan(HostSchema([messages, members, users, keys])).devices == .own)
+  }
+
+  @Test("Tacet's own columns of presence are no end of a membership")
+  func migrated() throws {
+    let migrated = table(
+      "room_members", "room_id uuid", "user_id uuid", "last_seen timestamptz?", "left_at timestamptz?",
+      key: ["room_id", "user_id"])
+    guard case .table(let members) = try WiringPlan(HostSchema([messages, migrated, users])).participants else {
+      return
+    }
+    #expect(members.leftAt?.name == "left_at")
+    #expect(members.conditions == [])
+    let left = table(
+      "room_members", "room_id uuid", "user_id uuid", "left_at timestamptz?", key: ["room_id", "user_id"])
+    guard case .table(let others) = try WiringPlan(HostSchema([messages, left, users])).participants else { return }
+    #expect(others.conditions.map { $0.sql("p") } == ["p.left_at is null"])
+  }
+}
