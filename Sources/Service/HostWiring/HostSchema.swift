@@ -82,7 +82,7 @@ public struct HostColumn: Equatable, Sendable, Decodable {
   var isTime: Bool { ["timestamptz", "timestamp", "int8", "int4", "float8", "numeric"].contains(type) }
 }
 
-/// An index; expressions are left out of its columns.
+/// An index. An expression is an empty text among its columns.
 public struct HostIndex: Equatable, Sendable, Decodable {
   let isUnique: Bool
   let isPrimary: Bool

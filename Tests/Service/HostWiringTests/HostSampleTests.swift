@@ -35,6 +35,8 @@ struct HostSampleTests {
     let plan = try WiringPlan(host.schema, answers)
     try await host.makeContract(for: plan)
     for _ in 1...2 { try await host.sql(WiringFile(plan).text) }
+    let again = try WiringPlan(try await host.lookAgain(), answers)
+    #expect(WiringSummary(again).lines == sample.summary)
     // Tokens reach Tacet in lower case; applications store them in either.
     let isOwn = sample.people.contains("register_device")
     let token = String(repeating: isOwn ? "ab" : "aB", count: 32)

@@ -20,13 +20,20 @@ struct WiredHost {
     let conninfo = try await server.makeDatabase()
     database = String(try #require(conninfo.split(separator: "=").last))
     try await server.psql(tables, database: database)
+    schema = try await Self.look(conninfo)
+  }
+
+  /// What is there now.
+  func lookAgain() async throws -> HostSchema { try await Self.look(server.conninfo(database: database)) }
+
+  private static func look(_ conninfo: String) async throws -> HostSchema {
     let documents = try await onReactor { reactor in
       let logger = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
       let examination = try await DatabaseExamination.begin(conninfo, within: .seconds(30), logger: logger, on: reactor)
       defer { examination.end(on: reactor) }
       return try await examination.hostTables(on: reactor).documents
     }
-    schema = try HostSchema(documents: documents)
+    return try HostSchema(documents: documents)
   }
 
   @discardableResult

@@ -37,7 +37,7 @@ select
       select coalesce(
         jsonb_agg(
           jsonb_build_object('isUnique', i.indisunique, 'isPrimary', i.indisprimary, 'columns', (
-            select coalesce(jsonb_agg(a.attname order by k.place), '[]')
+            select coalesce(jsonb_agg(coalesce(a.attname, '') order by k.place), '[]')
             from unnest(i.indkey::int2[]) with ordinality as k (attnum, place)
             left join pg_attribute a on a.attrelid = i.indrelid and a.attnum = k.attnum
             where k.place <= i.indnkeyatts
