@@ -44,6 +44,13 @@ enum HostWords {
   static let members = [
     "user", "userprofile", "profile", "member", "participant", "messageable", "participantable", "person", "account",
   ]
+  static let pairs = [
+    "user1", "user2", "userone", "usertwo", "usera", "userb", "firstuser", "seconduser", "participant1", "participant2",
+    "participanta", "participantb", "member1", "member2", "buyer", "seller",
+  ]
+  static let notParticipants = [
+    "createdby", "creator", "owner", "updatedby", "deletedby", "closedby", "archivedby", "lastsender", "lastauthor",
+  ]
   static let looks = [
     "lastseen", "lastseenat", "lastviewedat", "lastvisitedat", "lastopenedat", "lookedat", "seenat", "lastreadat",
     "lastread", "readat", "readuntil",

@@ -87,12 +87,14 @@ struct PlanFinder {
     if let name = answers.participants {
       let table = try chosen(name, .participants)
       guard let guess = ParticipantsGuess(chosen: table, of: messages, users: users) else {
+        if let pair = PairGuess(table, of: messages, users: users) { return (.pair(pair), []) }
         throw WiringProblem("\(name) lacks a column like \(messages.conversation.name), or one that names a user.")
       }
       return (.table(guess), [])
     }
     let guesses = schema.tables.compactMap { ParticipantsGuess($0, of: messages, users: users) }
       .filter { $0.score >= Self.participantsMin }.sorted { $0.score > $1.score }
+    if guesses.isEmpty, let pair = PairGuess.find(in: schema, for: messages, users: users) { return (.pair(pair), []) }
     let others = schema.tables.filter {
       $0 != messages.table && ParticipantsGuess(chosen: $0, of: messages, users: users) != nil
     }
@@ -151,7 +153,9 @@ struct PlanFinder {
     else {
       throw WiringProblem("Ids must be uuid, whole numbers or text.")
     }
-    let others = [members?.user, isIndirect ? nil : messages.sender].compactMap { $0 }
+    var pair: [HostColumn] = []
+    if case .pair(let guess) = participants { pair = guess.users }
+    let others = pair + [members?.user, isIndirect ? nil : messages.sender].compactMap { $0 }
     for other in others where IDType(other) != type {
       throw WiringProblem(
         "\(other.name) is \(other.type), and users have ids of type \(user.type): name the table of users with --users."

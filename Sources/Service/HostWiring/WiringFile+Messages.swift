@@ -17,9 +17,14 @@ extension WiringFile {
         """,
       """
       select
-        \(messages.conversation.id("m")), \(sender), \(senderName),
-        left(\(messages.body.plainText("m")), 4096), \(messages.created?.moment("m") ?? "null::timestamptz"),
-        \(readBy), null::\(plan.userIDs)[], null::timestamptz
+        \(messages.conversation.id("m")),
+        \(sender),
+        \(senderName),
+        left(\(messages.body.plainText("m")), 4096),
+        \(messages.created?.moment("m") ?? "null::timestamptz"),
+        \(readBy),
+        null::\(plan.userIDs)[],
+        null::timestamptz
       from \(messages.table.sql) m\(joins)
       where \(messages.id.equals("message_context.message_id", "m"))\(and(conditions))
       """)

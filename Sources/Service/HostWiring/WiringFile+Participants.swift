@@ -12,12 +12,23 @@ extension WiringFile {
       let leftAt = members.leftAt?.moment("p")
       body = """
         select
-          \(members.user.id("p")), \(looked.map { "greatest(\($0), s.last_seen)" } ?? "s.last_seen"),
+          \(members.user.id("p")),
+          \(looked.map { "greatest(\($0), s.last_seen)" } ?? "s.last_seen"),
           \(leftAt.map { "greatest(\($0), s.left_at)" } ?? "s.left_at")
         from \(members.table.sql) p
         left join tacet_host.presence s
           on s.conversation_id = seen_by.conversation_id and s.user_id = \(members.user.id("p"))
         where \(members.conversation.equals("seen_by.conversation_id", "p"))\(and(conditions(members)))
+        """
+    case .pair(let pair):
+      comment = "Both users of a conversation, and when each last looked at it."
+      let users = pair.users.map { "select \($0.id("c"))" }.joined(separator: " union ")
+      body = """
+        select p.user_id, s.last_seen, s.left_at
+        from \(pair.table.sql) c
+        cross join lateral (\(users)) as p (user_id)
+        left join tacet_host.presence s on s.conversation_id = seen_by.conversation_id and s.user_id = p.user_id
+        where \(pair.id.equals("seen_by.conversation_id", "c")) and p.user_id is not null
         """
     case .everyone:
       comment = "Every user takes part in every conversation."
@@ -57,6 +68,13 @@ extension WiringFile {
             limit 1
           ),
           (select false from \(members.table.sql) p where \(conversation) limit 1))
+        """
+    case .pair(let pair):
+      let users = pair.users.map { $0.equals("takes_part.user_id", "c") }.joined(separator: " or ")
+      body = """
+        select coalesce(\(users), false)
+        from \(pair.table.sql) c
+        where \(pair.id.equals("takes_part.conversation_id", "c"))
         """
     case .everyone:
       guard let users = plan.users else { preconditionFailure("a plan for everyone has a table of users") }

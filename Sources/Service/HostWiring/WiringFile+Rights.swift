@@ -50,6 +50,7 @@ extension WiringFile {
   private var readTables: [HostTable] {
     var tables = [plan.messages.table]
     if case .table(let members) = plan.participants { tables.append(members.table) }
+    if case .pair(let pair) = plan.participants { tables.append(pair.table) }
     tables += ([plan.users].compactMap { $0 } + plan.otherSenders).map(\.table)
     if case .table(let devices) = plan.devices { tables.append(devices.table) }
     return tables.reduce(into: []) { if !$0.contains($1) { $0.append($1) } }

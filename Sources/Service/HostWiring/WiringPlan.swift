@@ -3,6 +3,8 @@ public struct WiringPlan: Equatable, Sendable {
   /// Who takes part in a conversation.
   enum Participants: Equatable, Sendable {
     case table(ParticipantsGuess)
+    /// The conversation's row names both.
+    case pair(PairGuess)
     /// Every user, where the host has no such table.
     case everyone
   }
@@ -71,10 +73,10 @@ public struct WiringPlan: Equatable, Sendable {
     return messages.isSent(through: members)
   }
 
-  /// The options of `tacet migrate` that fit the host's ids; empty where all are `uuid`, the default.
+  /// The options of `tacet migrate` that fit the host's ids: all three, or none where all are `uuid`, the default.
   public var migrateOptions: [String] {
     let types = [("--message-ids", messageIDs), ("--conversation-ids", conversationIDs), ("--user-ids", userIDs)]
-    return types.filter { $0.1 != .uuid }.flatMap { [$0.0, $0.1.rawValue] }
+    return types.allSatisfy { $0.1 == .uuid } ? [] : types.flatMap { [$0.0, $0.1.rawValue] }
   }
 }
 

@@ -29,6 +29,10 @@ public struct WiringSummary {
   }
 
   private var participants: String {
+    if case .pair(let pair) = plan.participants {
+      return
+        "\(pair.table.fullName) (\(([pair.id] + pair.users).map(\.name).joined(separator: ", "))), which names both"
+    }
     guard case .table(let members) = plan.participants else { return "every user, in every conversation" }
     let columns = [members.conversation, members.user] + [members.read].compactMap { $0 }
     return "\(members.table.fullName) (\(columns.map(\.name).joined(separator: ", ")))\(only(members.conditions))"

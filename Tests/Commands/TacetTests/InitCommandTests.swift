@@ -56,6 +56,25 @@ struct InitCommandTests {
     #expect(!FileManager.default.fileExists(atPath: folder + "/none.sql"))
   }
 
+  @Test("a catalog that is too large is read in part, and it says so")
+  func large() async throws {
+    let settings = try await database(
+      HostSample.supabaseChat.tables + """
+        ;
+        do $$
+        begin
+          for n in 1..51 loop
+            execute format('create table wide_%s (%s)', n, (
+              select string_agg(format('c%s int', c), ', ') from generate_series(1, 100) c));
+          end loop;
+        end
+        $$
+        """)
+    let run = try await CommandRun.tacet(["init", "--output", "-"], settings)
+    #expect(run.exitCode == 0, "\(run.output)")
+    #expect(run.output.contains("tacet init: 2 tables were not looked at"))
+  }
+
   @Test("says that a database cannot be reached, without its password")
   func unreachable() async throws {
     let settings = ["DATABASE_URL": "host=127.0.0.1 port=1 user=nobody password=open-sesame"]

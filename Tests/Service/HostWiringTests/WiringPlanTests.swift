@@ -65,6 +65,19 @@ struct WiringPlanTests {
     #expect(refused([messages], answers)?.contains("--users") == true)
   }
 
+  @Test("a conversation that names two users needs no table of participants")
+  func pairs() throws {
+    let rooms = table("rooms", "id uuid", "user1_id uuid", "user2_id uuid", "creator_id uuid")
+    guard case .pair(let pair) = try WiringPlan(HostSchema([messages, rooms, users])).participants else {
+      Issue.record("no pair")
+      return
+    }
+    #expect(pair.users.map(\.name) == ["user1_id", "user2_id"])
+    let three = table("rooms", "id uuid", "user1_id uuid", "user2_id uuid", "seller_id uuid")
+    #expect(asked([messages, three, users])?.subject == .participants)
+    #expect(asked([messages, table("rooms", "id int8", "user1_id uuid", "user2_id uuid"), users]) != nil)
+  }
+
   @Test("a number for the kind of message is a question with an open answer")
   func kinds() throws {
     let numbered = table(

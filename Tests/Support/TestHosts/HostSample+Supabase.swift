@@ -73,7 +73,7 @@ extension HostSample {
       "presence      tacet_host.presence, which this file creates",
       "ids           messages bigint, conversations bigint, users uuid",
     ],
-    migrateOptions: ["--message-ids", "bigint", "--conversation-ids", "bigint"],
+    migrateOptions: ["--message-ids", "bigint", "--conversation-ids", "bigint", "--user-ids", "uuid"],
     people: """
       insert into auth.users values ('\(ann)'), ('\(bob)');
       insert into users values ('\(ann)', 'ann'), ('\(bob)', 'bob');

@@ -23,6 +23,8 @@ public struct HostSample: Sendable, CustomTestStringConvertible {
   public var note = "select 1"
   /// The conversation.
   public let conversation: String
+  /// Whether devices say when they were registered, so that a token that APNs called dead before is kept.
+  public var hasRegistrationTimes = true
   /// The sender's name and the text, as the push shows them.
   public let shown: (name: String?, text: String)
 
@@ -32,5 +34,7 @@ public struct HostSample: Sendable, CustomTestStringConvertible {
   }
 
   /// All of them.
-  public static let all = [mattermost, discourse, zulip, chatwoot, laravelChat, tinode, supabaseChat, slackClone]
+  public static let all = [
+    mattermost, discourse, zulip, chatwoot, laravelChat, tinode, supabaseChat, slackClone, marketplace,
+  ]
 }
