@@ -35,7 +35,14 @@ public struct WiringQuestion: Error, Equatable, Sendable {
   /// Answers that fit, the likeliest first. For some questions others are possible.
   public let choices: [String]
 
-  /// The choices as a person may write them.
+  /// Asks about a subject.
+  public init(subject: Subject, text: String, choices: [String]) {
+    self.subject = subject
+    self.text = text
+    self.choices = choices
+  }
+
+  /// Whether an answer need not be one of the choices, nor name a table.
   public var isOpen: Bool { subject == .messageKinds || choices.isEmpty }
 }
 
