@@ -349,7 +349,7 @@ let package = Package(
         "PushKinds", "TestHosts", "TestIDs",
         "TestRepository", "APNSCore", "HTTPServing", "Postgres", "PrometheusMetrics", "API", "PushPipeline",
         "PushStore", "TestLogs",
-        "TestPostgres", "TestProcesses", "tacet", crypto, httpTypes, logging,
+        "HostWiring", "TestHosts", "TestPostgres", "TestProcesses", "tacet", crypto, httpTypes, logging,
       ]),
     tests(
       "Commands/TacetBenchTests",
@@ -366,7 +366,7 @@ let package = Package(
         "PushKinds", "TestHosts", "TestIDs",
         "TestRepository", "APNSSimulation", "LanguageModelSimulation", "Reactors", "TacetClient", "TestLogs",
         "TestPostgres",
-        "TestProcesses", "TestRandomness", "apns-simulator", "tacet", crypto, yams,
+        "TestHosts", "TestProcesses", "TestRandomness", "apns-simulator", "tacet", crypto, yams,
       ]),
   ]
 )
