@@ -307,7 +307,8 @@ let package = Package(
       ["APNS", "APNSCore", "APNSSimulation", "Reactors", "TLSStreams", crypto, logging, "TestReactors"]),
     tests(
       "Simulators/APNSConformanceTests",
-      ["TestIDs", 
+      [
+        "TestIDs",
         "TestRepository", "APNS", "APNSCore", "APNSSimulation", "HTTP2", "Reactors", "TLSStreams", "TestAPNSCases",
         "TestPostgres",
         crypto, logging,
@@ -349,7 +350,7 @@ let package = Package(
         "PushKinds", "TestHosts", "TestIDs",
         "TestRepository", "APNSCore", "HTTPServing", "Postgres", "PrometheusMetrics", "API", "PushPipeline",
         "PushStore", "TestLogs",
-        "HostWiring", "TestHosts", "TestPostgres", "TestProcesses", "tacet", crypto, httpTypes, logging,
+        "HostWiring", "TestPostgres", "TestProcesses", "tacet", crypto, httpTypes, logging,
       ]),
     tests(
       "Commands/TacetBenchTests",
@@ -366,7 +367,7 @@ let package = Package(
         "PushKinds", "TestHosts", "TestIDs",
         "TestRepository", "APNSSimulation", "LanguageModelSimulation", "Reactors", "TacetClient", "TestLogs",
         "TestPostgres",
-        "TestHosts", "TestProcesses", "TestRandomness", "apns-simulator", "tacet", crypto, yams,
+        "TestProcesses", "TestRandomness", "apns-simulator", "tacet", crypto, yams,
       ]),
   ]
 )

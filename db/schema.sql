@@ -861,9 +861,12 @@ ALTER TABLE tacet.unread_marks ENABLE ROW LEVEL SECURITY;
 -- tacet.settle_model_usage(usage_day date, tokens bigint, microdollars bigint, used_input bigint, used_output bigint, used_microdollars bigint) returns void
 -- tacet.stored_push_audience(event_kind text, subject_id uuid, surface_id uuid) returns SETOF tacet.push_recipient
 -- tacet.stored_push_content(p tacet.pushes) returns tacet.push_content
+-- tacet.subject_of(id uuid) returns uuid
+-- tacet.surface_of(id uuid) returns uuid
 -- tacet.sync_read(user_id uuid, conversation_id uuid, message_ids uuid[], device_token text) returns bigint
 -- tacet.take_cap(user_id uuid, cap_group text) returns boolean
 -- tacet.takes_part(conversation_id uuid, user_id uuid) returns boolean
+-- tacet.turn_of(user_id uuid) returns uuid
 -- tacet.typed_id(expression text, ids regtype, type regtype) returns text
 -- tacet.typed_subject(expression text, source regclass, name name) returns text
 -- tacet.unread_count(user_id uuid) returns bigint

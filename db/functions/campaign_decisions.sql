@@ -161,7 +161,7 @@ begin
     );
     insert into tacet.inbox (subject_id, kind, conversation_id, enqueued_at)
     values (
-      commit_campaign_push.push_id, commit_campaign_push.push_type, commit_campaign_push.user_id, moment
+      commit_campaign_push.push_id, commit_campaign_push.push_type, tacet.turn_of(commit_campaign_push.user_id), moment
     );
     update tacet.frequency_caps f
     set committed_at = moment, committed_day = commit_campaign_push.local_day

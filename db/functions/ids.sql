@@ -88,6 +88,17 @@ begin
         ('message_of(subject_id tacet.subject_id)', 'tacet.message_id', tacet.typed_id('subject_id', 'tacet.subject_id', 'tacet.message_id')),
         -- The row of Tacet's own that an event is about; null for an id that no such row can have.
         ('row_of(subject_id tacet.subject_id)', 'uuid', tacet.typed_id('subject_id', 'tacet.subject_id', 'uuid')),
+        -- The subject of an event that is about a row of Tacet's own.
+        ('subject_of(id uuid)', 'tacet.subject_id', 'id::tacet.subject_id'),
+        -- The surface of a row of Tacet's own; null where surfaces cannot have a uuid.
+        ('surface_of(id uuid)', 'tacet.conversation_id', case 'tacet.conversation_id'
+          when 'bigint' then 'null::bigint' else 'id::tacet.conversation_id'
+        end),
+        -- What stands in the place of a conversation for events that are a user's own; null where it cannot be the user's id.
+        ('turn_of(user_id tacet.user_id)', 'tacet.conversation_id', case
+          when 'tacet.conversation_id' in ('tacet.user_id', 'text') then 'user_id::tacet.conversation_id'
+          else 'null::tacet.conversation_id'
+        end),
         -- A user's id that no other sorts before.
         ('lowest_user_id()', 'tacet.user_id', case 'tacet.user_id'
           when 'bigint' then '''-9223372036854775808''::bigint' when 'text' then ''''''

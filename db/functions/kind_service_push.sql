@@ -9,7 +9,7 @@ language sql stable
 set search_path = pg_catalog, pg_temp
 as $$
   select row(
-    p.id, null, p.send_at, p.expires_in, p.quiet_policy, null,
+    tacet.surface_of(p.id), null, p.send_at, p.expires_in, p.quiet_policy, null,
     case when tacet.is_cancelled(p.cancel_key, p.created_at) then 'cancelled' else p.withheld end,
     p.presentation ->> 'channel' = 'fetch',
     json_build_object(

@@ -104,7 +104,8 @@ begin
     update tacet.inbox i
     set available_at = least(i.available_at, clock_timestamp())
     from tacet.pushes p
-    where p.cancel_key = cancel_pushes.cancel_key and i.subject_id = p.id::tacet.subject_id and i.kind = p.kind and not i.is_claimed
+    where p.cancel_key = cancel_pushes.cancel_key and i.subject_id = p.id::tacet.subject_id and i.kind = p.kind
+      and not i.is_claimed
     returning 1
   )
   select count(*) into waiting from brought;

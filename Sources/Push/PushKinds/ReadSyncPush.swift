@@ -65,6 +65,6 @@ public struct ReadSyncPush: PushContent {
       custom["conversation_id"] = .string(conversationID.text)
       if hasMore || ids.count < messageIDs.count { custom["all_before"] = messageIDs.last.map { .string($0.text) } }
     }
-    return try PreparedPush(waking: custom, collapsingBy: subject.id.text)
+    return try PreparedPush(waking: custom, collapsingBy: subject.collapseText)
   }
 }

@@ -8,9 +8,9 @@ import Testing
 @Suite("Applications wired by tacet init", .serialized)
 struct WiredHostTests {
   /// Those whose ids `tacet migrate` takes.
-  private static let samples = HostSample.all.filter { $0.migrateOptions.isEmpty }
 
-  @Test("get their pushes without a hand-written line, and the doctor finds nothing that fails", arguments: samples)
+  @Test(
+    "get their pushes without a hand-written line, and the doctor finds nothing that fails", arguments: HostSample.all)
   func pushed(_ sample: HostSample) async throws {
     let scene = try await ServiceScene(host: sample.tables, migrateOptions: sample.migrateOptions)
     let output = try await wire(scene, sample)

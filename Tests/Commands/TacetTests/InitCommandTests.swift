@@ -1,5 +1,6 @@
 import Foundation
 import TestHosts
+import TestIDs
 import TestPostgres
 import TestProcesses
 import TestRepository
@@ -49,7 +50,7 @@ struct InitCommandTests {
 
   @Test("writes nothing for the tables of the default contract")
   func defaultTables() async throws {
-    let settings = try await database(Repository.text("db/host/host_tables.sql"))
+    let settings = try await database(String(contentsOf: Repository.hostTables, encoding: .utf8))
     let run = try await CommandRun.tacet(["init", "--output", folder + "/none.sql"], settings)
     #expect(run.exitCode == 0, "\(run.output)")
     #expect(run.output.contains("Nothing is to be written"))

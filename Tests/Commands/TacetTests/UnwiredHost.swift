@@ -19,14 +19,15 @@ struct UnwiredHost: Sendable, CustomTestStringConvertible {
   static let all = [
     UnwiredHost("no application", "select", says: "table public.messages is missing", "--create-host-tables"),
     UnwiredHost(
-      "a view of another shape", "create view messages as select 1 as id", creating,
-      says: "public.messages.id is integer instead of uuid"),
+      "a view of another shape", "create view messages as select 1.5 as id", creating,
+      says: "public.messages.id is numeric instead of uuid"),
     UnwiredHost(
-      "message ids are numbers", tables.replacing("from_id uuid, id uuid", with: "from_id uuid, id bigint"),
-      says: "public.messages.id is bigint instead of uuid", "Give the columns these types"),
+      "users have ids of two types", tables.replacing("from_id uuid, id uuid", with: "from_id bigint, id uuid"),
+      says: "public.messages.from_id is bigint instead of uuid", "Give the columns these types"),
     UnwiredHost(
-      "user ids are texts, and nothing of ours is made beside them", "create table profiles (id text)", creating,
-      says: "public.profiles.id is text instead of uuid", "Give the columns these types"),
+      "ids of no type that ids may have, and nothing of ours is made beside them",
+      "create table profiles (id numeric)", creating,
+      says: "public.profiles.id is numeric instead of uuid", "Give the columns these types"),
     UnwiredHost(
       "a column of ours has another type", tables + "alter table conversation_participants add last_seen bigint;",
       says: "public.conversation_participants.last_seen is bigint instead of timestamp with time zone"),

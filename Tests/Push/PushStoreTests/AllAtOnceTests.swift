@@ -9,7 +9,9 @@ import Testing
 
 @Suite("Everything at once")
 struct AllAtOnceTests {
-  @Test("replicas that claim, record and review while hosts read, look, leave and delete: no deadlock, nothing lost")
+  @Test(
+    "replicas that claim, record and review while hosts read, look, leave and delete: no deadlock, nothing lost",
+    .uuidsOnly)
   func randomised() async throws {
     let environment = ProcessInfo.processInfo.environment
     let seed = environment["RACE_SEED"].flatMap { UInt64($0) } ?? .random(in: 0..<1_000_000_000)

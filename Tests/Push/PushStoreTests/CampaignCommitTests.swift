@@ -1,5 +1,6 @@
 import Foundation
 import Postgres
+import TestIDs
 import TestPostgres
 import Testing
 
@@ -52,7 +53,7 @@ struct CampaignCommitTests {
     ) language sql stable as $$ select false, true, false, null::interval, null::text $$
     """
 
-  @Test("writes push, event, cap and decision")
+  @Test("writes push, event, cap and decision", .uuidsOnly)
   func everything() async throws {
     let (scene, turn) = try await Self.claimed()
     let commit = try await scene.commit(turn)

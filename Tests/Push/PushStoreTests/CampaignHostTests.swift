@@ -1,6 +1,7 @@
 import Foundation
 import Postgres
 import PushKinds
+import TestIDs
 import TestPostgres
 import Testing
 
@@ -31,7 +32,9 @@ struct CampaignHostTests {
     #expect(try await scene.database.sql("select count(*) from tacet.trigger_failures") == "0")
   }
 
-  @Test("a service with a role of its own can do all that a run needs", arguments: ServiceRoleTests.Age.allCases)
+  @Test(
+    "a service with a role of its own can do all that a run needs", .uuidsOnly, arguments: ServiceRoleTests.Age.allCases
+  )
   func role(_ age: ServiceRoleTests.Age) async throws {
     let database = try await ServiceRoleTests.database(age)
     let scene = try await CampaignScene(in: database)

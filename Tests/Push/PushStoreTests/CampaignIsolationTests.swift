@@ -1,10 +1,11 @@
 import Foundation
 import PushKinds
+import TestIDs
 import Testing
 
 @testable import PushStore
 
-@Suite("Users of a campaign who keep no other from being noted")
+@Suite("Users of a campaign who keep no other from being noted", .uuidsOnly)
 struct CampaignIsolationTests {
   private static let noted = """
     do $$ begin perform tacet.enrol_campaign('coach', clock_timestamp(), 'request'); end $$;

@@ -8,7 +8,7 @@ import Testing
 
 @testable import PushStore
 
-@Suite("Cap groups of campaigns")
+@Suite("Cap groups of campaigns", .uuidsOnly)
 struct CapGroupTests {
   @Test("each group has its own cap, even where the push types are the same; campaigns of a group share one")
   func independent() async throws {

@@ -65,7 +65,8 @@ struct ClaimMessagesTests {
   }
 
   /// Comparing each of 30,000 with each takes four seconds.
-  @Test("a large room that comes back, all of whom stand in the ledger, costs about what one look at each does")
+  @Test(
+    "a large room that comes back, all of whom stand in the ledger, costs about what one look at each does", .uuidsOnly)
   func largeRoomAgain() async throws {
     let chat = try await Chat()
     let message = try await chat.send()

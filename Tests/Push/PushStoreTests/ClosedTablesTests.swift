@@ -1,6 +1,6 @@
-import PushKinds
 import Foundation
 import Postgres
+import PushKinds
 import Reactors
 import TestIDs
 import TestPostgres
@@ -10,7 +10,7 @@ import Testing
 @testable import PushStore
 
 /// A server with the roles and default privileges that Supabase has.
-@Suite("Tables that strangers cannot use")
+@Suite("Tables that strangers cannot use", .uuidsOnly)
 struct ClosedTablesTests {
   private static let supabase = """
     create role anon; create role authenticated; create role service_role bypassrls;

@@ -1,10 +1,11 @@
 import PushKinds
+import TestIDs
 import TestRepository
 import Testing
 
 @testable import PushStore
 
-@Suite("The page of the host contract")
+@Suite("The page of the host contract", .uuidsOnly)
 struct ContractPageTests {
   @Test("has every function with its arguments, its result and the columns of its rows")
   func functions() async throws {

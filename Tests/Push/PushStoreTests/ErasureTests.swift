@@ -15,7 +15,7 @@ struct ErasureTests {
     "told_until",
   ]
 
-  @Test("every column of ids is one by which rows are erased, or known to name nobody")
+  @Test("every column of ids is one by which rows are erased, or known to name nobody", .uuidsOnly)
   func catalogue() async throws {
     let database = try await TestDatabase.migrated()
     let unknown = try await database.sql(
@@ -32,7 +32,7 @@ struct ErasureTests {
     #expect(unknown == "")
   }
 
-  @Test("the rows of a deleted user go from every table, and those of others stay")
+  @Test("the rows of a deleted user go from every table, and those of others stay", .uuidsOnly)
   func everyTable() async throws {
     let chat = try await Chat(readers: 2)
     let tables = try await fill(chat)
@@ -46,7 +46,7 @@ struct ErasureTests {
     #expect(try await failures(chat.database) == "0")
   }
 
-  @Test("a role of the service's own erases what it does not own")
+  @Test("a role of the service's own erases what it does not own", .uuidsOnly)
   func serviceRole() async throws {
     let chat = try await Chat(readers: 2, in: try await ServiceRoleTests.database(.after))
     let tables = try await fill(chat)

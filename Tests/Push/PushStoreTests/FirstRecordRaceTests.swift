@@ -1,6 +1,7 @@
 import Foundation
 import Postgres
 import Reactors
+import TestIDs
 import Testing
 
 @testable import PushStore
@@ -33,7 +34,7 @@ struct FirstRecordRaceTests {
     )
     """
 
-  @Test("the one whose row comes second is written again and finds the first")
+  @Test("the one whose row comes second is written again and finds the first", .uuidsOnly)
   func race() async throws {
     let chat = try await Chat()
     try await chat.send()

@@ -1,8 +1,9 @@
+import TestIDs
 import Testing
 
 @testable import PushStore
 
-@Suite("Files of functions")
+@Suite("Files of functions", .uuidsOnly)
 struct FunctionFilesTests {
   /// The files of the program, and one more.
   private static func files(with text: String) -> [FunctionFile] {

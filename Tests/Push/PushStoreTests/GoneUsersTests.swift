@@ -5,7 +5,7 @@ import Testing
 
 @testable import PushStore
 
-@Suite("Users who are gone from auth.users alone")
+@Suite("Users who are gone from auth.users alone", .uuidsOnly)
 struct GoneUsersTests {
   @Test("are found, a few at a time, and forgotten")
   func goneFromLogins() async throws {

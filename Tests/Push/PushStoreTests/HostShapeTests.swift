@@ -10,7 +10,7 @@ import Testing
 
 @testable import PushStore
 
-@Suite("Hosts of other shapes")
+@Suite("Hosts of other shapes", .uuidsOnly)
 struct HostShapeTests {
   /// The default tables, and one statement that changes their shape.
   private static let tables = """

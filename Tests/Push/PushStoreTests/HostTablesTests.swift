@@ -6,7 +6,7 @@ import Testing
 
 @testable import PushStore
 
-@Suite("Host tables that are there already")
+@Suite("Host tables that are there already", .uuidsOnly)
 struct HostTablesTests {
   /// Further columns and another order than ours.
   private static let otherShape = """

@@ -6,7 +6,7 @@ import Testing
 
 @testable import PushStore
 
-@Suite("The ledger in schema tacet, and the view in its place")
+@Suite("The ledger in schema tacet, and the view in its place", .uuidsOnly)
 struct LedgerViewTests {
   /// What a host may have on the ledger of an earlier version. Its service has the rights that the pages gave it.
   private static func extras(_ dashboard: String, _ service: String) -> String {

@@ -172,7 +172,7 @@ struct MessageTriggerSafetyTests {
     #expect(counted == "23514|t")
   }
 
-  @Test("an app whose message ids are uuids no more keeps inserting")
+  @Test("an app whose message ids are uuids no more keeps inserting", .uuidsOnly)
   func otherIDs() async throws {
     let chat = try await Chat()
     try await chat.database.sql(

@@ -6,7 +6,7 @@ import Testing
 
 @testable import PushStore
 
-@Suite("Migrations")
+@Suite("Migrations", .uuidsOnly)
 struct MigrationTests {
   @Test("the program has every file of db/migrations and db/functions, with the file's own bytes, in order")
   func complete() throws {

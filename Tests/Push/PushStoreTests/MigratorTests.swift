@@ -1,6 +1,6 @@
-import PushKinds
 import Foundation
 import Postgres
+import PushKinds
 import Reactors
 import TestIDs
 import TestReactors
@@ -9,7 +9,7 @@ import Testing
 
 @testable import PushStore
 
-@Suite("Migrator")
+@Suite("Migrator", .uuidsOnly)
 struct MigratorTests {
   private static let steps = Migration.all.map(\.name) + [Migrator.functionsStep]
 

@@ -111,7 +111,9 @@ struct OverviewTests {
     #expect(overview.parked.map(\.reason) == ["refused"])
   }
 
-  @Test("no statement reads a large table from end to end", arguments: ["force_custom_plan", "force_generic_plan"])
+  @Test(
+    "no statement reads a large table from end to end", .uuidsOnly,
+    arguments: ["force_custom_plan", "force_generic_plan"])
   func plans(_ mode: String) async throws {
     let database = try await Self.large.value
     let id = "'\(HostID.new())'"

@@ -133,7 +133,7 @@ struct PreferencesTests {
     #expect(try await situation(chat).quietHoursRemaining != nil)
   }
 
-  @Test("of two documents put at once one holds as a whole")
+  @Test("of two documents put at once one holds as a whole", .uuidsOnly)
   func atOnce() async throws {
     let chat = try await Chat()
     func call(_ conversation: Int) -> String {

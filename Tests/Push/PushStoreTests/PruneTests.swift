@@ -7,7 +7,7 @@ import Testing
 
 @testable import PushStore
 
-@Suite("Pruning")
+@Suite("Pruning", .uuidsOnly)
 struct PruneTests {
   private static let retention = Duration.seconds(86_400)
 

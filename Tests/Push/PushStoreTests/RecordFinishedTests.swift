@@ -1,6 +1,7 @@
 import Foundation
 import Postgres
 import PushKinds
+import TestIDs
 import Testing
 
 @testable import PushStore
@@ -15,7 +16,7 @@ struct RecordFinishedTests {
     from tacet.push_log order by user_id
     """
 
-  @Test("it writes what the record of everything writes, to the ledger and to rows that are there")
+  @Test("it writes what the record of everything writes, to the ledger and to rows that are there", .uuidsOnly)
   func same() async throws {
     let chat = try await Chat(readers: 4)
     try await chat.send()

@@ -1,5 +1,6 @@
 import Foundation
 import PushKinds
+import TestIDs
 import Testing
 
 @testable import PushStore
@@ -120,7 +121,7 @@ struct ReleaseTests {
   }
 
   @Test(
-    "whatever is missing on our side, the host reads, looks, leaves and deletes",
+    "whatever is missing on our side, the host reads, looks, leaves and deletes", .uuidsOnly,
     arguments: [
       "drop table tacet.deliveries", "drop function tacet.release_holds(uuid[], uuid[], text[])",
       "drop schema tacet cascade",

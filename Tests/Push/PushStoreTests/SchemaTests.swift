@@ -5,7 +5,7 @@ import Testing
 
 @testable import PushStore
 
-@Suite("The schema as text")
+@Suite("The schema as text", .uuidsOnly)
 struct SchemaTests {
   @Test("db/schema.sql is what an installation makes; TACET_WRITE_SCHEMA=1 writes it anew")
   func dump() async throws {

@@ -9,7 +9,7 @@ import Testing
 
 @testable import PushStore
 
-@Suite("A service with a role of its own")
+@Suite("A service with a role of its own", .uuidsOnly)
 struct ServiceRoleTests {
   /// When the role is made: before an upgrade, by rights to everything in the schema and without `tacet.grant_service`, or
   /// after an installation.

@@ -9,7 +9,7 @@ import Testing
 @testable import PushStore
 
 /// Databases of version 19 and of version 26, the last one before the baseline; see ``TestDatabase/version(_:)``.
-@Suite("Upgrades of earlier versions")
+@Suite("Upgrades of earlier versions", .uuidsOnly)
 struct UpgradeTests {
   /// Ends the example that the dumps watch, and what the tests have made.
   private static let withoutExtras = """

@@ -153,7 +153,7 @@ struct WatchSafetyTests {
     #expect(try await Self.failures(scene.database) == "")
   }
 
-  @Test("a wake-up that fails leaves the event in the inbox")
+  @Test("a wake-up that fails leaves the event in the inbox", .uuidsOnly)
   func failingWake() async throws {
     let scene = try await WatchScene.tasks()
     try await scene.database.sql(

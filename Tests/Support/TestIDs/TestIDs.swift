@@ -2,6 +2,7 @@ public import Foundation
 public import PushKinds
 public import PushStore
 public import TestRepository
+public import Testing
 
 extension IDTypes {
   /// The types of ids in the databases of this run: those that the variable `TEST_IDS` names, otherwise uuids.
@@ -66,4 +67,10 @@ extension HostID {
     case .text: HostID(text: "user_" + UUID().uuidString.lowercased().filter { $0 != "-" }.prefix(22))
     }
   }
+}
+
+extension Trait where Self == ConditionTrait {
+  /// The test is about what only databases of uuids have, such as upgrades and logins, or its SQL is written for uuids of
+  /// Tacet's own.
+  public static var uuidsOnly: Self { .enabled(if: IDTypes.tested == IDTypes(), "written for uuids") }
 }

@@ -29,7 +29,7 @@ select jsonb_build_object(
                 'logID', l.id, 'pushType', l.push_type, 'decision', l.decision, 'reason', l.reason,
                 'content', l.content, 'opened', l.opened, 'sentAt', (extract(epoch from l.sent_at) * 1000000)::bigint)
               from tacet.push_log l
-              where l.subject_id = d.push_id and l.user_id = d.user_id
+              where l.subject_id = tacet.subject_of(d.push_id) and l.user_id = d.user_id
               limit 1
             )) as day
         from tacet.campaign_decisions d

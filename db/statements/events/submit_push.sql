@@ -35,6 +35,6 @@ with durable as materialized (select set_config('synchronous_commit', 'on', true
   returning id, user_id, kind, created_at, send_at
 ), queued as (
   insert into tacet.inbox (subject_id, kind, conversation_id, enqueued_at, available_at)
-  select e.id, e.kind, e.user_id, e.created_at, greatest(clock_timestamp(), e.send_at) from entered e
+  select e.id, e.kind, tacet.turn_of(e.user_id), e.created_at, greatest(clock_timestamp(), e.send_at) from entered e
 )
 select e.id, (extract(epoch from e.created_at) * 1000000)::bigint as created_us, true as is_same from entered e;

@@ -1,3 +1,6 @@
+import PushKinds
+import TestIDs
+
 // What a host application would write.
 extension PresenceTimeline {
   /// The rows of the conversation before anything happens.
@@ -55,5 +58,5 @@ extension PresenceTimeline {
   private func row(of user: Int) -> String { "conversation_id = '\(conversation)' and user_id = '\(users[user])'" }
 
   /// A message that a shortened plan posts no more has an id that no row has.
-  private func id(of message: Int) -> String { messages[message] ?? "00000000-0000-0000-0000-000000000000" }
+  private func id(of message: Int) -> String { messages[message] ?? HostID.new().text }
 }

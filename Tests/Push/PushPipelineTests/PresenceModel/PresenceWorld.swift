@@ -1,6 +1,8 @@
 import FoundationEssentials
 import Postgres
+import PushKinds
 import Reactors
+import TestIDs
 
 @testable import PushPipeline
 
@@ -51,7 +53,7 @@ final class PresenceWorld {
     let time = try await rig.pool.withConnection(on: reactor) { [clock] connection in
       try await connection.simple("begin", on: reactor)
       let now: Int64 = try await connection.query(Self.transactionTime, on: reactor).one().decode(0)
-      try await connection.simple(actions.map { $0.sql(for: $1) }.joined(), on: reactor)
+      try await connection.simple(IDTypes.tested(actions.map { $0.sql(for: $1) }.joined()), on: reactor)
       try await connection.simple("commit", on: reactor)
       return clock.virtual(now)
     }
