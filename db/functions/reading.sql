@@ -207,3 +207,151 @@ $$
 $definition$);
 end
 $do$;
+
+-- The badges of many users, in the order of their ids: for each what tacet.unread_count gives, for a part of an event with many
+-- recipients. Null, which leaves the icon as it is, for those who were not counted within the time that other events can wait.
+--
+-- user_ids: in their order, each once.
+--
+-- A conversation of eight of them or more is read once for all. What is unread there came after the user's mark, less what the
+-- user has written or read. Its newest messages are examined, until they have two megabytes of readers.
+do $do$
+begin
+  execute tacet.fitted($definition$
+create or replace function tacet.unread_counts(
+  user_ids tacet.user_id[], time_max interval default '50 milliseconds'
+)
+returns bigint[]
+language plpgsql stable
+as $$
+#variable_conflict use_column
+declare
+  ends_at timestamptz := clock_timestamp() + time_max;
+  badge_max bigint := tacet.badge_max();
+  counts bigint[] := array_fill(0::bigint, array[cardinality(user_ids)]);
+  shared_ids tacet.conversation_id[] := '{}';
+  shared record;
+  counted record;
+begin
+  if not exists (
+    select
+    from pg_proc p
+    where p.oid = to_regprocedure('tacet.unread_count(tacet.user_id)') and p.prosrc like '%tacet.unread_marks%'
+  ) then
+    return array(
+      select case when clock_timestamp() < ends_at then tacet.unread_count(u.user_id) end
+      from unnest(user_ids) with ordinality as u (user_id, place)
+      order by u.place);
+  end if;
+  for shared in
+    select
+      c.conversation_id, array_agg(c.user_id order by c.user_id) as members,
+      array_agg(c.place order by c.user_id) as places,
+      array_agg(c.counted_from - interval '1 microsecond' order by c.user_id) as passed
+    from (
+      select
+        u.place, u.user_id, p.conversation_id,
+        coalesce((
+          select k.read_until
+          from tacet.unread_marks k
+          where k.user_id = p.user_id and k.conversation_id = p.conversation_id
+        ), '-infinity') as counted_from
+      from unnest(unread_counts.user_ids) with ordinality as u (user_id, place)
+      cross join lateral (
+        select p.user_id, p.conversation_id
+        from public.conversation_participants p
+        where p.user_id = u.user_id
+        limit 1000
+      ) p
+    ) c
+    group by c.conversation_id
+    having count(*) >= 8
+  loop
+    exit when clock_timestamp() >= ends_at;
+    shared_ids := shared_ids || shared.conversation_id;
+    for counted in
+      with newest as materialized (
+        select
+          n.*, row_number() over () as number,
+          sum(pg_column_size(n.read_by)) over (rows unbounded preceding) > 2097152 as is_beyond
+        from (
+          select
+            m.deleted_at, -- if messages.deleted_at
+            m.created_at, m.from_id, m.read_by
+          from public.messages m
+          where m.conversation_id = shared.conversation_id
+            and m.created_at > (select min(p.moment) from unnest(shared.passed) as p (moment))
+          order by m.created_at desc
+          limit 10000
+        ) n
+      ), examined as materialized (
+        select n.*
+        from newest n
+        where not n.is_beyond and n.from_id is not null and n.read_by is not null
+          and n.deleted_at is null -- if messages.deleted_at
+      ), taken as materialized (
+        select x.place, count(distinct x.number) as messages
+        from (
+          select e.number, e.created_at, a.user_id, width_bucket(a.user_id, shared.members) as place
+          from examined e
+          cross join lateral (select e.from_id union all select unnest(e.read_by)) as a (user_id)
+        ) x
+        where x.user_id = shared.members[x.place] and x.created_at > shared.passed[x.place]
+        group by x.place
+      )
+      select
+        p.place,
+        case
+          when p.passed < (select max(n.created_at) from newest n where n.is_beyond) then null
+          else cardinality(t.times) - width_bucket(p.passed, t.times) - coalesce(k.messages, 0)
+        end as messages
+      from unnest(shared.places, shared.passed) with ordinality as p (place, passed, number)
+      cross join (select array(select e.created_at from examined e order by e.created_at)) as t (times)
+      left join taken k on k.place = p.number
+    loop
+      counts[counted.place] := counts[counted.place] + counted.messages;
+    end loop;
+  end loop;
+  return array(
+    select case
+      when clock_timestamp() < ends_at and counts[u.place] is not null then least(badge_max, counts[u.place] + (
+        select count(*)
+        from (
+          select
+          from (
+            select c.conversation_id, c.user_id
+            from public.conversation_participants c
+            where c.user_id = u.user_id
+            limit 1000
+          ) c
+          cross join lateral (
+            select
+            from (
+              select
+                m.deleted_at, -- if messages.deleted_at
+                m.from_id, m.read_by
+              from public.messages m
+              where m.conversation_id = c.conversation_id
+                and m.created_at >= coalesce((
+                  select k.read_until
+                  from tacet.unread_marks k
+                  where k.user_id = c.user_id and k.conversation_id = c.conversation_id
+                ), '-infinity')
+              order by m.created_at desc
+              limit 10000
+            ) m
+            where m.from_id <> c.user_id and not (m.read_by @> array[c.user_id])
+              and m.deleted_at is null -- if messages.deleted_at
+            limit badge_max
+          ) n
+          where c.conversation_id <> all (shared_ids)
+          limit badge_max
+        ) n))
+    end
+    from unnest(user_ids) with ordinality as u (user_id, place)
+    order by u.place);
+end
+$$
+$definition$);
+end
+$do$;

@@ -56,10 +56,10 @@ extension HostID: Decodable {
   /// Reads a string of JSON, or a whole number as databases and webhooks write integers.
   public init(from decoder: any Decoder) throws {
     let value = try decoder.singleValueContainer()
-    if let number = try? value.decode(Int64.self) {
-      self.init(text: String(number))
+    if let text = try? value.decode(String.self) {
+      self.init(text: text)
     } else {
-      self.init(text: try value.decode(String.self))
+      self.init(text: String(try value.decode(Int64.self)))
     }
   }
 }
@@ -79,9 +79,6 @@ extension UUID {
   /// The text form of RFC 9562, in either case, and nothing else: `init(uuidString:)` also takes texts with other characters
   /// behind.
   package init?(hyphenated text: String) {
-    guard text.utf8.count == 36, let uuid = UUID(uuidString: text), uuid.lowercased == text.lowercased() else {
-      return nil
-    }
-    self = uuid
+    self.init(canonical: text.lowercased())
   }
 }

@@ -1,5 +1,4 @@
 public import APNSCore
-internal import FoundationEssentials
 internal import PushRules
 
 /// A chat message.

@@ -39,17 +39,18 @@ extension PushSubject {
   /// The id of the ledger's row about one recipient: known before the row is written, so that the push can carry it, and
   /// the same in every attempt of every process.
   ///
-  /// A HostID of version 8 (RFC 9562 §5.8): 48 bits of the milliseconds at which the event was committed, then bits of a
+  /// A UUID of version 8 (RFC 9562 §5.8): 48 bits of the milliseconds at which the event was committed, then bits of a
   /// hash over event and recipient. The time in front keeps rows of one moment together in the primary key, as those
   /// that the ledger's default makes. Nothing secret goes in.
   /// - Parameter enqueuedAt: when the event was committed, microseconds since 1970.
   package func logID(of userID: HostID, enqueuedAt: Int64) -> UUID {
     var hash = SHA256()
-    id.withBytes { hash.update(bufferPointer: $0) }
     // Texts have any length, and no text holds a zero byte.
-    if id.uuid == nil || userID.uuid == nil { hash.update(data: [0]) }
-    userID.withBytes { hash.update(bufferPointer: $0) }
-    if id.uuid == nil || userID.uuid == nil { hash.update(data: [0]) }
+    let separator: [UInt8] = id.uuid == nil || userID.uuid == nil ? [0] : []
+    for part in [id, userID] {
+      part.withBytes { hash.update(bufferPointer: $0) }
+      hash.update(data: separator)
+    }
     var kind = kind
     kind.withUTF8 { hash.update(bufferPointer: UnsafeRawBufferPointer($0)) }
     let random = hash.finalize().withUnsafeBytes { $0.loadUnaligned(as: (UInt64, UInt64).self) }

@@ -1,5 +1,4 @@
 public import APNSCore
-internal import FoundationEssentials
 
 /// A user's reads, by which the user's other devices clear messages and show the new badge.
 public struct ReadSyncPush: PushContent {

@@ -1,5 +1,4 @@
 public import APNSCore
-internal import FoundationEssentials
 internal import PushRules
 
 /// A row of a host's table that `tacet.watch` turns into pushes: words that the database has made of it.

@@ -1,4 +1,5 @@
 internal import FoundationEssentials
+public import Logging
 public import Postgres
 public import PushKinds
 public import Reactors
@@ -37,6 +38,15 @@ extension IDTypes {
     return IDTypes(ofSessions: connection.configuration)
   }
 
+  /// Asks a database over a session that ends with the answer, and has other sessions of the configuration use it.
+  public static func look(
+    in configuration: PostgresConfiguration, logger: Logger, on reactor: isolated Reactor
+  ) async throws(PostgresError) {
+    let connection = try await PostgresConnection.connect(configuration, logger: logger, on: reactor)
+    defer { connection.close(on: reactor) }
+    try await look(over: connection, on: reactor)
+  }
+
   /// The text of a file of `db` with these types in the place of their names there.
   package func written(into text: String) -> String {
     let names = ["message_id": messages, "conversation_id": conversations, "user_id": users, "subject_id": subjects]
@@ -57,11 +67,6 @@ extension IDTypes.IDType {
 }
 
 extension HostID: PostgresScalar {
-  /// Sends a uuid in its binary form, and any other id as text.
-  public func encode(into encoder: inout PostgresParameterEncoder) {
-    encoder.appendBinary { type, bytes in encode(as: type, into: &bytes) }
-  }
-
   /// Appends the binary form of `uuid`, `bigint` or `text`. Refuses an id that the type cannot hold.
   public func encode(as type: PostgresType, into bytes: inout [UInt8]) -> Bool {
     switch type {

@@ -128,6 +128,42 @@ extension Duration: PostgresScalar {
   }
 }
 
+/// A moment, for `timestamp with time zone`.
+public struct PostgresTimestamp: Hashable, Sendable, PostgresScalar {
+  /// 2000-01-01, from which PostgreSQL counts; microseconds since 1970.
+  private static let epoch: Int64 = 946_684_800_000_000
+
+  /// Microseconds since 1970; nil for `infinity`, `-infinity`, and the last months before the year 294277, which this count
+  /// does not reach.
+  public let microseconds: Int64?
+
+  /// A moment, in microseconds since 1970.
+  public init(microseconds: Int64?) { self.microseconds = microseconds }
+
+  /// Microseconds since 1970.
+  /// - Throws: ``PostgresError/Code/decoding`` where there is no such number.
+  public func finite() throws(PostgresError) -> Int64 {
+    guard let microseconds else { throw PostgresError(.decoding, "a time is infinite") }
+    return microseconds
+  }
+
+  /// Appends eight bytes, for `timestamptz` only. Refuses a moment without a number.
+  public func encode(as type: PostgresType, into bytes: inout [UInt8]) -> Bool {
+    guard let (value, overflow) = microseconds?.subtractingReportingOverflow(Self.epoch), !overflow else {
+      return false
+    }
+    bytes.appendBigEndian(value)
+    return type == .timestamptz
+  }
+
+  /// Reads a `timestamptz`.
+  public init?(_ bytes: UnsafeRawBufferPointer, type: PostgresType) {
+    guard type == .timestamptz, bytes.count == 8, let value = bytes.bigEndian(Int64.self) else { return nil }
+    let (microseconds, overflow) = value.addingReportingOverflow(Self.epoch)
+    self.microseconds = overflow || value == .min ? nil : microseconds
+  }
+}
+
 /// Raw bytes, for `bytea`. `[UInt8]` would be an array of small numbers.
 public struct PostgresBytes: Hashable, Sendable, PostgresScalar {
   /// The bytes; may be empty.

@@ -167,6 +167,7 @@ struct OtherEnvironmentTests {
       for _ in 0..<1000 where try await rig.outcomes(of: id, on: reactor).first?.decision != .failed {
         try await rig.execute("update tacet.deliveries set due_at = now() where not is_claimed", on: reactor)
         rig.pipeline.wake(.due, on: reactor)
+        await reactor.sleep(for: .milliseconds(5))
       }
       #expect(try await rig.outcomes(of: id, on: reactor).map(\.reason) == ["BadDeviceToken"])
       #expect(rig.pipeline.fault(of: sandbox) == nil)

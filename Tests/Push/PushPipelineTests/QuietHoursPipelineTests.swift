@@ -74,6 +74,9 @@ struct QuietHoursPipelineTests {
       #expect(try await rig.value(attempts, as: Int32.self, on: reactor) == 1)
       try await chat.see(ago: "9 min", on: reactor)
       rig.pipeline.wake(.due, on: reactor)
+      for _ in 0..<1000 where try await rig.value(attempts, as: Int32.self, on: reactor) == 1 {
+        await reactor.sleep(for: .milliseconds(10))
+      }
       await reactor.sleep(for: .milliseconds(300))
       #expect(try await rig.value(attempts, as: Int32.self, on: reactor) == 2)
     }

@@ -107,11 +107,12 @@ struct ClaimMessagesTests {
     let chat = try await Chat()
     let (late, new) = (HostID.new(), HostID.new())
     try await withTwoSessions(chat.database) { host, service, reactor in
-      try await host.run("begin; \(chat.insertion(of: late)); select pg_sleep(0.06)", on: reactor)
+      let backdated = "update tacet.inbox set available_at = available_at - interval '1 minute'"
+      try await host.run("begin; \(chat.insertion(of: late)); \(backdated)", on: reactor)
       try await service.run(chat.insertion(of: new), on: reactor)
       try await host.run("commit", on: reactor)
       var limits = Self.limits
-      limits.lookBack = .milliseconds(50)
+      limits.lookBack = .seconds(50)
       let rows = try await service.connection.query(.claimMessages(limits), on: reactor)
       let events = try ClaimRow.events(from: rows, columns: ClaimRow.claimMessages, recipientsMax: 250)
       #expect(events.map(\.subject) == [.message(new)])

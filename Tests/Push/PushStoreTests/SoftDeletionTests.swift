@@ -111,7 +111,7 @@ struct SoftDeletionTests {
     #expect(try await outdated(database) == [])
     let bodies =
       "select count(*) from pg_proc where pronamespace = 'tacet'::regnamespace and prosrc like '%deleted_at is null%'"
-    #expect(try await database.sql(bodies) == "3")
+    #expect(try await database.sql(bodies) == "4")
     let arguments = "select encode(tgargs, 'escape') from pg_trigger where tgname = 'tacet_message_read'"
     #expect(try await database.sql(arguments) == #"read\000deleted_at\000"#)
     try await database.sql("alter table messages drop column deleted_at")

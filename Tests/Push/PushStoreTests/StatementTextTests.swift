@@ -14,8 +14,10 @@ struct StatementTextTests {
     // Of a delivery there is one recipient.
     let delivery = try Statement("claim/look_at_delivery").part(from: "recorded as materialized")
     #expect(delivery == claim.replacing(":recipients_max", with: "1"))
-    let messages = try Statement("claim/claim_messages").part(from: "situations as", to: "left join lateral (")
-    let kinds = try Statement("claim/claim").part(from: "situations as", to: "left join lateral (")
+    let messages = try Statement("claim/claim_messages").part(
+      from: "select w.subject_id, w.kind, w.attempts", to: "left join lateral (")
+    let kinds = try Statement("claim/claim").part(
+      from: "select w.subject_id, w.kind, w.attempts", to: "left join lateral (")
     #expect(Self.ofMessages(kinds) == messages)
     let end = "left join lateral ( select array_agg(n.device_token)"
     #expect(
@@ -23,21 +25,29 @@ struct StatementTextTests {
     )
   }
 
-  /// The text without what no message has: content as a document, and what comes with it.
+  /// The text without what no new message has: content as a document and what comes with it, and what deliveries have.
   private static func ofMessages(_ text: String) -> String {
     let devices = /case when w\.accepted_devices = '\{\}' .* end as accepted_devices/
-    let date = /coalesce\( m\.dated_at, (least\(.*? end\)) \)\)/
     return [
-      ("m.push_kind,", "'message' as push_kind,"),
+      ("w.user_id is not null as is_delivery", "false as is_delivery"), ("m.push_kind,", "'message' as push_kind,"),
+      ("coalesce(s.user_id, w.user_id) as user_id", "s.user_id"), (" or s.user_id = w.user_id then", " then"),
+      ("w.held_us, w.retries, w.is_waiting,", "0::bigint as held_us, 0 as retries, false as is_waiting,"),
       ("case when s.place > 1 then null else m.content end as content,", "null::text as content,"),
       ("m.surface_id is null and m.content is null as", "m.surface_id is null as"),
       ("m.life_us,", "null::bigint as life_us,"), ("m.withheld,", "null::text as withheld,"),
       ("coalesce(m.quiet_policy, f.quiet_hours_policy)", "f.quiet_hours_policy"),
-      (" and (m.reading_device is null or lower(d.device_token) <> lower(m.reading_device))", ""),
+      (
+        "left(w.released_by, 32) as released_by, w.released_at,",
+        "null::text as released_by, null::timestamptz as released_at,"
+      ),
+      ("m.dated_at,", "null::timestamptz as dated_at,"),
+      (
+        " and (m.reading_device is null or lower(d.device_token) <> all (string_to_array(lower(m.reading_device), ' ')))",
+        ""
+      ),
       (" and not m.is_silent", ""),
     ].reduce(text) { $0.replacing($1.0, with: $1.1) }
-      .replacing(devices, with: "w.accepted_devices as accepted_devices")
-      .replacing(date) { "\($0.1))" }
+      .replacing(devices, with: "'{}'::text[] as accepted_devices")
   }
 
   @Test("a claim and a lease pick the same work")

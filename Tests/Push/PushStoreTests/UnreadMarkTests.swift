@@ -131,15 +131,64 @@ struct UnreadMarkTests {
     #expect(try await database.sql("select tacet.unread_count(gen_random_uuid())") == "7")
   }
 
-  @Test("whatever people write, read, unread and leave, the count is what counting everything gives")
-  func timelines() async throws {
-    var random = SeededGenerator(seed: 20_261_122)
-    for _ in 0..<8 { try await timeline(&random) }
+  @Test("the badges of many users are those of each, also in a conversation that is read once for all")
+  func many() async throws {
+    let chat = try await Chat(readers: 9)
+    let readers = Self.sorted(chat.readers)
+    let other = HostID.new()
+    // Each reader has read every third message, some twice; the first is also the writer of every fifth.
+    try await chat.database.sql(
+      """
+      insert into public.messages (conversation_id, from_id, text, created_at, read_by)
+      select '\(chat.id)', case when n % 5 = 0 then r.ids[1] else '\(chat.sender)' end, 'x', now() - n * interval '1 minute',
+        array(select r.ids[k] from generate_series(1, 9) k where (n + k) % 3 = 0) || r.ids[1 + n % 2]
+      from generate_series(1, 60) n, (select \(readers) as ids) r;
+      insert into tacet.unread_marks (user_id, conversation_id, read_until)
+      select r.id, '\(chat.id)', now() - 30 * interval '1 minute' from unnest(\(readers)) with ordinality as r (id, place)
+      where place % 2 = 0;
+      insert into conversations (id) values ('\(other)');
+      insert into conversation_participants (conversation_id, user_id) values ('\(other)', '\(chat.reader)');
+      insert into messages (conversation_id, from_id) values ('\(other)', '\(chat.sender)'), ('\(other)', '\(chat.sender)')
+      """)
+    let each = "array(select tacet.unread_count(r) from unnest(\(readers)) r order by r)"
+    for badgeMax in [999, 25] {
+      let areSame = "set tacet.badge_max = '\(badgeMax)'; select tacet.unread_counts(\(readers), '1 hour') = \(each)"
+      #expect(try await chat.database.sql(areSame) == "t")
+    }
   }
 
-  private func timeline(_ random: inout SeededGenerator) async throws {
-    let chat = try await Chat(readers: 3)
+  @Test("who is not counted in time has no badge")
+  func noTime() async throws {
+    let chat = try await Chat(readers: 9)
+    try await chat.send()
+    let readers = Self.sorted(chat.readers + [chat.sender])
+    let badges = "select count(*), count(b) from unnest(tacet.unread_counts(\(readers), '0')) b"
+    #expect(try await chat.database.sql(badges) == "10|0")
+    try await chat.database.sql(
+      """
+      create or replace function tacet.unread_count(user_id uuid) returns bigint language sql stable as 'select 7::bigint'
+      """)
+    #expect(try await chat.database.sql(badges) == "10|0")
+    let sevens = "select count(*) from unnest(tacet.unread_counts(\(readers), '1 hour')) b where b = 7"
+    #expect(try await chat.database.sql(sevens) == "10")
+  }
+
+  @Test(
+    "whatever people write, read, unread and leave, the count is what counting everything gives", arguments: [3, 9])
+  func timelines(readers: Int) async throws {
+    var random = SeededGenerator(seed: 20_261_122)
+    for _ in 0..<(24 / readers) { try await timeline(&random, readers: readers) }
+  }
+
+  /// An expression for the ids in the database's order.
+  private static func sorted(_ ids: [HostID]) -> String {
+    "array(select i from unnest('{\(ids.map { "\($0)" }.joined(separator: ","))}'::uuid[]) i order by i)"
+  }
+
+  private func timeline(_ random: inout SeededGenerator, readers: Int) async throws {
+    let chat = try await Chat(readers: readers)
     let people = chat.readers + [chat.sender]
+    let all = Self.sorted(people)
     for _ in 0..<40 {
       let person = people.randomElement(using: &random) ?? chat.sender
       let age = "now() - \(Int.random(in: 0...90, using: &random)) * interval '1 minute'"
@@ -169,6 +218,10 @@ struct UnreadMarkTests {
         let isSame = "select tacet.unread_count('\(person)') = \(Self.counted(for: person))"
         #expect(try await chat.database.sql(isSame) == "t", "after \(statement)")
       }
+      let areSame = """
+        select tacet.unread_counts(\(all), '1 hour') = array(select tacet.unread_count(p) from unnest(\(all)) p order by p)
+        """
+      #expect(try await chat.database.sql(areSame) == "t", "after \(statement)")
     }
   }
 }

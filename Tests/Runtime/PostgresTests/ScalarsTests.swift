@@ -55,6 +55,24 @@ struct ScalarsTests {
     try await roundTrip([UUID(), UUID(uuidString: "00000000-0000-0000-0000-000000000000")!], .uuid)
   }
 
+  @Test("times come back as they went, and the ends of time have no number")
+  func times() async throws {
+    try await roundTrip(
+      [0, -1, 1_795_000_000_123_456, -210_866_803_200_000_000].map { PostgresTimestamp(microseconds: $0) }, .timestamptz
+    )
+    try await withConnection { connection, reactor in
+      let statement = PostgresStatement("time", "select $1 as v", [.timestamptz])
+      for time in ["infinity", "-infinity", "294276-12-31 23:59:59+00"] {
+        let read: PostgresTimestamp = try await connection.query(statement, [time], on: reactor).one().decode("v")
+        #expect(read.microseconds == nil)
+        #expect(throws: PostgresError.self) { try read.finite() }
+      }
+    }
+    var bytes: [UInt8] = []
+    #expect(!PostgresTimestamp(microseconds: nil).encode(as: .timestamptz, into: &bytes))
+    #expect(!PostgresTimestamp(microseconds: .min).encode(as: .timestamptz, into: &bytes))
+  }
+
   @Test("durations come back as intervals, negative ones and ones of many days too")
   func durations() async throws {
     try await roundTrip(

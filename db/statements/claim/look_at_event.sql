@@ -28,164 +28,143 @@ with work as (
     offset 0
   ) l
   where w.user_id is null
-), situations as (
-  select
-    w.subject_id,
-    w.kind,
-    w.attempts,
-    w.user_id is not null as is_delivery,
-    (extract(epoch from w.enqueued_at) * 1000000)::bigint as enqueued_at,
-    (extract(epoch from w.moment) * 1000000)::bigint as claimed_at,
-    m.surface_id,
-    m.push_kind,
-    case when s.place > 1 then null else m.sender_name end as sender_name,
-    case when s.place > 1 then null else m.body end as body,
-    coalesce(s.user_id, w.user_id) as user_id,
-    s.user_id is not null as is_participant,
-    coalesce(s.user_id = any (m.read_by), false) as has_read,
-    case when isfinite(s.last_seen)
-      then (extract(epoch from w.moment - s.last_seen) * 1000000)::bigint
-    end as last_seen_age,
-    -- A date of the message that lies in the future says nothing about when it came.
-    coalesce(s.last_seen > greatest(
-      case when m.created_at > '-infinity' and m.created_at <= w.moment then m.created_at end, w.enqueued_at
-    ) and s.last_seen <= w.moment, false) as saw_after_message,
-    -- Since the last sign of presence. Having read the newest other message stands in for looks that are not reported.
-    coalesce(s.left_at <= w.moment and s.left_at >= coalesce(
-      case when s.last_seen > '-infinity' and s.last_seen <= w.moment then s.last_seen end,
-      case when s.user_id = any (m.prior_read_by)
-        then case when m.prior_touched_at > '-infinity' and m.prior_touched_at <= w.moment then m.prior_touched_at end
-      end), false) as has_left,
-    case when s.user_id = any (m.prior_read_by) and isfinite(m.prior_touched_at)
-      then (extract(epoch from w.moment - m.prior_touched_at) * 1000000)::bigint
-    end as prior_read_age,
-    case when s.places < :recipients_max or s.user_id = w.user_id then tacet.unread_count(s.user_id) end as badge,
-    coalesce(t.device_tokens, '{}') as device_tokens,
-    coalesce(t.environments, '{}') as environments,
-    coalesce(t.apps, '{}') as apps,
-    -- As many as are asked for below; first those that the user still has.
-    case when w.accepted_devices = '{}' then w.accepted_devices else array(
-      select left(a.token, 512)
-      from unnest(w.accepted_devices) as a (token)
-      order by coalesce(a.token = any (t.device_tokens), false) desc
-      limit 50
-    ) end as accepted_devices,
-    w.held_us,
-    w.retries,
-    w.is_waiting,
-    case when s.place > 1 then null else m.content end as content,
-    m.surface_id is null and m.content is null as is_deleted,
-    m.life_us,
-    m.withheld,
-    coalesce(f.is_opted_out, false) as is_opted_out,
-    coalesce(f.is_muted, false) as is_muted,
-    coalesce(f.mentions_only, false) as mentions_only,
-    case
-      when f.mentions_only then coalesce(tacet.is_mentioned(tacet.message_of(w.subject_id), s.user_id), false) else false
-    end as is_mentioned,
-    -- Two days at most, after which they are asked for again: a host's interval may exceed the number's range.
-    case when f.quiet_hours_remaining > interval '0'
-      then (extract(epoch from least(f.quiet_hours_remaining, interval '2 days')) * 1000000)::bigint
-    end as quiet_hours_remaining,
-    left(coalesce(m.quiet_policy, f.quiet_hours_policy), 16) as quiet_hours_policy,
-    left(w.released_by, 32) as released_by,
-    (extract(epoch from w.released_at) * 1000000)::bigint as released_at,
-    (extract(epoch from coalesce(
-      m.dated_at, least(w.enqueued_at, case when isfinite(m.created_at) then m.created_at end)
-    )) * 1000000)::bigint as dated_at,
-    s.place
-  from work w
-  -- What is known of the event. Texts and lists are cut here, also those of functions that a host has replaced, before
-  -- they are multiplied by recipients. `limit 1` keeps the planner from computing them for each recipient. A character
-  -- has four bytes at most, and no preview shows as much as is left. Of the readers the last 10000 are kept, because
-  -- readers are appended. Content that is too long is dropped, because half of a JSON object is no object. Messages have
-  -- a branch with typed columns, into which the host's functions are planned. The executor asks for the kind first, and
-  -- once. The content of all other kinds is one JSON document, which tacet.event_content gets from its kind's function.
-  left join lateral (
-    select
-      e.surface_id, e.sender_id, left(e.sender_name, 1024) as sender_name, left(e.body, 4096) as body,
-      e.created_at,
-      case when cardinality(e.read_by) > 10000
-        then e.read_by[cardinality(e.read_by) - 9999:] else e.read_by
-      end as read_by,
-      case when cardinality(e.prior_read_by) > 10000
-        then e.prior_read_by[cardinality(e.prior_read_by) - 9999:] else e.prior_read_by
-      end as prior_read_by,
-      e.prior_touched_at, e.push_kind, e.dated_at, e.life_us, left(e.withheld, 16) as withheld,
-      case when octet_length(e.content) <= 65536 then e.content end as content, e.is_silent,
-      left(e.reading_device, 512) as reading_device, left(e.quiet_policy, 16) as quiet_policy
-    from (
-      select
-        c.conversation_id as surface_id, c.sender_id, c.sender_name, c.body, c.created_at, c.read_by,
-        c.prior_read_by, c.prior_touched_at, 'message' as push_kind, null::timestamptz as dated_at,
-        null::bigint as life_us, null::text as withheld, null::text as content, false as is_silent,
-        null::text as reading_device, null::text as quiet_policy
-      from tacet.message_context(tacet.message_of(w.subject_id)) c
-      where w.kind = 'message'
-      union all
-      select
-        c.surface_id, c.actor_id, null, null, c.dated_at, null, null, null, c.push_kind, c.dated_at, c.life_us,
-        c.withheld, c.content, c.is_silent, c.excluded_device, c.quiet_policy
-      from tacet.event_content(w.kind, w.subject_id) c
-      where w.kind <> 'message'
-    ) e
-    limit 1
-  ) m on true
-  left join lateral (
-    select r.user_id, r.last_seen, r.left_at, row_number() over () as place, count(*) over () as places
-    from (
-      select v.user_id, v.last_seen, v.left_at
-      from (
-        (
-          select v.user_id, v.last_seen, v.left_at
-          from tacet.seen_by(m.surface_id) v
-          where w.kind = 'message' and v.user_id is distinct from m.sender_id
-            and v.user_id >= coalesce(w.user_id, w.told_until, tacet.lowest_user_id())
-            and v.user_id <= coalesce(w.user_id, tacet.highest_user_id(), v.user_id)
-            and (w.user_id is not null or (
-              (w.subject_id, w.kind, v.user_id) in (select r.subject_id, r.kind, r.user_id from recorded r)
-            ) is not true)
-          order by v.user_id
-          limit :recipients_max
-        )
-        union all
-        (
-          select v.user_id, v.last_seen, v.left_at
-          from tacet.event_audience(m.push_kind, w.kind, w.subject_id, m.surface_id) v
-          where w.kind <> 'message' and v.user_id is distinct from m.sender_id
-            and v.user_id >= coalesce(w.user_id, w.told_until, tacet.lowest_user_id())
-            and v.user_id <= coalesce(w.user_id, tacet.highest_user_id(), v.user_id)
-            and (w.user_id is not null or (
-              (w.subject_id, w.kind, v.user_id) in (select r.subject_id, r.kind, r.user_id from recorded r)
-            ) is not true)
-          order by v.user_id
-          limit :recipients_max
-        )
-      ) v
-      order by v.user_id
-      limit :recipients_max
-    ) r
-  ) s on true
-  -- 50 devices of a user at most (ClaimLimits.devicesMax); a token has 512 digits at most, a bundle identifier 255
-  -- bytes.
-  left join lateral (
-    select
-      array_agg(n.device_token) as device_tokens,
-      array_agg(left(coalesce(n.environment, ''), 32)) as environments,
-      array_agg(left(coalesce(n.app, ''), 256)) as apps
-    from (
-      select d.device_token, d.environment, d.app
-      from tacet.device_tokens(s.user_id) d
-      where octet_length(d.device_token) <= 512
-        and (m.reading_device is null or lower(d.device_token) <> lower(m.reading_device))
-      limit 50
-    ) n
-  ) t on s.user_id is not null
-  left join lateral tacet.recipient_preferences(s.user_id, w.kind, m.surface_id, w.moment) f
-    on s.user_id is not null and not m.is_silent
 )
-select *, (extract(epoch from clock_timestamp()) * 1000000)::bigint as answered_at
-from situations o
-order by
-  o.is_delivery, o.is_waiting, case when o.is_waiting then - o.enqueued_at else o.enqueued_at end, o.subject_id,
-  o.kind, o.user_id, o.place;
+select
+  w.subject_id,
+  w.kind,
+  w.attempts,
+  w.user_id is not null as is_delivery,
+  w.enqueued_at,
+  w.moment as claimed_at,
+  m.surface_id,
+  m.push_kind,
+  case when s.place > 1 then null else m.sender_name end as sender_name,
+  case when s.place > 1 then null else m.body end as body,
+  coalesce(s.user_id, w.user_id) as user_id,
+  s.user_id is not null as is_participant,
+  s.user_id = any (m.read_by) as has_read,
+  s.last_seen,
+  s.left_at,
+  m.created_at,
+  case when s.user_id = any (m.prior_read_by) then m.prior_touched_at end as prior_read_at,
+  case when s.places < :recipients_max or s.user_id = w.user_id then tacet.unread_count(s.user_id) end as badge,
+  t.device_tokens,
+  t.environments,
+  t.apps,
+  -- As many as are asked for below; first those that the user still has.
+  case when w.accepted_devices = '{}' then w.accepted_devices else array(
+    select left(a.token, 512)
+    from unnest(w.accepted_devices) as a (token)
+    order by coalesce(a.token = any (t.device_tokens), false) desc
+    limit 50
+  ) end as accepted_devices,
+  w.held_us,
+  w.retries,
+  w.is_waiting,
+  case when s.place > 1 then null else m.content end as content,
+  m.surface_id is null and m.content is null as is_deleted,
+  m.life_us,
+  m.withheld,
+  f.is_opted_out,
+  f.is_muted,
+  f.mentions_only,
+  case when f.mentions_only then tacet.is_mentioned(tacet.message_of(w.subject_id), s.user_id) end as is_mentioned,
+  -- Two days at most, after which they are asked for again: a host's interval may exceed the number's range.
+  case when f.quiet_hours_remaining > interval '0'
+    then (extract(epoch from least(f.quiet_hours_remaining, interval '2 days')) * 1000000)::bigint
+  end as quiet_hours_remaining,
+  left(coalesce(m.quiet_policy, f.quiet_hours_policy), 16) as quiet_hours_policy,
+  left(w.released_by, 32) as released_by,
+  w.released_at,
+  m.dated_at,
+  s.place,
+  clock_timestamp() as answered_at
+from work w
+-- What is known of the event. Texts and lists are cut here, also those of functions that a host has replaced, before
+-- they are multiplied by recipients. `limit 1` keeps the planner from computing them for each recipient. A character
+-- has four bytes at most, and no preview shows as much as is left. Of the readers the last 10000 are kept, because
+-- readers are appended. Content that is too long is dropped, because half of a JSON object is no object. Messages have
+-- a branch with typed columns, into which the host's functions are planned. The executor asks for the kind first, and
+-- once. The content of all other kinds is one JSON document, which tacet.event_content gets from its kind's function.
+left join lateral (
+  select
+    e.surface_id, e.sender_id, left(e.sender_name, 1024) as sender_name, left(e.body, 4096) as body,
+    e.created_at,
+    case when cardinality(e.read_by) > 10000
+      then e.read_by[cardinality(e.read_by) - 9999:] else e.read_by
+    end as read_by,
+    case when cardinality(e.prior_read_by) > 10000
+      then e.prior_read_by[cardinality(e.prior_read_by) - 9999:] else e.prior_read_by
+    end as prior_read_by,
+    e.prior_touched_at, e.push_kind, e.dated_at, e.life_us, left(e.withheld, 16) as withheld,
+    case when octet_length(e.content) <= 65536 then e.content end as content, e.is_silent,
+    left(e.reading_device, 16384) as reading_device, left(e.quiet_policy, 16) as quiet_policy
+  from (
+    select
+      c.conversation_id as surface_id, c.sender_id, c.sender_name, c.body, c.created_at, c.read_by,
+      c.prior_read_by, c.prior_touched_at, 'message' as push_kind, null::timestamptz as dated_at,
+      null::bigint as life_us, null::text as withheld, null::text as content, false as is_silent,
+      null::text as reading_device, null::text as quiet_policy
+    from tacet.message_context(tacet.message_of(w.subject_id)) c
+    where w.kind = 'message'
+    union all
+    select
+      c.surface_id, c.actor_id, null, null, c.dated_at, null, null, null, c.push_kind, c.dated_at, c.life_us,
+      c.withheld, c.content, c.is_silent, c.excluded_device, c.quiet_policy
+    from tacet.event_content(w.kind, w.subject_id) c
+    where w.kind <> 'message'
+  ) e
+  limit 1
+) m on true
+left join lateral (
+  select r.user_id, r.last_seen, r.left_at, row_number() over () as place, count(*) over () as places
+  from (
+    select v.user_id, v.last_seen, v.left_at
+    from (
+      (
+        select v.user_id, v.last_seen, v.left_at
+        from tacet.seen_by(m.surface_id) v
+        where w.kind = 'message' and v.user_id is distinct from m.sender_id
+          and v.user_id >= coalesce(w.user_id, w.told_until, tacet.lowest_user_id())
+          and v.user_id <= coalesce(w.user_id, tacet.highest_user_id(), v.user_id)
+          and (w.user_id is not null or (
+            (w.subject_id, w.kind, v.user_id) in (select r.subject_id, r.kind, r.user_id from recorded r)
+          ) is not true)
+        order by v.user_id
+        limit :recipients_max
+      )
+      union all
+      (
+        select v.user_id, v.last_seen, v.left_at
+        from tacet.event_audience(m.push_kind, w.kind, w.subject_id, m.surface_id) v
+        where w.kind <> 'message' and v.user_id is distinct from m.sender_id
+          and v.user_id >= coalesce(w.user_id, w.told_until, tacet.lowest_user_id())
+          and v.user_id <= coalesce(w.user_id, tacet.highest_user_id(), v.user_id)
+          and (w.user_id is not null or (
+            (w.subject_id, w.kind, v.user_id) in (select r.subject_id, r.kind, r.user_id from recorded r)
+          ) is not true)
+        order by v.user_id
+        limit :recipients_max
+      )
+    ) v
+    order by v.user_id
+    limit :recipients_max
+  ) r
+) s on true
+-- 50 devices of a user at most (ClaimLimits.devicesMax); a token has 512 digits at most, a bundle identifier 255
+-- bytes.
+left join lateral (
+  select
+    array_agg(n.device_token) as device_tokens,
+    array_agg(left(coalesce(n.environment, ''), 32)) as environments,
+    array_agg(left(coalesce(n.app, ''), 256)) as apps
+  from (
+    select d.device_token, d.environment, d.app
+    from tacet.device_tokens(s.user_id) d
+    where octet_length(d.device_token) <= 512
+      and (m.reading_device is null or lower(d.device_token) <> all (string_to_array(lower(m.reading_device), ' ')))
+    limit 50
+  ) n
+) t on s.user_id is not null
+left join lateral tacet.recipient_preferences(s.user_id, w.kind, m.surface_id, w.moment) f
+  on s.user_id is not null and not m.is_silent;

@@ -103,8 +103,12 @@ struct ThoroughLooks {
   static let shortestInterval = Duration.milliseconds(2)
 
   /// A look that is slow without bringing work is followed by a pause of so many times its duration, so it takes at most a
-  /// fifth of the time. Slow are looks that read rows which a host's open transaction keeps from being cleaned up.
-  static let pausePerTimeTaken = 4
+  /// fifth of the time, and one that is very slow at most a twentieth. Slow are looks that read rows which a host's open
+  /// transaction keeps from being cleaned up.
+  static let pausePerTimeTaken = (slow: 4, verySlow: 19)
+
+  /// From which time on a look is very slow.
+  static let verySlow = Duration.milliseconds(10)
 
   /// The longest pause, which also bounds how late a lost wake-up is found.
   static let pauseMax = Duration.seconds(1)
@@ -178,7 +182,7 @@ struct ThoroughLooks {
     guard let begunAt else { return }
     if leftNothing { emptiedAt = begunAt }
     let idle = Duration.nanoseconds(Int64(now &- begunAt)) - Self.timePerPlace * places
-    let pause = idle * Self.pausePerTimeTaken
+    let pause = idle * (idle < Self.verySlow ? Self.pausePerTimeTaken.slow : Self.pausePerTimeTaken.verySlow)
     pauseUntil = pause > Self.interval ? now &+ min(pause, Self.pauseMax).clampedNanoseconds : 0
   }
 }

@@ -7,9 +7,21 @@ public import Reactors
 extension PushDatabase {
   /// What a look at claimed work says.
   func events(
-    from rows: PostgresRows, columns: PostgresColumns<ClaimRow.Column>, recipientsMax: Int
-  ) throws(PostgresError) -> [PushEvent] {
-    try ClaimRow.events(from: rows, columns: columns, recipientsMax: recipientsMax, badgeMax: badgeMax)
+    from rows: PostgresRows, columns: PostgresColumns<ClaimRow.Column>, recipientsMax: Int, on reactor: isolated Reactor
+  ) async throws(PostgresError) -> [PushEvent] {
+    var events = try ClaimRow.events(from: rows, columns: columns, recipientsMax: recipientsMax, badgeMax: badgeMax)
+    for index in events.indices where events[index].hasMore {
+      await countBadges(&events[index].recipients, on: reactor)
+    }
+    return events
+  }
+
+  /// Counts for all recipients of a full part at once; the claim counts for each one, which takes too long for so many.
+  /// Without an answer they have no badge, and their apps' icons stay as they are.
+  private func countBadges(_ recipients: inout [PushRecipient], on reactor: isolated Reactor) async {
+    let rows = try? await pool.query(.unreadCounts(userIDs: recipients.map(\.userID)), on: reactor)
+    guard let badges: [Int64?] = try? rows?.one().decode("badges") else { return }
+    for (index, badge) in zip(recipients.indices, badges) { recipients[index].setBadge(badge, max: badgeMax) }
   }
 
   /// As ``claim(_:on:)``, of new messages only, the newest of them. Other work is not seen, and conversations do not take
@@ -18,7 +30,8 @@ extension PushDatabase {
     _ limits: ClaimLimits, on reactor: isolated Reactor
   ) async throws(PostgresError) -> [PushEvent] {
     let rows = try await pool.query(.claimMessages(limits), afterReturn: Self.recordsFirst, on: reactor)
-    return try events(from: rows, columns: ClaimRow.claimMessages, recipientsMax: limits.recipientsMax)
+    return try await events(
+      from: rows, columns: ClaimRow.claimMessages, recipientsMax: limits.recipientsMax, on: reactor)
   }
 }
 
@@ -27,8 +40,8 @@ struct ClaimRow {
   /// What the claims and looks return.
   enum Column: Int, PostgresColumn {
     case subjectID, kind, attempts, isDelivery, enqueuedAt, claimedAt, surfaceID, pushKind, senderName, body, content
-    case userID, isParticipant, hasRead, lastSeenAge, sawAfterMessage, hasLeft, priorReadAge, badge
-    case deviceTokens, environments, apps, acceptedDevices, heldUS, retries
+    case userID, isParticipant, hasRead, lastSeen, leftAt, createdAt, priorReadAt, badge
+    case deviceTokens, environments, apps, acceptedDevices, heldUS, retries, isWaiting
     case isDeleted, lifeUS, withheld, isOptedOut, isMuted, mentionsOnly, isMentioned, quietHoursRemaining,
       quietHoursPolicy
     case releasedBy, releasedAt, datedAt, place, answeredAt
@@ -43,32 +56,44 @@ struct ClaimRow {
   private let row: PostgresRow
   private let places: [Int]
 
-  /// The statement sorts: the rows of one event follow each other, the one with its texts first.
+  /// The rows of one event follow each other, the one with its texts first.
   ///
   /// A recipient that the host's functions name twice is one: the rows follow each other too.
   /// - Parameters:
   ///   - columns: those of the statement.
   ///   - recipientsMax: the bound that the statement was given; an event that reaches it may have more.
   ///   - badgeMax: no badge is larger, even if the host's function counts further.
+  /// - Returns: new events first, in the order of their commits, then deliveries; what waited for its lane last, the newest of
+  ///   it first.
   static func events(
     from rows: PostgresRows, columns: PostgresColumns<Column>, recipientsMax: Int,
     badgeMax: Int = PushDatabase.badgeMaxDefault
   ) throws(PostgresError) -> [PushEvent] {
-    guard !rows.isEmpty else { return [] }
+    guard let last = rows.last else { return [] }
     let places = try columns.places(in: rows)
-    var events: [PushEvent] = []
+    let answeredAt = try ClaimRow(row: last, places: places).time(.answeredAt)
+    var found: [(turn: ClaimTurn, event: PushEvent)] = []
     for row in rows {
       let row = ClaimRow(row: row, places: places)
-      if try events.last?.isOfSameClaim(row) != true { events.append(try row.event()) }
-      let last = events.count - 1
-      guard let userID = try row.userID else { continue }
-      // The recipient's place among those of the event, from 1; null for one who takes no part any more.
-      let place: Int64? = try row.read(.place)
-      if events[last].origin == .inbox { events[last].hasMore = place ?? 0 >= recipientsMax }
-      guard userID != events[last].recipients.last?.userID else { continue }
-      events[last].recipients.append(try row.recipient(userID, of: events[last], badgeMax: badgeMax))
+      if try found.last?.event.isOfSameClaim(row) != true {
+        let event = try row.event(answeredAt: answeredAt)
+        found.append((ClaimTurn(of: event, isWaiting: try row.read(.isWaiting), place: found.count), event))
+      }
+      try row.addRecipient(to: &found[found.count - 1].event, recipientsMax: recipientsMax, badgeMax: badgeMax)
     }
-    return events
+    if found.count > 1 { found.sort { $0.turn < $1.turn } }
+    return found.map(\.event)
+  }
+
+  private func addRecipient(
+    to event: inout PushEvent, recipientsMax: Int, badgeMax: Int
+  ) throws(PostgresError) {
+    guard let userID = try userID else { return }
+    // The recipient's place among those of the event, from 1; null for one who takes no part any more.
+    let place: Int64? = try read(.place)
+    if event.origin == .inbox { event.hasMore = place ?? 0 >= recipientsMax }
+    guard userID != event.recipients.last?.userID else { return }
+    event.recipients.append(try recipient(userID, of: event, badgeMax: badgeMax))
   }
 
   fileprivate var subject: PushSubject {
@@ -83,17 +108,19 @@ struct ClaimRow {
     get throws(PostgresError) { try read(.userID) }
   }
 
-  private func event() throws(PostgresError) -> PushEvent {
-    PushEvent(
+  private func event(answeredAt: Int64) throws(PostgresError) -> PushEvent {
+    let enqueuedAt = try time(.enqueuedAt)
+    let createdAt = try finiteTime(.createdAt) ?? enqueuedAt
+    return PushEvent(
       subject: try subject,
       origin: try isDelivery ? .delivery : .inbox,
       attempts: Int(try read(.attempts) as Int32),
-      enqueuedAt: try read(.enqueuedAt),
-      claimedAt: try read(.claimedAt),
+      enqueuedAt: enqueuedAt,
+      claimedAt: try time(.claimedAt),
       content: try content(),
-      datedAt: try read(.datedAt),
+      datedAt: try finiteTime(.datedAt) ?? min(enqueuedAt, createdAt),
       recipients: [],
-      answeredAt: try read(.answeredAt))
+      answeredAt: answeredAt)
   }
 
   private func content() throws(PostgresError) -> (any PushContent)? {
@@ -109,50 +136,52 @@ struct ClaimRow {
   ) throws(PostgresError) -> PushRecipient {
     let accepted: [String] = try read(.acceptedDevices)
     let devices = try self.devices(without: accepted)
-    let badge: Int64? = try read(.badge)
-    return PushRecipient(
+    var recipient = PushRecipient(
       userID: userID,
       isParticipant: try read(.isParticipant),
       situation: try situation(of: event, deviceCount: devices.count + accepted.count),
-      badge: badge.map { Int(clamping: max(0, $0)) }.map { min($0, badgeMax) },
       devices: devices,
       acceptedDevices: accepted,
       retries: Int(try read(.retries) as Int32),
       releasedBy: try read(.releasedBy),
-      releasedAt: try read(.releasedAt))
+      releasedAt: try finiteTime(.releasedAt))
+    recipient.setBadge(try read(.badge), max: badgeMax)
+    return recipient
   }
 
   private func situation(of event: PushEvent, deviceCount: Int) throws(PostgresError) -> RecipientSituation {
-    let datedAt: Int64 = try read(.datedAt)
-    let claimedAt: Int64 = try read(.claimedAt)
     let wish: String? = try read(.quietHoursPolicy)
     let withheld: String? = try read(.withheld)
     var situation = RecipientSituation.nothingKnown
-    situation.messageAge = .microseconds(claimedAt - datedAt)
+    situation.messageAge = .microseconds(event.claimedAt - event.datedAt)
     situation.heldFor = .microseconds(try read(.heldUS) as Int64)
     situation.isDeleted = try read(.isDeleted)
     situation.isCancelled = withheld == DecisionReason.cancelled.rawValue
     situation.isCapped = withheld == DecisionReason.pushedToday.rawValue
     situation.life = try duration(.lifeUS)
-    situation.hasRead = try read(.hasRead)
-    situation.lastSeenAge = try duration(.lastSeenAge)
-    situation.sawAfterMessage = try read(.sawAfterMessage)
-    situation.hasLeft = try read(.hasLeft)
-    situation.newestOtherReadAge = try duration(.priorReadAge)
-    situation.isOptedOut = try read(.isOptedOut)
-    situation.isMuted = try read(.isMuted)
-    situation.wantsMentionsOnly = try read(.mentionsOnly)
-    situation.isMentioned = try read(.isMentioned)
+    situation.hasRead = try flag(.hasRead)
+    situation.set(try presence(), enqueuedAt: event.enqueuedAt, moment: event.claimedAt)
+    situation.isOptedOut = try flag(.isOptedOut)
+    situation.isMuted = try flag(.isMuted)
+    situation.wantsMentionsOnly = try flag(.mentionsOnly)
+    situation.isMentioned = try flag(.isMentioned)
     situation.quietHoursRemaining = try duration(.quietHoursRemaining)
     situation.quietHoursPolicy = wish.flatMap(QuietHoursPolicy.init) ?? .hold
     situation.deviceCount = deviceCount
     return situation
   }
 
+  private func presence() throws(PostgresError) -> PresenceTimes {
+    PresenceTimes(
+      lastSeen: try finiteTime(.lastSeen), left: try finiteTime(.leftAt), readOther: try finiteTime(.priorReadAt),
+      created: try finiteTime(.createdAt))
+  }
+
   private func devices(without accepted: [String]) throws(PostgresError) -> [PushDevice] {
-    let tokens: [String] = try read(.deviceTokens)
-    let environments: [String] = try read(.environments)
-    let apps: [String] = try read(.apps)
+    let tokens: [String]? = try read(.deviceTokens)
+    let environments: [String]? = try read(.environments)
+    let apps: [String]? = try read(.apps)
+    guard let tokens, let environments, let apps else { return [] }
     return zip(tokens, zip(environments, apps)).filter { !accepted.contains($0.0) }.map { token, place in
       PushDevice(token: token, environment: place.0.nonEmpty, app: place.1.nonEmpty)
     }
@@ -163,8 +192,43 @@ struct ClaimRow {
     return microseconds.map { .microseconds($0) }
   }
 
+  /// A null is no: of what the host's functions leave out.
+  private func flag(_ column: Column) throws(PostgresError) -> Bool {
+    let value: Bool? = try read(column)
+    return value ?? false
+  }
+
+  /// A time of the service's own, in microseconds since 1970.
+  fileprivate func time(_ column: Column) throws(PostgresError) -> Int64 {
+    let value: PostgresTimestamp = try read(column)
+    return try value.finite()
+  }
+
+  /// A time that the host may have written, in microseconds since 1970; nil where it is null or infinite.
+  private func finiteTime(_ column: Column) throws(PostgresError) -> Int64? {
+    let value: PostgresTimestamp? = try read(column)
+    return value?.microseconds
+  }
+
   private func read<Value: PostgresDecodable>(_ column: Column) throws(PostgresError) -> Value {
     try row.decode(places[column.rawValue])
+  }
+}
+
+/// In which order claimed work is decided.
+private struct ClaimTurn: Comparable {
+  private let rank: Int
+  private let time: Int64
+  private let place: Int
+
+  init(of event: PushEvent, isWaiting: Bool, place: Int) {
+    rank = event.origin == .inbox ? 0 : isWaiting ? 2 : 1
+    time = isWaiting ? -event.enqueuedAt : event.enqueuedAt
+    self.place = place
+  }
+
+  static func < (one: ClaimTurn, other: ClaimTurn) -> Bool {
+    (one.rank, one.time, one.place) < (other.rank, other.time, other.place)
   }
 }
 

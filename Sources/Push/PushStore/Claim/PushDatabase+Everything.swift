@@ -38,7 +38,7 @@ extension PushDatabase {
   /// - Returns: new events first, in the order of their commits; what waited for its lane last, the newest of it first.
   public func claim(_ limits: ClaimLimits, on reactor: isolated Reactor) async throws(PostgresError) -> [PushEvent] {
     let rows = try await pool.query(.claim(limits), afterReturn: Self.recordsFirst, on: reactor)
-    return try events(from: rows, columns: ClaimRow.claim, recipientsMax: limits.recipientsMax)
+    return try await events(from: rows, columns: ClaimRow.claim, recipientsMax: limits.recipientsMax, on: reactor)
   }
 
   /// Leases work without looking at it: for when one piece that cannot be looked at makes every claim fail.
@@ -64,7 +64,7 @@ extension PushDatabase {
         (.lookAtEvent(subjectID: id, kind: kind, recipientsMax: recipientsMax), ClaimRow.lookAtEvent)
       }
     let rows = try await pool.query(call, on: reactor)
-    return try events(from: rows, columns: columns, recipientsMax: recipientsMax).first
+    return try await events(from: rows, columns: columns, recipientsMax: recipientsMax, on: reactor).first
   }
 
   /// Stores why leased work could not be looked at; the parked row has it if that never works.

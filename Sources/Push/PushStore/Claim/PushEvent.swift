@@ -60,7 +60,7 @@ public struct PushRecipient: Equatable, Sendable {
   public let situation: RecipientSituation
 
   /// The user's unread messages, absolute; nil when they were not counted, and the app's icon keeps its badge.
-  public let badge: Int?
+  public private(set) var badge: Int?
 
   /// Devices that have not got this push yet; at most ``ClaimLimits/devicesMax``.
   public let devices: [PushDevice]
@@ -94,6 +94,13 @@ public struct PushDevice: Equatable, Sendable {
     self.token = token
     self.environment = environment
     self.app = app
+  }
+}
+
+extension PushRecipient {
+  /// Sets the badge to what the database has counted, from 0 to a bound.
+  mutating func setBadge(_ count: Int64?, max: Int) {
+    badge = count.map { min(Int(clamping: Swift.max(0, $0)), max) }
   }
 }
 

@@ -1,4 +1,3 @@
-internal import FoundationEssentials
 internal import Postgres
 public import PushKinds
 public import Reactors

@@ -1,4 +1,3 @@
-internal import FoundationEssentials
 public import Postgres
 public import PushKinds
 public import Reactors
@@ -29,6 +28,12 @@ public enum PrunedTable: String, CaseIterable, Sendable {
   case campaignRuns
   /// `tacet.campaign_slots`.
   case campaignSlots
+  /// `tacet.notif_deliveries`.
+  case slotRows
+  /// `tacet.notif_events`.
+  case slotReports
+  /// `tacet.notif_contents`.
+  case contents
 }
 
 extension PushDatabase {
@@ -64,6 +69,9 @@ extension PrunedTable {
     case .campaignDecisions: .pruneCampaignDecisions(retentionMicroseconds: retention)
     case .campaignRuns: .pruneCampaignRuns(retentionMicroseconds: retention)
     case .campaignSlots: .pruneCampaignSlots(retentionMicroseconds: retention)
+    case .slotRows: .pruneNotifDeliveries(retentionMicroseconds: retention)
+    case .slotReports: .pruneNotifEvents(retentionMicroseconds: retention)
+    case .contents: .pruneContents(retentionMicroseconds: retention)
     }
   }
 }
@@ -98,7 +106,7 @@ extension PushDatabase {
   public func queueGoneUsers(
     after: HostID?, usersMax: Int, on reactor: isolated Reactor
   ) async throws(PostgresError) -> HostID? {
-    return try await pool.query(.queueGoneUsers(afterID: after, usersMax: usersMax), on: reactor)
+    try await pool.query(.queueGoneUsers(afterID: after, usersMax: usersMax), on: reactor)
       .one().decode(0)
   }
 }

@@ -1,4 +1,3 @@
-internal import FoundationEssentials
 public import PushKinds
 
 /// A claimed event whose every recipient has an outcome: ready to be recorded.
