@@ -147,13 +147,13 @@ await_pruned() {
   die "Rows of the ledger that are 20 days old were not pruned within 30 s."
 }
 
-# Reads auto_explain's log. A line for each claim and record: statement, rows, milliseconds, whole pages written to the WAL.
+# Reads auto_explain's log. A line for each claim, of messages or of everything, and record: statement, rows, milliseconds, whole pages written to the WAL.
 statement_times() {
   awk '
     function finish() { if (name != "" && rows > 0) print name, rows, time, pages; name = ""; rows = 0; pages = 0 }
     /duration: [0-9.]+ ms  plan:/ { finish(); match($0, /[0-9.]+ ms  plan/); time = substr($0, RSTART) + 0; top = 1 }
     !/^\t/ && !/plan:/ { finish() }
-    /with newest as materialized/ { name = "claim" }
+    /with newest as materialized/ || /and n.attempts = 0 and not n.is_claimed/ { name = "claim" }
     /insert into tacet.push_log as l/ { name = "record" }
     /^\t[A-Z].*\(cost=.*actual rows=/ { if (name == "claim" && top) rows = number("actual rows="); top = 0 }
     /Function Scan on (unnest )?o / { if (name == "record") rows = number("actual rows=") }
@@ -173,14 +173,21 @@ compare_times() {
 
 # compare_time ONE OTHER ROUNDS STATEMENT TEXT CONDITION VALUE UNIT
 compare_time() {
-  local one=$1 other=$2 rounds=$3 statement=$4 condition=$6 value=$7 round before after ratio lowest highest ratios=()
+  local one=$1 other=$2 rounds=$3 statement=$4 condition=$6 value=$7 round before after ratio lowest highest empty=0 ratios=()
   say "  $5 ${statement}s: $(middle_of "$one.[1-9]" "$statement" "$condition" "$value") and" \
     "$(middle_of "$other.[1-9]" "$statement" "$condition" "$value") $8"
   for ((round = 1; round <= rounds; round++)); do
     before=$(middle_of "$one.$round" "$statement" "$condition" "$value" middle)
     after=$(middle_of "$other.$round" "$statement" "$condition" "$value" middle)
-    ratios+=("$(calculate "$after / $before")")
+    # 0 is the median of nothing.
+    if [[ $before == 0.000000 || $after == 0.000000 ]]; then
+      empty=$((empty + 1))
+    else
+      ratios+=("$(calculate "$after / $before")")
+    fi
   done
+  check '  rounds without any' "$empty" '==' 0
+  if ((${#ratios[@]} == 0)); then return; fi
   read -r ratio lowest highest <<<"$(median "${ratios[@]}")"
   check "  ratio $ratio ($lowest … $highest)" "$ratio" '<' 1.5
 }
@@ -220,6 +227,7 @@ check_plans() {
     check "$name: plans seen" "$(grep -c "$pattern" "$plans" || true)" '>' 0
   done <<'NAMES'
 claim|with newest as materialized
+claim_messages|and n.attempts = 0 and not n.is_claimed
 record|insert into tacet.push_log as l
 ingest|insert into tacet.inbox (subject_id, kind, enqueued_at)
 outcome|true as is_known
@@ -227,6 +235,7 @@ prune_ledger|delete from tacet.push_log
 NAMES
   check 'plans that read push_log or messages from end to end' "$(grep -cE 'Seq Scan on (push_log|messages)' "$plans" || true)" '==' 0
   show_plan claim 'with newest as materialized' "$plans"
+  show_plan claim_messages 'and n.attempts = 0 and not n.is_claimed' "$plans"
   show_plan record 'insert into tacet.push_log as l' "$plans"
   show_plan prune_ledger 'delete from tacet.push_log' "$plans"
 }

@@ -9,6 +9,7 @@
 bench_scenarios='
   inserts               every  references
   inserts-300           every  references
+  inserts-1000          some   references
   apns-client           every  references
   http-server           every  references
   messages-notify-300   every  databases
@@ -103,19 +104,37 @@ run_inserts() { run_pgbench inserts "$1" -c 64; }
 # 300 of them a second: pgbench sleeps most of the time, like the service at this rate.
 run_inserts_300() { run_pgbench inserts-300 "$1" -c 4 -R 300; }
 
+run_inserts_1000() { run_pgbench inserts-1000 "$1" -c 16 -R 1000; }
+
 run_pgbench() {
-  local scenario=$1 round=$2 rate cost spent
+  local scenario=$1 round=$2 rate cost ticks
   local TIMEFORMAT='%U %S'
   shift 2
   say "$scenario"
   database=bench_reference
+  ticks=$(database_ticks)
   { time pgbench -n -M prepared -j 1 -T "$bench_reference_seconds" -f "$state/reference.sql" "$@" "$(conninfo app)" \
     >"$state/pgbench.report" 2>"$state/pgbench.log"; } 2>"$state/pgbench.time" ||
     die "pgbench has failed: $(tail -n 3 "$state/pgbench.log")"
+  ticks=$(($(database_ticks) - ticks))
   rate=$(rate_of "$state/pgbench")
   cost=$(awk -v inserts="$(inserts_of "$state/pgbench.report")" '{ printf "%.3f", ($1 + $2) * 1e6 / inserts }' "$state/pgbench.time")
   note_run "$scenario" pgbench "$round" "inserts_per_second=$rate" "cpu_us_per_insert=$cost" \
+    "database_cpu_us_per_insert=$(calculate "$ticks * 1000000 / $(getconf CLK_TCK) / $(inserts_of "$state/pgbench.report")")" \
     "latency_ms=$(sed -n 's/^latency average = \([0-9.]*\) ms/\1/p' "$state/pgbench.report")"
+}
+
+# The processor time of PostgreSQL's processes, of ended ones too. Sessions of pgbench have ended then.
+database_ticks() {
+  local postmaster
+  postmaster=$(head -n 1 "$cluster/postmaster.pid")
+  while pgrep -P "$postmaster" -f bench_reference >/dev/null; do sleep 0.05; done
+  pgrep -P "$postmaster" | sed "s|.*|/proc/&/stat|; \$a/proc/$postmaster/stat" | { xargs cat 2>/dev/null || true; } |
+    awk -v postmaster="$postmaster" '{
+      pid = $1
+      sub(/.*\) /, "")
+      ticks += $12 + $13 + (pid == postmaster ? $14 + $15 : 0)
+    } END { print ticks }'
 }
 
 inserts_of() { sed -n 's/^number of transactions actually processed: \([0-9]*\).*/\1/p' "$1"; }

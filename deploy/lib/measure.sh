@@ -53,7 +53,7 @@ await_empty_inbox() {
     if [[ $(sql tacet <<<'select count(*) from tacet.inbox') == 0 ]]; then return; fi
     sleep 0.05
   done
-  die "The service did not empty the inbox; see $state/tacet.log"
+  die "The service did not empty the inbox; see its log in $state"
 }
 
 # Waits until every message has its outcome; held ones have theirs within a minute.
@@ -63,7 +63,7 @@ await_no_deliveries() {
     if [[ $(sql tacet <<<'select count(*) from tacet.deliveries') == 0 ]]; then return; fi
     sleep 0.1
   done
-  die "Deliveries are left after a minute; see $state/tacet.log"
+  die "Deliveries are left after a minute; see the service's log in $state"
 }
 
 # A device for each recipient, known to the simulator.

@@ -25,13 +25,14 @@ public enum BenchScenario {
   public static let server = "http-server"
   /// Inserts of a host at full speed, without the service.
   public static let inserts = "inserts"
-  /// The same at 300 a second: the cost of a client of the database that is mostly idle.
-  public static let pacedInserts = "inserts-300"
+  /// The same at a rate: the cost of a database and a client that are mostly idle.
+  public static func inserts(_ rate: Int) -> String { "inserts-\(rate)" }
 
   /// The scenarios of a whole measurement.
   public static let all =
     [50, 300, 1000].flatMap { [notify($0), webhook($0)] } + [1, 10, 100, 1000, 5000].map(fanout)
-    + [sustained, directDuringFanout, burst, suppressed, start, reference, client, server, inserts, pacedInserts]
+    + [sustained, directDuringFanout, burst, suppressed, start, reference, client, server, inserts]
+    + [300, 1000].map { inserts($0) }
 }
 
 /// The subjects of runs, by their names.

@@ -148,7 +148,7 @@ extension RatioDefinition {
     BenchScenario.client, BenchSubject.h2load, "cpu_us_per_request")
 
   private static let pacedInsert = FigurePath(
-    BenchScenario.pacedInserts, BenchSubject.pgbench, "cpu_us_per_insert")
+    BenchScenario.inserts(300), BenchSubject.pgbench, "cpu_us_per_insert")
 
   private static func ours(_ scenario: String, _ figure: String) -> FigurePath {
     FigurePath(scenario, BenchSubject.tacet, figure)

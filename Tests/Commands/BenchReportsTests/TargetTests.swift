@@ -38,7 +38,7 @@ struct TargetTests {
       }
     }
     #expect(Set(judged.map(\.scenario)).subtracting(BenchScenario.all) == [])
-    #expect(Target.all.count == 18)
+    #expect(Target.all.count == 21)
     #expect(Set(Target.all.map(\.what)).count == Target.all.count)
   }
 

@@ -64,18 +64,15 @@ struct APNSCommand: AsyncParsableCommand {
   private func measure() async throws -> LoadReport {
     let tokens = try await ProviderTokenSource(content.credentials())
     let series = try content.series()
-    let group = try ReactorGroup(count: 1)
     var configuration = APNSConfiguration()
     configuration.connectionsMax = connections
     let measurement = try APNSMeasurement(
       endpoint: url.endpoint, context: APNSClient.makeContext(certificatesFile: caFile), tokens: tokens, series: series,
       configuration: configuration, concurrency: concurrency, logger: logger())
     let (pushes, warmUp, rate) = (pushes, warmUp, rate)
-    let report = try await group.reactors[0].perform { reactor in
+    return try await ReactorGroup.perform { reactor in
       try await measurement.run(pushes: pushes, warmUp: warmUp, rate: rate, on: reactor)
     }
-    await group.stop()
-    return report
   }
 
   private func logger() -> Logger {
