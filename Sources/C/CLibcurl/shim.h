@@ -2,7 +2,10 @@
 // for each kind of argument.
 #pragma once
 
+#include <arpa/inet.h>
 #include <curl/curl.h>
+#include <netinet/in.h>
+#include <sys/socket.h>
 
 /// Variadic.
 static inline CURLcode clibcurl_set_long(CURL *easy, CURLoption option, long value) {
@@ -42,6 +45,31 @@ static inline CURLcode clibcurl_set_data_callbacks(
 /// Variadic. The buffer has CURL_ERROR_SIZE bytes and lives as long as the handle.
 static inline CURLcode clibcurl_set_error_buffer(CURL *easy, char *buffer) {
   return curl_easy_setopt(easy, CURLOPT_ERRORBUFFER, buffer);
+}
+
+/// Variadic. The callback opens the socket of a new connection, or returns CURL_SOCKET_BAD.
+static inline CURLcode clibcurl_set_open_socket_callback(CURL *easy, curl_opensocket_callback open, void *context) {
+  curl_easy_setopt(easy, CURLOPT_OPENSOCKETFUNCTION, open);
+  return curl_easy_setopt(easy, CURLOPT_OPENSOCKETDATA, context);
+}
+
+/// Opens a socket as libcurl does without a callback.
+static inline curl_socket_t clibcurl_open_socket(const struct curl_sockaddr *address) {
+  return socket(address->family, address->socktype | SOCK_CLOEXEC, address->protocol);
+}
+
+/// The host as text, for IPv4 and IPv6; null for other families.
+static inline const char *clibcurl_numeric_host(
+    const struct curl_sockaddr *address, char text[INET6_ADDRSTRLEN]) {
+  if (address->family == AF_INET) {
+    const struct sockaddr_in *v4 = (const struct sockaddr_in *)&address->addr;
+    return inet_ntop(AF_INET, &v4->sin_addr, text, INET6_ADDRSTRLEN);
+  }
+  if (address->family == AF_INET6) {
+    const struct sockaddr_in6 *v6 = (const struct sockaddr_in6 *)&address->addr;
+    return inet_ntop(AF_INET6, &v6->sin6_addr, text, INET6_ADDRSTRLEN);
+  }
+  return 0;
 }
 
 /// Variadic. New versions deprecate the older option.

@@ -127,7 +127,7 @@ extension LanguageModelError.Code {
       switch code {
       case .invalidRequest: .unusableAddress
       case .tooManyWaiting: .busy
-      case .unresolved, .unreachable: .unreachable
+      case .unresolved, .forbidden, .unreachable: .unreachable
       case .untrusted, .handshake: .untrusted
       // An unknown failure may have happened after the request was sent.
       case .connectionLost, .failed: .connectionLost

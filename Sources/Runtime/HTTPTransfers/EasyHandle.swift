@@ -16,6 +16,10 @@ final class EasyHandle {
   private var head = TransferHead()
   private var body: [UInt8] = []
   private var isTooLarge = false
+  private let reach: HTTPTransferReach
+  private let isPlain: Bool
+  /// Whether the client may connect to any address of the host; nil before the first.
+  private var isWithinReach: Bool?
 
   /// Prepares a request.
   /// - Parameter addresses: the addresses of the target's host, in the order to try them.
@@ -26,6 +30,8 @@ final class EasyHandle {
     guard let pointer = curl_easy_init() else { preconditionFailure("no memory for an easy handle") }
     self.pointer = pointer
     bodyBytesMax = request.bodyBytesMax
+    reach = configuration.reach
+    isPlain = target.isPlain
     fields = FieldList(request.fieldLines)
     resolution = FieldList(target.resolution(addresses))
     errorText[0] = 0
@@ -33,6 +39,7 @@ final class EasyHandle {
     set(configuration, hasUserAgent: request.fields[.userAgent] != nil)
     setSurroundings()
     setCallbacks()
+    setReach()
   }
 
   deinit {
@@ -43,6 +50,7 @@ final class EasyHandle {
   /// The result of a finished transfer.
   func result(of code: CURLcode) -> Result<HTTPTransferResponse, HTTPTransferError> {
     if isTooLarge { return .failure(HTTPTransferError(.tooLarge)) }
+    if isWithinReach == false { return .failure(HTTPTransferError(.forbidden)) }
     guard code == CURLE_OK else { return .failure(HTTPTransferError(code, String(cString: errorText))) }
     // libcurl accepts a head that ends after its status line.
     guard head.isComplete else { return .failure(HTTPTransferError(.connectionLost, "the head is cut off")) }
@@ -134,6 +142,33 @@ extension EasyHandle {
   }
 }
 
+// The choice of addresses. A kept connection was judged when it was made, by the same client.
+extension EasyHandle {
+  private func setReach() {
+    guard !reach.isUnlimited else { return }
+    // Not retained: as in `setCallbacks`.
+    clibcurl_set_open_socket_callback(
+      pointer, { context, _, address in easyHandle(context).openSocket(to: address) },
+      Unmanaged.passUnretained(self).toOpaque())
+  }
+
+  /// libcurl then tries the host's next address, if it has one.
+  private func openSocket(to address: UnsafeMutablePointer<curl_sockaddr>?) -> curl_socket_t {
+    guard let address, let host = numericHost(of: address), reach.allows(host, isPlain: isPlain) else {
+      isWithinReach = isWithinReach ?? false
+      return CURL_SOCKET_BAD
+    }
+    isWithinReach = true
+    return clibcurl_open_socket(address)
+  }
+
+  private func numericHost(of address: UnsafeMutablePointer<curl_sockaddr>) -> IPAddress? {
+    withUnsafeTemporaryAllocation(of: CChar.self, capacity: Int(INET6_ADDRSTRLEN)) {
+      clibcurl_numeric_host(address, $0.baseAddress).flatMap { IPAddress(String(cString: $0)) }
+    }
+  }
+}
+
 /// The object that `setCallbacks` passed to libcurl. Not retained, because it lives as long as libcurl works on it.
 private func easyHandle(_ context: UnsafeMutableRawPointer?) -> EasyHandle {
   Unmanaged<EasyHandle>.fromOpaque(context!).takeUnretainedValue()
@@ -158,44 +193,6 @@ extension TransferTarget {
     guard IPAddress(host) == nil else { return [] }
     let list = addresses.compactMap { IPAddress($0)?.description }.joined(separator: ",")
     return ["\(host):\(port):\(list)"]
-  }
-}
-
-/// The head of an answer, from libcurl's lines.
-struct TransferHead {
-  /// All lines together. 64 KiB: eight times the limit of most servers. libcurl 7.88 bounds single lines only.
-  static let bytesMax = 64 * 1024
-
-  private(set) var fields = HTTPFields()
-  private var byteCount = 0
-
-  /// Whether the empty line has arrived.
-  private(set) var isComplete = false
-
-  /// Takes one line with its end.
-  ///
-  /// A status line begins a new head, because interim answers (RFC 9110 section 15.2) precede the final one. Lines behind the
-  /// empty line are trailers and left out.
-  /// - Returns: false when the head is too large.
-  mutating func take(_ line: UnsafeRawBufferPointer) -> Bool {
-    byteCount += line.count
-    guard byteCount <= Self.bytesMax else { return false }
-    let text = String(decoding: line, as: UTF8.self).prefix { $0 != "\r\n" && $0 != "\n" && $0 != "\r" }
-    if text.hasPrefix("HTTP/") {
-      fields = HTTPFields()
-      isComplete = false
-    } else if text.isEmpty {
-      isComplete = true
-    } else if !isComplete {
-      takeField(text)
-    }
-    return true
-  }
-
-  private mutating func takeField(_ text: Substring) {
-    let parts = text.split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false)
-    guard parts.count == 2, let name = HTTPField.Name(String(parts[0])) else { return }
-    fields.append(HTTPField(name: name, value: String(parts[1].drop { $0 == " " || $0 == "\t" })))
   }
 }
 

@@ -170,6 +170,9 @@ public struct HTTPTransferConfiguration: Sendable {
   /// The trusted certificate authorities.
   public var trust = HTTPTransferTrust.system
 
+  /// Where it may connect to.
+  public var reach = HTTPTransferReach()
+
   /// The User-Agent.
   public var userAgent = "tacet"
 

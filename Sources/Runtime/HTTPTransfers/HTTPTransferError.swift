@@ -12,6 +12,8 @@ public struct HTTPTransferError: Error, Sendable, Equatable, CustomStringConvert
     case tooManyWaiting = "too many requests are waiting"
     /// The host name has no address. Nothing was sent.
     case unresolved = "the host's name cannot be resolved"
+    /// The host has no address that the client may connect to. Nothing was sent.
+    case forbidden = "the host's address is not allowed"
     /// The host refuses the connection. Nothing was sent.
     case unreachable = "the host cannot be reached"
     /// The server's certificate is untrusted, or for another host. Nothing was sent.

@@ -54,6 +54,8 @@ struct TransferTarget {
   /// A name or a numeric address, without the brackets of IPv6.
   let host: String
   let port: UInt16
+  /// Whether the scheme is `http`.
+  let isPlain: Bool
 
   init(_ url: String) throws(HTTPTransferError) {
     let parts = curl_url()
@@ -70,6 +72,7 @@ struct TransferTarget {
     else { throw HTTPTransferError(.invalidRequest, "the URL names no host") }
     self.host = host.hasPrefix("[") ? String(host.dropFirst().dropLast()) : host
     self.port = port
+    isPlain = scheme == "http"
   }
 
   private static func text(_ parts: OpaquePointer?, _ part: CURLUPart, _ flags: UInt32 = 0) -> String? {

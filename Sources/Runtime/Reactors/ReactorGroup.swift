@@ -31,6 +31,22 @@ public final class ReactorGroup: Sendable {
     for thread in threads { await thread.ended() }
   }
 
+  /// Runs a body on a reactor that is started for it and stopped behind it.
+  /// - Returns: what the body returns.
+  public static func perform<Value: Sendable>(
+    _ body: @escaping @Sendable (isolated Reactor) async throws -> Value
+  ) async throws -> Value {
+    let group = try ReactorGroup(count: 1)
+    let result: Result<Value, any Error>
+    do {
+      result = .success(try await group.reactors[0].perform(body))
+    } catch {
+      result = .failure(error)
+    }
+    await group.stop()
+    return try result.get()
+  }
+
   /// The processors that this process may use: the default size of a group.
   public static var processorCount: Int { max(1, Int(sysconf(Int32(_SC_NPROCESSORS_ONLN)))) }
 }

@@ -90,6 +90,16 @@ extension SettingParser<Secret<String>> {
     }
   }
 
+  /// It becomes the value of a header field.
+  static var fieldValue: Self {
+    Self { text throws(UnusableValue) in
+      guard text.wholeMatch(of: /[!-~]+( [!-~]+)*/) != nil else {
+        throw UnusableValue("not words of visible ASCII characters", expected: "a value such as Bearer token")
+      }
+      return Secret(text)
+    }
+  }
+
   /// It becomes a header field.
   static var modelKey: Self {
     Self { text throws(UnusableValue) in

@@ -204,6 +204,10 @@ public struct CampaignSettings: Sendable {
   /// Money that may be used on a day, in millionths of a dollar.
   public let dailyMicrodollarsMax = Setting(
     "LANGUAGE_MODEL_DAILY_DOLLARS_MAX", default: 5_000_000, .microdollars(dollarsMax: 1_000_000))
+  /// The value of the Authorization field with which content is fetched from campaigns' content URLs; nil for none.
+  public let contentAuthorization = Setting("CONTENT_AUTHORIZATION", .fieldValue, .secret)
+  /// Whether content URLs may lead to private, loopback and link-local addresses.
+  public let allowsPrivateContent = Setting("CONTENT_PRIVATE_ADDRESSES", default: false, .boolean)
 }
 
 /// What the service logs, and how.

@@ -11,7 +11,8 @@ struct CampaignSettingsTests {
         "LANGUAGE_MODEL_URL": "http://127.0.0.1:9/v1", "LANGUAGE_MODEL_KEY": "sk-1", "LANGUAGE_MODEL_NAME": "small",
         "LANGUAGE_MODEL_MILLISECONDS": "2500", "LANGUAGE_MODEL_INPUT_DOLLARS": "0.25",
         "LANGUAGE_MODEL_OUTPUT_DOLLARS": "1.5", "LANGUAGE_MODEL_DAILY_TOKENS_MAX": "0",
-        "LANGUAGE_MODEL_DAILY_DOLLARS_MAX": "0.5",
+        "LANGUAGE_MODEL_DAILY_DOLLARS_MAX": "0.5", "CONTENT_AUTHORIZATION": "Bearer t-1",
+        "CONTENT_PRIVATE_ADDRESSES": "true",
       ]
     ).campaigns
     #expect(settings.minutes == 485)
@@ -24,6 +25,8 @@ struct CampaignSettingsTests {
     #expect(settings.modelLimit == .milliseconds(2_500))
     #expect(settings.modelInputPrice == 0.25)
     #expect(settings.modelOutputPrice == 1.5)
+    #expect(settings.contentAuthorization?.exposed == "Bearer t-1")
+    #expect(settings.allowsPrivateContent)
   }
 
   @Test(
@@ -36,7 +39,9 @@ struct CampaignSettingsTests {
       ("LANGUAGE_MODEL_MILLISECONDS", "60001"), ("LANGUAGE_MODEL_INPUT_DOLLARS", "-1"),
       ("LANGUAGE_MODEL_INPUT_DOLLARS", "1."), ("LANGUAGE_MODEL_OUTPUT_DOLLARS", "1.1234567"),
       ("LANGUAGE_MODEL_OUTPUT_DOLLARS", "10001"), ("LANGUAGE_MODEL_DAILY_TOKENS_MAX", "-1"),
-      ("LANGUAGE_MODEL_DAILY_DOLLARS_MAX", "ten"),
+      ("LANGUAGE_MODEL_DAILY_DOLLARS_MAX", "ten"), ("CONTENT_AUTHORIZATION", "two  blanks"),
+      ("CONTENT_AUTHORIZATION", "Bearer tökén"), ("CONTENT_AUTHORIZATION", "a\tb"),
+      ("CONTENT_PRIVATE_ADDRESSES", "1.0"),
     ])
   func unusable(key: String, value: String) {
     #expect(problems([key: value]).map(\.key) == [key])
