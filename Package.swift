@@ -156,10 +156,10 @@ let package = Package(
     support("Support/TestIDs", ["PushKinds", "PushStore", "TestRepository"]),
     tests("Push/PushKindsTests", ["APNSCore", "PushKinds", "PushRules"]),
     tests("Push/PushRulesTests", ["PushRules"]),
-    layer("Campaigns/TemporalReferences"),
-    tests("Campaigns/TemporalReferencesTests", ["TemporalReferences"], exclude: ["Cases"]),
     layer("Campaigns/CampaignRules"),
-    tests("Campaigns/CampaignRulesTests", ["CampaignRules"]),
+    tests("Campaigns/CampaignRulesTests", ["CampaignRules"], exclude: ["Slots/Definitions"]),
+    layer("Campaigns/TemporalReferences", ["CampaignRules"]),
+    tests("Campaigns/TemporalReferencesTests", ["CampaignRules", "TemporalReferences"], exclude: ["Cases"]),
 
     // The service.
     layer("Push/APNS", ["APNSCore", "HTTP2", "Reactors", "TLSStreams", deque, jwtKit, logging, metrics], hotPath),
@@ -198,16 +198,15 @@ let package = Package(
     layer(
       "Campaigns/Campaigns",
       [
-        "APNSCore", "CampaignRules", "LanguageModels", "Postgres", "PushStore", "Reactors", "TemporalReferences", deque,
-        logging, metrics,
+        "APNSCore", "CampaignRules", "HTTPTransfers", "LanguageModels", "Postgres", "PushKinds", "PushStore",
+        "Reactors", "TemporalReferences", deque, httpTypes, logging, metrics,
       ]),
     tests(
       "Campaigns/CampaignsTests",
       [
         "PushKinds", "TestIDs",
-        "TestRepository", "APNSCore", "CampaignRules", "Campaigns", "Postgres", "PushStore", "Reactors", "TestLogs",
-        "TestPostgres",
-        logging,
+        "TestRepository", "APNSCore", "CampaignRules", "Campaigns", "HTTP1", "HTTPServing", "Postgres",
+        "PrometheusMetrics", "PushStore", "Reactors", "TestLogs", "TestPostgres", httpTypes, logging,
       ]),
     layer("Service/Explanations", ["APNSCore", "PushKinds", "PushRules", "PushStore"]),
     layer(
@@ -243,9 +242,9 @@ let package = Package(
     layer(
       "Service/API",
       [
-        "APNSCore", "Callers", "Campaigns", "HTTP1", "HTTPServing", "Postgres", "Explanations", "PushKinds",
-        "PushPipeline",
-        "PushRules", "PushStore", "Reactors", httpTypes, logging,
+        "APNSCore", "Callers", "CampaignRules", "Campaigns", "HTTP1", "HTTPServing", "Postgres", "Explanations",
+        "PushKinds", "PushPipeline",
+        "PushRules", "PushStore", "Reactors", crypto, httpTypes, logging,
       ], resources: [.embedInCode("openapi.yaml")]),
     tests(
       "Service/APITests",

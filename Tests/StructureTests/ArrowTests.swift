@@ -24,7 +24,7 @@ struct ArrowTests {
     "PushKinds": ["APNSCore", "PushRules"],
     "PushStore": ["APNSCore", "PushKinds", "PushRules"],
     "PushPipeline": ["APNS", "APNSCore", "PushKinds", "PushRules", "PushStore"],
-    "CampaignRules": ["TemporalReferences"],
+    "TemporalReferences": ["CampaignRules"],
     "Campaigns": ["CampaignRules", "LanguageModels", "TemporalReferences"],
     "API": ["Callers", "Explanations"],
     "Pages": ["API", "Callers", "Explanations"],

@@ -37,11 +37,9 @@ extension CampaignDefinition {
 
 extension CampaignDefinition {
   /// Keys that the run itself sets in every payload.
-  private static let reservedPayloadKeys: Set<String> = [
+  static let reservedPayloadKeys: Set<String> = [
     "aps", "domain", "push_type", "push_log_id", "subject_id", "type",
   ]
-  /// The most bytes of all payload keys and values: a quarter of APNs' limit.
-  private static let payloadBytesMax = 1_024
 
   private static func occasion(
     _ field: DefinitionField?, for layers: [CampaignLayer]
@@ -118,72 +116,6 @@ extension CampaignDefinition {
   }
 
   private static func payload(_ field: DefinitionField) throws(CampaignDefinitionDefect) -> [String: String] {
-    var payload: [String: String] = [:]
-    for (key, value) in try field.object().sorted(by: { $0.key < $1.key }) {
-      let attribute = field.field(key, value)
-      if reservedPayloadKeys.contains(key) {
-        throw attribute.defect(.unknownKey, expected: "a key that the run does not fill itself")
-      }
-      payload[key] = try attribute.string()
-    }
-    if payload.reduce(0, { $0 + $1.key.utf8.count + $1.value.utf8.count }) > payloadBytesMax {
-      throw field.defect(.outOfRange, expected: "at most \(payloadBytesMax) bytes of keys and values")
-    }
-    return payload
-  }
-}
-
-/// A value of a definition with its path, so that a defect can name it.
-private struct DefinitionField {
-  let value: JSONValue
-  let path: String
-
-  func defect(_ code: CampaignDefinitionDefect.Code, expected: String) -> CampaignDefinitionDefect {
-    CampaignDefinitionDefect(code, at: path, expected: expected)
-  }
-
-  func object() throws(CampaignDefinitionDefect) -> [String: JSONValue] {
-    guard case .object(let members) = value else { throw defect(.wrongType, expected: "an object") }
-    return members
-  }
-
-  /// The members of an object. The alphabetically first unknown key is refused.
-  func members(known keys: [String]) throws(CampaignDefinitionDefect) -> [String: JSONValue] {
-    let members = try object()
-    if let other = members.keys.filter({ !keys.contains($0) }).min() {
-      throw field(other, .null).defect(.unknownKey, expected: Self.oneOf(keys))
-    }
-    return members
-  }
-
-  func member(_ key: String, of members: [String: JSONValue]) throws(CampaignDefinitionDefect) -> DefinitionField {
-    guard let value = members[key] else { throw field(key, .null).defect(.missingKey, expected: "a value") }
-    return field(key, value)
-  }
-
-  func field(_ key: String, _ value: JSONValue) -> DefinitionField {
-    DefinitionField(value: value, path: path == "$" ? key : path + "." + key)
-  }
-
-  func elements() throws(CampaignDefinitionDefect) -> [DefinitionField] {
-    guard case .array(let values) = value else { throw defect(.wrongType, expected: "an array") }
-    return values.enumerated().map { DefinitionField(value: $0.element, path: "\(path)[\($0.offset)]") }
-  }
-
-  func string() throws(CampaignDefinitionDefect) -> String {
-    guard case .string(let text) = value else { throw defect(.wrongType, expected: "a string") }
-    return text
-  }
-
-  func word<Word: RawRepresentable & CaseIterable>() throws(CampaignDefinitionDefect) -> Word
-  where Word.RawValue == String {
-    guard let word = Word(rawValue: try string()) else {
-      throw defect(.unknownWord, expected: Self.oneOf(Word.allCases.map(\.rawValue)))
-    }
-    return word
-  }
-
-  static func oneOf(_ words: [String]) -> String {
-    "one of: " + words.joined(separator: ", ")
+    try field.payload(reserved: reservedPayloadKeys)
   }
 }

@@ -1,5 +1,3 @@
-internal import FoundationEssentials
-
 /// A prepared push with placeholders in braces: `Your {event} is {when}.`
 public struct CampaignTemplate: Hashable, Sendable {
   private let title: TemplateText
@@ -93,7 +91,7 @@ private struct TemplateText: Hashable {
 
 extension String {
   /// The text itself, or as many clusters as leave room for an ellipsis.
-  fileprivate func cut(clustersMax: Int) -> String {
+  func cut(clustersMax: Int) -> String {
     guard let end = index(startIndex, offsetBy: clustersMax, limitedBy: endIndex), end < endIndex else { return self }
     return self[..<index(before: end)].trimmed + "…"
   }

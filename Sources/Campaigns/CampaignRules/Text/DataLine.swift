@@ -3,7 +3,8 @@
 /// - Line breaks, tabs, other control characters and runs of white space become one space, so that a value cannot begin
 ///   a new line.
 /// - Angle brackets and characters that look like them become ‹ and ›, so that a value cannot close its fence. Escaping
-///   needs no random or secret fence name, and the same material always gives the same prompt.
+///   needs no random or secret fence name, and the same material always gives the same prompt. Texts without a fence
+///   keep them.
 /// - Invisible characters are removed: those that change the direction of writing, those without width, and the tag
 ///   characters that can hide a whole sentence. The joiners stay, because emoji and several scripts need them.
 struct DataLine {
@@ -13,12 +14,13 @@ struct DataLine {
   /// Reads until `scalarsMax` Unicode scalars are kept.
   ///
   /// Scalars are counted because grapheme clusters have no largest size. A cluster torn by the limit is dropped.
-  init(_ source: String, scalarsMax: Int) {
+  /// - Parameter isFenced: whether angle brackets are replaced.
+  init(_ source: String, scalarsMax: Int, isFenced: Bool = true) {
     var kept = String.UnicodeScalarView()
     var room = scalarsMax
     var spaceIsDue = false
     for scalar in source.unicodeScalars {
-      switch ScalarTreatment(of: scalar) {
+      switch ScalarTreatment(of: scalar, isFenced: isFenced) {
       case .leaveOut: continue
       case .space: spaceIsDue = !kept.isEmpty
       case .keep(let visible):
@@ -54,10 +56,10 @@ private enum ScalarTreatment {
   /// Remove it.
   case leaveOut
 
-  init(of scalar: Unicode.Scalar) {
+  init(of scalar: Unicode.Scalar, isFenced: Bool) {
     switch scalar {
-    case "<", "\u{FE64}", "\u{FF1C}", "\u{2329}", "\u{3008}": self = .keep("‹")
-    case ">", "\u{FE65}", "\u{FF1E}", "\u{232A}", "\u{3009}": self = .keep("›")
+    case "<", "\u{FE64}", "\u{FF1C}", "\u{2329}", "\u{3008}": self = .keep(isFenced ? "‹" : scalar)
+    case ">", "\u{FE65}", "\u{FF1E}", "\u{232A}", "\u{3009}": self = .keep(isFenced ? "›" : scalar)
     case "!"..."~": self = .keep(scalar)
     default: self = scalar.isHidden ? .leaveOut : scalar.isBlank ? .space : .keep(scalar)
     }

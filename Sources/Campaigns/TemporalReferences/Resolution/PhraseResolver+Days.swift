@@ -1,3 +1,5 @@
+internal import CampaignRules
+
 /// The days of a day expression.
 struct ResolvedDays: Equatable {
   /// At least one day.

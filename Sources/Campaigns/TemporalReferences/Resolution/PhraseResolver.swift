@@ -1,3 +1,4 @@
+internal import CampaignRules
 internal import Foundation
 
 /// The time of a phrase.

@@ -1,0 +1,73 @@
+/// A value of a definition with its path, so that a defect can name it.
+struct DefinitionField {
+  /// The most bytes of all payload keys and values: a quarter of APNs' limit.
+  private static let payloadBytesMax = 1_024
+
+  let value: JSONValue
+  let path: String
+
+  func defect(_ code: CampaignDefinitionDefect.Code, expected: String) -> CampaignDefinitionDefect {
+    CampaignDefinitionDefect(code, at: path, expected: expected)
+  }
+
+  func object() throws(CampaignDefinitionDefect) -> [String: JSONValue] {
+    guard case .object(let members) = value else { throw defect(.wrongType, expected: "an object") }
+    return members
+  }
+
+  /// The members of an object. The alphabetically first unknown key is refused.
+  func members(known keys: [String]) throws(CampaignDefinitionDefect) -> [String: JSONValue] {
+    let members = try object()
+    if let other = members.keys.filter({ !keys.contains($0) }).min() {
+      throw field(other, .null).defect(.unknownKey, expected: Self.oneOf(keys))
+    }
+    return members
+  }
+
+  func member(_ key: String, of members: [String: JSONValue]) throws(CampaignDefinitionDefect) -> DefinitionField {
+    guard let value = members[key] else { throw field(key, .null).defect(.missingKey, expected: "a value") }
+    return field(key, value)
+  }
+
+  func field(_ key: String, _ value: JSONValue) -> DefinitionField {
+    DefinitionField(value: value, path: path == "$" ? key : path + "." + key)
+  }
+
+  func elements() throws(CampaignDefinitionDefect) -> [DefinitionField] {
+    guard case .array(let values) = value else { throw defect(.wrongType, expected: "an array") }
+    return values.enumerated().map { DefinitionField(value: $0.element, path: "\(path)[\($0.offset)]") }
+  }
+
+  func string() throws(CampaignDefinitionDefect) -> String {
+    guard case .string(let text) = value else { throw defect(.wrongType, expected: "a string") }
+    return text
+  }
+
+  func word<Word: RawRepresentable & CaseIterable>() throws(CampaignDefinitionDefect) -> Word
+  where Word.RawValue == String {
+    guard let word = Word(rawValue: try string()) else {
+      throw defect(.unknownWord, expected: Self.oneOf(Word.allCases.map(\.rawValue)))
+    }
+    return word
+  }
+
+  static func oneOf(_ words: [String]) -> String {
+    "one of: " + words.joined(separator: ", ")
+  }
+
+  /// Custom members of a push: strings, without the reserved keys.
+  func payload(reserved keys: Set<String>) throws(CampaignDefinitionDefect) -> [String: String] {
+    var payload: [String: String] = [:]
+    for (key, value) in try object().sorted(by: { $0.key < $1.key }) {
+      let attribute = field(key, value)
+      if keys.contains(key) {
+        throw attribute.defect(.unknownKey, expected: "a key that the run does not fill itself")
+      }
+      payload[key] = try attribute.string()
+    }
+    if payload.reduce(0, { $0 + $1.key.utf8.count + $1.value.utf8.count }) > Self.payloadBytesMax {
+      throw defect(.outOfRange, expected: "at most \(Self.payloadBytesMax) bytes of keys and values")
+    }
+    return payload
+  }
+}

@@ -1,0 +1,103 @@
+/// A campaign of slots as data: its default slots, its texts and how they reach the device. The database holds its
+/// audience and the users' slots.
+public struct SlotCampaignDefinition: Equatable, Sendable {
+  /// The slots of a user who has not moved any, in the order of the definition; 1 to 24. Each time and each phase occurs
+  /// once.
+  public let slots: [DefaultSlot]
+  /// How its texts reach the device.
+  public let way: SlotWay
+  /// The notification category of its texts.
+  public let category: SlotCategory
+  /// The host's address of fetched values; nil without one. It may contain `{user_id}`.
+  public let contentURL: String?
+  /// The entries that take turns by day.
+  let pools: SlotPools?
+  /// The first whose conditions all hold is used.
+  let texts: [SlotTextRule]
+  /// Custom members of every push. A row adds `slot`, `fire_date`, `phase` and `micro_action`.
+  let payload: [String: String]
+}
+
+/// A slot of a user who has not moved it.
+public struct DefaultSlot: Equatable, Sendable {
+  /// Its time.
+  public let slot: SlotTime
+  /// Its phase: a lowercase letter, then lowercase letters, digits or `_`, at most 32 in total; nil without one.
+  public let phase: String?
+  /// The days of the week on which it fires, ascending, at least one: 1 for Monday to 7 for Sunday.
+  public let weekdays: [Int]
+}
+
+/// How a campaign's texts reach the device. Definitions use the raw values.
+public enum SlotWay: String, CaseIterable, Sendable {
+  /// The service pushes at the fire time.
+  case push
+  /// The app arms local notifications. The service does not push.
+  case local
+  /// The service pushes to every device that has not acknowledged the row as armed.
+  case auto
+}
+
+/// A notification category, which the app registers.
+public struct SlotCategory: Equatable, Sendable {
+  /// Its identifier: 1 to 64 ASCII letters, digits, `_`, `-` or `.`.
+  public let id: String
+  /// Its actions in order: 1 to 10, each identifier once.
+  public let actions: [SlotAction]
+
+  /// The category of campaigns that name no other.
+  public static let daily = SlotCategory(
+    id: "TS_DAILY", actions: [SlotAction(id: "OPEN", title: "Open", isForeground: true)])
+}
+
+/// A button of a notification.
+public struct SlotAction: Equatable, Sendable {
+  /// Its identifier, as of the category.
+  public let id: String
+  /// The button's label, at most 64 Unicode scalars.
+  public let title: String
+  /// Whether it opens the app.
+  public let isForeground: Bool
+}
+
+/// Entries that take turns by the day number of the fire date.
+struct SlotPools: Equatable {
+  /// The name of the pool for a user and phase.
+  let name: SlotTemplate
+  /// 1 to 366 entries by name; each holds visible lines by token.
+  let entries: [String: [[String: String]]]
+
+  /// The entry of a day, and its index; nil when the name lacks a value or no pool has it.
+  func turn(on day: CivilDay, with values: [String: String]) -> (index: Int, values: [String: String])? {
+    let (name, missing) = name.filled(with: values)
+    guard missing == 0, let pool = entries[name] else { return nil }
+    let remainder = day.dayNumber % pool.count
+    let index = remainder < 0 ? remainder + pool.count : remainder
+    return (index, pool[index])
+  }
+}
+
+/// A title and a body for the users for whom all conditions hold.
+struct SlotTextRule: Equatable {
+  /// What a value must be. An absent value fulfils neither.
+  enum Condition: Equatable {
+    case equals(String)
+    case above(Double)
+
+    func holds(for value: String) -> Bool {
+      switch self {
+      case .equals(let expected): value == expected
+      case .above(let limit): Double(value).map { $0 > limit } ?? false
+      }
+    }
+  }
+
+  /// By the value's name.
+  let conditions: [String: Condition]
+  let title: SlotTemplate
+  let body: SlotTemplate
+
+  func applies(to values: [String: String]) -> Bool {
+    conditions.allSatisfy { name, condition in values[name].map(condition.holds) ?? false }
+  }
+}

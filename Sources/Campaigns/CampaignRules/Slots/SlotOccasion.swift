@@ -1,0 +1,42 @@
+/// One slot of one campaign on one local day: what a row is rendered for.
+public struct SlotOccasion: Hashable, Sendable {
+  /// The campaign's name.
+  public let campaign: String
+  /// The slot.
+  public let slot: SlotTime
+  /// The slot's phase, such as `morning`; nil for a slot without one.
+  public let phase: String?
+  /// The local day of the slot. It does not depend on when the row is rendered.
+  public let fireDate: CivilDay
+  /// The user's wall-clock time when it fires, `HH:MM`. It differs from the slot only where a change of the offset
+  /// skips the slot's time.
+  public let localTime: String
+
+  /// An occasion.
+  /// - Parameter localTime: `HH:MM`; nil for the slot's time.
+  public init(campaign: String, slot: SlotTime, phase: String?, fireDate: CivilDay, localTime: String? = nil) {
+    self.campaign = campaign
+    self.slot = slot
+    self.phase = phase
+    self.fireDate = fireDate
+    self.localTime = localTime ?? slot.clockText
+  }
+
+  /// `<campaign>.<slot>.<fire_date>`: the local request's identifier and the push's collapse identifier. APNs takes 64
+  /// bytes, so the campaign's name may have 48.
+  public var identifier: String { "\(campaign).\(slot).\(fireDate.description)" }
+
+  /// `<campaign>.<fire_date>`.
+  public var threadID: String { "\(campaign).\(fireDate.description)" }
+
+  /// The names of its values. No pool's entry can have them.
+  static let names: Set = ["date", "fire_date", "phase", "slot", "time"]
+
+  /// The values of its tokens. They take precedence over all others, so `phase` hides other values even when it is nil.
+  var values: [(name: String, value: String?)] {
+    [
+      ("date", fireDate.description), ("fire_date", fireDate.description), ("phase", phase),
+      ("slot", slot.description), ("time", localTime),
+    ]
+  }
+}

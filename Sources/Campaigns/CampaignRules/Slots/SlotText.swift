@@ -1,0 +1,77 @@
+/// A rendered row.
+public struct SlotText: Equatable, Sendable {
+  /// The most grapheme clusters of a title, including the ellipsis of a cut one.
+  public static let titleClustersMax = 50
+  /// The most grapheme clusters of a body, likewise.
+  public static let bodyClustersMax = 200
+
+  /// The first line.
+  public let title: String
+  /// The text below it.
+  public let body: String
+  /// Custom members of the push, a JSON object without spaces whose keys are sorted: the definition's payload, `slot`,
+  /// `fire_date`, `phase` if the slot has one, and `micro_action` as a number if a pool was used.
+  public let data: String
+  /// The number of tokens without a value in title and body. Each shows `[Content]`.
+  public let missingTokens: Int
+  /// The index of the pool's entry; nil when title and body use no value of a pool.
+  public let microAction: Int?
+}
+
+extension SlotCampaignDefinition {
+  /// The text of a row. The same arguments give the same text.
+  ///
+  /// Where several sources have a value of the same name, the pool's entry takes precedence over `values`. The occasion
+  /// takes precedence over both.
+  /// - Parameter values: the material, with the fetched document over it.
+  /// - Returns: nil when the conditions of no text hold.
+  public func text(for occasion: SlotOccasion, values: SlotValues) -> SlotText? {
+    var lines = values.lines
+    for (name, value) in occasion.values { lines[name] = value }
+    let turn = pools?.turn(on: occasion.fireDate, with: lines)
+    if let turn { lines.merge(turn.values) { $1 } }
+    guard let rule = texts.first(where: { $0.applies(to: lines) }) else { return nil }
+    let title = rule.title.filled(with: lines)
+    let body = rule.body.filled(with: lines)
+    let isPoolUsed = turn.map { !rule.title.tokens.union(rule.body.tokens).isDisjoint(with: $0.values.keys) } ?? false
+    let microAction = isPoolUsed ? turn?.index : nil
+    return SlotText(
+      title: title.text.cut(clustersMax: SlotText.titleClustersMax),
+      body: body.text.cut(clustersMax: SlotText.bodyClustersMax),
+      data: data(for: occasion, microAction: microAction),
+      missingTokens: title.missing + body.missing,
+      microAction: microAction)
+  }
+
+  /// Written here because a row is rendered for each user, slot and day, and a JSON encoder took half of that time.
+  private func data(for occasion: SlotOccasion, microAction: Int?) -> String {
+    var members = payload.mapValues(\.jsonLiteral)
+    members["slot"] = occasion.slot.description.jsonLiteral
+    members["fire_date"] = occasion.fireDate.description.jsonLiteral
+    members["phase"] = occasion.phase?.jsonLiteral
+    members["micro_action"] = microAction.map { String($0) }
+    let sorted = members.sorted { $0.key < $1.key }
+    return "{" + sorted.map { $0.key.jsonLiteral + ":" + $0.value }.joined(separator: ",") + "}"
+  }
+}
+
+extension String {
+  /// The text as a string of JSON (RFC 8259 section 7).
+  fileprivate var jsonLiteral: String {
+    guard utf8.contains(where: { $0 < 0x20 || $0 == UInt8(ascii: "\"") || $0 == UInt8(ascii: "\\") }) else {
+      return "\"" + self + "\""
+    }
+    var literal = "\""
+    for scalar in unicodeScalars {
+      switch scalar {
+      case "\"": literal += "\\\""
+      case "\\": literal += "\\\\"
+      case "\u{0}"..."\u{1F}":
+        let digits = String(scalar.value, radix: 16)
+        literal += "\\u" + String(repeating: "0", count: 4 - digits.count) + digits
+      default: literal.unicodeScalars.append(scalar)
+      }
+    }
+    return literal + "\""
+  }
+}
