@@ -22,28 +22,6 @@ CREATE TYPE tacet.push_recipient AS (
 	left_at timestamp with time zone
 );
 
-CREATE TABLE tacet.pushes (
-    created_at timestamp with time zone DEFAULT clock_timestamp() NOT NULL,
-    id uuid DEFAULT gen_random_uuid() NOT NULL,
-    user_id uuid NOT NULL,
-    kind text NOT NULL,
-    title text NOT NULL,
-    body text NOT NULL,
-    collapse_id text,
-    idempotency_key text,
-    data json,
-    metadata jsonb DEFAULT '{}'::jsonb NOT NULL,
-    quiet_policy text,
-    presentation jsonb DEFAULT '{}'::jsonb NOT NULL,
-    expires_in interval,
-    send_at timestamp with time zone,
-    cancel_key text,
-    campaign text,
-    cap_group text,
-    withheld text,
-    CONSTRAINT pushes_quiet_policy_check CHECK ((quiet_policy = ANY (ARRAY['hold'::text, 'drop'::text])))
-);
-
 CREATE TABLE public.conversation_participants (
     conversation_id uuid NOT NULL,
     user_id uuid NOT NULL,
@@ -202,6 +180,7 @@ CREATE TABLE tacet.campaigns (
     weekdays smallint[] DEFAULT '{1,2,3,4,5,6,7}'::smallint[] NOT NULL,
     definition jsonb NOT NULL,
     cap_group text,
+    on_action text,
     CONSTRAINT campaigns_cap_group_check CHECK ((cap_group ~ '^[a-z][a-z0-9_]{0,62}$'::text)),
     CONSTRAINT campaigns_name_check CHECK ((name ~ '^[a-z][a-z0-9_]{0,62}$'::text)),
     CONSTRAINT campaigns_push_types_check CHECK ((cardinality(push_types) > 0)),
@@ -249,6 +228,14 @@ CREATE TABLE tacet.deliveries (
     CONSTRAINT deliveries_state_check CHECK (((state = ANY (ARRAY['held'::text, 'retryable'::text, 'waiting'::text])) AND ((lane IS NOT NULL) = (state = 'waiting'::text))))
 )
 WITH (fillfactor='50', autovacuum_vacuum_scale_factor='0', autovacuum_vacuum_threshold='1000', autovacuum_vacuum_insert_scale_factor='0', autovacuum_analyze_scale_factor='0', autovacuum_analyze_threshold='10000', vacuum_truncate=off, autovacuum_vacuum_cost_delay='0');
+
+CREATE TABLE tacet.device_permissions (
+    changed_at timestamp with time zone DEFAULT clock_timestamp() NOT NULL,
+    user_id uuid NOT NULL,
+    tolerance_seconds integer DEFAULT 0 NOT NULL,
+    is_denied boolean DEFAULT false NOT NULL,
+    device_token text NOT NULL
+);
 
 CREATE TABLE tacet.erasures (
     asked_at timestamp with time zone DEFAULT clock_timestamp() NOT NULL,
@@ -360,6 +347,76 @@ CREATE TABLE tacet.model_usage (
     day date NOT NULL
 );
 
+CREATE TABLE tacet.notif_config (
+    changed_at timestamp with time zone DEFAULT clock_timestamp() NOT NULL,
+    name text NOT NULL,
+    value jsonb NOT NULL,
+    CONSTRAINT notif_config_check CHECK (
+CASE name
+    WHEN 'mode'::text THEN (value = ANY (ARRAY['"online_first"'::jsonb, '"offline_first"'::jsonb]))
+    WHEN 'prefetchRunner'::text THEN (value = ANY (ARRAY['"none"'::jsonb, '"background-runner"'::jsonb]))
+    WHEN 'scheduler'::text THEN (value = '"auto"'::jsonb)
+    WHEN 'prefetchLeadMinutes'::text THEN (((value)::text ~ '^[1-9][0-9]{0,3}$'::text) AND (value <= '1440'::jsonb))
+    WHEN 'ttlSeconds'::text THEN (((value)::text ~ '^[1-9][0-9]{0,6}$'::text) AND (value <= '1209600'::jsonb))
+    WHEN 'runnerRearm'::text THEN (jsonb_typeof(value) = 'boolean'::text)
+    WHEN 'iosCategoryIdentifier'::text THEN ((value)::text ~ '^"[A-Za-z0-9_.-]{1,100}"$'::text)
+    WHEN 'androidChannelId'::text THEN ((value)::text ~ '^"[A-Za-z0-9_.-]{1,100}"$'::text)
+    ELSE false
+END)
+);
+
+CREATE TABLE tacet.notif_contents (
+    attempted_at timestamp with time zone DEFAULT clock_timestamp() NOT NULL,
+    fetched_at timestamp with time zone,
+    fresh_until timestamp with time zone,
+    fire_date date NOT NULL,
+    user_id uuid,
+    campaign text NOT NULL,
+    slot text NOT NULL,
+    url text,
+    etag text,
+    failure_code text,
+    document jsonb,
+    owner text GENERATED ALWAYS AS (COALESCE(('u'::text || (user_id)::text), ''::text)) STORED NOT NULL,
+    CONSTRAINT notif_contents_document_check CHECK (((jsonb_typeof(document) = 'object'::text) AND (NOT jsonb_path_exists(document, 'strict $.*?(@.type() != "string")'::jsonpath)))),
+    CONSTRAINT notif_contents_slot_check CHECK ((slot ~ '^([01][0-9]|2[0-3])[0-5][0-9]$'::text))
+)
+WITH (fillfactor='80', autovacuum_vacuum_scale_factor='0.05');
+
+CREATE TABLE tacet.notif_deliveries (
+    fire_at timestamp with time zone NOT NULL,
+    available_at timestamp with time zone NOT NULL,
+    rendered_at timestamp with time zone DEFAULT clock_timestamp() NOT NULL,
+    changed_at timestamp with time zone DEFAULT clock_timestamp() NOT NULL,
+    push_id uuid,
+    fire_date date NOT NULL,
+    user_id uuid NOT NULL,
+    attempts integer DEFAULT 0 NOT NULL,
+    campaign text NOT NULL,
+    slot text NOT NULL,
+    phase text,
+    time_zone text NOT NULL,
+    status text DEFAULT 'scheduled'::text NOT NULL,
+    reason text,
+    title text,
+    body text,
+    category text,
+    data json,
+    armed_by text[] DEFAULT '{}'::text[] NOT NULL,
+    CONSTRAINT notif_deliveries_status_check CHECK ((status = ANY (ARRAY['scheduled'::text, 'armed'::text, 'sent'::text, 'delivered'::text, 'opened'::text, 'skipped'::text, 'cancelled'::text, 'failed'::text])))
+)
+WITH (fillfactor='80', autovacuum_vacuum_scale_factor='0.05');
+
+CREATE TABLE tacet.notif_events (
+    received_at timestamp with time zone DEFAULT clock_timestamp() NOT NULL,
+    happened_at timestamp with time zone NOT NULL,
+    id uuid NOT NULL,
+    user_id uuid NOT NULL,
+    code text NOT NULL,
+    identifier text,
+    device_token text
+);
+
 CREATE TABLE tacet.parked (
     parked_at timestamp with time zone DEFAULT clock_timestamp() NOT NULL,
     enqueued_at timestamp with time zone NOT NULL,
@@ -396,6 +453,29 @@ CREATE TABLE tacet.push_kinds (
     CONSTRAINT push_kinds_name_check CHECK ((name ~ '^[a-z][a-z0-9_]{0,62}$'::text))
 );
 
+CREATE TABLE tacet.pushes (
+    created_at timestamp with time zone DEFAULT clock_timestamp() NOT NULL,
+    id uuid DEFAULT gen_random_uuid() NOT NULL,
+    user_id uuid NOT NULL,
+    kind text NOT NULL,
+    title text NOT NULL,
+    body text NOT NULL,
+    collapse_id text,
+    idempotency_key text,
+    data json,
+    metadata jsonb DEFAULT '{}'::jsonb NOT NULL,
+    quiet_policy text,
+    presentation jsonb DEFAULT '{}'::jsonb NOT NULL,
+    expires_in interval,
+    send_at timestamp with time zone,
+    cancel_key text,
+    campaign text,
+    cap_group text,
+    withheld text,
+    excluded_devices text,
+    CONSTRAINT pushes_quiet_policy_check CHECK ((quiet_policy = ANY (ARRAY['hold'::text, 'drop'::text])))
+);
+
 CREATE TABLE tacet.read_syncs (
     available_at timestamp with time zone NOT NULL,
     id uuid DEFAULT gen_random_uuid() NOT NULL,
@@ -425,6 +505,12 @@ ALTER TABLE tacet.releases ALTER COLUMN id ADD GENERATED ALWAYS AS IDENTITY (
     CACHE 1
 );
 
+CREATE TABLE tacet.schedules (
+    run_at timestamp with time zone,
+    told_at timestamp with time zone,
+    user_id uuid NOT NULL
+);
+
 CREATE TABLE tacet.settings (
     is_only_row boolean DEFAULT true NOT NULL,
     notify_enabled boolean DEFAULT true NOT NULL,
@@ -446,6 +532,27 @@ COMMENT ON COLUMN tacet.settings.webhook_secret IS 'the service''s WEBHOOK_SECRE
 COMMENT ON COLUMN tacet.settings.listening_until IS 'until when a service has said that it listens; kept by the service, null when none ever did';
 
 COMMENT ON COLUMN tacet.settings.database_identity IS 'the database that this row was written in; tacet serve refuses to start in another one until tacet adopt';
+
+CREATE TABLE tacet.slots (
+    next_fire_at timestamp with time zone,
+    available_at timestamp with time zone,
+    delivered_at timestamp with time zone,
+    fire_date date,
+    user_id uuid NOT NULL,
+    attempts integer DEFAULT 0 NOT NULL,
+    is_on boolean DEFAULT true NOT NULL,
+    is_enabled boolean DEFAULT true NOT NULL,
+    is_chosen boolean DEFAULT false NOT NULL,
+    campaign text NOT NULL,
+    slot text NOT NULL,
+    phase text,
+    time_zone text NOT NULL,
+    weekdays smallint[] DEFAULT '{1,2,3,4,5,6,7}'::smallint[] NOT NULL,
+    CONSTRAINT slots_phase_check CHECK ((phase ~ '^[a-z][a-z0-9_]{0,62}$'::text)),
+    CONSTRAINT slots_slot_check CHECK ((slot ~ '^([01][0-9]|2[0-3])[0-5][0-9]$'::text)),
+    CONSTRAINT slots_weekdays_check CHECK ((weekdays <@ '{1,2,3,4,5,6,7}'::smallint[]))
+)
+WITH (fillfactor='80', autovacuum_vacuum_scale_factor='0.05');
 
 CREATE TABLE tacet.surface_views (
     last_seen timestamp with time zone,
@@ -529,6 +636,9 @@ ALTER TABLE ONLY tacet.default_bodies
 ALTER TABLE ONLY tacet.deliveries
     ADD CONSTRAINT deliveries_pkey PRIMARY KEY (subject_id, user_id, kind);
 
+ALTER TABLE ONLY tacet.device_permissions
+    ADD CONSTRAINT device_permissions_pkey PRIMARY KEY (device_token);
+
 ALTER TABLE ONLY tacet.erasures
     ADD CONSTRAINT erasures_pkey PRIMARY KEY (id);
 
@@ -556,6 +666,18 @@ ALTER TABLE ONLY tacet.migrations
 ALTER TABLE ONLY tacet.model_usage
     ADD CONSTRAINT model_usage_pkey PRIMARY KEY (day);
 
+ALTER TABLE ONLY tacet.notif_config
+    ADD CONSTRAINT notif_config_pkey PRIMARY KEY (name);
+
+ALTER TABLE ONLY tacet.notif_contents
+    ADD CONSTRAINT notif_contents_pkey PRIMARY KEY (campaign, slot, owner);
+
+ALTER TABLE ONLY tacet.notif_deliveries
+    ADD CONSTRAINT notif_deliveries_pkey PRIMARY KEY (user_id, campaign, slot, fire_date);
+
+ALTER TABLE ONLY tacet.notif_events
+    ADD CONSTRAINT notif_events_pkey PRIMARY KEY (user_id, id);
+
 ALTER TABLE ONLY tacet.preferences
     ADD CONSTRAINT preferences_pkey PRIMARY KEY (user_id);
 
@@ -580,8 +702,14 @@ ALTER TABLE ONLY tacet.read_syncs
 ALTER TABLE ONLY tacet.releases
     ADD CONSTRAINT releases_pkey PRIMARY KEY (id);
 
+ALTER TABLE ONLY tacet.schedules
+    ADD CONSTRAINT schedules_pkey PRIMARY KEY (user_id);
+
 ALTER TABLE ONLY tacet.settings
     ADD CONSTRAINT settings_pkey PRIMARY KEY (is_only_row);
+
+ALTER TABLE ONLY tacet.slots
+    ADD CONSTRAINT slots_pkey PRIMARY KEY (user_id, campaign, slot);
 
 ALTER TABLE ONLY tacet.surface_views
     ADD CONSTRAINT surface_views_pkey PRIMARY KEY (user_id, surface_id, surface_kind);
@@ -626,6 +754,8 @@ CREATE INDEX deliveries_suspect_idx ON tacet.deliveries USING btree (due_at) WHE
 
 CREATE INDEX deliveries_waiting_idx ON tacet.deliveries USING btree (lane, enqueued_at) WHERE (state = 'waiting'::text);
 
+CREATE INDEX device_permissions_user_idx ON tacet.device_permissions USING btree (user_id);
+
 CREATE INDEX erasures_due_idx ON tacet.erasures USING btree (due_at);
 
 CREATE INDEX inbox_claimed_idx ON tacet.inbox USING btree (available_at) WHERE is_claimed;
@@ -633,6 +763,18 @@ CREATE INDEX inbox_claimed_idx ON tacet.inbox USING btree (available_at) WHERE i
 CREATE INDEX inbox_fresh_idx ON tacet.inbox USING btree (available_at) WHERE (NOT is_claimed);
 
 CREATE INDEX instances_seen_idx ON tacet.instances USING btree (seen_at);
+
+CREATE INDEX notif_contents_user_idx ON tacet.notif_contents USING btree (user_id) WHERE (user_id IS NOT NULL);
+
+CREATE INDEX notif_deliveries_available_idx ON tacet.notif_deliveries USING btree (available_at) WHERE (status = ANY (ARRAY['scheduled'::text, 'armed'::text]));
+
+CREATE INDEX notif_deliveries_fire_idx ON tacet.notif_deliveries USING btree (fire_at);
+
+CREATE UNIQUE INDEX notif_deliveries_phase_idx ON tacet.notif_deliveries USING btree (user_id, campaign, phase, fire_date) WHERE ((phase IS NOT NULL) AND (status <> 'cancelled'::text));
+
+CREATE INDEX notif_deliveries_push_idx ON tacet.notif_deliveries USING btree (push_id) WHERE (push_id IS NOT NULL);
+
+CREATE INDEX notif_events_received_idx ON tacet.notif_events USING btree (received_at);
 
 CREATE INDEX parked_parked_idx ON tacet.parked USING btree (parked_at);
 
@@ -659,6 +801,8 @@ CREATE INDEX read_syncs_available_idx ON tacet.read_syncs USING btree (available
 CREATE INDEX read_syncs_user_idx ON tacet.read_syncs USING btree (user_id, available_at);
 
 CREATE INDEX releases_queued_idx ON tacet.releases USING btree (queued_at);
+
+CREATE INDEX slots_available_idx ON tacet.slots USING btree (available_at);
 
 CREATE INDEX trigger_failures_failed_idx ON tacet.trigger_failures USING btree (failed_at);
 
@@ -717,6 +861,8 @@ ALTER TABLE tacet.default_bodies ENABLE ROW LEVEL SECURITY;
 
 ALTER TABLE tacet.deliveries ENABLE ROW LEVEL SECURITY;
 
+ALTER TABLE tacet.device_permissions ENABLE ROW LEVEL SECURITY;
+
 ALTER TABLE tacet.erasures ENABLE ROW LEVEL SECURITY;
 
 ALTER TABLE tacet.frequency_caps ENABLE ROW LEVEL SECURITY;
@@ -737,6 +883,14 @@ ALTER TABLE tacet.migrations ENABLE ROW LEVEL SECURITY;
 
 ALTER TABLE tacet.model_usage ENABLE ROW LEVEL SECURITY;
 
+ALTER TABLE tacet.notif_config ENABLE ROW LEVEL SECURITY;
+
+ALTER TABLE tacet.notif_contents ENABLE ROW LEVEL SECURITY;
+
+ALTER TABLE tacet.notif_deliveries ENABLE ROW LEVEL SECURITY;
+
+ALTER TABLE tacet.notif_events ENABLE ROW LEVEL SECURITY;
+
 ALTER TABLE tacet.parked ENABLE ROW LEVEL SECURITY;
 
 ALTER TABLE tacet.preferences ENABLE ROW LEVEL SECURITY;
@@ -751,7 +905,11 @@ ALTER TABLE tacet.read_syncs ENABLE ROW LEVEL SECURITY;
 
 ALTER TABLE tacet.releases ENABLE ROW LEVEL SECURITY;
 
+ALTER TABLE tacet.schedules ENABLE ROW LEVEL SECURITY;
+
 ALTER TABLE tacet.settings ENABLE ROW LEVEL SECURITY;
+
+ALTER TABLE tacet.slots ENABLE ROW LEVEL SECURITY;
 
 ALTER TABLE tacet.surface_views ENABLE ROW LEVEL SECURITY;
 
@@ -762,7 +920,10 @@ ALTER TABLE tacet.trigger_failures ENABLE ROW LEVEL SECURITY;
 ALTER TABLE tacet.unread_marks ENABLE ROW LEVEL SECURITY;
 
 -- Functions, whose bodies are in functions/:
+-- tacet.acknowledge_slot_row(user_id uuid, campaign text, slot text, fire_date date, code text, token text) returns void
 -- tacet.adopt_database(keeps_waiting boolean) returns TABLE(what text, dropped bigint)
+-- tacet.advance_slots(campaign text, user_ids uuid[], slots text[], attempts integer[], lead_us bigint) returns void
+-- tacet.authorize_device(user_id uuid, device_token text, auth_status text) returns void
 -- tacet.available_at(send_at timestamp with time zone) returns timestamp with time zone
 -- tacet.badge_max() returns bigint
 -- tacet.bigint_of(id text) returns bigint
@@ -771,6 +932,7 @@ ALTER TABLE tacet.unread_marks ENABLE ROW LEVEL SECURITY;
 -- tacet.campaign_gate(user_id uuid, needs_no_session boolean, cap_group text, push_types text[], local_day date, day_start timestamp with time zone, day_end timestamp with time zone, gap_start timestamp with time zone) returns TABLE(reason text)
 -- tacet.campaign_material(campaign text, user_id uuid) returns jsonb
 -- tacet.campaign_push_content(event_kind text, subject_id uuid) returns SETOF tacet.push_content
+-- tacet.campaign_push_outcome(push_id uuid, user_id uuid) returns jsonb
 -- tacet.campaign_push_types(cap_group text) returns text[]
 -- tacet.campaign_refusal(campaign text, user_id uuid, due_at timestamp with time zone, local_day date, push_type text) returns text
 -- tacet.campaign_zone(campaign text, user_id uuid) returns text
@@ -779,13 +941,19 @@ ALTER TABLE tacet.unread_marks ENABLE ROW LEVEL SECURITY;
 -- tacet.check_in_audience(moment timestamp with time zone, only_user uuid) returns TABLE(user_id uuid, time_zone text, gap_days integer)
 -- tacet.check_in_material(user_id uuid, moment timestamp with time zone) returns jsonb
 -- tacet.check_presentation(presentation jsonb) returns void
+-- tacet.choose_slots(campaign text, user_id uuid, is_on boolean, chosen jsonb, zone text, lead_us bigint) returns void
 -- tacet.civil_instant(civil timestamp without time zone, zone text) returns timestamp with time zone
 -- tacet.close_table(source regclass) returns void
 -- tacet.commit_campaign_push(campaign text, user_id uuid, local_day date, attempts integer, layer text, inputs jsonb, push_type text, title text, body text, data json, metadata jsonb, input_tokens bigint, output_tokens bigint, cost_microdollars bigint) returns TABLE(reason text, push_id uuid)
+-- tacet.commit_slot_rows(campaign text, way text, user_ids uuid[], slots text[], fire_dates date[], attempts integer[], refusals text[], titles text[], bodies text[], categories text[], documents text[]) returns TABLE(place bigint, status text, reason text)
+-- tacet.complete_micro_action(user_id uuid, day date, at timestamp with time zone) returns boolean
+-- tacet.content_refusal(document jsonb, fresh_until timestamp with time zone, moment timestamp with time zone) returns text
 -- tacet.count_missed_events(failed_kind text, failed_state text, failed_message text, failed_subject_ids uuid[]) returns void
 -- tacet.count_trigger_failure(failed_state text, failed_message text, failed_subject_ids text[] DEFAULT '{}'::text[]) returns void
+-- tacet.current_streak(user_id uuid, day date) returns integer
 -- tacet.database_identity() returns text
 -- tacet.decide_campaign(campaign text, user_id uuid, local_day date, attempts integer, decision text, reason text, layer text, inputs jsonb, input_tokens bigint, output_tokens bigint, cost_microdollars bigint) returns boolean
+-- tacet.deliver_slot(campaign text, user_id uuid, slot text) returns TABLE(refusal text, push_id uuid)
 -- tacet.device_token_owners(beginning text, owners_max integer) returns TABLE(user_id uuid, device_token text)
 -- tacet.device_tokens(user_id uuid) returns TABLE(device_token text, environment text, app text)
 -- tacet.drop_watch_triggers(kind text, source regclass) returns void
@@ -795,6 +963,7 @@ ALTER TABLE tacet.unread_marks ENABLE ROW LEVEL SECURITY;
 -- tacet.enrol_campaign(campaign text, due_at timestamp with time zone, cause text, only_zone text DEFAULT NULL::text, only_user uuid DEFAULT NULL::uuid) returns TABLE(run_id uuid, enrolled integer)
 -- tacet.enrol_due(campaign text, standard_time time without time zone, zones text[], moment timestamp with time zone DEFAULT clock_timestamp()) returns bigint
 -- tacet.enrol_slot(campaign text, time_zone text, local_day date, due_at timestamp with time zone) returns bigint
+-- tacet.enrol_slots(campaign text, default_slots jsonb, only_user uuid, users_max bigint, lead_us bigint) returns TABLE(enrolled bigint, moved bigint)
 -- tacet.erase_users(users_max integer, rows_max integer, settled interval) returns TABLE(erased bigint, finished bigint, has_more boolean)
 -- tacet.event_audience(push_kind text, event_kind text, subject_id uuid, surface_id uuid) returns SETOF tacet.push_recipient
 -- tacet.event_content(event_kind text, subject_id uuid) returns TABLE(push_kind text, surface_id uuid, actor_id uuid, dated_at timestamp with time zone, life_us bigint, quiet_policy text, excluded_device text, withheld text, is_silent boolean, content text)
@@ -822,13 +991,17 @@ ALTER TABLE tacet.unread_marks ENABLE ROW LEVEL SECURITY;
 -- tacet.known_zone(zone text) returns text
 -- tacet.learn_time_zones() returns void
 -- tacet.learn_token_environment(device_token text, environment text, registered_environment text, registered_app text, read_at timestamp with time zone) returns void
+-- tacet.lock_slots(user_id uuid) returns void
 -- tacet.lowest_user_id() returns uuid
 -- tacet.mark_read(conversation_id uuid, user_id uuid, up_to_message_id uuid) returns SETOF uuid
 -- tacet.may_view(surface_kind text, surface_id uuid, user_id uuid) returns boolean
 -- tacet.message_context(message_id uuid) returns TABLE(conversation_id uuid, sender_id uuid, sender_name text, body text, created_at timestamp with time zone, read_by uuid[], prior_read_by uuid[], prior_touched_at timestamp with time zone)
 -- tacet.message_of(subject_id uuid) returns uuid
+-- tacet.move_slots(campaign text, user_id uuid, zone text, lead_us bigint) returns integer
 -- tacet.move_unread_marks(user_ids uuid[]) returns void
+-- tacet.next_fire(slot text, zone text, after timestamp with time zone, weekdays smallint[] DEFAULT '{1,2,3,4,5,6,7}'::smallint[]) returns TABLE(fire_date date, fire_at timestamp with time zone)
 -- tacet.not_wired(function_name text) returns boolean
+-- tacet.note_device_permission(user_id uuid, device_token text, is_denied boolean, tolerance_seconds integer, moment timestamp with time zone) returns void
 -- tacet.note_eligible(campaign text, due_at timestamp with time zone, run_id uuid, only_zone text, only_user uuid, guarded boolean) returns integer
 -- tacet.note_gone_users(after uuid, users_max integer) returns uuid
 -- tacet.presence_repeats_within() returns interval
@@ -852,24 +1025,38 @@ ALTER TABLE tacet.unread_marks ENABLE ROW LEVEL SECURITY;
 -- tacet.release_user(user_id uuid) returns void
 -- tacet.remove_device(user_id uuid, device_token text) returns boolean
 -- tacet.replay(subject_id uuid) returns bigint
+-- tacet.report_slot_action(user_id uuid, event_id uuid, action text, identifier text, campaign text, slot text, day date, happened_at timestamp with time zone) returns TABLE(outcome text, answer jsonb)
+-- tacet.report_slot_events(user_id uuid, ids uuid[], codes text[], identifiers text[], campaigns text[], slots text[], fire_dates date[], device_tokens text[], happened_ats timestamp with time zone[]) returns bigint
 -- tacet.reserve_model_usage(usage_day date, tokens bigint, microdollars bigint, tokens_max bigint, microdollars_max bigint) returns boolean
 -- tacet.retire(IN signature text, IN result text DEFAULT NULL::text)
+-- tacet.ritual_action(user_id uuid, action text, day date, moment timestamp with time zone) returns jsonb
+-- tacet.ritual_audience(moment timestamp with time zone, only_user uuid) returns TABLE(user_id uuid, time_zone text, gap_days integer)
+-- tacet.ritual_material(user_id uuid, moment timestamp with time zone) returns jsonb
+-- tacet.ritual_profile(user_id uuid) returns TABLE(terrain_type text, nickname text, is_onboarded boolean)
 -- tacet.row_of(subject_id uuid) returns uuid
 -- tacet.seen_by(conversation_id uuid) returns TABLE(user_id uuid, last_seen timestamp with time zone, left_at timestamp with time zone)
 -- tacet.service_push_content(event_kind text, subject_id uuid) returns SETOF tacet.push_content
 -- tacet.sessions_between(user_id uuid, first_moment timestamp with time zone, end_moment timestamp with time zone) returns TABLE(session_id uuid)
 -- tacet.settle_model_usage(usage_day date, tokens bigint, microdollars bigint, used_input bigint, used_output bigint, used_microdollars bigint) returns void
+-- tacet.slot_days(slot text, zone text, first_day date, days integer, weekdays smallint[]) returns TABLE(fire_date date, fire_at timestamp with time zone)
+-- tacet.slot_instant(slot text, zone text, day date) returns timestamp with time zone
+-- tacet.slot_push_parts(campaign text, slot text, fire_date date, category text) returns TABLE(collapse_id text, metadata jsonb, presentation jsonb)
+-- tacet.slot_refusal(campaign text, user_id uuid, armed_by text[], moment timestamp with time zone) returns TABLE(refusal text, excluded text)
+-- tacet.slot_situations(campaign text, user_ids uuid[]) returns TABLE(user_id uuid, time_zone text, material jsonb)
+-- tacet.slot_time(slot text) returns time without time zone
 -- tacet.stored_push_audience(event_kind text, subject_id uuid, surface_id uuid) returns SETOF tacet.push_recipient
--- tacet.stored_push_content(p tacet.pushes) returns tacet.push_content
+-- tacet.stored_push_content(event_kind text, subject_id uuid, of_campaign boolean) returns SETOF tacet.push_content
 -- tacet.subject_of(id uuid) returns uuid
 -- tacet.surface_of(id uuid) returns uuid
 -- tacet.sync_read(user_id uuid, conversation_id uuid, message_ids uuid[], device_token text) returns bigint
 -- tacet.take_cap(user_id uuid, cap_group text) returns boolean
 -- tacet.takes_part(conversation_id uuid, user_id uuid) returns boolean
+-- tacet.tell_devices(user_id uuid) returns void
 -- tacet.turn_of(user_id uuid) returns uuid
 -- tacet.typed_id(expression text, ids regtype, type regtype) returns text
 -- tacet.typed_subject(expression text, source regclass, name name) returns text
 -- tacet.unread_count(user_id uuid) returns bigint
+-- tacet.unread_counts(user_ids uuid[], time_max interval DEFAULT '00:00:00.05'::interval) returns bigint[]
 -- tacet.unused_id(type text) returns text
 -- tacet.unwatch(kind text) returns boolean
 -- tacet.user_time_zone(user_id uuid) returns text
@@ -885,3 +1072,4 @@ ALTER TABLE tacet.unread_marks ENABLE ROW LEVEL SECURITY;
 -- tacet.watched_row_audience(event_kind text, subject_id uuid, surface_id uuid) returns SETOF tacet.push_recipient
 -- tacet.watched_row_content(event_kind text, subject_id uuid) returns SETOF tacet.push_content
 -- tacet.webhook_headers(body text, secret text) returns jsonb
+-- tacet.write_slot_rows(campaign text, user_ids uuid[], slots text[], phases text[], fire_dates date[], fire_ats timestamp with time zone[], time_zones text[], titles text[], bodies text[], categories text[], documents text[]) returns SETOF uuid

@@ -1,5 +1,7 @@
 -- Decisions of campaigns about single users.
 
+set check_function_bodies = off;
+
 -- Why a campaign may not push to a user now; null when nothing keeps it back. What cannot be determined keeps the push back.
 -- push_type: null while unknown.
 create or replace function tacet.campaign_refusal(
@@ -179,3 +181,19 @@ begin
   return next;
 end
 $$;
+
+-- What became of a campaign's push, for explanations; null until it is recorded.
+create or replace function tacet.campaign_push_outcome(push_id uuid, user_id tacet.user_id)
+returns jsonb
+language sql stable
+set search_path = pg_catalog, pg_temp
+as $$
+  select jsonb_build_object(
+    'logID', l.id, 'pushType', l.push_type, 'decision', l.decision, 'reason', l.reason, 'content', l.content,
+    'opened', l.opened, 'sentAt', (extract(epoch from l.sent_at) * 1000000)::bigint)
+  from tacet.push_log l
+  where l.subject_id = tacet.subject_of(campaign_push_outcome.push_id) and l.user_id = campaign_push_outcome.user_id
+  limit 1
+$$;
+
+reset check_function_bodies;

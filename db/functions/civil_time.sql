@@ -55,14 +55,15 @@ $$;
 -- shows the same time then.
 create or replace function tacet.civil_instant(civil timestamp, zone text)
 returns timestamptz
-language sql stable
+language plpgsql stable
 as $$
-  select case when e.early < l.late and e.early at time zone zone = civil then e.early else l.late end
-  from (select civil at time zone zone as late) l
-  cross join lateral (
-    select (civil - ((l.late - interval '24 hours') at time zone zone - (l.late - interval '24 hours') at time zone 'UTC'))
-      at time zone 'UTC' as early
-  ) e
+declare
+  late timestamptz := civil at time zone zone;
+  day_before timestamptz := late - interval '24 hours';
+  early timestamptz := (civil - (day_before at time zone zone - day_before at time zone 'UTC')) at time zone 'UTC';
+begin
+  return case when early < late and early at time zone zone = civil then early else late end;
+end
 $$;
 
 -- How long the quiet hours around a moment still last; null outside of them. Null also in an unknown zone, because a push is

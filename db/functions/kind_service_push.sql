@@ -2,15 +2,20 @@
 
 set check_function_bodies = off;
 
--- The content of a stored push, also of a campaign's.
-create or replace function tacet.stored_push_content(p tacet.pushes)
-returns tacet.push_content
-language sql stable
+-- The content of a stored push: of those that a server has asked for, or of those of campaigns.
+create or replace function tacet.stored_push_content(event_kind text, subject_id tacet.subject_id, of_campaign boolean)
+returns setof tacet.push_content
+language plpgsql stable rows 1
 set search_path = pg_catalog, pg_temp
 as $$
-  select row(
-    tacet.surface_of(p.id), null, p.send_at, p.expires_in, p.quiet_policy, null,
-    case when tacet.is_cancelled(p.cancel_key, p.created_at) then 'cancelled' else p.withheld end,
+begin
+  return query
+  select
+    tacet.surface_of(p.id), null::tacet.user_id, p.send_at, p.expires_in, p.quiet_policy, p.excluded_devices,
+    case
+      when p.cancel_key is not null and tacet.is_cancelled(p.cancel_key, p.created_at) then 'cancelled'
+      else p.withheld
+    end,
     p.presentation ->> 'channel' = 'fetch',
     json_build_object(
       'title', left(p.title, 4096), 'body', left(p.body, 4096),
@@ -19,7 +24,10 @@ as $$
       case when p.collapse_id is null then p.presentation
         else p.presentation || jsonb_build_object('collapse_id', p.collapse_id)
       end)
-  )::tacet.push_content
+  from tacet.pushes p
+  where p.id = tacet.row_of(stored_push_content.subject_id) and p.kind = stored_push_content.event_kind
+    and (p.campaign is not null) = stored_push_content.of_campaign;
+end
 $$;
 
 -- Takes a user's push of today in a cap group, by the user's clock. False when it is taken, by a campaign or a server.
@@ -44,12 +52,8 @@ $$;
 create or replace function tacet.service_push_content(event_kind text, subject_id tacet.subject_id)
 returns setof tacet.push_content
 language sql stable rows 1
-set search_path = pg_catalog, pg_temp
 as $$
-  select c.*
-  from tacet.pushes p
-  cross join lateral tacet.stored_push_content(p) c
-  where p.id = tacet.row_of(service_push_content.subject_id) and p.kind = service_push_content.event_kind and p.campaign is null
+  select c.* from tacet.stored_push_content(event_kind, subject_id, false) c
 $$;
 
 -- The user of a stored push, also of a campaign's.
@@ -57,12 +61,15 @@ create or replace function tacet.stored_push_audience(
   event_kind text, subject_id tacet.subject_id, surface_id tacet.conversation_id
 )
 returns setof tacet.push_recipient
-language sql stable rows 1
+language plpgsql stable rows 1
 set search_path = pg_catalog, pg_temp
 as $$
+begin
+  return query
   select p.user_id, null::timestamptz, null::timestamptz
   from tacet.pushes p
-  where p.id = tacet.row_of(stored_push_audience.subject_id) and p.kind = stored_push_audience.event_kind
+  where p.id = tacet.row_of(stored_push_audience.subject_id) and p.kind = stored_push_audience.event_kind;
+end
 $$;
 
 call tacet.register_kind('service_push', null, 'tacet.service_push_content', 'tacet.stored_push_audience');

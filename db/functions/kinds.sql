@@ -119,14 +119,16 @@ $$;
 -- Whether a key was cancelled after a moment; ever without one.
 create or replace function tacet.is_cancelled(cancel_key text, asked_at timestamptz)
 returns boolean
-language sql stable
+language plpgsql stable
 set search_path = pg_catalog, pg_temp
 as $$
-  select exists (
+begin
+  return exists (
     select from tacet.cancellations c
     where c.cancel_key = is_cancelled.cancel_key
       and (is_cancelled.asked_at is null or c.cancelled_at >= is_cancelled.asked_at)
-  )
+  );
+end
 $$;
 
 reset check_function_bodies;

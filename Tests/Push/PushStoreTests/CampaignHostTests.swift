@@ -19,9 +19,9 @@ struct CampaignHostTests {
   func deleted() async throws {
     let scene = try await CampaignScene()
     for _ in 0..<2 { try await scene.addUser() }
-    try await scene.addCampaign("ritual", ["cap_group": "'ritual'"])
+    try await scene.addCampaign("habit", ["cap_group": "'habit'"])
     let turns = try await scene.claimed()
-    for turn in try await turns + scene.claimed(campaign: "ritual") { _ = try await scene.commit(turn) }
+    for turn in try await turns + scene.claimed(campaign: "habit") { _ = try await scene.commit(turn) }
     #expect(try await scene.database.sql("select count(*) from tacet.frequency_caps") == "4")
     try await scene.database.sql("delete from profiles where id = '\(turns[0].userID)'")
     try await erase(scene.database)
@@ -93,7 +93,7 @@ struct CampaignHostTests {
         select p.id, null::text, 1 from public.profiles p
       $$;
       insert into tacet.campaigns (name, audience, material, push_types, definition, needs_no_session)
-      select 'birthdays', 'tacet.everybody', material, '{birthday}', definition, false from tacet.campaigns;
+      select 'birthdays', 'tacet.everybody', material, '{birthday}', definition, false from tacet.campaigns where name = 'coach';
       insert into profiles (name) values ('Ada')
       """)
     try await withStore(database) { store, reactor in

@@ -71,7 +71,7 @@ struct CampaignHourTests {
   func notScheduled(_ change: String) async throws {
     let scene = try await CampaignScene()
     try await scene.addUser(zone: "'UTC'")
-    try await scene.database.sql("update tacet.campaigns set \(change)")
+    try await scene.database.sql("update tacet.campaigns set \(change) where name = 'coach'")
     #expect(try await noted(scene, at: "'2026-06-15 10:00+00'") == "")
     #expect(try await scene.database.sql("select count(*) from tacet.campaign_slots") == "0")
   }

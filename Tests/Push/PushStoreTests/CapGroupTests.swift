@@ -14,32 +14,32 @@ struct CapGroupTests {
   func independent() async throws {
     let scene = try await CampaignScene()
     try await scene.addCampaign("lapse")
-    try await scene.addCampaign("ritual", ["cap_group": "'ritual'"])
-    try await scene.addCampaign("evening", ["cap_group": "'ritual'"])
+    try await scene.addCampaign("habit", ["cap_group": "'habit'"])
+    try await scene.addCampaign("evening", ["cap_group": "'habit'"])
     let user = try await scene.addUser()
     #expect(try await Self.send("coach", in: scene) == "sent")
     #expect(try await scene.isEligible(user, at: "now", campaign: "lapse") == false)
-    #expect(try await Self.send("ritual", in: scene) == "sent")
+    #expect(try await Self.send("habit", in: scene) == "sent")
     #expect(try await scene.isEligible(user, at: "now", campaign: "evening") == false)
-    for campaign in ["coach", "lapse", "ritual", "evening"] {
+    for campaign in ["coach", "lapse", "habit", "evening"] {
       #expect(try await Self.refusal(of: user, campaign: campaign, in: scene) == "pushed_today", "\(campaign)")
     }
     let caps = try await scene.database.sql(
       "select cap_group, committed_at is not null from tacet.frequency_caps order by 1")
-    #expect(caps == "check_in|t\nritual|t")
+    #expect(caps == "check_in|t\nhabit|t")
   }
 
   @Test("a push in the ledger counts for its campaign's group; for every group with its type when it names no campaign")
   func ledger() async throws {
     let scene = try await CampaignScene()
-    try await scene.addCampaign("ritual", ["cap_group": "'ritual'"])
+    try await scene.addCampaign("habit", ["cap_group": "'habit'"])
     try await scene.addCampaign("birthday", ["cap_group": "null"])
     try await scene.addCampaign("other", pushTypes: "{occasion}", ["cap_group": "'other'"])
     let user = try await scene.addUser()
     for (metadata, open) in [
-      (#"{"campaign": "coach"}"#, ["ritual", "birthday", "other"]),
-      (#"{"campaign": "ritual"}"#, ["coach", "birthday", "other"]),
-      (#"{"campaign": "birthday"}"#, ["coach", "ritual", "birthday", "other"]),
+      (#"{"campaign": "coach"}"#, ["habit", "birthday", "other"]),
+      (#"{"campaign": "habit"}"#, ["coach", "birthday", "other"]),
+      (#"{"campaign": "birthday"}"#, ["coach", "habit", "birthday", "other"]),
       (#"{"campaign": "removed"}"#, ["birthday", "other"]), ("{}", ["birthday", "other"]),
       ("[]", ["birthday", "other"]),
     ] {
@@ -47,7 +47,7 @@ struct CapGroupTests {
         insert into tacet.push_log (subject_id, user_id, push_type, decision, sent_at, metadata)
         values (gen_random_uuid(), '\(user)', 'event_based', 'sent', now(), '\(metadata)')
         """
-      for campaign in ["coach", "ritual", "birthday", "other"] {
+      for campaign in ["coach", "habit", "birthday", "other"] {
         let isEligible = try await scene.isEligible(user, at: "now", campaign: campaign, after: push)
         #expect(isEligible == open.contains(campaign), "\(metadata) \(campaign)")
       }
@@ -79,7 +79,7 @@ struct CapGroupTests {
       select 'plain', audience, material, push_types, definition from tacet.campaigns where name = 'coach'
       """)
     let groups = try await scene.database.sql("select name, cap_group from tacet.campaigns order by name")
-    #expect(groups == "coach|check_in\nplain|")
+    #expect(groups == "coach|check_in\nplain|\nritual|")
     for name in ["", "Check", "1st", "check-in", "check in", String(repeating: "a", count: 64)] {
       let error = await #expect(throws: (any Error).self, "\(name)") {
         try await scene.database.sql("update tacet.campaigns set cap_group = '\(name)'")
@@ -93,11 +93,11 @@ struct CapGroupTests {
     arguments: [true, false])
   func apart(_ hasCaps: Bool) async throws {
     let scene = try await CampaignScene()
-    try await scene.addCampaign("ritual", ["cap_group": "'ritual'"])
+    try await scene.addCampaign("habit", ["cap_group": "'habit'"])
     try await scene.addCampaign("birthday", ["cap_group": "null"])
     try await scene.addUser()
     if hasCaps { try await scene.database.sql(Self.earlierCaps) }
-    let turns = try await Self.turns(of: ["coach", "ritual", "birthday"], in: scene)
+    let turns = try await Self.turns(of: ["coach", "habit", "birthday"], in: scene)
     try await withTwoSessions(scene.database) { first, second, reactor in
       try await first.run("begin", on: reactor)
       #expect(try await first.value(Self.reason(turns[0]), on: reactor) == "sent")

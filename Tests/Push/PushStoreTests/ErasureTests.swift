@@ -216,6 +216,8 @@ extension ErasureTests {
     switch (column[0], column[1]) {
     case ("state", _), ("decision", _): "'held'"
     case ("cause", _): "'request'"
+    case ("slot", _): "'0800'"
+    case ("device_token", _): "gen_random_uuid()::text"
     case (_, "uuid"): "gen_random_uuid()"
     case (_, let type) where type.hasSuffix("[]"): "'{}'"
     case (_, let type) where type.hasPrefix("timestamp") || type == "date": "now()"

@@ -56,7 +56,7 @@ struct PruneTests {
 
   @Test(
     "a batch is a thousand rows, the oldest first",
-    arguments: PrunedTable.allCases.filter { $0 != .surfaceViews && $0 != .unreadMarks })
+    arguments: PrunedTable.allCases.filter { ![.surfaceViews, .unreadMarks, .contents].contains($0) })
   func batches(_ table: PrunedTable) async throws {
     let database = try await TestDatabase.migrated()
     try await fill(table, 200, age: "interval '2 days'", in: database)
@@ -151,6 +151,9 @@ extension PruneTests {
       case .campaignDecisions: "due_at, local_day, user_id, run_id, campaign, time_zone"
       case .campaignRuns: "due_at, campaign, cause"
       case .campaignSlots: "local_day, campaign, time_zone"
+      case .slotRows: "available_at, user_id, campaign, slot, fire_date, time_zone"
+      case .slotReports: "happened_at, id, user_id, code"
+      case .contents: "fire_date, user_id, campaign, slot"
       }
     let values =
       switch table {
@@ -166,6 +169,9 @@ extension PruneTests {
       case .campaignDecisions: "now(), current_date, gen_random_uuid(), gen_random_uuid(), 'coach', 'UTC'"
       case .campaignRuns: "now(), 'coach', 'schedule'"
       case .campaignSlots: "current_date, 'coach', gen_random_uuid()::text"
+      case .slotRows: "now(), gen_random_uuid(), 'ritual', '0800', current_date, 'UTC'"
+      case .slotReports: "now(), gen_random_uuid(), gen_random_uuid(), 'armed'"
+      case .contents: "current_date, gen_random_uuid(), 'ritual', '0800'"
       }
     return """
       insert into \(name(table)) (\(time(table)), \(columns)) select now() - (\(age)), \(values)
@@ -191,6 +197,9 @@ extension PruneTests {
     case .campaignDecisions: "tacet.campaign_decisions"
     case .campaignRuns: "tacet.campaign_runs"
     case .campaignSlots: "tacet.campaign_slots"
+    case .slotRows: "tacet.notif_deliveries"
+    case .slotReports: "tacet.notif_events"
+    case .contents: "tacet.notif_contents"
     }
   }
 
@@ -208,6 +217,9 @@ extension PruneTests {
     case .campaignDecisions: "enrolled_at"
     case .campaignRuns: "started_at"
     case .campaignSlots: "due_at"
+    case .slotRows: "fire_at"
+    case .slotReports: "received_at"
+    case .contents: "attempted_at"
     }
   }
 }

@@ -5,5 +5,7 @@
 --
 -- It waits for the disk, whatever the session does otherwise, because the app does not ask again.
 
-with durable as materialized (select set_config('synchronous_commit', 'on', true))
+with durable as materialized (select set_config('synchronous_commit', 'on', true)), forgotten as (
+  delete from tacet.device_permissions p where p.device_token = :device_token and p.user_id = :user_id
+)
 select tacet.remove_device(:user_id, :device_token) from durable;

@@ -14,13 +14,22 @@ public struct CampaignStory: Equatable, Sendable, Decodable {
   public var standing: String?
   /// The days on which the user was looked at, the newest first.
   public var days: [CampaignDayFacts]
+  /// The user's slots; nil when the campaign has none for the user.
+  public var slots: [SlotFacts]?
+  /// What the slots say, the latest first; nil without any.
+  public var rows: [SlotRowFacts]?
 
   /// Describes a story.
-  public init(isKnown: Bool = true, now: Int64, standing: String? = nil, days: [CampaignDayFacts] = []) {
+  public init(
+    isKnown: Bool = true, now: Int64, standing: String? = nil, days: [CampaignDayFacts] = [],
+    slots: [SlotFacts]? = nil, rows: [SlotRowFacts]? = nil
+  ) {
     self.isKnown = isKnown
     self.now = now
     self.standing = standing
     self.days = days
+    self.slots = slots
+    self.rows = rows
   }
 }
 

@@ -12,7 +12,8 @@ extension PushDatabase {
   ) async throws(PostgresError) -> RegistrationOutcome {
     let call = StatementCall.registerDevice(
       userID: user, deviceToken: device.token, environment: device.environment, app: device.app,
-      platform: device.platform, locale: device.locale, timeZone: device.timeZone, devicesMax: devicesMax)
+      platform: device.platform, locale: device.locale, timeZone: device.timeZone,
+      authStatus: device.authorization, devicesMax: devicesMax)
     do throws(PostgresError) {
       return try await pool.query(call, on: reactor).one().decode(0) ? .registered : .unknownTimeZone
     } catch {
@@ -50,6 +51,9 @@ public struct RegisteredDevice: Equatable, Sendable {
 
   /// An IANA time zone, e.g. `Europe/Berlin`.
   public var timeZone: String?
+
+  /// What the app may show: `authorized`, `provisional`, `denied` or `not_determined`. A denied device gets no slots.
+  public var authorization: String?
 
   /// A device of which nothing is said but its token.
   public init(token: String) {

@@ -1,4 +1,3 @@
-internal import FoundationEssentials
 public import Postgres
 public import PushKinds
 public import PushRules

@@ -1,0 +1,89 @@
+public import Postgres
+internal import PushKinds
+public import Reactors
+
+// Documents that slot campaigns fetch from their hosts; see tacet.notif_contents.
+extension PushDatabase {
+  /// Claims fetches for rows that are due within the lead. A document has one attempt a day, by whichever process claims it first.
+  /// - Parameters:
+  ///   - url: the campaign's.
+  ///   - isPerUser: whether each user has a document.
+  ///   - contentsMax: fetches at most; the others stay to be claimed.
+  public func claimContents(
+    for rows: [SlotRow], of campaign: String, at url: String, isPerUser: Bool, lead: Duration, contentsMax: Int,
+    on reactor: isolated Reactor
+  ) async throws(PostgresError) -> [DueContent] {
+    let moments = Set(
+      rows.map { FetchMoment(slot: $0.slot, userID: isPerUser ? $0.userID : nil, date: $0.fireDate, at: $0.fireAt) })
+    let call = StatementCall.claimContents(
+      campaign: campaign, url: url, slots: moments.map(\.slot), userIDs: moments.map(\.userID),
+      fireDates: moments.map(\.date), fireMicroseconds: moments.map(\.at), leadMicroseconds: lead.wholeMicroseconds,
+      contentsMax: contentsMax)
+    var due: [DueContent] = []
+    for row in try await pool.query(call, on: reactor) {
+      due.append(
+        DueContent(
+          key: ContentKey(slot: try row.decode("slot"), userID: try row.decode("user_id")),
+          fireDate: try row.decode("fire_date"), etag: try row.decode("etag")))
+    }
+    return due
+  }
+
+  /// Stores what a fetch has returned.
+  /// - Parameter document: a JSON object of strings.
+  /// - Returns: whether rows may say something else now.
+  public func store(
+    _ document: String, etag: String?, from due: DueContent, of campaign: String, at url: String, timeToLive: Duration,
+    on reactor: isolated Reactor
+  ) async throws(PostgresError) -> Bool {
+    let call = StatementCall.storeContent(
+      campaign: campaign, slot: due.key.slot, userID: due.key.userID, fireDate: due.fireDate, url: url, etag: etag,
+      document: document, ttlMicroseconds: timeToLive.wholeMicroseconds)
+    return try await pool.query(call, on: reactor).first?.decode("is_changed") ?? false
+  }
+
+  /// Notes that the stored document is still the host's.
+  /// - Returns: whether rows may say something else now: the document could not be used before.
+  public func confirm(
+    _ due: DueContent, of campaign: String, timeToLive: Duration, on reactor: isolated Reactor
+  ) async throws(PostgresError) -> Bool {
+    let call = StatementCall.confirmContent(
+      campaign: campaign, slot: due.key.slot, userID: due.key.userID, fireDate: due.fireDate,
+      ttlMicroseconds: timeToLive.wholeMicroseconds)
+    return try await pool.query(call, on: reactor).first?.decode("is_changed") ?? false
+  }
+
+  /// Notes why a fetch has failed. The stored document stays.
+  public func fail(
+    _ due: DueContent, of campaign: String, code: String, on reactor: isolated Reactor
+  ) async throws(PostgresError) {
+    try await pool.query(
+      .failContent(
+        campaign: campaign, slot: due.key.slot, userID: due.key.userID, fireDate: due.fireDate, code: code),
+      on: reactor)
+  }
+
+  /// What is stored, by the database's clock. Nothing is fetched.
+  /// - Returns: an outcome for each key.
+  public func contents(
+    _ keys: [ContentKey], of campaign: String, on reactor: isolated Reactor
+  ) async throws(PostgresError) -> [ContentKey: ContentOutcome] {
+    let call = StatementCall.contents(campaign: campaign, slots: keys.map(\.slot), userIDs: keys.map(\.userID))
+    var outcomes: [ContentKey: ContentOutcome] = [:]
+    for row in try await pool.query(call, on: reactor) {
+      let place: Int = try row.decode("place")
+      let refusal: String? = try row.decode("refusal")
+      outcomes[keys[place - 1]] =
+        if let refusal { .unavailable(refusal) } else { .document(try row.decode("document")) }
+    }
+    return outcomes
+  }
+}
+
+/// What rows have in common that need one document at the same time: for all users some forty, one for each offset of zones.
+private struct FetchMoment: Hashable {
+  let slot: String
+  let userID: HostID?
+  let date: String
+  let at: Int64
+}

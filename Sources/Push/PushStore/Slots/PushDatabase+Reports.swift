@@ -1,0 +1,148 @@
+public import FoundationEssentials
+public import Postgres
+public import PushKinds
+public import Reactors
+
+// What apps report of slots; see db/functions/slot_reports.sql.
+extension PushDatabase {
+  /// Notes an action that a user has taken of a notification, once, and calls the campaign's function for it.
+  public func report(
+    _ action: SlotActionReport, of userID: HostID, on reactor: isolated Reactor
+  ) async throws(PostgresError) -> SlotActionOutcome {
+    let call = StatementCall.reportSlotAction(
+      userID: userID, eventID: action.id, action: action.action, identifier: action.row.text,
+      campaign: action.row.campaign, slot: action.row.slot, fireDate: action.row.fireDate,
+      happenedMicroseconds: action.happenedAt)
+    let row = try await pool.query(call, on: reactor).one()
+    let outcome: String = try row.decode("outcome")
+    let answer: String = try row.decode("answer", as: String?.self) ?? "{}"
+    return switch outcome {
+    case "noted": .noted(answer: answer)
+    case "repeated": .repeated(answer: answer)
+    case "other_report": .otherReport
+    default: .unknownRow
+    }
+  }
+
+  /// Notes events of a user's app, each once, and what follows from them for rows and devices.
+  /// - Parameter events: in the order in which they happened.
+  /// - Returns: how many of them were not known before.
+  public func report(
+    _ events: [SlotEvent], of userID: HostID, on reactor: isolated Reactor
+  ) async throws(PostgresError) -> Int {
+    let call = StatementCall.reportSlotEvents(
+      userID: userID, ids: events.map(\.id), codes: events.map(\.code.rawValue), identifiers: events.map(\.row?.text),
+      campaigns: events.map(\.row?.campaign), slots: events.map(\.row?.slot), fireDates: events.map(\.row?.fireDate),
+      deviceTokens: events.map(\.deviceToken), happenedMicroseconds: events.map(\.happenedAt))
+    return try await pool.query(call, on: reactor).one().decode(0)
+  }
+}
+
+/// The name of a row of `tacet.notif_deliveries` for a user's devices: `<campaign>.<slot>.<fire_date>`.
+public struct SlotIdentifier: Equatable, Sendable {
+  /// The campaign's name.
+  public let campaign: String
+  /// The time of the day, as `0800`.
+  public let slot: String
+  /// The user's day, as `2026-11-22`.
+  public let fireDate: String
+
+  /// Reads one; nil for any other text.
+  public init?(_ text: String) {
+    let parts = text.split(separator: ".", omittingEmptySubsequences: false).map(String.init)
+    guard parts.count == 3, PushSubject.canBeKind(parts[0]), UserSlot.isSlot(parts[1]), InstantText.isDate(parts[2])
+    else { return nil }
+    (campaign, slot, fireDate) = (parts[0], parts[1], parts[2])
+  }
+
+  /// As devices know it.
+  public var text: String { "\(campaign).\(slot).\(fireDate)" }
+}
+
+extension UserSlot {
+  /// Whether a text is a time of the day such as `0800`: `0000` to `2359`.
+  public static func isSlot(_ text: String) -> Bool { text.wholeMatch(of: /(?:[01][0-9]|2[0-3])[0-5][0-9]/) != nil }
+}
+
+/// An action that a user has taken of a notification.
+public struct SlotActionReport: Equatable, Sendable {
+  /// The report's id; a repeated report has the same.
+  public let id: UUID
+  /// The action's name.
+  public let action: String
+  /// The notification's row.
+  public let row: SlotIdentifier
+  /// When it was taken, microseconds since 1970.
+  public let happenedAt: Int64
+
+  /// Describes one.
+  public init(id: UUID, action: String, row: SlotIdentifier, happenedAt: Int64) {
+    self.id = id
+    self.action = action
+    self.row = row
+    self.happenedAt = happenedAt
+  }
+}
+
+/// The outcome of such a report. Answers are JSON objects of the campaign.
+public enum SlotActionOutcome: Equatable, Sendable {
+  /// It was the first report of its id.
+  case noted(answer: String)
+  /// It was reported before; nothing was changed.
+  case repeated(answer: String)
+  /// Its id was used for another report; nothing was changed.
+  case otherReport
+  /// The user has no such row; nothing was changed.
+  case unknownRow
+}
+
+/// What an app reports of a row or of its device.
+public struct SlotEvent: Equatable, Sendable {
+  /// Acknowledgements and codes, as apps write them.
+  public enum Code: String, CaseIterable, Sendable {
+    /// The device shows the row by itself.
+    case armed
+    /// The notification was shown.
+    case delivered
+    /// The user has opened the app from it.
+    case opened
+    /// The user has removed it.
+    case dismissed
+    /// The device shows the row no longer by itself.
+    case cancelled
+    /// Content was not fetched in time.
+    case fetchTimeout = "FETCH_TIMEOUT"
+    /// Content is unchanged.
+    case contentNotModified = "ETAG_NOT_MODIFIED"
+    /// The device may not show notifications by itself.
+    case scheduleDenied = "SCHEDULE_DENIED"
+    /// The device's alarms are inexact.
+    case exactAlarmMissing = "EXACT_ALARM_MISSING"
+    /// The app's storage was busy.
+    case storageBusy = "STORAGE_BUSY"
+    /// A text lacked a value.
+    case templateMissingToken = "TEMPLATE_MISSING_TOKEN"
+    /// The device may not show notifications.
+    case permissionDenied = "PERMISSION_DENIED"
+  }
+
+  /// The event's id; a repeated event has the same.
+  public let id: UUID
+  /// What happened.
+  public let code: Code
+  /// The row it is about; nil when it is about the device.
+  public let row: SlotIdentifier?
+  /// The device, in lower case; nil when unknown.
+  public let deviceToken: String?
+  /// When it happened, microseconds since 1970.
+  public let happenedAt: Int64
+
+  /// Describes one.
+  public init(id: UUID, code: Code, row: SlotIdentifier?, deviceToken: String?, happenedAt: Int64) {
+    self.id = id
+    self.code = code
+    self.row = row
+    self.deviceToken = deviceToken
+    self.happenedAt = happenedAt
+  }
+}

@@ -1,0 +1,96 @@
+internal import FoundationEssentials
+public import Postgres
+public import PushKinds
+public import Reactors
+
+// What apps ask of slots.
+extension PushDatabase {
+  /// Gives users who have no slots in a campaign its own, and moves slots of users whose zone has changed.
+  /// - Returns: the number of users who got slots, and of those whose slots were moved.
+  @discardableResult
+  public func enrolSlots(
+    of campaign: String, defaults: [UserSlot], onlyUser userID: HostID?, usersMax: Int, lead: Duration,
+    on reactor: isolated Reactor
+  ) async throws(PostgresError) -> (enrolled: Int, moved: Int) {
+    let call = StatementCall.enrolSlots(
+      campaign: campaign, defaultSlots: Self.json(of: defaults), onlyUserID: userID, usersMax: usersMax,
+      leadMicroseconds: lead.wholeMicroseconds)
+    let row = try await pool.query(call, on: reactor).one()
+    return (try row.decode("enrolled"), try row.decode("moved"))
+  }
+
+  /// A user's slots in a campaign; nil when there are none.
+  public func slots(
+    of campaign: String, for userID: HostID, on reactor: isolated Reactor
+  ) async throws(PostgresError) -> UserSlots? {
+    var found: UserSlots?
+    for row in try await pool.query(.slotsOfUser(campaign: campaign, userID: userID), on: reactor) {
+      if found == nil {
+        found = UserSlots(isOn: try row.decode("is_on"), slots: [], timeZone: try row.decode("time_zone"))
+      }
+      let weekdays: [Int32] = try row.decode("weekdays")
+      found?.slots.append(
+        UserSlot(
+          slot: try row.decode("slot"), phase: try row.decode("phase"), isEnabled: try row.decode("is_enabled"),
+          weekdays: weekdays.count == 7 ? nil : weekdays.map(Int.init)))
+    }
+    return found
+  }
+
+  /// Replaces a user's slots in a campaign, and cancels the rows of those that are off or gone.
+  public func choose(
+    _ slots: UserSlots, of campaign: String, for userID: HostID, lead: Duration, on reactor: isolated Reactor
+  ) async throws(PostgresError) {
+    try await pool.query(
+      .chooseSlots(
+        campaign: campaign, userID: userID, isOn: slots.isOn, chosen: Self.json(of: slots.slots),
+        timeZone: slots.timeZone, leadMicroseconds: lead.wholeMicroseconds), on: reactor)
+  }
+
+  /// What a device of a user is to show, the soonest first.
+  /// - Parameters:
+  ///   - days: from today on.
+  ///   - deviceToken: in lower case; nil when unknown.
+  public func schedule(
+    of userID: HostID, days: Int, rowsMax: Int, deviceToken: String?, on reactor: isolated Reactor
+  ) async throws(PostgresError) -> [ScheduledRow] {
+    let call = StatementCall.schedule(
+      userID: userID, days: Int32(clamping: days), rowsMax: rowsMax, deviceToken: deviceToken)
+    var rows: [ScheduledRow] = []
+    for row in try await pool.query(call, on: reactor) {
+      rows.append(
+        ScheduledRow(
+          campaign: try row.decode("campaign"), slot: try row.decode("slot"), fireDate: try row.decode("fire_date"),
+          fireAt: try row.decode("fire_us"), localTime: try row.decode("local_time"),
+          text: RenderedText(
+            title: try row.decode("title"), body: try row.decode("body"), category: try row.decode("category"),
+            data: try row.decode("data")),
+          toleranceSeconds: try row.decode("tolerance_seconds")))
+    }
+    return rows
+  }
+
+  /// Whether a user's schedule is to be rendered now: not again within a pause.
+  public func beginScheduleRun(
+    of userID: HostID, pause: Duration, on reactor: isolated Reactor
+  ) async throws(PostgresError) -> Bool {
+    try await pool.query(
+      .beginScheduleRun(userID: userID, pauseMicroseconds: pause.wholeMicroseconds), on: reactor
+    ).one().decode(0)
+  }
+
+  /// Sends the row of a user's slot that was rendered last.
+  /// - Returns: the push, or the reason why there is none.
+  public func deliver(
+    slot: String, of campaign: String, for userID: HostID, on reactor: isolated Reactor
+  ) async throws(PostgresError) -> CampaignCommit {
+    let row = try await pool.query(.deliverSlot(campaign: campaign, userID: userID, slot: slot), on: reactor).one()
+    if let refusal: String = try row.decode("refusal") { return .refused(refusal) }
+    return .committed(try row.decode("push_id"))
+  }
+
+  private static func json(of slots: [UserSlot]) -> String {
+    guard let data = try? JSONEncoder().encode(slots) else { preconditionFailure("slots cannot be encoded") }
+    return String(decoding: data, as: UTF8.self)
+  }
+}

@@ -1,0 +1,115 @@
+internal import FoundationEssentials
+public import Postgres
+public import PushKinds
+public import Reactors
+
+// Slots and their rows, for the process that renders and pushes them; see db/functions/slots.sql and slot_rows.sql.
+extension PushDatabase {
+  /// Leases slots whose next row may be rendered.
+  public func claimSlots(
+    _ count: Int, lease: Duration, on reactor: isolated Reactor
+  ) async throws(PostgresError) -> [SlotRow] {
+    try await slotRows(.claimSlots(slotsMax: count, leaseMicroseconds: lease.wholeMicroseconds), on: reactor)
+  }
+
+  /// Leases rows that are due.
+  /// - Parameter grace: how long after its time a row may be pushed.
+  public func claimSlotRows(
+    _ count: Int, lease: Duration, grace: Duration, on reactor: isolated Reactor
+  ) async throws(PostgresError) -> [SlotRow] {
+    try await slotRows(
+      .claimSlotRows(
+        rowsMax: count, leaseMicroseconds: lease.wholeMicroseconds, graceMicroseconds: grace.wholeMicroseconds),
+      on: reactor)
+  }
+
+  /// The rows that a user's slots are due for: today's remaining and those of the next six days, the soonest first.
+  /// - Parameter isStored: whether only rows are returned that are stored and not pushed.
+  public func slotWindow(
+    of userID: HostID, isStored: Bool, on reactor: isolated Reactor
+  ) async throws(PostgresError) -> [SlotRow] {
+    try await slotRows(.slotWindow(userID: userID, onlyStored: isStored), on: reactor)
+  }
+
+  private func slotRows(
+    _ call: StatementCall, on reactor: isolated Reactor
+  ) async throws(PostgresError) -> [SlotRow] {
+    var rows: [SlotRow] = []
+    for row in try await pool.query(call, on: reactor) {
+      rows.append(
+        SlotRow(
+          campaign: try row.decode("campaign"), userID: try row.decode("user_id"), slot: try row.decode("slot"),
+          phase: try row.decode("phase"), fireDate: try row.decode("fire_date"), fireAt: try row.decode("fire_us"),
+          timeZone: try row.decode("time_zone"), attempts: try row.decode("attempts"),
+          isLate: try row.decode("is_late")))
+    }
+    return rows
+  }
+
+  /// What a campaign knows of users. A user whom its functions do not know is absent.
+  public func slotSituations(
+    of userIDs: [HostID], in campaign: String, on reactor: isolated Reactor
+  ) async throws(PostgresError) -> [HostID: SlotSituation] {
+    var situations: [HostID: SlotSituation] = [:]
+    for row in try await pool.query(.slotSituations(campaign: campaign, userIDs: userIDs), on: reactor) {
+      situations[try row.decode("user_id")] = SlotSituation(
+        timeZone: try row.decode("time_zone"), material: try row.decode("material"))
+    }
+    return situations
+  }
+
+  /// Writes rows of one campaign, or renders them anew.
+  /// - Parameter tellsDevices: whether devices of users whose rows have changed are asked to read their schedules.
+  /// - Returns: the number of those users.
+  @discardableResult
+  public func write(
+    _ rows: [RenderedRow], of campaign: String, tellsDevices: Bool, on reactor: isolated Reactor
+  ) async throws(PostgresError) -> Int {
+    let call = StatementCall.writeSlotRows(
+      campaign: campaign, userIDs: rows.map(\.row.userID), slots: rows.map(\.row.slot), phases: rows.map(\.row.phase),
+      fireDates: rows.map(\.row.fireDate), fireMicroseconds: rows.map(\.row.fireAt),
+      timeZones: rows.map(\.row.timeZone), titles: rows.map(\.text?.title), bodies: rows.map(\.text?.body),
+      categories: rows.map(\.text?.category), documents: rows.map(\.text?.data), tells: tellsDevices)
+    return try await pool.query(call, on: reactor).count
+  }
+
+  /// Ends the claims of slots whose rows are written.
+  /// - Parameter lead: how long before it is due the next row may be rendered.
+  public func advance(
+    _ rows: [SlotRow], of campaign: String, lead: Duration, on reactor: isolated Reactor
+  ) async throws(PostgresError) {
+    try await pool.query(
+      .advanceSlots(
+        campaign: campaign, userIDs: rows.map(\.userID), slots: rows.map(\.slot),
+        attempts: rows.map { Int32(clamping: $0.attempts) }, leadMicroseconds: lead.wholeMicroseconds), on: reactor)
+  }
+
+  /// Queues the pushes of claimed rows of one campaign, or ends the rows without one.
+  ///
+  /// Throws with the pushes either all queued or none, when the connection is lost meanwhile.
+  /// - Parameter way: `push`, `local` or `auto`.
+  /// - Returns: what was done with the rows by place: a status, and a reason without a push. A row that is not in it is another process's.
+  public func commit(
+    _ rows: [RenderedRow], of campaign: String, way: String, on reactor: isolated Reactor
+  ) async throws(PostgresError) -> [Int: (status: String, reason: String?)] {
+    let call = StatementCall.commitSlotRows(
+      campaign: campaign, way: way, userIDs: rows.map(\.row.userID), slots: rows.map(\.row.slot),
+      fireDates: rows.map(\.row.fireDate), attempts: rows.map { Int32(clamping: $0.row.attempts) },
+      refusals: rows.map(\.refusal), titles: rows.map(\.text?.title), bodies: rows.map(\.text?.body),
+      categories: rows.map(\.text?.category), documents: rows.map(\.text?.data))
+    var outcomes: [Int: (status: String, reason: String?)] = [:]
+    for row in try await pool.query(call, on: reactor) {
+      let place: Int = try row.decode("place")
+      outcomes[place - 1] = (try row.decode("status"), try row.decode("reason"))
+    }
+    return outcomes
+  }
+
+  /// How long until a slot may be rendered, and until a row is due; nil when none is to come.
+  public func timeUntilNextSlot(
+    on reactor: isolated Reactor
+  ) async throws(PostgresError) -> (rendering: Duration?, pushing: Duration?) {
+    let row = try await pool.query(.nextSlot, on: reactor).one()
+    return (try row.duration("rendering"), try row.duration("pushing"))
+  }
+}

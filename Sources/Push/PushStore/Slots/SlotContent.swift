@@ -1,0 +1,40 @@
+public import PushKinds
+
+/// Which document of a slot campaign.
+public struct ContentKey: Hashable, Sendable {
+  /// The time of the day, as `0800`.
+  public let slot: String
+  /// The user; nil for a document of all users.
+  public let userID: HostID?
+
+  /// Joins them.
+  public init(slot: String, userID: HostID? = nil) {
+    self.slot = slot
+    self.userID = userID
+  }
+}
+
+/// A fetch that this process has claimed. It is made once, or not at all when the process dies.
+public struct DueContent: Equatable, Sendable {
+  /// Which document.
+  public let key: ContentKey
+  /// The day of the slot, as `2026-11-22`; of a document of all users, the latest of their days.
+  public let fireDate: String
+  /// The version of the stored document; nil without one from this URL, or when the host names none.
+  public let etag: String?
+
+  /// Joins them.
+  public init(key: ContentKey, fireDate: String, etag: String?) {
+    self.key = key
+    self.fireDate = fireDate
+    self.etag = etag
+  }
+}
+
+/// What a slot campaign has from its host.
+public enum ContentOutcome: Equatable, Sendable {
+  /// A JSON object of strings.
+  case document(String)
+  /// Nothing that may be used: `content_missing` before the first answer, `content_stale` when the last is too old.
+  case unavailable(String)
+}

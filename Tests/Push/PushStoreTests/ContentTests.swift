@@ -1,0 +1,216 @@
+import Foundation
+import Postgres
+import PushKinds
+import Reactors
+import TestIDs
+import Testing
+
+@testable import PushStore
+
+@Suite("Documents of slot campaigns")
+struct ContentTests {
+  private static let url = "https://host.example/content"
+  private static let ada = HostID.new()
+
+  /// A row of today that is due in so many seconds.
+  private static func row(
+    _ slot: String = "0800", of userID: HostID = ada, in seconds: Double = 600, date: String = "2026-11-23"
+  ) -> SlotRow {
+    let fireAt = Int64((Date().timeIntervalSince1970 + seconds) * 1_000_000)
+    return SlotRow(
+      campaign: "daily", userID: userID, slot: slot, fireDate: date, fireAt: fireAt, timeZone: "Europe/Vienna")
+  }
+
+  @Test(
+    "a fetch is claimed within the lead, and not before it or after the slot",
+    arguments: [(1260, false), (1140, true), (10, true), (-10, false)] as [(Double, Bool)])
+  func window(_ seconds: Double, _ isDue: Bool) async throws {
+    let database = try await TestDatabase.migrated()
+    try await withStore(database) { store, reactor in
+      let due = try await store.claim([Self.row(in: seconds)], on: reactor)
+      #expect(due == (isDue ? [DueContent(key: ContentKey(slot: "0800"), fireDate: "2026-11-23", etag: nil)] : []))
+    }
+  }
+
+  @Test("all users of a slot share an attempt a day, and those who are on a later day begin the next")
+  func shared() async throws {
+    let database = try await TestDatabase.migrated()
+    try await withStore(database) { store, reactor in
+      let rows = [Self.row(), Self.row(of: .new()), Self.row(of: .new(), date: "2026-11-22"), Self.row("0801")]
+      let due = try await store.claim(rows, on: reactor)
+      #expect(due.map(\.key.slot).sorted() == ["0800", "0801"] && due.allSatisfy { $0.fireDate == "2026-11-23" })
+      #expect(try await store.claim(rows, on: reactor) == [])
+      #expect(try await store.claim([Self.row(date: "2026-11-22")], on: reactor) == [])
+      #expect(try await store.claim([Self.row(date: "2026-11-24")], on: reactor).map(\.fireDate) == ["2026-11-24"])
+    }
+  }
+
+  @Test("each user has an attempt where the URL names the user, apart from that of all users")
+  func perUser() async throws {
+    let database = try await TestDatabase.migrated()
+    try await withStore(database) { store, reactor in
+      let rows = [Self.row(), Self.row(of: .new()), Self.row(of: .new())]
+      let first = try await store.claim(rows, isPerUser: true, contentsMax: 2, on: reactor)
+      let rest = try await store.claim(rows, isPerUser: true, contentsMax: 2, on: reactor)
+      #expect(first.count == 2 && rest.count == 1)
+      #expect(Set((first + rest).map(\.key.userID)) == Set(rows.map(\.userID)))
+      #expect(try await store.claim(rows, isPerUser: true, on: reactor) == [])
+      #expect(try await store.claim(rows, on: reactor).map(\.key.userID) == [nil])
+    }
+  }
+
+  @Test("of two processes one gets the attempt; the other when the first gives up", arguments: [true, false])
+  func race(_ isCommitted: Bool) async throws {
+    let database = try await TestDatabase.migrated()
+    try await withTwoSessions(database) { first, second, reactor in
+      try await first.run("begin", on: reactor)
+      #expect(try await first.claim(Self.row(), on: reactor) == 1)
+      let begun = Begun.begin(on: reactor) { try await second.claim(Self.row(of: .new()), on: reactor) }
+      try await first.awaitBlocked(second, on: reactor)
+      try await first.run(isCommitted ? "commit" : "rollback", on: reactor)
+      #expect(try await begun.value(on: reactor) == (isCommitted ? 0 : 1))
+    }
+  }
+
+  @Test("an attempt whose process died counts as made until the next day")
+  func killed() async throws {
+    let database = try await TestDatabase.migrated()
+    try await withStore(database) { store, reactor in
+      let claimed = try await store.claim([Self.row(in: 1100)], on: reactor)
+      #expect(claimed.count == 1)
+    }
+    try await database.sql("update tacet.notif_contents set attempted_at = attempted_at - interval '15 minutes'")
+    try await withStore(database) { store, reactor in
+      let again = try await store.claim([Self.row(in: 200)], on: reactor)
+      #expect(again == [])
+      #expect(try await store.outcome(on: reactor) == .unavailable("content_missing"))
+      #expect(try await store.claim([Self.row(date: "2026-11-24")], on: reactor).count == 1)
+    }
+  }
+
+  @Test("a document is usable for its time to live, and stale a second later")
+  func timeToLive() async throws {
+    let database = try await TestDatabase.migrated()
+    try await withStore(database) { store, reactor in
+      let due = try #require(try await store.claim([Self.row()], on: reactor).first)
+      #expect(try await store.put(#"{"a":"b"}"#, from: due, on: reactor))
+    }
+    #expect(try await database.sql("select fresh_until - fetched_at from tacet.notif_contents") == "1 day")
+    let refusals = try await database.sql(
+      """
+      select string_agg(coalesce(r.refusal, 'fresh'), ' ' order by m.later)
+      from tacet.notif_contents c
+      cross join unnest(array['0 s', '24 h', '24 h 1 s', '48 h']::interval[]) as m (later)
+      cross join tacet.content_refusal(c.document, c.fresh_until, c.fetched_at + m.later) as r (refusal)
+      """)
+    #expect(refusals == "fresh fresh content_stale content_stale")
+    #expect(try await withStore(database) { try await $0.outcome(on: $1) } == .document(#"{"a": "b"}"#))
+    try await database.sql("update tacet.notif_contents set fresh_until = clock_timestamp() - interval '1 s'")
+    #expect(try await withStore(database) { try await $0.outcome(on: $1) } == .unavailable("content_stale"))
+  }
+
+  @Test("a document tells whether rows may say something else: a new one, and one that was stale")
+  func changes() async throws {
+    let database = try await TestDatabase.migrated()
+    try await withStore(database) { store, reactor in
+      let first = try #require(try await store.claim([Self.row()], on: reactor).first)
+      #expect(try await store.put(#"{"a":"b"}"#, from: first, on: reactor))
+      #expect(try await !store.put(#"{ "a": "b" }"#, from: first, on: reactor))
+      let second = try #require(try await store.claim([Self.row(date: "2026-11-24")], on: reactor).first)
+      #expect(second.etag == "\"1\"")
+      #expect(try await !store.confirm(second, of: "daily", timeToLive: .seconds(86_400), on: reactor))
+      #expect(try await store.put(#"{"a":"c"}"#, from: second, on: reactor))
+      // An answer to the attempt of an earlier day comes too late.
+      #expect(try await !store.put(#"{"a":"old"}"#, from: first, on: reactor))
+      #expect(try await store.outcome(on: reactor) == .document(#"{"a": "c"}"#))
+    }
+    try await database.sql("update tacet.notif_contents set fresh_until = clock_timestamp() - interval '1 s'")
+    try await withStore(database) { store, reactor in
+      let third = try #require(try await store.claim([Self.row(date: "2026-11-25")], on: reactor).first)
+      #expect(try await store.confirm(third, of: "daily", timeToLive: .seconds(86_400), on: reactor))
+      #expect(try await store.outcome(on: reactor) == .document(#"{"a": "c"}"#))
+    }
+  }
+
+  @Test("a failure is noted, and the document and its version stay; another URL begins without a version")
+  func failure() async throws {
+    let database = try await TestDatabase.migrated()
+    try await withStore(database) { store, reactor in
+      let first = try #require(try await store.claim([Self.row()], on: reactor).first)
+      #expect(try await store.put(#"{"a":"b"}"#, from: first, on: reactor))
+      let second = try #require(try await store.claim([Self.row(date: "2026-11-24")], on: reactor).first)
+      try await store.fail(second, of: "daily", code: "FETCH_TIMEOUT", on: reactor)
+      #expect(try await store.outcome(on: reactor) == .document(#"{"a": "b"}"#))
+    }
+    #expect(try await database.sql("select etag, failure_code from tacet.notif_contents") == "\"1\"|FETCH_TIMEOUT")
+    try await withStore(database) { store, reactor in
+      let other = try await store.claim([Self.row(date: "2026-11-25")], url: "https://other.example", on: reactor)
+      #expect(other.map(\.etag) == [nil])
+    }
+  }
+
+  @Test("flags that are not in the table have their defaults, and the table refuses unknown flags and values")
+  func flags() async throws {
+    let database = try await TestDatabase.migrated()
+    #expect(try await withStore(database) { try await $0.configFlags(on: $1) } == SlotFlags())
+    try await database.sql(
+      """
+      insert into tacet.notif_config (name, value) values ('mode', '"offline_first"'), ('prefetchLeadMinutes', '5'),
+        ('ttlSeconds', '3600'), ('runnerRearm', 'true'), ('androidChannelId', '"a.b"')
+      """)
+    var expected = SlotFlags()
+    (expected.mode, expected.prefetchLeadMinutes, expected.ttlSeconds) = (.offlineFirst, 5, 3600)
+    (expected.runnerRearm, expected.androidChannelId) = (true, "a.b")
+    #expect(try await withStore(database) { try await $0.configFlags(on: $1) } == expected)
+    let refused = [
+      "'modus', '1'", "'mode', '\"online\"'", "'ttlSeconds', '0'", "'ttlSeconds', '1209601'", "'ttlSeconds', '1.5'",
+      "'ttlSeconds', '\"1\"'", "'prefetchLeadMinutes', '1441'", "'runnerRearm', '\"true\"'", "'scheduler', 'null'",
+      "'iosCategoryIdentifier', '\"\"'", "'prefetchRunner', '\"x\"'",
+    ]
+    for values in refused {
+      await #expect(throws: (any Error).self, "\(values)") {
+        try await database.sql(
+          "delete from tacet.notif_config; insert into tacet.notif_config (name, value) values (\(values))")
+      }
+    }
+  }
+}
+
+extension PushDatabase {
+  fileprivate func claim(
+    _ rows: [SlotRow], url: String = "https://host.example/content", isPerUser: Bool = false, contentsMax: Int = 16,
+    on reactor: isolated Reactor
+  ) async throws -> [DueContent] {
+    try await claimContents(
+      for: rows, of: "daily", at: url, isPerUser: isPerUser, lead: .seconds(1200), contentsMax: contentsMax, on: reactor
+    )
+  }
+
+  fileprivate func put(
+    _ document: String, from due: DueContent, on reactor: isolated Reactor
+  ) async throws -> Bool {
+    try await store(
+      document, etag: "\"1\"", from: due, of: "daily", at: "https://host.example/content",
+      timeToLive: .seconds(86_400), on: reactor)
+  }
+
+  /// What is stored for all users of 0800.
+  fileprivate func outcome(on reactor: isolated Reactor) async throws -> ContentOutcome? {
+    let key = ContentKey(slot: "0800")
+    return try await contents([key], of: "daily", on: reactor)[key]
+  }
+}
+
+extension Session {
+  /// Over a connection whose transaction may be open.
+  /// - Returns: the number of fetches.
+  fileprivate func claim(_ row: SlotRow, on reactor: isolated Reactor) async throws -> Int {
+    let none: HostID? = nil
+    return try await connection.query(
+      .claimContents(
+        campaign: "daily", url: "https://host.example/content", slots: [row.slot], userIDs: [none],
+        fireDates: [row.fireDate], fireMicroseconds: [row.fireAt], leadMicroseconds: Int64(1_200_000_000),
+        contentsMax: 16), on: reactor
+    ).count
+  }
+}

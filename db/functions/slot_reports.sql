@@ -1,0 +1,217 @@
+-- What apps report of slots: actions that users take, acknowledgements of rows, and what devices may show.
+
+set check_function_bodies = off;
+
+-- Notes an action that a user has taken of a row's notification, and calls the campaign's function for it. The first report of an
+-- id counts. A repeated one calls the function for its answer alone: what the function writes is undone.
+--
+-- identifier: of the row. outcome: noted, repeated, unknown_row, or other_report for an id that was used for something else; the
+-- last two have no answer. Waits for the disk.
+create or replace function tacet.report_slot_action(
+  user_id tacet.user_id, event_id uuid, action text, identifier text, campaign text, slot text, day date,
+  happened_at timestamptz
+)
+returns table (outcome text, answer jsonb)
+language plpgsql volatile rows 1
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  first_report tacet.notif_events;
+  on_action text;
+begin
+  perform set_config('synchronous_commit', 'on', true);
+  insert into tacet.notif_events (happened_at, id, user_id, code, identifier)
+  select
+    report_slot_action.happened_at, report_slot_action.event_id, report_slot_action.user_id, report_slot_action.action,
+    report_slot_action.identifier
+  from tacet.notif_deliveries d
+  where d.user_id = report_slot_action.user_id and d.campaign = report_slot_action.campaign
+    and d.slot = report_slot_action.slot and d.fire_date = report_slot_action.day
+  on conflict do nothing;
+  outcome := case when found then 'noted' else 'repeated' end;
+  select e.* into first_report
+  from tacet.notif_events e
+  where e.user_id = report_slot_action.user_id and e.id = report_slot_action.event_id;
+  if not found then
+    outcome := 'unknown_row';
+  elsif (first_report.code, first_report.identifier)
+    is distinct from (report_slot_action.action, report_slot_action.identifier)
+  then
+    outcome := 'other_report';
+  else
+    answer := '{}';
+    select c.on_action into on_action from tacet.campaigns c where c.name = report_slot_action.campaign;
+  end if;
+  if on_action is not null then
+    begin
+      execute format('select %s($1, $2, $3, $4)', on_action::regproc) into answer
+        using first_report.user_id, first_report.code, report_slot_action.day, first_report.happened_at;
+      if outcome = 'repeated' then
+        raise sqlstate 'P0TAC';
+      end if;
+    exception
+      when sqlstate 'P0TAC' then null;
+    end;
+  end if;
+  return next;
+end
+$$;
+
+-- Notes events that an app reports, each id once, and what follows from them; arrays have an element for each event, in the order
+-- in which they happened. device_tokens: in lower case; one that is not the user's has no effect. Returns the number of events
+-- that were not known before. Waits for the disk.
+create or replace function tacet.report_slot_events(
+  user_id tacet.user_id, ids uuid[], codes text[], identifiers text[], campaigns text[], slots text[], fire_dates date[],
+  device_tokens text[], happened_ats timestamptz[]
+)
+returns bigint
+language plpgsql volatile
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  places bigint[];
+  own_tokens text[];
+  event record;
+begin
+  perform set_config('synchronous_commit', 'on', true);
+  perform tacet.lock_slots(report_slot_events.user_id);
+  with reported as materialized (
+    select distinct on (r.id) r.*
+    from unnest(ids, codes, identifiers, device_tokens, happened_ats)
+      with ordinality as r (id, code, identifier, device_token, happened_at, place)
+    order by r.id, r.place
+  ), entered as (
+    insert into tacet.notif_events as e (happened_at, id, user_id, code, identifier, device_token)
+    select r.happened_at, r.id, report_slot_events.user_id, r.code, r.identifier, r.device_token from reported r
+    on conflict do nothing
+    returning e.id
+  )
+  select coalesce(array_agg(r.place), '{}') into places from entered n join reported r on r.id = n.id;
+
+  own_tokens := array(select lower(d.device_token) from tacet.device_tokens(report_slot_events.user_id) d);
+  -- Commits lock rows in this order too.
+  perform
+  from tacet.notif_deliveries d
+  where d.user_id = report_slot_events.user_id
+    and (d.campaign, d.slot, d.fire_date) in (
+      select r.campaign, r.slot, r.fire_date from unnest(campaigns, slots, fire_dates) as r (campaign, slot, fire_date))
+  order by d.fire_at
+  for update;
+  for event in
+    select
+      r.code, r.campaign, r.slot, r.fire_date, r.happened_at,
+      case when r.device_token = any (own_tokens) then r.device_token end as token
+    from unnest(codes, campaigns, slots, fire_dates, device_tokens, happened_ats)
+      with ordinality as r (code, campaign, slot, fire_date, device_token, happened_at, place)
+    where r.place = any (places)
+    order by r.place
+  loop
+    if event.campaign is not null then
+      perform tacet.acknowledge_slot_row(
+        report_slot_events.user_id, event.campaign, event.slot, event.fire_date, event.code, event.token);
+    end if;
+    if event.token is not null then
+      case event.code
+        when 'PERMISSION_DENIED', 'SCHEDULE_DENIED' then
+          perform tacet.note_device_permission(
+            report_slot_events.user_id, event.token, true, null, least(event.happened_at, clock_timestamp()));
+        when 'EXACT_ALARM_MISSING' then
+          perform tacet.note_device_permission(
+            report_slot_events.user_id, event.token, null, 600, least(event.happened_at, clock_timestamp()));
+        else null;
+      end case;
+    end if;
+  end loop;
+  return cardinality(places);
+end
+$$;
+
+-- Notes what a device did with a row. armed adds the device to those that show it by themselves, at most 64, and cancelled takes
+-- it back. delivered and opened move on the status of a row that was sent, or that all devices show by themselves. token: of the
+-- user's device; null when unknown.
+create or replace function tacet.acknowledge_slot_row(
+  user_id tacet.user_id, campaign text, slot text, fire_date date, code text, token text
+)
+returns void
+language sql volatile
+set search_path = pg_catalog, pg_temp
+as $$
+  update tacet.notif_deliveries d
+  set
+    changed_at = clock_timestamp(),
+    armed_by = case acknowledge_slot_row.code
+      when 'armed' then d.armed_by || acknowledge_slot_row.token
+      when 'cancelled' then array_remove(d.armed_by, acknowledge_slot_row.token)
+      else d.armed_by
+    end,
+    status = case
+      when acknowledge_slot_row.code <> 'cancelled' then acknowledge_slot_row.code
+      when array_remove(d.armed_by, acknowledge_slot_row.token) = '{}' then 'scheduled'
+      else 'armed'
+    end,
+    available_at = case
+      when acknowledge_slot_row.code = 'cancelled' and array_remove(d.armed_by, acknowledge_slot_row.token) = '{}'
+        then d.fire_at
+      else d.available_at
+    end
+  where d.user_id = acknowledge_slot_row.user_id and d.campaign = acknowledge_slot_row.campaign
+    and d.slot = acknowledge_slot_row.slot and d.fire_date = acknowledge_slot_row.fire_date
+    and case acknowledge_slot_row.code
+      when 'armed' then
+        d.status in ('scheduled', 'armed') and acknowledge_slot_row.token is not null
+          and cardinality(d.armed_by) < 64 and acknowledge_slot_row.token <> all (d.armed_by)
+      when 'cancelled' then d.status = 'armed' and acknowledge_slot_row.token = any (d.armed_by)
+      when 'delivered' then d.status = 'sent' or d.status = 'armed' and d.available_at = 'infinity'
+      when 'opened' then d.status in ('sent', 'delivered') or d.status = 'armed' and d.available_at = 'infinity'
+      else false
+    end
+$$;
+
+-- Notes what a device may show; null keeps what is known. moment: when that was so. An older report changes no newer permission.
+-- What another user's session on the device has said is forgotten.
+create or replace function tacet.note_device_permission(
+  user_id tacet.user_id, device_token text, is_denied boolean, tolerance_seconds int, moment timestamptz
+)
+returns void
+language sql volatile
+set search_path = pg_catalog, pg_temp
+as $$
+  insert into tacet.device_permissions as p (changed_at, user_id, tolerance_seconds, is_denied, device_token)
+  values (
+    note_device_permission.moment, note_device_permission.user_id, coalesce(note_device_permission.tolerance_seconds, 0),
+    coalesce(note_device_permission.is_denied, false), lower(note_device_permission.device_token)
+  )
+  on conflict on constraint device_permissions_pkey do update
+  set
+    changed_at = case
+      when p.user_id <> excluded.user_id then excluded.changed_at
+      when note_device_permission.is_denied is null then p.changed_at
+      else greatest(p.changed_at, excluded.changed_at)
+    end,
+    user_id = excluded.user_id,
+    tolerance_seconds = case
+      when note_device_permission.tolerance_seconds is null and p.user_id = excluded.user_id then p.tolerance_seconds
+      else excluded.tolerance_seconds
+    end,
+    is_denied = case
+      when p.user_id = excluded.user_id
+        and (note_device_permission.is_denied is null or p.changed_at > excluded.changed_at)
+        then p.is_denied
+      else excluded.is_denied
+    end
+$$;
+
+-- Notes the authorization that an app has for notifications on a device, when it says one: denied, or authorized or provisional;
+-- with not_determined, nothing is known.
+create or replace function tacet.authorize_device(user_id tacet.user_id, device_token text, auth_status text)
+returns void
+language sql volatile
+set search_path = pg_catalog, pg_temp
+as $$
+  select tacet.note_device_permission(
+    authorize_device.user_id, authorize_device.device_token, authorize_device.auth_status = 'denied', null,
+    clock_timestamp())
+  where authorize_device.auth_status in ('authorized', 'provisional', 'denied')
+$$;
+
+reset check_function_bodies;

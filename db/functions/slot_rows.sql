@@ -1,0 +1,267 @@
+-- Rows of tacet.notif_deliveries: what slots say on the days of users, from rendering to the push.
+
+set check_function_bodies = off;
+
+-- Writes rendered rows of a campaign; arrays have an element for each row. A row that is new, or whose words or time have changed,
+-- is scheduled anew, so devices arm it again. Rows that were pushed or skipped stay, and nothing is written for a phase that was
+-- sent on that day from another slot. Returns the users whose rows have changed.
+create or replace function tacet.write_slot_rows(
+  campaign text, user_ids tacet.user_id[], slots text[], phases text[], fire_dates date[], fire_ats timestamptz[],
+  time_zones text[], titles text[], bodies text[], categories text[], documents text[]
+)
+returns setof tacet.user_id
+language plpgsql volatile
+set search_path = pg_catalog, pg_temp
+as $$
+begin
+  delete from tacet.notif_deliveries d
+  using unnest(user_ids, slots, fire_dates) as r (user_id, slot, fire_date)
+  where d.user_id = r.user_id and d.campaign = write_slot_rows.campaign and d.slot = r.slot
+    and d.fire_date = r.fire_date and d.status = 'cancelled';
+  return query
+  with rendered as materialized (
+    select r.*
+    from unnest(
+      user_ids, slots, phases, fire_dates, fire_ats, time_zones, titles, bodies, categories, documents
+    ) as r (user_id, slot, phase, fire_date, fire_at, time_zone, title, body, category, document)
+  ), entered as (
+    insert into tacet.notif_deliveries as d (
+      fire_at, available_at, fire_date, user_id, campaign, slot, phase, time_zone, title, body, category, data
+    )
+    select
+      r.fire_at, r.fire_at, r.fire_date, r.user_id, write_slot_rows.campaign, r.slot, r.phase, r.time_zone, r.title, r.body,
+      r.category, r.document::json
+    from rendered r
+    on conflict do nothing
+    returning d.user_id
+  ), changed as (
+    update tacet.notif_deliveries d
+    set
+      fire_at = r.fire_at, available_at = r.fire_at, rendered_at = clock_timestamp(), changed_at = clock_timestamp(),
+      time_zone = r.time_zone, status = 'scheduled', title = r.title, body = r.body, category = r.category,
+      data = r.document::json, armed_by = '{}'
+    from rendered r
+    where d.user_id = r.user_id and d.campaign = write_slot_rows.campaign and d.slot = r.slot
+      and d.fire_date = r.fire_date and d.status in ('scheduled', 'armed')
+      and (d.fire_at, d.title, d.body, d.category, d.data::text)
+        is distinct from (r.fire_at, r.title, r.body, r.category, r.document)
+    returning d.user_id
+  )
+  select distinct c.user_id from (select e.user_id from entered e union all select u.user_id from changed u) c;
+end
+$$;
+
+-- Ends the claims of slots: what follows the rows that were rendered is due next. Only slots that are still under their claim change.
+create or replace function tacet.advance_slots(
+  campaign text, user_ids tacet.user_id[], slots text[], attempts int[], lead_us bigint
+)
+returns void
+language sql volatile
+set search_path = pg_catalog, pg_temp
+as $$
+  update tacet.slots s
+  set
+    next_fire_at = f.fire_at, fire_date = f.fire_date, available_at = f.fire_at - lead_us * interval '1 microsecond'
+  from unnest(advance_slots.user_ids, advance_slots.slots, advance_slots.attempts) as r (user_id, slot, attempts)
+  join tacet.slots x on x.user_id = r.user_id and x.campaign = advance_slots.campaign and x.slot = r.slot
+  left join lateral tacet.next_fire(
+    x.slot, x.time_zone, greatest(x.next_fire_at, clock_timestamp() - interval '15 minutes'), x.weekdays
+  ) f on true
+  where s.user_id = x.user_id and s.campaign = x.campaign and s.slot = x.slot and s.attempts = r.attempts
+$$;
+
+-- Why no device of a user may get the push of a row; null when one may. excluded: the devices that show it already, or may show
+-- nothing. What the pipeline's gate looks at is looked at here too, so that the row says it.
+--
+-- Has no settings of its own and no volatile part, so that it becomes a part of the statements that ask for many users.
+create or replace function tacet.slot_refusal(
+  campaign text, user_id tacet.user_id, armed_by text[], moment timestamptz
+)
+returns table (refusal text, excluded text)
+language sql stable rows 1
+as $$
+  select
+    case
+      when t.devices = 0 then 'no_tokens'
+      when t.denied = t.devices then 'permission_denied'
+      when p.is_opted_out then 'opted_out'
+      when p.is_muted then 'muted'
+      when p.quiet_hours_remaining > interval '0' then 'quiet_hours'
+      when t.excluded = t.devices then 'armed'
+    end,
+    t.tokens
+  from (
+    select
+      count(*) as devices, count(*) filter (where x.is_denied) as denied,
+      count(*) filter (where x.is_denied or x.is_armed) as excluded,
+      string_agg(lower(x.device_token), ' ') filter (where x.is_denied or x.is_armed) as tokens
+    from (
+      select
+        d.device_token,
+        exists (
+          select
+          from tacet.device_permissions m
+          where m.device_token = lower(d.device_token) and m.user_id = slot_refusal.user_id and m.is_denied
+        ) as is_denied,
+        lower(d.device_token) = any (slot_refusal.armed_by) as is_armed
+      from tacet.device_tokens(slot_refusal.user_id) d
+    ) x
+  ) t
+  cross join lateral tacet.recipient_preferences(
+    slot_refusal.user_id, slot_refusal.campaign, null, slot_refusal.moment
+  ) p
+$$;
+
+-- What the push of a row has beside its words: the identifier that devices know it by, metadata for the ledger, and how it is shown.
+create or replace function tacet.slot_push_parts(campaign text, slot text, fire_date date, category text)
+returns table (collapse_id text, metadata jsonb, presentation jsonb)
+language sql stable rows 1
+as $$
+  select
+    format('%s.%s.%s', campaign, slot, fire_date),
+    jsonb_build_object('campaign', campaign, 'slot', slot, 'fire_date', fire_date),
+    jsonb_build_object('category', category, 'thread_id', format('%s.%s', campaign, fire_date))
+$$;
+
+-- Queues the pushes of claimed rows, or ends the rows without one; arrays have an element for each row. refusals: why there is no
+-- push; null when nothing is known against it. way: push, local or auto. Only rows that are still under their claim change, and in
+-- the same transaction: a row has one push. Waits for the disk. Returns what was done with each row, by the place in the arrays.
+create or replace function tacet.commit_slot_rows(
+  campaign text, way text, user_ids tacet.user_id[], slots text[], fire_dates date[], attempts int[], refusals text[],
+  titles text[], bodies text[], categories text[], documents text[]
+)
+returns table (place bigint, status text, reason text)
+language plpgsql volatile
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  found_group text;
+  moment timestamptz := clock_timestamp();
+begin
+  perform set_config('synchronous_commit', 'on', true);
+  select c.cap_group into found_group from tacet.campaigns c where c.name = commit_slot_rows.campaign;
+  return query
+  with owned as materialized (
+    select
+      r.place, d.user_id, d.slot, d.fire_date, d.fire_at, d.armed_by, r.refusal, r.title, r.body, r.category, r.document,
+      gen_random_uuid() as push_id
+    from unnest(
+      user_ids, slots, fire_dates, attempts, refusals, titles, bodies, categories, documents
+    ) with ordinality as r (user_id, slot, fire_date, attempts, refusal, title, body, category, document, place)
+    join tacet.notif_deliveries d
+      on d.user_id = r.user_id and d.campaign = commit_slot_rows.campaign and d.slot = r.slot
+        and d.fire_date = r.fire_date
+    where d.status in ('scheduled', 'armed') and d.attempts = r.attempts
+    order by d.user_id, d.fire_at
+    for update of d
+  ), looked as materialized (
+    select
+      o.*,
+      coalesce(
+        o.refusal, g.refusal,
+        case when way = 'local' then case when o.armed_by = '{}' then 'not_armed' else 'armed' end end) as held_by,
+      g.excluded
+    from owned o
+    left join lateral tacet.slot_refusal(
+      commit_slot_rows.campaign, o.user_id, case when way = 'push' then '{}' else o.armed_by end, moment
+    ) g on o.refusal is null
+  ), judged as materialized (
+    select
+      l.*,
+      coalesce(
+        l.held_by,
+        case when found_group is not null and not tacet.take_cap(l.user_id, found_group) then 'pushed_today' end
+      ) as outcome
+    from looked l
+  ), pushed as (
+    insert into tacet.pushes (
+      created_at, id, user_id, kind, title, body, collapse_id, data, metadata, quiet_policy, presentation, send_at,
+      campaign, cap_group, excluded_devices
+    )
+    select
+      clock_timestamp(), j.push_id, j.user_id, commit_slot_rows.campaign, j.title, j.body,
+      p.collapse_id, j.document::json, p.metadata, 'drop', p.presentation, j.fire_at, commit_slot_rows.campaign,
+      found_group, j.excluded
+    from judged j
+    cross join lateral tacet.slot_push_parts(commit_slot_rows.campaign, j.slot, j.fire_date, j.category) p
+    where j.outcome is null
+    returning id, user_id, kind, send_at
+  ), queued as (
+    insert into tacet.inbox (subject_id, kind, conversation_id, enqueued_at)
+    select tacet.subject_of(p.id), p.kind, tacet.turn_of(p.user_id), p.send_at from pushed p
+  ), noted as (
+    update tacet.notif_deliveries d
+    set
+      status = case when j.outcome is null then 'sent' when j.outcome = 'armed' then 'armed' else 'skipped' end,
+      reason = nullif(j.outcome, 'armed'), push_id = case when j.outcome is null then j.push_id end,
+      title = j.title, body = j.body, category = j.category, data = j.document::json, changed_at = clock_timestamp(),
+      available_at = case when j.outcome = 'armed' then 'infinity' else d.available_at end
+    from judged j
+    where d.user_id = j.user_id and d.campaign = commit_slot_rows.campaign and d.slot = j.slot
+      and d.fire_date = j.fire_date
+    returning j.place, d.status, d.reason
+  )
+  select n.place, n.status, n.reason from noted n;
+end
+$$;
+
+-- Sends the last rendered row of a user's slot at once, without a fetch. Returns the push, or why there is none: unknown_slot,
+-- nothing_stored, cooldown within 60 seconds of the last time, or what keeps pushes from the user's devices.
+create or replace function tacet.deliver_slot(campaign text, user_id tacet.user_id, slot text)
+returns table (refusal text, push_id uuid)
+language plpgsql volatile
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  found_slot tacet.slots;
+  stored tacet.notif_deliveries;
+  excluded text;
+begin
+  perform set_config('synchronous_commit', 'on', true);
+  perform tacet.lock_slots(deliver_slot.user_id);
+  select s.* into found_slot
+  from tacet.slots s
+  where s.user_id = deliver_slot.user_id and s.campaign = deliver_slot.campaign and s.slot = deliver_slot.slot;
+  if not found then
+    refusal := 'unknown_slot';
+  else
+    -- The next one to come, else the last one.
+    select d.* into stored
+    from tacet.notif_deliveries d
+    where d.user_id = deliver_slot.user_id and d.campaign = deliver_slot.campaign and d.slot = deliver_slot.slot
+      and d.title is not null
+    order by d.fire_at < clock_timestamp(), abs(extract(epoch from d.fire_at - clock_timestamp()))
+    limit 1;
+    if not found then
+      refusal := 'nothing_stored';
+    elsif clock_timestamp() < found_slot.delivered_at + interval '60 seconds' then
+      refusal := 'cooldown';
+    else
+      select g.refusal, g.excluded into refusal, excluded
+      from tacet.slot_refusal(deliver_slot.campaign, deliver_slot.user_id, '{}', clock_timestamp()) g;
+    end if;
+  end if;
+  if refusal is not null then
+    return next;
+    return;
+  end if;
+  push_id := gen_random_uuid();
+  update tacet.slots s
+  set delivered_at = clock_timestamp()
+  where s.user_id = deliver_slot.user_id and s.campaign = deliver_slot.campaign and s.slot = deliver_slot.slot;
+  insert into tacet.pushes (
+    id, user_id, kind, title, body, collapse_id, data, metadata, quiet_policy, presentation, campaign, excluded_devices
+  )
+  select
+    deliver_slot.push_id, deliver_slot.user_id, deliver_slot.campaign, stored.title, stored.body, p.collapse_id,
+    stored.data, p.metadata, 'drop', p.presentation, deliver_slot.campaign, excluded
+  from tacet.slot_push_parts(deliver_slot.campaign, stored.slot, stored.fire_date, stored.category) p;
+  insert into tacet.inbox (subject_id, kind, conversation_id, enqueued_at)
+  values (
+    tacet.subject_of(deliver_slot.push_id), deliver_slot.campaign, tacet.turn_of(deliver_slot.user_id), clock_timestamp()
+  );
+  return next;
+end
+$$;
+
+reset check_function_bodies;

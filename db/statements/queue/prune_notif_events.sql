@@ -1,0 +1,17 @@
+-- Deletes what apps have reported; see prune_ledger.
+--
+--   :retention_us  bigint  how long rows are kept
+
+with pruned as (
+  delete from tacet.notif_events
+  where ctid = any (array(
+    select r.ctid
+    from tacet.notif_events r
+    where r.received_at < now() - :retention_us::bigint * interval '1 microsecond'
+    order by r.received_at
+    limit 1000
+    for update skip locked
+  ))
+  returning 1
+)
+select count(*) from pruned;

@@ -1,0 +1,28 @@
+-- Leases rows that are due, those that have waited longest first. A row is late after the grace, and when a later one of the
+-- campaign is due for the same user.
+--
+--   :rows_max  bigint  rows at most
+--   :lease_us  bigint  the lease
+--   :grace_us  bigint  how long after its time a row may be pushed
+
+with picked as materialized (
+  select d.user_id, d.campaign, d.slot, d.fire_date
+  from tacet.notif_deliveries d
+  where d.status in ('scheduled', 'armed') and d.available_at <= clock_timestamp()
+  order by d.available_at
+  limit :rows_max
+  for update skip locked
+)
+update tacet.notif_deliveries d
+set available_at = clock_timestamp() + :lease_us * interval '1 microsecond', attempts = d.attempts + 1
+from picked p
+where d.user_id = p.user_id and d.campaign = p.campaign and d.slot = p.slot and d.fire_date = p.fire_date
+returning
+  d.campaign, d.user_id, d.slot, d.phase, d.fire_date::text, (extract(epoch from d.fire_at) * 1000000)::bigint as fire_us,
+  d.time_zone, d.attempts,
+  d.fire_at + :grace_us * interval '1 microsecond' < clock_timestamp() or exists (
+    select
+    from tacet.notif_deliveries l
+    where l.user_id = d.user_id and l.campaign = d.campaign and l.status in ('scheduled', 'armed')
+      and l.fire_at > d.fire_at and l.fire_at <= clock_timestamp()
+  ) as is_late;
