@@ -4,30 +4,58 @@ internal import Logging
 internal import PushStore
 internal import Reactors
 
-/// The campaigns whose definitions can be read.
-struct CampaignCatalogue {
-  private(set) var definitions: [String: CampaignDefinition] = [:]
-  private(set) var scheduled: [String] = []
-  /// All active campaigns, including those with an unreadable definition.
-  private(set) var active: Set<String> = []
+/// The definitions of one kind among the database's campaigns, each read once for each change.
+struct CampaignDefinitions<Definition> {
+  /// By campaign. Those of other kinds, and unreadable ones, are absent.
+  private(set) var read: [String: Definition] = [:]
+  /// Campaigns of other kinds.
+  private(set) var others: Set<String> = []
   private var texts: [String: String] = [:]
 
-  /// Takes over the database's campaigns. A changed definition is read again. An unreadable one is logged once, and its
-  /// users are given up for the day.
-  mutating func update(_ stored: [StoredCampaign], logger: Logger) {
+  /// Takes over the database's campaigns. An unreadable definition is logged once.
+  /// - Parameter reader: returns nil for a campaign of another kind, and throws what is wrong with one of this kind.
+  mutating func update(
+    _ stored: [StoredCampaign], logger: Logger, reader: (StoredCampaign) throws -> Definition?
+  ) {
     for campaign in stored where texts[campaign.name] != campaign.definition {
       texts[campaign.name] = campaign.definition
-      do throws(CampaignDefinitionDefect) {
-        definitions[campaign.name] = try CampaignDefinition(json: campaign.definition)
+      read[campaign.name] = nil
+      others.remove(campaign.name)
+      do {
+        if let definition = try reader(campaign) {
+          read[campaign.name] = definition
+        } else {
+          others.insert(campaign.name)
+        }
       } catch {
-        definitions[campaign.name] = nil
         logger.error(
           "a campaign's definition cannot be used", metadata: ["campaign": "\(campaign.name)", "defect": "\(error)"])
       }
     }
-    active = Set(stored.map(\.name))
-    definitions = definitions.filter { active.contains($0.key) }
-    texts = texts.filter { active.contains($0.key) }
+    let names = Set(stored.map(\.name))
+    read = read.filter { names.contains($0.key) }
+    texts = texts.filter { names.contains($0.key) }
+    others.formIntersection(names)
+  }
+}
+
+/// The campaigns of hours whose definitions can be read.
+struct CampaignCatalogue {
+  private var known = CampaignDefinitions<CampaignDefinition>()
+  private(set) var scheduled: [String] = []
+  /// All active campaigns, including those with an unreadable definition.
+  private(set) var active: Set<String> = []
+
+  var definitions: [String: CampaignDefinition] { known.read }
+
+  /// Takes over the database's campaigns; those of slots are ``SlotCatalogue``'s. The users of one with an unreadable
+  /// definition are given up for the day.
+  mutating func update(_ stored: [StoredCampaign], logger: Logger) {
+    known.update(stored, logger: logger) { campaign in
+      let isOfSlots = SlotCampaignDefinition.hasSlots(json: campaign.definition)
+      return isOfSlots ? nil : try CampaignDefinition(json: campaign.definition)
+    }
+    active = Set(stored.map(\.name)).subtracting(known.others)
     scheduled = stored.filter { $0.isScheduled && definitions[$0.name] != nil }.map(\.name)
   }
 }

@@ -6,6 +6,8 @@ public import CoreMetrics
 /// |---|---|---|
 /// | `tacet_campaign_decisions_total` | `campaign`, `decision`, `reason` | decided turns; a queued push has the decision `committed` and the reason `none` |
 /// | `tacet_campaign_slot_failures_total` | `campaign` | failed tries to serve an hour of a zone or to read an audience |
+/// | `tacet_slot_rows_total` | `campaign`, `status`, `reason` | rows of slots that were due; a queued push has the status `sent` and the reason `none` |
+/// | `tacet_slot_codes_total` | `campaign`, `code` | what happened to slots: fetches, texts, and what devices report |
 public final class CampaignMetrics {
   private let factory: any MetricsFactory
 
@@ -32,6 +34,21 @@ public final class CampaignMetrics {
   /// Counts a failed try. The hour stays due.
   func countFailedSlot(of campaign: String) {
     failedSlots(of: campaign).increment()
+  }
+
+  /// Counts a row that was due.
+  func countRow(status: String, reason: String?, of campaign: String) {
+    let dimensions = [("campaign", campaign), ("status", status), ("reason", reason ?? "none")]
+    Counter(label: "tacet_slot_rows_total", dimensions: dimensions, factory: factory).increment()
+    // A series that starts with its first failure has no rate.
+    countCode("TEMPLATE_MISSING_TOKEN", times: 0, of: campaign)
+  }
+
+  /// Counts something that happened to slots of a campaign.
+  /// - Parameter code: one of a known set, such as `FETCH_TIMEOUT`.
+  public func countCode(_ code: String, times count: Int = 1, of campaign: String) {
+    let dimensions = [("campaign", campaign), ("code", code)]
+    Counter(label: "tacet_slot_codes_total", dimensions: dimensions, factory: factory).increment(by: count)
   }
 
   private func failedSlots(of campaign: String) -> Counter {

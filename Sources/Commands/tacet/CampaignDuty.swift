@@ -8,9 +8,10 @@ import PushStore
 import Reactors
 import Settings
 
-/// The campaigns of a process, with the language model that writes for them.
+/// The campaigns of a process: those of hours, with the language model that writes for them, and those of slots.
 final class CampaignDuty {
   private let runner: CampaignRunner
+  private let slots: SlotRunner
   private let model: LanguageModelClient?
 
   /// Nil where campaigns are switched off.
@@ -34,26 +35,40 @@ final class CampaignDuty {
     let (sleep, pipeline) = (pipeline.sleep, ReactorBound(pipeline, on: reactor))
     var pace = CampaignPace()
     pace.standardMinutes = settings.minutes
+    let metrics = CampaignMetrics(metrics)
+    let contents = ContentFetcher(
+      store: store, configuration: ContentConfiguration(settings), metrics: metrics, logger: logger, on: reactor)
+    slots = SlotRunner(
+      store: store, contents: contents, metrics: metrics, sleep: sleep, logger: logger,
+      queued: { pipeline.value(on: $0).wake(.due, on: $0) })
     runner = CampaignRunner(
       store: store, writer: writer,
       limits: ModelUsageLimits(
         tokensMax: settings.dailyTokensMax, costMicrodollarsMax: settings.dailyMicrodollarsMax),
-      pace: pace, metrics: CampaignMetrics(metrics), sleep: sleep, logger: logger,
+      pace: pace, metrics: metrics, sleep: sleep, logger: logger,
       queued: { pipeline.value(on: $0).wake(.due, on: $0) })
   }
 
   func start(on reactor: isolated Reactor) {
     reactor.start { await self.runner.run(on: reactor) }
+    reactor.start { await self.slots.run(on: reactor) }
   }
 
   /// Looks at the users who are enrolled.
-  func wake(on reactor: isolated Reactor) { runner.wake(on: reactor) }
+  func wake(on reactor: isolated Reactor) {
+    runner.wake(on: reactor)
+    slots.wake(on: reactor)
+  }
 
   /// Begins no more users.
-  func stop(on reactor: isolated Reactor) { runner.stop(on: reactor) }
+  func stop(on reactor: isolated Reactor) {
+    runner.stop(on: reactor)
+    slots.stop(on: reactor)
+  }
 
   /// Waits for the users under way, and breaks off calls that last longer.
   func close(within limit: Duration, on reactor: isolated Reactor) async {
+    _ = await slots.drain(within: limit, on: reactor)
     _ = await runner.drain(within: limit, on: reactor)
     model?.close(on: reactor)
   }
@@ -67,5 +82,13 @@ extension LanguageModelConfiguration {
     if let name = settings.modelName { model = name }
     deadline = settings.modelLimit
     if let certificates = settings.modelCertificates { trust = .only(certificates) }
+  }
+}
+
+extension ContentConfiguration {
+  init(_ settings: SettingValues<CampaignSettings>) {
+    self.init()
+    authorization = settings.contentAuthorization.map { ContentAuthorization($0.exposed) }
+    allowsPrivateAddresses = settings.allowsPrivateContent
   }
 }

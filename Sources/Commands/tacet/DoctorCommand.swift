@@ -23,19 +23,17 @@ struct DoctorCommand: AsyncParsableCommand {
     let settings = ExaminedSettings(environment: ProcessInfo.processInfo.environment)
     // What parts of the service would log is said by the findings.
     let logger = Logger(label: "tacet.doctor") { _ in SwiftLogNoOpLogHandler() }
-    let group = try ReactorGroup(count: 1)
-    let diagnosis = try await group.reactors[0].perform { [json] reactor in
+    let diagnosis = try await ReactorGroup.perform { [json] reactor in
       await ServiceExamination(settings, logger: logger).run(on: reactor) { finding in
         if !json { Self.print(Array(finding.line.utf8)) }
       }
     }
-    await group.stop()
     Self.print(json ? diagnosis.json : Array(diagnosis.summary.utf8))
     throw ExitCode(diagnosis.exitCode)
   }
 
   /// A line at once, also when the output is a pipe.
   private static func print(_ line: [UInt8]) {
-    FileHandle.standardOutput.write(Data(line + [UInt8(ascii: "\n")]))
+    FileHandle.standardOutput.say(line + [UInt8(ascii: "\n")])
   }
 }

@@ -52,10 +52,10 @@ struct ExplainCommand: AsyncParsableCommand {
     do {
       answer = try await ask()
     } catch {
-      FileHandle.standardError.write(Data("tacet explain: \(String(reflecting: error))\n".utf8))
+      FileHandle.standardError.say("tacet explain: \(String(reflecting: error))\n")
       throw Self.cannotAsk
     }
-    FileHandle.standardOutput.write(json ? Data(answer.json + [UInt8(ascii: "\n")]) : Data(answer.text.utf8))
+    FileHandle.standardOutput.say(json ? answer.json + [UInt8(ascii: "\n")] : Array(answer.text.utf8))
     guard answer.isKnown else { throw Self.unknown }
   }
 
@@ -115,15 +115,7 @@ enum OperatorSession {
   static func perform<Result: Sendable>(
     _ settings: CommandSettings, _ body: @escaping @Sendable (PushDatabase, isolated Reactor) async throws -> Result
   ) async throws -> Result {
-    let group = try ReactorGroup(count: 1)
-    do {
-      let result = try await group.reactors[0].perform { try await run(settings, body, on: $0) }
-      await group.stop()
-      return result
-    } catch {
-      await group.stop()
-      throw error
-    }
+    try await ReactorGroup.perform { try await run(settings, body, on: $0) }
   }
 
   private static func run<Result: Sendable>(
@@ -136,16 +128,8 @@ enum OperatorSession {
     configuration.poolMode = settings.database.poolMode == .transaction ? .transaction : .session
     configuration.settings = PushDatabase.sessionSettings
     configuration.settings["default_transaction_read_only"] = "on"
-    let connection = try await PostgresConnection.connect(configuration, logger: logger, on: reactor)
-    do {
-      try await IDTypes.look(over: connection, on: reactor)
-      connection.close(on: reactor)
-    } catch {
-      connection.close(on: reactor)
-      throw error
-    }
-    let pool = PostgresPool(
-      configuration, size: 1, acquireLimit: .seconds(5), logger: logger)
+    try await IDTypes.look(in: configuration, logger: logger, on: reactor)
+    let pool = PostgresPool(configuration, size: 1, acquireLimit: .seconds(5), logger: logger)
     pool.start(on: reactor)
     let result: Swift.Result<Result, any Error>
     do {

@@ -66,7 +66,7 @@ struct InitCommand: AsyncParsableCommand {
   }
 
   private static func complain(_ text: String) {
-    FileHandle.standardError.write(Data("tacet init: \(text)\n".utf8))
+    FileHandle.standardError.say("tacet init: \(text)\n")
   }
 
   private func schema() async throws -> HostSchema {
@@ -74,21 +74,11 @@ struct InitCommand: AsyncParsableCommand {
     let (conninfo, logger) = (
       settings.database.connectionString.exposed, settings.log.makeLogger(label: "tacet.init")
     )
-    let group = try ReactorGroup(count: 1)
-    let found: Result<(documents: [String], leftOut: Int), any Error>
-    do {
-      found = .success(
-        try await group.reactors[0].perform { reactor in
-          let database = try await DatabaseExamination.begin(
-            conninfo, within: .seconds(10), logger: logger, on: reactor)
-          defer { database.end(on: reactor) }
-          return try await database.hostTables(on: reactor)
-        })
-    } catch {
-      found = .failure(error)
+    let (documents, leftOut) = try await ReactorGroup.perform { reactor in
+      let database = try await DatabaseExamination.begin(conninfo, within: .seconds(10), logger: logger, on: reactor)
+      defer { database.end(on: reactor) }
+      return try await database.hostTables(on: reactor)
     }
-    await group.stop()
-    let (documents, leftOut) = try found.get()
     if leftOut > 0 { Self.complain("\(leftOut) \(Self.columnsLeftOut)") }
     return try HostSchema(documents: documents)
   }

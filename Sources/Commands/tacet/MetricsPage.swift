@@ -60,6 +60,11 @@ enum MetricsCatalogue {
       .counter,
       seriesMax: 64),
     MetricDescription(
+      "tacet_slot_rows_total", "Rows of slots that were due, by what became of them.", .counter, seriesMax: 512),
+    MetricDescription(
+      "tacet_slot_codes_total", "What happened to slots of campaigns, such as fetches of content, by code.", .counter,
+      seriesMax: 512),
+    MetricDescription(
       "tacet_http_request_duration_seconds", "From a request's head to its answer.", bounds: HistogramBounds.usual),
   ]
 }

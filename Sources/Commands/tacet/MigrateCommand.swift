@@ -43,21 +43,18 @@ struct MigrateCommand: AsyncParsableCommand {
     }
     let settings = try CommandSettings(environment: ProcessInfo.processInfo.environment, needsSession: true)
     let logger = settings.log.makeLogger(label: "tacet.migrate")
-    let group = try ReactorGroup(count: 1)
     let configuration = PostgresConfiguration(conninfo: settings.database.connectionString.exposed)
     do {
-      try await group.reactors[0].perform { [createHostTables, ids] reactor in
+      try await ReactorGroup.perform { [createHostTables, ids] reactor in
         try await Migrator.run(
           in: configuration, createsHostTables: createHostTables, ids: ids, logger: logger, on: reactor,
-          notice: { FileHandle.standardError.write(Data("tacet migrate: notice: \($0)\n".utf8)) },
+          notice: { FileHandle.standardError.say("tacet migrate: notice: \($0)\n") },
           report: { Swift.print("\($0): \($1.text)") })
       }
     } catch {
-      await group.stop()
-      FileHandle.standardError.write(Data("tacet migrate: \(Self.text(of: error))\n".utf8))
+      FileHandle.standardError.say("tacet migrate: \(Self.text(of: error))\n")
       throw ExitCode.failure
     }
-    await group.stop()
   }
 
   /// All of it: the server's text says which statement of which file failed, and no secret is part of it. What a function
@@ -106,18 +103,15 @@ struct AdoptCommand: AsyncParsableCommand {
     let settings = try CommandSettings(environment: ProcessInfo.processInfo.environment, needsSession: true)
     let logger = settings.log.makeLogger(label: "tacet.adopt")
     let configuration = PostgresConfiguration(conninfo: settings.database.connectionString.exposed)
-    let group = try ReactorGroup(count: 1)
     do {
-      let counts = try await group.reactors[0].perform { [keepWaiting] reactor in
+      let counts = try await ReactorGroup.perform { [keepWaiting] reactor in
         try await DatabaseIdentity.adopt(keepingWaiting: keepWaiting, in: configuration, logger: logger, on: reactor)
       }
       for count in counts { print("\(count.table): \(count.dropped) dropped") }
       print("adopted")
     } catch {
-      await group.stop()
-      FileHandle.standardError.write(Data("tacet adopt: \(String(reflecting: error))\n".utf8))
+      FileHandle.standardError.say("tacet adopt: \(String(reflecting: error))\n")
       throw ExitCode.failure
     }
-    await group.stop()
   }
 }

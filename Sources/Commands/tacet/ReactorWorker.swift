@@ -1,6 +1,7 @@
 import API
 import APNS
 import APNSCore
+import Campaigns
 import CoreMetrics
 import Logging
 import Postgres
@@ -38,6 +39,7 @@ final class ReactorWorker {
   private let clients: ClientAccess?
   private let isReadSyncEnabled: Bool
   private let isPushTriggerEnabled: Bool
+  private let logger: Logger
   /// On the first reactor.
   private let duties: ProcessDuties?
   private var others: [ReactorBound<ReactorWorker>] = []
@@ -70,6 +72,7 @@ final class ReactorWorker {
     self.clients = clients
     isReadSyncEnabled = settings.isReadSyncEnabled
     isPushTriggerEnabled = settings.campaigns.isEnabled
+    self.logger = logger
     operatorPool = PushDatabase.operatorPool(database, idleLimit: sleep?.quiet, logger: logger)
     database.settings.merge(PushDatabase.serviceSettings) { $1 }
     database.settings.merge(PushDatabase.badgeSettings(max: settings.badgeMax)) { $1 }
@@ -99,12 +102,13 @@ final class ReactorWorker {
 
   /// What the HTTP handlers of this reactor use.
   var services: PushServices {
-    PushServices(
-      callers: PushDatabase(pool: callerPool, badgeMax: badgeMax),
+    let callers = PushDatabase(pool: callerPool, badgeMax: badgeMax)
+    return PushServices(
+      callers: callers,
       operators: PushDatabase(pool: operatorPool), pipeline: pipeline,
       isReadSyncEnabled: isReadSyncEnabled,
       wakeCampaigns: isPushTriggerEnabled ? { [unowned self] in first?.submit { $0.wakeCampaigns(on: $1) } } : nil,
-      readiness: { [unowned self] in readiness() })
+      slots: SlotScheduler(store: callers, logger: logger), readiness: { [unowned self] in readiness() })
   }
 
   /// Opens the connections and begins to work.

@@ -15,7 +15,7 @@ struct TerminalQuestion {
   init(_ question: WiringQuestion) {
     self.init(
       question, isTerminal: isatty(STDIN_FILENO) == 1 && isatty(STDERR_FILENO) == 1, readLine: { Swift.readLine() },
-      tell: { FileHandle.standardError.write(Data($0.utf8)) })
+      tell: { FileHandle.standardError.say($0) })
   }
 
   /// - Parameters:

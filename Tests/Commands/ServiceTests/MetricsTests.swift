@@ -34,6 +34,7 @@ struct MetricsTests {
         scrape.sum("tacet_outcomes_total") == 3 && scrape.sum("tacet_http_responses_total", Self.refusal) == 1
           && scrape.sum("tacet_deliveries", ["state": "held"]) == 1 && scrape.sum("tacet_inbox_events") == 0
           && scrape.sum("tacet_database_listening") == 1 && scrape.sum("tacet_campaign_decisions_total") == 1
+          && scrape.sum("tacet_slot_rows_total") == 1
       }
       try await body(scene, service, scrape)
     }
@@ -68,6 +69,13 @@ struct MetricsTests {
       as 'select null::uuid where false';
       insert into tacet.campaign_decisions (due_at, local_day, user_id, run_id, campaign, time_zone)
       values (now() - interval '1 day', current_date - 1, gen_random_uuid(), gen_random_uuid(), 'coach', 'UTC');
+      create or replace function tacet.ritual_audience(moment timestamptz, only_user uuid)
+      returns table (user_id uuid, time_zone text, gap_days int)
+      language sql stable
+      as 'select null::uuid, null::text, 1 where false';
+      update tacet.campaigns set is_active = true where name = 'ritual';
+      insert into tacet.notif_deliveries (fire_at, available_at, fire_date, user_id, campaign, slot, time_zone)
+      values (now() - interval '1 day', now(), current_date - 1, gen_random_uuid(), 'ritual', '0800', 'UTC');
       """)
     var request = URLRequest(url: try #require(URL(string: service.origin + "/v1/push-trigger")))
     request.httpMethod = "POST"
@@ -89,6 +97,8 @@ struct MetricsTests {
       #expect(scrape.sum("tacet_apns_answers_total", ["status": "410", "reason": "Unregistered"]) == 1)
       let late = ["campaign": "coach", "decision": "skipped", "reason": "too_late"]
       #expect(scrape.sum("tacet_campaign_decisions_total", late) == 1)
+      let row = ["campaign": "ritual", "status": "skipped", "reason": "too_late"]
+      #expect(scrape.sum("tacet_slot_rows_total", row) == 1)
       #expect(scrape.sum("tacet_http_responses_total", Self.refusal) == 1)
       #expect(scrape.sum("tacet_database_up") == 1)
       #expect(scrape.sum("tacet_database_listening") == 1)

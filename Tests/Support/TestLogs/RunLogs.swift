@@ -68,7 +68,7 @@ public enum RunLogs {
         note(String(value.trimmingPrefix("whsec_")), as: .secret)
       }
     }
-    for key in ["JWT_SECRET", "APNS_PRIVATE_KEY", "LANGUAGE_MODEL_KEY"] {
+    for key in ["JWT_SECRET", "APNS_PRIVATE_KEY", "LANGUAGE_MODEL_KEY", "CONTENT_AUTHORIZATION"] {
       note(settings[key, default: ""], as: .secret)
     }
     for key in ["DATABASE_URL", "JWKS_URL"] {

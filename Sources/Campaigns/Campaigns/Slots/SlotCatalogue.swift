@@ -1,0 +1,79 @@
+internal import CampaignRules
+internal import Logging
+internal import Postgres
+internal import PushKinds
+internal import PushStore
+internal import Reactors
+
+/// When and how fast slots are rendered and pushed.
+public struct SlotPace: Equatable, Sendable {
+  /// How long after its time a row may be pushed. An outage may end at noon.
+  public var grace = Duration.seconds(15 * 60)
+  /// Rows of one claim.
+  public var batchRows = 500
+  /// How long a claim of rows that are due holds. Then another process takes over the rows of a killed one.
+  public var lease = Duration.seconds(30)
+  /// How long a claim of slots that are rendered holds: longer than their fetches may take.
+  public var renderLease = Duration.seconds(60)
+  /// Claims after which a row is given up. A cause that kills a process five times kills the sixth too.
+  public var attemptsMax = 5
+  /// The longest pause between two looks.
+  public var lookInterval = Duration.seconds(10)
+  /// After a failure, how long the database may sleep before the next try.
+  public var retryWait = Duration.seconds(600)
+  /// The pause between two looks at the campaigns.
+  public var catalogueInterval = Duration.seconds(20)
+  /// The pause between two looks at whole audiences. Users of the API are enrolled at once.
+  public var enrolInterval = Duration.seconds(15 * 60)
+  /// Users enrolled by one statement.
+  public var enrolUsers = 5_000
+  /// Within this time after a user's schedule was rendered on request, the next request gets what is stored.
+  public var requestPause = Duration.seconds(30)
+
+  /// The standard pace.
+  public init() {}
+}
+
+/// The slot campaigns whose definitions can be read.
+struct SlotCatalogue {
+  /// The longest name: an identifier of a row has 16 more bytes, and APNs takes 64.
+  static let nameBytesMax = 48
+
+  private var known = CampaignDefinitions<SlotCampaignDefinition>()
+  /// How long before it is due a row is rendered: time to fetch what it says.
+  private(set) var lead = SlotFlags().lead
+
+  var definitions: [String: SlotCampaignDefinition] { known.read }
+
+  /// This with the database's present campaigns and flags. Flags are not asked for without a campaign of slots.
+  func updated(
+    from store: PushDatabase, logger: Logger, on reactor: isolated Reactor
+  ) async throws(PostgresError) -> SlotCatalogue {
+    var updated = self
+    updated.known.update(try await store.campaigns(on: reactor), logger: logger, reader: Self.definition)
+    if !updated.definitions.isEmpty { updated.lead = try await store.configFlags(on: reactor).lead }
+    return updated
+  }
+
+  private static func definition(of campaign: StoredCampaign) throws -> SlotCampaignDefinition? {
+    guard SlotCampaignDefinition.hasSlots(json: campaign.definition) else { return nil }
+    if campaign.name.utf8.count > nameBytesMax { throw LongName() }
+    return try SlotCampaignDefinition(json: campaign.definition)
+  }
+
+  private struct LongName: Error, CustomStringConvertible {
+    var description: String { "its name has more than \(SlotCatalogue.nameBytesMax) bytes" }
+  }
+}
+
+extension SlotCampaignDefinition {
+  /// Whether a user's slot may have a phase, or none: those of its own slots.
+  func allows(phase: String?) -> Bool { slots.contains { $0.phase == phase } }
+
+  /// The slots of a user who has chosen none.
+  var userSlots: [UserSlot] {
+    slots.map {
+      UserSlot(slot: $0.slot.description, phase: $0.phase, weekdays: $0.weekdays.count == 7 ? nil : $0.weekdays)
+    }
+  }
+}

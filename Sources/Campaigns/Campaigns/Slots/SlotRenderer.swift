@@ -1,0 +1,157 @@
+internal import CampaignRules
+internal import Foundation
+internal import Logging
+internal import Postgres
+internal import PushKinds
+internal import PushStore
+internal import Reactors
+
+/// Renders rows: asks the campaign's functions about their users, and its host for content, and fills the texts.
+struct SlotRenderer {
+  let store: PushDatabase
+  /// Nil where nothing is fetched, only read.
+  let contents: ContentFetcher?
+  let logger: Logger
+
+  /// What came of rows.
+  struct Outcome {
+    /// Rows with words, or with the reason why they have none.
+    var rows: [RenderedRow] = []
+    /// Users who live in another zone than their rows were made for. Their slots are moved, and their rows are due at
+    /// other times now.
+    var moved: Set<HostID> = []
+    /// Tokens without a value.
+    var missingTokens = 0
+  }
+
+  /// Renders rows of one campaign.
+  /// - Parameter fetches: whether content is fetched that is due; otherwise what is stored is used.
+  func render(
+    _ rows: [SlotRow], of campaign: String, by definition: SlotCampaignDefinition, fetches: Bool,
+    lead: Duration, on reactor: isolated Reactor
+  ) async throws(PostgresError) -> Outcome {
+    let contents = try await content(for: rows, of: campaign, by: definition, fetches: fetches, on: reactor)
+    let situations = try await situations(of: Set(rows.map(\.userID)), in: campaign, on: reactor)
+    var outcome = Outcome()
+    var clock = FireClock()
+    var values: [HostID: SlotValues] = [:]
+    for (row, content) in zip(rows, contents) {
+      guard let situation = situations[row.userID] else {
+        outcome.rows.append(RenderedRow(row, nil, refusal: "material_failed"))
+        continue
+      }
+      guard let timeZone = situation.timeZone else {
+        outcome.rows.append(RenderedRow(row, nil, refusal: "not_in_audience"))
+        continue
+      }
+      if timeZone != row.timeZone {
+        outcome.moved.insert(row.userID)
+        continue
+      }
+      let known = values[row.userID] ?? situation.material.flatMap(SlotValues.init(json:))
+      values[row.userID] = known
+      outcome.add(row, known, content, clock.localTime(of: row), definition)
+    }
+    for userID in outcome.moved {
+      try await store.enrolSlots(
+        of: campaign, defaults: definition.userSlots, onlyUser: userID, usersMax: 1, lead: lead, on: reactor)
+    }
+    return outcome
+  }
+
+  /// What the campaign's host says, for each row.
+  private func content(
+    for rows: [SlotRow], of campaign: String, by definition: SlotCampaignDefinition, fetches: Bool,
+    on reactor: isolated Reactor
+  ) async throws(PostgresError) -> [FetchedValues] {
+    guard let url = definition.contentURL else { return rows.map { _ in .values(SlotValues()) } }
+    if fetches { _ = try await contents?.refresh(rows, of: campaign, at: url, on: reactor) }
+    let outcomes = try await store.storedContents(for: rows, of: campaign, at: url, on: reactor)
+    // A document of all users is read once.
+    var known: [String: FetchedValues] = [:]
+    return outcomes.map { outcome in
+      switch outcome {
+      case .unavailable(let reason): return .unavailable(reason)
+      case .document(let text):
+        let values = known[text] ?? SlotValues(json: text).map(FetchedValues.values) ?? .unavailable("content_missing")
+        known[text] = values
+        return values
+      }
+    }
+  }
+
+  /// What is known of users. When the campaign's function fails, each is asked about apart; one for whom it fails is
+  /// absent.
+  private func situations(
+    of userIDs: Set<HostID>, in campaign: String, on reactor: isolated Reactor
+  ) async throws(PostgresError) -> [HostID: SlotSituation] {
+    do throws(PostgresError) {
+      return try await store.slotSituations(of: Array(userIDs), in: campaign, on: reactor)
+    } catch {
+      guard error.blamesStatement else { throw error }
+    }
+    var situations: [HostID: SlotSituation] = [:]
+    for userID in userIDs {
+      do throws(PostgresError) {
+        situations.merge(try await store.slotSituations(of: [userID], in: campaign, on: reactor)) { $1 }
+      } catch {
+        guard error.blamesStatement else { throw error }
+        logger.error(
+          "a user's material cannot be read", metadata: ["campaign": "\(campaign)", "error": "\(error)"])
+      }
+    }
+    return situations
+  }
+}
+
+extension SlotRenderer.Outcome {
+  fileprivate mutating func add(
+    _ row: SlotRow, _ values: SlotValues?, _ content: FetchedValues, _ localTime: String?,
+    _ definition: SlotCampaignDefinition
+  ) {
+    guard let values else { return rows.append(RenderedRow(row, nil, refusal: "material_unreadable")) }
+    let fetched: SlotValues
+    switch content {
+    case .unavailable(let reason): return rows.append(RenderedRow(row, nil, refusal: reason))
+    case .values(let values): fetched = values
+    }
+    guard let occasion = SlotOccasion(row, localTime: localTime),
+      let text = definition.text(for: occasion, values: values.overlaid(with: fetched))
+    else { return rows.append(RenderedRow(row, nil, refusal: "no_text")) }
+    missingTokens += text.missingTokens
+    rows.append(
+      RenderedRow(
+        row, RenderedText(title: text.title, body: text.body, category: definition.category.id, data: text.data)))
+  }
+}
+
+/// The values of a fetched document, or why there are none.
+private enum FetchedValues {
+  case values(SlotValues)
+  case unavailable(String)
+}
+
+extension SlotOccasion {
+  fileprivate init?(_ row: SlotRow, localTime: String?) {
+    guard let slot = SlotTime(row.slot), let day = CivilDay(row.fireDate) else { return nil }
+    self.init(campaign: row.campaign, slot: slot, phase: row.phase, fireDate: day, localTime: localTime)
+  }
+}
+
+/// Users' clocks when their rows are due. Each zone is looked up once.
+private struct FireClock {
+  private var zones: [String: TimeZone?] = [:]
+
+  /// `HH:MM`; nil in a zone that only the database knows.
+  mutating func localTime(of row: SlotRow) -> String? {
+    let zone = zones[row.timeZone] ?? TimeZone(identifier: row.timeZone)
+    zones[row.timeZone] = .some(zone)
+    guard let zone else { return nil }
+    let instant = Date(microseconds: row.fireAt)
+    let minutes = (Int(row.fireAt / 1_000_000) + zone.secondsFromGMT(for: instant)) / 60 % 1_440
+    let time = (minutes + 1_440) % 1_440
+    return "\(Self.twoDigits(time / 60)):\(Self.twoDigits(time % 60))"
+  }
+
+  private static func twoDigits(_ number: Int) -> String { number < 10 ? "0\(number)" : "\(number)" }
+}

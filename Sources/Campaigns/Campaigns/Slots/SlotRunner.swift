@@ -1,0 +1,213 @@
+internal import CampaignRules
+public import Logging
+internal import Postgres
+internal import PushKinds
+public import PushStore
+public import Reactors
+
+/// Renders what slots say before they are due, and pushes it when they are.
+///
+/// Each process has one, beside the ``CampaignRunner``. Any number may share a database: slots and rows are leased, and a
+/// commit queues the push of a row in the transaction that ends the row. When a process dies, others take over its rows as
+/// soon as their leases expire.
+public final class SlotRunner {
+  private let store: PushDatabase
+  private let renderer: SlotRenderer
+  private let pace: SlotPace
+  private let metrics: CampaignMetrics
+  private let logger: Logger
+  private let queued: (isolated Reactor) -> Void
+  private let contents: ContentFetcher?
+  private let renderPause: WakefulPause
+  private let pushPause: WakefulPause
+  private let renderEnded = Signal()
+  private let ended = Signal()
+  private var isStopped = false
+  private var isRunning = false
+  private var catalogue = SlotCatalogue()
+  private var catalogueReadAt: UInt64?
+  private var enrolledAt: [String: UInt64] = [:]
+
+  /// Makes a runner; ``run(on:)`` starts it.
+  /// - Parameters:
+  ///   - contents: fetches what campaigns with a content URL say; nil where nothing is fetched.
+  ///   - sleep: between its looks the next row is known, and nothing is asked before.
+  ///   - queued: called after pushes were queued, to wake the pipeline.
+  public init(
+    store: PushDatabase, contents: ContentFetcher? = nil, pace: SlotPace = SlotPace(),
+    metrics: CampaignMetrics = CampaignMetrics(), sleep: DatabaseSleep? = nil, logger: Logger,
+    queued: @escaping (isolated Reactor) -> Void
+  ) {
+    self.store = store
+    self.contents = contents
+    self.pace = pace
+    self.metrics = metrics
+    self.logger = logger
+    self.queued = queued
+    renderPause = WakefulPause(sleep)
+    pushPause = WakefulPause(sleep)
+    renderer = SlotRenderer(store: store, contents: contents, logger: logger)
+  }
+
+  /// Works until ``stop(on:)``. What is due does not wait for what is rendered, which may be fetched first.
+  public func run(on reactor: isolated Reactor) async {
+    isRunning = true
+    reactor.start {
+      while !self.isStopped {
+        let wait = await self.renderAll(on: reactor)
+        if !self.isStopped { await self.wait(wait, self.renderPause, on: reactor) }
+      }
+      self.renderEnded.signal(on: reactor)
+    }
+    while !isStopped {
+      let time = await pushAll(on: reactor)
+      if !isStopped { await wait(time, pushPause, on: reactor) }
+    }
+    _ = await renderEnded.wait(on: reactor)
+    isRunning = false
+    ended.signal(on: reactor)
+  }
+
+  /// - Parameter time: how long there is nothing to do; nil for ever, as far as is known.
+  private func wait(_ time: Duration?, _ pause: WakefulPause, on reactor: isolated Reactor) async {
+    let step = max(min(time ?? pace.lookInterval, pace.lookInterval), .milliseconds(10))
+    _ = await pause.wait(for: step, longest: time.map { max($0 - step, .zero) }, on: reactor)
+  }
+
+  /// Reads the campaigns anew and looks at once, because an operator has asked for a run.
+  public func wake(on reactor: isolated Reactor) {
+    catalogueReadAt = nil
+    renderPause.signal(on: reactor)
+    pushPause.signal(on: reactor)
+  }
+
+  /// Begins no further batch.
+  public func stop(on reactor: isolated Reactor) {
+    isStopped = true
+    renderPause.signal(on: reactor)
+    pushPause.signal(on: reactor)
+  }
+
+  /// Waits until the batches in progress are written, and cancels fetches that last longer.
+  /// - Returns: false when the limit passed first.
+  public func drain(within limit: Duration, on reactor: isolated Reactor) async -> Bool {
+    let isDone = isRunning ? await ended.wait(for: limit, on: reactor) : true
+    contents?.close(on: reactor)
+    return isDone
+  }
+
+  /// Pushes all rows that are due.
+  /// - Returns: how long there is nothing to do; nil for ever, as far as is known.
+  func pushAll(on reactor: isolated Reactor) async -> Duration? {
+    do throws(PostgresError) {
+      try await updateCatalogue(on: reactor)
+      if catalogue.definitions.isEmpty, enrolledAt.isEmpty { return nil }
+      while try await pushBatch(on: reactor), !isStopped {}
+      return try await store.timeUntilNextSlot(on: reactor).pushing
+    } catch {
+      return failed(error)
+    }
+  }
+
+  /// Renders all rows that are due soon.
+  /// - Returns: how long there is nothing to do; nil for ever, as far as is known.
+  func renderAll(on reactor: isolated Reactor) async -> Duration? {
+    do throws(PostgresError) {
+      try await updateCatalogue(on: reactor)
+      if catalogue.definitions.isEmpty, enrolledAt.isEmpty { return nil }
+      while try await renderBatch(on: reactor), !isStopped {}
+      return try await store.timeUntilNextSlot(on: reactor).rendering
+    } catch {
+      return failed(error)
+    }
+  }
+
+  private func failed(_ error: PostgresError) -> Duration {
+    logger.warning("slots cannot be served; trying again later", metadata: ["error": "\(error)"])
+    return pace.retryWait
+  }
+
+  private func updateCatalogue(on reactor: isolated Reactor) async throws(PostgresError) {
+    if let catalogueReadAt, Reactor.now - catalogueReadAt < pace.catalogueInterval.clampedNanoseconds { return }
+    catalogue = try await catalogue.updated(from: store, logger: logger, on: reactor)
+    catalogueReadAt = Reactor.now
+    for (name, definition) in catalogue.definitions { await enrol(name, definition, on: reactor) }
+  }
+
+  /// Gives slots to the users of an audience. An unreadable audience does not block other campaigns.
+  private func enrol(_ name: String, _ definition: SlotCampaignDefinition, on reactor: isolated Reactor) async {
+    if let last = enrolledAt[name], Reactor.now - last < pace.enrolInterval.clampedNanoseconds { return }
+    enrolledAt[name] = Reactor.now
+    do throws(PostgresError) {
+      while !isStopped {
+        let users = try await store.enrolSlots(
+          of: name, defaults: definition.userSlots, onlyUser: nil, usersMax: pace.enrolUsers, lead: catalogue.lead,
+          on: reactor)
+        guard users.enrolled + users.moved > 0 else { return }
+        logger.info(
+          "users have slots",
+          metadata: ["campaign": "\(name)", "enrolled": "\(users.enrolled)", "moved": "\(users.moved)"])
+      }
+    } catch {
+      metrics.countFailedSlot(of: name)
+      logger.warning(
+        "a campaign's audience cannot be read", metadata: ["campaign": "\(name)"].merging(error.logged) { $1 })
+    }
+  }
+}
+
+// Batches: claimed together, rendered and written by campaign.
+extension SlotRunner {
+  /// - Returns: whether there may be more.
+  private func renderBatch(on reactor: isolated Reactor) async throws(PostgresError) -> Bool {
+    let slots = try await store.claimSlots(pace.batchRows, lease: pace.renderLease, on: reactor)
+    for (campaign, rows) in Dictionary(grouping: slots, by: \.campaign) {
+      if let definition = catalogue.definitions[campaign] {
+        let outcome = try await renderer.render(
+          rows, of: campaign, by: definition, fetches: true, lead: catalogue.lead, on: reactor)
+        if outcome.missingTokens > 0 {
+          metrics.countCode("TEMPLATE_MISSING_TOKEN", times: outcome.missingTokens, of: campaign)
+        }
+        try await store.write(
+          outcome.rows, of: campaign, tellsDevices: definition.contentURL != nil, on: reactor)
+      }
+      try await store.advance(rows, of: campaign, lead: catalogue.lead, on: reactor)
+    }
+    return !slots.isEmpty
+  }
+
+  /// - Returns: whether there may be more.
+  private func pushBatch(on reactor: isolated Reactor) async throws(PostgresError) -> Bool {
+    let rows = try await store.claimSlotRows(pace.batchRows, lease: pace.lease, grace: pace.grace, on: reactor)
+    for (campaign, rows) in Dictionary(grouping: rows, by: \.campaign) {
+      try await push(rows, of: campaign, on: reactor)
+    }
+    return !rows.isEmpty
+  }
+
+  private func push(_ rows: [SlotRow], of campaign: String, on reactor: isolated Reactor) async throws(PostgresError) {
+    let definition = catalogue.definitions[campaign]
+    var decided: [RenderedRow] = []
+    var open: [SlotRow] = []
+    for row in rows {
+      if row.isLate {
+        decided.append(RenderedRow(row, nil, refusal: "too_late"))
+      } else if row.attempts > pace.attemptsMax {
+        decided.append(RenderedRow(row, nil, refusal: "attempts_exhausted"))
+      } else if definition == nil {
+        decided.append(RenderedRow(row, nil, refusal: "campaign_inactive"))
+      } else {
+        open.append(row)
+      }
+    }
+    if let definition, !open.isEmpty {
+      let outcome = try await renderer.render(
+        open, of: campaign, by: definition, fetches: false, lead: catalogue.lead, on: reactor)
+      decided += outcome.rows
+    }
+    let outcomes = try await store.commit(
+      decided, of: campaign, way: definition?.way.rawValue ?? SlotWay.push.rawValue, on: reactor)
+    for (status, reason) in outcomes.values { metrics.countRow(status: status, reason: reason, of: campaign) }
+    if outcomes.values.contains(where: { $0.status == "sent" }) { queued(reactor) }
+  }
+}

@@ -1,0 +1,143 @@
+public import CampaignRules
+public import Logging
+public import Postgres
+public import PushKinds
+public import PushStore
+public import Reactors
+
+/// The answer to a user's choice of slots.
+public enum SlotChoice: Equatable, Sendable {
+  /// It is taken: the user's whole schedule.
+  case taken([ScheduledRow])
+  /// There is no slot campaign of this name, or the user is not in its audience.
+  case unknownCampaign
+  /// The campaign has no slot of this one's phase, by its place.
+  case unknownPhase(Int)
+}
+
+/// Slots on request of apps: schedules, choices, and a push of what is stored. It fetches nothing: that is the runner's.
+///
+/// Belongs to one reactor. Each call asks for the campaigns, and reads only the definitions that have changed.
+public final class SlotScheduler {
+  private let store: PushDatabase
+  private let renderer: SlotRenderer
+  private let pace: SlotPace
+  private let logger: Logger
+  private var known = SlotCatalogue()
+
+  /// Uses a database.
+  public init(store: PushDatabase, pace: SlotPace = SlotPace(), logger: Logger) {
+    self.store = store
+    self.pace = pace
+    self.logger = logger
+    renderer = SlotRenderer(store: store, contents: nil, logger: logger)
+  }
+
+  /// What a device of a user is to show by itself, the soonest first. It is rendered anew, unless that was done within the
+  /// pause of ``SlotPace/requestPause``.
+  /// - Parameters:
+  ///   - days: from today on.
+  ///   - deviceToken: in lower case; nil when unknown.
+  public func schedule(
+    of userID: HostID, days: Int, rowsMax: Int, deviceToken: String?, on reactor: isolated Reactor
+  ) async throws(PostgresError) -> [ScheduledRow] {
+    if try await store.beginScheduleRun(of: userID, pause: pace.requestPause, on: reactor) {
+      let catalogue = try await catalogue(on: reactor)
+      try await enrol(userID, in: catalogue, on: reactor)
+      try await renderWindow(of: userID, in: catalogue, isStored: false, tellsDevices: false, on: reactor)
+    }
+    return try await store.schedule(
+      of: userID, days: days, rowsMax: rowsMax, deviceToken: deviceToken, on: reactor)
+  }
+
+  /// A user's slots; nil when there is no slot campaign of this name, or the user is not in its audience.
+  public func slots(
+    of campaign: String, for userID: HostID, on reactor: isolated Reactor
+  ) async throws(PostgresError) -> UserSlots? {
+    try await slots(of: campaign, for: userID, in: try await catalogue(on: reactor), on: reactor)
+  }
+
+  private func slots(
+    of campaign: String, for userID: HostID, in catalogue: SlotCatalogue, on reactor: isolated Reactor
+  ) async throws(PostgresError) -> UserSlots? {
+    guard let definition = catalogue.definitions[campaign] else { return nil }
+    try await enrol(userID, in: campaign, definition, lead: catalogue.lead, on: reactor)
+    return try await store.slots(of: campaign, for: userID, on: reactor)
+  }
+
+  /// Replaces a user's slots and renders what they say. Rows of slots that are off or gone are cancelled.
+  public func choose(
+    _ isOn: Bool, _ slots: [UserSlot], of campaign: String, for userID: HostID, on reactor: isolated Reactor
+  ) async throws(PostgresError) -> SlotChoice {
+    let catalogue = try await catalogue(on: reactor)
+    guard let definition = catalogue.definitions[campaign],
+      let known = try await self.slots(of: campaign, for: userID, in: catalogue, on: reactor)
+    else { return .unknownCampaign }
+    if let place = slots.firstIndex(where: { !definition.allows(phase: $0.phase) }) { return .unknownPhase(place) }
+    try await store.choose(
+      UserSlots(isOn: isOn, slots: slots, timeZone: known.timeZone), of: campaign, for: userID, lead: catalogue.lead,
+      on: reactor)
+    try await renderWindow(of: userID, in: catalogue, isStored: false, tellsDevices: false, on: reactor)
+    return .taken(try await store.schedule(of: userID, days: 7, rowsMax: 64, deviceToken: nil, on: reactor))
+  }
+
+  /// Sends the row of a user's slot that was rendered last, at once.
+  /// - Returns: the push, or the reason why there is none: `unknown_slot`, `nothing_stored`, `cooldown`, or what keeps
+  ///   pushes from the user's devices.
+  public func deliver(
+    slot: String, of campaign: String, for userID: HostID, on reactor: isolated Reactor
+  ) async throws(PostgresError) -> CampaignCommit {
+    try await store.deliver(slot: slot, of: campaign, for: userID, on: reactor)
+  }
+
+  /// Renders what is stored and not pushed of a user of whom something has changed: a device, the zone, an action. Devices are
+  /// told of changed rows.
+  public func userChanged(_ userID: HostID, on reactor: isolated Reactor) async throws(PostgresError) {
+    let catalogue = try await catalogue(on: reactor)
+    guard !catalogue.definitions.isEmpty else { return }
+    try await enrol(userID, in: catalogue, on: reactor)
+    try await renderWindow(of: userID, in: catalogue, isStored: true, tellsDevices: true, on: reactor)
+  }
+
+  /// The categories of all slot campaigns, each once, by their id.
+  public func categories(on reactor: isolated Reactor) async throws(PostgresError) -> [SlotCategory] {
+    var categories = [SlotCategory.daily.id: SlotCategory.daily]
+    for (_, definition) in try await catalogue(on: reactor).definitions.sorted(by: { $0.key < $1.key }) {
+      categories[definition.category.id] = definition.category
+    }
+    return categories.values.sorted { $0.id < $1.id }
+  }
+
+  private func catalogue(on reactor: isolated Reactor) async throws(PostgresError) -> SlotCatalogue {
+    known = try await known.updated(from: store, logger: logger, on: reactor)
+    return known
+  }
+
+  private func enrol(
+    _ userID: HostID, in catalogue: SlotCatalogue, on reactor: isolated Reactor
+  ) async throws(PostgresError) {
+    for (name, definition) in catalogue.definitions {
+      try await enrol(userID, in: name, definition, lead: catalogue.lead, on: reactor)
+    }
+  }
+
+  private func enrol(
+    _ userID: HostID, in campaign: String, _ definition: SlotCampaignDefinition, lead: Duration,
+    on reactor: isolated Reactor
+  ) async throws(PostgresError) {
+    try await store.enrolSlots(
+      of: campaign, defaults: definition.userSlots, onlyUser: userID, usersMax: 1, lead: lead, on: reactor)
+  }
+
+  private func renderWindow(
+    of userID: HostID, in catalogue: SlotCatalogue, isStored: Bool, tellsDevices: Bool, on reactor: isolated Reactor
+  ) async throws(PostgresError) {
+    let window = try await store.slotWindow(of: userID, isStored: isStored, on: reactor)
+    for (campaign, rows) in Dictionary(grouping: window, by: \.campaign) {
+      guard let definition = catalogue.definitions[campaign] else { continue }
+      let outcome = try await renderer.render(
+        rows, of: campaign, by: definition, fetches: false, lead: catalogue.lead, on: reactor)
+      try await store.write(outcome.rows, of: campaign, tellsDevices: tellsDevices, on: reactor)
+    }
+  }
+}

@@ -1,0 +1,190 @@
+import PushKinds
+import PushStore
+import Reactors
+import TestIDs
+import TestLogs
+import Testing
+
+@testable import Campaigns
+
+@Suite("Fetched content", .timeLimit(.minutes(2)))
+struct ContentFetcherTests {
+  private static let hello = #"{"headline": "Hello"}"#
+
+  @Test("200 is stored with its version, and 304 makes it fresh again")
+  func conditional() async throws {
+    try await ContentScene.run(.document(Self.hello, etag: #""v1""#), .status(304)) { (scene) async throws in
+      #expect(try await scene.content(scene.row()) == [.document(Self.hello)])
+      try await scene.age("23 hours 59 minutes")
+      #expect(try await scene.content(scene.row(date: "2026-11-24")) == [.document(Self.hello)])
+      #expect(scene.host.requests.map(\.ifNoneMatch) == [nil, #""v1""#])
+      #expect(try await scene.stored("fresh_until > now() + interval '23:59', etag") == #"t|"v1""#)
+      #expect(scene.codes == ["FETCH_STORED": 1, "ETAG_NOT_MODIFIED": 1])
+    }
+  }
+
+  @Test("there is one attempt within the lead, also when it fails, and none before it")
+  func once() async throws {
+    try await ContentScene.run(.status(500), .document(Self.hello)) { (scene) async throws in
+      #expect(try await scene.content(scene.row(in: 1300)) == [.unavailable("content_missing")])
+      #expect(scene.host.requests.isEmpty)
+      for seconds in [1190.0, 600, 5] {
+        #expect(try await scene.content(scene.row(in: seconds)) == [.unavailable("content_missing")])
+      }
+      #expect(scene.host.requests.count == 1)
+      #expect(try await scene.content(scene.row(date: "2026-11-24")) == [.document(Self.hello)])
+      #expect(scene.host.requests.count == 2)
+    }
+  }
+
+  @Test("two processes make one attempt")
+  func replicas() async throws {
+    try await ContentScene.run(.document(Self.hello)) { (scene) async throws in
+      let row = scene.row()
+      async let first = scene.refresh(row)
+      async let second = scene.refresh(row)
+      #expect(try await first + second == ["0800"])
+      #expect(scene.host.requests.count == 1)
+      #expect(try await scene.content(row) == [.document(Self.hello)])
+    }
+  }
+
+  @Test(
+    "after a failure the last good document serves for 24 hours, and then no half of it",
+    arguments: [
+      (.status(500), "FETCH_STATUS"), (.status(404), "FETCH_STATUS"), (.status(204), "FETCH_STATUS"),
+      (.status(302, location: "/content/elsewhere"), "FETCH_STATUS"),
+      (.document(#"{"headline": "Hel"#), "FETCH_MALFORMED"),
+      (.document(#"{"headline": {"a": "b"}}"#), "FETCH_MALFORMED"),
+      (.document(largeDocument(65_537)), "FETCH_TOO_LARGE"),
+    ] as [(ScriptedHost.Answer, String)])
+  func failures(_ answer: ScriptedHost.Answer, _ code: String) async throws {
+    try await ContentScene.run(.document(Self.hello), answer) { (scene) async throws in
+      #expect(try await scene.refresh(scene.row()) == ["0800"])
+      try await scene.age("23 hours 59 minutes")
+      #expect(try await scene.content(scene.row(date: "2026-11-24")) == [.document(Self.hello)])
+      #expect(try await scene.stored("failure_code") == code)
+      try await scene.age("61 seconds")
+      #expect(try await scene.content(scene.row(date: "2026-11-24")) == [.unavailable("content_stale")])
+      #expect(scene.codes == ["FETCH_STORED": 1, code: 1])
+      #expect(scene.host.requests.count == 2)
+    }
+  }
+
+  @Test("64 KiB fit")
+  func largest() async throws {
+    let document = largeDocument(65_536)
+    try await ContentScene.run(.document(document)) { (scene) async throws in
+      #expect(try await scene.content(scene.row()) == [.document(document)])
+    }
+  }
+
+  @Test("a host has its limit, and one that hangs is asked once")
+  func timeout() async throws {
+    #expect(ContentConfiguration().limit == .seconds(12))
+    try await ContentScene.run(.silence) { (scene) async throws in
+      let row = scene.row()
+      for _ in 0..<2 {
+        let changed = try await scene.withFetcher(limit: .milliseconds(50)) {
+          try await $0.refresh([row], of: "daily", at: scene.url, on: $1)
+        }
+        #expect(changed == [])
+      }
+      #expect(scene.codes == ["FETCH_TIMEOUT": 1])
+      #expect(scene.host.requests.count == 1)
+      #expect(scene.log.texts == ["warning: content was not fetched, and stored content serves while it is fresh"])
+    }
+  }
+
+  @Test("rows are told anew when a document has changed or was stale, and not when it is the same")
+  func changes() async throws {
+    let other = #"{"headline": "Bye"}"#
+    try await ContentScene.run(.document(Self.hello), .document(Self.hello), .document(other)) { (scene) async throws in
+      #expect(try await scene.refresh(scene.row()) == ["0800"])
+      #expect(try await scene.refresh(scene.row(date: "2026-11-24")) == [])
+      #expect(try await scene.refresh(scene.row(date: "2026-11-25")) == ["0800"])
+      try await scene.age("25 hours")
+      #expect(try await scene.refresh(scene.row(date: "2026-11-26")) == ["0800"])
+    }
+  }
+
+  @Test("each user has a document where the URL names the user, and more users than fetch at once are all served")
+  func perUser() async throws {
+    try await ContentScene.run(.document(Self.hello)) { (scene) async throws in
+      let rows = scene.rows(40)
+      let url = scene.url + "/{user_id}"
+      _ = try await scene.withFetcher { try await $0.refresh(rows, of: "daily", at: url, on: $1) }
+      let outcomes = try await scene.coach.withStore {
+        try await $0.storedContents(for: rows, of: "daily", at: url, on: $1)
+      }
+      #expect(outcomes == Array(repeating: .document(Self.hello), count: 40))
+      #expect(Set(scene.host.requests.map(\.target)) == Set(rows.map { "/content/\($0.userID)" }))
+      #expect(scene.host.requests.count == 40)
+    }
+  }
+
+  @Test("a round begins no more fetches after its time, and the next call claims them")
+  func round() async throws {
+    #expect(ContentConfiguration().roundLimit == .seconds(24))
+    try await ContentScene.run(.document(Self.hello)) { (scene) async throws in
+      let rows = scene.rows(20)
+      for count in [16, 20, 20] {
+        _ = try await scene.withFetcher(roundLimit: .zero) {
+          try await $0.refresh(rows, of: "daily", at: scene.url + "/{user_id}", on: $1)
+        }
+        #expect(scene.host.requests.count == count)
+      }
+    }
+  }
+
+  @Test("offline first fetches nothing, and what is stored serves")
+  func offline() async throws {
+    try await ContentScene.run(.document(Self.hello)) { (scene) async throws in
+      #expect(try await scene.content(scene.row()) == [.document(Self.hello)])
+      try await scene.coach.sql("insert into tacet.notif_config (name, value) values ('mode', '\"offline_first\"')")
+      #expect(try await scene.content(scene.row(date: "2026-11-24")) == [.document(Self.hello)])
+      #expect(scene.host.requests.count == 1)
+    }
+  }
+
+  @Test("a private address is refused unless it is allowed, and no request is sent", arguments: [true, false])
+  func privateAddress(_ isAllowed: Bool) async throws {
+    try await ContentScene.run(.document(Self.hello)) { (scene) async throws in
+      let outcomes = try await scene.content(scene.row(), isPrivateAllowed: isAllowed)
+      #expect(outcomes == [isAllowed ? .document(Self.hello) : .unavailable("content_missing")])
+      #expect(scene.codes == [isAllowed ? "FETCH_STORED" : "FETCH_FORBIDDEN_ADDRESS": 1])
+      #expect(scene.host.requests.count == (isAllowed ? 1 : 0))
+    }
+  }
+
+  @Test("a URL that cannot be used is logged, and makes no attempt")
+  func unusable() async throws {
+    try await ContentScene.run(.document(Self.hello)) { (scene) async throws in
+      let outcomes = try await scene.content(scene.row(), url: "https://{user_id}.example/")
+      #expect(outcomes == [.unavailable("content_missing")])
+      #expect(try await scene.stored("count(*)") == "0")
+      #expect(scene.log.texts == ["error: a campaign's content URL cannot be used"])
+    }
+  }
+
+  @Test("the credential goes to the host, and is in no table, log or description")
+  func secrecy() async throws {
+    try await ContentScene.run(.document(Self.hello), .status(500)) { (scene) async throws in
+      for date in ["2026-11-23", "2026-11-24"] { _ = try await scene.content(scene.row(date: date)) }
+      #expect(scene.host.requests.map(\.authorization) == [ContentScene.credential, ContentScene.credential])
+      var texts = [try await scene.stored("string_agg(notif_contents::text, ' ')")]
+      texts += scene.log.all.map { "\($0.message) \($0.metadata)" }
+      var configuration = ContentConfiguration()
+      configuration.authorization = ContentAuthorization(ContentScene.credential)
+      texts += ["\(configuration)", String(reflecting: configuration)]
+      dump(configuration, to: &texts[0])
+      #expect(texts.count == 4 && !texts.contains { $0.contains("credential-of") })
+    }
+  }
+}
+
+/// A document of so many bytes.
+private func largeDocument(_ bytes: Int) -> String {
+  let frame = #"{"a": ""}"#
+  return #"{"a": ""# + String(repeating: "x", count: bytes - frame.utf8.count) + #""}"#
+}

@@ -1,0 +1,224 @@
+import Foundation
+import HTTP1
+import HTTPServing
+import HTTPTypes
+import Postgres
+import PrometheusMetrics
+import PushKinds
+import PushStore
+import Reactors
+import Synchronization
+import TestIDs
+import TestLogs
+import TestPostgres
+import Testing
+
+@testable import Campaigns
+
+/// A database, a host that answers as it is told to, and processes that fetch from it.
+struct ContentScene: Sendable {
+  static let credential = "Bearer credential-of-the-content-tests"
+
+  let coach: CoachScene
+  let host: ScriptedHost
+  let log = LogLines()
+  let registry = PrometheusRegistry([MetricDescription("tacet_slot_codes_total", "", .counter)])
+  let origin: String
+  let user = HostID.new()
+
+  /// Runs a test; everything is stopped afterwards.
+  static func run(_ answers: ScriptedHost.Answer..., test: (ContentScene) async throws -> Void) async throws {
+    RunLogs.note(credential, as: .secret)
+    let coach = try await CoachScene()
+    let host = ScriptedHost(answers)
+    let group = try ReactorGroup(count: 1)
+    let address = try #require(SocketAddress(numericHost: "127.0.0.1", port: 0))
+    let service = try await HTTPService.start(
+      host.routes, on: address, reactors: group.reactors, tls: nil, logger: RunLogs.logger)
+    let scene = ContentScene(coach: coach, host: host, origin: "http://\(service.address)")
+    let result: Result<Void, any Error>
+    do {
+      result = .success(try await test(scene))
+    } catch {
+      result = .failure(error)
+    }
+    host.release()
+    _ = await service.drain(within: .seconds(5))
+    await group.stop()
+    try result.get()
+  }
+
+  var url: String { origin + "/content" }
+
+  /// A row that is due in so many seconds.
+  func row(_ slot: String = "0800", in seconds: Double = 600, date: String = "2026-11-23") -> SlotRow {
+    let fireAt = Int64((Date().timeIntervalSince1970 + seconds) * 1_000_000)
+    return SlotRow(
+      campaign: "daily", userID: user, slot: slot, fireDate: date, fireAt: fireAt, timeZone: "Europe/Vienna")
+  }
+
+  /// Rows of so many users that are due in ten minutes.
+  func rows(_ count: Int) -> [SlotRow] {
+    let first = row()
+    return (0..<count).map { _ in
+      SlotRow(
+        campaign: "daily", userID: .new(), slot: first.slot, fireDate: first.fireDate, fireAt: first.fireAt,
+        timeZone: first.timeZone)
+    }
+  }
+
+  /// What rows of a slot have, after the fetch that is due.
+  func content(_ rows: SlotRow..., url: String? = nil, isPrivateAllowed: Bool = true) async throws -> [ContentOutcome] {
+    let url = url ?? self.url
+    _ = try await withFetcher(isPrivateAllowed: isPrivateAllowed) {
+      try await $0.refresh(rows, of: "daily", at: url, on: $1)
+    }
+    return try await coach.withStore { try await $0.storedContents(for: rows, of: "daily", at: url, on: $1) }
+  }
+
+  /// The slots whose documents have changed.
+  func refresh(_ rows: SlotRow...) async throws -> [String] {
+    try await withFetcher { try await $0.refresh(rows, of: "daily", at: url, on: $1).map(\.slot) }
+  }
+
+  /// Runs a body with the fetcher of another process.
+  func withFetcher<Value: Sendable>(
+    isPrivateAllowed: Bool = true, limit: Duration = .seconds(20), roundLimit: Duration = .seconds(20),
+    _ body: @escaping @Sendable (ContentFetcher, isolated Reactor) async throws -> Value
+  ) async throws -> Value {
+    let (logger, registry) = (log.logger, registry)
+    return try await coach.withStore { store, reactor in
+      var configuration = ContentConfiguration()
+      configuration.authorization = ContentAuthorization(Self.credential)
+      configuration.allowsPrivateAddresses = isPrivateAllowed
+      configuration.limit = limit
+      configuration.roundLimit = roundLimit
+      let fetcher = ContentFetcher(
+        store: store, configuration: configuration, metrics: CampaignMetrics(registry), logger: logger, on: reactor)
+      defer { fetcher.close(on: reactor) }
+      return try await body(fetcher, reactor)
+    }
+  }
+
+  /// How often each code was counted.
+  var codes: [String: Int] {
+    let samples = ExpositionText.make(registry.collect()).split(separator: "\n")
+    return samples.reduce(into: [:]) { counts, line in
+      guard let match = line.firstMatch(of: /code="([A-Z_]+)".* (\d+)$/) else { return }
+      counts[String(match.1), default: 0] += Int(match.2) ?? 0
+    }
+  }
+
+  /// Expressions of the one row of `tacet.notif_contents`.
+  func stored(_ expressions: String) async throws -> String {
+    try await coach.sql("select \(expressions) from tacet.notif_contents")
+  }
+
+  /// Makes the last answer so old.
+  func age(_ interval: String) async throws {
+    try await coach.sql(
+      """
+      update tacet.notif_contents
+      set fetched_at = fetched_at - interval '\(interval)', fresh_until = fresh_until - interval '\(interval)'
+      """)
+  }
+}
+
+extension CoachScene {
+  /// Runs a body with a store over a pool of its own.
+  func withStore<Value: Sendable>(
+    _ body: @escaping @Sendable (PushDatabase, isolated Reactor) async throws -> Value
+  ) async throws -> Value {
+    let conninfo = server.conninfo(database: database)
+    return try await ReactorGroup.perform { reactor in
+      var configuration = PostgresConfiguration(conninfo: conninfo)
+      configuration.chosenTypes = IDTypes.tested.postgresTypes
+      configuration.settings = PushDatabase.serviceSettings
+      let pool = PostgresPool(configuration, size: 4, logger: RunLogs.logger)
+      pool.start(on: reactor)
+      let result: Result<Value, any Error>
+      do {
+        result = .success(try await body(PushDatabase(pool: pool), reactor))
+      } catch {
+        result = .failure(error)
+      }
+      await pool.close(on: reactor)
+      return try result.get()
+    }
+  }
+}
+
+/// Gives its answers in order, the last one again and again, and remembers the requests.
+final class ScriptedHost: Sendable {
+  enum Answer: Sendable {
+    case document(String, etag: String? = nil)
+    case status(Int, location: String? = nil)
+    /// No answer until the end of the test.
+    case silence
+  }
+
+  struct Request: Sendable {
+    let target: String
+    let ifNoneMatch: String?
+    let authorization: String?
+  }
+
+  private struct State {
+    var answers: [Answer]
+    var requests: [Request] = []
+    var isReleased = false
+    var silent: [CheckedContinuation<Void, Never>] = []
+  }
+
+  private let state: Mutex<State>
+
+  init(_ answers: [Answer]) { state = Mutex(State(answers: answers)) }
+
+  var requests: [Request] { state.withLock { $0.requests } }
+
+  var routes: HTTPRoutes {
+    var routes = HTTPRoutes()
+    for pattern in ["/content", "/content/{user}"] {
+      routes.add(.get, pattern) { [self] request, _ in await answer(to: request.head) }
+    }
+    return routes
+  }
+
+  /// Ends every silence.
+  func release() {
+    let silent = state.withLock { state in
+      defer { state.silent = [] }
+      state.isReleased = true
+      return state.silent
+    }
+    for continuation in silent { continuation.resume() }
+  }
+
+  private func answer(to head: RequestHead) async -> HTTPServerResponse {
+    let answer = state.withLock { state in
+      state.requests.append(
+        Request(
+          target: head.target, ifNoneMatch: head.fields[.ifNoneMatch], authorization: head.fields[.authorization]))
+      return state.answers.count > 1 ? state.answers.removeFirst() : state.answers[0]
+    }
+    switch answer {
+    case .document(let text, let etag):
+      var fields: HTTPFields = [.contentType: "application/json"]
+      fields[.eTag] = etag
+      return HTTPServerResponse(status: .ok, fields: fields, body: Array(text.utf8))
+    case .status(let code, let location):
+      var fields: HTTPFields = [:]
+      fields[.location] = location
+      return HTTPServerResponse(status: HTTPResponse.Status(code: code), fields: fields)
+    case .silence:
+      await withCheckedContinuation { continuation in
+        let isReleased = state.withLock { state in
+          if !state.isReleased { state.silent.append(continuation) }
+          return state.isReleased
+        }
+        if isReleased { continuation.resume() }
+      }
+      return HTTPServerResponse(status: .noContent)
+    }
+  }
+}

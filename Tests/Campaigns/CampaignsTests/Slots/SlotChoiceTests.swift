@@ -1,0 +1,139 @@
+import PushKinds
+import PushStore
+import Reactors
+import Testing
+
+@testable import Campaigns
+
+@Suite("Slots that users choose")
+struct SlotChoiceTests {
+  private static func slots(_ morning: String, _ evening: String) -> [UserSlot] {
+    [UserSlot(slot: morning, phase: "morning"), UserSlot(slot: evening, phase: "evening")]
+  }
+
+  @Test("off cancels what is to come, on brings the window back, and devices are told once in 15 minutes")
+  func offAndOn() async throws {
+    let scene = try await RitualScene()
+    let user = try await scene.addUser()
+    let counts = "select status, reason, count(*) from tacet.notif_deliveries group by 1, 2"
+    let notices = """
+      select count(*), count(*) filter (where i.available_at > now() + interval '14 minutes')
+      from tacet.pushes p join tacet.inbox i on i.subject_id = tacet.subject_of(p.id) where p.kind = 'schedule_changed'
+      """
+    try await scene.withRunner { _, scheduler, _, reactor in
+      let window = try await scheduler.schedule(of: user, days: 7, rowsMax: 64, deviceToken: nil, on: reactor)
+      let off = try await scheduler.choose(false, Self.slots("0800", "2000"), of: "ritual", for: user, on: reactor).rows
+      #expect(off?.isEmpty == true)
+      #expect(try await scene.sql(counts) == "cancelled|switched_off|\(window.count)")
+      #expect(try await scene.sql(notices) == "1|0")
+      let on = try await scheduler.choose(true, Self.slots("0800", "2000"), of: "ritual", for: user, on: reactor).rows
+      #expect(on?.map(\.identifier) == window.map(\.identifier))
+      #expect(try await scene.sql(counts) == "scheduled||\(window.count)")
+      #expect(try await scene.sql(notices) == "2|1")
+      _ = try await scheduler.choose(true, Self.slots("0815", "2000"), of: "ritual", for: user, on: reactor)
+      #expect(try await scene.sql(notices) == "2|1")
+      #expect(try await scheduler.slots(of: "ritual", for: user, on: reactor)?.slots.map(\.slot) == ["0815", "2000"])
+    }
+  }
+
+  @Test("a slot that was sent and is moved is not sent again on that day")
+  func phases() async throws {
+    let scene = try await RitualScene()
+    let user = try await scene.addUser()
+    try await scene.withRunner { _, scheduler, _, reactor in
+      let window = try await scheduler.schedule(of: user, days: 7, rowsMax: 64, deviceToken: nil, on: reactor)
+      let first = try #require(window.first { $0.slot == "0800" })
+      try await scene.sql(
+        "update tacet.notif_deliveries set status = 'sent' where slot = '0800' and fire_date = '\(first.fireDate)'")
+      let moved = try #require(
+        try await scheduler.choose(true, Self.slots("0801", "2000"), of: "ritual", for: user, on: reactor).rows)
+      #expect(!moved.contains { $0.slot == "0801" && $0.fireDate == first.fireDate })
+      #expect(moved.filter { $0.slot == "0801" }.count >= 5)
+    }
+    let phases = """
+      select count(*) from (
+        select from tacet.notif_deliveries where status <> 'cancelled' group by user_id, campaign, phase, fire_date
+        having count(*) > 1
+      ) n
+      """
+    #expect(try await scene.sql(phases) == "0")
+  }
+
+  @Test("phases are the campaign's, and a campaign is one of slots")
+  func refused() async throws {
+    let scene = try await RitualScene()
+    let user = try await scene.addUser()
+    try await scene.withRunner { _, scheduler, _, reactor in
+      for (slots, campaign, answer) in [
+        ([UserSlot(slot: "0800")], "ritual", SlotChoice.unknownPhase(0)),
+        (Self.slots("0800", "2000") + [UserSlot(slot: "1200", phase: "noon")], "ritual", .unknownPhase(2)),
+        (Self.slots("0800", "2000"), "coach", .unknownCampaign), (Self.slots("0800", "2000"), "none", .unknownCampaign),
+      ] {
+        let given = try await scheduler.choose(true, slots, of: campaign, for: user, on: reactor)
+        #expect(given == answer)
+      }
+      #expect(try await scheduler.slots(of: "ritual", for: user, on: reactor)?.slots.count == 2)
+    }
+  }
+
+  @Test("of more than 64 rows a device gets the soonest 64")
+  func most() async throws {
+    let scene = try await RitualScene()
+    let user = try await scene.addUser()
+    try await scene.addCampaign(
+      "hourly", #"{"slots": [{"slot": "0000"}], "texts": [{"title": "It is {{time}}.", "body": "Now."}]}"#)
+    let many = (0..<24).map { UserSlot(slot: ($0 < 10 ? "0" : "") + "\($0)59") }
+    try await scene.withRunner { _, scheduler, _, reactor in
+      let schedule = try #require(try await scheduler.choose(true, many, of: "hourly", for: user, on: reactor).rows)
+      #expect(schedule.count == 64)
+      #expect(schedule.allSatisfy { $0.text.title == "It is \($0.localTime.dropFirst(11).prefix(5))." })
+      #expect(schedule.map(\.fireAt) == schedule.map(\.fireAt).sorted())
+    }
+    #expect(Int(try await scene.sql("select count(*) from tacet.notif_deliveries")) ?? 0 > 140)
+  }
+
+  @Test("days that are not wanted have no rows")
+  func weekdays() async throws {
+    let scene = try await RitualScene()
+    let user = try await scene.addUser()
+    let slots = [UserSlot(slot: "2359", phase: "evening", weekdays: [6, 7])]
+    try await scene.withRunner { _, scheduler, _, reactor in
+      let schedule = try #require(try await scheduler.choose(true, slots, of: "ritual", for: user, on: reactor).rows)
+      #expect(schedule.count == 2)
+    }
+    #expect(
+      try await scene.sql("select distinct extract(isodow from fire_date) >= 6 from tacet.notif_deliveries") == "t")
+  }
+
+  @Test("a device's zone that changes moves slots and rows, and each is sent once a day")
+  func flight() async throws {
+    let scene = try await RitualScene()
+    let user = try await scene.addUser(zone: "Europe/Vienna")
+    try await scene.withRunner { _, scheduler, _, reactor in
+      let vienna = try await scheduler.schedule(of: user, days: 7, rowsMax: 64, deviceToken: nil, on: reactor)
+      let first = try #require(vienna.first)
+      try await scene.sql(
+        """
+        update tacet.notif_deliveries set status = 'sent'
+        where slot = '\(first.slot)' and fire_date = '\(first.fireDate)';
+        update push_tokens set time_zone = 'America/New_York' where user_id = '\(user)';
+        """)
+      try await scheduler.userChanged(user, on: reactor)
+      let newYork = try await scheduler.schedule(of: user, days: 8, rowsMax: 64, deviceToken: nil, on: reactor)
+      #expect(!newYork.contains { $0.identifier == first.identifier })
+      #expect(Set(newYork.map { $0.localTime.suffix(8) }) == ["08:00:00", "20:00:00"])
+      #expect(Set(newYork.map(\.identifier)).count == newYork.count)
+    }
+    let zones = "select distinct time_zone from tacet.slots where user_id = '\(user)'"
+    #expect(try await scene.sql(zones) == "America/New_York")
+    let wrong = """
+      select count(*) from tacet.notif_deliveries
+      where status = 'scheduled' and fire_at <> tacet.civil_instant(fire_date + tacet.slot_time(slot), 'America/New_York')
+      """
+    #expect(try await scene.sql(wrong) == "0")
+  }
+}
+
+extension SlotChoice {
+  fileprivate var rows: [ScheduledRow]? { if case .taken(let rows) = self { rows } else { nil } }
+}

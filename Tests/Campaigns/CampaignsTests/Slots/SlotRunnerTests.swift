@@ -1,0 +1,214 @@
+import PushKinds
+import PushStore
+import Reactors
+import Testing
+
+@testable import Campaigns
+
+@Suite("Rows of slots that are due")
+struct SlotRunnerTests {
+  /// A user whose rows of both rituals are rendered.
+  private static func rendered(
+    _ scene: RitualScene, devices: Int = 1, in runner: SlotRunner, on reactor: isolated Reactor
+  ) async throws -> HostID {
+    let user = try await scene.addUser(devices: devices)
+    // Enrolment is for whole audiences once in a while.
+    await runner.look(on: reactor)
+    try await scene.openLead()
+    await runner.look(on: reactor)
+    return user
+  }
+
+  @Test(
+    "are pushed until the grace is over, and then skipped",
+    arguments: [("899.5 s", "sent|"), ("900.1 s", "skipped|too_late")])
+  func late(by time: String, outcome: String) async throws {
+    let scene = try await RitualScene()
+    try await scene.withRunner { runner, _, _, reactor in
+      let user = try await Self.rendered(scene, in: runner, on: reactor)
+      try await scene.makeDue("slot = '0800'", late: time)
+      await runner.look(on: reactor)
+      #expect(
+        try await scene.sql(
+          "select status, reason from tacet.notif_deliveries where user_id = '\(user)' and slot = '0800'") == outcome)
+    }
+  }
+
+  @Test("of several of a campaign the last one is pushed")
+  func several() async throws {
+    let scene = try await RitualScene()
+    try await scene.withRunner { runner, _, _, reactor in
+      let user = try await Self.rendered(scene, in: runner, on: reactor)
+      try await scene.makeDue("slot = '0800'", late: "10 min")
+      try await scene.makeDue("slot = '2000'", late: "5 min")
+      await runner.look(on: reactor)
+      let rows = try await scene.sql(
+        "select slot, status, reason from tacet.notif_deliveries where user_id = '\(user)' order by slot")
+      #expect(rows == "0800|skipped|too_late\n2000|sent|")
+    }
+  }
+
+  @Test(
+    "say why nothing is pushed",
+    arguments: [
+      ("update push_tokens set invalidated_at = now()", "not_in_audience"),
+      (
+        """
+        insert into tacet.device_permissions (user_id, device_token, is_denied)
+        select user_id, device_token, true from push_tokens
+        """, "permission_denied"
+      ),
+      (
+        "insert into tacet.preferences (user_id, disabled_kinds) select user_id, '{ritual}' from push_tokens",
+        "opted_out"
+      ),
+      (
+        """
+        insert into tacet.preferences (user_id, quiet_start, quiet_end, quiet_zone, quiet_policy)
+        select user_id, (now() at time zone 'UTC' - interval '1 hour')::time,
+          (now() at time zone 'UTC' + interval '1 hour')::time, 'UTC', 'hold' from push_tokens
+        """, "quiet_hours"
+      ),
+      ("update tacet.campaigns set cap_group = 'one_a_day'", ""),
+    ])
+  func refusals(change: String, reason: String) async throws {
+    let scene = try await RitualScene()
+    try await scene.withRunner { runner, _, _, reactor in
+      _ = try await Self.rendered(scene, in: runner, on: reactor)
+      try await scene.sql(change)
+      try await scene.makeDue("slot = '0800'")
+      await runner.look(on: reactor)
+      let rows = "select status, coalesce(reason, '') from tacet.notif_deliveries where slot = '0800'"
+      #expect(try await scene.sql(rows) == (reason.isEmpty ? "sent|" : "skipped|\(reason)"))
+      #expect(try await scene.sql("select count(*) from tacet.pushes") == (reason.isEmpty ? "1" : "0"))
+    }
+  }
+
+  @Test("a cap group has one push a day")
+  func cap() async throws {
+    let scene = try await RitualScene()
+    try await scene.sql("update tacet.campaigns set cap_group = 'one_a_day' where name = 'ritual'")
+    try await scene.withRunner { runner, _, _, reactor in
+      let user = try await Self.rendered(scene, in: runner, on: reactor)
+      for slot in ["0800", "2000"] {
+        try await scene.makeDue("slot = '\(slot)'")
+        await runner.look(on: reactor)
+      }
+      let rows = try await scene.sql(
+        "select slot, status, reason from tacet.notif_deliveries where user_id = '\(user)' order by slot")
+      #expect(rows == "0800|sent|\n2000|skipped|pushed_today")
+    }
+  }
+
+  @Test("go to the devices that do not show them already")
+  func armed() async throws {
+    let scene = try await RitualScene()
+    try await scene.withRunner { runner, _, _, reactor in
+      let user = try await Self.rendered(scene, devices: 2, in: runner, on: reactor)
+      try await scene.sql(
+        """
+        update tacet.notif_deliveries set status = 'armed', armed_by = (
+          select array_agg(device_token) from (select device_token from push_tokens order by 1 limit 1) t)
+        where slot = '0800';
+        update tacet.notif_deliveries set status = 'armed', armed_by = (select array_agg(device_token) from push_tokens)
+        where slot = '2000';
+        """)
+      for slot in ["0800", "2000"] {
+        try await scene.makeDue("slot = '\(slot)'")
+        await runner.look(on: reactor)
+      }
+      let rows = try await scene.sql(
+        "select slot, status, reason from tacet.notif_deliveries where user_id = '\(user)' order by slot")
+      #expect(rows == "0800|sent|\n2000|armed|")
+      let excluded = "select excluded_devices = (select min(device_token) from push_tokens) from tacet.pushes"
+      #expect(try await scene.sql(excluded) == "t")
+    }
+  }
+
+  @Test("are rendered anew right before the push")
+  func fresh() async throws {
+    let scene = try await RitualScene()
+    try await scene.withRunner { runner, _, _, reactor in
+      let user = try await Self.rendered(scene, in: runner, on: reactor)
+      try await scene.sql(
+        """
+        insert into daily_logs select '\(user)', (now() at time zone 'UTC')::date - n, now() from generate_series(0, 4) as n
+        """)
+      try await scene.makeDue("slot = '0800'")
+      await runner.look(on: reactor)
+      #expect(try await scene.sql("select title from tacet.pushes") == "Day 5 — your Low Flame rhythm")
+    }
+  }
+
+  @Test("are one process's at a time, and another's when the lease has ended")
+  func leases() async throws {
+    let scene = try await RitualScene()
+    try await scene.withRunner { runner, _, store, reactor in
+      _ = try await Self.rendered(scene, in: runner, on: reactor)
+      try await scene.makeDue("slot = '0800'")
+      let first = try await store.claimSlotRows(10, lease: .seconds(30), grace: .seconds(900), on: reactor)
+      #expect(first.map(\.slot) == ["0800"])
+      #expect(try await store.claimSlotRows(10, lease: .seconds(30), grace: .seconds(900), on: reactor).isEmpty)
+      try await scene.sql("update tacet.notif_deliveries set available_at = now() where slot = '0800'")
+      let second = try await store.claimSlotRows(10, lease: .seconds(30), grace: .seconds(900), on: reactor)
+      #expect(second.map(\.attempts) == [2])
+      let text = RenderedText(title: "A", body: "B", category: "C", data: "{}")
+      for (rows, pushes) in [(first, "0"), (second, "1"), (second, "1")] {
+        let outcomes = try await store.commit(
+          rows.map { RenderedRow($0, text) }, of: "ritual", way: "auto", on: reactor)
+        #expect(outcomes.isEmpty == (pushes == "0" || rows == second && outcomes.isEmpty))
+        #expect(try await scene.sql("select count(*) from tacet.pushes") == pushes)
+      }
+    }
+  }
+
+  @Test("what is stored is sent on request, and again after a minute")
+  func deliver() async throws {
+    let scene = try await RitualScene()
+    try await scene.withRunner { runner, scheduler, _, reactor in
+      let user = try await Self.rendered(scene, in: runner, on: reactor)
+      for (slot, answer) in [("0800", "committed"), ("0800", "cooldown"), ("0801", "unknown_slot")] {
+        #expect(try await Self.deliver(slot, to: user, by: scheduler, on: reactor) == answer)
+      }
+      for (age, answer) in [("59.5 s", "cooldown"), ("60 s", "committed")] {
+        try await scene.sql("update tacet.slots set delivered_at = clock_timestamp() - interval '\(age)'")
+        #expect(try await Self.deliver("0800", to: user, by: scheduler, on: reactor) == answer)
+      }
+      try await scene.sql("delete from tacet.notif_deliveries")
+      #expect(try await Self.deliver("2000", to: user, by: scheduler, on: reactor) == "nothing_stored")
+      #expect(try await scene.sql("select count(*) from tacet.slots where attempts > 0") == "2")
+    }
+  }
+
+  private static func deliver(
+    _ slot: String, to user: HostID, by scheduler: SlotScheduler, on reactor: isolated Reactor
+  ) async throws -> String {
+    switch try await scheduler.deliver(slot: slot, of: "ritual", for: user, on: reactor) {
+    case .committed: "committed"
+    case .refused(let reason): reason
+    }
+  }
+
+  @Test("a user for whom the campaign's function fails does not keep others back")
+  func failing() async throws {
+    let scene = try await RitualScene()
+    try await scene.withRunner { runner, _, _, reactor in
+      let user = try await scene.addUser()
+      let other = try await Self.rendered(scene, in: runner, on: reactor)
+      try await scene.sql(
+        """
+        create or replace function tacet.ritual_profile(user_id uuid)
+        returns table (terrain_type text, nickname text, is_onboarded boolean) language plpgsql stable as $$
+        begin
+          if ritual_profile.user_id = '\(user)' then raise exception 'broken'; end if;
+          return query select 'cold_balanced', 'Ember', true;
+        end $$
+        """)
+      try await scene.makeDue("slot = '0800'")
+      await runner.look(on: reactor)
+      let status = "select status, reason from tacet.notif_deliveries where slot = '0800' and user_id ="
+      #expect(try await scene.sql("\(status) '\(user)'") == "skipped|material_failed")
+      #expect(try await scene.sql("\(status) '\(other)'") == "sent|")
+    }
+  }
+}
