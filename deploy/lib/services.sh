@@ -27,6 +27,7 @@ start_all() {
   create_demo_schema
   set_scene
   create_coach_scene
+  create_ritual_scene
   start_pooler
   start_simulator
   start_model_simulator
@@ -76,27 +77,28 @@ ${more_settings:-}
 SETTINGS
 }
 
-# start_service PORT: until it is ready. Fails when it ends before that.
+# start_service PORT [NAME]: until it is ready, as a process of that name, tacet. Fails when it ends before that.
 start_service() {
+  local name=${2:-tacet}
   write_settings "$1"
-  start_process tacet TACET_CONFIG="$state/settings" "$programs/tacet" serve
-  wait_until 15 tacet curl -fsS "http://127.0.0.1:$1/readyz"
+  start_process "$name" TACET_CONFIG="$state/settings" "$programs/tacet" serve
+  wait_until 15 "$name" curl -fsS "http://127.0.0.1:$1/readyz"
 }
 
-# A port that was free a moment ago may be taken now; three times in a row is something else.
+# start_service_anywhere [NAME]: a port that was free a moment ago may be taken now; three times in a row is something else.
 start_service_anywhere() {
-  local tries
+  local name=${1:-tacet} tries
   for ((tries = 0; tries < 3; tries++)); do
     port=$(free_port)
     url=http://127.0.0.1:$port
-    if start_service "$port"; then
-      say "Service: $url, ready; log in $state/tacet.log"
+    if start_service "$port" "$name"; then
+      say "Service: $url, ready; log in $state/$name.log"
       return
     fi
-    stop_process tacet || true
+    stop_process "$name" || true
   done
   die "The service did not become ready:
-$(tail -n 10 "$state/tacet.log")"
+$(tail -n 10 "$state/$name.log")"
 }
 
 # What a second shell needs.

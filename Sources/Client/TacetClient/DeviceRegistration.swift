@@ -10,6 +10,18 @@ public struct DeviceRegistration: Hashable, Sendable, Encodable {
     case sandbox
   }
 
+  /// What the system lets the app show. `UNAuthorizationStatus` of UserNotifications, in the service's words.
+  public enum Authorization: String, Sendable, Encodable {
+    /// Notifications.
+    case authorized
+    /// Notifications in the list alone.
+    case provisional
+    /// Nothing. The service sends no slots until another status is registered.
+    case denied
+    /// The user has not been asked.
+    case notDetermined = "not_determined"
+  }
+
   /// The device token as hexadecimal text.
   public let token: String
 
@@ -28,12 +40,15 @@ public struct DeviceRegistration: Hashable, Sendable, Encodable {
   /// The IANA name of the user's time zone, for quiet hours.
   public var timeZone: String?
 
+  /// What the app may show; nil changes nothing.
+  public var authorization: Authorization?
+
   /// This device, with its own platform, locale and time zone.
   /// - Parameter deviceToken: the argument of `didRegisterForRemoteNotificationsWithDeviceToken`.
   public init(
     deviceToken: Data, environment: Environment? = nil, app: String? = Bundle.main.bundleIdentifier,
     platform: String? = Self.ownPlatform, locale: String? = Locale.current.identifier(.bcp47),
-    timeZone: String? = TimeZone.current.identifier
+    timeZone: String? = TimeZone.current.identifier, authorization: Authorization? = nil
   ) {
     token = Self.text(of: deviceToken)
     self.environment = environment
@@ -41,6 +56,7 @@ public struct DeviceRegistration: Hashable, Sendable, Encodable {
     self.platform = platform
     self.locale = locale
     self.timeZone = timeZone
+    self.authorization = authorization
   }
 
   /// A device token in lower-case hexadecimal.
@@ -66,7 +82,7 @@ public struct DeviceRegistration: Hashable, Sendable, Encodable {
   }
 
   private enum CodingKeys: String, CodingKey {
-    case environment, app, platform, locale
+    case environment, app, platform, locale, authorization
     case timeZone = "time_zone"
   }
 }

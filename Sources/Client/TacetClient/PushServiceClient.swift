@@ -84,10 +84,18 @@ public struct PushServiceClient: Sendable {
   func send(
     _ method: String, _ path: [String], _ content: Data? = nil, tries: Int = 3
   ) async throws(PushServiceError) -> Data {
+    try await exchange(ServiceRequest(method: method, path: path, content: content), tries: tries).content
+  }
+
+  /// Sends a request, with retries after temporary failures.
+  /// - Returns: a success, or 304.
+  func exchange(
+    _ request: ServiceRequest, tries: Int = 3
+  ) async throws(PushServiceError) -> (content: Data, answer: HTTPURLResponse) {
     var pause = Duration.milliseconds(500)
     for _ in 1..<tries {
       do throws(PushServiceError) {
-        return try await sendOnce(method, path, content)
+        return try await exchangeOnce(request)
       } catch {
         guard error.isTemporary, !Task.isCancelled else { throw error }
         // After a cancelled sleep the last try below fails at once.
@@ -95,34 +103,53 @@ public struct PushServiceClient: Sendable {
         pause *= 2
       }
     }
-    return try await sendOnce(method, path, content)
+    return try await exchangeOnce(request)
   }
 
-  private func sendOnce(_ method: String, _ path: [String], _ content: Data?) async throws(PushServiceError) -> Data {
-    var request = URLRequest(url: path.reduce(origin) { $0.appendingPathComponent($1) })
-    request.httpMethod = method
+  private func exchangeOnce(
+    _ described: ServiceRequest
+  ) async throws(PushServiceError) -> (content: Data, answer: HTTPURLResponse) {
+    var request = URLRequest(url: described.url(at: origin))
+    request.httpMethod = described.method
+    for (name, value) in described.fields { request.setValue(value, forHTTPHeaderField: name) }
     request.timeoutInterval = 15
     do { request.setValue("Bearer \(try await token())", forHTTPHeaderField: "Authorization") } catch {
       throw PushServiceError(.noToken)
     }
-    if let content {
+    if let content = described.content {
       request.httpBody = content
       request.setValue("application/json", forHTTPHeaderField: "Content-Type")
     }
     guard let (data, answer) = try? await transport.data(for: request), let answer = answer as? HTTPURLResponse else {
       throw PushServiceError(.unreachable)
     }
-    guard (200..<300).contains(answer.statusCode) else {
+    guard (200..<300).contains(answer.statusCode) || answer.statusCode == 304 else {
       throw PushServiceError(
         status: answer.statusCode, content: data, retryAfter: answer.value(forHTTPHeaderField: "Retry-After"))
     }
-    return data
+    return (data, answer)
+  }
+}
+
+/// A request, before it has an address and a token.
+struct ServiceRequest {
+  let method: String
+  let path: [String]
+  var query: [URLQueryItem] = []
+  var fields: [String: String] = [:]
+  var content: Data?
+
+  func url(at origin: URL) -> URL {
+    let url = path.reduce(origin) { $0.appendingPathComponent($1) }
+    guard !query.isEmpty, var parts = URLComponents(url: url, resolvingAgainstBaseURL: false) else { return url }
+    parts.queryItems = query
+    return parts.url ?? url
   }
 }
 
 extension JSONEncoder {
-  /// A document of strings, which cannot fail to encode.
-  fileprivate func content(_ document: some Encodable) -> Data {
+  /// A document of strings and finite numbers, which cannot fail to encode.
+  func content(_ document: some Encodable) -> Data {
     guard let data = try? encode(document) else { preconditionFailure("a request could not be encoded") }
     return data
   }

@@ -10,12 +10,15 @@ internal import Reactors
 enum DeviceRoutes {
   /// - Parameter devicesMax: devices that a user keeps, the last registered ones.
   static func add(to group: inout RouteGroup, _ services: PerReactor<PushServices>, devicesMax: Int) {
+    let logger = group.logger
     group.addForClients(.put, "/v1/devices/{token}", hasContent: true, load: .write) { user, request, reactor in
       let body = try RequestContent.decode(DeviceBody.self, from: request.body)
       let device = body.registration(of: try token(in: request))
-      let store = services.value(on: reactor).callers
-      switch try await store.register(device, of: user, devicesMax: devicesMax, on: reactor) {
-      case .registered: return HTTPServerResponse(status: .noContent)
+      let services = services.value(on: reactor)
+      switch try await services.callers.register(device, of: user, devicesMax: devicesMax, on: reactor) {
+      case .registered:
+        await services.tellSlots(of: user, logger, on: reactor)
+        return HTTPServerResponse(status: .noContent)
       case .unknownTimeZone:
         throw ProblemDetails.unprocessable("time_zone", "time_zone is not the name of a known time zone.")
       case .unknownUser: throw ProblemDetails(.notFound, detail: "There is no such user.")
@@ -47,12 +50,16 @@ struct DeviceBody: Decodable, Equatable {
   let platform: String?
   let locale: String?
   let timeZone: String?
+  let authorization: String?
+
+  /// What the system lets an app show.
+  static let authorizations = ["authorized", "provisional", "denied", "not_determined"]
 
   /// Systems that APNs delivers to.
   static let platforms = ["ios", "ipados", "macos", "tvos", "visionos", "watchos"]
 
   private enum Key: String, CodingKey, CaseIterable {
-    case environment, app, platform, locale
+    case environment, app, platform, locale, authorization
     case timeZone = "time_zone"
   }
 
@@ -65,6 +72,8 @@ struct DeviceBody: Decodable, Equatable {
     platform = try body.decodeText(.platform, "must be a system that APNs delivers to", Self.platforms.contains)
     locale = try body.decodeText(.locale, "must be a BCP 47 language tag", LanguageTag.isWellFormed)
     timeZone = try body.decodeText(.timeZone, "must be the name of a time zone", TimeZoneName.isWellFormed)
+    authorization = try body.decodeText(
+      .authorization, "must be \(Self.authorizations.joined(separator: ", "))", Self.authorizations.contains)
   }
 
   func registration(of token: String) -> RegisteredDevice {
@@ -74,6 +83,7 @@ struct DeviceBody: Decodable, Equatable {
     device.platform = platform
     device.locale = locale
     device.timeZone = timeZone
+    device.authorization = authorization
     return device
   }
 }

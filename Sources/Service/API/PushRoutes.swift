@@ -40,6 +40,10 @@ public enum PushRoutes {
     PushSubmissionRoute.add(to: &group, services, wait: webhookWait)
     PushTriggerRoute.add(to: &group, services, wait: webhookWait)
     ExplainRoute.add(to: &group, services)
+    ScheduleRoute.add(to: &group, services)
+    SlotRoutes.add(to: &group, services)
+    ReportRoutes.add(to: &group, services)
+    ConfigRoute.add(to: &group, services)
     return group.routes
   }
 

@@ -1,5 +1,7 @@
+public import Campaigns
 public import Explanations
-internal import FoundationEssentials
+internal import HTTPServing
+internal import HTTPTypes
 internal import Postgres
 public import PushKinds
 public import PushPipeline
@@ -30,6 +32,9 @@ public struct PushServices {
   /// Makes the campaigns look at the users who are enrolled; nil where campaigns are switched off. Any reactor may call it.
   public let wakeCampaigns: (() -> Void)?
 
+  /// Answers what apps ask of slots; nil where that is switched off.
+  public let slots: SlotScheduler?
+
   /// Whether this reactor can do its work; asked by `/readyz`.
   public let readiness: () -> [ReadinessCheck]
 
@@ -37,7 +42,7 @@ public struct PushServices {
   public init(
     callers: PushDatabase, operators: PushDatabase, pipeline: DeliveryPipeline,
     isReadSyncEnabled: Bool = true,
-    wakeCampaigns: (() -> Void)? = nil, readiness: @escaping () -> [ReadinessCheck]
+    wakeCampaigns: (() -> Void)? = nil, slots: SlotScheduler? = nil, readiness: @escaping () -> [ReadinessCheck]
   ) {
     self.callers = callers
     self.operators = operators
@@ -45,11 +50,20 @@ public struct PushServices {
     presence = PresenceWriter(store: callers)
     self.isReadSyncEnabled = isReadSyncEnabled
     self.wakeCampaigns = wakeCampaigns
+    self.slots = slots
     self.readiness = readiness
   }
 }
 
 extension PushServices {
+  /// What answers apps about slots.
+  var slotScheduler: SlotScheduler {
+    get throws(ProblemDetails) {
+      guard let slots else { throw ProblemDetails(.notFound, detail: "This operation is off.") }
+      return slots
+    }
+  }
+
   /// Waits for an event's outcome.
   ///
   /// The pipeline of this reactor says when it has recorded the event. Another reactor may have claimed it: the ledger is also

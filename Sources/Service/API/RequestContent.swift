@@ -66,7 +66,8 @@ extension ProblemDetails {
     ProblemDetails(.unprocessableContent, detail: detail, extensions: [("field", .string(field))])
   }
 
-  fileprivate init(_ error: DecodingError) {
+  /// 400 for content that cannot be decoded.
+  init(_ error: DecodingError) {
     switch error {
     case .keyNotFound(let key, let context):
       self = .fault(context.codingPath + [key], "is missing")

@@ -1,5 +1,6 @@
 internal import Callers
 internal import FoundationEssentials
+internal import HTTP1
 internal import HTTPServing
 internal import HTTPTypes
 internal import Logging
@@ -58,6 +59,36 @@ struct RouteGroup: Sendable {
       try callers.service(request, failures)
       return HTTPAdmitted { request, reactor in
         try await Self.telling(logger) { try await handler(request, reactor) }
+      }
+    }
+  }
+
+  /// Adds an operation on a user, for that user's app and for other servers, which name the user by the parameter `user_id`.
+  /// - Parameters:
+  ///   - load: what it takes of an app's share.
+  ///   - idTypes: of the parameter.
+  mutating func addForUsers(
+    _ method: HTTPRequest.Method, _ pattern: String, load: ClientRequests.Load,
+    idTypes: @escaping @Sendable (isolated Reactor) -> IDTypes, handler: @escaping ClientHandler
+  ) {
+    let (callers, failures, requests) = (callers, failures, requests)
+    let logger = routeLogger(method, pattern)
+    add(method, pattern, false, Self.bodyBytesMax) { request, reactor in
+      guard request.head.queryValue("user_id") == nil else {
+        try callers.service(request, failures)
+        return HTTPAdmitted { request, reactor in
+          guard let user = try StrictQuery(request.head, known: ["user_id"]).id("user_id", of: idTypes(reactor).users)
+          else { throw ProblemDetails.content("user_id", "user_id is missing.") }
+          return try await Self.telling(logger) { try await handler(user, request, reactor) }
+        }
+      }
+      let user = try await callers.client(request, logger, on: reactor)
+      try requests.begin(load, of: user)
+      return HTTPAdmitted { request, reactor in
+        _ = try StrictQuery(request.head, known: ["user_id"])
+        return try await requests.perform(load, of: user, on: reactor) { reactor in
+          try await Self.telling(logger) { try await handler(HostID(text: user), request, reactor) }
+        }
       }
     }
   }

@@ -1,4 +1,3 @@
-internal import FoundationEssentials
 internal import HTTP1
 package import HTTPServing
 internal import HTTPTypes

@@ -1,4 +1,3 @@
-internal import FoundationEssentials
 package import HTTPServing
 internal import HTTPTypes
 package import Reactors

@@ -27,7 +27,11 @@ enum CampaignCheck {
 
   private static func definitionFault(_ campaign: StoredCampaign) -> CheckFinding? {
     do throws(CampaignDefinitionDefect) {
-      _ = try CampaignDefinition(json: campaign.definition)
+      if SlotCampaignDefinition.hasSlots(json: campaign.definition) {
+        _ = try SlotCampaignDefinition(json: campaign.definition)
+      } else {
+        _ = try CampaignDefinition(json: campaign.definition)
+      }
       return nil
     } catch {
       return CheckFinding(

@@ -27,6 +27,10 @@ public struct CampaignExplanation: Equatable, Sendable {
   public let summary: String
   /// The days on which the campaign looked at the user, the newest first.
   public let days: [Day]
+  /// The user's slots; empty for a campaign without slots.
+  public let slots: [SlotFacts]
+  /// What the slots say, the latest first.
+  public let rows: [SlotRowExplanation]
 
   /// Puts a story into words.
   public init(_ story: CampaignStory, campaign: String, userID: String) {
@@ -35,13 +39,16 @@ public struct CampaignExplanation: Equatable, Sendable {
     isKnown = story.isKnown
     standing = story.standing
     days = story.days.map(Day.init)
+    slots = story.slots ?? []
+    rows = (story.rows ?? []).map(SlotRowExplanation.init)
     summary =
       if !story.isKnown {
         "There is no campaign \(campaign)."
       } else if let standing = story.standing {
         "Now nothing would be sent. \(CampaignWords.sentence(standing))"
       } else {
-        "Now nothing would keep a push back. The campaign looks once on each day."
+        "Now nothing would keep a push back."
+          + (story.slots == nil ? " The campaign looks once on each day." : "")
       }
   }
 
@@ -52,7 +59,14 @@ public struct CampaignExplanation: Equatable, Sendable {
       lines.append("\(day.facts.localDay) (\(day.facts.timeZone)): \(day.summary)")
       lines += day.steps.map { "  \($0)" }
     }
-    if days.isEmpty, isKnown { lines.append("On none of the days that are kept has the campaign looked at the user.") }
+    lines += slots.map { slot in
+      "slot \(slot.slot)" + (slot.phase.map { " (\($0))" } ?? "") + (slot.isOn ? "" : ", switched off")
+        + (slot.nextFireAt.map { ": due \(TimeText.instant($0))" } ?? "")
+    }
+    for row in rows { lines += [row.line] + row.steps.map { "  \($0)" } }
+    if days.isEmpty, slots.isEmpty, rows.isEmpty, isKnown {
+      lines.append("On none of the days that are kept has the campaign looked at the user.")
+    }
     return lines.map { $0 + "\n" }.joined()
   }
 }
@@ -66,10 +80,7 @@ extension CampaignExplanation.Day {
 
   private static func summary(_ facts: CampaignDayFacts) -> String {
     switch facts.decision {
-    case "committed":
-      guard let push = facts.push else { return "A push is queued." }
-      if push.decision == "sent" { return "A push was sent." }
-      return "A push was queued and is \(push.decision)" + (push.reason.map { " (\($0))" } ?? "") + "."
+    case "committed": return CampaignPushWords.outcome(facts.push)
     case nil: return "Nothing is decided yet."
     default: return "Nothing was sent. \(CampaignWords.sentence(facts.reason ?? "unknown"))"
     }
@@ -167,6 +178,7 @@ extension CampaignExplanation {
     object["summary"] = .string(summary)
     object["standing"] = standing.map(PayloadValue.string)
     object["days"] = .array(days.map { .object($0.document) })
+    if !slots.isEmpty || !rows.isEmpty { object["slots"] = .array(rows.map { .object($0.document) }) }
     return object.encoded()
   }
 }
@@ -194,7 +206,7 @@ extension CampaignExplanation.Day {
 }
 
 extension CampaignPushFacts {
-  fileprivate var document: PayloadObject {
+  var document: PayloadObject {
     var object = PayloadObject()
     object["push_log_id"] = .string(logID.lowercased)
     object["push_type"] = .string(pushType)

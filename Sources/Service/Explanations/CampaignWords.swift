@@ -20,13 +20,18 @@ enum CampaignWords {
     "opted_out": "The user does not want pushes of this kind.",
     "muted": "The user has muted such pushes.",
     "quiet_hours": "The user had quiet hours.",
+    "permission_denied": "Every device of the user has reported that it may not show notifications.",
+    "switched_off": "The user has switched the slot off, or moved it.",
+    "not_armed": "The campaign is shown by devices alone, and none has reported that it will.",
     "eligibility_unknown":
       "It could not be found out whether the user may be pushed, so nothing was sent; the database's log has the error.",
   ]
 
   private static let outcomes = [
     "nothing_to_say": "No layer found anything to say.",
-    "too_late": "The user's hour was too long ago when somebody came to look.",
+    "too_late": "Its time was too long ago when a service came to look, or a later one of the campaign was due too.",
+    "content_missing": "The host's content was never fetched.",
+    "content_stale": "The host's content is older than it may be.",
     "attempts_exhausted": "Every process that looked at the user ended before it had decided.",
     "campaign_unusable": "The campaign's definition cannot be used; the service's log says why.",
     "material_failed": "The host's function for the user's material failed; the service's log has the error.",

@@ -3,7 +3,7 @@ struct NameKey: Equatable {
   let text: String
 
   init(_ name: String) {
-    text = Self.singular(String(name.lowercased().filter { $0.isASCII && ($0.isLetter || $0.isNumber) }))
+    text = Self.singular(Self.plain(name))
   }
 
   /// The name of a column without the ending that makes it a reference: `userid`, `user_id` and `user` are `user`.

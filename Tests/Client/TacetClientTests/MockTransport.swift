@@ -18,6 +18,8 @@ final class MockTransport: ClientTransport {
   struct Asked: Equatable {
     let line: String
     let authorization: String?
+    /// The entity tag that the client has.
+    let tag: String?
     let content: String?
   }
 
@@ -44,8 +46,9 @@ final class MockTransport: ClientTransport {
   func data(for request: URLRequest) async throws -> (Data, URLResponse) {
     guard let url = request.url else { throw URLError(.badURL) }
     let asked = Asked(
-      line: "\(request.httpMethod ?? "") \(url.path)",
+      line: "\(request.httpMethod ?? "") \(url.path)\(url.query.map { "?\($0)" } ?? "")",
       authorization: request.value(forHTTPHeaderField: "Authorization"),
+      tag: request.value(forHTTPHeaderField: "If-None-Match"),
       content: request.httpBody.map { String(decoding: $0, as: UTF8.self) })
     books.withLock { $0.append(asked) }
     change.yield()

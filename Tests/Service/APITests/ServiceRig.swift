@@ -122,7 +122,8 @@ final class ServiceRig: Sendable {
       let wake = { bound.submit { $0.campaigns.wake(on: $1) } }
       return PushServices(
         callers: PushDatabase(pool: parts.callerPool), operators: parts.store, pipeline: parts.pipeline,
-        wakeCampaigns: hasCampaigns ? wake : nil, readiness: { parts.checks })
+        wakeCampaigns: hasCampaigns ? wake : nil,
+        slots: SlotScheduler(store: PushDatabase(pool: parts.callerPool), logger: logger), readiness: { parts.checks })
     }
     let routes = PushRoutes.make(
       services: services,
