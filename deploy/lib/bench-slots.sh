@@ -2,12 +2,14 @@
 # shellcheck disable=SC2034,SC2154 # variables are shared with the scripts that source this
 # deploy/bench slots: 100,000 users of one slot, while messages come. Sourced; needs measure.sh.
 #
-# The users get the ritual's morning slot. Their next rows are made due for rendering at once, and then for the push at once, as
-# at eight in a large zone. pgbench inserts messages at 300 a second meanwhile, in separate transactions. A message's time is from its
-# commit to the acceptance that the ledger has. Then the plans of the claims beside 2,000,000 slots of which few are due.
+# The users get the ritual's morning slot. Their next rows are all made due for rendering at one moment, and then for the push at
+# one moment, as at eight in a large zone. Each step is timed from that moment. pgbench inserts messages at 300 a second
+# meanwhile, in separate transactions. A message's time is from its commit to the acceptance that the ledger has. Then the plans of
+# the claims beside 2,000,000 slots of which few are due.
 
 slots_rate=300
-# In seconds.
+# In seconds. The service looks at least every ten seconds for what has been made due.
+slots_due_after=20
 slots_rendered_max=30
 slots_pushed_max=60
 # In milliseconds, of messages.
@@ -25,12 +27,14 @@ measure_slots() {
   more_settings='PUSH_TRIGGER_ENABLED=true'
   start_service_anywhere >/dev/null
   await_rows "$users" tacet.slots
-  time_step "$users users: rows rendered, in seconds" "$slots_rendered_max" render_all "$users"
+  time_step "$users users: rows rendered, in seconds" "$slots_rendered_max" "$users" tacet.notif_deliveries \
+    'update tacet.slots set available_at = to_timestamp(:moment)'
   headline "All of them are due, beside $slots_rate messages a second"
-  insert_load "$state/load" -c 4 -j 1 -R "$slots_rate" -T "$slots_pushed_max" &
+  insert_load "$state/load" -c 4 -j 1 -R "$slots_rate" -T "$((slots_due_after + slots_pushed_max))" &
   load_pid=$!
-  sleep 2
-  time_step "$users users: pushed, in seconds" "$slots_pushed_max" push_all "$users"
+  time_step "$users users: pushed, in seconds" "$slots_pushed_max" "$users" \
+    "tacet.push_log where push_type = 'ritual' and decision = 'sent'" \
+    'update tacet.notif_deliveries set fire_at = to_timestamp(:moment), available_at = to_timestamp(:moment)'
   wait "$load_pid" || die "pgbench failed: $(tail -n 3 "$state/load.report")"
   load_pid=
   await_empty_inbox
@@ -77,24 +81,15 @@ await_rows() {
   done
 }
 
-# time_step TEXT SECONDS_MAX COMMAND...
+# time_step TEXT SECONDS_MAX NUMBER FROM UPDATE: makes all due at a moment, and waits from then on for NUMBER rows.
 time_step() {
-  local text=$1 most=$2 begun ended
-  shift 2
-  begun=$(date +%s.%N)
-  "$@"
-  ended=$(date +%s.%N)
-  check "$text: $(calculate "$ended - $begun")" "$(calculate "$ended - $begun")" '<' "$most"
-}
-
-render_all() {
-  sql tacet -c 'update tacet.slots set available_at = clock_timestamp()'
-  await_rows "$1" tacet.notif_deliveries
-}
-
-push_all() {
-  sql tacet -c "update tacet.notif_deliveries set fire_at = clock_timestamp(), available_at = clock_timestamp()"
-  await_rows "$1" "tacet.push_log where push_type = 'ritual' and decision = 'sent'"
+  local moment=$(($(date +%s) + slots_due_after)) taken
+  sql tacet -v moment="$moment" <<<"$5"
+  (($(date +%s) < moment - 10)) || die 'Making the rows due took so long that the service has not seen it in time'
+  sleep $((moment - $(date +%s)))
+  await_rows "$3" "$4"
+  taken=$(calculate "$(date +%s.%N) - $moment")
+  check "$1: $taken" "$taken" '<' "$2"
 }
 
 conclude_slots() {
@@ -106,7 +101,8 @@ conclude_slots() {
       order by extract(epoch from l.sent_at - pg_xact_commit_timestamp(m.xmin)))::numeric, 1)
     from tacet.push_log l join public.messages m on m.id = l.subject_id
     where l.push_type = 'message' and l.decision = 'sent'
-      and l.sent_at < (select max(sent_at) from tacet.push_log where push_type = 'ritual')")
+      and l.sent_at between (select min(sent_at) from tacet.push_log where push_type = 'ritual')
+        and (select max(sent_at) from tacet.push_log where push_type = 'ritual')")
   check "messages meanwhile, p99 in milliseconds: $p99" "$p99" '<=' "$slots_p99_max"
   say "  memory of the service: $(awk '/^VmHWM/ { print $2 / 1024 " MiB" }' "/proc/$(process_pid tacet)/status")"
 }

@@ -102,6 +102,28 @@ struct ThoroughLooksTests {
   }
 }
 
+@Suite("Looks while events of other kinds abound")
+struct OthersAboundTests {
+  private static func pacer(leftNothing: Bool, othersAbound: Bool) -> LookPacer {
+    var pacer = LookPacer(PollSchedule(now: 0))
+    pacer.everythingBegan(now: 0)
+    pacer.everythingAnswered(places: 128, leftNothing: leftNothing, othersAbound: othersAbound, now: 1)
+    pacer.ask()
+    return pacer
+  }
+
+  @Test(
+    "begin with messages and take few events, until one leaves nothing",
+    arguments: [(false, true, true, 16), (false, false, false, 128), (true, true, false, 128)])
+  func pace(leftNothing: Bool, othersAbound: Bool, beginsWithMessages: Bool, events: Int) {
+    let pacer = Self.pacer(leftNothing: leftNothing, othersAbound: othersAbound)
+    #expect(pacer.beginsWithMessages(isWoken: false, now: 2) == beginsWithMessages)
+    #expect(pacer.eventsOfEverything(128) == events)
+    #expect(pacer.eventsOfEverything(3) == 3)
+    #expect(pacer.waitForEverything(isBroughtByWake: false, now: 2) == .zero)
+  }
+}
+
 @Suite("Failing looks")
 struct FailingLooksTests {
   private static let millisecond: UInt64 = 1_000_000

@@ -1,7 +1,9 @@
 -- Leases rows that are due, those that have waited longest first. A row is late after the grace, and when a later one of the
 -- campaign is due for the same user.
 --
---   :rows_max  bigint  rows at most
+-- Slots fill the inbox no further than its readers empty it: a long inbox would make each look for messages longer.
+--
+--   :rows_max  bigint  rows at most, less the events that wait in the inbox
 --   :lease_us  bigint  the lease
 --   :grace_us  bigint  how long after its time a row may be pushed
 
@@ -10,7 +12,10 @@ with picked as materialized (
   from tacet.notif_deliveries d
   where d.status in ('scheduled', 'armed') and d.available_at <= clock_timestamp()
   order by d.available_at
-  limit :rows_max
+  limit greatest(:rows_max - (
+    select count(*)
+    from (select from tacet.inbox i where not i.is_claimed and i.available_at <= now() limit :rows_max) w
+  ), 0)
   for update skip locked
 )
 update tacet.notif_deliveries d

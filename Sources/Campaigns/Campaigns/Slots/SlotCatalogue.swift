@@ -9,8 +9,10 @@ internal import Reactors
 public struct SlotPace: Equatable, Sendable {
   /// How long after its time a row may be pushed. An outage may end at noon.
   public var grace = Duration.seconds(15 * 60)
-  /// Rows of one claim.
-  public var batchRows = 500
+  /// Slots rendered together.
+  public var slotsPerBatch = 500
+  /// Rows pushed together. So many events wait in the inbox at most before more come.
+  public var rowsPerBatch = 256
   /// How long a claim of rows that are due holds. Then another process takes over the rows of a killed one.
   public var lease = Duration.seconds(30)
   /// How long a claim of slots that are rendered holds: longer than their fetches may take.

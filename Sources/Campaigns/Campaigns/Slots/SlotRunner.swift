@@ -160,7 +160,7 @@ public final class SlotRunner {
 extension SlotRunner {
   /// - Returns: whether there may be more.
   private func renderBatch(on reactor: isolated Reactor) async throws(PostgresError) -> Bool {
-    let slots = try await store.claimSlots(pace.batchRows, lease: pace.renderLease, on: reactor)
+    let slots = try await store.claimSlots(pace.slotsPerBatch, lease: pace.renderLease, on: reactor)
     for (campaign, rows) in Dictionary(grouping: slots, by: \.campaign) {
       if let definition = catalogue.definitions[campaign] {
         let outcome = try await renderer.render(
@@ -178,7 +178,7 @@ extension SlotRunner {
 
   /// - Returns: whether there may be more.
   private func pushBatch(on reactor: isolated Reactor) async throws(PostgresError) -> Bool {
-    let rows = try await store.claimSlotRows(pace.batchRows, lease: pace.lease, grace: pace.grace, on: reactor)
+    let rows = try await store.claimSlotRows(pace.rowsPerBatch, lease: pace.lease, grace: pace.grace, on: reactor)
     for (campaign, rows) in Dictionary(grouping: rows, by: \.campaign) {
       try await push(rows, of: campaign, on: reactor)
     }

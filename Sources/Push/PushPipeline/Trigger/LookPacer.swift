@@ -39,10 +39,12 @@ struct LookPacer {
   /// The database has said that no other work than new messages waits.
   mutating func nothingElseWaits(askedAt: UInt64, now: UInt64) { thorough.nothingWaits(askedAt: askedAt, now: now) }
 
-  /// Whether a look begins with new messages: unless everything is asked for, and can be looked for now.
+  /// Whether a look begins with new messages: unless everything is asked for, and can be looked for now. Messages do not wait
+  /// for many events of other kinds.
   func beginsWithMessages(isWoken: Bool, now: UInt64) -> Bool {
     let isFirst =
-      !thorough.isAskedFor || isEverythingFailing || thorough.wait(isBroughtByWake: false, now: now) > .zero
+      !thorough.isAskedFor || thorough.othersAbound || isEverythingFailing
+      || thorough.wait(isBroughtByWake: false, now: now) > .zero
     return isFirst && !messages.isPutOff(isWoken: isWoken, now: now)
   }
 
@@ -54,6 +56,11 @@ struct LookPacer {
 
   /// Whether a look for everything has failed too recently for another.
   func isEverythingPutOff(isWoken: Bool, now: UInt64) -> Bool { everything.isPutOff(isWoken: isWoken, now: now) }
+
+  /// How many new events a look for everything takes of those that it may.
+  func eventsOfEverything(_ eventsMax: Int) -> Int {
+    thorough.othersAbound ? min(eventsMax, ThoroughLooks.othersPerLook) : eventsMax
+  }
 
   /// How far back a look for messages has to reach; nil for as far as it can.
   func lookBack(now: UInt64) -> Duration? { thorough.lookBack(now: now) }
@@ -75,11 +82,13 @@ struct LookPacer {
 
   /// A look for everything was answered.
   /// - Parameters:
-  ///   - places: recipients that it has brought. leftNothing: whether there was room for more.
-  mutating func everythingAnswered(places: Int, leftNothing: Bool, now: UInt64) {
+  ///   - places: recipients that it has brought. leftNothing: whether there was room for more. othersAbound: whether most
+  ///     of what it brought, and so probably of what it left, are events of other kinds than messages.
+  mutating func everythingAnswered(places: Int, leftNothing: Bool, othersAbound: Bool, now: UInt64) {
     everything.succeeded()
     messages.succeeded()
     thorough.end(places: places, leftNothing: leftNothing, at: now)
+    thorough.othersAbound = othersAbound && !leftNothing
   }
 
   /// A look for everything failed.
@@ -123,11 +132,17 @@ struct ThoroughLooks {
   /// For how long answers that nothing else waits stand in for a claim of everything.
   static let claimInterval = Duration.seconds(10)
 
+  /// New events that a look takes while other kinds than messages abound: a message waits for no more than these.
+  static let othersPerLook = 16
+
   private var begunAt: UInt64?
   private var claimedAt: UInt64?
   private var pauseUntil: UInt64 = 0
   /// When the last look began that left nothing: it found everything committed before.
   private var emptiedAt: UInt64?
+
+  /// Whether the last look left events of other kinds than messages.
+  var othersAbound = false
 
   /// Whether other work than a new message is known to wait, or other processes may have left some.
   private(set) var isAskedFor = true
