@@ -766,7 +766,7 @@ CREATE INDEX instances_seen_idx ON tacet.instances USING btree (seen_at);
 
 CREATE INDEX notif_contents_user_idx ON tacet.notif_contents USING btree (user_id) WHERE (user_id IS NOT NULL);
 
-CREATE INDEX notif_deliveries_available_idx ON tacet.notif_deliveries USING btree (available_at) WHERE (status = ANY (ARRAY['scheduled'::text, 'armed'::text]));
+CREATE INDEX notif_deliveries_available_idx ON tacet.notif_deliveries USING btree (available_at) WHERE ((status = ANY (ARRAY['scheduled'::text, 'armed'::text])) AND (available_at < 'infinity'::timestamp with time zone));
 
 CREATE INDEX notif_deliveries_fire_idx ON tacet.notif_deliveries USING btree (fire_at);
 

@@ -1,4 +1,7 @@
 -- Rows of tacet.notif_deliveries: what slots say on the days of users, from rendering to the push.
+--
+-- A plan that a session has made while the table was empty would join arrays to rows by reading all of them. So rows are looked up
+-- one by one and then addressed by their place (ctid), or the function is planned on each call.
 
 set check_function_bodies = off;
 
@@ -12,6 +15,7 @@ create or replace function tacet.write_slot_rows(
 returns setof tacet.user_id
 language plpgsql volatile
 set search_path = pg_catalog, pg_temp
+set plan_cache_mode = force_custom_plan
 as $$
 begin
   delete from tacet.notif_deliveries d
@@ -143,17 +147,23 @@ begin
   return query
   with owned as materialized (
     select
-      r.place, d.user_id, d.slot, d.fire_date, d.fire_at, d.armed_by, r.refusal, r.title, r.body, r.category, r.document,
-      gen_random_uuid() as push_id
-    from unnest(
-      user_ids, slots, fire_dates, attempts, refusals, titles, bodies, categories, documents
-    ) with ordinality as r (user_id, slot, fire_date, attempts, refusal, title, body, category, document, place)
-    join tacet.notif_deliveries d
-      on d.user_id = r.user_id and d.campaign = commit_slot_rows.campaign and d.slot = r.slot
-        and d.fire_date = r.fire_date
-    where d.status in ('scheduled', 'armed') and d.attempts = r.attempts
-    order by d.user_id, d.fire_at
-    for update of d
+      r.place, d.row_place, r.user_id, r.slot, r.fire_date, d.fire_at, d.armed_by, r.refusal, r.title, r.body, r.category,
+      r.document, gen_random_uuid() as push_id
+    from (
+      select r.*
+      from unnest(
+        user_ids, slots, fire_dates, attempts, refusals, titles, bodies, categories, documents
+      ) with ordinality as r (user_id, slot, fire_date, attempts, refusal, title, body, category, document, place)
+      order by r.user_id, r.fire_date, r.slot
+    ) r
+    cross join lateral (
+      select d.ctid as row_place, d.fire_at, d.armed_by
+      from tacet.notif_deliveries d
+      where d.user_id = r.user_id and d.campaign = commit_slot_rows.campaign and d.slot = r.slot
+        and d.fire_date = r.fire_date and d.status in ('scheduled', 'armed') and d.attempts = r.attempts
+      limit 1
+      for update
+    ) d
   ), looked as materialized (
     select
       o.*,
@@ -197,8 +207,7 @@ begin
       title = j.title, body = j.body, category = j.category, data = j.document::json, changed_at = clock_timestamp(),
       available_at = case when j.outcome = 'armed' then 'infinity' else d.available_at end
     from judged j
-    where d.user_id = j.user_id and d.campaign = commit_slot_rows.campaign and d.slot = j.slot
-      and d.fire_date = j.fire_date
+    where d.ctid = j.row_place
     returning j.place, d.status, d.reason
   )
   select n.place, n.status, n.reason from noted n;

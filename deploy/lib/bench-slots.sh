@@ -92,18 +92,31 @@ time_step() {
   check "$1: $taken" "$taken" '<' "$2"
 }
 
+# messages_p99 RANGE: in milliseconds, of the messages that were sent before the first slot, or from then to the last slot.
+messages_p99() {
+  sql postgres <<<"select round(1000 * percentile_cont(0.99) within group (
+      order by extract(epoch from l.sent_at - pg_xact_commit_timestamp(m.xmin)))::numeric, 1)
+    from tacet.push_log l join public.messages m on m.id = l.subject_id
+    where l.push_type = 'message' and l.decision = 'sent'
+      and l.sent_at $1 from tacet.push_log where push_type = 'ritual')
+      and l.sent_at <= (select max(sent_at) from tacet.push_log where push_type = 'ritual')"
+}
+
+# When the first was pushed, in seconds from the moment at which all were due.
+first_push() {
+  sql tacet <<<"select round(extract(epoch from min(l.sent_at) - min(l.enqueued_at))::numeric, 3)
+    from tacet.push_log l where l.push_type = 'ritual'"
+}
+
 conclude_slots() {
   local p99
   check 'rows sent' "$(sql tacet <<<"select count(*) from tacet.notif_deliveries where status = 'sent'")" '==' "$1"
   check 'users with two pushes' "$(sql tacet <<<"select count(*) from (
     select from tacet.push_log where push_type = 'ritual' group by user_id having count(*) > 1) x")" '==' 0
-  p99=$(sql postgres <<<"select round(1000 * percentile_cont(0.99) within group (
-      order by extract(epoch from l.sent_at - pg_xact_commit_timestamp(m.xmin)))::numeric, 1)
-    from tacet.push_log l join public.messages m on m.id = l.subject_id
-    where l.push_type = 'message' and l.decision = 'sent'
-      and l.sent_at between (select min(sent_at) from tacet.push_log where push_type = 'ritual')
-        and (select max(sent_at) from tacet.push_log where push_type = 'ritual')")
+  p99=$(messages_p99 '>= (select min(sent_at)')
   check "messages meanwhile, p99 in milliseconds: $p99" "$p99" '<=' "$slots_p99_max"
+  say "  p99 of messages before, in milliseconds: $(messages_p99 '< (select min(sent_at)')"
+  say "  first push after, in seconds: $(first_push)"
   say "  memory of the service: $(awk '/^VmHWM/ { print $2 / 1024 " MiB" }' "/proc/$(process_pid tacet)/status")"
 }
 

@@ -38,8 +38,10 @@ final class CampaignDuty {
     let metrics = CampaignMetrics(metrics)
     let contents = ContentFetcher(
       store: store, configuration: ContentConfiguration(settings), metrics: metrics, logger: logger, on: reactor)
+    var slotPace = SlotPace()
+    slotPace.rowsPerSecond = settings.slotPushesPerSecond
     slots = SlotRunner(
-      store: store, contents: contents, metrics: metrics, sleep: sleep, logger: logger,
+      store: store, contents: contents, pace: slotPace, metrics: metrics, sleep: sleep, logger: logger,
       queued: { pipeline.value(on: $0).wake(.due, on: $0) })
     runner = CampaignRunner(
       store: store, writer: writer,

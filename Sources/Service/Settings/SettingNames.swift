@@ -21,10 +21,9 @@ enum SettingNames {
   /// error. Names like `LOG_…`, `DATABASE_…` and `HTTP_…` (`HTTP_PROXY`) are also those of other programs.
   static let ownPrefixes = [
     "APNS_", "BADGE_", "CONTENT_AUTH", "CONTENT_PRIVATE_", "DEVICES_PER_", "DRAIN_", "HTTP_BODY_", "HTTP_CONNECTION",
-    "HTTP_HEADER_", "HTTP_IDLE_",
-    "HTTP_PEER_", "HTTP_REQUEST_", "HTTP_WRITE_", "JWKS_", "JWT_AUD", "JWT_ISS", "LANGUAGE_MODEL_", "LISTEN_ADDR",
-    "LISTEN_SOCKET_", "MESSAGE_TTL", "METRICS_ADDR", "PUSH_TRIGGER_", "READ_SYNC_", "RETENTION_", "SUPPRESSION_",
-    "TACET_", "TLS_CERT", "TLS_KEY", "TRUSTED_PROX", "WEBHOOK_",
+    "HTTP_HEADER_", "HTTP_IDLE_", "HTTP_PEER_", "HTTP_REQUEST_", "HTTP_WRITE_", "JWKS_", "JWT_AUD", "JWT_ISS",
+    "LANGUAGE_MODEL_", "LISTEN_ADDR", "LISTEN_SOCKET_", "MESSAGE_TTL", "METRICS_ADDR", "PUSH_TRIGGER_", "READ_SYNC_",
+    "RETENTION_", "SLOT_PUSHES_", "SUPPRESSION_", "TACET_", "TLS_CERT", "TLS_KEY", "TRUSTED_PROX", "WEBHOOK_",
   ]
 
   /// The known name that a mistyped one is most like: few letters differ, and more of the beginning is the same, since

@@ -204,6 +204,8 @@ public struct CampaignSettings: Sendable {
   /// Money that may be used on a day, in millionths of a dollar.
   public let dailyMicrodollarsMax = Setting(
     "LANGUAGE_MODEL_DAILY_DOLLARS_MAX", default: 5_000_000, .microdollars(dollarsMax: 1_000_000))
+  /// Slots that a process pushes in a second.
+  public let slotPushesPerSecond = Setting("SLOT_PUSHES_PER_SECOND", default: 2_000, .integer(in: 1...100_000))
   /// The value of the Authorization field with which content is fetched from campaigns' content URLs; nil for none.
   public let contentAuthorization = Setting("CONTENT_AUTHORIZATION", .fieldValue, .secret)
   /// Whether content URLs may lead to private, loopback and link-local addresses.

@@ -104,23 +104,19 @@ struct ThoroughLooksTests {
 
 @Suite("Looks while events of other kinds abound")
 struct OthersAboundTests {
-  private static func pacer(leftNothing: Bool, othersAbound: Bool) -> LookPacer {
+  @Test(
+    "begin with messages and take few events, until a second after one has brought sixteen",
+    arguments: [(16, 999, true), (16, 1000, false), (15, 0, false)] as [(Int, UInt64, Bool)])
+  func pace(others: Int, milliseconds: UInt64, abound: Bool) {
     var pacer = LookPacer(PollSchedule(now: 0))
     pacer.everythingBegan(now: 0)
-    pacer.everythingAnswered(places: 128, leftNothing: leftNothing, othersAbound: othersAbound, now: 1)
+    pacer.everythingAnswered(places: 128, others: others, leftNothing: true, now: 1)
     pacer.ask()
-    return pacer
-  }
-
-  @Test(
-    "begin with messages and take few events, until one leaves nothing",
-    arguments: [(false, true, true, 16), (false, false, false, 128), (true, true, false, 128)])
-  func pace(leftNothing: Bool, othersAbound: Bool, beginsWithMessages: Bool, events: Int) {
-    let pacer = Self.pacer(leftNothing: leftNothing, othersAbound: othersAbound)
-    #expect(pacer.beginsWithMessages(isWoken: false, now: 2) == beginsWithMessages)
-    #expect(pacer.eventsOfEverything(128) == events)
-    #expect(pacer.eventsOfEverything(3) == 3)
-    #expect(pacer.waitForEverything(isBroughtByWake: false, now: 2) == .zero)
+    let now = 1 + milliseconds * 1_000_000
+    #expect(pacer.beginsWithMessages(isWoken: false, now: now) == abound)
+    #expect(pacer.eventsOfEverything(128, now: now) == (abound ? 16 : 128))
+    #expect(pacer.eventsOfEverything(3, now: now) == 3)
+    #expect(pacer.waitForEverything(isBroughtByWake: false, now: now) == .zero)
   }
 }
 

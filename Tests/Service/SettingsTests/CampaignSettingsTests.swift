@@ -12,7 +12,7 @@ struct CampaignSettingsTests {
         "LANGUAGE_MODEL_MILLISECONDS": "2500", "LANGUAGE_MODEL_INPUT_DOLLARS": "0.25",
         "LANGUAGE_MODEL_OUTPUT_DOLLARS": "1.5", "LANGUAGE_MODEL_DAILY_TOKENS_MAX": "0",
         "LANGUAGE_MODEL_DAILY_DOLLARS_MAX": "0.5", "CONTENT_AUTHORIZATION": "Bearer t-1",
-        "CONTENT_PRIVATE_ADDRESSES": "true",
+        "CONTENT_PRIVATE_ADDRESSES": "true", "SLOT_PUSHES_PER_SECOND": "500",
       ]
     ).campaigns
     #expect(settings.minutes == 485)
@@ -27,6 +27,7 @@ struct CampaignSettingsTests {
     #expect(settings.modelOutputPrice == 1.5)
     #expect(settings.contentAuthorization?.exposed == "Bearer t-1")
     #expect(settings.allowsPrivateContent)
+    #expect(settings.slotPushesPerSecond == 500)
   }
 
   @Test(
@@ -41,7 +42,7 @@ struct CampaignSettingsTests {
       ("LANGUAGE_MODEL_OUTPUT_DOLLARS", "10001"), ("LANGUAGE_MODEL_DAILY_TOKENS_MAX", "-1"),
       ("LANGUAGE_MODEL_DAILY_DOLLARS_MAX", "ten"), ("CONTENT_AUTHORIZATION", "two  blanks"),
       ("CONTENT_AUTHORIZATION", "Bearer tökén"), ("CONTENT_AUTHORIZATION", "a\tb"),
-      ("CONTENT_PRIVATE_ADDRESSES", "1.0"),
+      ("CONTENT_PRIVATE_ADDRESSES", "1.0"), ("SLOT_PUSHES_PER_SECOND", "0"), ("SLOT_PUSHES_PER_SECOND", "100001"),
     ])
   func unusable(key: String, value: String) {
     #expect(problems([key: value]).map(\.key) == [key])
@@ -53,6 +54,7 @@ struct CampaignSettingsTests {
       ("PUSH_TRIGGER_TIME", "00:00"), ("PUSH_TRIGGER_TIME", "23:59"), ("LANGUAGE_MODEL_MILLISECONDS", "100"),
       ("LANGUAGE_MODEL_MILLISECONDS", "60000"), ("LANGUAGE_MODEL_OUTPUT_DOLLARS", "0.123456"),
       ("LANGUAGE_MODEL_OUTPUT_DOLLARS", "10000"), ("LANGUAGE_MODEL_DAILY_DOLLARS_MAX", "0"),
+      ("SLOT_PUSHES_PER_SECOND", "1"), ("SLOT_PUSHES_PER_SECOND", "100000"),
     ])
   func edges(key: String, value: String) {
     #expect(problems([key: value]).isEmpty)

@@ -19,12 +19,11 @@ with due as (
 ), picked as (
   select d.*
   from due d
-  where not exists (
-    select
+  where (
+    select c.fire_date >= d.fire_date
     from tacet.notif_contents c
-    where c.campaign = :campaign and c.slot = d.slot
-      and c.owner = coalesce('u' || d.user_id::text, '') and c.fire_date >= d.fire_date
-  )
+    where c.campaign = :campaign and c.slot = d.slot and c.owner = coalesce('u' || d.user_id::text, '')
+  ) is not true
   order by d.slot, d.user_id
   limit :contents_max
 )

@@ -8,9 +8,9 @@
 --   :grace_us  bigint  how long after its time a row may be pushed
 
 with picked as materialized (
-  select d.user_id, d.campaign, d.slot, d.fire_date
+  select d.ctid as place
   from tacet.notif_deliveries d
-  where d.status in ('scheduled', 'armed') and d.available_at <= clock_timestamp()
+  where d.status in ('scheduled', 'armed') and d.available_at < 'infinity' and d.available_at <= now()
   order by d.available_at
   limit greatest(:rows_max - (
     select count(*)
@@ -19,15 +19,14 @@ with picked as materialized (
   for update skip locked
 )
 update tacet.notif_deliveries d
-set available_at = clock_timestamp() + :lease_us * interval '1 microsecond', attempts = d.attempts + 1
-from picked p
-where d.user_id = p.user_id and d.campaign = p.campaign and d.slot = p.slot and d.fire_date = p.fire_date
+set available_at = now() + :lease_us * interval '1 microsecond', attempts = d.attempts + 1
+where d.ctid = any (array(select p.place from picked p))
 returning
   d.campaign, d.user_id, d.slot, d.phase, d.fire_date::text, (extract(epoch from d.fire_at) * 1000000)::bigint as fire_us,
   d.time_zone, d.attempts,
-  d.fire_at + :grace_us * interval '1 microsecond' < clock_timestamp() or exists (
+  d.fire_at + :grace_us * interval '1 microsecond' < now() or exists (
     select
     from tacet.notif_deliveries l
     where l.user_id = d.user_id and l.campaign = d.campaign and l.status in ('scheduled', 'armed')
-      and l.fire_at > d.fire_at and l.fire_at <= clock_timestamp()
+      and l.fire_at > d.fire_at and l.fire_at <= now()
   ) as is_late;

@@ -11,8 +11,10 @@ public struct SlotPace: Equatable, Sendable {
   public var grace = Duration.seconds(15 * 60)
   /// Slots rendered together.
   public var slotsPerBatch = 500
+  /// Rows pushed in a second, so that messages of that morning have their share of the database.
+  public var rowsPerSecond = 2_000
   /// Rows pushed together. So many events wait in the inbox at most before more come.
-  public var rowsPerBatch = 256
+  var rowsPerBatch: Int { min(max(rowsPerSecond / 80, 1), 256) }
   /// How long a claim of rows that are due holds. Then another process takes over the rows of a killed one.
   public var lease = Duration.seconds(30)
   /// How long a claim of slots that are rendered holds: longer than their fetches may take.

@@ -96,13 +96,19 @@ public final class SlotRunner {
     return isDone
   }
 
-  /// Pushes all rows that are due.
+  /// Pushes all rows that are due, at most as fast as the pace allows.
   /// - Returns: how long there is nothing to do; nil for ever, as far as is known.
   func pushAll(on reactor: isolated Reactor) async -> Duration? {
     do throws(PostgresError) {
       try await updateCatalogue(on: reactor)
       if catalogue.definitions.isEmpty, enrolledAt.isEmpty { return nil }
-      while try await pushBatch(on: reactor), !isStopped {}
+      while !isStopped {
+        let begunAt = Reactor.now
+        let rows = try await pushBatch(on: reactor)
+        if rows == 0 { break }
+        let time = Duration.seconds(1) * rows / pace.rowsPerSecond - .nanoseconds(Int64(Reactor.now - begunAt))
+        if time > .zero { await reactor.sleep(for: time) }
+      }
       return try await store.timeUntilNextSlot(on: reactor).pushing
     } catch {
       return failed(error)
@@ -115,6 +121,7 @@ public final class SlotRunner {
     do throws(PostgresError) {
       try await updateCatalogue(on: reactor)
       if catalogue.definitions.isEmpty, enrolledAt.isEmpty { return nil }
+      for (name, definition) in catalogue.definitions { await enrol(name, definition, on: reactor) }
       while try await renderBatch(on: reactor), !isStopped {}
       return try await store.timeUntilNextSlot(on: reactor).rendering
     } catch {
@@ -131,7 +138,6 @@ public final class SlotRunner {
     if let catalogueReadAt, Reactor.now - catalogueReadAt < pace.catalogueInterval.clampedNanoseconds { return }
     catalogue = try await catalogue.updated(from: store, logger: logger, on: reactor)
     catalogueReadAt = Reactor.now
-    for (name, definition) in catalogue.definitions { await enrol(name, definition, on: reactor) }
   }
 
   /// Gives slots to the users of an audience. An unreadable audience does not block other campaigns.
@@ -176,13 +182,13 @@ extension SlotRunner {
     return !slots.isEmpty
   }
 
-  /// - Returns: whether there may be more.
-  private func pushBatch(on reactor: isolated Reactor) async throws(PostgresError) -> Bool {
+  /// - Returns: how many rows were due.
+  private func pushBatch(on reactor: isolated Reactor) async throws(PostgresError) -> Int {
     let rows = try await store.claimSlotRows(pace.rowsPerBatch, lease: pace.lease, grace: pace.grace, on: reactor)
     for (campaign, rows) in Dictionary(grouping: rows, by: \.campaign) {
       try await push(rows, of: campaign, on: reactor)
     }
-    return !rows.isEmpty
+    return rows.count
   }
 
   private func push(_ rows: [SlotRow], of campaign: String, on reactor: isolated Reactor) async throws(PostgresError) {

@@ -14,15 +14,15 @@ extension DeliveryPipeline {
       if look.waiting?.hasOthers == false { return }
     }
     limits.lanes = lanes.claimable(deliveriesMax: limits.deliveriesMax)
-    limits.eventsMax = pacer.eventsOfEverything(limits.eventsMax)
+    limits.eventsMax = pacer.eventsOfEverything(limits.eventsMax, now: Reactor.now)
     look.askedAt = Reactor.now
     pacer.everythingBegan(now: Reactor.now)
     guard let events = try await claim(limits, for: &look, on: reactor) else { return }
     if pacer.isEverythingFailing { needsAlarm = true }
     look.isAnswered = true
     pacer.everythingAnswered(
-      places: events.reduce(0) { $0 + $1.places }, leftNothing: !limits.isReached(by: events),
-      othersAbound: events.count { $0.subject.kind != MessagePush.name } > events.count / 2, now: Reactor.now)
+      places: events.reduce(0) { $0 + $1.places }, others: events.count { $0.subject.kind != MessagePush.name },
+      leftNothing: !limits.isReached(by: events), now: Reactor.now)
     take(events, within: limits, for: &look, on: reactor)
   }
 

@@ -43,7 +43,7 @@ struct LookPacer {
   /// for many events of other kinds.
   func beginsWithMessages(isWoken: Bool, now: UInt64) -> Bool {
     let isFirst =
-      !thorough.isAskedFor || thorough.othersAbound || isEverythingFailing
+      !thorough.isAskedFor || thorough.othersAbound(now: now) || isEverythingFailing
       || thorough.wait(isBroughtByWake: false, now: now) > .zero
     return isFirst && !messages.isPutOff(isWoken: isWoken, now: now)
   }
@@ -58,8 +58,8 @@ struct LookPacer {
   func isEverythingPutOff(isWoken: Bool, now: UInt64) -> Bool { everything.isPutOff(isWoken: isWoken, now: now) }
 
   /// How many new events a look for everything takes of those that it may.
-  func eventsOfEverything(_ eventsMax: Int) -> Int {
-    thorough.othersAbound ? min(eventsMax, ThoroughLooks.othersPerLook) : eventsMax
+  func eventsOfEverything(_ eventsMax: Int, now: UInt64) -> Int {
+    thorough.othersAbound(now: now) ? min(eventsMax, ThoroughLooks.othersPerLook) : eventsMax
   }
 
   /// How far back a look for messages has to reach; nil for as far as it can.
@@ -82,13 +82,13 @@ struct LookPacer {
 
   /// A look for everything was answered.
   /// - Parameters:
-  ///   - places: recipients that it has brought. leftNothing: whether there was room for more. othersAbound: whether most
-  ///     of what it brought, and so probably of what it left, are events of other kinds than messages.
-  mutating func everythingAnswered(places: Int, leftNothing: Bool, othersAbound: Bool, now: UInt64) {
+  ///   - places: recipients that it has brought. others: events of other kinds than messages among them. leftNothing:
+  ///     whether there was room for more.
+  mutating func everythingAnswered(places: Int, others: Int, leftNothing: Bool, now: UInt64) {
     everything.succeeded()
     messages.succeeded()
     thorough.end(places: places, leftNothing: leftNothing, at: now)
-    thorough.othersAbound = othersAbound && !leftNothing
+    if others >= ThoroughLooks.othersPerLook { thorough.othersFoundAt = now }
   }
 
   /// A look for everything failed.
@@ -98,153 +98,5 @@ struct LookPacer {
   mutating func slowDown() {
     thorough.ask()
     schedule.failed()
-  }
-}
-
-/// When a look must see everything that waits.
-///
-/// A value: time comes in as monotonic nanoseconds.
-struct ThoroughLooks {
-  /// How late anything except a new message may be found while messages keep coming.
-  static let interval = Duration.milliseconds(20)
-
-  /// The interval after wake-ups that brought no message: a webhook often comes after its message was found.
-  static let shortestInterval = Duration.milliseconds(2)
-
-  /// A look that is slow without bringing work is followed by a pause of so many times its duration, so it takes at most a
-  /// fifth of the time, and one that is very slow at most a twentieth. Slow are looks that read rows which a host's open
-  /// transaction keeps from being cleaned up.
-  static let pausePerTimeTaken = (slow: 4, verySlow: 19)
-
-  /// From which time on a look is very slow.
-  static let verySlow = Duration.milliseconds(10)
-
-  /// The longest pause, which also bounds how late a lost wake-up is found.
-  static let pauseMax = Duration.seconds(1)
-
-  /// How long a look may take for each recipient that it brings without counting as slow: ten times the usual.
-  static let timePerPlace = Duration.milliseconds(1)
-
-  /// The longest time from a message to its transaction's commit for a look for messages to find it. The next look for
-  /// everything finds later ones.
-  static let lateCommit = Duration.seconds(1)
-
-  /// For how long answers that nothing else waits stand in for a claim of everything.
-  static let claimInterval = Duration.seconds(10)
-
-  /// New events that a look takes while other kinds than messages abound: a message waits for no more than these.
-  static let othersPerLook = 16
-
-  private var begunAt: UInt64?
-  private var claimedAt: UInt64?
-  private var pauseUntil: UInt64 = 0
-  /// When the last look began that left nothing: it found everything committed before.
-  private var emptiedAt: UInt64?
-
-  /// Whether the last look left events of other kinds than messages.
-  var othersAbound = false
-
-  /// Whether other work than a new message is known to wait, or other processes may have left some.
-  private(set) var isAskedFor = true
-
-  /// Other work than a new message is known to wait: the next look begins with everything.
-  mutating func ask() {
-    isAskedFor = true
-  }
-
-  /// How long until everything is looked for; zero when that is due.
-  /// - Parameter isBroughtByWake: whether the look was woken, and has found no message.
-  func wait(isBroughtByWake: Bool, now: UInt64) -> Duration {
-    guard let begunAt else { return .zero }
-    let interval = isAskedFor ? .zero : isBroughtByWake ? Self.shortestInterval : Self.interval
-    let dueAt = max(pauseUntil, begunAt &+ interval.clampedNanoseconds)
-    return dueAt > now ? .nanoseconds(Int64(dueAt - now)) : .zero
-  }
-
-  /// Whether the last look was so slow that the next one has to wait.
-  func isPaused(now: UInt64) -> Bool { pauseUntil > now }
-
-  /// Whether to ask what waits before everything is claimed.
-  func asksFirst(now: UInt64) -> Bool {
-    guard !isAskedFor, let claimedAt else { return false }
-    return now &- claimedAt < Self.claimInterval.clampedNanoseconds
-  }
-
-  /// The database has said that nothing else waits: as good as a look that left nothing.
-  mutating func nothingWaits(askedAt: UInt64, now: UInt64) {
-    guard asksFirst(now: now) else { return }
-    begunAt = askedAt
-    end(places: 0, leftNothing: true, at: now)
-  }
-
-  /// How far back a look for messages has to reach: to the last time that everything was found, plus late commits. Nil for as
-  /// far as it can.
-  func lookBack(now: UInt64) -> Duration? {
-    emptiedAt.map { .nanoseconds(Int64(now &- $0)) + Self.lateCommit }
-  }
-
-  /// A look begins.
-  mutating func begin(at now: UInt64) {
-    begunAt = now
-    claimedAt = now
-    isAskedFor = false
-  }
-
-  /// The look was answered.
-  /// - Parameters:
-  ///   - places: recipients that it has brought. leftNothing: whether there was room for more.
-  mutating func end(places: Int, leftNothing: Bool, at now: UInt64) {
-    guard let begunAt else { return }
-    if leftNothing { emptiedAt = begunAt }
-    let idle = Duration.nanoseconds(Int64(now &- begunAt)) - Self.timePerPlace * places
-    let pause = idle * (idle < Self.verySlow ? Self.pausePerTimeTaken.slow : Self.pausePerTimeTaken.verySlow)
-    pauseUntil = pause > Self.interval ? now &+ min(pause, Self.pauseMax).clampedNanoseconds : 0
-  }
-}
-
-/// When a look that the database refuses is tried again: in growing steps with jitter, so that a host's function that fails for
-/// every row does not keep the machine and the server's log busy.
-///
-/// A value: time comes in as monotonic nanoseconds.
-struct FailingLooks {
-  /// Looks that fail for any reason before each piece of work is looked at alone.
-  static let triesTogether = 3
-
-  /// The first wait and the longest one.
-  static let shortest = Duration.milliseconds(100)
-  static let longest = Duration.seconds(60)
-
-  /// The longest wait when a wake-up comes meanwhile.
-  static let longestWoken = Duration.seconds(5)
-
-  /// Looks that failed since the last success.
-  private(set) var count = 0
-
-  /// When the first of them failed; nil after a success.
-  private(set) var since: UInt64?
-
-  private var lastAt: UInt64 = 0
-  private var wait: UInt64 = 0
-
-  /// A look failed.
-  /// - Parameter draw: in `0 ..< 1`; a wait is between half of its step and all of it.
-  mutating func failed(now: UInt64, draw: Double) {
-    let step = min(Self.shortest.clampedNanoseconds << min(count, 10), Self.longest.clampedNanoseconds)
-    wait = step / 2 + UInt64(Double(step / 2) * draw)
-    lastAt = now
-    since = since ?? now
-    count += 1
-  }
-
-  /// A look succeeded: the next failure is tried again soon.
-  mutating func succeeded() { self = FailingLooks() }
-
-  /// Another look shows that the cause is gone: the next one need not wait.
-  mutating func retryNow() { wait = 0 }
-
-  /// Whether it is too early for another look.
-  func isPutOff(isWoken: Bool, now: UInt64) -> Bool {
-    guard since != nil else { return false }
-    return now &- lastAt < (isWoken ? min(wait, Self.longestWoken.clampedNanoseconds) : wait)
   }
 }
