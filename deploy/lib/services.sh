@@ -18,6 +18,7 @@ start_all() {
   stop_process tacet || true
   stop_process apns-simulator || true
   stop_process model-simulator || true
+  stop_process content-host.py || true
   stop_pooler
   postgres_start "$cluster"
   say "PostgreSQL: $("$(postgres_programs)/postgres" --version | cut -d ' ' -f 3), in $cluster, socket in $postgres_socket"
@@ -28,6 +29,8 @@ start_all() {
   set_scene
   create_coach_scene
   create_ritual_scene
+  start_content_host
+  create_news_scene
   start_pooler
   start_simulator
   start_model_simulator
