@@ -1026,7 +1026,7 @@ ALTER TABLE tacet.unread_marks ENABLE ROW LEVEL SECURITY;
 -- tacet.remove_device(user_id uuid, device_token text) returns boolean
 -- tacet.replay(subject_id uuid) returns bigint
 -- tacet.report_slot_action(user_id uuid, event_id uuid, action text, identifier text, campaign text, slot text, day date, happened_at timestamp with time zone) returns TABLE(outcome text, answer jsonb)
--- tacet.report_slot_events(user_id uuid, ids uuid[], codes text[], identifiers text[], campaigns text[], slots text[], fire_dates date[], device_tokens text[], happened_ats timestamp with time zone[]) returns bigint
+-- tacet.report_slot_events(user_id uuid, ids uuid[], codes text[], identifiers text[], campaigns text[], slots text[], fire_dates date[], device_tokens text[], happened_ats timestamp with time zone[]) returns SETOF bigint
 -- tacet.reserve_model_usage(usage_day date, tokens bigint, microdollars bigint, tokens_max bigint, microdollars_max bigint) returns boolean
 -- tacet.retire(IN signature text, IN result text DEFAULT NULL::text)
 -- tacet.ritual_action(user_id uuid, action text, day date, moment timestamp with time zone) returns jsonb

@@ -58,13 +58,13 @@ end
 $$;
 
 -- Notes events that an app reports, each id once, and what follows from them; arrays have an element for each event, in the order
--- in which they happened. device_tokens: in lower case; one that is not the user's has no effect. Returns the number of events
--- that were not known before. Waits for the disk.
+-- in which they happened. device_tokens: in lower case; one that is not the user's has no effect. Returns the places of the
+-- events that were not known before. Waits for the disk.
 create or replace function tacet.report_slot_events(
   user_id tacet.user_id, ids uuid[], codes text[], identifiers text[], campaigns text[], slots text[], fire_dates date[],
   device_tokens text[], happened_ats timestamptz[]
 )
-returns bigint
+returns setof bigint
 language plpgsql volatile
 set search_path = pg_catalog, pg_temp
 as $$
@@ -122,7 +122,7 @@ begin
       end case;
     end if;
   end loop;
-  return cardinality(places);
+  return query select n.place from unnest(places) as n (place);
 end
 $$;
 

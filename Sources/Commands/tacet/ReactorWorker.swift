@@ -39,6 +39,7 @@ final class ReactorWorker {
   private let clients: ClientAccess?
   private let isReadSyncEnabled: Bool
   private let isPushTriggerEnabled: Bool
+  private let campaignMetrics: CampaignMetrics
   private let logger: Logger
   /// On the first reactor.
   private let duties: ProcessDuties?
@@ -72,6 +73,7 @@ final class ReactorWorker {
     self.clients = clients
     isReadSyncEnabled = settings.isReadSyncEnabled
     isPushTriggerEnabled = settings.campaigns.isEnabled
+    campaignMetrics = CampaignMetrics(metrics)
     self.logger = logger
     operatorPool = PushDatabase.operatorPool(database, idleLimit: sleep?.quiet, logger: logger)
     database.settings.merge(PushDatabase.serviceSettings) { $1 }
@@ -108,7 +110,8 @@ final class ReactorWorker {
       operators: PushDatabase(pool: operatorPool), pipeline: pipeline,
       isReadSyncEnabled: isReadSyncEnabled,
       wakeCampaigns: isPushTriggerEnabled ? { [unowned self] in first?.submit { $0.wakeCampaigns(on: $1) } } : nil,
-      slots: SlotScheduler(store: callers, logger: logger), readiness: { [unowned self] in readiness() })
+      slots: SlotScheduler(store: callers, metrics: campaignMetrics, logger: logger),
+      readiness: { [unowned self] in readiness() })
   }
 
   /// Opens the connections and begins to work.

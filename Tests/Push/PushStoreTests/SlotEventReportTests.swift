@@ -31,7 +31,7 @@ struct SlotEventReportTests {
       """
     try await withTwoSessions(scene.database) { first, second, reactor in
       try await first.run("begin; select \(call)", on: reactor)
-      let later = Begun.begin(on: reactor) { try await second.value(call, on: reactor) }
+      let later = Begun.begin(on: reactor) { try await second.value("(select count(*) from \(call))", on: reactor) }
       try await first.awaitBlocked(second, on: reactor)
       try await first.run("commit", on: reactor)
       #expect(try await later.value(on: reactor) == "0")

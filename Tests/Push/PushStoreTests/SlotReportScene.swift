@@ -46,7 +46,7 @@ struct SlotReportScene: Sendable {
   @discardableResult
   func report(_ events: [SlotEvent], of user: HostID? = nil) async throws -> Int {
     let user = user ?? self.user
-    return try await withStore(database) { try await $0.report(events, of: user, on: $1) }
+    return try await withStore(database) { try await $0.report(events, of: user, on: $1).count }
   }
 
   /// Reports one event of each code, with this token.

@@ -1,5 +1,5 @@
--- Notes events that an app reports, and returns how many of them were not known before; see tacet.report_slot_events. Arrays have
--- an element for each event, in the order in which they happened.
+-- Notes events that an app reports, and returns the places of those that were not known before; see
+-- tacet.report_slot_events. Arrays have an element for each event, in the order in which they happened.
 --
 --   :user_id        tacet.user_id  the user
 --   :ids            uuid[]         the events' ids
@@ -11,9 +11,10 @@
 --   :device_tokens  text[]         the devices, in lower case; null when unknown
 --   :happened_us    bigint[]       when they happened, since 1970
 
-select tacet.report_slot_events(
+select r.place
+from tacet.report_slot_events(
   :user_id, :ids, :codes, :identifiers, :campaigns, :slots, :fire_dates::date[], :device_tokens,
   array(
     select timestamptz 'epoch' + h.us * interval '1 microsecond'
     from unnest(:happened_us) with ordinality as h (us, place)
-    order by h.place));
+    order by h.place)) as r (place);

@@ -122,7 +122,10 @@ public final class SlotRunner {
       try await updateCatalogue(on: reactor)
       if catalogue.definitions.isEmpty, enrolledAt.isEmpty { return nil }
       for (name, definition) in catalogue.definitions { await enrol(name, definition, on: reactor) }
-      while try await renderBatch(on: reactor), !isStopped {}
+      while try await renderBatch(on: reactor), !isStopped {
+        // What was rendered late may be due before the next look.
+        pushPause.signal(on: reactor)
+      }
       return try await store.timeUntilNextSlot(on: reactor).rendering
     } catch {
       return failed(error)

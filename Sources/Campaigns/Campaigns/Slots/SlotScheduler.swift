@@ -22,13 +22,17 @@ public final class SlotScheduler {
   private let store: PushDatabase
   private let renderer: SlotRenderer
   private let pace: SlotPace
+  private let metrics: CampaignMetrics
   private let logger: Logger
   private var known = SlotCatalogue()
 
   /// Uses a database.
-  public init(store: PushDatabase, pace: SlotPace = SlotPace(), logger: Logger) {
+  public init(
+    store: PushDatabase, pace: SlotPace = SlotPace(), metrics: CampaignMetrics = CampaignMetrics(), logger: Logger
+  ) {
     self.store = store
     self.pace = pace
+    self.metrics = metrics
     self.logger = logger
     renderer = SlotRenderer(store: store, contents: nil, logger: logger)
   }
@@ -97,6 +101,16 @@ public final class SlotScheduler {
     guard !catalogue.definitions.isEmpty else { return }
     try await enrol(userID, in: catalogue, on: reactor)
     try await renderWindow(of: userID, in: catalogue, isStored: true, tellsDevices: true, on: reactor)
+  }
+
+  /// Counts what devices have reported. What concerns no campaign that there is counts for `none`: clients make no series.
+  public func count(_ events: [SlotEvent], on reactor: isolated Reactor) async throws(PostgresError) {
+    guard !events.isEmpty else { return }
+    let definitions = try await catalogue(on: reactor).definitions
+    for event in events {
+      let campaign = event.row.flatMap { definitions[$0.campaign] == nil ? nil : $0.campaign }
+      metrics.countCode(event.code.rawValue, of: campaign ?? "none")
+    }
   }
 
   /// The categories of all slot campaigns, each once, by their id.

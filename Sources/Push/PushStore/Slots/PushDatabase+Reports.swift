@@ -26,15 +26,17 @@ extension PushDatabase {
 
   /// Notes events of a user's app, each once, and what follows from them for rows and devices.
   /// - Parameter events: in the order in which they happened.
-  /// - Returns: how many of them were not known before.
+  /// - Returns: those that were not known before.
   public func report(
     _ events: [SlotEvent], of userID: HostID, on reactor: isolated Reactor
-  ) async throws(PostgresError) -> Int {
+  ) async throws(PostgresError) -> [SlotEvent] {
     let call = StatementCall.reportSlotEvents(
       userID: userID, ids: events.map(\.id), codes: events.map(\.code.rawValue), identifiers: events.map(\.row?.text),
       campaigns: events.map(\.row?.campaign), slots: events.map(\.row?.slot), fireDates: events.map(\.row?.fireDate),
       deviceTokens: events.map(\.deviceToken), happenedMicroseconds: events.map(\.happenedAt))
-    return try await pool.query(call, on: reactor).one().decode(0)
+    var new: [SlotEvent] = []
+    for row in try await pool.query(call, on: reactor) { new.append(events[try row.decode("place") - 1]) }
+    return new
   }
 }
 

@@ -21,10 +21,11 @@ enum ReportRoutes {
     group.addForClients(.post, "/v1/telemetry", hasContent: true, load: .documentWrite) { user, request, reactor in
       let document = try RequestContent.decode(TelemetryDocument.self, from: request.body)
       let events = document.events
-      let accepted =
-        events.isEmpty ? 0 : try await services.value(on: reactor).callers.report(events, of: user, on: reactor)
+      let services = services.value(on: reactor)
+      let new = events.isEmpty ? [] : try await services.callers.report(events, of: user, on: reactor)
+      try await services.slots?.count(new, on: reactor)
       let answer = TelemetryAnswer(
-        accepted: accepted, duplicates: events.count - accepted, rejected: document.rejections)
+        accepted: new.count, duplicates: events.count - new.count, rejected: document.rejections)
       return HTTPServerResponse(json: answer.json)
     }
   }

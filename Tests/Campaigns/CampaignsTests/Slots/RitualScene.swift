@@ -1,6 +1,7 @@
 import Foundation
 import Logging
 import Postgres
+import PrometheusMetrics
 import PushKinds
 import PushStore
 import Reactors
@@ -91,7 +92,8 @@ struct RitualScene: Sendable {
 
   /// Runs a body with a store and a runner over it.
   func withRunner(
-    pace: SlotPace = SlotPace(), logger: Logger = Logger(label: "slots"),
+    pace: SlotPace = SlotPace(), registry: PrometheusRegistry = PrometheusRegistry(),
+    logger: Logger = Logger(label: "slots"),
     _ body: @escaping @Sendable (SlotRunner, SlotScheduler, PushDatabase, isolated Reactor) async throws -> Void
   ) async throws {
     let group = try ReactorGroup(count: 1)
@@ -107,7 +109,8 @@ struct RitualScene: Sendable {
         let store = PushDatabase(pool: pool)
         let runner = SlotRunner(store: store, pace: pace, logger: logger, queued: { _ in })
         do {
-          try await body(runner, SlotScheduler(store: store, pace: pace, logger: logger), store, reactor)
+          let scheduler = SlotScheduler(store: store, pace: pace, metrics: CampaignMetrics(registry), logger: logger)
+          try await body(runner, scheduler, store, reactor)
         } catch {
           await pool.close(on: reactor)
           throw error

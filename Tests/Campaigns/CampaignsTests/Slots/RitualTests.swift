@@ -1,3 +1,5 @@
+import Foundation
+import PrometheusMetrics
 import PushKinds
 import PushStore
 import Reactors
@@ -120,5 +122,24 @@ struct RitualTests {
         "select count(*) from daily_logs where day = \(today) and micro_action_completed_at = '2026-03-01 08:00+00'")
         == "1")
     #expect(try await scene.sql("select tacet.ritual_action('\(user)', 'START_RITUAL', \(today), now())") == "{}")
+  }
+
+  @Test("what devices report is counted by code and campaign, and what names no campaign of the database for none")
+  func reports() async throws {
+    let scene = try await RitualScene()
+    let registry = PrometheusRegistry([MetricDescription("tacet_slot_codes_total", "", .counter)])
+    let identifiers = ["ritual.0800.2026-11-22", "ritual.2000.2026-11-22", "made_up.0800.2026-11-22", nil]
+    try await scene.withRunner(registry: registry) { _, scheduler, _, reactor in
+      let events = identifiers.map {
+        SlotEvent(id: UUID(), code: .armed, row: $0.flatMap(SlotIdentifier.init), deviceToken: nil, happenedAt: 0)
+      }
+      try await scheduler.count(events, on: reactor)
+    }
+    let samples = ExpositionText.make(registry.collect()).split(separator: "\n").filter { !$0.hasPrefix("#") }
+    #expect(
+      samples.sorted() == [
+        #"tacet_slot_codes_total{campaign="none",code="armed"} 2"#,
+        #"tacet_slot_codes_total{campaign="ritual",code="armed"} 2"#,
+      ])
   }
 }
