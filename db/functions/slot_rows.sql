@@ -130,6 +130,9 @@ $$;
 -- Queues the pushes of claimed rows, or ends the rows without one; arrays have an element for each row. refusals: why there is no
 -- push; null when nothing is known against it. way: push, local or auto. Only rows that are still under their claim change, and in
 -- the same transaction: a row has one push. Waits for the disk. Returns what was done with each row, by the place in the arrays.
+--
+-- The rows are locked by a statement of their own. One that waits for another transaction would go on with its older view of the
+-- row, queue the push and not find the row to end.
 create or replace function tacet.commit_slot_rows(
   campaign text, way text, user_ids tacet.user_id[], slots text[], fire_dates date[], attempts int[], refusals text[],
   titles text[], bodies text[], categories text[], documents text[]
@@ -141,9 +144,25 @@ as $$
 declare
   found_group text;
   moment timestamptz := clock_timestamp();
+  locked bigint[];
 begin
   perform set_config('synchronous_commit', 'on', true);
   select c.cap_group into found_group from tacet.campaigns c where c.name = commit_slot_rows.campaign;
+  locked := array(
+    select r.place
+    from (
+      select r.*
+      from unnest(user_ids, slots, fire_dates, attempts) with ordinality as r (user_id, slot, fire_date, attempts, place)
+      order by r.user_id, r.fire_date, r.slot
+    ) r
+    cross join lateral (
+      select
+      from tacet.notif_deliveries d
+      where d.user_id = r.user_id and d.campaign = commit_slot_rows.campaign and d.slot = r.slot
+        and d.fire_date = r.fire_date and d.status in ('scheduled', 'armed') and d.attempts = r.attempts
+      limit 1
+      for update
+    ) d);
   return query
   with owned as materialized (
     select
@@ -152,17 +171,17 @@ begin
     from (
       select r.*
       from unnest(
-        user_ids, slots, fire_dates, attempts, refusals, titles, bodies, categories, documents
-      ) with ordinality as r (user_id, slot, fire_date, attempts, refusal, title, body, category, document, place)
+        user_ids, slots, fire_dates, refusals, titles, bodies, categories, documents
+      ) with ordinality as r (user_id, slot, fire_date, refusal, title, body, category, document, place)
+      where r.place = any (locked)
       order by r.user_id, r.fire_date, r.slot
     ) r
     cross join lateral (
       select d.ctid as row_place, d.fire_at, d.armed_by
       from tacet.notif_deliveries d
       where d.user_id = r.user_id and d.campaign = commit_slot_rows.campaign and d.slot = r.slot
-        and d.fire_date = r.fire_date and d.status in ('scheduled', 'armed') and d.attempts = r.attempts
+        and d.fire_date = r.fire_date
       limit 1
-      for update
     ) d
   ), looked as materialized (
     select

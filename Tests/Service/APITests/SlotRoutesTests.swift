@@ -24,7 +24,9 @@ struct SlotRoutesTests {
       #expect((12...14).contains(rows.count) && rows.map(\.fire_at) == rows.map(\.fire_at).sorted())
       let row = try #require(rows.first)
       #expect(row.identifier == "ritual.\(row.slot).\(row.fire_date)" && row.thread_id == "ritual.\(row.fire_date)")
-      #expect(row.fire_at == row.local_time + ".000Z" && row.category == "TERRAIN_RITUAL")
+      let isThen = "select timestamp '\(row.local_time)' at time zone time_zone = '\(row.fire_at)' from push_tokens"
+      #expect(try await rig.psql(isThen) == "t\n" && row.category == "TERRAIN_RITUAL")
+      #expect(row.local_time == "\(row.fire_date)T\(row.slot.prefix(2)):\(row.slot.suffix(2)):00")
       #expect(row.data.type == "ritual" && row.data.slot == row.slot && (0..<7).contains(row.data.micro_action))
       let one = try await rig.ask("GET", Self.schedule + "?max=1", as: user).decode(ScheduleDocument.self)
       #expect(one.rows.count == 1)

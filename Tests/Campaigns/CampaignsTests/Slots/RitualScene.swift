@@ -33,8 +33,8 @@ struct RitualScene: Sendable {
   /// - Parameters:
   ///   - terrain: nil before onboarding. streak: completed days that end yesterday.
   func addUser(
-    terrain: String? = "cold_deficient", nickname: String = "Low Flame", streak: Int = 0, zone: String = "UTC",
-    devices: Int = 1
+    terrain: String? = "cold_deficient", nickname: String = "Low Flame", streak: Int = 0,
+    zone: String = ZoneNearNoon.name, devices: Int = 1
   ) async throws -> HostID {
     let id = HostID.new()
     try await addProfile(of: id, terrain: terrain, nickname: nickname)

@@ -3,6 +3,7 @@ import PrometheusMetrics
 import PushKinds
 import PushStore
 import Reactors
+import TestPostgres
 import Testing
 
 @testable import Campaigns
@@ -112,7 +113,7 @@ struct RitualTests {
   func completion() async throws {
     let scene = try await RitualScene()
     let user = try await scene.addUser(streak: 3)
-    let today = "(now() at time zone 'UTC')::date"
+    let today = "(now() at time zone '\(ZoneNearNoon.name)')::date"
     for moment in ["2026-03-01 08:00+00", "2026-03-01 09:00+00"] {
       let answer = try await scene.sql("select tacet.ritual_action('\(user)', 'DID_THIS', \(today), '\(moment)')")
       #expect(answer == #"{"streak": 4}"#)

@@ -1,6 +1,7 @@
 import PushKinds
 import PushStore
 import Reactors
+import TestPostgres
 import Testing
 
 @testable import Campaigns
@@ -132,7 +133,7 @@ struct SlotRunnerTests {
       let user = try await Self.rendered(scene, in: runner, on: reactor)
       try await scene.sql(
         """
-        insert into daily_logs select '\(user)', (now() at time zone 'UTC')::date - n, now() from generate_series(0, 4) as n
+        insert into daily_logs select '\(user)', (now() at time zone '\(ZoneNearNoon.name)')::date - n, now() from generate_series(0, 4) as n
         """)
       try await scene.makeDue("slot = '0800'")
       await runner.look(on: reactor)

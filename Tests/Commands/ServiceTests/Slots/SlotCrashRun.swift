@@ -1,5 +1,6 @@
 import APNSSimulation
 import Foundation
+import TestPostgres
 import TestRandomness
 import TestRepository
 import Testing
@@ -46,7 +47,8 @@ final class SlotCrashRun {
       insert into profiles (id, name) select md5('r' || n)::uuid, 'Ada' from generate_series(1, \(Self.users)) as n;
       insert into terrain_profiles select md5('r' || n)::uuid, 'warm_excess', 'Ember' from generate_series(1, \(Self.users)) as n;
       insert into push_tokens (user_id, device_token, time_zone)
-      select md5('r' || n)::uuid, encode(sha256(('r' || n)::bytea), 'hex'), 'UTC' from generate_series(1, \(Self.users)) as n
+      select md5('r' || n)::uuid, encode(sha256(('r' || n)::bytea), 'hex'), '\(ZoneNearNoon.name)'
+      from generate_series(1, \(Self.users)) as n
       """)
     for row in try await scene.rows("select device_token from push_tokens") { scene.register(row[0]) }
   }
