@@ -17,7 +17,6 @@ final class ProcessDuties {
   private let pruner: Pruner
   private let beacon: InstanceBeacon
   private let contract: ContractWatch
-  private let campaigns: CampaignDuty?
   /// What waits in the database, for `/metrics`.
   let figures: QueueFiguresReader
 
@@ -37,9 +36,6 @@ final class ProcessDuties {
     self.contract = ContractWatch(
       store: PushDatabase(pool: pool), status: contract, sleep: sleep, logger: logger)
     figures = QueueFiguresReader(database, sleep: sleep, logger: logger)
-    campaigns = CampaignDuty(
-      settings.campaigns, store: PushDatabase(pool: pool), pipeline: pipeline, metrics: metrics, logger: logger,
-      on: reactor)
     pruner = Pruner(store: PushDatabase(pool: pool), retention: settings.retention, sleep: sleep, logger: logger)
   }
 
@@ -51,7 +47,6 @@ final class ProcessDuties {
     reactor.start { await self.pruner.run(on: reactor) }
     reactor.start { await self.beacon.run(on: reactor) }
     reactor.start { await self.contract.run(on: reactor) }
-    campaigns?.start(on: reactor)
   }
 
   /// The provider tokens to renew from now on.
@@ -69,24 +64,13 @@ final class ProcessDuties {
     listener?.measureNotifyCost(on: reactor)
   }
 
-  /// Makes the campaigns look at the users who are enrolled.
-  func wakeCampaigns(on reactor: isolated Reactor) {
-    campaigns?.wake(on: reactor)
-  }
-
   /// Begins nothing more.
   func stop(on reactor: isolated Reactor) {
-    campaigns?.stop(on: reactor)
     rescuer.stop(on: reactor)
     pruner.stop(on: reactor)
     beacon.stop(on: reactor)
     contract.stop(on: reactor)
     tokenTimer.stop(on: reactor)
-  }
-
-  /// Waits until no campaign has anything under way that it would queue.
-  func finishCampaigns(within limit: Duration, on reactor: isolated Reactor) async {
-    await campaigns?.close(within: limit, on: reactor)
   }
 
   /// Says that the process is about to end, and ends the separate sessions.

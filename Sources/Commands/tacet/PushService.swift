@@ -107,8 +107,8 @@ struct PushService: Service {
     let sleep = settings.databaseSleep
     let workers = try await PerReactor(group.reactors) { [settings, plan, logger] number, reactor in
       ReactorWorker(
-        settings, number: number, database: database, plan: plan, listening: listening, contract: contract,
-        sleep: sleep, clients: clients, metrics: registry, logger: logger, on: reactor)
+        settings, number: number, of: group.reactors.count, database: database, plan: plan, listening: listening,
+        contract: contract, sleep: sleep, clients: clients, metrics: registry, logger: logger, on: reactor)
     }
     if let detail = listening.detail, listening.isReady {
       logger.notice("not listening", metadata: ["detail": "\(detail)"])

@@ -43,8 +43,10 @@ final class ReactorWorker {
   private let logger: Logger
   /// On the first reactor.
   private let duties: ProcessDuties?
+  /// On the last reactor: where there are several, the first one has no other work beside messages.
+  private let campaigns: CampaignDuty?
   private var others: [ReactorBound<ReactorWorker>] = []
-  private var first: ReactorBound<ReactorWorker>?
+  private var last: ReactorBound<ReactorWorker>?
   private var isLeaving = false
 
   /// Connects nothing yet.
@@ -52,9 +54,9 @@ final class ReactorWorker {
   ///   - database: shared by the reactors, so that each knows which hosts the others have found silent.
   ///   - sleep: shared by the reactors; nil when the service polls.
   init(
-    _ settings: ServeSettings, number: Int, database: PostgresConfiguration, plan: APNSPlan, listening: ListenStatus,
-    contract: ContractStatus, sleep: DatabaseSleep?, clients: ClientAccess?, metrics: any MetricsFactory,
-    logger: Logger, on reactor: isolated Reactor
+    _ settings: ServeSettings, number: Int, of reactorCount: Int, database: PostgresConfiguration, plan: APNSPlan,
+    listening: ListenStatus, contract: ContractStatus, sleep: DatabaseSleep?, clients: ClientAccess?,
+    metrics: any MetricsFactory, logger: Logger, on reactor: isolated Reactor
   ) {
     var database = database
     // If the database server crashes and forgets a claim or a record, the inbox row that the host's own commit made
@@ -89,6 +91,7 @@ final class ReactorWorker {
     apps = ReactorApps(plan, metrics: metrics, logger: logger)
     var configuration = PipelineConfiguration(settings)
     configuration.schedule.isLeading = number == 0
+    configuration.schedule.isHelped = reactorCount > 1
     configuration.sleep = sleep
     let pipeline = DeliveryPipeline(
       store: PushDatabase(pool: pool, badgeMax: badgeMax), channel: apps.router, configuration: configuration,
@@ -100,6 +103,12 @@ final class ReactorWorker {
       : ProcessDuties(
         settings, database: database, pool: pool, pipeline: pipeline, tokens: plan.sources, listening: listening,
         contract: contract, metrics: metrics, logger: logger, on: reactor)
+    campaigns =
+      number < reactorCount - 1
+      ? nil
+      : CampaignDuty(
+        settings.campaigns, store: PushDatabase(pool: pool), pipeline: pipeline, metrics: metrics, logger: logger,
+        on: reactor)
   }
 
   /// What the HTTP handlers of this reactor use.
@@ -109,7 +118,7 @@ final class ReactorWorker {
       callers: callers,
       operators: PushDatabase(pool: operatorPool), pipeline: pipeline,
       isReadSyncEnabled: isReadSyncEnabled,
-      wakeCampaigns: isPushTriggerEnabled ? { [unowned self] in first?.submit { $0.wakeCampaigns(on: $1) } } : nil,
+      wakeCampaigns: isPushTriggerEnabled ? { [unowned self] in last?.submit { $0.campaigns?.wake(on: $1) } } : nil,
       slots: SlotScheduler(store: callers, metrics: campaignMetrics, logger: logger),
       readiness: { [unowned self] in readiness() })
   }
@@ -119,10 +128,11 @@ final class ReactorWorker {
     pool.observer = pipeline
     pool.start(on: reactor)
     apps.warmUp(on: reactor)
-    first = neighbours.first
+    last = neighbours.last
     others = neighbours.filter { $0.reactor !== reactor }
     pipeline.observer = self
     duties?.start(on: reactor)
+    campaigns?.start(on: reactor)
     reactor.start { await self.pipeline.run(on: reactor) }
   }
 
@@ -138,8 +148,6 @@ final class ReactorWorker {
     duties?.renew(plan.sources)
   }
 
-  private func wakeCampaigns(on reactor: isolated Reactor) { duties?.wakeCampaigns(on: reactor) }
-
   /// The process will end: readiness says so from now on, and everything goes on.
   func leave(on reactor: isolated Reactor) { isLeaving = true }
 
@@ -147,7 +155,8 @@ final class ReactorWorker {
   /// - Returns: whether everything was finished in time.
   func stop(within limit: Duration, on reactor: isolated Reactor) async -> Bool {
     duties?.stop(on: reactor)
-    await duties?.finishCampaigns(within: limit, on: reactor)
+    campaigns?.stop(on: reactor)
+    await campaigns?.close(within: limit, on: reactor)
     let isDrained = await pipeline.drain(within: limit, on: reactor)
     pipeline.abandon()
     await duties?.close(on: reactor)

@@ -118,6 +118,72 @@ struct OthersAboundTests {
     #expect(pacer.eventsOfEverything(3, now: now) == 3)
     #expect(pacer.waitForEverything(isBroughtByWake: false, now: now) == .zero)
   }
+
+  /// A pacer whose look at 1 has brought sixteen events of other kinds.
+  private static func flooded(_ configure: (inout PollSchedule.Configuration) -> Void) -> LookPacer {
+    var configuration = PollSchedule.Configuration()
+    configure(&configuration)
+    var pacer = LookPacer(PollSchedule(configuration, now: 0))
+    pacer.everythingBegan(now: 0)
+    pacer.everythingAnswered(places: 16, others: 16, leftNothing: true, now: 1)
+    return pacer
+  }
+
+  @Test("a pipeline that is helped begins with messages, wakes its helpers, and looks for the others each 100 ms")
+  func helped() {
+    var pacer = Self.flooded { $0.isHelped = true }
+    let (due, notify) = (pacer.woken(by: .due, now: 2), pacer.woken(by: .notify, now: 2))
+    #expect(due && !notify)
+    #expect(pacer.beginsWithMessages(isWoken: true, now: 2))
+    #expect(pacer.waitForEverything(isBroughtByWake: true, now: 99_999_999) == .nanoseconds(1))
+    #expect(pacer.waitForEverything(isBroughtByWake: true, now: 100_000_000) == .zero)
+    #expect(pacer.eventsOfEverything(128, now: 2) == 16)
+    #expect(pacer.messageAge(now: 2) == .zero)
+    let later: UInt64 = 1_000_000_001
+    let late = pacer.woken(by: .due, now: later)
+    #expect(!late && pacer.eventsOfEverything(128, now: later) == 128)
+  }
+
+  @Test("a pipeline that helps takes the others when it is woken, and messages that have waited for 20 ms")
+  func helps() {
+    var pacer = Self.flooded { $0.isLeading = false }
+    let wakesOthers = pacer.woken(by: .neighbour, now: 2)
+    #expect(!wakesOthers)
+    #expect(!pacer.beginsWithMessages(isWoken: true, now: 2))
+    #expect(pacer.waitForEverything(isBroughtByWake: true, now: 2) == .zero)
+    #expect(pacer.eventsOfEverything(128, now: 2) == 64)
+    #expect(pacer.messageAge(now: 2) == .milliseconds(20))
+    let later: UInt64 = 1_000_000_001
+    #expect(pacer.messageAge(now: later) == .zero && pacer.eventsOfEverything(128, now: later) == 128)
+  }
+
+  @Test("a pipeline that is woken by its neighbour begins with messages unless others abound")
+  func neighbour() {
+    var configuration = PollSchedule.Configuration()
+    configuration.isLeading = false
+    var pacer = LookPacer(PollSchedule(configuration, now: 0))
+    pacer.everythingBegan(now: 0)
+    pacer.everythingAnswered(places: 0, others: 0, leftNothing: true, now: 1)
+    _ = pacer.woken(by: .neighbour, now: 2)
+    #expect(pacer.beginsWithMessages(isWoken: true, now: 2))
+    _ = pacer.woken(by: .due, now: 2)
+    #expect(!pacer.beginsWithMessages(isWoken: true, now: 2))
+  }
+
+  @Test(
+    "they go on abounding while looks within a second bring sixteen together, however few each",
+    arguments: [(8, true), (7, false)])
+  func together(count: Int, abound: Bool) {
+    var others = OtherKinds(.everything)
+    others.found(15, now: 0)
+    #expect(!others.abound(now: 0))
+    let second: UInt64 = 1_000_000_000
+    others.found(16, now: second)
+    others.found(0, now: 2 * second - 1)
+    others.found(count, now: 2 * second)
+    others.found(8, now: 3 * second - 2)
+    #expect(others.abound(now: 3 * second) == abound)
+  }
 }
 
 @Suite("Failing looks")

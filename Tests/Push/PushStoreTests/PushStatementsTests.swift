@@ -59,7 +59,7 @@ struct PushStatementsTests {
   func claimPlan(_ mode: String) async throws {
     let database = try await Self.large.value
     let plan = try await database.explain(
-      PushStatements.claim, "20, 20, 60000000, 250, 6, '{production}', '{20}', 3600000000", mode)
+      PushStatements.claim, "20, 20, 60000000, 250, 6, '{production}', '{20}', 3600000000, 0", mode)
     for table in [
       "push_log", "messages", "conversation_participants", "push_tokens", "profiles", "preferences x",
       "conversation_preferences x",

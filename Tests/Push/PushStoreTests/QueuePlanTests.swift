@@ -35,7 +35,7 @@ struct QueuePlanTests {
       let pages = try await database.sql("select relpages >= 500 from pg_class where oid = 'tacet.inbox'::regclass")
       #expect(pages == "t")
     }
-    let values = "64, 64, 30000000, 250, 6, '{a/production}', '{64}', 3600000000"
+    let values = "64, 64, 30000000, 250, 6, '{a/production}', '{64}', 3600000000, 0"
     try await expectLooks(
       of: PushStatements.claimMessages, "64, 30000000, 250, 1000000", on: database, by: ["inbox_fresh_idx"])
     try await expectLooks(
@@ -44,7 +44,7 @@ struct QueuePlanTests {
     try await expectLooks(
       of: PushStatements.claim, values, on: database, by: ["inbox_fresh_idx", "inbox_claimed_idx", "inbox_claimed_idx"])
     try await expectLooks(
-      of: PushStatements.lease, "64, 64, 30000000, 6, '{a/production}', '{64}', 3600000000", on: database,
+      of: PushStatements.lease, "64, 64, 30000000, 6, '{a/production}', '{64}', 3600000000, 0", on: database,
       by: ["inbox_fresh_idx", "inbox_claimed_idx", "inbox_claimed_idx"])
   }
 

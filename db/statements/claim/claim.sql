@@ -8,6 +8,7 @@
 --   :lanes                text[]    the lanes that take pushes now
 --   :lane_deliveries_max  bigint[]  waiting deliveries at most, of each of these lanes
 --   :life_us              bigint    how old a message may be when it is enqueued; discard_too_old takes the older ones
+--   :message_age_us       bigint    how old a new message must be; claim_messages takes the younger ones
 --
 -- Picks like lease.sql and looks like look_at_event.sql and look_at_delivery.sql: keep them the same.
 --
@@ -57,6 +58,7 @@ with newest as materialized (
     from tacet.inbox n
     where not n.is_claimed and n.available_at <= now()
       and n.available_at >= n.enqueued_at - :life_us * interval '1 microsecond'
+      and (n.kind <> 'message' or n.attempts > 0 or n.available_at <= now() - :message_age_us * interval '1 microsecond')
     order by n.available_at desc
     limit 16 * :events_max
   ) i

@@ -7,6 +7,7 @@
 --   :lanes                text[]    the lanes that take pushes now
 --   :lane_deliveries_max  bigint[]  waiting deliveries at most, of each of these lanes
 --   :life_us              bigint    how old a message may be when it is enqueued; discard_too_old takes the older ones
+--   :message_age_us       bigint    how old a new message must be; claim_messages takes the younger ones
 --
 -- Picks like claim.sql: keep both the same.
 
@@ -24,6 +25,7 @@ with newest as materialized (
     from tacet.inbox n
     where not n.is_claimed and n.available_at <= now()
       and n.available_at >= n.enqueued_at - :life_us * interval '1 microsecond'
+      and (n.kind <> 'message' or n.attempts > 0 or n.available_at <= now() - :message_age_us * interval '1 microsecond')
     order by n.available_at desc
     limit 16 * :events_max
   ) i

@@ -14,7 +14,7 @@ public struct SlotPace: Equatable, Sendable {
   /// Rows pushed in a second, so that messages of that morning have their share of the database.
   public var rowsPerSecond = 2_000
   /// Rows pushed together. So many events wait in the inbox at most before more come.
-  var rowsPerBatch: Int { min(max(rowsPerSecond / 80, 1), 256) }
+  var rowsPerBatch: Int { min(max(rowsPerSecond / 32, 1), 256) }
   /// How long a claim of rows that are due holds. Then another process takes over the rows of a killed one.
   public var lease = Duration.seconds(30)
   /// How long a claim of slots that are rendered holds: longer than their fetches may take.

@@ -15,6 +15,7 @@ extension DeliveryPipeline {
     }
     limits.lanes = lanes.claimable(deliveriesMax: limits.deliveriesMax)
     limits.eventsMax = pacer.eventsOfEverything(limits.eventsMax, now: Reactor.now)
+    limits.messageAge = pacer.messageAge(now: Reactor.now)
     look.askedAt = Reactor.now
     pacer.everythingBegan(now: Reactor.now)
     guard let events = try await claim(limits, for: &look, on: reactor) else { return }

@@ -37,13 +37,13 @@ extension DeliveryPipeline {
   /// Makes the pipeline look for work now. Cheap, and safe to call too often.
   public func wake(_ cause: WakeCause, on reactor: isolated Reactor) {
     configuration.sleep?.stayAwake()
+    if pacer.woken(by: cause, now: Reactor.now) { observer?.pipelineFoundMore(on: reactor) }
     rememberWake(cause)
     signal.signal(on: reactor)
   }
 
   /// The first cause since the last look names it.
   func rememberWake(_ newCause: WakeCause) {
-    if newCause == .due { pacer.ask() }
     guard cause == .poll || wokenAt == 0 else { return }
     cause = newCause
     wokenAt = Reactor.now

@@ -9,11 +9,13 @@ struct LookPacer {
   /// The waits between looks, and whether polling replaces notifying.
   var schedule: PollSchedule
   private var thorough = ThoroughLooks()
+  private var others: OtherKinds
   private var messages = FailingLooks()
   private(set) var everything = FailingLooks()
 
   init(_ schedule: PollSchedule) {
     self.schedule = schedule
+    others = OtherKinds(schedule.share)
   }
 
   /// Other work than a new message is known to wait: the next look begins with everything.
@@ -43,15 +45,15 @@ struct LookPacer {
   /// for many events of other kinds.
   func beginsWithMessages(isWoken: Bool, now: UInt64) -> Bool {
     let isFirst =
-      !thorough.isAskedFor || thorough.othersAbound(now: now) || isEverythingFailing
-      || thorough.wait(isBroughtByWake: false, now: now) > .zero
+      !thorough.isAskedFor || (others.abound(now: now) && !others.leavesMessages(now: now)) || isEverythingFailing
+      || waitForEverything(isBroughtByWake: false, now: now) > .zero
     return isFirst && !messages.isPutOff(isWoken: isWoken, now: now)
   }
 
   /// How long until everything is looked for; zero when that is due.
   /// - Parameter isBroughtByWake: whether the look was woken, and has found no message.
   func waitForEverything(isBroughtByWake: Bool, now: UInt64) -> Duration {
-    thorough.wait(isBroughtByWake: isBroughtByWake, now: now)
+    thorough.wait(isBroughtByWake: isBroughtByWake, isLeftToOthers: others.isLeftToOthers(now: now), now: now)
   }
 
   /// Whether a look for everything has failed too recently for another.
@@ -59,7 +61,17 @@ struct LookPacer {
 
   /// How many new events a look for everything takes of those that it may.
   func eventsOfEverything(_ eventsMax: Int, now: UInt64) -> Int {
-    thorough.othersAbound(now: now) ? min(eventsMax, ThoroughLooks.othersPerLook) : eventsMax
+    min(eventsMax, others.eventsPerLook(now: now) ?? eventsMax)
+  }
+
+  /// How old a new message must be for a look for everything to take it: younger ones are left to another pipeline.
+  func messageAge(now: UInt64) -> Duration { others.leavesMessages(now: now) ? ThoroughLooks.interval : .zero }
+
+  /// The pipeline is woken. Events that abound are looked for at once by those that take them.
+  /// - Returns: whether to wake the other pipelines of the process, because they take what this wake is for.
+  mutating func woken(by cause: WakeCause, now: UInt64) -> Bool {
+    if cause == .due || (cause == .neighbour && others.leavesMessages(now: now)) { ask() }
+    return cause == .due && others.isLeftToOthers(now: now)
   }
 
   /// How far back a look for messages has to reach; nil for as far as it can.
@@ -88,7 +100,7 @@ struct LookPacer {
     everything.succeeded()
     messages.succeeded()
     thorough.end(places: places, leftNothing: leftNothing, at: now)
-    if others >= ThoroughLooks.othersPerLook { thorough.othersFoundAt = now }
+    self.others.found(others, now: now)
   }
 
   /// A look for everything failed.

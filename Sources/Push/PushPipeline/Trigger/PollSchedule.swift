@@ -40,6 +40,8 @@ public struct PollSchedule: Sendable {
     /// Whether this pipeline looks for its whole process. It wakes the others when there is more than it can take, and they
     /// are never busy.
     public var isLeading = true
+    /// Whether other pipelines of the process help this one. They take what abounds beside messages.
+    public var isHelped = false
 
     /// The defaults.
     public init() {}
@@ -58,6 +60,9 @@ public struct PollSchedule: Sendable {
 
   /// Whether the database is known to notify the pipeline of new work.
   public var isHearing = false
+
+  /// What the pipeline takes while events of other kinds than messages abound.
+  var share: OtherKinds.Share { !configuration.isLeading ? .others : configuration.isHelped ? .messages : .everything }
 
   /// Starts calm, with a first look at once.
   public init(_ configuration: Configuration = Configuration(), now: UInt64) {

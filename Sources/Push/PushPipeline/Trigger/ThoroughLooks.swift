@@ -7,6 +7,9 @@ struct ThoroughLooks {
   /// How late anything except a new message may be found while messages keep coming.
   static let interval = Duration.milliseconds(20)
 
+  /// The interval while other pipelines look for it.
+  static let intervalLeftToOthers = Duration.milliseconds(100)
+
   /// The interval after wake-ups that brought no message: a webhook often comes after its message was found.
   static let shortestInterval = Duration.milliseconds(2)
 
@@ -31,25 +34,11 @@ struct ThoroughLooks {
   /// For how long answers that nothing else waits stand in for a claim of everything.
   static let claimInterval = Duration.seconds(10)
 
-  /// New events that a look takes while other kinds than messages abound: a message waits for no more than these.
-  static let othersPerLook = 16
-
-  /// For how long events of other kinds abound after a look that has brought so many.
-  static let othersInterval = Duration.seconds(1)
-
   private var begunAt: UInt64?
   private var claimedAt: UInt64?
   private var pauseUntil: UInt64 = 0
   /// When the last look began that left nothing: it found everything committed before.
   private var emptiedAt: UInt64?
-
-  /// When a look last brought ``othersPerLook`` events of other kinds than messages.
-  var othersFoundAt: UInt64?
-
-  /// Whether events of other kinds than messages abound.
-  func othersAbound(now: UInt64) -> Bool {
-    othersFoundAt.map { now &- $0 < Self.othersInterval.clampedNanoseconds } ?? false
-  }
 
   /// Whether other work than a new message is known to wait, or other processes may have left some.
   private(set) var isAskedFor = true
@@ -60,10 +49,13 @@ struct ThoroughLooks {
   }
 
   /// How long until everything is looked for; zero when that is due.
-  /// - Parameter isBroughtByWake: whether the look was woken, and has found no message.
-  func wait(isBroughtByWake: Bool, now: UInt64) -> Duration {
+  /// - Parameters:
+  ///   - isBroughtByWake: whether the look was woken, and has found no message. isLeftToOthers: whether other pipelines look.
+  func wait(isBroughtByWake: Bool, isLeftToOthers: Bool = false, now: UInt64) -> Duration {
     guard let begunAt else { return .zero }
-    let interval = isAskedFor ? .zero : isBroughtByWake ? Self.shortestInterval : Self.interval
+    let interval =
+      isLeftToOthers
+      ? Self.intervalLeftToOthers : isAskedFor ? .zero : isBroughtByWake ? Self.shortestInterval : Self.interval
     let dueAt = max(pauseUntil, begunAt &+ interval.clampedNanoseconds)
     return dueAt > now ? .nanoseconds(Int64(dueAt - now)) : .zero
   }

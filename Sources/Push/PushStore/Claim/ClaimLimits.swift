@@ -59,6 +59,9 @@ public struct ClaimLimits: Equatable, Sendable {
   /// Five minutes. What was enqueued with an age is available since then, and is left to a claim of everything.
   public static let lookBackMax = Duration.seconds(300)
 
+  /// How old a new message must be for a claim of everything; younger ones are left to claims of messages.
+  public var messageAge = Duration.zero
+
   /// Limits with the default bounds.
   public init(eventsMax: Int, deliveriesMax: Int, lanes: [RouteLimit] = [], lease: Duration) {
     self.eventsMax = eventsMax
@@ -75,7 +78,8 @@ extension StatementCall {
       eventsMax: limits.eventsMax, deliveriesMax: limits.deliveriesMax,
       leaseMicroseconds: limits.lease.wholeMicroseconds, recipientsMax: limits.recipientsMax,
       rescuesMax: limits.rescuesMax, lanes: limits.lanes.map(\.name),
-      laneDeliveriesMax: limits.lanes.map(\.deliveriesMax), lifeMicroseconds: limits.life.wholeMicroseconds)
+      laneDeliveriesMax: limits.lanes.map(\.deliveriesMax), lifeMicroseconds: limits.life.wholeMicroseconds,
+      messageAgeMicroseconds: limits.messageAge.wholeMicroseconds)
   }
 
   static func claimMessages(_ limits: ClaimLimits) -> StatementCall {
@@ -89,6 +93,7 @@ extension StatementCall {
       eventsMax: limits.eventsMax, deliveriesMax: limits.deliveriesMax,
       leaseMicroseconds: limits.lease.wholeMicroseconds, rescuesMax: limits.rescuesMax,
       lanes: limits.lanes.map(\.name), laneDeliveriesMax: limits.lanes.map(\.deliveriesMax),
-      lifeMicroseconds: limits.life.wholeMicroseconds)
+      lifeMicroseconds: limits.life.wholeMicroseconds,
+      messageAgeMicroseconds: limits.messageAge.wholeMicroseconds)
   }
 }
