@@ -147,8 +147,8 @@ struct OthersAboundTests {
   @Test("a pipeline that helps takes the others when it is woken, and messages that have waited for 20 ms")
   func helps() {
     var pacer = Self.flooded { $0.isLeading = false }
-    let wakesOthers = pacer.woken(by: .neighbour, now: 2)
-    #expect(!wakesOthers)
+    let (byNeighbour, byWebhook) = (pacer.woken(by: .neighbour, now: 2), pacer.woken(by: .webhook, now: 2))
+    #expect(!byNeighbour && byWebhook)
     #expect(!pacer.beginsWithMessages(isWoken: true, now: 2))
     #expect(pacer.waitForEverything(isBroughtByWake: true, now: 2) == .zero)
     #expect(pacer.eventsOfEverything(128, now: 2) == 64)

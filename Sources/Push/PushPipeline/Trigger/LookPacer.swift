@@ -71,7 +71,8 @@ struct LookPacer {
   /// - Returns: whether to wake the other pipelines of the process, because they take what this wake is for.
   mutating func woken(by cause: WakeCause, now: UInt64) -> Bool {
     if cause == .due || (cause == .neighbour && others.leavesMessages(now: now)) { ask() }
-    return cause == .due && others.isLeftToOthers(now: now)
+    return (cause == .due && others.isLeftToOthers(now: now))
+      || (cause == .webhook && others.leavesMessages(now: now))
   }
 
   /// How far back a look for messages has to reach; nil for as far as it can.
