@@ -1,5 +1,4 @@
 import APNS
-import CoreMetrics
 import Logging
 import Postgres
 import PushPipeline
@@ -22,9 +21,7 @@ final class ProcessDuties {
 
   init(
     _ settings: ServeSettings, database: PostgresConfiguration, pool: PostgresPool, pipeline: DeliveryPipeline,
-    tokens: [ProviderTokenSource], listening: ListenStatus, contract: ContractStatus, metrics: any MetricsFactory,
-    logger: Logger,
-    on reactor: isolated Reactor
+    tokens: [ProviderTokenSource], listening: ListenStatus, contract: ContractStatus, logger: Logger
   ) {
     listener =
       settings.database.reasonNotToListen == nil

@@ -43,7 +43,7 @@ final class ReactorWorker {
   private let logger: Logger
   /// On the first reactor.
   private let duties: ProcessDuties?
-  /// On the last reactor: where there are several, the first one has no other work beside messages.
+  /// On the last reactor: where there are several, messages of the first one do not wait for a rendering.
   private let campaigns: CampaignDuty?
   private var others: [ReactorBound<ReactorWorker>] = []
   private var last: ReactorBound<ReactorWorker>?
@@ -102,7 +102,7 @@ final class ReactorWorker {
       ? nil
       : ProcessDuties(
         settings, database: database, pool: pool, pipeline: pipeline, tokens: plan.sources, listening: listening,
-        contract: contract, metrics: metrics, logger: logger, on: reactor)
+        contract: contract, logger: logger)
     campaigns =
       number < reactorCount - 1
       ? nil

@@ -53,9 +53,8 @@ struct ThoroughLooks {
   ///   - isBroughtByWake: whether the look was woken, and has found no message. isLeftToOthers: whether other pipelines look.
   func wait(isBroughtByWake: Bool, isLeftToOthers: Bool = false, now: UInt64) -> Duration {
     guard let begunAt else { return .zero }
-    let interval =
-      isLeftToOthers
-      ? Self.intervalLeftToOthers : isAskedFor ? .zero : isBroughtByWake ? Self.shortestInterval : Self.interval
+    var interval = isAskedFor ? .zero : isBroughtByWake ? Self.shortestInterval : Self.interval
+    if isLeftToOthers { interval = Self.intervalLeftToOthers }
     let dueAt = max(pauseUntil, begunAt &+ interval.clampedNanoseconds)
     return dueAt > now ? .nanoseconds(Int64(dueAt - now)) : .zero
   }
