@@ -23,6 +23,8 @@ public struct SlotPace: Equatable, Sendable {
   public var attemptsMax = 5
   /// The longest pause between two looks.
   public var lookInterval = Duration.seconds(10)
+  /// For how long after it found rows the runner looks again without asking when the next one is due.
+  public var backlogInterval = Duration.seconds(1)
   /// After a failure, how long the database may sleep before the next try.
   public var retryWait = Duration.seconds(600)
   /// The pause between two looks at the campaigns.

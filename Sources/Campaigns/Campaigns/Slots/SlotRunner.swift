@@ -24,6 +24,8 @@ public final class SlotRunner {
   private let ended = Signal()
   private var isStopped = false
   private var isRunning = false
+  /// When a look last found rows that were due.
+  private var foundAt: UInt64?
   private var catalogue = SlotCatalogue()
   private var catalogueReadAt: UInt64?
   private var enrolledAt: [String: UInt64] = [:]
@@ -106,13 +108,20 @@ public final class SlotRunner {
         let begunAt = Reactor.now
         let rows = try await pushBatch(on: reactor)
         if rows == 0 { break }
+        foundAt = begunAt
         let time = Duration.seconds(1) * rows / pace.rowsPerSecond - .nanoseconds(Int64(Reactor.now - begunAt))
         if time > .zero { await reactor.sleep(for: time) }
       }
-      return try await store.timeUntilNextSlot(on: reactor).pushing
+      return mayHaveBacklog ? .zero : try await store.timeUntilNextSlot(on: reactor).pushing
     } catch {
       return failed(error)
     }
+  }
+
+  /// Whether more rows are probably due, for which the inbox had no room. Looking again costs less than asking when the next one is
+  /// due: that is behind the index entries of all rows that were just pushed.
+  private var mayHaveBacklog: Bool {
+    foundAt.map { Reactor.now &- $0 < pace.backlogInterval.clampedNanoseconds } ?? false
   }
 
   /// Renders all rows that are due soon.
