@@ -947,7 +947,6 @@ ALTER TABLE tacet.unread_marks ENABLE ROW LEVEL SECURITY;
 -- tacet.commit_campaign_push(campaign text, user_id uuid, local_day date, attempts integer, layer text, inputs jsonb, push_type text, title text, body text, data json, metadata jsonb, input_tokens bigint, output_tokens bigint, cost_microdollars bigint) returns TABLE(reason text, push_id uuid)
 -- tacet.commit_slot_rows(campaign text, way text, user_ids uuid[], slots text[], fire_dates date[], attempts integer[], refusals text[], titles text[], bodies text[], categories text[], documents text[]) returns TABLE(place bigint, status text, reason text)
 -- tacet.complete_micro_action(user_id uuid, day date, at timestamp with time zone) returns boolean
--- tacet.content_by(function_name text, event_kind text, subject_id uuid) returns SETOF tacet.push_content
 -- tacet.content_refusal(document jsonb, fresh_until timestamp with time zone, moment timestamp with time zone) returns text
 -- tacet.count_missed_events(failed_kind text, failed_state text, failed_message text, failed_subject_ids uuid[]) returns void
 -- tacet.count_trigger_failure(failed_state text, failed_message text, failed_subject_ids text[] DEFAULT '{}'::text[]) returns void
@@ -989,6 +988,7 @@ ALTER TABLE tacet.unread_marks ENABLE ROW LEVEL SECURITY;
 -- tacet.is_cancelled(cancel_key text, asked_at timestamp with time zone) returns boolean
 -- tacet.is_mentioned(message_id uuid, user_id uuid) returns boolean
 -- tacet.is_time_zone(name text) returns boolean
+-- tacet.join_kinds()
 -- tacet.known_zone(zone text) returns text
 -- tacet.learn_time_zones() returns void
 -- tacet.learn_token_environment(device_token text, environment text, registered_environment text, registered_app text, read_at timestamp with time zone) returns void

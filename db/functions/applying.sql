@@ -5,13 +5,82 @@ set check_function_bodies = off;
 
 -- Registers a kind of push, or replaces its functions. event_kind: the kind of its events; null where hosts or servers name them.
 create or replace procedure tacet.register_kind(name text, event_kind text, content text, audience text)
-language sql
+language plpgsql
 set search_path = pg_catalog, pg_temp
 as $$
+begin
   insert into tacet.push_kinds as k (name, event_kind, content, audience)
   values (register_kind.name, register_kind.event_kind, register_kind.content, register_kind.audience)
   on conflict on constraint push_kinds_pkey do update
-  set event_kind = excluded.event_kind, content = excluded.content, audience = excluded.audience
+  set event_kind = excluded.event_kind, content = excluded.content, audience = excluded.audience;
+  call tacet.join_kinds();
+end
+$$;
+
+-- Writes the two functions that ask all kinds. They are SQL with a branch for each function of a kind, so that the planner makes them
+-- a part of the statements that ask for many events: a call that looks for the kind first takes several times as long.
+--
+-- tacet.event_content: what the rules and the composer need of one event, by the function of its kind: that of its name, else the
+-- first one that knows it. tacet.event_audience: the recipients of one event of a kind, each once, and when each last looked at its
+-- surface; none for a null kind.
+create or replace procedure tacet.join_kinds()
+language plpgsql
+set search_path = pg_catalog, pg_temp
+set check_function_bodies = off
+as $$
+declare
+  contents text;
+  audiences text;
+begin
+  select string_agg(
+    format(
+      $branch$
+  select
+    %1$L, c.surface_id, c.actor_id, c.dated_at, (extract(epoch from c.life) * 1000000)::bigint, c.quiet_policy,
+    c.excluded_device, c.withheld, coalesce(c.is_silent, false), coalesce(c.content, '{}')::text
+  from %2$s(event_content.event_kind, event_content.subject_id) c
+  where %3$s$branch$,
+      k.name, k.content,
+      case
+        when k.event_kind is not null then format('event_content.event_kind = %L', k.event_kind)
+        else format('event_content.event_kind <> all (%L)', array(
+          select n.event_kind from tacet.push_kinds n where n.event_kind is not null order by n.event_kind))
+      end),
+    e'\n  union all' order by k.event_kind, k.name)
+  into contents
+  from tacet.push_kinds k;
+  select string_agg(
+    format(
+      $branch$
+  select c.user_id, c.last_seen, c.left_at
+  from %s(event_audience.event_kind, event_audience.subject_id, event_audience.surface_id) c
+  where event_audience.push_kind = any (%L)$branch$,
+      a.audience, a.names),
+    e'\n  union all' order by a.audience)
+  into audiences
+  from (
+    select k.audience, array_agg(k.name order by k.name) as names from tacet.push_kinds k group by k.audience
+  ) a;
+  execute format(
+    $definition$
+create or replace function tacet.event_content(event_kind text, subject_id tacet.subject_id)
+returns table (
+  push_kind text, surface_id tacet.conversation_id, actor_id tacet.user_id, dated_at timestamptz, life_us bigint,
+  quiet_policy text, excluded_device text, withheld text, is_silent boolean, content text
+)
+language sql stable rows 1
+as %L
+    $definition$, contents || e'\n  limit 1\n');
+  execute format(
+    $definition$
+create or replace function tacet.event_audience(
+  push_kind text, event_kind text, subject_id tacet.subject_id, surface_id tacet.conversation_id
+)
+returns setof tacet.push_recipient
+language sql stable rows 10
+as %L
+    $definition$, audiences || e'\n');
+end
 $$;
 
 -- Makes way for a function of another signature: drops the one that is installed. Where views, policies, triggers or defaults

@@ -3,13 +3,12 @@
 set check_function_bodies = off;
 
 -- The content of a stored push: of those that a server has asked for, or of those of campaigns.
+--
+-- This and tacet.stored_push_audience have no settings of their own, so that they become a part of the claim.
 create or replace function tacet.stored_push_content(event_kind text, subject_id tacet.subject_id, of_campaign boolean)
 returns setof tacet.push_content
-language plpgsql stable rows 1
-set search_path = pg_catalog, pg_temp
+language sql stable rows 1
 as $$
-begin
-  return query
   select
     tacet.surface_of(p.id), null::tacet.user_id, p.send_at, p.expires_in, p.quiet_policy, p.excluded_devices,
     case
@@ -26,8 +25,7 @@ begin
       end)
   from tacet.pushes p
   where p.id = tacet.row_of(stored_push_content.subject_id) and p.kind = stored_push_content.event_kind
-    and (p.campaign is not null) = stored_push_content.of_campaign;
-end
+    and (p.campaign is not null) = stored_push_content.of_campaign
 $$;
 
 -- Takes a user's push of today in a cap group, by the user's clock. False when it is taken, by a campaign or a server.
@@ -56,20 +54,18 @@ as $$
   select c.* from tacet.stored_push_content(event_kind, subject_id, false) c
 $$;
 
--- The user of a stored push, also of a campaign's.
+-- The user of a stored push, also of a campaign's. `limit 1` keeps conditions of the claim out of the look-up: while the table is
+-- believed empty, its index by user would seem to serve them.
 create or replace function tacet.stored_push_audience(
   event_kind text, subject_id tacet.subject_id, surface_id tacet.conversation_id
 )
 returns setof tacet.push_recipient
-language plpgsql stable rows 1
-set search_path = pg_catalog, pg_temp
+language sql stable rows 1
 as $$
-begin
-  return query
   select p.user_id, null::timestamptz, null::timestamptz
   from tacet.pushes p
-  where p.id = tacet.row_of(stored_push_audience.subject_id) and p.kind = stored_push_audience.event_kind;
-end
+  where p.id = tacet.row_of(stored_push_audience.subject_id) and p.kind = stored_push_audience.event_kind
+  limit 1
 $$;
 
 call tacet.register_kind('service_push', null, 'tacet.service_push_content', 'tacet.stored_push_audience');

@@ -48,18 +48,34 @@ struct QueuePlanTests {
       by: ["inbox_fresh_idx", "inbox_claimed_idx", "inbox_claimed_idx"])
   }
 
+  @Test("stored pushes are read by their ids, also while there seem to be none")
+  func storedPushes() async throws {
+    let database = try await TestDatabase.migrated()
+    let plan = try await plan(
+      of: PushStatements.claim, "64, 64, 30000000, 250, 6, '{a/production}', '{64}', 3600000000, 0", on: database)
+    let looks = plan.split(separator: "\n").filter { $0.contains(" on pushes") }
+    // The content of a campaign's and of a server's, and the user.
+    #expect(looks.count == 3, "\(plan)")
+    #expect(looks.allSatisfy { $0.contains("using pushes_pkey ") }, "\(plan)")
+  }
+
   /// - Parameter indexes: those by which the inbox is read other than by place, in the plan's order.
   private func expectLooks(
     of statement: PostgresStatement, _ values: String, on database: TestDatabase, by indexes: [String]
   ) async throws {
-    let settings = PushDatabase.serviceSettings.map { "set \($0) = \($1);" }.joined(separator: " ")
-    let types = statement.typeNames
-    let plan = try await database.sql(
-      "\(settings) prepare s (\(types)) as \(statement.sql); explain (costs off) execute s (\(values))")
+    let plan = try await plan(of: statement, values, on: database)
     let looks = plan.split(separator: "\n").filter { $0.contains(" on inbox ") && !$0.contains("Tid Scan") }
       .filter { !$0.contains("Update on") }
     #expect(looks.count == indexes.count, "\(plan)")
     for (look, index) in zip(looks, indexes) { #expect(look.contains("using \(index) "), "\(plan)") }
     #expect(!plan.contains("Bitmap") && !plan.contains("Seq Scan on inbox"), "\(plan)")
+  }
+
+  private func plan(
+    of statement: PostgresStatement, _ values: String, on database: TestDatabase
+  ) async throws -> String {
+    let settings = PushDatabase.serviceSettings.map { "set \($0) = \($1);" }.joined(separator: " ")
+    return try await database.sql(
+      "\(settings) prepare s (\(statement.typeNames)) as \(statement.sql); explain (costs off) execute s (\(values))")
   }
 }
