@@ -65,49 +65,17 @@ as $$
 $$
 $default$);
 
--- The badge: how many messages the user has not read, in at most a thousand conversations and the newest ten thousand messages
--- of each, so that one user's history does not delay the pushes of others. A deleted message is not counted.
+-- The badge: how many messages the user has not read. Claims do not call this default: they count with tacet.count_unread inside
+-- the statement.
 call tacet.provide('unread_count(tacet.user_id)', inert => 'select null::bigint', definition => $default$
+-- Needs public.conversation_participants and public.messages.
 create or replace function tacet.unread_count(user_id tacet.user_id)
 returns bigint
 language plpgsql stable
 as $$
 #variable_conflict use_column
-declare
-  badge_max bigint := tacet.badge_max();
 begin
-  return (
-    select count(*)
-    from (
-      select
-      from (
-        select c.conversation_id, c.user_id
-        from public.conversation_participants c
-        where c.user_id = unread_count.user_id
-        limit 1000
-      ) c
-      cross join lateral (
-        select
-        from (
-          select
-            m.deleted_at, -- if messages.deleted_at
-            m.from_id, m.read_by
-          from public.messages m
-          where m.conversation_id = c.conversation_id
-            and m.created_at >= coalesce((
-              select k.read_until
-              from tacet.unread_marks k
-              where k.user_id = c.user_id and k.conversation_id = c.conversation_id
-            ), '-infinity')
-          order by m.created_at desc
-          limit 10000
-        ) m
-        where m.from_id <> c.user_id and not (m.read_by @> array[c.user_id])
-          and m.deleted_at is null -- if messages.deleted_at
-        limit badge_max
-      ) u
-      limit badge_max
-    ) n);
+  return (select n.unread from tacet.count_unread(unread_count.user_id) n);
 end
 $$
 $default$);

@@ -137,11 +137,7 @@ language plpgsql volatile
 as $$
 #variable_conflict use_column
 begin
-  if not exists (
-    select
-    from pg_proc p
-    where p.oid = to_regprocedure('tacet.unread_count(tacet.user_id)') and p.prosrc like '%tacet.unread_marks%'
-  ) then
+  if not tacet.counts_by_default() then
     return;
   end if;
   insert into tacet.unread_marks as k (user_id, conversation_id, read_until, built_at)
@@ -233,11 +229,7 @@ declare
   shared record;
   counted record;
 begin
-  if not exists (
-    select
-    from pg_proc p
-    where p.oid = to_regprocedure('tacet.unread_count(tacet.user_id)') and p.prosrc like '%tacet.unread_marks%'
-  ) then
+  if not tacet.counts_by_default() then
     return array(
       select case when clock_timestamp() < ends_at then tacet.unread_count(u.user_id) end
       from unnest(user_ids) with ordinality as u (user_id, place)

@@ -21,8 +21,10 @@ public final class PushDatabase {
   ///
   /// Without bitmaps a limited look at the queue stops at its limit. After a vacuum of an emptied queue table the planner
   /// takes a bitmap of its whole index for cheaper, and each claim would then read every dead row.
+  ///
+  /// Without memoization a badge does without the set-up of a cache whose keys never come twice.
   public static let serviceSettings = sessionSettings.merging(
-    ["plan_cache_mode": "force_generic_plan", "enable_bitmapscan": "off"]) { $1 }
+    ["plan_cache_mode": "force_generic_plan", "enable_bitmapscan": "off", "enable_memoize": "off"]) { $1 }
 
   /// How long an operator's look may take, the wait for a session included.
   public static let lookLimit = Duration.seconds(2)

@@ -139,8 +139,10 @@ struct ClaimBoundsTests {
       """
       create or replace function tacet.unread_count(user_id uuid) returns bigint language sql stable as 'select \(counted)::bigint'
       """)
+    try await chat.register("a1")
     try await chat.send()
     #expect(try await bothClaims(chat.database).flatMap(\.recipients).map(\.badge) == [badge, badge])
+    try await chat.database.sql("delete from push_tokens")
     #expect(try await chat.read() == .marked(count: 1, badge: badge ?? 0, syncWait: nil))
   }
 
@@ -193,6 +195,7 @@ struct ClaimBoundsTests {
   @Test("a part of a large event begins where the last one ended, whatever the ledger has forgotten, and has badges")
   func parts() async throws {
     let chat = try await Chat(readers: 5)
+    for reader in chat.readers { try await chat.register("\(reader)", of: reader) }
     try await chat.send()
     var limits = ClaimLimits(eventsMax: 10, deliveriesMax: 10, lease: .seconds(30))
     limits.recipientsMax = 2

@@ -30,7 +30,8 @@ struct StatementTextTests {
     let devices = /case when w\.accepted_devices = '\{\}' .* end as accepted_devices/
     return [
       ("w.user_id is not null as is_delivery", "false as is_delivery"), ("m.push_kind,", "'message' as push_kind,"),
-      ("coalesce(s.user_id, w.user_id) as user_id", "s.user_id"), (" or s.user_id = w.user_id then", " then"),
+      ("coalesce(s.user_id, w.user_id) as user_id", "s.user_id"),
+      ("(s.places < :recipients_max or s.user_id = w.user_id)", "s.places < :recipients_max"),
       ("w.held_us, w.retries, w.is_waiting,", "0::bigint as held_us, 0 as retries, false as is_waiting,"),
       ("case when s.place > 1 then null else m.content end as content,", "null::text as content,"),
       ("m.surface_id is null and m.content is null as", "m.surface_id is null as"),

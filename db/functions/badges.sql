@@ -1,0 +1,65 @@
+-- How the default of tacet.unread_count counts.
+
+set check_function_bodies = off;
+
+-- How many messages a user has not read, in at most a thousand conversations and the newest ten thousand messages of each, so that
+-- one user's history does not delay the pushes of others. A deleted message is not counted.
+--
+-- One row, and SQL, so that the planner makes it a part of the statement that asks: setting up a separate statement takes as long as
+-- counting.
+do $do$
+begin
+  execute tacet.fitted($definition$
+create or replace function tacet.count_unread(user_id tacet.user_id)
+returns table (unread bigint)
+language sql stable
+as $$
+  select count(*)
+  from (
+    select
+    from (
+      select c.conversation_id, c.user_id
+      from public.conversation_participants c
+      where c.user_id = count_unread.user_id
+      limit 1000
+    ) c
+    cross join lateral (
+      select
+        m.deleted_at, -- if messages.deleted_at
+        m.from_id, m.read_by
+      from public.messages m
+      where m.conversation_id = c.conversation_id
+        and m.created_at >= coalesce((
+          select k.read_until
+          from tacet.unread_marks k
+          where k.user_id = c.user_id and k.conversation_id = c.conversation_id
+        ), '-infinity')
+      order by m.created_at desc
+      limit 10000
+    ) m
+    where m.from_id <> c.user_id and not (m.read_by @> array[c.user_id])
+      and m.deleted_at is null -- if messages.deleted_at
+    limit tacet.badge_max()
+  ) n
+$$
+$definition$);
+end
+$do$;
+
+-- Whether tacet.unread_count is the default, which counts with tacet.count_unread.
+--
+-- Called immutable, so that the planner asks once and leaves out the branch that is not taken. A statement that asks has to call
+-- tacet.unread_count as well: then PostgreSQL plans it anew when that function is replaced.
+create or replace function tacet.counts_by_default()
+returns boolean
+language sql immutable
+set search_path = pg_catalog, pg_temp
+as $$
+  select exists (
+    select
+    from pg_proc p
+    where p.oid = to_regprocedure('tacet.unread_count(tacet.user_id)') and p.prosrc like '%from tacet.count_unread(%'
+  )
+$$;
+
+reset check_function_bodies;
