@@ -1,9 +1,10 @@
 import PushKinds
+import TestIDs
 import Testing
 
 @testable import PushStore
 
-@Suite("Functions of all kinds")
+@Suite("Functions of all kinds", .uuidsOnly)
 struct KindDispatchTests {
   /// Two kinds: one whose events have its name, and one for names that others choose, which knows subjects with a title alone.
   private static func database() async throws -> TestDatabase {
@@ -20,7 +21,7 @@ struct KindDispatchTests {
         $$;
         create function tacet.\(name)_audience(event_kind text, subject_id uuid, surface_id uuid)
         returns setof tacet.push_recipient language sql stable as $$
-          select '00000000-0000-0000-0000-000000000001'::uuid, null::timestamptz, null::timestamptz
+          select '\(HostID.new())'::uuid, null::timestamptz, null::timestamptz
         $$;
         call tacet.register_kind('\(name)', \(kind), 'tacet.\(name)_content', 'tacet.\(name)_audience')
         """)

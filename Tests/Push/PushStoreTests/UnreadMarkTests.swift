@@ -18,6 +18,11 @@ struct UnreadMarkTests {
     """
   }
 
+  /// A host's own count.
+  private static let seven = """
+    create or replace function tacet.unread_count(user_id uuid) returns bigint language sql stable as 'select 7::bigint'
+    """
+
   /// A conversation of which the reader has read everything up to an hour ago.
   private static func readChat(messages: Int) async throws -> (chat: Chat, reader: HostID) {
     let chat = try await Chat()
@@ -112,10 +117,7 @@ struct UnreadMarkTests {
   @Test("a host's own count needs no marks")
   func hostFunction() async throws {
     let (chat, reader) = try await Self.readChat(messages: 40)
-    try await chat.database.sql(
-      """
-      create or replace function tacet.unread_count(user_id uuid) returns bigint language sql stable as 'select 7::bigint'
-      """)
+    try await chat.database.sql(Self.seven)
     try await move(chat, [reader])
     #expect(try await chat.database.sql("select count(*) from tacet.unread_marks") == "0")
   }
@@ -124,12 +126,10 @@ struct UnreadMarkTests {
   func replaced() async throws {
     let chat = try await Chat()
     try await chat.register("a1")
-    let own =
-      "create or replace function tacet.unread_count(user_id uuid) returns bigint language sql stable as 'select 7::bigint'"
     let kept = try await chat.database.sql("select pg_get_functiondef('tacet.unread_count(uuid)'::regprocedure)")
     let badges = try await withStore(chat.database) { store, reactor in
       var badges: [Int?] = []
-      for definition in ["select 1", own, kept] {
+      for definition in ["select 1", Self.seven, kept] {
         try await chat.database.sql(definition)
         for isOfEverything in [false, true] {
           try await chat.send()
@@ -147,10 +147,7 @@ struct UnreadMarkTests {
   @Test("the migration leaves a host's own count alone")
   func migration() async throws {
     let database = try await TestDatabase.migrated()
-    try await database.sql(
-      """
-      create or replace function tacet.unread_count(user_id uuid) returns bigint language sql stable as 'select 7::bigint'
-      """)
+    try await database.sql(Self.seven)
     try await database.apply(Repository.install)
     #expect(try await database.sql("select tacet.unread_count(gen_random_uuid())") == "7")
   }
@@ -188,10 +185,7 @@ struct UnreadMarkTests {
     let readers = Self.sorted(chat.readers + [chat.sender])
     let badges = "select count(*), count(b) from unnest(tacet.unread_counts(\(readers), '0')) b"
     #expect(try await chat.database.sql(badges) == "10|0")
-    try await chat.database.sql(
-      """
-      create or replace function tacet.unread_count(user_id uuid) returns bigint language sql stable as 'select 7::bigint'
-      """)
+    try await chat.database.sql(Self.seven)
     #expect(try await chat.database.sql(badges) == "10|0")
     let sevens = "select count(*) from unnest(tacet.unread_counts(\(readers), '1 hour')) b where b = 7"
     #expect(try await chat.database.sql(sevens) == "10")
