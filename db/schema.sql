@@ -950,7 +950,7 @@ ALTER TABLE tacet.unread_marks ENABLE ROW LEVEL SECURITY;
 -- tacet.content_refusal(document jsonb, fresh_until timestamp with time zone, moment timestamp with time zone) returns text
 -- tacet.count_missed_events(failed_kind text, failed_state text, failed_message text, failed_subject_ids uuid[]) returns void
 -- tacet.count_trigger_failure(failed_state text, failed_message text, failed_subject_ids text[] DEFAULT '{}'::text[]) returns void
--- tacet.count_unread(user_id uuid) returns TABLE(unread bigint)
+-- tacet.count_unread(user_id uuid, left_out uuid[] DEFAULT '{}'::uuid[]) returns TABLE(unread bigint)
 -- tacet.counts_by_default() returns boolean
 -- tacet.current_streak(user_id uuid, day date) returns integer
 -- tacet.database_identity() returns text

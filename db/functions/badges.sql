@@ -3,14 +3,15 @@
 set check_function_bodies = off;
 
 -- How many messages a user has not read, in at most a thousand conversations and the newest ten thousand messages of each, so that
--- one user's history does not delay the pushes of others. A deleted message is not counted.
+-- one user's history does not delay the pushes of others. A deleted message is not counted. left_out: conversations that are
+-- counted otherwise.
 --
 -- One row, and SQL, so that the planner makes it a part of the statement that asks: setting up a separate statement takes as long as
 -- counting.
 do $do$
 begin
   execute tacet.fitted($definition$
-create or replace function tacet.count_unread(user_id tacet.user_id)
+create or replace function tacet.count_unread(user_id tacet.user_id, left_out tacet.conversation_id[] default '{}')
 returns table (unread bigint)
 language sql stable
 as $$
@@ -37,7 +38,8 @@ as $$
       order by m.created_at desc
       limit 10000
     ) m
-    where m.from_id <> c.user_id and not (m.read_by @> array[c.user_id])
+    where c.conversation_id <> all (count_unread.left_out) and m.from_id <> c.user_id
+      and not (m.read_by @> array[c.user_id])
       and m.deleted_at is null -- if messages.deleted_at
     limit tacet.badge_max()
   ) n

@@ -306,39 +306,8 @@ begin
   end loop;
   return array(
     select case
-      when clock_timestamp() < ends_at and counts[u.place] is not null then least(badge_max, counts[u.place] + (
-        select count(*)
-        from (
-          select
-          from (
-            select c.conversation_id, c.user_id
-            from public.conversation_participants c
-            where c.user_id = u.user_id
-            limit 1000
-          ) c
-          cross join lateral (
-            select
-            from (
-              select
-                m.deleted_at, -- if messages.deleted_at
-                m.from_id, m.read_by
-              from public.messages m
-              where m.conversation_id = c.conversation_id
-                and m.created_at >= coalesce((
-                  select k.read_until
-                  from tacet.unread_marks k
-                  where k.user_id = c.user_id and k.conversation_id = c.conversation_id
-                ), '-infinity')
-              order by m.created_at desc
-              limit 10000
-            ) m
-            where m.from_id <> c.user_id and not (m.read_by @> array[c.user_id])
-              and m.deleted_at is null -- if messages.deleted_at
-            limit badge_max
-          ) n
-          where c.conversation_id <> all (shared_ids)
-          limit badge_max
-        ) n))
+      when clock_timestamp() < ends_at and counts[u.place] is not null then
+        least(badge_max, counts[u.place] + (select n.unread from tacet.count_unread(u.user_id, shared_ids) n))
     end
     from unnest(user_ids) with ordinality as u (user_id, place)
     order by u.place);
