@@ -13,7 +13,7 @@ struct PrunerTests {
       try await fill(rig, old: 2500, young: 10, on: reactor)
       let pruner = makePruner(rig)
       reactor.start { await pruner.run(on: reactor) }
-      try await awaitRows(30, in: rig, on: reactor)
+      try await awaitRows(30, pruned: 7500, by: [pruner], in: rig, on: reactor)
       #expect(pruner.rowsPruned == 7500)
       pruner.stop(on: reactor)
     }
@@ -26,9 +26,9 @@ struct PrunerTests {
       pace.interval = .milliseconds(10)
       let pruner = makePruner(rig, pace: pace)
       reactor.start { await pruner.run(on: reactor) }
-      for _ in 0..<3 {
+      for round in 1...3 {
         try await fill(rig, old: 1, young: 0, on: reactor)
-        try await awaitRows(0, in: rig, on: reactor)
+        try await awaitRows(0, pruned: 3 * round, by: [pruner], in: rig, on: reactor)
       }
       #expect(pruner.rowsPruned == 9)
       pruner.stop(on: reactor)
@@ -41,7 +41,7 @@ struct PrunerTests {
       try await fill(rig, old: 5000, young: 0, on: reactor)
       let pruners = (0..<2).map { _ in makePruner(rig) }
       for pruner in pruners { reactor.start { await pruner.run(on: reactor) } }
-      try await awaitRows(0, in: rig, on: reactor)
+      try await awaitRows(0, pruned: 15_000, by: pruners, in: rig, on: reactor)
       #expect(pruners.map(\.rowsPruned).reduce(0, +) == 15_000)
       for pruner in pruners { pruner.stop(on: reactor) }
     }
@@ -113,14 +113,18 @@ struct PrunerTests {
     }
   }
 
-  /// Waits until the three tables have this many rows together.
-  private func awaitRows(_ count: Int64, in rig: PipelineRig, on reactor: isolated Reactor) async throws {
+  /// Waits until the three tables have this many rows together, and until pruners know that they have deleted so many: a commit is seen
+  /// before its answer.
+  private func awaitRows(
+    _ count: Int64, pruned: Int = 0, by pruners: [Pruner] = [], in rig: PipelineRig, on reactor: isolated Reactor
+  ) async throws {
     let query = """
       select (select count(*) from tacet.push_log) + (select count(*) from tacet.trigger_failures)
         + (select count(*) from tacet.parked)
       """
     for _ in 0..<3000 {
-      if try await rig.value(query, as: Int64.self, on: reactor) == count { return }
+      let left = try await rig.value(query, as: Int64.self, on: reactor)
+      if left == count, pruners.reduce(0, { $0 + $1.rowsPruned }) >= pruned { return }
       await reactor.sleep(for: .milliseconds(10))
     }
     throw TestFailure("the tables do not have \(count) rows")
