@@ -66,7 +66,7 @@ extension DoctorCase {
       remedy: "db/CONTRACT.md", exitCode: 0),
     .sql(
       "messages can be deleted softly, and Tacet was not told", "alter table messages add deleted_at timestamptz",
-      "warn  migrations: functions of another version: contract_messages, reading",
+      "warn  migrations: functions of another version: badges, contract_messages, reading",
       remedy: "it also fits them to columns of the host", exitCode: 0),
     .sql(
       "dead tokens stay",
