@@ -952,6 +952,7 @@ ALTER TABLE tacet.unread_marks ENABLE ROW LEVEL SECURITY;
 -- tacet.count_trigger_failure(failed_state text, failed_message text, failed_subject_ids text[] DEFAULT '{}'::text[]) returns void
 -- tacet.count_unread(user_id uuid, left_out uuid[] DEFAULT '{}'::uuid[]) returns TABLE(unread bigint)
 -- tacet.counts_by_default() returns boolean
+-- tacet.counts_by_default_when_planned() returns boolean
 -- tacet.current_streak(user_id uuid, day date) returns integer
 -- tacet.database_identity() returns text
 -- tacet.decide_campaign(campaign text, user_id uuid, local_day date, attempts integer, decision text, reason text, layer text, inputs jsonb, input_tokens bigint, output_tokens bigint, cost_microdollars bigint) returns boolean

@@ -49,12 +49,9 @@ end
 $do$;
 
 -- Whether tacet.unread_count is the default, which counts with tacet.count_unread.
---
--- Called immutable, so that the planner asks once and leaves out the branch that is not taken. A statement that asks has to call
--- tacet.unread_count as well: then PostgreSQL plans it anew when that function is replaced.
 create or replace function tacet.counts_by_default()
 returns boolean
-language sql immutable
+language sql stable
 set search_path = pg_catalog, pg_temp
 as $$
   select exists (
@@ -63,5 +60,13 @@ as $$
     where p.oid = to_regprocedure('tacet.unread_count(tacet.user_id)') and p.prosrc like '%from tacet.count_unread(%'
   )
 $$;
+
+-- The same when a statement is planned. Called immutable, so that the planner asks once and leaves out the branch that is not taken.
+-- Only for a statement that calls tacet.unread_count as well: then PostgreSQL plans it anew when that function is replaced.
+create or replace function tacet.counts_by_default_when_planned()
+returns boolean
+language sql immutable
+set search_path = pg_catalog, pg_temp
+as $$ select tacet.counts_by_default() $$;
 
 reset check_function_bodies;

@@ -6,7 +6,7 @@ import Testing
 
 @Suite("Functions of all kinds", .uuidsOnly)
 struct KindDispatchTests {
-  /// Two kinds: one whose events have its name, and one for names that others choose, which knows subjects with a title alone.
+  /// Two kinds: one whose events have its name, and one for names that others choose, which knows one name.
   private static func database() async throws -> TestDatabase {
     let database = try await TestDatabase.migrated()
     for (name, kind, condition) in [("named", "'named'", "true"), ("alpha", "null", "event_kind = 'chosen'")] {

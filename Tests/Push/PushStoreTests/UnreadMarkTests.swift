@@ -19,7 +19,7 @@ struct UnreadMarkTests {
   }
 
   /// A host's own count.
-  private static let seven = """
+  static let seven = """
     create or replace function tacet.unread_count(user_id uuid) returns bigint language sql stable as 'select 7::bigint'
     """
 
@@ -122,28 +122,6 @@ struct UnreadMarkTests {
     #expect(try await chat.database.sql("select count(*) from tacet.unread_marks") == "0")
   }
 
-  @Test("a host's own count is asked at once, and the default again, also by a session that has claimed before")
-  func replaced() async throws {
-    let chat = try await Chat()
-    try await chat.register("a1")
-    let kept = try await chat.database.sql("select pg_get_functiondef('tacet.unread_count(uuid)'::regprocedure)")
-    let badges = try await withStore(chat.database) { store, reactor in
-      var badges: [Int?] = []
-      for definition in ["select 1", Self.seven, kept] {
-        try await chat.database.sql(definition)
-        for isOfEverything in [false, true] {
-          try await chat.send()
-          let limits = ClaimLimits(eventsMax: 10, deliveriesMax: 10, lease: .seconds(60))
-          let events =
-            try await isOfEverything ? store.claim(limits, on: reactor) : store.claimMessages(limits, on: reactor)
-          badges += events.flatMap(\.recipients).map(\.badge)
-        }
-      }
-      return badges
-    }
-    #expect(badges == [1, 2, 7, 7, 5, 6])
-  }
-
   @Test("the migration leaves a host's own count alone")
   func migration() async throws {
     let database = try await TestDatabase.migrated()
@@ -199,7 +177,7 @@ struct UnreadMarkTests {
   }
 
   /// An expression for the ids in the database's order.
-  private static func sorted(_ ids: [HostID]) -> String {
+  static func sorted(_ ids: [HostID]) -> String {
     "array(select i from unnest('{\(ids.map { "\($0)" }.joined(separator: ","))}'::uuid[]) i order by i)"
   }
 

@@ -50,7 +50,7 @@ select
   m.created_at,
   case when s.user_id = any (m.prior_read_by) then m.prior_touched_at end as prior_read_at,
   case when (s.places < 1 or s.user_id = w.user_id) and t.device_tokens is not null then coalesce(
-    case when tacet.counts_by_default() then (select n.unread from tacet.count_unread(s.user_id) n) end,
+    case when tacet.counts_by_default_when_planned() then (select n.unread from tacet.count_unread(s.user_id) n) end,
     tacet.unread_count(s.user_id))
   end as badge,
   t.device_tokens,
