@@ -125,6 +125,14 @@ CREATE TABLE public.push_tokens (
 
 COMMENT ON TABLE public.push_tokens IS 'Created by tacet migrate --create-host-tables.';
 
+CREATE TABLE tacet.activity (
+    last_active timestamp with time zone NOT NULL,
+    session_began_at timestamp with time zone NOT NULL,
+    user_id uuid NOT NULL,
+    re_engagement_attempts integer DEFAULT 0 NOT NULL
+)
+WITH (fillfactor='80', autovacuum_vacuum_scale_factor='0.05');
+
 CREATE TABLE tacet.campaign_decisions (
     enrolled_at timestamp with time zone DEFAULT clock_timestamp() NOT NULL,
     available_at timestamp with time zone DEFAULT clock_timestamp() NOT NULL,
@@ -597,6 +605,13 @@ CREATE VIEW tacet.user_columns AS
      JOIN pg_attribute a ON ((a.attrelid = c.oid)))
   WHERE ((c.relnamespace = ('tacet'::regnamespace)::oid) AND (c.relkind = 'r'::"char") AND (c.oid <> ('tacet.erasures'::regclass)::oid) AND (a.attname = ANY (ARRAY['user_id'::name, 'only_user'::name])) AND (a.atttypid = ('uuid'::regtype)::oid) AND (NOT a.attisdropped));
 
+CREATE TABLE tacet.user_sessions (
+    began_at timestamp with time zone NOT NULL,
+    last_at timestamp with time zone NOT NULL,
+    user_id uuid NOT NULL
+)
+WITH (fillfactor='80', autovacuum_vacuum_scale_factor='0.05');
+
 ALTER TABLE ONLY public.conversation_participants
     ADD CONSTRAINT conversation_participants_pkey PRIMARY KEY (conversation_id, user_id);
 
@@ -611,6 +626,9 @@ ALTER TABLE ONLY public.profiles
 
 ALTER TABLE ONLY public.push_tokens
     ADD CONSTRAINT push_tokens_pkey PRIMARY KEY (device_token);
+
+ALTER TABLE ONLY tacet.activity
+    ADD CONSTRAINT activity_pkey PRIMARY KEY (user_id);
 
 ALTER TABLE ONLY tacet.campaign_decisions
     ADD CONSTRAINT campaign_decisions_pkey PRIMARY KEY (user_id, campaign, local_day);
@@ -720,6 +738,9 @@ ALTER TABLE ONLY tacet.time_zones
 ALTER TABLE ONLY tacet.unread_marks
     ADD CONSTRAINT unread_marks_pkey PRIMARY KEY (user_id, conversation_id);
 
+ALTER TABLE ONLY tacet.user_sessions
+    ADD CONSTRAINT user_sessions_pkey PRIMARY KEY (user_id, began_at);
+
 CREATE INDEX conversation_participants_last_seen_idx ON public.conversation_participants USING btree (conversation_id, last_seen);
 
 CREATE INDEX conversation_participants_user_idx ON public.conversation_participants USING btree (user_id);
@@ -808,6 +829,8 @@ CREATE INDEX trigger_failures_failed_idx ON tacet.trigger_failures USING btree (
 
 CREATE INDEX trigger_failures_missed_idx ON tacet.trigger_failures USING btree (failed_at) WHERE (subject_ids <> '{}'::uuid[]);
 
+CREATE INDEX user_sessions_began_idx ON tacet.user_sessions USING btree (began_at);
+
 CREATE TRIGGER tacet_conversation_left AFTER DELETE ON public.conversation_participants REFERENCING OLD TABLE AS previous FOR EACH STATEMENT EXECUTE FUNCTION tacet.release_concerned('left');
 
 CREATE TRIGGER tacet_conversation_seen AFTER UPDATE ON public.conversation_participants REFERENCING OLD TABLE AS previous NEW TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION tacet.release_concerned('seen');
@@ -844,6 +867,8 @@ ALTER TABLE public.messages ENABLE ROW LEVEL SECURITY;
 ALTER TABLE public.profiles ENABLE ROW LEVEL SECURITY;
 
 ALTER TABLE public.push_tokens ENABLE ROW LEVEL SECURITY;
+
+ALTER TABLE tacet.activity ENABLE ROW LEVEL SECURITY;
 
 ALTER TABLE tacet.campaign_decisions ENABLE ROW LEVEL SECURITY;
 
@@ -919,8 +944,11 @@ ALTER TABLE tacet.trigger_failures ENABLE ROW LEVEL SECURITY;
 
 ALTER TABLE tacet.unread_marks ENABLE ROW LEVEL SECURITY;
 
+ALTER TABLE tacet.user_sessions ENABLE ROW LEVEL SECURITY;
+
 -- Functions, whose bodies are in functions/:
 -- tacet.acknowledge_slot_row(user_id uuid, campaign text, slot text, fire_date date, code text, token text) returns void
+-- tacet.activity_interval() returns interval
 -- tacet.adopt_database(keeps_waiting boolean) returns TABLE(what text, dropped bigint)
 -- tacet.advance_slots(campaign text, user_ids uuid[], slots text[], attempts integer[], lead_us bigint) returns void
 -- tacet.authorize_device(user_id uuid, device_token text, auth_status text) returns void
@@ -961,6 +989,8 @@ ALTER TABLE tacet.unread_marks ENABLE ROW LEVEL SECURITY;
 -- tacet.device_tokens(user_id uuid) returns TABLE(device_token text, environment text, app text)
 -- tacet.drop_watch_triggers(kind text, source regclass) returns void
 -- tacet.due_slots(campaign text, standard_time time without time zone, zones text[], moment timestamp with time zone DEFAULT clock_timestamp()) returns TABLE(time_zone text, local_day date, due_at timestamp with time zone)
+-- tacet.engagement(period_start timestamp with time zone, period_end timestamp with time zone) returns TABLE(total_users bigint, active_users bigint, recent_users bigint, lapsed_users bigint, churn_risk_users bigint, sessions bigint, session_seconds double precision)
+-- tacet.engagement_class(idle interval) returns text
 -- tacet.enqueue_inserted_messages() returns trigger
 -- tacet.enqueue_watched() returns trigger
 -- tacet.enrol_campaign(campaign text, due_at timestamp with time zone, cause text, only_zone text DEFAULT NULL::text, only_user uuid DEFAULT NULL::uuid) returns TABLE(run_id uuid, enrolled integer)
@@ -1005,6 +1035,8 @@ ALTER TABLE tacet.unread_marks ENABLE ROW LEVEL SECURITY;
 -- tacet.move_unread_marks(user_ids uuid[]) returns void
 -- tacet.next_fire(slot text, zone text, after timestamp with time zone, weekdays smallint[] DEFAULT '{1,2,3,4,5,6,7}'::smallint[]) returns TABLE(fire_date date, fire_at timestamp with time zone)
 -- tacet.not_wired(function_name text) returns boolean
+-- tacet.note_active_users(user_ids uuid[], at timestamp with time zone) returns bigint
+-- tacet.note_activity(user_id uuid, at timestamp with time zone DEFAULT clock_timestamp()) returns boolean
 -- tacet.note_device_permission(user_id uuid, device_token text, is_denied boolean, tolerance_seconds integer, moment timestamp with time zone) returns void
 -- tacet.note_eligible(campaign text, due_at timestamp with time zone, run_id uuid, only_zone text, only_user uuid, guarded boolean) returns integer
 -- tacet.note_gone_users(after uuid, users_max integer) returns uuid
@@ -1041,6 +1073,7 @@ ALTER TABLE tacet.unread_marks ENABLE ROW LEVEL SECURITY;
 -- tacet.seen_by(conversation_id uuid) returns TABLE(user_id uuid, last_seen timestamp with time zone, left_at timestamp with time zone)
 -- tacet.service_push_content(event_kind text, subject_id uuid) returns SETOF tacet.push_content
 -- tacet.sessions_between(user_id uuid, first_moment timestamp with time zone, end_moment timestamp with time zone) returns TABLE(session_id uuid)
+-- tacet.sessions_of(user_id uuid, period_start timestamp with time zone, period_end timestamp with time zone) returns TABLE(began_at timestamp with time zone, ended_at timestamp with time zone)
 -- tacet.settle_model_usage(usage_day date, tokens bigint, microdollars bigint, used_input bigint, used_output bigint, used_microdollars bigint) returns void
 -- tacet.slot_days(slot text, zone text, first_day date, days integer, weekdays smallint[]) returns TABLE(fire_date date, fire_at timestamp with time zone)
 -- tacet.slot_instant(slot text, zone text, day date) returns timestamp with time zone

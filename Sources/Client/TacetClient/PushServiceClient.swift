@@ -73,6 +73,12 @@ public struct PushServiceClient: Sendable {
     return try ReadReceipt(content: await send("POST", path, JSONEncoder().content(mark)))
   }
 
+  /// Reports that the user is active. Looks, reads, opened pushes and actions say it as well. The service notes it once in five
+  /// minutes.
+  public func active() async throws(PushServiceError) {
+    _ = try await send("POST", ["v1", "activity"])
+  }
+
   /// Reports that a push opened the app.
   /// - Parameter pushLogID: `push_log_id` in the push's custom data.
   public func opened(_ pushLogID: UUID) async throws(PushServiceError) {

@@ -119,7 +119,7 @@ final class ReactorWorker {
       operators: PushDatabase(pool: operatorPool), pipeline: pipeline,
       isReadSyncEnabled: isReadSyncEnabled,
       wakeCampaigns: isPushTriggerEnabled ? { [unowned self] in last?.submit { $0.campaigns?.wake(on: $1) } } : nil,
-      slots: SlotScheduler(store: callers, metrics: campaignMetrics, logger: logger),
+      slots: SlotScheduler(store: callers, metrics: campaignMetrics, logger: logger), logger: logger,
       readiness: { [unowned self] in readiness() })
   }
 

@@ -29,6 +29,7 @@ enum PresenceRoutes {
   ) async throws -> HTTPServerResponse {
     let standing = try await services.value(on: reactor).presence.note(sign, of: view, on: reactor)
     try standing.requireViewer(of: view.surface)
+    services.value(on: reactor).activity.note(view.userID, on: reactor)
     return HTTPServerResponse(status: .noContent)
   }
 }

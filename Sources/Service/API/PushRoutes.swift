@@ -35,6 +35,7 @@ public enum PushRoutes {
     }
     DeviceRoutes.add(to: &group, services, devicesMax: devicesPerUserMax)
     PresenceRoutes.add(to: &group, services)
+    ActivityRoutes.add(to: &group, services)
     ReadRoutes.add(to: &group, services)
     PreferenceRoutes.add(to: &group, services)
     PushSubmissionRoute.add(to: &group, services, wait: webhookWait)

@@ -2,6 +2,7 @@ public import Campaigns
 public import Explanations
 internal import HTTPServing
 internal import HTTPTypes
+public import Logging
 internal import Postgres
 public import PushKinds
 public import PushPipeline
@@ -26,6 +27,9 @@ public struct PushServices {
   /// Gathers and writes what apps say of their users.
   public let presence: PresenceWriter
 
+  /// Notes when users were active.
+  public let activity: ActivityWriter
+
   /// Whether the user's other devices learn of reads.
   public let isReadSyncEnabled: Bool
 
@@ -42,12 +46,14 @@ public struct PushServices {
   public init(
     callers: PushDatabase, operators: PushDatabase, pipeline: DeliveryPipeline,
     isReadSyncEnabled: Bool = true,
-    wakeCampaigns: (() -> Void)? = nil, slots: SlotScheduler? = nil, readiness: @escaping () -> [ReadinessCheck]
+    wakeCampaigns: (() -> Void)? = nil, slots: SlotScheduler? = nil, logger: Logger,
+    readiness: @escaping () -> [ReadinessCheck]
   ) {
     self.callers = callers
     self.operators = operators
     self.pipeline = pipeline
     presence = PresenceWriter(store: callers)
+    activity = ActivityWriter(store: callers, logger: logger)
     self.isReadSyncEnabled = isReadSyncEnabled
     self.wakeCampaigns = wakeCampaigns
     self.slots = slots

@@ -28,6 +28,7 @@ enum ReadRoutes {
       guard try await services.value(on: reactor).callers.recordOpening(id, by: user, on: reactor) else {
         throw ProblemDetails(.notFound, detail: "There is no such push.")
       }
+      services.value(on: reactor).activity.note(user, on: reactor)
       return HTTPServerResponse(status: .noContent)
     }
   }
@@ -44,6 +45,7 @@ enum ReadRoutes {
         .notFound, detail: "The conversation has no such message.",
         extensions: [("field", .string("up_to_message_id"))])
     case .marked(let count, let badge, let syncWait):
+      services.activity.note(report.userID, on: reactor)
       if let syncWait { services.pipeline.expectWork(after: syncWait, on: reactor) }
       return HTTPServerResponse(
         status: .ok, fields: [.contentType: "application/json"], body: ReadAnswer(badge: badge, read: count).json)

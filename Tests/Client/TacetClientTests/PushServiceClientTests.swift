@@ -31,12 +31,14 @@ struct PushServiceClientTests {
     #expect(receipt.read == 2 && receipt.badge == 5)
     try await client.markRead(conversation: uuid)
     try await client.opened(uuid)
+    try await client.active()
     try await client.look(at: .conversation(uuid))
     try await client.leave(Surface(kind: "question", id: uuid))
     #expect(
       transport.lines == [
         "PUT /push/v1/devices/00ab0c", "DELETE /push/v1/devices/ff01", "POST /push/v1/conversations/\(Self.id)/read",
         "POST /push/v1/conversations/\(Self.id)/read", "POST /push/v1/pushes/\(Self.id)/opened",
+        "POST /push/v1/activity",
         "PUT /push/v1/conversations/\(Self.id)/last-seen", "DELETE /push/v1/surfaces/question/\(Self.id)/last-seen",
       ])
     #expect(Set(transport.asked.map(\.authorization)) == ["Bearer t0ken"])
@@ -48,7 +50,7 @@ struct PushServiceClientTests {
       ])
     #expect(contents[2] == ["up_to_message_id": Self.id, "device_token": "0a"])
     #expect(contents[3] == [:])
-    #expect([contents[1], contents[4], contents[5], contents[6]] == [nil, nil, nil, nil])
+    #expect([contents[1], contents[4], contents[5], contents[6], contents[7]] == [nil, nil, nil, nil, nil])
   }
 
   private func members(_ text: String) -> [String: String] {

@@ -154,6 +154,7 @@ extension PruneTests {
       case .slotRows: "available_at, user_id, campaign, slot, fire_date, time_zone"
       case .slotReports: "happened_at, id, user_id, code"
       case .contents: "fire_date, user_id, campaign, slot"
+      case .sessions: "last_at, user_id"
       }
     let values =
       switch table {
@@ -172,6 +173,7 @@ extension PruneTests {
       case .slotRows: "now(), gen_random_uuid(), 'ritual', '0800', current_date, 'UTC'"
       case .slotReports: "now(), gen_random_uuid(), gen_random_uuid(), 'armed'"
       case .contents: "current_date, gen_random_uuid(), 'ritual', '0800'"
+      case .sessions: "now(), gen_random_uuid()"
       }
     return """
       insert into \(name(table)) (\(time(table)), \(columns)) select now() - (\(age)), \(values)
@@ -200,6 +202,7 @@ extension PruneTests {
     case .slotRows: "tacet.notif_deliveries"
     case .slotReports: "tacet.notif_events"
     case .contents: "tacet.notif_contents"
+    case .sessions: "tacet.user_sessions"
     }
   }
 
@@ -220,6 +223,7 @@ extension PruneTests {
     case .slotRows: "fire_at"
     case .slotReports: "received_at"
     case .contents: "attempted_at"
+    case .sessions: "began_at"
     }
   }
 }

@@ -123,7 +123,8 @@ final class ServiceRig: Sendable {
       return PushServices(
         callers: PushDatabase(pool: parts.callerPool), operators: parts.store, pipeline: parts.pipeline,
         wakeCampaigns: hasCampaigns ? wake : nil,
-        slots: SlotScheduler(store: PushDatabase(pool: parts.callerPool), logger: logger), readiness: { parts.checks })
+        slots: SlotScheduler(store: PushDatabase(pool: parts.callerPool), logger: logger), logger: logger,
+        readiness: { parts.checks })
     }
     let routes = PushRoutes.make(
       services: services,

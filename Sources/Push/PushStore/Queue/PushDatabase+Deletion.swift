@@ -34,6 +34,8 @@ public enum PrunedTable: String, CaseIterable, Sendable {
   case slotReports
   /// `tacet.notif_contents`.
   case contents
+  /// `tacet.user_sessions`.
+  case sessions
 }
 
 extension PushDatabase {
@@ -72,6 +74,7 @@ extension PrunedTable {
     case .slotRows: .pruneNotifDeliveries(retentionMicroseconds: retention)
     case .slotReports: .pruneNotifEvents(retentionMicroseconds: retention)
     case .contents: .pruneContents(retentionMicroseconds: retention)
+    case .sessions: .pruneSessions(retentionMicroseconds: retention)
     }
   }
 }

@@ -7,6 +7,7 @@ internal import HTTPTypes
 internal import Logging
 internal import Postgres
 internal import PushKinds
+internal import PushPipeline
 internal import PushStore
 internal import Reactors
 
@@ -34,7 +35,9 @@ enum ReportRoutes {
     _ report: SlotActionReport, of user: HostID, _ services: PushServices, _ logger: Logger,
     on reactor: isolated Reactor
   ) async throws -> HTTPServerResponse {
-    switch try await services.callers.report(report, of: user, on: reactor) {
+    let outcome = try await services.callers.report(report, of: user, on: reactor)
+    services.activity.note(user, on: reactor)
+    switch outcome {
     case .noted(let answer):
       await services.tellSlots(of: user, logger, on: reactor)
       return HTTPServerResponse(json: Array(answer.utf8))
