@@ -4,33 +4,13 @@ internal import PushKinds
 public import Reactors
 
 extension PushDatabase {
-  /// How often a record is written when a unique constraint refuses it. Once more is enough, unless others write first
-  /// again meanwhile.
-  private static let recordTriesMax = 4
-
   /// Records decided events, each in one transaction. No subject and recipient may appear twice in `events`.
   ///
   /// A call that throws may have recorded some of them. What is recorded again changes nothing. Parts must hold only
   /// recipients with nothing left to do.
   public func record(_ events: [DecidedEvent], on reactor: isolated Reactor) async throws(PostgresError) {
     try await DecidedEvent.record(events) { call throws(PostgresError) in
-      try await self.write(call, on: reactor)
-    }
-  }
-
-  /// Two who write the first row of one recipient at the same time write the same id. The statement names the constraint
-  /// on subject and recipient, so the later of them may be refused by the primary key. Written again it finds the row.
-  private func write(
-    _ call: StatementCall, on reactor: isolated Reactor
-  ) async throws(PostgresError) -> PostgresRows {
-    var tries = 1
-    while true {
-      do throws(PostgresError) {
-        return try await pool.query(call, on: reactor)
-      } catch {
-        guard error.sqlState == .uniqueViolation, tries < Self.recordTriesMax else { throw error }
-        tries += 1
-      }
+      try await self.pool.query(call, on: reactor)
     }
   }
 }
@@ -38,16 +18,36 @@ extension PushDatabase {
 extension DecidedEvent {
   typealias Write = (StatementCall) async throws(PostgresError) -> PostgresRows
 
+  /// How often a record is written when a unique constraint refuses it. Once more is enough, unless others write first
+  /// again meanwhile.
+  private static let writesMax = 4
+
   /// Records finished events by the small statement. The large one records all others, and those that the small one leaves.
   static func record(_ events: [DecidedEvent], by write: Write) async throws(PostgresError) {
     let finished = events.allSatisfy(\.isFinished) ? events : events.filter(\.isFinished)
     var others = finished.count == events.count ? [] : events.filter { !$0.isFinished }
     if !finished.isEmpty {
-      let rows = try await write(RecordColumns(finished).recordFinished)
+      let rows = try await writeAgainIfRefused(RecordColumns(finished).recordFinished, by: write)
       if rows.count < finished.count { others += try left(of: finished, besides: rows) }
     }
     guard !others.isEmpty else { return }
-    _ = try await write(RecordColumns(others).record)
+    _ = try await writeAgainIfRefused(RecordColumns(others).record, by: write)
+  }
+
+  /// Two who write the first row of one recipient at the same time write the same id. The statement names the constraint
+  /// on subject and recipient, so the later of them may be refused by the primary key. Written again it finds the row.
+  private static func writeAgainIfRefused(
+    _ call: StatementCall, by write: Write
+  ) async throws(PostgresError) -> PostgresRows {
+    var writes = 1
+    while true {
+      do throws(PostgresError) {
+        return try await write(call)
+      } catch {
+        guard error.sqlState == .uniqueViolation, writes < writesMax else { throw error }
+        writes += 1
+      }
+    }
   }
 
   /// Those whose claims are no longer ours.
