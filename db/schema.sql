@@ -129,7 +129,8 @@ CREATE TABLE tacet.activity (
     last_active timestamp with time zone NOT NULL,
     session_began_at timestamp with time zone NOT NULL,
     user_id uuid NOT NULL,
-    re_engagement_attempts integer DEFAULT 0 NOT NULL
+    re_engagement_attempts integer DEFAULT 0 NOT NULL,
+    re_engaged_at timestamp with time zone
 )
 WITH (fillfactor='80', autovacuum_vacuum_scale_factor='0.05');
 
@@ -189,6 +190,7 @@ CREATE TABLE tacet.campaigns (
     definition jsonb NOT NULL,
     cap_group text,
     on_action text,
+    on_push text,
     CONSTRAINT campaigns_cap_group_check CHECK ((cap_group ~ '^[a-z][a-z0-9_]{0,62}$'::text)),
     CONSTRAINT campaigns_name_check CHECK ((name ~ '^[a-z][a-z0-9_]{0,62}$'::text)),
     CONSTRAINT campaigns_push_types_check CHECK ((cardinality(push_types) > 0)),
@@ -369,6 +371,7 @@ CASE name
     WHEN 'runnerRearm'::text THEN (jsonb_typeof(value) = 'boolean'::text)
     WHEN 'iosCategoryIdentifier'::text THEN ((value)::text ~ '^"[A-Za-z0-9_.-]{1,100}"$'::text)
     WHEN 'androidChannelId'::text THEN ((value)::text ~ '^"[A-Za-z0-9_.-]{1,100}"$'::text)
+    WHEN 'imageBaseURL'::text THEN ((value)::text ~ '^"https://[!#-\[\]-~]{1,255}/"$'::text)
     ELSE false
 END)
 );
@@ -411,6 +414,7 @@ CREATE TABLE tacet.notif_deliveries (
     category text,
     data json,
     armed_by text[] DEFAULT '{}'::text[] NOT NULL,
+    snoozes smallint DEFAULT 0 NOT NULL,
     CONSTRAINT notif_deliveries_status_check CHECK ((status = ANY (ARRAY['scheduled'::text, 'armed'::text, 'sent'::text, 'delivered'::text, 'opened'::text, 'skipped'::text, 'cancelled'::text, 'failed'::text])))
 )
 WITH (fillfactor='80', autovacuum_vacuum_scale_factor='0.05');
@@ -951,14 +955,16 @@ ALTER TABLE tacet.user_sessions ENABLE ROW LEVEL SECURITY;
 -- tacet.activity_interval() returns interval
 -- tacet.adopt_database(keeps_waiting boolean) returns TABLE(what text, dropped bigint)
 -- tacet.advance_slots(campaign text, user_ids uuid[], slots text[], attempts integer[], lead_us bigint) returns void
+-- tacet.audience_query(audience text, moment text, only_user text) returns text
 -- tacet.authorize_device(user_id uuid, device_token text, auth_status text) returns void
 -- tacet.available_at(send_at timestamp with time zone) returns timestamp with time zone
 -- tacet.badge_max() returns bigint
 -- tacet.bigint_of(id text) returns bigint
 -- tacet.campaign_day(zone text, gap_days integer, moment timestamp with time zone) returns TABLE(local_day date, day_start timestamp with time zone, day_end timestamp with time zone, gap_start timestamp with time zone)
--- tacet.campaign_eligible(campaign text, due_at timestamp with time zone, only_zone text DEFAULT NULL::text, only_user uuid DEFAULT NULL::uuid, guarded boolean DEFAULT false) returns TABLE(user_id uuid, time_zone text, local_day date)
+-- tacet.campaign_eligible(campaign text, due_at timestamp with time zone, only_zone text DEFAULT NULL::text, only_user uuid DEFAULT NULL::uuid, guarded boolean DEFAULT false) returns TABLE(user_id uuid, time_zone text, local_day date, local_time time without time zone)
 -- tacet.campaign_gate(user_id uuid, needs_no_session boolean, cap_group text, push_types text[], local_day date, day_start timestamp with time zone, day_end timestamp with time zone, gap_start timestamp with time zone) returns TABLE(reason text)
 -- tacet.campaign_material(campaign text, user_id uuid) returns jsonb
+-- tacet.campaign_presentation(definition jsonb, named jsonb) returns jsonb
 -- tacet.campaign_push_content(event_kind text, subject_id uuid) returns SETOF tacet.push_content
 -- tacet.campaign_push_outcome(push_id uuid, user_id uuid) returns jsonb
 -- tacet.campaign_push_types(cap_group text) returns text[]
@@ -969,11 +975,13 @@ ALTER TABLE tacet.user_sessions ENABLE ROW LEVEL SECURITY;
 -- tacet.check_in_audience(moment timestamp with time zone, only_user uuid) returns TABLE(user_id uuid, time_zone text, gap_days integer)
 -- tacet.check_in_material(user_id uuid, moment timestamp with time zone) returns jsonb
 -- tacet.check_presentation(presentation jsonb) returns void
--- tacet.choose_slots(campaign text, user_id uuid, is_on boolean, chosen jsonb, zone text, lead_us bigint) returns void
+-- tacet.choose_slots(campaign text, user_id uuid, is_on boolean, chosen jsonb, zone text, lead_us bigint, is_chosen boolean DEFAULT true) returns void
 -- tacet.civil_instant(civil timestamp without time zone, zone text) returns timestamp with time zone
 -- tacet.close_table(source regclass) returns void
+-- tacet.coaching_facts(user_id uuid, moment timestamp with time zone) returns jsonb
 -- tacet.commit_campaign_push(campaign text, user_id uuid, local_day date, attempts integer, layer text, inputs jsonb, push_type text, title text, body text, data json, metadata jsonb, input_tokens bigint, output_tokens bigint, cost_microdollars bigint) returns TABLE(reason text, push_id uuid)
 -- tacet.commit_slot_rows(campaign text, way text, user_ids uuid[], slots text[], fire_dates date[], attempts integer[], refusals text[], titles text[], bodies text[], categories text[], documents text[]) returns TABLE(place bigint, status text, reason text)
+-- tacet.communication_preferences(only_user uuid) returns TABLE(user_id uuid, time_zone text, preferences jsonb)
 -- tacet.complete_micro_action(user_id uuid, day date, at timestamp with time zone) returns boolean
 -- tacet.content_refusal(document jsonb, fresh_until timestamp with time zone, moment timestamp with time zone) returns text
 -- tacet.count_missed_events(failed_kind text, failed_state text, failed_message text, failed_subject_ids uuid[]) returns void
@@ -983,6 +991,7 @@ ALTER TABLE tacet.user_sessions ENABLE ROW LEVEL SECURITY;
 -- tacet.counts_by_default_when_planned() returns boolean
 -- tacet.current_streak(user_id uuid, day date) returns integer
 -- tacet.database_identity() returns text
+-- tacet.days_between(earlier timestamp with time zone, later timestamp with time zone, zone text) returns integer
 -- tacet.decide_campaign(campaign text, user_id uuid, local_day date, attempts integer, decision text, reason text, layer text, inputs jsonb, input_tokens bigint, output_tokens bigint, cost_microdollars bigint) returns boolean
 -- tacet.deliver_slot(campaign text, user_id uuid, slot text) returns TABLE(refusal text, push_id uuid)
 -- tacet.device_token_owners(beginning text, owners_max integer) returns TABLE(user_id uuid, device_token text)
@@ -1000,6 +1009,7 @@ ALTER TABLE tacet.user_sessions ENABLE ROW LEVEL SECURITY;
 -- tacet.erase_users(users_max integer, rows_max integer, settled interval) returns TABLE(erased bigint, finished bigint, has_more boolean)
 -- tacet.event_audience(push_kind text, event_kind text, subject_id uuid, surface_id uuid) returns SETOF tacet.push_recipient
 -- tacet.event_content(event_kind text, subject_id uuid) returns TABLE(push_kind text, surface_id uuid, actor_id uuid, dated_at timestamp with time zone, life_us bigint, quiet_policy text, excluded_device text, withheld text, is_silent boolean, content text)
+-- tacet.fact_time(facts jsonb, name text) returns timestamp with time zone
 -- tacet.fill_presentation(presentation jsonb, named jsonb) returns jsonb
 -- tacet.fill_template(template text, named jsonb) returns text
 -- tacet.finish_applying()
@@ -1007,39 +1017,57 @@ ALTER TABLE tacet.user_sessions ENABLE ROW LEVEL SECURITY;
 -- tacet.fitted(definition text) returns text
 -- tacet.forget_deleted_profiles() returns trigger
 -- tacet.forget_user(user_id uuid) returns void
+-- tacet.frequency_days(frequency jsonb) returns integer
 -- tacet.grant_service(service regrole) returns void
 -- tacet.grant_services() returns void
 -- tacet.guarded_campaign_gate(user_id uuid, needs_no_session boolean, cap_group text, push_types text[], local_day date, day_start timestamp with time zone, day_end timestamp with time zone, gap_start timestamp with time zone) returns TABLE(reason text)
 -- tacet.has_account(user_id uuid) returns boolean
 -- tacet.has_http_post() returns boolean
 -- tacet.has_index(source regclass, columns text, predicate text DEFAULT NULL::text) returns boolean
+-- tacet.has_own_slots(audience text) returns boolean
 -- tacet.hides_writes(contract_function text, written text, conversation_id uuid) returns boolean
 -- tacet.highest_user_id() returns uuid
 -- tacet.hmac_sha256(message bytea, key bytea) returns bytea
 -- tacet.holds_ids(type regtype, ids regtype, takes_any boolean DEFAULT false) returns boolean
+-- tacet.hydration_audience(moment timestamp with time zone, only_user uuid) returns TABLE(user_id uuid, time_zone text, gap_days integer, slots jsonb, refusal text)
+-- tacet.hydration_material(user_id uuid, moment timestamp with time zone) returns jsonb
+-- tacet.hydration_slots(frequency jsonb, first_slot text, end_slot text) returns jsonb
 -- tacet.invalidate_device_token(device_token text, reason text, invalid_since timestamp with time zone) returns void
 -- tacet.is_cancelled(cancel_key text, asked_at timestamp with time zone) returns boolean
 -- tacet.is_mentioned(message_id uuid, user_id uuid) returns boolean
 -- tacet.is_time_zone(name text) returns boolean
 -- tacet.join_kinds()
+-- tacet.known_facts(user_id uuid, moment timestamp with time zone) returns jsonb
 -- tacet.known_zone(zone text) returns text
+-- tacet.lapse_audience(moment timestamp with time zone, only_user uuid) returns TABLE(user_id uuid, time_zone text, gap_days integer, local_time time without time zone, refusal text)
+-- tacet.lapse_material(user_id uuid, moment timestamp with time zone) returns jsonb
 -- tacet.learn_time_zones() returns void
 -- tacet.learn_token_environment(device_token text, environment text, registered_environment text, registered_app text, read_at timestamp with time zone) returns void
+-- tacet.listed(list jsonb) returns text
 -- tacet.lock_slots(user_id uuid) returns void
 -- tacet.lowest_user_id() returns uuid
 -- tacet.mark_read(conversation_id uuid, user_id uuid, up_to_message_id uuid) returns SETOF uuid
 -- tacet.may_view(surface_kind text, surface_id uuid, user_id uuid) returns boolean
+-- tacet.meal_audience(moment timestamp with time zone, only_user uuid) returns TABLE(user_id uuid, time_zone text, gap_days integer)
+-- tacet.meal_material(user_id uuid, moment timestamp with time zone) returns jsonb
 -- tacet.message_context(message_id uuid) returns TABLE(conversation_id uuid, sender_id uuid, sender_name text, body text, created_at timestamp with time zone, read_by uuid[], prior_read_by uuid[], prior_touched_at timestamp with time zone)
 -- tacet.message_of(subject_id uuid) returns uuid
+-- tacet.morning_audience(moment timestamp with time zone, only_user uuid) returns TABLE(user_id uuid, time_zone text, gap_days integer, slots jsonb, refusal text)
+-- tacet.morning_material(user_id uuid, moment timestamp with time zone) returns jsonb
 -- tacet.move_slots(campaign text, user_id uuid, zone text, lead_us bigint) returns integer
 -- tacet.move_unread_marks(user_ids uuid[]) returns void
 -- tacet.next_fire(slot text, zone text, after timestamp with time zone, weekdays smallint[] DEFAULT '{1,2,3,4,5,6,7}'::smallint[]) returns TABLE(fire_date date, fire_at timestamp with time zone)
+-- tacet.normal_slots(slots jsonb) returns jsonb
 -- tacet.not_wired(function_name text) returns boolean
 -- tacet.note_active_users(user_ids uuid[], at timestamp with time zone) returns bigint
 -- tacet.note_activity(user_id uuid, at timestamp with time zone DEFAULT clock_timestamp()) returns boolean
 -- tacet.note_device_permission(user_id uuid, device_token text, is_denied boolean, tolerance_seconds integer, moment timestamp with time zone) returns void
 -- tacet.note_eligible(campaign text, due_at timestamp with time zone, run_id uuid, only_zone text, only_user uuid, guarded boolean) returns integer
 -- tacet.note_gone_users(after uuid, users_max integer) returns uuid
+-- tacet.note_re_engagement(user_id uuid, moment timestamp with time zone) returns void
+-- tacet.one_of(facts jsonb, name text, words text[]) returns text
+-- tacet.preferred_slot(wish jsonb, standard text) returns text
+-- tacet.preferred_time(wishes jsonb) returns time without time zone
 -- tacet.presence_repeats_within() returns interval
 -- tacet.profile_name(user_id uuid) returns text
 -- tacet.provide(IN signature text, IN definition text, IN is_tried boolean DEFAULT false, IN inert text DEFAULT NULL::text)
@@ -1048,6 +1076,7 @@ ALTER TABLE tacet.user_sessions ENABLE ROW LEVEL SECURITY;
 -- tacet.read_conversation(conversation_id uuid, user_id uuid, up_to_message_id uuid, device_token text, is_synced boolean, OUT takes_part boolean, OUT knows_message boolean, OUT read_count bigint, OUT badge bigint, OUT sync_wait bigint) returns record
 -- tacet.read_sync_audience(event_kind text, subject_id uuid, surface_id uuid) returns SETOF tacet.push_recipient
 -- tacet.read_sync_content(event_kind text, subject_id uuid) returns SETOF tacet.push_content
+-- tacet.readable_preferences(only_user uuid) returns TABLE(user_id uuid, time_zone text, preferences jsonb)
 -- tacet.recipient_preferences(user_id uuid, kind text, surface_id uuid, moment timestamp with time zone) returns TABLE(is_opted_out boolean, is_muted boolean, mentions_only boolean, quiet_hours_remaining interval, quiet_hours_policy text)
 -- tacet.register_device(user_id uuid, device_token text, environment text, app text, platform text, locale text, time_zone text, devices_max integer) returns void
 -- tacet.register_kind(IN name text, IN event_kind text, IN content text, IN audience text)
@@ -1059,7 +1088,9 @@ ALTER TABLE tacet.user_sessions ENABLE ROW LEVEL SECURITY;
 -- tacet.release_message(message_id uuid) returns void
 -- tacet.release_unwatched() returns trigger
 -- tacet.release_user(user_id uuid) returns void
+-- tacet.reminder_preferences(only_user uuid) returns TABLE(user_id uuid, time_zone text, preferences jsonb)
 -- tacet.remove_device(user_id uuid, device_token text) returns boolean
+-- tacet.replace_slots(campaign text, user_id uuid, wanted jsonb, zone text, lead_us bigint) returns integer
 -- tacet.replay(subject_id uuid) returns bigint
 -- tacet.report_slot_action(user_id uuid, event_id uuid, action text, identifier text, campaign text, slot text, day date, happened_at timestamp with time zone) returns TABLE(outcome text, answer jsonb)
 -- tacet.report_slot_events(user_id uuid, ids uuid[], codes text[], identifiers text[], campaigns text[], slots text[], fire_dates date[], device_tokens text[], happened_ats timestamp with time zone[]) returns SETOF bigint
@@ -1077,10 +1108,11 @@ ALTER TABLE tacet.user_sessions ENABLE ROW LEVEL SECURITY;
 -- tacet.settle_model_usage(usage_day date, tokens bigint, microdollars bigint, used_input bigint, used_output bigint, used_microdollars bigint) returns void
 -- tacet.slot_days(slot text, zone text, first_day date, days integer, weekdays smallint[]) returns TABLE(fire_date date, fire_at timestamp with time zone)
 -- tacet.slot_instant(slot text, zone text, day date) returns timestamp with time zone
--- tacet.slot_push_parts(campaign text, slot text, fire_date date, category text) returns TABLE(collapse_id text, metadata jsonb, presentation jsonb)
+-- tacet.slot_push_parts(campaign text, slot text, fire_date date, category text, fire_at timestamp with time zone, document json) returns TABLE(collapse_id text, metadata jsonb, presentation jsonb)
 -- tacet.slot_refusal(campaign text, user_id uuid, armed_by text[], moment timestamp with time zone) returns TABLE(refusal text, excluded text)
 -- tacet.slot_situations(campaign text, user_ids uuid[]) returns TABLE(user_id uuid, time_zone text, material jsonb)
 -- tacet.slot_time(slot text) returns time without time zone
+-- tacet.snooze_slot_row(user_id uuid, campaign text, slot text, day date, action text, happened_at timestamp with time zone, is_new boolean) returns jsonb
 -- tacet.stored_push_audience(event_kind text, subject_id uuid, surface_id uuid) returns SETOF tacet.push_recipient
 -- tacet.stored_push_content(event_kind text, subject_id uuid, of_campaign boolean) returns SETOF tacet.push_content
 -- tacet.subject_of(id uuid) returns uuid
@@ -1109,4 +1141,8 @@ ALTER TABLE tacet.user_sessions ENABLE ROW LEVEL SECURITY;
 -- tacet.watched_row_audience(event_kind text, subject_id uuid, surface_id uuid) returns SETOF tacet.push_recipient
 -- tacet.watched_row_content(event_kind text, subject_id uuid) returns SETOF tacet.push_content
 -- tacet.webhook_headers(body text, secret text) returns jsonb
+-- tacet.workout_audience(moment timestamp with time zone, only_user uuid) returns TABLE(user_id uuid, time_zone text, gap_days integer, slots jsonb, refusal text)
+-- tacet.workout_material(user_id uuid, moment timestamp with time zone) returns jsonb
+-- tacet.workout_slots(schedule jsonb) returns jsonb
+-- tacet.workouts(schedule jsonb) returns TABLE(place bigint, slot text, weekday integer, type text)
 -- tacet.write_slot_rows(campaign text, user_ids uuid[], slots text[], phases text[], fire_dates date[], fire_ats timestamp with time zone[], time_zones text[], titles text[], bodies text[], categories text[], documents text[]) returns SETOF uuid

@@ -3,6 +3,9 @@
 set check_function_bodies = off;
 
 call tacet.retire('campaign_eligible(text, timestamptz, text, tacet.user_id)');
+call tacet.retire(
+  'campaign_eligible(text, timestamptz, text, tacet.user_id, boolean)',
+  'TABLE(user_id tacet.user_id, time_zone text, local_day date, local_time time without time zone)');
 call tacet.retire('campaign_gate(tacet.user_id, boolean, text[], date, timestamptz, timestamptz, timestamptz)');
 call tacet.retire('guarded_campaign_gate(tacet.user_id, boolean, text[], date, timestamptz, timestamptz, timestamptz)');
 call tacet.retire('campaign_push_types()');
@@ -13,12 +16,14 @@ call tacet.retire('campaign_push_types()');
 -- What depends on zone and gap alone is computed once for each pair; the rest is an index look-up for each user. The zone is
 -- compared inside the audience, so that the rest is read only for users of that zone. Users without a known zone count as UTC.
 --
+-- local_time: when the user wants the push; null for the campaign's hour.
+--
 -- The service's sessions avoid sequential scans, because queues are mostly empty. For a whole audience they are the best plan.
 create or replace function tacet.campaign_eligible(
   campaign text, due_at timestamptz, only_zone text default null, only_user tacet.user_id default null,
   guarded boolean default false
 )
-returns table (user_id tacet.user_id, time_zone text, local_day date)
+returns table (user_id tacet.user_id, time_zone text, local_day date, local_time time)
 language plpgsql stable
 set search_path = pg_catalog, pg_temp
 set enable_seqscan = on
@@ -34,9 +39,10 @@ begin
     $query$
       with audience as materialized (
         select
-          a.user_id, case when octet_length(a.time_zone) <= 64 then a.time_zone else '' end as zone_name, a.gap_days
-        from %s($1, $3) a
-        where %s
+          a.user_id, case when octet_length(a.time_zone) <= 64 then a.time_zone else '' end as zone_name, a.gap_days,
+          a.local_time
+        from (%s) a
+        where a.refusal is null and %s
       ), places as materialized (
         select p.zone_name, p.gap_days, z.zone, d.local_day, d.day_start, d.day_end, d.gap_start
         from (select distinct a.zone_name, a.gap_days from audience a) p
@@ -45,13 +51,13 @@ begin
         cross join lateral tacet.campaign_day(z.zone, p.gap_days, $1) d
         where $2 is null or z.zone = $2
       )
-      select a.user_id, p.zone, p.local_day
+      select a.user_id, p.zone, p.local_day, a.local_time
       from audience a
       join places p on p.zone_name = a.zone_name and p.gap_days = a.gap_days
       cross join lateral tacet.%I(a.user_id, $4, $5, $6, p.local_day, p.day_start, p.day_end, p.gap_start) g
       where g.reason is null and ($7 or tacet.has_account(a.user_id))
     $query$,
-    found_campaign.audience::regproc,
+    tacet.audience_query(found_campaign.audience, '$1', '$3'),
     case
       when campaign_eligible.only_zone is null then 'true'
       -- No name has more than 64 bytes, so a text that is cut is not one.

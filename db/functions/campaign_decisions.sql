@@ -23,12 +23,16 @@ begin
   if not found then
     return 'campaign_inactive';
   end if;
-  execute format('select coalesce(tacet.known_zone(a.time_zone), ''UTC''), a.gap_days from %s($1, $2) a limit 1',
-    found_campaign.audience::regproc)
-  into found_zone, found_gap
+  execute format(
+    'select coalesce(tacet.known_zone(a.time_zone), ''UTC''), a.gap_days, a.refusal from (%s) a limit 1',
+    tacet.audience_query(found_campaign.audience, '$1', '$2'))
+  into found_zone, found_gap, refusal
   using clock_timestamp(), campaign_refusal.user_id;
   if found_zone is null then
     return 'not_in_audience';
+  end if;
+  if refusal is not null then
+    return refusal;
   end if;
   select d.* into found_day from tacet.campaign_day(found_zone, found_gap, campaign_refusal.due_at) d;
   if (clock_timestamp() at time zone found_zone)::date <> found_day.local_day
@@ -125,6 +129,7 @@ set search_path = pg_catalog, pg_temp
 as $$
 declare
   claimed tacet.campaign_decisions;
+  found_campaign tacet.campaigns;
   found_group text;
   moment timestamptz;
 begin
@@ -140,7 +145,8 @@ begin
     return next;
     return;
   end if;
-  select c.cap_group into found_group from tacet.campaigns c where c.name = commit_campaign_push.campaign;
+  select c.* into found_campaign from tacet.campaigns c where c.name = commit_campaign_push.campaign;
+  found_group := found_campaign.cap_group;
   if found_group is not null then
     insert into tacet.frequency_caps (user_id, cap_group) values (commit_campaign_push.user_id, found_group)
     on conflict do nothing;
@@ -154,12 +160,15 @@ begin
   if reason is null then
     moment := clock_timestamp();
     push_id := gen_random_uuid();
-    insert into tacet.pushes (created_at, id, user_id, kind, title, body, data, metadata, quiet_policy, campaign)
+    insert into tacet.pushes (
+      created_at, id, user_id, kind, title, body, data, metadata, quiet_policy, campaign, presentation
+    )
     values (
       moment, commit_campaign_push.push_id, commit_campaign_push.user_id, commit_campaign_push.push_type,
       commit_campaign_push.title, commit_campaign_push.body, commit_campaign_push.data,
       commit_campaign_push.metadata || jsonb_build_object('due_at', extract(epoch from claimed.due_at)), 'drop',
-      commit_campaign_push.campaign
+      commit_campaign_push.campaign,
+      tacet.campaign_presentation(found_campaign.definition, commit_campaign_push.data::jsonb)
     );
     insert into tacet.inbox (subject_id, kind, conversation_id, enqueued_at)
     values (
@@ -168,6 +177,9 @@ begin
     update tacet.frequency_caps f
     set committed_at = moment, committed_day = commit_campaign_push.local_day
     where f.user_id = commit_campaign_push.user_id and f.cap_group = found_group;
+    if found_campaign.on_push is not null then
+      execute format('select %s($1, $2)', found_campaign.on_push::regproc) using commit_campaign_push.user_id, moment;
+    end if;
   end if;
   perform tacet.decide_campaign(
     commit_campaign_push.campaign, commit_campaign_push.user_id, commit_campaign_push.local_day,

@@ -103,7 +103,8 @@ begin
 end
 $$;
 
--- Writes the decisions that a run opens. Returns the number of users who were not enrolled for the same day before.
+-- Writes the decisions that a run opens. Users of a scheduled run, which has a zone, are due at the time that they want, and the
+-- others at once. Returns the number of users who were not enrolled for the same day before.
 create or replace function tacet.note_eligible(
   campaign text, due_at timestamptz, run_id uuid, only_zone text, only_user tacet.user_id, guarded boolean
 )
@@ -114,11 +115,19 @@ as $$
 declare
   noted int;
 begin
-  insert into tacet.campaign_decisions (due_at, local_day, user_id, run_id, campaign, time_zone)
-  select note_eligible.due_at, e.local_day, e.user_id, note_eligible.run_id, note_eligible.campaign, e.time_zone
+  insert into tacet.campaign_decisions (due_at, available_at, local_day, user_id, run_id, campaign, time_zone)
+  select
+    w.due_at, greatest(w.due_at, clock_timestamp()), e.local_day, e.user_id, note_eligible.run_id, note_eligible.campaign,
+    e.time_zone
   from tacet.campaign_eligible(
     note_eligible.campaign, note_eligible.due_at, note_eligible.only_zone, note_eligible.only_user, note_eligible.guarded
   ) e
+  cross join lateral (
+    select case
+      when e.local_time is null or note_eligible.only_zone is null then note_eligible.due_at
+      else greatest(tacet.civil_instant(e.local_day + e.local_time, e.time_zone), note_eligible.due_at)
+    end as due_at
+  ) w
   on conflict do nothing;
   get diagnostics noted = row_count;
   return noted;

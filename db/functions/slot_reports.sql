@@ -39,7 +39,9 @@ begin
   then
     outcome := 'other_report';
   else
-    answer := '{}';
+    answer := tacet.snooze_slot_row(
+      first_report.user_id, report_slot_action.campaign, report_slot_action.slot, report_slot_action.day, first_report.code,
+      first_report.happened_at, outcome = 'noted');
     select c.on_action into on_action from tacet.campaigns c where c.name = report_slot_action.campaign;
   end if;
   if on_action is not null then
@@ -54,6 +56,80 @@ begin
     end;
   end if;
   return next;
+end
+$$;
+
+-- What an action does with the push of a row: SNOOZE_30 sends it once more, 30 minutes after the action, at most three times, where the
+-- campaign's category has that action. Any other action of the category ends it: what was to come is taken back, and nothing more
+-- comes. is_new: false for a report that is repeated, which changes nothing. Answers whether the push comes again, where the action
+-- asks for that.
+--
+-- The row is locked first, so that of two actions at the same time the later one sees the earlier one.
+create or replace function tacet.snooze_slot_row(
+  user_id tacet.user_id, campaign text, slot text, day date, action text, happened_at timestamptz, is_new boolean
+)
+returns jsonb
+language plpgsql volatile
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  minutes int := substring(snooze_slot_row.action from '^SNOOZE_([1-9][0-9]{0,2})$')::int;
+  moment timestamptz := snooze_slot_row.happened_at + minutes * interval '1 minute';
+  row_name text := format('%s.%s.%s', snooze_slot_row.campaign, snooze_slot_row.slot, snooze_slot_row.day);
+  key text := format('snooze %s %s', row_name, snooze_slot_row.user_id);
+  actions text[];
+  found_row tacet.notif_deliveries;
+  again uuid := gen_random_uuid();
+begin
+  select array_agg(a ->> 'id') into actions
+  from tacet.campaigns c
+  cross join jsonb_array_elements(c.definition -> 'category' -> 'actions') as a
+  where c.name = snooze_slot_row.campaign;
+  if (snooze_slot_row.action = any (actions)) is not true then
+    return '{}';
+  end if;
+  select d.* into found_row
+  from tacet.notif_deliveries d
+  where d.user_id = snooze_slot_row.user_id and d.campaign = snooze_slot_row.campaign and d.slot = snooze_slot_row.slot
+    and d.fire_date = snooze_slot_row.day
+  for update;
+  if minutes is null then
+    if snooze_slot_row.is_new and found_row.snoozes > 0 then
+      perform tacet.cancel_pushes(key);
+    end if;
+    return '{}';
+  end if;
+  if not snooze_slot_row.is_new then
+    return jsonb_build_object('snoozed', found_row.snoozes > 0);
+  end if;
+  if found_row.title is null or found_row.snoozes >= 3 or moment < clock_timestamp() - interval '15 minutes' or exists (
+    select
+    from tacet.notif_events e
+    where e.user_id = snooze_slot_row.user_id and e.identifier = row_name and e.code = any (actions)
+      and e.code !~ '^SNOOZE_'
+  ) then
+    return '{"snoozed": false}';
+  end if;
+  update tacet.notif_deliveries d
+  set snoozes = d.snoozes + 1
+  where d.user_id = found_row.user_id and d.campaign = found_row.campaign and d.slot = found_row.slot
+    and d.fire_date = found_row.fire_date;
+  insert into tacet.pushes (
+    id, user_id, kind, title, body, collapse_id, data, metadata, quiet_policy, presentation, send_at, cancel_key, campaign
+  )
+  select
+    again, found_row.user_id, found_row.campaign, found_row.title, found_row.body, p.collapse_id, found_row.data,
+    p.metadata || jsonb_build_object('snooze', found_row.snoozes + 1), 'drop', p.presentation, moment, key, found_row.campaign
+  from tacet.slot_push_parts(
+    found_row.campaign, found_row.slot, found_row.fire_date, found_row.category, found_row.fire_at, found_row.data
+  ) p;
+  insert into tacet.inbox (subject_id, kind, conversation_id, enqueued_at, available_at)
+  values (
+    tacet.subject_of(again), found_row.campaign, tacet.turn_of(found_row.user_id), clock_timestamp(),
+    greatest(moment, clock_timestamp())
+  );
+  perform tacet.wake(null);
+  return '{"snoozed": true}';
 end
 $$;
 

@@ -5,6 +5,8 @@
 
 set check_function_bodies = off;
 
+call tacet.retire('slot_push_parts(text, text, date, text)');
+
 -- Writes rendered rows of a campaign; arrays have an element for each row. A row that is new, or whose words or time have changed,
 -- is scheduled anew, so devices arm it again. Rows that were pushed or skipped stay, and nothing is written for a phase that was
 -- sent on that day from another slot. Returns the users whose rows have changed.
@@ -117,14 +119,28 @@ as $$
 $$;
 
 -- What the push of a row has beside its words: the identifier that devices know it by, metadata for the ledger, and how it is shown.
-create or replace function tacet.slot_push_parts(campaign text, slot text, fire_date date, category text)
+-- The campaign's presentation comes first; its texts may name members of the row's data and fire_seconds, since 1970.
+create or replace function tacet.slot_push_parts(
+  campaign text, slot text, fire_date date, category text, fire_at timestamptz, document json
+)
 returns table (collapse_id text, metadata jsonb, presentation jsonb)
 language sql stable rows 1
 as $$
   select
-    format('%s.%s.%s', campaign, slot, fire_date),
+    coalesce(w.shown ->> 'collapse_id', format('%s.%s.%s', campaign, slot, fire_date)),
     jsonb_build_object('campaign', campaign, 'slot', slot, 'fire_date', fire_date),
-    jsonb_build_object('category', category, 'thread_id', format('%s.%s', campaign, fire_date))
+    jsonb_build_object('category', category, 'thread_id', format('%s.%s', campaign, fire_date)) || w.shown - 'collapse_id'
+  from (
+    select coalesce(
+      (
+        select tacet.campaign_presentation(
+          c.definition,
+          document::jsonb || jsonb_build_object('fire_seconds', extract(epoch from slot_push_parts.fire_at)::bigint))
+        from tacet.campaigns c
+        where c.name = slot_push_parts.campaign and c.definition ? 'presentation'
+      ),
+      '{}') as shown
+  ) w
 $$;
 
 -- Queues the pushes of claimed rows, or ends the rows without one; arrays have an element for each row. refusals: why there is no
@@ -212,7 +228,9 @@ begin
       p.collapse_id, j.document::json, p.metadata, 'drop', p.presentation, j.fire_at, commit_slot_rows.campaign,
       found_group, j.excluded
     from judged j
-    cross join lateral tacet.slot_push_parts(commit_slot_rows.campaign, j.slot, j.fire_date, j.category) p
+    cross join lateral tacet.slot_push_parts(
+      commit_slot_rows.campaign, j.slot, j.fire_date, j.category, j.fire_at, j.document::json
+    ) p
     where j.outcome is null
     returning id, user_id, kind, send_at
   ), queued as (
@@ -283,7 +301,9 @@ begin
   select
     deliver_slot.push_id, deliver_slot.user_id, deliver_slot.campaign, stored.title, stored.body, p.collapse_id,
     stored.data, p.metadata, 'drop', p.presentation, deliver_slot.campaign, excluded
-  from tacet.slot_push_parts(deliver_slot.campaign, stored.slot, stored.fire_date, stored.category) p;
+  from tacet.slot_push_parts(
+    deliver_slot.campaign, stored.slot, stored.fire_date, stored.category, stored.fire_at, stored.data
+  ) p;
   insert into tacet.inbox (subject_id, kind, conversation_id, enqueued_at)
   values (
     tacet.subject_of(deliver_slot.push_id), deliver_slot.campaign, tacet.turn_of(deliver_slot.user_id), clock_timestamp()

@@ -5,6 +5,8 @@
 
 set check_function_bodies = off;
 
+call tacet.retire('choose_slots(text, tacet.user_id, boolean, jsonb, text, bigint)');
+
 -- Serialises changes of one user's slots.
 create or replace function tacet.lock_slots(user_id tacet.user_id)
 returns void
@@ -35,18 +37,19 @@ begin
       left join lateral (
         select coalesce(
           tacet.known_zone(left(a.time_zone, 65)), tacet.user_time_zone(u.user_id), 'UTC') as time_zone
-        from %1$s($2, u.user_id) a
+        from (%1$s) a
+        where a.refusal is null
         limit 1
       ) z on true
     $query$,
-    found_campaign.audience::regproc, found_campaign.material::regproc)
+    tacet.audience_query(found_campaign.audience, '$2', 'u.user_id'), found_campaign.material::regproc)
   using slot_situations.user_ids, clock_timestamp();
 end
 $$;
 
--- Gives users of a campaign's audience its slots who have none in it, and moves slots of users whose zone has changed; at most
--- users_max of each. Returns how many. default_slots: [{"slot": "0800", "phase": "morning", "weekdays": [1, 2]}, ...]. lead_us: how long
--- before it is due a row may be rendered.
+-- Gives users of a campaign's audience its slots who have none in it, and moves slots of users whose zone has changed; where the
+-- audience says each user's slots, also replaces those that have changed. At most users_max of each. Returns how many. default_slots:
+-- [{"slot": "0800", "phase": "morning", "weekdays": [1, 2]}, ...]. lead_us: how long before it is due a row may be rendered.
 --
 -- As in tacet.campaign_eligible, sequential scans are the best plan for a whole audience.
 create or replace function tacet.enrol_slots(
@@ -72,15 +75,17 @@ begin
         from (
           select
             x.user_id, s.time_zone as slot_zone,
+            -- Null where one of them is not there.
+            (tacet.normal_slots(x.slots) <> s.slots) is true as is_changed,
+            coalesce(x.slots, $2) as slots,
             coalesce(tacet.known_zone(left(x.time_zone, 65)), tacet.user_time_zone(x.user_id), 'UTC') as time_zone
-          from %s(clock_timestamp(), $3) x
-          left join lateral (
-            select s.time_zone from tacet.slots s where s.user_id = x.user_id and s.campaign = $1 limit 1
-          ) s on true
-          where s.time_zone is distinct from x.time_zone or x.time_zone is null
+          from (%s) x
+          left join lateral (%s) s on true
+          where x.refusal is null
+            and (s.time_zone is distinct from x.time_zone or x.time_zone is null or x.slots is not null)
           offset 0
         ) a
-        where a.slot_zone is distinct from a.time_zone
+        where a.slot_zone is distinct from a.time_zone or a.is_changed
         limit $4
       ), entered as (
         insert into tacet.slots (
@@ -90,7 +95,7 @@ begin
           f.fire_at, f.fire_date, f.fire_at - $5 * interval '1 microsecond', a.user_id, $1, d.slot, d.phase, a.time_zone,
           coalesce(d.weekdays, '{1,2,3,4,5,6,7}')
         from audience a
-        cross join jsonb_to_recordset($2) as d (slot text, phase text, weekdays smallint[])
+        cross join jsonb_to_recordset(a.slots) as d (slot text, phase text, weekdays smallint[])
         left join lateral tacet.next_fire(
           d.slot, a.time_zone, clock_timestamp(), coalesce(d.weekdays, '{1,2,3,4,5,6,7}')
         ) f on true
@@ -98,14 +103,84 @@ begin
         on conflict do nothing
         returning user_id
       ), moved as materialized (
-        select a.user_id, tacet.move_slots($1, a.user_id, a.time_zone, $5) as slots
+        select
+          a.user_id,
+          case
+            when a.is_changed then tacet.replace_slots($1, a.user_id, a.slots, a.time_zone, $5)
+            else tacet.move_slots($1, a.user_id, a.time_zone, $5)
+          end as slots
         from audience a
         where a.slot_zone is not null
       )
       select (select count(distinct e.user_id) from entered e), (select count(*) from moved m where m.slots > 0)
     $query$,
-    found_campaign.audience::regproc)
+    tacet.audience_query(found_campaign.audience, 'clock_timestamp()', '$3'),
+    case
+      -- Slots that the user has chosen are not compared.
+      when tacet.has_own_slots(found_campaign.audience) then
+        $own$
+          select
+            min(s.time_zone) as time_zone,
+            case when not bool_or(s.is_chosen) then
+              jsonb_agg(jsonb_build_object('slot', s.slot, 'phase', s.phase, 'weekdays', to_jsonb(s.weekdays)) order by s.slot)
+            end as slots
+          from tacet.slots s
+          where s.user_id = x.user_id and s.campaign = $1
+        $own$
+      else
+        $own$
+          select s.time_zone, null::jsonb as slots
+          from tacet.slots s
+          where s.user_id = x.user_id and s.campaign = $1
+          limit 1
+        $own$
+    end)
   using enrol_slots.campaign, enrol_slots.default_slots, enrol_slots.only_user, enrol_slots.users_max, enrol_slots.lead_us;
+end
+$$;
+
+-- Whether an audience function says each user's slots.
+create or replace function tacet.has_own_slots(audience text)
+returns boolean
+language sql stable
+set search_path = pg_catalog, pg_temp
+as $$
+  select 'slots' = any (p.proargnames) from pg_proc p where p.oid = has_own_slots.audience::regproc
+$$;
+
+-- Slots as tacet.enrol_slots takes them, in the form in which it compares them: by time, with all members, and weekdays in order.
+create or replace function tacet.normal_slots(slots jsonb)
+returns jsonb
+language sql immutable
+as $$
+  select jsonb_agg(
+    jsonb_build_object(
+      'slot', d.slot, 'phase', d.phase,
+      'weekdays', case when d.weekdays is null then '[1, 2, 3, 4, 5, 6, 7]'
+        else (select to_jsonb(array_agg(w.day order by w.day)) from unnest(d.weekdays) as w (day))
+      end)
+    order by d.slot)
+  from jsonb_to_recordset(normal_slots.slots) as d (slot text, phase text, weekdays smallint[])
+$$;
+
+-- Replaces a user's slots by what the audience says of them now. Returns the number of slots.
+create or replace function tacet.replace_slots(
+  campaign text, user_id tacet.user_id, wanted jsonb, zone text, lead_us bigint
+)
+returns int
+language plpgsql volatile
+set search_path = pg_catalog, pg_temp
+as $$
+begin
+  perform tacet.choose_slots(
+    replace_slots.campaign, replace_slots.user_id, true,
+    (
+      select jsonb_agg(
+        jsonb_build_object('slot', d ->> 'slot', 'phase', d ->> 'phase', 'weekdays', d -> 'weekdays', 'is_enabled', true))
+      from jsonb_array_elements(tacet.normal_slots(wanted)) as d
+    ),
+    zone, lead_us, false);
+  return jsonb_array_length(wanted);
 end
 $$;
 
@@ -146,9 +221,9 @@ end
 $$;
 
 -- Replaces a user's slots in a campaign by what the user has chosen. chosen: as default_slots of tacet.enrol_slots, with is_enabled.
--- What was to come of slots that are off or gone is cancelled.
+-- What was to come of slots that are off or gone is cancelled. is_chosen: false where they follow the audience.
 create or replace function tacet.choose_slots(
-  campaign text, user_id tacet.user_id, is_on boolean, chosen jsonb, zone text, lead_us bigint
+  campaign text, user_id tacet.user_id, is_on boolean, chosen jsonb, zone text, lead_us bigint, is_chosen boolean default true
 )
 returns void
 language plpgsql volatile
@@ -165,7 +240,7 @@ begin
   )
   select
     f.fire_at, f.fire_date, f.fire_at - lead_us * interval '1 microsecond', choose_slots.user_id, choose_slots.is_on,
-    d.is_enabled, true, choose_slots.campaign, d.slot, d.phase, zone, w.weekdays
+    d.is_enabled, choose_slots.is_chosen, choose_slots.campaign, d.slot, d.phase, zone, w.weekdays
   from jsonb_to_recordset(chosen) as d (slot text, phase text, is_enabled boolean, weekdays smallint[])
   cross join lateral (select coalesce(d.weekdays, '{1,2,3,4,5,6,7}') as weekdays) w
   left join lateral tacet.next_fire(d.slot, zone, clock_timestamp(), w.weekdays) f
@@ -173,7 +248,7 @@ begin
   on conflict on constraint slots_pkey do update
   set
     next_fire_at = excluded.next_fire_at, fire_date = excluded.fire_date, available_at = excluded.available_at,
-    is_on = excluded.is_on, is_enabled = excluded.is_enabled, is_chosen = true, phase = excluded.phase, time_zone = excluded.time_zone,
+    is_on = excluded.is_on, is_enabled = excluded.is_enabled, is_chosen = excluded.is_chosen, phase = excluded.phase, time_zone = excluded.time_zone,
     weekdays = excluded.weekdays;
   update tacet.notif_deliveries d
   set status = 'cancelled', reason = 'switched_off', changed_at = clock_timestamp(), armed_by = '{}'

@@ -101,23 +101,23 @@ struct CampaignRetries {
   mutating func succeeded(_ part: Part) { failures[part] = nil }
 }
 
-/// Claimed turns, shared by several workers.
-final class TurnBatch {
-  private var waiting: Deque<CampaignTurn>
+/// Claimed turns, or other work, shared by several workers.
+final class TurnBatch<Turn> {
+  private var waiting: Deque<Turn>
   private let deadline: UInt64
   private var workers: Int
   private let done = Signal()
   private var isStopped = false
 
   /// - Parameter deadline: monotonic nanoseconds after which no turn begins.
-  init(_ turns: [CampaignTurn], workers: Int, until deadline: UInt64) {
+  init(_ turns: [Turn], workers: Int, until deadline: UInt64) {
     waiting = Deque(turns)
     self.workers = workers
     self.deadline = deadline
   }
 
   /// The next turn; nil when none is left, or no time.
-  func next() -> CampaignTurn? { isStopped || Reactor.now >= deadline ? nil : waiting.popFirst() }
+  func next() -> Turn? { isStopped || Reactor.now >= deadline ? nil : waiting.popFirst() }
 
   /// Begins no further turn.
   func stop() { isStopped = true }
@@ -129,7 +129,7 @@ final class TurnBatch {
 
   /// Waits for all workers.
   /// - Returns: the turns that did not begin.
-  func finished(on reactor: isolated Reactor) async -> [CampaignTurn] {
+  func finished(on reactor: isolated Reactor) async -> [Turn] {
     _ = await done.wait(on: reactor)
     return Array(waiting)
   }

@@ -37,7 +37,7 @@ extension CampaignPush {
   /// A text for a finding, with the data for the app and the ledger.
   init(_ text: CampaignText, for finding: LayerFinding, of definition: CampaignDefinition, campaign: String) {
     var data = PayloadObject()
-    for (key, value) in definition.payload.sorted(by: { $0.key < $1.key }) { data[key] = .string(value) }
+    for (key, value) in definition.payload(with: finding.facts) { data[key] = .string(value) }
     data["push_type"] = .string(finding.pushType.rawValue)
     if let domain = finding.domain { data["domain"] = .string(domain) }
     self.init(

@@ -50,7 +50,7 @@ public final class CampaignRunner {
   private let ended = Signal()
   private var isStopped = false
   private var isRunning = false
-  private var batch: TurnBatch?
+  private var batch: TurnBatch<CampaignTurn>?
   private(set) var catalogue = CampaignCatalogue()
   private(set) var zones: [String: (names: [String], readAt: UInt64)] = [:]
   private(set) var retries = CampaignRetries()
@@ -74,7 +74,9 @@ public final class CampaignRunner {
     self.sleep = sleep
     pause = WakefulPause(sleep)
     decider = TurnDecider(
-      store: store, composer: CheckInComposer(store: store, writer: writer, limits: limits, logger: logger),
+      store: store,
+      composer: CheckInComposer(
+        texts: ModelTexts(store: store, writer: writer, limits: limits, logger: logger)),
       logger: logger)
   }
 
@@ -205,7 +207,7 @@ extension CampaignRunner {
     return true
   }
 
-  private func workThrough(_ batch: TurnBatch, on reactor: isolated Reactor) async {
+  private func workThrough(_ batch: TurnBatch<CampaignTurn>, on reactor: isolated Reactor) async {
     while let turn = batch.next() { await decide(turn, on: reactor) }
     batch.workerEnded(on: reactor)
   }

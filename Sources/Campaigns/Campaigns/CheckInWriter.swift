@@ -9,7 +9,8 @@ public protocol CheckInWriter {
   func usageMax(of prompt: CheckInPrompt) -> CampaignUsage
 
   /// Writes one text within a bounded time.
-  func write(_ prompt: CheckInPrompt, on reactor: isolated Reactor) async -> WrittenText
+  /// - Parameter limit: the time; nil for the writer's own.
+  func write(_ prompt: CheckInPrompt, within limit: Duration?, on reactor: isolated Reactor) async -> WrittenText
 }
 
 /// The result of a call for a text.
@@ -65,10 +66,13 @@ public struct ModelWriter: CheckInWriter {
   }
 
   /// A call that may have been billed without a reported usage counts with the maximum.
-  public func write(_ prompt: CheckInPrompt, on reactor: isolated Reactor) async -> WrittenText {
+  public func write(
+    _ prompt: CheckInPrompt, within limit: Duration?, on reactor: isolated Reactor
+  ) async -> WrittenText {
     do throws(LanguageModelError) {
       let reply = try await client.reply(
-        to: LanguageModelPrompt(instructions: prompt.instructions, material: prompt.material), on: reactor)
+        to: LanguageModelPrompt(instructions: prompt.instructions, material: prompt.material), within: limit,
+        on: reactor)
       return WrittenText(.success(reply.text), usage: reply.usage.map(usage) ?? usageMax(of: prompt))
     } catch {
       let known = error.usage.map(usage) ?? (error.code.mayHaveCost ? usageMax(of: prompt) : CampaignUsage())

@@ -111,6 +111,7 @@ struct CampaignLook {
     let finder = HappeningFinder(zoneName: turn.timeZone, locale: document.locale)
     var material = document.material(at: moment, localTime: finder?.localTime(at: moment) ?? .utc)
     material.happenings = finder?.happenings(in: material.messages) ?? []
+    material.facts = SlotValues(json: text) ?? SlotValues()
     self.material = material
     evaluation = definition.evaluation(of: material)
   }

@@ -33,11 +33,13 @@ public final class LanguageModelClient {
 
   /// Asks the model and waits for the whole reply. Ends early when the calling task is cancelled.
   ///
-  /// Takes the wait for its turn, at most twice the deadline, and at most the wait before the retry.
+  /// Takes the wait for its turn, at most twice the deadline, and at most the wait before the retry. With a limit it takes no
+  /// longer than that, and there is no retry.
   /// - Throws: ``LanguageModelError``. The client stays usable, except after `closed`.
   public func reply(
-    to prompt: LanguageModelPrompt, on reactor: isolated Reactor
+    to prompt: LanguageModelPrompt, within limit: Duration? = nil, on reactor: isolated Reactor
   ) async throws(LanguageModelError) -> LanguageModelReply {
+    let begunAt = Reactor.now
     guard !isClosed else { throw LanguageModelError(.closed) }
     let signal = Signal()
     let admission = turns.enter(signal)
@@ -47,8 +49,15 @@ public final class LanguageModelClient {
       signals[ObjectIdentifier(signal)] = nil
       turns.leave(signal, on: reactor)
     }
-    if admission == .queued { try await wait(for: signal, on: reactor) }
-    return try await converse(request(prompt), waitingOn: signal, on: reactor)
+    if admission == .queued { try await wait(for: signal, atMost: limit, on: reactor) }
+    guard let limit else {
+      return try await converse(
+        request(prompt, deadline: configuration.deadline), retries: true, waitingOn: signal, on: reactor)
+    }
+    let rest = limit - .nanoseconds(Int64(clamping: Reactor.now - begunAt))
+    guard rest > .zero else { throw LanguageModelError(.busy) }
+    return try await converse(
+      request(prompt, deadline: min(rest, configuration.deadline)), retries: false, waitingOn: signal, on: reactor)
   }
 
   /// Cancels all calls and closes all connections. Idempotent.
@@ -62,11 +71,11 @@ public final class LanguageModelClient {
 // A call that has its turn.
 extension LanguageModelClient {
   private func converse(
-    _ request: HTTPTransferRequest, waitingOn signal: Signal, on reactor: isolated Reactor
+    _ request: HTTPTransferRequest, retries: Bool, waitingOn signal: Signal, on reactor: isolated Reactor
   ) async throws(LanguageModelError) -> LanguageModelReply {
     var attempts = 1
     var disposition = await answer(to: request, on: reactor)
-    if case .retry(let wait, _) = disposition, wait <= configuration.retryWaitMax {
+    if retries, case .retry(let wait, _) = disposition, wait <= configuration.retryWaitMax {
       try await self.wait(for: signal, atMost: wait, attempts: attempts, on: reactor)
       attempts += 1
       disposition = await answer(to: request, on: reactor)
@@ -88,7 +97,7 @@ extension LanguageModelClient {
     }
   }
 
-  private func request(_ prompt: LanguageModelPrompt) -> HTTPTransferRequest {
+  private func request(_ prompt: LanguageModelPrompt, deadline: Duration) -> HTTPTransferRequest {
     let dialect = configuration.provider.dialect
     var fields = dialect.fields(key: configuration.key)
     fields[.contentType] = "application/json"
@@ -97,7 +106,7 @@ extension LanguageModelClient {
         prompt, model: configuration.model, replyTokensMax: configuration.replyTokensMax)
     else { preconditionFailure("texts and numbers cannot be written as JSON") }
     return HTTPTransferRequest(
-      .post, url: configuration.url, fields: fields, body: Array(content), deadline: configuration.deadline,
+      .post, url: configuration.url, fields: fields, body: Array(content), deadline: deadline,
       bodyBytesMax: Self.answerBytesMax)
   }
 

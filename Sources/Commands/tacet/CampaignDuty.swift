@@ -40,14 +40,14 @@ final class CampaignDuty {
       store: store, configuration: ContentConfiguration(settings), metrics: metrics, logger: logger, on: reactor)
     var slotPace = SlotPace()
     slotPace.rowsPerSecond = settings.slotPushesPerSecond
+    let limits = ModelUsageLimits(
+      tokensMax: settings.dailyTokensMax, costMicrodollarsMax: settings.dailyMicrodollarsMax)
     slots = SlotRunner(
-      store: store, contents: contents, pace: slotPace, metrics: metrics, sleep: sleep, logger: logger,
+      store: store, contents: contents, writer: writer, limits: limits, pace: slotPace, metrics: metrics, sleep: sleep,
+      logger: logger,
       queued: { pipeline.value(on: $0).wake(.due, on: $0) })
     runner = CampaignRunner(
-      store: store, writer: writer,
-      limits: ModelUsageLimits(
-        tokensMax: settings.dailyTokensMax, costMicrodollarsMax: settings.dailyMicrodollarsMax),
-      pace: pace, metrics: metrics, sleep: sleep, logger: logger,
+      store: store, writer: writer, limits: limits, pace: pace, metrics: metrics, sleep: sleep, logger: logger,
       queued: { pipeline.value(on: $0).wake(.due, on: $0) })
   }
 

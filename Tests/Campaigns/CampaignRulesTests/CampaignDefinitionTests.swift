@@ -35,7 +35,7 @@ struct CampaignDefinitionTests {
     #expect(read.composer == .model(failure: .template))
     #expect(read.templates[.eventBased]?.templates.first?.placeholders == ["event", "when"])
     #expect(read.templates[.patternBased] == nil)
-    #expect(read.payload == ["action": "new_conversation"])
+    #expect(read.payload == ["action": .literal("new_conversation")])
     #expect(read.occasion == nil)
   }
 

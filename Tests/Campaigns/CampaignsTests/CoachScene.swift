@@ -1,7 +1,6 @@
 import CampaignRules
 import Foundation
 import Logging
-import Postgres
 import PushKinds
 import PushStore
 import Reactors
@@ -18,18 +17,17 @@ struct CoachScene: Sendable {
   let database: String
   let zone = ZoneNearNoon.name
 
-  init() async throws {
+  /// - Parameter more: examples that are applied after the coach's.
+  init(with more: String...) async throws {
     server = try await TestPostgres.shared
     database = "coach_" + UUID().uuidString.lowercased().filter { $0 != "-" }
     try await server.psql("create database \(database)")
-    for file in try Self.files() {
+    for file in Self.files + more.map({ Repository.file("db/examples/\($0).sql") }) {
       try await server.psql("\\i '\(try IDTypes.tested(file).path)'", database: database)
     }
   }
 
-  private static func files() throws -> [URL] {
-    [Repository.hostTables, Repository.install, Repository.file("db/examples/coach.sql")]
-  }
+  private static let files = [Repository.hostTables, Repository.install, Repository.file("db/examples/coach.sql")]
 
   @discardableResult
   func sql(_ text: String) async throws -> String {
@@ -82,33 +80,11 @@ struct CoachScene: Sendable {
     logger: Logger = Logger(label: "campaigns"),
     _ body: @escaping @Sendable (CampaignRunner, PushDatabase, isolated Reactor) async throws -> Void
   ) async throws {
-    let group = try ReactorGroup(count: 1)
-    let conninfo = server.conninfo(database: database)
-    let result: Result<Void, any Error>
-    do {
-      try await group.reactors[0].perform { reactor in
-        var configuration = PostgresConfiguration(conninfo: conninfo)
-        configuration.chosenTypes = IDTypes.tested.postgresTypes
-        configuration.settings = PushDatabase.serviceSettings
-        let pool = PostgresPool(configuration, size: 4, logger: logger)
-        pool.start(on: reactor)
-        let store = PushDatabase(pool: pool)
-        let runner = CampaignRunner(
-          store: store, writer: writer, limits: limits, pace: pace, sleep: sleep, logger: logger, queued: { _ in })
-        do {
-          try await body(runner, store, reactor)
-        } catch {
-          await pool.close(on: reactor)
-          throw error
-        }
-        await pool.close(on: reactor)
-      }
-      result = .success(())
-    } catch {
-      result = .failure(error)
+    try await withDatabase(named: database, on: server, logger: logger) { store, reactor in
+      let runner = CampaignRunner(
+        store: store, writer: writer, limits: limits, pace: pace, sleep: sleep, logger: logger, queued: { _ in })
+      try await body(runner, store, reactor)
     }
-    await group.stop()
-    try result.get()
   }
 }
 
@@ -121,6 +97,7 @@ final class ScriptedWriter: CheckInWriter, @unchecked Sendable {
   // Unchecked: it is made by a test before its reactor uses it, and read when that has ended.
   private let reply: Result<String, WritingFailure>
   private(set) var prompts: [CheckInPrompt] = []
+  private(set) var limits: [Duration?] = []
   var onCall: (@Sendable () async throws -> Void)?
 
   init(_ reply: Result<String, WritingFailure> = .success(#"{"title":"Thinking of you","body":"How is it going?"}"#)) {
@@ -135,8 +112,9 @@ final class ScriptedWriter: CheckInWriter, @unchecked Sendable {
     return usage
   }
 
-  func write(_ prompt: CheckInPrompt, on reactor: isolated Reactor) async -> WrittenText {
+  func write(_ prompt: CheckInPrompt, within limit: Duration?, on reactor: isolated Reactor) async -> WrittenText {
     prompts.append(prompt)
+    limits.append(limit)
     try? await onCall?()
     return WrittenText(reply, usage: usageMax(of: prompt))
   }

@@ -32,8 +32,8 @@ struct SchemaSupportTests {
     try await database.sql(
       "delete from tacet.migrations where version > 32; alter table tacet.migrations drop oldest_service, drop checksum"
     )
-    let missing = ["0033_versions", "0034_ledger_in_tacet", "0035_slots", "0036_claims", "0037_activity"]
-    #expect(try await look(at: database) == .tooOld(missing: missing))
+    let missing = Migration.all.map(\.name).drop { $0 != "0033_versions" }
+    #expect(try await look(at: database) == .tooOld(missing: Array(missing)))
     // As row-level security shows it to a role without a policy.
     try await database.sql("delete from tacet.migrations")
     #expect(try await look(at: database) == nil)

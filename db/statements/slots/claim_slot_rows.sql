@@ -1,6 +1,8 @@
 -- Leases rows that are due, those that have waited longest first. A row is late after the grace, and when a later one of the
 -- campaign is due for the same user.
 --
+-- The words of a row are returned where the campaign has a composer: they may be what a language model has written.
+--
 -- Slots fill the inbox no further than its readers empty it: a long inbox would make each look for messages longer.
 --
 --   :rows_max  bigint  rows at most, less the events that wait in the inbox
@@ -17,9 +19,12 @@ with picked as materialized (
     from (select from tacet.inbox i where not i.is_claimed and i.available_at <= now() limit :rows_max) w
   ), 0)
   for update skip locked
+), composed as materialized (
+  select coalesce(array_agg(c.name), '{}') as names from tacet.campaigns c where c.definition ? 'composer'
 )
 update tacet.notif_deliveries d
 set available_at = now() + :lease_us * interval '1 microsecond', attempts = d.attempts + 1
+from composed c
 where d.ctid = any (array(select p.place from picked p))
 returning
   d.campaign, d.user_id, d.slot, d.phase, d.fire_date::text, (extract(epoch from d.fire_at) * 1000000)::bigint as fire_us,
@@ -29,4 +34,7 @@ returning
     from tacet.notif_deliveries l
     where l.user_id = d.user_id and l.campaign = d.campaign and l.status in ('scheduled', 'armed')
       and l.fire_at > d.fire_at and l.fire_at <= now()
-  ) as is_late;
+  ) as is_late,
+  case when d.campaign = any (c.names) then d.title end as title,
+  case when d.campaign = any (c.names) then d.body end as body, d.category,
+  case when d.campaign = any (c.names) then d.data::text end as data;

@@ -35,6 +35,11 @@ public struct CheckInPrompt: Equatable, Sendable {
     self.material = blocks.joined(separator: "\n\n")
   }
 
+  init(instructions: String, material: String) {
+    self.instructions = instructions
+    self.material = material
+  }
+
   private static func fenced(_ name: String, _ lines: [String]) -> String {
     "<\(name)>\n" + lines.joined(separator: "\n") + "\n</\(name)>"
   }
@@ -51,6 +56,7 @@ public struct CheckInPrompt: Equatable, Sendable {
       ]
     case .occasion(let name):
       fields.append(("theme", TextLimits.theme(name)))
+    case .absence: break
     case .conversation(let topic):
       fields += [("topic", TextLimits.line(topic, max: topicMax))]
     }

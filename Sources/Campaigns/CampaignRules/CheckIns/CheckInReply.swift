@@ -29,10 +29,15 @@ public struct CheckInReply: Equatable, Sendable {
   ///   - sources: the texts that must not be quoted, see ``CampaignMaterial/quotableTexts``.
   /// - Throws: the first ``ReplyDefect``.
   public init(modelText: String, sources: [String]) throws(ReplyDefect) {
-    text = try Self.text(in: modelText)
+    try self.init(checking: Self.text(in: modelText), rules: .coach, sources: sources)
+  }
+
+  /// Checks the text of a reply.
+  init(checking text: CampaignText, rules: ReplyRules, sources: [String]) throws(ReplyDefect) {
     try Self.checkForm(of: text)
-    if let defect = WordingCheck.defect(in: text) { throw defect }
-    if QuotationCheck.isAnyQuoted(of: sources, in: [text.title, text.body]) { throw .quotesUser }
+    if let defect = WordingCheck.defect(in: text, rules: rules) { throw defect }
+    if rules == .coach, QuotationCheck.isAnyQuoted(of: sources, in: [text.title, text.body]) { throw .quotesUser }
+    self.text = text
   }
 
   private static func checkForm(of text: CampaignText) throws(ReplyDefect) {
@@ -66,7 +71,7 @@ extension CheckInReply {
   }
 
   /// The content of one Markdown fence around the whole text; the text itself without a fence.
-  private static func withoutFence(_ text: String) -> String {
+  static func withoutFence(_ text: String) -> String {
     let fence = "```"
     guard text.hasPrefix(fence), text.hasSuffix(fence), text.count >= 2 * fence.count else { return text }
     let inside = text.dropFirst(fence.count).dropLast(fence.count)

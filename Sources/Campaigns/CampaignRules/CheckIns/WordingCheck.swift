@@ -3,13 +3,14 @@
 /// The phrases are English, as the requirement is. In other languages only the instructions restrain the model.
 enum WordingCheck {
   /// The first rule that the title or the body breaks; nil when both keep all of them.
-  static func defect(in text: CampaignText) -> ReplyDefect? {
+  static func defect(in text: CampaignText, rules: ReplyRules) -> ReplyDefect? {
     let parts = [text.title, text.body]
     let words = parts.map { FoldedWords($0).words }
     func has(_ phrases: [[String]]) -> Bool { words.contains { words in phrases.contains(where: words.contains) } }
 
     if parts.contains(where: hasLink) { return .hasLink }
     if parts.contains(where: hasMarkup) || has(formatPhrases) { return .hasMarkup }
+    if rules == .plain { return nil }
     if has(emptyPhrases) { return .emptyPhrase }
     return has(demands) || endsWithCommand(text.body) ? .demands : nil
   }

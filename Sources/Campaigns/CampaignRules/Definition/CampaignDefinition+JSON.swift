@@ -1,6 +1,6 @@
 extension CampaignDefinition {
   private static let keys = [
-    "layers", "occasion", "composer", "templates", "payload",
+    "layers", "occasion", "composer", "templates", "payload", "presentation",
   ]
 
   /// Reads a definition.
@@ -9,11 +9,12 @@ extension CampaignDefinition {
   /// {"layers": ["event", "pattern", "re_engagement"],
   ///  "composer": {"kind": "model", "on_failure": "skip"},
   ///  "templates": {"event_based": [{"title": "Your {event}", "body": "It is {when}. How do you feel about it?"}]},
-  ///  "payload": {"action": "new_conversation"}}
+  ///  "payload": {"action": "new_conversation"},
+  ///  "presentation": {"category": "CHECK_IN", "collapse_id": "check_in"}}
   /// ```
   ///
-  /// `layers` and `composer` are required, and `occasion` with the layer of that name. `templates` and `payload` are
-  /// empty by default.
+  /// `layers` and `composer` are required, and `occasion` with the layer of that name. The others are empty by default. A
+  /// composer may have a ``ModelTask``.
   /// - Throws: the first ``CampaignDefinitionDefect``, in the order of the keys above.
   public init(json: String) throws(CampaignDefinitionDefect) {
     guard let value = JSONValue(json) else { throw CampaignDefinitionDefect(.notJSON, at: "$", expected: "an object") }
@@ -26,6 +27,7 @@ extension CampaignDefinition {
     let composer = try Self.composer(root.member("composer", of: members))
     let templates = try optional("templates").map(Self.templates) ?? [:]
     try Self.requireTemplates(templates, of: layers, for: composer)
+    try optional("presentation")?.checkPresentation(known: ["category"] + DefinitionField.presentationKeys)
     self.init(
       layers: layers,
       occasion: occasion,
@@ -71,8 +73,10 @@ extension CampaignDefinition {
     let kind = try field.member("kind", of: try field.object())
     switch try kind.string() {
     case "model":
-      let members = try field.members(known: ["kind", "on_failure"])
-      return .model(failure: try field.member("on_failure", of: members).word())
+      let members = try field.members(known: ["kind", "on_failure"] + ModelTask.keys)
+      let failure: CampaignComposer.Failure = try field.member("on_failure", of: members).word()
+      let hasTask = ModelTask.keys.contains { members[$0] != nil }
+      return .model(failure: failure, task: hasTask ? try ModelTask(field: field, members: members) : nil)
     case "template":
       _ = try field.members(known: ["kind"])
       return .template
@@ -115,7 +119,7 @@ extension CampaignDefinition {
     }
   }
 
-  private static func payload(_ field: DefinitionField) throws(CampaignDefinitionDefect) -> [String: String] {
+  private static func payload(_ field: DefinitionField) throws(CampaignDefinitionDefect) -> [String: PayloadValue] {
     try field.payload(reserved: reservedPayloadKeys)
   }
 }

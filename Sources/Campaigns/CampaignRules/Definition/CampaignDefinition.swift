@@ -10,7 +10,12 @@ public struct CampaignDefinition: Equatable, Sendable {
   /// Its templates by push type. If the composer may use a template, every layer's type has at least one.
   public let templates: [CampaignPushType: TemplatePool]
   /// Custom members of every push. The run itself sets others, such as `domain` and `push_type`.
-  public let payload: [String: String]
+  let payload: [String: PayloadValue]
+
+  /// The custom members of a push, sorted by key.
+  public func payload(with values: SlotValues) -> [(key: String, value: String)] {
+    payload.compactMap { key, value in value.filled(with: values.lines).map { (key, $0) } }.sorted { $0.key < $1.key }
+  }
 
   /// The result of its layers for one user.
   public func evaluation(of material: CampaignMaterial) -> LayerEvaluation {
@@ -29,14 +34,14 @@ public enum CampaignComposer: Equatable, Sendable {
     case template
   }
 
-  /// A language model.
-  case model(failure: Failure)
+  /// A language model. Without a task it is the coach, who writes about what a layer has found.
+  case model(failure: Failure, task: ModelTask? = nil)
   /// The campaign's templates.
   case template
 
   /// Whether it may use a template.
   public var usesTemplates: Bool {
-    self != .model(failure: .skip)
+    if case .model(.skip, _) = self { false } else { true }
   }
 }
 

@@ -145,10 +145,14 @@ public struct TemplatePool: Equatable, Sendable {
   public func text(for user: some Sequence<UInt8>, on localDay: Int, with values: [String: String]) -> CampaignText? {
     let texts = templates.compactMap { $0.text(with: values) }
     if texts.isEmpty { return nil }
-    let start = Int(Self.hash(of: user) % UInt64(texts.count))
-    // The remainder comes first, so that no day can overflow the sum. It is negative before 1970.
-    let turn = localDay % texts.count + texts.count
-    return texts[(start + turn) % texts.count]
+    return texts[Self.turn(among: texts.count, for: user, on: localDay)]
+  }
+
+  /// Whose turn it is for a user on a day, see ``text(for:on:with:)``.
+  static func turn(among count: Int, for user: some Sequence<UInt8>, on localDay: Int) -> Int {
+    let start = Int(hash(of: user) % UInt64(count))
+    // The remainder comes first, so that no day can overflow the sum.
+    return (start + localDay.modulo(count)) % count
   }
 
   /// FNV-1a over the bytes. The standard library's hashes differ between processes.

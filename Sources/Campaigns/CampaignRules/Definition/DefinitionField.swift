@@ -1,8 +1,5 @@
 /// A value of a definition with its path, so that a defect can name it.
 struct DefinitionField {
-  /// The most bytes of all payload keys and values: a quarter of APNs' limit.
-  private static let payloadBytesMax = 1_024
-
   let value: JSONValue
   let path: String
 
@@ -53,21 +50,5 @@ struct DefinitionField {
 
   static func oneOf(_ words: [String]) -> String {
     "one of: " + words.joined(separator: ", ")
-  }
-
-  /// Custom members of a push: strings, without the reserved keys.
-  func payload(reserved keys: Set<String>) throws(CampaignDefinitionDefect) -> [String: String] {
-    var payload: [String: String] = [:]
-    for (key, value) in try object().sorted(by: { $0.key < $1.key }) {
-      let attribute = field(key, value)
-      if keys.contains(key) {
-        throw attribute.defect(.unknownKey, expected: "a key that the run does not fill itself")
-      }
-      payload[key] = try attribute.string()
-    }
-    if payload.reduce(0, { $0 + $1.key.utf8.count + $1.value.utf8.count }) > Self.payloadBytesMax {
-      throw defect(.outOfRange, expected: "at most \(Self.payloadBytesMax) bytes of keys and values")
-    }
-    return payload
   }
 }

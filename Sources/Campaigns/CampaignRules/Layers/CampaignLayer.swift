@@ -8,6 +8,8 @@ public enum CampaignLayer: String, CaseIterable, Encodable, Sendable {
   case reengagement = "re_engagement"
   /// The campaign's own subject, such as a daily ritual.
   case occasion
+  /// The user has stopped coming, as the campaign's audience says.
+  case lapse
 
   /// The layers that look at the user, in their usual order.
   public static let ofUser: [CampaignLayer] = [.event, .pattern, .reengagement]
@@ -19,6 +21,7 @@ public enum CampaignLayer: String, CaseIterable, Encodable, Sendable {
     case .pattern: .patternBased
     case .reengagement: .reengagement
     case .occasion: .occasion
+    case .lapse: .absence
     }
   }
 }
@@ -33,6 +36,8 @@ public enum CampaignPushType: String, CaseIterable, Sendable {
   case reengagement = "re_engagement"
   /// About the campaign's own subject.
   case occasion
+  /// After an absence, as the user wants to be treated.
+  case absence = "reengagement"
 }
 
 /// Why one layer found nothing: a rule and numbers.

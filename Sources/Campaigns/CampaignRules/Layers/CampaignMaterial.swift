@@ -22,6 +22,8 @@ public struct CampaignMaterial: Equatable, Sendable {
   public var contextSummary: String?
   /// How a coach should address the user.
   public var styles = CoachingPreferences()
+  /// The material's members as values.
+  public var facts = SlotValues()
   /// Sources that could not be read. A layer that needs one is skipped with a note, and the run continues.
   public var missingSources: Set<MaterialSource> = []
 

@@ -48,6 +48,7 @@ struct LayerSettings: Equatable {
     case .pattern: pattern.outcome(for: material)
     case .reengagement: reengagement.outcome(for: material)
     case .occasion: occasion.outcome(for: material)
+    case .lapse: .hit(LayerFinding(layer: .lapse, domain: nil, subject: .absence(material.facts)))
     }
   }
 }

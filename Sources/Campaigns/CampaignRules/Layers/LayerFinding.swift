@@ -29,10 +29,13 @@ public struct LayerFinding: Equatable, Sendable {
       metadata.domains = pattern.domains.prefix(TextLimits.domainsMax).compactMap(TextLimits.domain)
       metadata.confidence = pattern.confidence
     case .occasion(let name): metadata.themes = [name].compactMap(TextLimits.theme)
-    case .conversation: break
+    case .conversation, .absence: break
     }
     return metadata
   }
+
+  /// The values for the payload: those of an absence.
+  public var facts: SlotValues { if case .absence(let facts) = subject { facts } else { SlotValues() } }
 
   /// The values for templates: `event` and `when`, or `theme`, and `domain` if known. Topic and synthesis are excluded,
   /// because a template would repeat them word for word.
@@ -45,6 +48,7 @@ public struct LayerFinding: Equatable, Sendable {
       values["when"] = when
     case .pattern(let pattern): values["theme"] = TextLimits.theme(pattern.theme)
     case .occasion(let name): values["theme"] = TextLimits.theme(name)
+    case .absence(let facts): values = facts.lines
     case .conversation: break
     }
     return values
@@ -62,6 +66,8 @@ public enum FindingSubject: Equatable, Sendable {
   case conversation(topic: String)
   /// The campaign's own subject.
   case occasion(name: String)
+  /// An absence, and what is known of the user.
+  case absence(SlotValues)
 }
 
 /// The logged data of a check-in: names and numbers, no sentence of a user. As JSON, nil members are left out.

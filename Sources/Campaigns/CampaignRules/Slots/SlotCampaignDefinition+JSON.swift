@@ -1,5 +1,7 @@
 extension SlotCampaignDefinition {
-  private static let keys = ["slots", "way", "category", "pools", "pool", "texts", "payload", "content"]
+  private static let keys = [
+    "slots", "way", "category", "pools", "pool", "composer", "texts", "payload", "presentation", "content",
+  ]
   private static let textsMax = 100
   /// Members that a row sets itself, and those of every campaign's push.
   private static let reservedPayloadKeys = CampaignDefinition.reservedPayloadKeys.union([
@@ -20,13 +22,16 @@ extension SlotCampaignDefinition {
   ///  "category": {"id": "DAILY", "actions": [{"id": "OPEN", "title": "Open", "foreground": true}]},
   ///  "pools": {"cold.morning": [{"text": "Drink a glass of warm water", "seconds": "10"}]},
   ///  "pool": "{{group}}.{{phase}}",
+  ///  "composer": {"task": "Say something about the weather.", "facts": ["weather"], "titles": ["Day {{streak}}"]},
   ///  "texts": [{"if": {"phase": "morning", "streak": {"above": 3}}, "title": "Day {{streak}}", "body": "{{text}}"}],
   ///  "payload": {"action": "open"},
+  ///  "presentation": {"sound": "reminder.caf", "collapse_id": "daily_{{phase}}"},
   ///  "content": {"url": "https://host.example/content/{user_id}"}}
   /// ```
   ///
   /// Only `slots` and `texts` are required. A slot has no phase and fires on all days by default. The way is `auto`, the
-  /// category ``SlotCategory/daily`` and the payload `{"action": "open"}` by default. `pools` and `pool` come together.
+  /// category ``SlotCategory/daily`` and the payload `{"action": "open"}` by default. `pools` and `pool` come together. A text
+  /// may have several bodies, which take turns.
   /// - Throws: the first ``CampaignDefinitionDefect``, in the order of the keys above.
   public init(json: String) throws(CampaignDefinitionDefect) {
     guard let value = JSONValue(json) else { throw CampaignDefinitionDefect(.notJSON, at: "$", expected: "an object") }
@@ -41,8 +46,12 @@ extension SlotCampaignDefinition {
     pools =
       hasPools
       ? try SlotPools(pools: root.member("pools", of: members), name: root.member("pool", of: members)) : nil
+    composer = try optional("composer").map(SlotComposer.init(field:))
     texts = try Self.texts(root.member("texts", of: members))
-    payload = try optional("payload").map(Self.payload) ?? ["action": "open"]
+    payload = try optional("payload").map(Self.payload) ?? ["action": .literal("open")]
+    let presentation = optional("presentation")
+    try presentation?.checkPresentation(known: DefinitionField.presentationKeys)
+    hasCollapseID = try presentation?.object()["collapse_id"] != nil
     contentURL = try optional("content").map(Self.contentURL)
   }
 
@@ -69,7 +78,7 @@ extension SlotCampaignDefinition {
     return texts
   }
 
-  private static func payload(_ field: DefinitionField) throws(CampaignDefinitionDefect) -> [String: String] {
+  private static func payload(_ field: DefinitionField) throws(CampaignDefinitionDefect) -> [String: PayloadValue] {
     try field.payload(reserved: reservedPayloadKeys)
   }
 
@@ -125,7 +134,7 @@ extension SlotCategory {
     let members = try field.members(known: ["id", "actions"])
     id = try field.member("id", of: members).identifier()
     var actions: [SlotAction] = []
-    for element in try field.member("actions", of: members).elements(1...10) {
+    for element in try field.member("actions", of: members).elements(0...10) {
       let action = try SlotAction(field: element)
       if actions.contains(where: { $0.id == action.id }) {
         throw element.field("id", .null).defect(.repeated, expected: "each identifier once")

@@ -12,10 +12,14 @@ public struct SlotCampaignDefinition: Equatable, Sendable {
   public let contentURL: String?
   /// The entries that take turns by day.
   let pools: SlotPools?
+  /// What a language model writes; nil for a campaign of texts alone.
+  public let composer: SlotComposer?
   /// The first whose conditions all hold is used.
   let texts: [SlotTextRule]
   /// Custom members of every push. A row adds `slot`, `fire_date`, `phase` and `micro_action`.
-  let payload: [String: String]
+  let payload: [String: PayloadValue]
+  /// Whether pushes have a collapse identifier of the campaign's own. Then a row's data has its identifier.
+  let hasCollapseID: Bool
 }
 
 /// A slot of a user who has not moved it.
@@ -42,12 +46,15 @@ public enum SlotWay: String, CaseIterable, Sendable {
 public struct SlotCategory: Equatable, Sendable {
   /// Its identifier: 1 to 64 ASCII letters, digits, `_`, `-` or `.`.
   public let id: String
-  /// Its actions in order: 1 to 10, each identifier once.
+  /// Its actions in order: at most 10, each identifier once.
   public let actions: [SlotAction]
 
   /// The category of campaigns that name no other.
   public static let daily = SlotCategory(
     id: "TS_DAILY", actions: [SlotAction(id: "OPEN", title: "Open", isForeground: true)])
+
+  /// Categories that no definition of slots has: of pushes that ask a user back, and of achievements.
+  public static let others = ["ACHIEVEMENT", "RE_ENGAGEMENT"].map { SlotCategory(id: $0, actions: []) }
 }
 
 /// A button of a notification.
@@ -77,17 +84,19 @@ struct SlotPools: Equatable {
   }
 }
 
-/// A title and a body for the users for whom all conditions hold.
+/// A title and bodies for the users for whom all conditions hold.
 struct SlotTextRule: Equatable {
-  /// What a value must be. An absent value fulfils neither.
+  /// What a value must be. An absent value fulfils none of them.
   enum Condition: Equatable {
     case equals(String)
     case above(Double)
+    case known
 
     func holds(for value: String) -> Bool {
       switch self {
       case .equals(let expected): value == expected
       case .above(let limit): Double(value).map { $0 > limit } ?? false
+      case .known: true
       }
     }
   }
@@ -95,9 +104,18 @@ struct SlotTextRule: Equatable {
   /// By the value's name.
   let conditions: [String: Condition]
   let title: SlotTemplate
-  let body: SlotTemplate
+  /// At least one. They take turns by user and day.
+  let bodies: [SlotTemplate]
 
   func applies(to values: [String: String]) -> Bool {
     conditions.allSatisfy { name, condition in values[name].map(condition.holds) ?? false }
+  }
+
+  /// The body for a user and day. One of which a token has no value takes part only where all are like that.
+  func body(for user: some Sequence<UInt8>, on day: CivilDay, with values: [String: String]) -> SlotTemplate {
+    guard bodies.count > 1 else { return bodies[0] }
+    let known = bodies.filter { $0.tokens.allSatisfy { values[$0] != nil } }
+    let candidates = known.isEmpty ? bodies : known
+    return candidates[TemplatePool.turn(among: candidates.count, for: user, on: day.number)]
   }
 }

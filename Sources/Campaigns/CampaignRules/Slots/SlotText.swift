@@ -23,29 +23,44 @@ extension SlotCampaignDefinition {
   ///
   /// Where several sources have a value of the same name, the pool's entry takes precedence over `values`. The occasion
   /// takes precedence over both.
-  /// - Parameter values: the material, with the fetched document over it.
+  /// - Parameters:
+  ///   - values: the material, with the fetched document over it.
+  ///   - user: the bytes of the user's identifier, by which bodies take turns.
   /// - Returns: nil when the conditions of no text hold.
-  public func text(for occasion: SlotOccasion, values: SlotValues) -> SlotText? {
-    var lines = values.lines
-    for (name, value) in occasion.values { lines[name] = value }
-    let turn = pools?.turn(on: occasion.fireDate, with: lines)
-    if let turn { lines.merge(turn.values) { $1 } }
+  public func text(
+    for occasion: SlotOccasion, values: SlotValues, user: some Sequence<UInt8> = EmptyCollection()
+  ) -> SlotText? {
+    let (lines, turn) = lines(for: occasion, values: values)
     guard let rule = texts.first(where: { $0.applies(to: lines) }) else { return nil }
+    let bodyTemplate = rule.body(for: user, on: occasion.fireDate, with: lines)
     let title = rule.title.filled(with: lines)
-    let body = rule.body.filled(with: lines)
-    let isPoolUsed = turn.map { !rule.title.tokens.union(rule.body.tokens).isDisjoint(with: $0.values.keys) } ?? false
+    let body = bodyTemplate.filled(with: lines)
+    let isPoolUsed =
+      turn.map { !rule.title.tokens.union(bodyTemplate.tokens).isDisjoint(with: $0.values.keys) } ?? false
     let microAction = isPoolUsed ? turn?.index : nil
     return SlotText(
       title: title.text.cut(clustersMax: SlotText.titleClustersMax),
       body: body.text.cut(clustersMax: SlotText.bodyClustersMax),
-      data: data(for: occasion, microAction: microAction),
+      data: data(for: occasion, lines, microAction: microAction),
       missingTokens: title.missing + body.missing,
       microAction: microAction)
   }
 
+  /// The values of all tokens, and the turn of the pool; see ``text(for:values:user:)``.
+  func lines(
+    for occasion: SlotOccasion, values: SlotValues
+  ) -> (values: [String: String], turn: (index: Int, values: [String: String])?) {
+    var lines = values.lines
+    for (name, value) in occasion.values { lines[name] = value }
+    let turn = pools?.turn(on: occasion.fireDate, with: lines)
+    if let turn { lines.merge(turn.values) { $1 } }
+    return (lines, turn)
+  }
+
   /// Written here because a row is rendered for each user, slot and day, and a JSON encoder took half of that time.
-  private func data(for occasion: SlotOccasion, microAction: Int?) -> String {
-    var members = payload.mapValues(\.jsonLiteral)
+  private func data(for occasion: SlotOccasion, _ lines: [String: String], microAction: Int?) -> String {
+    var members = payload.compactMapValues { $0.filled(with: lines)?.jsonLiteral }
+    if hasCollapseID { members["identifier"] = occasion.identifier.jsonLiteral }
     members["slot"] = occasion.slot.description.jsonLiteral
     members["fire_date"] = occasion.fireDate.description.jsonLiteral
     members["phase"] = occasion.phase?.jsonLiteral

@@ -1,6 +1,7 @@
 extension SlotTextRule {
   private static let titleScalarsMax = 256
   private static let bodyScalarsMax = 2_048
+  private static let bodiesMax = 31
 
   init(field: DefinitionField) throws(CampaignDefinitionDefect) {
     let members = try field.members(known: ["if", "title", "body"])
@@ -9,7 +10,12 @@ extension SlotTextRule {
         try Self.conditions(field.field("if", value))
       } ?? [:]
     title = try field.member("title", of: members).template(scalarsMax: Self.titleScalarsMax)
-    body = try field.member("body", of: members).template(scalarsMax: Self.bodyScalarsMax)
+    let body = try field.member("body", of: members)
+    if case .array = body.value {
+      bodies = try body.templates(Self.bodiesMax, scalarsMax: Self.bodyScalarsMax)
+    } else {
+      bodies = [try body.template(scalarsMax: Self.bodyScalarsMax)]
+    }
   }
 
   private static func conditions(
@@ -26,9 +32,14 @@ extension SlotTextRule {
     switch field.value {
     case .string: return .equals(try field.line(scalarsMax: TextLimits.templateValueMax))
     case .object:
-      let members = try field.members(known: ["above"])
+      let members = try field.members(known: ["above", "known"])
+      if members["known"] != nil {
+        let known = try field.member("known", of: members)
+        guard try known.flag(), members.count == 1 else { throw known.defect(.outOfRange, expected: "true, alone") }
+        return .known
+      }
       return .above(try field.member("above", of: members).number())
-    default: throw field.defect(.wrongType, expected: #"a string, or {"above": number}"#)
+    default: throw field.defect(.wrongType, expected: #"a string, {"above": number} or {"known": true}"#)
     }
   }
 }

@@ -24,12 +24,12 @@ public struct SlotValues: Equatable, Sendable {
   /// - Returns: nil for more than ``documentBytesMax`` bytes, and for text that is not a JSON object.
   public init?(json: String) {
     guard json.utf8.count <= Self.documentBytesMax,
-      let document = try? JSONDecoder().decode([String: Scalar].self, from: Data(json.utf8))
+      let values = try? JSONDecoder().decode(SlotValues.self, from: Data(json.utf8))
     else { return nil }
-    lines = document.compactMapValues { $0.text.flatMap(Self.line) }
+    self = values
   }
 
-  private init(lines: [String: String]) {
+  init(lines: [String: String]) {
     self.lines = lines
   }
 
@@ -42,6 +42,14 @@ public struct SlotValues: Equatable, Sendable {
   static func line(_ text: String) -> String? {
     let line = DataLine(text, scalarsMax: valueScalarsMax, isFenced: false).text
     return line.isEmpty ? nil : line
+  }
+}
+
+extension SlotValues: Decodable {
+  /// Reads an object of a document.
+  public init(from decoder: any Decoder) throws {
+    let members = try decoder.singleValueContainer().decode([String: Scalar].self)
+    self.init(lines: members.compactMapValues { $0.text.flatMap(Self.line) })
   }
 }
 

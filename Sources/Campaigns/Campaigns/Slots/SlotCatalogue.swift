@@ -19,6 +19,12 @@ public struct SlotPace: Equatable, Sendable {
   public var lease = Duration.seconds(30)
   /// How long a claim of slots that are rendered holds: longer than their fetches may take.
   public var renderLease = Duration.seconds(60)
+  /// Texts that a language model writes at the same time.
+  public var concurrentDrafts = 20
+  /// How long texts of a batch are begun: with the last of them it stays within the lease.
+  var draftLimit: Duration { renderLease / 2 }
+  /// A row that is due sooner has a template.
+  public var draftReserve = Duration.seconds(30)
   /// Claims after which a row is given up. A cause that kills a process five times kills the sixth too.
   public var attemptsMax = 5
   /// The longest pause between two looks.

@@ -22,6 +22,8 @@ struct SlotRenderer {
     var moved: Set<HostID> = []
     /// Tokens without a value.
     var missingTokens = 0
+    /// What a language model may write instead of a row's template.
+    var drafts: [SlotDraftWriter.Draft] = []
   }
 
   /// Renders rows of one campaign.
@@ -34,7 +36,7 @@ struct SlotRenderer {
     let situations = try await situations(of: Set(rows.map(\.userID)), in: campaign, on: reactor)
     var outcome = Outcome()
     var clock = FireClock()
-    var values: [HostID: SlotValues] = [:]
+    var materials: [HostID: SlotMaterial] = [:]
     for (row, content) in zip(rows, contents) {
       guard let situation = situations[row.userID] else {
         outcome.rows.append(RenderedRow(row, nil, refusal: "material_failed"))
@@ -48,8 +50,8 @@ struct SlotRenderer {
         outcome.moved.insert(row.userID)
         continue
       }
-      let known = values[row.userID] ?? situation.material.flatMap(SlotValues.init(json:))
-      values[row.userID] = known
+      let known = materials[row.userID] ?? situation.material.flatMap(SlotMaterial.init(json:))
+      materials[row.userID] = known
       outcome.add(row, known, content, clock.localTime(of: row), definition)
     }
     for userID in outcome.moved {
@@ -106,19 +108,27 @@ struct SlotRenderer {
 
 extension SlotRenderer.Outcome {
   fileprivate mutating func add(
-    _ row: SlotRow, _ values: SlotValues?, _ content: FetchedValues, _ localTime: String?,
+    _ row: SlotRow, _ material: SlotMaterial?, _ content: FetchedValues, _ localTime: String?,
     _ definition: SlotCampaignDefinition
   ) {
-    guard let values else { return rows.append(RenderedRow(row, nil, refusal: "material_unreadable")) }
+    guard let material else { return rows.append(RenderedRow(row, nil, refusal: "material_unreadable")) }
+    if let skip = material.skip { return rows.append(RenderedRow(row, nil, refusal: skip.rawValue)) }
+    // What a model has written is not written again.
+    if definition.composer != nil, let stored = row.stored { return rows.append(RenderedRow(row, stored)) }
     let fetched: SlotValues
     switch content {
     case .unavailable(let reason): return rows.append(RenderedRow(row, nil, refusal: reason))
     case .values(let values): fetched = values
     }
-    guard let occasion = SlotOccasion(row, localTime: localTime),
-      let text = definition.text(for: occasion, values: values.overlaid(with: fetched))
-    else { return rows.append(RenderedRow(row, nil, refusal: "no_text")) }
+    guard let occasion = SlotOccasion(row, localTime: localTime) else {
+      return rows.append(RenderedRow(row, nil, refusal: "no_text"))
+    }
+    let values = material.values(for: occasion).overlaid(with: fetched)
+    guard let text = definition.text(for: occasion, values: values, user: row.userID.withBytes(Array.init)) else {
+      return rows.append(RenderedRow(row, nil, refusal: "no_text"))
+    }
     missingTokens += text.missingTokens
+    if let draft = definition.draft(for: occasion, values: values) { drafts.append((rows.count, draft)) }
     rows.append(
       RenderedRow(
         row, RenderedText(title: text.title, body: text.body, category: definition.category.id, data: text.data)))

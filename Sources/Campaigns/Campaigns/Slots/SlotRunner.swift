@@ -18,6 +18,7 @@ public final class SlotRunner {
   private let logger: Logger
   private let queued: (isolated Reactor) -> Void
   private let contents: ContentFetcher?
+  private let drafts: SlotDraftWriter
   private let renderPause: WakefulPause
   private let pushPause: WakefulPause
   private let renderEnded = Signal()
@@ -33,11 +34,15 @@ public final class SlotRunner {
   /// Makes a runner; ``run(on:)`` starts it.
   /// - Parameters:
   ///   - contents: fetches what campaigns with a content URL say; nil where nothing is fetched.
+  ///   - writer: writes what campaigns with a composer say; nil without a language model.
+  ///   - limits: the writer's daily budget.
   ///   - sleep: between its looks the next row is known, and nothing is asked before.
   ///   - queued: called after pushes were queued, to wake the pipeline.
   public init(
-    store: PushDatabase, contents: ContentFetcher? = nil, pace: SlotPace = SlotPace(),
-    metrics: CampaignMetrics = CampaignMetrics(), sleep: DatabaseSleep? = nil, logger: Logger,
+    store: PushDatabase, contents: ContentFetcher? = nil, writer: (any CheckInWriter)? = nil,
+    limits: ModelUsageLimits = ModelUsageLimits(tokensMax: 0, costMicrodollarsMax: 0),
+    pace: SlotPace = SlotPace(), metrics: CampaignMetrics = CampaignMetrics(), sleep: DatabaseSleep? = nil,
+    logger: Logger,
     queued: @escaping (isolated Reactor) -> Void
   ) {
     self.store = store
@@ -46,6 +51,10 @@ public final class SlotRunner {
     self.metrics = metrics
     self.logger = logger
     self.queued = queued
+    drafts = SlotDraftWriter(
+      texts: ModelTexts(store: store, writer: writer, limits: limits, logger: logger),
+      concurrency: pace.concurrentDrafts,
+      reserve: pace.draftReserve)
     renderPause = WakefulPause(sleep)
     pushPause = WakefulPause(sleep)
     renderer = SlotRenderer(store: store, contents: contents, logger: logger)
@@ -181,8 +190,14 @@ extension SlotRunner {
     let slots = try await store.claimSlots(pace.slotsPerBatch, lease: pace.renderLease, on: reactor)
     for (campaign, rows) in Dictionary(grouping: slots, by: \.campaign) {
       if let definition = catalogue.definitions[campaign] {
-        let outcome = try await renderer.render(
+        var outcome = try await renderer.render(
           rows, of: campaign, by: definition, fetches: true, lead: catalogue.lead, on: reactor)
+        if let composer = definition.composer {
+          let written = await drafts.write(
+            outcome.drafts, for: &outcome.rows, by: composer.task, within: pace.draftLimit, on: reactor)
+          metrics.countCode("TEXT_OF_MODEL", times: written, of: campaign)
+          metrics.countCode("TEXT_OF_TEMPLATE", times: outcome.drafts.count - written, of: campaign)
+        }
         if outcome.missingTokens > 0 {
           metrics.countCode("TEMPLATE_MISSING_TOKEN", times: outcome.missingTokens, of: campaign)
         }

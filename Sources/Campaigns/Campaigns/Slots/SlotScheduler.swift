@@ -1,4 +1,5 @@
 public import CampaignRules
+internal import FoundationEssentials
 public import Logging
 public import Postgres
 public import PushKinds
@@ -115,7 +116,8 @@ public final class SlotScheduler {
 
   /// The categories of all slot campaigns, each once, by their id.
   public func categories(on reactor: isolated Reactor) async throws(PostgresError) -> [SlotCategory] {
-    var categories = [SlotCategory.daily.id: SlotCategory.daily]
+    var categories: [String: SlotCategory] = [:]
+    for category in [.daily] + SlotCategory.others { categories[category.id] = category }
     for (_, definition) in try await catalogue(on: reactor).definitions.sorted(by: { $0.key < $1.key }) {
       categories[definition.category.id] = definition.category
     }
@@ -147,8 +149,11 @@ public final class SlotScheduler {
     of userID: HostID, in catalogue: SlotCatalogue, isStored: Bool, tellsDevices: Bool, on reactor: isolated Reactor
   ) async throws(PostgresError) {
     let window = try await store.slotWindow(of: userID, isStored: isStored, on: reactor)
-    for (campaign, rows) in Dictionary(grouping: window, by: \.campaign) {
+    let leadEnd = Int64(Date.now.timeIntervalSince1970 * 1_000_000) + catalogue.lead.wholeMicroseconds
+    for (campaign, window) in Dictionary(grouping: window, by: \.campaign) {
       guard let definition = catalogue.definitions[campaign] else { continue }
+      // What is due soon may be what a model has written.
+      let rows = definition.composer == nil ? window : window.filter { $0.fireAt > leadEnd }
       let outcome = try await renderer.render(
         rows, of: campaign, by: definition, fetches: false, lead: catalogue.lead, on: reactor)
       try await store.write(outcome.rows, of: campaign, tellsDevices: tellsDevices, on: reactor)

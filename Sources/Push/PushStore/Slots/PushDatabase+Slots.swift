@@ -20,7 +20,7 @@ extension PushDatabase {
     try await slotRows(
       .claimSlotRows(
         rowsMax: count, leaseMicroseconds: lease.wholeMicroseconds, graceMicroseconds: grace.wholeMicroseconds),
-      on: reactor)
+      areStored: true, on: reactor)
   }
 
   /// The rows that a user's slots are due for: today's remaining and those of the next six days, the soonest first.
@@ -32,7 +32,7 @@ extension PushDatabase {
   }
 
   private func slotRows(
-    _ call: StatementCall, on reactor: isolated Reactor
+    _ call: StatementCall, areStored: Bool = false, on reactor: isolated Reactor
   ) async throws(PostgresError) -> [SlotRow] {
     var rows: [SlotRow] = []
     for row in try await pool.query(call, on: reactor) {
@@ -41,9 +41,15 @@ extension PushDatabase {
           campaign: try row.decode("campaign"), userID: try row.decode("user_id"), slot: try row.decode("slot"),
           phase: try row.decode("phase"), fireDate: try row.decode("fire_date"), fireAt: try row.decode("fire_us"),
           timeZone: try row.decode("time_zone"), attempts: try row.decode("attempts"),
-          isLate: try row.decode("is_late")))
+          isLate: try row.decode("is_late"), stored: areStored ? try storedText(row) : nil))
     }
     return rows
+  }
+
+  private func storedText(_ row: PostgresRow) throws(PostgresError) -> RenderedText? {
+    guard let title = try row.decode("title", as: String?.self) else { return nil }
+    return RenderedText(
+      title: title, body: try row.decode("body"), category: try row.decode("category"), data: try row.decode("data"))
   }
 
   /// What a campaign knows of users. A user whom its functions do not know is absent.

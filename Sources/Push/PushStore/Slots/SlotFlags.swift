@@ -28,6 +28,8 @@ public struct SlotFlags: Codable, Equatable, Sendable {
   public var prefetchRunner = "none"
   /// Whether that runner arms notifications again.
   public var runnerRearm = false
+  /// Where pictures are whose names campaigns have: an https URL that ends with `/`; nil for no pictures.
+  public var imageBaseURL: String?
 
   /// The defaults.
   public init() {}
@@ -46,6 +48,7 @@ public struct SlotFlags: Codable, Equatable, Sendable {
     try read(.androidChannelId, into: &androidChannelId)
     try read(.prefetchRunner, into: &prefetchRunner)
     try read(.runnerRearm, into: &runnerRearm)
+    try read(.imageBaseURL, into: &imageBaseURL)
   }
 
   /// How long before it is due a slot may be rendered.

@@ -20,11 +20,13 @@ public struct SlotRow: Equatable, Sendable {
   public let attempts: Int
   /// Whether its time is too long ago, or a later row of the campaign is due too.
   public let isLate: Bool
+  /// Its words so far, of a campaign with a composer; nil for other campaigns, and before it is rendered.
+  public let stored: RenderedText?
 
   /// Describes one.
   public init(
     campaign: String, userID: HostID, slot: String, phase: String? = nil, fireDate: String, fireAt: Int64,
-    timeZone: String, attempts: Int = 0, isLate: Bool = false
+    timeZone: String, attempts: Int = 0, isLate: Bool = false, stored: RenderedText? = nil
   ) {
     self.campaign = campaign
     self.userID = userID
@@ -35,6 +37,7 @@ public struct SlotRow: Equatable, Sendable {
     self.timeZone = timeZone
     self.attempts = attempts
     self.isLate = isLate
+    self.stored = stored
   }
 }
 

@@ -37,7 +37,7 @@ enum ConfigAnswer {
   }
 
   private static func document(_ flags: SlotFlags) -> PayloadObject {
-    [
+    var document: PayloadObject = [
       "scheduler": .string(flags.scheduler), "mode": .string(flags.mode.rawValue),
       "prefetchLeadMinutes": .integer(Int64(flags.prefetchLeadMinutes)),
       "ttlSeconds": .integer(Int64(flags.ttlSeconds)),
@@ -45,6 +45,8 @@ enum ConfigAnswer {
       "androidChannelId": .string(flags.androidChannelId), "prefetchRunner": .string(flags.prefetchRunner),
       "runnerRearm": .boolean(flags.runnerRearm),
     ]
+    if let address = flags.imageBaseURL { document["imageBaseURL"] = .string(address) }
+    return document
   }
 
   private static func document(_ category: SlotCategory) -> PayloadObject {

@@ -43,7 +43,7 @@ struct SlotCampaignDefinitionTests {
     #expect(read.category.actions.map(\.isForeground) == [false, true])
     #expect(read.pools?.entries == ["x.evening": [["text": "Rest"]]])
     #expect(read.texts.first?.conditions == ["phase": .equals("evening"), "streak": .above(3.5)])
-    #expect(read.payload == ["screen": "today"])
+    #expect(read.payload == ["screen": .literal("today")])
     #expect(read.contentURL == "https://host.example/{user_id}?a=b")
   }
 
@@ -56,7 +56,7 @@ struct SlotCampaignDefinitionTests {
     #expect(read.category.actions.map(\.id) == ["OPEN"])
     #expect(read.category.actions.map(\.isForeground) == [true])
     #expect(read.pools == nil && read.contentURL == nil)
-    #expect(read.payload == ["action": "open"])
+    #expect(read.payload == ["action": .literal("open")])
   }
 
   @Test(

@@ -113,8 +113,8 @@ struct SlotTextTests {
     let hostile = (0...0x7F).map { String(Unicode.Scalar($0)) }.joined() + "é👨‍👩‍👧‍👦\u{2028}\u{FFFF}\u{301}"
     let definition = try SlotCampaignDefinition(json: SlotSample.json())
     let read = SlotCampaignDefinition(
-      slots: definition.slots, way: .auto, category: .daily, contentURL: nil, pools: nil, texts: definition.texts,
-      payload: ["a": hostile, hostile: "b"])
+      slots: definition.slots, way: .auto, category: .daily, contentURL: nil, pools: nil, composer: nil,
+      texts: definition.texts, payload: ["a": .literal(hostile), hostile: .literal("b")], hasCollapseID: false)
     let text = try #require(read.text(for: SlotSample.occasion(phase: hostile), values: SlotValues()))
     #expect(
       JSONValue(text.data)

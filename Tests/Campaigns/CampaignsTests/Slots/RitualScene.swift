@@ -1,6 +1,5 @@
 import Foundation
 import Logging
-import Postgres
 import PrometheusMetrics
 import PushKinds
 import PushStore
@@ -96,33 +95,11 @@ struct RitualScene: Sendable {
     logger: Logger = Logger(label: "slots"),
     _ body: @escaping @Sendable (SlotRunner, SlotScheduler, PushDatabase, isolated Reactor) async throws -> Void
   ) async throws {
-    let group = try ReactorGroup(count: 1)
-    let conninfo = server.conninfo(database: database)
-    let result: Result<Void, any Error>
-    do {
-      try await group.reactors[0].perform { reactor in
-        var configuration = PostgresConfiguration(conninfo: conninfo)
-        configuration.chosenTypes = IDTypes.tested.postgresTypes
-        configuration.settings = PushDatabase.serviceSettings
-        let pool = PostgresPool(configuration, size: 4, logger: logger)
-        pool.start(on: reactor)
-        let store = PushDatabase(pool: pool)
-        let runner = SlotRunner(store: store, pace: pace, logger: logger, queued: { _ in })
-        do {
-          let scheduler = SlotScheduler(store: store, pace: pace, metrics: CampaignMetrics(registry), logger: logger)
-          try await body(runner, scheduler, store, reactor)
-        } catch {
-          await pool.close(on: reactor)
-          throw error
-        }
-        await pool.close(on: reactor)
-      }
-      result = .success(())
-    } catch {
-      result = .failure(error)
+    try await withDatabase(named: database, on: server, logger: logger) { store, reactor in
+      let runner = SlotRunner(store: store, pace: pace, logger: logger, queued: { _ in })
+      let scheduler = SlotScheduler(store: store, pace: pace, metrics: CampaignMetrics(registry), logger: logger)
+      try await body(runner, scheduler, store, reactor)
     }
-    await group.stop()
-    try result.get()
   }
 }
 

@@ -1,0 +1,177 @@
+import CampaignRules
+import Logging
+import PushKinds
+import PushStore
+import Reactors
+import TestIDs
+import Testing
+
+@testable import Campaigns
+
+@Suite("Reminders that are due")
+struct ReminderRunTests {
+  private static let all = """
+    {"morning_greeting": true, "workout_reminders": true, "meal_reminders": true, "hydration_reminders": true,
+     "hydration_frequency": "tri_daily",
+     "workout_schedule": [{"type": "Run", "weekdays": [1, 2, 3, 4, 5, 6, 7], "time": "07:30"}]}
+    """
+
+  private static func addUser(_ scene: CoachScene, facts: String = "{}", reminders: String = all) async throws -> HostID
+  {
+    let user = try await scene.addUser()
+    try await scene.sql(
+      """
+      update context_profiles set reminder_preferences = '\(reminders)', coaching_facts = '\(facts)'
+      where user_id = '\(user)'
+      """)
+    return user
+  }
+
+  /// Renders all reminders as if they were due in ten minutes, and pushes them as if that time had come.
+  /// - Parameter between: SQL that runs between both.
+  private static func run(
+    _ scene: CoachScene, _ writer: ScriptedWriter?, limits: ModelUsageLimits = .ample, dueIn: String = "10 min",
+    pace: SlotPace = SlotPace(), between: String = ""
+  ) async throws {
+    try await scene.withSlotRunner(writer, limits: limits, pace: pace) { runner, reactor in
+      try await scene.sql(
+        """
+        select tacet.enrol_slots(c.name, c.definition -> 'slots', null, 100, 0)
+        from tacet.campaigns c where c.is_active and c.definition ? 'slots';
+        update tacet.slots set next_fire_at = now() + interval '\(dueIn)', available_at = now() where next_fire_at is not null
+        """)
+      _ = await runner.renderAll(on: reactor)
+      try await scene.sql(
+        """
+        \(between.isEmpty ? "" : between + ";")
+        update tacet.notif_deliveries set fire_at = now(), available_at = now() where status = 'scheduled'
+        """)
+      // Of several rows of a campaign that are due the last one is pushed, so they have one moment.
+      _ = await runner.pushAll(on: reactor)
+    }
+  }
+
+  private static func pushes(_ scene: CoachScene, _ columns: String) async throws -> [String] {
+    try await scene.sql("select \(columns) from tacet.pushes where kind <> 'schedule_changed' order by 1")
+      .split(separator: "\n").map(String.init)
+  }
+
+  @Test("have the texts of their kinds where no model is set up")
+  func templates() async throws {
+    let scene = try await CoachScene(with: "engagement")
+    _ = try await Self.addUser(scene, facts: #"{"weather": "rainy", "streak": 0}"#)
+    try await scene.sql(
+      "insert into tacet.notif_config (name, value) values ('imageBaseURL', '\"https://images.example/\"')")
+    try await Self.run(scene, nil)
+    let shown = try await Self.pushes(
+      scene,
+      """
+      kind || coalesce('.' || (data ->> 'phase'), ''), title, presentation ->> 'category', presentation ->> 'sound',
+        presentation ->> 'image_url', regexp_replace(collapse_id, '[0-9]{6,}', 'N'), data ->> 'workoutType', data ->> 'mealType',
+        presentation ->> 'interruption_level'
+      """)
+    #expect(
+      shown == [
+        "hydration|💧 Hydration Time!|HYDRATION|reminder.caf||hydration_reminder|||",
+        "hydration|💧 Hydration Time!|HYDRATION|reminder.caf||hydration_reminder|||",
+        "meal.breakfast|🍳 Breakfast Reminder|MEAL|reminder.caf||meal_breakfast||breakfast|",
+        "meal.dinner|🍽️ Dinner Reminder|MEAL|reminder.caf||meal_dinner||dinner|",
+        "meal.lunch|🥗 Lunch Reminder|MEAL|reminder.caf||meal_lunch||lunch|",
+        "meal.snack|🍎 Snack Reminder|MEAL|reminder.caf||meal_snack||snack|",
+        "morning|Good morning, Ada! ☀️|DAILY_CHECK||https://images.example/morning_rainy.png|morning_greeting|||",
+        "workout|Workout Time! 🏋️|WORKOUT|reminder.caf||workout_N|Run||",
+      ])
+    let bodies = try await Self.pushes(scene, "body")
+    #expect(bodies.allSatisfy { !$0.contains("[Content]") && !$0.contains("{") && !$0.contains("streak") })
+  }
+
+  @Test("have the model's body under their own title, and the model is asked once, before they are due")
+  func model() async throws {
+    let scene = try await CoachScene(with: "engagement")
+    _ = try await Self.addUser(
+      scene, facts: #"{"streak": 5, "sleep_quality": "good", "weather": "hail", "motivational_style": "rude"}"#)
+    let writer = ScriptedWriter(.success("You can do it."))
+    try await Self.run(scene, writer)
+    #expect(
+      try await Self.pushes(scene, "kind, title, body").filter { !$0.hasPrefix("hydration") && !$0.hasPrefix("meal") }
+        == [
+          "morning|Good morning, Ada! ☀️|You can do it.", "workout|Ready for today's Run?|You can do it.",
+        ])
+    #expect(writer.prompts.count == 6)
+    #expect(writer.limits.allSatisfy { $0 == .seconds(2) })
+    let morning = try #require(writer.prompts.map(\.material).first { $0.contains("sleep_quality") })
+    #expect(morning.contains("sleep_quality: good") && morning.contains("motivational_style: encouraging"))
+    #expect(morning.contains("streak: 5") && !morning.contains("weather"))
+    let usage = try await scene.sql("select sum(calls), sum(input_tokens) from tacet.model_usage")
+    #expect(usage == "6|600")
+  }
+
+  @Test(
+    "keep their templates where the model fails, writes what may not be sent, or has no budget or time left",
+    arguments: ["failing", "bad", "budget", "late"])
+  func fallback(_ case: String) async throws {
+    let scene = try await CoachScene(with: "engagement")
+    _ = try await Self.addUser(scene, reminders: #"{"morning_greeting": true}"#)
+    let writer = ScriptedWriter(
+      `case` == "failing" ? .failure(WritingFailure("model_timed_out")) : .success(`case` == "bad" ? "a\nb" : "Fine."))
+    try await Self.run(
+      scene, writer,
+      limits: `case` == "budget" ? ModelUsageLimits(tokensMax: 1, costMicrodollarsMax: 1) : .ample,
+      dueIn: `case` == "late" ? "20 s" : "10 min")
+    let push = try #require(try await Self.pushes(scene, "title, body").first)
+    #expect(push.hasPrefix("Good morning, Ada! ☀️|"))
+    #expect(!push.hasSuffix("Fine.") && push.count > 40)
+    #expect(writer.prompts.count == (["failing", "bad"].contains(`case`) ? 1 : 0))
+  }
+
+  @Test(
+    "are dropped when it is done already, also shortly before they are due",
+    arguments: [
+      (#"{"last_workout_at": "T1"}"#, "now() - interval '119 min'", "meal"),
+      (#"{"last_workout_at": "T1"}"#, "now() - interval '121 min'", "meal workout"),
+      (#"{"last_meal_at": "T1"}"#, "now() - interval '119 min'", "workout"),
+      (#"{"last_meal_at": "yesterday"}"#, "now()", "meal workout"),
+    ])
+  func done(facts: String, at: String, expected: String) async throws {
+    let scene = try await CoachScene(with: "engagement")
+    let user = try await Self.addUser(
+      scene,
+      reminders: """
+        {"workout_reminders": true, "meal_reminders": true,
+         "workout_schedule": [{"type": "Run", "weekdays": [1, 2, 3, 4, 5, 6, 7], "time": "07:30"}]}
+        """)
+    try await Self.run(
+      scene, nil,
+      between: "update context_profiles set coaching_facts = replace('\(facts)', 'T1', (\(at))::text)::jsonb")
+    let kinds = try await scene.sql("select string_agg(distinct kind, ' ' order by kind) from tacet.pushes")
+    #expect(kinds == expected)
+    let reasons = try await scene.sql(
+      "select string_agg(distinct reason, ' ') from tacet.notif_deliveries where user_id = '\(user)'")
+    #expect(reasons == (expected == "meal workout" ? "" : "already_done"))
+  }
+
+  @Test("are not sent to a user who has switched them off by then")
+  func switchedOff() async throws {
+    let scene = try await CoachScene(with: "engagement")
+    _ = try await Self.addUser(scene)
+    try await Self.run(scene, nil, between: "update context_profiles set reminder_preferences = null")
+    #expect(try await Self.pushes(scene, "kind") == [])
+    let reasons = try await scene.sql("select distinct status, reason from tacet.notif_deliveries")
+    #expect(reasons == "skipped|not_in_audience")
+  }
+}
+
+extension CoachScene {
+  /// Runs a body with a runner of slots.
+  func withSlotRunner(
+    _ writer: ScriptedWriter?, limits: ModelUsageLimits = .ample, pace: SlotPace = SlotPace(),
+    _ body: @escaping @Sendable (SlotRunner, isolated Reactor) async throws -> Void
+  ) async throws {
+    let logger = Logger(label: "slots")
+    try await withDatabase(named: database, on: server, logger: logger) { store, reactor in
+      let runner = SlotRunner(
+        store: store, writer: writer, limits: limits, pace: pace, logger: logger, queued: { _ in })
+      try await body(runner, reactor)
+    }
+  }
+}

@@ -1,0 +1,117 @@
+import PushKinds
+import TestIDs
+import Testing
+
+@testable import PushStore
+
+@Suite("Who is asked to come back")
+struct LapseAudienceTests {
+  private static func wishes(
+    _ response: String = "check_in_on_me", times: String = #"["morning"]"#, frequency: String = "daily"
+  ) -> String {
+    #"{"absence_response": "\#(response)", "preferred_times": \#(times), "frequency": "\#(frequency)"}"#
+  }
+
+  private static func refusal(
+    _ absence: String?, idle: String? = "4 days", attempts: Int = 0, askedAgo: String? = nil
+  ) async throws -> String {
+    let scene = try await EngagementScene()
+    let user = try await scene.addUser(absence: absence, idle: idle, attempts: attempts, askedAgo: askedAgo)
+    return try await scene.audience("lapse", "refusal", of: user)
+  }
+
+  @Test(
+    "who has been away for more than three days, exactly",
+    arguments: [
+      (nil, "activity_unknown"), ("1 day", "not_lapsed"), ("3 days -1 s", "not_lapsed"), ("3 days 1 s", ""),
+      ("7 days 1 s", ""), ("90 days", ""),
+    ] as [(String?, String)])
+  func classes(idle: String?, refusal: String) async throws {
+    #expect(try await Self.refusal(Self.wishes(), idle: idle) == refusal)
+  }
+
+  @Test(
+    "nobody whose preferences are missing, unreadable or unknown",
+    arguments: [
+      nil, "null", "{}", "[]", "1", #""check_in_on_me""#, wishes("be_quiet"), wishes(times: #"["noon"]"#),
+      wishes(times: "7"), wishes(frequency: "hourly"), #"{"absence_response": "check_in_on_me"}"#,
+      #"{"absence_response": ["check_in_on_me"], "frequency": "daily"}"#,
+      #"{"absence_response": "light_nudge", "frequency": null}"#,
+    ] as [String?])
+  func unreadable(absence: String?) async throws {
+    #expect(try await Self.refusal(absence) == "no_preference")
+  }
+
+  @Test(
+    "as the user wants to be treated: how often, and how many times",
+    arguments: [
+      ("give_me_space", "daily", 0, nil, "space_wanted"), ("light_nudge", "never", 0, nil, "never_wanted"),
+      ("light_nudge", "daily", 0, nil, ""), ("light_nudge", "daily", 0, "6 days", "asked_recently"),
+      ("light_nudge", "daily", 1, "6 days", "asked_recently"), ("light_nudge", "daily", 1, "7 days", ""),
+      ("light_nudge", "daily", 2, "7 days", ""), ("light_nudge", "daily", 3, "90 days", "attempts_spent"),
+      ("check_in_on_me", "weekly", 0, nil, ""), ("check_in_on_me", "daily", 0, "1 day", ""),
+      ("check_in_on_me", "daily", 1, "2 days", "asked_recently"), ("check_in_on_me", "daily", 1, "3 days", ""),
+      ("check_in_on_me", "daily", 2, "6 days", "asked_recently"), ("check_in_on_me", "daily", 2, "7 days", ""),
+      ("check_in_on_me", "daily", 3, "13 days", "asked_recently"), ("check_in_on_me", "daily", 3, "14 days", ""),
+      ("check_in_on_me", "daily", 4, "29 days", "asked_recently"), ("check_in_on_me", "daily", 4, "30 days", ""),
+      ("check_in_on_me", "daily", 5, "900 days", "attempts_spent"),
+    ] as [(String, String, Int, String?, String)])
+  func responses(
+    response: String, frequency: String, attempts: Int, askedAgo: String?, refusal: String
+  ) async throws {
+    let absence = Self.wishes(response, frequency: frequency)
+    #expect(try await Self.refusal(absence, idle: "100 days", attempts: attempts, askedAgo: askedAgo) == refusal)
+  }
+
+  @Test(
+    "at the time that the user prefers, and with the pause between pushes that the user wants",
+    arguments: [
+      (#"["morning"]"#, "daily", "09:00:00|1"), (#""morning""#, "few_times_a_week", "09:00:00|2"),
+      (#"["evening"]"#, "weekly", "19:00:00|7"), (#"["evening", "morning"]"#, "daily", "09:00:00|1"),
+      ("[]", "daily", "10:00:00|1"), ("null", "daily", "10:00:00|1"),
+    ])
+  func times(times: String, frequency: String, expected: String) async throws {
+    let scene = try await EngagementScene()
+    let user = try await scene.addUser(absence: Self.wishes(times: times, frequency: frequency), idle: "4 days")
+    #expect(try await scene.audience("lapse", "local_time, gap_days", of: user) == expected)
+  }
+
+  @Test(
+    "nobody whom the coach has asked back within seven days",
+    arguments: [("7 days -1 s", "asked_by_coach"), ("7 days 1 s", "")])
+  func coach(ago: String, refusal: String) async throws {
+    let scene = try await EngagementScene()
+    let user = try await scene.addUser(absence: Self.wishes(), idle: "20 days")
+    try await scene.database.sql(
+      """
+      insert into tacet.push_log (id, subject_id, user_id, push_type, decision, sent_at)
+      values (gen_random_uuid(), gen_random_uuid(), '\(user)', 're_engagement', 'sent', now() - interval '\(ago)')
+      """)
+    #expect(try await scene.audience("lapse", "refusal", of: user) == refusal)
+  }
+
+  @Test("an hour of a zone is enrolled for the time that each user prefers, and a request for now")
+  func enrolment() async throws {
+    let scene = try await EngagementScene()
+    let zone = "Asia/Kolkata"
+    var users: [String: HostID] = [:]
+    for time in ["[]", #"["morning"]"#, #"["evening"]"#] {
+      users[time] = try await scene.addUser(absence: Self.wishes(times: time), idle: "4 days", zone: zone)
+    }
+    _ = try await scene.addUser(absence: Self.wishes("give_me_space"), idle: "4 days", zone: zone)
+    let day = "(now() at time zone '\(zone)')::date"
+    #expect(
+      try await scene.database.sql(
+        "select tacet.enrol_slot('lapse', '\(zone)', \(day), tacet.civil_instant(\(day) + time '09:00', '\(zone)'))")
+        == "3")
+    let due = try await scene.database.sql(
+      """
+      select (due_at at time zone '\(zone)')::time, available_at = greatest(due_at, enrolled_at) or available_at > due_at
+      from tacet.campaign_decisions order by due_at
+      """)
+    #expect(due == "09:00:00|t\n10:00:00|t\n19:00:00|t")
+    try await scene.database.sql("delete from tacet.campaign_decisions")
+    try await scene.database.sql("select tacet.enrol_campaign('lapse', now(), 'request')")
+    #expect(try await scene.database.sql("select count(*) from tacet.campaign_decisions where due_at <= now()") == "3")
+  }
+}

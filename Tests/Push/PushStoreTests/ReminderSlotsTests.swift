@@ -1,0 +1,149 @@
+import Foundation
+import PushKinds
+import TestIDs
+import Testing
+
+@testable import PushStore
+
+@Suite("When reminders come")
+struct ReminderSlotsTests {
+  /// A user's slots of a campaign, after a look at its audience.
+  private static func slots(
+    _ campaign: String, _ reminders: String?, in scene: EngagementScene? = nil
+  ) async throws -> String {
+    var scene = scene
+    if scene == nil { scene = try await EngagementScene() }
+    guard let scene else { return "" }
+    let user = try await scene.addUser(reminders: reminders)
+    try await enrol(campaign, in: scene)
+    return try await slots(campaign, of: user, in: scene)
+  }
+
+  private static func enrol(_ campaign: String, in scene: EngagementScene) async throws {
+    try await scene.database.sql(
+      """
+      select tacet.enrol_slots('\(campaign)', c.definition -> 'slots', null, 100, 0)
+      from tacet.campaigns c where c.name = '\(campaign)'
+      """)
+  }
+
+  private static func slots(_ campaign: String, of user: HostID, in scene: EngagementScene) async throws -> String {
+    try await scene.database.sql(
+      """
+      select string_agg(slot || case when cardinality(weekdays) < 7 then array_to_string(weekdays, '') else '' end, ' '
+        order by slot)
+      from tacet.slots where user_id = '\(user)' and campaign = '\(campaign)'
+      """)
+  }
+
+  @Test(
+    "at the times of the preferences, and without a clear wish never",
+    arguments: [
+      ("morning", #"{"morning_greeting": true}"#, "0800"),
+      ("morning", #"{"morning_greeting": true, "morning_time": "06:45"}"#, "0645"),
+      ("morning", #"{"morning_greeting": true, "morning_time": "6:45"}"#, ""),
+      ("morning", #"{"morning_greeting": true, "morning_time": "24:00"}"#, ""),
+      ("morning", #"{"morning_greeting": true, "morning_time": 8}"#, ""),
+      ("morning", #"{"morning_greeting": "true"}"#, ""), ("morning", #"{"morning_time": "06:45"}"#, ""),
+      ("morning", nil, ""), ("morning", "[true]", ""), ("morning", "{}", ""),
+      ("meal", #"{"meal_reminders": true}"#, "0800 1230 1500 1830"), ("meal", #"{"meal_reminders": false}"#, ""),
+      ("hydration", #"{"hydration_reminders": true}"#, ""),
+      (
+        "hydration", #"{"hydration_reminders": true, "hydration_frequency": "hourly"}"#,
+        "0800 0900 1000 1100 1200 1300 1400 1500 1600 1700 1800 1900 2000 2100"
+      ),
+      (
+        "hydration",
+        #"{"hydration_reminders": true, "hydration_frequency": "bi_hourly", "waking_start": "07:30", "waking_end": "13:30"}"#,
+        "0730 0930 1130"
+      ),
+      (
+        "hydration",
+        #"{"hydration_reminders": true, "hydration_frequency": "bi_hourly", "waking_start": "07:30", "waking_end": "13:31"}"#,
+        "0730 0930 1130 1330"
+      ),
+      ("hydration", #"{"hydration_reminders": true, "hydration_frequency": "tri_daily"}"#, "0800 1600"),
+      (
+        "hydration",
+        #"{"hydration_reminders": true, "hydration_frequency": "tri_daily", "waking_start": "20:00", "waking_end": "08:00"}"#,
+        "0400 2000"
+      ),
+      ("hydration", #"{"hydration_reminders": true, "hydration_frequency": "often"}"#, ""),
+      (
+        "hydration",
+        #"{"hydration_reminders": true, "hydration_frequency": "hourly", "waking_start": "x"}"#, ""
+      ),
+    ] as [(String, String?, String)])
+  func times(campaign: String, reminders: String?, expected: String) async throws {
+    #expect(try await Self.slots(campaign, reminders) == expected)
+  }
+
+  @Test(
+    "workouts come as the schedule has them; one that cannot be read as a whole is silence",
+    arguments: [
+      (#"[{"type": "Run", "weekdays": [1, 3], "time": "07:30"}]"#, "073013"),
+      (
+        #"[{"type": "Run", "weekdays": [3, 1], "time": "07:30"}, {"type": "Swim", "weekdays": [3, 5], "time": "07:30"}]"#,
+        "0730135"
+      ),
+      (#"[{"weekdays": [7], "time": "18:00"}, {"weekdays": [1], "time": "06:00"}]"#, "06001 18007"),
+      (#"[{"weekdays": [1], "time": "06:00"}, {"weekdays": [8], "time": "07:00"}]"#, ""),
+      (#"[{"weekdays": [1], "time": "06:00"}, 7]"#, ""), (#"[{"weekdays": [], "time": "06:00"}]"#, ""),
+      (#"[{"weekdays": "1", "time": "06:00"}]"#, ""), (#"[{"weekdays": [1]}]"#, ""), ("[]", ""), ("{}", ""),
+      ("null", ""),
+    ])
+  func workouts(schedule: String, expected: String) async throws {
+    let reminders = #"{"workout_reminders": true, "workout_schedule": \#(schedule)}"#
+    #expect(try await Self.slots("workout", reminders) == expected)
+  }
+
+  @Test("a schedule has 24 entries at most, and 10,000 do no harm", arguments: [24, 25, 10_000])
+  func schedules(count: Int) async throws {
+    let scene = try await EngagementScene()
+    let user = try await scene.addUser()
+    try await scene.database.sql(
+      """
+      update context_profiles
+      set reminder_preferences = jsonb_build_object('workout_reminders', true, 'workout_schedule', (
+        select jsonb_agg('{"type": "Run", "weekdays": [1], "time": "07:30"}'::jsonb) from generate_series(1, \(count))))
+      """)
+    let isRead = try await scene.audience("workout", "refusal is null", of: user)
+    #expect(isRead == (count == 24 ? "t" : "f"))
+    try await Self.enrol("workout", in: scene)
+    #expect(try await Self.slots("workout", of: user, in: scene) == (count == 24 ? "07301" : ""))
+  }
+
+  @Test("follow changed preferences and zones; slots that the user has chosen stay")
+  func changes() async throws {
+    let scene = try await EngagementScene()
+    let user = try await scene.addUser(reminders: #"{"morning_greeting": true, "morning_time": "06:45"}"#)
+    try await Self.enrol("morning", in: scene)
+    func change(_ json: String) async throws -> String {
+      try await scene.database.sql("update context_profiles set reminder_preferences = '\(json)'")
+      try await Self.enrol("morning", in: scene)
+      return try await Self.slots("morning", of: user, in: scene)
+    }
+    #expect(try await change(#"{"morning_greeting": true, "morning_time": "07:15"}"#) == "0715")
+    // Nothing has changed, so nothing is written.
+    let before = try await scene.database.sql("select xmin from tacet.slots")
+    try await Self.enrol("morning", in: scene)
+    #expect(try await scene.database.sql("select xmin from tacet.slots") == before)
+    try await scene.database.sql("update context_profiles set time_zone = 'Asia/Tokyo'")
+    try await Self.enrol("morning", in: scene)
+    #expect(try await scene.database.sql("select slot, time_zone, is_chosen from tacet.slots") == "0715|Asia/Tokyo|f")
+    try await scene.database.sql(
+      """
+      select tacet.choose_slots('morning', '\(user)', true, '[{"slot": "0900", "is_enabled": true}]', 'Asia/Tokyo', 0)
+      """)
+    #expect(try await change(#"{"morning_greeting": true, "morning_time": "05:00"}"#) == "0900")
+  }
+
+  @Test("a host without these columns has campaigns that do nothing")
+  func inactive() async throws {
+    let database = try await TestDatabase.migrated()
+    let active = try await database.sql(
+      "select name from tacet.campaigns where is_active and name in ('lapse', 'morning', 'workout', 'meal', 'hydration')"
+    )
+    #expect(active == "")
+  }
+}

@@ -1,0 +1,59 @@
+-- Audiences of campaigns, with the columns that not all of them have.
+
+set check_function_bodies = off;
+
+-- A query for a campaign's audience: user_id, time_zone and gap_days, and null for each of these that the function lacks:
+--
+--   local_time  time   when the user wants its push; null for the campaign's hour
+--   slots       jsonb  the user's own slots: [{"slot": "0800", "phase": "morning", "weekdays": [1, 2]}, ...]; null for the definition's
+--   refusal     text   why the user gets no push of the campaign; null when nothing is known against it
+--
+-- moment, only_user: how the query names the function's arguments, such as $1.
+create or replace function tacet.audience_query(audience text, moment text, only_user text)
+returns text
+language sql stable
+set search_path = pg_catalog, pg_temp
+as $$
+  select format(
+    'select a.user_id, a.time_zone, a.gap_days, %s as local_time, %s as slots, %s as refusal from %s(%s, %s) a',
+    case when 'local_time' = any (p.proargnames) then 'a.local_time' else 'null::time' end,
+    case when 'slots' = any (p.proargnames) then 'a.slots' else 'null::jsonb' end,
+    -- The reason becomes a label of metrics.
+    case when 'refusal' = any (p.proargnames)
+      then $case$case when a.refusal !~ '^[a-z][a-z_]{0,39}$' then 'refused_by_host' else a.refusal end$case$
+      else 'null::text'
+    end,
+    p.oid::regproc, audience_query.moment, audience_query.only_user)
+  from pg_proc p
+  where p.oid = audience_query.audience::regproc
+$$;
+
+-- How a campaign's push is shown, from its definition's presentation: {{name}} in its texts is a member of named. An image_key
+-- becomes the address of a picture under the flag imageBaseURL, and nothing without that flag.
+create or replace function tacet.campaign_presentation(definition jsonb, named jsonb)
+returns jsonb
+language sql stable
+set search_path = pg_catalog, pg_temp
+as $$
+  select f.filled - 'image_key' || coalesce(
+    (
+      select jsonb_build_object('image_url', format('%s%s.png', c.value #>> '{}', f.filled ->> 'image_key'))
+      from tacet.notif_config c
+      where c.name = 'imageBaseURL' and f.filled ->> 'image_key' <> ''
+    ),
+    '{}')
+  from (
+    select tacet.fill_presentation(
+      (
+        select jsonb_object_agg(
+          m.key,
+          case when jsonb_typeof(m.value) = 'string'
+            then to_jsonb(replace(replace(m.value #>> '{}', '{{', '{'), '}}', '}')) else m.value
+          end)
+        from jsonb_each(campaign_presentation.definition -> 'presentation') m
+      ),
+      campaign_presentation.named) as filled
+  ) f
+$$;
+
+reset check_function_bodies;

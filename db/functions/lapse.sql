@@ -1,0 +1,103 @@
+-- The campaign lapse: asks users back who have stopped coming, each as the user wants to be treated in absence.
+
+set check_function_bodies = off;
+
+-- Users who may be asked back, when, and why the others are not. Preferences that are missing, unreadable or unknown are silence.
+--
+-- light_nudge: once in 7 days, at most 3 times. check_in_on_me: once, then 3, 7, 14 and 30 days after the last time. Days are those
+-- of the user's calendar, because each push comes at the same time of the day.
+create or replace function tacet.lapse_audience(moment timestamptz, only_user tacet.user_id)
+returns table (user_id tacet.user_id, time_zone text, gap_days int, local_time time, refusal text)
+language sql stable
+as $$
+  select
+    w.user_id, w.time_zone, w.gap_days, w.local_time,
+    case
+      when w.response = 'give_me_space' then 'space_wanted'
+      when w.gap_days = 0 then 'never_wanted'
+      when w.gap_days is null or w.local_time is null or (w.response in ('light_nudge', 'check_in_on_me')) is not true
+        then 'no_preference'
+      when w.last_active is null then 'activity_unknown'
+      when tacet.engagement_class(lapse_audience.moment - w.last_active) not in ('lapsed', 'churn_risk') then 'not_lapsed'
+      when w.attempts >= case w.response when 'light_nudge' then 3 else 5 end then 'attempts_spent'
+      when w.re_engaged_at is not null
+        and tacet.days_between(w.re_engaged_at, lapse_audience.moment, w.time_zone) < case
+          when w.response = 'light_nudge' then 7
+          when w.attempts = 0 then 0
+          else (array[3, 7, 14, 30])[w.attempts]
+        end
+        then 'asked_recently'
+      when exists (
+        select
+        from tacet.push_log l
+        where l.user_id = w.user_id and l.push_type = 're_engagement'
+          and l.sent_at > lapse_audience.moment - interval '7 days'
+      ) then 'asked_by_coach'
+    end
+  from (
+    select
+      p.user_id, p.time_zone, a.last_active, a.re_engagement_attempts as attempts, a.re_engaged_at,
+      p.preferences ->> 'absence_response' as response, tacet.frequency_days(p.preferences -> 'frequency') as gap_days,
+      tacet.preferred_time(p.preferences -> 'preferred_times') as local_time
+    from tacet.communication_preferences(lapse_audience.only_user) p
+    left join tacet.activity a on a.user_id = p.user_id
+  ) w
+$$;
+
+-- The days between two pushes that a user wants: 0 for never, null for an unknown word.
+create or replace function tacet.frequency_days(frequency jsonb)
+returns int
+language sql immutable
+as $$
+  select case frequency when '"daily"' then 1 when '"few_times_a_week"' then 2 when '"weekly"' then 7 when '"never"' then 0 end
+$$;
+
+-- The time of the day at which a user wants pushes; ten o'clock without a wish, null for an unreadable one.
+create or replace function tacet.preferred_time(wishes jsonb)
+returns time
+language sql immutable
+as $$
+  select case
+    when wishes is null or wishes in ('null', '[]') then time '10:00'
+    when wishes in ('"morning"', '["morning"]', '["morning", "evening"]', '["evening", "morning"]') then time '09:00'
+    when wishes in ('"evening"', '["evening"]') then time '19:00'
+  end
+$$;
+
+-- How many midnights are between two moments in a zone.
+create or replace function tacet.days_between(earlier timestamptz, later timestamptz, zone text)
+returns int
+language sql stable
+as $$
+  select (later at time zone z.name)::date - (earlier at time zone z.name)::date
+  from (select coalesce(tacet.known_zone(zone), 'UTC')) as z (name)
+$$;
+
+-- What the model gets to know of a user who has stopped coming.
+create or replace function tacet.lapse_material(user_id tacet.user_id, moment timestamptz)
+returns jsonb
+language sql stable
+set search_path = pg_catalog, pg_temp
+as $$
+  select jsonb_strip_nulls(
+    jsonb_build_object(
+      'user_id', lapse_material.user_id::text, 'name', f.facts -> 'name', 'primary_goal', f.facts -> 'primary_goal',
+      'last_workout_type', f.facts -> 'last_workout_type', 'personality_traits', f.facts -> 'personality_traits',
+      'days_away', floor(extract(epoch from lapse_material.moment - a.last_active) / 86400)::int,
+      'attempts', a.re_engagement_attempts))
+  from (select tacet.known_facts(lapse_material.user_id, lapse_material.moment)) as f (facts)
+  left join tacet.activity a on a.user_id = lapse_material.user_id
+$$;
+
+-- Counts a push that asks a user back, in the transaction that queues it.
+create or replace function tacet.note_re_engagement(user_id tacet.user_id, moment timestamptz)
+returns void
+language sql volatile
+set search_path = pg_catalog, pg_temp
+as $$
+  update tacet.activity a
+  set re_engagement_attempts = a.re_engagement_attempts + 1, re_engaged_at = note_re_engagement.moment
+  where a.user_id = note_re_engagement.user_id
+$$;
+
+reset check_function_bodies;
