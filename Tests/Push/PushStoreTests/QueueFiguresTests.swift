@@ -25,14 +25,14 @@ struct QueueFiguresTests {
   @Test("the oldest transaction that keeps dead rows is told, and who has it")
   func snapshot() async throws {
     let database = try await TestDatabase.migrated()
-    try await withTwoSessions(database) { host, _, reactor in
+    try await withTwoSessions(database) { host, witness, reactor in
       try await host.run(
         "set application_name = 'reports'; begin isolation level repeatable read; select count(*) from public.messages",
         on: reactor)
       let figures = try await withStore(database) { try await $0.queueFigures(within: patience, on: $1) }
       #expect(try #require(figures.snapshotAge) < patience)
-      // Sessions of the store that has ended may still be at their first statement.
-      try await host.awaitTrue(
+      // Sessions of the store that has ended may still be at their first statement. A transaction sees them until its end.
+      try await witness.awaitTrue(
         """
         select count(*) = 2 from pg_stat_activity
         where datname = current_database() and backend_type = 'client backend'
