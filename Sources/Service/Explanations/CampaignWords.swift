@@ -21,6 +21,17 @@ enum CampaignWords {
     "muted": "The user has muted such pushes.",
     "quiet_hours": "The user had quiet hours.",
     "permission_denied": "Every device of the user has reported that it may not show notifications.",
+    "armed": "A device shows it by itself.",
+    "no_preference": "The user's preferences do not say how to be treated in absence, or cannot be read.",
+    "space_wanted": "The user wants space while away.",
+    "never_wanted": "The user never wants such pushes.",
+    "activity_unknown": "The user was never seen to be active.",
+    "not_lapsed": "The user was active in the last three days.",
+    "attempts_spent": "The user was asked back as often as may be since the last activity.",
+    "asked_recently": "The user was asked back more recently than the user wants.",
+    "asked_by_coach": "The coach has asked the user back within seven days.",
+    "preferences_unreadable": "The user's preferences for it cannot be read.",
+    "refused_by_host": "The host's function refuses the user, with a reason that is no word.",
     "switched_off": "The user has switched the slot off, or moved it.",
     "not_armed": "The campaign is shown by devices alone, and none has reported that it will.",
     "eligibility_unknown":
@@ -29,6 +40,8 @@ enum CampaignWords {
 
   private static let outcomes = [
     "nothing_to_say": "No layer found anything to say.",
+    "already_done": "The user has done already what it reminds of.",
+    "not_wanted": "The host's function says that nothing is to be said now.",
     "too_late": "Its time was too long ago when a service came to look, or a later one of the campaign was due too.",
     "content_missing": "The host's content was never fetched.",
     "content_stale": "The host's content is older than it may be.",

@@ -45,13 +45,28 @@ struct CampaignWordsTests {
   @Test("so has everything that the service gives up for")
   func service() throws {
     var reasons: Set<String> = []
-    for file in ["CampaignRunner", "CheckInComposer", "TurnDecider"] {
+    for file in ["CampaignRunner", "CheckInComposer", "ModelTexts", "TurnDecider"] {
       let source = try Repository.text("Sources/Campaigns/Campaigns/\(file).swift")
       let places = /(?:\bfailed\(|refused\(\.\w+, |\.(?:skipped|failed), |\?\? )"([a-z_]+)"/
       reasons.formUnion(source.matches(of: places).map { String($0.1) })
     }
     #expect(reasons.isSuperset(of: ["too_late", "attempts_exhausted", "no_template", "model_budget_spent"]))
     #expect(reasons.count >= 10, "\(reasons)")
+    #expect(reasons.filter { !Self.isKnown($0) } == [])
+  }
+
+  @Test("so has every refusal of an audience of Tacet's, and every reason for which a slot says nothing")
+  func audiences() throws {
+    var reasons: Set = ["refused_by_host", "not_wanted"]
+    for file in ["lapse", "reminders", "slot_rows"] {
+      let source = try Repository.text("db/functions/\(file).sql")
+      reasons.formUnion(source.matches(of: /(?:then|'skip', case when .*? then) '([a-z_]+)'/).map { String($0.1) })
+    }
+    // What else the files compare and answer.
+    reasons.subtract(["sent", "skipped", "infinity", "local", "push", "unknown_slot", "nothing_stored", "cooldown"])
+    #expect(
+      reasons.isSuperset(of: ["asked_by_coach", "already_done", "preferences_unreadable", "permission_denied"]),
+      "\(reasons)")
     #expect(reasons.filter { !Self.isKnown($0) } == [])
   }
 

@@ -1,0 +1,118 @@
+import APNSSimulation
+import Foundation
+import LanguageModelSimulation
+import TestRepository
+import Testing
+
+@Suite("Pushes of engagement", .serialized)
+struct EngagementPushTests {
+  private struct Payload: Decodable {
+    struct Notice: Decodable {
+      struct Alert: Decodable {
+        let title: String
+        let body: String
+      }
+
+      let alert: Alert
+      let category: String
+      let level: String?
+
+      enum CodingKeys: String, CodingKey {
+        case alert, category
+        case level = "interruption-level"
+      }
+    }
+
+    let aps: Notice
+    let type: String
+    let user_id: String?
+    let workoutType: String?
+    let identifier: String?
+  }
+
+  /// A user of the coach's who was last active four days ago.
+  private static func prepare(_ coach: CoachScene) async throws -> CoachUser {
+    try await coach.scene.sql("\\i '\(Repository.file("db/examples/engagement.sql").path)'")
+    let user = CoachUser(.away)
+    try await coach.add([user])
+    try await coach.scene.sql(
+      """
+      update context_profiles
+      set communication_preferences = '{"absence_response": "light_nudge", "preferred_times": [], "frequency": "daily"}';
+      insert into tacet.activity (user_id, last_active, session_began_at)
+      values ('\(user.id)', now() - interval '4 days', now() - interval '4 days')
+      """)
+    return user
+  }
+
+  private static func record(_ coach: CoachScene) async throws -> (record: PushRecord, payload: Payload) {
+    try #require(await coach.scene.simulator.waitForPushes(1, within: .seconds(30)))
+    let record = try #require(coach.scene.simulator.service.withLog { $0.records(PushQuery()).records.first })
+    return (record, try JSONDecoder().decode(Payload.self, from: Data(record.payload.utf8)))
+  }
+
+  @Test(
+    "a lapsed user is asked back, by the model or, where that takes longer than two seconds, by the template",
+    arguments: [
+      (0, "Hello | A first step?"), (6_000, "We miss you!|Your coach is waiting to help you get back on track."),
+    ])
+  func lapse(delay: Int, text: String) async throws {
+    let script = ModelScript(.init(.reply("Hello | A first step?"), delayMilliseconds: delay))
+    try await CoachScene.play(script, settings: ["LANGUAGE_MODEL_MILLISECONDS": "5000"]) { coach, service in
+      let user = try await Self.prepare(coach)
+      let path = "/v1/push-trigger?campaign=lapse"
+      let answer = try await HTTPAnswer.ask("POST", path, at: service.origin, prefer: "wait=30")
+      #expect(answer.status == 200 && answer.json["committed"] as? Int == 1, "\(answer.text)")
+      let (record, payload) = try await Self.record(coach)
+      let parts = text.split(separator: "|").map { $0.trimmingCharacters(in: .whitespaces) }
+      #expect([payload.aps.alert.title, payload.aps.alert.body] == parts)
+      #expect(payload.type == "reengagement" && payload.user_id == user.id)
+      #expect(payload.aps.category == "RE_ENGAGEMENT" && payload.aps.level == "time-sensitive")
+      #expect(record.collapseID == "lapse_4")
+      let taken = try await coach.scene.sql(
+        "select extract(epoch from decided_at - enrolled_at) < 4 from tacet.campaign_decisions where campaign = 'lapse'"
+      )
+      #expect(taken == "t")
+      #expect(try await coach.scene.sql("select re_engagement_attempts from tacet.activity") == "1")
+      #expect(try await coach.explain(user, campaign: "lapse").contains("A push was sent."))
+    }
+  }
+
+  @Test("a workout that was put off comes once, also when the service is killed meanwhile")
+  func snooze() async throws {
+    let coach = try await CoachScene()
+    let user = try await Self.prepare(coach)
+    try await coach.scene.sql(
+      """
+      insert into tacet.notif_deliveries (
+        fire_at, available_at, fire_date, user_id, campaign, slot, time_zone, status, title, body, category, data
+      )
+      values (now(), now(), current_date, '\(user.id)', 'workout', '0730', 'UTC', 'sent', 'Workout Time! 🏋️', 'Go.', 'WORKOUT',
+        json_build_object('workoutType', 'Run', 'identifier', 'workout.0730.' || current_date))
+      """)
+    let first = try await coach.scene.startService()
+    let answer = try await coach.scene.sql(
+      """
+      select answer from tacet.report_slot_action('\(user.id)', gen_random_uuid(), 'SNOOZE_30', 'workout.0730.' || current_date,
+        'workout', '0730', current_date, now())
+      """)
+    #expect(answer == #"{"snoozed": true}"#)
+    try await first.process.signal(SIGKILL)
+    _ = try await first.process.exitCode()
+    // Thirty minutes later.
+    try await coach.scene.sql(
+      """
+      update tacet.pushes set send_at = now() + interval '1 s';
+      update tacet.inbox set available_at = now() + interval '1 s'
+      """)
+    let second = try await coach.scene.startService()
+    let (record, payload) = try await Self.record(coach)
+    #expect(payload.aps.alert.title == "Workout Time! 🏋️" && payload.aps.category == "WORKOUT")
+    #expect(payload.workoutType == "Run" && payload.type == "workout")
+    #expect(record.collapseID?.hasPrefix("workout_") == true)
+    #expect(try await coach.scene.settle(within: .seconds(20)) == [:])
+    #expect(coach.scene.simulator.service.withLog { $0.records(PushQuery()).records.count } == 1)
+    try await second.stop()
+    await coach.stop()
+  }
+}
