@@ -964,7 +964,7 @@ ALTER TABLE tacet.user_sessions ENABLE ROW LEVEL SECURITY;
 -- tacet.campaign_eligible(campaign text, due_at timestamp with time zone, only_zone text DEFAULT NULL::text, only_user uuid DEFAULT NULL::uuid, guarded boolean DEFAULT false) returns TABLE(user_id uuid, time_zone text, local_day date, local_time time without time zone)
 -- tacet.campaign_gate(user_id uuid, needs_no_session boolean, cap_group text, push_types text[], local_day date, day_start timestamp with time zone, day_end timestamp with time zone, gap_start timestamp with time zone) returns TABLE(reason text)
 -- tacet.campaign_material(campaign text, user_id uuid) returns jsonb
--- tacet.campaign_presentation(definition jsonb, named jsonb) returns jsonb
+-- tacet.campaign_presentation(presentation jsonb, named jsonb) returns jsonb
 -- tacet.campaign_push_content(event_kind text, subject_id uuid) returns SETOF tacet.push_content
 -- tacet.campaign_push_outcome(push_id uuid, user_id uuid) returns jsonb
 -- tacet.campaign_push_types(cap_group text) returns text[]
@@ -1108,7 +1108,7 @@ ALTER TABLE tacet.user_sessions ENABLE ROW LEVEL SECURITY;
 -- tacet.settle_model_usage(usage_day date, tokens bigint, microdollars bigint, used_input bigint, used_output bigint, used_microdollars bigint) returns void
 -- tacet.slot_days(slot text, zone text, first_day date, days integer, weekdays smallint[]) returns TABLE(fire_date date, fire_at timestamp with time zone)
 -- tacet.slot_instant(slot text, zone text, day date) returns timestamp with time zone
--- tacet.slot_push_parts(campaign text, slot text, fire_date date, category text, fire_at timestamp with time zone, document json) returns TABLE(collapse_id text, metadata jsonb, presentation jsonb)
+-- tacet.slot_push_parts(campaign text, slot text, fire_date date, category text, fire_at timestamp with time zone, document json, presentation jsonb) returns TABLE(collapse_id text, metadata jsonb, presentation jsonb)
 -- tacet.slot_refusal(campaign text, user_id uuid, armed_by text[], moment timestamp with time zone) returns TABLE(refusal text, excluded text)
 -- tacet.slot_situations(campaign text, user_ids uuid[]) returns TABLE(user_id uuid, time_zone text, material jsonb)
 -- tacet.slot_time(slot text) returns time without time zone

@@ -28,14 +28,15 @@ as $$
   where p.oid = audience_query.audience::regproc
 $$;
 
--- How a campaign's push is shown, from its definition's presentation: {{name}} in its texts is a member of named. An image_key
--- becomes the address of a picture under the flag imageBaseURL, and nothing without that flag.
-create or replace function tacet.campaign_presentation(definition jsonb, named jsonb)
+-- How a campaign's push is shown, from the presentation of its definition: {{name}} in its texts is a member of named. An image_key
+-- becomes the address of a picture under the flag imageBaseURL, and nothing without that flag. A campaign without a presentation has
+-- an empty one.
+create or replace function tacet.campaign_presentation(presentation jsonb, named jsonb)
 returns jsonb
 language sql stable
 set search_path = pg_catalog, pg_temp
 as $$
-  select f.filled - 'image_key' || coalesce(
+  select coalesce(f.filled, '{}') - 'image_key' || coalesce(
     (
       select jsonb_build_object('image_url', format('%s%s.png', c.value #>> '{}', f.filled ->> 'image_key'))
       from tacet.notif_config c
@@ -50,7 +51,7 @@ as $$
           case when jsonb_typeof(m.value) = 'string'
             then to_jsonb(replace(replace(m.value #>> '{}', '{{', '{'), '}}', '}')) else m.value
           end)
-        from jsonb_each(campaign_presentation.definition -> 'presentation') m
+        from jsonb_each(campaign_presentation.presentation) m
       ),
       campaign_presentation.named) as filled
   ) f

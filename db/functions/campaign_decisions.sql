@@ -168,7 +168,7 @@ begin
       commit_campaign_push.title, commit_campaign_push.body, commit_campaign_push.data,
       commit_campaign_push.metadata || jsonb_build_object('due_at', extract(epoch from claimed.due_at)), 'drop',
       commit_campaign_push.campaign,
-      tacet.campaign_presentation(found_campaign.definition, commit_campaign_push.data::jsonb)
+      tacet.campaign_presentation(found_campaign.definition -> 'presentation', commit_campaign_push.data::jsonb)
     );
     insert into tacet.inbox (subject_id, kind, conversation_id, enqueued_at)
     values (

@@ -78,12 +78,13 @@ declare
   row_name text := format('%s.%s.%s', snooze_slot_row.campaign, snooze_slot_row.slot, snooze_slot_row.day);
   key text := format('snooze %s %s', row_name, snooze_slot_row.user_id);
   actions text[];
+  shown jsonb;
   found_row tacet.notif_deliveries;
   again uuid := gen_random_uuid();
 begin
-  select array_agg(a ->> 'id') into actions
+  select array(select a ->> 'id' from jsonb_array_elements(c.definition -> 'category' -> 'actions') as a), c.definition -> 'presentation'
+  into actions, shown
   from tacet.campaigns c
-  cross join jsonb_array_elements(c.definition -> 'category' -> 'actions') as a
   where c.name = snooze_slot_row.campaign;
   if (snooze_slot_row.action = any (actions)) is not true then
     return '{}';
@@ -121,7 +122,7 @@ begin
     again, found_row.user_id, found_row.campaign, found_row.title, found_row.body, p.collapse_id, found_row.data,
     p.metadata || jsonb_build_object('snooze', found_row.snoozes + 1), 'drop', p.presentation, moment, key, found_row.campaign
   from tacet.slot_push_parts(
-    found_row.campaign, found_row.slot, found_row.fire_date, found_row.category, found_row.fire_at, found_row.data
+    found_row.campaign, found_row.slot, found_row.fire_date, found_row.category, found_row.fire_at, found_row.data, shown
   ) p;
   insert into tacet.inbox (subject_id, kind, conversation_id, enqueued_at, available_at)
   values (

@@ -119,9 +119,9 @@ as $$
 $$;
 
 -- What the push of a row has beside its words: the identifier that devices know it by, metadata for the ledger, and how it is shown.
--- The campaign's presentation comes first; its texts may name members of the row's data and fire_seconds, since 1970.
+-- What the campaign's presentation says comes first; its texts may name members of the row's data and fire_seconds, since 1970.
 create or replace function tacet.slot_push_parts(
-  campaign text, slot text, fire_date date, category text, fire_at timestamptz, document json
+  campaign text, slot text, fire_date date, category text, fire_at timestamptz, document json, presentation jsonb
 )
 returns table (collapse_id text, metadata jsonb, presentation jsonb)
 language sql stable rows 1
@@ -131,15 +131,12 @@ as $$
     jsonb_build_object('campaign', campaign, 'slot', slot, 'fire_date', fire_date),
     jsonb_build_object('category', category, 'thread_id', format('%s.%s', campaign, fire_date)) || w.shown - 'collapse_id'
   from (
-    select coalesce(
-      (
-        select tacet.campaign_presentation(
-          c.definition,
-          document::jsonb || jsonb_build_object('fire_seconds', extract(epoch from slot_push_parts.fire_at)::bigint))
-        from tacet.campaigns c
-        where c.name = slot_push_parts.campaign and c.definition ? 'presentation'
-      ),
-      '{}') as shown
+    select case
+      when slot_push_parts.presentation is null then '{}'
+      else tacet.campaign_presentation(
+        slot_push_parts.presentation,
+        document::jsonb || jsonb_build_object('fire_seconds', extract(epoch from slot_push_parts.fire_at)::bigint))
+    end as shown
   ) w
 $$;
 
@@ -159,11 +156,14 @@ set search_path = pg_catalog, pg_temp
 as $$
 declare
   found_group text;
+  shown jsonb;
   moment timestamptz := clock_timestamp();
   locked bigint[];
 begin
   perform set_config('synchronous_commit', 'on', true);
-  select c.cap_group into found_group from tacet.campaigns c where c.name = commit_slot_rows.campaign;
+  select c.cap_group, c.definition -> 'presentation' into found_group, shown
+  from tacet.campaigns c
+  where c.name = commit_slot_rows.campaign;
   locked := array(
     select r.place
     from (
@@ -229,7 +229,7 @@ begin
       found_group, j.excluded
     from judged j
     cross join lateral tacet.slot_push_parts(
-      commit_slot_rows.campaign, j.slot, j.fire_date, j.category, j.fire_at, j.document::json
+      commit_slot_rows.campaign, j.slot, j.fire_date, j.category, j.fire_at, j.document::json, shown
     ) p
     where j.outcome is null
     returning id, user_id, kind, send_at
@@ -302,7 +302,8 @@ begin
     deliver_slot.push_id, deliver_slot.user_id, deliver_slot.campaign, stored.title, stored.body, p.collapse_id,
     stored.data, p.metadata, 'drop', p.presentation, deliver_slot.campaign, excluded
   from tacet.slot_push_parts(
-    deliver_slot.campaign, stored.slot, stored.fire_date, stored.category, stored.fire_at, stored.data
+    deliver_slot.campaign, stored.slot, stored.fire_date, stored.category, stored.fire_at, stored.data,
+    (select c.definition -> 'presentation' from tacet.campaigns c where c.name = deliver_slot.campaign)
   ) p;
   insert into tacet.inbox (subject_id, kind, conversation_id, enqueued_at)
   values (

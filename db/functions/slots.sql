@@ -151,7 +151,7 @@ $$;
 -- Slots as tacet.enrol_slots takes them, in the form in which it compares them: by time, with all members, and weekdays in order.
 create or replace function tacet.normal_slots(slots jsonb)
 returns jsonb
-language sql immutable
+language sql immutable strict
 as $$
   select jsonb_agg(
     jsonb_build_object(

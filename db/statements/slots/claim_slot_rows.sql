@@ -20,11 +20,10 @@ with picked as materialized (
   ), 0)
   for update skip locked
 ), composed as materialized (
-  select coalesce(array_agg(c.name), '{}') as names from tacet.campaigns c where c.definition ? 'composer'
+  select c.name from tacet.campaigns c where c.definition ? 'composer'
 )
 update tacet.notif_deliveries d
 set available_at = now() + :lease_us * interval '1 microsecond', attempts = d.attempts + 1
-from composed c
 where d.ctid = any (array(select p.place from picked p))
 returning
   d.campaign, d.user_id, d.slot, d.phase, d.fire_date::text, (extract(epoch from d.fire_at) * 1000000)::bigint as fire_us,
@@ -35,6 +34,6 @@ returning
     where l.user_id = d.user_id and l.campaign = d.campaign and l.status in ('scheduled', 'armed')
       and l.fire_at > d.fire_at and l.fire_at <= now()
   ) as is_late,
-  case when d.campaign = any (c.names) then d.title end as title,
-  case when d.campaign = any (c.names) then d.body end as body, d.category,
-  case when d.campaign = any (c.names) then d.data::text end as data;
+  case when d.campaign = any (array(select c.name from composed c)) then d.title end as title,
+  case when d.campaign = any (array(select c.name from composed c)) then d.body end as body, d.category,
+  case when d.campaign = any (array(select c.name from composed c)) then d.data::text end as data;

@@ -74,6 +74,7 @@ struct EngagementPushTests {
       )
       #expect(taken == "t")
       #expect(try await coach.scene.sql("select re_engagement_attempts from tacet.activity") == "1")
+      #expect(try await coach.scene.settle(within: .seconds(20)) == [:])
       #expect(try await coach.explain(user, campaign: "lapse").contains("A push was sent."))
     }
   }
