@@ -1011,6 +1011,7 @@ ALTER TABLE tacet.user_sessions ENABLE ROW LEVEL SECURITY;
 -- tacet.grant_services() returns void
 -- tacet.guarded_campaign_gate(user_id uuid, needs_no_session boolean, cap_group text, push_types text[], local_day date, day_start timestamp with time zone, day_end timestamp with time zone, gap_start timestamp with time zone) returns TABLE(reason text)
 -- tacet.has_account(user_id uuid) returns boolean
+-- tacet.has_default_sessions() returns boolean
 -- tacet.has_http_post() returns boolean
 -- tacet.has_index(source regclass, columns text, predicate text DEFAULT NULL::text) returns boolean
 -- tacet.hides_writes(contract_function text, written text, conversation_id uuid) returns boolean
