@@ -245,6 +245,19 @@ CREATE TABLE tacet.device_permissions (
     device_token text NOT NULL
 );
 
+CREATE TABLE tacet.engagement_analyses (
+    analysed_at timestamp with time zone NOT NULL,
+    period_start timestamp with time zone NOT NULL,
+    period_end timestamp with time zone NOT NULL,
+    total_users bigint NOT NULL,
+    active_users bigint NOT NULL,
+    recent_users bigint NOT NULL,
+    lapsed_users bigint NOT NULL,
+    churn_risk_users bigint NOT NULL,
+    sessions bigint NOT NULL,
+    session_seconds double precision NOT NULL
+);
+
 CREATE TABLE tacet.erasures (
     asked_at timestamp with time zone DEFAULT clock_timestamp() NOT NULL,
     due_at timestamp with time zone DEFAULT clock_timestamp() NOT NULL,
@@ -657,6 +670,9 @@ ALTER TABLE ONLY tacet.deliveries
 ALTER TABLE ONLY tacet.device_permissions
     ADD CONSTRAINT device_permissions_pkey PRIMARY KEY (device_token);
 
+ALTER TABLE ONLY tacet.engagement_analyses
+    ADD CONSTRAINT engagement_analyses_pkey PRIMARY KEY (analysed_at);
+
 ALTER TABLE ONLY tacet.erasures
     ADD CONSTRAINT erasures_pkey PRIMARY KEY (id);
 
@@ -888,6 +904,8 @@ ALTER TABLE tacet.deliveries ENABLE ROW LEVEL SECURITY;
 
 ALTER TABLE tacet.device_permissions ENABLE ROW LEVEL SECURITY;
 
+ALTER TABLE tacet.engagement_analyses ENABLE ROW LEVEL SECURITY;
+
 ALTER TABLE tacet.erasures ENABLE ROW LEVEL SECURITY;
 
 ALTER TABLE tacet.frequency_caps ENABLE ROW LEVEL SECURITY;
@@ -951,6 +969,7 @@ ALTER TABLE tacet.user_sessions ENABLE ROW LEVEL SECURITY;
 -- tacet.activity_interval() returns interval
 -- tacet.adopt_database(keeps_waiting boolean) returns TABLE(what text, dropped bigint)
 -- tacet.advance_slots(campaign text, user_ids uuid[], slots text[], attempts integer[], lead_us bigint) returns void
+-- tacet.analyse_engagement() returns interval
 -- tacet.authorize_device(user_id uuid, device_token text, auth_status text) returns void
 -- tacet.available_at(send_at timestamp with time zone) returns timestamp with time zone
 -- tacet.badge_max() returns bigint

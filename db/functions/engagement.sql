@@ -93,4 +93,36 @@ begin
 end
 $$;
 
+-- Stores how engaged users are, with their sessions of the last seven days, unless the newest analysis is less than 72 hours old.
+-- One process of several does it. Deletes analyses older than a year. Returns after how long to call again.
+create or replace function tacet.analyse_engagement()
+returns interval
+language plpgsql volatile
+set search_path = pg_catalog, pg_temp
+as $$
+#variable_conflict use_column
+declare
+  due_at timestamptz;
+begin
+  if not pg_try_advisory_xact_lock(1952539493, 4) then
+    return interval '1 minute';
+  end if;
+  select max(a.analysed_at) + interval '72 hours' into due_at from tacet.engagement_analyses a;
+  if due_at > now() then
+    return due_at - now();
+  end if;
+  insert into tacet.engagement_analyses (
+    analysed_at, period_start, period_end, total_users, active_users, recent_users, lapsed_users, churn_risk_users, sessions,
+    session_seconds
+  )
+  select
+    p.ended_at, p.began_at, p.ended_at, e.total_users, e.active_users, e.recent_users, e.lapsed_users, e.churn_risk_users, e.sessions,
+    e.session_seconds
+  from (select now() - interval '168 hours' as began_at, now() as ended_at) p
+  cross join lateral tacet.engagement(p.began_at, p.ended_at) e;
+  delete from tacet.engagement_analyses a where a.analysed_at < now() - interval '1 year';
+  return interval '72 hours';
+end
+$$;
+
 reset check_function_bodies;

@@ -32,7 +32,10 @@ struct SchemaSupportTests {
     try await database.sql(
       "delete from tacet.migrations where version > 32; alter table tacet.migrations drop oldest_service, drop checksum"
     )
-    let missing = ["0033_versions", "0034_ledger_in_tacet", "0035_slots", "0036_claims", "0037_activity"]
+    let missing = [
+      "0033_versions", "0034_ledger_in_tacet", "0035_slots", "0036_claims", "0037_activity", "0038_reminders",
+      "0039_engagement_analyses",
+    ]
     #expect(try await look(at: database) == .tooOld(missing: missing))
     // As row-level security shows it to a role without a policy.
     try await database.sql("delete from tacet.migrations")
