@@ -193,10 +193,10 @@ final class ReactorWorker {
   /// What is known once in a process; nil on every reactor but the first.
   func processWideFigures(on reactor: isolated Reactor) async -> ProcessWideFigures? {
     guard let duties else { return nil }
-    let (queue, isUp) = await duties.figures.read(on: reactor)
+    let database = await duties.figures.read(on: reactor)
     return ProcessWideFigures(
-      isDatabaseUp: isUp, isDatabaseAsleep: sleep?.isAsleep, queue: queue, listening: listening.state,
-      tokenAges: apps.tokenAges)
+      isDatabaseUp: database.isUp, isDatabaseAsleep: sleep?.isAsleep, queue: database.queue,
+      engagement: database.engagement, listening: listening.state, tokenAges: apps.tokenAges)
   }
 
   /// Shown to everybody who asks: without the server's message.
