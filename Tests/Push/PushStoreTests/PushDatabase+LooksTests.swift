@@ -28,8 +28,8 @@ struct PushDatabaseLooksTests {
   }
 
   @Test(
-    "it only reads, each statement for two seconds at the most, a count of all users for ten",
-    arguments: [(PushDatabase.lookLimit, "2s"), (PushDatabase.countLimit, "10s")])
+    "it only reads, each statement for two seconds at the most, a count of all users for twenty",
+    arguments: [(PushDatabase.lookLimit, "2s"), (PushDatabase.countLimit, "20s")])
   func settings(_ limit: Duration, _ shown: String) async throws {
     let settings = try await withOperators(limit: limit) { operators, reactor in
       try await operators.look(on: reactor) { look in
