@@ -4,7 +4,8 @@ public import Reactors
 
 // How engaged users are; see db/functions/engagement.sql.
 extension PushDatabase {
-  /// How long a count of all users may take. A million users take one to two seconds, at the end of an earlier period up to ten.
+  /// How long a count of all users may take. A million users take one to two seconds, eight at the end of an earlier period,
+  /// and longer if their sessions are read from the disk.
   public static let countLimit = Duration.seconds(20)
 
   /// How long the analysis of engagement may take. Nothing waits for it.
