@@ -247,6 +247,19 @@ CREATE TABLE tacet.device_permissions (
     device_token text NOT NULL
 );
 
+CREATE TABLE tacet.engagement_analyses (
+    analysed_at timestamp with time zone NOT NULL,
+    period_start timestamp with time zone NOT NULL,
+    period_end timestamp with time zone NOT NULL,
+    total_users bigint NOT NULL,
+    active_users bigint NOT NULL,
+    recent_users bigint NOT NULL,
+    lapsed_users bigint NOT NULL,
+    churn_risk_users bigint NOT NULL,
+    sessions bigint NOT NULL,
+    session_seconds double precision NOT NULL
+);
+
 CREATE TABLE tacet.erasures (
     asked_at timestamp with time zone DEFAULT clock_timestamp() NOT NULL,
     due_at timestamp with time zone DEFAULT clock_timestamp() NOT NULL,
@@ -661,6 +674,9 @@ ALTER TABLE ONLY tacet.deliveries
 ALTER TABLE ONLY tacet.device_permissions
     ADD CONSTRAINT device_permissions_pkey PRIMARY KEY (device_token);
 
+ALTER TABLE ONLY tacet.engagement_analyses
+    ADD CONSTRAINT engagement_analyses_pkey PRIMARY KEY (analysed_at);
+
 ALTER TABLE ONLY tacet.erasures
     ADD CONSTRAINT erasures_pkey PRIMARY KEY (id);
 
@@ -892,6 +908,8 @@ ALTER TABLE tacet.deliveries ENABLE ROW LEVEL SECURITY;
 
 ALTER TABLE tacet.device_permissions ENABLE ROW LEVEL SECURITY;
 
+ALTER TABLE tacet.engagement_analyses ENABLE ROW LEVEL SECURITY;
+
 ALTER TABLE tacet.erasures ENABLE ROW LEVEL SECURITY;
 
 ALTER TABLE tacet.frequency_caps ENABLE ROW LEVEL SECURITY;
@@ -955,6 +973,7 @@ ALTER TABLE tacet.user_sessions ENABLE ROW LEVEL SECURITY;
 -- tacet.activity_interval() returns interval
 -- tacet.adopt_database(keeps_waiting boolean) returns TABLE(what text, dropped bigint)
 -- tacet.advance_slots(campaign text, user_ids uuid[], slots text[], attempts integer[], lead_us bigint) returns void
+-- tacet.analyse_engagement() returns interval
 -- tacet.audience_query(audience text, moment text, only_user text) returns text
 -- tacet.authorize_device(user_id uuid, device_token text, auth_status text) returns void
 -- tacet.available_at(send_at timestamp with time zone) returns timestamp with time zone
@@ -1022,6 +1041,7 @@ ALTER TABLE tacet.user_sessions ENABLE ROW LEVEL SECURITY;
 -- tacet.grant_services() returns void
 -- tacet.guarded_campaign_gate(user_id uuid, needs_no_session boolean, cap_group text, push_types text[], local_day date, day_start timestamp with time zone, day_end timestamp with time zone, gap_start timestamp with time zone) returns TABLE(reason text)
 -- tacet.has_account(user_id uuid) returns boolean
+-- tacet.has_default_sessions() returns boolean
 -- tacet.has_http_post() returns boolean
 -- tacet.has_index(source regclass, columns text, predicate text DEFAULT NULL::text) returns boolean
 -- tacet.has_own_slots(audience text) returns boolean

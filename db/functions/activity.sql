@@ -1,4 +1,4 @@
--- Activity: when users were last active, their sessions, and what these say of all users.
+-- Activity: when users were last active, and their sessions.
 
 set check_function_bodies = off;
 
@@ -63,60 +63,6 @@ begin
   select count(*) into written from noted;
   return written;
 end
-$$;
-
--- The class of a user by the exact time since the last activity.
-create or replace function tacet.engagement_class(idle interval)
-returns text
-language sql immutable
-set search_path = pg_catalog, pg_temp
-as $$
-  select case
-    when idle <= interval '1 day' then 'active'
-    when idle <= interval '3 days' then 'recent'
-    when idle <= interval '7 days' then 'lapsed'
-    else 'churn_risk'
-  end
-$$;
-
--- How many users are in each class at the end of a period, of those whose activity is known by then; and how many of their sessions
--- began in it, and how long those lasted in all.
-create or replace function tacet.engagement(period_start timestamptz, period_end timestamptz)
-returns table (
-  total_users bigint, active_users bigint, recent_users bigint, lapsed_users bigint, churn_risk_users bigint, sessions bigint,
-  session_seconds double precision
-)
-language sql stable rows 1
-as $$
-  with users as materialized (
-    select k.user_id, tacet.engagement_class(engagement.period_end - k.last_active) as class
-    from (
-      select
-        a.user_id,
-        case
-          when a.last_active <= engagement.period_end then a.last_active
-          else (
-            select least(s.last_at, engagement.period_end)
-            from tacet.user_sessions s
-            where s.user_id = a.user_id and s.began_at <= engagement.period_end
-            order by s.began_at desc
-            limit 1
-          )
-        end as last_active
-      from tacet.activity a
-    ) k
-    where k.last_active is not null
-  ), counted as (
-    select
-      count(*) as total, count(*) filter (where u.class = 'active') as active, count(*) filter (where u.class = 'recent') as recent,
-      count(*) filter (where u.class = 'lapsed') as lapsed, count(*) filter (where u.class = 'churn_risk') as churn_risk
-    from users u
-  ), timed as (
-    select count(*) as sessions, coalesce(sum(extract(epoch from s.ended_at - s.began_at)), 0)::double precision as seconds
-    from users u
-    cross join lateral tacet.sessions_of(u.user_id, engagement.period_start, engagement.period_end) s
-  )
-  select c.total, c.active, c.recent, c.lapsed, c.churn_risk, t.sessions, t.seconds from counted c cross join timed t
 $$;
 
 reset check_function_bodies;

@@ -121,6 +121,11 @@ class Check:
         self.expect(len(page.text(".summary")) > 10 and page.ask("document.querySelectorAll('.story li').length > 1"),
                     "the explanation says nothing")  # fmt: skip
         self.look("an explanation", width)
+        page.click(".places a[href$=engagement]")
+        self.expect(page.text("h1") == "Engagement", f"the link to engagement led to {page.text('h1')}")
+        self.expect(page.ask("document.querySelectorAll('svg.classes rect').length") == 4, "no bar of the classes")
+        self.expect(page.ask("document.querySelectorAll('tbody tr').length") > 0, "no analyses of engagement")
+        self.look("engagement", width)
         page.click("form[action$=logout] button")
         self.expect(self.path() == "/dashboard/login", f"logging out led to {self.path()}")
         page.go(self.url + "/dashboard")

@@ -14,6 +14,8 @@ final class ProcessDuties {
   private let tokenTimer: TokenRenewal
   private let rescuer: Rescuer
   private let pruner: Pruner
+  private let analysisPool: PostgresPool
+  private let analyst: EngagementAnalyst
   private let beacon: InstanceBeacon
   private let contract: ContractWatch
   /// What waits in the database, for `/metrics`.
@@ -34,6 +36,8 @@ final class ProcessDuties {
       store: PushDatabase(pool: pool), status: contract, sleep: sleep, logger: logger)
     figures = QueueFiguresReader(database, sleep: sleep, logger: logger)
     pruner = Pruner(store: PushDatabase(pool: pool), retention: settings.retention, sleep: sleep, logger: logger)
+    analysisPool = PushDatabase.analysisPool(database, logger: logger)
+    analyst = EngagementAnalyst(store: PushDatabase(pool: analysisPool), sleep: sleep, logger: logger)
   }
 
   func start(on reactor: isolated Reactor) {
@@ -42,6 +46,7 @@ final class ProcessDuties {
     tokenTimer.start(on: reactor)
     reactor.start { await self.rescuer.run(on: reactor) }
     reactor.start { await self.pruner.run(on: reactor) }
+    reactor.start { await self.analyst.run(on: reactor) }
     reactor.start { await self.beacon.run(on: reactor) }
     reactor.start { await self.contract.run(on: reactor) }
   }
@@ -65,6 +70,7 @@ final class ProcessDuties {
   func stop(on reactor: isolated Reactor) {
     rescuer.stop(on: reactor)
     pruner.stop(on: reactor)
+    analyst.stop(on: reactor)
     beacon.stop(on: reactor)
     contract.stop(on: reactor)
     tokenTimer.stop(on: reactor)
@@ -75,5 +81,7 @@ final class ProcessDuties {
     await beacon.close(on: reactor)
     await listener?.close(on: reactor)
     await figures.close(on: reactor)
+    // One that is cut off is done by another process, or after the next start.
+    await analysisPool.close(within: .seconds(1), on: reactor)
   }
 }

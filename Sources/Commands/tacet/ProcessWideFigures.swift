@@ -1,8 +1,5 @@
-import Logging
-import Postgres
 import PrometheusMetrics
 import PushStore
-import Reactors
 
 /// What is known once in a process: what waits in the database, whether it notifies, and the provider tokens.
 struct ProcessWideFigures: Sendable {
@@ -12,6 +9,8 @@ struct ProcessWideFigures: Sendable {
   let isDatabaseAsleep: Bool?
   /// Nil while the database does not say.
   let queue: QueueFigures?
+  /// The newest analysis; nil before the first, and while the database does not say.
+  let engagement: EngagementAnalysis?
   let listening: ListenStatus.State
   /// How old the provider token of each key is, in the order in which the settings name the keys.
   let tokenAges: [Duration]
@@ -22,7 +21,7 @@ struct ProcessWideFigures: Sendable {
         "tacet_database_up", "1 when the database answers, 0 when it does not.", .gauge,
         .integer(isDatabaseUp ? 1 : 0)),
       providerTokens,
-    ] + sleeping + hearing + (queue?.families ?? [])
+    ] + sleeping + hearing + (queue?.families ?? []) + (engagement?.families ?? [])
   }
 
   private var providerTokens: MetricFamily {
@@ -94,79 +93,5 @@ extension QueueFigures {
 extension Duration {
   fileprivate var inSeconds: Double {
     Double(components.seconds) + Double(components.attoseconds) / 1e18
-  }
-}
-
-/// Asks the database what waits, on a separate session, and remembers the answer for two seconds.
-///
-/// The session is separate because statements share those of the pool, and a slow one would keep claims waiting; the server
-/// ends it after a second. Concurrent callers share one answer. When it dies, the figures are missing.
-final class QueueFiguresReader {
-  /// How old an answer may be. Scrapers come every 15 seconds; several of them, or a loop, cost one statement in
-  /// this time.
-  private static let lifetime = Duration.seconds(2)
-
-  /// How long the server works on an answer before it says that it takes too long.
-  private static let limit = Duration.seconds(1)
-  /// How long that is waited for, and before it a session.
-  private static let answerLimit = Duration.milliseconds(1400)
-  private static let sessionLimit = Duration.milliseconds(500)
-
-  /// Longer than between two scrapes.
-  private static let idleLimit = Duration.seconds(20)
-
-  private let pool: PostgresPool
-  private let store: PushDatabase
-  private let sleep: DatabaseSleep?
-  private let logger: Logger
-  private var latest: (figures: QueueFigures?, isUp: Bool, answeredAt: UInt64)?
-  private var isAsking = false
-  private var waiters: [UnsafeContinuation<Void, Never>] = []
-
-  /// - Parameters:
-  ///   - database: how the pools of the service connect.
-  ///   - sleep: nothing is asked in it, and what waits is unknown.
-  init(_ database: PostgresConfiguration, sleep: DatabaseSleep?, logger: Logger) {
-    var database = database
-    database.applicationName = "tacet figures"
-    database.statementLimit = Self.limit
-    database.answerLimit = Self.answerLimit
-    pool = PostgresPool(
-      database, size: 1, acquireLimit: Self.sessionLimit, idleLimit: sleep.map { min(Self.idleLimit, $0.quiet) },
-      logger: logger)
-    store = PushDatabase(pool: pool)
-    self.sleep = sleep
-    self.logger = logger
-  }
-
-  func start(on reactor: isolated Reactor) { pool.start(on: reactor) }
-
-  func close(on reactor: isolated Reactor) async { await pool.close(on: reactor) }
-
-  /// What waits, nil when the database does not say; and whether it answers at all.
-  func read(on reactor: isolated Reactor) async -> (figures: QueueFigures?, isUp: Bool) {
-    // It answered when the process fell asleep.
-    if sleep?.isAsleep == true { return (nil, true) }
-    while isAsking { await withUnsafeContinuation { waiters.append($0) } }
-    if let latest, Reactor.now &- latest.answeredAt < Self.lifetime.clampedNanoseconds {
-      return (latest.figures, latest.isUp)
-    }
-    isAsking = true
-    let answer = await ask(on: reactor)
-    latest = (answer.figures, answer.isUp, Reactor.now)
-    isAsking = false
-    let woken = waiters
-    waiters = []
-    for waiter in woken { waiter.resume() }
-    return answer
-  }
-
-  private func ask(on reactor: isolated Reactor) async -> (figures: QueueFigures?, isUp: Bool) {
-    do throws(PostgresError) {
-      return (try await store.queueFigures(within: Self.answerLimit, on: reactor), true)
-    } catch {
-      logger.debug("no figures of the queue", metadata: ["error": "\(error)"])
-      return (nil, !error.concernsConnection)
-    }
   }
 }

@@ -27,10 +27,14 @@ final class ReactorWorker {
   /// After how long without a look the pipeline's sessions end. An awake pipeline looks once a second.
   private static let idleLimit = Duration.seconds(2)
 
+  /// The same for the session that counts all users, which is seldom asked to.
+  private static let countIdleLimit = Duration.seconds(5)
+
   private let pool: PostgresPool
   private let badgeMax: Int
   private let callerPool: PostgresPool
   private let operatorPool: PostgresPool
+  private let countPool: PostgresPool
   private let apps: ReactorApps
   private let pipeline: DeliveryPipeline
   private let listening: ListenStatus
@@ -78,6 +82,8 @@ final class ReactorWorker {
     campaignMetrics = CampaignMetrics(metrics)
     self.logger = logger
     operatorPool = PushDatabase.operatorPool(database, idleLimit: sleep?.quiet, logger: logger)
+    countPool = PushDatabase.operatorPool(
+      database, limit: PushDatabase.countLimit, idleLimit: Self.countIdleLimit, logger: logger)
     database.settings.merge(PushDatabase.serviceSettings) { $1 }
     database.settings.merge(PushDatabase.badgeSettings(max: settings.badgeMax)) { $1 }
     pool = PostgresPool(
@@ -116,7 +122,8 @@ final class ReactorWorker {
     let callers = PushDatabase(pool: callerPool, badgeMax: badgeMax)
     return PushServices(
       callers: callers,
-      operators: PushDatabase(pool: operatorPool), pipeline: pipeline,
+      operators: PushDatabase(pool: operatorPool),
+      counts: PushDatabase(pool: countPool, lookLimit: PushDatabase.countLimit), pipeline: pipeline,
       isReadSyncEnabled: isReadSyncEnabled,
       wakeCampaigns: isPushTriggerEnabled ? { [unowned self] in last?.submit { $0.campaigns?.wake(on: $1) } } : nil,
       slots: SlotScheduler(store: callers, metrics: campaignMetrics, logger: logger), logger: logger,
@@ -163,6 +170,7 @@ final class ReactorWorker {
     apps.router.close(on: reactor)
     await callerPool.close(on: reactor)
     await operatorPool.close(on: reactor)
+    await countPool.close(on: reactor)
     await pool.close(on: reactor)
     return isDrained
   }
@@ -185,10 +193,10 @@ final class ReactorWorker {
   /// What is known once in a process; nil on every reactor but the first.
   func processWideFigures(on reactor: isolated Reactor) async -> ProcessWideFigures? {
     guard let duties else { return nil }
-    let (queue, isUp) = await duties.figures.read(on: reactor)
+    let database = await duties.figures.read(on: reactor)
     return ProcessWideFigures(
-      isDatabaseUp: isUp, isDatabaseAsleep: sleep?.isAsleep, queue: queue, listening: listening.state,
-      tokenAges: apps.tokenAges)
+      isDatabaseUp: database.isUp, isDatabaseAsleep: sleep?.isAsleep, queue: database.queue,
+      engagement: database.engagement, listening: listening.state, tokenAges: apps.tokenAges)
   }
 
   /// Shown to everybody who asks: without the server's message.

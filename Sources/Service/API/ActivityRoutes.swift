@@ -18,7 +18,7 @@ enum ActivityRoutes {
     }
     group.addForServices(.get, "/v1/engagement") { request, reactor in
       let period = try EngagementQuery(request.head, now: TimeText.now).period
-      let figures = try await services.value(on: reactor).operators.engagement(in: period, on: reactor)
+      let figures = try await services.value(on: reactor).counts.engagement(in: period, on: reactor)
       return HTTPServerResponse(json: EngagementAnswer(figures).json)
     }
   }

@@ -18,6 +18,10 @@ public struct PushServices {
   /// The same database for operators' queries, over a separate pool: claims do not wait behind them.
   public let operators: PushDatabase
 
+  /// The same database for counts of all users, over a pool of one session: they may take longer than an operator's query, one at
+  /// a time.
+  public let counts: PushDatabase
+
   /// The types of the host's ids.
   public var idTypes: IDTypes { callers.idTypes }
 
@@ -44,13 +48,14 @@ public struct PushServices {
 
   /// Joins them.
   public init(
-    callers: PushDatabase, operators: PushDatabase, pipeline: DeliveryPipeline,
+    callers: PushDatabase, operators: PushDatabase, counts: PushDatabase, pipeline: DeliveryPipeline,
     isReadSyncEnabled: Bool = true,
     wakeCampaigns: (() -> Void)? = nil, slots: SlotScheduler? = nil, logger: Logger,
     readiness: @escaping () -> [ReadinessCheck]
   ) {
     self.callers = callers
     self.operators = operators
+    self.counts = counts
     self.pipeline = pipeline
     presence = PresenceWriter(store: callers)
     activity = ActivityWriter(store: callers, logger: logger)

@@ -17,6 +17,9 @@ struct Dashboard: Sendable {
   static let newestRows = 25
   static let pageRows = 50
 
+  /// In microseconds.
+  private static let week: Int64 = 7 * 86_400 * 1_000_000
+
   let services: PerReactor<PushServices>
   let sessions: DashboardSessions
   let isTLS: Bool
@@ -60,6 +63,21 @@ struct Dashboard: Sendable {
       overview: overview, routes: RouteReport.all(conditions, overview?.lanes ?? []),
       faults: ProcessFault.all(services.readiness()), isLive: request.head.queryValue("live") != "no", now: Self.now
     ).page.response()
+  }
+
+  /// How engaged users are. Counting may take too long; then the newest analysis is shown.
+  func engagement(_ request: HTTPServerRequest, on reactor: isolated Reactor) async throws -> HTTPServerResponse {
+    let store = services.value(on: reactor).operators
+    let analyses = try await store.engagementAnalyses(rowsMax: EngagementPage.analysesMax, on: reactor)
+    let now = Self.now
+    let current: EngagementFigures?
+    do {
+      current = try await store.engagement(in: now - Self.week..<now, on: reactor)
+    } catch let error as PostgresError {
+      logFailure(error, of: request)
+      current = nil
+    }
+    return EngagementPage(current: current, analyses: analyses).page.response()
   }
 
   private func logFailure(_ error: PostgresError, of request: HTTPServerRequest) {

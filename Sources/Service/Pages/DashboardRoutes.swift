@@ -48,6 +48,7 @@ public enum DashboardRoutes {
     page(DashboardLink.overview) { try await dashboard.overview($0, on: $1) }
     page(DashboardLink.pushes) { try await dashboard.pushes($0, on: $1) }
     page(DashboardLink.explanation) { try await dashboard.explanation($0, on: $1) }
+    page(DashboardLink.engagement) { try await dashboard.engagement($0, on: $1) }
     form(DashboardLink.search) { request, reactor in
       try await dashboard.inside(request, on: reactor) { try await dashboard.search($0, on: $1) }
     }
@@ -68,6 +69,7 @@ enum DashboardLink {
   static let search = "/dashboard/search"
   static let pushes = "/dashboard/pushes"
   static let explanation = "/dashboard/explain"
+  static let engagement = "/dashboard/engagement"
   static let style = "/dashboard/style.css"
 
   /// The log-in form, and where it leads.

@@ -79,7 +79,7 @@ struct OverviewPage {
   }
 
   private func outcomes(_ ledger: LedgerFigures) -> HTML {
-    let total = max(1, ledger.counts.total)
+    let total = ledger.counts.total
     var table = Table(
       caption: "Outcomes by decision and reason", shape: .row,
       columns: [
@@ -89,15 +89,10 @@ struct OverviewPage {
     table.rows = ledger.shares.map { share in
       [
         "<span class=\"outcome\">\(Wording.decision(share.decision)) \(Wording.reason(share.reason))</span>",
-        "\(Wording.number(share.count))", "\(Self.percentage(share.count, of: total))",
+        "\(Wording.number(share.count))", "\(Wording.percentage(share.count, of: total))",
       ]
     }
     return table.html
-  }
-
-  private static func percentage(_ count: Int, of total: Int) -> String {
-    let tenths = count * 1000 / total
-    return tenths >= 100 ? "\((tenths + 5) / 10) %" : "\(tenths / 10).\(tenths % 10) %"
   }
 
   private func instances(_ instances: [LiveInstance]) -> HTML {

@@ -81,6 +81,10 @@ struct Page {
 
   private var tools: HTML {
     """
+    <nav class="places" aria-label="Main">
+    <a href="\(DashboardLink.overview)">Overview</a>
+    <a href="\(DashboardLink.engagement)">Engagement</a>
+    </nav>
     <form class="search" role="search" method="post" action="\(DashboardLink.search)">
     <label class="unseen" for="q">User id, message id or device token</label>
     <input id="q" name="q" type="search" value="\(search)" placeholder="User, message or device token" required

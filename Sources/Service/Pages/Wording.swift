@@ -51,6 +51,12 @@ enum Wording {
     return number(count) + (isAtLeast ? "+" : "")
   }
 
+  /// A share, from a tenth on as a whole number; 0 of nothing.
+  static func percentage(_ count: Int, of total: Int) -> String {
+    let tenths = count * 1000 / max(1, total)
+    return tenths >= 100 ? "\((tenths + 5) / 10) %" : "\(tenths / 10).\(tenths % 10) %"
+  }
+
   /// A moment in UTC, with its date or without.
   static func time(_ microseconds: Int64, hasDate: Bool = true) -> HTML {
     let instant = TimeText.instant(microseconds)

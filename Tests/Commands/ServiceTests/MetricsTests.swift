@@ -25,6 +25,7 @@ struct MetricsTests {
         insert into tacet.deliveries (subject_id, user_id, kind, due_at, enqueued_at, state, lane)
         values (gen_random_uuid(), gen_random_uuid(), 'message', now() + interval '1 day', now(), 'waiting', 'x/production')
         """)
+      try await scene.sql(Self.analysis)
       let message = try await conversation.say("a text that no label has")
       _ = try await scene.ledger(of: message, rows: 3)
       _ = try await service.webhook("{}", secret: "wrong")
@@ -34,11 +35,19 @@ struct MetricsTests {
         scrape.sum("tacet_outcomes_total") == 3 && scrape.sum("tacet_http_responses_total", Self.refusal) == 1
           && scrape.sum("tacet_deliveries", ["state": "held"]) == 1 && scrape.sum("tacet_inbox_events") == 0
           && scrape.sum("tacet_database_listening") == 1 && scrape.sum("tacet_campaign_decisions_total") == 1
-          && scrape.sum("tacet_slot_rows_total") == 1
+          && scrape.sum("tacet_slot_rows_total") == 1 && scrape.sum("tacet_engagement_users") == 2
       }
       try await body(scene, service, scrape)
     }
   }
+
+  /// An analysis of two users, one of whom is active, newer than any that the service stores.
+  private static let analysis = """
+    insert into tacet.engagement_analyses (
+      analysed_at, period_start, period_end, total_users, active_users, recent_users, lapsed_users, churn_risk_users, sessions,
+      session_seconds)
+    select t, t - interval '7 days', t, 2, 1, 0, 0, 1, 3, 60 from (select now() + interval '1 hour') n (t)
+    """
 
   @Test("METRICS_ADDRESS serves the figures, and nothing else does or is there")
   func elsewhere() async throws {
@@ -106,6 +115,8 @@ struct MetricsTests {
       #expect(scrape.sum("tacet_deliveries", ["state": "held"]) == 1)
       #expect(scrape.sum("tacet_deliveries_waiting", ["lane": "x/production"]) == 1)
       #expect(scrape.sum("tacet_inbox_events") == 0)
+      #expect(scrape.sum("tacet_engagement_users", ["class": "churn_risk"]) == 1)
+      #expect(scrape.sum("tacet_engagement_rate") == 0.5)
     }
   }
 

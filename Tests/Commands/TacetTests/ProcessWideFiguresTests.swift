@@ -10,11 +10,11 @@ import Testing
 struct ProcessWideFiguresTests {
   private func lines(
     _ queue: QueueFigures?, _ listening: ListenStatus.State = .listening, isUp: Bool? = nil,
-    isAsleep: Bool? = nil
+    isAsleep: Bool? = nil, engagement: EngagementAnalysis? = nil
   ) -> [Substring] {
     let figures = ProcessWideFigures(
-      isDatabaseUp: isUp ?? (queue != nil), isDatabaseAsleep: isAsleep, queue: queue, listening: listening,
-      tokenAges: [])
+      isDatabaseUp: isUp ?? (queue != nil), isDatabaseAsleep: isAsleep, queue: queue,
+      engagement: engagement, listening: listening, tokenAges: [])
     return ExpositionText.make(figures.families).split(separator: "\n").filter { !$0.hasPrefix("#") }
   }
 
@@ -41,6 +41,21 @@ struct ProcessWideFiguresTests {
   func asleep() {
     #expect(lines(nil, .unused, isUp: true, isAsleep: true) == ["tacet_database_asleep 1", "tacet_database_up 1"])
     #expect(lines(nil, .unused, isUp: true, isAsleep: false).contains("tacet_database_asleep 0"))
+  }
+
+  @Test("the newest analysis of engagement has a line for each class; before the first there is none")
+  func engagement() {
+    var figures = EngagementFigures(period: 0..<(7 * 86_400 * 1_000_000))
+    (figures.totalUsers, figures.activeUsers, figures.lapsedUsers, figures.churnRiskUsers) = (8, 2, 5, 1)
+    (figures.sessions, figures.sessionSeconds) = (12, 600)
+    let analysis = EngagementAnalysis(analysedAt: 1_700_000_000_500_000, figures: figures)
+    #expect(
+      lines(nil, .unused, isUp: true, engagement: analysis) == [
+        "tacet_database_up 1", "tacet_engagement_analysed_timestamp_seconds 1700000000.5", "tacet_engagement_rate 0.25",
+        "tacet_engagement_session_seconds 50", "tacet_engagement_sessions_per_week 1.5",
+        "tacet_engagement_users{class=\"active\"} 2", "tacet_engagement_users{class=\"churn_risk\"} 1",
+        "tacet_engagement_users{class=\"lapsed\"} 5", "tacet_engagement_users{class=\"recent\"} 0",
+      ])
   }
 
   @Test("while the database is away it is said to be, and nothing is said of what waits there")

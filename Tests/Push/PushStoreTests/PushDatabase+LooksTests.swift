@@ -10,11 +10,12 @@ struct PushDatabaseLooksTests {
   private static let sleep = PostgresStatement("sleep", "select pg_sleep(30)::text")
 
   private func withOperators<Value: Sendable>(
+    limit: Duration = PushDatabase.lookLimit,
     _ body: @escaping @Sendable (PushDatabase, isolated Reactor) async throws -> Value
   ) async throws -> Value {
     let database = try await TestDatabase.migrated()
     return try await onReactor { reactor in
-      let pool = PushDatabase.operatorPool(database.configuration, logger: quiet)
+      let pool = PushDatabase.operatorPool(database.configuration, limit: limit, logger: quiet)
       let result: Result<Value, any Error>
       do {
         result = .success(try await body(PushDatabase(pool: pool), reactor))
@@ -26,9 +27,11 @@ struct PushDatabaseLooksTests {
     }
   }
 
-  @Test("it only reads, each statement for two seconds at the most")
-  func settings() async throws {
-    let settings = try await withOperators { operators, reactor in
+  @Test(
+    "it only reads, each statement for two seconds at the most, a count of all users for twenty",
+    arguments: [(PushDatabase.lookLimit, "2s"), (PushDatabase.countLimit, "20s")])
+  func settings(_ limit: Duration, _ shown: String) async throws {
+    let settings = try await withOperators(limit: limit) { operators, reactor in
       try await operators.look(on: reactor) { look in
         let statement = PostgresStatement(
           "settings", "select current_setting('statement_timeout'), current_setting('transaction_read_only')")
@@ -36,7 +39,7 @@ struct PushDatabaseLooksTests {
         return [try row.decode(0, as: String.self), try row.decode(1)]
       }
     }
-    #expect(settings == ["2s", "on"])
+    #expect(settings == [shown, "on"])
   }
 
   @Test("looks take turns, and who waits longer than one may take is refused")

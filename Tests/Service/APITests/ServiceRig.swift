@@ -121,7 +121,8 @@ final class ServiceRig: Sendable {
       let parts = parts.value(on: reactor)
       let wake = { bound.submit { $0.campaigns.wake(on: $1) } }
       return PushServices(
-        callers: PushDatabase(pool: parts.callerPool), operators: parts.store, pipeline: parts.pipeline,
+        callers: PushDatabase(pool: parts.callerPool), operators: parts.store, counts: parts.store,
+        pipeline: parts.pipeline,
         wakeCampaigns: hasCampaigns ? wake : nil,
         slots: SlotScheduler(store: PushDatabase(pool: parts.callerPool), logger: logger), logger: logger,
         readiness: { parts.checks })

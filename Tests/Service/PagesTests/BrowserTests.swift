@@ -21,6 +21,7 @@ struct BrowserTests {
     try await PageRig.run(routes: routes, explanations: [story]) { rig in
       let ledger = Ledger(rig: rig)
       try await ledger.fill()
+      try await ledger.fillEngagement()
       try await rig.sql("update tacet.push_log set subject_id = '\(message)' where subject_id = '\(ledger.message)'")
       let arguments = [
         "python3", Self.script, "check", "http://127.0.0.1:\(rig.port)", PageRig.serviceKey, ledger.user, message,

@@ -42,4 +42,18 @@ struct Ledger {
       values (now() - interval '35 min', gen_random_uuid(), 'message');
       """)
   }
+
+  /// Users of all classes, and two analyses of other times.
+  func fillEngagement() async throws {
+    try await rig.sql(
+      """
+      select tacet.note_activity(gen_random_uuid(), now() - n * interval '12 hours') from generate_series(0, 17) n;
+      insert into tacet.engagement_analyses (
+        analysed_at, period_start, period_end, total_users, active_users, recent_users, lapsed_users, churn_risk_users,
+        sessions, session_seconds)
+      values
+        ('2026-01-04 10:00Z', '2025-12-28 10:00Z', '2026-01-04 10:00Z', 12345, 1234, 2345, 3456, 5310, 24690, 1481400),
+        ('2026-01-01 10:00Z', '2025-12-25 10:00Z', '2026-01-01 10:00Z', 0, 0, 0, 0, 0, 0, 0);
+      """)
+  }
 }

@@ -52,7 +52,7 @@ final class PageRig: Sendable {
           policy: SuppressionPolicy(), defaultRoute: PushRoute(app: app, environment: .production)),
         logger: quiet)
       services = PushServices(
-        callers: store, operators: store, pipeline: pipeline, logger: quiet, readiness: { readiness })
+        callers: store, operators: store, counts: store, pipeline: pipeline, logger: quiet, readiness: { readiness })
     }
   }
 

@@ -34,14 +34,15 @@ extension PushDatabase {
   /// Looks take turns on it. Callers that wait longer than ``lookLimit`` are refused with ``PostgresError/Code/notConnected``.
   /// - Parameters:
   ///   - database: how the pools of the service connect.
+  ///   - limit: how long a statement may take.
   ///   - idleLimit: after how long without a look the session is closed; nil keeps it.
   public static func operatorPool(
-    _ database: PostgresConfiguration, idleLimit: Duration? = nil, logger: Logger
+    _ database: PostgresConfiguration, limit: Duration = lookLimit, idleLimit: Duration? = nil, logger: Logger
   ) -> PostgresPool {
     var database = database
     database.applicationName = "tacet operators"
-    database.statementLimit = lookLimit
-    database.answerLimit = lookLimit
+    database.statementLimit = limit
+    database.answerLimit = limit
     // Behind a pooler the settings come inside each transaction, which the default would not reach any more.
     let readOnly = database.poolMode == .transaction ? "transaction_read_only" : "default_transaction_read_only"
     database.settings[readOnly] = "on"

@@ -1,0 +1,56 @@
+internal import Postgres
+
+/// How engaged users are at the end of a period.
+public struct EngagementFigures: Equatable, Sendable {
+  /// The period, microseconds since 1970.
+  public let period: Range<Int64>
+  /// Users whose last activity is at most a day ago.
+  public var activeUsers = 0
+  /// At most three days.
+  public var recentUsers = 0
+  /// At most seven days.
+  public var lapsedUsers = 0
+  /// Longer.
+  public var churnRiskUsers = 0
+  /// Users of whom any activity is known.
+  public var totalUsers = 0
+  /// Sessions of theirs that began in the period.
+  public var sessions = 0
+  /// How long these lasted in all.
+  public var sessionSeconds = 0.0
+
+  /// Nobody.
+  public init(period: Range<Int64>) {
+    self.period = period
+  }
+
+  init(_ row: PostgresRow, period: Range<Int64>) throws(PostgresError) {
+    self.period = period
+    totalUsers = try row.decode("total_users")
+    activeUsers = try row.decode("active_users")
+    recentUsers = try row.decode("recent_users")
+    lapsedUsers = try row.decode("lapsed_users")
+    churnRiskUsers = try row.decode("churn_risk_users")
+    sessions = try row.decode("sessions")
+    sessionSeconds = try row.decode("session_seconds")
+  }
+
+  /// Users by class, from the most engaged: `active`, `recent`, `lapsed`, `churn_risk`.
+  public var classes: [(name: String, users: Int)] {
+    [("active", activeUsers), ("recent", recentUsers), ("lapsed", lapsedUsers), ("churn_risk", churnRiskUsers)]
+  }
+
+  /// Active users over all; 0 for nobody.
+  public var engagementRate: Double { Self.ratio(Double(activeUsers), totalUsers) }
+
+  /// Sessions of a user in a week of the period; 0 for nobody.
+  public var sessionsPerWeek: Double {
+    let weeks = Double(period.upperBound - period.lowerBound) / (7 * 86_400 * 1_000_000)
+    return Self.ratio(Double(sessions) / weeks, totalUsers)
+  }
+
+  /// Seconds of a session; 0 without one.
+  public var secondsPerSession: Double { Self.ratio(sessionSeconds, sessions) }
+
+  private static func ratio(_ amount: Double, _ count: Int) -> Double { count == 0 ? 0 : amount / Double(count) }
+}

@@ -1,0 +1,128 @@
+-- Engagement: what the activity of users says of all of them.
+
+set check_function_bodies = off;
+
+-- The class of a user by the exact time since the last activity. Without a SET clause, so that the planner makes it a part of the
+-- statements that ask for many users.
+create or replace function tacet.engagement_class(idle interval)
+returns text
+language sql immutable parallel safe
+as $$
+  select case
+    when idle <= interval '1 day' then 'active'
+    when idle <= interval '3 days' then 'recent'
+    when idle <= interval '7 days' then 'lapsed'
+    else 'churn_risk'
+  end
+$$;
+
+-- Whether tacet.sessions_of is the default, whose sessions are the rows of tacet.user_sessions.
+create or replace function tacet.has_default_sessions()
+returns boolean
+language sql stable
+set search_path = pg_catalog, pg_temp
+as $$
+  select exists (
+    select
+    from pg_proc p
+    join tacet.default_bodies b on b.name = p.proname and b.body = md5(regexp_replace(p.prosrc, '\s+', ' ', 'g'))
+    where p.oid = to_regprocedure('tacet.sessions_of(tacet.user_id, timestamptz, timestamptz)')
+  )
+$$;
+
+-- How many users are in each class at the end of a period, of those whose activity is known by then; and how many of their sessions
+-- began in it, and how long those lasted in all.
+--
+-- The settings let the planner count whole tables, and for the given period. The default sessions are counted without asking for
+-- those of each user: a million users take a second instead of four.
+create or replace function tacet.engagement(period_start timestamptz, period_end timestamptz)
+returns table (
+  total_users bigint, active_users bigint, recent_users bigint, lapsed_users bigint, churn_risk_users bigint, sessions bigint,
+  session_seconds double precision
+)
+language plpgsql stable rows 1
+set search_path = pg_catalog, pg_temp
+set enable_seqscan = on
+set plan_cache_mode = force_custom_plan
+set jit = off
+as $$
+#variable_conflict use_column
+declare
+  has_default_sessions boolean := tacet.has_default_sessions();
+begin
+  return query
+  with users as not materialized (
+    select a.user_id, a.last_active
+    from tacet.activity a
+    where a.last_active <= engagement.period_end
+    union all
+    select a.user_id, k.last_active
+    from tacet.activity a
+    cross join lateral (
+      select least(s.last_at, engagement.period_end) as last_active
+      from tacet.user_sessions s
+      where s.user_id = a.user_id and s.began_at <= engagement.period_end
+      order by s.began_at desc
+      limit 1
+    ) k
+    where a.last_active > engagement.period_end
+  ), counted as (
+    select
+      count(*) as total, count(*) filter (where c.class = 'active') as active, count(*) filter (where c.class = 'recent') as recent,
+      count(*) filter (where c.class = 'lapsed') as lapsed, count(*) filter (where c.class = 'churn_risk') as churn_risk
+    from (
+      select tacet.engagement_class(engagement.period_end - u.last_active) as class
+      from users u
+      -- The class of a user is found once, not for each count.
+      offset 0
+    ) c
+  ), timed as (
+    select count(*) as sessions, coalesce(extract(epoch from sum(t.length)), 0)::double precision as seconds
+    from (
+      select s.last_at - s.began_at as length
+      from tacet.user_sessions s
+      where has_default_sessions and s.began_at >= engagement.period_start and s.began_at < engagement.period_end
+      union all
+      select s.ended_at - s.began_at
+      from users u
+      cross join lateral tacet.sessions_of(u.user_id, engagement.period_start, engagement.period_end) s
+      where not has_default_sessions
+    ) t
+  )
+  select c.total, c.active, c.recent, c.lapsed, c.churn_risk, t.sessions, t.seconds from counted c cross join timed t;
+end
+$$;
+
+-- Stores how engaged users are, with their sessions of the last seven days, unless the newest analysis is less than 72 hours old.
+-- One process of several does it. Deletes analyses older than a year. Returns after how long to call again.
+create or replace function tacet.analyse_engagement()
+returns interval
+language plpgsql volatile
+set search_path = pg_catalog, pg_temp
+as $$
+#variable_conflict use_column
+declare
+  due_at timestamptz;
+begin
+  if not pg_try_advisory_xact_lock(1952539493, 4) then
+    return interval '1 minute';
+  end if;
+  select max(a.analysed_at) + interval '72 hours' into due_at from tacet.engagement_analyses a;
+  if due_at > now() then
+    return due_at - now();
+  end if;
+  insert into tacet.engagement_analyses (
+    analysed_at, period_start, period_end, total_users, active_users, recent_users, lapsed_users, churn_risk_users, sessions,
+    session_seconds
+  )
+  select
+    p.ended_at, p.began_at, p.ended_at, e.total_users, e.active_users, e.recent_users, e.lapsed_users, e.churn_risk_users, e.sessions,
+    e.session_seconds
+  from (select now() - interval '168 hours' as began_at, now() as ended_at) p
+  cross join lateral tacet.engagement(p.began_at, p.ended_at) e;
+  delete from tacet.engagement_analyses a where a.analysed_at < now() - interval '1 year';
+  return interval '72 hours';
+end
+$$;
+
+reset check_function_bodies;
