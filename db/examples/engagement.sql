@@ -1,5 +1,5 @@
 -- The columns that re-engagement and reminders read by default, and their switches. Applied after `tacet migrate` and examples/coach.sql. A
--- host with tables of its own replaces tacet.communication_preferences, tacet.reminder_preferences and tacet.coaching_facts instead.
+-- host with tables of its own replaces tacet.engagement_preferences and tacet.coaching_facts instead.
 
 -- communication_preferences: {"absence_response": "give_me_space" | "light_nudge" | "check_in_on_me", "preferred_times": ["morning" | "evening"],
 -- "frequency": "daily" | "few_times_a_week" | "weekly" | "never"}. reminder_preferences: {"morning_greeting": true, "workout_reminders": true,

@@ -2,48 +2,26 @@
 
 set check_function_bodies = off;
 
--- How users with a device want to be treated while they are away, and their zones; a null zone is that of the newest device.
--- preferences: {"absence_response": "check_in_on_me", "preferred_times": ["morning"], "frequency": "daily"}. only_user: null for
--- everybody.
+-- How users with a device want to be treated while they are away, which reminders they want, and their zones; a null zone is that of
+-- the newest device. See db/README.md for the members of both. only_user: null for everybody.
 --
 -- PL/pgSQL, so that one user and all users have a plan each.
-call tacet.provide('communication_preferences(tacet.user_id)', definition => $default$
-create or replace function tacet.communication_preferences(only_user tacet.user_id)
-returns table (user_id tacet.user_id, time_zone text, preferences jsonb)
+call tacet.provide('engagement_preferences(tacet.user_id)', definition => $default$
+create or replace function tacet.engagement_preferences(only_user tacet.user_id)
+returns table (user_id tacet.user_id, time_zone text, communication jsonb, reminders jsonb)
 language plpgsql stable
 as $$
 begin
   if only_user is null then
     return query
-    select p.user_id, coalesce(p.time_zone, tacet.user_time_zone(p.user_id)), p.communication_preferences
+    select
+      p.user_id, coalesce(p.time_zone, tacet.user_time_zone(p.user_id)), p.communication_preferences, p.reminder_preferences
     from public.context_profiles p
     where exists (select from public.push_tokens t where t.user_id = p.user_id and t.invalidated_at is null);
   else
     return query
-    select p.user_id, coalesce(p.time_zone, tacet.user_time_zone(p.user_id)), p.communication_preferences
-    from public.context_profiles p
-    where p.user_id = only_user
-      and exists (select from public.push_tokens t where t.user_id = p.user_id and t.invalidated_at is null);
-  end if;
-end
-$$
-$default$);
-
--- The reminders that users with a device want, in the same form; see db/README.md for the members of preferences.
-call tacet.provide('reminder_preferences(tacet.user_id)', definition => $default$
-create or replace function tacet.reminder_preferences(only_user tacet.user_id)
-returns table (user_id tacet.user_id, time_zone text, preferences jsonb)
-language plpgsql stable
-as $$
-begin
-  if only_user is null then
-    return query
-    select p.user_id, coalesce(p.time_zone, tacet.user_time_zone(p.user_id)), p.reminder_preferences
-    from public.context_profiles p
-    where exists (select from public.push_tokens t where t.user_id = p.user_id and t.invalidated_at is null);
-  else
-    return query
-    select p.user_id, coalesce(p.time_zone, tacet.user_time_zone(p.user_id)), p.reminder_preferences
+    select
+      p.user_id, coalesce(p.time_zone, tacet.user_time_zone(p.user_id)), p.communication_preferences, p.reminder_preferences
     from public.context_profiles p
     where p.user_id = only_user
       and exists (select from public.push_tokens t where t.user_id = p.user_id and t.invalidated_at is null);

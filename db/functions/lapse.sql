@@ -37,9 +37,9 @@ as $$
   from (
     select
       p.user_id, p.time_zone, a.last_active, a.re_engagement_attempts as attempts, a.re_engaged_at,
-      p.preferences ->> 'absence_response' as response, tacet.frequency_days(p.preferences -> 'frequency') as gap_days,
-      tacet.preferred_time(p.preferences -> 'preferred_times') as local_time
-    from tacet.communication_preferences(lapse_audience.only_user) p
+      p.communication ->> 'absence_response' as response, tacet.frequency_days(p.communication -> 'frequency') as gap_days,
+      tacet.preferred_time(p.communication -> 'preferred_times') as local_time
+    from tacet.engagement_preferences(lapse_audience.only_user) p
     left join tacet.activity a on a.user_id = p.user_id
   ) w
 $$;

@@ -22,8 +22,8 @@ language sql stable
 as $$
   select
     p.user_id, p.time_zone,
-    case when jsonb_typeof(p.preferences) = 'object' and pg_column_size(p.preferences) <= 16384 then p.preferences end
-  from tacet.reminder_preferences(readable_preferences.only_user) p
+    case when jsonb_typeof(p.reminders) = 'object' and pg_column_size(p.reminders) <= 16384 then p.reminders end
+  from tacet.engagement_preferences(readable_preferences.only_user) p
 $$;
 
 create or replace function tacet.morning_audience(moment timestamptz, only_user tacet.user_id)

@@ -108,20 +108,22 @@ struct ReminderRunTests {
 
   @Test(
     "keep their templates where the model fails, writes what may not be sent, or has no budget or time left",
-    arguments: ["failing", "bad", "budget", "late"])
-  func fallback(_ case: String) async throws {
+    arguments: ["failing", "bad", "budget", "late"],
+    [("morning", "Good morning, Ada! ☀️", 1), ("workout", "Workout Time! 🏋️", 1), ("meal", " Reminder", 4)])
+  func fallback(_ case: String, _ kind: (name: String, titleEnd: String, count: Int)) async throws {
     let scene = try await CoachScene(with: "engagement")
-    _ = try await Self.addUser(scene, reminders: #"{"morning_greeting": true}"#)
+    _ = try await Self.addUser(scene)
+    try await scene.sql("update tacet.campaigns set is_active = false where name <> '\(kind.name)'")
     let writer = ScriptedWriter(
       `case` == "failing" ? .failure(WritingFailure("model_timed_out")) : .success(`case` == "bad" ? "a\nb" : "Fine."))
     try await Self.run(
       scene, writer,
       limits: `case` == "budget" ? ModelUsageLimits(tokensMax: 1, costMicrodollarsMax: 1) : .ample,
       dueIn: `case` == "late" ? "20 s" : "10 min")
-    let push = try #require(try await Self.pushes(scene, "title, body").first)
-    #expect(push.hasPrefix("Good morning, Ada! ☀️|"))
-    #expect(!push.hasSuffix("Fine.") && push.count > 40)
-    #expect(writer.prompts.count == (["failing", "bad"].contains(`case`) ? 1 : 0))
+    let pushes = try await Self.pushes(scene, "title, body").map { $0.split(separator: "|").map(String.init) }
+    #expect(pushes.count == kind.count)
+    #expect(pushes.allSatisfy { $0[0].hasSuffix(kind.titleEnd) && $0[1] != "Fine." && $0[1].count > 15 })
+    #expect(writer.prompts.count == (["failing", "bad"].contains(`case`) ? kind.count : 0))
   }
 
   @Test(
