@@ -1000,7 +1000,6 @@ ALTER TABLE tacet.user_sessions ENABLE ROW LEVEL SECURITY;
 -- tacet.coaching_facts(user_id uuid, moment timestamp with time zone) returns jsonb
 -- tacet.commit_campaign_push(campaign text, user_id uuid, local_day date, attempts integer, layer text, inputs jsonb, push_type text, title text, body text, data json, metadata jsonb, input_tokens bigint, output_tokens bigint, cost_microdollars bigint) returns TABLE(reason text, push_id uuid)
 -- tacet.commit_slot_rows(campaign text, way text, user_ids uuid[], slots text[], fire_dates date[], attempts integer[], refusals text[], titles text[], bodies text[], categories text[], documents text[]) returns TABLE(place bigint, status text, reason text)
--- tacet.communication_preferences(only_user uuid) returns TABLE(user_id uuid, time_zone text, preferences jsonb)
 -- tacet.complete_micro_action(user_id uuid, day date, at timestamp with time zone) returns boolean
 -- tacet.content_refusal(document jsonb, fresh_until timestamp with time zone, moment timestamp with time zone) returns text
 -- tacet.count_missed_events(failed_kind text, failed_state text, failed_message text, failed_subject_ids uuid[]) returns void
@@ -1019,6 +1018,7 @@ ALTER TABLE tacet.user_sessions ENABLE ROW LEVEL SECURITY;
 -- tacet.due_slots(campaign text, standard_time time without time zone, zones text[], moment timestamp with time zone DEFAULT clock_timestamp()) returns TABLE(time_zone text, local_day date, due_at timestamp with time zone)
 -- tacet.engagement(period_start timestamp with time zone, period_end timestamp with time zone) returns TABLE(total_users bigint, active_users bigint, recent_users bigint, lapsed_users bigint, churn_risk_users bigint, sessions bigint, session_seconds double precision)
 -- tacet.engagement_class(idle interval) returns text
+-- tacet.engagement_preferences(only_user uuid) returns TABLE(user_id uuid, time_zone text, communication jsonb, reminders jsonb)
 -- tacet.enqueue_inserted_messages() returns trigger
 -- tacet.enqueue_watched() returns trigger
 -- tacet.enrol_campaign(campaign text, due_at timestamp with time zone, cause text, only_zone text DEFAULT NULL::text, only_user uuid DEFAULT NULL::uuid) returns TABLE(run_id uuid, enrolled integer)
@@ -1108,7 +1108,6 @@ ALTER TABLE tacet.user_sessions ENABLE ROW LEVEL SECURITY;
 -- tacet.release_message(message_id uuid) returns void
 -- tacet.release_unwatched() returns trigger
 -- tacet.release_user(user_id uuid) returns void
--- tacet.reminder_preferences(only_user uuid) returns TABLE(user_id uuid, time_zone text, preferences jsonb)
 -- tacet.remove_device(user_id uuid, device_token text) returns boolean
 -- tacet.replace_slots(campaign text, user_id uuid, wanted jsonb, zone text, lead_us bigint) returns integer
 -- tacet.replay(subject_id uuid) returns bigint

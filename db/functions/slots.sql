@@ -76,12 +76,12 @@ begin
           select
             x.user_id, s.time_zone as slot_zone,
             -- Null where one of them is not there.
-            (tacet.normal_slots(x.slots) <> s.slots) is true as is_changed,
-            coalesce(x.slots, $2) as slots,
+            (x.normal_slots <> s.slots) is true as is_changed,
+            coalesce(x.normal_slots, $2) as slots,
             coalesce(tacet.known_zone(left(x.time_zone, 65)), tacet.user_time_zone(x.user_id), 'UTC') as time_zone
-          from (%s) x
+          from (select a.*, tacet.normal_slots(a.slots) as normal_slots from (%s) a offset 0) x
           left join lateral (%s) s on true
-          where x.refusal is null
+          where x.refusal is null and (x.slots is null or x.normal_slots is not null)
             and (s.time_zone is distinct from x.time_zone or x.time_zone is null or x.slots is not null)
           offset 0
         ) a
@@ -148,22 +148,41 @@ as $$
   select 'slots' = any (p.proargnames) from pg_proc p where p.oid = has_own_slots.audience::regproc
 $$;
 
--- Slots as tacet.enrol_slots takes them, in the form in which it compares them: by time, with all members, and weekdays in order.
+-- The slots that an audience says of a user, in the form in which they are compared: by time, each time once, with all members, and
+-- weekdays in order. Null for a list that cannot be read as a whole, or has none or more than 24 slots.
 create or replace function tacet.normal_slots(slots jsonb)
 returns jsonb
 language sql immutable strict
 as $$
-  select jsonb_agg(
-    jsonb_build_object(
-      'slot', d.slot, 'phase', d.phase,
-      'weekdays', case when d.weekdays is null then '[1, 2, 3, 4, 5, 6, 7]'
-        else (select to_jsonb(array_agg(w.day order by w.day)) from unnest(d.weekdays) as w (day))
-      end)
-    order by d.slot)
-  from jsonb_to_recordset(normal_slots.slots) as d (slot text, phase text, weekdays smallint[])
+  select case when bool_and(d.is_readable) then jsonb_agg(d.entry order by d.slot) end
+  from (
+    select distinct on (e.slot)
+      e.slot,
+      (
+        e.slot ~ '^([01][0-9]|2[0-3])[0-5][0-9]$' and coalesce(e.phase ~ '^[a-z][a-z0-9_]{0,31}$', true)
+          and e.weekdays <@ '[1, 2, 3, 4, 5, 6, 7]' and e.weekdays <> '[]'
+      ) is true as is_readable,
+      jsonb_build_object(
+        'slot', e.slot, 'phase', e.phase,
+        'weekdays', (select jsonb_agg(n.day) from generate_series(1, 7) as n (day) where e.weekdays @> to_jsonb(n.day))) as entry
+    from (
+      select
+        l.place, l.entry ->> 'slot' as slot, l.entry ->> 'phase' as phase,
+        case jsonb_typeof(coalesce(l.entry -> 'weekdays', 'null'))
+          when 'array' then l.entry -> 'weekdays'
+          when 'null' then '[1, 2, 3, 4, 5, 6, 7]'
+        end as weekdays
+      from jsonb_array_elements(
+        case when jsonb_typeof(normal_slots.slots) = 'array' then
+          case when jsonb_array_length(normal_slots.slots) <= 24 then normal_slots.slots end
+        end
+      ) with ordinality as l (entry, place)
+    ) e
+    order by e.slot, e.place
+  ) d
 $$;
 
--- Replaces a user's slots by what the audience says of them now. Returns the number of slots.
+-- Replaces a user's slots by what the audience says of them now, in the form of tacet.normal_slots. Returns the number of slots.
 create or replace function tacet.replace_slots(
   campaign text, user_id tacet.user_id, wanted jsonb, zone text, lead_us bigint
 )
@@ -175,9 +194,7 @@ begin
   perform tacet.choose_slots(
     replace_slots.campaign, replace_slots.user_id, true,
     (
-      select jsonb_agg(
-        jsonb_build_object('slot', d ->> 'slot', 'phase', d ->> 'phase', 'weekdays', d -> 'weekdays', 'is_enabled', true))
-      from jsonb_array_elements(tacet.normal_slots(wanted)) as d
+      select jsonb_agg(d || '{"is_enabled": true}') from jsonb_array_elements(wanted) as d
     ),
     zone, lead_us, false);
   return jsonb_array_length(wanted);

@@ -1,3 +1,4 @@
+import Foundation
 import PushKinds
 import TestIDs
 import Testing
@@ -85,7 +86,7 @@ struct LapseAudienceTests {
     try await scene.database.sql(
       """
       insert into tacet.push_log (id, subject_id, user_id, push_type, decision, sent_at)
-      values (gen_random_uuid(), gen_random_uuid(), '\(user)', 're_engagement', 'sent', now() - interval '\(ago)')
+      values ('\(UUID())', '\(HostID.new())', '\(user)', 're_engagement', 'sent', now() - interval '\(ago)')
       """)
     #expect(try await scene.audience("lapse", "refusal", of: user) == refusal)
   }

@@ -138,6 +138,38 @@ struct ReminderSlotsTests {
     #expect(try await change(#"{"morning_greeting": true, "morning_time": "05:00"}"#) == "0900")
   }
 
+  @Test(
+    "slots of a host's audience are read as a whole, each time once; a list that is wrong keeps back its user alone",
+    arguments: [
+      (#"[{"slot": "0900"}, {"slot": "0900", "weekdays": [1]}, {"slot": "0700", "phase": "early"}]"#, "0700 0900"),
+      (#"[{"slot": "0900", "weekdays": [3, 1, 1.0, 3]}]"#, "090013"),
+      (#"[{"slot": "0900", "weekdays": null}]"#, "0900"),
+      (#"[{"slot": "9900"}]"#, ""), (#"[{"slot": 900}]"#, ""), (#"[{"slot": "0900", "phase": "Early"}]"#, ""),
+      (#"[{"slot": "0900", "weekdays": [0]}]"#, ""), (#"[{"slot": "0900", "weekdays": [1.5]}]"#, ""),
+      (#"[{"slot": "0900", "weekdays": ["1"]}]"#, ""), (#"[{"slot": "0900", "weekdays": []}]"#, ""),
+      (#"[{"slot": "0900", "weekdays": "1"}]"#, ""), (#"[{"slot": "0900"}, 7]"#, ""), ("[]", ""), ("{}", ""), ("7", ""),
+    ])
+  func hostile(slots: String, expected: String) async throws {
+    let scene = try await EngagementScene()
+    let (user, other) = (try await scene.addUser(), try await scene.addUser())
+    try await scene.database.sql(
+      """
+      create function public.everybody(moment timestamptz, only_user uuid)
+      returns table (user_id uuid, time_zone text, gap_days int, slots jsonb) language sql stable as $$
+        select p.user_id, 'UTC', 1, case when p.user_id::text = '\(user)' then '\(slots)'::jsonb else '[{"slot": "0600"}]' end
+        from public.context_profiles p
+      $$;
+      update tacet.campaigns set audience = 'public.everybody' where name = 'morning'
+      """)
+    try await Self.enrol("morning", in: scene)
+    #expect(try await Self.slots("morning", of: user, in: scene) == expected)
+    #expect(try await Self.slots("morning", of: other, in: scene) == "0600")
+    // Nothing is left to do, or a service would look again at once.
+    let more = try await scene.database.sql(
+      "select enrolled, moved from tacet.enrol_slots('morning', '[]', null, 100, 0)")
+    #expect(more == "0|0")
+  }
+
   @Test("a host without these columns has campaigns that do nothing")
   func inactive() async throws {
     let database = try await TestDatabase.migrated()

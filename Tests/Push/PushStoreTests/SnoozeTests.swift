@@ -50,7 +50,7 @@ struct SnoozeTests {
         select round(extract(epoch from p.send_at - now()) / 60), p.title, p.body, p.data ->> 'workoutType', p.presentation ->> 'category',
           p.collapse_id ~ '^workout_[0-9]+$', i.available_at = p.send_at, p.metadata ->> 'snooze',
           tacet.is_cancelled(p.cancel_key, p.created_at)
-        from tacet.pushes p join tacet.inbox i on i.subject_id = p.id order by p.created_at
+        from tacet.pushes p join tacet.inbox i on i.subject_id = tacet.subject_of(p.id) order by p.created_at
         """)
     }
   }
@@ -111,7 +111,7 @@ struct SnoozeTests {
     let user = scene.user
     @Sendable func call(_ action: String) -> String {
       """
-      select answer from tacet.report_slot_action('\(user)', gen_random_uuid(), '\(action)', 'workout.0700.2026-11-22',
+      select answer from tacet.report_slot_action('\(user)', '\(UUID())', '\(action)', 'workout.0700.2026-11-22',
         'workout', '0700', '2026-11-22', now())
       """
     }
