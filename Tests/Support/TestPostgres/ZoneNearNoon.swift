@@ -4,9 +4,13 @@ import Foundation
 /// changes of their clocks.
 public enum ZoneNearNoon {
   /// Its name in the tz database.
-  public static var name: String {
-    let hour = Int(Date().timeIntervalSince1970) / 3600 % 24
-    let east = 12 - hour
+  public static var name: String { name(at: 12) }
+
+  /// The name of a zone in which this hour has begun.
+  public static func name(at hour: Int) -> String {
+    let difference = hour - Int(Date().timeIntervalSince1970) / 3600 % 24
+    // There are fourteen zones east of Greenwich and twelve west of it.
+    let east = difference < -12 ? difference + 24 : difference
     // The signs of these zones are those of POSIX: west is positive.
     return east == 0 ? "Etc/GMT" : east > 0 ? "Etc/GMT-\(east)" : "Etc/GMT+\(-east)"
   }

@@ -4,6 +4,7 @@ import PushKinds
 import PushStore
 import Reactors
 import TestIDs
+import TestPostgres
 import Testing
 
 @testable import Campaigns
@@ -18,7 +19,8 @@ struct ReminderRunTests {
 
   private static func addUser(_ scene: CoachScene, facts: String = "{}", reminders: String = all) async throws -> HostID
   {
-    let user = try await scene.addUser()
+    // No reminder of its own day is near, which would be rendered besides.
+    let user = try await scene.addUser(zone: ZoneNearNoon.name(at: 10))
     try await scene.sql(
       """
       update context_profiles set reminder_preferences = '\(reminders)', coaching_facts = '\(facts)'
