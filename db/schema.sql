@@ -1009,7 +1009,6 @@ ALTER TABLE tacet.user_sessions ENABLE ROW LEVEL SECURITY;
 -- tacet.counts_by_default_when_planned() returns boolean
 -- tacet.current_streak(user_id uuid, day date) returns integer
 -- tacet.database_identity() returns text
--- tacet.days_between(earlier timestamp with time zone, later timestamp with time zone, zone text) returns integer
 -- tacet.decide_campaign(campaign text, user_id uuid, local_day date, attempts integer, decision text, reason text, layer text, inputs jsonb, input_tokens bigint, output_tokens bigint, cost_microdollars bigint) returns boolean
 -- tacet.deliver_slot(campaign text, user_id uuid, slot text) returns TABLE(refusal text, push_id uuid)
 -- tacet.device_token_owners(beginning text, owners_max integer) returns TABLE(user_id uuid, device_token text)

@@ -5,11 +5,17 @@ set check_function_bodies = off;
 -- Users who may be asked back, when, and why the others are not. Preferences that are missing, unreadable or unknown are silence.
 --
 -- light_nudge: once in 7 days, at most 3 times. check_in_on_me: once, then 3, 7, 14 and 30 days after the last time. Days are those
--- of the user's calendar, because each push comes at the same time of the day.
+-- of the user's calendar, because each push comes at the same time of the day. Each zone is looked up once.
 create or replace function tacet.lapse_audience(moment timestamptz, only_user tacet.user_id)
 returns table (user_id tacet.user_id, time_zone text, gap_days int, local_time time, refusal text)
 language sql stable
 as $$
+  with wishes as materialized (
+    select p.* from tacet.engagement_preferences(lapse_audience.only_user) p
+  ), zones as materialized (
+    select d.name, coalesce(tacet.known_zone(d.name), 'UTC') as known
+    from (select distinct coalesce(p.time_zone, '') as name from wishes p) d
+  )
   select
     w.user_id, w.time_zone, w.gap_days, w.local_time,
     case
@@ -21,7 +27,7 @@ as $$
       when tacet.engagement_class(lapse_audience.moment - w.last_active) not in ('lapsed', 'churn_risk') then 'not_lapsed'
       when w.attempts >= case w.response when 'light_nudge' then 3 else 5 end then 'attempts_spent'
       when w.re_engaged_at is not null
-        and tacet.days_between(w.re_engaged_at, lapse_audience.moment, w.time_zone) < case
+        and (lapse_audience.moment at time zone w.zone)::date - (w.re_engaged_at at time zone w.zone)::date < case
           when w.response = 'light_nudge' then 7
           when w.attempts = 0 then 0
           else (array[3, 7, 14, 30])[w.attempts]
@@ -30,7 +36,7 @@ as $$
       when exists (
         select
         from tacet.push_log l
-        where l.user_id = w.user_id and l.push_type = 're_engagement'
+        where l.user_id = w.user_id and l.push_type = 're_engagement' and (l.push_type <> 'message') is true
           and l.sent_at > lapse_audience.moment - interval '7 days'
       ) then 'asked_by_coach'
     end
@@ -38,8 +44,9 @@ as $$
     select
       p.user_id, p.time_zone, a.last_active, a.re_engagement_attempts as attempts, a.re_engaged_at,
       p.communication ->> 'absence_response' as response, tacet.frequency_days(p.communication -> 'frequency') as gap_days,
-      tacet.preferred_time(p.communication -> 'preferred_times') as local_time
-    from tacet.engagement_preferences(lapse_audience.only_user) p
+      tacet.preferred_time(p.communication -> 'preferred_times') as local_time, z.known as zone
+    from wishes p
+    join zones z on z.name = coalesce(p.time_zone, '')
     left join tacet.activity a on a.user_id = p.user_id
   ) w
 $$;
@@ -62,15 +69,6 @@ as $$
     when wishes in ('"morning"', '["morning"]', '["morning", "evening"]', '["evening", "morning"]') then time '09:00'
     when wishes in ('"evening"', '["evening"]') then time '19:00'
   end
-$$;
-
--- How many midnights are between two moments in a zone.
-create or replace function tacet.days_between(earlier timestamptz, later timestamptz, zone text)
-returns int
-language sql stable
-as $$
-  select (later at time zone z.name)::date - (earlier at time zone z.name)::date
-  from (select coalesce(tacet.known_zone(zone), 'UTC')) as z (name)
 $$;
 
 -- What the model gets to know of a user who has stopped coming.
