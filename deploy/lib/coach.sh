@@ -2,14 +2,14 @@
 # shellcheck disable=SC2034,SC2154 # variables are shared with the scripts that source this
 # The coach of the demo: a language model's stand-in, five people, and what a run makes of them. Sourced after situations.sh.
 
-# The one reply that must not be sent: it repeats what Mona has written. Everything else the stand-in writes by itself.
-model_script='{"rules": [{"match": "event: interview", "steps": [{"text":
-  "{\"title\":\"Your interview is tomorrow\",\"body\":\"Are you still afraid of freezing in front of them?\"}"}]}]}'
+# The one check-in that must not be sent: it repeats what Mona has written. The others the stand-in writes by itself.
+model_rules='{"match": "event: interview", "steps": [{"text":
+  "{\"title\":\"Your interview is tomorrow\",\"body\":\"Are you still afraid of freezing in front of them?\"}"}]}'
 
 start_model_simulator() {
   local key
   key=$(openssl rand -hex 24)
-  printf '%s\n' "$model_script" >"$state/model-script.json"
+  printf '{"rules": [%s]}\n' "$model_rules" >"$state/model-script.json"
   rm -f "$state/model.json"
   start_process model-simulator "$programs/model-simulator" --listen 127.0.0.1:0 --key "$key" \
     --script "$state/model-script.json" --ready-file "$state/model.json"
@@ -89,10 +89,10 @@ play_coach() {
   expect_run 'asked again on the same day, it looks at nobody' '0 0 0 0 200'
 }
 
-# expect_run WHAT EXPECTED: users noted, pushes, users told nothing, failures and the status of a run.
+# expect_run WHAT EXPECTED [PARAMETERS]: users noted, pushes, users told nothing, failures and the status of a run.
 expect_run() {
   local answer
-  answer=$(trigger_coach)
+  answer=$(trigger_coach "${3:-}")
   say "      ${answer//$'\n'/ }"
   expect "$1" "$2" "$(sql tacet -F ' ' -v body="${answer%$'\n'*}" -v status="${answer##*$'\n'}" <<<"
     select a ->> 'enrolled', a ->> 'committed', a ->> 'skipped', a ->> 'failed', :'status'

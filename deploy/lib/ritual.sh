@@ -11,7 +11,13 @@ create_ritual_scene() {
 as() {
   local user
   user=$(sql tacet -v name="$1" <<<"select user_id from demo.practising where name = :'name'")
-  curl -sS -X "$2" "$url$3" -H @<(bearer "$(client_token "$jwt_secret" "$user")") \
+  shift
+  as_user "$user" "$@"
+}
+
+# as_user USER METHOD PATH [BODY]
+as_user() {
+  curl -sS -X "$2" "$url$3" -H @<(bearer "$(client_token "$jwt_secret" "$1")") \
     ${4:+-H 'content-type: application/json' --data-raw "$4"}
 }
 

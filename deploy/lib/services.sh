@@ -29,6 +29,7 @@ start_all() {
   set_scene
   create_coach_scene
   create_ritual_scene
+  create_engagement_scene
   start_content_host
   create_news_scene
   start_pooler
