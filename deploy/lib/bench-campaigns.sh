@@ -24,7 +24,7 @@ measure_campaigns() {
   register_eligible
   headline 'Who is eligible, of everybody'
   time_looks "$eligible"
-  show_look
+  show_look "select count(*) from tacet.campaign_eligible('coach', clock_timestamp())"
   run_campaign "$eligible" "$delay" 600
   run_campaign "$eligible" 0 60
 }
@@ -82,7 +82,7 @@ check_times() {
   check "$1: $middle ms ($low … $high)" "$middle" '<' "$2"
 }
 
-# The plan of the query that the function has made, as it was run.
+# show_look QUERY: the plan of the query that tacet.campaign_eligible has made in this one, as it was run.
 show_look() {
   say '
   The plan:'
@@ -92,7 +92,7 @@ show_look() {
     set auto_explain.log_min_duration = 1;
     set auto_explain.log_nested_statements = on;
     set auto_explain.log_analyze = on;
-    select count(*) from tacet.campaign_eligible('coach', clock_timestamp());
+    $1;
 SQL
     awk '
       /duration: .* plan:/ { shown = 0; entry = 0 }
