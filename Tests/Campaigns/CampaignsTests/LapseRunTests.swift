@@ -107,7 +107,7 @@ struct LapseRunTests {
   func nobody() async throws {
     let scene = try await CoachScene(with: "engagement")
     let users = [
-      try await Self.addUser(scene, response: "give_me_space"), try await Self.addUser(scene, idle: "3 days -1 min"),
+      try await Self.addUser(scene, response: "give_me_space"), try await Self.addUser(scene, idle: "2 days 20 hours"),
       try await scene.addUser(),
     ]
     try await scene.withRunner { _, store, reactor in

@@ -23,7 +23,8 @@ struct LanguageModelLimitTests {
     try await ModelRig.run(script) { rig in
       #expect(await Self.reply(rig, within: .milliseconds(200)) == .timedOut)
       #expect(await Self.reply(rig, within: .seconds(20)) == nil)
-      #expect(rig.model.statistics.total == 2)
+      // The first may have ended before it was heard.
+      #expect((1...2).contains(rig.model.statistics.total))
     }
   }
 
@@ -34,6 +35,7 @@ struct LanguageModelLimitTests {
       await rig.pends(1)
       #expect(await Self.reply(rig, within: .milliseconds(100)) == .busy)
       await rig.pends(1)
+      #expect(await rig.simulator.waitForRequests(1, within: .seconds(20)))
       rig.model.release()
       _ = await first.value
     }

@@ -52,14 +52,18 @@ struct EngagementPushTests {
   }
 
   @Test(
-    "a lapsed user is asked back, by the model or, where that takes longer than two seconds, by the template",
+    "a lapsed user is asked back, by the model or, where that takes longer than it may, by the template",
     arguments: [
-      (0, "Hello | A first step?"), (6_000, "We miss you!|Your coach is waiting to help you get back on track."),
+      (0, 10, "Hello | A first step?"),
+      (30_000, 2, "We miss you!|Your coach is waiting to help you get back on track."),
     ])
-  func lapse(delay: Int, text: String) async throws {
+  func lapse(delay: Int, limit: Int, text: String) async throws {
     let script = ModelScript(.init(.reply("Hello | A first step?"), delayMilliseconds: delay))
-    try await CoachScene.play(script, settings: ["LANGUAGE_MODEL_MILLISECONDS": "5000"]) { coach, service in
+    try await CoachScene.play(script, settings: ["LANGUAGE_MODEL_MILLISECONDS": "60000"]) { coach, service in
       let user = try await Self.prepare(coach)
+      try await coach.scene.sql(
+        "update tacet.campaigns set definition = jsonb_set(definition, '{composer,seconds}', '\(limit)') where name = 'lapse'"
+      )
       let path = "/v1/push-trigger?campaign=lapse"
       let answer = try await HTTPAnswer.ask("POST", path, at: service.origin, prefer: "wait=30")
       #expect(answer.status == 200 && answer.json["committed"] as? Int == 1, "\(answer.text)")
