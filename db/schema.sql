@@ -975,6 +975,7 @@ ALTER TABLE tacet.user_sessions ENABLE ROW LEVEL SECURITY;
 -- tacet.advance_slots(campaign text, user_ids uuid[], slots text[], attempts integer[], lead_us bigint) returns void
 -- tacet.analyse_engagement() returns interval
 -- tacet.audience_query(audience text, moment text, only_user text) returns text
+-- tacet.audience_says(audience text, name text) returns boolean
 -- tacet.authorize_device(user_id uuid, device_token text, auth_status text) returns void
 -- tacet.available_at(send_at timestamp with time zone) returns timestamp with time zone
 -- tacet.badge_max() returns bigint
@@ -1040,10 +1041,8 @@ ALTER TABLE tacet.user_sessions ENABLE ROW LEVEL SECURITY;
 -- tacet.grant_services() returns void
 -- tacet.guarded_campaign_gate(user_id uuid, needs_no_session boolean, cap_group text, push_types text[], local_day date, day_start timestamp with time zone, day_end timestamp with time zone, gap_start timestamp with time zone) returns TABLE(reason text)
 -- tacet.has_account(user_id uuid) returns boolean
--- tacet.has_default_sessions() returns boolean
 -- tacet.has_http_post() returns boolean
 -- tacet.has_index(source regclass, columns text, predicate text DEFAULT NULL::text) returns boolean
--- tacet.has_own_slots(audience text) returns boolean
 -- tacet.hides_writes(contract_function text, written text, conversation_id uuid) returns boolean
 -- tacet.highest_user_id() returns uuid
 -- tacet.hmac_sha256(message bytea, key bytea) returns bytea
@@ -1053,6 +1052,7 @@ ALTER TABLE tacet.user_sessions ENABLE ROW LEVEL SECURITY;
 -- tacet.hydration_slots(frequency jsonb, first_slot text, end_slot text) returns jsonb
 -- tacet.invalidate_device_token(device_token text, reason text, invalid_since timestamp with time zone) returns void
 -- tacet.is_cancelled(cancel_key text, asked_at timestamp with time zone) returns boolean
+-- tacet.is_default(installed regprocedure) returns boolean
 -- tacet.is_mentioned(message_id uuid, user_id uuid) returns boolean
 -- tacet.is_time_zone(name text) returns boolean
 -- tacet.join_kinds()

@@ -146,6 +146,20 @@ begin
 end
 $$;
 
+-- Whether a function of the host contract has a body that Tacet has installed, of this version or an older one; null for no function.
+create or replace function tacet.is_default(installed regprocedure)
+returns boolean
+language sql stable strict
+set search_path = pg_catalog, pg_temp
+as $$
+  select exists (
+    select
+    from pg_proc p
+    join tacet.default_bodies b on b.name = p.proname and b.body = md5(regexp_replace(p.prosrc, '\s+', ' ', 'g'))
+    where p.oid = is_default.installed
+  )
+$$;
+
 -- Installs the default of a function of the host contract. A body that is not in tacet.default_bodies is the host's, and stays.
 --
 -- definition: one "create or replace function", fitted by tacet.fitted. is_tried: whether it is called with nulls, because a
@@ -167,12 +181,7 @@ declare
   inert_body text := inert || ' -- inert';
   reason text;
 begin
-  if installed is not null and not exists (
-    select
-    from pg_proc p
-    join tacet.default_bodies b on b.name = called and b.body = md5(regexp_replace(p.prosrc, '\s+', ' ', 'g'))
-    where p.oid = installed
-  ) then
+  if not tacet.is_default(installed) then
     return;
   end if;
   begin

@@ -6,7 +6,7 @@ set check_function_bodies = off;
 --
 --   local_time  time   when the user wants its push; null for the campaign's hour
 --   slots       jsonb  the user's own slots: [{"slot": "0800", "phase": "morning", "weekdays": [1, 2]}, ...]; null for the definition's
---   refusal     text   why the user gets no push of the campaign; null when nothing is known against it
+--   refusal     text   why the user gets no push of the campaign, as the host says it; null when nothing is known against it
 --
 -- moment, only_user: how the query names the function's arguments, such as $1.
 create or replace function tacet.audience_query(audience text, moment text, only_user text)
@@ -16,16 +16,19 @@ set search_path = pg_catalog, pg_temp
 as $$
   select format(
     'select a.user_id, a.time_zone, a.gap_days, %s as local_time, %s as slots, %s as refusal from %s(%s, %s) a',
-    case when 'local_time' = any (p.proargnames) then 'a.local_time' else 'null::time' end,
-    case when 'slots' = any (p.proargnames) then 'a.slots' else 'null::jsonb' end,
-    -- The reason becomes a label of metrics.
-    case when 'refusal' = any (p.proargnames)
-      then $case$case when a.refusal !~ '^[a-z][a-z_]{0,39}$' then 'refused_by_host' else a.refusal end$case$
-      else 'null::text'
-    end,
-    p.oid::regproc, audience_query.moment, audience_query.only_user)
-  from pg_proc p
-  where p.oid = audience_query.audience::regproc
+    case when tacet.audience_says(audience_query.audience, 'local_time') then 'a.local_time' else 'null::time' end,
+    case when tacet.audience_says(audience_query.audience, 'slots') then 'a.slots' else 'null::jsonb' end,
+    case when tacet.audience_says(audience_query.audience, 'refusal') then 'a.refusal' else 'null::text' end,
+    audience_query.audience::regproc, audience_query.moment, audience_query.only_user)
+$$;
+
+-- Whether an audience function has a column.
+create or replace function tacet.audience_says(audience text, name text)
+returns boolean
+language sql stable
+set search_path = pg_catalog, pg_temp
+as $$
+  select audience_says.name = any (p.proargnames) from pg_proc p where p.oid = audience_says.audience::regproc
 $$;
 
 -- How a campaign's push is shown, from the presentation of its definition: {{name}} in its texts is a member of named. An image_key

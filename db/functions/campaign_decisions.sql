@@ -32,7 +32,8 @@ begin
     return 'not_in_audience';
   end if;
   if refusal is not null then
-    return refusal;
+    -- It becomes a label of metrics, so it is a word.
+    return coalesce(substring(refusal from '^[a-z][a-z_]{0,39}$'), 'refused_by_host');
   end if;
   select d.* into found_day from tacet.campaign_day(found_zone, found_gap, campaign_refusal.due_at) d;
   if (clock_timestamp() at time zone found_zone)::date <> found_day.local_day

@@ -16,20 +16,6 @@ as $$
   end
 $$;
 
--- Whether tacet.sessions_of is the default, whose sessions are the rows of tacet.user_sessions.
-create or replace function tacet.has_default_sessions()
-returns boolean
-language sql stable
-set search_path = pg_catalog, pg_temp
-as $$
-  select exists (
-    select
-    from pg_proc p
-    join tacet.default_bodies b on b.name = p.proname and b.body = md5(regexp_replace(p.prosrc, '\s+', ' ', 'g'))
-    where p.oid = to_regprocedure('tacet.sessions_of(tacet.user_id, timestamptz, timestamptz)')
-  )
-$$;
-
 -- How many users are in each class at the end of a period, of those whose activity is known by then; and how many of their sessions
 -- began in it, and how long those lasted in all.
 --
@@ -48,7 +34,9 @@ set jit = off
 as $$
 #variable_conflict use_column
 declare
-  has_default_sessions boolean := tacet.has_default_sessions();
+  -- Those are the rows of tacet.user_sessions.
+  has_default_sessions boolean := tacet.is_default(
+    to_regprocedure('tacet.sessions_of(tacet.user_id, timestamptz, timestamptz)'));
 begin
   return query
   with users as not materialized (

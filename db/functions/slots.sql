@@ -117,7 +117,7 @@ begin
     tacet.audience_query(found_campaign.audience, 'clock_timestamp()', '$3'),
     case
       -- Slots that the user has chosen are not compared.
-      when tacet.has_own_slots(found_campaign.audience) then
+      when tacet.audience_says(found_campaign.audience, 'slots') then
         $own$
           select
             min(s.time_zone) as time_zone,
@@ -137,15 +137,6 @@ begin
     end)
   using enrol_slots.campaign, enrol_slots.default_slots, enrol_slots.only_user, enrol_slots.users_max, enrol_slots.lead_us;
 end
-$$;
-
--- Whether an audience function says each user's slots.
-create or replace function tacet.has_own_slots(audience text)
-returns boolean
-language sql stable
-set search_path = pg_catalog, pg_temp
-as $$
-  select 'slots' = any (p.proargnames) from pg_proc p where p.oid = has_own_slots.audience::regproc
 $$;
 
 -- The slots that an audience says of a user, in the form in which they are compared: by time, each time once, with all members, and
@@ -193,9 +184,7 @@ as $$
 begin
   perform tacet.choose_slots(
     replace_slots.campaign, replace_slots.user_id, true,
-    (
-      select jsonb_agg(d || '{"is_enabled": true}') from jsonb_array_elements(wanted) as d
-    ),
+    (select jsonb_agg(d || '{"is_enabled": true}') from jsonb_array_elements(wanted) as d),
     zone, lead_us, false);
   return jsonb_array_length(wanted);
 end

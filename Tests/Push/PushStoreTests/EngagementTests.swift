@@ -8,6 +8,10 @@ import Testing
 
 @Suite("Engagement of users")
 struct EngagementTests {
+  private static let isDefault = """
+    select tacet.is_default(to_regprocedure('tacet.sessions_of(uuid, timestamptz, timestamptz)'))
+    """
+
   /// Notes a user's activity some minutes before noon.
   private func note(_ user: HostID, _ minutesAgo: Double, in database: TestDatabase) async throws {
     let moment = "timestamptz '2026-11-22 12:00Z' - \(minutesAgo) * interval '1 minute'"
@@ -64,7 +68,7 @@ struct EngagementTests {
   @Test("a database whose sessions are the default counts them without asking for those of each user")
   func plans() async throws {
     let database = try await TestDatabase.migrated()
-    #expect(try await database.sql("select tacet.has_default_sessions()") == "t")
+    #expect(try await database.sql(Self.isDefault) == "t")
     let plan = try await database.sql(
       "explain select from tacet.activity a cross join lateral tacet.sessions_of(a.user_id, now(), now()) s")
     #expect(!plan.contains("Function Scan"), "\(plan)")
@@ -74,6 +78,6 @@ struct EngagementTests {
       returns table (began_at timestamptz, ended_at timestamptz) language sql stable
       as $$ select null::timestamptz, null::timestamptz where false $$
       """)
-    #expect(try await database.sql("select tacet.has_default_sessions()") == "f")
+    #expect(try await database.sql(Self.isDefault) == "f")
   }
 }

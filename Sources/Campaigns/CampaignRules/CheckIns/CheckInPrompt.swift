@@ -40,7 +40,7 @@ public struct CheckInPrompt: Equatable, Sendable {
     self.material = material
   }
 
-  private static func fenced(_ name: String, _ lines: [String]) -> String {
+  static func fenced(_ name: String, _ lines: [String]) -> String {
     "<\(name)>\n" + lines.joined(separator: "\n") + "\n</\(name)>"
   }
 

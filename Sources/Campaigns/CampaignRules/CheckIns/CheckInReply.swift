@@ -29,7 +29,8 @@ public struct CheckInReply: Equatable, Sendable {
   ///   - sources: the texts that must not be quoted, see ``CampaignMaterial/quotableTexts``.
   /// - Throws: the first ``ReplyDefect``.
   public init(modelText: String, sources: [String]) throws(ReplyDefect) {
-    try self.init(checking: Self.text(in: modelText), rules: .coach, sources: sources)
+    let text = try Self.text(in: modelText) { content throws(ReplyDefect) in try Self.object(content, .titleAndBody) }
+    try self.init(checking: text, rules: .coach, sources: sources)
   }
 
   /// Checks the text of a reply.
@@ -59,19 +60,33 @@ extension Unicode.Scalar {
 }
 
 extension CheckInReply {
-  private static func text(in modelText: String) throws(ReplyDefect) -> CampaignText {
+  /// The text in a reply without its fence.
+  /// - Parameter read: reads the rest.
+  static func text(
+    in modelText: String, by read: (String) throws(ReplyDefect) -> CampaignText
+  ) throws(ReplyDefect) -> CampaignText {
     if modelText.utf8.count > replyBytesMax { throw .tooLarge }
-    guard let value = JSONValue(withoutFence(modelText.trimmed)) else { throw .notJSON }
-    guard case .object(let members) = value, members.count == 2,
-      case .string(let title) = members["title"], case .string(let body) = members["body"]
-    else { throw .wrongShape }
-    let text = CampaignText(title: title.trimmed, body: body.trimmed)
+    let text = try read(withoutFence(modelText.trimmed).trimmed)
     guard text.title.contains(where: \.isLetter), text.body.contains(where: \.isLetter) else { throw .wrongShape }
     return text
   }
 
+  /// A JSON object with exactly the members of a form.
+  static func object(_ content: String, _ form: ReplyForm) throws(ReplyDefect) -> CampaignText {
+    guard let value = JSONValue(content) else { throw .notJSON }
+    guard case .object(let members) = value, case .string(let body) = members["body"] else { throw .wrongShape }
+    switch form {
+    case .body(let title):
+      guard members.count == 1 else { throw .wrongShape }
+      return CampaignText(title: title, body: body.trimmed)
+    case .titleAndBody:
+      guard members.count == 2, case .string(let title) = members["title"] else { throw .wrongShape }
+      return CampaignText(title: title.trimmed, body: body.trimmed)
+    }
+  }
+
   /// The content of one Markdown fence around the whole text; the text itself without a fence.
-  static func withoutFence(_ text: String) -> String {
+  private static func withoutFence(_ text: String) -> String {
     let fence = "```"
     guard text.hasPrefix(fence), text.hasSuffix(fence), text.count >= 2 * fence.count else { return text }
     let inside = text.dropFirst(fence.count).dropLast(fence.count)

@@ -5,11 +5,6 @@ enum PayloadValue: Equatable {
   /// A text with tokens. It is left out of a push for which one of them has no value.
   case template(SlotTemplate)
 
-  /// Reads one. Only a text with two braces that open is a template.
-  init(_ text: String) throws(TemplateDefect) {
-    self = text.contains("{{") ? .template(try SlotTemplate(text)) : .literal(text)
-  }
-
   /// The text with its values; nil when one of them is missing.
   func filled(with values: [String: String]) -> String? {
     switch self {
@@ -36,11 +31,8 @@ extension DefinitionField {
       }
       let text = try attribute.string()
       bytes += key.utf8.count + text.utf8.count
-      do {
-        payload[key] = try PayloadValue(text)
-      } catch {
-        throw attribute.defect(.invalidTemplate, expected: "text with closed {{names}} (\(error.rawValue))")
-      }
+      // Other texts may have single braces.
+      payload[key] = text.contains("{{") ? .template(try attribute.template(scalarsMax: .max)) : .literal(text)
     }
     if bytes > Self.payloadBytesMax {
       throw defect(.outOfRange, expected: "at most \(Self.payloadBytesMax) bytes of keys and values")

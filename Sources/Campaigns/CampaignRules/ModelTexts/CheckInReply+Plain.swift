@@ -8,24 +8,10 @@ extension CheckInReply {
   public init(
     modelText: String, form: ReplyForm, rules: ReplyRules, sources: [String] = []
   ) throws(ReplyDefect) {
-    if modelText.utf8.count > Self.replyBytesMax { throw .tooLarge }
-    let content = Self.withoutFence(modelText.trimmed).trimmed
-    let text = content.hasPrefix("{") ? try Self.object(content, form) : try Self.line(content, form)
-    guard text.title.contains(where: \.isLetter), text.body.contains(where: \.isLetter) else { throw .wrongShape }
-    try self.init(checking: text, rules: rules, sources: sources)
-  }
-
-  private static func object(_ content: String, _ form: ReplyForm) throws(ReplyDefect) -> CampaignText {
-    guard let value = JSONValue(content) else { throw .notJSON }
-    guard case .object(let members) = value, case .string(let body) = members["body"] else { throw .wrongShape }
-    switch form {
-    case .body(let title):
-      guard members.count == 1 else { throw .wrongShape }
-      return CampaignText(title: title, body: body.trimmed)
-    case .titleAndBody:
-      guard members.count == 2, case .string(let title) = members["title"] else { throw .wrongShape }
-      return CampaignText(title: title.trimmed, body: body.trimmed)
+    let text = try Self.text(in: modelText) { content throws(ReplyDefect) in
+      content.hasPrefix("{") ? try Self.object(content, form) : try Self.line(content, form)
     }
+    try self.init(checking: text, rules: rules, sources: sources)
   }
 
   private static func line(_ content: String, _ form: ReplyForm) throws(ReplyDefect) -> CampaignText {

@@ -25,11 +25,7 @@ extension ModelTask {
 
   private static func facts(_ field: DefinitionField) throws(CampaignDefinitionDefect) -> [String] {
     var facts: [String] = []
-    for element in try field.elements(0...factsMax) {
-      let name = try element.string()
-      guard name.isTokenName else { throw element.defect(.outOfRange, expected: "a name of a–z, 0–9 and _") }
-      facts.append(name)
-    }
+    for element in try field.elements(0...factsMax) { facts.append(try element.tokenName()) }
     return facts
   }
 

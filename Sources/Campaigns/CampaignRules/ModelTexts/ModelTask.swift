@@ -25,7 +25,7 @@ public struct ModelTask: Equatable, Sendable {
     }
     return CheckInPrompt(
       instructions: Self.systemText(for: form),
-      material: "Task: \(task)\n\n<person>\n\(lines.joined(separator: "\n"))\n</person>")
+      material: "Task: \(task)\n\n" + CheckInPrompt.fenced("person", lines))
   }
 
   /// The most Unicode scalars of one value.

@@ -58,14 +58,19 @@ extension SlotComposer {
         try field.field("titles", value).templates(Self.titlesMax, scalarsMax: Self.titleScalarsMax)
       } ?? []
     titlesBy = try members["titles_by"].map { value throws(CampaignDefinitionDefect) in
-      let name = field.field("titles_by", value)
-      guard try name.string().isTokenName else { throw name.defect(.outOfRange, expected: "a name of a–z, 0–9 and _") }
-      return try name.string()
+      try field.field("titles_by", value).tokenName()
     }
   }
 }
 
 extension DefinitionField {
+  /// The name of a value.
+  func tokenName() throws(CampaignDefinitionDefect) -> String {
+    let name = try string()
+    guard name.isTokenName else { throw defect(.outOfRange, expected: "a name of a–z, 0–9 and _") }
+    return name
+  }
+
   /// One to so many templates.
   func templates(_ countMax: Int, scalarsMax: Int) throws(CampaignDefinitionDefect) -> [SlotTemplate] {
     var templates: [SlotTemplate] = []

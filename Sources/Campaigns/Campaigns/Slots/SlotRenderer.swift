@@ -22,17 +22,18 @@ struct SlotRenderer {
     var moved: Set<HostID> = []
     /// Tokens without a value.
     var missingTokens = 0
-    /// What a language model may write instead of a row's template.
+    /// What a language model may write instead of a row's template, where rows are rendered ahead.
     var drafts: [SlotDraftWriter.Draft] = []
   }
 
   /// Renders rows of one campaign.
-  /// - Parameter fetches: whether content is fetched that is due; otherwise what is stored is used.
+  /// - Parameter isAhead: whether there is time before they are due: content is fetched, and drafts are made for a language model.
+  ///   Otherwise stored content is used.
   func render(
-    _ rows: [SlotRow], of campaign: String, by definition: SlotCampaignDefinition, fetches: Bool,
+    _ rows: [SlotRow], of campaign: String, by definition: SlotCampaignDefinition, isAhead: Bool,
     lead: Duration, on reactor: isolated Reactor
   ) async throws(PostgresError) -> Outcome {
-    let contents = try await content(for: rows, of: campaign, by: definition, fetches: fetches, on: reactor)
+    let contents = try await content(for: rows, of: campaign, by: definition, isAhead: isAhead, on: reactor)
     let situations = try await situations(of: Set(rows.map(\.userID)), in: campaign, on: reactor)
     var outcome = Outcome()
     var clock = FireClock()
@@ -52,7 +53,7 @@ struct SlotRenderer {
       }
       let known = materials[row.userID] ?? situation.material.flatMap(SlotMaterial.init(json:))
       materials[row.userID] = known
-      outcome.add(row, known, content, clock.localTime(of: row), definition)
+      outcome.add(row, known, content, clock.localTime(of: row), definition, isAhead: isAhead)
     }
     for userID in outcome.moved {
       try await store.enrolSlots(
@@ -63,11 +64,11 @@ struct SlotRenderer {
 
   /// What the campaign's host says, for each row.
   private func content(
-    for rows: [SlotRow], of campaign: String, by definition: SlotCampaignDefinition, fetches: Bool,
+    for rows: [SlotRow], of campaign: String, by definition: SlotCampaignDefinition, isAhead: Bool,
     on reactor: isolated Reactor
   ) async throws(PostgresError) -> [FetchedValues] {
     guard let url = definition.contentURL else { return rows.map { _ in .values(SlotValues()) } }
-    if fetches { _ = try await contents?.refresh(rows, of: campaign, at: url, on: reactor) }
+    if isAhead { _ = try await contents?.refresh(rows, of: campaign, at: url, on: reactor) }
     let outcomes = try await store.storedContents(for: rows, of: campaign, at: url, on: reactor)
     // A document of all users is read once.
     var known: [String: FetchedValues] = [:]
@@ -109,7 +110,7 @@ struct SlotRenderer {
 extension SlotRenderer.Outcome {
   fileprivate mutating func add(
     _ row: SlotRow, _ material: SlotMaterial?, _ content: FetchedValues, _ localTime: String?,
-    _ definition: SlotCampaignDefinition
+    _ definition: SlotCampaignDefinition, isAhead: Bool
   ) {
     guard let material else { return rows.append(RenderedRow(row, nil, refusal: "material_unreadable")) }
     if let skip = material.skip { return rows.append(RenderedRow(row, nil, refusal: skip.rawValue)) }
@@ -124,11 +125,11 @@ extension SlotRenderer.Outcome {
       return rows.append(RenderedRow(row, nil, refusal: "no_text"))
     }
     let values = material.values(for: occasion).overlaid(with: fetched)
-    guard let text = definition.text(for: occasion, values: values, user: row.userID.withBytes(Array.init)) else {
+    guard let text = row.userID.withBytes({ definition.text(for: occasion, values: values, user: $0) }) else {
       return rows.append(RenderedRow(row, nil, refusal: "no_text"))
     }
     missingTokens += text.missingTokens
-    if let draft = definition.draft(for: occasion, values: values) { drafts.append((rows.count, draft)) }
+    if isAhead, let draft = definition.draft(for: occasion, values: values) { drafts.append((rows.count, draft)) }
     rows.append(
       RenderedRow(
         row, RenderedText(title: text.title, body: text.body, category: definition.category.id, data: text.data)))

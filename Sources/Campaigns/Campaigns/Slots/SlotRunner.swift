@@ -191,7 +191,7 @@ extension SlotRunner {
     for (campaign, rows) in Dictionary(grouping: slots, by: \.campaign) {
       if let definition = catalogue.definitions[campaign] {
         var outcome = try await renderer.render(
-          rows, of: campaign, by: definition, fetches: true, lead: catalogue.lead, on: reactor)
+          rows, of: campaign, by: definition, isAhead: true, lead: catalogue.lead, on: reactor)
         if let composer = definition.composer {
           let written = await drafts.write(
             outcome.drafts, for: &outcome.rows, by: composer.task, within: pace.draftLimit, on: reactor)
@@ -235,7 +235,7 @@ extension SlotRunner {
     }
     if let definition, !open.isEmpty {
       let outcome = try await renderer.render(
-        open, of: campaign, by: definition, fetches: false, lead: catalogue.lead, on: reactor)
+        open, of: campaign, by: definition, isAhead: false, lead: catalogue.lead, on: reactor)
       decided += outcome.rows
     }
     let outcomes = try await store.commit(

@@ -155,7 +155,7 @@ public final class SlotScheduler {
       // What is due soon may be what a model has written.
       let rows = definition.composer == nil ? window : window.filter { $0.fireAt > leadEnd }
       let outcome = try await renderer.render(
-        rows, of: campaign, by: definition, fetches: false, lead: catalogue.lead, on: reactor)
+        rows, of: campaign, by: definition, isAhead: false, lead: catalogue.lead, on: reactor)
       try await store.write(outcome.rows, of: campaign, tellsDevices: tellsDevices, on: reactor)
     }
   }
