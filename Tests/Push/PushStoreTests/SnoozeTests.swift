@@ -105,6 +105,23 @@ struct SnoozeTests {
     #expect(try await scene.queued().hasPrefix("\(Int((30 - ago / 60).rounded()))|"))
   }
 
+  @Test(
+    "thirty minutes are thirty minutes, over midnight and where the clock changes",
+    arguments: [
+      ("2027-01-31 23:45", "2027-02-01 00:15:00+01"), ("2027-03-28 01:45", "2027-03-28 03:15:00+02"),
+      ("2027-10-31 02:45+02", "2027-10-31 02:15:00+01"),
+    ])
+  func clock(action: String, push: String) async throws {
+    let scene = try await Scene()
+    let sentAt = try await scene.database.sql(
+      """
+      set time zone 'Europe/Berlin';
+      select tacet.snooze_slot_row('\(scene.user)', 'workout', '0700', '2026-11-22', 'SNOOZE_30', '\(action)', true);
+      select send_at from tacet.pushes
+      """)
+    #expect(sentAt == "\(Self.snoozed)\n\(push)")
+  }
+
   @Test("of an action and the start at the same time the later one sees the earlier one", arguments: [true, false])
   func race(snoozesFirst: Bool) async throws {
     let scene = try await Scene()
