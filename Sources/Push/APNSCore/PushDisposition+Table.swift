@@ -5,12 +5,12 @@ extension PushDisposition {
   /// The shortest wait after 429. Apple asks for "a delay" without a number; one minute, doubling, is the usual practice.
   public static let tooManyWait = Duration.seconds(60)
 
-  /// What to do after an answer from the device endpoint.
+  /// What to do after an answer of APNs.
   ///
   /// A known reason with its own status is looked up. The status alone decides about everything else: no reason, an
   /// unknown one, and one with a status that is not its own.
   public static func disposition(of answer: PushAnswer) -> PushDisposition {
-    if let row = answer.reason.flatMap({ rows[$0] }), row.status == answer.status {
+    if let row = answer.reason.flatMap({ row(of: $0, from: answer.service) }), row.status == answer.status {
       return row.disposition.dated(by: answer)
     }
     return disposition(ofStatus: answer.status).dated(by: answer)
@@ -43,7 +43,11 @@ extension PushDisposition {
 }
 
 extension PushDisposition {
-  private struct Row {
+  private static func row(of reason: PushReason, from service: APNSService) -> Row? {
+    service == .broadcasts ? broadcastRows[reason] ?? rows[reason] : rows[reason]
+  }
+
+  struct Row {
     let status: Int
     let disposition: PushDisposition
 

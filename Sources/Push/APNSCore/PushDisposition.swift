@@ -5,7 +5,8 @@ public enum PushDisposition: Equatable, Sendable {
   /// APNs took the push. Whether the device shows it is between APNs and the device.
   case accepted
   /// The token is dead: stop using it, unless the app registered it again after `invalidSinceMilliseconds` (since 1970;
-  /// nil when APNs did not say, then the time of sending counts). Never resend this push.
+  /// nil when APNs did not say, then the time of sending counts). Never resend this push. Of a broadcast it is the channel
+  /// that is dead.
   case dropToken(invalidSinceMilliseconds: Int64?)
   /// APNs refuses the token without proving it dead. A wrong environment, topic or key brings the same answer for every
   /// token, so set tokens aside only while other pushes of the same topic and environment succeed. Never resend this push.

@@ -1,20 +1,36 @@
-/// The way a push takes: the app it is for, and the APNs environment that issued the device's token.
+/// The way a push takes: the app it is for, the APNs environment that issued the device's token or the channel, and the
+/// service that takes it.
 ///
 /// Credentials, faults of configuration and outages belong to a route rather than to a push.
 public struct PushRoute: Hashable, Sendable {
-  /// The app that the device token was issued to.
+  /// The app that the device token or the channel was issued to.
   public let app: BundleIdentifier
-  /// Where the token works.
+  /// Where the token or the channel works.
   public let environment: APNSEnvironment
+  /// The part of APNs that takes the push.
+  public let service: APNSService
 
   /// Names a route.
-  public init(app: BundleIdentifier, environment: APNSEnvironment) {
+  public init(app: BundleIdentifier, environment: APNSEnvironment, service: APNSService = .devices) {
     self.app = app
     self.environment = environment
+    self.service = service
   }
 
-  /// The route's name in the database and in logs, such as `com.example.app/production`.
-  public var name: String { "\(app.text)/\(environment.rawValue)" }
+  /// The route's name in the database and in logs, such as `com.example.app/production`, or
+  /// `com.example.app/production/broadcasts`.
+  public var name: String {
+    let name = "\(app.text)/\(environment.rawValue)"
+    return service == .devices ? name : "\(name)/\(service.rawValue)"
+  }
+}
+
+/// One of the two parts of APNs that take pushes, each with requests, limits and reasons of its own.
+public enum APNSService: String, CaseIterable, Sendable {
+  /// Takes pushes to single devices.
+  case devices
+  /// Takes pushes to channels, which bring one state to every Live Activity that follows the channel.
+  case broadcasts
 }
 
 /// One of Apple's two separate push services. A device token works only in the one that issued it.

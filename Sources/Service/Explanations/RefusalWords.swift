@@ -2,8 +2,8 @@
 enum RefusalWords {
   /// What a reason means, as a clause; nil for one that is not known.
   static func meaning(of reason: String) -> String? {
-    if let known = own[reason] ?? ofTokens[reason] ?? ofCredentials[reason] ?? ofRequests[reason] ?? ofService[reason] {
-      return known
+    for words in [own, ofTokens, ofChannels, ofCredentials, ofRequests, ofService] {
+      if let known = words[reason] { return known }
     }
     guard reason.hasPrefix("http_") else { return nil }
     return "APNs answered \(reason.dropFirst("http_".count)) without a reason"
@@ -29,6 +29,20 @@ enum RefusalWords {
     "ExpiredToken": "the device token has expired",
     "Unregistered": "the app is no longer on the device, or was registered anew",
     "TooManyRequests": "too many pushes went to this device in a row",
+  ]
+
+  private static let ofChannels = [
+    "BadChannelId": "APNs has never issued the channel, or not in this environment",
+    "ChannelNotRegistered": "the channel has been deleted",
+    "MissingChannelId": "the request had no channel",
+    "MissingPushType": "the request had no push type",
+    "MissingChannelQueueSize": "the request had no storage policy",
+    "BadRequestParams": "a member of the request is not valid",
+    "BadRequestPayload": "the request is not JSON",
+    "CannotCreateChannelConfig": "the app has as many channels as it may have",
+    "FeatureNotEnabled": "the app has no capability for broadcasts",
+    "BroadcastFeatureNotEnabled": "the app has no capability for broadcasts",
+    "TopicMismatch": "the key is not for this app",
   ]
 
   private static let ofCredentials = [
@@ -71,6 +85,7 @@ enum RefusalWords {
     "collapseIdentifierMalformed": "the collapse identifier is longer than 64 bytes, or empty",
     "bundleIdentifierMalformed": "the app that the device was registered with is no bundle identifier",
     "priorityNotAllowed": "the priority does not fit the push type",
+    "pushTypeNotAllowed": "a channel takes Live Activities alone",
     "payloadEmpty": "there was nothing to say",
     "payloadTooLarge": "the push does not fit into what APNs takes",
     "customKeyReserved": "the custom data uses a name of APNs",
@@ -78,7 +93,7 @@ enum RefusalWords {
     "valueEmpty": "a value of the payload is empty",
     "numberNotFinite": "a number of the payload is not finite",
     "fractionOutOfRange": "a fraction of the payload is not between 0 and 1",
-    "channelIdentifierMalformed": "the channel identifier is not valid",
+    "channelIdentifierMalformed": "the channel's identifier is none: it is not base64",
     "dismissalTooLate": "the dismissal date is too late",
   ]
 }

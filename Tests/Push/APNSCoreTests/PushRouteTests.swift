@@ -11,6 +11,24 @@ struct APNSEnvironmentTests {
   }
 }
 
+@Suite("Routes")
+struct PushRouteTests {
+  @Test(
+    "a route's name has its service unless that is the devices'",
+    arguments: [
+      (APNSEnvironment.production, APNSService.devices, "com.example.app/production"),
+      (.sandbox, .devices, "com.example.app/sandbox"),
+      (.production, .broadcasts, "com.example.app/production/broadcasts"),
+      (.sandbox, .broadcasts, "com.example.app/sandbox/broadcasts"),
+    ])
+  func name(environment: APNSEnvironment, service: APNSService, expected: String) throws {
+    let app = try BundleIdentifier("com.example.app")
+    let route = PushRoute(app: app, environment: environment, service: service)
+    #expect(route.name == expected)
+    #expect((route == PushRoute(app: app, environment: environment)) == (service == .devices))
+  }
+}
+
 @Suite("Bundle identifiers")
 struct BundleIdentifierTests {
   @Test(

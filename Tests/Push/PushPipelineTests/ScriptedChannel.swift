@@ -12,7 +12,7 @@ final class ScriptedChannel: PushChannel {
 
     var environment: APNSEnvironment { route.environment }
     var identifier: String { request.head.identifier.text }
-    var token: String { request.head.deviceToken.hexadecimal }
+    var token: String { request.head.destination.text }
   }
 
   /// The answer to a push; the number counts sends from 1.
