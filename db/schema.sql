@@ -22,6 +22,63 @@ CREATE TYPE tacet.push_recipient AS (
 	left_at timestamp with time zone
 );
 
+CREATE TABLE tacet.watched_activities (
+    type text NOT NULL,
+    source regclass NOT NULL,
+    id_column name NOT NULL,
+    user_column name NOT NULL,
+    fields jsonb NOT NULL,
+    ended_when text NOT NULL
+);
+
+CREATE TABLE tacet.activities (
+    started_at timestamp with time zone DEFAULT clock_timestamp() NOT NULL,
+    ended_at timestamp with time zone,
+    next_push_at timestamp with time zone DEFAULT '-infinity'::timestamp with time zone NOT NULL,
+    unix_time bigint DEFAULT 0 NOT NULL,
+    version integer DEFAULT 0 NOT NULL,
+    pushed_version integer,
+    id text NOT NULL,
+    user_id uuid,
+    type text NOT NULL,
+    channel text,
+    attributes jsonb DEFAULT '{}'::jsonb NOT NULL,
+    state jsonb NOT NULL,
+    source_state jsonb,
+    end_reason text,
+    CONSTRAINT activities_check CHECK (((user_id IS NOT NULL) OR (channel IS NOT NULL)))
+)
+WITH (fillfactor='70', autovacuum_vacuum_scale_factor='0.05');
+
+CREATE TABLE tacet.activity_types (
+    name text NOT NULL,
+    attributes jsonb NOT NULL,
+    attribute_defaults jsonb DEFAULT '{}'::jsonb NOT NULL,
+    state jsonb NOT NULL,
+    first_state jsonb DEFAULT '{}'::jsonb NOT NULL,
+    end_state jsonb DEFAULT '{}'::jsonb NOT NULL,
+    stale_after_start interval,
+    stale_after_update interval,
+    dismiss_after interval,
+    alert_title text NOT NULL,
+    alert_body text DEFAULT ''::text NOT NULL,
+    priority smallint DEFAULT 5 NOT NULL,
+    urgent_per_hour integer DEFAULT 12 NOT NULL,
+    CONSTRAINT activity_types_alert_body_check CHECK ((char_length(alert_body) <= 200)),
+    CONSTRAINT activity_types_alert_title_check CHECK (((char_length(alert_title) >= 1) AND (char_length(alert_title) <= 100))),
+    CONSTRAINT activity_types_attribute_defaults_check CHECK ((jsonb_typeof(attribute_defaults) = 'object'::text)),
+    CONSTRAINT activity_types_attributes_check CHECK ((jsonb_typeof(attributes) = 'object'::text)),
+    CONSTRAINT activity_types_dismiss_after_check CHECK (((dismiss_after >= '00:00:00'::interval) AND (dismiss_after <= '04:00:00'::interval))),
+    CONSTRAINT activity_types_end_state_check CHECK ((jsonb_typeof(end_state) = 'object'::text)),
+    CONSTRAINT activity_types_first_state_check CHECK ((jsonb_typeof(first_state) = 'object'::text)),
+    CONSTRAINT activity_types_name_check CHECK ((name ~ '^[A-Za-z_][A-Za-z0-9_.]{0,99}$'::text)),
+    CONSTRAINT activity_types_priority_check CHECK ((priority = ANY (ARRAY[5, 10]))),
+    CONSTRAINT activity_types_stale_after_start_check CHECK (((stale_after_start >= '00:00:01'::interval) AND (stale_after_start <= '08:00:00'::interval))),
+    CONSTRAINT activity_types_stale_after_update_check CHECK (((stale_after_update >= '00:00:01'::interval) AND (stale_after_update <= '08:00:00'::interval))),
+    CONSTRAINT activity_types_state_check CHECK ((jsonb_typeof(state) = 'object'::text)),
+    CONSTRAINT activity_types_urgent_per_hour_check CHECK (((urgent_per_hour >= 0) AND (urgent_per_hour <= 3600)))
+);
+
 CREATE TABLE public.conversation_participants (
     conversation_id uuid NOT NULL,
     user_id uuid NOT NULL,
@@ -133,6 +190,56 @@ CREATE TABLE tacet.activity (
     re_engaged_at timestamp with time zone
 )
 WITH (fillfactor='80', autovacuum_vacuum_scale_factor='0.05');
+
+CREATE TABLE tacet.activity_channels (
+    created_at timestamp with time zone DEFAULT clock_timestamp() NOT NULL,
+    id text NOT NULL,
+    app text,
+    environment text,
+    storage smallint NOT NULL,
+    channel_id text,
+    gone_because text,
+    CONSTRAINT activity_channels_storage_check CHECK ((storage = ANY (ARRAY[0, 1])))
+);
+
+CREATE TABLE tacet.activity_start_tokens (
+    registered_at timestamp with time zone DEFAULT clock_timestamp() NOT NULL,
+    user_id uuid NOT NULL,
+    type text NOT NULL,
+    device_token text NOT NULL,
+    token text NOT NULL,
+    app text,
+    environment text
+);
+
+CREATE TABLE tacet.activity_tokens (
+    registered_at timestamp with time zone DEFAULT clock_timestamp() NOT NULL,
+    activity_id text NOT NULL,
+    device_token text NOT NULL,
+    token text NOT NULL,
+    app text,
+    environment text
+);
+
+CREATE TABLE tacet.activity_updates (
+    created_at timestamp with time zone DEFAULT clock_timestamp() NOT NULL,
+    available_at timestamp with time zone NOT NULL,
+    stale_at timestamp with time zone,
+    dismiss_at timestamp with time zone,
+    unix_time bigint NOT NULL,
+    version integer NOT NULL,
+    merged integer DEFAULT 0 NOT NULL,
+    id uuid DEFAULT gen_random_uuid() NOT NULL,
+    activity_id text NOT NULL,
+    event text NOT NULL,
+    priority smallint NOT NULL,
+    relevance double precision,
+    state jsonb NOT NULL,
+    alert jsonb,
+    CONSTRAINT activity_updates_event_check CHECK ((event = ANY (ARRAY['start'::text, 'update'::text, 'end'::text]))),
+    CONSTRAINT activity_updates_priority_check CHECK ((priority = ANY (ARRAY[5, 10])))
+)
+WITH (fillfactor='70', autovacuum_vacuum_scale_factor='0.05');
 
 CREATE TABLE tacet.campaign_decisions (
     enrolled_at timestamp with time zone DEFAULT clock_timestamp() NOT NULL,
@@ -644,8 +751,32 @@ ALTER TABLE ONLY public.profiles
 ALTER TABLE ONLY public.push_tokens
     ADD CONSTRAINT push_tokens_pkey PRIMARY KEY (device_token);
 
+ALTER TABLE ONLY tacet.activities
+    ADD CONSTRAINT activities_pkey PRIMARY KEY (id);
+
+ALTER TABLE ONLY tacet.activity_channels
+    ADD CONSTRAINT activity_channels_channel_id_key UNIQUE (channel_id);
+
+ALTER TABLE ONLY tacet.activity_channels
+    ADD CONSTRAINT activity_channels_pkey PRIMARY KEY (id);
+
 ALTER TABLE ONLY tacet.activity
     ADD CONSTRAINT activity_pkey PRIMARY KEY (user_id);
+
+ALTER TABLE ONLY tacet.activity_start_tokens
+    ADD CONSTRAINT activity_start_tokens_pkey PRIMARY KEY (device_token, type);
+
+ALTER TABLE ONLY tacet.activity_tokens
+    ADD CONSTRAINT activity_tokens_pkey PRIMARY KEY (activity_id, device_token);
+
+ALTER TABLE ONLY tacet.activity_types
+    ADD CONSTRAINT activity_types_pkey PRIMARY KEY (name);
+
+ALTER TABLE ONLY tacet.activity_updates
+    ADD CONSTRAINT activity_updates_activity_id_version_key UNIQUE (activity_id, version);
+
+ALTER TABLE ONLY tacet.activity_updates
+    ADD CONSTRAINT activity_updates_pkey PRIMARY KEY (id);
 
 ALTER TABLE ONLY tacet.campaign_decisions
     ADD CONSTRAINT campaign_decisions_pkey PRIMARY KEY (user_id, campaign, local_day);
@@ -761,6 +892,9 @@ ALTER TABLE ONLY tacet.unread_marks
 ALTER TABLE ONLY tacet.user_sessions
     ADD CONSTRAINT user_sessions_pkey PRIMARY KEY (user_id, began_at);
 
+ALTER TABLE ONLY tacet.watched_activities
+    ADD CONSTRAINT watched_activities_pkey PRIMARY KEY (type);
+
 CREATE INDEX conversation_participants_last_seen_idx ON public.conversation_participants USING btree (conversation_id, last_seen);
 
 CREATE INDEX conversation_participants_user_idx ON public.conversation_participants USING btree (user_id);
@@ -772,6 +906,24 @@ CREATE INDEX push_tokens_dropped_idx ON public.push_tokens USING btree (user_id)
 CREATE INDEX push_tokens_spelling_idx ON public.push_tokens USING btree (lower(device_token));
 
 CREATE INDEX push_tokens_user_idx ON public.push_tokens USING btree (user_id) WHERE (invalidated_at IS NULL);
+
+CREATE INDEX activities_channel_idx ON tacet.activities USING btree (channel) WHERE (channel IS NOT NULL);
+
+CREATE INDEX activities_ended_idx ON tacet.activities USING btree (ended_at) WHERE (ended_at IS NOT NULL);
+
+CREATE INDEX activities_running_idx ON tacet.activities USING btree (started_at) WHERE (ended_at IS NULL);
+
+CREATE INDEX activities_user_idx ON tacet.activities USING btree (user_id);
+
+CREATE INDEX activity_start_tokens_token_idx ON tacet.activity_start_tokens USING btree (token);
+
+CREATE INDEX activity_start_tokens_user_idx ON tacet.activity_start_tokens USING btree (user_id, type);
+
+CREATE INDEX activity_tokens_token_idx ON tacet.activity_tokens USING btree (token);
+
+CREATE INDEX activity_updates_created_idx ON tacet.activity_updates USING btree (created_at);
+
+CREATE INDEX activity_updates_urgent_idx ON tacet.activity_updates USING btree (activity_id, created_at) WHERE (priority = 10);
 
 CREATE INDEX campaign_decisions_available_idx ON tacet.campaign_decisions USING btree (available_at) WHERE (decision IS NULL);
 
@@ -878,6 +1030,24 @@ ALTER TABLE ONLY public.messages
 ALTER TABLE ONLY public.push_tokens
     ADD CONSTRAINT push_tokens_user_id_fkey FOREIGN KEY (user_id) REFERENCES public.profiles(id) ON DELETE CASCADE;
 
+ALTER TABLE ONLY tacet.activities
+    ADD CONSTRAINT activities_channel_fkey FOREIGN KEY (channel) REFERENCES tacet.activity_channels(id) ON DELETE CASCADE;
+
+ALTER TABLE ONLY tacet.activities
+    ADD CONSTRAINT activities_type_fkey FOREIGN KEY (type) REFERENCES tacet.activity_types(name) ON UPDATE CASCADE;
+
+ALTER TABLE ONLY tacet.activity_start_tokens
+    ADD CONSTRAINT activity_start_tokens_type_fkey FOREIGN KEY (type) REFERENCES tacet.activity_types(name) ON UPDATE CASCADE ON DELETE CASCADE;
+
+ALTER TABLE ONLY tacet.activity_tokens
+    ADD CONSTRAINT activity_tokens_activity_id_fkey FOREIGN KEY (activity_id) REFERENCES tacet.activities(id) ON DELETE CASCADE;
+
+ALTER TABLE ONLY tacet.activity_updates
+    ADD CONSTRAINT activity_updates_activity_id_fkey FOREIGN KEY (activity_id) REFERENCES tacet.activities(id) ON DELETE CASCADE;
+
+ALTER TABLE ONLY tacet.watched_activities
+    ADD CONSTRAINT watched_activities_type_fkey FOREIGN KEY (type) REFERENCES tacet.activity_types(name) ON UPDATE CASCADE;
+
 ALTER TABLE public.conversation_participants ENABLE ROW LEVEL SECURITY;
 
 ALTER TABLE public.conversations ENABLE ROW LEVEL SECURITY;
@@ -888,7 +1058,19 @@ ALTER TABLE public.profiles ENABLE ROW LEVEL SECURITY;
 
 ALTER TABLE public.push_tokens ENABLE ROW LEVEL SECURITY;
 
+ALTER TABLE tacet.activities ENABLE ROW LEVEL SECURITY;
+
 ALTER TABLE tacet.activity ENABLE ROW LEVEL SECURITY;
+
+ALTER TABLE tacet.activity_channels ENABLE ROW LEVEL SECURITY;
+
+ALTER TABLE tacet.activity_start_tokens ENABLE ROW LEVEL SECURITY;
+
+ALTER TABLE tacet.activity_tokens ENABLE ROW LEVEL SECURITY;
+
+ALTER TABLE tacet.activity_types ENABLE ROW LEVEL SECURITY;
+
+ALTER TABLE tacet.activity_updates ENABLE ROW LEVEL SECURITY;
 
 ALTER TABLE tacet.campaign_decisions ENABLE ROW LEVEL SECURITY;
 
@@ -968,6 +1150,8 @@ ALTER TABLE tacet.unread_marks ENABLE ROW LEVEL SECURITY;
 
 ALTER TABLE tacet.user_sessions ENABLE ROW LEVEL SECURITY;
 
+ALTER TABLE tacet.watched_activities ENABLE ROW LEVEL SECURITY;
+
 -- Functions, whose bodies are in functions/:
 -- tacet.acknowledge_slot_row(user_id uuid, campaign text, slot text, fire_date date, code text, token text) returns void
 -- tacet.activity_interval() returns interval
@@ -994,6 +1178,7 @@ ALTER TABLE tacet.user_sessions ENABLE ROW LEVEL SECURITY;
 -- tacet.cancel_pushes(cancel_key text) returns bigint
 -- tacet.check_in_audience(moment timestamp with time zone, only_user uuid) returns TABLE(user_id uuid, time_zone text, gap_days integer)
 -- tacet.check_in_material(user_id uuid, moment timestamp with time zone) returns jsonb
+-- tacet.check_live_activity_size(attributes jsonb, state jsonb, alert jsonb) returns void
 -- tacet.check_presentation(presentation jsonb) returns void
 -- tacet.choose_slots(campaign text, user_id uuid, is_on boolean, chosen jsonb, zone text, lead_us bigint, is_chosen boolean DEFAULT true) returns void
 -- tacet.civil_instant(civil timestamp without time zone, zone text) returns timestamp with time zone
@@ -1014,8 +1199,10 @@ ALTER TABLE tacet.user_sessions ENABLE ROW LEVEL SECURITY;
 -- tacet.deliver_slot(campaign text, user_id uuid, slot text) returns TABLE(refusal text, push_id uuid)
 -- tacet.device_token_owners(beginning text, owners_max integer) returns TABLE(user_id uuid, device_token text)
 -- tacet.device_tokens(user_id uuid) returns TABLE(device_token text, environment text, app text)
+-- tacet.drop_dead_token(device_token text, reason text, invalid_since timestamp with time zone) returns void
 -- tacet.drop_watch_triggers(kind text, source regclass) returns void
 -- tacet.due_slots(campaign text, standard_time time without time zone, zones text[], moment timestamp with time zone DEFAULT clock_timestamp()) returns TABLE(time_zone text, local_day date, due_at timestamp with time zone)
+-- tacet.end_live_activity(id text, state jsonb, alert jsonb, reason text, is_pushed boolean DEFAULT true) returns text
 -- tacet.engagement(period_start timestamp with time zone, period_end timestamp with time zone) returns TABLE(total_users bigint, active_users bigint, recent_users bigint, lapsed_users bigint, churn_risk_users bigint, sessions bigint, session_seconds double precision)
 -- tacet.engagement_class(idle interval) returns text
 -- tacet.engagement_preferences(only_user uuid) returns TABLE(user_id uuid, time_zone text, communication jsonb, reminders jsonb)
@@ -1029,11 +1216,14 @@ ALTER TABLE tacet.user_sessions ENABLE ROW LEVEL SECURITY;
 -- tacet.event_audience(push_kind text, event_kind text, subject_id uuid, surface_id uuid) returns SETOF tacet.push_recipient
 -- tacet.event_content(event_kind text, subject_id uuid) returns TABLE(push_kind text, surface_id uuid, actor_id uuid, dated_at timestamp with time zone, life_us bigint, quiet_policy text, excluded_device text, withheld text, is_silent boolean, content text)
 -- tacet.fact_time(facts jsonb, name text) returns timestamp with time zone
+-- tacet.field_expressions(fields jsonb, declared jsonb) returns text
 -- tacet.fill_presentation(presentation jsonb, named jsonb) returns jsonb
 -- tacet.fill_template(template text, named jsonb) returns text
 -- tacet.finish_applying()
 -- tacet.fit_triggers()
 -- tacet.fitted(definition text) returns text
+-- tacet.follow_row(watched tacet.watched_activities, subject_id uuid) returns void
+-- tacet.follow_rows() returns trigger
 -- tacet.forget_deleted_profiles() returns trigger
 -- tacet.forget_user(user_id uuid) returns void
 -- tacet.frequency_days(frequency jsonb) returns integer
@@ -1060,9 +1250,18 @@ ALTER TABLE tacet.user_sessions ENABLE ROW LEVEL SECURITY;
 -- tacet.known_zone(zone text) returns text
 -- tacet.lapse_audience(moment timestamp with time zone, only_user uuid) returns TABLE(user_id uuid, time_zone text, gap_days integer, local_time time without time zone, refusal text)
 -- tacet.lapse_material(user_id uuid, moment timestamp with time zone) returns jsonb
+-- tacet.last_live_activity_push(id uuid, user_id uuid) returns timestamp with time zone
 -- tacet.learn_time_zones() returns void
 -- tacet.learn_token_environment(device_token text, environment text, registered_environment text, registered_app text, read_at timestamp with time zone) returns void
 -- tacet.listed(list jsonb) returns text
+-- tacet.live_activity_addresses(running tacet.activities, event text) returns json
+-- tacet.live_activity_alert(alert jsonb) returns jsonb
+-- tacet.live_activity_audience(event_kind text, subject_id uuid, surface_id uuid) returns SETOF tacet.push_recipient
+-- tacet.live_activity_content(event_kind text, subject_id uuid) returns SETOF tacet.push_content
+-- tacet.live_activity_document(what text, declared jsonb, given jsonb) returns jsonb
+-- tacet.live_activity_priority(id text, declared tacet.activity_types, alert jsonb, priority integer) returns integer
+-- tacet.live_activity_stale_at(declared tacet.activity_types, event text, pushed_at timestamp with time zone) returns timestamp with time zone
+-- tacet.live_activity_value(what text, name text, type text, may_be_missing boolean, value jsonb) returns jsonb
 -- tacet.lock_slots(user_id uuid) returns void
 -- tacet.lowest_user_id() returns uuid
 -- tacet.mark_read(conversation_id uuid, user_id uuid, up_to_message_id uuid) returns SETOF uuid
@@ -1080,17 +1279,22 @@ ALTER TABLE tacet.user_sessions ENABLE ROW LEVEL SECURITY;
 -- tacet.not_wired(function_name text) returns boolean
 -- tacet.note_active_users(user_ids uuid[], at timestamp with time zone) returns bigint
 -- tacet.note_activity(user_id uuid, at timestamp with time zone DEFAULT clock_timestamp()) returns boolean
+-- tacet.note_channel(id text, type text, state jsonb, app text, environment text, storage integer) returns boolean
 -- tacet.note_device_permission(user_id uuid, device_token text, is_denied boolean, tolerance_seconds integer, moment timestamp with time zone) returns void
 -- tacet.note_eligible(campaign text, due_at timestamp with time zone, run_id uuid, only_zone text, only_user uuid, guarded boolean) returns integer
 -- tacet.note_gone_users(after uuid, users_max integer) returns uuid
 -- tacet.note_re_engagement(user_id uuid, moment timestamp with time zone) returns void
+-- tacet.note_token_environment(device_token text, environment text, registered_environment text, registered_app text, read_at timestamp with time zone) returns void
 -- tacet.one_of(facts jsonb, name text, words text[]) returns text
 -- tacet.preferred_slot(wish jsonb, standard text) returns text
 -- tacet.preferred_time(wishes jsonb) returns time without time zone
 -- tacet.presence_repeats_within() returns interval
 -- tacet.profile_name(user_id uuid) returns text
 -- tacet.provide(IN signature text, IN definition text, IN is_tried boolean DEFAULT false, IN inert text DEFAULT NULL::text)
+-- tacet.push_live_activity(running tacet.activities, declared tacet.activity_types, event text, state jsonb, alert jsonb, priority integer, relevance double precision) returns void
+-- tacet.put_activity_token(id text, user_id uuid, device_token text, token text, app text, environment text) returns boolean
 -- tacet.put_preferences(user_id uuid, quiet_start time without time zone, quiet_end time without time zone, quiet_zone text, quiet_policy text, disabled_kinds text[], conversation_ids uuid[], muted boolean[], muted_until timestamp with time zone[], mentions_only boolean[]) returns void
+-- tacet.put_start_token(user_id uuid, device_token text, type text, token text, app text, environment text) returns boolean
 -- tacet.quiet_hours_remaining(quiet_start time without time zone, quiet_end time without time zone, zone text, moment timestamp with time zone) returns interval
 -- tacet.read_conversation(conversation_id uuid, user_id uuid, up_to_message_id uuid, device_token text, is_synced boolean, OUT takes_part boolean, OUT knows_message boolean, OUT read_count bigint, OUT badge bigint, OUT sync_wait bigint) returns record
 -- tacet.read_sync_audience(event_kind text, subject_id uuid, surface_id uuid) returns SETOF tacet.push_recipient
@@ -1131,6 +1335,7 @@ ALTER TABLE tacet.user_sessions ENABLE ROW LEVEL SECURITY;
 -- tacet.slot_situations(campaign text, user_ids uuid[]) returns TABLE(user_id uuid, time_zone text, material jsonb)
 -- tacet.slot_time(slot text) returns time without time zone
 -- tacet.snooze_slot_row(user_id uuid, campaign text, slot text, day date, action text, happened_at timestamp with time zone, is_new boolean) returns jsonb
+-- tacet.start_live_activity(id text, user_id uuid, type text, attributes jsonb, state jsonb, alert jsonb, channel text, is_pushed boolean) returns text
 -- tacet.stored_push_audience(event_kind text, subject_id uuid, surface_id uuid) returns SETOF tacet.push_recipient
 -- tacet.stored_push_content(event_kind text, subject_id uuid, of_campaign boolean) returns SETOF tacet.push_content
 -- tacet.subject_of(id uuid) returns uuid
@@ -1139,6 +1344,7 @@ ALTER TABLE tacet.user_sessions ENABLE ROW LEVEL SECURITY;
 -- tacet.take_cap(user_id uuid, cap_group text) returns boolean
 -- tacet.takes_part(conversation_id uuid, user_id uuid) returns boolean
 -- tacet.tell_devices(user_id uuid) returns void
+-- tacet.tend_live_activities(activities_max integer) returns integer
 -- tacet.turn_of(user_id uuid) returns uuid
 -- tacet.typed_id(expression text, ids regtype, type regtype) returns text
 -- tacet.typed_subject(expression text, source regclass, name name) returns text
@@ -1146,6 +1352,8 @@ ALTER TABLE tacet.user_sessions ENABLE ROW LEVEL SECURITY;
 -- tacet.unread_counts(user_ids uuid[], time_max interval DEFAULT '00:00:00.05'::interval) returns bigint[]
 -- tacet.unused_id(type text) returns text
 -- tacet.unwatch(kind text) returns boolean
+-- tacet.unwatch_activity(type text) returns boolean
+-- tacet.update_live_activity(id text, state jsonb, alert jsonb DEFAULT NULL::jsonb, priority integer DEFAULT NULL::integer, relevance double precision DEFAULT NULL::double precision) returns text
 -- tacet.user_time_zone(user_id uuid) returns text
 -- tacet.uses_accounts() returns boolean
 -- tacet.uuid_of(id text) returns uuid
@@ -1153,6 +1361,7 @@ ALTER TABLE tacet.user_sessions ENABLE ROW LEVEL SECURITY;
 -- tacet.view_surfaces(surface_kinds text[], surface_ids uuid[], user_ids uuid[], have_looked boolean[], have_left boolean[]) returns TABLE(surface_kind text, surface_id uuid, user_id uuid, is_viewer boolean, is_skipped boolean)
 -- tacet.wake(first_subject_id uuid) returns void
 -- tacet.watch(kind text, source regclass, recipients regproc, title text, body text DEFAULT ''::text, fires_on text DEFAULT 'insert'::text, condition text DEFAULT 'true'::text, actor name DEFAULT NULL::name, surface name DEFAULT NULL::name, surface_kind text DEFAULT NULL::text, surface_table regclass DEFAULT NULL::regclass, id_column name DEFAULT 'id'::name, unnamed_actor text DEFAULT 'Someone'::text, presentation jsonb DEFAULT '{}'::jsonb, send_at name DEFAULT NULL::name, expires_in interval DEFAULT NULL::interval, cancel_key text DEFAULT NULL::text) returns void
+-- tacet.watch_activity(type text, source regclass, user_column name, fields jsonb, ended_when text DEFAULT 'false'::text, id_column name DEFAULT 'id'::name) returns void
 -- tacet.watch_trigger_name(kind text, what text) returns name
 -- tacet.watched_by(kind text, subject_id uuid, surface_id uuid) returns TABLE(user_id uuid, last_seen timestamp with time zone, left_at timestamp with time zone)
 -- tacet.watched_context(kind text, subject_id uuid) returns TABLE(conversation_id uuid, sender_id uuid, sender_name text, body text, title text, surface_kind text)

@@ -34,6 +34,9 @@ struct ExplainCommand: AsyncParsableCommand {
   @Option(help: "With a campaign: the one day to tell about, such as 2026-11-22. Without it, the newest ones.")
   var day: String?
 
+  @Option(help: "Instead of a message: the id of a Live Activity or a channel.")
+  var activity: String?
+
   @Flag(help: "JSON, as GET /v1/explain answers it.")
   var json = false
 
@@ -61,6 +64,7 @@ struct ExplainCommand: AsyncParsableCommand {
 
   private func ask() async throws -> Answer {
     let settings = try CommandSettings(environment: ProcessInfo.processInfo.environment, needsSession: false)
+    if let activity { return try await ask(aboutActivity: activity, settings) }
     if let campaign { return try await ask(about: campaign, settings) }
     guard let message else { throw UnusableOption(name: "message", form: "an id, or else --campaign be there") }
     guard day == nil else { throw UnusableOption(name: "day", form: "of a --campaign") }
@@ -74,6 +78,19 @@ struct ExplainCommand: AsyncParsableCommand {
       return Answer(
         text: explanations.map(\.text).joined(separator: "\n"), json: EventExplanation.json(explanations),
         isKnown: explanations.contains(where: \.isKnown))
+    }
+  }
+
+  private func ask(aboutActivity id: String, _ settings: CommandSettings) async throws -> Answer {
+    guard message == nil, kind == nil, campaign == nil, user == nil, day == nil else {
+      throw UnusableOption(name: "activity", form: "alone")
+    }
+    return try await OperatorSession.perform(settings) { database, reactor in
+      let record = try await database.liveActivity(id, updatesMax: 1000, on: reactor)
+      let explanation = record.map(LiveActivityExplanation.init)
+      return Answer(
+        text: explanation?.text ?? "There is no such Live Activity.\n", json: explanation?.json ?? Array("{}".utf8),
+        isKnown: explanation != nil)
     }
   }
 

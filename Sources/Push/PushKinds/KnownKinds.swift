@@ -9,6 +9,7 @@ public enum KnownKinds {
     ServicePush.self,
     CampaignPush.self,
     ReadSyncPush.self,
+    LiveActivityPush.self,
   ]
 
   /// The kinds of events that no host and no server may choose.

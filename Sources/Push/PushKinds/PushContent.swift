@@ -25,6 +25,9 @@ public protocol PushContent: Sendable {
   /// What the ledger keeps of its words; nil for those that are the host's.
   var ledgerText: String? { get }
 
+  /// Where its pushes go; nil for each recipient's devices.
+  var addresses: [PushDevice]? { get }
+
   /// The push, encoded as far as its recipients share it.
   /// - Throws: ``PushRequestError`` when the content fits no push.
   func push(about subject: PushSubject) throws(PushRequestError) -> PreparedPush
@@ -42,6 +45,9 @@ extension PushContent {
 
   /// The words are the host's.
   public var ledgerText: String? { nil }
+
+  /// Each recipient's devices.
+  public var addresses: [PushDevice]? { nil }
 }
 
 /// What a claim returns of an event's content: columns for a message, which the database need not encode, and one document for
@@ -76,6 +82,8 @@ public struct PreparedPush: Sendable {
     case alert(PreparedAlert)
     /// Data that wakes the app. A member `badge` of null becomes the recipient's.
     case background(PayloadObject)
+    /// The state of a Live Activity.
+    case liveActivity(LiveActivityPayload)
   }
 
   /// What is sent.
@@ -86,6 +94,12 @@ public struct PreparedPush: Sendable {
 
   /// The badge for all recipients; nil for each one's unread messages.
   public var badge: Int?
+
+  /// How urgently it is handed over; nil for what is usual for its push type.
+  public var priority: PushPriority?
+
+  /// Until when APNs keeps it, in Unix seconds; nil for the end of the push's life.
+  public var keptUntil: Int64?
 
   /// The member with the id of the ledger's row, by which an app reports that the push was opened.
   static let logIDName: StaticString = "push_log_id"
@@ -102,6 +116,16 @@ public struct PreparedPush: Sendable {
     }
     document = .alert(alert)
     collapseIdentifier = try CollapseIdentifier(collapseID)
+  }
+
+  /// A Live Activity's state.
+  init(
+    _ payload: LiveActivityPayload, priority: PushPriority, keptUntil: Int64?, collapsingBy collapseID: String
+  ) throws(PushRequestError) {
+    document = .liveActivity(payload)
+    collapseIdentifier = try CollapseIdentifier(collapseID)
+    self.priority = priority
+    self.keptUntil = keptUntil
   }
 
   /// A push that wakes the app.

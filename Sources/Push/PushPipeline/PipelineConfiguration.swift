@@ -1,4 +1,5 @@
 public import APNSCore
+internal import PushKinds
 public import PushRules
 public import PushStore
 

@@ -33,7 +33,7 @@ enum DeviceRoutes {
   }
 
   /// In lower case: one token has one spelling.
-  private static func token(in request: HTTPServerRequest) throws(ProblemDetails) -> String {
+  static func token(in request: HTTPServerRequest) throws(ProblemDetails) -> String {
     do throws(PushRequestError) {
       return try DeviceToken(request.parameter("token")).hexadecimal
     } catch {

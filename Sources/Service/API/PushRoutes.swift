@@ -45,6 +45,8 @@ public enum PushRoutes {
     SlotRoutes.add(to: &group, services)
     ReportRoutes.add(to: &group, services)
     ConfigRoute.add(to: &group, services)
+    LiveActivityRoutes.add(to: &group, services)
+    LiveActivityAppRoutes.add(to: &group, services)
     return group.routes
   }
 

@@ -1,6 +1,7 @@
 import APNS
 import APNSCore
 import PushStore
+import PushKinds
 import Testing
 
 @testable import PushPipeline

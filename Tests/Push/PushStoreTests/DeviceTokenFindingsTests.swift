@@ -1,4 +1,5 @@
 import Foundation
+import PushKinds
 import Postgres
 import Reactors
 import Testing

@@ -1,4 +1,5 @@
 import Foundation
+import PushKinds
 import PushRules
 import Testing
 

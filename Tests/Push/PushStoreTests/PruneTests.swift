@@ -155,6 +155,8 @@ extension PruneTests {
       case .slotReports: "happened_at, id, user_id, code"
       case .contents: "fire_date, user_id, campaign, slot"
       case .sessions: "last_at, user_id"
+      case .liveActivities: "id, user_id, type, state"
+      case .liveActivityUpdates: "activity_id, version, available_at, event, priority, state, unix_time"
       }
     let values =
       switch table {
@@ -174,8 +176,15 @@ extension PruneTests {
       case .slotReports: "now(), gen_random_uuid(), gen_random_uuid(), 'armed'"
       case .contents: "current_date, gen_random_uuid(), 'ritual', '0800'"
       case .sessions: "now(), gen_random_uuid()"
+      case .liveActivities: "gen_random_uuid()::text, gen_random_uuid(), 'WorkoutActivityAttributes', '{}'"
+      case .liveActivityUpdates: "'run', floor(random() * 2e9)::int, now(), 'update', 5, '{}', 0"
       }
+    let activity = """
+      insert into tacet.activities (id, user_id, type, state)
+      values ('run', gen_random_uuid(), 'WorkoutActivityAttributes', '{}') on conflict do nothing;
+      """
     return """
+      \(table == .liveActivityUpdates ? activity : "")
       insert into \(name(table)) (\(time(table)), \(columns)) select now() - (\(age)), \(values)
       from generate_series(1, \(rows))
       """
@@ -203,6 +212,8 @@ extension PruneTests {
     case .slotReports: "tacet.notif_events"
     case .contents: "tacet.notif_contents"
     case .sessions: "tacet.user_sessions"
+    case .liveActivities: "tacet.activities"
+    case .liveActivityUpdates: "tacet.activity_updates"
     }
   }
 
@@ -224,6 +235,8 @@ extension PruneTests {
     case .slotReports: "received_at"
     case .contents: "attempted_at"
     case .sessions: "began_at"
+    case .liveActivities: "ended_at"
+    case .liveActivityUpdates: "created_at"
     }
   }
 }

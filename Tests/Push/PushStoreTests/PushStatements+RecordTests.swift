@@ -1,5 +1,6 @@
 import Foundation
 import Postgres
+import PushKinds
 import PushRules
 import Testing
 

@@ -10,7 +10,7 @@ with missed as (
   from (
     select x.ctid as place, x.subject_ids, x.kind, x.failed_at
     from tacet.trigger_failures x
-    where x.subject_ids <> '{}' and x.kind <> 'erasure'
+    where x.subject_ids <> '{}' and x.kind <> 'erasure' and x.kind not like 'activity:%'
     order by x.failed_at
     limit :failures_max
     for update skip locked

@@ -201,9 +201,9 @@ with reported as materialized (
 ), told as (
   select
     case
-      when t.environment is null then tacet.invalidate_device_token(t.device_token, t.reason, t.moment)
+      when t.environment is null then tacet.drop_dead_token(t.device_token, t.reason, t.moment)
       else
-        tacet.learn_token_environment(
+        tacet.note_token_environment(
           t.device_token, t.environment, t.registered_environment, t.registered_app, t.moment)
     end
   from (

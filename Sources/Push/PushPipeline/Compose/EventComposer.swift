@@ -27,8 +27,8 @@ extension PreparedPush {
   ) throws(PushRequestError) -> PushRequest {
     let token = try DeviceToken(device.token)
     let head = try PushRequestHead(
-      deviceToken: token, pushType: pushType, bundleIdentifier: app, priority: pushType.usualPriority,
-      expiration: .until(unixSeconds: event.expiresAt(for: recipient, timeToLive: timeToLive)),
+      deviceToken: token, pushType: pushType, bundleIdentifier: app, priority: priority ?? pushType.usualPriority,
+      expiration: .until(unixSeconds: keptUntil ?? event.expiresAt(for: recipient, timeToLive: timeToLive)),
       identifier: PushIdentifier(
         eventKind: event.subject.kind, event: event.subject.id.text, recipient: recipient.userID.text,
         deviceToken: token),
@@ -40,6 +40,7 @@ extension PreparedPush {
     switch document {
     case .alert: .alert
     case .background: .background
+    case .liveActivity: .liveactivity
     }
   }
 
@@ -51,6 +52,8 @@ extension PreparedPush {
     case .background(var custom):
       if custom["badge"] == .null { custom["badge"] = badge.map { .integer(Int64($0)) } }
       return try BackgroundPayload(custom: custom).encoded()
+    case .liveActivity(let payload):
+      return payload.encoded()
     }
   }
 }

@@ -1,5 +1,6 @@
 internal import APNS
 internal import APNSCore
+internal import PushKinds
 internal import PushStore
 internal import Reactors
 

@@ -6,7 +6,7 @@ public import Reactors
 
 /// Handles work that claims cannot finish: parks work that was claimed too often, enqueues events that a trigger could not,
 /// frees pushes that waited for APNs beyond their life, discards messages that were inserted too old, releases holds that a
-/// host's transaction could not, and erases deleted users.
+/// host's transaction could not, ends Live Activities after eight hours, and erases deleted users.
 ///
 /// Looks every ten seconds. One runs in each process; any number may share a database. When it dies, only parked work and
 /// erasures are late, because every claim takes over expired leases.
@@ -74,8 +74,11 @@ public final class Rescuer {
       let expired = try await repeated { (limit) throws(PostgresError) in
         try await store.releaseExpired(life: configuration.policy.timeToLive, rowsMax: limit, on: reactor)
       }
+      let tended = try await repeated { (limit) throws(PostgresError) in
+        try await store.tendLiveActivities(limit, on: reactor)
+      }
       report(parked: parked, missed: missed, discarded: discarded)
-      if missed + expired + released > 0 { pipeline.wake(.due, on: reactor) }
+      if tended + missed + expired + released > 0 { pipeline.wake(.due, on: reactor) }
     } catch {
       pipeline.logger.debug("cannot rescue work", metadata: ["error": "\(error)"])
     }

@@ -1,3 +1,4 @@
+internal import PushKinds
 internal import PushStore
 internal import Reactors
 

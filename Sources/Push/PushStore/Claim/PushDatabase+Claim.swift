@@ -135,7 +135,7 @@ struct ClaimRow {
     _ userID: HostID, of event: PushEvent, badgeMax: Int
   ) throws(PostgresError) -> PushRecipient {
     let accepted: [String] = try read(.acceptedDevices)
-    let devices = try self.devices(without: accepted)
+    let devices = try self.devices(of: event).filter { !accepted.contains($0.token) }
     var recipient = PushRecipient(
       userID: userID,
       isParticipant: try read(.isParticipant),
@@ -161,7 +161,7 @@ struct ClaimRow {
     situation.life = try duration(.lifeUS)
     situation.hasRead = try flag(.hasRead)
     situation.set(try presence(), enqueuedAt: event.enqueuedAt, moment: event.claimedAt)
-    situation.isOptedOut = try flag(.isOptedOut)
+    situation.isOptedOut = try flag(.isOptedOut) || withheld == DecisionReason.optedOut.rawValue
     situation.isMuted = try flag(.isMuted)
     situation.wantsMentionsOnly = try flag(.mentionsOnly)
     situation.isMentioned = try flag(.isMentioned)
@@ -177,12 +177,13 @@ struct ClaimRow {
       created: try finiteTime(.createdAt))
   }
 
-  private func devices(without accepted: [String]) throws(PostgresError) -> [PushDevice] {
+  private func devices(of event: PushEvent) throws(PostgresError) -> [PushDevice] {
+    if let addresses = event.content?.addresses { return addresses }
     let tokens: [String]? = try read(.deviceTokens)
     let environments: [String]? = try read(.environments)
     let apps: [String]? = try read(.apps)
     guard let tokens, let environments, let apps else { return [] }
-    return zip(tokens, zip(environments, apps)).filter { !accepted.contains($0.0) }.map { token, place in
+    return zip(tokens, zip(environments, apps)).map { token, place in
       PushDevice(token: token, environment: place.0.nonEmpty, app: place.1.nonEmpty)
     }
   }

@@ -78,25 +78,6 @@ public struct PushRecipient: Equatable, Sendable {
   public internal(set) var releasedAt: Int64?
 }
 
-/// A device token as the host stores it.
-public struct PushDevice: Equatable, Sendable {
-  /// Hexadecimal text, not yet checked; at most `DeviceToken.digitsMax` bytes.
-  public let token: String
-
-  /// `production` or `sandbox`; nil when the token's registration did not say.
-  public let environment: String?
-
-  /// The bundle identifier of the app that got the token, not yet checked; nil when its registration did not say.
-  public let app: String?
-
-  /// Describes a device token.
-  public init(token: String, environment: String? = nil, app: String? = nil) {
-    self.token = token
-    self.environment = environment
-    self.app = app
-  }
-}
-
 extension PushRecipient {
   /// Sets the badge to what the database has counted, from 0 to a bound.
   mutating func setBadge(_ count: Int64?, max: Int) {

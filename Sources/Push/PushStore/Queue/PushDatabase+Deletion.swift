@@ -36,6 +36,10 @@ public enum PrunedTable: String, CaseIterable, Sendable {
   case contents
   /// `tacet.user_sessions`.
   case sessions
+  /// `tacet.activities`, those that have ended, with all that belongs to them.
+  case liveActivities
+  /// `tacet.activity_updates` of those that run.
+  case liveActivityUpdates
 }
 
 extension PushDatabase {
@@ -75,6 +79,8 @@ extension PrunedTable {
     case .slotReports: .pruneNotifEvents(retentionMicroseconds: retention)
     case .contents: .pruneContents(retentionMicroseconds: retention)
     case .sessions: .pruneSessions(retentionMicroseconds: retention)
+    case .liveActivities: .pruneActivities(retentionMicroseconds: retention)
+    case .liveActivityUpdates: .pruneActivityUpdates(retentionMicroseconds: retention)
     }
   }
 }

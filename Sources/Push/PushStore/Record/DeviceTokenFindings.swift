@@ -1,3 +1,4 @@
+public import PushKinds
 /// A device token that APNs has declared dead.
 public struct DeadDeviceToken: Equatable, Sendable {
   /// The token as the host stores it.

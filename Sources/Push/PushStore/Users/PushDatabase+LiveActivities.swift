@@ -1,0 +1,159 @@
+internal import FoundationEssentials
+public import Postgres
+public import PushKinds
+public import Reactors
+
+/// What became of a request about a Live Activity, or a channel's stream of states. Raw values are those of
+/// `db/functions/live_activities.sql`.
+public enum LiveActivityOutcome: String, Sendable {
+  /// It begins.
+  case started
+  /// It had begun before, for the same user and of the same type, and is left as it is.
+  case exists
+  /// Another user, or another type, has its id.
+  case taken
+  /// No type has the name.
+  case unknownType = "unknown_type"
+  /// No channel that works has the name.
+  case unknownChannel = "unknown_channel"
+  /// The state is the newest.
+  case updated
+  /// It has ended: by this request, or before an update.
+  case ended
+  /// It had ended before this end.
+  case alreadyEnded = "already_ended"
+  /// Its states come by a channel.
+  case followsChannel = "follows_channel"
+  /// There is none.
+  case unknown
+}
+
+/// The start of a Live Activity. Documents are JSON texts; nil for what the type says.
+public struct LiveActivityStartRequest: Equatable, Sendable {
+  /// The id that its server or app has chosen.
+  public var id: String
+  /// Whose devices show it.
+  public var userID: HostID
+  /// The name of its type.
+  public var type: String
+  /// What stays the same.
+  public var attributes: String?
+  /// The first state.
+  public var state: String?
+  /// What the push says.
+  public var alert: String?
+  /// The channel that brings its states; nil for pushes to the devices.
+  public var channel: String?
+  /// Whether a push starts it; otherwise the app has.
+  public var isPushed = true
+
+  /// Describes a start.
+  public init(id: String, userID: HostID, type: String) {
+    self.id = id
+    self.userID = userID
+    self.type = type
+  }
+}
+
+/// A token as an app reports it.
+public struct LiveActivityToken: Equatable, Sendable {
+  /// Hexadecimal, in lower case.
+  public var token: String
+  /// The device's own token; empty for one that the app has not said.
+  public var deviceToken: String
+  /// The app's bundle identifier; nil for what is known.
+  public var app: String?
+  /// `production` or `sandbox`; nil for what is known.
+  public var environment: String?
+
+  /// Describes a token.
+  public init(token: String, deviceToken: String, app: String? = nil, environment: String? = nil) {
+    self.token = token
+    self.deviceToken = deviceToken
+    self.app = app
+    self.environment = environment
+  }
+}
+
+// Live Activities; see db/functions/live_activities.sql. A document that does not fit its type is an error of class 22.
+extension PushDatabase {
+  /// Starts one.
+  public func start(
+    _ start: LiveActivityStartRequest, on reactor: isolated Reactor
+  ) async throws(PostgresError) -> LiveActivityOutcome {
+    try await outcome(
+      of: .startLiveActivity(
+        activityID: start.id, userID: start.userID, type: start.type, attributes: start.attributes, state: start.state,
+        alert: start.alert, channel: start.channel, isPushed: start.isPushed), on: reactor)
+  }
+
+  /// Gives one its next state, whole.
+  /// - Parameters:
+  ///   - state, alert: JSON texts.
+  ///   - priority: 5 or 10; nil for the type's.
+  public func updateLiveActivity(
+    _ id: String, state: String, alert: String? = nil, priority: Int? = nil, relevance: Double? = nil,
+    on reactor: isolated Reactor
+  ) async throws(PostgresError) -> LiveActivityOutcome {
+    try await outcome(
+      of: .updateLiveActivity(
+        activityID: id, state: state, alert: alert, priority: priority, relevance: relevance.map { "\($0)" }),
+      on: reactor)
+  }
+
+  /// Ends one.
+  /// - Parameters:
+  ///   - user: whose it must be; nil for any.
+  ///   - state: the last one, a JSON text; nil for the type's.
+  ///   - reason: a word for explanations.
+  ///   - isPushed: false when the device has ended it.
+  public func endLiveActivity(
+    _ id: String, of user: HostID? = nil, state: String? = nil, alert: String? = nil, reason: String,
+    isPushed: Bool = true, on reactor: isolated Reactor
+  ) async throws(PostgresError) -> LiveActivityOutcome {
+    try await outcome(
+      of: .endLiveActivity(
+        activityID: id, userID: user, state: state, alert: alert, reason: reason, isPushed: isPushed), on: reactor)
+  }
+
+  /// Keeps the token by which one is updated.
+  /// - Returns: false when the user has no such Live Activity.
+  public func put(
+    _ token: LiveActivityToken, ofLiveActivity id: String, of user: HostID, on reactor: isolated Reactor
+  ) async throws(PostgresError) -> Bool {
+    try await pool.query(
+      .putActivityToken(
+        activityID: id, userID: user, deviceToken: token.deviceToken, token: token.token, app: token.app,
+        environment: token.environment), on: reactor
+    ).one().decode(0)
+  }
+
+  /// Keeps the token by which a device starts Live Activities of a type.
+  /// - Parameter token: its token nil when the device has none any more.
+  /// - Returns: false when there is no such type.
+  public func putStartToken(
+    _ token: String?, of device: LiveActivityToken, type: String, of user: HostID, on reactor: isolated Reactor
+  ) async throws(PostgresError) -> Bool {
+    try await pool.query(
+      .putStartToken(
+        userID: user, deviceToken: device.deviceToken, type: type, token: token, app: device.app,
+        environment: device.environment), on: reactor
+    ).one().decode(0)
+  }
+
+  /// Ends those that have run for eight hours, and repeats what triggers could not do.
+  /// - Returns: how many; at most twice the limit.
+  public func tendLiveActivities(_ limit: Int, on reactor: isolated Reactor) async throws(PostgresError) -> Int {
+    Int(try await pool.query(.tendLiveActivities(activitiesMax: limit), on: reactor).one().decode(0, as: Int64.self))
+  }
+
+  private func outcome(
+    of call: StatementCall, on reactor: isolated Reactor
+  ) async throws(PostgresError) -> LiveActivityOutcome {
+    let word: String = try await pool.query(call, on: reactor).one().decode(0)
+    guard let outcome = LiveActivityOutcome(rawValue: word) else {
+      preconditionFailure("the functions have no other words")
+    }
+    return outcome
+  }
+}

@@ -1,0 +1,166 @@
+import APNSCore
+import Foundation
+import PushKinds
+import PushRules
+import TestIDs
+import Testing
+
+@testable import PushStore
+
+@Suite("Live Activities: start, states and end")
+struct LiveActivityTests {
+  @Test(
+    "a start goes to the start tokens of devices that are still the user's, once, urgently and with the type's texts")
+  func start() async throws {
+    let scene = try await LiveActivityScene()
+    #expect(try await scene.start() == .started)
+    #expect(try await scene.start() == .exists)
+    let events = try await claim(scene.database)
+    #expect(events.map(LiveActivityScene.words) == ["start 0 -> bb01"])
+    let event = try #require(events.first)
+    let push = try #require(try event.content?.push(about: event.subject))
+    let payload = try #require(event.liveActivity)
+    #expect(push.priority == .immediate && push.keptUntil == payload.timestamp + 1800)
+    #expect(payload.staleDate == payload.timestamp + 1800)
+    guard case .start(let start) = payload.event else { return #expect(Bool(false), "it is a start") }
+    #expect(start.attributesType == LiveActivityScene.type && start.joining == .updateToken)
+    #expect(start.attributes["startTime"] == .integer(817_284_600))
+    #expect(start.attributes["activityId"] == "run")
+    #expect(start.alert == (try LiveActivityAlert(title: "Workout started", body: "Run")))
+    #expect(payload.contentState["currentExercise"] == .null)
+    try await scene.take(events)
+    try await scene.database.sql("update push_tokens set user_id = '\(scene.chat.sender)'")
+    #expect(try await scene.start("walk") == .started)
+    #expect(try await scene.due() == ["start 0 -> "])
+  }
+
+  @Test("states follow one another a second apart; a waiting one is replaced, and the timestamps grow")
+  func states() async throws {
+    let scene = try await LiveActivityScene()
+    try await scene.start()
+    try await scene.send()
+    try await scene.report("cc01")
+    for elapsed in [1, 2, 3] { #expect(try await scene.update(elapsed) == .updated) }
+    let waits =
+      "select count(*), count(*) filter (where not is_claimed and available_at > now() + interval '0.2 s') from tacet.inbox"
+    #expect(try await scene.database.sql(waits) == "1|1")
+    #expect(try await scene.due() == [])
+    try await scene.passTime()
+    let first = try await claim(scene.database)
+    #expect(first.map(LiveActivityScene.words) == ["update 3 -> cc01"])
+    // The next one waits a second from now on, because the first is under way.
+    try await scene.update(4)
+    #expect(try await scene.database.sql(waits) == "2|1")
+    try await scene.take(first)
+    try await scene.passTime()
+    let second = try await claim(scene.database)
+    #expect(second.map(LiveActivityScene.words) == ["update 4 -> cc01"])
+    let (one, other) = (try #require(first.first?.liveActivity), try #require(second.first?.liveActivity))
+    #expect(one.timestamp < other.timestamp)
+    #expect(other.staleDate.map { $0 - other.timestamp } == 300)
+  }
+
+  @Test("a push that is tried again gives way to a newer state")
+  func superseded() async throws {
+    let scene = try await LiveActivityScene()
+    try await scene.start()
+    try await scene.send()
+    try await scene.report("cc01")
+    try await scene.update(1)
+    try await scene.passTime()
+    let events = try await claim(scene.database)
+    let retried = events.map { event in
+      DecidedEvent(
+        event: event,
+        outcomes: event.recipients.map {
+          var outcome = RecipientOutcome(userID: $0.userID, decision: .held, acceptedDevices: [])
+          (outcome.reason, outcome.due, outcome.remaining) = ("ServiceUnavailable", .seconds(5), .retryable)
+          return outcome
+        }, deadTokens: [], wokenBy: "notify")
+    }
+    try await withStore(scene.database) { try await $0.record(retried, on: $1) }
+    try await scene.update(2)
+    try await scene.passTime()
+    #expect(Set(try await scene.due()) == ["update 1 -> cc01 cancelled", "update 2 -> cc01"])
+  }
+
+  @Test("the end has the type's last state; nothing follows it, and it is said once")
+  func end() async throws {
+    let scene = try await LiveActivityScene()
+    try await scene.start()
+    try await scene.send()
+    try await scene.report("cc01")
+    try await scene.update(7)
+    #expect(try await scene.end(of: scene.chat.sender) == .unknown)
+    #expect(try await scene.end() == .ended)
+    #expect(try await scene.end() == .alreadyEnded)
+    #expect(try await scene.update(8) == .ended)
+    #expect(try await scene.update(8, "nothing") == .unknown)
+    try await scene.passTime()
+    let events = try await claim(scene.database)
+    #expect(events.map(LiveActivityScene.words) == ["end 7 -> cc01"])
+    let payload = try #require(events.first?.liveActivity)
+    #expect(payload.contentState["heartRate"] == 0 && payload.contentState["currentExercise"] == "Workout Complete! 🎉")
+    #expect(payload.staleDate == nil)
+    guard case .end(let dismissal) = payload.event else { return #expect(Bool(false), "it is an end") }
+    #expect(dismissal.map { $0 - payload.timestamp } == 30)
+  }
+
+  @Test("an end before the start was sent leaves nothing to push; one during its retries takes it back")
+  func endBeforeStart() async throws {
+    let scene = try await LiveActivityScene()
+    try await scene.start()
+    #expect(try await scene.end() == .ended)
+    #expect(try await scene.due() == [])
+    try await scene.start("walk")
+    _ = try await scene.due()
+    try await scene.end("walk")
+    try await scene.database.sql("update tacet.inbox set available_at = now() - interval '1 s'")
+    #expect(Set(try await scene.due()) == ["start 0 -> bb01 cancelled", "end 0 -> "])
+  }
+
+  @Test("a start that waits takes the newest state")
+  func startTakesState() async throws {
+    let scene = try await LiveActivityScene()
+    try await scene.start()
+    try await scene.update(5)
+    #expect(try await scene.due() == ["start 5 -> bb01"])
+  }
+
+  @Test("priority 10 for alerts always, and for what asks for it until the hour has had its share")
+  func priorities() async throws {
+    let scene = try await LiveActivityScene()
+    try await scene.database.sql("update tacet.activity_types set urgent_per_hour = 2")
+    try await scene.start(isPushed: false)
+    let alert = #"{"title": "Half way"}"#
+    for (elapsed, priority, alert) in [(1, 10, nil), (2, 5, nil), (3, 10, nil), (4, 10, nil), (5, nil, alert)] {
+      try await scene.update(elapsed, alert: alert, priority: priority)
+      try await scene.database.sql("delete from tacet.inbox")
+    }
+    let priorities = "select string_agg(priority::text, ',' order by version) from tacet.activity_updates"
+    #expect(try await scene.database.sql(priorities) == "10,5,10,5,10")
+  }
+
+  @Test("eight hours after its start it is ended, a moment before it is not")
+  func eightHours() async throws {
+    let scene = try await LiveActivityScene()
+    for id in ["old", "young"] { try await scene.start(id, isPushed: false) }
+    try await scene.database.sql(
+      """
+      update tacet.activities
+      set started_at = now() - interval '8 h' + case id when 'young' then interval '1 min' else interval '0' end
+      """)
+    #expect(try await withStore(scene.database) { try await $0.tendLiveActivities(10, on: $1) } == 1)
+    let ended = "select id, end_reason from tacet.activities where ended_at is not null"
+    #expect(try await scene.database.sql(ended) == "old|eight_hours")
+  }
+
+  @Test("who wants none of it gets no start")
+  func optedOut() async throws {
+    let scene = try await LiveActivityScene()
+    try await scene.database.sql(
+      "insert into tacet.preferences (user_id, disabled_kinds) values ('\(scene.user)', '{live_activity}')")
+    try await scene.start()
+    #expect(try await claim(scene.database).flatMap(\.recipients).map(\.situation.isOptedOut) == [true])
+  }
+}

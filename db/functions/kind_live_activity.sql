@@ -1,0 +1,56 @@
+-- The kind live_activity: rows of tacet.activity_updates, for the devices that show the Live Activity, or for its channel.
+
+set check_function_bodies = off;
+
+-- A start carries the newest state. A push with an older state than the newest is not sent, and no start after the end: the user's wish
+-- to have no pushes of the kind counts for starts.
+create or replace function tacet.live_activity_content(event_kind text, subject_id tacet.subject_id)
+returns setof tacet.push_content
+language sql stable rows 1
+set search_path = pg_catalog, pg_temp
+as $$
+  select
+    null::tacet.conversation_id, null::tacet.user_id, null::timestamptz,
+    case u.event when 'start' then coalesce(t.stale_after_start, '30 minutes') else interval '8 hours' end, null::text, null::text,
+    case
+      when u.event = 'start' and a.ended_at is not null or u.event <> 'start' and a.version > u.version then 'cancelled'
+      when u.event = 'start' then (
+        select 'opted_out'
+        from tacet.recipient_preferences(a.user_id, live_activity_content.event_kind, null, clock_timestamp()) p
+        where p.is_opted_out)
+    end,
+    true,
+    json_build_object(
+      'activity_id', a.id, 'event', u.event, 'unix_time', u.unix_time, 'type', a.type,
+      'attributes', case when u.event = 'start' then a.attributes || jsonb_build_object('activityId', a.id) end,
+      'state', case when u.event = 'start' then a.state else u.state end, 'alert', u.alert, 'priority', u.priority,
+      'relevance', u.relevance, 'stale_at', floor(extract(epoch from u.stale_at))::bigint,
+      -- A moment in the past takes it off the screen at once.
+      'dismiss_at', floor(extract(epoch from u.dismiss_at))::bigint - (t.dismiss_after = interval '0')::int,
+      'channel', case when u.event = 'start' then c.channel_id end,
+      'is_kept', case when a.user_id is null then c.storage = 1 end,
+      'addresses', tacet.live_activity_addresses(a, u.event))
+  from tacet.activity_updates u
+  join tacet.activities a on a.id = u.activity_id
+  join tacet.activity_types t on t.name = a.type
+  left join tacet.activity_channels c on c.id = a.channel
+  where u.id = tacet.row_of(live_activity_content.subject_id)
+$$;
+
+-- The user. A channel has no one user: the ledger names the lowest id.
+create or replace function tacet.live_activity_audience(
+  event_kind text, subject_id tacet.subject_id, surface_id tacet.conversation_id
+)
+returns setof tacet.push_recipient
+language sql stable rows 1
+set search_path = pg_catalog, pg_temp
+as $$
+  select coalesce(a.user_id, tacet.lowest_user_id()), null::timestamptz, null::timestamptz
+  from tacet.activity_updates u
+  join tacet.activities a on a.id = u.activity_id
+  where u.id = tacet.row_of(live_activity_audience.subject_id)
+$$;
+
+call tacet.register_kind('live_activity', 'live_activity', 'tacet.live_activity_content', 'tacet.live_activity_audience');
+
+reset check_function_bodies;

@@ -1,0 +1,194 @@
+-- The tokens and channels to which pushes of Live Activities go.
+
+set check_function_bodies = off;
+
+-- Keeps the token by which a device starts Live Activities of a type; a new one replaces the device's last one. Null removes it.
+-- Returns whether the type exists.
+create or replace function tacet.put_start_token(
+  user_id tacet.user_id, device_token text, type text, token text, app text, environment text
+)
+returns boolean
+language plpgsql volatile
+set search_path = pg_catalog, pg_temp
+as $$
+begin
+  if not exists (select from tacet.activity_types t where t.name = put_start_token.type) then
+    return false;
+  end if;
+  if token is null then
+    delete from tacet.activity_start_tokens s
+    where s.device_token = put_start_token.device_token and s.type = put_start_token.type and s.user_id = put_start_token.user_id;
+    return true;
+  end if;
+  insert into tacet.activity_start_tokens as s (user_id, device_token, type, token, app, environment)
+  values (
+    put_start_token.user_id, put_start_token.device_token, put_start_token.type, put_start_token.token, put_start_token.app,
+    put_start_token.environment)
+  on conflict on constraint activity_start_tokens_pkey do update
+  set
+    user_id = excluded.user_id, token = excluded.token, app = coalesce(excluded.app, s.app),
+    environment = coalesce(excluded.environment, s.environment), registered_at = clock_timestamp();
+  -- A type has one token on each of a user's devices, and a user has few devices.
+  delete from tacet.activity_start_tokens s
+  where s.ctid = any (array(
+    select o.ctid
+    from tacet.activity_start_tokens o
+    where o.user_id = put_start_token.user_id and o.type = put_start_token.type
+    order by o.registered_at desc
+    offset 50));
+  return true;
+end
+$$;
+
+-- Keeps the token by which a user's Live Activity is updated; a new one replaces the device's last one, which gets nothing more. The
+-- newest state is pushed to it, unless the device has begun with that state. Of an ended activity the end is, unless one was sent.
+--
+-- Returns false when there is no such activity of the user.
+create or replace function tacet.put_activity_token(
+  id text, user_id tacet.user_id, device_token text, token text, app text, environment text
+)
+returns boolean
+language plpgsql volatile
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  running tacet.activities;
+  declared tacet.activity_types;
+  is_known boolean;
+begin
+  select a.* into running from tacet.activities a where a.id = put_activity_token.id for update;
+  if not found or running.user_id is distinct from put_activity_token.user_id then
+    return false;
+  end if;
+  is_known := exists (
+    select from tacet.activity_tokens k
+    where k.activity_id = running.id and k.device_token = put_activity_token.device_token and k.token = put_activity_token.token);
+  insert into tacet.activity_tokens as k (activity_id, device_token, token, app, environment)
+  values (
+    running.id, put_activity_token.device_token, put_activity_token.token, put_activity_token.app, put_activity_token.environment)
+  on conflict on constraint activity_tokens_pkey do update
+  set
+    token = excluded.token, app = coalesce(excluded.app, k.app), environment = coalesce(excluded.environment, k.environment),
+    registered_at = clock_timestamp();
+  delete from tacet.activity_tokens k
+  where k.ctid = any (array(
+    select o.ctid from tacet.activity_tokens o where o.activity_id = running.id order by o.registered_at desc offset 50));
+  if is_known or running.version <= 1 or running.channel is not null then
+    return true;
+  end if;
+  select t.* into strict declared from tacet.activity_types t where t.name = running.type;
+  if running.ended_at is null then
+    perform tacet.push_live_activity(running, declared, 'update', running.state, null, 5, null);
+  elsif running.end_reason <> 'app' and not exists (
+    select
+    from tacet.activity_updates u
+    join tacet.push_log l on l.subject_id = tacet.subject_of(u.id) and l.user_id = running.user_id and l.push_type = 'live_activity'
+    where u.activity_id = running.id and u.event = 'end' and l.decision = 'sent')
+  then
+    perform tacet.push_live_activity(running, declared, 'end', running.state, null, 10, null);
+  end if;
+  return true;
+end
+$$;
+
+-- The addresses of a push: for a start the devices' start tokens, of devices that are still the user's; else the tokens of the activity,
+-- while they can live; for a stream its channel.
+create or replace function tacet.live_activity_addresses(running tacet.activities, event text)
+returns json
+language sql stable
+set search_path = pg_catalog, pg_temp
+as $$
+  select coalesce(json_agg(json_build_object(
+    'token', n.token, 'environment', n.environment, 'app', n.app, 'is_channel', n.is_channel)), '[]')
+  from (
+    select s.token, s.environment, s.app, false as is_channel
+    from tacet.activity_start_tokens s
+    where event = 'start' and s.user_id = running.user_id and s.type = running.type
+      and s.device_token in (select lower(d.device_token) from tacet.device_tokens(running.user_id) d)
+    union all
+    select k.token, k.environment, k.app, false
+    from tacet.activity_tokens k
+    where event <> 'start' and k.activity_id = running.id and running.started_at > clock_timestamp() - interval '8 hours 10 minutes'
+    union all
+    select c.channel_id, c.environment, c.app, true
+    from tacet.activity_channels c
+    where running.user_id is null and c.id = running.channel and c.channel_id is not null and c.gone_because is null
+    limit 50
+  ) n
+$$;
+
+-- Drops a token that APNs calls dead: a Live Activity's alone, or a channel, or else a device's. See tacet.invalidate_device_token.
+create or replace function tacet.drop_dead_token(device_token text, reason text, invalid_since timestamptz)
+returns void
+language plpgsql volatile
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  is_ours boolean;
+begin
+  delete from tacet.activity_tokens k
+  where k.token = drop_dead_token.device_token and k.registered_at <= drop_dead_token.invalid_since;
+  is_ours := found;
+  delete from tacet.activity_start_tokens s
+  where s.token = drop_dead_token.device_token and s.registered_at <= drop_dead_token.invalid_since;
+  is_ours := found or is_ours;
+  update tacet.activity_channels c set gone_because = drop_dead_token.reason where c.channel_id = drop_dead_token.device_token;
+  if not (found or is_ours) then
+    perform tacet.invalidate_device_token(device_token, reason, invalid_since);
+  end if;
+end
+$$;
+
+-- Stores the environment in which APNs has accepted a token: a Live Activity's, or else a device's. See tacet.learn_token_environment.
+create or replace function tacet.note_token_environment(
+  device_token text, environment text, registered_environment text, registered_app text, read_at timestamptz
+)
+returns void
+language plpgsql volatile
+set search_path = pg_catalog, pg_temp
+as $$
+begin
+  update tacet.activity_tokens k
+  set environment = note_token_environment.environment
+  where k.token = note_token_environment.device_token and k.environment is not distinct from registered_environment
+    and k.registered_at <= read_at;
+  if found then
+    return;
+  end if;
+  update tacet.activity_start_tokens s
+  set environment = note_token_environment.environment
+  where s.token = note_token_environment.device_token and s.environment is not distinct from registered_environment
+    and s.registered_at <= read_at;
+  if not found then
+    perform tacet.learn_token_environment(device_token, environment, registered_environment, registered_app, read_at);
+  end if;
+end
+$$;
+
+-- Notes a channel that is about to be made at Apple, with the stream of states of a type. Returns false when the id is taken.
+create or replace function tacet.note_channel(id text, type text, state jsonb, app text, environment text, storage int)
+returns boolean
+language plpgsql volatile
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  declared tacet.activity_types;
+begin
+  select t.* into declared from tacet.activity_types t where t.name = note_channel.type;
+  if not found then
+    raise exception 'tacet: there is no type %', type using errcode = '22023';
+  end if;
+  state := tacet.live_activity_document('state', declared.state, coalesce(state, declared.first_state));
+  insert into tacet.activity_channels (id, app, environment, storage)
+  values (note_channel.id, note_channel.app, note_channel.environment, note_channel.storage)
+  on conflict on constraint activity_channels_pkey do nothing;
+  if not found or exists (select from tacet.activities a where a.id = note_channel.id) then
+    return false;
+  end if;
+  insert into tacet.activities (id, type, channel, state, version)
+  values (note_channel.id, declared.name, note_channel.id, note_channel.state, 1);
+  return true;
+end
+$$;
+
+reset check_function_bodies;
