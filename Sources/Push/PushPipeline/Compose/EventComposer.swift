@@ -18,20 +18,21 @@ extension DeliveryPipeline {
 }
 
 extension PreparedPush {
-  /// The push for one device.
+  /// The push for one device or channel.
   /// - Parameter timeToLive: how long APNs may keep it for a device that is off, unless the push says otherwise.
-  /// - Throws: ``PushRequestError`` when the host's device token is malformed.
+  /// - Throws: ``PushRequestError`` when the host's device token is malformed, or a channel does not take the push.
   func request(
     to device: PushDevice, of app: BundleIdentifier, for recipient: PushRecipient, of event: PushEvent,
     timeToLive: Duration
   ) throws(PushRequestError) -> PushRequest {
-    let token = try DeviceToken(device.token)
+    let destination = try device.destination
     let head = try PushRequestHead(
-      deviceToken: token, pushType: pushType, bundleIdentifier: app, priority: pushType.usualPriority,
-      expiration: .until(unixSeconds: event.expiresAt(for: recipient, timeToLive: timeToLive)),
+      destination: destination, pushType: pushType, bundleIdentifier: app, priority: pushType.usualPriority,
+      expiration: device.isChannel
+        ? .attemptOnce : .until(unixSeconds: event.expiresAt(for: recipient, timeToLive: timeToLive)),
       identifier: PushIdentifier(
         eventKind: event.subject.kind, event: event.subject.id.text, recipient: recipient.userID.text,
-        deviceToken: token),
+        destination: destination),
       collapseIdentifier: collapseIdentifier)
     return try PushRequest(head: head, body: body(for: recipient, of: event))
   }
@@ -51,6 +52,15 @@ extension PreparedPush {
     case .background(var custom):
       if custom["badge"] == .null { custom["badge"] = badge.map { .integer(Int64($0)) } }
       return try BackgroundPayload(custom: custom).encoded()
+    }
+  }
+}
+
+extension PushDevice {
+  /// Whom its pushes are for.
+  fileprivate var destination: PushDestination {
+    get throws(PushRequestError) {
+      isChannel ? .channel(try ChannelIdentifier(token)) : .device(try DeviceToken(token))
     }
   }
 }

@@ -78,9 +78,9 @@ public struct PushRecipient: Equatable, Sendable {
   public internal(set) var releasedAt: Int64?
 }
 
-/// A device token as the host stores it.
+/// A device token as the host stores it, or a channel.
 public struct PushDevice: Equatable, Sendable {
-  /// Hexadecimal text, not yet checked; at most `DeviceToken.digitsMax` bytes.
+  /// Hexadecimal text, not yet checked; at most `DeviceToken.digitsMax` bytes. Of a channel it is the identifier.
   public let token: String
 
   /// `production` or `sandbox`; nil when the token's registration did not say.
@@ -89,11 +89,15 @@ public struct PushDevice: Equatable, Sendable {
   /// The bundle identifier of the app that got the token, not yet checked; nil when its registration did not say.
   public let app: String?
 
-  /// Describes a device token.
-  public init(token: String, environment: String? = nil, app: String? = nil) {
+  /// Whether it is a channel, which stands for all devices that follow it.
+  public let isChannel: Bool
+
+  /// Describes a device token or a channel.
+  public init(token: String, environment: String? = nil, app: String? = nil, isChannel: Bool = false) {
     self.token = token
     self.environment = environment
     self.app = app
+    self.isChannel = isChannel
   }
 }
 
