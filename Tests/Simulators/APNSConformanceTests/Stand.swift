@@ -74,8 +74,9 @@ struct Stand: Sendable {
   }
 
   /// The case file's request. Provider tokens are minted once: each signature makes another one.
-  func request(_ overrides: CaseFile.Mapping = [:]) throws -> CaseRequest {
-    try CaseRequest(overrides, fixtures: fixtures) { name in
+  /// - Parameter section: the name of the defaults.
+  func request(_ overrides: CaseFile.Mapping = [:], over section: String = "defaults") throws -> CaseRequest {
+    try CaseRequest(overrides, over: section, fixtures: fixtures) { name in
       try minted.token(name) { try fixtures.mint(name, at: service.clock.now) }
     }
   }
