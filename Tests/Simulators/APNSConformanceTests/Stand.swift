@@ -92,13 +92,18 @@ struct Stand: Sendable {
   func client(
     _ configuration: APNSConfiguration = APNSConfiguration(), port: UInt16? = nil, on reactor: isolated Reactor
   ) async throws -> APNSClient {
-    let credentials = try ProviderCredentials(
-      keyIdentifier: "CLIENTKEY1", teamIdentifier: "TEAM00000A", privateKey: clientKey.pemRepresentation)
-    return APNSClient(
+    APNSClient(
       endpoints: [.production: APNSEndpoint(host: "127.0.0.1", port: try port ?? self.port())],
       context: try context(),
-      tokens: try await ProviderTokenSource(credentials), configuration: configuration,
+      tokens: try await providerTokens(), configuration: configuration,
       logger: Logger(label: "conformance") { _ in SwiftLogNoOpLogHandler() })
+  }
+
+  /// Those of our client.
+  func providerTokens() async throws -> ProviderTokenSource {
+    try await ProviderTokenSource(
+      ProviderCredentials(
+        keyIdentifier: "CLIENTKEY1", teamIdentifier: "TEAM00000A", privateKey: clientKey.pemRepresentation))
   }
 
   /// What the service recorded, oldest first.
