@@ -85,7 +85,7 @@ extension ReactorFigures {
     ]
   }
 
-  /// A line for each reactor and route: at most two routes for each configured app.
+  /// A line for each reactor and route: at most four routes for each configured app.
   private static func routes(_ figures: [ReactorFigures]) -> [MetricFamily] {
     func gauge(_ name: String, _ help: String, _ isSo: (RouteState) -> Bool) -> MetricFamily {
       var family = MetricFamily(name, help, .gauge)
@@ -125,6 +125,7 @@ extension [ReactorFigures] {
 
 extension PushRoute {
   fileprivate func labels(and other: (String, String)) -> MetricLabels {
-    MetricLabels([("app", app.text), ("environment", environment.rawValue), other])
+    let service = self.service == .devices ? [] : [("service", self.service.rawValue)]
+    return MetricLabels([("app", app.text), ("environment", environment.rawValue), other] + service)
   }
 }

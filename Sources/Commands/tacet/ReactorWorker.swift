@@ -167,7 +167,7 @@ final class ReactorWorker {
     let isDrained = await pipeline.drain(within: limit, on: reactor)
     pipeline.abandon()
     await duties?.close(on: reactor)
-    apps.router.close(on: reactor)
+    apps.close(on: reactor)
     await callerPool.close(on: reactor)
     await operatorPool.close(on: reactor)
     await countPool.close(on: reactor)

@@ -5,7 +5,7 @@ import Pages
 import PushPipeline
 import Reactors
 
-/// How one reactor fares with the pushes of one app and environment.
+/// How one reactor fares with the pushes of one route.
 struct RouteState: Sendable {
   let route: PushRoute
   /// Why pushes wait in the database, or would; nil when they go.
@@ -40,8 +40,9 @@ extension RouteState {
     self.init(
       route: route, fault: pipeline.fault(of: route), breaker: pipeline.breakerState(of: route), isOwn: isOwn,
       isNeeded: isOwn || pipeline.isWaitedFor(route),
-      isConnected: client.isConnected(to: route.environment), isReady: client.isReady(for: route.environment),
-      failure: client.failure(of: route.environment))
+      isConnected: client.isConnected(to: route.environment, route.service),
+      isReady: client.isReady(for: route.environment, route.service),
+      failure: client.failure(of: route.environment, route.service))
   }
 }
 

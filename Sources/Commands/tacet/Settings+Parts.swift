@@ -47,11 +47,18 @@ extension APNSSettings {
     Dictionary(uniqueKeysWithValues: apps.map { ($0.bundleIdentifier, $0.environment) })
   }
 
-  /// Where each environment is reached.
-  var endpoints: [APNSEnvironment: APNSEndpoint] {
+  /// Where each environment takes pushes for a service.
+  func endpoints(for service: APNSService) -> [APNSEnvironment: APNSEndpoint] {
+    Self.endpoints { origin(of: $0, service) }
+  }
+
+  /// Where the channels of each environment are managed.
+  var channelEndpoints: [APNSEnvironment: APNSEndpoint] { Self.endpoints(at: channelsOrigin(of:)) }
+
+  private static func endpoints(at origin: (APNSEnvironment) -> ServiceOrigin) -> [APNSEnvironment: APNSEndpoint] {
     Dictionary(
       uniqueKeysWithValues: APNSEnvironment.allCases.map { environment in
-        let origin = origin(of: environment)
+        let origin = origin(environment)
         return (environment, APNSEndpoint(host: origin.host, port: origin.port))
       })
   }

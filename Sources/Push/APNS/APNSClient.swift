@@ -4,12 +4,14 @@ public import Logging
 public import Reactors
 public import TLSStreams
 
-/// Sends pushes of one team and key to APNs from one reactor: a pool of connections for each environment, one provider token
-/// for all.
+/// Sends pushes of one team and key to APNs from one reactor: a pool of connections for each host, one provider token for all.
 public final class APNSClient {
   private let configuration: APNSConfiguration
   let tokens: ProviderTokenSource
+  /// For pushes to devices.
   let pools: [APNSEnvironment: APNSConnections]
+  /// For pushes to channels; the pool for devices where both go to the same host.
+  let broadcastPools: [APNSEnvironment: APNSConnections]
   let logger: Logger
 
   /// Requests beyond the first of a push, so far.
@@ -17,17 +19,23 @@ public final class APNSClient {
 
   /// Makes a client; connections are opened by ``warmUp(_:on:)`` or by the first push.
   /// - Parameters:
-  ///   - endpoints: where each environment is. context: from ``makeContext(certificatesFile:)``, for all reactors.
+  ///   - endpoints: where each environment is. broadcasts: where it takes pushes to channels, if that is elsewhere.
+  ///   - context: from ``makeContext(certificatesFile:)``, for all reactors.
   public init(
-    endpoints: [APNSEnvironment: APNSEndpoint], context: TLSContext, tokens: ProviderTokenSource,
+    endpoints: [APNSEnvironment: APNSEndpoint], broadcasts: [APNSEnvironment: APNSEndpoint] = [:],
+    context: TLSContext, tokens: ProviderTokenSource,
     configuration: APNSConfiguration = APNSConfiguration(), logger: Logger
   ) {
     self.configuration = configuration
     self.tokens = tokens
     self.logger = logger
-    pools = endpoints.mapValues {
-      APNSConnections(to: $0, context: context, configuration: configuration, tokens: tokens, logger: logger)
+    func pool(_ endpoint: APNSEndpoint) -> APNSConnections {
+      APNSConnections(to: endpoint, context: context, configuration: configuration, tokens: tokens, logger: logger)
     }
+    let pools = endpoints.mapValues(pool)
+    self.pools = pools
+    let elsewhere = broadcasts.filter { endpoints[$0.key] != $0.value }
+    broadcastPools = pools.merging(elsewhere.mapValues(pool)) { $1 }
   }
 
   /// Sends a push, waiting for a connection if necessary, and resends it when APNs provably did not process it.
@@ -44,7 +52,8 @@ public final class APNSClient {
     _ request: PushRequest, to environment: APNSEnvironment, until deadline: UInt64, permit: PushPermit? = nil,
     counting answers: AnswerCounters? = nil, on reactor: isolated Reactor
   ) async -> PushAttempt {
-    guard let pool = pools[environment] else { return .failed(.notProcessed(cause: "no such environment")) }
+    let service = request.head.destination.service
+    guard let pool = pool(of: environment, service) else { return .failed(.notProcessed(cause: "no such environment")) }
     var resends = 0
     while true {
       var admission = pool.admitAtOnce(on: reactor)
@@ -62,7 +71,7 @@ public final class APNSClient {
       link.token.adopt(tokens.current)
       let outcome = await link.connection.send(
         request.overHTTP2(authorization: link.token.token.authorization), until: deadline, on: reactor)
-      let attempt = attempt(endedBy: outcome, over: link, of: pool)
+      let attempt = attempt(endedBy: outcome, over: link, of: pool, service)
       pool.release(link, after: attempt, on: reactor)
       answers?.count(attempt)
       if attempt.disposition == .accepted { return attempt }
@@ -74,11 +83,21 @@ public final class APNSClient {
     }
   }
 
-  private func attempt(endedBy outcome: HTTP2Outcome, over link: APNSLink, of pool: APNSConnections) -> PushAttempt {
+  /// The connections for a service of an environment.
+  func pool(of environment: APNSEnvironment, _ service: APNSService) -> APNSConnections? {
+    switch service {
+    case .devices: pools[environment]
+    case .broadcasts: broadcastPools[environment]
+    }
+  }
+
+  private func attempt(
+    endedBy outcome: HTTP2Outcome, over link: APNSLink, of pool: APNSConnections, _ service: APNSService
+  ) -> PushAttempt {
     switch outcome {
     case .response(let response):
       pool.compareClocks(with: response, over: link)
-      return .answered(PushAnswer(response))
+      return .answered(PushAnswer(response, from: service))
     case .notProcessed(let cause):
       return .failed(.notProcessed(cause: "\(cause)"))
     case .unknown(let cause):
@@ -94,8 +113,9 @@ public final class APNSClient {
 }
 
 extension PushAnswer {
-  fileprivate init(_ response: HTTP2Response) {
-    self.init(status: response.status, identifier: response.fields["apns-id"], body: response.body)
+  init(_ response: HTTP2Response, from service: APNSService) {
+    let identifier = response.fields[service == .devices ? "apns-id" : "apns-request-id"]
+    self.init(status: response.status, identifier: identifier, body: response.body, from: service)
     guard status == 429 || status >= 500 else { return }
     retryAfter = RetryAfter.wait(response.fields["retry-after"], date: response.fields["date"])
   }

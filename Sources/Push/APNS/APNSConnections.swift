@@ -145,7 +145,7 @@ final class APNSConnections {
 // What the ends of pushes say about the connection and the pool.
 extension APNSConnections {
   private func learn(from attempt: PushAttempt, over link: APNSLink, on reactor: isolated Reactor) {
-    if case .answered(let answer) = attempt { learn(from: answer, attempt.disposition, over: link, on: reactor) }
+    if case .answered(let answer) = attempt { learn(from: answer, of: attempt, over: link, on: reactor) }
     // An orderly GOAWAY returns many pushes at once without an outage; a failed connect counts where it fails.
     if case .failed(.notProcessed) = attempt { return }
     guard attempt.provesConnection else { return slowStart.failed() }
@@ -166,12 +166,15 @@ extension APNSConnections {
   }
 
   private func learn(
-    from answer: PushAnswer, _ disposition: PushDisposition, over link: APNSLink, on reactor: isolated Reactor
+    from answer: PushAnswer, of attempt: PushAttempt, over link: APNSLink, on reactor: isolated Reactor
   ) {
+    let disposition = attempt.disposition
     link.answers += 1
     if link.answers == ConnectBudget.answersForRefund { budget.refund() }
     if disposition != .reconnect { link.hasAnswered = true }
-    if disposition == .fixCredentials || disposition == .refreshProviderToken { recordRefusal(answer, over: link) }
+    if disposition == .fixCredentials || disposition == .refreshProviderToken, !attempt.provesConnection {
+      recordRefusal(answer, over: link)
+    }
     // A new connection sees one token only. A connection that never changed its token would get the same answer again.
     if answer.reason == "TooManyProviderTokenUpdates", link.token.hasChanged { replace(link, on: reactor) }
   }

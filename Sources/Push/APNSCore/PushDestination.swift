@@ -56,3 +56,11 @@ public struct ChannelIdentifier: Hashable, Sendable {
     byte.isASCIILetterOrDigit || byte == UInt8(ascii: "+") || byte == UInt8(ascii: "/")
   }
 }
+
+/// What APNs keeps of the pushes to a channel, fixed when the channel is created: the value of `message-storage-policy`.
+public enum ChannelStorage: Int, CaseIterable, Sendable {
+  /// Nothing: devices that are off miss a push. Such a channel takes more pushes, whose expiration must be 0.
+  case nothing = 0
+  /// The newest push, for up to eight hours.
+  case newest = 1
+}

@@ -47,6 +47,22 @@ public enum APNSEnvironment: String, CaseIterable, Sendable {
     case .sandbox: "api.sandbox.push.apple.com"
     }
   }
+
+  /// Apple's host for the management of channels.
+  public var channelsHostName: String {
+    switch self {
+    case .production: "api-manage-broadcast.push.apple.com"
+    case .sandbox: "api-manage-broadcast.sandbox.push.apple.com"
+    }
+  }
+
+  /// The port of ``channelsHostName``.
+  public var channelsPort: UInt16 {
+    switch self {
+    case .production: 2196
+    case .sandbox: 2195
+    }
+  }
 }
 
 /// The identifier of an app in the App Store, from which every `apns-topic` is built.

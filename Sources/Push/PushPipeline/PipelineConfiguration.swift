@@ -68,11 +68,13 @@ public struct PipelineConfiguration: Sendable {
   /// This process and its limits, for histories.
   var decider: Decider { Decider(instance: instance, policy: policy) }
 
-  /// The route to a device.
+  /// The route to a device or a channel.
   /// - Throws: `bundleIdentifierMalformed` when the host's token names an app that cannot be one.
   func route(to device: PushDevice) throws(PushRequestError) -> PushRoute {
     let app = try device.app.map { name throws(PushRequestError) in try BundleIdentifier(name) } ?? defaultRoute.app
     let environment = device.environment.flatMap(APNSEnvironment.init)
-    return PushRoute(app: app, environment: environment ?? apps[app] ?? defaultRoute.environment)
+    return PushRoute(
+      app: app, environment: environment ?? apps[app] ?? defaultRoute.environment,
+      service: device.isChannel ? .broadcasts : .devices)
   }
 }

@@ -54,6 +54,12 @@ public struct ServerConduct: Equatable, Sendable {
   /// The limit of new connections; nil for none. The real numbers are unpublished.
   public var churn: ChurnLimit?
 
+  /// Whether users allow updates of a Live Activity that a push started. Without it the activity gets no update token.
+  public var allowsActivityUpdates = true
+
+  /// Pushes of priority 10 that a Live Activity shows in an hour; nil for any number. The real budget is unpublished.
+  public var activityBudget: Int?
+
   /// No delay and no limits.
   public init() {}
 }

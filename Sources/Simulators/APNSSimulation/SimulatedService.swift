@@ -23,7 +23,7 @@ public final class SimulatedService: Sendable {
     books = Mutex(SimulationBooks(seed: seed, recordsMax: recordsMax, conduct: conduct))
   }
 
-  /// Reads or changes keys, apps and devices.
+  /// Reads or changes keys, apps, devices and channels.
   public func withRegistry<Result: Sendable>(_ body: (inout SimulationRegistry) throws -> Result) rethrows -> Result {
     try books.withLock { books in try body(&books.registry) }
   }
@@ -36,6 +36,11 @@ public final class SimulatedService: Sendable {
   /// Reads or changes the waiting faults.
   public func withFaults<Result: Sendable>(_ body: (inout FaultScript) throws -> Result) rethrows -> Result {
     try books.withLock { books in try body(&books.faults) }
+  }
+
+  /// One short critical section over everything.
+  func withBooks<Result: Sendable>(_ body: (inout SimulationBooks) throws -> Result) rethrows -> Result {
+    try books.withLock { books in try body(&books) }
   }
 
   /// The conduct of the server.
@@ -99,7 +104,7 @@ public final class SimulatedService: Sendable {
 
 /// The result of a request.
 struct Reception: Sendable {
-  /// Its number in the push log; nil when a fault swallowed it.
+  /// Its number in the push log; nil when a fault swallowed it, and for channel management.
   var number: Int?
   /// The judgement; nil when a fault swallowed it.
   var verdict: PushVerdict?
@@ -114,6 +119,8 @@ struct SimulationBooks {
   var registry = SimulationRegistry()
   var log: PushLog
   var lint = LintLog()
+  var activities: ActivityBook
+  var channelRequests = ChannelRequestLog()
   var faults = FaultScript()
   var metFaults = FaultLog()
   var conduct: ServerConduct
@@ -126,6 +133,7 @@ struct SimulationBooks {
   init(seed: UInt64, recordsMax: Int, conduct: ServerConduct) {
     self.conduct = conduct
     log = PushLog(capacity: recordsMax)
+    activities = ActivityBook(seed: ~seed)
     judges = [:]
     for (index, environment) in SimulatedEnvironment.allCases.enumerated() {
       judges[environment] = RequestJudge(environment: environment, seed: seed &+ UInt64(index))
@@ -160,11 +168,19 @@ struct SimulationBooks {
     let verdict = judges[origin.environment]?.judge(
       request, binding: &binding, registry: &registry, now: now, answering: answer)
     guard let verdict else { return }
+    reception.verdict = verdict
+    reception.delayMilliseconds += verdict.delayMilliseconds
+    guard verdict.push.kind != .management else {
+      channelRequests.append(ChannelRequestRecord(request, from: origin, judged: verdict))
+      return lint.append(verdict.findings, push: 0)
+    }
     let number = log.append(PushRecord(request, from: origin, judged: verdict))
     lint.append(verdict.findings, push: number)
     reception.number = number
-    reception.verdict = verdict
-    reception.delayMilliseconds += verdict.delayMilliseconds
+    guard verdict.status == 200, verdict.push.pushType == .liveactivity else { return }
+    let shown = ActivityPush.Origin(
+      push: number, receivedMicroseconds: origin.arrival.microseconds, at: now, priority: verdict.push.priority)
+    lint.append(show(request, judged: verdict, as: shown, in: origin.environment), push: number)
   }
 
   /// - Returns: nil when the total is already reached.

@@ -8,6 +8,9 @@ struct APNSEnvironmentTests {
   func hosts() {
     #expect(APNSEnvironment(rawValue: "production")?.hostName == "api.push.apple.com")
     #expect(APNSEnvironment(rawValue: "sandbox")?.hostName == "api.sandbox.push.apple.com")
+    #expect(APNSEnvironment.production.channelsHostName == "api-manage-broadcast.push.apple.com")
+    #expect(APNSEnvironment.sandbox.channelsHostName == "api-manage-broadcast.sandbox.push.apple.com")
+    #expect(APNSEnvironment.production.channelsPort == 2196 && APNSEnvironment.sandbox.channelsPort == 2195)
   }
 }
 

@@ -16,15 +16,19 @@ final class ScriptedAPNs: HTTP2RequestHandler {
     /// Counted from 0 in the order of their handshakes.
     let connectionNumber: Int
 
-    var identifier: String? { request.fields["apns-id"] }
+    var identifier: String? { request.fields["apns-id"] ?? request.fields["apns-request-id"] }
   }
 
   /// What to do with a request.
   enum Reply {
     case answer(Int, String)
+    /// 201 with this channel, or without one.
+    case created(String?)
     /// 403 with this reason and `date`.
     case refuse(String, date: String)
     case goAwayAndAnswer
+    /// A GOAWAY that says that the request was not processed.
+    case goAway
     case closeAbruptly
     case wait
   }
@@ -43,8 +47,9 @@ final class ScriptedAPNs: HTTP2RequestHandler {
   private let authority: CertificateAuthority
   private(set) var port: UInt16 = 0
 
-  init() throws {
-    authority = try CertificateAuthority(name: "Test authority")
+  /// - Parameter other: one whose authority certifies this one too.
+  init(like other: ScriptedAPNs? = nil) throws {
+    authority = try other?.authority ?? CertificateAuthority(name: "Test authority")
   }
 
   /// Listens, on the port it had before if there was one.
@@ -65,6 +70,11 @@ final class ScriptedAPNs: HTTP2RequestHandler {
     listener = nil
   }
 
+  /// What believes this server.
+  func clientContext() throws -> TLSContext {
+    try TLSContext(trusting: .systemAnd(.text(authority.certificate)), protocols: ["h2"])
+  }
+
   func serverContext(protocols: [String]) throws -> TLSContext {
     let identity = try authority.issue(for: ["127.0.0.1"])
     return try TLSContext(certificate: .text(identity.certificate), key: .text(identity.key), protocols: protocols)
@@ -72,17 +82,18 @@ final class ScriptedAPNs: HTTP2RequestHandler {
 
   /// A client that believes this server, or the one whose authority is given.
   func client(
-    believing other: ScriptedAPNs? = nil, port: UInt16? = nil, tokens: ProviderTokenSource? = nil,
+    believing other: ScriptedAPNs? = nil, port: UInt16? = nil, broadcasts: UInt16? = nil,
+    tokens: ProviderTokenSource? = nil,
     configure: (inout APNSConfiguration) -> Void = { _ in }
   ) async throws -> APNSClient {
     var configuration = APNSConfiguration()
     configure(&configuration)
-    let context = try TLSContext(
-      trusting: .systemAnd(.text((other ?? self).authority.certificate)), protocols: ["h2"])
+    let context = try (other ?? self).clientContext()
     let source: ProviderTokenSource
     if let tokens { source = tokens } else { source = try await ProviderTokenSource(.make()) }
     return APNSClient(
-      endpoints: [.production: APNSEndpoint(host: "127.0.0.1", port: port ?? self.port)], context: context,
+      endpoints: [.production: APNSEndpoint(host: "127.0.0.1", port: port ?? self.port)],
+      broadcasts: broadcasts.map { [.production: APNSEndpoint(host: "127.0.0.1", port: $0)] } ?? [:], context: context,
       tokens: source, configuration: configuration, logger: Logger(label: "tests") { _ in SwiftLogNoOpLogHandler() })
   }
 
@@ -105,6 +116,11 @@ final class ScriptedAPNs: HTTP2RequestHandler {
       connection.respond(
         to: request.streamID, status: 403, fields: ["date": date], body: Array(#"{"reason":"\#(reason)"}"#.utf8),
         on: reactor)
+    case .created(let channel):
+      connection.respond(
+        to: request.streamID, status: 201, fields: channel.map { ["apns-channel-id": $0] } ?? [:], body: [],
+        on: reactor)
+    case .goAway: connection.goAway(lastStreamID: 0, on: reactor)
     case .goAwayAndAnswer:
       connection.goAway(lastStreamID: request.streamID, on: reactor)
       answer(received, 200, "", on: reactor)
@@ -121,8 +137,9 @@ final class ScriptedAPNs: HTTP2RequestHandler {
   /// Answers a request that waited.
   func answer(_ received: Received, _ status: Int = 200, _ body: String = "", on reactor: isolated Reactor) {
     if status == 200 { accepted.append(received.identifier ?? "") }
+    let name = received.request.path.hasPrefix("/3/") ? "apns-id" : "apns-request-id"
     received.connection.respond(
-      to: received.request.streamID, status: status, fields: ["apns-id": received.identifier ?? ""],
+      to: received.request.streamID, status: status, fields: [name: received.identifier ?? ""],
       body: Array(body.utf8), on: reactor)
   }
 

@@ -1,7 +1,7 @@
 import APNS
 import APNSCore
-import PushStore
 import PushKinds
+import PushStore
 import Testing
 
 @testable import PushPipeline

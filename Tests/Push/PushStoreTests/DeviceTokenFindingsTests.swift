@@ -1,6 +1,6 @@
 import Foundation
-import PushKinds
 import Postgres
+import PushKinds
 import Reactors
 import Testing
 

@@ -71,7 +71,10 @@ struct SettingsChangeTests {
   @Test(
     "other servers or authorities renew every route",
     arguments: [
-      ["APNS_URL": "https://127.0.0.1:1"], ["APNS_SANDBOX_URL": "https://127.0.0.1:1"], ["APNS_CA_FILE": nil],
+      ["APNS_URL": "https://127.0.0.1:1"], ["APNS_SANDBOX_URL": "https://127.0.0.1:1"],
+      ["APNS_BROADCAST_URL": "https://127.0.0.1:1"], ["APNS_SANDBOX_BROADCAST_URL": "https://127.0.0.1:1"],
+      ["APNS_CHANNELS_URL": "https://127.0.0.1:1"], ["APNS_SANDBOX_CHANNELS_URL": "https://127.0.0.1:1"],
+      ["APNS_CA_FILE": nil],
       ["APNS_CA_FILE": "/other.pem"],
     ] as [[String: String?]])
   func reach(variables: [String: String?]) throws {

@@ -74,8 +74,9 @@ struct Stand: Sendable {
   }
 
   /// The case file's request. Provider tokens are minted once: each signature makes another one.
-  func request(_ overrides: CaseFile.Mapping = [:]) throws -> CaseRequest {
-    try CaseRequest(overrides, fixtures: fixtures) { name in
+  /// - Parameter section: the name of the defaults.
+  func request(_ overrides: CaseFile.Mapping = [:], over section: String = "defaults") throws -> CaseRequest {
+    try CaseRequest(overrides, over: section, fixtures: fixtures) { name in
       try minted.token(name) { try fixtures.mint(name, at: service.clock.now) }
     }
   }
@@ -91,13 +92,18 @@ struct Stand: Sendable {
   func client(
     _ configuration: APNSConfiguration = APNSConfiguration(), port: UInt16? = nil, on reactor: isolated Reactor
   ) async throws -> APNSClient {
-    let credentials = try ProviderCredentials(
-      keyIdentifier: "CLIENTKEY1", teamIdentifier: "TEAM00000A", privateKey: clientKey.pemRepresentation)
-    return APNSClient(
+    APNSClient(
       endpoints: [.production: APNSEndpoint(host: "127.0.0.1", port: try port ?? self.port())],
       context: try context(),
-      tokens: try await ProviderTokenSource(credentials), configuration: configuration,
+      tokens: try await providerTokens(), configuration: configuration,
       logger: Logger(label: "conformance") { _ in SwiftLogNoOpLogHandler() })
+  }
+
+  /// Those of our client.
+  func providerTokens() async throws -> ProviderTokenSource {
+    try await ProviderTokenSource(
+      ProviderCredentials(
+        keyIdentifier: "CLIENTKEY1", teamIdentifier: "TEAM00000A", privateKey: clientKey.pemRepresentation))
   }
 
   /// What the service recorded, oldest first.

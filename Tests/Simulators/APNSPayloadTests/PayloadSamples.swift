@@ -25,19 +25,23 @@ enum PayloadSamples {
     ]
   }
 
-  private static func liveActivities() -> [any PushPayload] {
-    let alert = #""alert":{"title":"t","body":{"loc-key":"B","loc-args":["1"]},"sound":"default"}"#
-    let state = #""content-state":{"elapsed":60,"rate":1.5}"#
-    let start =
-      #""event":"start","attributes-type":"WorkoutAttributes","attributes":{"kind":"rowing"},\#(state),\#(alert),"#
-      + #""stale-date":1790001800,"relevance-score":100.0"#
-    let events = [
-      start, start + #","input-push-token":1"#, start + #","input-push-channel":"dHN0LXNyY2gtY2hubA==""#,
-      #""event":"update",\#(state)"#,
-      #""event":"update",\#(state),\#(alert),"stale-date":1790001800,"relevance-score":-1.0"#,
-      #""event":"end""#, #""event":"end",\#(state),\#(alert),"dismissal-date":1790000030"#,
-    ]
-    return events.map { SampleDocument(.liveactivity, #"{"aps":{"timestamp":1790000000,\#($0)}}"#) }
+  private static func liveActivities() throws -> [any PushPayload] {
+    let alert = try LiveActivityAlert(title: "t", body: .localized(key: "B", arguments: ["1"]), sound: "default")
+    let channel = try ChannelIdentifier("dHN0LXNyY2gtY2hubA==")
+    let starts = [nil, .updateToken, .channel(channel)].map { joining in
+      LiveActivityPayload.Event.start(
+        LiveActivityStart(
+          attributesType: "WorkoutAttributes", attributes: ["kind": "rowing"], joining: joining, alert: alert))
+    }
+    let events = starts + [.update, .end(), .end(dismissalDate: 1_790_000_030)]
+    return try events.flatMap { event in
+      [
+        try LiveActivityPayload(timestamp: 1_790_000_000, event: event, contentState: [:]),
+        try LiveActivityPayload(
+          timestamp: 1_790_000_000, event: event, contentState: ["elapsed": 60, "rate": .number(1.5)],
+          staleDate: 1_790_001_800, relevanceScore: 100, alert: alert),
+      ]
+    }
   }
 
   private static func customs() -> [any PushPayload] {

@@ -90,15 +90,19 @@ struct ControlRoutesTests {
     try await SimulatorScene.play { scene, reactor in
       let control = scene.addresses.control
       let churn = #""churn":{"connections":5,"refused_ms":100,"seconds":60}"#
-      for change in [#"{"delay_ms":3,"idle_ms":9000}"#, #"{"token_rate":{"pushes":2,"seconds":60},\#(churn)}"#] {
+      let live = #""activity_budget":4,"allows_updates":false"#
+      for change in [
+        #"{"delay_ms":3,"idle_ms":9000,\#(live)}"#, #"{"token_rate":{"pushes":2,"seconds":60},\#(churn)}"#,
+      ] {
         #expect(try await ControlClient.send("POST", "/conduct", change, to: control, on: reactor).status == 204)
       }
       let shown = try await ControlClient.send("GET", "/conduct", to: control, on: reactor)
       #expect(
-        shown.body == #"{\#(churn),"delay_ms":3,"idle_ms":9000,"token_rate":{"pushes":2,"seconds":60}}"#)
-      let reset = #"{"idle_ms":0,"token_rate":{"pushes":0,"seconds":1}}"#
+        shown.body == #"{\#(live),\#(churn),"delay_ms":3,"idle_ms":9000,"token_rate":{"pushes":2,"seconds":60}}"#)
+      let reset = #"{"activity_budget":0,"idle_ms":0,"token_rate":{"pushes":0,"seconds":1}}"#
       #expect(try await ControlClient.send("POST", "/conduct", reset, to: control, on: reactor).status == 204)
       #expect(scene.service.conduct.idleMilliseconds == nil && scene.service.conduct.delayMilliseconds == 3)
+      #expect(scene.service.conduct.activityBudget == nil && !scene.service.conduct.allowsActivityUpdates)
       #expect(scene.service.withRegistry { $0.tokenRate } == nil)
     }
   }
@@ -143,6 +147,24 @@ struct ControlRoutesTests {
       ("POST", "/conduct", #"{"churn":{"connections":1,"seconds":1,"refused_ms":0}}"#, "refused_ms"),
       ("PUT", "/tokens/00ff", #"{"environment":"sandbox","bundle_id":"a","answers":[{"status":99}]}"#, "status"),
       ("PUT", "/tokens/00ff", #"{"environment":"sandbox","bundle_id":"a","delay_ms":-1}"#, "delay_ms"),
+      ("PUT", "/tokens/00ff", #"{"environment":"sandbox","bundle_id":"a","kind":"start"}"#, "kind"),
+      ("PUT", "/tokens/00ff", #"{"environment":"sandbox","bundle_id":"a","kind":"push_to_start"}"#, "attributes_type"),
+      ("PUT", "/tokens/00ff", #"{"environment":"sandbox","bundle_id":"a","kind":"update","activity":""}"#, "activity"),
+      ("PUT", "/tokens/00ff", #"{"environment":"sandbox","bundle_id":"a","activity":"x"}"#, "activity"),
+      ("PUT", "/tokens/00ff", #"{"environment":"sandbox","bundle_id":"a","allows_updates":true}"#, "allows_updates"),
+      ("PUT", "/tokens/00ff", #"{"environment":"sandbox","bundle_id":"a","attributes_type":"T"}"#, "attributes_type"),
+      ("POST", "/channels", #"{"environment":"sandbox","bundle_id":"a","message_storage_policy":2}"#, "storage_policy"),
+      (
+        "POST", "/channels", #"{"environment":"sandbox","bundle_id":"a","message_storage_policy":0,"channel_id":"!"}"#,
+        "channel_id"
+      ),
+      (
+        "POST", "/channels/subscribers",
+        #"{"environment":"sandbox","bundle_id":"a","channel_id":"AAAA","count":0}"#, "count"
+      ),
+      ("POST", "/conduct", #"{"activity_budget":-1}"#, "activity_budget"),
+      ("GET", "/activities?limit=x", "", "limit"), ("GET", "/activities?history=-1", "", "history"),
+      ("POST", "/activities/x/token", #"{"token":"0"}"#, "even number"),
     ])
   func refusals(_ method: String, _ target: String, _ body: String, _ named: String) async throws {
     try await SimulatorScene.play { scene, reactor in

@@ -10,17 +10,23 @@ package struct CaseRequest {
   /// The client certificate that the connection has, by its name in the fixtures.
   package let certificate: String?
 
-  /// - Parameter providerToken: makes the provider token of a preset's name.
+  /// - Parameters:
+  ///   - section: the name of the defaults.
+  ///   - providerToken: makes the provider token of a preset's name.
   package init(
-    _ overrides: CaseFile.Mapping, fixtures: CaseFixtures, providerToken: (String) throws -> String
+    _ overrides: CaseFile.Mapping, over section: String = "defaults", fixtures: CaseFixtures,
+    providerToken: (String) throws -> String
   ) throws {
-    let defaults = try CaseFile.mapping("defaults", in: CaseFile.load())
+    let defaults = try CaseFile.mapping(section, in: CaseFile.load())
     var merged = CaseFile.merge(defaults, overrides)
     // A body replaces the default one as a whole; its kinds do not mix.
     if let body = overrides["body"] { merged["body"] = body }
     environment = SimulatedEnvironment(rawValue: merged["env"] as? String ?? "") ?? .production
     let token = try fixtures.deviceToken(merged["token"] as? String ?? "ok")
     var fields = try Self.fields(merged)
+    if let channel = merged["channel"] as? String {
+      fields.append((name: "apns-channel-id", value: try fixtures.channel(channel)))
+    }
     if let authorization = try Self.authorization(merged, providerToken) {
       fields.append((name: "authorization", value: authorization))
     }
@@ -28,7 +34,7 @@ package struct CaseRequest {
       method: merged["method"] as? String ?? "",
       path: (merged["path"] as? String ?? "").replacingOccurrences(of: "{token}", with: token),
       fields: fields,
-      body: try Self.body(CaseFile.mapping("body", in: merged)))
+      body: try (merged["body"] as? CaseFile.Mapping).map(Self.body) ?? [])
     certificate = merged["certificate"] as? String
   }
 

@@ -18,22 +18,31 @@ extension DeliveryPipeline {
 }
 
 extension PreparedPush {
-  /// The push for one device.
+  /// The push for one device or channel.
   /// - Parameter timeToLive: how long APNs may keep it for a device that is off, unless the push says otherwise.
-  /// - Throws: ``PushRequestError`` when the host's device token is malformed.
+  /// - Throws: ``PushRequestError`` when the host's device token is malformed, or a channel does not take the push.
   func request(
     to device: PushDevice, of app: BundleIdentifier, for recipient: PushRecipient, of event: PushEvent,
     timeToLive: Duration
   ) throws(PushRequestError) -> PushRequest {
-    let token = try DeviceToken(device.token)
+    let destination = try device.destination
     let head = try PushRequestHead(
-      deviceToken: token, pushType: pushType, bundleIdentifier: app, priority: priority ?? pushType.usualPriority,
-      expiration: .until(unixSeconds: keptUntil ?? event.expiresAt(for: recipient, timeToLive: timeToLive)),
+      destination: destination, pushType: pushType, bundleIdentifier: app, priority: priority ?? pushType.usualPriority,
+      expiration: expiration(for: device, of: event, recipient, timeToLive: timeToLive),
       identifier: PushIdentifier(
         eventKind: event.subject.kind, event: event.subject.id.text, recipient: recipient.userID.text,
-        deviceToken: token),
+        destination: destination),
       collapseIdentifier: collapseIdentifier)
     return try PushRequest(head: head, body: body(for: recipient, of: event))
+  }
+
+  /// A channel that keeps nothing takes no moment.
+  private func expiration(
+    for device: PushDevice, of event: PushEvent, _ recipient: PushRecipient, timeToLive: Duration
+  ) -> PushExpiration {
+    if let keptUntil { return .until(unixSeconds: keptUntil) }
+    return device.isChannel
+      ? .attemptOnce : .until(unixSeconds: event.expiresAt(for: recipient, timeToLive: timeToLive))
   }
 
   private var pushType: PushType {
@@ -54,6 +63,15 @@ extension PreparedPush {
       return try BackgroundPayload(custom: custom).encoded()
     case .liveActivity(let payload):
       return payload.encoded()
+    }
+  }
+}
+
+extension PushDevice {
+  /// Whom its pushes are for.
+  fileprivate var destination: PushDestination {
+    get throws(PushRequestError) {
+      isChannel ? .channel(try ChannelIdentifier(token)) : .device(try DeviceToken(token))
     }
   }
 }

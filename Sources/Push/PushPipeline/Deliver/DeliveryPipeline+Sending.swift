@@ -78,7 +78,9 @@ extension DeliveryPipeline {
       request, over: lane.route, until: deadline, permit: lane.permit, on: reactor)
     if attempt == .withdrawn { return lane.withdraw() }
     trail.add(attempt, of: request, over: lane.route)
-    guard attempt.mayBeElsewhere else { return await judge(attempt, to: target, over: lane, on: reactor) }
+    guard attempt.mayBeElsewhere, !target.device.isChannel else {
+      return await judge(attempt, to: target, over: lane, on: reactor)
+    }
     return await tryElsewhere(
       request, after: attempt, to: target, over: lane, sinceShut: shutCount, until: deadline, trail: &trail,
       on: reactor)

@@ -3,7 +3,7 @@ internal import Logging
 internal import PushStore
 internal import Reactors
 
-/// The routes that pushes take, one for each app and APNs environment, each with its lane.
+/// The routes that pushes take, two for each app and APNs environment, each with its lane.
 struct Lanes {
   /// Whether a push may go.
   enum Admission {
@@ -25,7 +25,7 @@ struct Lanes {
 
   /// Takes the apps that are configured from now on; apps that stay keep their lanes.
   mutating func update(apps: Set<BundleIdentifier>) {
-    let routes = apps.flatMap { app in APNSEnvironment.allCases.map { PushRoute(app: app, environment: $0) } }
+    let routes = apps.flatMap(PushRoute.all(of:))
     lanes = Dictionary(
       uniqueKeysWithValues: routes.map { ($0, lanes[$0] ?? Lane($0, configuration, logger: logger)) })
   }
@@ -46,9 +46,10 @@ struct Lanes {
     return lane.objection(to: device, now: Reactor.now).map { .turnedAway($0) } ?? .admitted(lane)
   }
 
-  /// The lane to the same app's devices in the other environment; nil when the app is no longer configured.
+  /// The lane to the same app's devices in the other environment; nil when the app is no longer configured, and for channels,
+  /// which are never tried elsewhere.
   func neighbour(of lane: Lane) -> Lane? {
-    lanes[lane.route.inOtherEnvironment]
+    lane.route.service == .devices ? lanes[lane.route.inOtherEnvironment] : nil
   }
 
   /// What a claim may take of the waiting deliveries: as many as a working lane has room for, one to probe a shut one.
@@ -68,6 +69,13 @@ struct Lanes {
 }
 
 extension PushRoute {
+  /// Every route of an app.
+  static func all(of app: BundleIdentifier) -> [PushRoute] {
+    APNSEnvironment.allCases.flatMap { environment in
+      APNSService.allCases.map { PushRoute(app: app, environment: environment, service: $0) }
+    }
+  }
+
   /// The route to the same app's devices in the other environment.
   var inOtherEnvironment: PushRoute {
     PushRoute(app: app, environment: environment == .production ? .sandbox : .production)

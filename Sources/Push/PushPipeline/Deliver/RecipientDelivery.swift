@@ -1,6 +1,6 @@
 internal import APNSCore
-internal import PushRules
 internal import PushKinds
+internal import PushRules
 internal import PushStore
 
 /// Folds the verdicts on one recipient's devices into one outcome. Pure: times and draws come in.

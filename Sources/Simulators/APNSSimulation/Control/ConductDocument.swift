@@ -10,12 +10,18 @@ struct ConductDocument: ControlDocument, Encodable {
   var tokenRate: TokenRate?
   /// 0 connections remove the limit.
   var churn: ChurnLimit?
+  /// Whether users allow updates of an activity that a push started.
+  var allowsUpdates: Bool?
+  /// 0 removes the limit.
+  var activityBudget: Int?
 
   enum CodingKeys: String, CodingKey, CaseIterable {
     case delayMilliseconds = "delay_ms"
     case idleMilliseconds = "idle_ms"
     case tokenRate = "token_rate"
     case churn
+    case allowsUpdates = "allows_updates"
+    case activityBudget = "activity_budget"
   }
 
   init(_ conduct: ServerConduct, _ tokenRate: TokenRate?) {
@@ -23,6 +29,8 @@ struct ConductDocument: ControlDocument, Encodable {
     idleMilliseconds = conduct.idleMilliseconds
     self.tokenRate = tokenRate
     churn = conduct.churn
+    allowsUpdates = conduct.allowsActivityUpdates
+    activityBudget = conduct.activityBudget
   }
 
   /// - Throws: `ProblemDetails` for a number out of range.
@@ -31,6 +39,7 @@ struct ConductDocument: ControlDocument, Encodable {
     try ControlLimits.check("idle_ms", idleMilliseconds)
     try ControlLimits.check("token_rate.pushes", tokenRate?.pushes, to: ControlLimits.countMax)
     try ControlLimits.check("token_rate.seconds", tokenRate?.seconds, from: 1, to: ControlLimits.secondsMax)
+    try ControlLimits.check("activity_budget", activityBudget, to: ControlLimits.countMax)
     try ControlLimits.check("churn.connections", churn?.connections, to: ControlLimits.countMax)
     try ControlLimits.check("churn.seconds", churn?.seconds, from: 1, to: ControlLimits.secondsMax)
     try ControlLimits.check("churn.refused_ms", churn?.refusedMilliseconds, from: 1)
@@ -39,6 +48,8 @@ struct ConductDocument: ControlDocument, Encodable {
   func change(_ conduct: inout ServerConduct) {
     if let delayMilliseconds { conduct.delayMilliseconds = delayMilliseconds }
     if let idleMilliseconds { conduct.idleMilliseconds = idleMilliseconds == 0 ? nil : idleMilliseconds }
+    if let allowsUpdates { conduct.allowsActivityUpdates = allowsUpdates }
+    if let activityBudget { conduct.activityBudget = activityBudget == 0 ? nil : activityBudget }
     if let churn { conduct.churn = churn.connections == 0 ? nil : churn }
   }
 

@@ -1,4 +1,5 @@
 internal import HTTPServing
+internal import HTTPTypes
 internal import Reactors
 internal import SimulationControl
 
@@ -13,11 +14,38 @@ struct ControlDesk: Sendable {
       throw ProblemDetails.unfit("a device token is an even number of hexadecimal digits")
     }
     let device = try document.device()
-    let isRegistered = service.withRegistry { registry in
-      if registry.bundles[device.bundle] == nil { registry.registerBundle(device.bundle, team: nil) }
-      return registry.register(device, token: token)
+    registerApp(device.bundle)
+    guard service.register(device, token: token) else { throw ProblemDetails.full("too many devices or activities") }
+  }
+
+  private func registerApp(_ bundle: String) {
+    service.withRegistry { registry in
+      if registry.bundles[bundle] == nil { registry.registerBundle(bundle, team: nil) }
     }
-    guard isRegistered else { throw ProblemDetails.full("too many devices") }
+  }
+
+  /// Creates a channel, and its app with the first one.
+  /// - Returns: the channel's identifier.
+  func create(_ document: ChannelDocument) throws(ProblemDetails) -> String {
+    try document.check()
+    registerApp(document.bundle)
+    guard let identifier = service.createChannel(document.identifier, document.policy, of: document.owner) else {
+      throw ProblemDetails.full("the app has too many channels")
+    }
+    return identifier
+  }
+
+  /// - Returns: the activity that represents the subscribers.
+  func subscribe(_ document: SubscriptionDocument) throws(ProblemDetails) -> String {
+    try document.check()
+    let channel = ChannelName(document.identifier, of: document.owner)
+    guard service.withRegistry({ $0.channels[channel] }) != nil else {
+      throw ProblemDetails(.notFound, detail: "there is no such channel")
+    }
+    let activity = service.subscribe(
+      document.count ?? 1, to: channel, device: document.device, attributesType: document.attributesType ?? "")
+    guard let activity else { throw ProblemDetails.full("too many activities") }
+    return activity
   }
 
   func register(_ document: KeyDocument) throws(ProblemDetails) {
@@ -26,7 +54,9 @@ struct ControlDesk: Sendable {
   }
 
   func register(_ document: BundleDocument) {
-    service.withRegistry { $0.registerBundle(document.bundle, team: document.team) }
+    service.withRegistry { registry in
+      registry.registerBundle(document.bundle, team: document.team, broadcasts: document.broadcasts ?? true)
+    }
   }
 
   func register(_ document: CertificateDocument) throws(ProblemDetails) {

@@ -15,6 +15,8 @@ struct ControlRoutes: Sendable {
     var routes = HTTPRoutes()
     addDevices(to: &routes)
     addPushes(to: &routes)
+    addActivities(to: &routes)
+    addChannels(to: &routes)
     addServer(to: &routes)
     addFaults(to: &routes)
     return routes
@@ -39,7 +41,7 @@ extension ControlRoutes {
     }
     routes.add(.delete, "/tokens/{token}") { request, _ in
       let token = request.parameter("token")
-      guard service.withRegistry({ $0.removeDevice(token: token) }) else { throw ProblemDetails(.notFound) }
+      guard service.removeToken(token) else { throw ProblemDetails(.notFound) }
       return ControlAnswer.done
     }
   }

@@ -8,14 +8,27 @@ struct DeviceDocument: ControlDocument, Encodable {
   var token: String?
   var environment: SimulatedEnvironment
   var bundle: String
+  /// The name of the physical device; nil when only this token belongs to it.
+  var name: String?
+  /// Nil for an ordinary device token.
+  var kind: KindText?
+  /// The attributes type of a token for Live Activities; optional with an update token.
+  var attributesType: String?
+  /// Whether the user allows updates of an activity that a push starts; nil for the conduct's choice.
+  var allowsUpdates: Bool?
+  /// The activity of an update token.
+  var activity: String?
   var unregisteredAtMilliseconds: Int64?
   var expiredAtMilliseconds: Int64?
   var answers: [ScriptedAnswer]?
   var delayMilliseconds: Int?
 
   enum CodingKeys: String, CodingKey, CaseIterable {
-    case token, environment, answers
+    case token, environment, answers, kind, activity
     case bundle = "bundle_id"
+    case name = "device"
+    case attributesType = "attributes_type"
+    case allowsUpdates = "allows_updates"
     case unregisteredAtMilliseconds = "unregistered_at_ms"
     case expiredAtMilliseconds = "expired_at_ms"
     case delayMilliseconds = "delay_ms"
@@ -25,6 +38,8 @@ struct DeviceDocument: ControlDocument, Encodable {
     self.token = token
     environment = device.environment
     bundle = device.bundle
+    name = device.name
+    show(device.kind)
     switch device.end {
     case .unregistered(let moment): unregisteredAtMilliseconds = moment
     case .expired(let moment): expiredAtMilliseconds = moment
@@ -48,7 +63,7 @@ struct DeviceDocument: ControlDocument, Encodable {
       unregisteredAtMilliseconds.map { RegisteredDevice.End.unregistered(atMilliseconds: $0) }
       ?? expiredAtMilliseconds.map { .expired(atMilliseconds: $0) }
     return RegisteredDevice(
-      environment: environment, bundle: bundle, end: end, answers: answers ?? [],
+      environment: environment, bundle: bundle, name: name, kind: try tokenKind(), end: end, answers: answers ?? [],
       delayMilliseconds: delayMilliseconds ?? 0)
   }
 }
@@ -89,8 +104,11 @@ struct BundleDocument: ControlDocument {
   var bundle: String
   /// Nil when every team may push to it.
   var team: String?
+  /// Whether it has the broadcast capability; nil for yes.
+  var broadcasts: Bool?
 
   enum CodingKeys: String, CodingKey, CaseIterable {
+    case broadcasts
     case bundle = "bundle_id"
     case team = "team_id"
   }

@@ -71,7 +71,7 @@ public struct FaultRecord: Codable, Equatable, Sendable {
   public let connection: Int
   /// The stream of its request; nil for a fault of the whole connection.
   public let stream: Int32?
-  /// That request's `apns-id`, as sent.
+  /// That request's `apns-id` or `apns-request-id`, as sent.
   public let identifier: String?
   /// That request's device token, as sent.
   public let token: String?
@@ -113,8 +113,9 @@ extension FaultRecord {
   init(_ fault: ServerFault, _ request: InspectedRequest, from origin: RequestOrigin, push: Int?) {
     self.init(
       kind: fault.kind.rawValue, atMicroseconds: origin.arrival.microseconds, connection: origin.connection,
-      stream: origin.stream, identifier: request.value(of: "apns-id"),
-      token: request.path.split(separator: "/").last.map(String.init), push: push)
+      stream: origin.stream, identifier: request.value(of: RequestTarget(request).kind.identifierField),
+      token: RequestTarget(request) == .device ? request.path.split(separator: "/").last.map(String.init) : nil,
+      push: push)
   }
 
   /// A fault of a connection at this moment.

@@ -20,7 +20,7 @@ extension PushInquiry {
   }
 
   /// Reports mistakes that APNs ignores. Devices then show nothing, or the wrong thing.
-  private mutating func lint(_ payload: PayloadOutline) {
+  mutating func lint(_ payload: PayloadOutline) {
     guard let aps = payload.aps, push.pushType != .mdm else { return }
     for key in aps.keys.subtracting(PayloadOutline.knownKeys).sorted() { report(.apsUnknownKey, key) }
     if let type = push.pushType, type != .liveactivity { lintStrayKeys(aps) }

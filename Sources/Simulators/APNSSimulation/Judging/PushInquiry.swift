@@ -77,7 +77,7 @@ extension PushInquiry {
     push.pushType = type
   }
 
-  private mutating func checkPriority() throws(Refusal) {
+  mutating func checkPriority() throws(Refusal) {
     switch request.value(of: "apns-priority") {
     case nil, "10": push.priority = 10
     case "5": push.priority = 5
@@ -87,7 +87,7 @@ extension PushInquiry {
     if let type = push.pushType, type.refuses(priority: push.priority) { throw .badRequest("BadPriority") }
   }
 
-  private mutating func checkExpiration() throws(Refusal) {
+  mutating func checkExpiration() throws(Refusal) {
     guard let text = request.value(of: "apns-expiration") else { return }
     let isNumber = !text.isEmpty && text.utf8.allSatisfy { (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }
     guard isNumber, let seconds = Int64(text) else { throw .badRequest("BadExpirationDate") }

@@ -1,11 +1,13 @@
+internal import FoundationEssentials
+
 /// Decides APNs' response to a request, without socket or clock. Equal requests in equal states get equal responses.
 ///
 /// The order of the checks decides which of several mistakes is reported. The real service checks the method before
 /// authentication, and authentication before topic and token; the rest of the order is our choice.
 public struct RequestJudge: Sendable {
   private let environment: SimulatedEnvironment
-  private var identifiers: MintedIdentifiers
-  private var tokens = ProviderTokenCache()
+  var identifiers: MintedIdentifiers
+  var tokens = ProviderTokenCache()
   private var rates = TokenRateMeter()
 
   /// A judge for one of the two services.
@@ -19,9 +21,9 @@ public struct RequestJudge: Sendable {
   ///
   /// - Parameters:
   ///   - binding: the connection's provider tokens; an admitted one changes it.
-  ///   - registry: keys, apps and devices; a scripted answer is used up.
+  ///   - registry: keys, apps, devices and channels; a scripted answer is used up, and channels come and go.
   ///   - now: the time for tokens, expirations and rates.
-  ///   - answer: replaces the device's answer to a good push.
+  ///   - answer: replaces the device's answer to a good push, and the effect of another good request.
   public mutating func judge(
     _ request: InspectedRequest,
     binding: inout ProviderBinding,
@@ -30,6 +32,10 @@ public struct RequestJudge: Sendable {
     answering answer: ScriptedAnswer? = nil
   ) -> PushVerdict {
     var inquiry = PushInquiry(request, environment: environment, now: now)
+    let target = RequestTarget(request)
+    guard target == .device else {
+      return judge(target, &inquiry, binding: &binding, registry: &registry, answering: answer)
+    }
     do throws(Refusal) {
       try check(&inquiry, &binding, registry)
       let answer = answer ?? registry.takeAnswer(token: inquiry.push.token.lowercased())
@@ -61,7 +67,7 @@ public struct RequestJudge: Sendable {
 
 // From a decision to a response.
 extension RequestJudge {
-  private mutating func verdict(
+  mutating func verdict(
     _ answer: ScriptedAnswer, on inquiry: PushInquiry, _ registry: SimulationRegistry
   ) -> PushVerdict {
     if answer.status == 200 { return verdict(200, nil, nil, on: inquiry, registry) }
@@ -70,7 +76,7 @@ extension RequestJudge {
       rawBody: answer.rawBody.map { Array($0.utf8) }, on: inquiry, registry)
   }
 
-  private mutating func verdict(
+  mutating func verdict(
     _ status: Int, _ reason: String?, _ timestamp: Int64?, rawBody: [UInt8]? = nil, on inquiry: PushInquiry,
     _ registry: SimulationRegistry
   ) -> PushVerdict {
@@ -78,8 +84,9 @@ extension RequestJudge {
       status: status,
       reason: reason,
       timestampMilliseconds: reason == nil ? nil : timestamp,
-      identifier: identifier(for: inquiry.request),
+      identifier: identifier(for: inquiry),
       uniqueIdentifier: status == 200 && environment == .sandbox ? identifiers.next() : nil,
+      issuedChannel: nil,
       body: rawBody ?? reason.map { AnswerBody.json(reason: $0, timestamp: timestamp) } ?? [],
       push: inquiry.push,
       isStored: inquiry.push.isStored(at: inquiry.now),
@@ -88,8 +95,10 @@ extension RequestJudge {
   }
 
   /// The request's own identifier if it is well-formed, else a new one.
-  private mutating func identifier(for request: InspectedRequest) -> String {
-    guard let sent = request.value(of: "apns-id"), PushInquiry.isCanonicalIdentifier(sent) else {
+  mutating func identifier(for inquiry: PushInquiry) -> String {
+    guard let sent = inquiry.request.value(of: inquiry.push.kind.identifierField),
+      PushInquiry.isCanonicalIdentifier(sent)
+    else {
       return identifiers.next()
     }
     return sent
@@ -98,9 +107,13 @@ extension RequestJudge {
 
 /// The attributes of a push. Those that a refusal left unread keep their defaults.
 public struct JudgedPush: Equatable, Sendable {
+  /// The subject of the request.
+  public var kind = RequestKind.device
   /// The device token as sent.
   public var token = ""
-  /// `apns-topic`, or the only topic of a client certificate.
+  /// `apns-channel-id`; nil when absent, and in pushes to a device.
+  public var channel: String?
+  /// `apns-topic`, or the only topic of a client certificate. Without a device, the bundle identifier in the path.
   public var topic = ""
   /// `apns-push-type`; nil when absent.
   public var pushType: SimulatedPushType?
@@ -128,11 +141,13 @@ public struct PushVerdict: Sendable {
   public let reason: String?
   /// The `timestamp` in the body, in milliseconds since 1970; only with 410.
   public let timestampMilliseconds: Int64?
-  /// The `apns-id` field: the request's, or a made one in upper case.
+  /// The `apns-id` field, without a device `apns-request-id`: the request's, or a made one in upper case.
   public let identifier: String
-  /// The `apns-unique-id` field; only for successes of the sandbox.
+  /// The `apns-unique-id` field; only for successes of the sandbox, and of broadcasts.
   public let uniqueIdentifier: String?
-  /// The body; empty with 200.
+  /// The `apns-channel-id` field; only when a channel was created.
+  public let issuedChannel: String?
+  /// The body; empty with a success, unless a channel was read or channels were listed.
   public let body: [UInt8]
   /// The attributes of the push.
   public let push: JudgedPush
@@ -145,13 +160,14 @@ public struct PushVerdict: Sendable {
 
   /// The fields of the response besides `:status`, in lower case.
   public var fields: [(name: String, value: String)] {
-    var fields = [(name: "apns-id", value: identifier)]
+    var fields = [(name: push.kind.identifierField, value: identifier)]
     if let uniqueIdentifier { fields.append((name: "apns-unique-id", value: uniqueIdentifier)) }
+    if let issuedChannel { fields.append((name: "apns-channel-id", value: issuedChannel)) }
     if !body.isEmpty { fields.append((name: "content-type", value: contentType)) }
     return fields
   }
 
-  private var contentType: String { reason == nil ? "text/html" : "application/json" }
+  private var contentType: String { reason == nil && status >= 300 ? "text/html" : "application/json" }
 }
 
 /// Identifiers in APNs' form: upper case, without a version digit.
@@ -172,6 +188,16 @@ struct MintedIdentifiers {
       text.append(digit)
     }
     return text
+  }
+
+  /// A channel's identifier: 16 bytes in base64, as seen.
+  mutating func channel() -> String {
+    Data(bytes(16)).base64EncodedString()
+  }
+
+  /// Bytes for names of other forms.
+  mutating func bytes(_ count: Int) -> [UInt8] {
+    (0..<count).map { _ in UInt8(truncatingIfNeeded: draw()) }
   }
 
   /// SplitMix64: one addition and three mixes; every state is valid.

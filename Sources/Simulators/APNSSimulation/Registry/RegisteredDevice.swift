@@ -12,6 +12,10 @@ public struct RegisteredDevice: Equatable, Sendable {
   public var environment: SimulatedEnvironment
   /// The app's bundle identifier.
   public var bundle: String
+  /// The physical device; tokens with the same name belong to the same one. Nil when only this token does.
+  public var name: String?
+  /// The use of the token.
+  public var kind: TokenKind
   /// Why the token no longer works; nil while it does.
   public var end: End?
   /// The answers to the next good pushes, in order. The normal answers follow.
@@ -23,12 +27,16 @@ public struct RegisteredDevice: Equatable, Sendable {
   public init(
     environment: SimulatedEnvironment,
     bundle: String,
+    name: String? = nil,
+    kind: TokenKind = .device,
     end: End? = nil,
     answers: [ScriptedAnswer] = [],
     delayMilliseconds: Int = 0
   ) {
     self.environment = environment
     self.bundle = bundle
+    self.name = name
+    self.kind = kind
     self.end = end
     self.answers = answers
     self.delayMilliseconds = delayMilliseconds

@@ -8,7 +8,8 @@ extension PushServer {
     on reception: Reception, _ stream: Int32, _ connection: ServedConnection, on reactor: isolated Reactor
   ) {
     if let fault = reception.fault, !letHappen(fault, stream, connection, on: reactor) { return }
-    guard let verdict = reception.verdict, let number = reception.number else { return }
+    guard let verdict = reception.verdict else { return }
+    let number = reception.number
     guard reception.delayMilliseconds > 0 else { return answer(verdict, number, stream, connection, on: reactor) }
     reactor.start { [self] in
       await reactor.sleep(for: .milliseconds(reception.delayMilliseconds))
@@ -17,7 +18,8 @@ extension PushServer {
   }
 
   private func answer(
-    _ verdict: PushVerdict, _ number: Int, _ stream: Int32, _ connection: ServedConnection, on reactor: isolated Reactor
+    _ verdict: PushVerdict, _ number: Int?, _ stream: Int32, _ connection: ServedConnection,
+    on reactor: isolated Reactor
   ) {
     var fields = HTTP2Fields()
     for field in verdict.fields { fields.append(field.name, field.value) }
@@ -25,10 +27,10 @@ extension PushServer {
       to: stream, status: verdict.status, fields: fields, body: verdict.body, on: reactor)
     guard isSent else { return }
     connection.idle?.restart()
-    service.markAnswered(number)
+    if let number { service.markAnswered(number) }
     logger.debug(
-      "push answered",
-      metadata: ["push": "\(number)", "status": "\(verdict.status)", "reason": "\(verdict.reason ?? "")"])
+      "request answered",
+      metadata: ["push": "\(number ?? 0)", "status": "\(verdict.status)", "reason": "\(verdict.reason ?? "")"])
     for action in connection.conduct.answered(status: verdict.status, reason: verdict.reason) {
       perform(action, connection, on: reactor)
     }

@@ -68,7 +68,7 @@ public struct ConnectionConduct: Sendable {
   /// Applies a sent response.
   public mutating func answered(status: Int, reason: String?) -> [Action] {
     var actions = setStreams(streams(after: status))
-    if status == 200 { badTokens = 0 }
+    if (200..<300).contains(status) { badTokens = 0 }
     guard reason == "BadDeviceToken" else { return actions }
     badTokens += 1
     if let limit = policy.badTokensMax, badTokens >= limit, !isEnding {
@@ -81,7 +81,7 @@ public struct ConnectionConduct: Sendable {
   /// 410 changes nothing, because a dead token is not the sender's mistake.
   private func streams(after status: Int) -> Int {
     switch status {
-    case 200: policy.streamsMax
+    case 200..<300: policy.streamsMax
     case 410: streams
     default: policy.dropsAfterRefusal ? 1 : streams
     }

@@ -1,0 +1,137 @@
+internal import DequeModule
+
+/// The Live Activities of all devices.
+public struct ActivityBook: Sendable {
+  /// The most activities. Then the oldest finished ones are forgotten.
+  public static let activitiesMax = 10_000
+  /// The most that are forgotten at once, because a search for finished ones looks at all.
+  private static let forgottenAtOnce = 1000
+
+  private var activities: [String: SimulatedActivity] = [:]
+  private var order: Deque<String> = []
+  private var followers: [ChannelName: Set<String>] = [:]
+  private var identifiers: MintedIdentifiers
+
+  /// Pushes that a device dropped.
+  public private(set) var drops = ActivityDropLog()
+
+  init(seed: UInt64) {
+    identifiers = MintedIdentifiers(seed: seed)
+  }
+
+  /// The number of activities.
+  public var count: Int { activities.count }
+
+  /// All activities, oldest first.
+  public var all: [SimulatedActivity] { order.compactMap { activities[$0] } }
+
+  /// An activity by its identifier.
+  public subscript(identifier: String) -> SimulatedActivity? { activities[identifier] }
+
+  /// The running subscribers of a channel.
+  public func subscribers(of channel: ChannelName, at now: WallInstant) -> Int {
+    (followers[channel] ?? []).reduce(0) { sum, identifier in
+      guard let activity = activities[identifier], activity.endedAt(now) == nil else { return sum }
+      return sum + activity.subscribers
+    }
+  }
+
+  /// Records a push that reached no activity.
+  mutating func drop(_ reason: ActivityDrop, push: Int, device: String? = nil, activity: String? = nil) {
+    drops.append(.init(push: push, reason: reason, device: device, activity: activity))
+  }
+}
+
+extension ActivityBook {
+  /// Adds an activity.
+  /// - Returns: the update tokens that ended with the forgotten ones; nil when no activity could be added.
+  mutating func add(_ activity: SimulatedActivity, at now: WallInstant) -> [String]? {
+    let ended = activities.count >= Self.activitiesMax ? forgetFinished(at: now) : []
+    guard activities.count < Self.activitiesMax else { return nil }
+    if activities.updateValue(activity, forKey: activity.identifier) == nil { order.append(activity.identifier) }
+    if let name = activity.channelName { followers[name, default: []].insert(activity.identifier) }
+    return ended
+  }
+
+  mutating func mintIdentifier() -> String {
+    identifiers.next()
+  }
+
+  /// Update tokens are longer than device tokens, and Apple promises no length.
+  mutating func mintToken() -> String {
+    identifiers.bytes(80).map { byte in (byte < 16 ? "0" : "") + String(byte, radix: 16) }.joined()
+  }
+
+  mutating func mintChannel() -> String {
+    identifiers.channel()
+  }
+
+  /// Gives an activity its update token.
+  /// - Returns: the one before.
+  @discardableResult
+  mutating func setToken(_ token: String?, of identifier: String) -> String? {
+    defer { activities[identifier]?.token = token }
+    return activities[identifier]?.token
+  }
+
+  /// Ends an activity on its device.
+  mutating func dismiss(_ identifier: String, at now: WallInstant) {
+    activities[identifier]?.dismiss(at: now)
+  }
+
+  /// Forgets all activities, and counts drops anew.
+  /// - Returns: their update tokens.
+  mutating func removeAll() -> [String] {
+    let tokens = activities.values.compactMap(\.token)
+    activities = [:]
+    order = []
+    followers = [:]
+    drops = ActivityDropLog()
+    return tokens
+  }
+
+  private mutating func forgetFinished(at now: WallInstant) -> [String] {
+    var tokens: [String] = []
+    var left = Self.forgottenAtOnce
+    var kept: Deque<String> = []
+    for identifier in order {
+      guard left > 0, let activity = activities[identifier], activity.endedAt(now) != nil else {
+        kept.append(identifier)
+        continue
+      }
+      left -= 1
+      forget(activity)
+      if let token = activity.token { tokens.append(token) }
+    }
+    order = kept
+    return tokens
+  }
+
+  private mutating func forget(_ activity: SimulatedActivity) {
+    activities[activity.identifier] = nil
+    guard let name = activity.channelName else { return }
+    followers[name]?.remove(activity.identifier)
+    if followers[name]?.isEmpty == true { followers[name] = nil }
+  }
+}
+
+extension ActivityBook {
+  /// Shows an update or an end on one activity.
+  mutating func show(_ push: ActivityPush, from origin: ActivityPush.Origin, on identifier: String, hourly: Int?) {
+    guard let device = activities[identifier]?.device else {
+      return drop(.ended, push: origin.push, activity: identifier)
+    }
+    guard let reason = activities[identifier]?.take(push, from: origin, hourly: hourly) else { return }
+    drop(reason, push: origin.push, device: device, activity: identifier)
+  }
+
+  /// Shows a broadcast to every subscriber.
+  mutating func broadcast(_ push: ActivityPush, from origin: ActivityPush.Origin, to channel: ChannelName, hourly: Int?)
+  {
+    for identifier in followers[channel] ?? [] { show(push, from: origin, on: identifier, hourly: hourly) }
+  }
+}
+
+extension SimulatedActivity {
+  var channelName: ChannelName? { channel.map { ChannelName($0, of: owner) } }
+}

@@ -1,0 +1,61 @@
+internal import DequeModule
+
+/// A push that an activity showed, in the form of the control endpoint.
+public struct AppliedPush: Codable, Equatable, Sendable {
+  /// The number in the push log.
+  public let push: Int
+  /// The machine's time of its arrival, in milliseconds since 1970 with a fraction.
+  public let receivedMilliseconds: Double
+  /// `timestamp`, in Unix seconds.
+  public let timestamp: Int64?
+  /// `event`.
+  public let event: ActivityEvent?
+  /// `apns-priority`.
+  public let priority: Int
+  /// `content-state`; nil without one.
+  public let state: ActivityJSON?
+
+  private enum CodingKeys: String, CodingKey {
+    case push, timestamp, event, priority, state
+    case receivedMilliseconds = "received_ms"
+  }
+
+  init(_ push: ActivityPush, from origin: ActivityPush.Origin) {
+    self.push = origin.push
+    receivedMilliseconds = Double(origin.receivedMicroseconds) / 1000
+    timestamp = push.timestamp
+    event = push.event
+    priority = origin.priority
+    state = push.state
+  }
+}
+
+/// The latest pushes that an activity showed, and the number of all.
+public struct ActivityHistory: Sendable {
+  /// The pushes kept: enough for a workout with an update every half minute.
+  static let entriesMax = 100
+  /// The size of the kept states, in bytes: 10,000 activities have a gigabyte at most. The newest is kept in any case.
+  static let bytesMax = 100_000
+
+  /// The number of pushes shown, including evicted ones.
+  public private(set) var count = 0
+
+  private var kept: Deque<AppliedPush> = []
+  private var bytes = 0
+
+  init() {}
+
+  /// The latest, oldest first.
+  public var entries: [AppliedPush] { Array(kept) }
+
+  mutating func append(_ push: AppliedPush) {
+    count += 1
+    kept.append(push)
+    bytes += Self.size(push)
+    while kept.count > Self.entriesMax || (bytes > Self.bytesMax && kept.count > 1) {
+      bytes -= Self.size(kept.removeFirst())
+    }
+  }
+
+  private static func size(_ push: AppliedPush) -> Int { push.state?.text.utf8.count ?? 0 }
+}
