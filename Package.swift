@@ -242,7 +242,7 @@ let package = Package(
     layer(
       "Service/API",
       [
-        "APNSCore", "Callers", "CampaignRules", "Campaigns", "HTTP1", "HTTPServing", "Postgres", "Explanations",
+        "APNS", "APNSCore", "Callers", "CampaignRules", "Campaigns", "HTTP1", "HTTPServing", "Postgres", "Explanations",
         "PushKinds", "PushPipeline",
         "PushRules", "PushStore", "Reactors", crypto, httpTypes, logging,
       ], resources: [.embedInCode("openapi.yaml")]),

@@ -126,7 +126,8 @@ final class ReactorWorker {
       counts: PushDatabase(pool: countPool, lookLimit: PushDatabase.countLimit), pipeline: pipeline,
       isReadSyncEnabled: isReadSyncEnabled,
       wakeCampaigns: isPushTriggerEnabled ? { [unowned self] in last?.submit { $0.campaigns?.wake(on: $1) } } : nil,
-      slots: SlotScheduler(store: callers, metrics: campaignMetrics, logger: logger), logger: logger,
+      slots: SlotScheduler(store: callers, metrics: campaignMetrics, logger: logger),
+      channels: { [unowned self] in apps.channels(of: $0) }, logger: logger,
       readiness: { [unowned self] in readiness() })
   }
 

@@ -1,6 +1,7 @@
 public import APNS
 public import APNSCore
 public import Logging
+internal import PushKinds
 public import PushStore
 public import Reactors
 
@@ -66,6 +67,14 @@ public final class DeliveryPipeline {
     signal = WakefulPause(configuration.sleep)
     pacer = LookPacer(PollSchedule(configuration.schedule, now: Reactor.now))
     lanes = Lanes(configuration.lanes, apps: Set(configuration.apps.keys), logger: logger)
+  }
+
+  /// Where the channels of an app are; nil for a text that is no bundle identifier.
+  /// - Parameters:
+  ///   - app: nil for the default one.
+  ///   - environment: nil for the app's.
+  public func route(app: String?, environment: String?) -> PushRoute? {
+    try? configuration.route(to: PushDevice(token: "", environment: environment, app: app, isChannel: true))
   }
 
   /// Takes the apps that are configured from now on; pushes that waited for one of them go.

@@ -1,3 +1,5 @@
+public import APNS
+public import APNSCore
 public import Campaigns
 public import Explanations
 internal import HTTPServing
@@ -43,6 +45,9 @@ public struct PushServices {
   /// Answers what apps ask of slots; nil where that is switched off.
   public let slots: SlotScheduler?
 
+  /// What manages an app's broadcast channels; nil for an app that is not configured.
+  public let channels: (BundleIdentifier) -> APNSChannels?
+
   /// Whether this reactor can do its work; asked by `/readyz`.
   public let readiness: () -> [ReadinessCheck]
 
@@ -50,7 +55,8 @@ public struct PushServices {
   public init(
     callers: PushDatabase, operators: PushDatabase, counts: PushDatabase, pipeline: DeliveryPipeline,
     isReadSyncEnabled: Bool = true,
-    wakeCampaigns: (() -> Void)? = nil, slots: SlotScheduler? = nil, logger: Logger,
+    wakeCampaigns: (() -> Void)? = nil, slots: SlotScheduler? = nil,
+    channels: @escaping (BundleIdentifier) -> APNSChannels? = { _ in nil }, logger: Logger,
     readiness: @escaping () -> [ReadinessCheck]
   ) {
     self.callers = callers
@@ -62,6 +68,7 @@ public struct PushServices {
     self.isReadSyncEnabled = isReadSyncEnabled
     self.wakeCampaigns = wakeCampaigns
     self.slots = slots
+    self.channels = channels
     self.readiness = readiness
   }
 }

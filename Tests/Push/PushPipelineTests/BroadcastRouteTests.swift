@@ -1,5 +1,6 @@
 import APNS
 import APNSCore
+import PushKinds
 import PushRules
 import PushStore
 import Reactors

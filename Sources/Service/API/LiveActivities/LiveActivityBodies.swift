@@ -130,7 +130,7 @@ struct LiveActivityTokenBody: Decodable {
 
 extension KeyedDecodingContainer {
   /// An object as JSON text; nil when it is absent or null.
-  fileprivate func decodeDocument(_ key: Key) throws -> String? {
+  func decodeDocument(_ key: Key) throws -> String? {
     try decodeIfPresent(PayloadObject.self, forKey: key).map { String(decoding: $0.encoded(), as: UTF8.self) }
   }
 }
