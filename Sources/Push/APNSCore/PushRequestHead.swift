@@ -18,40 +18,8 @@ public struct PushRequestHead: Equatable, Sendable {
   /// Pushes with the same one replace one another on the screen; nil when this one should not. Channels have none.
   public let collapseIdentifier: CollapseIdentifier?
 
-  /// - Throws: `priorityNotAllowed` when APNs does not take the priority for the push type, `pushTypeNotAllowed` for a push
-  ///   to a channel that is not about a Live Activity.
-  public init(
-    destination: PushDestination,
-    pushType: PushType,
-    bundleIdentifier: BundleIdentifier,
-    priority: PushPriority,
-    expiration: PushExpiration,
-    identifier: PushIdentifier,
-    collapseIdentifier: CollapseIdentifier? = nil
-  ) throws(PushRequestError) {
-    guard pushType.allows(priority) else {
-      throw PushRequestError(
-        .priorityNotAllowed, "priority \(priority.rawValue) is not allowed for a push of type \(pushType.rawValue)")
-    }
-    self.destination = destination
-    self.pushType = pushType
-    self.priority = priority
-    self.expiration = expiration
-    self.identifier = identifier
-    switch destination {
-    case .device:
-      topic = pushType.topic(bundleIdentifier: bundleIdentifier.text)
-      self.collapseIdentifier = collapseIdentifier
-    case .channel:
-      guard pushType == .liveactivity else {
-        throw PushRequestError(.pushTypeNotAllowed, "a channel takes no push of type \(pushType.rawValue)")
-      }
-      topic = bundleIdentifier.text
-      self.collapseIdentifier = nil
-    }
-  }
-
   /// The head of a push to a device.
+  /// - Throws: `priorityNotAllowed` when APNs does not take the priority for the push type.
   public init(
     deviceToken: DeviceToken,
     pushType: PushType,
@@ -61,9 +29,68 @@ public struct PushRequestHead: Equatable, Sendable {
     identifier: PushIdentifier,
     collapseIdentifier: CollapseIdentifier? = nil
   ) throws(PushRequestError) {
-    try self.init(
-      destination: .device(deviceToken), pushType: pushType, bundleIdentifier: bundleIdentifier, priority: priority,
-      expiration: expiration, identifier: identifier, collapseIdentifier: collapseIdentifier)
+    try Self.check(priority, for: pushType)
+    destination = .device(deviceToken)
+    self.pushType = pushType
+    topic = pushType.topic(bundleIdentifier: bundleIdentifier.text)
+    self.priority = priority
+    self.expiration = expiration
+    self.identifier = identifier
+    self.collapseIdentifier = collapseIdentifier
+  }
+
+  /// The head of a push to a channel.
+  /// - Throws: `pushTypeNotAllowed` unless it is about a Live Activity, `priorityNotAllowed` when APNs does not take the priority
+  ///   for the push type.
+  public init(
+    channel: ChannelIdentifier,
+    pushType: PushType,
+    bundleIdentifier: BundleIdentifier,
+    priority: PushPriority,
+    expiration: PushExpiration,
+    identifier: PushIdentifier
+  ) throws(PushRequestError) {
+    guard pushType == .liveactivity else {
+      throw PushRequestError(.pushTypeNotAllowed, "a channel takes no push of type \(pushType.rawValue)")
+    }
+    try Self.check(priority, for: pushType)
+    destination = .channel(channel)
+    self.pushType = pushType
+    topic = bundleIdentifier.text
+    self.priority = priority
+    self.expiration = expiration
+    self.identifier = identifier
+    collapseIdentifier = nil
+  }
+
+  /// The head of a push to a device or a channel; a channel takes no collapse identifier, which is left out.
+  /// - Throws: as the other two.
+  public init(
+    destination: PushDestination,
+    pushType: PushType,
+    bundleIdentifier: BundleIdentifier,
+    priority: PushPriority,
+    expiration: PushExpiration,
+    identifier: PushIdentifier,
+    collapseIdentifier: CollapseIdentifier? = nil
+  ) throws(PushRequestError) {
+    switch destination {
+    case .device(let token):
+      try self.init(
+        deviceToken: token, pushType: pushType, bundleIdentifier: bundleIdentifier, priority: priority,
+        expiration: expiration, identifier: identifier, collapseIdentifier: collapseIdentifier)
+    case .channel(let channel):
+      try self.init(
+        channel: channel, pushType: pushType, bundleIdentifier: bundleIdentifier, priority: priority,
+        expiration: expiration, identifier: identifier)
+    }
+  }
+
+  private static func check(_ priority: PushPriority, for pushType: PushType) throws(PushRequestError) {
+    guard pushType.allows(priority) else {
+      throw PushRequestError(
+        .priorityNotAllowed, "priority \(priority.rawValue) is not allowed for a push of type \(pushType.rawValue)")
+    }
   }
 }
 
