@@ -41,7 +41,8 @@ end
 $$;
 
 -- Keeps the token by which a user's Live Activity is updated; a new one replaces the device's last one, which gets nothing more. The
--- newest state is pushed to it, unless the device has begun with that state. Of an ended activity the end is, unless one was sent.
+-- newest state is pushed to it, unless the device has begun with that state. Of an ended activity the end is: one that went to the former
+-- token may have been lost.
 --
 -- Returns false when there is no such activity of the user.
 create or replace function tacet.put_activity_token(
@@ -79,12 +80,7 @@ begin
   select t.* into strict declared from tacet.activity_types t where t.name = running.type;
   if running.ended_at is null then
     perform tacet.push_live_activity(running, declared, 'update', running.state, null, 5, null);
-  elsif running.end_reason <> 'app' and not exists (
-    select
-    from tacet.activity_updates u
-    join tacet.push_log l on l.subject_id = tacet.subject_of(u.id) and l.user_id = running.user_id and l.push_type = 'live_activity'
-    where u.activity_id = running.id and u.event = 'end' and l.decision = 'sent')
-  then
+  elsif running.end_reason <> 'app' then
     perform tacet.push_live_activity(running, declared, 'end', running.state, null, 10, null);
   end if;
   return true;

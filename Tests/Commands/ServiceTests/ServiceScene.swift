@@ -63,7 +63,7 @@ final class ServiceScene: Sendable {
       "WEBHOOK_SECRET": Self.secret, "LISTEN_ADDRESS": "127.0.0.1:0",
       "APNS_KEY_ID": "KEY0000001", "APNS_TEAM_ID": "TEAM000001", "APNS_BUNDLE_ID": Self.bundle,
       "APNS_PRIVATE_KEY": key.pemRepresentation, "APNS_URL": "https://127.0.0.1:\(port)",
-      "APNS_CA_FILE": folder + "/ca.pem",
+      "APNS_CHANNELS_URL": "https://127.0.0.1:\(port)", "APNS_CA_FILE": folder + "/ca.pem",
     ].merging(extra) { $1 }
     if let host { try await primary.psql(host, database: database) }
     let migration = try ServiceProcess(

@@ -8,7 +8,7 @@ struct KnownKindsTests {
   @Test("names and kinds of events are each used once")
   func distinct() {
     #expect(Set(KnownKinds.all.map { $0.name }).count == KnownKinds.all.count)
-    #expect(KnownKinds.eventKinds == ["message", "read_sync"])
+    #expect(KnownKinds.eventKinds == ["message", "read_sync", "live_activity"])
   }
 
   @Test(

@@ -214,7 +214,9 @@ extension ErasureTests {
 
   private static func value(of column: [String]) -> String {
     switch (column[0], column[1]) {
+    case (_, "json"), (_, "jsonb"): "'{}'"
     case ("state", _), ("decision", _): "'held'"
+    case ("type", _): "'WorkoutActivityAttributes'"
     case ("cause", _): "'request'"
     case ("slot", _): "'0800'"
     case ("device_token", _): "gen_random_uuid()::text"
@@ -222,7 +224,6 @@ extension ErasureTests {
     case (_, let type) where type.hasSuffix("[]"): "'{}'"
     case (_, let type) where type.hasPrefix("timestamp") || type == "date": "now()"
     case (_, "boolean"): "false"
-    case (_, "json"), (_, "jsonb"): "'{}'"
     default: "'1'"
     }
   }

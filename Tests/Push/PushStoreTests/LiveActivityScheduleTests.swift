@@ -1,0 +1,165 @@
+import APNSCore
+import Foundation
+import Postgres
+import PushKinds
+import PushRules
+import Reactors
+import TestIDs
+import TestRandomness
+import Testing
+
+@testable import PushStore
+
+@Suite("Live Activities under random schedules")
+struct LiveActivityScheduleTests {
+  /// What a device shows. It takes a push that is not older than the last one, until the activity has ended.
+  private struct Screen {
+    var elapsed = -1
+    var timestamp: Int64 = 0
+    var hasEnded = false
+    var appliedAfterEnd = 0
+
+    mutating func take(_ payload: LiveActivityPayload) {
+      guard !hasEnded, payload.timestamp >= timestamp else { return }
+      timestamp = payload.timestamp
+      elapsed = payload.elapsed ?? -1
+      if case .end = payload.event { hasEnded = true }
+    }
+  }
+
+  /// Activities, two replicas that are killed at any moment, and the devices.
+  private final class World {
+    let scene: LiveActivityScene
+    let count: Int
+    var generator: SeededGenerator
+    /// By update token; a push to an old token reaches nobody.
+    var screens: [String: Screen] = [:]
+    var tokens: [String: String] = [:]
+    var late: [(LiveActivityPayload, [String])] = []
+    var elapsed = 0
+    var ended: Set<String> = []
+    /// When a push of each activity was claimed first, by its subject.
+    var begun: [String: [PushSubject: Int64]] = [:]
+
+    init(_ scene: LiveActivityScene, count: Int, seed: UInt64) {
+      self.scene = scene
+      self.count = count
+      generator = SeededGenerator(seed: seed)
+    }
+
+    func draw(_ sides: Int) -> Int { Int.random(in: 0..<sides, using: &generator) }
+
+    /// The host and the apps: the next state, the end, or a new token of some activities.
+    func change(_ session: Session, times: Int, on reactor: isolated Reactor) async throws {
+      for _ in 0..<times {
+        let id = "run\(draw(count))"
+        switch draw(10) {
+        case 0: try await report(id, session, on: reactor)
+        case 1 where draw(4) == 0:
+          ended.insert(id)
+          try await session.run("select tacet.end_live_activity('\(id)', null, null, 'server')", on: reactor)
+        default:
+          elapsed += 1
+          try await session.run(
+            "select tacet.update_live_activity('\(id)', '\(LiveActivityScene.state(elapsed))')", on: reactor)
+        }
+      }
+    }
+
+    func report(_ id: String, _ session: Session, on reactor: isolated Reactor) async throws {
+      let token = String(format: "%016llx", UInt64.random(in: 1...UInt64.max, using: &generator))
+      let screen = tokens[id].flatMap { screens.removeValue(forKey: $0) } ?? Screen()
+      tokens[id] = token
+      screens[token] = screen
+      try await session.run(
+        "select tacet.put_activity_token('\(id)', '\(scene.user)', 'aa01', '\(token)', null, null)", on: reactor)
+    }
+
+    /// A replica: claims with leases that may be over at once, sends at once or late, and records or dies before it.
+    func serve(_ session: Session, mayFail: Bool, on reactor: isolated Reactor) async throws -> Int {
+      let lease = Duration.milliseconds(mayFail && draw(3) == 0 ? 0 : 60_000)
+      let events = try await session.claim(lease: lease, on: reactor)
+      var recorded: [PushEvent] = []
+      for event in events.shuffled(using: &generator) {
+        if mayFail { note(event) }
+        let isLost = mayFail && lease == .zero && draw(2) == 0
+        if isLost, draw(2) == 0 { continue }
+        send(event, isLate: mayFail && draw(5) == 0)
+        if !isLost { recorded.append(event) }
+      }
+      try await session.record(recorded, on: reactor) { user in
+        let devices = recorded.flatMap(\.recipients).first { $0.userID == user }?.devices ?? []
+        return RecipientOutcome(userID: user, decision: .sent, acceptedDevices: devices.map(\.token))
+      }
+      return events.count
+    }
+
+    private func note(_ event: PushEvent) {
+      guard event.recipients.first?.situation.isCancelled == false, let payload = event.liveActivity,
+        case .update = payload.event, let token = event.recipients.first?.devices.first?.token,
+        let id = tokens.first(where: { $0.value == token })?.key, begun[id]?[event.subject] == nil
+      else { return }
+      begun[id, default: [:]][event.subject] = event.claimedAt
+    }
+
+    private func send(_ event: PushEvent, isLate: Bool) {
+      guard let recipient = event.recipients.first, !recipient.situation.isCancelled, let payload = event.liveActivity
+      else { return }
+      let devices = recipient.devices.map(\.token)
+      if isLate { late.append((payload, devices)) } else { show(payload, on: devices) }
+    }
+
+    func arrive() {
+      for (payload, devices) in late.shuffled(using: &generator) { show(payload, on: devices) }
+      late = []
+    }
+
+    private func show(_ payload: LiveActivityPayload, on devices: [String]) {
+      for device in devices { screens[device]?.take(payload) }
+    }
+  }
+
+  @Test(
+    "2,000 activities over dead replicas, late pushes, new tokens and ends: each screen shows the last committed state")
+  func screens() async throws {
+    let scene = try await LiveActivityScene()
+    let count = 2000
+    try await scene.database.sql(
+      """
+      insert into tacet.activities (id, user_id, type, attributes, state, version)
+      select 'run' || n, '\(scene.user)', '\(LiveActivityScene.type)', '{}', '{}', 1 from generate_series(0, \(count - 1)) n
+      """)
+    try await withSessions(scene.database, 3) { sessions, reactor in
+      let world = World(scene, count: count, seed: 22)
+      for number in 0..<count { try await world.report("run\(number)", sessions[0], on: reactor) }
+      for _ in 0..<40 {
+        try await world.change(sessions[0], times: 250, on: reactor)
+        for replica in 1...2 { _ = try await world.serve(sessions[replica], mayFail: true, on: reactor) }
+        if world.draw(3) == 0 { world.arrive() }
+      }
+      // Every process is well again; leases have run out, and each second has passed.
+      var left = 1
+      while left > 0 {
+        try await scene.database.sql(
+          "update tacet.inbox set available_at = now(); update tacet.deliveries set due_at = now()")
+        left = try await world.serve(sessions[1], mayFail: false, on: reactor)
+        world.arrive()
+      }
+      let states = try await scene.database.sql(
+        "select id, (state ->> 'elapsedTime')::float::int, ended_at is not null from tacet.activities where version > 1"
+      )
+      var judged = 0
+      for line in states.split(separator: "\n") {
+        let parts = line.split(separator: "|")
+        let screen = world.tokens[String(parts[0])].flatMap { world.screens[$0] }
+        #expect(screen?.elapsed == Int(parts[1]) && screen?.hasEnded == (parts[2] == "t"), "\(line)")
+        judged += 1
+      }
+      #expect(judged > count * 9 / 10 && world.ended.count > 50)
+      for (id, begun) in world.begun {
+        let moments = begun.values.sorted()
+        #expect(zip(moments, moments.dropFirst()).allSatisfy { $1 - $0 >= 1_000_000 }, "\(id)")
+      }
+    }
+  }
+}
