@@ -59,8 +59,9 @@ enum SimulatorHelp {
                           "kind": "update", "activity", "attributes_type":
                           the app has started that activity. "device" is a
                           name for all tokens of one device
-      GET /activities     ?device=&activity=&channel=&limit=&history=
-                          what devices show, and why they dropped pushes
+      GET /activities     ?device=&activity=&channel=&limit=100&history=100
+                          what devices show, and why they dropped pushes;
+                          the newest activities, each with the newest pushes
       POST /activities/ACTIVITY/token    a new update token, {"token"}; the
                           old one expires. Also the user's late permission
       DELETE /activities/ACTIVITY        the user or the app ends it
