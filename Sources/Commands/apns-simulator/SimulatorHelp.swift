@@ -1,6 +1,6 @@
 /// What `--help` teaches.
 enum SimulatorHelp {
-  static let text = [start, control, faults, scenario, limits].joined(separator: "\n\n")
+  static let text = [start, control, activities, faults, scenario, limits].joined(separator: "\n\n")
 
   private static let start = """
     It speaks HTTP/2 over TLS and judges each push as Apple's service does:
@@ -26,7 +26,8 @@ enum SimulatorHelp {
       GET /tokens         and DELETE /tokens/TOKEN
       POST /keys          {"key_id", "team_id", "pem"} and, if wanted,
                           "environment", "topics", "related_key_id"
-      POST /bundles       {"bundle_id"} and, if wanted, "team_id"
+      POST /bundles       {"bundle_id"} and, if wanted, "team_id",
+                          "broadcasts": false
       POST /certificates  {"pem", "topics"} and, if wanted, "environment":
                           a client certificate, self-signed ones too
       GET /pushes         ?after=N&limit=&token=&collapse_id=&apns_id=
@@ -47,6 +48,32 @@ enum SimulatorHelp {
       POST /faults        {"kind": "goaway", "skip": 10, "times": 1}
       GET /faults         those that wait, and those that were met
       DELETE /faults      forgets both
+    """
+
+  private static let activities = """
+    Live Activities: the token says what it is for. A start makes an activity
+    on its device and, if the user allows updates, an update token.
+
+      PUT /tokens/TOKEN   and "kind": "push_to_start", "attributes_type" and,
+                          if wanted, "allows_updates": false; or
+                          "kind": "update", "activity", "attributes_type":
+                          the app has started that activity. "device" is a
+                          name for all tokens of one device
+      GET /activities     ?device=&activity=&channel=&limit=100&history=100
+                          what devices show, and why they dropped pushes;
+                          the newest activities, each with the newest pushes
+      POST /activities/ACTIVITY/token    a new update token, {"token"}; the
+                          old one expires. Also the user's late permission
+      DELETE /activities/ACTIVITY        the user or the app ends it
+      DELETE /activities  forgets all
+      POST /channels      {"environment", "bundle_id",
+                          "message_storage_policy"} and, if wanted,
+                          "channel_id"
+      POST /channels/subscribers  {"environment", "bundle_id", "channel_id",
+                          "count"}: one activity for so many subscribers
+      GET /channels       with subscribers, messages, management requests
+      POST /conduct       {"allows_updates": false, "activity_budget": 15};
+                          0 takes the hourly budget away
     """
 
   private static let faults = """
@@ -88,12 +115,13 @@ enum SimulatorHelp {
       {"at_ms": 5000, "fault": {"kind": "goaway", "now": true}}
       {"at_ms": 9000, "conduct": {"delay_ms": 250}}
 
-    The others are key, certificate and clock.
+    The others are key, certificate, channel, subscribers and clock.
     """
 
   private static let limits = """
-    It serves the device endpoint, /3/device/TOKEN. Broadcasts and channels
-    (/4/broadcasts, /1/apps) are not simulated: they get 404 BadPath.
+    It serves the device endpoint, /3/device/TOKEN, broadcasts, /4/broadcasts,
+    and channel management, /1/apps, all on one listener. It keeps 10,000
+    activities; then the oldest finished ones are forgotten.
 
     SIGTERM and SIGINT stop it.
     """

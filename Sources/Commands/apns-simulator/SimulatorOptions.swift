@@ -53,7 +53,16 @@ struct ConductOptions: ParsableArguments {
   @Option(help: "Connections taken, as COUNT/SECONDS/REFUSED: one more, and all are refused for REFUSED seconds.")
   var churnLimit: ChurnArgument?
 
+  @Option(help: "Pushes of priority 10 that a Live Activity shows in an hour; all of them when left out.")
+  var activityBudget: Int?
+
+  @Flag(inversion: .prefixedNo, help: "Users allow updates of Live Activities that a push started.")
+  var allowUpdates = true
+
   func validate() throws {
+    guard activityBudget.map({ $0 > 0 }) ?? true else {
+      throw ValidationError("--activity-budget is a number from 1")
+    }
     guard (0...86_400_000).contains(answerDelay), idleTimeout.map((0.001...86_400).contains) ?? true else {
       throw ValidationError(
         "--answer-delay and --idle-timeout are a day at most, --idle-timeout a millisecond at least")
@@ -65,6 +74,8 @@ struct ConductOptions: ParsableArguments {
     conduct.delayMilliseconds = answerDelay
     conduct.idleMilliseconds = idleTimeout.map { Int($0 * 1000) }
     conduct.churn = churnLimit?.limit
+    conduct.activityBudget = activityBudget
+    conduct.allowsActivityUpdates = allowUpdates
     return conduct
   }
 }

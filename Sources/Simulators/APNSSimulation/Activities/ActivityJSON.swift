@@ -11,6 +11,9 @@ public struct ActivityJSON: Codable, Equatable, Sendable {
   /// Whether it is an object.
   var isObject: Bool { text.hasPrefix("{") }
 
+  /// Whether it is `null`, which counts as missing.
+  var isNull: Bool { text == "null" }
+
   /// Reads any JSON value.
   public init(from decoder: any Decoder) throws {
     text = String(decoding: try sortedJSON(JSONTree(from: decoder)), as: UTF8.self)

@@ -90,7 +90,7 @@ private struct Payload: Decodable {
     push.state = Self.object(aps, .state)
     push.attributesType = try? aps.decode(String.self, forKey: .attributesType)
     push.attributes = Self.object(aps, .attributes)
-    push.alert = try? aps.decode(ActivityAlert.self, forKey: .alert)
+    push.alert = (try? aps.decode(ActivityAlert.self, forKey: .alert)).flatMap { $0.content.isNull ? nil : $0 }
     push.staleDate = ActivityPush.seconds(try? aps.decode(Double.self, forKey: .staleDate))
     push.dismissalDate = ActivityPush.seconds(try? aps.decode(Double.self, forKey: .dismissalDate))
     push.relevanceScore = try? aps.decode(Double.self, forKey: .relevanceScore)

@@ -9,8 +9,8 @@ extension SimulatedService {
   public var channelRequests: ChannelRequestLog { withBooks { $0.channelRequests } }
 
   /// Registers a token of any kind. With an update token of an unknown activity, the app has started that activity. With
-  /// another token of a running one, the old token expires.
-  /// - Returns: false when there are too many tokens or activities, or the activity has ended.
+  /// another token of a known one, the old token expires.
+  /// - Returns: false when there are too many tokens or activities.
   @discardableResult
   public func register(_ device: RegisteredDevice, token: String) -> Bool {
     let now = clock.now
@@ -18,13 +18,13 @@ extension SimulatedService {
       guard case .update(let identifier, let type) = device.kind else {
         return books.registry.register(device, token: token)
       }
-      guard books.registry.register(device, token: token) else { return false }
       if books.activities[identifier] == nil {
         let owner = ChannelName.Owner(environment: device.environment, bundle: device.bundle)
         let activity = SimulatedActivity(
           identifier, on: device.name ?? token.lowercased(), of: owner, attributesType: type, startedAt: now)
         guard books.add(activity, at: now) else { return false }
       }
+      guard books.registry.register(device, token: token) else { return false }
       let old = books.activities.setToken(token.lowercased(), of: identifier)
       if let old, old != token.lowercased() { books.expire(old, at: now) }
       return true
@@ -80,7 +80,7 @@ extension SimulatedService {
   /// - Returns: the identifier; nil when the app has all the channels it may have.
   @discardableResult
   public func createChannel(
-    _ identifier: String? = nil, _ policy: SimulatedChannel.StoragePolicy, of owner: ChannelName.Owner
+    _ policy: SimulatedChannel.StoragePolicy, identifier: String? = nil, of owner: ChannelName.Owner
   ) -> String? {
     withBooks { books in
       let identifier = identifier ?? books.activities.mintChannel()

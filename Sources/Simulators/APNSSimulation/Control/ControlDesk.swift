@@ -29,7 +29,8 @@ struct ControlDesk: Sendable {
   func create(_ document: ChannelDocument) throws(ProblemDetails) -> String {
     try document.check()
     registerApp(document.bundle)
-    guard let identifier = service.createChannel(document.identifier, document.policy, of: document.owner) else {
+    guard let identifier = service.createChannel(document.policy, identifier: document.identifier, of: document.owner)
+    else {
       throw ProblemDetails.full("the app has too many channels")
     }
     return identifier
