@@ -89,7 +89,9 @@ struct LiveActivityScheduleTests {
       }
       try await session.record(recorded, on: reactor) { user in
         let devices = recorded.flatMap(\.recipients).first { $0.userID == user }?.devices ?? []
-        return RecipientOutcome(userID: user, decision: .sent, acceptedDevices: devices.map(\.token))
+        var outcome = RecipientOutcome(userID: user, decision: .sent, acceptedDevices: devices.map(\.token))
+        outcome.acceptedMicroseconds = 1000
+        return outcome
       }
       return events.count
     }
@@ -127,7 +129,8 @@ struct LiveActivityScheduleTests {
     try await scene.database.sql(
       """
       insert into tacet.activities (id, user_id, type, attributes, state, version)
-      select 'run' || n, '\(scene.user)', '\(LiveActivityScene.type)', '{}', '{}', 1 from generate_series(0, \(count - 1)) n
+      select 'run' || n, '\(scene.user)', '\(LiveActivityScene.type)', '{}',
+        '\(LiveActivityScene.state(-1))', 1 from generate_series(0, \(count - 1)) n
       """)
     try await withSessions(scene.database, 3) { sessions, reactor in
       let world = World(scene, count: count, seed: 22)
