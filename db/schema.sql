@@ -1200,7 +1200,7 @@ ALTER TABLE tacet.watched_activities ENABLE ROW LEVEL SECURITY;
 -- tacet.device_token_owners(beginning text, owners_max integer) returns TABLE(user_id uuid, device_token text)
 -- tacet.device_tokens(user_id uuid) returns TABLE(device_token text, environment text, app text)
 -- tacet.drop_dead_token(device_token text, reason text, invalid_since timestamp with time zone) returns void
--- tacet.drop_watch_triggers(kind text, source regclass) returns void
+-- tacet.drop_watch_triggers(kind text, source regclass, happenings text[] DEFAULT '{happened,deleted}'::text[]) returns void
 -- tacet.due_slots(campaign text, standard_time time without time zone, zones text[], moment timestamp with time zone DEFAULT clock_timestamp()) returns TABLE(time_zone text, local_day date, due_at timestamp with time zone)
 -- tacet.end_live_activity(id text, state jsonb, alert jsonb, reason text, is_pushed boolean DEFAULT true) returns text
 -- tacet.engagement(period_start timestamp with time zone, period_end timestamp with time zone) returns TABLE(total_users bigint, active_users bigint, recent_users bigint, lapsed_users bigint, churn_risk_users bigint, sessions bigint, session_seconds double precision)
@@ -1260,7 +1260,6 @@ ALTER TABLE tacet.watched_activities ENABLE ROW LEVEL SECURITY;
 -- tacet.live_activity_content(event_kind text, subject_id uuid) returns SETOF tacet.push_content
 -- tacet.live_activity_document(what text, declared jsonb, given jsonb) returns jsonb
 -- tacet.live_activity_priority(id text, declared tacet.activity_types, alert jsonb, priority integer) returns integer
--- tacet.live_activity_stale_at(declared tacet.activity_types, event text, pushed_at timestamp with time zone) returns timestamp with time zone
 -- tacet.live_activity_value(what text, name text, type text, may_be_missing boolean, value jsonb) returns jsonb
 -- tacet.lock_slots(user_id uuid) returns void
 -- tacet.lowest_user_id() returns uuid

@@ -25,8 +25,7 @@ as $$
       'attributes', case when u.event = 'start' then a.attributes || jsonb_build_object('activityId', a.id) end,
       'state', case when u.event = 'start' then a.state else u.state end, 'alert', u.alert, 'priority', u.priority,
       'relevance', u.relevance, 'stale_at', floor(extract(epoch from u.stale_at))::bigint,
-      -- A moment in the past takes it off the screen at once.
-      'dismiss_at', floor(extract(epoch from u.dismiss_at))::bigint - (t.dismiss_after = interval '0')::int,
+      'dismiss_at', floor(extract(epoch from u.dismiss_at))::bigint,
       'channel', case when u.event = 'start' then c.channel_id end,
       'is_kept', case when a.user_id is null then c.storage = 1 end,
       'addresses', tacet.live_activity_addresses(a, u.event))

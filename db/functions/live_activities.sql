@@ -166,6 +166,8 @@ declare
   last tacet.activity_updates;
   last_push timestamptz := '-infinity';
   available timestamptz;
+  stale timestamptz;
+  dismissal timestamptz;
   is_waiting boolean := false;
 begin
   select u.* into last
@@ -188,6 +190,13 @@ begin
   available := case
     when is_waiting then last.available_at else greatest(clock_timestamp(), running.next_push_at, last_push + interval '1 second')
   end;
+  stale := available + case push_live_activity.event
+    when 'start' then declared.stale_after_start when 'update' then declared.stale_after_update
+  end;
+  -- A moment in the past takes it off the screen at once.
+  dismissal := case when push_live_activity.event = 'end' then
+    available + case when declared.dismiss_after = interval '0' then interval '-1 second' else declared.dismiss_after end
+  end;
   if is_waiting then
     update tacet.activity_updates u
     set
@@ -195,8 +204,7 @@ begin
       event = case when u.event = 'start' then u.event else push_live_activity.event end,
       alert = coalesce(push_live_activity.alert, u.alert), priority = greatest(u.priority, push_live_activity.priority),
       relevance = coalesce(push_live_activity.relevance, u.relevance),
-      stale_at = tacet.live_activity_stale_at(declared, push_live_activity.event, available),
-      dismiss_at = case when push_live_activity.event = 'end' then available + declared.dismiss_after end
+      stale_at = stale, dismiss_at = dismissal
     where u.id = last.id;
   else
     insert into tacet.activity_updates (
@@ -205,9 +213,7 @@ begin
     values (
       running.id, next_version, push_live_activity.event, push_live_activity.state, push_live_activity.alert,
       push_live_activity.priority, push_live_activity.relevance, available,
-      greatest(running.unix_time + 1, floor(extract(epoch from available))),
-      tacet.live_activity_stale_at(declared, push_live_activity.event, available),
-      case when push_live_activity.event = 'end' then available + declared.dismiss_after end
+      greatest(running.unix_time + 1, floor(extract(epoch from available))), stale, dismissal
     )
     returning * into last;
     insert into tacet.inbox (subject_id, kind, conversation_id, available_at)
@@ -248,14 +254,6 @@ begin
         and l.user_id = coalesce(last_live_activity_push.user_id, tacet.lowest_user_id()) and l.push_type = 'live_activity'
     ), '-infinity');
 end
-$$;
-
-create or replace function tacet.live_activity_stale_at(declared tacet.activity_types, event text, pushed_at timestamptz)
-returns timestamptz
-language sql immutable
-set search_path = pg_catalog, pg_temp
-as $$
-  select case event when 'start' then pushed_at + declared.stale_after_start when 'update' then pushed_at + declared.stale_after_update end
 $$;
 
 -- Ends Live Activities that the system has ended: eight hours after their start. Streams of channels have no such end. Then looks again

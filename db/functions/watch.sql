@@ -2,6 +2,7 @@
 
 set check_function_bodies = off;
 
+call tacet.retire('drop_watch_triggers(text, regclass)');
 call tacet.retire('watch(text, regclass, regproc, text, text, text, text, name, name, text, regclass, name, text)');
 
 -- Raises an error for a member that no push has, and for a value of the wrong type.
@@ -200,7 +201,7 @@ end
 $$;
 
 -- Drops a kind's triggers. Locks the table against readers meanwhile.
-create or replace function tacet.drop_watch_triggers(kind text, source regclass)
+create or replace function tacet.drop_watch_triggers(kind text, source regclass, happenings text[] default '{happened,deleted}')
 returns void
 language plpgsql volatile
 set search_path = pg_catalog, pg_temp
@@ -209,7 +210,7 @@ declare
   what text;
 begin
   if exists (select from pg_class c where c.oid = source) then
-    foreach what in array array['happened', 'deleted'] loop
+    foreach what in array happenings loop
       execute format('drop trigger if exists %I on %s', tacet.watch_trigger_name(kind, what), source);
     end loop;
   end if;

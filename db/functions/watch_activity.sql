@@ -68,18 +68,13 @@ set lock_timeout = '1s'
 as $$
 declare
   former regclass;
-  happening text;
 begin
   delete from tacet.watched_activities w where w.type = unwatch_activity.type returning w.source into former;
   if not found then
     return false;
   end if;
-  if exists (select from pg_class c where c.oid = former) then
-    foreach happening in array array['insert', 'update', 'delete'] loop
-      execute format(
-        'drop trigger if exists %I on %s', tacet.watch_trigger_name(lower(unwatch_activity.type), 'activity_' || happening), former);
-    end loop;
-  end if;
+  perform tacet.drop_watch_triggers(
+    lower(unwatch_activity.type), former, '{activity_insert,activity_update,activity_delete}');
   return true;
 end
 $$;

@@ -125,7 +125,6 @@ extension [ReactorFigures] {
 
 extension PushRoute {
   fileprivate func labels(and other: (String, String)) -> MetricLabels {
-    let service = self.service == .devices ? [] : [("service", self.service.rawValue)]
-    return MetricLabels([("app", app.text), ("environment", environment.rawValue), other] + service)
+    MetricLabels([("app", app.text), ("environment", environment.rawValue), other] + serviceLabels)
   }
 }

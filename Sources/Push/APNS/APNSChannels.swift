@@ -98,21 +98,10 @@ extension APNSChannels {
       let outcome = await link.connection.send(
         call.request(authorization: link.authorization), until: deadline, on: reactor)
       if case .response(let response) = outcome, (200...299).contains(response.status) { return response }
-      let attempt = PushAttempt(outcome)
+      let attempt = PushAttempt(outcome, from: .broadcasts)
       let isWorthwhile = await connections.follow(attempt, over: link, to: environment, on: reactor)
       guard isWorthwhile, mayRepeat, Reactor.now < deadline else { throw APNSChannelsError(attempt) }
       mayRepeat = false
     }
-  }
-}
-
-extension PushAttempt {
-  fileprivate init(_ outcome: HTTP2Outcome) {
-    self =
-      switch outcome {
-      case .response(let response): .answered(PushAnswer(response, from: .broadcasts))
-      case .notProcessed(let cause): .failed(.notProcessed(cause: "\(cause)"))
-      case .unknown(let cause): .failed(.unknown(cause: "\(cause)"))
-      }
   }
 }

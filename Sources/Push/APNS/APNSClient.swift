@@ -94,21 +94,26 @@ public final class APNSClient {
   private func attempt(
     endedBy outcome: HTTP2Outcome, over link: APNSLink, of pool: APNSConnections, _ service: APNSService
   ) -> PushAttempt {
-    switch outcome {
-    case .response(let response):
-      pool.compareClocks(with: response, over: link)
-      return .answered(PushAnswer(response, from: service))
-    case .notProcessed(let cause):
-      return .failed(.notProcessed(cause: "\(cause)"))
-    case .unknown(let cause):
-      return .failed(.unknown(cause: "\(cause)"))
-    }
+    if case .response(let response) = outcome { pool.compareClocks(with: response, over: link) }
+    return PushAttempt(outcome, from: service)
   }
 
   private func notAdmitted(to pool: APNSConnections) -> PushAttempt {
     if let reason = pool.configurationFault, pool.usableLinks == 0 { return .refused(reason) }
     let cause = pool.usableLinks > 0 ? "no stream was free in time" : pool.lastFailure ?? "no connection in time"
     return .failed(.notProcessed(cause: cause))
+  }
+}
+
+extension PushAttempt {
+  /// How a request to a service of APNs has ended.
+  init(_ outcome: HTTP2Outcome, from service: APNSService) {
+    self =
+      switch outcome {
+      case .response(let response): .answered(PushAnswer(response, from: service))
+      case .notProcessed(let cause): .failed(.notProcessed(cause: "\(cause)"))
+      case .unknown(let cause): .failed(.unknown(cause: "\(cause)"))
+      }
   }
 }
 

@@ -66,14 +66,13 @@ public final class AnswerCounters {
   }
 
   private static func counter(_ answer: Answer, _ route: PushRoute, _ factory: any MetricsFactory) -> Counter {
-    let service = route.service == .devices ? [] : [("service", route.service.rawValue)]
     let dimensions =
       [
         ("app", route.app.text), ("environment", route.environment.rawValue),
         ("status", answer.status.map { "\($0)" } ?? "none"),
         ("reason", answer.reason.map { String($0.prefix(reasonMax)) } ?? "none"),
       ]
-      + service
+      + route.serviceLabels
     return Counter(label: "tacet_apns_answers_total", dimensions: dimensions, factory: factory)
   }
 }

@@ -8,8 +8,8 @@ public struct PushAnswer: Equatable, Sendable {
   public let reason: PushReason?
   /// With 410, when APNs found the token no longer valid, in milliseconds since 1970.
   public let timestampMilliseconds: Int64?
-  /// The answer's `apns-id`, or `apns-request-id` of a broadcast. Ids made by APNs are upper case and have no regular version digit: compare without case,
-  /// match answers to requests by stream.
+  /// The answer's `apns-id`, or `apns-request-id` of a broadcast. Ids made by APNs are upper case and have no regular version
+  /// digit: compare without case, match answers to requests by stream.
   public let identifier: String?
   /// The part of APNs that answered: some reasons mean something else to another.
   public let service: APNSService

@@ -29,7 +29,7 @@ public struct PushIdentifier: Hashable, Sendable {
 
   /// Derives the identifier of a push to a device.
   public init(eventKind: String, event: String, recipient: String, deviceToken: DeviceToken) {
-    text = Self.version5(namespace: Self.namespace, name: [eventKind, event, recipient, deviceToken.hexadecimal])
+    self.init(eventKind: eventKind, event: event, recipient: recipient, destination: .device(deviceToken))
   }
 
   /// A text of 36 characters that stands for one of any length: the same for the same text.

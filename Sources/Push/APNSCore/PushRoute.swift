@@ -23,6 +23,9 @@ public struct PushRoute: Hashable, Sendable {
     let name = "\(app.text)/\(environment.rawValue)"
     return service == .devices ? name : "\(name)/\(service.rawValue)"
   }
+
+  /// The label of metrics by which the service is told from the usual one; none for devices.
+  public var serviceLabels: [(String, String)] { service == .devices ? [] : [("service", service.rawValue)] }
 }
 
 /// One of the two parts of APNs that take pushes, each with requests, limits and reasons of its own.

@@ -32,13 +32,15 @@ enum DeviceRoutes {
     }
   }
 
+  /// What a token is, for refusals.
+  static let tokenDemand = "must be an even number of hexadecimal digits, \(DeviceToken.digitsMax) at the most"
+
   /// In lower case: one token has one spelling.
   static func token(in request: HTTPServerRequest) throws(ProblemDetails) -> String {
     do throws(PushRequestError) {
       return try DeviceToken(request.parameter("token")).hexadecimal
     } catch {
-      throw .content(
-        "token", "token must be an even number of hexadecimal digits, \(DeviceToken.digitsMax) at the most.")
+      throw .content("token", "token \(tokenDemand).")
     }
   }
 }
@@ -65,10 +67,8 @@ struct DeviceBody: Decodable, Equatable {
 
   init(from decoder: any Decoder) throws {
     let body = try decoder.members(Key.self)
-    environment = try body.decodeText(.environment, "must be production or sandbox") {
-      APNSEnvironment(rawValue: $0) != nil
-    }
-    app = try body.decodeText(.app, "must be a bundle identifier") { (try? BundleIdentifier($0)) != nil }
+    environment = try body.decodeEnvironment(.environment)
+    app = try body.decodeApp(.app)
     platform = try body.decodeText(.platform, "must be a system that APNs delivers to", Self.platforms.contains)
     locale = try body.decodeText(.locale, "must be a BCP 47 language tag", LanguageTag.isWellFormed)
     timeZone = try body.decodeText(.timeZone, "must be the name of a time zone", TimeZoneName.isWellFormed)
@@ -85,5 +85,17 @@ struct DeviceBody: Decodable, Equatable {
     device.timeZone = timeZone
     device.authorization = authorization
     return device
+  }
+}
+
+extension KeyedDecodingContainer {
+  /// A bundle identifier; nil when it is absent or null.
+  func decodeApp(_ key: Key) throws -> String? {
+    try decodeText(key, "must be a bundle identifier") { (try? BundleIdentifier($0)) != nil }
+  }
+
+  /// An APNs environment; nil when it is absent or null.
+  func decodeEnvironment(_ key: Key) throws -> String? {
+    try decodeText(key, "must be production or sandbox") { APNSEnvironment(rawValue: $0) != nil }
   }
 }

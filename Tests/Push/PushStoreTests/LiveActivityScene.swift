@@ -23,8 +23,8 @@ struct LiveActivityScene: Sendable {
     try await chat.register(Self.device)
     let user = user
     let isKnown = try await withStore(chat.database) {
-      try await $0.putStartToken(
-        Self.startToken, of: LiveActivityToken(token: "", deviceToken: Self.device), type: Self.type, of: user, on: $1)
+      try await $0.put(
+        LiveActivityToken(token: Self.startToken, deviceToken: Self.device), startingType: Self.type, of: user, on: $1)
     }
     #expect(isKnown)
   }

@@ -13,8 +13,8 @@ public struct BroadcastChannel: Sendable {
   public let app: String?
   /// `production` or `sandbox`.
   public let environment: String?
-  /// What APNs keeps of its pushes, as `message-storage-policy` has it.
-  public let storage: Int
+  /// What APNs keeps of its pushes.
+  public let storage: ChannelStorage
   /// Why APNs takes no more pushes of it; nil while it does.
   public let goneBecause: String?
   /// The name of the type of its states.
@@ -35,11 +35,12 @@ extension PushDatabase {
   /// - Parameter state: the first one, a JSON text; nil for the type's.
   /// - Returns: false when the name is taken.
   public func noteChannel(
-    _ id: String, type: String, state: String?, app: String, environment: String, storage: Int,
+    _ id: String, type: String, state: String?, app: String, environment: String, storage: ChannelStorage,
     on reactor: isolated Reactor
   ) async throws(PostgresError) -> Bool {
     try await pool.query(
-      .noteChannel(channel: id, type: type, state: state, app: app, environment: environment, storage: storage),
+      .noteChannel(
+        channel: id, type: type, state: state, app: app, environment: environment, storage: storage.rawValue),
       on: reactor
     ).one().decode(0)
   }
@@ -66,7 +67,8 @@ extension PushDatabase {
       let state: String = try row.decode("state")
       return BroadcastChannel(
         id: try row.decode("id"), channelID: try row.decode("channel_id"), app: try row.decode("app"),
-        environment: try row.decode("environment"), storage: Int(try row.decode("storage", as: Int32.self)),
+        environment: try row.decode("environment"),
+        storage: try row.decode("storage", as: Int32.self) == 0 ? .nothing : .newest,
         goneBecause: try row.decode("gone_because"), type: try row.decode("type"),
         version: Int(try row.decode("version", as: Int32.self)), isEnded: try row.decode("is_ended"),
         state: try JSONDecoder().decode(PayloadObject.self, from: Data(state.utf8)))

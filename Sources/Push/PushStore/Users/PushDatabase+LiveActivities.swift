@@ -129,16 +129,25 @@ extension PushDatabase {
   }
 
   /// Keeps the token by which a device starts Live Activities of a type.
-  /// - Parameter token: its token nil when the device has none any more.
   /// - Returns: false when there is no such type.
-  public func putStartToken(
-    _ token: String?, of device: LiveActivityToken, type: String, of user: HostID, on reactor: isolated Reactor
+  public func put(
+    _ token: LiveActivityToken, startingType type: String, of user: HostID, on reactor: isolated Reactor
   ) async throws(PostgresError) -> Bool {
     try await pool.query(
       .putStartToken(
-        userID: user, deviceToken: device.deviceToken, type: type, token: token, app: device.app,
-        environment: device.environment), on: reactor
+        userID: user, deviceToken: token.deviceToken, type: type, token: token.token, app: token.app,
+        environment: token.environment), on: reactor
     ).one().decode(0)
+  }
+
+  /// Forgets the token by which a device of the user starts Live Activities of a type.
+  public func removeStartToken(
+    of deviceToken: String, type: String, of user: HostID, on reactor: isolated Reactor
+  ) async throws(PostgresError) {
+    let none = String?.none
+    try await pool.query(
+      .putStartToken(userID: user, deviceToken: deviceToken, type: type, token: none, app: none, environment: none),
+      on: reactor)
   }
 
   /// Ends those that have run for eight hours, and repeats what triggers could not do.

@@ -58,12 +58,10 @@ enum ChannelRoutes {
     _ body: ChannelBody, _ services: PushServices, on reactor: isolated Reactor
   ) async throws -> HTTPServerResponse {
     let (desk, app, environment) = try desk(body.app, body.environment, services)
-    var isNoted = false
-    _ = try await LiveActivityRoutes.refusingDocuments {
-      isNoted = try await services.callers.noteChannel(
+    let isNoted = try await LiveActivityRoutes.refusingDocuments {
+      try await services.callers.noteChannel(
         body.id, type: body.type, state: body.state, app: app.text, environment: environment.rawValue,
-        storage: body.storage.rawValue, on: reactor)
-      return .started
+        storage: body.storage, on: reactor)
     }
     guard isNoted else { throw ProblemDetails(.conflict, detail: "Another channel or Live Activity has this id.") }
     do {
@@ -114,7 +112,7 @@ enum ChannelRoutes {
   private static func document(_ channel: BroadcastChannel) -> PayloadObject {
     var object: PayloadObject = [
       "id": .string(channel.id), "type": .string(channel.type), "version": .integer(Int64(channel.version)),
-      "state": .object(channel.state), "storage": channel.storage == ChannelStorage.newest.rawValue ? "newest" : "none",
+      "state": .object(channel.state), "storage": channel.storage == .newest ? "newest" : "none",
       "is_ended": .boolean(channel.isEnded),
     ]
     object["channel_id"] = channel.channelID.map { .string($0) }
@@ -145,10 +143,8 @@ private struct ChannelBody: Decodable {
       LiveActivityID.isWellFormed(id), .id, "must be 1 to \(LiveActivityID.bytesMax) visible characters")
     type = try body.decode(String.self, forKey: .type)
     state = try body.decodeDocument(.state)
-    app = try body.decodeText(.app, "must be a bundle identifier") { (try? BundleIdentifier($0)) != nil }
-    environment = try body.decodeText(.environment, "must be production or sandbox") {
-      APNSEnvironment(rawValue: $0) != nil
-    }
+    app = try body.decodeApp(.app)
+    environment = try body.decodeEnvironment(.environment)
     storage =
       try body.decodeText(.storage, "must be none or newest", ["none", "newest"].contains) == "none"
       ? .nothing : .newest

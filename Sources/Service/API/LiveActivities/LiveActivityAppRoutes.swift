@@ -47,15 +47,14 @@ enum LiveActivityAppRoutes {
     group.addForClients(.put, pattern, hasContent: true, load: .write) { user, request, reactor in
       var token = try RequestContent.decode(LiveActivityTokenBody.self, from: request.body).token
       token.deviceToken = try DeviceRoutes.token(in: request)
-      let isKnown = try await services.value(on: reactor).callers.putStartToken(
-        token.token, of: token, type: request.parameter("type"), of: user, on: reactor)
+      let isKnown = try await services.value(on: reactor).callers.put(
+        token, startingType: request.parameter("type"), of: user, on: reactor)
       guard isKnown else { throw ProblemDetails(.notFound, detail: "There is no such type.") }
       return HTTPServerResponse(status: .noContent)
     }
     group.addForClients(.delete, pattern, load: .write) { user, request, reactor in
-      let device = LiveActivityToken(token: "", deviceToken: try DeviceRoutes.token(in: request))
-      _ = try await services.value(on: reactor).callers.putStartToken(
-        nil, of: device, type: request.parameter("type"), of: user, on: reactor)
+      try await services.value(on: reactor).callers.removeStartToken(
+        of: try DeviceRoutes.token(in: request), type: request.parameter("type"), of: user, on: reactor)
       return HTTPServerResponse(status: .noContent)
     }
   }

@@ -115,16 +115,12 @@ struct LiveActivityTokenBody: Decodable {
 
   init(from decoder: any Decoder) throws {
     let body = try decoder.members(Key.self)
-    let demand = "must be an even number of hexadecimal digits, \(DeviceToken.digitsMax) at the most"
     let text = try body.decode(String.self, forKey: .token)
-    try body.require((try? DeviceToken(text)) != nil, .token, demand)
-    let deviceToken = try body.decodeText(.deviceToken, demand) { (try? DeviceToken($0)) != nil }
+    try body.require((try? DeviceToken(text)) != nil, .token, DeviceRoutes.tokenDemand)
+    let deviceToken = try body.decodeText(.deviceToken, DeviceRoutes.tokenDemand) { (try? DeviceToken($0)) != nil }
     token = LiveActivityToken(
       token: text.lowercased(), deviceToken: deviceToken?.lowercased() ?? "",
-      app: try body.decodeText(.app, "must be a bundle identifier") { (try? BundleIdentifier($0)) != nil },
-      environment: try body.decodeText(.environment, "must be production or sandbox") {
-        APNSEnvironment(rawValue: $0) != nil
-      })
+      app: try body.decodeApp(.app), environment: try body.decodeEnvironment(.environment))
   }
 }
 

@@ -69,9 +69,7 @@ enum LiveActivityRoutes {
   }
 
   /// 400 for a document that does not fit its type, with what is wrong of it.
-  static func refusingDocuments(
-    _ body: () async throws -> LiveActivityOutcome
-  ) async throws -> LiveActivityOutcome {
+  static func refusingDocuments<Value>(_ body: () async throws -> Value) async throws -> Value {
     do {
       return try await body()
     } catch let error as PostgresError where error.sqlState == "22023" && error.message.hasPrefix("tacet: ") {
