@@ -1260,6 +1260,7 @@ ALTER TABLE tacet.watched_activities ENABLE ROW LEVEL SECURITY;
 -- tacet.live_activity_content(event_kind text, subject_id uuid) returns SETOF tacet.push_content
 -- tacet.live_activity_document(what text, declared jsonb, given jsonb) returns jsonb
 -- tacet.live_activity_priority(id text, declared tacet.activity_types, alert jsonb, priority integer) returns integer
+-- tacet.live_activity_type_fault(declared tacet.activity_types) returns text
 -- tacet.live_activity_value(what text, name text, type text, may_be_missing boolean, value jsonb) returns jsonb
 -- tacet.lock_slots(user_id uuid) returns void
 -- tacet.lowest_user_id() returns uuid

@@ -81,6 +81,39 @@ exception
 end
 $$;
 
+-- Why documents of a type cannot be made: a field of an unknown type, a default or first state that does not fit, an end that changes what
+-- the state does not have. Null for a type without a fault.
+create or replace function tacet.live_activity_type_fault(declared tacet.activity_types)
+returns text
+language plpgsql stable
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  field record;
+begin
+  select f.name, f.type into field
+  from jsonb_each_text(declared.attributes || declared.state) as f (name, type)
+  where rtrim(f.type, '?') not in ('string', 'int', 'number', 'bool', 'date')
+  limit 1;
+  if found then
+    return format('the field %s has the unknown type %s', left(field.name, 100), left(field.type, 100));
+  end if;
+  for field in select d.name, d.value, declared.attributes ->> d.name as type from jsonb_each(declared.attribute_defaults) as d (name, value) loop
+    if field.type is null then
+      return format('attribute_defaults has %s, which is no attribute', left(field.name, 100));
+    end if;
+    perform tacet.live_activity_value(
+      'attribute_defaults', field.name, rtrim(field.type, '?'), field.type like '%?', nullif(field.value, 'null'));
+  end loop;
+  perform tacet.live_activity_document('first_state', declared.state, declared.first_state);
+  perform tacet.live_activity_document('state of an end', declared.state, declared.first_state || declared.end_state);
+  return null;
+exception
+  when data_exception then
+    return replace(sqlerrm, 'tacet: ', '');
+end
+$$;
+
 -- An alert of a Live Activity; null for none. A device ignores one without a title.
 create or replace function tacet.live_activity_alert(alert jsonb)
 returns jsonb

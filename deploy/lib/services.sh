@@ -32,6 +32,7 @@ start_all() {
   create_engagement_scene
   start_content_host
   create_news_scene
+  create_workout_scene
   start_pooler
   start_simulator
   start_model_simulator

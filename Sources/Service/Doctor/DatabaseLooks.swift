@@ -4,6 +4,12 @@ internal import PushStore
 internal import Reactors
 internal import Settings
 
+/// Where pushes go, for the checks of APNs; empty when it is not known.
+struct ExaminedAddresses {
+  var tokens: [DeviceTokenCount] = []
+  var channels: [ExaminedChannel] = []
+}
+
 /// The checks that ask the database, in order; those that need what another one missed are skipped.
 struct DatabaseLooks {
   private static let connectLimit = Duration.seconds(5)
@@ -26,8 +32,7 @@ struct DatabaseLooks {
     self.logger = logger
   }
 
-  /// - Returns: the device tokens, for the checks of APNs; empty when they are not available.
-  func run(on reactor: isolated Reactor, add: ([CheckFinding]) -> Void) async -> [DeviceTokenCount] {
+  func run(on reactor: isolated Reactor, add: ([CheckFinding]) -> Void) async -> ExaminedAddresses {
     let conninfo = settings.connectionString.exposed
     do {
       let database = try await DatabaseExamination.begin(
@@ -46,7 +51,7 @@ struct DatabaseLooks {
     } catch {
       add([DatabaseCheck.judge(connectFailure: error)])
       add(SchemaLooks.names.map { CheckFinding($0, .skipped, "needs the database") })
-      return []
+      return ExaminedAddresses()
     }
   }
 

@@ -17,6 +17,9 @@ final class RouteProbe {
   private let deadline: UInt64
   private let context: Result<TLSContext, TLSError>
   private var clients: [SigningKeySettings: APNSClient] = [:]
+  private var desks: [SigningKeySettings: APNSChannels] = [:]
+  /// One for each key: APNs counts how often they change.
+  private var tokens: [SigningKeySettings: ProviderTokenSource] = [:]
   /// Why an environment cannot be reached; nil when it can. Asked once for each.
   private var faults: [APNSEnvironment: RouteAnswer?] = [:]
 
@@ -35,13 +38,10 @@ final class RouteProbe {
 
   /// Asks for one route.
   func ask(_ route: PushRoute, on reactor: isolated Reactor) async -> RouteAnswer {
-    guard let app = settings.apps.first(where: { $0.bundleIdentifier == route.app }) else {
-      preconditionFailure("a route of an app that is not in the settings")
-    }
     do {
       let context = try self.context.get()
       if let fault = await fault(of: route.environment, context, on: reactor) { return fault }
-      let client = try await client(for: app.key, context)
+      let client = try await client(for: key(of: route), context)
       return answer(
         to: await client.send(try Self.push(to: route), to: route.environment, until: deadline, on: reactor))
     } catch let error as TLSError {
@@ -51,9 +51,30 @@ final class RouteProbe {
     }
   }
 
+  /// Asks for the broadcast channels of an app in an environment. Nil where the key cannot sign or the certificates cannot be
+  /// trusted, which the route's own finding says.
+  func channels(
+    of route: PushRoute, on reactor: isolated Reactor
+  ) async -> Result<[ChannelIdentifier], APNSChannelsError>? {
+    guard let context = try? context.get(), let desk = try? await desk(for: key(of: route), context) else { return nil }
+    do throws(APNSChannelsError) {
+      return .success(try await desk.list(in: route.app, of: route.environment, on: reactor))
+    } catch {
+      return .failure(error)
+    }
+  }
+
   /// Closes the connections.
   func close(on reactor: isolated Reactor) {
     for client in clients.values { client.close(on: reactor) }
+    for desk in desks.values { desk.close(on: reactor) }
+  }
+
+  private func key(of route: PushRoute) -> SigningKeySettings {
+    guard let app = settings.apps.first(where: { $0.bundleIdentifier == route.app }) else {
+      preconditionFailure("a route of an app that is not in the settings")
+    }
+    return app.key
   }
 
   /// Nothing is shown and nothing waits for a device: in the background, not to be kept.
@@ -66,17 +87,35 @@ final class RouteProbe {
 
   private func client(for key: SigningKeySettings, _ context: TLSContext) async throws -> APNSClient {
     if let client = clients[key] { return client }
-    let tokens = try await ProviderTokenSource(
-      ProviderCredentials(
-        keyIdentifier: key.keyIdentifier, teamIdentifier: key.teamIdentifier, privateKey: key.privateKey.exposed))
-    let endpoints = APNSEnvironment.allCases.map { environment in
-      let origin = settings.origin(of: environment)
-      return (environment, APNSEndpoint(host: origin.host, port: origin.port))
-    }
     let client = APNSClient(
-      endpoints: Dictionary(uniqueKeysWithValues: endpoints), context: context, tokens: tokens, logger: logger)
+      endpoints: endpoints { settings.origin(of: $0) }, context: context, tokens: try await tokens(for: key),
+      logger: logger)
     clients[key] = client
     return client
+  }
+
+  private func desk(for key: SigningKeySettings, _ context: TLSContext) async throws -> APNSChannels {
+    if let desk = desks[key] { return desk }
+    let desk = APNSChannels(
+      endpoints: endpoints(settings.channelsOrigin), context: context, tokens: try await tokens(for: key))
+    desks[key] = desk
+    return desk
+  }
+
+  private func tokens(for key: SigningKeySettings) async throws -> ProviderTokenSource {
+    if let source = tokens[key] { return source }
+    let source = try await ProviderTokenSource(
+      ProviderCredentials(
+        keyIdentifier: key.keyIdentifier, teamIdentifier: key.teamIdentifier, privateKey: key.privateKey.exposed))
+    tokens[key] = source
+    return source
+  }
+
+  private func endpoints(_ origin: (APNSEnvironment) -> ServiceOrigin) -> [APNSEnvironment: APNSEndpoint] {
+    Dictionary(
+      uniqueKeysWithValues: APNSEnvironment.allCases.map {
+        ($0, APNSEndpoint(host: origin($0).host, port: origin($0).port))
+      })
   }
 
   /// The client says only in words why it fails to connect; this connection gives the kind of error.

@@ -53,13 +53,21 @@ final class SchemaLooks {
     (CampaignCheck.name, { try await $0.campaigns(on: $1) }),
     (CampaignWorkCheck.name, { try await $0.campaignWork(on: $1) }),
     (ModelUsageCheck.name, { try await $0.modelUsage(on: $1) }),
+    (ActivityTypeCheck.name, { ActivityTypeCheck.judge(try await $0.database.activityTypes(on: $1)) }),
     (DeviceTokenCheck.name, { try await $0.deviceTokens(on: $1) }),
+    (
+      ChannelCheck.name,
+      {
+        $0.addresses.channels = try await $0.database.channels(on: $1)
+        return []
+      }
+    ),
   ]
 
   /// Without a database each of these is skipped.
   static let names = [ListenCheck.name] + first.map(\.name) + laterNames
   private static let laterNames = later.map(\.name).filter {
-    ![CampaignWorkCheck.name, ModelUsageCheck.name].contains($0)
+    ![CampaignWorkCheck.name, ModelUsageCheck.name, ChannelCheck.name].contains($0)
   }
 
   private let database: DatabaseExamination
@@ -76,7 +84,7 @@ final class SchemaLooks {
   /// Those of the default host that the host contract reads.
   private var tables: Set<String> = []
   private var failedFunctions: Set<String> = []
-  private var tokens: [DeviceTokenCount] = []
+  private var addresses = ExaminedAddresses()
 
   /// - Parameters:
   ///   - conninfo: for what needs a session that may write.
@@ -98,8 +106,8 @@ final class SchemaLooks {
     self.deadline = deadline
   }
 
-  /// - Returns: the device tokens.
-  func run(on reactor: isolated Reactor, add: ([CheckFinding]) -> Void) async -> [DeviceTokenCount] {
+  /// - Returns: the addresses.
+  func run(on reactor: isolated Reactor, add: ([CheckFinding]) -> Void) async -> ExaminedAddresses {
     var migrations: [CheckFinding] = []
     for (name, look) in Self.first {
       let findings = await findings(of: name, look, on: reactor)
@@ -108,12 +116,12 @@ final class SchemaLooks {
     }
     guard migrations.allSatisfy({ $0.verdict == .ok || $0.verdict == .warning }) else {
       add(Self.laterNames.map { CheckFinding($0, .skipped, "needs the migrations") })
-      return []
+      return addresses
     }
     // If this fails, so do the looks that come to know why.
     tables = (try? await database.contractTables(on: reactor)) ?? []
     for (name, look) in Self.later { add(await findings(of: name, look, on: reactor)) }
-    return tokens
+    return addresses
   }
 
   /// Runs a look, unless the time is over; one that fails is a finding too.
@@ -212,8 +220,8 @@ extension SchemaLooks {
 
   private func deviceTokens(on reactor: isolated Reactor) async throws -> [CheckFinding] {
     let isDefaultHost = tables.contains("push_tokens")
-    tokens = try await database.deviceTokens(isDefaultHost: isDefaultHost, on: reactor)
-    guard isDefaultHost || !tokens.isEmpty else { return [DeviceTokenCheck.nobodyKnown] }
-    return apns.map { DeviceTokenCheck.judge(tokens, apns: $0) } ?? []
+    addresses.tokens = try await database.deviceTokens(isDefaultHost: isDefaultHost, on: reactor)
+    guard isDefaultHost || !addresses.tokens.isEmpty else { return [DeviceTokenCheck.nobodyKnown] }
+    return apns.map { DeviceTokenCheck.judge(addresses.tokens, apns: $0) } ?? []
   }
 }

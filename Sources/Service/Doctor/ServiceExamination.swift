@@ -32,15 +32,15 @@ public struct ServiceExamination: Sendable {
     }
     add(SettingsCheck.judge(problems: settings.problems, apns: settings.apns))
     add(settings.secretFiles.compactMap(SecretFileCheck.look).map(SecretFileCheck.judge))
-    var tokens: [DeviceTokenCount] = []
+    var addresses = ExaminedAddresses()
     if let database = settings.database {
-      tokens = await DatabaseLooks(database, apns: settings.apns, campaigns: settings.campaigns, logger: logger).run(
+      addresses = await DatabaseLooks(database, apns: settings.apns, campaigns: settings.campaigns, logger: logger).run(
         on: reactor, add: add)
     } else {
       add([CheckFinding(DatabaseCheck.name, .skipped, "DATABASE_URL cannot be used")])
     }
     if let apns = settings.apns {
-      await askRoutes(of: apns, tokens, on: reactor, add: add)
+      await askRoutes(of: apns, addresses, on: reactor, add: add)
     } else {
       add([CheckFinding("apns", .skipped, "the settings of APNs cannot be used")])
     }
@@ -49,12 +49,16 @@ public struct ServiceExamination: Sendable {
   }
 
   private func askRoutes(
-    of apns: APNSSettings, _ tokens: [DeviceTokenCount], on reactor: isolated Reactor, add: ([CheckFinding]) -> Void
+    of apns: APNSSettings, _ addresses: ExaminedAddresses, on reactor: isolated Reactor, add: ([CheckFinding]) -> Void
   ) async {
     let probe = RouteProbe(apns, until: Reactor.now + 15_000_000_000, logger: logger)
-    for route in DeviceTokenCheck.routes(tokens, apns: apns) {
+    for route in DeviceTokenCheck.routes(addresses.tokens, apns: apns) {
       let answer = await probe.ask(route, on: reactor)
       add([RouteCheck.judge(answer, of: route, at: apns.origin(of: route.environment))])
+    }
+    for (route, channels) in ChannelCheck.routes(addresses.channels, apns: apns) {
+      guard let listed = await probe.channels(of: route, on: reactor) else { continue }
+      add(ChannelCheck.judge(channels, listed: listed, of: route))
     }
     probe.close(on: reactor)
   }

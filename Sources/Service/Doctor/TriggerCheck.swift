@@ -109,9 +109,10 @@ enum TriggerCheck {
   /// Those that are there are among all triggers.
   private static func judge(kind: String, trigger: ExaminedTrigger) -> CheckFinding? {
     guard trigger.state == nil else { return nil }
+    let function = kind.hasPrefix("activity:") ? "tacet.watch_activity" : "tacet.watch"
     return CheckFinding(
       name, .failure, "the watched kind \(kind) has no trigger \(trigger.name) on \(trigger.table)",
-      remedy: "call tacet.watch for it again")
+      remedy: "call \(function) for it again")
   }
 
   private static func roles(_ own: String, _ others: [String]) -> [CheckFinding] {

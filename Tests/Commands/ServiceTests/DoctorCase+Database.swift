@@ -82,6 +82,24 @@ extension DoctorCase {
       drop trigger tacet_happened_request_made on public.requests
       """, "FAIL  triggers: the watched kind request_made has no trigger", remedy: "tacet.watch"),
     .sql(
+      "a type of Live Activities has a field of an unknown type",
+      #"update tacet.activity_types set state = state || '{"laps": "integer"}' where name = 'WorkoutActivityAttributes'"#,
+      "FAIL  activity types: WorkoutActivityAttributes: the field laps has the unknown type integer",
+      remedy: "correct its row of tacet.activity_types"),
+    .sql(
+      "a watched table of Live Activities has lost a trigger",
+      """
+      create table public.runs (id uuid primary key, user_id uuid);
+      select tacet.watch_activity(
+        'WorkoutActivityAttributes', 'public.runs', 'user_id', '{"workoutType": "''Run''", "startTime": "now()"}');
+      drop trigger tacet_activity_update_workoutactivityattributes on public.runs
+      """, "FAIL  triggers: the watched kind activity:WorkoutActivityAttributes has no trigger",
+      remedy: "tacet.watch_activity"),
+    .sql(
+      "Apple does not have a broadcast channel",
+      "insert into tacet.activity_channels (id, storage, channel_id) values ('final', 1, 'AAAAAAAAAAAAAAAAAAAAAA==')",
+      "FAIL  channels com.example.app/production: Apple no longer has final", remedy: "create it again"),
+    .sql(
       "an index of the queue is gone", "drop index tacet.inbox_fresh_idx",
       "FAIL  indexes: inbox_fresh_idx is not there"),
     .sql(
