@@ -22,15 +22,6 @@ CREATE TYPE tacet.push_recipient AS (
 	left_at timestamp with time zone
 );
 
-CREATE TABLE tacet.watched_activities (
-    type text NOT NULL,
-    source regclass NOT NULL,
-    id_column name NOT NULL,
-    user_column name NOT NULL,
-    fields jsonb NOT NULL,
-    ended_when text NOT NULL
-);
-
 CREATE TABLE tacet.activities (
     started_at timestamp with time zone DEFAULT clock_timestamp() NOT NULL,
     ended_at timestamp with time zone,
@@ -77,6 +68,15 @@ CREATE TABLE tacet.activity_types (
     CONSTRAINT activity_types_stale_after_update_check CHECK (((stale_after_update >= '00:00:01'::interval) AND (stale_after_update <= '08:00:00'::interval))),
     CONSTRAINT activity_types_state_check CHECK ((jsonb_typeof(state) = 'object'::text)),
     CONSTRAINT activity_types_urgent_per_hour_check CHECK (((urgent_per_hour >= 0) AND (urgent_per_hour <= 3600)))
+);
+
+CREATE TABLE tacet.watched_activities (
+    type text NOT NULL,
+    source regclass NOT NULL,
+    id_column name NOT NULL,
+    user_column name NOT NULL,
+    fields jsonb NOT NULL,
+    ended_when text NOT NULL
 );
 
 CREATE TABLE public.conversation_participants (
@@ -1176,6 +1176,7 @@ ALTER TABLE tacet.watched_activities ENABLE ROW LEVEL SECURITY;
 -- tacet.campaign_zone(campaign text, user_id uuid) returns text
 -- tacet.campaign_zones(campaign text) returns SETOF text
 -- tacet.cancel_pushes(cancel_key text) returns bigint
+-- tacet.change_live_activity(running tacet.activities, declared tacet.activity_types, state jsonb, alert jsonb, priority integer, relevance double precision) returns void
 -- tacet.check_in_audience(moment timestamp with time zone, only_user uuid) returns TABLE(user_id uuid, time_zone text, gap_days integer)
 -- tacet.check_in_material(user_id uuid, moment timestamp with time zone) returns jsonb
 -- tacet.check_live_activity_size(attributes jsonb, state jsonb, alert jsonb) returns void
@@ -1254,10 +1255,12 @@ ALTER TABLE tacet.watched_activities ENABLE ROW LEVEL SECURITY;
 -- tacet.learn_time_zones() returns void
 -- tacet.learn_token_environment(device_token text, environment text, registered_environment text, registered_app text, read_at timestamp with time zone) returns void
 -- tacet.listed(list jsonb) returns text
+-- tacet.live_activity_address(token text, environment text, app text, is_channel boolean) returns json
 -- tacet.live_activity_addresses(running tacet.activities, event text) returns json
 -- tacet.live_activity_alert(alert jsonb) returns jsonb
 -- tacet.live_activity_audience(event_kind text, subject_id uuid, surface_id uuid) returns SETOF tacet.push_recipient
 -- tacet.live_activity_content(event_kind text, subject_id uuid) returns SETOF tacet.push_content
+-- tacet.live_activity_date(what text, name text, value text) returns jsonb
 -- tacet.live_activity_document(what text, declared jsonb, given jsonb) returns jsonb
 -- tacet.live_activity_priority(id text, declared tacet.activity_types, alert jsonb, priority integer) returns integer
 -- tacet.live_activity_type_fault(declared tacet.activity_types) returns text
@@ -1360,6 +1363,7 @@ ALTER TABLE tacet.watched_activities ENABLE ROW LEVEL SECURITY;
 -- tacet.view_conversations(conversation_ids uuid[], user_ids uuid[], have_looked boolean[], have_left boolean[]) returns TABLE(conversation_id uuid, user_id uuid, is_participant boolean, is_skipped boolean)
 -- tacet.view_surfaces(surface_kinds text[], surface_ids uuid[], user_ids uuid[], have_looked boolean[], have_left boolean[]) returns TABLE(surface_kind text, surface_id uuid, user_id uuid, is_viewer boolean, is_skipped boolean)
 -- tacet.wake(first_subject_id uuid) returns void
+-- tacet.wake_at(moment timestamp with time zone) returns void
 -- tacet.watch(kind text, source regclass, recipients regproc, title text, body text DEFAULT ''::text, fires_on text DEFAULT 'insert'::text, condition text DEFAULT 'true'::text, actor name DEFAULT NULL::name, surface name DEFAULT NULL::name, surface_kind text DEFAULT NULL::text, surface_table regclass DEFAULT NULL::regclass, id_column name DEFAULT 'id'::name, unnamed_actor text DEFAULT 'Someone'::text, presentation jsonb DEFAULT '{}'::jsonb, send_at name DEFAULT NULL::name, expires_in interval DEFAULT NULL::interval, cancel_key text DEFAULT NULL::text) returns void
 -- tacet.watch_activity(type text, source regclass, user_column name, fields jsonb, ended_when text DEFAULT 'false'::text, id_column name DEFAULT 'id'::name) returns void
 -- tacet.watch_trigger_name(kind text, what text) returns name

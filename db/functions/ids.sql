@@ -56,14 +56,16 @@ $$;
 -- The same for an event's subject and a column.
 create or replace function tacet.typed_subject(expression text, source regclass, name name)
 returns text
-language sql stable
+language plpgsql stable
 set search_path = pg_catalog, pg_temp
 as $$
-  select case when 'tacet.subject_id' = 'uuid' then expression else (
+begin
+  return case when 'tacet.subject_id' = 'uuid' then expression else (
     select tacet.typed_id(expression, 'tacet.subject_id', a.atttypid)
     from pg_attribute a
     where a.attrelid = source and a.attname = name and not a.attisdropped
-  ) end
+  ) end;
+end
 $$;
 
 -- An id of a type, as text, that no row is likely to have. It fits an int.

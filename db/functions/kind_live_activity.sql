@@ -6,9 +6,12 @@ set check_function_bodies = off;
 -- to have no pushes of the kind counts for starts.
 create or replace function tacet.live_activity_content(event_kind text, subject_id tacet.subject_id)
 returns setof tacet.push_content
-language sql stable rows 1
+language plpgsql stable rows 1
 set search_path = pg_catalog, pg_temp
 as $$
+#variable_conflict use_column
+begin
+  return query
   select
     null::tacet.conversation_id, null::tacet.user_id, null::timestamptz,
     case u.event when 'start' then coalesce(t.stale_after_start, '30 minutes') else interval '8 hours' end, null::text, null::text,
@@ -33,7 +36,8 @@ as $$
   join tacet.activities a on a.id = u.activity_id
   join tacet.activity_types t on t.name = a.type
   left join tacet.activity_channels c on c.id = a.channel
-  where u.id = tacet.row_of(live_activity_content.subject_id)
+  where u.id = tacet.row_of(live_activity_content.subject_id);
+end
 $$;
 
 -- The user. A channel has no one user: the ledger names the lowest id.

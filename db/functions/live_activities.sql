@@ -85,12 +85,25 @@ begin
     return 'follows_channel';
   end if;
   select t.* into strict declared from tacet.activity_types t where t.name = running.type;
+  perform tacet.change_live_activity(running, declared, state, alert, priority, relevance);
+  return 'updated';
+end
+$$;
+
+-- The same for an activity that the caller has locked and found to run.
+create or replace function tacet.change_live_activity(
+  running tacet.activities, declared tacet.activity_types, state jsonb, alert jsonb, priority int, relevance double precision
+)
+returns void
+language plpgsql volatile
+set search_path = pg_catalog, pg_temp
+as $$
+begin
   state := tacet.live_activity_document('state', declared.state, state);
   alert := tacet.live_activity_alert(alert);
   perform tacet.check_live_activity_size('{}', state, alert);
   perform tacet.push_live_activity(
     running, declared, 'update', state, alert, tacet.live_activity_priority(running.id, declared, alert, priority), relevance);
-  return 'updated';
 end
 $$;
 
@@ -134,19 +147,24 @@ $$;
 -- The priority of an update: what is asked for, while the hour has pushes of priority 10 left. An alert is always urgent.
 create or replace function tacet.live_activity_priority(id text, declared tacet.activity_types, alert jsonb, priority int)
 returns int
-language sql stable
+language plpgsql stable
 set search_path = pg_catalog, pg_temp
 as $$
-  select case
-    when alert is not null then 10
-    when coalesce(priority, declared.priority) < 10 then 5
+begin
+  if alert is not null then
+    return 10;
+  elsif coalesce(priority, declared.priority) < 10 then
+    return 5;
+  end if;
+  return case
     when declared.urgent_per_hour > (
       select count(*)
       from tacet.activity_updates u
       where u.activity_id = live_activity_priority.id and u.priority = 10 and u.created_at > clock_timestamp() - interval '1 hour')
       then 10
     else 5
-  end
+  end;
+end
 $$;
 
 -- Queues the push of a state; the caller holds the activity's lock.
@@ -221,10 +239,10 @@ begin
   end if;
   update tacet.activities a
   set
-    version = next_version, pushed_version = next_version, state = push_live_activity.state,
+    version = next_version, pushed_version = next_version, state = push_live_activity.state, source_state = running.source_state,
     unix_time = last.unix_time, next_push_at = available + interval '1 second'
   where a.id = running.id;
-  perform tacet.wake(null);
+  perform tacet.wake_at(available);
 end
 $$;
 

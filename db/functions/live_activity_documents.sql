@@ -64,9 +64,8 @@ begin
         return to_jsonb(case when abs(value::numeric) < 1e-300 then 0 else value::float8 end);
       end if;
     when 'date' then
-      if kind = 'string' and value #>> '{}' ~ '^[0-9]{4}-[01][0-9]-[0-3][0-9]T[0-2][0-9]:[0-5][0-9]:[0-5][0-9](\.[0-9]{1,9})?(Z|[+-][0-2][0-9]:[0-5][0-9])$'
-      then
-        return to_jsonb((extract(epoch from (value #>> '{}')::timestamptz) - 978307200)::float8);
+      if kind = 'string' then
+        return tacet.live_activity_date(what, name, value #>> '{}');
       end if;
     else
       raise exception 'tacet: the field % of % has the unknown type %', name, what, type using errcode = '22023';
@@ -75,6 +74,20 @@ begin
     when 'string' then 'a string of at most 1024 characters' when 'bool' then 'true or false' when 'int' then 'an integer'
     when 'number' then 'a number' else 'a time as in RFC 3339'
   end using errcode = '22023';
+end
+$$;
+
+-- A date as seconds since 2001. In a function of its own, because a block that catches errors costs a subtransaction.
+create or replace function tacet.live_activity_date(what text, name text, value text)
+returns jsonb
+language plpgsql immutable
+set search_path = pg_catalog, pg_temp
+as $$
+begin
+  if value ~ '^[0-9]{4}-[01][0-9]-[0-3][0-9]T[0-2][0-9]:[0-5][0-9]:[0-5][0-9](\.[0-9]{1,9})?(Z|[+-][0-2][0-9]:[0-5][0-9])$' then
+    return to_jsonb((extract(epoch from value::timestamptz) - 978307200)::float8);
+  end if;
+  raise exception datetime_field_overflow;
 exception
   when datetime_field_overflow or invalid_datetime_format then
     raise exception 'tacet: the field % of % must be a time as in RFC 3339', name, what using errcode = '22023';

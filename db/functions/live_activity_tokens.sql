@@ -91,27 +91,42 @@ $$;
 -- while they can live; for a stream its channel.
 create or replace function tacet.live_activity_addresses(running tacet.activities, event text)
 returns json
-language sql stable
+language plpgsql stable
 set search_path = pg_catalog, pg_temp
 as $$
-  select coalesce(json_agg(json_build_object(
-    'token', n.token, 'environment', n.environment, 'app', n.app, 'is_channel', n.is_channel)), '[]')
-  from (
-    select s.token, s.environment, s.app, false as is_channel
-    from tacet.activity_start_tokens s
-    where event = 'start' and s.user_id = running.user_id and s.type = running.type
-      and s.device_token in (select lower(d.device_token) from tacet.device_tokens(running.user_id) d)
-    union all
-    select k.token, k.environment, k.app, false
-    from tacet.activity_tokens k
-    where event <> 'start' and k.activity_id = running.id and running.started_at > clock_timestamp() - interval '8 hours 10 minutes'
-    union all
-    select c.channel_id, c.environment, c.app, true
-    from tacet.activity_channels c
-    where running.user_id is null and c.id = running.channel and c.channel_id is not null and c.gone_because is null
-    limit 50
-  ) n
+begin
+  if running.user_id is null then
+    return (
+      select coalesce(json_agg(tacet.live_activity_address(c.channel_id, c.environment, c.app, true)), '[]')
+      from tacet.activity_channels c
+      where c.id = running.channel and c.channel_id is not null and c.gone_because is null);
+  elsif event = 'start' then
+    return (
+      select coalesce(json_agg(tacet.live_activity_address(n.token, n.environment, n.app, false)), '[]')
+      from (
+        select s.token, s.environment, s.app
+        from tacet.activity_start_tokens s
+        where s.user_id = running.user_id and s.type = running.type
+          and s.device_token in (select lower(d.device_token) from tacet.device_tokens(running.user_id) d)
+        limit 50
+      ) n);
+  end if;
+  return (
+    select coalesce(json_agg(tacet.live_activity_address(n.token, n.environment, n.app, false)), '[]')
+    from (
+      select k.token, k.environment, k.app
+      from tacet.activity_tokens k
+      where k.activity_id = running.id and running.started_at > clock_timestamp() - interval '8 hours 10 minutes'
+      limit 50
+    ) n);
+end
 $$;
+
+-- One address, as the service reads it.
+create or replace function tacet.live_activity_address(token text, environment text, app text, is_channel boolean)
+returns json
+language sql immutable
+as $$ select json_build_object('token', token, 'environment', environment, 'app', app, 'is_channel', is_channel) $$;
 
 -- Drops a token that APNs calls dead: a Live Activity's alone, or a channel, or else a device's. See tacet.invalidate_device_token.
 create or replace function tacet.drop_dead_token(device_token text, reason text, invalid_since timestamptz)

@@ -44,6 +44,26 @@ begin
 end
 $$;
 
+-- Wakes the service for work that becomes due at a moment: at once when it has come, else with a notification that says how long to
+-- wait. A service that is not told finds it by its polls, a second late at most.
+create or replace function tacet.wake_at(moment timestamptz)
+returns void
+language plpgsql volatile
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  wait bigint := extract(epoch from moment - clock_timestamp()) * 1000000;
+begin
+  if wait <= 0 then
+    perform tacet.wake(null);
+  elsif exists (
+    select from tacet.settings s where s.notify_enabled and s.listening_until > clock_timestamp()
+  ) and pg_try_advisory_xact_lock_shared(1952539493, 1) then
+    perform pg_notify('tacet', 'in ' || wait);
+  end if;
+end
+$$;
+
 -- Whether net.http_post exists and every function of that name is a member of the extension pg_net.
 create or replace function tacet.has_http_post()
 returns boolean

@@ -20,6 +20,7 @@ as $$
 declare
   declared tacet.activity_types;
   stranger text;
+  reader regrole;
   watched tacet.watched_activities;
   happening text;
 begin
@@ -43,6 +44,11 @@ begin
       where a.attrelid = source and a.attname = user_column and not a.attisdropped and tacet.holds_ids(a.atttypid, 'tacet.user_id'))
   then
     raise exception 'tacet: % needs a column % with an id, and % with a user''s', source, id_column, user_column using errcode = '42703';
+  end if;
+  select p.proowner::regrole into strict reader from pg_proc p where p.oid = 'tacet.follow_rows()'::regprocedure;
+  if not has_table_privilege(reader, source, 'select') then
+    raise exception 'tacet: the role %, with whose rights the triggers run, may not select from %', reader, source
+      using errcode = '42501', hint = format('grant select on %s to %s', source, reader);
   end if;
   perform tacet.unwatch_activity(type);
   insert into tacet.watched_activities (type, source, id_column, user_column, fields, ended_when)
@@ -100,13 +106,13 @@ begin
     if not found then
       return null;
     end if;
-    execute format('select array_agg(c.%1$I::tacet.subject_id order by c.%1$I) from changed c', watched.id_column) into subjects;
+    subjects := array(select (to_jsonb(c) ->> watched.id_column)::tacet.subject_id from changed c order by 1);
   exception
     when query_canceled or others then
       perform tacet.count_missed_events('activity:' || tg_argv[0], sqlstate, sqlerrm, '{}');
       return null;
   end;
-  foreach subject in array coalesce(subjects, '{}') loop
+  foreach subject in array subjects loop
     begin
       perform tacet.follow_row(watched, subject);
     exception
@@ -155,8 +161,10 @@ begin
     end if;
   elsif is_over then
     perform tacet.end_live_activity(activity_id, given_state || declared.end_state, null, 'row');
-  elsif running.ended_at is null and given_state is distinct from running.source_state then
-    perform tacet.update_live_activity(activity_id, given_state);
+  elsif running.ended_at is null and running.channel is null and given_state is distinct from running.source_state then
+    running.source_state := given_state;
+    perform tacet.change_live_activity(running, declared, given_state, null, null, null);
+    return;
   end if;
   update tacet.activities a set source_state = given_state where a.id = activity_id and a.source_state is distinct from given_state;
 end
@@ -165,17 +173,20 @@ $$;
 -- The arguments of jsonb_build_object for those fields that have an expression.
 create or replace function tacet.field_expressions(fields jsonb, declared jsonb)
 returns text
-language sql immutable
+language plpgsql immutable
 set search_path = pg_catalog, pg_temp
 as $$
-  select coalesce(
-    string_agg(
-      format(
-        case when rtrim(d.type, '?') = 'date' then '%L, to_char((%s)::timestamptz at time zone ''UTC'', ''YYYY-MM-DD"T"HH24:MI:SS.US"Z"'')' else '%L, (%s)' end,
-        d.name, fields ->> d.name), ', '),
-    '')
-  from jsonb_each_text(declared) as d (name, type)
-  where fields ? d.name
+begin
+  return (
+    select coalesce(
+      string_agg(
+        format(
+          case when rtrim(d.type, '?') = 'date' then '%L, to_char((%s)::timestamptz at time zone ''UTC'', ''YYYY-MM-DD"T"HH24:MI:SS.US"Z"'')' else '%L, (%s)' end,
+          d.name, fields ->> d.name), ', '),
+      '')
+    from jsonb_each_text(declared) as d (name, type)
+    where fields ? d.name);
+end
 $$;
 
 reset check_function_bodies;

@@ -9,6 +9,7 @@ create table public.workouts (
 ) with (fillfactor = 50);
 
 grant select, insert, update on public.workouts to app;
+grant select on public.workouts to tacet;
 
 insert into public.push_tokens (user_id, device_token)
 select measure.id('u', n), encode(sha256(convert_to('phone' || n, 'UTF8')), 'hex') from generate_series(1, :users) as n

@@ -42,6 +42,7 @@ start_all() {
   service_key=$(openssl rand -hex 24)
   more_settings="JWT_SECRET=$jwt_secret
 SERVICE_KEY=$service_key
+APNS_CHANNELS_URL=https://$(address production "$state/simulator.json")
 ${more_settings:-}"
   start_service_anywhere
   write_env

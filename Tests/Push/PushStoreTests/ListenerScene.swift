@@ -38,12 +38,18 @@ func withListener(
 final class Wakes: WakeHandler {
   private(set) var count = 0
   private(set) var releases = 0
+  private(set) var waits: [Duration] = []
   private(set) var isHearing = false
   private(set) var notifyCost: Duration?
   private let woken = Signal()
 
   func databaseWoke(on reactor: isolated Reactor) {
     count += 1
+    woken.signal(on: reactor)
+  }
+
+  func workIsDue(after wait: Duration, on reactor: isolated Reactor) {
+    waits.append(wait)
     woken.signal(on: reactor)
   }
 

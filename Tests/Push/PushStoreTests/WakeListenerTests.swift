@@ -26,6 +26,31 @@ struct WakeListenerTests {
     }
   }
 
+  @Test("work that is due later is heard of with its wait, and work that is due now wakes")
+  func later() async throws {
+    let chat = try await Chat()
+    try await withListener(chat.database.configuration) { _, wakes, _, reactor in
+      try await wakes.next(on: reactor)
+      try await chat.database.sql("select tacet.wake_at(clock_timestamp() + interval '10 s')")
+      while wakes.waits.isEmpty { try await wakes.next(on: reactor) }
+      #expect(wakes.waits[0] > .seconds(9) && wakes.waits[0] <= .seconds(10))
+      let before = wakes.count
+      try await chat.database.sql("select tacet.wake_at(clock_timestamp())")
+      while wakes.count == before { try await wakes.next(on: reactor) }
+      #expect(wakes.waits.count == 1)
+    }
+  }
+
+  @Test(
+    "a wait of microseconds up to an hour is one; everything else only wakes",
+    arguments: [
+      ("in 0", 0), ("in 1500000", 1_500_000), ("in 3600000000", 3_600_000_000), ("in 3600000001", nil), ("in -1", nil),
+      ("in 9223372036854775808", nil), ("in", nil), ("in ", nil), ("in 1 ", nil), ("", nil), ("release", nil),
+    ] as [(String, Int?)])
+  func waits(_ payload: String, _ microseconds: Int?) {
+    #expect(WakeListener.wait(in: payload) == microseconds.map { .microseconds($0) })
+  }
+
   @Test("awake, it holds the lock and hears nothing; asleep again, it has looked once more and hears everything")
   func awake() async throws {
     let chat = try await Chat()

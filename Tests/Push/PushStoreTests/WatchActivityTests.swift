@@ -158,6 +158,19 @@ struct WatchActivityTests {
     #expect(try await scene.database.sql(watched) == before)
   }
 
+  @Test("a table that the triggers may not read is refused, and the error says what to grant")
+  func unreadable() async throws {
+    let scene = try await Scene()
+    let role = "r" + UUID().uuidString.lowercased().filter { $0 != "-" }
+    try await scene.database.sql("create role \(role); alter function tacet.follow_rows() owner to \(role)")
+    let error = await #expect(throws: (any Error).self) { try await scene.watch("new.is_done", fields: nil) }
+    #expect(error.map { "\($0)".contains("grant select on public.workouts to \(role)") } == true)
+    try await scene.database.sql("grant select on workouts to \(role)")
+    try await scene.watch("new.is_done", fields: nil)
+    try await scene.database.sql(
+      "alter function tacet.follow_rows() owner to postgres; drop owned by \(role); drop role \(role)")
+  }
+
   @Test("no triggers are left of a table that is watched no more")
   func unwatched() async throws {
     let scene = try await Scene()

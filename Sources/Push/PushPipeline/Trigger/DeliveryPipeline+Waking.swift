@@ -56,6 +56,11 @@ extension DeliveryPipeline: WakeHandler {
     wake(.notify, on: reactor)
   }
 
+  /// The database has work that becomes due after a time.
+  public func workIsDue(after wait: Duration, on reactor: isolated Reactor) {
+    expectWork(after: wait, on: reactor)
+  }
+
   /// The database has put releases of holds into its queue. The rescuer makes those that one look cannot take.
   public func releasesQueued(on reactor: isolated Reactor) {
     hasQueuedReleases = true

@@ -10,6 +10,9 @@ public final class WakeListener {
   /// What `tacet.release_holds` says with a notification when it has queued releases.
   private static let releasePayload = "release"
 
+  /// The longest wait that a notification may ask for.
+  private static let longestWait = Duration.seconds(3600)
+
   private let status: ListenStatus
   private let logger: Logger
   private let proof: ListenProof
@@ -75,6 +78,9 @@ public protocol WakeHandler: AnyObject {
   /// was let go, whenever something may have been missed.
   func databaseWoke(on reactor: isolated Reactor)
 
+  /// Work becomes due after a time.
+  func workIsDue(after wait: Duration, on reactor: isolated Reactor)
+
   /// Holds are to be released that a host's transaction could not release itself.
   func releasesQueued(on reactor: isolated Reactor)
 
@@ -90,9 +96,19 @@ extension WakeListener: PostgresListenerHandler {
   public func notificationArrived(_ notification: PostgresNotify, on reactor: isolated Reactor) {
     if notification.payload == Self.releasePayload {
       handler?.releasesQueued(on: reactor)
+    } else if let wait = Self.wait(in: notification.payload) {
+      handler?.workIsDue(after: wait, on: reactor)
     } else {
       handler?.databaseWoke(on: reactor)
     }
+  }
+
+  /// What `tacet.wake_at` says: `in` and microseconds. Every role can notify, so a longer wait than ``longestWait`` is none.
+  static func wait(in payload: String) -> Duration? {
+    guard payload.hasPrefix("in "), let microseconds = Int64(payload.dropFirst(3)), microseconds >= 0,
+      .microseconds(microseconds) <= longestWait
+    else { return nil }
+    return .microseconds(microseconds)
   }
 
   /// The session came or went. What was committed while it was away is found by the look that a new one brings.
