@@ -27,7 +27,7 @@ select tacet.watch_activity(
 
 -- From the commit of an event to the acceptance that the ledger has, in milliseconds.
 create view measure.activity_latencies as
-select u.event, extract(epoch from l.sent_at - pg_xact_commit_timestamp(u.xmin)) * 1000 as ms
+select u.event, u.created_at as began_at, extract(epoch from l.sent_at - pg_xact_commit_timestamp(u.xmin)) * 1000 as ms
 from tacet.activity_updates u
 join tacet.push_log l on l.subject_id = u.id and l.push_type = 'live_activity'
 where l.decision = 'sent';
