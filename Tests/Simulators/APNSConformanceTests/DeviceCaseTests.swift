@@ -104,7 +104,10 @@ struct DeviceCaseTests {
         continue
       }
       tally.sent += 1
-      let client = try await stand.client(on: reactor)
+      // A connection that only refused is followed by another after up to a second, as long as a push usually waits for one.
+      var configuration = APNSConfiguration()
+      configuration.connectionWait = .seconds(30)
+      let client = try await stand.client(configuration, on: reactor)
       let first = stand.records.count
       if wireCase.client == ClientCode.reconnect.rawValue {
         // Every connection is told the same here, so the push fails in the end, but not on the first of them.
