@@ -1288,6 +1288,7 @@ ALTER TABLE tacet.watched_activities ENABLE ROW LEVEL SECURITY;
 -- tacet.note_gone_users(after uuid, users_max integer) returns uuid
 -- tacet.note_re_engagement(user_id uuid, moment timestamp with time zone) returns void
 -- tacet.note_token_environment(device_token text, environment text, registered_environment text, registered_app text, read_at timestamp with time zone) returns void
+-- tacet.notify_service(payload text) returns void
 -- tacet.one_of(facts jsonb, name text, words text[]) returns text
 -- tacet.preferred_slot(wish jsonb, standard text) returns text
 -- tacet.preferred_time(wishes jsonb) returns time without time zone

@@ -111,13 +111,10 @@ begin
   if found then
     return format('the field %s has the unknown type %s', left(field.name, 100), left(field.type, 100));
   end if;
-  for field in select d.name, d.value, declared.attributes ->> d.name as type from jsonb_each(declared.attribute_defaults) as d (name, value) loop
-    if field.type is null then
-      return format('attribute_defaults has %s, which is no attribute', left(field.name, 100));
-    end if;
-    perform tacet.live_activity_value(
-      'attribute_defaults', field.name, rtrim(field.type, '?'), field.type like '%?', nullif(field.value, 'null'));
-  end loop;
+  perform tacet.live_activity_document('attribute_defaults', (
+    select coalesce(jsonb_object_agg(a.name, a.type), '{}')
+    from jsonb_each(declared.attributes) as a (name, type)
+    where declared.attribute_defaults ? a.name), declared.attribute_defaults);
   perform tacet.live_activity_document('first_state', declared.state, declared.first_state);
   perform tacet.live_activity_document('state of an end', declared.state, declared.first_state || declared.end_state);
   return null;

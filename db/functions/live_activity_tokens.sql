@@ -125,7 +125,7 @@ $$;
 -- One address, as the service reads it.
 create or replace function tacet.live_activity_address(token text, environment text, app text, is_channel boolean)
 returns json
-language sql immutable
+language sql stable
 as $$ select json_build_object('token', token, 'environment', environment, 'app', app, 'is_channel', is_channel) $$;
 
 -- Drops a token that APNs calls dead: a Live Activity's alone, or a channel, or else a device's. See tacet.invalidate_device_token.

@@ -2,11 +2,26 @@
 
 set check_function_bodies = off;
 
--- Wakes the service, unless no service listens, or its lock says that it is awake and polling.
+-- Notifies the service, unless no service listens, or its lock says that it is awake and polling.
 --
 -- NOTIFY takes a database-wide lock from before the commit's flush until after it, so a NOTIFY in every insert makes
 -- concurrent commits queue. A busy service therefore holds the advisory lock (1952539493, 1) exclusively, and the try below
 -- fails without waiting.
+create or replace function tacet.notify_service(payload text)
+returns void
+language plpgsql volatile
+set search_path = pg_catalog, pg_temp
+as $$
+begin
+  if exists (
+    select from tacet.settings s where s.notify_enabled and s.listening_until > clock_timestamp()
+  ) and pg_try_advisory_xact_lock_shared(1952539493, 1) then
+    perform pg_notify('tacet', payload);
+  end if;
+end
+$$;
+
+-- Wakes the service: notifies it, and posts a webhook where the settings name a URL.
 --
 -- first_subject_id: named by the webhook; null only notifies. The secret is read for a post alone, which only triggers ask
 -- for, with their owner's rights. Only functions of the extension pg_net get it: any other net.http_post may belong to a role
@@ -21,11 +36,7 @@ declare
   secret text;
   body jsonb;
 begin
-  if exists (
-    select from tacet.settings s where s.notify_enabled and s.listening_until > clock_timestamp()
-  ) and pg_try_advisory_xact_lock_shared(1952539493, 1) then
-    perform pg_notify('tacet', '');
-  end if;
+  perform tacet.notify_service('');
   if first_subject_id is null then
     return;
   end if;
@@ -56,10 +67,8 @@ declare
 begin
   if wait <= 0 then
     perform tacet.wake(null);
-  elsif exists (
-    select from tacet.settings s where s.notify_enabled and s.listening_until > clock_timestamp()
-  ) and pg_try_advisory_xact_lock_shared(1952539493, 1) then
-    perform pg_notify('tacet', 'in ' || wait);
+  else
+    perform tacet.notify_service('in ' || wait);
   end if;
 end
 $$;

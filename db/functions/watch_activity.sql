@@ -106,13 +106,13 @@ begin
     if not found then
       return null;
     end if;
-    subjects := array(select (to_jsonb(c) ->> watched.id_column)::tacet.subject_id from changed c order by 1);
+    execute format('select array_agg(c.%1$I::tacet.subject_id order by c.%1$I) from changed c', watched.id_column) into subjects;
   exception
     when query_canceled or others then
       perform tacet.count_missed_events('activity:' || tg_argv[0], sqlstate, sqlerrm, '{}');
       return null;
   end;
-  foreach subject in array subjects loop
+  foreach subject in array coalesce(subjects, '{}') loop
     begin
       perform tacet.follow_row(watched, subject);
     exception

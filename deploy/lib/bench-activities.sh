@@ -1,6 +1,7 @@
 # shellcheck shell=bash
 # shellcheck disable=SC2034,SC2154 # variables are shared with the scripts that source this
-# deploy/bench activities: Live Activities of a watched table. Sourced; needs measure.sh, bench-runs.sh and bench-slots.sh.
+# deploy/bench activities: Live Activities of a watched table. Sourced; needs measure.sh, bench-loads.sh,
+# bench-runs.sh and bench-campaigns.sh.
 #
 # pgbench inserts the rows of 5,000 users, which starts a Live Activity each, 100 a second, and then updates them, 300 a second, in
 # separate transactions, each row in its turn: the same one comes after some 17 s, so that no push waits for the second after the last
@@ -115,13 +116,11 @@ measure_updates() {
   bare=$(database_ticks)
   change_rows update "$activities_rate" $(($1 / 3 * activities_rate))
   bare=$(($(database_ticks) - bare))
-  say "  processor time of an update: service $(microseconds_each "$service" "$updates") µs, database $(microseconds_each "$server" "$updates") µs," \
-    "of which the host's own update $(microseconds_each "$bare" "$(inserts_of "$state/update.report")") µs"
+  say "  processor time of an update: service $(ticks_each "$service" "$updates") µs, database $(ticks_each "$server" "$updates") µs," \
+    "of which the host's own update $(ticks_each "$bare" "$(inserts_of "$state/update.report")") µs"
 }
 
 service_ticks() { processor_ticks "$(process_pid tacet)" | awk '{ print $1 + $2 }'; }
-
-microseconds_each() { awk "BEGIN { printf \"%.0f\", $1 * 1000000 / $(getconf CLK_TCK) / $2 }"; }
 
 measure_broadcast() {
   local path=$url/v1/live-activities/channels channel pushes
@@ -139,4 +138,4 @@ measure_broadcast() {
     where a #>> '{state,heartRate}' = '131'")" '==' "$channel_subscribers"
 }
 
-pushes_total() { curl -fsS "$simulator_control/healthz" | sed -n 's/.*"pushes" *: *\([0-9]*\).*/\1/p'; }
+pushes_total() { number pushes "$(curl -fsS "$simulator_control/healthz")"; }

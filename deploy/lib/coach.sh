@@ -50,8 +50,7 @@ await_check_ins() {
 explain_coach() {
   local user
   user=$(sql tacet -v name="$1" <<<"select user_id from demo.coached where name = :'name'")
-  env -i DATABASE_URL="$(service_conninfo)" DATABASE_POOL_MODE="$(service_pool_mode)" \
-    "$programs/tacet" explain --campaign coach --user "$user"
+  explain --campaign coach --user "$user"
 }
 
 # conclude_check_in NAME TITLE EXPECTED: what was decided, about what, and the title that arrived at the simulator, if any.

@@ -84,8 +84,7 @@ play_lapse() {
     'We miss you! | Your coach is waiting to help you get back on track. | RE_ENGAGEMENT | time-sensitive | lapse_9' \
     Olaf reengagement
   expect_arrived 'Sam, give_me_space: nothing' '' Sam reengagement
-  env -i DATABASE_URL="$(service_conninfo)" DATABASE_POOL_MODE="$(service_pool_mode)" \
-    "$programs/tacet" explain --campaign lapse --user "$(engaged Sam)" | sed 's/^/      /'
+  explain --campaign lapse --user "$(engaged Sam)" | sed 's/^/      /'
   expect 'the attempts are counted' 'Lena 1, Olaf 1, Sam 0' "$(attempts)"
   as_user "$(engaged Lena)" POST /v1/activity >/dev/null
   expect 'until Lena is back' 'Lena 0, Olaf 1, Sam 0' "$(attempts)"

@@ -5,12 +5,6 @@
 # The window is long enough for whatever ends a hold before its time, and short enough to wait for its end.
 explained_settings='SUPPRESSION_WINDOW_SECONDS=15'
 
-# explain MESSAGE: from the database alone, as an operator would ask.
-explain() {
-  env -i DATABASE_URL="$(service_conninfo)" DATABASE_POOL_MODE="$(service_pool_mode)" \
-    "$programs/tacet" explain --message "$1"
-}
-
 # Decision and reason of each recipient, a line each; from the ledger, because the message may be gone.
 decisions() {
   sql tacet -F ' ' -v id="$1" <<<"
@@ -31,7 +25,7 @@ await_settled() {
 # are broken anywhere, so the words are looked for without.
 conclude_explained() {
   local text found=missing
-  text=$(explain "$1") || true
+  text=$(explain --message "$1") || true
   say "$text"$'\n'
   expect "$2" "$2" "$(decisions "$1")"
   if [[ $(tr -s '[:space:]' ' ' <<<"$text") == *"$3"* ]]; then found=$3; fi
@@ -116,7 +110,7 @@ play_crash() {
   wait "$pid" 2>/dev/null || true
   rm -f "$state/tacet.pid"
   say '  Meanwhile:'
-  explain "$message"
+  explain --message "$message"
   say ''
   tell_simulator "$token" ''
   # The lease of the dead process runs out now instead of in half a minute.

@@ -53,6 +53,5 @@ play_news() {
   sql tacet <<<"update tacet.notif_contents set fresh_until = clock_timestamp() where campaign = 'news'"
   expect 'not for longer than a day: skipped, and it says why' 'skipped | content_stale | - | -' "$(next_news 4 16 none)"
   user=$(sql tacet <<<"select user_id from demo.readers")
-  env -i DATABASE_URL="$(service_conninfo)" DATABASE_POOL_MODE="$(service_pool_mode)" \
-    "$programs/tacet" explain --campaign news --user "$user" | head -n 14 | sed 's/^/      /'
+  explain --campaign news --user "$user" | head -n 14 | sed 's/^/      /'
 }

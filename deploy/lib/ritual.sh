@@ -52,8 +52,7 @@ shown() {
 explain_ritual() {
   local user
   user=$(sql tacet -v name="$1" <<<"select user_id from demo.practising where name = :'name'")
-  env -i DATABASE_URL="$(service_conninfo)" DATABASE_POOL_MODE="$(service_pool_mode)" \
-    "$programs/tacet" explain --campaign ritual --user "$user" | head -n "${2:-12}" | sed 's/^/      /'
+  explain --campaign ritual --user "$user" | head -n "${2:-12}" | sed 's/^/      /'
 }
 
 play_ritual() {

@@ -107,6 +107,11 @@ start_service_anywhere() {
 $(tail -n 10 "$state/$name.log")"
 }
 
+# explain OPTIONS...: what tacet explain says, from the database alone, as an operator would ask.
+explain() {
+  env -i DATABASE_URL="$(service_conninfo)" DATABASE_POOL_MODE="$(service_pool_mode)" "$programs/tacet" explain "$@"
+}
+
 # What a second shell needs.
 write_env() {
   local user conversation

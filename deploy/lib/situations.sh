@@ -59,7 +59,7 @@ conclude() {
   await_outcome "$message" || true # what is missing shows as a difference
   load_pushes
   show_timeline "$message"
-  if $explains; then say "$(printf '\n%s\n ' "$(explain "$message")")"; fi
+  if $explains; then say "$(printf '\n%s\n ' "$(explain --message "$message")")"; fi
   expect "${1//$'\n'/; }" "$1" "$(outcomes "$message")"
 }
 

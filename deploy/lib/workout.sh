@@ -7,18 +7,11 @@ workout_type=WorkoutActivityAttributes
 
 create_workout_scene() { sql tacet -f "$checkout/deploy/lib/workout.sql" >/dev/null; }
 
-# lock_screen: the newest Live Activity of Wanda's phone, as JSON; empty before the start.
-lock_screen() {
-  curl -fsS "$simulator_control/activities?device=wandas-phone" >"$state/screen.json"
-  sql tacet -v file="$state/screen.json" <<'SQL'
-    \set screen `cat :file`
-    select coalesce(:'screen'::jsonb -> 'activities' -> -1, '{}')
-SQL
-}
-
-# seen EXPRESSION: SQL over the lock screen, which is the jsonb s.
+# seen EXPRESSION [MORE]: SQL over the newest Live Activity of Wanda's phone, which is the jsonb s; empty before the start. MORE follows
+# the from clause.
 seen() {
-  sql tacet -F ' | ' -v screen="$(lock_screen)" <<<"select $1 from (select :'screen'::jsonb) as x (s)"
+  sql tacet -F ' | ' -v shown="$(curl -fsS "$simulator_control/activities?device=wandas-phone")" <<<"
+    select $1 from (select coalesce(:'shown'::jsonb -> 'activities' -> -1, '{}')) as x (s) ${2:-}"
 }
 
 # await_seen SECONDS CONDITION: until it is true; what is missing shows as a difference.
@@ -73,20 +66,16 @@ play_workout() {
     from (select (a ->> 'timestamp')::bigint, lag((a ->> 'timestamp')::bigint) over (order by n)
       from jsonb_array_elements(s -> 'applied') with ordinality as r (a, n)) as p (t, before))")"
   show_screens
-  env -i DATABASE_URL="$(service_conninfo)" DATABASE_POOL_MODE="$(service_pool_mode)" \
-    "$programs/tacet" explain --activity "$workout_type:$workout" | head -n 12 | sed 's/^/      /'
+  explain --activity "$workout_type:$workout" | head -n 12 | sed 's/^/      /'
 }
 
 # What the device showed when, in seconds after the start.
 show_screens() {
-  sql tacet -v screen="$(lock_screen)" <<'SQL'
-    select format('      %s s  %s  %s', lpad(to_char((at - first_value(at) over (order by at)) / 1000, 'FM990.0'), 5), rpad(event, 6), screen)
-    from (
-      select (a ->> 'received_ms')::numeric, a ->> 'event', demo.screen(a -> 'state')
-      from jsonb_array_elements(:'screen'::jsonb -> 'applied') as r (a)
+  seen "format('      %s s  %s  %s', lpad(to_char((at - first_value(at) over (order by at)) / 1000, 'FM990.0'), 5), rpad(event, 6), screen)" \
+    "cross join lateral (
+      select (a ->> 'received_ms')::numeric, a ->> 'event', demo.screen(a -> 'state') from jsonb_array_elements(s -> 'applied') as r (a)
       union all
-      select (:'screen'::jsonb ->> 'dismissed_ms')::numeric, 'gone', ''
+      select (s ->> 'dismissed_ms')::numeric, 'gone', ''
     ) as p (at, event, screen)
-    order by at
-SQL
+    order by at"
 }

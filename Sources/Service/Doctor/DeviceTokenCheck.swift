@@ -11,7 +11,7 @@ enum DeviceTokenCheck {
     name, .skipped, "tacet.device_tokens returns none for the last recipients of tacet.push_log, if there are any")
 
   static func judge(_ counts: [DeviceTokenCount], apns: APNSSettings) -> [CheckFinding] {
-    let byApp = Dictionary(grouping: counts) { $0.app.isEmpty ? apns.defaultApp.bundleIdentifier.text : $0.app }
+    let byApp = Dictionary(grouping: counts) { apns.app(registered: $0.app) }
     let known = apns.apps.flatMap { judge($0, byApp[$0.bundleIdentifier.text] ?? []) }
     let names = Set(apns.apps.map(\.bundleIdentifier.text))
     let unknown = byApp.filter { !names.contains($0.key) }.sorted { $0.key < $1.key }
@@ -51,11 +51,15 @@ enum DeviceTokenCheck {
     apns.apps.flatMap { app in
       APNSEnvironment.allCases.filter { environment in
         environment == app.environment
-          || counts.contains { count in
-            let name = count.app.isEmpty ? apns.defaultApp.bundleIdentifier.text : count.app
-            return name == app.bundleIdentifier.text && count.environment == environment.rawValue
+          || counts.contains {
+            apns.app(registered: $0.app) == app.bundleIdentifier.text && $0.environment == environment.rawValue
           }
       }.map { PushRoute(app: app.bundleIdentifier, environment: $0) }
     }
   }
+}
+
+extension APNSSettings {
+  /// The app of a registration, which is the default one where the name is empty.
+  func app(registered name: String) -> String { name.isEmpty ? defaultApp.bundleIdentifier.text : name }
 }

@@ -88,7 +88,7 @@ enum ChannelCheck {
     apns.apps.flatMap { app in
       APNSEnvironment.allCases.map { environment in
         let own = channels.filter { channel in
-          (channel.app.isEmpty ? apns.defaultApp.bundleIdentifier.text : channel.app) == app.bundleIdentifier.text
+          apns.app(registered: channel.app) == app.bundleIdentifier.text
             && (channel.environment.isEmpty ? app.environment.rawValue : channel.environment) == environment.rawValue
         }
         return (PushRoute(app: app.bundleIdentifier, environment: environment), own)

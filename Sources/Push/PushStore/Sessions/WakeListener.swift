@@ -74,8 +74,8 @@ public final class WakeListener {
 
 /// Woken by a ``WakeListener``.
 public protocol WakeHandler: AnyObject {
-  /// Something may wait in the inbox: called for every notification, after every reconnect, and after the awake lock
-  /// was let go, whenever something may have been missed.
+  /// Something may wait in the inbox: called for every notification that says nothing else, after every reconnect, and after
+  /// the awake lock was let go, whenever something may have been missed.
   func databaseWoke(on reactor: isolated Reactor)
 
   /// Work becomes due after a time.
