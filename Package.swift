@@ -13,11 +13,11 @@ let strict: [SwiftSetting] = [
 ]
 
 func layer(
-  _ path: String, _ dependencies: [Target.Dependency] = [], _ more: [SwiftSetting] = [], resources: [Resource] = [],
+  _ path: String, _ dependencies: [Target.Dependency] = [], _ more: [SwiftSetting] = [], exclude: [String] = [],
   plugins: [Target.PluginUsage] = []
 ) -> Target {
   .target(
-    name: name(path), dependencies: dependencies, path: "Sources/" + path, resources: resources,
+    name: name(path), dependencies: dependencies, path: "Sources/" + path, exclude: exclude,
     swiftSettings: strict + more, plugins: plugins)
 }
 
@@ -36,7 +36,12 @@ let hotPath: [SwiftSetting] = [
 ]
 
 func command(_ path: String, _ dependencies: [Target.Dependency] = []) -> Target {
-  .executableTarget(name: name(path), dependencies: dependencies, path: "Sources/" + path, swiftSettings: strict)
+  .executableTarget(
+    name: name(path), dependencies: dependencies, path: "Sources/" + path, swiftSettings: strict,
+    linkerSettings: [
+      // Nothing loads a program as a library. Without names for that it is a megabyte smaller.
+      .unsafeFlags(["-Xlinker", "--no-export-dynamic"], .when(platforms: [.linux], configuration: .release))
+    ])
 }
 
 func tests(_ path: String, _ dependencies: [Target.Dependency] = [], exclude: [String] = []) -> Target {
@@ -52,14 +57,9 @@ func support(_ path: String, _ dependencies: [Target.Dependency] = [], resources
 
 let argumentParser: Target.Dependency = .product(name: "ArgumentParser", package: "swift-argument-parser")
 let collections: Target.Dependency = .product(name: "HeapModule", package: "swift-collections")
-let configuration: Target.Dependency = .product(name: "Configuration", package: "swift-configuration")
-let crypto: Target.Dependency = .product(name: "Crypto", package: "swift-crypto")
-let cryptoExtras: Target.Dependency = .product(name: "CryptoExtras", package: "swift-crypto")
 let deque: Target.Dependency = .product(name: "DequeModule", package: "swift-collections")
 let histograms: Target.Dependency = .product(name: "Histogram", package: "hdrhistogram-swift")
 let httpTypes: Target.Dependency = .product(name: "HTTPTypes", package: "swift-http-types")
-let jwtKit: Target.Dependency = .product(name: "JWTKit", package: "jwt-kit")
-let lifecycle: Target.Dependency = .product(name: "ServiceLifecycle", package: "swift-service-lifecycle")
 let logging: Target.Dependency = .product(name: "Logging", package: "swift-log")
 let metrics: Target.Dependency = .product(name: "CoreMetrics", package: "swift-metrics")
 let signals: Target.Dependency = .product(name: "UnixSignals", package: "swift-service-lifecycle")
@@ -70,19 +70,17 @@ let package = Package(
   // Of the library for apps; everything else is for Linux.
   platforms: [.macOS(.v13), .iOS(.v16), .tvOS(.v16), .watchOS(.v9), .visionOS(.v1)],
   products: [.library(name: "TacetClient", targets: ["TacetClient"])],
+  // Exact, because a build is to be repeatable and what SwiftPM resolves is not kept beside the sources.
   dependencies: [
-    .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
-    .package(url: "https://github.com/apple/swift-collections", from: "1.6.0"),
-    // Settings are plain text lines; without traits no other file format is built.
-    .package(url: "https://github.com/apple/swift-configuration", from: "1.4.0", traits: []),
-    .package(url: "https://github.com/apple/swift-crypto", from: "4.5.2"),
-    .package(url: "https://github.com/apple/swift-http-types", from: "1.8.0"),
-    .package(url: "https://github.com/apple/swift-log", from: "1.16.2"),
-    .package(url: "https://github.com/apple/swift-metrics", from: "2.13.0"),
-    .package(url: "https://github.com/HdrHistogram/hdrhistogram-swift", from: "0.2.0"),
-    .package(url: "https://github.com/jpsim/Yams", from: "6.2.2"),
-    .package(url: "https://github.com/swift-server/swift-service-lifecycle", from: "2.13.0"),
-    .package(url: "https://github.com/vapor/jwt-kit", from: "5.7.1"),
+    .package(url: "https://github.com/apple/swift-argument-parser", exact: "1.8.2"),
+    .package(url: "https://github.com/apple/swift-collections", exact: "1.6.0"),
+    .package(url: "https://github.com/apple/swift-http-types", exact: "1.8.0"),
+    .package(url: "https://github.com/apple/swift-log", exact: "1.16.2"),
+    .package(url: "https://github.com/apple/swift-metrics", exact: "2.13.0"),
+    .package(url: "https://github.com/HdrHistogram/hdrhistogram-swift", exact: "0.2.0"),
+    .package(url: "https://github.com/jpsim/Yams", exact: "6.2.2"),
+    // Signals as a sequence, and nothing else of it is built.
+    .package(url: "https://github.com/swift-server/swift-service-lifecycle", exact: "2.13.0"),
   ],
   targets: [
     // C libraries: headers and typed inline shims.
@@ -114,7 +112,11 @@ let package = Package(
     tests(
       "Runtime/HTTPTransfersTests",
       ["HTTPServing", "HTTPTransfers", "Reactors", "TLSStreams", "TestReactors", httpTypes, logging]),
-    layer("Runtime/TLSStreams", ["COpenSSL", "Reactors"], hotPath),
+    layer("Runtime/Cryptography", ["COpenSSL"], hotPath),
+    support("Support/TestKeys", ["COpenSSL", "Cryptography"]),
+    tests(
+      "Runtime/CryptographyTests", ["COpenSSL", "Cryptography", "TestKeys", "TestRandomness"], exclude: ["Resources"]),
+    layer("Runtime/TLSStreams", ["COpenSSL", "Cryptography", "Reactors"], hotPath),
     tests("Runtime/TLSStreamsTests", ["TLSStreams", "Reactors", "TestReactors"]),
     layer("Runtime/HTTP2", ["CNghttp2", "TLSStreams", "Reactors", deque], hotPath),
     tests("Runtime/HTTP2Tests", ["HTTP2", "TLSStreams", "Reactors", "TestReactors"]),
@@ -149,37 +151,48 @@ let package = Package(
     tests("Service/PrometheusMetricsTests", ["PrometheusMetrics", metrics]),
 
     // Rules and protocols: values in, values out.
-    layer("Push/APNSCore", [crypto], hotPath),
+    layer("Push/APNSCore", ["Cryptography"], hotPath),
     tests("Push/APNSCoreTests", ["APNSCore"]),
     layer("Push/PushRules", [], hotPath),
-    layer("Push/PushKinds", ["APNSCore", "PushRules", crypto], hotPath),
-    support("Support/TestIDs", ["PushKinds", "PushStore", "TestRepository"]),
+    layer("Push/PushKinds", ["APNSCore", "PushRules", "Cryptography"], hotPath),
+    support(
+      "Support/TestIDs",
+      ["Postgres", "PushKinds", "PushStore", "TestPostgres", "TestReactors", "TestRepository", logging]),
     tests("Push/PushKindsTests", ["APNSCore", "PushKinds", "PushRules"]),
     tests("Push/PushRulesTests", ["PushRules"]),
     layer("Campaigns/CampaignRules"),
     tests("Campaigns/CampaignRulesTests", ["CampaignRules"], exclude: ["Slots/Definitions"]),
-    layer("Campaigns/TemporalReferences", ["CampaignRules"]),
-    tests("Campaigns/TemporalReferencesTests", ["CampaignRules", "TemporalReferences"], exclude: ["Cases"]),
+    layer("Campaigns/TimeZones"),
+    tests("Campaigns/TimeZonesTests", ["TestPostgres", "TestProcesses", "TestRandomness", "TimeZones"]),
+    layer("Campaigns/TemporalReferences", ["CampaignRules", "TimeZones"]),
+    tests(
+      "Campaigns/TemporalReferencesTests", ["CampaignRules", "TemporalReferences", "TimeZones"], exclude: ["Cases"]),
 
     // The service.
-    layer("Push/APNS", ["APNSCore", "HTTP2", "Reactors", "TLSStreams", deque, jwtKit, logging, metrics], hotPath),
+    layer(
+      "Push/APNS", ["APNSCore", "Cryptography", "HTTP2", "Reactors", "TLSStreams", deque, logging, metrics], hotPath),
     tests(
       "Push/APNSTests",
       [
-        "APNS", "APNSCore", "HTTP2", "PrometheusMetrics", "Reactors", "TLSStreams", crypto, logging, "TestReactors",
+        "APNS", "APNSCore", "HTTP2", "PrometheusMetrics", "Reactors", "TLSStreams", "Cryptography", logging, "TestKeys",
+        "TestReactors",
       ]),
     layer(
-      "Push/PushStore", ["APNSCore", "Postgres", "PushKinds", "PushRules", "Reactors", crypto, logging], hotPath,
+      "Push/PushStore", ["APNSCore", "Postgres", "PushKinds", "PushRules", "Reactors", "Cryptography", logging],
+      hotPath,
       plugins: [.plugin(name: "EmbedSQL")]),
     .plugin(
-      name: "EmbedSQL", capability: .buildTool(), dependencies: ["embed-sql"], path: "Sources/Build/EmbedSQL"),
-    command("Build/embed-sql"),
-    tests("Build/EmbedSQLTests", ["embed-sql"]),
+      name: "EmbedSQL", capability: .buildTool(), dependencies: ["embed-files"], path: "Sources/Build/EmbedSQL"),
+    .plugin(
+      name: "EmbedText", capability: .buildTool(), dependencies: ["embed-files"], path: "Sources/Build/EmbedText"),
+    command("Build/embed-files"),
+    tests("Build/EmbedFilesTests", ["embed-files"]),
     tests(
       "Push/PushStoreTests",
       [
         "PushKinds", "TestIDs",
-        "TestRepository", "Postgres", "PushRules", "PushStore", "Reactors", "TestLogs", "TestPostgres", crypto, logging,
+        "TestRepository", "Postgres", "PushRules", "PushStore", "Reactors", "TestLogs", "TestPostgres", "Cryptography",
+        logging,
         "TestReactors",
         "TestRandomness",
       ], exclude: ["Versions"]),
@@ -199,7 +212,7 @@ let package = Package(
       "Campaigns/Campaigns",
       [
         "APNSCore", "CampaignRules", "HTTPTransfers", "LanguageModels", "Postgres", "PushKinds", "PushStore",
-        "Reactors", "TemporalReferences", deque, httpTypes, logging, metrics,
+        "Reactors", "TemporalReferences", "TimeZones", deque, httpTypes, logging, metrics,
       ]),
     tests(
       "Campaigns/CampaignsTests",
@@ -213,14 +226,13 @@ let package = Package(
       "Service/Doctor",
       [
         "APNS", "APNSCore", "CampaignRules", "HTTP2", "HTTPTransfers", "LanguageModels", "Postgres", "PushStore",
-        "Reactors",
-        "Settings", "TLSStreams", httpTypes, logging,
+        "Reactors", "Settings", "TimeZones", "TLSStreams", httpTypes, logging,
       ]),
     tests(
       "Service/DoctorTests",
       [
         "APNSCore", "LanguageModels", "Postgres", "PushStore", "Reactors", "Doctor", "Settings",
-        "TLSStreams", crypto,
+        "TimeZones", "TLSStreams", "Cryptography",
       ]),
     tests(
       "Service/ExplanationsTests",
@@ -231,27 +243,27 @@ let package = Package(
       ]),
     layer(
       "Service/Callers",
-      ["HTTP1", "HTTPServing", "HTTPTransfers", "Reactors", crypto, httpTypes, jwtKit, logging]),
+      ["HTTP1", "HTTPServing", "HTTPTransfers", "Reactors", "Cryptography", httpTypes, logging]),
     tests(
       "Service/CallersTests",
       [
-        "PushKinds",
-        "API", "Callers", "HTTP1", "HTTPServing", "HTTPTransfers", "Reactors", "TestLogs", "TestReactors", crypto,
-        cryptoExtras, httpTypes, logging,
+        "API", "Callers", "Cryptography", "HTTP1", "HTTPServing", "HTTPTransfers", "PushKinds", "Reactors", "TestKeys",
+        "TestLogs", "TestProcesses", "TestReactors", "TestRepository", httpTypes, logging,
       ]),
     layer(
       "Service/API",
       [
         "APNS", "APNSCore", "Callers", "CampaignRules", "Campaigns", "HTTP1", "HTTPServing", "Postgres", "Explanations",
         "PushKinds", "PushPipeline",
-        "PushRules", "PushStore", "Reactors", crypto, httpTypes, logging,
-      ], resources: [.embedInCode("openapi.yaml")]),
+        "PushRules", "PushStore", "Reactors", "Cryptography", httpTypes, logging,
+      ], exclude: ["openapi.yaml"], plugins: [.plugin(name: "EmbedText")]),
     tests(
       "Service/APITests",
       [
         "PushKinds", "TestIDs",
         "TestRepository", "API", "APNS", "APNSCore", "Callers", "Campaigns", "Explanations", "HTTP1", "HTTPServing",
-        "Postgres", "PushPipeline", "PushRules", "PushStore", "Reactors", "TestLogs", "TestPostgres", crypto, httpTypes,
+        "Postgres", "PushPipeline", "PushRules", "PushStore", "Reactors", "TestLogs", "TestPostgres", "Cryptography",
+        httpTypes,
         logging,
         yams,
       ]),
@@ -259,8 +271,8 @@ let package = Package(
       "Service/Pages",
       [
         "API", "Callers", "Explanations", "HTTP1", "HTTPServing", "Postgres", "PushRules", "PushStore", "Reactors",
-        crypto, httpTypes, logging,
-      ], resources: [.embedInCode("style.css")]),
+        "Cryptography", httpTypes, logging,
+      ], exclude: ["style.css"], plugins: [.plugin(name: "EmbedText")]),
     tests(
       "Service/PagesTests",
       [
@@ -273,8 +285,9 @@ let package = Package(
     tests(
       "Service/HostWiringTests",
       ["HostWiring", "Postgres", "PushStore", "Reactors", "TestHosts", "TestPostgres", "TestReactors", logging]),
-    layer("Service/Settings", ["APNSCore", "PushRules", "Reactors", configuration, crypto]),
-    tests("Service/SettingsTests", ["Settings", "APNSCore", "PushRules", "Reactors", crypto]),
+    layer("Service/Settings", ["APNSCore", "PushRules", "Reactors", "Cryptography"]),
+    tests(
+      "Service/SettingsTests", ["APNSCore", "Cryptography", "PushRules", "Reactors", "Settings", "TestKeys"]),
 
     // What apps call the service with.
     layer("Client/TacetClient"),
@@ -288,29 +301,31 @@ let package = Package(
     layer(
       "Simulators/APNSSimulation",
       [
-        "HTTP1", "HTTP2", "HTTPServing", "Reactors", "SimulationControl", "TLSStreams", crypto, deque, httpTypes,
+        "HTTP1", "HTTP2", "HTTPServing", "Reactors", "SimulationControl", "TLSStreams", "Cryptography", deque,
+        httpTypes,
         logging,
       ]),
-    support("Support/TestAPNSCases", ["APNSSimulation", "TLSStreams", crypto, yams], resources: [.copy("Resources")]),
+    support(
+      "Support/TestAPNSCases", ["APNSSimulation", "TLSStreams", "Cryptography", yams], resources: [.copy("Resources")]),
     tests(
       "Simulators/APNSSimulationTests",
       [
         "APNSSimulation", "HTTP2", "HTTPServing", "Reactors", "SimulationControl", "TLSStreams", "TestAPNSCases",
-        crypto,
+        "TestKeys", "Cryptography",
       ]),
-    tests("Simulators/APNSPayloadTests", ["APNSCore", "APNSSimulation", crypto]),
+    tests("Simulators/APNSPayloadTests", ["APNSCore", "APNSSimulation", "Cryptography"]),
 
     // The client against the simulator: everything that can happen to connections, and one list of cases for both.
     tests(
       "Push/APNSFaultTests",
-      ["APNS", "APNSCore", "APNSSimulation", "Reactors", "TLSStreams", crypto, logging, "TestReactors"]),
+      ["APNS", "APNSCore", "APNSSimulation", "Reactors", "TLSStreams", "Cryptography", logging, "TestReactors"]),
     tests(
       "Simulators/APNSConformanceTests",
       [
         "TestIDs",
         "TestRepository", "APNS", "APNSCore", "APNSSimulation", "HTTP2", "Reactors", "TLSStreams", "TestAPNSCases",
         "TestPostgres",
-        crypto, logging,
+        "Cryptography", logging,
       ]),
 
     // What measurements say, and what is made of it.
@@ -324,7 +339,7 @@ let package = Package(
         "APNS", "APNSCore", "Campaigns", "Callers", "HTTP1", "HTTPServing", "HTTPTransfers", "LanguageModels",
         "Pages", "Postgres",
         "PrometheusMetrics", "API", "Explanations", "HostWiring", "PushPipeline", "PushStore", "Reactors", "Doctor",
-        "Settings", "TLSStreams", argumentParser, httpTypes, lifecycle, logging, metrics, signals,
+        "Settings", "TLSStreams", argumentParser, httpTypes, logging, metrics, signals,
       ]),
     command(
       "Commands/apns-simulator",
@@ -336,7 +351,7 @@ let package = Package(
       "Commands/tacet-bench",
       [
         "APNS", "APNSCore", "BenchReports", "HTTP2", "HTTPTransfers", "Postgres", "Reactors", "TLSStreams",
-        argumentParser, crypto, deque, histograms, httpTypes, logging,
+        argumentParser, "Cryptography", deque, histograms, httpTypes, logging,
       ]),
 
     // The shape of the sources themselves.
@@ -349,14 +364,14 @@ let package = Package(
         "PushKinds", "TestHosts", "TestIDs",
         "TestRepository", "APNSCore", "HTTPServing", "Postgres", "PrometheusMetrics", "API", "PushPipeline",
         "PushStore", "TestLogs",
-        "HostWiring", "TestPostgres", "TestProcesses", "tacet", crypto, httpTypes, logging,
+        "HostWiring", "TestKeys", "TestPostgres", "TestProcesses", "tacet", "Cryptography", httpTypes, logging,
       ]),
     tests(
       "Commands/TacetBenchTests",
       [
         "TestRepository", "APNS", "APNSCore", "APNSSimulation", "BenchReports", "Reactors", "TestPostgres",
         "TestProcesses",
-        "TestReactors", "tacet", "tacet-bench", crypto, logging,
+        "TestReactors", "tacet", "tacet-bench", "Cryptography", logging,
       ]),
 
     // The built service as a process, against a real database and the simulator.
@@ -366,7 +381,7 @@ let package = Package(
         "PushKinds", "TestHosts", "TestIDs",
         "TestRepository", "APNSSimulation", "LanguageModelSimulation", "Reactors", "TacetClient", "TestLogs",
         "TestPostgres",
-        "TestProcesses", "TestRandomness", "apns-simulator", "tacet", crypto, yams,
+        "TestProcesses", "TestRandomness", "apns-simulator", "tacet", "Cryptography", yams,
       ]),
   ]
 )

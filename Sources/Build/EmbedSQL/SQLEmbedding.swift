@@ -14,8 +14,8 @@ struct SQLEmbedding: BuildToolPlugin {
     let output = context.pluginWorkDirectoryURL.appending(path: "SQLFiles.swift")
     return [
       .buildCommand(
-        displayName: "Embedding the SQL files", executable: try context.tool(named: "embed-sql").url,
-        arguments: [db.path, output.path], inputFiles: inputs, outputFiles: [output])
+        displayName: "Embedding the SQL files", executable: try context.tool(named: "embed-files").url,
+        arguments: ["sql", output.path, db.path], inputFiles: inputs, outputFiles: [output])
     ]
   }
 }

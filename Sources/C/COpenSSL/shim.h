@@ -2,8 +2,11 @@
 #pragma once
 
 #include <openssl/bio.h>
+#include <openssl/core_names.h>
+#include <openssl/ec.h>
 #include <openssl/err.h>
 #include <openssl/evp.h>
+#include <openssl/param_build.h>
 #include <openssl/pem.h>
 #include <openssl/ssl.h>
 #include <openssl/x509.h>
@@ -58,3 +61,21 @@ static inline EVP_PKEY *copenssl_make_p256_key(void) { return EVP_PKEY_Q_keygen(
 
 /// A macro over `BIO_ctrl`.
 static inline long copenssl_memory_contents(BIO *bio, char **contents) { return BIO_get_mem_data(bio, contents); }
+
+/// The macro combines two others, which the importer skips.
+static inline int copenssl_public_key_selection(void) { return EVP_PKEY_PUBLIC_KEY; }
+
+/// The parameters keep the addresses of their names. A string of Swift has its address for one call only.
+static inline int copenssl_start_hmac_sha256(EVP_MAC_CTX *context, const unsigned char *key, size_t key_bytes) {
+  OSSL_PARAM parameters[] = {
+      OSSL_PARAM_construct_utf8_string(OSSL_MAC_PARAM_DIGEST, (char *)"SHA256", 0),
+      OSSL_PARAM_construct_end(),
+  };
+  return EVP_MAC_init(context, key, key_bytes, parameters);
+}
+
+/// The builder keeps the addresses of names, as above.
+static inline int copenssl_push_rsa_numbers(OSSL_PARAM_BLD *builder, const BIGNUM *modulus, const BIGNUM *exponent) {
+  return OSSL_PARAM_BLD_push_BN(builder, OSSL_PKEY_PARAM_RSA_N, modulus) &&
+         OSSL_PARAM_BLD_push_BN(builder, OSSL_PKEY_PARAM_RSA_E, exponent);
+}

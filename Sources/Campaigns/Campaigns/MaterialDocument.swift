@@ -1,8 +1,8 @@
 internal import APNSCore
 internal import CampaignRules
-internal import Foundation
 internal import FoundationEssentials
 internal import TemporalReferences
+internal import TimeZones
 
 /// The result of the host's function for one user. A missing member, or one of another type, counts as unknown.
 struct MaterialDocument: Decodable {
@@ -95,16 +95,16 @@ extension Date {
 
 /// Finds the events in a user's messages, in the form of the rules.
 struct HappeningFinder {
-  let zone: TimeZone
+  let zone: ZoneRules
   private let finder = TemporalReferenceFinder()
   private let dateOrder: NumericDateOrder
 
   /// - Parameters:
   ///   - zoneName: the database's name of the zone.
   ///   - locale: the app's locale; nil for the order of the United States.
-  /// Nil for a zone that only the database knows, because then tomorrow is unknown.
+  /// Nil for a zone that only the database has, because then tomorrow is unknown.
   init?(zoneName: String, locale: String?) {
-    guard let zone = TimeZone(identifier: zoneName) else { return nil }
+    guard let zone = ZoneDirectory.system.rules(of: zoneName) else { return nil }
     self.zone = zone
     dateOrder = NumericDateOrder(localeIdentifier: locale ?? "en_US")
   }
@@ -123,11 +123,12 @@ struct HappeningFinder {
 
   /// The user's local time around a moment.
   func localTime(at moment: Date) -> LocalTime {
-    let change = zone.nextDaylightSavingTimeTransition(after: moment).flatMap { instant -> LocalTime.Change? in
-      guard instant.timeIntervalSince(moment) <= 2 * 86_400 else { return nil }
-      return LocalTime.Change(at: instant, to: zone.secondsFromGMT(for: instant))
+    let second = Int64(moment.timeIntervalSince1970.rounded(.down))
+    let change = zone.nextChange(after: second).flatMap { change -> LocalTime.Change? in
+      guard change.at - second <= 2 * 86_400 else { return nil }
+      return LocalTime.Change(at: Date(timeIntervalSince1970: Double(change.at)), to: change.offset)
     }
-    return LocalTime(secondsFromUTC: zone.secondsFromGMT(for: moment), change: change)
+    return LocalTime(secondsFromUTC: zone.offset(at: second), change: change)
   }
 }
 

@@ -1,4 +1,4 @@
-public import Foundation
+public import FoundationEssentials
 
 /// A moment or stretch of time that a text names, and what is going on then.
 ///

@@ -1,4 +1,5 @@
-public import Foundation
+public import FoundationEssentials
+public import TimeZones
 
 /// Finds times and their events in a message.
 ///
@@ -29,7 +30,7 @@ public struct TemporalReferenceFinder: Sendable {
   ///   - zone: the writer's zone at that time.
   ///   - dateOrder: the order of numeric dates in the writer's country.
   public func reading(
-    of text: String, writtenAt: Date, zone: TimeZone, dateOrder: NumericDateOrder
+    of text: String, writtenAt: Date, zone: ZoneRules, dateOrder: NumericDateOrder
   ) -> TemporalReading {
     let resolver = PhraseResolver(writtenAt: writtenAt, zone: zone)
     var collector = ReferenceCollector(resolver: resolver, referencesMax: referencesMax)

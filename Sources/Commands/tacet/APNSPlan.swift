@@ -18,7 +18,7 @@ struct APNSPlan: Sendable {
   /// Token sources are kept for one plan longer than they are used: an operator who takes a new key back at once must not
   /// cause a second token of the old one.
   /// - Throws: when a key cannot sign, or the certificates cannot be trusted.
-  init(_ settings: APNSSettings, after previous: APNSPlan? = nil) async throws {
+  init(_ settings: APNSSettings, after previous: APNSPlan? = nil) throws {
     self.settings = settings
     if let previous, previous.settings.reachesLike(settings) {
       context = previous.context
@@ -27,7 +27,7 @@ struct APNSPlan: Sendable {
     }
     var tokens = previous?.tokensInUse ?? [:]
     for key in Set(settings.apps.map(\.key)) {
-      tokens[key] = try await Self.source(for: key, known: previous?.tokens[key])
+      tokens[key] = try Self.source(for: key, known: previous?.tokens[key])
     }
     self.tokens = tokens
   }
@@ -65,12 +65,12 @@ struct APNSPlan: Sendable {
 
   private static func source(
     for key: SigningKeySettings, known: ProviderTokenSource?
-  ) async throws -> ProviderTokenSource {
+  ) throws -> ProviderTokenSource {
     if let known {
-      try await known.renewIfDue()
+      try known.renewIfDue()
       return known
     }
-    return try await ProviderTokenSource(
+    return try ProviderTokenSource(
       ProviderCredentials(
         keyIdentifier: key.keyIdentifier, teamIdentifier: key.teamIdentifier, privateKey: key.privateKey.exposed))
   }
@@ -101,10 +101,10 @@ final class TokenRenewal {
     timer = nil
   }
 
-  private func look(on reactor: isolated Reactor) async {
+  private func look() {
     for source in sources {
       do {
-        try await source.renewIfDue()
+        try source.renewIfDue()
       } catch {
         logger.error("cannot sign a provider token", metadata: ["error": "\(error)"])
       }
@@ -115,6 +115,6 @@ final class TokenRenewal {
 extension TokenRenewal: TimerHandler {
   func timerFired(_ timer: TimerToken, on reactor: isolated Reactor) {
     start(on: reactor)
-    reactor.start { await self.look(on: reactor) }
+    look()
   }
 }

@@ -1,6 +1,6 @@
 import ArgumentParser
 import Doctor
-import Foundation
+import FoundationEssentials
 import Logging
 import Reactors
 import Settings
@@ -34,6 +34,6 @@ struct DoctorCommand: AsyncParsableCommand {
 
   /// A line at once, also when the output is a pipe.
   private static func print(_ line: [UInt8]) {
-    FileHandle.standardOutput.say(line + [UInt8(ascii: "\n")])
+    StandardStream.output.say(line + [UInt8(ascii: "\n")])
   }
 }

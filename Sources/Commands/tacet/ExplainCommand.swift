@@ -2,7 +2,7 @@ import API
 import ArgumentParser
 import Callers
 import Explanations
-import Foundation
+import FoundationEssentials
 import Postgres
 internal import PushKinds
 import PushStore
@@ -55,10 +55,10 @@ struct ExplainCommand: AsyncParsableCommand {
     do {
       answer = try await ask()
     } catch {
-      FileHandle.standardError.say("tacet explain: \(String(reflecting: error))\n")
+      StandardStream.error.say("tacet explain: \(String(reflecting: error))\n")
       throw Self.cannotAsk
     }
-    FileHandle.standardOutput.say(json ? answer.json + [UInt8(ascii: "\n")] : Array(answer.text.utf8))
+    StandardStream.output.say(json ? answer.json + [UInt8(ascii: "\n")] : Array(answer.text.utf8))
     guard answer.isKnown else { throw Self.unknown }
   }
 

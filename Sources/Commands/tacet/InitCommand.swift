@@ -1,5 +1,6 @@
 import ArgumentParser
-import Foundation
+import FoundationEssentials
+import Glibc
 import HostWiring
 import Logging
 import Postgres
@@ -66,7 +67,7 @@ struct InitCommand: AsyncParsableCommand {
   }
 
   private static func complain(_ text: String) {
-    FileHandle.standardError.say("tacet init: \(text)\n")
+    StandardStream.error.say("tacet init: \(text)\n")
   }
 
   private func schema() async throws -> HostSchema {

@@ -1,5 +1,5 @@
 public import ArgumentParser
-import Foundation
+import FoundationEssentials
 import Logging
 import Postgres
 public import PushKinds
@@ -48,11 +48,11 @@ struct MigrateCommand: AsyncParsableCommand {
       try await ReactorGroup.perform { [createHostTables, ids] reactor in
         try await Migrator.run(
           in: configuration, createsHostTables: createHostTables, ids: ids, logger: logger, on: reactor,
-          notice: { FileHandle.standardError.say("tacet migrate: notice: \($0)\n") },
+          notice: { StandardStream.error.say("tacet migrate: notice: \($0)\n") },
           report: { Swift.print("\($0): \($1.text)") })
       }
     } catch {
-      FileHandle.standardError.say("tacet migrate: \(Self.text(of: error))\n")
+      StandardStream.error.say("tacet migrate: \(Self.text(of: error))\n")
       throw ExitCode.failure
     }
   }
@@ -110,7 +110,7 @@ struct AdoptCommand: AsyncParsableCommand {
       for count in counts { print("\(count.table): \(count.dropped) dropped") }
       print("adopted")
     } catch {
-      FileHandle.standardError.say("tacet adopt: \(String(reflecting: error))\n")
+      StandardStream.error.say("tacet adopt: \(String(reflecting: error))\n")
       throw ExitCode.failure
     }
   }

@@ -9,39 +9,39 @@ internal import PushKinds
 import PushPipeline
 import PushStore
 import Reactors
-import ServiceLifecycle
 import Settings
 import TLSStreams
 import UnixSignals
 
 /// The parts of `tacet serve`, put together: one worker on each reactor, and the HTTP service in front of them.
-struct PushService: Service {
+struct PushService {
   private let settings: ServeSettings
   private let logger: Logger
   private let plan: APNSPlan
   private let address: SocketAddress
   private let metricsAddress: SocketAddress?
   private let tls: TLSContext?
-  private let reloadSignals: UnixSignalsSequence
+  private let signals: UnixSignalsSequence
   private let readAgain: @Sendable () throws -> ServeSettings
 
   /// Checks what can be checked without a network: the keys sign, the certificate fits, the address can be resolved.
   /// - Parameters:
-  ///   - reloadSignals: each makes the service read its settings again. readAgain: how it does.
+  ///   - signals: SIGHUP makes the service read its settings again, any other one stops it. readAgain: how it reads.
   init(
-    _ settings: ServeSettings, logger: Logger, reloadSignals: UnixSignalsSequence,
+    _ settings: ServeSettings, logger: Logger, signals: UnixSignalsSequence,
     readAgain: @escaping @Sendable () throws -> ServeSettings
   ) async throws {
     self.settings = settings
     self.logger = logger
-    self.reloadSignals = reloadSignals
+    self.signals = signals
     self.readAgain = readAgain
-    plan = try await APNSPlan(settings.apns)
+    plan = try APNSPlan(settings.apns)
     tls = try settings.tls?.context()
     address = try await settings.listenAddress.resolved()
     metricsAddress = try await settings.metricsAddress?.resolved()
   }
 
+  /// Serves until a signal says stop.
   func run() async throws {
     let group = try ReactorGroup(count: settings.reactors ?? ReactorGroup.processorCount)
     do {
@@ -70,7 +70,7 @@ struct PushService: Service {
     let http = try await startHTTP(routes, page, on: group)
     let figures = try await startMetrics(page, on: group)
     logger.notice("serving", metadata: ["address": "\(http.address)", "reactors": "\(group.reactors.count)"])
-    await reloadUntilShutdown(workers, http)
+    await reloadUntilStop(workers, http)
     logger.notice("stopping")
     for worker in workers.all { await worker.perform { $0.leave(on: $1) } }
     // The pipelines go on meanwhile, because webhooks wait for what they do.
@@ -93,10 +93,10 @@ struct PushService: Service {
   }
 
   /// One reload after the other; a stop waits for the one that runs, which takes seconds at most.
-  private func reloadUntilShutdown(_ workers: PerReactor<ReactorWorker>, _ http: HTTPService) async {
+  private func reloadUntilStop(_ workers: PerReactor<ReactorWorker>, _ http: HTTPService) async {
     var reload = SettingsReload(
       from: settings, plan: plan, workers: workers, http: http, logger: logger, read: readAgain)
-    for await _ in reloadSignals.cancelOnGracefulShutdown() { await reload.run() }
+    for await _ in signals.prefix(while: { $0 == .sighup }) { await reload.run() }
   }
 
   private func makeWorkers(

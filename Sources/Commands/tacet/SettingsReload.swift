@@ -41,7 +41,7 @@ struct SettingsReload {
       let renewedTLS = tls == nil || tls == settings.tls ? nil : settings.tls
       let context = try renewedTLS?.context()
       if !change.isEmpty {
-        plan = try await APNSPlan(settings.apns, after: plan)
+        plan = try APNSPlan(settings.apns, after: plan)
         await follow(plan, renewed: change)
       }
       if let context {

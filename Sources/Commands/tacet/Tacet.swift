@@ -1,8 +1,7 @@
 import ArgumentParser
-import Foundation
+import FoundationEssentials
 import Logging
 import PushStore
-import ServiceLifecycle
 import Settings
 import UnixSignals
 
@@ -35,17 +34,14 @@ struct ServeCommand: AsyncParsableCommand {
       """)
 
   func run() async throws {
-    // Before anything else, or a reload that comes early would end the process.
-    let hangUps = await UnixSignalsSequence(trapping: .sighup)
+    // Before anything else, or a signal that comes early would end the process where it is.
+    let signals = await UnixSignalsSequence(trapping: .sighup, .sigterm, .sigint)
     let environment = ProcessInfo.processInfo.environment
     let settings = try ServeSettings(environment: environment)
     let logger = settings.log.makeLogger(label: "tacet", instance: ServiceInstance.current.id)
-    let service = try await PushService(settings, logger: logger, reloadSignals: hangUps) {
+    let service = try await PushService(settings, logger: logger, signals: signals) {
       try ServeSettings(environment: environment)
     }
-    let group = ServiceGroup(
-      configuration: ServiceGroupConfiguration(
-        services: [service], gracefulShutdownSignals: [.sigterm, .sigint], logger: logger))
-    try await group.run()
+    try await service.run()
   }
 }

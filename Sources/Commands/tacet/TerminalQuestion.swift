@@ -1,5 +1,6 @@
-import Foundation
+import Glibc
 import HostWiring
+import Settings
 
 /// A question of `tacet init`, put to a person.
 struct TerminalQuestion {
@@ -15,7 +16,7 @@ struct TerminalQuestion {
   init(_ question: WiringQuestion) {
     self.init(
       question, isTerminal: isatty(STDIN_FILENO) == 1 && isatty(STDERR_FILENO) == 1, readLine: { Swift.readLine() },
-      tell: { FileHandle.standardError.say($0) })
+      tell: { StandardStream.error.say($0) })
   }
 
   /// - Parameters:
@@ -38,7 +39,7 @@ struct TerminalQuestion {
     for _ in 0..<Self.attemptsMax {
       tell("> ")
       guard let line = readLine() else { break }
-      if let answer = answer(line.trimmingCharacters(in: .whitespaces)) { return answer }
+      if let answer = answer(String(line.trimmed)) { return answer }
       tell("Write a number of the list, or a name.\n")
     }
     throw UnansweredQuestion(question: question)

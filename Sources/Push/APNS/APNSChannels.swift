@@ -99,7 +99,7 @@ extension APNSChannels {
         call.request(authorization: link.authorization), until: deadline, on: reactor)
       if case .response(let response) = outcome, (200...299).contains(response.status) { return response }
       let attempt = PushAttempt(outcome, from: .broadcasts)
-      let isWorthwhile = await connections.follow(attempt, over: link, to: environment, on: reactor)
+      let isWorthwhile = connections.follow(attempt, over: link, to: environment, on: reactor)
       guard isWorthwhile, mayRepeat, Reactor.now < deadline else { throw APNSChannelsError(attempt) }
       mayRepeat = false
     }

@@ -70,11 +70,11 @@ extension APNSClient {
   /// Does what the attempt asks for; whether the push can go again at once.
   func mayResend(
     _ attempt: PushAttempt, over link: APNSLink, of pool: APNSConnections, on reactor: isolated Reactor
-  ) async -> Bool {
+  ) -> Bool {
     if case .failed(.notProcessed) = attempt { return true }
     switch attempt.disposition {
     case .refreshProviderToken:
-      return await replaceToken(over: link, of: pool, on: reactor)
+      return replaceToken(over: link, of: pool, on: reactor)
     case .reconnect:
       pool.replace(link, on: reactor)
       return true
@@ -84,9 +84,9 @@ extension APNSClient {
   }
 
   /// APNs keeps refusing a connection on which it has seen an expired token, so the connection is replaced too.
-  private func replaceToken(over link: APNSLink, of pool: APNSConnections, on reactor: isolated Reactor) async -> Bool {
+  private func replaceToken(over link: APNSLink, of pool: APNSConnections, on reactor: isolated Reactor) -> Bool {
     do {
-      guard try await tokens.replace(link.token.token) else { return false }
+      guard try tokens.replace(link.token.token) else { return false }
       pool.replace(link, on: reactor)
       return true
     } catch {

@@ -75,7 +75,7 @@ public final class APNSClient {
       pool.release(link, after: attempt, on: reactor)
       answers?.count(attempt)
       if attempt.disposition == .accepted { return attempt }
-      guard resends < configuration.resendsMax, await mayResend(attempt, over: link, of: pool, on: reactor),
+      guard resends < configuration.resendsMax, mayResend(attempt, over: link, of: pool, on: reactor),
         Reactor.now < deadline
       else { return attempt }
       resends += 1

@@ -58,8 +58,8 @@ final class ChannelConnections {
   /// - Returns: whether the request can go again.
   func follow(
     _ attempt: PushAttempt, over link: Link, to environment: APNSEnvironment, on reactor: isolated Reactor
-  ) async -> Bool {
-    let mayGo = await mayGoAgain(after: attempt, over: link)
+  ) -> Bool {
+    let mayGo = mayGoAgain(after: attempt, over: link)
     if mayGo || attempt.status == nil {
       link.connection.drain(on: reactor)
       if links[environment] === link { links[environment] = nil }
@@ -67,10 +67,10 @@ final class ChannelConnections {
     return mayGo
   }
 
-  private func mayGoAgain(after attempt: PushAttempt, over link: Link) async -> Bool {
+  private func mayGoAgain(after attempt: PushAttempt, over link: Link) -> Bool {
     if case .failed(.notProcessed) = attempt { return true }
     switch attempt.disposition {
-    case .refreshProviderToken: return (try? await tokens.replace(link.token.token)) ?? false
+    case .refreshProviderToken: return (try? tokens.replace(link.token.token)) ?? false
     case .reconnect: return true
     default: return false
     }

@@ -1,5 +1,4 @@
-internal import FoundationEssentials
-internal import JWTKit
+internal import Cryptography
 internal import Reactors
 
 /// A signed statement of the sender's identity, shown with every request.
@@ -22,7 +21,7 @@ public struct ProviderToken: Sendable, Equatable {
 
 /// The key that signs provider tokens, with its identifier and its team's.
 public struct ProviderCredentials: Sendable {
-  private let key: ES256PrivateKey
+  private let key: P256PrivateKey
   private let keyIdentifier: String
   private let teamIdentifier: String
 
@@ -32,23 +31,18 @@ public struct ProviderCredentials: Sendable {
   ///   - privateKey: the text of the `.p8` file: a P-256 key as PKCS#8 PEM.
   /// - Throws: the fault of the key.
   public init(keyIdentifier: String, teamIdentifier: String, privateKey: String) throws {
-    key = try ES256PrivateKey(pem: privateKey)
+    key = try P256PrivateKey(pem: privateKey)
     self.keyIdentifier = keyIdentifier
     self.teamIdentifier = teamIdentifier
   }
 
-  /// Signs a token: `alg` ES256 and `kid` in the header, `iss` and `iat` as the only claims.
-  func sign(issuedAt unixSeconds: Int64) async throws -> String {
-    let keys = await JWTKeyCollection().add(ecdsa: key, kid: JWKIdentifier(string: keyIdentifier))
-    return try await keys.sign(Claims(iss: teamIdentifier, iat: unixSeconds), kid: JWKIdentifier(string: keyIdentifier))
-  }
-
-  /// Seconds as an integer, the only form that APNs documents.
-  private struct Claims: JWTPayload {
-    let iss: String
-    let iat: Int64
-
-    func verify(using algorithm: some JWTAlgorithm) {}
+  /// Signs a token: `alg` ES256 and `kid` in the header, `iss` and `iat`, whole seconds, as the only claims. The
+  /// identifiers are letters and digits, so that they need no escapes.
+  func sign(issuedAt unixSeconds: Int64) throws -> String {
+    let header = #"{"alg":"ES256","kid":"\#(keyIdentifier)"}"#
+    let claims = #"{"iat":\#(unixSeconds),"iss":"\#(teamIdentifier)"}"#
+    let signed = Base64URL.encode(header.utf8) + "." + Base64URL.encode(claims.utf8)
+    return signed + "." + Base64URL.encode(try key.sign(Array(signed.utf8)).raw)
   }
 }
 

@@ -1,4 +1,4 @@
-internal import Crypto
+internal import Cryptography
 
 /// The `apns-id` of a push: the same event, recipient and destination give the same identifier, in every attempt of every
 /// process.
@@ -49,9 +49,7 @@ public struct PushIdentifier: Hashable, Sendable {
         UnsafeMutableRawBufferPointer(rebasing: bytes[end...]).copyBytes(from: part.utf8)
         end += part.utf8.count
       }
-      var hash = Insecure.SHA1()
-      hash.update(bufferPointer: UnsafeRawBufferPointer(bytes))
-      return hash.finalize().withUnsafeBytes { hash in HexadecimalDigits.uuid { marked(hash[$0], at: $0) } }
+      return SHA1.hash(UnsafeRawBufferPointer(bytes)) { hash in HexadecimalDigits.uuid { marked(hash[$0], at: $0) } }
     }
   }
 

@@ -1,5 +1,5 @@
 internal import APNSCore
-internal import Crypto
+internal import Cryptography
 package import FoundationEssentials
 
 /// What a push is about: a row of the host, and which kind of event it is.
@@ -44,20 +44,35 @@ extension PushSubject {
   /// that the ledger's default makes. Nothing secret goes in.
   /// - Parameter enqueuedAt: when the event was committed, microseconds since 1970.
   package func logID(of userID: HostID, enqueuedAt: Int64) -> UUID {
-    var hash = SHA256()
-    // Texts have any length, and no text holds a zero byte.
-    let separator: [UInt8] = id.uuid == nil || userID.uuid == nil ? [0] : []
-    for part in [id, userID] {
-      part.withBytes { hash.update(bufferPointer: $0) }
-      hash.update(data: separator)
-    }
-    var kind = kind
-    kind.withUTF8 { hash.update(bufferPointer: UnsafeRawBufferPointer($0)) }
-    let random = hash.finalize().withUnsafeBytes { $0.loadUnaligned(as: (UInt64, UInt64).self) }
+    let random = digest(withUserID: userID).withUnsafeBytes { $0.loadUnaligned(as: (UInt64, UInt64).self) }
     let time = UInt64(truncatingIfNeeded: enqueuedAt / 1000) << 16
     let high = time | 0x8000 | random.0 & 0x0FFF
     let low = 0x8000_0000_0000_0000 | random.1 & 0x3FFF_FFFF_FFFF_FFFF
     return withUnsafeBytes(of: (high.bigEndian, low.bigEndian)) { UUID(uuid: $0.loadUnaligned(as: uuid_t.self)) }
+  }
+
+  /// Of the ids and the kind, on the stack, because every push has one. Texts have any length, and no text holds a zero
+  /// byte, so that a zero separates them.
+  private func digest(withUserID userID: HostID) -> SHA256Digest {
+    let separates = id.uuid == nil || userID.uuid == nil
+    return id.withBytes { id in
+      userID.withBytes { userID in
+        let byteCount = id.count + userID.count + kind.utf8.count + (separates ? 2 : 0)
+        return withUnsafeTemporaryAllocation(byteCount: byteCount, alignment: 1) { bytes in
+          var end = 0
+          func append(_ part: some Collection<UInt8>) {
+            UnsafeMutableRawBufferPointer(rebasing: bytes[end...]).copyBytes(from: part)
+            end += part.count
+          }
+          for part in [id, userID] {
+            append(part)
+            if separates { append(CollectionOfOne(0)) }
+          }
+          append(kind.utf8)
+          return SHA256.hash(UnsafeRawBufferPointer(bytes))
+        }
+      }
+    }
   }
 }
 

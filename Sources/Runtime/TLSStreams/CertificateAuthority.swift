@@ -1,4 +1,5 @@
 internal import COpenSSL
+internal import Cryptography
 
 /// A private certificate authority in memory, for simulators, demonstrations and tests.
 ///
@@ -32,7 +33,7 @@ public final class CertificateAuthority {
     Self.extend(root, NID_key_usage, "critical,keyCertSign,cRLSign")
     X509_set_issuer_name(root, X509_get_subject_name(root))
     guard X509_sign(root, key, EVP_sha256()) > 0 else { throw ErrorQueue.configurationError("certificate of \(name)") }
-    certificate = pemText { PEM_write_bio_X509($0, root) }
+    certificate = MemoryBIO.text { PEM_write_bio_X509($0, root) }
   }
 
   deinit {
@@ -62,8 +63,8 @@ public final class CertificateAuthority {
       throw ErrorQueue.configurationError("certificate for \(hosts)")
     }
     return Identity(
-      certificate: pemText { PEM_write_bio_X509($0, leaf) },
-      key: pemText { PEM_write_bio_PrivateKey($0, key, nil, nil, 0, nil, nil) })
+      certificate: MemoryBIO.text { PEM_write_bio_X509($0, leaf) },
+      key: MemoryBIO.text { PEM_write_bio_PrivateKey($0, key, nil, nil, 0, nil, nil) })
   }
 
   private static func describe(_ certificate: OpaquePointer, name: String, key: OpaquePointer, validity: Range<Int>) {
@@ -92,13 +93,4 @@ public final class CertificateAuthority {
     X509_add_ext(certificate, added, -1)
     X509_EXTENSION_free(added)
   }
-}
-
-private func pemText(_ write: (OpaquePointer?) -> Int32) -> String {
-  let memory = BIO_new(BIO_s_mem())
-  defer { BIO_free_all(memory) }
-  _ = write(memory)
-  var start: UnsafeMutablePointer<CChar>?
-  let length = copenssl_memory_contents(memory, &start)
-  return String(decoding: UnsafeRawBufferPointer(start: start, count: Int(length)), as: UTF8.self)
 }

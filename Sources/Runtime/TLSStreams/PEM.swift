@@ -1,4 +1,5 @@
 internal import COpenSSL
+internal import Cryptography
 
 /// A source of certificates or of a key in PEM form.
 public enum PEM: Sendable {
@@ -42,12 +43,8 @@ public enum PEM: Sendable {
 
   private func open() -> OpaquePointer? {
     switch self {
-    case .file(let path): return BIO_new_file(path, "r")
-    case .text(let text):
-      let memory = BIO_new(BIO_s_mem())
-      var text = text
-      text.withUTF8 { _ = BIO_write(memory, $0.baseAddress, Int32($0.count)) }
-      return memory
+    case .file(let path): BIO_new_file(path, "r")
+    case .text(let text): MemoryBIO.reading(text)
     }
   }
 }

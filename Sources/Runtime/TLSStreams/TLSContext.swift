@@ -1,4 +1,5 @@
 internal import COpenSSL
+internal import Cryptography
 
 /// The settings that TLS connections of one kind share: trust or identity, versions, application protocols.
 ///

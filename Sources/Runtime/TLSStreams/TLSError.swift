@@ -1,4 +1,4 @@
-internal import COpenSSL
+internal import Cryptography
 public import Reactors
 
 /// A failed TLS operation: the kind of failure, the operation, and OpenSSL's text.
@@ -53,45 +53,9 @@ public struct TLSError: Error, Equatable, CustomStringConvertible {
   }
 }
 
-/// OpenSSL's error queue, one per thread.
-///
-/// OpenSSL takes an entry that an earlier call left for the next call's failure. So every call that can fail starts from an
-/// empty queue, and empties it afterwards.
-enum ErrorQueue {
-  struct Content {
-    var text = ""
-    /// Reason numbers, oldest first.
-    var reasons: [Int32] = []
-  }
-
-  /// The most entries that OpenSSL keeps (`ERR_NUM_ERRORS`).
-  private static let entriesMax = 16
-
-  static func clear() {
-    ERR_clear_error()
-  }
-
-  static func drain() -> Content {
-    var content = Content()
-    for _ in 0..<entriesMax {
-      let code = ERR_get_error()
-      guard code != 0 else { break }
-      content.reasons.append(ERR_GET_REASON(code))
-      content.text += content.text.isEmpty ? text(of: code) : "; " + text(of: code)
-    }
-    return content
-  }
-
+extension ErrorQueue {
   /// The error of a set-up call that has just failed.
   static func configurationError(_ operation: String) -> TLSError {
     TLSError(.configuration, operation: operation, message: drain().text)
-  }
-
-  private static func text(of code: UInt) -> String {
-    withUnsafeTemporaryAllocation(of: CChar.self, capacity: 256) { buffer in
-      guard let base = buffer.baseAddress else { return "" }
-      ERR_error_string_n(code, base, buffer.count)
-      return String(cString: base)
-    }
   }
 }

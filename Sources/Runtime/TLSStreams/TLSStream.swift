@@ -1,4 +1,5 @@
 internal import COpenSSL
+internal import Cryptography
 internal import Glibc
 public import Reactors
 

@@ -1,4 +1,4 @@
-internal import Crypto
+internal import Cryptography
 internal import HTTP1
 internal import HTTPServing
 internal import HTTPTypes
@@ -6,8 +6,7 @@ internal import HTTPTypes
 extension HTTPServerRequest {
   /// A JSON document with a strong entity tag; 304 for a client that has it (RFC 9110, section 13.1.2).
   func conditionalAnswer(_ json: [UInt8]) -> HTTPServerResponse {
-    let digits = SHA256.hash(data: json).prefix(16).map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }
-    let tag = "\"\(digits.joined())\""
+    let tag = "\"\(SHA256.hash(json).hexadecimal(bytes: 16))\""
     var fields: HTTPFields = [.eTag: tag, .cacheControl: "private, no-cache"]
     if Self.isNamed(tag, by: head.fields[.ifNoneMatch]) {
       return HTTPServerResponse(status: .notModified, fields: fields)

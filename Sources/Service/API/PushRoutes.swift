@@ -56,6 +56,7 @@ public enum PushRoutes {
     to routes: inout HTTPRoutes, _ services: PerReactor<PushServices>
   ) {
     let health = HealthRoutes(services: services)
+    let openapi = Array(EmbeddedFiles.openapi_yaml.utf8)
     routes.add(
       .get, "/healthz", bodyBytesMax: RouteGroup.bodyBytesMax, isHealthCheck: true,
       immediate: { health.health($0, on: $1) })
@@ -66,7 +67,7 @@ public enum PushRoutes {
       .get, "/openapi.yaml", bodyBytesMax: RouteGroup.bodyBytesMax,
       immediate: { _, _ in
         HTTPServerResponse(
-          status: .ok, fields: [.contentType: "application/yaml"], body: PackageResources.openapi_yaml)
+          status: .ok, fields: [.contentType: "application/yaml"], body: openapi)
       })
   }
 

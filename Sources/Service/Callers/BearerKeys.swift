@@ -1,4 +1,4 @@
-internal import Crypto
+internal import Cryptography
 internal import HTTPTypes
 
 /// Secrets that a caller may send as a bearer token, compared in constant time. Several may be valid at once, so that they can
@@ -8,7 +8,7 @@ public struct BearerKeys: Sendable {
 
   /// Accepts any of these.
   public init(_ keys: [String]) {
-    digests = keys.map { SHA256.hash(data: Array($0.utf8)) }
+    digests = keys.map { SHA256.hash(Array($0.utf8)) }
   }
 
   /// Whether no key can be accepted.
@@ -17,7 +17,7 @@ public struct BearerKeys: Sendable {
   /// Whether this is one of them. Digests also hide the length, and all are compared, so that the time does not show
   /// which one matched.
   public func accepts(_ key: String) -> Bool {
-    let shown = SHA256.hash(data: Array(key.utf8))
+    let shown = SHA256.hash(Array(key.utf8))
     return digests.reduce(false) { $1 == shown || $0 }
   }
 }

@@ -1,5 +1,5 @@
+internal import Cryptography
 internal import FoundationEssentials
-internal import JWTKit
 
 /// The usable keys of a JSON Web Key Set (RFC 7517).
 struct KeySet: Sendable {
@@ -17,10 +17,10 @@ struct KeySet: Sendable {
   /// Reads a set. What is not usable is left out: keys of other kinds and uses, weak ones, and those without a name. Of
   /// several with the same name and algorithm the first is taken.
   /// - Throws: when the document is no key set.
-  init(_ document: [UInt8]) async throws {
+  init(_ document: [UInt8]) throws {
     let document = try JSONDecoder().decode(Document.self, from: Data(document))
     for key in document.keys where keys.count < Self.keysMax {
-      guard let key = key.key, let kid = key.usableName, let usable = try? await key.verificationKey else { continue }
+      guard let key = key.key, let kid = key.usableName, let usable = key.verificationKey else { continue }
       let name = Name(kid: kid, algorithm: usable.algorithm)
       if keys[name] == nil { keys[name] = usable }
     }
@@ -58,34 +58,37 @@ private struct PublishedKey: Decodable {
     case keyOps = "key_ops"
   }
 
-  /// RSA keys beyond 8192 bits only cost time.
-  private static let modulusBytesMax = 1024
-
   /// The name of a key that is meant for signatures.
   var usableName: String? {
     guard let kid, !kid.isEmpty, use ?? "sig" == "sig", keyOps?.contains("verify") ?? true else { return nil }
     return kid
   }
 
+  /// The key with its one algorithm; nil for one that is malformed, weak, or of another kind.
   var verificationKey: VerificationKey? {
-    get async throws {
-      switch (kty, alg) {
-      case ("EC", "ES256"), ("EC", nil):
-        guard crv == "P-256", let x, let y, length(x) == 32, length(y) == 32 else { return nil }
-        return try await VerificationKey(x: x, y: y)
-      case ("RSA", "RS256"), ("RSA", nil):
-        guard let n, let e, let bytes = length(n), bytes <= Self.modulusBytesMax, length(e) != nil else { return nil }
-        return try await VerificationKey(modulus: n, exponent: e)
-      default: return nil
-      }
+    switch (kty, alg) {
+    case ("EC", "ES256"), ("EC", nil):
+      guard crv == "P-256", let x = bytes(x), let y = bytes(y) else { return nil }
+      return (try? P256PublicKey(x: x, y: y)).map(VerificationKey.es256)
+    case ("RSA", "RS256"), ("RSA", nil):
+      guard let n = bytes(n), let e = bytes(e) else { return nil }
+      return (try? RSAPublicKey(modulus: n, exponent: e)).map(VerificationKey.rs256)
+    default: return nil
     }
   }
 
-  private func length(_ text: String) -> Int? { Base64URL.decode(text.utf8)?.count }
+  private func bytes(_ text: String?) -> [UInt8]? { text.flatMap { Base64URL.decode($0.utf8) } }
 }
 
-/// A key bound to the one algorithm it is used with, so that no token can choose another for it.
-struct VerificationKey: Sendable {
+/// A key bound to the one algorithm it is used with, so that no token can choose another for it (RFC 8725 section 3.1).
+enum VerificationKey: Sendable {
+  /// The shared secret of HS256, at least 32 bytes.
+  case hs256(HMACSHA256)
+  /// A public key on P-256.
+  case es256(P256PublicKey)
+  /// A public RSA key of 2048 to 8192 bits.
+  case rs256(RSAPublicKey)
+
   /// The algorithms whose tokens are looked at.
   enum Algorithm: String, Sendable {
     case hs256 = "HS256"
@@ -93,31 +96,20 @@ struct VerificationKey: Sendable {
     case rs256 = "RS256"
   }
 
-  let algorithm: Algorithm
-  private let verifier: any JWTAlgorithm
-
-  /// The shared secret of HS256, at least 32 bytes.
-  init(secret: String) async throws {
-    algorithm = .hs256
-    verifier = try await JWTKeyCollection().add(hmac: HMACKey(from: secret), digestAlgorithm: .sha256).getKey()
+  var algorithm: Algorithm {
+    switch self {
+    case .hs256: .hs256
+    case .es256: .es256
+    case .rs256: .rs256
+    }
   }
 
-  /// A public key on P-256; the coordinates are 32 bytes each, in base64url.
-  init(x: String, y: String) async throws {
-    algorithm = .es256
-    let key = try ES256PublicKey(parameters: (x: x, y: y))
-    verifier = try await JWTKeyCollection().add(ecdsa: key).getKey()
-  }
-
-  /// A public RSA key of 2048 bits or more, in base64url.
-  init(modulus: String, exponent: String) async throws {
-    algorithm = .rs256
-    let key = try Insecure.RSA.PublicKey(modulus: modulus, exponent: exponent)
-    verifier = try await JWTKeyCollection().add(rsa: key, digestAlgorithm: .sha256).getKey()
-  }
-
-  /// Whether the token is signed with this key. A signature of the wrong length is wrong, though libraries call it an error.
+  /// Whether the token is signed with this key. A signature of the wrong form or length is wrong (RFC 7518 section 3).
   func hasSigned(_ token: CompactToken) -> Bool {
-    (try? verifier.verify(token.signature, signs: token.signed)) ?? false
+    switch self {
+    case .hs256(let key): key.isValid(token.signature, for: token.signed)
+    case .es256(let key): ES256Signature(raw: token.signature).map { key.verifies($0, of: token.signed) } ?? false
+    case .rs256(let key): key.verifies(token.signature, of: token.signed)
+    }
   }
 }

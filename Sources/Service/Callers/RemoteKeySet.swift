@@ -110,7 +110,7 @@ extension RemoteKeySet {
 
   private func take(_ response: HTTPTransferResponse) async {
     guard response.status == .ok else { return fail("status \(response.status.code)") }
-    guard let set = try? await KeySet(response.body) else { return fail("the answer is no key set") }
+    guard let set = try? KeySet(response.body) else { return fail("the answer is no key set") }
     guard !set.keys.isEmpty else { return fail("the key set has no usable key") }
     let isNew = end { $0.take(set, response.body, now: clock()) }
     if isNew {

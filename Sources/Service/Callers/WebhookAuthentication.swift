@@ -1,4 +1,4 @@
-internal import Crypto
+internal import Cryptography
 internal import FoundationEssentials
 package import HTTPTypes
 
@@ -26,12 +26,12 @@ public struct WebhookAuthentication: Sendable {
   static let toleranceSeconds: Int64 = 300
 
   private let bearers: BearerKeys
-  private let signingKeys: [SymmetricKey]
+  private let signingKeys: [HMACSHA256]
 
   /// Accepts any of these keys.
   public init(_ keys: [Key]) {
     bearers = BearerKeys(keys.map(\.bearer))
-    signingKeys = keys.map { SymmetricKey(data: $0.signingKey) }
+    signingKeys = keys.map { HMACSHA256(key: $0.signingKey) }
   }
 
   /// Whether the head alone proves the request.
@@ -43,7 +43,7 @@ public struct WebhookAuthentication: Sendable {
     let signed = signature.prefix + body
     // One code for each key, however many signatures there are to compare with it in constant time.
     return signingKeys.contains { key in
-      let code = HMAC<SHA256>.authenticationCode(for: signed, using: key)
+      let code = key.code(for: signed)
       return signature.codes.contains { code == $0 }
     }
   }
@@ -54,7 +54,7 @@ package struct WebhookSignature {
   /// What is signed before the content.
   fileprivate let prefix: [UInt8]
   /// At least one.
-  fileprivate let codes: [Data]
+  fileprivate let codes: [SHA256Digest]
 
   /// Nil unless all three fields are there, the time is near enough and a signature may be one.
   /// - Parameter now: Unix seconds.
@@ -70,12 +70,10 @@ package struct WebhookSignature {
   }
 
   /// The header is a list separated by spaces; versions other than `v1` are skipped, and what has another length.
-  private static func codes(in fields: HTTPFields) -> [Data] {
+  private static func codes(in fields: HTTPFields) -> [SHA256Digest] {
     (fields[.webhookSignature] ?? "").split(separator: " ").prefix(8).compactMap { entry in
-      guard entry.hasPrefix("v1,"), let code = Data(base64Encoded: String(entry.dropFirst(3))),
-        code.count == SHA256.byteCount
-      else { return nil }
-      return code
+      guard entry.hasPrefix("v1,"), let code = Data(base64Encoded: String(entry.dropFirst(3))) else { return nil }
+      return SHA256Digest(Array(code))
     }
   }
 }

@@ -5,6 +5,7 @@ internal import Postgres
 internal import PushStore
 internal import Reactors
 internal import Settings
+internal import TimeZones
 
 /// Whether campaigns can run: their definitions can be read, and their functions answer.
 enum CampaignCheck {
@@ -150,5 +151,23 @@ enum LanguageModelCheck {
         name, .warning, "it answers with status \(status)", remedy: "see whether its provider reports an outage")
     default: CheckFinding(name, .ok, "it answers, and has no list of models (\(status))")
     }
+  }
+}
+
+/// Whether this machine has the time zones by which campaigns tell today from tomorrow.
+enum TimeZoneCheck {
+  static let name = "time zones"
+
+  static let notUsed = CheckFinding(name, .skipped, "PUSH_TRIGGER_ENABLED is not true")
+
+  /// A zone of every directory there is, with changes that an empty file would not have.
+  private static let probe = "America/New_York"
+
+  static func judge(_ directory: ZoneDirectory) -> CheckFinding {
+    guard directory.rules(of: probe)?.nextChange(after: 0) != nil else {
+      return CheckFinding(
+        name, .failure, "this machine has no time zone data in \(directory.path)", remedy: "install the package tzdata")
+    }
+    return CheckFinding(name, .ok, directory.path)
   }
 }

@@ -41,7 +41,7 @@ final class RouteProbe {
     do {
       let context = try self.context.get()
       if let fault = await fault(of: route.environment, context, on: reactor) { return fault }
-      let client = try await client(for: key(of: route), context)
+      let client = try client(for: key(of: route), context)
       return answer(
         to: await client.send(try Self.push(to: route), to: route.environment, until: deadline, on: reactor))
     } catch let error as TLSError {
@@ -56,7 +56,7 @@ final class RouteProbe {
   func channels(
     of route: PushRoute, on reactor: isolated Reactor
   ) async -> Result<[ChannelIdentifier], APNSChannelsError>? {
-    guard let context = try? context.get(), let desk = try? await desk(for: key(of: route), context) else { return nil }
+    guard let context = try? context.get(), let desk = try? desk(for: key(of: route), context) else { return nil }
     do throws(APNSChannelsError) {
       return .success(try await desk.list(in: route.app, of: route.environment, on: reactor))
     } catch {
@@ -85,26 +85,26 @@ final class RouteProbe {
       identifier: PushIdentifier(eventKind: "doctor", event: route.name, recipient: "", deviceToken: token))
   }
 
-  private func client(for key: SigningKeySettings, _ context: TLSContext) async throws -> APNSClient {
+  private func client(for key: SigningKeySettings, _ context: TLSContext) throws -> APNSClient {
     if let client = clients[key] { return client }
     let client = APNSClient(
-      endpoints: endpoints { settings.origin(of: $0) }, context: context, tokens: try await tokens(for: key),
+      endpoints: endpoints { settings.origin(of: $0) }, context: context, tokens: try tokens(for: key),
       logger: logger)
     clients[key] = client
     return client
   }
 
-  private func desk(for key: SigningKeySettings, _ context: TLSContext) async throws -> APNSChannels {
+  private func desk(for key: SigningKeySettings, _ context: TLSContext) throws -> APNSChannels {
     if let desk = desks[key] { return desk }
     let desk = APNSChannels(
-      endpoints: endpoints(settings.channelsOrigin), context: context, tokens: try await tokens(for: key))
+      endpoints: endpoints(settings.channelsOrigin), context: context, tokens: try tokens(for: key))
     desks[key] = desk
     return desk
   }
 
-  private func tokens(for key: SigningKeySettings) async throws -> ProviderTokenSource {
+  private func tokens(for key: SigningKeySettings) throws -> ProviderTokenSource {
     if let source = tokens[key] { return source }
-    let source = try await ProviderTokenSource(
+    let source = try ProviderTokenSource(
       ProviderCredentials(
         keyIdentifier: key.keyIdentifier, teamIdentifier: key.teamIdentifier, privateKey: key.privateKey.exposed))
     tokens[key] = source

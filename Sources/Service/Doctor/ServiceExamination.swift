@@ -4,6 +4,7 @@ internal import Postgres
 internal import PushStore
 public import Reactors
 public import Settings
+internal import TimeZones
 
 /// Looks at everything that a service needs, from the settings to APNs, and tells what it finds.
 ///
@@ -44,7 +45,7 @@ public struct ServiceExamination: Sendable {
     } else {
       add([CheckFinding("apns", .skipped, "the settings of APNs cannot be used")])
     }
-    add([await keySet(on: reactor), await languageModel(on: reactor)])
+    add([await keySet(on: reactor), await languageModel(on: reactor), timeZones])
     return diagnosis
   }
 
@@ -70,6 +71,10 @@ public struct ServiceExamination: Sendable {
     guard campaigns.isEnabled else { return LanguageModelCheck.notUsed }
     guard let key = campaigns.modelKey else { return LanguageModelCheck.notConfigured }
     return await LanguageModelCheck.look(campaigns, key: key, on: reactor)
+  }
+
+  private var timeZones: CheckFinding {
+    settings.campaigns?.isEnabled == true ? TimeZoneCheck.judge(.system) : TimeZoneCheck.notUsed
   }
 
   private func keySet(on reactor: isolated Reactor) async -> CheckFinding {

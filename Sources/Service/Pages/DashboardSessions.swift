@@ -1,5 +1,5 @@
 internal import Callers
-internal import Crypto
+internal import Cryptography
 internal import FoundationEssentials
 
 /// Who is logged in, without a table: a session is the moment of its end, signed.
@@ -13,7 +13,7 @@ struct DashboardSessions: Sendable {
 
   private struct Key {
     let shown: BearerKeys
-    let signing: SymmetricKey
+    let signing: HMACSHA256
   }
 
   private let keys: [Key]
@@ -21,11 +21,9 @@ struct DashboardSessions: Sendable {
   /// - Parameter serviceKeys: any of which lets the operator in.
   init(_ serviceKeys: [String]) {
     keys = serviceKeys.map { key in
-      let secret = SymmetricKey(data: Array(key.utf8))
-      return Key(
-        shown: BearerKeys([key]),
-        signing: HKDF<SHA256>.deriveKey(
-          inputKeyMaterial: secret, info: Array("tacet dashboard session".utf8), outputByteCount: 32))
+      let derived = HKDFSHA256.derive(
+        from: Array(key.utf8), info: Array("tacet dashboard session".utf8), byteCount: 32)
+      return Key(shown: BearerKeys([key]), signing: HMACSHA256(key: derived))
     }
   }
 
@@ -40,8 +38,7 @@ struct DashboardSessions: Sendable {
     let matching = keys.filter { $0.shown.accepts(shown) }
     guard let key = matching.first else { return nil }
     let end = String(now + Self.lifeSeconds)
-    let signature = HMAC<SHA256>.authenticationCode(for: Self.statement(of: end), using: key.signing)
-    return end + "." + signature.map { Self.digits[Int($0 >> 4)] + Self.digits[Int($0 & 15)] }.joined()
+    return end + "." + key.signing.code(for: Self.statement(of: end)).hexadecimal()
   }
 
   /// Whether a session is one of ours and has not ended.
@@ -51,14 +48,12 @@ struct DashboardSessions: Sendable {
     else { return false }
     let statement = Self.statement(of: String(end))
     let isSigned = keys.reduce(false) { isSigned, key in
-      HMAC<SHA256>.isValidAuthenticationCode(signature, authenticating: statement, using: key.signing) || isSigned
+      key.signing.isValid(signature, for: statement) || isSigned
     }
     return isSigned && end > now && end <= now + Self.lifeSeconds
   }
 
   private static func statement(of end: String) -> [UInt8] { Array("session until \(end)".utf8) }
-
-  private static let digits = "0123456789abcdef".map(String.init)
 
   private static func bytes(_ text: Substring) -> [UInt8]? {
     let digits = text.utf8.map { "0123456789abcdef".utf8.firstOffset(of: $0) }

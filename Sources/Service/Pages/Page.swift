@@ -1,4 +1,4 @@
-internal import Crypto
+internal import Cryptography
 internal import HTTPServing
 internal import HTTPTypes
 
@@ -38,17 +38,16 @@ struct Page {
     HTTPServerResponse(
       status: .ok,
       fields: [.contentType: "text/css; charset=utf-8", .cacheControl: "public, max-age=31536000, immutable"],
-      body: PackageResources.style_css)
+      body: style)
   }
 
   /// Styles of ours, forms to us, and nothing else: no script, no picture, no frame around it.
   private static let policy =
     "default-src 'none'; style-src 'self'; form-action 'self'; frame-ancestors 'none'; base-uri 'none'"
 
-  private static let styleAddress: String = {
-    let digest = SHA256.hash(data: PackageResources.style_css).prefix(8)
-    return DashboardLink.style + "?v=" + digest.map { String($0, radix: 16) }.joined()
-  }()
+  private static let style = Array(EmbeddedFiles.style_css.utf8)
+
+  private static let styleAddress = DashboardLink.style + "?v=" + SHA256.hash(style).hexadecimal(bytes: 8)
 
   private var document: HTML {
     let refreshing: HTML = refresh.map { "<meta http-equiv=\"refresh\" content=\"\($0)\">" } ?? ""

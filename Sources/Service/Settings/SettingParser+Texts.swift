@@ -1,5 +1,5 @@
 internal import APNSCore
-internal import Crypto
+internal import Cryptography
 internal import FoundationEssentials
 public import Reactors
 
@@ -26,11 +26,11 @@ extension SettingParser<String> {
   static var privateKey: Self {
     Self { text throws(UnusableValue) in
       let pem = text.split(separator: #"\n"#, omittingEmptySubsequences: false).joined(separator: "\n")
-      guard let key = try? P256.Signing.PrivateKey(pemRepresentation: pem) else {
+      guard let key = try? P256PrivateKey(pem: pem) else {
         throw UnusableValue(
           "not a P-256 private key", expected: "the text of the .p8 file from Apple, BEGIN and END lines included")
       }
-      return key.pemRepresentation
+      return key.pem
     }
   }
 }

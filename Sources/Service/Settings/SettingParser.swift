@@ -149,7 +149,7 @@ private func digits(_ text: Substring) -> Int? {
 
 extension StringProtocol where SubSequence == Substring {
   /// Without the white space around it.
-  var trimmed: Substring {
+  package var trimmed: Substring {
     var rest = drop(while: \.isWhitespace)
     while let last = rest.last, last.isWhitespace { rest.removeLast() }
     return rest

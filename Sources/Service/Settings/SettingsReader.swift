@@ -1,14 +1,11 @@
-internal import Configuration
-
 /// Reads settings one by one from the environment and the settings file, and collects everything that is wrong.
 ///
-/// Precedence and the marking of secrets are the configuration library's: providers in order, the environment first.
-/// Conversion is not: the library's typed accessors turn an unusable value into the default, or stop at the first one
-/// and quote it.
+/// The environment comes first, then the file.
 struct SettingsReader {
   typealias FileRead = (String) throws(LocalFile.ReadError) -> [UInt8]
 
-  private let configuration: ConfigReader
+  private let environment: [String: String]
+  private let fileValues: [String: String]
   private let readFile: FileRead
   private(set) var problems: [SettingsProblem] = []
   /// The sections of the settings file.
@@ -31,17 +28,14 @@ struct SettingsReader {
       }
     }
     apps = file.apps
-    configuration = ConfigReader(providers: [Self.provider(environment), Self.provider(file.values)])
+    self.environment = environment
+    fileValues = file.values
   }
 
   private static func unknownKeys(in environment: [String: String]) -> [SettingsProblem] {
     environment.keys.sorted()
       .filter { name in !SettingNames.all.contains(name) && SettingNames.ownPrefixes.contains { name.hasPrefix($0) } }
       .map { .unknown($0, at: "environment") }
-  }
-
-  private static func provider(_ values: [String: String]) -> EnvironmentVariablesProvider {
-    EnvironmentVariablesProvider(environmentVariables: values, secretsSpecifier: .specific(SettingNames.secrets))
   }
 
   private static func text(of path: String, readFile: FileRead) throws(LocalFile.ReadError) -> String {
@@ -68,8 +62,7 @@ extension SettingsReader {
 
   private func rawText(_ name: String) -> String? {
     if let section { return section.values[name] }
-    let components = name.lowercased().split(separator: "_").map(String.init)
-    return configuration.string(forKey: ConfigKey(components), isSecret: isSecret(name))
+    return environment[name] ?? fileValues[name]
   }
 
   private func isSecret(_ name: String) -> Bool { SettingNames.secrets.contains(name) }

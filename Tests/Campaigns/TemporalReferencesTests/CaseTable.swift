@@ -1,5 +1,6 @@
 import Foundation
 import TemporalReferences
+import TimeZones
 
 /// The lines of a file of cases: what stands between bars, and when and where it was written.
 struct CaseTable {
@@ -34,19 +35,22 @@ struct CaseTable {
 struct Setting {
   let writtenAt: Date
   let zone: TimeZone
+  let rules: ZoneRules
   let order: NumericDateOrder
 
   init(_ text: String) throws {
     let parts = text.split(separator: " ").map(String.init)
-    guard parts.count == 3, let zone = TimeZone(identifier: parts[1]), let order = NumericDateOrder(rawValue: parts[2])
+    guard parts.count == 3, let zone = TimeZone(identifier: parts[1]),
+      let rules = ZoneDirectory.system.rules(of: parts[1]), let order = NumericDateOrder(rawValue: parts[2])
     else { throw CaseError("not a setting: \(text)") }
     self.zone = zone
+    self.rules = rules
     self.order = order
     writtenAt = try CivilText.instant(parts[0], in: zone)
   }
 
   func references(in text: String) -> [TemporalReference] {
-    TemporalReferenceFinder().reading(of: text, writtenAt: writtenAt, zone: zone, dateOrder: order).references
+    TemporalReferenceFinder().reading(of: text, writtenAt: writtenAt, zone: rules, dateOrder: order).references
   }
 }
 

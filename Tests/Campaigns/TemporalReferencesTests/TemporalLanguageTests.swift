@@ -29,7 +29,7 @@ struct TemporalLanguageTests {
   func germanTable(text: String, expected: String) throws {
     let setting = try Setting("2026-03-11T10:00 Europe/Berlin dmy")
     let found = TemporalReferenceFinder(language: german)
-      .reading(of: text, writtenAt: setting.writtenAt, zone: setting.zone, dateOrder: setting.order).references
+      .reading(of: text, writtenAt: setting.writtenAt, zone: setting.rules, dateOrder: setting.order).references
     let expected = try ExpectedReference(expected, zone: setting.zone)
     #expect(found.map { ExpectedReference($0, zone: setting.zone) } == [expected])
   }

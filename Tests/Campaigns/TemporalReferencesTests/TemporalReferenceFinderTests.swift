@@ -1,6 +1,7 @@
 import Foundation
 import TemporalReferences
 import Testing
+import TimeZones
 
 @Suite("The finder")
 struct TemporalReferenceFinderTests {
@@ -24,7 +25,7 @@ struct TemporalReferenceFinderTests {
     let finder = TemporalReferenceFinder(referencesMax: 2)
     let text = "Exam tomorrow. Flight on Friday. Meeting on Saturday. The flight got cancelled."
     let reading = finder.reading(
-      of: text, writtenAt: setting.writtenAt, zone: setting.zone, dateOrder: setting.order)
+      of: text, writtenAt: setting.writtenAt, zone: setting.rules, dateOrder: setting.order)
     let found = reading.references
     #expect(found.map(\.event) == ["exam", "flight"])
     #expect(found.map(\.standing) == [.upcoming, .cancelled])
@@ -65,7 +66,7 @@ struct TemporalReferenceFinderTests {
       ("It got cancelled.", []),
     ] as [(String, Set<String>)])
   func calledOff(text: String, events: Set<String>) throws {
-    let zone = try #require(TimeZone(identifier: "Europe/Berlin"))
+    let zone = try #require(ZoneDirectory.system.rules(of: "Europe/Berlin"))
     let reading = TemporalReferenceFinder().reading(
       of: text, writtenAt: Date(timeIntervalSince1970: 1_800_000_000), zone: zone, dateOrder: .dayMonthYear)
     #expect(reading.calledOff == events)

@@ -1,5 +1,5 @@
 import APNSSimulation
-import Crypto
+import Cryptography
 import Foundation
 import TacetClient
 import TestLogs
@@ -13,15 +13,12 @@ struct AppTests {
 
   /// What a log-in issues to a user.
   static func token(of user: String) -> String {
-    func text(_ data: some DataProtocol) -> String {
-      Data(data).base64EncodedString().replacing("+", with: "-").replacing("/", with: "_").replacing("=", with: "")
-    }
-    let head = text(Data(#"{"alg":"HS256","typ":"JWT"}"#.utf8))
+    let head = Base64URL.encode(#"{"alg":"HS256","typ":"JWT"}"#.utf8)
     let expiry = Int(Date().timeIntervalSince1970) + 3600
-    let claims = text(Data(#"{"sub":"\#(user)","aud":"authenticated","role":"authenticated","exp":\#(expiry)}"#.utf8))
-    let code = HMAC<SHA256>.authenticationCode(
-      for: Data("\(head).\(claims)".utf8), using: SymmetricKey(data: Data(secret.utf8)))
-    let token = "\(head).\(claims).\(text(Data(code)))"
+    let claims = Base64URL.encode(
+      #"{"sub":"\#(user)","aud":"authenticated","role":"authenticated","exp":\#(expiry)}"#.utf8)
+    let code = HMACSHA256(key: Array(secret.utf8)).code(for: Array("\(head).\(claims)".utf8))
+    let token = "\(head).\(claims).\(Base64URL.encode(code.bytes))"
     RunLogs.note(token, as: .clientToken)
     return token
   }

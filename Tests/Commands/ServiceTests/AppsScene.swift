@@ -1,5 +1,5 @@
 import APNSSimulation
-import Crypto
+import Cryptography
 import Foundation
 import TestProcesses
 import Testing
@@ -50,17 +50,17 @@ struct AppsScene {
 
   /// Makes a key that the simulator accepts under this name, and writes it where the settings look.
   func registerCoachKey(_ identifier: String) throws {
-    let key = P256.Signing.PrivateKey()
+    let key = P256PrivateKey()
     scene.simulator.service.withRegistry { registry in
       registry.register(ProviderKey(identifier: identifier, team: "TEAM000002", publicKey: key.publicKey))
     }
-    try write(key.pemRepresentation, to: "coach.p8")
+    try write(key.pem, to: "coach.p8")
   }
 
   /// Makes the simulator refuse what is signed with a key from now on.
   func revokeKey(_ identifier: String) {
     scene.simulator.service.withRegistry { registry in
-      let other = P256.Signing.PrivateKey().publicKey
+      let other = P256PrivateKey().publicKey
       registry.register(ProviderKey(identifier: identifier, team: "TEAM000002", publicKey: other))
     }
   }

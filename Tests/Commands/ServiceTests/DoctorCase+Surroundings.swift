@@ -1,4 +1,4 @@
-import Crypto
+import Cryptography
 import Foundation
 import Synchronization
 import TestPostgres
@@ -56,7 +56,7 @@ extension DoctorCase {
       what: "APNs does not know the key", line: "FAIL  apns com.example.app/production:", part: "InvalidProviderToken",
       remedy: "APNS_KEY_ID", exitCode: 1
     ) {
-      $0.settings["APNS_PRIVATE_KEY_FILE"] = try $0.write(P256.Signing.PrivateKey().pemRepresentation, to: "new.p8")
+      $0.settings["APNS_PRIVATE_KEY_FILE"] = try $0.write(P256PrivateKey().pem, to: "new.p8")
     },
     .setting(
       "the app is not the team's", "APNS_BUNDLE_ID", "com.example.stranger",

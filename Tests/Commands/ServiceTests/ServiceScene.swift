@@ -1,5 +1,5 @@
 import APNSSimulation
-import Crypto
+import Cryptography
 import Foundation
 import FoundationNetworking
 import Reactors
@@ -48,7 +48,7 @@ final class ServiceScene: Sendable {
     let conninfo = try await primary.makeDatabase()
     let database = String(try #require(conninfo.split(separator: "=").last))
     self.database = database
-    let key = P256.Signing.PrivateKey()
+    let key = P256PrivateKey()
     simulator = try APNSSimulator(try Self.configuration(key, port: port))
     let addresses = try await simulator.start()
     let folder = try makeTemporaryFolder("test-service")
@@ -62,7 +62,7 @@ final class ServiceScene: Sendable {
       "DATABASE_URL": reached, "DATABASE_POOL_MODE": pooler == nil ? "session" : "transaction",
       "WEBHOOK_SECRET": Self.secret, "LISTEN_ADDRESS": "127.0.0.1:0",
       "APNS_KEY_ID": "KEY0000001", "APNS_TEAM_ID": "TEAM000001", "APNS_BUNDLE_ID": Self.bundle,
-      "APNS_PRIVATE_KEY": key.pemRepresentation, "APNS_URL": "https://127.0.0.1:\(port)",
+      "APNS_PRIVATE_KEY": key.pem, "APNS_URL": "https://127.0.0.1:\(port)",
       "APNS_CHANNELS_URL": "https://127.0.0.1:\(port)", "APNS_CA_FILE": folder + "/ca.pem",
     ].merging(extra) { $1 }
     if let host { try await primary.psql(host, database: database) }
@@ -72,7 +72,7 @@ final class ServiceScene: Sendable {
     try #require(try await migration.exitCode() == 0, "\(migration.text)")
   }
 
-  private static func configuration(_ key: P256.Signing.PrivateKey, port: UInt16) throws -> APNSSimulatorConfiguration {
+  private static func configuration(_ key: P256PrivateKey, port: UInt16) throws -> APNSSimulatorConfiguration {
     var configuration = APNSSimulatorConfiguration()
     configuration.logger = RunLogs.logger
     configuration.listeners = [.production: try #require(SocketAddress(numericHost: "127.0.0.1", port: port))]

@@ -1,5 +1,5 @@
 import APNSSimulation
-import Crypto
+import Cryptography
 import Foundation
 import Testing
 
@@ -22,7 +22,7 @@ struct StoppedRouteTests {
       let key = try #require(scene.simulator.service.withRegistry { $0.keys["KEY0000001"] })
       scene.simulator.service.withRegistry {
         $0.register(
-          ProviderKey(identifier: key.identifier, team: key.team, publicKey: P256.Signing.PrivateKey().publicKey))
+          ProviderKey(identifier: key.identifier, team: key.team, publicKey: P256PrivateKey().publicKey))
       }
       let conversation = try await Conversation(scene, [.away()])
       try await post(in: conversation, of: scene)

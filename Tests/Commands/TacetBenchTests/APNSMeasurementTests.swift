@@ -1,7 +1,7 @@
 import APNS
 import APNSCore
 import APNSSimulation
-import Crypto
+import Cryptography
 import Foundation
 import Logging
 import Reactors
@@ -31,17 +31,17 @@ struct APNSMeasurementTests {
   }
 
   private func measure(acceptsTokens: Bool) async throws -> LoadReport {
-    let key = P256.Signing.PrivateKey()
+    let key = P256PrivateKey()
     let (simulator, port) = try await startSimulator(key, acceptsTokens: acceptsTokens)
     let authority = FileManager.default.temporaryDirectory.appending(path: "\(UUID().uuidString).pem")
     defer { try? FileManager.default.removeItem(at: authority) }
     try (simulator.certificateAuthority ?? "").write(to: authority, atomically: true, encoding: .utf8)
     let credentials = try ProviderCredentials(
-      keyIdentifier: "BENCHKEY01", teamIdentifier: "BENCHTEAM1", privateKey: key.pemRepresentation)
+      keyIdentifier: "BENCHKEY01", teamIdentifier: "BENCHTEAM1", privateKey: key.pem)
     let measurement = try APNSMeasurement(
       endpoint: APNSEndpoint(host: "127.0.0.1", port: port),
       context: APNSClient.makeContext(certificatesFile: authority.path),
-      tokens: try await ProviderTokenSource(credentials),
+      tokens: try ProviderTokenSource(credentials),
       series: PushSeries(to: ["00ff"], ofApp: BundleIdentifier("com.example.bench")),
       configuration: APNSConfiguration(), concurrency: 4,
       logger: Logger(label: "test"))
@@ -51,7 +51,7 @@ struct APNSMeasurementTests {
   }
 
   private func startSimulator(
-    _ key: P256.Signing.PrivateKey, acceptsTokens: Bool
+    _ key: P256PrivateKey, acceptsTokens: Bool
   ) async throws -> (APNSSimulator, UInt16) {
     var configuration = APNSSimulatorConfiguration()
     configuration.listeners[.production] = SocketAddress(numericHost: "127.0.0.1", port: 0)

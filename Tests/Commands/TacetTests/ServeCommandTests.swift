@@ -1,5 +1,6 @@
-import Crypto
+import Cryptography
 import Foundation
+import TestKeys
 import TestPostgres
 import Testing
 
@@ -13,7 +14,7 @@ struct ServeCommandTests {
     "APNS_KEY_ID": "ABC123DEFG",
     "APNS_TEAM_ID": "DEF123GHIJ",
     "APNS_BUNDLE_ID": "com.example.app",
-    "APNS_PRIVATE_KEY": P256.Signing.PrivateKey().pemRepresentation,
+    "APNS_PRIVATE_KEY": P256PrivateKey().pem,
     "LISTEN_ADDRESS": "127.0.0.1:0",
   ]
 
@@ -61,7 +62,7 @@ struct ServeCommandTests {
 
   @Test("a key on a curve that APNs does not take is refused")
   func otherCurve() async throws {
-    let key = P384.Signing.PrivateKey().pemRepresentation
+    let key = KeyText.elliptic(curve: "P-384")
     let run = try await CommandRun.tacet(["serve"], Self.settings.merging(["APNS_PRIVATE_KEY": key]) { $1 })
     #expect(run.exitCode > 0)
     #expect(run.output.contains("APNS_PRIVATE_KEY"))

@@ -1,7 +1,7 @@
 import APNS
 import APNSCore
 import APNSSimulation
-import Crypto
+import Cryptography
 import Logging
 import Reactors
 import TLSStreams
@@ -15,7 +15,7 @@ struct FaultScene: Sendable {
 
   let simulator: APNSSimulator
   let address: SocketAddress
-  private let key: P256.Signing.PrivateKey
+  private let key: P256PrivateKey
 
   var service: SimulatedService { simulator.service }
 
@@ -37,7 +37,7 @@ struct FaultScene: Sendable {
   }
 
   private init(delayMilliseconds: Int) async throws {
-    key = P256.Signing.PrivateKey()
+    key = P256PrivateKey()
     var configuration = APNSSimulatorConfiguration()
     configuration.listeners = [.production: try #require(SocketAddress(numericHost: "127.0.0.1", port: 0))]
     configuration.registry.register(
@@ -60,11 +60,11 @@ struct FaultScene: Sendable {
     configure(&configuration)
     let authority = try #require(simulator.certificateAuthority)
     let credentials = try ProviderCredentials(
-      keyIdentifier: "KEY0000001", teamIdentifier: "TEAM000001", privateKey: key.pemRepresentation)
+      keyIdentifier: "KEY0000001", teamIdentifier: "TEAM000001", privateKey: key.pem)
     return APNSClient(
       endpoints: [.production: APNSEndpoint(host: "127.0.0.1", port: port ?? address.port)],
       context: try TLSContext(trusting: .systemAnd(.text(authority)), protocols: ["h2"]),
-      tokens: try await ProviderTokenSource(credentials), configuration: configuration,
+      tokens: try ProviderTokenSource(credentials), configuration: configuration,
       logger: Logger(label: "tests") { _ in SwiftLogNoOpLogHandler() })
   }
 

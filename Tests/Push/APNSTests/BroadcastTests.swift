@@ -21,7 +21,7 @@ struct BroadcastTests {
     try await onReactor { reactor in
       let apns = try ScriptedAPNs()
       try apns.start(on: reactor)
-      let tokens = try await ProviderTokenSource(.make())
+      let tokens = try ProviderTokenSource(.make())
       let client = try await apns.client(tokens: tokens)
       let push = try Self.broadcast()
       let attempt = await client.send(push, to: .production, on: reactor)

@@ -1,5 +1,5 @@
 import APNSCore
-import Crypto
+import Cryptography
 import HTTP2
 import Logging
 import Reactors
@@ -90,7 +90,7 @@ final class ScriptedAPNs: HTTP2RequestHandler {
     configure(&configuration)
     let context = try (other ?? self).clientContext()
     let source: ProviderTokenSource
-    if let tokens { source = tokens } else { source = try await ProviderTokenSource(.make()) }
+    if let tokens { source = tokens } else { source = try ProviderTokenSource(.make()) }
     return APNSClient(
       endpoints: [.production: APNSEndpoint(host: "127.0.0.1", port: port ?? self.port)],
       broadcasts: broadcasts.map { [.production: APNSEndpoint(host: "127.0.0.1", port: $0)] } ?? [:], context: context,

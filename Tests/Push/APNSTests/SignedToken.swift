@@ -1,4 +1,4 @@
-import Crypto
+import Cryptography
 import FoundationEssentials
 import Reactors
 
@@ -40,8 +40,8 @@ struct SignedToken {
     signature = try Self.decode(parts[2])
   }
 
-  func isSigned(by key: P256.Signing.PublicKey) throws -> Bool {
-    key.isValidSignature(try P256.Signing.ECDSASignature(rawRepresentation: signature), for: Data(signed.utf8))
+  func isSigned(by key: P256PublicKey) -> Bool {
+    ES256Signature(raw: Array(signature)).map { key.verifies($0, of: Array(signed.utf8)) } ?? false
   }
 
   /// Base64url without padding (RFC 7515, appendix C).
@@ -56,9 +56,9 @@ struct SignedToken {
 
 extension ProviderCredentials {
   /// Credentials with a key of this process.
-  static func make(_ key: P256.Signing.PrivateKey = P256.Signing.PrivateKey()) throws -> ProviderCredentials {
+  static func make(_ key: P256PrivateKey = P256PrivateKey()) throws -> ProviderCredentials {
     try ProviderCredentials(
-      keyIdentifier: "ABC123DEFG", teamIdentifier: "DEF123GHIJ", privateKey: key.pemRepresentation)
+      keyIdentifier: "ABC123DEFG", teamIdentifier: "DEF123GHIJ", privateKey: key.pem)
   }
 }
 

@@ -1,4 +1,4 @@
-import Crypto
+import Cryptography
 import Foundation
 import PushKinds
 import TestIDs
@@ -205,7 +205,7 @@ struct WebhookTests {
   }
 
   private func code(_ text: String, key: [UInt8]) -> [UInt8] {
-    Array(HMAC<SHA256>.authenticationCode(for: Data(text.utf8), using: SymmetricKey(data: key)))
+    HMACSHA256(key: key).code(for: Array(text.utf8)).bytes
   }
 }
 

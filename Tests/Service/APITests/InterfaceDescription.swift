@@ -56,7 +56,7 @@ struct InterfaceDescription {
   let operations: [Operation]
 
   private init() throws {
-    let text = String(decoding: PackageResources.openapi_yaml, as: UTF8.self)
+    let text = EmbeddedFiles.openapi_yaml
     guard let document = try Yams.load(yaml: text) as? Object, let paths = document["paths"] as? [String: Object] else {
       throw TestFailure("no description")
     }

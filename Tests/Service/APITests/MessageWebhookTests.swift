@@ -1,4 +1,4 @@
-import Crypto
+import Cryptography
 import FoundationEssentials
 import PushKinds
 import Reactors
@@ -172,11 +172,10 @@ struct MessageWebhookTests {
       let (message, _) = try await rig.makeMessage()
       let body = #"{"message_id":"\#(message)"}"#
       let timestamp = "\(Int64(Date().timeIntervalSince1970) - 290)"
-      let code = HMAC<SHA256>.authenticationCode(
-        for: Array("msg_1.\(timestamp).\(body)".utf8), using: SymmetricKey(data: Array(ServiceRig.secret.utf8)))
+      let code = HMACSHA256(key: Array(ServiceRig.secret.utf8)).code(for: Array("msg_1.\(timestamp).\(body)".utf8))
       let fields = [
         "Content-Type": "application/json", "webhook-id": "msg_1", "webhook-timestamp": timestamp,
-        "webhook-signature": "v1,\(Data(code).base64EncodedString())",
+        "webhook-signature": "v1,\(Data(code.bytes).base64EncodedString())",
       ]
       @Sendable func ask() async throws -> PlainResponse {
         try await PlainClient.ask("POST", "/v1/webhooks/messages", fields: fields, body: body, port: rig.port)

@@ -33,16 +33,4 @@ struct CompactTokenTests {
   func counts(text: String) {
     #expect(throws: ClientTokenError(.invalid, "it has not three parts")) { try CompactToken(text) }
   }
-
-  @Test(
-    "content has one spelling",
-    arguments: [
-      ("", []), ("AA", [0]), ("AAA", [0, 0]), ("AAAA", [0, 0, 0]), ("-_-_", [251, 255, 191]), ("__8", [255, 255]),
-      ("A", nil), ("AAAAA", nil), ("AA==", nil), ("AA=", nil), ("AAA=", nil), ("AB", nil), ("AAB", nil), ("++++", nil),
-      ("////", nil), ("AA AA", nil), ("AAAA\n", nil), (" AAAA", nil), ("AA\u{0}A", nil), ("ÄAAA", nil), ("=", nil),
-    ] as [(String, [UInt8]?)])
-  func spelling(text: String, bytes: [UInt8]?) {
-    #expect(Base64URL.decode(text.utf8) == bytes)
-    if let bytes { #expect(Base64URL.encode(bytes) == Array(text.utf8)) }
-  }
 }

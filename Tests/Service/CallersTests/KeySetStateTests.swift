@@ -24,10 +24,10 @@ struct KeySetStateTests {
   }
 
   /// A set taken at a time, in seconds.
-  private func taken(at seconds: UInt64) async throws -> KeySetState {
+  private func taken(at seconds: UInt64) throws -> KeySetState {
     var state = KeySetState()
     _ = state.begin(now: seconds * Self.second)
-    _ = state.take(try await KeySet(document), document, now: seconds * Self.second)
+    _ = state.take(try KeySet(document), document, now: seconds * Self.second)
     return state
   }
 
@@ -54,16 +54,16 @@ struct KeySetStateTests {
   @Test(
     "a known key is used at once, and refreshed behind its use after ten minutes",
     arguments: [(599, false), (600, true)])
-  func age(seconds: UInt64, refreshes: Bool) async throws {
-    var state = try await taken(at: 100)
+  func age(seconds: UInt64, refreshes: Bool) throws {
+    var state = try taken(at: 100)
     let now = (100 + seconds) * Self.second
     #expect(kind(state.look(for: known, now: now)) == .use(generation: 1, refreshes: refreshes))
     #expect(kind(state.look(for: known, now: now)) == .use(generation: 1, refreshes: false))
   }
 
   @Test("an unknown key is fetched for once a minute", arguments: [(59, false), (60, true)])
-  func unknownKeys(seconds: UInt64, begins: Bool) async throws {
-    var state = try await taken(at: 100)
+  func unknownKeys(seconds: UInt64, begins: Bool) throws {
+    var state = try taken(at: 100)
     let now = (100 + seconds) * Self.second
     #expect(kind(state.look(for: unknown, now: now)) == (begins ? .wait(begins: true) : .unknown))
     #expect(kind(state.look(for: unknown, now: now)) == (begins ? .wait(begins: false) : .unknown))
@@ -71,8 +71,8 @@ struct KeySetStateTests {
   }
 
   @Test("a failed refresh keeps the set, however old, and is tried again a minute later")
-  func outage() async throws {
-    var state = try await taken(at: 0)
+  func outage() throws {
+    var state = try taken(at: 0)
     for minute: UInt64 in 10..<2000 {
       let now = minute * 60 * Self.second
       #expect(kind(state.look(for: known, now: now)) == .use(generation: 1, refreshes: true))
@@ -83,14 +83,14 @@ struct KeySetStateTests {
   }
 
   @Test("another set is another generation, the same one is not")
-  func generations() async throws {
-    var state = try await taken(at: 0)
-    let same = try await KeySet(document)
+  func generations() throws {
+    var state = try taken(at: 0)
+    let same = try KeySet(document)
     let isNew = state.take(same, document, now: 1)
     #expect(!isNew)
     #expect(state.generation == 1)
     let other = Array(keySet(IssuerKey("other").published()).utf8)
-    let isOther = state.take(try await KeySet(other), other, now: 2)
+    let isOther = state.take(try KeySet(other), other, now: 2)
     #expect(isOther)
     #expect(state.generation == 2)
     #expect(kind(state.find(known)) == .unknown)

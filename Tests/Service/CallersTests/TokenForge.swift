@@ -1,6 +1,5 @@
-import Crypto
-import CryptoExtras
-import FoundationEssentials
+import Cryptography
+import TestKeys
 import TestLogs
 
 @testable import Callers
@@ -43,22 +42,22 @@ struct TokenForge {
   }
 
   static func hmac(_ key: some Sequence<UInt8>) -> Signer {
-    { Array(HMAC<SHA256>.authenticationCode(for: $0, using: SymmetricKey(data: Array(key)))) }
+    { HMACSHA256(key: Array(key)).code(for: $0).bytes }
   }
 
-  static func text(_ bytes: [UInt8]) -> String { String(decoding: Base64URL.encode(bytes), as: UTF8.self) }
+  static func text(_ bytes: some Collection<UInt8>) -> String { Base64URL.encode(bytes) }
 }
 
 /// An ES256 key of an issuer.
 struct IssuerKey {
   let kid: String
-  let key = P256.Signing.PrivateKey()
+  let key = P256PrivateKey()
 
   init(_ kid: String) { self.kid = kid }
 
   func token(_ claims: String = TokenForge.claims(), header: String? = nil) throws -> String {
     try TokenForge.token(header ?? #"{"alg":"ES256","kid":"\#(kid)","typ":"JWT"}"#, claims) {
-      Array(try key.signature(for: $0).rawRepresentation)
+      try key.sign($0).raw
     }
   }
 
@@ -70,10 +69,10 @@ struct IssuerKey {
 
   /// The public key as it is published; members can be put into the place of others, and "" takes one out.
   func published(_ changes: [String: String] = [:]) -> String {
-    let point = Array(key.publicKey.rawRepresentation)
+    let point = key.publicKey.x963.dropFirst()
     let members = [
       "kty": #""EC""#, "crv": #""P-256""#, "kid": #""\#(kid)""#, "use": #""sig""#, "alg": #""ES256""#,
-      "x": #""\#(TokenForge.text(Array(point[..<32])))""#, "y": #""\#(TokenForge.text(Array(point[32...])))""#,
+      "x": #""\#(TokenForge.text(point.prefix(32)))""#, "y": #""\#(TokenForge.text(point.suffix(32)))""#,
     ]
     return json(members, changes)
   }
@@ -84,26 +83,19 @@ struct RSAIssuerKey: Sendable {
   static let shared = RSAIssuerKey(kid: "rsa-1")
 
   let kid: String
-  let key: _RSA.Signing.PrivateKey
-
-  private init(kid: String) {
-    self.kid = kid
-    guard let key = try? _RSA.Signing.PrivateKey(keySize: .bits2048) else { preconditionFailure("no RSA key") }
-    self.key = key
-  }
+  let key = RSATestKey(bits: 2048)
 
   func token(_ claims: String = TokenForge.claims(), header: String? = nil) throws -> String {
     try TokenForge.token(header ?? #"{"alg":"RS256","kid":"\#(kid)","typ":"JWT"}"#, claims) {
-      Array(try key.signature(for: SHA256.hash(data: $0), padding: .insecurePKCS1v1_5).rawRepresentation)
+      key.sign($0)
     }
   }
 
-  func published(_ changes: [String: String] = [:]) throws -> String {
-    let numbers = try key.publicKey.getKeyPrimitives()
+  func published(_ changes: [String: String] = [:]) -> String {
     let members = [
       "kty": #""RSA""#, "kid": #""\#(kid)""#, "use": #""sig""#, "alg": #""RS256""#,
-      "n": #""\#(TokenForge.text(Array(numbers.modulus)))""#,
-      "e": #""\#(TokenForge.text(Array(numbers.publicExponent)))""#,
+      "n": #""\#(TokenForge.text(key.modulus))""#,
+      "e": #""\#(TokenForge.text(key.exponent))""#,
     ]
     return json(members, changes)
   }

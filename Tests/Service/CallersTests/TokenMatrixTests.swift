@@ -1,6 +1,7 @@
-import Crypto
-import CryptoExtras
+import Cryptography
+import FoundationEssentials
 import HTTPTypes
+import TestKeys
 import Testing
 
 @testable import Callers
@@ -44,7 +45,7 @@ struct TokenMatrixTests {
   }
 
   private func run(_ test: (TokenRig) async throws -> Void) async throws {
-    let document = keySet(current.published(), try RSAIssuerKey.shared.published())
+    let document = keySet(current.published(), RSAIssuerKey.shared.published())
     try await TokenRig.run(requirements: requirements, publishing: document, test)
   }
 
@@ -123,14 +124,20 @@ struct TokenMatrixTests {
     let es256 = current.key.publicKey
     let rsa = RSAIssuerKey.shared
     let secrets: [(String, [UInt8])] = [
-      ("PEM", Array(es256.pemRepresentation.utf8)), ("DER", Array(es256.derRepresentation)),
-      ("JWK", Array(current.published().utf8)), ("RSA PEM", Array(rsa.key.publicKey.pemRepresentation.utf8)),
-      ("RSA JWK", Array(try rsa.published().utf8)), ("nothing", []),
+      ("PEM", Array(es256.pem.utf8)), ("DER", Self.der(es256.pem)),
+      ("JWK", Array(current.published().utf8)), ("RSA PEM", Array(rsa.key.publicPEM.utf8)),
+      ("RSA JWK", Array(rsa.published().utf8)), ("nothing", []),
     ]
     return try secrets.map { name, secret in
       let token = try TokenForge.token(#"{"alg":"HS256","kid":"es-1"}"#, signer: TokenForge.hmac(secret))
       return refusal("HS256 signed with the public key: \(name)", wrong, token)
     }
+  }
+
+  /// The content of PEM text.
+  private static func der(_ pem: String) -> [UInt8] {
+    let lines = pem.split(separator: "\n").filter { !$0.hasPrefix("-") }
+    return Array(Data(base64Encoded: lines.joined()) ?? Data())
   }
 
   private func unsigned(_ header: String) throws -> String { try TokenForge.token(header) { _ in [] } }

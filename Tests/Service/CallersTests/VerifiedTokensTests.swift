@@ -1,4 +1,4 @@
-import Crypto
+import Cryptography
 import FoundationEssentials
 import Testing
 
@@ -8,7 +8,7 @@ import Testing
 struct VerifiedTokensTests {
   private let user = UUID().uuidString
 
-  private func digest(_ number: Int) -> SHA256Digest { SHA256.hash(data: Array("\(number)".utf8)) }
+  private func digest(_ number: Int) -> SHA256Digest { SHA256.hash(Array("\(number)".utf8)) }
 
   private func insert(_ number: Int, into tokens: VerifiedTokens, expiresAt: Double = 100, keySetGeneration: Int? = nil)
   {

@@ -1,4 +1,4 @@
-import Crypto
+import Cryptography
 import FoundationEssentials
 import HTTPTypes
 import Testing
@@ -34,8 +34,8 @@ struct WebhookAuthenticationTests {
     of body: [UInt8] = body, id: String = "msg_1", timestamp: String, key: [UInt8] = exampleKey
   ) -> String {
     let signed = Array("\(id).\(timestamp).".utf8) + body
-    let code = HMAC<SHA256>.authenticationCode(for: signed, using: SymmetricKey(data: key))
-    return "v1," + Data(code).base64EncodedString()
+    let code = HMACSHA256(key: key).code(for: signed)
+    return "v1," + Data(code.bytes).base64EncodedString()
   }
 
   private static func fields(

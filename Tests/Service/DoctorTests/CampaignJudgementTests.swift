@@ -2,6 +2,7 @@ import LanguageModels
 import PushStore
 import Settings
 import Testing
+import TimeZones
 
 @testable import Doctor
 
@@ -17,6 +18,14 @@ struct CampaignJudgementTests {
     var work = ExaminedCampaignWork()
     (work.unservedHours, work.undecided, work.failed) = (hours, undecided, failed)
     #expect(CampaignWorkCheck.judge(work).map(\.verdict) == verdicts)
+  }
+
+  @Test(
+    "a machine without time zone data is told",
+    arguments: [("/usr/share/zoneinfo", .ok), ("/nonexistent", .failure)]
+      as [(String, CheckFinding.Verdict)])
+  func timeZones(path: String, verdict: CheckFinding.Verdict) {
+    #expect(TimeZoneCheck.judge(ZoneDirectory(path: path)).verdict == verdict)
   }
 
   @Test("no active campaign is told, where campaigns are switched on")

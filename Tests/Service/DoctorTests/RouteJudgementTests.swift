@@ -1,5 +1,5 @@
 import APNSCore
-import Crypto
+import Cryptography
 import Glibc
 import PushStore
 import Reactors
@@ -13,7 +13,7 @@ import Testing
 struct RouteJudgementTests {
   /// One app that is the default, and one of the sandbox.
   static func settings() throws -> APNSSettings {
-    let key = P256.Signing.PrivateKey().pemRepresentation.replacing("\n", with: #"\n"#)
+    let key = P256PrivateKey().pem.replacing("\n", with: #"\n"#)
     let file = """
       APNS_KEY_ID=KEY0000001
       APNS_TEAM_ID=TEAM000001

@@ -1,5 +1,6 @@
-import Crypto
+import Cryptography
 import Settings
+import TestKeys
 import Testing
 
 @Suite("APNs credentials")
@@ -52,8 +53,8 @@ struct APNSCredentialsTests {
     "what is no P-256 private key is refused before APNs is asked",
     arguments: [
       "nonsense", "-----BEGIN PRIVATE KEY-----\nAAAA\n-----END PRIVATE KEY-----",
-      P384.Signing.PrivateKey().pemRepresentation,
-      P256.Signing.PrivateKey().publicKey.pemRepresentation,
+      KeyText.elliptic(curve: "P-384"),
+      P256PrivateKey().publicKey.pem,
     ])
   func notAKey(text: String) {
     let inline = problems(["APNS_PRIVATE_KEY": text])

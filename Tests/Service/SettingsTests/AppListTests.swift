@@ -1,11 +1,11 @@
 import APNSCore
-import Crypto
+import Cryptography
 import Settings
 import Testing
 
 @Suite("Several apps")
 struct AppListTests {
-  private static let otherKey = P256.Signing.PrivateKey().pemRepresentation
+  private static let otherKey = P256PrivateKey().pem
 
   /// An environment without the short form; nil, a key, or what a test adds to it.
   private static let sectionsOnly: [String: String?] = [

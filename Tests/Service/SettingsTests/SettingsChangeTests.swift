@@ -1,12 +1,12 @@
 import APNSCore
-import Crypto
+import Cryptography
 import Testing
 
 @testable import Settings
 
 @Suite("Settings that are read again")
 struct SettingsChangeTests {
-  private static let otherKey = P256.Signing.PrivateKey().pemRepresentation
+  private static let otherKey = P256PrivateKey().pem
   private static let certificate = "-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n"
   private static let base: [String: String?] = [
     "TACET_CONFIG": "/f", "APNS_PRIVATE_KEY": nil, "APNS_PRIVATE_KEY_FILE": "/a.p8", "APNS_CA_FILE": "/ca.pem",

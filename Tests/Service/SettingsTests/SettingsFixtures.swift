@@ -1,8 +1,8 @@
-import Crypto
+import Cryptography
 import Settings
 
 /// A signing key made for this run.
-let signingKeyPEM = P256.Signing.PrivateKey().pemRepresentation
+let signingKeyPEM = P256PrivateKey().pem
 
 /// The least that `serve` needs, changed as a test wants; nil takes a key away.
 func makeEnvironment(_ changes: [String: String?] = [:]) -> [String: String] {

@@ -1,7 +1,7 @@
 import APNS
 import APNSCore
 import APNSSimulation
-import Crypto
+import Cryptography
 import HTTP2
 import Logging
 import Reactors
@@ -14,7 +14,7 @@ struct Stand: Sendable {
   let simulator: APNSSimulator
   let fixtures: CaseFixtures
   private let addresses: SimulatorAddresses
-  private let clientKey: P256.Signing.PrivateKey
+  private let clientKey: P256PrivateKey
   private let minted = MintedTokens()
 
   var service: SimulatedService { simulator.service }
@@ -48,7 +48,7 @@ struct Stand: Sendable {
   private init(_ time: Time, _ configure: (inout APNSSimulatorConfiguration) -> Void) async throws {
     guard let loopback = SocketAddress(numericHost: "127.0.0.1", port: 0) else { throw CaseFailure("no loopback") }
     fixtures = try CaseFixtures.shared()
-    clientKey = P256.Signing.PrivateKey()
+    clientKey = P256PrivateKey()
     var configuration = APNSSimulatorConfiguration()
     configuration.listeners = [.production: loopback, .sandbox: loopback]
     configuration.registry = try fixtures.registry()
@@ -101,9 +101,9 @@ struct Stand: Sendable {
 
   /// Those of our client.
   func providerTokens() async throws -> ProviderTokenSource {
-    try await ProviderTokenSource(
+    try ProviderTokenSource(
       ProviderCredentials(
-        keyIdentifier: "CLIENTKEY1", teamIdentifier: "TEAM00000A", privateKey: clientKey.pemRepresentation))
+        keyIdentifier: "CLIENTKEY1", teamIdentifier: "TEAM00000A", privateKey: clientKey.pem))
   }
 
   /// What the service recorded, oldest first.

@@ -1,6 +1,6 @@
 import APNSCore
 import APNSSimulation
-import Crypto
+import Cryptography
 import Foundation
 
 /// The simulator's judge with one app, one device and one key.
@@ -9,7 +9,7 @@ struct PayloadJudge {
   static let now = WallInstant(seconds: 1_790_000_000)
 
   let deviceToken: DeviceToken
-  private let key = P256.Signing.PrivateKey()
+  private let key = P256PrivateKey()
   private let authorization: String
   private var judge = RequestJudge(environment: .production, seed: 1)
   private var binding = ProviderBinding()
@@ -43,15 +43,10 @@ struct PayloadJudge {
       collapseIdentifier: collapseIdentifier)
   }
 
-  private static func authorization(_ key: P256.Signing.PrivateKey) throws -> String {
-    let header = base64URL(Data(#"{"alg":"ES256","kid":"KEY0000001"}"#.utf8))
-    let claims = base64URL(Data(#"{"iss":"TEAM000001","iat":\#(now.seconds)}"#.utf8))
-    let signature = try key.signature(for: Data("\(header).\(claims)".utf8))
-    return "bearer \(header).\(claims).\(base64URL(signature.rawRepresentation))"
-  }
-
-  private static func base64URL(_ data: Data) -> String {
-    data.base64EncodedString().replacingOccurrences(of: "+", with: "-").replacingOccurrences(of: "/", with: "_")
-      .replacingOccurrences(of: "=", with: "")
+  private static func authorization(_ key: P256PrivateKey) throws -> String {
+    let header = Base64URL.encode(#"{"alg":"ES256","kid":"KEY0000001"}"#.utf8)
+    let claims = Base64URL.encode(#"{"iss":"TEAM000001","iat":\#(now.seconds)}"#.utf8)
+    let signature = try key.sign(Array("\(header).\(claims)".utf8))
+    return "bearer \(header).\(claims).\(Base64URL.encode(signature.raw))"
   }
 }

@@ -1,4 +1,4 @@
-import Crypto
+import Cryptography
 import TestAPNSCases
 
 @testable import APNSSimulation
@@ -18,7 +18,7 @@ struct ActivityStand {
     """
 
   let service = SimulatedService(clock: SimulationClock(standingAt: WallInstant(seconds: seconds)), seed: 1)
-  private let key = P256.Signing.PrivateKey()
+  private let key = P256PrivateKey()
 
   init(allowsUpdates: Bool? = nil) {
     let key = key

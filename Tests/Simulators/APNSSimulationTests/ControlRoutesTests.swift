@@ -1,4 +1,4 @@
-import Crypto
+import Cryptography
 import Foundation
 import HTTP2
 import Reactors
@@ -73,7 +73,7 @@ struct ControlRoutesTests {
       let fault = #"{"kind":"refuse_stream","times":1}"#
       #expect(try await ControlClient.send("POST", "/faults", fault, to: control, on: reactor).status == 204)
       #expect(await connection.outcome(of: push, on: reactor) == "not processed: refused")
-      let key = KeyText(identifier: "KEY0000002", pem: P256.Signing.PrivateKey().publicKey.pemRepresentation)
+      let key = KeyText(identifier: "KEY0000002", pem: P256PrivateKey().publicKey.pem)
       #expect(try await ControlClient.send("POST", "/keys", key.json(), to: control, on: reactor).status == 204)
       #expect(scene.service.withRegistry { $0.keys.count } == 2)
       let hours = #"{"advance_ms":7200000}"#

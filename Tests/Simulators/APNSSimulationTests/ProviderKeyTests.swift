@@ -1,4 +1,5 @@
-import Crypto
+import Cryptography
+import TestKeys
 import Testing
 
 @testable import APNSSimulation
@@ -7,29 +8,13 @@ import Testing
 struct ProviderKeyTests {
   @Test("a private and a public PEM text give the same public key, anything else gives none")
   func pem() throws {
-    let key = P256.Signing.PrivateKey()
-    for text in [key.pemRepresentation, key.publicKey.pemRepresentation] {
+    let key = P256PrivateKey()
+    for text in [key.pem, key.publicKey.pem] {
       let read = try ProviderKey.publicKey(fromPEM: text)
-      #expect(read.rawRepresentation == key.publicKey.rawRepresentation)
+      #expect(read == key.publicKey)
     }
     #expect(throws: (any Error).self) { try ProviderKey.publicKey(fromPEM: "no key") }
-    let foreign = P384.Signing.PrivateKey().pemRepresentation
+    let foreign = KeyText.elliptic(curve: "P-384")
     #expect(throws: (any Error).self) { try ProviderKey.publicKey(fromPEM: foreign) }
-  }
-}
-
-@Suite("Base64 for URLs")
-struct Base64URLTests {
-  @Test(
-    "text becomes bytes",
-    arguments: [("", []), ("AA", [0]), ("AAE", [0, 1]), ("AAEC", [0, 1, 2]), ("-_-_", [0xFB, 0xFF, 0xBF])])
-  func decodes(_ text: String, _ bytes: [UInt8]) {
-    #expect(Base64URL.decode(text) == bytes)
-  }
-
-  @Test(
-    "padding, the other alphabet and impossible lengths are refused", arguments: ["AA==", "+/AA", "A", "AAAAA", "A A"])
-  func refuses(_ text: String) {
-    #expect(Base64URL.decode(text) == nil)
   }
 }

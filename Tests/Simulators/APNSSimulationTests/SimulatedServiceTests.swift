@@ -1,4 +1,4 @@
-import Crypto
+import Cryptography
 import Synchronization
 import TestAPNSCases
 import Testing
@@ -7,7 +7,7 @@ import Testing
 
 @Suite("The simulated service")
 struct SimulatedServiceTests {
-  private let key = P256.Signing.PrivateKey()
+  private let key = P256PrivateKey()
   private let service = SimulatedService(
     clock: SimulationClock(standingAt: WallInstant(seconds: 1_790_000_000)), seed: 1)
 

@@ -1,4 +1,4 @@
-import Crypto
+import Cryptography
 import Foundation
 import HTTP2
 import Reactors
@@ -15,7 +15,7 @@ struct SimulatorScene: Sendable {
   let simulator: APNSSimulator
   let addresses: SimulatorAddresses
   private let context: TLSContext
-  private let key = P256.Signing.PrivateKey()
+  private let key = P256PrivateKey()
 
   var service: SimulatedService { simulator.service }
 

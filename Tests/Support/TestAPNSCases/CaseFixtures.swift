@@ -1,5 +1,5 @@
 package import APNSSimulation
-internal import Crypto
+internal import Cryptography
 internal import Foundation
 package import TLSStreams
 
@@ -11,7 +11,7 @@ package struct CaseFixtures: Sendable {
   package let now: WallInstant
   /// Client certificates by name, self-signed as far as the service can tell.
   package let certificates: [String: CertificateAuthority.Identity]
-  private let privateKeys: [String: P256.Signing.PrivateKey]
+  private let privateKeys: [String: P256PrivateKey]
   private let recipe: Recipe
 
   private var fixtures: CaseFile.Mapping { recipe.mapping }
@@ -29,7 +29,7 @@ package struct CaseFixtures: Sendable {
     certificates = try CaseFile.mapping("certificates", in: fixtures).mapValues { _ in
       try authority.issue(for: ["client"])
     }
-    privateKeys = try CaseFile.mapping("keys", in: fixtures).mapValues { _ in P256.Signing.PrivateKey() }
+    privateKeys = try CaseFile.mapping("keys", in: fixtures).mapValues { _ in P256PrivateKey() }
   }
 
   /// Everything registered, as the cases have it.
@@ -99,7 +99,7 @@ package struct CaseFixtures: Sendable {
   package func mint(_ name: String, at now: WallInstant) throws -> String {
     let recipe = try CaseFile.mapping(name, in: CaseFile.mapping("jwt", in: fixtures))
     let kid = recipe["kid"] as? String
-    let signer = kid.flatMap { privateKeys[$0] } ?? P256.Signing.PrivateKey()
+    let signer = kid.flatMap { privateKeys[$0] } ?? P256PrivateKey()
     return try ProviderTokenMint(
       algorithm: recipe["alg"] as? String ?? "ES256", keyIdentifier: kid, issuer: recipe["iss"] as? String ?? "",
       issuedAt: issuedAt(recipe, now: now)
@@ -115,7 +115,7 @@ package struct CaseFixtures: Sendable {
   private func key(_ identifier: String, _ value: CaseFile.Mapping) throws -> ProviderKey {
     let environment = value["env"] as? String ?? ""
     let topics = (value["topics"] as? [String]).map(Set.init)
-    let privateKey = privateKeys[identifier] ?? P256.Signing.PrivateKey()
+    let privateKey = privateKeys[identifier] ?? P256PrivateKey()
     return ProviderKey(
       identifier: identifier,
       team: value["team"] as? String ?? "",

@@ -1,5 +1,4 @@
-package import Crypto
-internal import Foundation
+package import Cryptography
 
 /// Provider tokens, good ones and every kind of bad ones.
 package struct ProviderTokenMint {
@@ -19,26 +18,21 @@ package struct ProviderTokenMint {
 
   /// Signs a token.
   /// - Parameter form: `raw`, `der`, `corrupt` or `empty`.
-  package func sign(with key: P256.Signing.PrivateKey, as form: String = "raw") throws -> String {
+  package func sign(with key: P256PrivateKey, as form: String = "raw") throws -> String {
     let kid = keyIdentifier.map { #","kid":"\#($0)""# } ?? ""
     let iat = issuedAt.map { #","iat":\#($0)"# } ?? ""
-    let header = Self.base64URL(Data(#"{"alg":"\#(algorithm)"\#(kid)}"#.utf8))
-    let claims = Self.base64URL(Data(#"{"iss":"\#(issuer)"\#(iat)}"#.utf8))
-    let signature = try key.signature(for: Data("\(header).\(claims)".utf8))
-    return "\(header).\(claims).\(Self.base64URL(Self.bytes(of: signature, as: form)))"
+    let header = Base64URL.encode(#"{"alg":"\#(algorithm)"\#(kid)}"#.utf8)
+    let claims = Base64URL.encode(#"{"iss":"\#(issuer)"\#(iat)}"#.utf8)
+    let signature = try key.sign(Array("\(header).\(claims)".utf8))
+    return "\(header).\(claims).\(Base64URL.encode(Self.bytes(of: signature, as: form)))"
   }
 
-  private static func bytes(of signature: P256.Signing.ECDSASignature, as form: String) -> Data {
+  private static func bytes(of signature: ES256Signature, as form: String) -> [UInt8] {
     switch form {
-    case "der": signature.derRepresentation
-    case "corrupt": Data(signature.rawRepresentation.map { $0 ^ 0x01 })
-    case "empty": Data()
-    default: signature.rawRepresentation
+    case "der": signature.der
+    case "corrupt": signature.raw.map { $0 ^ 0x01 }
+    case "empty": []
+    default: signature.raw
     }
-  }
-
-  static func base64URL(_ data: Data) -> String {
-    data.base64EncodedString().replacingOccurrences(of: "+", with: "-").replacingOccurrences(of: "/", with: "_")
-      .replacingOccurrences(of: "=", with: "")
   }
 }

@@ -1,10 +1,11 @@
 internal import CampaignRules
-internal import Foundation
+internal import FoundationEssentials
 internal import Logging
 internal import Postgres
 internal import PushKinds
 internal import PushStore
 internal import Reactors
+internal import TimeZones
 
 /// Renders rows: asks the campaign's functions about their users, and its host for content, and fills the texts.
 struct SlotRenderer {
@@ -36,7 +37,6 @@ struct SlotRenderer {
     let contents = try await content(for: rows, of: campaign, by: definition, isAhead: isAhead, on: reactor)
     let situations = try await situations(of: Set(rows.map(\.userID)), in: campaign, on: reactor)
     var outcome = Outcome()
-    var clock = FireClock()
     var materials: [HostID: SlotMaterial] = [:]
     for (row, content) in zip(rows, contents) {
       guard let situation = situations[row.userID] else {
@@ -53,7 +53,7 @@ struct SlotRenderer {
       }
       let known = materials[row.userID] ?? situation.material.flatMap(SlotMaterial.init(json:))
       materials[row.userID] = known
-      outcome.add(row, known, content, clock.localTime(of: row), definition, isAhead: isAhead)
+      outcome.add(row, known, content, row.localTime, definition, isAhead: isAhead)
     }
     for userID in outcome.moved {
       try await store.enrolSlots(
@@ -149,17 +149,12 @@ extension SlotOccasion {
   }
 }
 
-/// Users' clocks when their rows are due. Each zone is looked up once.
-private struct FireClock {
-  private var zones: [String: TimeZone?] = [:]
-
-  /// `HH:MM`; nil in a zone that only the database knows.
-  mutating func localTime(of row: SlotRow) -> String? {
-    let zone = zones[row.timeZone] ?? TimeZone(identifier: row.timeZone)
-    zones[row.timeZone] = .some(zone)
-    guard let zone else { return nil }
-    let instant = Date(microseconds: row.fireAt)
-    let minutes = (Int(row.fireAt / 1_000_000) + zone.secondsFromGMT(for: instant)) / 60 % 1_440
+extension SlotRow {
+  /// `HH:MM` on the user's clock when the row is due; nil in a zone that only the database has.
+  fileprivate var localTime: String? {
+    guard let zone = ZoneDirectory.system.rules(of: timeZone) else { return nil }
+    let second = fireAt / 1_000_000
+    let minutes = (Int(second) + zone.offset(at: second)) / 60 % 1_440
     let time = (minutes + 1_440) % 1_440
     return "\(Self.twoDigits(time / 60)):\(Self.twoDigits(time % 60))"
   }

@@ -1,4 +1,4 @@
-internal import Foundation
+internal import FoundationEssentials
 
 extension ReferenceCollector {
   /// The reference of a phrase; nil when the time does not exist.

@@ -1,4 +1,4 @@
-internal import Foundation
+internal import FoundationEssentials
 
 /// Reads a text's sentences in order, and applies later sentences to the events of earlier ones.
 struct ReferenceCollector {

@@ -1,5 +1,6 @@
 internal import CampaignRules
-internal import Foundation
+internal import FoundationEssentials
+internal import TimeZones
 
 /// The time of a phrase.
 struct ResolvedTime: Equatable {
@@ -18,7 +19,7 @@ struct PhraseResolver {
   /// The message's civil time, in minutes from midnight.
   let now: Int
 
-  init(writtenAt: Date, zone: TimeZone) {
+  init(writtenAt: Date, zone: ZoneRules) {
     self.writtenAt = writtenAt
     clock = ZoneClock(zone: zone)
     (today, now) = clock.civilTime(at: writtenAt)

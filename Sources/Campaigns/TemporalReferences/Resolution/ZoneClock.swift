@@ -1,9 +1,10 @@
 internal import CampaignRules
-internal import Foundation
+internal import FoundationEssentials
+internal import TimeZones
 
 /// Civil time in one zone.
 struct ZoneClock {
-  let zone: TimeZone
+  let zone: ZoneRules
 
   /// More than the largest offset in the time zone database: Manila's 15 h 56 min until 1844.
   private static let offsetSecondsMax = 16.0 * 3600
@@ -29,6 +30,6 @@ struct ZoneClock {
 
   /// Seconds east of UTC.
   private func offset(at seconds: Double) -> Double {
-    Double(zone.secondsFromGMT(for: Date(timeIntervalSince1970: seconds)))
+    Double(zone.offset(at: Int64(seconds.rounded(.down))))
   }
 }

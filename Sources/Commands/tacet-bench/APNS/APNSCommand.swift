@@ -1,7 +1,7 @@
 import APNS
 import APNSCore
 import ArgumentParser
-import Crypto
+import Cryptography
 import FoundationEssentials
 import Logging
 import Reactors
@@ -62,7 +62,7 @@ struct APNSCommand: AsyncParsableCommand {
   }
 
   private func measure() async throws -> LoadReport {
-    let tokens = try await ProviderTokenSource(content.credentials())
+    let tokens = try ProviderTokenSource(content.credentials())
     let series = try content.series()
     var configuration = APNSConfiguration()
     configuration.connectionsMax = connections
@@ -112,7 +112,7 @@ struct PushOptions: ParsableArguments {
   func credentials() throws -> ProviderCredentials {
     try ProviderCredentials(
       keyIdentifier: keyID, teamIdentifier: teamID,
-      privateKey: key.map { try Self.text(of: $0) } ?? P256.Signing.PrivateKey().pemRepresentation)
+      privateKey: key.map { try Self.text(of: $0) } ?? P256PrivateKey().pem)
   }
 
   func series() throws -> PushSeries {

@@ -1,4 +1,4 @@
-import Crypto
+import Cryptography
 import FoundationEssentials
 import Glibc
 import HTTPTransfers
@@ -69,7 +69,7 @@ struct ServiceCredentials: Sendable {
   let webhookSecret = Self.secret()
   private let serviceKey = Self.secret()
   private let jwtSecret = Self.secret()
-  private let privateKey = P256.Signing.PrivateKey().pemRepresentation
+  private let privateKey = P256PrivateKey().pem
   private let sinkURL: String
   private let authorityFile: String
 
@@ -91,8 +91,7 @@ struct ServiceCredentials: Sendable {
 
   /// 48 hexadecimal digits.
   private static func secret() -> String {
-    SymmetricKey(size: .init(bitCount: 192)).withUnsafeBytes { bytes in
-      bytes.map { String($0 >> 4, radix: 16) + String($0 & 15, radix: 16) }.joined()
-    }
+    let digits = Array("0123456789abcdef")
+    return String((0..<48).map { _ in digits[Int.random(in: digits.indices)] })
   }
 }

@@ -1,4 +1,5 @@
 public import PushKinds
+
 /// A device token that APNs has declared dead.
 public struct DeadDeviceToken: Equatable, Sendable {
   /// The token as the host stores it.

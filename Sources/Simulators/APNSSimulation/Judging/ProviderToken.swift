@@ -1,4 +1,4 @@
-internal import Crypto
+internal import Cryptography
 internal import FoundationEssentials
 
 /// A provider token with a valid signature and issuer. Its age and permissions are not yet checked.
@@ -30,13 +30,11 @@ struct ProviderToken {
   /// The first 16 of the 64 hexadecimal digits of a token's SHA-256, for the push log. They distinguish the tokens of a
   /// log.
   static func hash(of text: String) -> String {
-    SHA256.hash(data: Array(text.utf8)).prefix(8).map { byte in
-      (byte < 16 ? "0" : "") + String(byte, radix: 16)
-    }.joined()
+    SHA256.hash(Array(text.utf8)).hexadecimal(bytes: 8)
   }
 
   private static func document<Document: Decodable>(in part: Substring) -> Document? {
-    guard let bytes = Base64URL.decode(part) else { return nil }
+    guard let bytes = Base64URL.decode(part.utf8) else { return nil }
     return try? JSONDecoder().decode(Document.self, from: Data(bytes))
   }
 
@@ -46,15 +44,13 @@ struct ProviderToken {
 
   /// RFC 7518 §3.4 requires the two numbers as 64 bytes. APNs also accepts ASN.1 DER.
   private static func verify(
-    _ part: Substring, of signed: String, with key: P256.Signing.PublicKey
+    _ part: Substring, of signed: String, with key: P256PublicKey
   ) throws(Refusal) -> SignatureForm {
-    guard let bytes = Base64URL.decode(part) else { throw .invalidProviderToken }
+    guard let bytes = Base64URL.decode(part.utf8) else { throw .invalidProviderToken }
     let isRaw = bytes.count == 64
-    let signature =
-      isRaw
-      ? try? P256.Signing.ECDSASignature(rawRepresentation: bytes)
-      : try? P256.Signing.ECDSASignature(derRepresentation: bytes)
-    guard let signature, key.isValidSignature(signature, for: Array(signed.utf8)) else { throw .invalidProviderToken }
+    guard let signature = isRaw ? ES256Signature(raw: bytes) : ES256Signature(der: bytes),
+      key.verifies(signature, of: Array(signed.utf8))
+    else { throw .invalidProviderToken }
     return isRaw ? .raw : .der
   }
 
@@ -91,39 +87,6 @@ private struct IssuedAt: Decodable {
       (seconds, isInteger) = (Double(number), false)
     } else {
       throw DecodingError.dataCorruptedError(in: container, debugDescription: "iat is not a time")
-    }
-  }
-}
-
-/// The alphabet of RFC 4648 §5 without padding, as JSON Web Signatures use it (RFC 7515 §2).
-enum Base64URL {
-  /// The bytes of a text; nil for other characters, padding, and an impossible length.
-  static func decode(_ text: some StringProtocol) -> [UInt8]? {
-    guard text.utf8.count % 4 != 1 else { return nil }
-    var bytes: [UInt8] = []
-    bytes.reserveCapacity(text.utf8.count * 3 / 4)
-    var gathered: UInt32 = 0
-    var bits = 0
-    for character in text.utf8 {
-      guard let value = value(of: character) else { return nil }
-      gathered = (gathered << 6 | value) & 0xFFFF
-      bits += 6
-      if bits >= 8 {
-        bits -= 8
-        bytes.append(UInt8(truncatingIfNeeded: gathered >> UInt32(bits)))
-      }
-    }
-    return bytes
-  }
-
-  private static func value(of character: UInt8) -> UInt32? {
-    switch character {
-    case UInt8(ascii: "A")...UInt8(ascii: "Z"): UInt32(character - UInt8(ascii: "A"))
-    case UInt8(ascii: "a")...UInt8(ascii: "z"): UInt32(character - UInt8(ascii: "a") + 26)
-    case UInt8(ascii: "0")...UInt8(ascii: "9"): UInt32(character - UInt8(ascii: "0") + 52)
-    case UInt8(ascii: "-"): 62
-    case UInt8(ascii: "_"): 63
-    default: nil
     }
   }
 }

@@ -1,4 +1,4 @@
-public import Crypto
+public import Cryptography
 
 /// A signing key: its public half and its permissions on Apple's developer site.
 public struct ProviderKey: Sendable {
@@ -19,7 +19,7 @@ public struct ProviderKey: Sendable {
   /// Where it works. Legacy team keys work in both.
   public let environments: Set<SimulatedEnvironment>
   /// The public half.
-  public let publicKey: P256.Signing.PublicKey
+  public let publicKey: P256PublicKey
 
   /// A key, by default for its whole team in both environments.
   public init(
@@ -27,7 +27,7 @@ public struct ProviderKey: Sendable {
     team: String,
     scope: Scope = .team,
     environments: Set<SimulatedEnvironment> = Set(SimulatedEnvironment.allCases),
-    publicKey: P256.Signing.PublicKey
+    publicKey: P256PublicKey
   ) {
     self.identifier = identifier
     self.team = team
@@ -38,12 +38,12 @@ public struct ProviderKey: Sendable {
 
   /// The public half of a key from PEM text, public or private (a `.p8` file).
   ///
-  /// - Throws: swift-crypto's error when the text is neither, or not on P-256.
-  public static func publicKey(fromPEM text: String) throws -> P256.Signing.PublicKey {
+  /// - Throws: when the text is neither, or not on P-256.
+  public static func publicKey(fromPEM text: String) throws(CryptographyError) -> P256PublicKey {
     if text.contains("PRIVATE KEY") {
-      return try P256.Signing.PrivateKey(pemRepresentation: text).publicKey
+      return try P256PrivateKey(pem: text).publicKey
     }
-    return try P256.Signing.PublicKey(pemRepresentation: text)
+    return try P256PublicKey(pem: text)
   }
 
   /// Whether a connection that this key has bound may also carry `other`.
@@ -83,6 +83,6 @@ public struct RegisteredCertificate: Equatable, Sendable {
 
   /// The SHA-256 of a certificate in binary form (DER), in lower-case hexadecimal.
   static func fingerprint(of certificate: [UInt8]) -> String {
-    SHA256.hash(data: certificate).map { byte in (byte < 16 ? "0" : "") + String(byte, radix: 16) }.joined()
+    SHA256.hash(certificate).hexadecimal()
   }
 }

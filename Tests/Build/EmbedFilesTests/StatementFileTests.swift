@@ -1,6 +1,6 @@
 import Testing
 
-@testable import embed_sql
+@testable import embed_files
 
 @Suite("Statement files")
 struct StatementFileTests {

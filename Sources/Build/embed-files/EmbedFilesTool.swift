@@ -1,6 +1,11 @@
 import Foundation
 
-/// `embed-sql DB OUTPUT`: writes the SQL files of the folder `DB` as a Swift file.
+/// Writes files as Swift, in literals of text, which compile in no time; an array of bytes takes half a minute for the
+/// description of the API.
+///
+/// `embed-files text OUTPUT FILE…`: `EmbeddedFiles.style_css` is the text of `style.css`.
+///
+/// `embed-files sql OUTPUT DB`: the SQL files of the folder `DB`.
 ///
 /// - `SQLFiles.migrations`, `.functions`, `.host`: the files of these folders as `(name, text)`, by name; the name is
 ///   without `.sql`, the text is what the file holds, byte for byte.
@@ -9,17 +14,33 @@ import Foundation
 ///
 /// Folders inside `statements` are for readers; names are unique over all of them, or the build fails.
 @main
-struct EmbedSQLTool {
+struct EmbedFilesTool {
   static func main() {
     do {
-      try embed(URL(filePath: CommandLine.arguments[1]), as: CommandLine.arguments[2])
+      let arguments = CommandLine.arguments.dropFirst(3).map { URL(filePath: $0) }
+      let isSQL = CommandLine.arguments[1] == "sql"
+      try write(isSQL ? swift(ofSQLIn: arguments[0]) : swift(of: arguments), to: CommandLine.arguments[2])
     } catch {
       FileHandle.standardError.write(Data("\(error)\n".utf8))
       exit(1)
     }
   }
 
-  private static func embed(_ db: URL, as path: String) throws {
+  /// What depends on an unchanged file is not compiled again.
+  private static func write(_ output: String, to path: String) throws {
+    guard (try? String(contentsOfFile: path, encoding: .utf8)) != output else { return }
+    try output.write(toFile: path, atomically: true, encoding: .utf8)
+  }
+
+  private static func swift(of files: [URL]) throws -> String {
+    let texts = try files.map { file in
+      let name = file.lastPathComponent.replacing(/\W/, with: "_")
+      return "  static let \(name) = \(literal(try text(of: file)))\n"
+    }
+    return "enum EmbeddedFiles {\n\(texts.joined())}\n"
+  }
+
+  private static func swift(ofSQLIn db: URL) throws -> String {
     let lists = try ["migrations", "functions", "host"].map { folder in
       let entries = try files(in: db.appending(path: folder)).map {
         "    (\"\(name(of: $0))\", \(literal(try text(of: $0)))),"
@@ -28,23 +49,19 @@ struct EmbedSQLTool {
         + "\n  ]\n"
     }
     let statements = try files(in: db.appending(path: "statements")).map(statement)
-    let output =
-      "internal import Postgres\n\n" + """
-        enum SQLFiles {
-        \(lists.joined(separator: "\n"))}
+    return "internal import Postgres\n\n" + """
+      enum SQLFiles {
+      \(lists.joined(separator: "\n"))}
 
-        enum PushStatements {
-        \(try statements.map { try $0.declaration() }.joined(separator: "\n"))
-          static let all: [PostgresStatement] = [\(statements.map(\.swiftName).joined(separator: ", "))]
-        }
+      enum PushStatements {
+      \(try statements.map { try $0.declaration() }.joined(separator: "\n"))
+        static let all: [PostgresStatement] = [\(statements.map(\.swiftName).joined(separator: ", "))]
+      }
 
-        extension StatementCall {
-        \(statements.map(\.call).joined(separator: "\n"))}
+      extension StatementCall {
+      \(statements.map(\.call).joined(separator: "\n"))}
 
-        """
-    // What depends on an unchanged file is not compiled again.
-    guard (try? String(contentsOfFile: path, encoding: .utf8)) != output else { return }
-    try output.write(toFile: path, atomically: true, encoding: .utf8)
+      """
   }
 
   private static func files(in folder: URL) -> [URL] {
