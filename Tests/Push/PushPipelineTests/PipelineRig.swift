@@ -33,7 +33,7 @@ final class PipelineRig {
     _ body: @escaping @Sendable (PipelineRig, isolated Reactor) async throws -> Void
   ) async throws {
     let shared = try await TestPostgres.shared
-    let conninfo = try await (server ?? shared).makeDatabase()
+    let conninfo = try await (server ?? shared).makeMigratedDatabase()
     try await onReactor { reactor in
       let rig = try await PipelineRig(conninfo, window: window, logger: logger, configure: configure, on: reactor)
       try await body(rig, reactor)
@@ -56,9 +56,6 @@ final class PipelineRig {
     database.statementLimit = .seconds(60)
     database.answerLimit = .seconds(60)
     self.database = database
-    try await Migrator.run(
-      in: database, createsHostTables: true, ids: .tested, logger: .quiet, on: reactor
-    ) { _, _ in }
     pool = PostgresPool(database, size: 3, acquireLimit: .seconds(20), logger: .quiet)
     pool.start(on: reactor)
     store = PushDatabase(pool: pool)

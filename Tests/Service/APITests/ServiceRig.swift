@@ -84,7 +84,7 @@ final class ServiceRig: Sendable {
     if hasDatabase {
       let shared = try await TestPostgres.shared
       server = shared
-      conninfo = try await shared.makeDatabase()
+      conninfo = try await shared.makeMigratedDatabase()
     }
     let group = try ReactorGroup(count: 1)
     let result: Result<Void, any Error>
@@ -102,14 +102,6 @@ final class ServiceRig: Sendable {
     on group: ReactorGroup, _ body: @Sendable (ServiceRig) async throws -> Void
   ) async throws {
     let logger = RunLogs.logger
-    if server != nil {
-      try await group.reactors[0].perform { reactor in
-        try await Migrator.run(
-          in: PostgresConfiguration(conninfo: conninfo), createsHostTables: true, ids: .tested, logger: logger,
-          on: reactor
-        ) { _, _ in }
-      }
-    }
     let parts = try await PerReactor(group.reactors) { _, reactor in
       // Where there is no database, nobody is to wait for it.
       let acquireLimit = server == nil ? Duration.milliseconds(200) : .seconds(20)

@@ -63,16 +63,10 @@ final class PageRig: Sendable {
     _ body: @Sendable (PageRig) async throws -> Void
   ) async throws {
     let server = try await TestPostgres.shared
-    let conninfo = try await server.makeDatabase()
+    let conninfo = try await server.makeMigratedDatabase()
     let group = try ReactorGroup(count: 1)
     let result: Result<Void, any Error>
     do {
-      try await group.reactors[0].perform { reactor in
-        try await Migrator.run(
-          in: PostgresConfiguration(conninfo: conninfo), createsHostTables: true, ids: .tested, logger: quiet,
-          on: reactor
-        ) { _, _ in }
-      }
       let parts = try await PerReactor(group.reactors) { _, reactor in try Parts(conninfo, readiness, on: reactor) }
       let services = try await PerReactor(group.reactors) { _, reactor in parts.value(on: reactor).services }
       var table = HTTPRoutes()

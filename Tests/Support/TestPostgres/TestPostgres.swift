@@ -29,6 +29,7 @@ public final class TestPostgres: Sendable {
   let options: [String]
   let watchdog = Mutex<Watchdog?>(nil)
   private let databases = Mutex(0)
+  private let template = Mutex<Task<String, any Error>?>(nil)
 
   /// The cluster that the tests of this process share; started by its first user, stopped with the process.
   public static var shared: TestPostgres {
@@ -90,12 +91,36 @@ public final class TestPostgres: Sendable {
 
   /// A new, empty database; its connection string.
   public func makeDatabase() async throws -> String {
+    conninfo(database: try await makeDatabase(from: "template1"))
+  }
+
+  /// A new database that is like one that was prepared; its connection string.
+  /// - Parameter prepare: gets an empty database and closes its connections. Runs once: all calls mean the same.
+  public func makeDatabase(preparedBy prepare: @escaping @Sendable (_ conninfo: String) async throws -> Void)
+    async throws
+    -> String
+  {
+    let template = template.withLock { template in
+      let task =
+        template
+        ?? Task {
+          let name = try await makeDatabase(from: "template1")
+          try await prepare(conninfo(database: name))
+          return name
+        }
+      template = task
+      return task
+    }
+    return conninfo(database: try await makeDatabase(from: try await template.value))
+  }
+
+  private func makeDatabase(from template: String) async throws -> String {
     let number = databases.withLock { number in
       number += 1
       return number
     }
-    try await psql("create database test_\(number)")
-    return conninfo(database: "test_\(number)")
+    try await psql("create database test_\(number) template \(template)")
+    return "test_\(number)"
   }
 
   /// Runs SQL with `psql`; its unaligned output without headers.

@@ -1,0 +1,20 @@
+internal import Logging
+internal import Postgres
+internal import PushStore
+public import TestPostgres
+internal import TestReactors
+
+extension TestPostgres {
+  /// A new database with the host's tables and everything of `tacet migrate`; its connection string. The migrations run
+  /// once, and each database is a copy: a third of the time.
+  public func makeMigratedDatabase() async throws -> String {
+    try await makeDatabase(preparedBy: { conninfo in
+      try await onReactor { reactor in
+        try await Migrator.run(
+          in: PostgresConfiguration(conninfo: conninfo), createsHostTables: true, ids: .tested,
+          logger: Logger(label: "template") { _ in SwiftLogNoOpLogHandler() }, on: reactor
+        ) { _, _ in }
+      }
+    })
+  }
+}
