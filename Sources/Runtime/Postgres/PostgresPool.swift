@@ -41,6 +41,10 @@ public final class PostgresPool {
   /// Callers that may wait for a session; more are refused. 4096 callers take a few megabytes.
   private static let waitersMax = 4096
 
+  /// By how much the other sessions are opened after the first: the server forks and warms up a process for each, and one
+  /// session serves all until then.
+  private static let headStart = Duration.milliseconds(100)
+
   /// How often an idle session is checked: more often than the five minutes after which common firewalls drop a connection.
   private static let heartbeat = ReconnectingConnection.Heartbeat(interval: .seconds(60), limit: .seconds(5))
 
@@ -100,7 +104,8 @@ public final class PostgresPool {
     members = (0..<size).map { number in
       let heartbeat = number == 0 && isWatchful ? Self.watchfulHeartbeat : Self.heartbeat
       return ReconnectingConnection(
-        configuration, heartbeat: heartbeat, isEager: number == 0, logger: logger, owner: self)
+        configuration, heartbeat: heartbeat, isEager: number == 0, delay: number == 0 ? .zero : Self.headStart,
+        logger: logger, owner: self)
     }
     for member in members { member.start(on: reactor) }
     idling?.used(on: reactor)

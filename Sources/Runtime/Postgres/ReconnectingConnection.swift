@@ -17,6 +17,7 @@ final class ReconnectingConnection {
 
   private let configuration: PostgresConfiguration
   private let heartbeat: Heartbeat
+  private let delay: Duration
   private let logger: Logger
   private weak var owner: (any ReconnectingConnectionOwner)?
 
@@ -40,14 +41,17 @@ final class ReconnectingConnection {
   private let closing = Signal()
   private let stopped = Signal()
 
-  /// - Parameter isEager: whether to try often, because other sessions follow when this one succeeds.
+  /// - Parameters:
+  ///   - isEager: whether to try often, because other sessions follow when this one succeeds.
+  ///   - delay: before the first attempt.
   init(
-    _ configuration: PostgresConfiguration, heartbeat: Heartbeat, isEager: Bool = false, logger: Logger,
+    _ configuration: PostgresConfiguration, heartbeat: Heartbeat, isEager: Bool = false, delay: Duration = .zero, logger: Logger,
     owner: any ReconnectingConnectionOwner
   ) {
     self.configuration = configuration
     backoff = isEager ? Backoff(cap: Backoff.eagerCap) : Backoff()
     self.heartbeat = heartbeat
+    self.delay = delay
     self.logger = logger
     self.owner = owner
   }
@@ -82,6 +86,7 @@ final class ReconnectingConnection {
   }
 
   private func run(on reactor: isolated Reactor) async {
+    if delay > .zero { _ = await closing.wait(for: delay, on: reactor) }
     while !isClosed {
       do throws(PostgresError) {
         try await open(on: reactor)

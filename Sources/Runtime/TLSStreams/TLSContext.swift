@@ -3,8 +3,8 @@ internal import Cryptography
 
 /// The settings that TLS connections of one kind share: trust or identity, versions, application protocols.
 ///
-/// Make one per purpose at start-up and share it, also between reactors: loading the system's trust store takes megabytes and
-/// milliseconds.
+/// Make one per purpose at start-up and share it, also between reactors: where the system has its authorities in one file, loading
+/// it takes megabytes and 20 milliseconds.
 public final class TLSContext: @unchecked Sendable {
   // Unchecked because of the pointers. Safe: after the initializer the context is only read. OpenSSL counts its references
   // atomically and locks its caches.
@@ -58,9 +58,7 @@ public final class TLSContext: @unchecked Sendable {
       try use(key: .text(identity.key))
     }
     SSL_CTX_set_verify(handle, SSL_VERIFY_PEER, nil)
-    guard SSL_CTX_set_default_verify_paths(handle) == 1 else {
-      throw ErrorQueue.configurationError("the system's trust store")
-    }
+    try trustSystem()
     if case .systemAnd(let pem) = trust { try addTrust(pem) }
     if !protocols.isEmpty {
       // Returns 0 for success, unlike its neighbours.
@@ -89,15 +87,6 @@ public final class TLSContext: @unchecked Sendable {
     try use(certificate)
     try use(key: key)
     if !protocols.isEmpty { selectProtocol() }
-  }
-
-  private func addTrust(_ pem: PEM) throws(TLSError) {
-    let certificates = try pem.certificates()
-    defer { certificates.forEach { X509_free($0) } }
-    let store = SSL_CTX_get_cert_store(handle)
-    for certificate in certificates where X509_STORE_add_cert(store, certificate) != 1 {
-      throw ErrorQueue.configurationError("trust in \(pem.origin)")
-    }
   }
 
   private func use(_ certificate: PEM) throws(TLSError) {
