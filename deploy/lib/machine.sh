@@ -2,7 +2,8 @@
 # shellcheck disable=SC2034,SC2154 # variables are shared with the scripts that source this
 # What the machine must have: Swift, the C libraries, PostgreSQL's programs. Sourced; needs say.sh.
 
-packages_needed=(libpq-dev libcurl4-openssl-dev libssl-dev libnghttp2-dev postgresql tzdata)
+libraries_needed=(libpq-dev libcurl4-openssl-dev libssl-dev libnghttp2-dev)
+packages_needed=("${libraries_needed[@]}" postgresql tzdata)
 
 is_installed() { [[ $(dpkg-query -W -f '${db:Status-Status}' "$1" 2>/dev/null || true) == installed ]]; }
 
