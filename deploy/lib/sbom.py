@@ -60,10 +60,18 @@ def system_libraries():
     needed = re.findall(r"\(NEEDED\)\s+Shared library: \[(.+)\]", output("readelf", "-d", program))
     paths = dict(re.findall(r"(\S+) => (\S+)", output("ldd", program)))
     for name in sorted(set(needed) & set(paths)):
-        path = str(pathlib.Path(paths[name]).resolve())
-        package = output("dpkg-query", "-S", path).split(":", 1)[0]
+        package = package_of(pathlib.Path(paths[name]).resolve())
         number, architecture = output("dpkg-query", "-W", "-f", "${Version} ${Architecture}", package).split()
         yield component(package, number, f"pkg:deb/debian/{package}@{number}?arch={architecture}", [])
+
+
+def package_of(path):
+    """The Debian package of a file. Of /usr/lib it may know the file as /lib, where a link leads."""
+    for known in (str(path), str(path).removeprefix("/usr")):
+        found = subprocess.run(["dpkg-query", "-S", known], capture_output=True, text=True)
+        if found.returncode == 0:
+            return found.stdout.split(":", 1)[0]
+    raise SystemExit(f"{path} is of no package")
 
 
 def component(name, number, purl, licenses):

@@ -45,7 +45,8 @@ final class ReconnectingConnection {
   ///   - isEager: whether to try often, because other sessions follow when this one succeeds.
   ///   - delay: before the first attempt.
   init(
-    _ configuration: PostgresConfiguration, heartbeat: Heartbeat, isEager: Bool = false, delay: Duration = .zero, logger: Logger,
+    _ configuration: PostgresConfiguration, heartbeat: Heartbeat, isEager: Bool = false, delay: Duration = .zero,
+    logger: Logger,
     owner: any ReconnectingConnectionOwner
   ) {
     self.configuration = configuration

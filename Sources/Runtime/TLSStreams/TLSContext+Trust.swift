@@ -21,7 +21,9 @@ extension TLSContext {
   /// Trusts the authorities in a folder, each in a file `HASH.NUMBER`.
   func trust(folder: String) throws(TLSError) {
     ErrorQueue.clear()
-    guard SSL_CTX_load_verify_dir(handle, folder) == 1 else { throw ErrorQueue.configurationError("trust in \(folder)") }
+    guard SSL_CTX_load_verify_dir(handle, folder) == 1 else {
+      throw ErrorQueue.configurationError("trust in \(folder)")
+    }
   }
 
   /// Trusts these authorities as well.
