@@ -1,8 +1,8 @@
 """What a program is made of, as a CycloneDX document on standard output.
 
-    sbom.py CHECKOUT PROGRAMS VERSION EPOCH
+    sbom.py CHECKOUT PROGRAMS PROGRAM VERSION EPOCH
 
-PROGRAMS is the folder with the program and what the linker was given; EPOCH, seconds since 1970, is the document's time. Swift
+PROGRAMS is the folder with what the linker was given, PROGRAM the file that is installed; EPOCH, seconds since 1970, is the document's time. Swift
 packages and Swift's own libraries are inside the program; the C libraries are those of the system.
 """
 
@@ -15,9 +15,8 @@ import subprocess
 import sys
 import uuid
 
-checkout, programs = (pathlib.Path(argument) for argument in sys.argv[1:3])
-version, epoch = sys.argv[3], int(sys.argv[4])
-program = programs / "tacet"
+checkout, programs, program = (pathlib.Path(argument) for argument in sys.argv[1:4])
+version, epoch = sys.argv[4], int(sys.argv[5])
 
 
 def output(*command):
@@ -82,8 +81,7 @@ def component(name, number, purl, licenses):
 def document():
     unique = {made["bom-ref"]: made for made in [*swift_packages(), toolchain(), *system_libraries()]}
     components = [unique[key] for key in sorted(unique)]
-    # Without symbols, as in the archive.
-    digest = hashlib.sha256(stripped()).hexdigest()
+    digest = hashlib.sha256(program.read_bytes()).hexdigest()
     main = component("tacet", version, f"pkg:generic/tacet@{version}", licence(checkout)) | {"type": "application"}
     main["hashes"] = [{"alg": "SHA-256", "content": digest}]
     return {
@@ -99,10 +97,6 @@ def document():
         "components": components,
         "dependencies": [{"ref": main["bom-ref"], "dependsOn": [made["bom-ref"] for made in components]}],
     }
-
-
-def stripped():
-    return subprocess.run(["objcopy", "--strip-all", program, "/dev/stdout"], check=True, capture_output=True).stdout
 
 
 print(json.dumps(document(), indent=2))
