@@ -108,7 +108,8 @@ package func asServer(_ command: [String]) -> [String] {
 
 /// A folder whose path is short enough for a Unix socket.
 package func makeTemporaryFolder(_ name: String = "test-postgres") throws -> String {
-  var template = Array("/tmp/\(name)-XXXXXX".utf8CString)
+  let folder = ProcessInfo.processInfo.environment["TMPDIR"] ?? "/tmp"
+  var template = Array("\(folder)/\(name)-XXXXXX".utf8CString)
   guard mkdtemp(&template) != nil else { throw TestProcessError(description: "mkdtemp: errno \(errno)") }
   return String(decoding: template.dropLast().map(UInt8.init(bitPattern:)), as: UTF8.self)
 }
