@@ -26,7 +26,8 @@ struct TokenDifferentialTests {
   func tokens() async throws {
     let seed = UInt32.random(in: 0...UInt32.max)
     let script = Repository.file("Tests/Service/CallersTests/generate_tokens.py").path
-    let output = try await onOwnThread { try run(["python3", script, "\(seed)", "\(Self.count)"]) }
+    // The system's, which has its packages from the system too.
+    let output = try await onOwnThread { try run(["/usr/bin/python3", script, "\(seed)", "\(Self.count)"]) }
     let lines = output.split(separator: "\n").map { Data($0.utf8) }
     let decoder = JSONDecoder()
     let keys = try decoder.decode(Keys.self, from: try #require(lines.first))
