@@ -180,8 +180,7 @@ let package = Package(
         "TestReactors",
       ]),
     layer(
-      "Push/PushStore", ["APNSCore", "Postgres", "PushKinds", "PushRules", "Reactors", "Cryptography", logging],
-      hotPath,
+      "Push/PushStore", ["APNSCore", "Postgres", "PushKinds", "PushRules", "Reactors", logging], hotPath,
       plugins: [.plugin(name: "EmbedSQL")]),
     .plugin(
       name: "EmbedSQL", capability: .buildTool(), dependencies: ["embed-files"], path: "Sources/Build/EmbedSQL"),
@@ -257,7 +256,7 @@ let package = Package(
       [
         "APNS", "APNSCore", "Callers", "CampaignRules", "Campaigns", "HTTP1", "HTTPServing", "Postgres", "Explanations",
         "PushKinds", "PushPipeline",
-        "PushRules", "PushStore", "Reactors", "Cryptography", httpTypes, logging,
+        "PushRules", "PushStore", "Reactors", "Cryptography", "TimeZones", httpTypes, logging,
       ], exclude: ["openapi.yaml"], plugins: [.plugin(name: "EmbedText")]),
     tests(
       "Service/APITests",

@@ -56,9 +56,6 @@ static inline int copenssl_set_server_name(SSL *ssl, const char *name) {
   return (int)SSL_set_tlsext_host_name(ssl, name);
 }
 
-/// Variadic.
-static inline EVP_PKEY *copenssl_make_p256_key(void) { return EVP_PKEY_Q_keygen(NULL, NULL, "EC", "P-256"); }
-
 /// A macro over `BIO_ctrl`.
 static inline long copenssl_memory_contents(BIO *bio, char **contents) { return BIO_get_mem_data(bio, contents); }
 

@@ -1,7 +1,7 @@
 internal import COpenSSL
 
 /// What P-256 keys have in common: the curve that OpenSSL calls `prime256v1` and FIPS 186-5 P-256.
-enum P256 {
+package enum P256 {
   static let coordinateByteCount = 32
   static let pointByteCount = 65
 
@@ -9,7 +9,7 @@ enum P256 {
   private static let parameters = KeyHandle(makeParameters())
 
   /// A new key with a random scalar.
-  static func generate() -> KeyHandle {
+  package static func generate() -> KeyHandle {
     let context = EVP_PKEY_CTX_new_from_pkey(nil, parameters.pointer, nil)
     defer { EVP_PKEY_CTX_free(context) }
     OpenSSL.require(EVP_PKEY_keygen_init(context), "EVP_PKEY_keygen_init")

@@ -16,29 +16,27 @@ public final class CertificateAuthority {
   /// The authority's certificate as PEM text, for clients to trust.
   public let certificate: String
 
-  private let key: OpaquePointer
+  private let key = P256.generate()
   private let root: OpaquePointer
 
   /// A new authority.
   /// - Parameter validity: when the certificate is valid, in seconds from now.
   public init(name: String, validity: Range<Int> = -60..<86_400 * 365) throws(TLSError) {
     ErrorQueue.clear()
-    guard let key = copenssl_make_p256_key(), let root = X509_new() else {
-      throw ErrorQueue.configurationError("key of \(name)")
-    }
-    self.key = key
+    guard let root = X509_new() else { throw ErrorQueue.configurationError("certificate of \(name)") }
     self.root = root
-    Self.describe(root, name: name, key: key, validity: validity)
+    Self.describe(root, name: name, key: key.pointer, validity: validity)
     Self.extend(root, NID_basic_constraints, "critical,CA:TRUE")
     Self.extend(root, NID_key_usage, "critical,keyCertSign,cRLSign")
     X509_set_issuer_name(root, X509_get_subject_name(root))
-    guard X509_sign(root, key, EVP_sha256()) > 0 else { throw ErrorQueue.configurationError("certificate of \(name)") }
+    guard X509_sign(root, key.pointer, EVP_sha256()) > 0 else {
+      throw ErrorQueue.configurationError("certificate of \(name)")
+    }
     certificate = MemoryBIO.text { PEM_write_bio_X509($0, root) }
   }
 
   deinit {
     X509_free(root)
-    EVP_PKEY_free(key)
   }
 
   /// Issues a server's certificate with a new key.
@@ -49,22 +47,18 @@ public final class CertificateAuthority {
     for hosts: [String], validity: Range<Int> = -60..<86_400 * 30
   ) throws(TLSError) -> Identity {
     ErrorQueue.clear()
-    guard let key = copenssl_make_p256_key(), let leaf = X509_new() else {
-      throw ErrorQueue.configurationError("key for \(hosts)")
-    }
-    defer {
-      X509_free(leaf)
-      EVP_PKEY_free(key)
-    }
-    Self.describe(leaf, name: hosts.first ?? "", key: key, validity: validity)
+    guard let leaf = X509_new() else { throw ErrorQueue.configurationError("certificate for \(hosts)") }
+    defer { X509_free(leaf) }
+    let key = P256.generate()
+    Self.describe(leaf, name: hosts.first ?? "", key: key.pointer, validity: validity)
     Self.extend(leaf, NID_subject_alt_name, Self.alternativeNames(hosts))
     X509_set_issuer_name(leaf, X509_get_subject_name(root))
-    guard X509_sign(leaf, self.key, EVP_sha256()) > 0 else {
+    guard X509_sign(leaf, self.key.pointer, EVP_sha256()) > 0 else {
       throw ErrorQueue.configurationError("certificate for \(hosts)")
     }
     return Identity(
       certificate: MemoryBIO.text { PEM_write_bio_X509($0, leaf) },
-      key: MemoryBIO.text { PEM_write_bio_PrivateKey($0, key, nil, nil, 0, nil, nil) })
+      key: MemoryBIO.text { PEM_write_bio_PrivateKey($0, key.pointer, nil, nil, 0, nil, nil) })
   }
 
   private static func describe(_ certificate: OpaquePointer, name: String, key: OpaquePointer, validity: Range<Int>) {

@@ -1,3 +1,5 @@
+internal import TimeZones
+
 /// The outer form of BCP 47 language tags: letters, then parts of letters and digits, 1 to 8 of them each, with hyphens
 /// between. Whether a tag exists is not checked.
 enum LanguageTag {
@@ -12,16 +14,10 @@ enum LanguageTag {
   }
 }
 
-/// The outer form of the names in the IANA time zone database, as its `theory.html` has it: ASCII letters, digits, `_`, `+`
-/// and `-`, in parts with `/` between. Which of them exist is asked of PostgreSQL.
+/// The outer form of time zones' names, which begin with a letter. Which of them exist is asked of PostgreSQL.
 enum TimeZoneName {
-  /// The most bytes taken; the longest name has 32.
-  static let bytesMax = 64
-
   static func isWellFormed(_ text: String) -> Bool {
-    guard text.utf8.count <= bytesMax, let first = text.utf8.first, first.isLetter else { return false }
-    return text.utf8.split(separator: UInt8(ascii: "/"), omittingEmptySubsequences: false)
-      .allSatisfy { !$0.isEmpty && $0.allSatisfy(\.isOfTimeZone) }
+    text.utf8.first?.isLetter == true && ZoneName.hasSyntax(text)
   }
 }
 
@@ -31,8 +27,4 @@ extension UInt8 {
   }
 
   fileprivate var isLetterOrDigit: Bool { isLetter || (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(self) }
-
-  fileprivate var isOfTimeZone: Bool {
-    isLetterOrDigit || self == UInt8(ascii: "_") || self == UInt8(ascii: "+") || self == UInt8(ascii: "-")
-  }
 }
