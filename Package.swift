@@ -46,9 +46,12 @@ func command(_ path: String, _ dependencies: [Target.Dependency] = []) -> Target
     ])
 }
 
-func tests(_ path: String, _ dependencies: [Target.Dependency] = [], exclude: [String] = []) -> Target {
+func tests(
+  _ path: String, _ dependencies: [Target.Dependency] = [], exclude: [String] = [], resources: [Resource] = []
+) -> Target {
   .testTarget(
-    name: name(path), dependencies: dependencies, path: "Tests/" + path, exclude: exclude, swiftSettings: strict)
+    name: name(path), dependencies: dependencies, path: "Tests/" + path, exclude: exclude, resources: resources,
+    swiftSettings: strict)
 }
 
 /// What several test targets share.
@@ -113,11 +116,12 @@ let package = Package(
     layer("Runtime/HTTPTransfers", ["CLibcurl", "Reactors", deque, httpTypes]),
     tests(
       "Runtime/HTTPTransfersTests",
-      ["HTTPServing", "HTTPTransfers", "Reactors", "TLSStreams", "TestReactors", httpTypes, logging]),
+      ["HTTP2", "HTTPServing", "HTTPTransfers", "Reactors", "TLSStreams", "TestReactors", httpTypes, logging]),
     layer("Runtime/Cryptography", ["COpenSSL"], hotPath),
     support("Support/TestKeys", ["COpenSSL", "Cryptography"]),
     tests(
-      "Runtime/CryptographyTests", ["COpenSSL", "Cryptography", "TestKeys", "TestRandomness"], exclude: ["Resources"]),
+      "Runtime/CryptographyTests", ["COpenSSL", "Cryptography", "TestKeys", "TestProcesses", "TestRandomness"],
+      exclude: ["Resources"]),
     layer("Runtime/TLSStreams", ["COpenSSL", "Cryptography", "Reactors"], everyFrame),
     tests("Runtime/TLSStreamsTests", ["TLSStreams", "Reactors", "TestProcesses", "TestReactors"]),
     layer("Runtime/HTTP2", ["CNghttp2", "TLSStreams", "Reactors", deque], everyFrame),
@@ -153,10 +157,13 @@ let package = Package(
     tests("Service/PrometheusMetricsTests", ["PrometheusMetrics", metrics]),
 
     // Rules and protocols: values in, values out.
-    layer("Push/APNSCore", ["Cryptography"], everyFrame),
-    tests("Push/APNSCoreTests", ["APNSCore"]),
+    layer("Push/Delivery", [], everyFrame),
+    tests("Push/DeliveryTests", ["Delivery"]),
+    layer("Push/APNSCore", ["Cryptography", "Delivery"], everyFrame),
+    tests("Push/APNSCoreTests", ["APNSCore", "Delivery"]),
     layer("Push/PushRules", [], hotPath),
-    layer("Push/PushKinds", ["APNSCore", "PushRules", "Cryptography"], hotPath),
+    layer("Push/PushKinds", ["APNSCore", "Cryptography", "Delivery", "PushRules"], hotPath),
+    layer("Push/Deliverers", ["APNSCore", "Delivery", "PushKinds", "Reactors"], hotPath),
     support(
       "Support/TestIDs",
       ["Postgres", "PushKinds", "PushStore", "TestPostgres", "TestReactors", "TestRepository", logging]),
@@ -172,15 +179,33 @@ let package = Package(
 
     // The service.
     layer(
-      "Push/APNS", ["APNSCore", "Cryptography", "HTTP2", "Reactors", "TLSStreams", deque, logging, metrics], everyFrame),
+      "Push/APNS",
+      [
+        "APNSCore", "Cryptography", "Deliverers", "Delivery", "HTTP2", "PushKinds", "Reactors", "TLSStreams", deque,
+        logging,
+        metrics,
+      ], everyFrame),
     tests(
       "Push/APNSTests",
       [
-        "APNS", "APNSCore", "HTTP2", "PrometheusMetrics", "Reactors", "TLSStreams", "Cryptography", logging, "TestKeys",
-        "TestReactors",
+        "APNS", "APNSCore", "Deliverers", "Delivery", "HTTP2", "PrometheusMetrics", "PushKinds", "Reactors",
+        "TLSStreams",
+        "Cryptography", logging, "TestKeys", "TestReactors",
       ]),
     layer(
-      "Push/PushStore", ["APNSCore", "Postgres", "PushKinds", "PushRules", "Reactors", logging], hotPath,
+      "Push/WebPush",
+      ["APNSCore", "Cryptography", "Deliverers", "Delivery", "HTTPTransfers", "PushKinds", "Reactors", httpTypes]),
+    tests(
+      "Push/WebPushTests",
+      [
+        "APNSCore", "Cryptography", "Delivery", "HTTPTransfers", "Reactors", "TestKeys", "TestProcesses",
+        "TestRandomness", "TestRepository", "WebPush", httpTypes,
+      ], exclude: ["decrypt_pushes.py"], resources: [.copy("Resources")]),
+    layer(
+      "Push/FCM",
+      ["APNSCore", "Cryptography", "Deliverers", "Delivery", "HTTPTransfers", "PushKinds", "Reactors", httpTypes]),
+    layer(
+      "Push/PushStore", ["APNSCore", "Delivery", "Postgres", "PushKinds", "PushRules", "Reactors", logging], hotPath,
       plugins: [.plugin(name: "EmbedSQL")]),
     .plugin(
       name: "EmbedSQL", capability: .buildTool(), dependencies: ["embed-files"], path: "Sources/Build/EmbedSQL"),
@@ -199,14 +224,17 @@ let package = Package(
       ], exclude: ["Versions"]),
     layer(
       "Push/PushPipeline",
-      ["APNS", "APNSCore", "Postgres", "PushKinds", "PushRules", "PushStore", "Reactors", deque, logging, metrics],
-      hotPath),
+      [
+        "APNSCore", "Deliverers", "Delivery", "Postgres", "PushKinds", "PushRules", "PushStore", "Reactors", deque,
+        logging,
+        metrics,
+      ], hotPath),
     tests(
       "Push/PushPipelineTests",
       [
         "PushKinds", "TestIDs",
-        "TestRepository", "APNS", "APNSCore", "Postgres", "PrometheusMetrics", "PushPipeline", "PushRules", "PushStore",
-        "Reactors",
+        "TestRepository", "APNS", "APNSCore", "Deliverers", "Delivery", "Postgres", "PrometheusMetrics", "PushPipeline",
+        "PushRules", "PushStore", "Reactors",
         "TestLogs", "TestPostgres", logging, metrics, "TestReactors", "TestRandomness",
       ]),
     layer(
@@ -226,18 +254,21 @@ let package = Package(
     layer(
       "Service/Doctor",
       [
-        "APNS", "APNSCore", "CampaignRules", "HTTP2", "HTTPTransfers", "LanguageModels", "Postgres", "PushStore",
+        "APNS", "APNSCore", "CampaignRules", "Cryptography", "Delivery", "FCM", "WebPush", "HTTP2", "HTTPTransfers",
+        "LanguageModels", "Postgres",
+        "PushStore",
         "Reactors", "Settings", "TimeZones", "TLSStreams", httpTypes, logging,
       ]),
     tests(
       "Service/DoctorTests",
       [
-        "APNSCore", "LanguageModels", "Postgres", "PushStore", "Reactors", "Doctor", "Settings",
+        "APNSCore", "Delivery", "LanguageModels", "Postgres", "PushStore", "Reactors", "Doctor", "Settings",
         "TimeZones", "TLSStreams", "Cryptography",
       ]),
     tests(
       "Service/ExplanationsTests",
       [
+        "Delivery",
         "PushKinds", "TestIDs",
         "TestRepository", "APNSCore", "CampaignRules", "LanguageModels", "Explanations", "PushRules", "PushStore",
         "TestRandomness",
@@ -251,16 +282,36 @@ let package = Package(
         "API", "Callers", "Cryptography", "HTTP1", "HTTPServing", "HTTPTransfers", "PushKinds", "Reactors", "TestKeys",
         "TestLogs", "TestProcesses", "TestReactors", "TestRepository", httpTypes, logging,
       ]),
+    // What browsers load from the service.
+    layer(
+      "Service/BrowserClient",
+      exclude: [
+        "README.md", "package.json", "tacet-adapters.js", "tacet-calls.js", "tacet-presence.js", "tacet-schedule.js",
+        "tacet-support.js", "tacet-sw.js", "tacet-telemetry.js", "tacet-timing.js", "tacet-web-push.js",
+        "tacet-window.js",
+        "tacet.d.ts", "tacet.js",
+      ], plugins: [.plugin(name: "EmbedText")]),
+    tests(
+      "Service/BrowserClientTests", ["BrowserClient", "TestProcesses", "TestRepository"],
+      exclude: [
+        "adapter-scene.mjs", "browser-scene.mjs", "calls.test.mjs", "capacitor.test.mjs", "declarations.test.mjs",
+        "electron.test.mjs", "keeper.test.mjs", "presence.test.mjs", "sample.mts", "schedule-cases.test.mjs",
+        "support.mjs", "telemetry-cases.test.mjs", "web-push.test.mjs", "window.test.mjs", "worker-click.test.mjs",
+        "worker-hostile.test.mjs", "worker-push.test.mjs", "worker-reports.test.mjs", "worker-scene.mjs",
+      ]),
     layer(
       "Service/API",
       [
-        "APNS", "APNSCore", "Callers", "CampaignRules", "Campaigns", "HTTP1", "HTTPServing", "Postgres", "Explanations",
+        "APNS", "APNSCore", "BrowserClient", "Deliverers", "Delivery", "FCM", "WebPush", "Callers", "CampaignRules",
+        "Campaigns", "HTTP1",
+        "HTTPServing", "Postgres", "Explanations",
         "PushKinds", "PushPipeline",
         "PushRules", "PushStore", "Reactors", "Cryptography", "TimeZones", httpTypes, logging,
       ], exclude: ["openapi.yaml"], plugins: [.plugin(name: "EmbedText")]),
     tests(
       "Service/APITests",
       [
+        "Delivery", "WebPush",
         "PushKinds", "TestIDs",
         "TestRepository", "API", "APNS", "APNSCore", "Callers", "Campaigns", "Explanations", "HTTP1", "HTTPServing",
         "Postgres", "PushPipeline", "PushRules", "PushStore", "Reactors", "TestLogs", "TestPostgres", "Cryptography",
@@ -277,6 +328,7 @@ let package = Package(
     tests(
       "Service/PagesTests",
       [
+        "Delivery",
         "PushKinds", "TestIDs",
         "TestRepository", "APNS", "APNSCore", "HTTP1", "HTTPServing", "Pages", "Postgres", "API", "Explanations",
         "PushPipeline", "PushRules", "PushStore", "Reactors", "TestPostgres", "TestProcesses", "TestReactors",
@@ -286,13 +338,14 @@ let package = Package(
     tests(
       "Service/HostWiringTests",
       ["HostWiring", "Postgres", "PushStore", "Reactors", "TestHosts", "TestPostgres", "TestReactors", logging]),
-    layer("Service/Settings", ["APNSCore", "PushRules", "Reactors", "Cryptography"]),
+    layer("Service/Settings", ["APNSCore", "Cryptography", "FCM", "PushRules", "Reactors", "WebPush"]),
     tests(
-      "Service/SettingsTests", ["APNSCore", "Cryptography", "PushRules", "Reactors", "Settings", "TestKeys"]),
+      "Service/SettingsTests",
+      ["APNSCore", "Cryptography", "FCM", "PushRules", "Reactors", "Settings", "TestKeys", "WebPush"]),
 
     // What apps call the service with.
     layer("Client/TacetClient"),
-    tests("Client/TacetClientTests", ["TacetClient"]),
+    tests("Client/TacetClientTests", ["TacetClient"], resources: [.copy("Cases")]),
 
     // What simulators and their commands have in common.
     layer("Simulators/SimulationControl", ["HTTP1", "HTTPServing", httpTypes]),
@@ -316,13 +369,63 @@ let package = Package(
       ]),
     tests("Simulators/APNSPayloadTests", ["APNSCore", "APNSSimulation", "Cryptography"]),
 
+    // A local Firebase Cloud Messaging.
+    layer(
+      "Simulators/FCMSimulation",
+      ["Cryptography", "HTTP1", "HTTPServing", "Reactors", "SimulationControl", deque, httpTypes, logging]),
+    command(
+      "Commands/fcm-simulator",
+      ["FCMSimulation", "Reactors", "SimulatorCommands", argumentParser, logging, signals]),
+    support("Support/TestFCMCases", [yams], resources: [.copy("Resources")]),
+    tests(
+      "Push/FCMTests", ["Cryptography", "Delivery", "FCM", "Reactors", "TestRandomness", httpTypes]),
+    tests(
+      "Simulators/FCMSimulationTests",
+      [
+        "Cryptography", "FCMSimulation", "HTTPServing", "HTTPTransfers", "Reactors", "SimulationControl", "TestLogs",
+        "TestProcesses", "fcm-simulator", httpTypes,
+      ]),
+    tests(
+      "Simulators/FCMConformanceTests",
+      [
+        "Cryptography", "Delivery", "FCM", "FCMSimulation", "HTTPTransfers", "Reactors", "TestFCMCases", "TestLogs",
+        httpTypes,
+      ]),
+
+    // Local push services for browsers.
+    layer(
+      "Simulators/WebPushSimulation",
+      [
+        "Cryptography", "HTTP1", "HTTPServing", "Reactors", "SimulationControl", "TLSStreams", deque, httpTypes,
+        logging,
+      ]),
+    tests(
+      "Simulators/WebPushSimulationTests",
+      [
+        "Cryptography", "HTTPTransfers", "Reactors", "SimulationControl", "TestLogs", "TestProcesses",
+        "TestRepository", "WebPushSimulation", "web-push-simulator", httpTypes, logging,
+      ], resources: [.copy("Resources")]),
+    tests(
+      "Simulators/WebPushConformanceTests",
+      [
+        "Cryptography", "Delivery", "HTTPTransfers", "Reactors", "TestLogs", "TestRandomness", "WebPush",
+        "WebPushSimulation", httpTypes, logging, yams,
+      ], resources: [.copy("Resources")]),
+    command(
+      "Commands/web-push-simulator",
+      ["Reactors", "SimulatorCommands", "WebPushSimulation", argumentParser, logging, signals]),
+
     // The client against the simulator: everything that can happen to connections, and one list of cases for both.
     tests(
       "Push/APNSFaultTests",
-      ["APNS", "APNSCore", "APNSSimulation", "Reactors", "TLSStreams", "Cryptography", logging, "TestReactors"]),
+      [
+        "Delivery", "APNS", "APNSCore", "APNSSimulation", "Reactors", "TLSStreams", "Cryptography", logging,
+        "TestReactors",
+      ]),
     tests(
       "Simulators/APNSConformanceTests",
       [
+        "Delivery",
         "TestIDs",
         "TestRepository", "APNS", "APNSCore", "APNSSimulation", "HTTP2", "Reactors", "TLSStreams", "TestAPNSCases",
         "TestPostgres",
@@ -337,8 +440,9 @@ let package = Package(
     command(
       "Commands/tacet",
       [
-        "APNS", "APNSCore", "Campaigns", "Callers", "HTTP1", "HTTPServing", "HTTPTransfers", "LanguageModels",
-        "Pages", "Postgres",
+        "APNS", "APNSCore", "Campaigns", "Callers", "Cryptography", "Deliverers", "Delivery", "FCM", "WebPush", "HTTP1",
+        "HTTPServing", "HTTPTransfers",
+        "LanguageModels", "Pages", "Postgres",
         "PrometheusMetrics", "API", "Explanations", "HostWiring", "PushPipeline", "PushStore", "Reactors", "Doctor",
         "Settings", "TLSStreams", argumentParser, httpTypes, logging, metrics, signals,
       ]),
@@ -351,7 +455,7 @@ let package = Package(
     command(
       "Commands/tacet-bench",
       [
-        "APNS", "APNSCore", "BenchReports", "HTTP2", "HTTPTransfers", "Postgres", "Reactors", "TLSStreams",
+        "APNS", "APNSCore", "BenchReports", "Delivery", "HTTP2", "HTTPTransfers", "Postgres", "Reactors", "TLSStreams",
         argumentParser, "Cryptography", deque, histograms, httpTypes, logging,
       ]),
 
@@ -362,6 +466,7 @@ let package = Package(
     tests(
       "Commands/TacetTests",
       [
+        "Delivery",
         "PushKinds", "TestHosts", "TestIDs",
         "TestRepository", "APNSCore", "HTTPServing", "Postgres", "PrometheusMetrics", "API", "PushPipeline",
         "PushStore", "TestLogs",
@@ -370,6 +475,7 @@ let package = Package(
     tests(
       "Commands/TacetBenchTests",
       [
+        "Delivery",
         "TestRepository", "APNS", "APNSCore", "APNSSimulation", "BenchReports", "Reactors", "TestPostgres",
         "TestProcesses",
         "TestReactors", "tacet", "tacet-bench", "Cryptography", logging,
@@ -380,9 +486,10 @@ let package = Package(
       "Commands/ServiceTests",
       [
         "PushKinds", "TestHosts", "TestIDs",
-        "TestRepository", "APNSSimulation", "LanguageModelSimulation", "Reactors", "TacetClient", "TestLogs",
+        "TestRepository", "APNSSimulation", "FCMSimulation", "TLSStreams", "WebPushSimulation",
+        "LanguageModelSimulation", "Reactors", "TacetClient", "TestLogs",
         "TestPostgres",
         "TestProcesses", "TestRandomness", "apns-simulator", "tacet", "Cryptography", yams,
-      ]),
+      ], exclude: ["Firefox"]),
   ]
 )

@@ -695,6 +695,25 @@ CREATE TABLE tacet.surface_views (
 )
 WITH (fillfactor='50', autovacuum_vacuum_scale_factor='0.05', autovacuum_vacuum_threshold='1000', autovacuum_analyze_scale_factor='0', autovacuum_analyze_threshold='10000', vacuum_truncate=off);
 
+CREATE TABLE tacet.targets (
+    registered_at timestamp with time zone DEFAULT clock_timestamp() NOT NULL,
+    dropped_at timestamp with time zone,
+    expires_at timestamp with time zone,
+    channel text NOT NULL,
+    address text NOT NULL,
+    user_id uuid NOT NULL,
+    app text,
+    keys text,
+    locale text,
+    time_zone text,
+    fetch_digest text,
+    drop_reason text,
+    CONSTRAINT targets_address_check CHECK (((octet_length(address) >= 1) AND (octet_length(address) <= 1024))),
+    CONSTRAINT targets_channel_check CHECK ((channel ~ '^[a-z0-9_]{1,32}$'::text)),
+    CONSTRAINT targets_keys_check CHECK ((octet_length(keys) <= 1024))
+)
+WITH (fillfactor='80', autovacuum_vacuum_scale_factor='0.05');
+
 CREATE TABLE tacet.time_zones (
     spelling text NOT NULL COLLATE pg_catalog."C",
     name text NOT NULL
@@ -883,6 +902,9 @@ ALTER TABLE ONLY tacet.slots
 ALTER TABLE ONLY tacet.surface_views
     ADD CONSTRAINT surface_views_pkey PRIMARY KEY (user_id, surface_id, surface_kind);
 
+ALTER TABLE ONLY tacet.targets
+    ADD CONSTRAINT targets_pkey PRIMARY KEY (address, channel);
+
 ALTER TABLE ONLY tacet.time_zones
     ADD CONSTRAINT time_zones_pkey PRIMARY KEY (spelling);
 
@@ -996,6 +1018,10 @@ CREATE INDEX read_syncs_user_idx ON tacet.read_syncs USING btree (user_id, avail
 CREATE INDEX releases_queued_idx ON tacet.releases USING btree (queued_at);
 
 CREATE INDEX slots_available_idx ON tacet.slots USING btree (available_at);
+
+CREATE INDEX targets_fetch_idx ON tacet.targets USING btree (fetch_digest) WHERE (fetch_digest IS NOT NULL);
+
+CREATE INDEX targets_user_idx ON tacet.targets USING btree (user_id, registered_at DESC);
 
 CREATE INDEX trigger_failures_failed_idx ON tacet.trigger_failures USING btree (failed_at);
 
@@ -1142,6 +1168,8 @@ ALTER TABLE tacet.slots ENABLE ROW LEVEL SECURITY;
 
 ALTER TABLE tacet.surface_views ENABLE ROW LEVEL SECURITY;
 
+ALTER TABLE tacet.targets ENABLE ROW LEVEL SECURITY;
+
 ALTER TABLE tacet.time_zones ENABLE ROW LEVEL SECURITY;
 
 ALTER TABLE tacet.trigger_failures ENABLE ROW LEVEL SECURITY;
@@ -1277,6 +1305,7 @@ ALTER TABLE tacet.watched_activities ENABLE ROW LEVEL SECURITY;
 -- tacet.morning_material(user_id uuid, moment timestamp with time zone) returns jsonb
 -- tacet.move_slots(campaign text, user_id uuid, zone text, lead_us bigint) returns integer
 -- tacet.move_unread_marks(user_ids uuid[]) returns void
+-- tacet.newest_push(user_id uuid) returns TABLE(subject_id uuid, kind text, enqueued_at timestamp with time zone)
 -- tacet.next_fire(slot text, zone text, after timestamp with time zone, weekdays smallint[] DEFAULT '{1,2,3,4,5,6,7}'::smallint[]) returns TABLE(fire_date date, fire_at timestamp with time zone)
 -- tacet.normal_slots(slots jsonb) returns jsonb
 -- tacet.not_wired(function_name text) returns boolean
@@ -1296,6 +1325,7 @@ ALTER TABLE tacet.watched_activities ENABLE ROW LEVEL SECURITY;
 -- tacet.profile_name(user_id uuid) returns text
 -- tacet.provide(IN signature text, IN definition text, IN is_tried boolean DEFAULT false, IN inert text DEFAULT NULL::text)
 -- tacet.push_live_activity(running tacet.activities, declared tacet.activity_types, event text, state jsonb, alert jsonb, priority integer, relevance double precision) returns void
+-- tacet.push_targets(user_id uuid) returns TABLE(channel text, address text, environment text, app text, keys text)
 -- tacet.put_activity_token(id text, user_id uuid, device_token text, token text, app text, environment text) returns boolean
 -- tacet.put_preferences(user_id uuid, quiet_start time without time zone, quiet_end time without time zone, quiet_zone text, quiet_policy text, disabled_kinds text[], conversation_ids uuid[], muted boolean[], muted_until timestamp with time zone[], mentions_only boolean[]) returns void
 -- tacet.put_start_token(user_id uuid, device_token text, type text, token text, app text, environment text) returns boolean
@@ -1307,6 +1337,7 @@ ALTER TABLE tacet.watched_activities ENABLE ROW LEVEL SECURITY;
 -- tacet.recipient_preferences(user_id uuid, kind text, surface_id uuid, moment timestamp with time zone) returns TABLE(is_opted_out boolean, is_muted boolean, mentions_only boolean, quiet_hours_remaining interval, quiet_hours_policy text)
 -- tacet.register_device(user_id uuid, device_token text, environment text, app text, platform text, locale text, time_zone text, devices_max integer) returns void
 -- tacet.register_kind(IN name text, IN event_kind text, IN content text, IN audience text)
+-- tacet.register_target(user_id uuid, channel text, address text, app text, keys text, locale text, time_zone text, fetch_digest text, expires_at timestamp with time zone, targets_max integer) returns void
 -- tacet.rehearse_message(is_inserting boolean) returns TABLE(step text, outcome text, state text, message text)
 -- tacet.release_concerned() returns trigger
 -- tacet.release_conversation(conversation_id uuid, user_id uuid) returns void
@@ -1316,6 +1347,8 @@ ALTER TABLE tacet.watched_activities ENABLE ROW LEVEL SECURITY;
 -- tacet.release_unwatched() returns trigger
 -- tacet.release_user(user_id uuid) returns void
 -- tacet.remove_device(user_id uuid, device_token text) returns boolean
+-- tacet.remove_target(user_id uuid, channel text, address text) returns void
+-- tacet.renew_target(fetch_digest text, address text, keys text, next_digest text, expires_at timestamp with time zone, targets_max integer) returns boolean
 -- tacet.replace_slots(campaign text, user_id uuid, wanted jsonb, zone text, lead_us bigint) returns integer
 -- tacet.replay(subject_id uuid) returns bigint
 -- tacet.report_slot_action(user_id uuid, event_id uuid, action text, identifier text, campaign text, slot text, day date, happened_at timestamp with time zone) returns TABLE(outcome text, answer jsonb)
@@ -1347,6 +1380,7 @@ ALTER TABLE tacet.watched_activities ENABLE ROW LEVEL SECURITY;
 -- tacet.sync_read(user_id uuid, conversation_id uuid, message_ids uuid[], device_token text) returns bigint
 -- tacet.take_cap(user_id uuid, cap_group text) returns boolean
 -- tacet.takes_part(conversation_id uuid, user_id uuid) returns boolean
+-- tacet.target_beginning(channel text, address text) returns text
 -- tacet.tell_devices(user_id uuid) returns void
 -- tacet.tend_live_activities(activities_max integer) returns integer
 -- tacet.turn_of(user_id uuid) returns uuid

@@ -14,10 +14,25 @@ as $$
 #variable_conflict use_column
 begin
   return tacet.known_zone((
-    select t.time_zone
-    from public.push_tokens t
-    where t.user_id = user_time_zone.user_id and t.invalidated_at is null and t.time_zone is not null
-    order by t.registered_at desc
+    select n.time_zone
+    from (
+      (
+        select t.time_zone, t.registered_at
+        from public.push_tokens t
+        where t.user_id = user_time_zone.user_id and t.invalidated_at is null and t.time_zone is not null
+        order by t.registered_at desc
+        limit 1
+      )
+      union all
+      (
+        select t.time_zone, t.registered_at
+        from tacet.targets t
+        where t.user_id = user_time_zone.user_id and t.dropped_at is null and t.time_zone is not null
+        order by t.registered_at desc
+        limit 1
+      )
+    ) n
+    order by n.registered_at desc
     limit 1));
 end
 $$

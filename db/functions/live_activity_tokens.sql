@@ -128,7 +128,8 @@ returns json
 language sql stable
 as $$ select json_build_object('token', token, 'environment', environment, 'app', app, 'is_channel', is_channel) $$;
 
--- Drops a token that APNs calls dead: a Live Activity's alone, or a channel, or else a device's. See tacet.invalidate_device_token.
+-- Drops an address that its service calls dead: a Live Activity's alone, or a channel, or a target that is kept here, or else a
+-- device's. See tacet.invalidate_device_token.
 create or replace function tacet.drop_dead_token(device_token text, reason text, invalid_since timestamptz)
 returns void
 language plpgsql volatile
@@ -144,6 +145,10 @@ begin
   where s.token = drop_dead_token.device_token and s.registered_at <= drop_dead_token.invalid_since;
   is_ours := found or is_ours;
   update tacet.activity_channels c set gone_because = drop_dead_token.reason where c.channel_id = drop_dead_token.device_token;
+  is_ours := found or is_ours;
+  update tacet.targets t
+  set dropped_at = now(), drop_reason = drop_dead_token.reason
+  where t.address = drop_dead_token.device_token and t.registered_at <= drop_dead_token.invalid_since and t.dropped_at is null;
   if not (found or is_ours) then
     perform tacet.invalidate_device_token(device_token, reason, invalid_since);
   end if;

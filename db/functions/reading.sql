@@ -75,8 +75,8 @@ declare
   free_at timestamptz;
 begin
   if not exists (
-    select from tacet.device_tokens(sync_read.user_id) d
-    where lower(d.device_token) <> coalesce(lower(sync_read.device_token), '')
+    select from tacet.push_targets(sync_read.user_id) d
+    where lower(d.address) <> coalesce(lower(sync_read.device_token), '')
   ) then
     return null;
   end if;

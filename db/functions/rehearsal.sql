@@ -132,6 +132,9 @@ begin
           (4, 'device_tokens', $q$
             select to_jsonb(count(d.device_token || coalesce(d.environment, '') || coalesce(d.app, '')))
             from tacet.device_tokens($4) d $q$),
+          (4, 'push_targets', $q$
+            select to_jsonb(count(t.channel || t.address || coalesce(t.environment, '') || coalesce(t.app, '') || coalesce(t.keys, '')))
+            from tacet.push_targets($4) t $q$),
           (5, 'recipient_preferences', $q$
             select to_jsonb(count(p.is_opted_out or p.is_muted or p.mentions_only)
               + count(p.quiet_hours_remaining + interval '0') + count(p.quiet_hours_policy || ''))
@@ -209,7 +212,7 @@ begin
         begin
           select s.user_id into with_device
           from (select x.user_id from tacet.seen_by(conversation) x where x.user_id is distinct from sender limit 1000) s
-          where exists (select from tacet.device_tokens(s.user_id))
+          where exists (select from tacet.push_targets(s.user_id))
           limit 1;
           recipient := coalesce(with_device, recipient);
         exception

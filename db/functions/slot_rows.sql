@@ -100,17 +100,17 @@ as $$
     select
       count(*) as devices, count(*) filter (where x.is_denied) as denied,
       count(*) filter (where x.is_denied or x.is_armed) as excluded,
-      string_agg(lower(x.device_token), ' ') filter (where x.is_denied or x.is_armed) as tokens
+      string_agg(lower(x.address), ' ') filter (where x.is_denied or x.is_armed) as tokens
     from (
       select
-        d.device_token,
+        d.address,
         exists (
           select
           from tacet.device_permissions m
-          where m.device_token = lower(d.device_token) and m.user_id = slot_refusal.user_id and m.is_denied
+          where m.device_token = lower(d.address) and m.user_id = slot_refusal.user_id and m.is_denied
         ) as is_denied,
-        lower(d.device_token) = any (slot_refusal.armed_by) as is_armed
-      from tacet.device_tokens(slot_refusal.user_id) d
+        lower(d.address) = any (slot_refusal.armed_by) as is_armed
+      from tacet.push_targets(slot_refusal.user_id) d
     ) x
   ) t
   cross join lateral tacet.recipient_preferences(

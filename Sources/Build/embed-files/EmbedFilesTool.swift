@@ -3,7 +3,8 @@ import Foundation
 /// Writes files as Swift, in literals of text, which compile in no time; an array of bytes takes half a minute for the
 /// description of the API.
 ///
-/// `embed-files text OUTPUT FILE…`: `EmbeddedFiles.style_css` is the text of `style.css`.
+/// `embed-files text OUTPUT FILE…`: `EmbeddedFiles.style_css` is the text of `style.css`, and `EmbeddedFiles.all` has every name
+/// with its text.
 ///
 /// `embed-files sql OUTPUT DB`: the SQL files of the folder `DB`.
 ///
@@ -37,7 +38,13 @@ struct EmbedFilesTool {
       let name = file.lastPathComponent.replacing(/\W/, with: "_")
       return "  static let \(name) = \(literal(try text(of: file)))\n"
     }
-    return "enum EmbeddedFiles {\n\(texts.joined())}\n"
+    let all = files.map { "(\"\($0.lastPathComponent)\", \($0.lastPathComponent.replacing(/\W/, with: "_")))" }
+    return """
+      enum EmbeddedFiles {
+      \(texts.joined())  static let all: [(name: String, text: String)] = [\(all.joined(separator: ", "))]
+      }
+
+      """
   }
 
   private static func swift(ofSQLIn db: URL) throws -> String {

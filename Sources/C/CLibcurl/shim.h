@@ -53,6 +53,12 @@ static inline CURLcode clibcurl_set_open_socket_callback(CURL *easy, curl_openso
   return curl_easy_setopt(easy, CURLOPT_OPENSOCKETDATA, context);
 }
 
+/// Variadic. The callback is asked before each sending of the request, and aborts the transfer with CURL_PREREQFUNC_ABORT.
+static inline CURLcode clibcurl_set_sending_callback(CURL *easy, curl_prereq_callback send, void *context) {
+  curl_easy_setopt(easy, CURLOPT_PREREQFUNCTION, send);
+  return curl_easy_setopt(easy, CURLOPT_PREREQDATA, context);
+}
+
 /// Opens a socket as libcurl does without a callback.
 static inline curl_socket_t clibcurl_open_socket(const struct curl_sockaddr *address) {
   return socket(address->family, address->socktype | SOCK_CLOEXEC, address->protocol);

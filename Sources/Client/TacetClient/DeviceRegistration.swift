@@ -64,6 +64,13 @@ public struct DeviceRegistration: Hashable, Sendable, Encodable {
     deviceToken.map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
   }
 
+  /// The device token of hexadecimal text; nil for another text.
+  static func token(of text: String) -> Data? {
+    let digits = text.utf8.compactMap { Character(Unicode.Scalar($0)).hexDigitValue }
+    guard digits.count == text.utf8.count, digits.count.isMultiple(of: 2) else { return nil }
+    return Data(stride(from: 0, to: digits.count, by: 2).map { UInt8(digits[$0] << 4 | digits[$0 + 1]) })
+  }
+
   /// The platform of this build, in the service's words; nil without pushes from Apple.
   public static var ownPlatform: String? {
     #if os(iOS)

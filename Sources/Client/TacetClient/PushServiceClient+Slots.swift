@@ -6,9 +6,9 @@ internal import FoundationNetworking
 
 // Slots: texts at times of the user's day, which the app shows by itself or gets as pushes.
 extension PushServiceClient {
-  /// Reads what this device is to show. Call it at each start of the app and for each background push whose `type` is
-  /// `schedule_changed`. Arm each row as a local notification under its identifier, remove those that are gone, and
-  /// report each as ``SlotEvent/Code/armed``.
+  /// Reads what this device is to show. ``ScheduleKeeper`` does it and arms the rows. An app that arms them itself calls it
+  /// at each start and for each background push whose `type` is `schedule_changed`, arms each row as a local notification
+  /// under its identifier, removes those that are gone, and reports each as ``SlotEvent/Code/armed``.
   /// - Parameters:
   ///   - days: from today on, 1 to 7.
   ///   - max: the number of rows, 1 to 64.

@@ -21,6 +21,9 @@ public struct PushServiceClient: Sendable {
   /// The longest pause before another try, also if the service asks for more: a user waits.
   static let pauseMax = Duration.seconds(10)
 
+  /// The largest content of a response, in bytes. The service's largest, a schedule, has about 64 KiB.
+  static let answerBytesMax = 1 << 20
+
   /// Makes a client. It opens no connection yet.
   /// - Parameters:
   ///   - origin: the service's address, such as `https://push.example.com`. Its path precedes the service's own.
@@ -133,6 +136,7 @@ public struct PushServiceClient: Sendable {
       throw PushServiceError(
         status: answer.statusCode, content: data, retryAfter: answer.value(forHTTPHeaderField: "Retry-After"))
     }
+    guard data.count <= Self.answerBytesMax else { throw PushServiceError(.refused) }
     return (data, answer)
   }
 }
@@ -146,11 +150,17 @@ struct ServiceRequest {
   var content: Data?
 
   func url(at origin: URL) -> URL {
-    let url = path.reduce(origin) { $0.appendingPathComponent($1) }
-    guard !query.isEmpty, var parts = URLComponents(url: url, resolvingAgainstBaseURL: false) else { return url }
-    parts.queryItems = query
-    return parts.url ?? url
+    guard var parts = URLComponents(url: origin, resolvingAgainstBaseURL: true) else { return origin }
+    if parts.percentEncodedPath.hasSuffix("/") { parts.percentEncodedPath.removeLast() }
+    // Each element is one segment, also with a slash in it (RFC 3986 §3.3).
+    let segments = path.map { $0.addingPercentEncoding(withAllowedCharacters: Self.unreserved) ?? "" }
+    parts.percentEncodedPath += segments.map { "/" + $0 }.joined()
+    if !query.isEmpty { parts.queryItems = query }
+    return parts.url ?? origin
   }
+
+  private static let unreserved = CharacterSet(
+    charactersIn: "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~")
 }
 
 extension JSONEncoder {

@@ -1,7 +1,10 @@
 public import Foundation
 
 /// What a device is to show by itself.
-public struct SlotSchedule: Hashable, Sendable, Decodable {
+public struct SlotSchedule: Hashable, Sendable, Codable {
+  /// The most rows of an answer. The service sends 64.
+  static let rowsMax = 1024
+
   /// The soonest first.
   public let rows: [ScheduledNotification]
 
@@ -12,13 +15,25 @@ public struct SlotSchedule: Hashable, Sendable, Decodable {
   var tag = ""
 
   private enum CodingKeys: String, CodingKey {
-    case rows
+    case rows, tag
     case settingsHint = "settings_hint"
+  }
+
+  /// Reads the service's document, and what this type has written.
+  /// - Throws: `DecodingError` when a row has no usable identifier or time, because then the others are in doubt.
+  public init(from decoder: any Decoder) throws {
+    let body = try decoder.container(keyedBy: CodingKeys.self)
+    rows = try body.decode([ScheduledNotification].self, forKey: .rows)
+    settingsHint = try body.decode(Bool.self, forKey: .settingsHint)
+    tag = (try? body.decode(String.self, forKey: .tag)) ?? ""
+    guard rows.count <= Self.rowsMax, rows.allSatisfy(\.isUsable) else {
+      throw DecodingError.dataCorruptedError(forKey: .rows, in: body, debugDescription: "a row cannot be used")
+    }
   }
 }
 
 /// One notification of it.
-public struct ScheduledNotification: Hashable, Sendable, Decodable {
+public struct ScheduledNotification: Hashable, Sendable, Codable {
   /// Of the local request. A push of the same row has it too, so a device that gets both shows one.
   public let identifier: String
 
@@ -59,6 +74,9 @@ public struct ScheduledNotification: Hashable, Sendable, Decodable {
     (try? Date.ISO8601FormatStyle(includingFractionalSeconds: true).parse(fireAtText)) ?? .distantFuture
   }
 
+  /// Whether its identifier and its time have their form.
+  var isUsable: Bool { SlotIdentifier(identifier) != nil && LocalTime(localTime) != nil && toleranceSeconds >= 0 }
+
   private enum CodingKeys: String, CodingKey {
     case identifier, campaign, slot, title, body, category, data
     case fireDate = "fire_date"
@@ -70,7 +88,7 @@ public struct ScheduledNotification: Hashable, Sendable, Decodable {
 }
 
 /// A custom member of a notification, or a flag.
-public enum NotificationValue: Hashable, Sendable, Decodable {
+public enum NotificationValue: Hashable, Sendable, Codable {
   /// A text.
   case string(String)
   /// A whole number.
@@ -91,6 +109,17 @@ public enum NotificationValue: Hashable, Sendable, Decodable {
       self = .string(text)
     } else {
       self = .other
+    }
+  }
+
+  /// Writes the JSON value; null for anything else.
+  public func encode(to encoder: any Encoder) throws {
+    var value = encoder.singleValueContainer()
+    switch self {
+    case .string(let text): try value.encode(text)
+    case .integer(let number): try value.encode(number)
+    case .boolean(let truth): try value.encode(truth)
+    case .other: try value.encodeNil()
     }
   }
 }
@@ -140,27 +169,30 @@ public struct SlotDelivery: Hashable, Sendable, Decodable {
 }
 
 /// Feature flags, and what an app registers with the system.
-public struct SlotConfiguration: Hashable, Sendable, Decodable {
+public struct SlotConfiguration: Hashable, Sendable, Codable {
   /// A category of notifications.
-  public struct Category: Hashable, Sendable, Decodable {
+  public struct Category: Hashable, Sendable, Codable {
     /// A button.
-    public struct Action: Hashable, Sendable, Decodable {
+    public struct Action: Hashable, Sendable, Codable {
       /// Its identifier, to be reported.
       public let id: String
       /// Its label.
-      public let title: String
+      public internal(set) var title: String
       /// `foreground` opens the app.
       public let options: [String]
+
+      /// Whether a press opens the app.
+      public var opensApp: Bool { options.contains("foreground") }
     }
 
     /// Its identifier.
     public let id: String
     /// Its buttons in order.
-    public let actions: [Action]
+    public internal(set) var actions: [Action]
   }
 
   /// A notification channel of Android.
-  public struct Channel: Hashable, Sendable, Decodable {
+  public struct Channel: Hashable, Sendable, Codable {
     /// Its identifier, which never changes.
     public let id: String
     /// Its name for users.
@@ -176,7 +208,7 @@ public struct SlotConfiguration: Hashable, Sendable, Decodable {
   public let channels: [Channel]
 
   /// Categories to register.
-  public let categories: [Category]
+  public internal(set) var categories: [Category]
 
   /// The document's entity tag; empty when unknown.
   var tag = ""

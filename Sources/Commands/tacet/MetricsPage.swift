@@ -52,6 +52,10 @@ enum MetricsCatalogue {
       "Requests to APNs that have ended; without an answer the status is none and the reason says why.", .counter,
       seriesMax: 256),
     MetricDescription(
+      "tacet_push_answers_total",
+      "Attempts over Web Push and FCM that have ended; without an answer the status is none and the reason says why.",
+      .counter, seriesMax: 256),
+    MetricDescription(
       "tacet_campaign_decisions_total",
       "Users whom campaigns looked at; a push that was queued has the decision committed and the reason none.",
       .counter, seriesMax: 256),

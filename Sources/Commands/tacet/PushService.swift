@@ -18,6 +18,7 @@ struct PushService {
   private let settings: ServeSettings
   private let logger: Logger
   private let plan: APNSPlan
+  private let channels: OtherChannels
   private let address: SocketAddress
   private let metricsAddress: SocketAddress?
   private let tls: TLSContext?
@@ -36,6 +37,7 @@ struct PushService {
     self.signals = signals
     self.readAgain = readAgain
     plan = try APNSPlan(settings.apns)
+    channels = try OtherChannels(settings)
     tls = try settings.tls?.context()
     address = try await settings.listenAddress.resolved()
     metricsAddress = try await settings.metricsAddress?.resolved()
@@ -105,17 +107,16 @@ struct PushService {
     let listening = ListenStatus(unusedBecause: settings.database.reasonNotToListen)
     let contract = ContractStatus()
     let sleep = settings.databaseSleep
-    let workers = try await PerReactor(group.reactors) { [settings, plan, logger] number, reactor in
+    let workers = try await PerReactor(group.reactors) { [settings, plan, channels, logger] number, reactor in
       ReactorWorker(
-        settings, number: number, of: group.reactors.count, database: database, plan: plan, listening: listening,
-        contract: contract, sleep: sleep, clients: clients, metrics: registry, logger: logger, on: reactor)
+        settings, number: number, of: group.reactors.count, database: database, plan: plan, channels: channels,
+        listening: listening, contract: contract, sleep: sleep, clients: clients, metrics: registry, logger: logger,
+        on: reactor)
     }
     if let detail = listening.detail, listening.isReady {
       logger.notice("not listening", metadata: ["detail": "\(detail)"])
     }
-    for worker in workers.all {
-      await worker.perform { $0.start(neighbours: workers.all, on: $1) }
-    }
+    for worker in workers.all { await worker.perform { $0.start(neighbours: workers.all, on: $1) } }
     return workers
   }
 
@@ -134,7 +135,7 @@ struct PushService {
     var routes = PushRoutes.make(
       services: services, authentication: WebhookAuthentication(keys), callers: callers,
       webhookWait: settings.webhooks.wait, devicesPerUserMax: settings.devicesPerUserMax,
-      metrics: metricsAddress == nil ? text : nil, logger: logger)
+      offers: channels.offers, metrics: metricsAddress == nil ? text : nil, logger: logger)
     DashboardRoutes.add(
       to: &routes, services: services, serviceKeys: settings.callers.serviceKeys.map(\.exposed), isTLS: tls != nil,
       routes: { await workers.routeConditions() },

@@ -1,3 +1,4 @@
+import API
 import APNS
 import APNSCore
 import CoreMetrics
@@ -8,8 +9,10 @@ import Settings
 
 /// One reactor's way to APNs for every app: a client for each team and key.
 final class ReactorApps {
-  /// Where the pushes of the pipeline go.
-  let router: APNSRouter
+  /// How the pushes of the pipeline get to APNs.
+  let deliverer: APNSDeliverer
+
+  private let router: APNSRouter
 
   private let logger: Logger
   private let metrics: APNSMetrics
@@ -26,6 +29,7 @@ final class ReactorApps {
     clients = Self.clients(of: plan, keeping: [:], logger: logger)
     self.metrics = APNSMetrics(metrics)
     router = APNSRouter(plan.routing(clients), metrics: self.metrics)
+    deliverer = APNSDeliverer(router, places: plan.settings.places)
     plan.show(in: self.metrics)
   }
 
@@ -46,6 +50,7 @@ final class ReactorApps {
     while !next.isConnected(clients), Reactor.now < deadline { await reactor.sleep(for: .milliseconds(20)) }
     next.show(in: metrics)
     router.update(next.routing(clients), on: reactor)
+    deliverer.update(next.settings.places)
     let gone = self.clients.values.filter { old in !clients.values.contains { $0 === old } }
     connectionsOpenedBefore += Self.connectionsOpened(by: gone)
     self.clients = clients
@@ -91,17 +96,20 @@ final class ReactorApps {
   private func failingBroadcasts(of app: AppSettings, in pipeline: DeliveryPipeline) -> [RouteState] {
     APNSEnvironment.allCases.compactMap { environment in
       let route = PushRoute(app: app.bundleIdentifier, environment: environment, service: .broadcasts)
-      guard let client = clients[app.key], pipeline.fault(of: route) != nil else { return nil }
+      guard let client = clients[app.key], pipeline.fault(of: route.delivery) != nil else { return nil }
       return RouteState(route: route, pipeline: pipeline, isOwn: false, client: client)
     }
   }
 
-  /// What manages an app's channels; nil when the app is not configured. It serves until the next plan is followed.
-  func channels(of app: BundleIdentifier) -> APNSChannels? {
-    guard let key = plan.settings.apps.first(where: { $0.bundleIdentifier == app })?.key else { return nil }
+  /// What manages an app's channels, the default app's without a name; nil when the app is not configured. It serves until the next
+  /// plan is followed.
+  func channelDesk(of app: String?, in environment: String?) -> ChannelDesk? {
+    guard let route = plan.settings.places.broadcastRoute(app: app, environment: environment),
+      let key = plan.settings.apps.first(where: { $0.bundleIdentifier == route.app })?.key
+    else { return nil }
     let channels = channels[key] ?? plan.makeChannels(for: key)
     self.channels[key] = channels
-    return channels
+    return ChannelDesk(channels, route)
   }
 
   /// Closes every connection after its last answer.

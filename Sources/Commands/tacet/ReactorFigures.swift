@@ -16,6 +16,16 @@ struct ReactorFigures: Sendable {
   let apnsConnectionsOpened: Int
   let apns: [APNSEnvironment: APNSFigures]
   let routes: [RouteState]
+  let others: [OtherRouteState]
+}
+
+/// How one reactor fares with the pushes of a route of another channel than APNs.
+struct OtherRouteState: Sendable {
+  let name: String
+  /// Why pushes wait in the database, or would; nil when they go.
+  let fault: String?
+  /// Whether pushes wait for it.
+  let isNeeded: Bool
 }
 
 /// A reactor's connections to one environment of APNs, over all clients.
@@ -41,7 +51,7 @@ extension ReactorFigures {
       MetricFamily(
         "tacet_database_waiting", "Callers that wait for a session.", .gauge,
         .integer(figures.sum(\.sessions.waiting))),
-    ] + apns(figures) + routes(figures)
+    ] + apns(figures) + routes(figures) + otherRoutes(figures)
   }
 
   private static func counter(
@@ -67,6 +77,22 @@ extension ReactorFigures {
       .gauge)
     for figure in figures { family.add(.number(figure.claimAge / .seconds(1)), ["reactor": figure.reactor]) }
     return family
+  }
+
+  private static func otherRoutes(_ figures: [ReactorFigures]) -> [MetricFamily] {
+    func gauge(_ name: String, _ help: String, _ isSo: (OtherRouteState) -> Bool) -> MetricFamily {
+      var family = MetricFamily(name, help, .gauge)
+      for figure in figures {
+        for state in figure.others {
+          family.add(.integer(isSo(state) ? 1 : 0), ["route": state.name, "reactor": figure.reactor])
+        }
+      }
+      return family
+    }
+    return [
+      gauge("tacet_push_route_open", "1 when pushes to browsers or Android go, 0 when they wait.") { $0.fault == nil },
+      gauge("tacet_push_route_needed", "1 when pushes wait for the route.", \.isNeeded),
+    ]
   }
 
   private static func apns(_ figures: [ReactorFigures]) -> [MetricFamily] {

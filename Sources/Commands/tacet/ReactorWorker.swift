@@ -3,7 +3,9 @@ import APNS
 import APNSCore
 import Campaigns
 import CoreMetrics
+import Delivery
 import Logging
+import Pages
 import Postgres
 import PushPipeline
 import PushStore
@@ -36,6 +38,7 @@ final class ReactorWorker {
   private let operatorPool: PostgresPool
   private let countPool: PostgresPool
   private let apps: ReactorApps
+  private let others: OtherDeliverers
   private let pipeline: DeliveryPipeline
   private let listening: ListenStatus
   private let contract: ContractStatus
@@ -49,7 +52,7 @@ final class ReactorWorker {
   private let duties: ProcessDuties?
   /// On the last reactor: where there are several, messages of the first one do not wait for a rendering.
   private let campaigns: CampaignDuty?
-  private var others: [ReactorBound<ReactorWorker>] = []
+  private var neighbours: [ReactorBound<ReactorWorker>] = []
   private var last: ReactorBound<ReactorWorker>?
   private var isLeaving = false
 
@@ -59,7 +62,8 @@ final class ReactorWorker {
   ///   - sleep: shared by the reactors; nil when the service polls.
   init(
     _ settings: ServeSettings, number: Int, of reactorCount: Int, database: PostgresConfiguration, plan: APNSPlan,
-    listening: ListenStatus, contract: ContractStatus, sleep: DatabaseSleep?, clients: ClientAccess?,
+    channels: OtherChannels, listening: ListenStatus, contract: ContractStatus, sleep: DatabaseSleep?,
+    clients: ClientAccess?,
     metrics: any MetricsFactory, logger: Logger, on reactor: isolated Reactor
   ) {
     var database = database
@@ -95,12 +99,14 @@ final class ReactorWorker {
     if let sleep { callerPool.onUse = { sleep.stayAwake() } }
     badgeMax = settings.badgeMax
     apps = ReactorApps(plan, metrics: metrics, logger: logger)
+    others = channels.deliverers(on: reactor)
     var configuration = PipelineConfiguration(settings)
     configuration.schedule.isLeading = number == 0
     configuration.schedule.isHelped = reactorCount > 1
     configuration.sleep = sleep
     let pipeline = DeliveryPipeline(
-      store: PushDatabase(pool: pool, badgeMax: badgeMax), channel: apps.router, configuration: configuration,
+      store: PushDatabase(pool: pool, badgeMax: badgeMax), deliverers: [apps.deliverer] + others.all,
+      configuration: configuration,
       metrics: PipelineMetrics(metrics), logger: logger)
     self.pipeline = pipeline
     duties =
@@ -127,7 +133,7 @@ final class ReactorWorker {
       isReadSyncEnabled: isReadSyncEnabled,
       wakeCampaigns: isPushTriggerEnabled ? { [unowned self] in last?.submit { $0.campaigns?.wake(on: $1) } } : nil,
       slots: SlotScheduler(store: callers, metrics: campaignMetrics, logger: logger),
-      channels: { [unowned self] in apps.channels(of: $0) }, logger: logger,
+      channels: { [unowned self] in apps.channelDesk(of: $0, in: $1) }, logger: logger,
       readiness: { [unowned self] in readiness() })
   }
 
@@ -137,7 +143,7 @@ final class ReactorWorker {
     pool.start(on: reactor)
     apps.warmUp(on: reactor)
     last = neighbours.last
-    others = neighbours.filter { $0.reactor !== reactor }
+    self.neighbours = neighbours.filter { $0.reactor !== reactor }
     pipeline.observer = self
     duties?.start(on: reactor)
     campaigns?.start(on: reactor)
@@ -151,8 +157,7 @@ final class ReactorWorker {
     _ plan: APNSPlan, renewed: Set<BundleIdentifier>, within limit: Duration, on reactor: isolated Reactor
   ) async {
     await apps.follow(plan, within: limit, on: reactor)
-    pipeline.update(
-      apps: plan.settings.environments, defaultRoute: plan.settings.defaultRoute, renewed: renewed, on: reactor)
+    pipeline.followRoutes(renewed: apps.deliverer.routes(of: renewed), on: reactor)
     duties?.renew(plan.sources)
   }
 
@@ -169,6 +174,7 @@ final class ReactorWorker {
     pipeline.abandon()
     await duties?.close(on: reactor)
     apps.close(on: reactor)
+    others.close(on: reactor)
     await callerPool.close(on: reactor)
     await operatorPool.close(on: reactor)
     await countPool.close(on: reactor)
@@ -188,7 +194,8 @@ final class ReactorWorker {
       claimAge: pipeline.claimAge(now: Reactor.now),
       apnsConnectionsOpened: apps.connectionsOpened,
       apns: apps.figures,
-      routes: apps.routes(of: pipeline))
+      routes: apps.routes(of: pipeline),
+      others: others.states(in: pipeline))
   }
 
   /// What is known once in a process; nil on every reactor but the first.
@@ -208,6 +215,11 @@ final class ReactorWorker {
     return pipeline.claimFault(now: Reactor.now)
   }
 
+  /// What this reactor knows of its routes.
+  func routeConditions(on reactor: isolated Reactor) -> [RouteCondition] {
+    apps.routes(of: pipeline).map(\.condition) + others.conditions(in: pipeline)
+  }
+
   private func readiness() -> [ReadinessCheck] {
     let databaseFault = databaseFault
     return [
@@ -221,15 +233,15 @@ final class ReactorWorker {
 
 extension ReactorWorker: DeliveryPipelineObserver {
   func pipelineFoundMore(on reactor: isolated Reactor) {
-    for other in others { other.submit { $0.pipeline.wake(.neighbour, on: $1) } }
+    for neighbour in neighbours { neighbour.submit { $0.pipeline.wake(.neighbour, on: $1) } }
   }
 
   func pipelineBusyChanged(_ isBusy: Bool, on reactor: isolated Reactor) {
     duties?.setAwake(isBusy, on: reactor)
   }
 
-  func pipelineStopped(_ route: PushRoute, because reason: String?, on reactor: isolated Reactor) {
-    for other in others { other.submit { $0.pipeline.stop(route, because: reason, on: $1) } }
+  func pipelineStopped(_ route: DeliveryRoute, because reason: String?, on reactor: isolated Reactor) {
+    for neighbour in neighbours { neighbour.submit { $0.pipeline.stop(route, because: reason, on: $1) } }
   }
 
   func pipelineAsksForNotifyCost(on reactor: isolated Reactor) {

@@ -38,8 +38,9 @@ extension RouteState {
   /// What a client knows of a route, and what its pipeline does.
   init(route: PushRoute, pipeline: DeliveryPipeline, isOwn: Bool, client: APNSClient) {
     self.init(
-      route: route, fault: pipeline.fault(of: route), breaker: pipeline.breakerState(of: route), isOwn: isOwn,
-      isNeeded: isOwn || pipeline.isWaitedFor(route),
+      route: route, fault: pipeline.fault(of: route.delivery), breaker: pipeline.breakerState(of: route.delivery),
+      isOwn: isOwn,
+      isNeeded: isOwn || pipeline.isWaitedFor(route.delivery),
       isConnected: client.isConnected(to: route.environment, route.service),
       isReady: client.isReady(for: route.environment, route.service),
       failure: client.failure(of: route.environment, route.service))
@@ -56,10 +57,10 @@ extension RouteState {
 }
 
 extension PerReactor<ReactorWorker> {
-  /// What every reactor knows of its routes to APNs.
+  /// What every reactor knows of its routes.
   func routeConditions() async -> [RouteCondition] {
     var conditions: [RouteCondition] = []
-    for worker in all { conditions += await worker.perform { $0.figures(on: $1) }.routes.map(\.condition) }
+    for worker in all { conditions += await worker.perform { $0.routeConditions(on: $1) } }
     return conditions
   }
 }

@@ -12,9 +12,8 @@ import TLSStreams
 extension PipelineConfiguration {
   /// The part of the settings that the pipeline needs.
   init(_ settings: ServeSettings) {
-    self.init(policy: settings.suppression, defaultRoute: settings.apns.defaultRoute)
+    self.init(policy: settings.suppression)
     instance = ServiceInstance.current.id
-    apps = settings.apns.environments
     // Without notifications a message that has no webhook waits for the next poll.
     if settings.database.poolMode == .transaction { schedule.longest = .milliseconds(250) }
   }
@@ -42,9 +41,11 @@ extension APNSSettings {
     PushRoute(app: defaultApp.bundleIdentifier, environment: defaultApp.environment)
   }
 
-  /// Each app's environment.
-  var environments: [BundleIdentifier: APNSEnvironment] {
-    Dictionary(uniqueKeysWithValues: apps.map { ($0.bundleIdentifier, $0.environment) })
+  /// The apps, each with its environment.
+  var places: APNSPlaces {
+    APNSPlaces(
+      defaultRoute: defaultRoute,
+      apps: Dictionary(uniqueKeysWithValues: apps.map { ($0.bundleIdentifier, $0.environment) }))
   }
 
   /// Where each environment takes pushes for a service.

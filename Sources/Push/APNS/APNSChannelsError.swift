@@ -1,4 +1,5 @@
-public import APNSCore
+internal import APNSCore
+public import Delivery
 internal import HTTP2
 
 /// Why a call about channels has failed.

@@ -1,4 +1,5 @@
 public import APNSCore
+internal import Delivery
 internal import Logging
 public import Reactors
 public import TLSStreams

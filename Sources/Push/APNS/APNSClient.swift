@@ -1,4 +1,5 @@
 public import APNSCore
+public import Delivery
 internal import HTTP2
 public import Logging
 public import Reactors

@@ -1,4 +1,5 @@
 internal import APNSCore
+internal import Delivery
 internal import HTTP2
 internal import Logging
 internal import Reactors

@@ -1,5 +1,6 @@
 public import APNSCore
 public import CoreMetrics
+internal import Delivery
 
 /// Counts APNs' answers by route, status and reason, as `tacet_apns_answers_total{app, environment, status, reason}`, with
 /// `service` as well where that is not the devices'. One for each router, on its reactor.

@@ -1,4 +1,5 @@
 public import APNSCore
+public import Delivery
 public import Reactors
 
 /// The push channel of one reactor: sends each app's pushes through the app's client.

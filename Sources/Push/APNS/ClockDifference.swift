@@ -1,4 +1,5 @@
 internal import APNSCore
+internal import Delivery
 internal import FoundationEssentials
 
 /// How far this machine's clock is from that of APNs, by the `date` field of an answer.

@@ -1,4 +1,5 @@
 public import APNSCore
+public import Delivery
 public import Reactors
 
 /// How one attempt to send a push to APNs ended.
@@ -67,24 +68,4 @@ public protocol PushChannel: AnyObject {
     _ request: PushRequest, over route: PushRoute, until deadline: UInt64, permit: PushPermit?,
     on reactor: isolated Reactor
   ) async -> PushAttempt
-}
-
-/// Admits pushes, and may change its mind while they wait for a connection or a stream.
-public protocol PushGate: AnyObject {
-  /// Whether a push that was admitted under this number may still go.
-  func admits(_ number: Int) -> Bool
-}
-
-/// The permission to send a push, checked again just before: a push that waits for a stream must not outlive its reason.
-public struct PushPermit {
-  private let gate: any PushGate
-  private let number: Int
-
-  /// - Parameter number: tells the gate when it admitted the push.
-  public init(from gate: any PushGate, number: Int) {
-    self.gate = gate
-    self.number = number
-  }
-
-  var isValid: Bool { gate.admits(number) }
 }

@@ -1,3 +1,5 @@
+internal import Delivery
+
 extension PushDisposition {
   /// The reasons that broadcasts and the management of channels add, or mean differently, and the forms seen on the wire.
   /// Source: "Handling error responses from Apple Push Notification service" (Apple).

@@ -1,10 +1,6 @@
-extension PushDisposition {
-  /// The shortest wait after a fault inside APNs. Source: "Handling notification responses from APNs" (Apple): a push
-  /// answered with a 5xx status may be sent again after 15 minutes.
-  public static let serviceFaultWait = Duration.seconds(15 * 60)
-  /// The shortest wait after 429. Apple asks for "a delay" without a number; one minute, doubling, is the usual practice.
-  public static let tooManyWait = Duration.seconds(60)
+public import Delivery
 
+extension PushDisposition {
   /// What to do after an answer of APNs.
   ///
   /// A known reason with its own status is looked up. The status alone decides about everything else: no reason, an

@@ -7,6 +7,8 @@ public struct PushRequestError: Error, Equatable, Sendable, CustomStringConverti
   public enum Code: String, Sendable {
     /// The device token is empty, too long, or not the hexadecimal form of whole bytes.
     case deviceTokenMalformed
+    /// The address or the keys of a browser or of an Android app are not what its push service gives out.
+    case targetMalformed
     /// The channel's identifier is empty, too long, or not standard base64.
     case channelIdentifierMalformed
     /// The collapse identifier is empty, longer than 64 bytes, or unfit for a header.

@@ -53,9 +53,9 @@ public struct LiveActivityPush: PushContent {
   }
 
   /// The tokens of the Live Activity, or its channel.
-  public var addresses: [PushDevice]? {
+  public var targets: [PushTarget]? {
     document.addresses.map {
-      PushDevice(token: $0.token, environment: $0.environment, app: $0.app, isChannel: $0.is_channel)
+      PushTarget(address: $0.token, environment: $0.environment, app: $0.app, isBroadcast: $0.is_channel)
     }
   }
 

@@ -25,12 +25,16 @@ public protocol PushContent: Sendable {
   /// What the ledger keeps of its words; nil for those that are the host's.
   var ledgerText: String? { get }
 
-  /// Where its pushes go; nil for each recipient's devices.
-  var addresses: [PushDevice]? { get }
+  /// Where its pushes go; nil for each recipient's own targets.
+  var targets: [PushTarget]? { get }
 
   /// The push, encoded as far as its recipients share it.
   /// - Throws: ``PushRequestError`` when the content fits no push.
   func push(about subject: PushSubject) throws(PushRequestError) -> PreparedPush
+
+  /// What it shows to a browser that has got it without content, and asks; nil for nothing.
+  /// - Throws: as ``push(about:)``.
+  func alert(about subject: PushSubject) throws(PushRequestError) -> PreparedPush?
 }
 
 extension PushContent {
@@ -46,8 +50,14 @@ extension PushContent {
   /// The words are the host's.
   public var ledgerText: String? { nil }
 
-  /// Each recipient's devices.
-  public var addresses: [PushDevice]? { nil }
+  /// Each recipient's own.
+  public var targets: [PushTarget]? { nil }
+
+  /// What the push shows.
+  public func alert(about subject: PushSubject) throws(PushRequestError) -> PreparedPush? {
+    let push = try push(about: subject)
+    return push.alert == nil ? nil : push
+  }
 }
 
 /// What a claim returns of an event's content: columns for a message, which the database need not encode, and one document for
@@ -78,8 +88,9 @@ public struct ClaimedContent: Sendable {
 public struct PreparedPush: Sendable {
   /// What is sent.
   public enum Document: Equatable, Sendable {
-    /// An alert, which needs a badge and the id of the ledger's row.
-    case alert(PreparedAlert)
+    /// An alert, which needs a badge and the id of the ledger's row: encoded for APNs, and as it is for other channels. Indirect,
+    /// because each target's push has a copy.
+    indirect case alert(PreparedAlert, AlertPayload)
     /// Data that wakes the app. A member `badge` of null becomes the recipient's.
     case background(PayloadObject)
     /// The state of a Live Activity.
@@ -101,6 +112,9 @@ public struct PreparedPush: Sendable {
   /// Until when APNs keeps it, in Unix seconds; nil for the end of the push's life.
   public var keptUntil: Int64?
 
+  /// The alert as it is; nil for a push that shows nothing or a Live Activity.
+  public var alert: AlertPayload? { if case .alert(_, let alert) = document { alert } else { nil } }
+
   /// The member with the id of the ledger's row, by which an app reports that the push was opened.
   static let logIDName: StaticString = "push_log_id"
 
@@ -114,7 +128,7 @@ public struct PreparedPush: Sendable {
     if alert.bytes(withBadge: .max) > PushType.alert.bodyBytesMax {
       alert = PreparedAlert(try payload.fitted(to: Self.alertBytesMax).payload, identifierName: Self.logIDName)
     }
-    document = .alert(alert)
+    document = .alert(alert, payload)
     collapseIdentifier = try CollapseIdentifier(collapseID)
   }
 

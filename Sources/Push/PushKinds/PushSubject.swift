@@ -20,7 +20,7 @@ public struct PushSubject: Hashable, Sendable {
   public static func message(_ id: HostID) -> PushSubject { PushSubject(id: id, kind: MessagePush.name) }
 
   /// By what pushes about it replace one another: its id, or a digest of an id that APNs would not take.
-  var collapseText: String {
+  package var collapseText: String {
     let text = id.text
     return (try? CollapseIdentifier(text)) == nil ? PushIdentifier.digest(of: text) : text
   }

@@ -19,4 +19,9 @@ public struct ServicePush: PushContent {
   public func push(about subject: PushSubject) throws(PushRequestError) -> PreparedPush {
     try stored.push(about: subject)
   }
+
+  /// The same words, also of a push that only wakes the app.
+  public func alert(about subject: PushSubject) throws(PushRequestError) -> PreparedPush? {
+    try stored.push(about: subject, over: .alert)
+  }
 }

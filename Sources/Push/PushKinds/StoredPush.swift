@@ -11,8 +11,13 @@ struct StoredPush: Decodable {
 
   private var shown: PushPresentation { presentation?.presentation ?? PushPresentation() }
 
-  func push(about subject: PushSubject) throws(PushRequestError) -> PreparedPush {
-    try shown.push(title: title, body: body, thread: nil, custom: custom(about: subject), about: subject)
+  /// - Parameter channel: nil for its own.
+  func push(
+    about subject: PushSubject, over channel: PushPresentation.Channel? = nil
+  ) throws(PushRequestError) -> PreparedPush {
+    var shown = shown
+    if let channel { shown.channel = channel }
+    return try shown.push(title: title, body: body, thread: nil, custom: custom(about: subject), about: subject)
   }
 
   /// Whether APNs takes it uncut, with any badge.

@@ -1,4 +1,4 @@
-public import APNSCore
+public import Delivery
 public import PushKinds
 internal import PushStore
 public import Reactors
@@ -11,8 +11,8 @@ public protocol DeliveryPipelineObserver: AnyObject {
   /// The pipeline began or stopped polling so fast that the host need not notify it.
   func pipelineBusyChanged(_ isBusy: Bool, on reactor: isolated Reactor)
 
-  /// APNs refuses a route's pushes for a credential or a setting, and would refuse those of other reactors too.
-  func pipelineStopped(_ route: PushRoute, because reason: String?, on reactor: isolated Reactor)
+  /// A service refuses a route's pushes for a credential or a setting, and would refuse those of other reactors too.
+  func pipelineStopped(_ route: DeliveryRoute, because reason: String?, on reactor: isolated Reactor)
 
   /// The pipeline asks how long a commit that notifies takes now.
   func pipelineAsksForNotifyCost(on reactor: isolated Reactor)
@@ -21,24 +21,24 @@ public protocol DeliveryPipelineObserver: AnyObject {
 // What the rest of the process asks about routes, and tells of them.
 extension DeliveryPipeline {
   /// Why pushes of a route wait in the database; nil when they go.
-  public func fault(of route: PushRoute) -> String? {
+  public func fault(of route: DeliveryRoute) -> String? {
     lanes[route].map(\.fault) ?? Lanes.isNotConfigured
   }
 
   /// Whether pushes of a route go; open for one that is not configured.
-  public func breakerState(of route: PushRoute) -> BreakerState {
+  public func breakerState(of route: DeliveryRoute) -> BreakerState {
     lanes[route]?.breaker.state ?? .open
   }
 
   /// Whether pushes of a route's own device tokens wait for it, as far as this pipeline knows since the route shut. A shut
   /// route without such pushes had only trials of tokens of the app's other environment.
-  public func isWaitedFor(_ route: PushRoute) -> Bool {
+  public func isWaitedFor(_ route: DeliveryRoute) -> Bool {
     lanes[route]?.isWaitedFor ?? false
   }
 
   /// Keeps pushes out of a route that refused another reactor's for a credential or a setting. A probe of this reactor finds
   /// out when they may go.
-  public func stop(_ route: PushRoute, because reason: String?, on reactor: isolated Reactor) {
+  public func stop(_ route: DeliveryRoute, because reason: String?, on reactor: isolated Reactor) {
     lanes[route]?.stop(because: reason, now: Reactor.now, draw: jitter.draw())
   }
 }

@@ -1,18 +1,17 @@
-public import APNS
-public import APNSCore
+public import Deliverers
+public import Delivery
 public import Logging
-internal import PushKinds
 public import PushStore
 public import Reactors
 
 /// Trigger, gate, compose, deliver, record: one pipeline per reactor, all of it on that reactor.
 ///
-/// It sleeps until a wake-up or its next poll, claims what waits in the database, decides each recipient, sends pushes over
-/// the channel, and records their outcomes. It may forget everything: an event is claimed again when its lease runs out.
+/// It sleeps until a wake-up or its next poll, claims what waits in the database, decides each recipient, sends pushes through
+/// the deliverers of their channels, and records their outcomes. It may forget everything: an event is claimed again when its lease runs out.
 public final class DeliveryPipeline {
   let store: PushDatabase
-  let channel: any PushChannel
-  private(set) var configuration: PipelineConfiguration
+  let deliverers: [DeliveryChannel: any PushDeliverer]
+  let configuration: PipelineConfiguration
   let logger: Logger
   let metrics: PipelineMetrics
   let gate: Gate
@@ -53,43 +52,29 @@ public final class DeliveryPipeline {
   public weak var observer: (any DeliveryPipelineObserver)?
 
   /// Makes a pipeline; ``run(on:)`` makes it work.
-  /// - Parameter metrics: counts the outcomes.
+  /// - Parameters:
+  ///   - deliverers: one for each channel.
+  ///   - metrics: counts the outcomes.
   public init(
-    store: PushDatabase, channel: any PushChannel, configuration: PipelineConfiguration,
+    store: PushDatabase, deliverers: [any PushDeliverer], configuration: PipelineConfiguration,
     metrics: PipelineMetrics = PipelineMetrics(), logger: Logger
   ) {
     self.store = store
-    self.channel = channel
+    self.deliverers = Dictionary(uniqueKeysWithValues: deliverers.map { ($0.channel, $0) })
     self.configuration = configuration
     self.logger = logger
     self.metrics = metrics
     gate = Gate(policy: configuration.policy)
     signal = WakefulPause(configuration.sleep)
     pacer = LookPacer(PollSchedule(configuration.schedule, now: Reactor.now))
-    lanes = Lanes(configuration.lanes, apps: Set(configuration.apps.keys), logger: logger)
+    lanes = Lanes(configuration.lanes, logger: logger)
+    lanes.update(deliverers)
   }
 
-  /// Where the channels of an app are; nil for a text that is no bundle identifier.
-  /// - Parameters:
-  ///   - app: nil for the default one.
-  ///   - environment: nil for the app's.
-  public func route(app: String?, environment: String?) -> PushRoute? {
-    try? configuration.route(to: PushDevice(token: "", environment: environment, app: app, isChannel: true))
-  }
-
-  /// Takes the apps that are configured from now on; pushes that waited for one of them go.
-  /// - Parameters:
-  ///   - apps, defaultRoute: as in ``PipelineConfiguration``.
-  ///   - renewed: apps with new credentials or another way to APNs. The known faults of their routes are forgotten.
-  public func update(
-    apps: [BundleIdentifier: APNSEnvironment], defaultRoute: PushRoute, renewed: Set<BundleIdentifier> = [],
-    on reactor: isolated Reactor
-  ) {
-    configuration.apps = apps
-    configuration.defaultRoute = defaultRoute
-    let all = Set(apps.keys)
-    lanes.update(apps: all.subtracting(renewed))
-    lanes.update(apps: all)
+  /// Follows the routes of the deliverers, which have taken new settings; pushes that waited for one of them go.
+  /// - Parameter renewed: routes with new credentials or another way to their service. Their known faults are forgotten.
+  public func followRoutes(renewed: Set<DeliveryRoute> = [], on reactor: isolated Reactor) {
+    lanes.update(deliverers.values, renewed: renewed)
     wake(.due, on: reactor)
   }
 }

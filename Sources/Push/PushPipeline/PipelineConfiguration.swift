@@ -1,5 +1,3 @@
-public import APNSCore
-internal import PushKinds
 public import PushRules
 public import PushStore
 
@@ -10,12 +8,6 @@ public struct PipelineConfiguration: Sendable {
 
   /// This process, as histories name it; some letters and digits.
   public var instance = ""
-
-  /// The apps with credentials, each with the APNs environment of device tokens that do not name theirs.
-  public var apps: [BundleIdentifier: APNSEnvironment]
-
-  /// The app of device tokens that do not name theirs, and the environment of those that name neither.
-  public var defaultRoute: PushRoute
 
   /// How long a claim belongs to this process. Longer than a push and its record may take, because another process sends a
   /// claim that ran out again; as short as that allows, because a dead replica's work waits for it.
@@ -59,22 +51,8 @@ public struct PipelineConfiguration: Sendable {
   public var retry = RetryPolicy()
 
   /// A configuration with the default bounds.
-  public init(policy: SuppressionPolicy, defaultRoute: PushRoute) {
-    self.policy = policy
-    self.defaultRoute = defaultRoute
-    apps = [defaultRoute.app: defaultRoute.environment]
-  }
+  public init(policy: SuppressionPolicy) { self.policy = policy }
 
   /// This process and its limits, for histories.
   var decider: Decider { Decider(instance: instance, policy: policy) }
-
-  /// The route to a device or a channel.
-  /// - Throws: `bundleIdentifierMalformed` when the host's token names an app that cannot be one.
-  func route(to device: PushDevice) throws(PushRequestError) -> PushRoute {
-    let app = try device.app.map { name throws(PushRequestError) in try BundleIdentifier(name) } ?? defaultRoute.app
-    let environment = device.environment.flatMap(APNSEnvironment.init)
-    return PushRoute(
-      app: app, environment: environment ?? apps[app] ?? defaultRoute.environment,
-      service: device.isChannel ? .broadcasts : .devices)
-  }
 }

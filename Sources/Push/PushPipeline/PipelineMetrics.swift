@@ -1,4 +1,5 @@
 public import CoreMetrics
+internal import Delivery
 internal import PushKinds
 internal import PushStore
 
@@ -8,10 +9,11 @@ internal import PushStore
 /// |---|---|---|
 /// | `tacet_outcomes_total` | `kind`, `decision`, `reason` | recorded outcomes of recipients; a plain success has the reason `none` |
 /// | `tacet_push_latency_seconds` | `stage` | recipients of new events, from the event's commit until it was claimed, decided, and first accepted by APNs |
+/// | `tacet_push_answers_total` | `route`, `status`, `reason` | ends of attempts over other channels than APNs, which counts its own; without an answer the status is `none` |
 /// | `tacet_messages_discarded_total` | | messages that were too old when they were inserted |
 /// | `tacet_releases_queued_total` | | releases of holds that a host's transaction left to the service |
 ///
-/// Hosts and APNs choose kinds and reasons, so the backend must bound a family's series.
+/// Hosts and push services choose kinds and reasons, so the backend must bound a family's series.
 public final class PipelineMetrics {
   private struct Outcome: Hashable {
     let kind: String
@@ -50,6 +52,15 @@ public final class PipelineMetrics {
 
   /// Counts releases that a host's transaction could not make.
   func countQueuedReleases(_ count: Int) { queuedReleases.increment(by: count) }
+
+  /// Counts the end of an attempt over another channel than APNs.
+  func count(_ attempt: DeliveryAttempt, over route: DeliveryRoute) {
+    let dimensions = [
+      ("route", route.name), ("status", attempt.status.map(String.init) ?? "none"),
+      ("reason", attempt.ledgerReason ?? "none"),
+    ]
+    Counter(label: "tacet_push_answers_total", dimensions: dimensions, factory: factory).increment()
+  }
 
   /// Counts a recorded event.
   func count(_ decided: DecidedEvent) {

@@ -16,6 +16,8 @@ final class EasyHandle {
   private var head = TransferHead()
   private var body: [UInt8] = []
   private var isTooLarge = false
+  private var wasSent = false
+  private var wasStoppedFromResending = false
   private let reach: HTTPTransferReach
   private let isPlain: Bool
   /// Whether the client may connect to any address of the host; nil before the first.
@@ -30,7 +32,7 @@ final class EasyHandle {
     guard let pointer = curl_easy_init() else { preconditionFailure("no memory for an easy handle") }
     self.pointer = pointer
     bodyBytesMax = request.bodyBytesMax
-    reach = configuration.reach
+    reach = request.reach ?? configuration.reach
     isPlain = target.isPlain
     fields = FieldList(request.fieldLines)
     resolution = FieldList(target.resolution(addresses))
@@ -38,8 +40,10 @@ final class EasyHandle {
     set(request)
     set(configuration, hasUserAgent: request.fields[.userAgent] != nil)
     setSurroundings()
+    setVersion(configuration.multiplexes)
     setCallbacks()
     setReach()
+    if request.isSentOnce { setSending() }
   }
 
   deinit {
@@ -50,6 +54,7 @@ final class EasyHandle {
   /// The result of a finished transfer.
   func result(of code: CURLcode) -> Result<HTTPTransferResponse, HTTPTransferError> {
     if isTooLarge { return .failure(HTTPTransferError(.tooLarge)) }
+    if wasStoppedFromResending { return .failure(HTTPTransferError(.connectionLost, "sent once, without an answer")) }
     if isWithinReach == false { return .failure(HTTPTransferError(.forbidden)) }
     guard code == CURLE_OK else { return .failure(HTTPTransferError(code, String(cString: errorText))) }
     // libcurl accepts a head that ends after its status line.
@@ -121,10 +126,19 @@ extension EasyHandle {
     clibcurl_set_long(pointer, CURLOPT_NOSIGNAL, 1)
     // Ignores the proxies of the environment, which are for other programs.
     clibcurl_set_text(pointer, CURLOPT_PROXY, "")
-    // HTTP/1.1 only: with HTTP/2, libcurl 7.88 reports requests that a GOAWAY left unprocessed as lost, so the caller could not
-    // know whether to send them again.
-    clibcurl_set_long(pointer, CURLOPT_HTTP_VERSION, CURL_HTTP_VERSION_1_1)
     clibcurl_set_error_buffer(pointer, errorText)
+  }
+
+  private func setVersion(_ multiplexes: Bool) {
+    guard multiplexes else {
+      // With HTTP/2, libcurl 7.88 reports requests that a GOAWAY left unprocessed as lost, so the caller could not know whether
+      // to send them again.
+      clibcurl_set_long(pointer, CURLOPT_HTTP_VERSION, CURL_HTTP_VERSION_1_1)
+      return
+    }
+    clibcurl_set_long(pointer, CURLOPT_HTTP_VERSION, CURL_HTTP_VERSION_2TLS)
+    // Waits until a connection under way shows whether it multiplexes, rather than make another one.
+    clibcurl_set_long(pointer, CURLOPT_PIPEWAIT, 1)
   }
 
   private func setCallbacks() {
@@ -139,6 +153,23 @@ extension EasyHandle {
         let bytes = UnsafeRawBufferPointer(start: bytes, count: size * count)
         return easyHandle(context).take(headLine: bytes) ? bytes.count : 0
       }, Unmanaged.passUnretained(self).toOpaque())
+  }
+}
+
+// Sending at most once. There is no option for it.
+extension EasyHandle {
+  private func setSending() {
+    // Not retained: as in `setCallbacks`.
+    clibcurl_set_sending_callback(
+      pointer,
+      { context, _, _, _, _ in easyHandle(context).maySend() ? CURL_PREREQFUNC_OK : CURL_PREREQFUNC_ABORT },
+      Unmanaged.passUnretained(self).toOpaque())
+  }
+
+  private func maySend() -> Bool {
+    wasStoppedFromResending = wasSent
+    wasSent = true
+    return !wasStoppedFromResending
   }
 }
 

@@ -4,11 +4,13 @@ public import Reactors
 
 /// An HTTP client over libcurl, on one reactor.
 ///
-/// For few and small calls, such as key sets and language models. Keeps idle connections for the next call to the same server.
+/// For small calls, such as key sets, language models and pushes to browsers. Keeps idle connections for the next call to the
+/// same server.
 /// Does not block the reactor: names are resolved on other threads, and everything else is readiness and timers.
 public final class HTTPTransferClient {
   private let configuration: HTTPTransferConfiguration
   private let multi: MultiHandle
+  let addresses: AddressBook
   private var waiting = Deque<Transfer>()
   /// Transfers that are resolving or running.
   private var active: [Transfer] = []
@@ -18,7 +20,8 @@ public final class HTTPTransferClient {
   /// Makes a client without connections. Its methods must be called on the same reactor.
   public init(_ configuration: HTTPTransferConfiguration = HTTPTransferConfiguration(), on reactor: isolated Reactor) {
     self.configuration = configuration
-    multi = MultiHandle(idleConnectionsMax: configuration.transfersMax, on: reactor)
+    multi = MultiHandle(configuration, on: reactor)
+    addresses = AddressBook(keepingFor: configuration.addressesLifetime)
     multi.client = self
   }
 
@@ -87,8 +90,7 @@ extension HTTPTransferClient {
 
   private func resolve(_ transfer: Transfer, on reactor: isolated Reactor) async {
     do throws(ResolutionError) {
-      let addresses = try await Resolver.addresses(of: transfer.target.host, port: transfer.target.port)
-      begin(transfer, at: addresses)
+      begin(transfer, at: try await addresses.addresses(of: transfer.target, on: reactor))
     } catch {
       finish(transfer, .failure(HTTPTransferError(.unresolved, error.reason)), on: reactor)
     }
@@ -122,7 +124,9 @@ extension HTTPTransferClient {
   /// The transfer of this easy handle has ended, and the handle has left the multi handle. Called outside libcurl's callbacks.
   func transferEnded(_ easy: EasyHandle, _ code: CURLcode, on reactor: isolated Reactor) {
     guard let transfer = active.first(where: { $0.isRunning(easy) }) else { return }
-    finish(transfer, easy.result(of: code), on: reactor)
+    let result = easy.result(of: code)
+    if case .failure(let error) = result, error.isOfConnecting { addresses.forget(transfer.target) }
+    finish(transfer, result, on: reactor)
   }
 }
 
@@ -159,13 +163,28 @@ private final class Transfer {
 }
 
 /// The settings of a client.
-public struct HTTPTransferConfiguration: Sendable {
-  /// Concurrent transfers, each on a separate connection; more wait. 16: calls to key sets and language models are rare, and a
-  /// hanging server must not take descriptors without a bound.
+public struct HTTPTransferConfiguration: Equatable, Sendable {
+  /// Concurrent transfers, each on a separate connection unless the server multiplexes; more wait. 16: calls to key sets and
+  /// language models are rare, and a hanging server must not take descriptors without a bound.
   public var transfersMax = 16
 
   /// Waiting transfers; more are refused. 256: about as many as the deadlines of most callers would let run.
   public var waitingMax = 256
+
+  /// Whether to offer HTTP/2 on connections with TLS, where one connection carries many transfers. A server that goes away may
+  /// leave some of them unprocessed, and they end with ``HTTPTransferError/Code/connectionLost`` like processed ones: for
+  /// requests that may be sent twice.
+  public var multiplexes = false
+
+  /// Connections to one host and port; transfers beyond them wait for one. Nil for no limit except `transfersMax`.
+  public var connectionsPerHostMax: Int?
+
+  /// Idle connections kept for later transfers; nil for as many as `transfersMax`.
+  public var idleConnectionsMax: Int?
+
+  /// How long the addresses of a host are used for further transfers. Zero looks them up for each, also where a kept connection
+  /// serves it: right for few calls. Each connection is judged by its address in any case.
+  public var addressesLifetime = Duration.zero
 
   /// The trusted certificate authorities.
   public var trust = HTTPTransferTrust.system

@@ -55,6 +55,11 @@ public struct HTTPTransferError: Error, Sendable, Equatable, CustomStringConvert
 }
 
 extension HTTPTransferError {
+  /// Whether no connection was made, for which another address of the host may be the remedy.
+  var isOfConnecting: Bool {
+    [.unreachable, .forbidden, .untrusted, .handshake].contains(code)
+  }
+
   /// The failure of a libcurl transfer.
   init(_ code: CURLcode, _ message: String) {
     self.init(Code(code), message.isEmpty ? String(cString: curl_easy_strerror(code)) : message)
@@ -72,7 +77,8 @@ extension HTTPTransferError.Code {
     case CURLE_SSL_CONNECT_ERROR, CURLE_SSL_CACERT_BADFILE, CURLE_SSL_CIPHER, CURLE_SSL_ENGINE_INITFAILED,
       CURLE_SSL_SHUTDOWN_FAILED:
       self = .handshake
-    case CURLE_PARTIAL_FILE, CURLE_GOT_NOTHING, CURLE_SEND_ERROR, CURLE_RECV_ERROR: self = .connectionLost
+    case CURLE_PARTIAL_FILE, CURLE_GOT_NOTHING, CURLE_SEND_ERROR, CURLE_RECV_ERROR, CURLE_HTTP2, CURLE_HTTP2_STREAM:
+      self = .connectionLost
     case CURLE_WEIRD_SERVER_REPLY, CURLE_BAD_CONTENT_ENCODING: self = .invalidAnswer
     case CURLE_FILESIZE_EXCEEDED: self = .tooLarge
     case CURLE_OPERATION_TIMEDOUT: self = .timedOut

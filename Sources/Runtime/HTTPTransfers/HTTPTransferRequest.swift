@@ -23,6 +23,14 @@ public struct HTTPTransferRequest: Sendable {
   /// The largest content of the answer, in bytes.
   public var bodyBytesMax: Int
 
+  /// Whether to fail with ``HTTPTransferError/Code/connectionLost`` where libcurl would send the request again: when a kept
+  /// connection ends without an answer. The server may have processed the first one (RFC 9110 section 9.2.2).
+  public var isSentOnce = false
+
+  /// Where this request may connect to, instead of the client's ``HTTPTransferConfiguration/reach``. A kept connection is used
+  /// again without another judgement, so requests to one host and port must have one reach.
+  public var reach: HTTPTransferReach?
+
   /// Describes a request.
   public init(
     _ method: HTTPRequest.Method = .get, url: String, fields: HTTPFields = [:], body: [UInt8]? = nil,

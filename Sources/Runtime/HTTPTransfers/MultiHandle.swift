@@ -15,13 +15,16 @@ final class MultiHandle {
   /// Called when a transfer has ended.
   weak var client: HTTPTransferClient?
 
-  /// - Parameter idleConnectionsMax: connections kept open for the next transfer.
-  init(idleConnectionsMax: Int, on reactor: isolated Reactor) {
+  init(_ configuration: HTTPTransferConfiguration, on reactor: isolated Reactor) {
     precondition(Self.libraryIsReady, "libcurl cannot be initialized")
     guard let pointer = curl_multi_init() else { preconditionFailure("no memory for a multi handle") }
     self.pointer = pointer
     self.reactor = reactor
-    clibcurl_multi_set_long(pointer, CURLMOPT_MAXCONNECTS, idleConnectionsMax)
+    let idleMax = configuration.idleConnectionsMax ?? configuration.transfersMax
+    clibcurl_multi_set_long(pointer, CURLMOPT_MAXCONNECTS, idleMax)
+    if let perHostMax = configuration.connectionsPerHostMax {
+      clibcurl_multi_set_long(pointer, CURLMOPT_MAX_HOST_CONNECTIONS, perHostMax)
+    }
     setCallbacks(of: pointer)
   }
 

@@ -12,11 +12,12 @@ public enum PushRoutes {
   /// Puts the routes together.
   /// - Parameters:
   ///   - callers: who may call the operations of apps and of other servers.
-  ///   - devicesPerUserMax: devices that a user keeps.
+  ///   - devicesPerUserMax: devices that a user keeps, of each channel.
+  ///   - offers: what browsers and Android apps register with.
   ///   - metrics: the text of `/metrics`; nil when it is served elsewhere.
   public static func make(
     services: PerReactor<PushServices>, authentication: WebhookAuthentication, callers: CallerAuthentication,
-    webhookWait: Duration, devicesPerUserMax: Int,
+    webhookWait: Duration, devicesPerUserMax: Int, offers: TargetOffers = TargetOffers(),
     metrics: MetricsText?, logger: Logger
   ) -> HTTPRoutes {
     var group = RouteGroup(callers: callers, logger: logger)
@@ -31,9 +32,12 @@ public enum PushRoutes {
         .post, "/v1/webhooks/{kind}", mediaTypes: ["application/json"],
         admission: { request, _ in try webhook.admit(request) { try await webhook.handleEvent($0, on: $1) } })
       addOperation(to: &routes, services)
+      ClientFileRoutes.add(to: &routes)
       if let metrics { addMetrics(to: &routes, metrics) }
     }
     DeviceRoutes.add(to: &group, services, devicesMax: devicesPerUserMax)
+    TargetRoutes.add(to: &group, services, offers, targetsMax: devicesPerUserMax)
+    if let offer = offers.webPush { WorkerRoutes.add(to: &group, services, offer) }
     PresenceRoutes.add(to: &group, services)
     ActivityRoutes.add(to: &group, services)
     ReadRoutes.add(to: &group, services)

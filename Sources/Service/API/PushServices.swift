@@ -45,8 +45,9 @@ public struct PushServices {
   /// Answers what apps ask of slots; nil where that is switched off.
   public let slots: SlotScheduler?
 
-  /// What manages an app's broadcast channels; nil for an app that is not configured.
-  public let channels: (BundleIdentifier) -> APNSChannels?
+  /// What manages the broadcast channels of an app in an environment, the default ones without a name; nil for an app that is not
+  /// configured.
+  public let channels: (_ app: String?, _ environment: String?) -> ChannelDesk?
 
   /// Whether this reactor can do its work; asked by `/readyz`.
   public let readiness: () -> [ReadinessCheck]
@@ -56,7 +57,7 @@ public struct PushServices {
     callers: PushDatabase, operators: PushDatabase, counts: PushDatabase, pipeline: DeliveryPipeline,
     isReadSyncEnabled: Bool = true,
     wakeCampaigns: (() -> Void)? = nil, slots: SlotScheduler? = nil,
-    channels: @escaping (BundleIdentifier) -> APNSChannels? = { _ in nil }, logger: Logger,
+    channels: @escaping (_ app: String?, _ environment: String?) -> ChannelDesk? = { _, _ in nil }, logger: Logger,
     readiness: @escaping () -> [ReadinessCheck]
   ) {
     self.callers = callers
@@ -122,5 +123,20 @@ extension PushServices {
       ofSubject: id, kind: kind, userID: userID, recipientsMax: Self.recipientsExplainedMax,
       entriesMax: Self.entriesExplainedMax, on: reactor
     ).map(EventExplanation.init)
+  }
+}
+
+/// What manages the broadcast channels of an app in one of its environments.
+public struct ChannelDesk {
+  /// Asks Apple.
+  public let channels: APNSChannels
+
+  /// The way that pushes to the channels take.
+  public let route: PushRoute
+
+  /// Joins both.
+  public init(_ channels: APNSChannels, _ route: PushRoute) {
+    self.channels = channels
+    self.route = route
   }
 }

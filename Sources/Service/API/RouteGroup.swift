@@ -50,6 +50,38 @@ struct RouteGroup: Sendable {
     }
   }
 
+  /// Adds an operation for the service workers of browsers.
+  /// - Parameter client: answers apps at the same place; nil where they have nothing to ask.
+  mutating func addForWorkers(
+    _ method: HTTPRequest.Method, _ pattern: String, hasContent: Bool = false, load: ClientRequests.Load = .look,
+    handler: @escaping @Sendable (FetchToken, HTTPServerRequest, isolated Reactor) async throws -> HTTPServerResponse,
+    client: ClientHandler? = nil
+  ) {
+    let (callers, requests, logger) = (callers, requests, routeLogger(method, pattern))
+    add(method, pattern, hasContent, Self.bodyBytesMax) { request, reactor in
+      // A user's token is longer, and has dots.
+      let token = request.head.fields.bearerToken.flatMap(FetchToken.init)
+      let caller: String
+      if let token {
+        caller = token.digest
+      } else if client != nil {
+        caller = try await callers.client(request, logger, on: reactor)
+      } else {
+        throw ProblemDetails(.unauthorized, detail: "The token of a subscription is missing.")
+      }
+      try requests.begin(load, of: caller)
+      return HTTPAdmitted { request, reactor in
+        try await requests.perform(load, of: caller, on: reactor) { reactor in
+          try await Self.telling(logger) {
+            if let token { return try await handler(token, request, reactor) }
+            guard let client else { preconditionFailure("only workers were admitted") }
+            return try await client(HostID(text: caller), request, reactor)
+          }
+        }
+      }
+    }
+  }
+
   /// Adds an operation for other servers.
   mutating func addForServices(
     _ method: HTTPRequest.Method, _ pattern: String, hasContent: Bool = false, handler: @escaping HTTPHandler

@@ -1,5 +1,5 @@
 internal import Cryptography
-internal import HTTPTypes
+package import HTTPTypes
 
 /// Secrets that a caller may send as a bearer token, compared in constant time. Several may be valid at once, so that they can
 /// be rotated.
@@ -24,7 +24,7 @@ public struct BearerKeys: Sendable {
 
 extension HTTPFields {
   /// The text behind `Bearer` in Authorization; nil when it is empty.
-  var bearerToken: String? {
+  package var bearerToken: String? {
     guard let parts = self[.authorization]?.split(separator: " ", maxSplits: 1), parts.count == 2,
       parts[0].lowercased() == "bearer"
     else { return nil }

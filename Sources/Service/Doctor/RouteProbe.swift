@@ -1,5 +1,6 @@
 internal import APNS
 internal import APNSCore
+internal import Delivery
 internal import Glibc
 internal import HTTP2
 internal import Logging

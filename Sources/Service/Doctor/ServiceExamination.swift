@@ -9,7 +9,7 @@ internal import TimeZones
 /// Looks at everything that a service needs, from the settings to APNs, and tells what it finds.
 ///
 /// Changes nothing, and may run beside the service. Each look has a limit, and all of them together end within a minute:
-/// connecting takes 5 s, the database 15 s, APNs 15 s, the key set 5 s, the language model 5 s.
+/// connecting takes 5 s, the database 15 s, APNs 15 s, FCM 15 s, the key set 5 s, the language model 5 s.
 public struct ServiceExamination: Sendable {
   private let settings: ExaminedSettings
   private let logger: Logger
@@ -45,6 +45,7 @@ public struct ServiceExamination: Sendable {
     } else {
       add([CheckFinding("apns", .skipped, "the settings of APNs cannot be used")])
     }
+    add([browsers, await android(on: reactor)])
     add([await keySet(on: reactor), await languageModel(on: reactor), timeZones])
     return diagnosis
   }
@@ -62,6 +63,15 @@ public struct ServiceExamination: Sendable {
       add(ChannelCheck.judge(channels, listed: listed, of: route))
     }
     probe.close(on: reactor)
+  }
+
+  private var browsers: CheckFinding {
+    settings.webPush.map(BrowserCheck.judge) ?? BrowserCheck.notUsed
+  }
+
+  private func android(on reactor: isolated Reactor) async -> CheckFinding {
+    guard let fcm = settings.fcm else { return AndroidCheck.notUsed }
+    return await AndroidCheck.look(fcm, on: reactor)
   }
 
   private func languageModel(on reactor: isolated Reactor) async -> CheckFinding {

@@ -211,19 +211,21 @@ struct AttemptSteps {
 
   private func text(of attempt: HistoryEntry.Attempt, at index: Int) -> String {
     let device = "device \(attempt.device)"
-    let why = attempt.reason.map(RefusalWords.described) ?? "no reason was given"
+    let service = attempt.service
+    let why = attempt.reason.map { RefusalWords.described($0, by: service) } ?? "no reason was given"
+    let isSent = attempt.identifier != nil || attempt.status != nil
     switch attempt.verdict {
     case "accepted":
-      return "APNs accepted the push for \(device)" + (followsTrial(index) ? "; its environment was noted" : "")
+      return "\(service) accepted the push for \(device)" + (followsTrial(index) ? "; its environment was noted" : "")
     case "elsewhere":
       return "not for \(device) in this environment: \(why); the other one was asked next"
-    case "dropped": return "APNs refused \(device): \(why); its token was dropped"
-    case "refused": return attempt.apnsID == nil ? "not sent to \(device): \(why)" : "APNs refused \(device): \(why)"
+    case "dropped": return "\(service) refused \(device): \(why); its token was dropped"
+    case "refused": return isSent ? "\(service) refused \(device): \(why)" : "not sent to \(device): \(why)"
     case "postponed": return "put off for \(device): \(why)"
     case "waiting":
-      return attempt.apnsID == nil
-        ? "not sent to \(device), because its route takes no pushes: \(why)"
-        : "waits for the route of \(device): \(why)"
+      return isSent
+        ? "waits for the route of \(device): \(why)"
+        : "not sent to \(device), because its route takes no pushes: \(why)"
     case "impossible": return "the other environment could tell nothing about \(device): \(why)"
     default: return "\(attempt.verdict) for \(device): \(why)"
     }
@@ -237,7 +239,7 @@ struct AttemptSteps {
   private static func details(of attempt: HistoryEntry.Attempt) -> [EventExplanation.Detail] {
     [
       ("route", attempt.route), ("status", attempt.status.map(String.init)), ("reason", attempt.reason),
-      ("apns-id", attempt.apnsID),
+      (attempt.service == "APNs" ? "apns-id" : "id", attempt.identifier),
     ].compactMap { name, value in value.map { .init(name: name, value: $0) } }
   }
 }

@@ -72,7 +72,10 @@ struct RecipientSummary {
     let ended = rest.filter { attempt in !open.contains { $0.device == attempt.device } }
     func words(_ lead: String, _ attempts: [HistoryEntry.Attempt]) -> String? {
       guard !attempts.isEmpty else { return nil }
-      let devices = attempts.map { "\($0.device): \($0.reason.map(RefusalWords.described) ?? "no reason was given")" }
+      let devices = attempts.map { attempt in
+        let why = attempt.reason.map { RefusalWords.described($0, by: attempt.service) }
+        return "\(attempt.device): \(why ?? "no reason was given")"
+      }
       return "\(lead) \(devices.joined(separator: "; "))."
     }
     let sentences = [words("Not for", ended), words("Still to go to", open)].compactMap { $0 }
@@ -115,7 +118,7 @@ struct RecipientSummary {
     if let parked = recipient.parked, ledger.reason == "parked" { return Self.parked(parked) }
     let attempts = Self.verdicts(history(ledger).suffix(1))
     guard attempts.count == 1, let attempt = attempts.first, let reason = attempt.reason else {
-      let why = ledger.reason.map(RefusalWords.described) ?? "no reason was kept"
+      let why = ledger.reason.map({ RefusalWords.described($0) }) ?? "no reason was kept"
       return "No push, although it should have been sent to \(CountWords.devices(attempts.count)): \(why)."
     }
     let dropped = attempt.verdict == "dropped" ? " The token was dropped." : ""

@@ -1,3 +1,5 @@
+internal import PushStore
+
 /// What stood in the way of a push, by the reason that the ledger keeps: APNs' words, and our own.
 enum RefusalWords {
   /// What a reason means, as a clause; nil for one that is not known.
@@ -10,14 +12,26 @@ enum RefusalWords {
   }
 
   /// The reason and what it means.
-  static func described(_ reason: String) -> String {
-    meaning(of: reason).map { "\($0) (\(reason))" } ?? "APNs' reason was \(reason)"
+  /// - Parameter service: who gave it.
+  static func described(_ reason: String, by service: String = "APNs") -> String {
+    if service != "APNs", reason.hasPrefix("http_") {
+      return "\(service) answered \(reason.dropFirst(5)) without a reason"
+    }
+    return meaning(of: reason).map { "\($0) (\(reason))" }
+      ?? "\(service == "APNs" ? "APNs'" : "its") reason was \(reason)"
   }
 
   private static let own = [
     "apns_unreachable": "APNs could not be reached, and has certainly not seen the push",
     "apns_answer_lost": "the connection ended before APNs' answer, so APNs may have delivered the push",
     "app_not_configured": "the app of the device is not configured in the service",
+    "UNREGISTERED": "the app is no longer on the Android phone, or has another token",
+    "SENDER_ID_MISMATCH": "the token is another Firebase project's",
+    "too_many_in_flight": "as many pushes to the push service were under way as may be",
+    "host_unreachable": "the push service could not be reached",
+    "answer_late": "the push service did not answer in time, so it may have delivered the push",
+    "answer_lost": "the connection ended before the answer, so the push may have been delivered",
+    "address_not_allowed": "the endpoint leads to a private address",
     "parked": "it was set aside after it failed too often",
     "replayed": "it was set aside before, and somebody has put it back",
     "unknown": "the route takes no pushes",
@@ -81,6 +95,7 @@ enum RefusalWords {
     "PayloadTooLarge": "the payload is too large",
     "BadPath": "the path is not valid",
     "MethodNotAllowed": "the method is not valid",
+    "targetMalformed": "what the browser or the app has registered is not what its push service gives out",
     "deviceTokenMalformed": "the registered device token is none: it is not an even number of hexadecimal digits",
     "collapseIdentifierMalformed": "the collapse identifier is longer than 64 bytes, or empty",
     "bundleIdentifierMalformed": "the app that the device was registered with is no bundle identifier",
@@ -96,4 +111,12 @@ enum RefusalWords {
     "channelIdentifierMalformed": "the channel's identifier is none: it is not base64",
     "dismissalTooLate": "the dismissal date is too late",
   ]
+}
+
+extension HistoryEntry.Attempt {
+  /// Who was asked, as sentences name it.
+  var service: String {
+    if route?.hasPrefix("web_push/") == true { return "the push service" }
+    return route?.hasPrefix("fcm/") == true ? "FCM" : "APNs"
+  }
 }

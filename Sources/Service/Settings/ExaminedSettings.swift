@@ -21,6 +21,10 @@ public struct ExaminedSettings: Sendable {
   public let database: SettingValues<DatabaseSettings>?
   /// Nil when anything of it cannot be used.
   public let apns: APNSSettings?
+  /// Nil without browsers, and when anything of it cannot be used.
+  public let webPush: WebPushSettings?
+  /// Nil without Android, and when anything of it cannot be used.
+  public let fcm: FCMSettings?
   /// Nil when anything of it cannot be used.
   public let callers: SettingValues<CallerSettings>?
   /// Nil when anything of it cannot be used.
@@ -50,12 +54,15 @@ public struct ExaminedSettings: Sendable {
     }
     database = part { SettingValues(DatabaseSettings(), &$0) }
     apns = part { APNSSettings(&$0) }
+    webPush = part { WebPushSettings(SettingValues(WebPushTable(), &$0), &$0) }
+    fcm = part { FCMSettings(SettingValues(FCMTable(), &$0), &$0) }
     callers = part { SettingValues(CallerSettings(), &$0) }
     campaigns = part { SettingValues(CampaignSettings(), &$0) }
     var reader = SettingsReader(environment: environment, readFile: readFile)
     let (configFile, keyFile) = (SettingNames.configFile, AppTable().privateKeyFile.name)
     var files = environment[configFile].map { [SecretFile(key: configFile, path: $0)] } ?? []
-    for key in [keyFile, TLSTable().keyFile.name] {
+    let others = [TLSTable().keyFile.name, WebPushTable().privateKeyFile.name, FCMTable().accountFile.name]
+    for key in [keyFile] + others {
       if let path = reader.text(key) { files.append(SecretFile(key: key, path: path)) }
     }
     for section in reader.apps {

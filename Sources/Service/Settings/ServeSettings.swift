@@ -18,6 +18,12 @@ public struct ServeSettings: Equatable, Sendable {
   public let callers: SettingValues<CallerSettings>
   /// The push service.
   public let apns: APNSSettings
+  /// Pushes to browsers; nil without.
+  public let webPush: WebPushSettings?
+  private let webPushValues: SettingValues<WebPushTable>
+  /// Pushes to Android devices; nil without.
+  public let fcm: FCMSettings?
+  private let fcmValues: SettingValues<FCMTable>
   private let policy: SettingValues<PolicySettings>
   /// Pushes that no event asks for.
   public let campaigns: SettingValues<CampaignSettings>
@@ -43,6 +49,10 @@ public struct ServeSettings: Equatable, Sendable {
     webhooks = SettingValues(WebhookSettings(), &reader)
     callers = SettingValues(CallerSettings(), &reader)
     let apns = APNSSettings(&reader)
+    webPushValues = SettingValues(WebPushTable(), &reader)
+    webPush = WebPushSettings(webPushValues, &reader)
+    fcmValues = SettingValues(FCMTable(), &reader)
+    fcm = FCMSettings(fcmValues, &reader)
     policy = SettingValues(PolicySettings(), &reader)
     campaigns = SettingValues(CampaignSettings(), &reader)
     log = SettingValues(LogSettings(), &reader)
@@ -78,6 +88,7 @@ public struct ServeSettings: Equatable, Sendable {
       http.changes(since: start.http) + database.changes(since: start.database)
       + process.changes(since: start.process) + webhooks.changes(since: start.webhooks)
       + callers.changes(since: start.callers) + apns.servers.changes(since: start.apns.servers)
+      + webPushValues.changes(since: start.webPushValues) + fcmValues.changes(since: start.fcmValues)
       + policy.changes(since: start.policy) + campaigns.changes(since: start.campaigns)
       + log.changes(since: start.log)
     return secured + changes.filter { !$0.traits.contains(.reloaded) }.map(\.name)

@@ -5,7 +5,8 @@ enum SettingNames {
 
   private static let tables: [any Sendable] = [
     DatabaseSettings(), ProcessSettings(), HTTPSettings(), TLSTable(), WebhookSettings(), CallerSettings(), AppTable(),
-    DefaultAppTable(), APNSTable(), PolicySettings(), CampaignSettings(), LogSettings(), FileTable(),
+    DefaultAppTable(), APNSTable(), WebPushTable(), FCMTable(), PolicySettings(), CampaignSettings(), LogSettings(),
+    FileTable(),
   ]
 
   /// In the order of the tables.
@@ -20,17 +21,21 @@ enum SettingNames {
   /// Beginnings of names that nothing but this service would use, so an unknown name with one of them is a typing
   /// error. Names like `LOG_…`, `DATABASE_…` and `HTTP_…` (`HTTP_PROXY`) are also those of other programs.
   static let ownPrefixes = [
-    "APNS_", "BADGE_", "CONTENT_AUTH", "CONTENT_PRIVATE_", "DEVICES_PER_", "DRAIN_", "HTTP_BODY_", "HTTP_CONNECTION",
+    "APNS_", "BADGE_", "CONTENT_AUTH", "CONTENT_PRIVATE_", "DEVICES_PER_", "DRAIN_", "FCM_", "HTTP_BODY_",
+    "HTTP_CONNECTION",
     "HTTP_HEADER_", "HTTP_IDLE_", "HTTP_PEER_", "HTTP_REQUEST_", "HTTP_WRITE_", "JWKS_", "JWT_AUD", "JWT_ISS",
     "LANGUAGE_MODEL_", "LISTEN_ADDR", "LISTEN_SOCKET_", "MESSAGE_TTL", "METRICS_ADDR", "PUSH_TRIGGER_", "READ_SYNC_",
-    "RETENTION_", "SLOT_PUSHES_", "SUPPRESSION_", "TACET_", "TLS_CERT", "TLS_KEY", "TRUSTED_PROX", "WEBHOOK_",
+    "RETENTION_", "SLOT_PUSHES_", "SUPPRESSION_", "TACET_", "TLS_CERT", "TLS_KEY", "TRUSTED_PROX", "VAPID_", "WEBHOOK_",
+    "WEB_PUSH_",
   ]
 
-  /// The known name that a mistyped one is most like: few letters differ, and more of the beginning is the same, since
-  /// people leave endings off.
+  /// The known name that a mistyped one is most like: few letters differ, and more of the beginning is the same, since people
+  /// leave endings off, or nearly all of the end.
   static func nearest(to name: String, among known: [String] = all) -> String {
     func unlikeness(_ other: String) -> Int {
-      distance(from: name, to: other) - zip(name.utf8, other.utf8).prefix { $0 == $1 }.count
+      let beginning = zip(name.utf8, other.utf8).prefix { $0 == $1 }.count
+      let end = zip(name.utf8.reversed(), other.utf8.reversed()).prefix { $0 == $1 }.count
+      return distance(from: name, to: other) - max(beginning, 2 * end > name.utf8.count ? end : 0)
     }
     return known.min { unlikeness($0) < unlikeness($1) } ?? configFile
   }

@@ -122,6 +122,14 @@ struct PushServiceClientTests {
     #expect(error?.code == .refused)
   }
 
+  @Test("a response has 1 MiB at most", arguments: [(1 << 20, false), (1 << 20 + 1, true)])
+  func size(byteCount: Int, isRefused: Bool) async throws {
+    let transport = MockTransport([.status(200, content: String(repeating: " ", count: byteCount))])
+    var error: PushServiceError?
+    do { try await client(transport).active() } catch let thrown { error = thrown }
+    #expect((error?.code == .refused) == isRefused)
+  }
+
   @Test("without a token nothing is asked")
   func noToken() async throws {
     let transport = MockTransport()

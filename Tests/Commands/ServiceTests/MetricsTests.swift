@@ -1,4 +1,5 @@
 import APNSSimulation
+import Cryptography
 import Foundation
 import FoundationNetworking
 import TestPostgres
@@ -15,7 +16,11 @@ struct MetricsTests {
 
   /// A service to which one of everything has happened that makes a series.
   private static func busy(_ body: (ServiceScene, RunningService, MetricsScrape) async throws -> Void) async throws {
-    let extra = ["PUSH_TRIGGER_ENABLED": "true", "SERVICE_KEY": serviceKey]
+    let extra = [
+      "PUSH_TRIGGER_ENABLED": "true", "SERVICE_KEY": serviceKey, "VAPID_PRIVATE_KEY": P256PrivateKey().pem,
+      "VAPID_SUBJECT": "mailto:ops@example.com", "WEB_PUSH_URL": "https://chat.example.com/",
+      "WEB_PUSH_HOSTS": "127.0.0.1:9",
+    ]
     try await ServiceScene.play(extra: extra) { scene, service in
       let conversation = try await Conversation(scene, [.away(), .viewing(), .away()])
       try await decideLate(scene, service)
@@ -26,6 +31,13 @@ struct MetricsTests {
         values (gen_random_uuid(), gen_random_uuid(), 'message', now() + interval '1 day', now(), 'waiting', 'x/production')
         """)
       try await scene.sql(Self.analysis)
+      // Nobody listens there.
+      let browser = P256PrivateKey().publicKey.x963
+      try await scene.sql(
+        """
+        insert into tacet.targets (channel, address, user_id, keys) values ('web_push', 'https://127.0.0.1:9/a',
+          '\(conversation.people[0])', '{"p256dh": "\(Base64URL.encode(browser))", "auth": "BTBZMqHH6r4Tts7J_aSIgg"}')
+        """)
       let message = try await conversation.say("a text that no label has")
       _ = try await scene.ledger(of: message, rows: 3)
       _ = try await service.webhook("{}", secret: "wrong")

@@ -1,5 +1,6 @@
 import APNS
 import APNSCore
+import Delivery
 import Reactors
 import TestReactors
 import Testing

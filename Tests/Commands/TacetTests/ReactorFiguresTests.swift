@@ -19,7 +19,8 @@ struct ReactorFiguresTests {
         RouteState(
           route: PushRoute(app: app, environment: .production), fault: breaker == .closed ? nil : "Shutdown",
           breaker: breaker, isOwn: true, isNeeded: breaker != .probing, isConnected: true, isReady: true, failure: nil)
-      })
+      },
+      others: [OtherRouteState(name: "fcm/demo", fault: "UNAVAILABLE", isNeeded: true)])
   }
 
   private func lines(_ figures: [ReactorFigures], of name: String) -> [Substring] {
@@ -63,6 +64,8 @@ struct ReactorFiguresTests {
       try figures("reactor-0", connections: 1, [.closed]), try figures("reactor-1", connections: 1, [.probing]),
     ]
     #expect(lines(both, of: "tacet_apns_route_open").map { $0.suffix(2) } == [" 1", " 0"])
+    #expect(lines(both, of: "tacet_push_route_open").map { $0.suffix(2) } == [" 0", " 0"])
+    #expect(lines(both, of: "tacet_push_route_needed").map { $0.suffix(2) } == [" 1", " 1"])
     #expect(lines(both, of: "tacet_apns_route_needed").map { $0.suffix(2) } == [" 1", " 0"])
     let app = #"app="com.example.a0",environment="production""#
     #expect(

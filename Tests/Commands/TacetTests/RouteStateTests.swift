@@ -1,5 +1,6 @@
 import API
 import APNSCore
+import Delivery
 import PushPipeline
 import Testing
 

@@ -1,4 +1,5 @@
 import APNSCore
+import Delivery
 import Testing
 
 private let fault = PushDisposition.retryLater(minimumWait: .seconds(900))

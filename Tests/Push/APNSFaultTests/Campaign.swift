@@ -1,5 +1,6 @@
 import APNS
 import APNSCore
+import Delivery
 import Reactors
 
 /// A number of pushes, sent as the pipeline does it: what was not answered, or is to be sent later, goes again under the

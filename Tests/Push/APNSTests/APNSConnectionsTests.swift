@@ -1,4 +1,5 @@
 import APNSCore
+import Delivery
 import Reactors
 import TLSStreams
 import TestReactors

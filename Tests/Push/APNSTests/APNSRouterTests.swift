@@ -1,4 +1,5 @@
 import APNSCore
+import Delivery
 import Reactors
 import TestReactors
 import Testing

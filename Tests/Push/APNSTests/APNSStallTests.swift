@@ -1,4 +1,5 @@
 import APNSCore
+import Delivery
 import HTTP2
 import Reactors
 import TLSStreams

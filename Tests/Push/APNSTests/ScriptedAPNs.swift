@@ -1,5 +1,6 @@
 import APNSCore
 import Cryptography
+import Delivery
 import HTTP2
 import Logging
 import Reactors

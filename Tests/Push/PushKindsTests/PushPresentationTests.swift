@@ -21,7 +21,7 @@ struct PushPresentationTests {
   }
 
   private func text(_ push: PreparedPush) throws -> String {
-    guard case .alert(let alert) = push.document else { return "no alert" }
+    guard case .alert(let alert, _) = push.document else { return "no alert" }
     return String(decoding: alert.encoded(badge: push.badge, identifier: Self.id.text), as: UTF8.self)
   }
 

@@ -21,7 +21,7 @@ struct AppUpdateTests {
         where device_token = '20aa';
         """, on: reactor)
       let apps: [BundleIdentifier: APNSEnvironment] = [Self.app: .production, Self.coach: .sandbox]
-      rig.pipeline.update(apps: apps, defaultRoute: PushFixtures.route, on: reactor)
+      rig.update(apps: apps, defaultRoute: PushFixtures.route, on: reactor)
       rig.start(on: reactor)
       let first = try await chat.post(waking: .webhook, on: reactor)
       _ = try await rig.outcomes(of: first, on: reactor)
@@ -32,7 +32,7 @@ struct AppUpdateTests {
           "20aa": "com.example.coach/production",
         ])
       let other = PushRoute(app: Self.coach, environment: .sandbox)
-      rig.pipeline.update(apps: apps, defaultRoute: other, on: reactor)
+      rig.update(apps: apps, defaultRoute: other, on: reactor)
       let second = try await chat.post(waking: .webhook, on: reactor)
       _ = try await rig.outcomes(of: second, on: reactor)
       #expect(rig.channel.sent.dropFirst(3).first { $0.token == "00aa" }?.route == other)
@@ -41,13 +41,15 @@ struct AppUpdateTests {
 
   @Test("a renewed app's faults are forgotten, another's stay")
   func renewed() async throws {
-    try await PipelineRig.run(configure: {
-      $0.apps[Self.coach] = .production
-      $0.lanes.breaker.faultsMin = 1
-      $0.lanes.breaker.silence = .zero
-      // No probe in the time of a test.
-      $0.lanes.breaker.refusal = .init(shortest: .seconds(600), longest: .seconds(600))
-    }) { rig, reactor in
+    try await PipelineRig.run(
+      apps: [Self.coach],
+      configure: {
+        $0.lanes.breaker.faultsMin = 1
+        $0.lanes.breaker.silence = .zero
+        // No probe in the time of a test.
+        $0.lanes.breaker.refusal = .init(shortest: .seconds(600), longest: .seconds(600))
+      }
+    ) { rig, reactor in
       let chat = try await Chat(of: 2, in: rig, on: reactor)
       try await rig.execute(
         "update public.push_tokens set app = 'com.example.coach' where device_token = '10aa'", on: reactor)
@@ -58,7 +60,7 @@ struct AppUpdateTests {
       let routes = [Self.app, Self.coach].map { PushRoute(app: $0, environment: .production) }
       #expect(routes.map(rig.pipeline.fault) == ["InvalidProviderToken", "InvalidProviderToken"])
       rig.channel.answer = { _, _ in .accepted }
-      rig.pipeline.update(
+      rig.update(
         apps: [Self.app: .production, Self.coach: .production], defaultRoute: PushFixtures.route,
         renewed: [Self.coach], on: reactor)
       #expect(routes.map(rig.pipeline.fault) == ["InvalidProviderToken", nil])
@@ -77,7 +79,7 @@ struct AppUpdateTests {
       rig.channel.holds = true
       let id = try await chat.post(waking: .webhook, on: reactor)
       try await rig.channel.received(2, on: reactor)
-      rig.pipeline.update(apps: [Self.coach: .production], defaultRoute: PushFixtures.route, on: reactor)
+      rig.update(apps: [Self.coach: .production], defaultRoute: PushFixtures.route, on: reactor)
       rig.channel.release(on: reactor)
       let outcomes = try await rig.outcomes(of: id, on: reactor)
       #expect(outcomes.map(\.decision) == [.held])

@@ -1,3 +1,4 @@
+import Delivery
 import Testing
 
 @testable import PushPipeline
@@ -132,7 +133,7 @@ struct CircuitBreakerTests {
   }
 
   /// Opened by this cause at zero; probed at once if it is to be.
-  private func opened(by cause: LaneFault.Cause, isProbing: Bool) -> CircuitBreaker {
+  private func opened(by cause: DeliveryFault, isProbing: Bool) -> CircuitBreaker {
     var breaker = CircuitBreaker()
     breaker.stop(LaneFault(cause: cause, reason: "why"), now: 0, draw: 0.5)
     if isProbing { _ = breaker.admit(now: 60 * Self.second) }
@@ -143,10 +144,10 @@ struct CircuitBreakerTests {
     "only an accepted probe shows that a setting is right; any answer shows that an outage is over",
     arguments: [
       // The cause; what an answer does to the open one and to the probed one; the same for an accepted push.
-      (LaneFault.Cause.connection, [true, true], [true, true]), (.service, [true, true], [true, true]),
+      (DeliveryFault.connection, [true, true], [true, true]), (.service, [true, true], [true, true]),
       (.throttle, [true, true], [true, true]), (.configuration, [false, false], [false, true]),
     ])
-  func closing(_ cause: LaneFault.Cause, _ byAnswer: [Bool], _ byAcceptance: [Bool]) {
+  func closing(_ cause: DeliveryFault, _ byAnswer: [Bool], _ byAcceptance: [Bool]) {
     for (number, isProbing) in [false, true].enumerated() {
       var answered = opened(by: cause, isProbing: isProbing)
       answered.answered(now: 60 * Self.second, draw: 0.5)
@@ -168,8 +169,8 @@ struct CircuitBreakerTests {
 
   @Test(
     "a refused route and a throttled connection are probed from a second to a minute apart",
-    arguments: [LaneFault.Cause.configuration, .throttle])
-  func refusalWaits(_ cause: LaneFault.Cause) {
+    arguments: [DeliveryFault.configuration, .throttle])
+  func refusalWaits(_ cause: DeliveryFault) {
     let fault = LaneFault(cause: cause, reason: nil)
     var breaker = CircuitBreaker()
     breaker.stop(fault, now: 0, draw: 0.5)

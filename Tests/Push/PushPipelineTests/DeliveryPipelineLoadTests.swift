@@ -1,5 +1,6 @@
 import APNS
 import APNSCore
+import Delivery
 import FoundationEssentials
 import Postgres
 import PushKinds
@@ -177,7 +178,7 @@ private final class RecordingObserver: DeliveryPipelineObserver {
 
   func pipelineAsksForNotifyCost(on reactor: isolated Reactor) {}
 
-  func pipelineStopped(_ route: PushRoute, because reason: String?, on reactor: isolated Reactor) {}
+  func pipelineStopped(_ route: DeliveryRoute, because reason: String?, on reactor: isolated Reactor) {}
 
   func pipelineBusyChanged(_ isBusy: Bool, on reactor: isolated Reactor) {
     busy.append(isBusy)

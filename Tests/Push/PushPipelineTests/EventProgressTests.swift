@@ -37,7 +37,7 @@ struct EventProgressTests {
     progress.finishIfComplete(0, pacing: PushFixtures.pacing)
     #expect(progress.isDecided)
     #expect(progress.decided.outcomes.map(\.decision) == [.skipped, .sent])
-    #expect(progress.decided.deadTokens.map(\.token) == ["BB02"])
+    #expect(progress.decided.deadTargets.map(\.address) == ["BB02"])
   }
 
   @Test("a part has those accepted since the last one, with nothing left to do")
@@ -62,11 +62,11 @@ struct EventProgressTests {
   func learnt() {
     let progress = progress(PushFixtures.event())
     progress.begin(0)
-    progress.add(.acceptedElsewhere(.sandbox), for: PushFixtures.phone, of: 0)
+    progress.add(.acceptedElsewhere(environment: "sandbox"), for: PushFixtures.phone, of: 0)
     progress.finishIfComplete(0, pacing: PushFixtures.pacing)
     #expect(
       progress.decided.learntEnvironments == [
-        LearntEnvironment(device: PushFixtures.phone, environment: "sandbox", readAt: 1_700_000_001_000_000)
+        LearntEnvironment(target: PushFixtures.phone, environment: "sandbox", readAt: 1_700_000_001_000_000)
       ])
   }
 

@@ -174,10 +174,10 @@ struct LaneTests {
     let lines = LogLines()
     let lane = crowded(lines)
     for number in 1...20 { send(.refused, to: "bad", over: lane, at: UInt64(number) * 120 * Lane.second) }
-    #expect(lines.texts == ["error: APNs refuses a route's configuration; its pushes wait in the database"])
+    #expect(lines.texts == ["error: a route's configuration is refused; its pushes wait in the database"])
     send(.accepted, over: lane, at: 3600 * Lane.second)
     #expect(lines.texts.count == 2)
-    #expect(lines.texts.last == "notice: APNs takes pushes again")
+    #expect(lines.texts.last == "notice: a route takes pushes again")
     #expect(lines.all.allSatisfy { $0.metadata.values.contains("com.example.app/production") })
     #expect(lines.all.allSatisfy { !"\($0)".contains("bad1") })
   }
@@ -190,8 +190,8 @@ struct LaneTests {
     send(.badKey, over: lane, at: 10 * Lane.second)
     #expect(
       lines.texts == [
-        "error: APNs takes no pushes; they wait in the database",
-        "error: APNs refuses a route's configuration; its pushes wait in the database",
+        "error: a route takes no pushes; they wait in the database",
+        "error: a route's configuration is refused; its pushes wait in the database",
       ])
   }
 }

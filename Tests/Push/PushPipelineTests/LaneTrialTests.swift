@@ -15,7 +15,7 @@ struct LaneTrialTests {
   }
 
   private func makeLane() -> Lane {
-    Lane(PushFixtures.route, LaneConfiguration(), logger: .quiet)
+    Lane(PushFixtures.route.delivery, LaneConfiguration(), logger: .quiet)
   }
 
   /// Sends a push of the lane's own; what becomes of it.

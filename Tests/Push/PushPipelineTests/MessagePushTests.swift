@@ -38,7 +38,7 @@ struct MessagePushTests {
 
   private func requests(for event: PushEvent) throws -> [PushRequest] {
     try event.recipients.flatMap { recipient in
-      try recipient.devices.map { try #require(try PushFixtures.request(event, for: $0, to: recipient)) }
+      try recipient.targets.map { try #require(try PushFixtures.request(event, for: $0, to: recipient)) }
     }
   }
 
@@ -122,7 +122,7 @@ struct MessagePushTests {
   @Test("the spelling of a token changes neither its path nor its identifier")
   func tokenSpelling() throws {
     let heads = try ["BB02", "bb02"].map { token in
-      let device = PushDevice(token: token, environment: nil)
+      let device = PushTarget(address: token, environment: nil)
       return try requests(for: PushFixtures.event(recipients: [PushFixtures.recipient(devices: [device])]))[0].head
     }
     #expect(heads[0] == heads[1])
@@ -151,7 +151,7 @@ struct MessagePushTests {
   @Test("a token that is none is refused with a reason", arguments: ["", "abc", "../..", "zz", "aa 1"])
   func badToken(token: String) throws {
     #expect {
-      try PushFixtures.request(PushFixtures.event(), for: PushDevice(token: token))
+      try PushFixtures.request(PushFixtures.event(), for: PushTarget(address: token))
     } throws: { ($0 as? PushRequestError)?.code == .deviceTokenMalformed }
   }
 }

@@ -161,7 +161,7 @@ struct OtherEnvironmentTests {
       #expect(try await rig.outcomes(of: id, on: reactor).map(\.reason) == ["apns_unreachable"])
       let sandbox = PushFixtures.route(of: "com.example.app", .sandbox)
       #expect(rig.pipeline.fault(of: sandbox) == "apns_unreachable")
-      #expect(!rig.pipeline.isWaitedFor(sandbox))
+      #expect(!rig.pipeline.isWaitedFor(sandbox.delivery))
       isBack.isSet = true
       // Until it is time for a probe each try puts it off again.
       for _ in 0..<1000 where try await rig.outcomes(of: id, on: reactor).first?.decision != .failed {
@@ -193,14 +193,16 @@ struct OtherEnvironmentTests {
       let id = try await chat.post(on: reactor)[0]
       // A process that claims, sends and dies.
       let event = try #require(try await rig.store.claim(limits, on: reactor).first)
-      let device = try #require(event.recipients.first?.devices.first)
-      let request = try #require(try PushFixtures.request(event, for: device))
-      let lane = Lane(PushFixtures.route, LaneConfiguration(), logger: .quiet)
+      let device = try #require(event.recipients.first?.targets.first)
+      let push = try #require(try event.content?.push(about: event.subject))
+      let outgoing = event.push(push, to: device, of: event.recipients[0], timeToLive: .seconds(3600))
+      let lane = Lane(PushFixtures.route.delivery, LaneConfiguration(), logger: .quiet)
       var trail = AttemptTrail()
       let verdict = await rig.pipeline.verdict(
-        on: request, to: PushTarget(device: device, user: event.recipients[0].userID), over: lane, until: .max,
-        trail: &trail, on: reactor)
-      #expect(verdict == .acceptedElsewhere(.sandbox))
+        on: try rig.apns.request(for: outgoing, over: lane.route), through: rig.apns,
+        to: OwnedTarget(target: device, user: event.recipients[0].userID), over: lane, until: .max, trail: &trail,
+        on: reactor)
+      #expect(verdict == .acceptedElsewhere(environment: "sandbox"))
       let tried = trail.history(of: device, verdict, now: 0, claimedAt: 0)
       #expect(tried.map(\.verdict) == ["elsewhere", "accepted"] && tried.map(\.status) == [400, 200])
       #expect(try await rig.environments(on: reactor) == "")

@@ -22,7 +22,7 @@ struct PipelineMetricsTests {
     DecidedEvent(
       event: PushFixtures.dated(origin: origin, kind: kind, claimedAfter: 1000, answeredAfter: 1500),
       outcomes: outcomes,
-      deadTokens: [], wokenBy: "notify")
+      deadTargets: [], wokenBy: "notify")
   }
 
   private func outcome(
@@ -78,7 +78,7 @@ struct PipelineMetricsTests {
   func clock() {
     let event = PushFixtures.dated(origin: .inbox, kind: "message", claimedAfter: -5000, answeredAfter: -4000)
     PipelineMetrics(registry).count(
-      DecidedEvent(event: event, outcomes: [outcome(.sent, accepted: 10)], deadTokens: [], wokenBy: "notify"))
+      DecidedEvent(event: event, outcomes: [outcome(.sent, accepted: 10)], deadTargets: [], wokenBy: "notify"))
     #expect(lines(of: "tacet_push_latency_seconds_sum").allSatisfy { $0.hasSuffix(" 0") })
   }
 

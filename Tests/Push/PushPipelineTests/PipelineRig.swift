@@ -1,4 +1,6 @@
+import APNS
 import APNSCore
+import Deliverers
 import FoundationEssentials
 import Logging
 import Postgres
@@ -20,6 +22,7 @@ final class PipelineRig {
   let pool: PostgresPool
   let store: PushDatabase
   let channel = ScriptedChannel()
+  let apns: APNSDeliverer
   let metrics = PrometheusRegistry()
   let pipeline: DeliveryPipeline
   private var statements = 0
@@ -28,14 +31,16 @@ final class PipelineRig {
   /// Runs a test's body with a rig, then drains and closes it.
   /// - Parameter server: where the database is made; nil for the one that tests share.
   static func run(
-    window: Duration = .seconds(60), on server: TestPostgres? = nil, logger: Logger = .quiet,
+    window: Duration = .seconds(60), on server: TestPostgres? = nil, apps: Set<BundleIdentifier> = [],
+    with others: @escaping @Sendable (isolated Reactor) -> [any PushDeliverer] = { _ in [] }, logger: Logger = .quiet,
     configure: @escaping @Sendable (inout PipelineConfiguration) -> Void = { _ in },
     _ body: @escaping @Sendable (PipelineRig, isolated Reactor) async throws -> Void
   ) async throws {
     let shared = try await TestPostgres.shared
     let conninfo = try await (server ?? shared).makeMigratedDatabase()
     try await onReactor { reactor in
-      let rig = try await PipelineRig(conninfo, window: window, logger: logger, configure: configure, on: reactor)
+      let rig = try await PipelineRig(
+        conninfo, window: window, apps: apps, others(reactor), logger: logger, configure: configure, on: reactor)
       try await body(rig, reactor)
       rig.channel.release(on: reactor)
       try await rig.stop(on: reactor)
@@ -44,8 +49,8 @@ final class PipelineRig {
   }
 
   private init(
-    _ conninfo: String, window: Duration, logger: Logger, configure: (inout PipelineConfiguration) -> Void,
-    on reactor: isolated Reactor
+    _ conninfo: String, window: Duration, apps: Set<BundleIdentifier>, _ others: [any PushDeliverer], logger: Logger,
+    configure: (inout PipelineConfiguration) -> Void, on reactor: isolated Reactor
   ) async throws {
     var database = PostgresConfiguration(conninfo: conninfo)
     database.chosenTypes = IDTypes.tested.postgresTypes
@@ -59,14 +64,26 @@ final class PipelineRig {
     pool = PostgresPool(database, size: 3, acquireLimit: .seconds(20), logger: .quiet)
     pool.start(on: reactor)
     store = PushDatabase(pool: pool)
-    var configuration = PipelineConfiguration(
-      policy: SuppressionPolicy(window: window), defaultRoute: PushFixtures.route)
+    var configuration = PipelineConfiguration(policy: SuppressionPolicy(window: window))
     configuration.retry.base = .milliseconds(20)
     configuration.lanes.suspicion.confirmation = .milliseconds(20)
     configure(&configuration)
+    var places = APNSPlaces(defaultRoute: PushFixtures.route)
+    for app in apps { places.apps[app] = .production }
+    apns = APNSDeliverer(channel, places: places)
     pipeline = DeliveryPipeline(
-      store: store, channel: channel, configuration: configuration, metrics: PipelineMetrics(metrics), logger: logger)
+      store: store, deliverers: [apns] + others, configuration: configuration, metrics: PipelineMetrics(metrics),
+      logger: logger)
     pool.observer = pipeline
+  }
+
+  /// Configures other apps while the pipeline works.
+  func update(
+    apps: [BundleIdentifier: APNSEnvironment], defaultRoute: PushRoute, renewed: Set<BundleIdentifier> = [],
+    on reactor: isolated Reactor
+  ) {
+    apns.update(APNSPlaces(defaultRoute: defaultRoute, apps: apps))
+    pipeline.followRoutes(renewed: apns.routes(of: renewed), on: reactor)
   }
 
   /// How many recipients were recorded with this decision.

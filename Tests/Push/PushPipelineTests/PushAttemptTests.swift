@@ -1,5 +1,6 @@
 import APNS
 import APNSCore
+import Delivery
 import Testing
 
 @testable import PushPipeline
@@ -12,7 +13,7 @@ struct PushAttemptTests {
   @Test(
     "each kind of answer concerns the push, its device, its lane or its lane's settings",
     arguments: [
-      (PushAttempt.accepted, PushDisposition.accepted, LaneFault.Cause?.none), (.answered(201, nil), .accepted, nil),
+      (PushAttempt.accepted, PushDisposition.accepted, DeliveryFault?.none), (.answered(201, nil), .accepted, nil),
       (.unregistered, .dropToken(invalidSinceMilliseconds: 1_700_000_000_123), nil),
       (.answered(410, nil), .dropToken(invalidSinceMilliseconds: nil), nil),
       (.refused, .suspectToken, nil), (.otherApps, .suspectToken, nil), (.answered(413, "BadDeviceToken"), .never, nil),
@@ -28,30 +29,35 @@ struct PushAttemptTests {
       (.answered(503, "Shutdown"), .reconnect, .connection), (.answered(400, "IdleTimeout"), .reconnect, .connection),
       (.unreachable, .retryLater(minimumWait: .zero), .connection),
       (.answerLost, .retryLater(minimumWait: .zero), .connection),
-    ] as [(PushAttempt, PushDisposition, LaneFault.Cause?)])
-  func meanings(_ attempt: PushAttempt, _ disposition: PushDisposition, _ cause: LaneFault.Cause?) {
+    ] as [(PushAttempt, PushDisposition, DeliveryFault?)])
+  func meanings(_ attempt: PushAttempt, _ disposition: PushDisposition, _ cause: DeliveryFault?) {
     #expect(attempt.disposition == disposition)
-    #expect(attempt.faultCause == cause)
+    #expect(DeliveryAttempt(attempt).disposition == disposition)
+    #expect(DeliveryAttempt(attempt).fault == cause)
   }
 
   @Test("only a token that is unknown where it was asked for may be known elsewhere")
   func elsewhere() {
-    #expect(PushAttempt.refused.mayBeElsewhere)
+    #expect(DeliveryAttempt(PushAttempt.refused).otherEnvironment == .mayKnowTarget)
     for attempt in [PushAttempt.otherApps, .unregistered, .badKey, .accepted, .answered(410, "BadDeviceToken")] {
-      #expect(!attempt.mayBeElsewhere, "\(attempt)")
+      #expect(DeliveryAttempt(attempt).otherEnvironment != .mayKnowTarget, "\(attempt)")
     }
+  }
+
+  private static func refusesEnvironment(_ attempt: PushAttempt) -> Bool {
+    DeliveryAttempt(attempt).otherEnvironment == .ownsCredential
   }
 
   @Test("only three refusals of a credential say that it is not for the environment")
   func environment() {
     for reason in ["BadEnvironmentKeyInToken", "BadEnvironmentKeyIdInToken", "BadCertificateEnvironment"] {
-      #expect(PushAttempt.answered(403, PushReason(rawValue: reason)).refusesEnvironment)
-      #expect(PushAttempt.refused(PushReason(rawValue: reason)).refusesEnvironment)
-      #expect(!PushAttempt.answered(200, PushReason(rawValue: reason)).refusesEnvironment)
+      #expect(Self.refusesEnvironment(.answered(403, PushReason(rawValue: reason))))
+      #expect(Self.refusesEnvironment(.refused(PushReason(rawValue: reason))))
+      #expect(!Self.refusesEnvironment(.answered(200, PushReason(rawValue: reason))))
     }
     for attempt in [PushAttempt.badKey, .answered(403, nil), .answered(407, nil), .refused, .refused("BadCertificate")]
     {
-      #expect(!attempt.refusesEnvironment, "\(attempt)")
+      #expect(!Self.refusesEnvironment(attempt), "\(attempt)")
     }
   }
 
@@ -63,20 +69,20 @@ struct PushAttemptTests {
       ("\u{1B}[31m", "?[31m"), ("ü\u{202E}", "??"), ("~\u{7F} ", "~? "), (xs(64), xs(64)), (xs(65), xs(64)),
     ])
   func reasons(_ reason: String, _ kept: String) {
-    #expect(PushAttempt.answered(400, PushReason(rawValue: reason)).ledgerReason == kept)
+    #expect(DeliveryAttempt(PushAttempt.answered(400, PushReason(rawValue: reason))).ledgerReason == kept)
   }
 
   private static func xs(_ count: Int) -> String { String(repeating: "x", count: count) }
 
   @Test("every reason that Apple documents is shorter than what is kept")
   func longest() {
-    #expect("TooManyProviderTokenUpdates".count < PushAttempt.ledgerReasonMax)
+    #expect("TooManyProviderTokenUpdates".count < DeliveryAttempt.ledgerReasonMax)
   }
 
   @Test("an accepted push has no reason, one without a word of APNs has its status or the connection's end")
   func withoutReason() {
-    #expect(PushAttempt.accepted.ledgerReason == nil)
-    #expect(PushAttempt.answered(418, nil).ledgerReason == "http_418")
-    #expect(PushAttempt.answerLost.ledgerReason == "apns_answer_lost")
+    #expect(DeliveryAttempt(PushAttempt.accepted).ledgerReason == nil)
+    #expect(DeliveryAttempt(PushAttempt.answered(418, nil)).ledgerReason == "http_418")
+    #expect(DeliveryAttempt(PushAttempt.answerLost).ledgerReason == "apns_answer_lost")
   }
 }

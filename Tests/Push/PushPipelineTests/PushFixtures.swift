@@ -13,8 +13,8 @@ enum PushFixtures {
   static let conversation = makeID(2)
   static let messageID = makeID(3)
   static let route = route(of: "com.example.app", .production)
-  static let phone = PushDevice(token: "aa01", environment: nil)
-  static let tablet = PushDevice(token: "BB02", environment: "sandbox")
+  static let phone = PushTarget(address: "aa01")
+  static let tablet = PushTarget(address: "BB02", environment: "sandbox")
 
   /// A route whose app is known to be named well.
   static func route(of app: String, _ environment: APNSEnvironment) -> PushRoute {
@@ -29,10 +29,10 @@ enum PushFixtures {
 
   static func recipient(
     _ id: HostID = user, isParticipant: Bool = true, situation: RecipientSituation = RecipientSituation(),
-    badge: Int = 1, devices: [PushDevice] = [phone], accepted: [String] = [], retries: Int = 0
+    badge: Int = 1, devices: [PushTarget] = [phone], accepted: [String] = [], retries: Int = 0
   ) -> PushRecipient {
     PushRecipient(
-      userID: id, isParticipant: isParticipant, situation: situation, badge: badge, devices: devices,
+      userID: id, isParticipant: isParticipant, situation: situation, badge: badge, targets: devices,
       acceptedDevices: accepted, retries: retries)
   }
 
@@ -65,10 +65,12 @@ enum PushFixtures {
 
   /// The push of an event for one device, as the pipeline makes it.
   static func request(
-    _ event: PushEvent, for device: PushDevice = phone, to recipient: PushRecipient? = nil
+    _ event: PushEvent, for device: PushTarget = phone, to recipient: PushRecipient? = nil
   ) throws -> PushRequest? {
-    try event.content?.push(about: event.subject).request(
-      to: device, of: route.app, for: recipient ?? event.recipients[0], of: event, timeToLive: .seconds(3600))
+    guard let push = try event.content?.push(about: event.subject) else { return nil }
+    return try event.push(
+      push, to: device, of: recipient ?? event.recipients[0], timeToLive: .seconds(3600)
+    ).request(of: route.app)
   }
 }
 
@@ -116,7 +118,7 @@ extension PushFixtures {
       situation: situation, devices: Array([phone, tablet].prefix(verdicts.count)), accepted: accepted, retries: retries
     )
     var delivery = RecipientDelivery(of: recipient)
-    for (device, verdict) in zip(recipient.devices, verdicts) {
+    for (device, verdict) in zip(recipient.targets, verdicts) {
       delivery.add(verdict, for: device, elapsed: 700, claimedAt: 5000)
     }
     return delivery

@@ -16,7 +16,7 @@ struct RecipientDeliveryTests {
     var verdict: DeviceVerdict {
       switch self {
       case .accepted: .accepted
-      case .elsewhere: .acceptedElsewhere(.sandbox)
+      case .elsewhere: .acceptedElsewhere(environment: "sandbox")
       case .dead: .dead(reason: "Unregistered", sinceMilliseconds: nil)
       case .refused: .refused(reason: "BadTopic")
       case .postponed: .postponed(reason: "TooManyRequests", minimum: .seconds(60))
@@ -56,7 +56,7 @@ struct RecipientDeliveryTests {
 
   private func check(_ delivery: RecipientDelivery, of kinds: [Kind], _ comment: Comment) {
     let outcome = delivery.outcome(PushFixtures.makePacing())
-    let accepted = zip(devices, kinds).filter { $0.1.isAccepted }.map(\.0.token)
+    let accepted = zip(devices, kinds).filter { $0.1.isAccepted }.map(\.0.address)
     let isFinal = kinds.allSatisfy(\.isFinal)
     let isWaiting = !isFinal && !kinds.contains(.postponed)
     let due: Duration = isWaiting ? kinds.contains(.tried) ? .milliseconds(500) : .zero : .seconds(60)
@@ -69,7 +69,7 @@ struct RecipientDeliveryTests {
     let cause = kinds.first { isFinal ? $0.reason != nil : !$0.isFinal }
     #expect(outcome.reason == (accepted.isEmpty ? cause?.reason : nil), comment)
     #expect(outcome.acceptedMicroseconds == (accepted.isEmpty ? nil : 700), comment)
-    #expect(delivery.deadTokens.count == kinds.count { $0 == .dead }, comment)
+    #expect(delivery.deadTargets.count == kinds.count { $0 == .dead }, comment)
     #expect(delivery.learntEnvironments.count == kinds.count { $0 == .elsewhere }, comment)
   }
 
@@ -142,20 +142,20 @@ struct RecipientDeliveryTests {
       (1_700_000_000_000, 1_700_000_000_000_000), (1_700_000_000_001, 1_700_000_000_000_000), (0, 0), (-1, 0),
       (.max, 1_700_000_000_000_000), (.min, 0),
     ] as [(Int64?, Int64)])
-  func deadTokens(_ milliseconds: Int64?, _ since: Int64) {
+  func deadTargets(_ milliseconds: Int64?, _ since: Int64) {
     var delivery = RecipientDelivery(of: PushFixtures.recipient())
     let verdict = DeviceVerdict.dead(reason: "Unregistered", sinceMilliseconds: milliseconds)
     delivery.add(verdict, for: devices[0], elapsed: 1, claimedAt: 1_700_000_000_000_000)
     #expect(
-      delivery.deadTokens == [DeadDeviceToken(token: "aa01", reason: "Unregistered", invalidSince: since)])
+      delivery.deadTargets == [DeadTarget(address: "aa01", reason: "Unregistered", invalidSince: since)])
   }
 
   @Test("an environment is learnt together with the registration that was read, and when")
   func learnt() {
-    let delivery = PushFixtures.delivery(of: [.refused(reason: nil), .acceptedElsewhere(.production)])
+    let delivery = PushFixtures.delivery(of: [.refused(reason: nil), .acceptedElsewhere(environment: "production")])
     #expect(
       delivery.learntEnvironments == [
-        LearntEnvironment(device: PushFixtures.tablet, environment: "production", readAt: 5000)
+        LearntEnvironment(target: PushFixtures.tablet, environment: "production", readAt: 5000)
       ])
   }
 

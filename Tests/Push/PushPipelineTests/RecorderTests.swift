@@ -18,9 +18,9 @@ struct RecorderTests {
       ClaimLimits(eventsMax: count, deliveriesMax: 0, lease: .seconds(30)), on: reactor)
     return events.map { event in
       let outcomes = event.recipients.map {
-        RecipientOutcome(userID: $0.userID, decision: .sent, acceptedDevices: $0.devices.map(\.token))
+        RecipientOutcome(userID: $0.userID, decision: .sent, acceptedDevices: $0.targets.map(\.address))
       }
-      return DecidedEvent(event: event, outcomes: outcomes, deadTokens: [], wokenBy: "webhook")
+      return DecidedEvent(event: event, outcomes: outcomes, deadTargets: [], wokenBy: "webhook")
     }
   }
 
@@ -98,7 +98,7 @@ struct RecorderTests {
       var events = try await decided(10, in: chat, of: rig, on: reactor)
       // PostgreSQL's text holds no zero byte.
       let refused = RecipientOutcome(userID: chat.recipients[0], decision: .skipped, reason: "a\u{0}b")
-      events[4] = DecidedEvent(event: events[4].event, outcomes: [refused], deadTokens: [], wokenBy: "webhook")
+      events[4] = DecidedEvent(event: events[4].event, outcomes: [refused], deadTargets: [], wokenBy: "webhook")
       let owner = RecordingOwner()
       let recorder = Recorder(store: rig.store, logger: .quiet, owner: owner)
       for event in events { recorder.add(event, on: reactor) }
@@ -123,7 +123,7 @@ struct RecorderTests {
       let finding =
         DecidedEvent(
           event: event.event, outcomes: event.outcomes,
-          deadTokens: [DeadDeviceToken(token: token, reason: "Unregistered", invalidSince: event.event.claimedAt)],
+          deadTargets: [DeadTarget(address: token, reason: "Unregistered", invalidSince: event.event.claimedAt)],
           wokenBy: "webhook")
       let owner = RecordingOwner()
       let recorder = Recorder(store: rig.store, logger: .quiet, owner: owner)

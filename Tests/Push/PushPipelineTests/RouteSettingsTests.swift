@@ -51,10 +51,9 @@ struct RouteSettingsTests {
 
   @Test("stops alone: the app's other environment and other apps go on")
   func others() async throws {
-    try await PipelineRig.run(configure: {
-      Self.quick(&$0)
-      $0.apps[PushFixtures.route(of: "com.example.coach", .production).app] = .production
-    }) { rig, reactor in
+    try await PipelineRig.run(
+      apps: [PushFixtures.route(of: "com.example.coach", .production).app], configure: { Self.quick(&$0) }
+    ) { rig, reactor in
       let chat = try await Chat(of: 3, in: rig, on: reactor)
       try await rig.execute(
         """
@@ -93,9 +92,9 @@ struct RouteSettingsTests {
       #expect(rig.channel.sent.count == before)
       isMended.isSet = true
       let route = PushFixtures.route
-      rig.pipeline.update(apps: [:], defaultRoute: route, on: reactor)
+      rig.update(apps: [:], defaultRoute: route, on: reactor)
       #expect(rig.pipeline.fault(of: route) == "app_not_configured")
-      rig.pipeline.update(apps: [route.app: route.environment], defaultRoute: route, on: reactor)
+      rig.update(apps: [route.app: route.environment], defaultRoute: route, on: reactor)
       try await rig.nothingLeft(on: reactor)
       #expect(rig.channel.sent.count == before + 20)
     }

@@ -26,10 +26,7 @@ struct RouteTests {
 
   @Test("a device's own app is the topic; a push for an app that nobody configured waits until somebody does")
   func apps() async throws {
-    try await PipelineRig.run(configure: {
-      $0.apps[PushFixtures.route(of: "com.example.coach", .production).app] = .production
-    }) {
-      rig, reactor in
+    try await PipelineRig.run(apps: [PushFixtures.route(of: "com.example.coach", .production).app]) { rig, reactor in
       let chat = try await Chat(of: 4, in: rig, on: reactor)
       try await rig.execute(
         """
@@ -46,7 +43,7 @@ struct RouteTests {
       #expect(reasons[chat.recipients[2]] == "app_not_configured")
       #expect(reasons[chat.recipients[3]] == "bundleIdentifierMalformed")
       #expect(rig.pipeline.fault(of: PushFixtures.route(of: "com.example.other", .sandbox)) == "app_not_configured")
-      rig.pipeline.update(
+      rig.update(
         apps: [PushFixtures.route(of: "com.example.other", .production).app: .production],
         defaultRoute: PushFixtures.route, on: reactor)
       try await rig.nothingLeft(on: reactor)

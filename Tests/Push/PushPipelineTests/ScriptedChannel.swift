@@ -1,5 +1,6 @@
 import APNS
 import APNSCore
+import Delivery
 import Reactors
 
 /// A push channel that answers as the test says, and remembers what it was given.

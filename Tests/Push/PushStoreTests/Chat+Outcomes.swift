@@ -14,13 +14,13 @@ extension Chat {
 
   /// Records an outcome for every recipient of claimed events.
   func record(
-    _ events: [PushEvent], dead: [DeadDeviceToken] = [],
+    _ events: [PushEvent], dead: [DeadTarget] = [],
     _ outcome: @escaping @Sendable (HostID) -> RecipientOutcome
   ) async throws {
     #expect(!events.isEmpty)
     let decided = events.enumerated().map { number, event in
       DecidedEvent(
-        event: event, outcomes: event.recipients.map { outcome($0.userID) }, deadTokens: number == 0 ? dead : [],
+        event: event, outcomes: event.recipients.map { outcome($0.userID) }, deadTargets: number == 0 ? dead : [],
         wokenBy: "notify")
     }
     try await withStore(database) { try await $0.record(decided, on: $1) }

@@ -61,7 +61,7 @@ struct ClaimBoundsTests {
   }
 
   @Test(
-    "a user's newest devices are taken, and none whose token is longer than a token can be", arguments: [false, true])
+    "a user's newest devices are taken, and none whose address is longer than one can be", arguments: [false, true])
   func devices(_ isReplaced: Bool) async throws {
     let chat = try await Chat()
     try await chat.database.sql(
@@ -72,7 +72,7 @@ struct ClaimBoundsTests {
       select '\(chat.reader)', n || repeat(U&'\\0301', 100000) from generate_series(1, 5) n
       """)
     try await chat.register(String(repeating: "ab", count: 256), ["registered_at": "now() + interval '1 hour'"])
-    try await chat.register(String(repeating: "cd", count: 257), ["registered_at": "now() + interval '1 hour'"])
+    try await chat.register(String(repeating: "cd", count: 513), ["registered_at": "now() + interval '1 hour'"])
     if isReplaced {
       try await chat.database.sql(
         """
@@ -85,14 +85,14 @@ struct ClaimBoundsTests {
     }
     try await chat.send()
     for event in try await bothClaims(chat.database) {
-      let devices = try #require(event.recipients.first).devices
+      let devices = try #require(event.recipients.first).targets
       #expect(devices.count == ClaimLimits.devicesMax)
-      #expect(devices.allSatisfy { $0.token.utf8.count <= 512 })
+      #expect(devices.allSatisfy { $0.address.utf8.count <= 1024 })
       if isReplaced {
         #expect(devices.allSatisfy { $0.environment?.utf8.count == 32 && $0.app?.utf8.count == 256 })
       } else {
         let newest = (1..<50).map { "000000" + String(format: "%02x", $0) }
-        #expect(devices.map(\.token) == [String(repeating: "ab", count: 256)] + newest)
+        #expect(devices.map(\.address) == [String(repeating: "ab", count: 256)] + newest)
       }
     }
   }

@@ -37,7 +37,7 @@ struct ClaimMessagesTests {
       #expect(Set(event.recipients.map(\.userID)) == Set(chat.readers))
       for recipient in event.recipients {
         let same = try #require(other.recipients.first { $0.userID == recipient.userID })
-        #expect(recipient.devices == same.devices)
+        #expect(recipient.targets == same.targets)
         #expect(recipient.badge == same.badge)
         #expect(recipient.situation.hasRead == same.situation.hasRead)
         #expect(recipient.situation.hasLeft == same.situation.hasLeft)

@@ -22,7 +22,7 @@ struct ContractPageTests {
       order by p.proname
       """
     ).replacing("timestamp with time zone", with: "timestamptz").replacing("integer", with: "int")
-    #expect(functions.split(separator: "\n").count == 27)
+    #expect(functions.split(separator: "\n").count == 28)
     let sections = try sections()
     for function in functions.split(separator: "\n") {
       let parts = function.split(separator: "|", maxSplits: 3, omittingEmptySubsequences: false).map(String.init)
@@ -71,7 +71,7 @@ struct ContractPageTests {
     let events = try await claim(database)
     #expect(events.map { $0.message?.text } == ["Hi @someone"])
     let recipient = try #require(events.first?.recipients.first)
-    #expect(recipient.devices.map(\.token) == ["aa"] && recipient.badge == nil)
+    #expect(recipient.targets.map(\.address) == ["aa"] && recipient.badge == nil)
     let inert = "select string_agg(proname, ' ' order by proname) from pg_proc where prosrc like '% -- inert'"
     let others =
       "device_token_owners is_mentioned learn_token_environment mark_read profile_name register_device remove_device"

@@ -30,7 +30,7 @@ struct ContractTrialTests {
     try await chat.send()
     let before = try await chat.database.sql(Self.everything)
     let trials = try await rehearse(chat.database, isInserting: isInserting)
-    #expect(trials.count == 14)
+    #expect(trials.count == 15)
     #expect(trials.filter { $0.outcome != .done }.map(\.step) == (isInserting ? [] : ["trigger"]))
     #expect(try await chat.database.sql(Self.everything) == before)
   }

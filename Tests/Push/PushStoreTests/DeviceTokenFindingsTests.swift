@@ -28,15 +28,15 @@ struct DeviceTokenFindingsTests {
   }
 
   private static func decided(
-    _ event: PushEvent, dead: [DeadDeviceToken] = [], learnt: [LearntEnvironment] = []
+    _ event: PushEvent, dead: [DeadTarget] = [], learnt: [LearntEnvironment] = []
   ) -> DecidedEvent {
     DecidedEvent(
-      event: event, outcomes: event.recipients.map { .sent($0.userID) }, deadTokens: dead,
+      event: event, outcomes: event.recipients.map { .sent($0.userID) }, deadTargets: dead,
       learntEnvironments: learnt, wokenBy: "test")
   }
 
-  private static func learnt(_ device: PushDevice, readAt: Int64) -> LearntEnvironment {
-    LearntEnvironment(device: device, environment: "sandbox", readAt: readAt)
+  private static func learnt(_ device: PushTarget, readAt: Int64) -> LearntEnvironment {
+    LearntEnvironment(target: device, environment: "sandbox", readAt: readAt)
   }
 
   @Test(
@@ -44,8 +44,7 @@ struct DeviceTokenFindingsTests {
     arguments: [(-1, false), (0, true), (1, true)] as [(Int64, Bool)])
   func deadEdges(_ microsecondsLater: Int64, _ isDropped: Bool) async throws {
     let (chat, events) = try await Self.scene()
-    let dead = DeadDeviceToken(
-      token: "aa", reason: "Unregistered", invalidSince: Self.registered + microsecondsLater)
+    let dead = DeadTarget(address: "aa", reason: "Unregistered", invalidSince: Self.registered + microsecondsLater)
     try await withStore(chat.database) { try await $0.record([Self.decided(events[0], dead: [dead])], on: $1) }
     let row = try await chat.database.sql("select invalidated_at is not null, invalidation_reason from push_tokens")
     #expect(row == (isDropped ? "t|Unregistered" : "f|"))
@@ -67,7 +66,7 @@ struct DeviceTokenFindingsTests {
     columns["environment"] = row.0.map { "'\($0)'" }
     columns["app"] = row.1.map { "'\($0)'" }
     let (chat, events) = try await Self.scene(columns)
-    let device = PushDevice(token: "aa", environment: read.0, app: read.1)
+    let device = PushTarget(address: "aa", environment: read.0, app: read.1)
     let learnt = Self.learnt(device, readAt: Self.registered + microsecondsLater)
     try await withStore(chat.database) { try await $0.record([Self.decided(events[0], learnt: [learnt])], on: $1) }
     let environment = try await chat.database.sql("select environment from push_tokens")
@@ -78,12 +77,12 @@ struct DeviceTokenFindingsTests {
   @Test("what was learnt is what the next claim reads")
   func nextClaim() async throws {
     let (chat, events) = try await Self.scene()
-    let device = try #require(events.first?.recipients.first?.devices.first)
+    let device = try #require(events.first?.recipients.first?.targets.first)
     let learnt = Self.learnt(device, readAt: events[0].claimedAt)
     try await withStore(chat.database) { try await $0.record([Self.decided(events[0], learnt: [learnt])], on: $1) }
     try await chat.send()
-    let next = try await claim(chat.database).first?.recipients.first?.devices
-    #expect(next == [PushDevice(token: "aa", environment: "sandbox")])
+    let next = try await claim(chat.database).first?.recipients.first?.targets
+    #expect(next == [PushTarget(address: "aa", environment: "sandbox")])
   }
 
   /// What a record that meets an uncommitted registration does to the token, once that is committed or rolled back.
@@ -94,10 +93,10 @@ struct DeviceTokenFindingsTests {
     try await withSessions(chat.database, 2) { sessions, reactor in
       let (host, service) = (sessions[0], sessions[1])
       try await host.run("begin; \(registration)", on: reactor)
-      let device = PushDevice(token: "aa")
+      let device = PushTarget(address: "aa")
       let decided = Self.decided(
         events[0],
-        dead: dead ? [DeadDeviceToken(token: "aa", reason: "gone", invalidSince: events[0].claimedAt)] : [],
+        dead: dead ? [DeadTarget(address: "aa", reason: "gone", invalidSince: events[0].claimedAt)] : [],
         learnt: dead ? [] : [Self.learnt(device, readAt: events[0].claimedAt)])
       let record = Begun.begin(on: reactor) { try await service.record([decided], on: reactor) }
       try await host.awaitBlocked(service, on: reactor)
@@ -140,8 +139,8 @@ struct DeviceTokenFindingsTests {
     try await chat.send()
     let events = try await claim(chat.database)
     #expect(events.count == 2)
-    let dead = tokens.map { DeadDeviceToken(token: $0, reason: "gone", invalidSince: Self.registered) }
-    let learnt = tokens.map { Self.learnt(PushDevice(token: $0), readAt: Self.registered) }
+    let dead = tokens.map { DeadTarget(address: $0, reason: "gone", invalidSince: Self.registered) }
+    let learnt = tokens.map { Self.learnt(PushTarget(address: $0), readAt: Self.registered) }
     try await withSessions(chat.database, 3) { sessions, reactor in
       try await sessions[0].run(
         "begin; select from public.push_tokens where device_token = 'a30' for update", on: reactor)

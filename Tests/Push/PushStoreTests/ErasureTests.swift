@@ -219,7 +219,7 @@ extension ErasureTests {
     case ("type", _): "'WorkoutActivityAttributes'"
     case ("cause", _): "'request'"
     case ("slot", _): "'0800'"
-    case ("device_token", _), ("id", "text"): "gen_random_uuid()::text"
+    case ("device_token", _), ("address", _), ("id", "text"): "gen_random_uuid()::text"
     case (_, "uuid"): "gen_random_uuid()"
     case (_, let type) where type.hasSuffix("[]"): "'{}'"
     case (_, let type) where type.hasPrefix("timestamp") || type == "date": "now()"

@@ -44,7 +44,7 @@ struct FenceTests {
       RecipientOutcome(userID: $0, decision: .sent, due: .zero, remaining: .retryable, acceptedDevices: ["bb"])
     }
     let recipient = try #require(try await claim(chat.database).first?.recipients.first)
-    #expect(recipient.devices.isEmpty)
+    #expect(recipient.targets.isEmpty)
     #expect(Set(recipient.acceptedDevices) == ["aa", "bb"])
   }
 

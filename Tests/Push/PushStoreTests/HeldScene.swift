@@ -95,7 +95,7 @@ extension Session {
     _ events: [PushEvent], on reactor: isolated Reactor, _ outcome: (HostID) -> RecipientOutcome
   ) async throws {
     let decided = events.map {
-      DecidedEvent(event: $0, outcomes: $0.recipients.map { outcome($0.userID) }, deadTokens: [], wokenBy: "test")
+      DecidedEvent(event: $0, outcomes: $0.recipients.map { outcome($0.userID) }, deadTargets: [], wokenBy: "test")
     }
     try await record(decided, on: reactor)
   }

@@ -24,7 +24,7 @@ struct HistoryTests {
       outcome.recipient = recipient
       return outcome
     }
-    var decided = DecidedEvent(event: events[0], outcomes: outcomes, deadTokens: [], wokenBy: "notify")
+    var decided = DecidedEvent(event: events[0], outcomes: outcomes, deadTargets: [], wokenBy: "notify")
     decided.decider = Decider(instance: instance, policy: SuppressionPolicy(window: .seconds(60)))
     try await withStore(chat.database) { [decided] in try await $0.record([decided], on: $1) }
   }
@@ -42,8 +42,8 @@ struct HistoryTests {
       var outcome = RecipientOutcome.sent($0.userID, to: [])
       outcome.deviceAttempts = [
         HistoryEntry.Attempt(
-          deviceToken: $0.devices[0].token, route: "com.example.app/production", endedMicroseconds: 900, status: 410,
-          reason: "a \"reason\"\\", apnsID: "id", verdict: "dropped")
+          mark: $0.targets[0].address, route: "com.example.app/production", endedMicroseconds: 900, status: 410,
+          reason: "a \"reason\"\\", identifier: "id", verdict: "dropped")
       ]
       return outcome
     }
@@ -87,7 +87,7 @@ struct HistoryTests {
       outcome.recipient = recipient
       return outcome
     }
-    let decided = DecidedEvent(event: events[0], outcomes: outcomes, deadTokens: [], wokenBy: "notify")
+    let decided = DecidedEvent(event: events[0], outcomes: outcomes, deadTargets: [], wokenBy: "notify")
     for _ in 1...2 { try await withStore(chat.database) { try await $0.record([decided], on: $1) } }
     #expect(try await history(in: chat.database).map(\.claim) == [1])
   }
@@ -173,7 +173,7 @@ struct HistoryTests {
       var outcome = RecipientOutcome.sent($0.userID, to: [])
       outcome.deviceAttempts = (0..<count).map { number in
         HistoryEntry.Attempt(
-          deviceToken: "a" + String(repeating: "\u{301}", count: 115_000), route: nil, endedMicroseconds: Int64(number),
+          mark: "a" + String(repeating: "\u{301}", count: 115_000), route: nil, endedMicroseconds: Int64(number),
           verdict: "refused")
       }
       return outcome
@@ -195,7 +195,7 @@ struct HistoryTests {
       var outcome = RecipientOutcome.sent($0.userID, to: [])
       outcome.deviceAttempts = (0..<20).map { _ in
         HistoryEntry.Attempt(
-          deviceToken: "aa", route: String(repeating: "r", count: 1000), endedMicroseconds: 0, verdict: "refused")
+          mark: "aa", route: String(repeating: "r", count: 1000), endedMicroseconds: 0, verdict: "refused")
       }
       return outcome
     }

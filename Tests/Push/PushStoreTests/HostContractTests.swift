@@ -69,17 +69,17 @@ struct HostContractTests {
       let event = try #require(events.first)
       #expect(event.message == MessagePush(conversationID: room, senderName: "Grace", text: "Hi"))
       let outcomes = event.recipients.map { RecipientOutcome(userID: $0.userID, decision: .failed) }
-      let dead = [DeadDeviceToken(token: "aa", reason: "gone", invalidSince: event.claimedAt)]
-      let read = PushDevice(token: "aa", environment: "sandbox")
-      let learnt = [LearntEnvironment(device: read, environment: "production", readAt: event.claimedAt)]
+      let dead = [DeadTarget(address: "aa", reason: "gone", invalidSince: event.claimedAt)]
+      let read = PushTarget(address: "aa", environment: "sandbox")
+      let learnt = [LearntEnvironment(target: read, environment: "production", readAt: event.claimedAt)]
       let decided = DecidedEvent(
-        event: event, outcomes: outcomes, deadTokens: dead, learntEnvironments: learnt, wokenBy: "webhook")
+        event: event, outcomes: outcomes, deadTargets: dead, learntEnvironments: learnt, wokenBy: "webhook")
       try await store.record([decided], on: reactor)
       return try #require(event.recipients.first)
     }
     #expect(recipient.userID == reader)
     #expect(recipient.badge == 41)
-    #expect(recipient.devices == [PushDevice(token: "aa", environment: "sandbox")])
+    #expect(recipient.targets == [PushTarget(address: "aa", environment: "sandbox")])
     #expect(recipient.situation.hasRead)
     #expect(try #require(recipient.situation.lastSeenAge) >= .seconds(5))
     #expect(try await database.sql("select dead, sandbox from phones") == "gone|f")

@@ -42,7 +42,7 @@ struct HostShapeTests {
     let events = try await claim(database)
     #expect(events.map(\.subject) == [.message(message)])
     #expect(events.first?.message?.senderName == "Ada")
-    #expect(events.first?.recipients.first?.devices.map(\.token) == ["aa"])
+    #expect(events.first?.recipients.first?.targets.map(\.address) == ["aa"])
     #expect(try await database.sql("select count(*) from tacet.host_additions where relation = '\(table)'") == "0")
     #expect(try await failures(database) == "0")
     try await database.apply(Repository.install)

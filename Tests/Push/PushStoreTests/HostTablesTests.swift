@@ -56,7 +56,7 @@ struct HostTablesTests {
     let events = try await claim(database)
     #expect(events.map(\.subject) == [.message(message)])
     #expect(events.first?.message?.senderName == "Ada")
-    #expect(events.first?.recipients.first?.devices == [PushDevice(token: "aa", environment: nil)])
+    #expect(events.first?.recipients.first?.targets == [PushTarget(address: "aa", environment: nil)])
   }
 
   @Test(

@@ -88,13 +88,13 @@ struct LiveActivityScene: Sendable {
   }
 
   /// Records that APNs took pushes.
-  func take(_ events: [PushEvent], dead: [DeadDeviceToken] = []) async throws {
+  func take(_ events: [PushEvent], dead: [DeadTarget] = []) async throws {
     let decided = events.map { event in
       DecidedEvent(
         event: event,
         outcomes: event.recipients.map {
-          RecipientOutcome(userID: $0.userID, decision: .sent, acceptedDevices: $0.devices.map(\.token))
-        }, deadTokens: dead, wokenBy: "notify")
+          RecipientOutcome(userID: $0.userID, decision: .sent, acceptedDevices: $0.targets.map(\.address))
+        }, deadTargets: dead, wokenBy: "notify")
     }
     try await withStore(database) { try await $0.record(decided, on: $1) }
   }
@@ -108,7 +108,7 @@ struct LiveActivityScene: Sendable {
       case .end: "end"
       }
     let recipient = event.recipients.first
-    let tokens = recipient?.devices.map(\.token).sorted().joined(separator: ",") ?? ""
+    let tokens = recipient?.targets.map(\.address).sorted().joined(separator: ",") ?? ""
     let withheld = recipient?.situation.isCancelled == true ? " cancelled" : ""
     return "\(name) \(payload.elapsed ?? -1) -> \(tokens)\(withheld)"
   }

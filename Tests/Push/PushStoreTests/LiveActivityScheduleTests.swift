@@ -88,8 +88,8 @@ struct LiveActivityScheduleTests {
         if !isLost { recorded.append(event) }
       }
       try await session.record(recorded, on: reactor) { user in
-        let devices = recorded.flatMap(\.recipients).first { $0.userID == user }?.devices ?? []
-        var outcome = RecipientOutcome(userID: user, decision: .sent, acceptedDevices: devices.map(\.token))
+        let devices = recorded.flatMap(\.recipients).first { $0.userID == user }?.targets ?? []
+        var outcome = RecipientOutcome(userID: user, decision: .sent, acceptedDevices: devices.map(\.address))
         outcome.acceptedMicroseconds = 1000
         return outcome
       }
@@ -98,7 +98,7 @@ struct LiveActivityScheduleTests {
 
     private func note(_ event: PushEvent) {
       guard event.recipients.first?.situation.isCancelled == false, let payload = event.liveActivity,
-        case .update = payload.event, let token = event.recipients.first?.devices.first?.token,
+        case .update = payload.event, let token = event.recipients.first?.targets.first?.address,
         let id = tokens.first(where: { $0.value == token })?.key, begun[id]?[event.subject] == nil
       else { return }
       begun[id, default: [:]][event.subject] = event.claimedAt
@@ -107,7 +107,7 @@ struct LiveActivityScheduleTests {
     private func send(_ event: PushEvent, isLate: Bool) {
       guard let recipient = event.recipients.first, !recipient.situation.isCancelled, let payload = event.liveActivity
       else { return }
-      let devices = recipient.devices.map(\.token)
+      let devices = recipient.targets.map(\.address)
       if isLate { late.append((payload, devices)) } else { show(payload, on: devices) }
     }
 

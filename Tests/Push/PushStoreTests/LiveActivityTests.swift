@@ -76,7 +76,7 @@ struct LiveActivityTests {
           var outcome = RecipientOutcome(userID: $0.userID, decision: .held, acceptedDevices: [])
           (outcome.reason, outcome.due, outcome.remaining) = ("ServiceUnavailable", .seconds(5), .retryable)
           return outcome
-        }, deadTokens: [], wokenBy: "notify")
+        }, deadTargets: [], wokenBy: "notify")
     }
     try await withStore(scene.database) { try await $0.record(retried, on: $1) }
     try await scene.update(2)

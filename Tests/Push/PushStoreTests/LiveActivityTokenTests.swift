@@ -66,8 +66,8 @@ struct LiveActivityTokenTests {
     try await scene.passTime()
     let events = try await claim(scene.database)
     let claimedAt = try #require(events.first).claimedAt
-    func report(since: Int64?) -> DeadDeviceToken {
-      DeadDeviceToken(token: "cc01", reason: "ExpiredToken", sinceMilliseconds: since, claimedAt: claimedAt)
+    func report(since: Int64?) -> DeadTarget {
+      DeadTarget(address: "cc01", reason: "ExpiredToken", sinceMilliseconds: since, claimedAt: claimedAt)
     }
     try await scene.take(events, dead: [report(since: 0)])
     let tokens = "select count(*) from tacet.activity_tokens"
@@ -82,8 +82,8 @@ struct LiveActivityTokenTests {
     try await scene.take(
       starts,
       dead: [
-        DeadDeviceToken(
-          token: LiveActivityScene.startToken, reason: "Unregistered", sinceMilliseconds: nil,
+        DeadTarget(
+          address: LiveActivityScene.startToken, reason: "Unregistered", sinceMilliseconds: nil,
           claimedAt: try #require(starts.first).claimedAt)
       ])
     #expect(try await scene.database.sql("select count(*) from tacet.activity_start_tokens") == "0")

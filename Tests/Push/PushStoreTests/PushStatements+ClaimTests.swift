@@ -26,7 +26,7 @@ struct PushStatementsClaimTests {
       #expect(recipient.isParticipant)
       // Without a device there is no push to carry one.
       #expect(recipient.badge == nil)
-      #expect(recipient.devices == [])
+      #expect(recipient.targets == [])
       #expect(recipient.acceptedDevices == [])
     }
   }
@@ -130,10 +130,10 @@ struct PushStatementsClaimTests {
     try await chat.send()
     let recipient = try await recipient(chat)
     let expected = [
-      PushDevice(token: "a1", environment: nil), PushDevice(token: "a2", environment: "sandbox"),
-      PushDevice(token: "a3", environment: "production"),
+      PushTarget(address: "a1", environment: nil), PushTarget(address: "a2", environment: "sandbox"),
+      PushTarget(address: "a3", environment: "production"),
     ]
-    #expect(recipient.devices.sorted { $0.token < $1.token } == expected)
+    #expect(recipient.targets.sorted { $0.address < $1.address } == expected)
     #expect(recipient.situation.deviceCount == 3)
   }
 

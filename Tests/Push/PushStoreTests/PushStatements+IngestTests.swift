@@ -49,7 +49,7 @@ struct PushStatementsIngestTests {
     outcomes[0].acceptedDevices = ["aa", "bb"]
     outcomes[1].due = .seconds(5)
     outcomes[1].remaining = .held
-    let event = DecidedEvent(event: claimed, outcomes: outcomes, deadTokens: [], wokenBy: "webhook")
+    let event = DecidedEvent(event: claimed, outcomes: outcomes, deadTargets: [], wokenBy: "webhook")
     try await withStore(chat.database) { try await $0.record([event], on: $1) }
     let expected = zip(chat.readers, decisions).map { user, decision in
       RecordedOutcome(
@@ -103,7 +103,7 @@ struct PushStatementsIngestTests {
     #expect(again.flatMap(\.recipients) == [])
     #expect(try await chat.database.sql("select decision, devices_accepted from tacet.push_log") == "sent|1")
     try await withStore(chat.database) { store, reactor in
-      let empty = again.map { DecidedEvent(event: $0, outcomes: [], deadTokens: [], wokenBy: "webhook") }
+      let empty = again.map { DecidedEvent(event: $0, outcomes: [], deadTargets: [], wokenBy: "webhook") }
       try await store.record(empty, on: reactor)
       guard case .decided(let outcomes) = try await store.status(of: .message(message), on: reactor) else {
         Issue.record("not decided")

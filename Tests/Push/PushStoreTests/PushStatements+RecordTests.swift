@@ -92,7 +92,7 @@ struct PushStatementsRecordTests {
     }
     let event = try #require(try await claim(chat.database, lease: .zero).first)
     let recipient = try #require(event.recipients.first)
-    #expect(recipient.devices.map(\.token) == ["bb"])
+    #expect(recipient.targets.map(\.address) == ["bb"])
     #expect(recipient.acceptedDevices == ["aa"])
     #expect(recipient.situation.deviceCount == 2)
   }
@@ -120,7 +120,7 @@ struct PushStatementsRecordTests {
     try await chat.send()
     try await chat.database.sql("alter table tacet.push_log add check (reason <> 'poison')")
     let events = try await claim(chat.database)
-    let dead = [DeadDeviceToken(token: "aa", reason: "gone", invalidSince: .max / 4)]
+    let dead = [DeadTarget(address: "aa", reason: "gone", invalidSince: .max / 4)]
     await #expect(throws: PostgresError.self) {
       try await chat.record(events, dead: dead) { user in
         RecipientOutcome(

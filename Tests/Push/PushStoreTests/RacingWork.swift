@@ -79,7 +79,7 @@ final class RacingWork {
     for batch in batches where !batch.isEmpty {
       let decided = batch.map { event in
         DecidedEvent(
-          event: event, outcomes: event.recipients.map { outcome(for: $0.userID) }, deadTokens: [], wokenBy: "test")
+          event: event, outcomes: event.recipients.map { outcome(for: $0.userID) }, deadTargets: [], wokenBy: "test")
       }
       try await session.record(decided, on: reactor)
       for event in decided { note(event) }

@@ -34,7 +34,7 @@ struct ReadSyncTests {
     #expect(event.surfaceID == chat.id)
     let recipient = try #require(event.recipients.first)
     #expect(event.recipients.count == 1 && recipient.userID == chat.reader && recipient.isParticipant)
-    #expect(recipient.devices.map(\.token) == ["bb"])
+    #expect(recipient.targets.map(\.address) == ["bb"])
     #expect(recipient.situation.lastSeenAge == nil && !recipient.situation.hasRead)
   }
 
@@ -56,7 +56,7 @@ struct ReadSyncTests {
     let events = try await claim(chat.database)
     #expect(events.map(\.readSync?.messageIDs) == [[messages[0], messages[1]]])
     #expect(events.flatMap(\.recipients).map(\.badge) == [1])
-    #expect(events.flatMap(\.recipients).flatMap(\.devices).map(\.token) == ["bb"])
+    #expect(events.flatMap(\.recipients).flatMap(\.targets).map(\.address) == ["bb"])
   }
 
   @Test("reads on two devices are told to both")
@@ -64,8 +64,8 @@ struct ReadSyncTests {
     let (chat, messages) = try await scene(messages: 2)
     try await chat.read(upTo: messages[0], on: "aa")
     try await chat.read(upTo: messages[1], on: "bb")
-    let devices = try await claim(chat.database).flatMap(\.recipients).flatMap(\.devices)
-    #expect(devices.map(\.token).sorted() == ["aa", "bb"])
+    let devices = try await claim(chat.database).flatMap(\.recipients).flatMap(\.targets)
+    #expect(devices.map(\.address).sorted() == ["aa", "bb"])
   }
 
   @Test(

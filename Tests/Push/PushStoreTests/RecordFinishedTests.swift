@@ -61,7 +61,7 @@ struct RecordFinishedTests {
       outcome.recipient = recipient
       return outcome
     }
-    return DecidedEvent(event: event, outcomes: outcomes, deadTokens: [], wokenBy: "notify")
+    return DecidedEvent(event: event, outcomes: outcomes, deadTargets: [], wokenBy: "notify")
   }
 
   @Test("an event that somebody else has claimed is left whole to the other record")

@@ -60,7 +60,7 @@ struct RecordedAgainTests {
     try await chat.register("bb")
     let now = Int64(Date().timeIntervalSince1970 * 1_000_000)
     try await chat.send()
-    let dead = [DeadDeviceToken(token: "aa", reason: "410 gone", invalidSince: now)]
+    let dead = [DeadTarget(address: "aa", reason: "410 gone", invalidSince: now)]
     try await chat.record(try await claim(chat.database), dead: dead) {
       RecipientOutcome(userID: $0, decision: .failed)
     }

@@ -96,7 +96,7 @@ struct SoftDeletionTests {
     try await chat.database.sql("update profiles set deleted_at = now() where id = '\(chat.readers[1])'")
     try await chat.send()
     let event = try #require(try await claim(chat.database).first)
-    #expect(event.recipients.map(\.devices.count) == [1, 0])
+    #expect(event.recipients.map(\.targets.count) == [1, 0])
   }
 
   @Test("a column that comes or goes later is taken up by the next tacet migrate, which the doctor asks for")

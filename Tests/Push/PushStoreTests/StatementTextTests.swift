@@ -1,4 +1,5 @@
 import APNSCore
+import PushKinds
 import TestRepository
 import Testing
 
@@ -19,7 +20,7 @@ struct StatementTextTests {
     let kinds = try Statement("claim/claim").part(
       from: "select w.subject_id, w.kind, w.attempts", to: "left join lateral (")
     #expect(Self.ofMessages(kinds) == messages)
-    let end = "left join lateral ( select array_agg(n.device_token)"
+    let end = "left join lateral ( select array_agg(left(n.channel, 32))"
     #expect(
       try Statement("claim/claim_messages").part(from: end) == Self.ofMessages(Statement("claim/claim").part(from: end))
     )
@@ -43,7 +44,7 @@ struct StatementTextTests {
       ),
       ("m.dated_at,", "null::timestamptz as dated_at,"),
       (
-        " and (m.reading_device is null or lower(d.device_token) <> all (string_to_array(lower(m.reading_device), ' ')))",
+        " and (m.reading_device is null or lower(d.address) <> all (string_to_array(lower(m.reading_device), ' ')))",
         ""
       ),
       (" and not m.is_silent", ""),
@@ -103,8 +104,8 @@ struct StatementTextTests {
   @Test(
     "a number that the code knows too is the same",
     arguments: [
-      ("claim/claim", "from tacet.device_tokens", "limit \(ClaimLimits.devicesMax) "),
-      ("claim/claim", "octet_length(d.device_token)", "<= \(DeviceToken.digitsMax) "),
+      ("claim/claim", "from tacet.push_targets", "limit \(ClaimLimits.devicesMax) "),
+      ("claim/claim", "octet_length(d.address)", "<= \(PushTarget.addressBytesMax) "),
       ("claim/claim", "left(coalesce(n.app, '')", ", \(BundleIdentifier.bytesMax + 1))"),
       ("record/record", "jsonb_array_length(l.history)", "< \(HistoryEntry.keptMax) "),
       ("record/record", "(l.history -", " \(HistoryEntry.keptMax / 2))"),

@@ -76,7 +76,7 @@ struct UpgradeTests {
     let events = try await claim(database)
     let id = HostID(text: "33333333-0000-4000-8000-000000000001")
     let waiting = try #require(events.first { $0.subject == .message(id) })
-    #expect(waiting.recipients.first?.devices.map(\.token) == ["aa"])
+    #expect(waiting.recipients.first?.targets.map(\.address) == ["aa"])
   }
 
   @Test("leave the host's own functions alone, and install every other one", arguments: [19, 26])

@@ -1,6 +1,7 @@
 import HTTPServing
 import HTTPTypes
 import Reactors
+import Synchronization
 import TLSStreams
 import Testing
 
@@ -60,6 +61,38 @@ struct ServerConductTests {
     let answer = "HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\nhalf"
     try await TransferRig.run(ByteServer.Script(answer: answer, closes: false)) { rig in
       #expect(await rig.get("/", deadline: .milliseconds(50)).code == .timedOut)
+    }
+  }
+
+  @Test("a request that may be sent once is not sent again when a kept connection ends", arguments: [true, false])
+  func sentOnce(_ isSentOnce: Bool) async throws {
+    let counter = RequestCounter()
+    var routes = HTTPRoutes()
+    routes.add(.post, "/push") { _, _ in
+      // The second request comes over the connection of the first, and ends it.
+      if counter.next() == 2 { throw HTTPHangUp() }
+      return HTTPServerResponse(status: .noContent)
+    }
+    try await TransferRig.run(routes) { rig in
+      var request = HTTPTransferRequest(.post, url: rig.origin + "/push", body: [1])
+      request.isSentOnce = isSentOnce
+      #expect(await rig.send(request).status == 204)
+      let second = await rig.send(request)
+      #expect(second.code == (isSentOnce ? .connectionLost : nil))
+      #expect(counter.count == (isSentOnce ? 2 : 3))
+      #expect(await rig.send(request).status == 204)
+    }
+  }
+
+  private final class RequestCounter: Sendable {
+    private let requests = Mutex(0)
+    var count: Int { requests.withLock { $0 } }
+
+    func next() -> Int {
+      requests.withLock { count in
+        count += 1
+        return count
+      }
     }
   }
 

@@ -50,14 +50,14 @@ struct TransferRig {
     }
   }
 
-  private static func make(
+  static func make(
     _ configuration: HTTPTransferConfiguration, _ origin: String, _ service: HTTPService?, on reactor: Reactor
   ) async throws -> TransferRig {
     let client = try await reactor.perform { ReactorBound(HTTPTransferClient(configuration, on: $0), on: $0) }
     return TransferRig(client: client, origin: origin, service: service)
   }
 
-  private static func withReactors(_ body: (Reactor, Reactor) async throws -> Void) async throws {
+  static func withReactors(_ body: (Reactor, Reactor) async throws -> Void) async throws {
     let group = try ReactorGroup(count: 2)
     let result: Result<Void, any Error>
     do {
@@ -69,7 +69,7 @@ struct TransferRig {
     try result.get()
   }
 
-  private func close() async {
+  func close() async {
     await client.perform { $0.close(on: $1) }
     #expect(await reactor.pendingTimers == 0)
     #expect(await client.perform { client, _ in client.pendingCount } == 0)

@@ -42,7 +42,9 @@ struct DescriptionTests {
     #expect(offenders { $0.members["security"] == nil } == [])
     // Operations for apps and other servers are off where their proof is not set up.
     #expect(offenders { !Set($0.proofs).isDisjoint(with: ["client", "service"]) && $0.responses["404"] == nil } == [])
-    #expect(Set(description.operations.flatMap(\.proofs)).isSubset(of: ["secret", "signature", "client", "service"]))
+    #expect(
+      Set(description.operations.flatMap(\.proofs)).isSubset(of: ["secret", "signature", "client", "service", "worker"])
+    )
   }
 
   @Test("every operation that takes content says what is answered to content of another type")

@@ -3,6 +3,7 @@ import APNS
 import APNSCore
 import Callers
 import Campaigns
+import Delivery
 import FoundationEssentials
 import HTTPServing
 import Logging
@@ -17,6 +18,7 @@ import TestIDs
 import TestLogs
 import TestPostgres
 import Testing
+import WebPush
 
 /// The HTTP service in front of a pipeline, with a channel that accepts or holds; one reactor.
 final class ServiceRig: Sendable {
@@ -50,11 +52,12 @@ final class ServiceRig: Sendable {
       callerPool = PostgresPool(database, size: 2, acquireLimit: acquireLimit, logger: logger)
       for pool in [pool, callerPool] { pool.start(on: reactor) }
       store = PushDatabase(pool: pool)
-      var configuration = PipelineConfiguration(
-        policy: SuppressionPolicy(),
-        defaultRoute: PushRoute(app: try BundleIdentifier("com.example.app"), environment: .production))
+      var configuration = PipelineConfiguration(policy: SuppressionPolicy())
+      let route = PushRoute(app: try BundleIdentifier("com.example.app"), environment: .production)
       if !polls { (configuration.schedule.shortest, configuration.schedule.longest) = (.seconds(3600), .seconds(3600)) }
-      let pipeline = DeliveryPipeline(store: store, channel: channel, configuration: configuration, logger: logger)
+      let pipeline = DeliveryPipeline(
+        store: store, deliverers: [APNSDeliverer(channel, places: APNSPlaces(defaultRoute: route))],
+        configuration: configuration, logger: logger)
       self.pipeline = pipeline
       let bound = ReactorBound(pipeline, on: reactor)
       campaigns = CampaignRunner(
@@ -62,6 +65,17 @@ final class ServiceRig: Sendable {
         queued: { bound.value(on: $0).wake(.due, on: $0) })
     }
   }
+
+  /// Browsers of Mozilla and of this machine, and Android.
+  private static func offers() throws -> TargetOffers {
+    let browsers = WebPushOffer(
+      publicKey: publicKey, hosts: try WebPushHosts(parsing: "*.push.services.mozilla.com, 127.0.0.1:8443"),
+      links: try WebPushLinks(template: "https://chat.example.com/c/{conversation_id}"))
+    return TargetOffers(webPush: browsers, takesAndroid: true)
+  }
+
+  /// What browsers subscribe with.
+  static let publicKey = "BEl62iUYgUivxIkv69yViEuiBIa-Ib9-SkvMeAtA3LFgDzkrxZJjSgSnfckjBJuBkr3qBUYIHBQFLXYp5Nksh8U"
 
   private init(
     server: TestPostgres?, database: String, port: UInt16, parts: ReactorBound<Parts>, operations: [HTTPOperation]
@@ -123,7 +137,7 @@ final class ServiceRig: Sendable {
       services: services,
       authentication: WebhookAuthentication([.init(bearer: secret, signingKey: Array(secret.utf8))]),
       callers: CallerAuthentication(clients: PlainTokens(), services: BearerKeys([serviceKey])),
-      webhookWait: wait, devicesPerUserMax: 2,
+      webhookWait: wait, devicesPerUserMax: 2, offers: try Self.offers(),
       metrics: { "reactor_name{name=\"\($0.name)\"} 1\n" }, logger: logger)
     guard let address = SocketAddress(numericHost: "127.0.0.1", port: 0) else { throw TestFailure("no address") }
     let http = try await HTTPService.start(routes, on: address, reactors: group.reactors, logger: logger)

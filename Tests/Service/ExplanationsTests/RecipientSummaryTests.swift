@@ -56,9 +56,9 @@ struct RecipientSummaryTests {
 
   private static func attempt(_ device: String, _ verdict: String, _ reason: String? = nil) -> HistoryEntry.Attempt {
     HistoryEntry.Attempt(
-      deviceToken: device, route: "com.example.app/production", endedMicroseconds: 900,
+      mark: device, route: "com.example.app/production", endedMicroseconds: 900,
       status: reason == nil ? 200 : 400,
-      reason: reason, apnsID: "id", verdict: verdict)
+      reason: reason, identifier: "id", verdict: verdict)
   }
 
   @Test("one device that was asked in both environments is one device")

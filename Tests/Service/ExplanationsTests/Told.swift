@@ -89,8 +89,8 @@ struct Told {
     ended: Int64 = 3_000, isSent: Bool = true
   ) -> HistoryEntry.Attempt {
     HistoryEntry.Attempt(
-      deviceToken: device, route: "com.example.app/production", endedMicroseconds: ended, status: status,
+      mark: device, route: "com.example.app/production", endedMicroseconds: ended, status: status,
       reason: reason,
-      apnsID: isSent ? "44444444-4444-8444-8444-444444444444" : nil, verdict: verdict)
+      identifier: isSent ? "44444444-4444-8444-8444-444444444444" : nil, verdict: verdict)
   }
 }

@@ -1,5 +1,6 @@
 import APNS
 import APNSCore
+import Delivery
 import Explanations
 import Foundation
 import HTTPServing
@@ -47,10 +48,12 @@ final class PageRig: Sendable {
       let store = PushDatabase(pool: pool)
       let app = try BundleIdentifier("com.example.app")
       let pipeline = DeliveryPipeline(
-        store: store, channel: NoChannel(),
-        configuration: PipelineConfiguration(
-          policy: SuppressionPolicy(), defaultRoute: PushRoute(app: app, environment: .production)),
-        logger: quiet)
+        store: store,
+        deliverers: [
+          APNSDeliverer(
+            NoChannel(), places: APNSPlaces(defaultRoute: PushRoute(app: app, environment: .production)))
+        ],
+        configuration: PipelineConfiguration(policy: SuppressionPolicy()), logger: quiet)
       services = PushServices(
         callers: store, operators: store, counts: store, pipeline: pipeline, logger: quiet, readiness: { readiness })
     }

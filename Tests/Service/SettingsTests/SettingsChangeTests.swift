@@ -111,6 +111,10 @@ struct SettingsChangeTests {
     "LANGUAGE_MODEL_DAILY_DOLLARS_MAX": "1", "CONTENT_AUTHORIZATION": "Bearer other",
     "CONTENT_PRIVATE_ADDRESSES": "true", "SLOT_PUSHES_PER_SECOND": "1",
     "LOG_LEVEL": "error", "LOG_FORMAT": "json",
+    "VAPID_SUBJECT": "mailto:ops@example.com", "WEB_PUSH_URL": "https://chat.example.com/",
+    "WEB_PUSH_HOSTS": "127.0.0.1:1",
+    "WEB_PUSH_CA_FILE": "/own.pem", "FCM_MESSAGES": "data", "FCM_CHANNEL_ID": "other", "FCM_URL": "https://other",
+    "FCM_CA_FILE": "/own.pem",
     "LISTEN_SOCKET_MODE": "0600", "TRUSTED_PROXIES": "::1", "TRUSTED_PROXY_HEADER": "forwarded",
     "HTTP_CONNECTIONS_MAX": "1",
     "HTTP_PEER_CONNECTIONS_MAX": "1", "HTTP_CONNECTION_REQUESTS_MAX": "1", "HTTP_REQUEST_LINE_BYTES_MAX": "1000",
@@ -122,12 +126,19 @@ struct SettingsChangeTests {
   /// Followed at run time; ``HTTPSettingsTests`` looks at them, since they come together.
   private static let certificates: Set<String> = ["TLS_CERTIFICATE_FILE", "TLS_KEY_FILE"]
 
+  /// Those whose values bring others with them; ``ChannelSettingsTests`` looks at them.
+  private static let switches: Set<String> = [
+    "VAPID_PRIVATE_KEY", "VAPID_PRIVATE_KEY_FILE", "FCM_SERVICE_ACCOUNT", "FCM_SERVICE_ACCOUNT_FILE",
+  ]
+
   @Test("every key is either followed at run time or named as needing a restart", arguments: SettingNames.all)
   func restart(key: String) throws {
     let start = try makeSettings(["LANGUAGE_MODEL_KEY": "key"])
     #expect(try makeSettings(["LANGUAGE_MODEL_KEY": "key"]).keysNeedingRestart(since: start) == [])
     guard let value = Self.fixed[key] else {
-      #expect(key.hasPrefix("APNS_") || key == "TACET_CONFIG" || Self.certificates.contains(key))
+      #expect(
+        key.hasPrefix("APNS_") || key == "TACET_CONFIG" || Self.certificates.contains(key)
+          || Self.switches.contains(key))
       return
     }
     let changes = ["LANGUAGE_MODEL_KEY": "key"].merging([key: value]) { $1 }

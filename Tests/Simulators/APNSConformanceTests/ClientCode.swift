@@ -1,5 +1,6 @@
 import APNSCore
 import APNSSimulation
+import Delivery
 import TestAPNSCases
 
 /// The codes by which the case file says what a client does.

@@ -1,6 +1,7 @@
 import APNS
 import APNSCore
 import APNSSimulation
+import Delivery
 import Reactors
 import TestAPNSCases
 

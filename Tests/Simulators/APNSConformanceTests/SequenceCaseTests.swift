@@ -1,5 +1,6 @@
 import APNSCore
 import APNSSimulation
+import Delivery
 import Reactors
 import TestAPNSCases
 import Testing

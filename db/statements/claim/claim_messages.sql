@@ -67,13 +67,15 @@ select
   s.left_at,
   m.created_at,
   case when s.user_id = any (m.prior_read_by) then m.prior_touched_at end as prior_read_at,
-  case when s.places < :recipients_max and t.device_tokens is not null then coalesce(
+  case when s.places < :recipients_max and t.addresses is not null then coalesce(
     case when tacet.counts_by_default_when_planned() then (select n.unread from tacet.count_unread(s.user_id) n) end,
     tacet.unread_count(s.user_id))
   end as badge,
-  t.device_tokens,
+  t.channels,
+  t.addresses,
   t.environments,
   t.apps,
+  t.keys,
   '{}'::text[] as accepted_devices,
   0::bigint as held_us,
   0 as retries,
@@ -132,17 +134,18 @@ left join lateral (
     limit :recipients_max
   ) v
 ) s on true
--- 50 devices of a user at most (ClaimLimits.devicesMax); a token has 512 digits at most, a bundle identifier 255
--- bytes.
+-- 50 targets of a user at most (ClaimLimits.devicesMax); an address has 1024 bytes at most, and its keys too.
 left join lateral (
   select
-    array_agg(n.device_token) as device_tokens,
+    array_agg(left(n.channel, 32)) as channels,
+    array_agg(n.address) as addresses,
     array_agg(left(coalesce(n.environment, ''), 32)) as environments,
-    array_agg(left(coalesce(n.app, ''), 256)) as apps
+    array_agg(left(coalesce(n.app, ''), 256)) as apps,
+    array_agg(left(coalesce(n.keys, ''), 1024)) as keys
   from (
-    select d.device_token, d.environment, d.app
-    from tacet.device_tokens(s.user_id) d
-    where octet_length(d.device_token) <= 512
+    select d.channel, d.address, d.environment, d.app, d.keys
+    from tacet.push_targets(s.user_id) d
+    where octet_length(d.address) <= 1024
     limit 50
   ) n
 ) t on s.user_id is not null

@@ -5,9 +5,10 @@
 select coalesce(
   (
     select jsonb_agg(jsonb_build_object(
-      'device', left(t.device_token, 8), 'app', left(t.app, 256), 'environment', left(t.environment, 32))
-      order by t.device_token)
-    from (select d.* from tacet.device_tokens(u.user_id) d limit 20) t
+      'device', tacet.target_beginning(t.channel, t.address), 'channel', left(t.channel, 32), 'app', left(t.app, 256),
+      'environment', left(t.environment, 32))
+      order by t.channel, t.address)
+    from (select d.* from tacet.push_targets(u.user_id) d limit 20) t
   ),
   '[]')::text
 from unnest(:user_ids) with ordinality as u (user_id, place)

@@ -7,17 +7,29 @@
 select coalesce(
   (
     select jsonb_agg(jsonb_build_object(
-      'device', left(t.device_token, 8), 'app', left(t.app, 256), 'environment', left(t.environment, 32),
+      'device', tacet.target_beginning(t.channel, t.address), 'channel', left(t.channel, 32), 'app', left(t.app, 256), 'environment', left(t.environment, 32),
       'droppedAt',
       case when isfinite(t.invalidated_at) then (extract(epoch from t.invalidated_at) * 1000000)::bigint end,
         'dropReason', left(t.invalidation_reason, 256))
-      order by t.invalidated_at, t.device_token)
+      order by t.invalidated_at, t.address)
     from (
-      select d.device_token, d.app, d.environment, d.invalidated_at, d.invalidation_reason
-      from public.push_tokens d
-      where d.user_id = u.user_id and d.invalidated_at is not null
-        and lower(d.platform) in ('ios', 'ipados', 'macos', 'watchos', 'tvos', 'visionos', 'apns')
-      order by d.invalidated_at desc
+      (
+        select 'apns' as channel, d.device_token as address, d.app, d.environment, d.invalidated_at, d.invalidation_reason
+        from public.push_tokens d
+        where d.user_id = u.user_id and d.invalidated_at is not null
+          and lower(d.platform) in ('ios', 'ipados', 'macos', 'watchos', 'tvos', 'visionos', 'apns')
+        order by d.invalidated_at desc
+        limit 20
+      )
+      union all
+      (
+        select x.channel, x.address, x.app, null, x.dropped_at, x.drop_reason
+        from tacet.targets x
+        where x.user_id = u.user_id and x.dropped_at is not null
+        order by x.dropped_at desc
+        limit 20
+      )
+      order by 5 desc
       limit 20
     ) t
   ),

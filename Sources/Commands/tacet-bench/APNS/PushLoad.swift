@@ -1,5 +1,6 @@
 import APNS
 import APNSCore
+import Delivery
 import Reactors
 
 /// Keeps a number of pushes in flight until all are sent.

@@ -87,7 +87,7 @@ extension JSONBytes {
     bytes.append(contentsOf: "\(number)".utf8)
   }
 
-  mutating func append(object: PayloadObject) {
+  package mutating func append(object: PayloadObject) {
     append(literal: "{")
     append(membersOf: object)
     append(literal: "}")
@@ -104,13 +104,13 @@ extension JSONBytes {
 }
 
 /// How single bytes of text are written inside a JSON string (RFC 8259 §7).
-enum JSONEscape {
+package enum JSONEscape {
   static func isNeeded(for byte: UInt8) -> Bool {
     byte < 0x20 || byte == UInt8(ascii: "\"") || byte == UInt8(ascii: "\\")
   }
 
   /// Bytes that one byte of text takes in the document.
-  static func width(of byte: UInt8) -> Int {
+  package static func width(of byte: UInt8) -> Int {
     guard isNeeded(for: byte) else { return 1 }
     return shortForm(of: byte) == nil ? 6 : 2
   }

@@ -1,5 +1,5 @@
-internal import APNS
-internal import APNSCore
+internal import Deliverers
+internal import Delivery
 internal import PushKinds
 internal import PushStore
 internal import Reactors
@@ -7,11 +7,11 @@ internal import Reactors
 /// The attempts to send one push to one device, for the history: one, or two when the other environment was asked too.
 struct AttemptTrail {
   private struct End {
-    /// APNs' status; nil without an answer, and for a route that could not be asked.
+    /// The service's status; nil without an answer, and for a route that could not be asked.
     let status: Int?
     let reason: String?
-    let route: PushRoute
-    let apnsID: String?
+    let route: DeliveryRoute
+    let identifier: String?
     let at: UInt64
   }
 
@@ -21,37 +21,38 @@ struct AttemptTrail {
   var isJudgedByFirst = false
 
   /// Adds an attempt that has ended now.
-  mutating func add(_ attempt: PushAttempt, of request: PushRequest, over route: PushRoute) {
+  mutating func add(_ attempt: DeliveryAttempt, of request: any DeliveryRequest, over route: DeliveryRoute) {
     ends.append(
       End(
-        status: attempt.status, reason: attempt.ledgerReason, route: route, apnsID: request.head.identifier.text,
-        at: Reactor.now))
+        status: attempt.status, reason: attempt.ledgerReason, route: route,
+        identifier: request.identifier ?? attempt.identifier, at: Reactor.now))
   }
 
   /// Adds the other environment, which could not be asked.
-  mutating func addUnasked(_ route: PushRoute, reason: String?) {
-    ends.append(End(status: nil, reason: reason, route: route, apnsID: nil, at: Reactor.now))
+  mutating func addUnasked(_ route: DeliveryRoute, reason: String?) {
+    ends.append(End(status: nil, reason: reason, route: route, identifier: nil, at: Reactor.now))
   }
 
   /// The attempts, one of which brought the verdict; without an attempt, the verdict alone.
   /// - Parameters:
   ///   - now: microseconds from the claim to the verdict. claimedAt: monotonic nanoseconds.
   func history(
-    of device: PushDevice, _ verdict: DeviceVerdict, now: Int64, claimedAt: UInt64
+    of target: PushTarget, _ verdict: DeviceVerdict, now: Int64, claimedAt: UInt64
   ) -> [HistoryEntry.Attempt] {
     guard !ends.isEmpty else {
       return [
         HistoryEntry.Attempt(
-          deviceToken: device.token, route: verdict.lane, endedMicroseconds: now, reason: verdict.reason,
+          mark: target.mark, route: verdict.lane, endedMicroseconds: now, reason: verdict.reason,
           verdict: verdict.word)
       ]
     }
     let judged = isJudgedByFirst ? 0 : ends.count - 1
     return ends.enumerated().map { index, end in
       HistoryEntry.Attempt(
-        deviceToken: device.token, route: end.route.name,
+        mark: target.mark, route: end.route.name,
         endedMicroseconds: Int64(end.at &- claimedAt) / 1000, status: end.status, reason: end.reason,
-        apnsID: end.apnsID, verdict: index == judged ? verdict.word : index < judged ? "elsewhere" : "impossible")
+        identifier: end.identifier,
+        verdict: index == judged ? verdict.word : index < judged ? "elsewhere" : "impossible")
     }
   }
 }

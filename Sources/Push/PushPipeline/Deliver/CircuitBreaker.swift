@@ -1,3 +1,4 @@
+internal import Delivery
 internal import Reactors
 
 /// Keeps pushes out of a lane that takes none, so that they wait in the database instead of here.
@@ -15,9 +16,9 @@ struct CircuitBreaker: Sendable {
     /// How long only faults have come back. A new connection takes some 100 ms. Refused settings do not wait for it: they come
     /// one by one, and each counts against the connection.
     var silence = Duration.seconds(1)
-    /// Until a probe while APNs is out. One push every five seconds is cheap, and the first sign of a recovery.
+    /// Until a probe while the service is out. One push every five seconds is cheap, and the first sign of a recovery.
     var outage = ProbeWait(shortest: .milliseconds(500), longest: .seconds(5))
-    /// Until a probe while APNs refuses the sender. Only a change at Apple's side heals that by itself, and refusals count
+    /// Until a probe while the service refuses the sender. Only a change at its side heals that by itself, and refusals count
     /// against the connection.
     var refusal = ProbeWait(shortest: .seconds(1), longest: .seconds(60))
   }
@@ -73,13 +74,13 @@ struct CircuitBreaker: Sendable {
   /// A push has shown that the way to the device is right. One sent before the breaker opened for a wrong setting shows
   /// nothing about the setting.
   mutating func accepted() {
-    if state == .open, lastFault?.cause.endsWithAnyAnswer == false { return }
+    if state == .open, lastFault?.endsWithAnyAnswer == false { return }
     close()
   }
 
   /// A push was refused for the fault of the push or its device: the lane works, though its settings may be wrong.
   mutating func answered(now: UInt64, draw: Double) {
-    guard state != .closed, lastFault?.cause.endsWithAnyAnswer == false else { return close() }
+    guard state != .closed, lastFault?.endsWithAnyAnswer == false else { return close() }
     if state == .probing { open(now: now, draw: draw) }
   }
 
@@ -147,26 +148,14 @@ public enum BreakerState: String, CaseIterable, Sendable {
 
 /// Why a whole lane takes no pushes, or may take none.
 struct LaneFault: Equatable, Sendable {
-  /// Where the fault lies.
-  enum Cause: Sendable {
-    /// Requests end without an answer, or APNs asks for another connection.
-    case connection
-    /// APNs answers that it cannot do its work.
-    case service
-    /// APNs takes no more on this connection because its provider tokens changed too often.
-    case throttle
-    /// A credential or a setting is wrong: the same push gets the same answer until an operator changes something.
-    case configuration
+  let cause: DeliveryFault
 
-    /// Whether any other answer ends it. Only an accepted push shows that a setting is right.
-    var endsWithAnyAnswer: Bool { self != .configuration }
-  }
-
-  let cause: Cause
-
-  /// APNs' reason, or what the connection did, as the ledger keeps it.
+  /// The service's reason, or what the connection did, as the ledger keeps it.
   let reason: String?
 
   /// The wait that the answer asks for.
   var askedWait = Duration.zero
+
+  /// Whether any other answer ends it. Only an accepted push shows that a setting is right.
+  var endsWithAnyAnswer: Bool { cause != .configuration }
 }

@@ -1,15 +1,15 @@
-internal import APNS
 internal import APNSCore
+internal import Deliverers
+internal import Delivery
 internal import FoundationEssentials
 internal import PushKinds
 internal import PushRules
 internal import PushStore
 internal import Reactors
 
-/// Where one push goes.
-struct PushTarget {
-  let device: PushDevice
-  /// The device's owner.
+/// Where one push goes, and whose it is.
+struct OwnedTarget {
+  let target: PushTarget
   let user: HostID
 }
 
@@ -20,38 +20,46 @@ extension DeliveryPipeline {
   ) {
     progress.begin(index)
     let recipient = progress.event.recipients[index]
-    for device in recipient.devices {
+    for target in recipient.targets {
       do throws(PushRequestError) {
         guard let push else { throw PushRequestError(.payloadEmpty, "there is nothing to say") }
-        let route = try configuration.route(to: device)
-        let request = try push.request(
-          to: device, of: route.app, for: recipient, of: progress.event, timeToLive: configuration.policy.timeToLive)
-        send(request, to: device, over: route, of: index, in: progress, on: reactor)
+        guard let deliverer = deliverers[target.channel] else {
+          turnAway(
+            target, of: index, in: progress,
+            .waiting(lane: target.channel.rawValue, reason: Lanes.isNotConfigured, .none))
+          continue
+        }
+        let route = try deliverer.route(to: target)
+        let outgoing = progress.event.push(push, to: target, of: recipient, timeToLive: configuration.policy.timeToLive)
+        let request = try deliverer.request(for: outgoing, over: route)
+        send(request, through: deliverer, to: target, over: route, of: index, in: progress, on: reactor)
       } catch {
-        progress.add(.refused(reason: error.code.rawValue), for: device, of: index)
-        finishIfComplete(index, of: progress)
+        turnAway(target, of: index, in: progress, .refused(reason: error.code.rawValue))
       }
     }
   }
 
+  private func turnAway(_ target: PushTarget, of index: Int, in progress: EventProgress, _ verdict: DeviceVerdict) {
+    progress.add(verdict, for: target, of: index)
+    finishIfComplete(index, of: progress)
+  }
+
   private func send(
-    _ request: PushRequest, to device: PushDevice, over route: PushRoute, of index: Int, in progress: EventProgress,
-    on reactor: isolated Reactor
+    _ request: any DeliveryRequest, through deliverer: any PushDeliverer, to target: PushTarget,
+    over route: DeliveryRoute, of index: Int, in progress: EventProgress, on reactor: isolated Reactor
   ) {
-    switch lanes.admit(device.token, to: route) {
-    case .turnedAway(let verdict):
-      progress.add(verdict, for: device, of: index)
-      finishIfComplete(index, of: progress)
+    switch lanes.admit(target.mark, to: route) {
+    case .turnedAway(let verdict): turnAway(target, of: index, in: progress, verdict)
     case .admitted(let lane):
       pushesInFlight += 1
-      let target = PushTarget(device: device, user: progress.event.recipients[index].userID)
+      let owned = OwnedTarget(target: target, user: progress.event.recipients[index].userID)
       reactor.start {
         let deadline = progress.claimedAt &+ self.configuration.pushLimit.clampedNanoseconds
         var trail = AttemptTrail()
         let verdict = await self.verdict(
-          on: request, to: target, over: lane, until: deadline, trail: &trail, on: reactor)
+          on: request, through: deliverer, to: owned, over: lane, until: deadline, trail: &trail, on: reactor)
         self.pushesInFlight -= 1
-        progress.add(verdict, for: device, of: index, after: trail)
+        progress.add(verdict, for: target, of: index, after: trail)
         self.finishIfComplete(index, of: progress)
         self.recordIfDecided(progress, on: reactor)
       }
@@ -70,15 +78,16 @@ extension DeliveryPipeline {
   /// Sends a push and judges its end.
   /// - Parameter deadline: of both environments together.
   func verdict(
-    on request: PushRequest, to target: PushTarget, over lane: Lane, until deadline: UInt64,
-    trail: inout AttemptTrail, on reactor: isolated Reactor
+    on request: any DeliveryRequest, through deliverer: any PushDeliverer, to target: OwnedTarget, over lane: Lane,
+    until deadline: UInt64, trail: inout AttemptTrail, on reactor: isolated Reactor
   ) async -> DeviceVerdict {
     let shutCount = lane.shutCount
-    let attempt = await channel.send(
+    let attempt = await deliverer.send(
       request, over: lane.route, until: deadline, permit: lane.permit, on: reactor)
-    if attempt == .withdrawn { return lane.withdraw() }
+    if attempt.isWithdrawn { return lane.withdraw() }
     trail.add(attempt, of: request, over: lane.route)
-    guard attempt.mayBeElsewhere, !target.device.isChannel else {
+    if lane.route.channel != .apns { metrics.count(attempt, over: lane.route) }
+    guard attempt.otherEnvironment == .mayKnowTarget else {
       return await judge(attempt, to: target, over: lane, on: reactor)
     }
     return await tryElsewhere(
@@ -89,14 +98,12 @@ extension DeliveryPipeline {
   /// The lane's verdict. A token that it takes for bad without proof is dropped a moment later, unless the lane has shut by
   /// then.
   func judge(
-    _ attempt: PushAttempt, to target: PushTarget, over lane: Lane, on reactor: isolated Reactor
+    _ attempt: DeliveryAttempt, to target: OwnedTarget, over lane: Lane, on reactor: isolated Reactor
   ) async -> DeviceVerdict {
     var verdict = tellingOthers(of: lane, because: attempt.ledgerReason, on: reactor) {
-      lane.conclude(attempt, to: target.device.token, of: target.user, now: Reactor.now, draw: jitter.draw())
+      lane.conclude(attempt, to: target.target.mark, of: target.user, now: Reactor.now, draw: jitter.draw())
     }
-    // A registration without an app was sent to as the default app's, and may be that of an earlier default: such a refusal
-    // proves nothing about the token.
-    if target.device.app == nil, attempt.reason == "DeviceTokenNotForTopic" { verdict = verdict.sparingToken }
+    if attempt.sparesTarget { verdict = verdict.sparingTarget }
     guard case .dead = verdict, attempt.disposition == .suspectToken else { return verdict }
     let shutCount = lane.shutCount
     await reactor.sleep(for: lane.confirmation)

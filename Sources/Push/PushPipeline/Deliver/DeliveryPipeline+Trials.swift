@@ -1,8 +1,8 @@
-internal import APNS
-internal import APNSCore
+internal import Deliverers
+internal import Delivery
 internal import Reactors
 
-// Deliver: a token that its environment calls unknown is tried once in the app's other one.
+// Deliver: a target that its route calls unknown is tried once over the route where it may be known.
 extension DeliveryPipeline {
   /// What the app's other environment says about a token that one has called unknown.
   private enum Trial {
@@ -11,7 +11,7 @@ extension DeliveryPipeline {
     /// It cannot be asked now.
     case unresolved(reason: String?)
     /// It has answered.
-    case ended(PushAttempt, APNSEnvironment)
+    case ended(DeliveryAttempt, DeliveryRoute)
   }
 
   /// Tries the push in the other environment, and judges both answers.
@@ -19,7 +19,7 @@ extension DeliveryPipeline {
   ///   - attempt: the refusal.
   ///   - shutCount: of the lane when the attempt began.
   func tryElsewhere(
-    _ request: PushRequest, after attempt: PushAttempt, to target: PushTarget, over lane: Lane,
+    _ request: any DeliveryRequest, after attempt: DeliveryAttempt, to target: OwnedTarget, over lane: Lane,
     sinceShut shutCount: Int, until deadline: UInt64, trail: inout AttemptTrail, on reactor: isolated Reactor
   ) async -> DeviceVerdict {
     guard lane.admits(shutCount) else {
@@ -35,19 +35,21 @@ extension DeliveryPipeline {
       return await judge(attempt, to: target, over: lane, on: reactor)
     case .unresolved(let reason):
       return concludeUnresolved(attempt, because: reason ?? attempt.ledgerReason, to: target, over: lane, on: reactor)
-    case .ended(let other, let environment):
-      trail.isJudgedByFirst = other.refusesEnvironment
-      return await combine(attempt, with: other, in: environment, to: target, over: lane, on: reactor)
+    case .ended(let other, let route):
+      trail.isJudgedByFirst = other.otherEnvironment == .ownsCredential
+      return await combine(attempt, with: other, over: route, to: target, for: lane, on: reactor)
     }
   }
 
   /// Asks the other environment with the same request, so that both share their identifiers.
   private func trial(
-    of request: PushRequest, besides lane: Lane, until deadline: UInt64, trail: inout AttemptTrail,
+    of request: any DeliveryRequest, besides lane: Lane, until deadline: UInt64, trail: inout AttemptTrail,
     on reactor: isolated Reactor
   ) async -> Trial {
     // Without a neighbour, the app has been removed meanwhile.
-    guard let other = lanes.neighbour(of: lane), Reactor.now < deadline else { return .unresolved(reason: nil) }
+    guard let deliverer = deliverers[lane.route.channel],
+      let other = deliverer.route(besides: lane.route).flatMap({ lanes[$0] }), Reactor.now < deadline
+    else { return .unresolved(reason: nil) }
     switch other.admitTrial(now: Reactor.now) {
     case .impossible: return .impossible
     case .notNow(let reason):
@@ -55,33 +57,35 @@ extension DeliveryPipeline {
       return .unresolved(reason: reason)
     case .admitted: break
     }
-    let attempt = await channel.send(
+    let attempt = await deliverer.send(
       request, over: other.route, until: deadline, permit: other.permit, on: reactor)
-    guard attempt != .withdrawn else {
+    guard !attempt.isWithdrawn else {
       _ = other.withdraw()
       trail.addUnasked(other.route, reason: other.fault)
       return .unresolved(reason: other.fault)
     }
     trail.add(attempt, of: request, over: other.route)
     if other.concludeTrial(attempt, now: Reactor.now, draw: jitter.draw()) { wake(.due, on: reactor) }
-    return .ended(attempt, other.route.environment)
+    return .ended(attempt, other.route)
   }
 
   /// The lane of its registration judges a token that both refuse, by the later answer, which may know the token as another
   /// app's. It judges alone only where the other environment never knows the token.
   private func combine(
-    _ attempt: PushAttempt, with other: PushAttempt, in environment: APNSEnvironment, to target: PushTarget,
-    over lane: Lane, on reactor: isolated Reactor
+    _ attempt: DeliveryAttempt, with other: DeliveryAttempt, over route: DeliveryRoute, to target: OwnedTarget,
+    for lane: Lane, on reactor: isolated Reactor
   ) async -> DeviceVerdict {
-    if other.refusesEnvironment { return await judge(attempt, to: target, over: lane, on: reactor) }
+    if other.otherEnvironment == .ownsCredential { return await judge(attempt, to: target, over: lane, on: reactor) }
     let reason = other.ledgerReason
-    if other.faultCause != nil {
+    if other.fault != nil {
       return concludeUnresolved(attempt, because: reason, to: target, over: lane, on: reactor)
     }
     let verdict: DeviceVerdict
     switch other.disposition {
     case .suspectToken: return await judge(other, to: target, over: lane, on: reactor)
-    case .accepted: verdict = .acceptedElsewhere(environment)
+    case .accepted:
+      verdict =
+        deliverers[route.channel]?.environment(of: route).map { .acceptedElsewhere(environment: $0) } ?? .accepted
     case .dropToken(let milliseconds): verdict = .dead(reason: reason, sinceMilliseconds: milliseconds)
     case .retryLater(let minimum): verdict = .postponed(reason: reason, minimum: max(minimum, other.askedWait))
     default: verdict = .refused(reason: reason)
@@ -91,7 +95,7 @@ extension DeliveryPipeline {
   }
 
   private func concludeUnresolved(
-    _ attempt: PushAttempt, because reason: String?, to target: PushTarget, over lane: Lane,
+    _ attempt: DeliveryAttempt, because reason: String?, to target: OwnedTarget, over lane: Lane,
     on reactor: isolated Reactor
   ) -> DeviceVerdict {
     tellingOthers(of: lane, because: attempt.ledgerReason, on: reactor) {

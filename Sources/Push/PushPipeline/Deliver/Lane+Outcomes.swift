@@ -1,5 +1,4 @@
-internal import APNS
-internal import APNSCore
+internal import Delivery
 internal import FoundationEssentials
 internal import PushKinds
 
@@ -8,11 +7,11 @@ extension Lane {
   /// Takes the end of a push.
   /// - Parameter user: the device's owner; nil for an unknown one.
   func conclude(
-    _ attempt: PushAttempt, to device: String, of user: HostID? = nil, now: UInt64, draw: Double
+    _ attempt: DeliveryAttempt, to device: String, of user: HostID? = nil, now: UInt64, draw: Double
   ) -> (verdict: DeviceVerdict, hasMoreRoom: Bool) {
     let before = breaker.openFault
     let verdict = verdict(on: attempt, to: device, of: user, now: now, draw: draw)
-    return finish(verdict, isFault: attempt.faultCause != nil, since: before)
+    return finish(verdict, isFault: attempt.fault != nil, since: before)
   }
 
   private func finish(
@@ -32,7 +31,7 @@ extension Lane {
 
   /// Takes the end of a push whose token was refused after the lane had shut, or while as many trials as allowed were under
   /// way. Its next attempt makes the trial; a crowd of trials would only be refused in the other environment too.
-  func putOff(_ attempt: PushAttempt, now: UInt64, draw: Double) -> (verdict: DeviceVerdict, hasMoreRoom: Bool) {
+  func putOff(_ attempt: DeliveryAttempt, now: UInt64, draw: Double) -> (verdict: DeviceVerdict, hasMoreRoom: Bool) {
     let before = breaker.openFault
     breaker.answered(now: now, draw: draw)
     hasTurnedAwayPaused = hasTurnedAwayPaused || isPaused
@@ -44,7 +43,7 @@ extension Lane {
   /// Takes the end of a push whose token was refused, without an answer from the other environment. That says nothing about
   /// the token. Where all tokens are refused the route is stopped all the same, or every one of them would be sent to.
   func concludeUnresolved(
-    _ attempt: PushAttempt, because reason: String?, of user: HostID, now: UInt64, draw: Double
+    _ attempt: DeliveryAttempt, because reason: String?, of user: HostID, now: UInt64, draw: Double
   ) -> (verdict: DeviceVerdict, hasMoreRoom: Bool) {
     let before = breaker.openFault
     breaker.answered(now: now, draw: draw)
@@ -57,12 +56,12 @@ extension Lane {
 
   /// Takes the end of a trial: a push whose token is registered for the other environment. Its refusal says nothing about
   /// this lane's tokens, and a credential for the other environment alone is not a fault.
-  func concludeTrial(_ attempt: PushAttempt, now: UInt64, draw: Double) -> Bool {
+  func concludeTrial(_ attempt: DeliveryAttempt, now: UInt64, draw: Double) -> Bool {
     let before = breaker.openFault
     let fault = attempt.laneFault
     switch attempt.disposition {
     case .accepted, .dropToken: prove()
-    case _ where attempt.refusesEnvironment:
+    case _ where attempt.otherEnvironment == .ownsCredential:
       refusesTrials = true
       // The connection works; pushes of the lane's own tokens find out whether the settings do.
       breaker.accepted()
@@ -86,10 +85,10 @@ extension Lane {
   }
 
   private func verdict(
-    on attempt: PushAttempt, to device: String, of user: HostID?, now: UInt64, draw: Double
+    on attempt: DeliveryAttempt, to device: String, of user: HostID?, now: UInt64, draw: Double
   ) -> DeviceVerdict {
     if let fault = attempt.laneFault {
-      if attempt.refusesEnvironment { refusesTrials = true }
+      if attempt.otherEnvironment == .ownsCredential { refusesTrials = true }
       return fail(fault, to: device, now: now, draw: draw)
     }
     switch attempt.disposition {
@@ -155,4 +154,9 @@ extension Lane {
     if fault.cause == .service, breaker.isClosed { return .postponed(reason: fault.reason, minimum: fault.askedWait) }
     return .waiting(lane: route.name, reason: fault.reason, .brief)
   }
+}
+
+extension DeliveryAttempt {
+  /// The fault of the lane that the attempt shows; nil when it concerns the push or its device alone.
+  var laneFault: LaneFault? { fault.map { LaneFault(cause: $0, reason: ledgerReason, askedWait: askedWait) } }
 }

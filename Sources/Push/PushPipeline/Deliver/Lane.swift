@@ -1,5 +1,4 @@
-internal import APNS
-internal import APNSCore
+internal import Delivery
 internal import Logging
 internal import Reactors
 
@@ -17,7 +16,9 @@ final class Lane {
     case impossible
   }
 
-  let route: PushRoute
+  let route: DeliveryRoute
+  /// Pushes that may be in flight; nil without a bound of its own.
+  let inFlightMax: Int?
   let logger: Logger
   var breaker: CircuitBreaker
   var suspicion: TokenSuspicion
@@ -36,8 +37,9 @@ final class Lane {
   var isWaitedFor = false
 
   /// Starts closed and unproven.
-  init(_ route: PushRoute, _ configuration: LaneConfiguration, logger: Logger) {
+  init(_ route: DeliveryRoute, inFlightMax: Int? = nil, _ configuration: LaneConfiguration, logger: Logger) {
     self.route = route
+    self.inFlightMax = inFlightMax
     self.logger = logger
     breaker = CircuitBreaker(configuration.breaker)
     suspicion = TokenSuspicion(configuration.suspicion)
@@ -50,7 +52,8 @@ final class Lane {
   func room(now: UInt64) -> Int {
     guard !isPaused else { return 0 }
     guard breaker.isClosed else { return breaker.mayAdmit(now: now) ? 1 : 0 }
-    return slowStart.allowance.map { max(0, $0 - inFlight) } ?? .max
+    let places = min(slowStart.allowance ?? .max, inFlightMax ?? .max)
+    return places == .max ? .max : max(0, places - inFlight)
   }
 
   /// Why a push to a device may not go now; nil when it may, and then its end must be reported.
@@ -59,7 +62,7 @@ final class Lane {
       suspicion.turnedAway()
       return .refused(reason: quarantine.reason(for: device))
     }
-    guard !isPaused, breaker.admit(now: now) else { return turnAway() }
+    guard !isPaused, !isFull, breaker.admit(now: now) else { return turnAway() }
     inFlight += 1
     return nil
   }
@@ -72,6 +75,9 @@ final class Lane {
     inFlight = max(0, inFlight - 1)
     return turnAway()
   }
+
+  /// Whether as many pushes as it may have are in flight. Further ones wait in the database, not in the places of others.
+  private var isFull: Bool { inFlightMax.map { inFlight >= $0 } ?? false }
 
   private func turnAway() -> DeviceVerdict {
     isWaitedFor = true
@@ -170,11 +176,11 @@ extension Lane {
     guard before != nil || fault != nil else { return }
     let metadata: Logger.Metadata = ["route": "\(route.name)", "reason": "\(fault?.reason ?? "")"]
     switch (before?.cause, fault?.cause) {
-    case (_, nil): logger.notice("APNs takes pushes again", metadata: ["route": "\(route.name)"])
+    case (_, nil): logger.notice("a route takes pushes again", metadata: ["route": "\(route.name)"])
     case (.configuration, .configuration): break
     case (_, .configuration):
-      logger.error("APNs refuses a route's configuration; its pushes wait in the database", metadata: metadata)
-    case (nil, _): logger.error("APNs takes no pushes; they wait in the database", metadata: metadata)
+      logger.error("a route's configuration is refused; its pushes wait in the database", metadata: metadata)
+    case (nil, _): logger.error("a route takes no pushes; they wait in the database", metadata: metadata)
     default: break
     }
   }

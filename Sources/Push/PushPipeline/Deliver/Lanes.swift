@@ -1,9 +1,10 @@
-internal import APNSCore
+internal import Deliverers
+internal import Delivery
 internal import Logging
 internal import PushStore
 internal import Reactors
 
-/// The routes that pushes take, two for each app and APNs environment, each with its lane.
+/// The routes that pushes take, those of every channel, each with its lane.
 struct Lanes {
   /// Whether a push may go.
   enum Admission {
@@ -14,24 +15,29 @@ struct Lanes {
   }
 
   private let configuration: LaneConfiguration
-  private var lanes: [PushRoute: Lane] = [:]
+  private var lanes: [DeliveryRoute: Lane] = [:]
   private let logger: Logger
 
-  init(_ configuration: LaneConfiguration, apps: Set<BundleIdentifier>, logger: Logger) {
+  init(_ configuration: LaneConfiguration, logger: Logger) {
     self.configuration = configuration
     self.logger = logger
-    update(apps: apps)
   }
 
-  /// Takes the apps that are configured from now on; apps that stay keep their lanes.
-  mutating func update(apps: Set<BundleIdentifier>) {
-    let routes = apps.flatMap(PushRoute.all(of:))
-    lanes = Dictionary(
-      uniqueKeysWithValues: routes.map { ($0, lanes[$0] ?? Lane($0, configuration, logger: logger)) })
+  /// Takes the routes that are configured from now on. Those that stay keep their lanes, unless their settings are new.
+  mutating func update(_ deliverers: some Sequence<any PushDeliverer>, renewed: Set<DeliveryRoute> = []) {
+    var next: [DeliveryRoute: Lane] = [:]
+    for deliverer in deliverers {
+      for route in deliverer.routes {
+        let known = renewed.contains(route) ? nil : lanes[route]
+        next[route] =
+          known ?? Lane(route, inFlightMax: deliverer.pushesInFlightMax, configuration, logger: logger)
+      }
+    }
+    lanes = next
   }
 
-  /// The lane of a route; nil when its app is not configured.
-  subscript(route: PushRoute) -> Lane? { lanes[route] }
+  /// The lane of a route; nil when it is not configured.
+  subscript(route: DeliveryRoute) -> Lane? { lanes[route] }
 
   /// Whether pushes go over the lane of this name.
   func isOpen(_ name: String) -> Bool {
@@ -39,17 +45,11 @@ struct Lanes {
   }
 
   /// Whether a push to a device may go now.
-  func admit(_ device: String, to route: PushRoute) -> Admission {
+  func admit(_ device: String, to route: DeliveryRoute) -> Admission {
     guard let lane = lanes[route] else {
       return .turnedAway(.waiting(lane: route.name, reason: Self.isNotConfigured, .none))
     }
     return lane.objection(to: device, now: Reactor.now).map { .turnedAway($0) } ?? .admitted(lane)
-  }
-
-  /// The lane to the same app's devices in the other environment; nil when the app is no longer configured, and for channels,
-  /// which are never tried elsewhere.
-  func neighbour(of lane: Lane) -> Lane? {
-    lane.route.service == .devices ? lanes[lane.route.inOtherEnvironment] : nil
   }
 
   /// What a claim may take of the waiting deliveries: as many as a working lane has room for, one to probe a shut one.
@@ -61,23 +61,9 @@ struct Lanes {
     }
   }
 
-  /// A claim of all waiting deliveries whose app is configured, also of shut lanes.
+  /// A claim of all waiting deliveries whose route is configured, also of shut lanes.
   var all: [ClaimLimits.RouteLimit] { lanes.keys.map { ClaimLimits.RouteLimit($0.name, deliveriesMax: 1) } }
 
-  /// The reason of a push to an app that is not configured: it waits until an operator configures it.
+  /// The reason of a push whose app, or whose channel, is not configured: it waits until an operator configures it.
   static let isNotConfigured = "app_not_configured"
-}
-
-extension PushRoute {
-  /// Every route of an app.
-  static func all(of app: BundleIdentifier) -> [PushRoute] {
-    APNSEnvironment.allCases.flatMap { environment in
-      APNSService.allCases.map { PushRoute(app: app, environment: environment, service: $0) }
-    }
-  }
-
-  /// The route to the same app's devices in the other environment.
-  var inOtherEnvironment: PushRoute {
-    PushRoute(app: app, environment: environment == .production ? .sandbox : .production)
-  }
 }

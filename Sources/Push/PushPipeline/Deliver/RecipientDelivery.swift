@@ -1,4 +1,3 @@
-internal import APNSCore
 internal import PushKinds
 internal import PushRules
 internal import PushStore
@@ -13,33 +12,33 @@ struct RecipientDelivery {
   private var lanes: Set<String> = []
   private var stepBack = DeviceVerdict.StepBack.none
   private(set) var acceptedMicroseconds: Int64?
-  private(set) var deadTokens: [DeadDeviceToken] = []
+  private(set) var deadTargets: [DeadTarget] = []
   private(set) var learntEnvironments: [LearntEnvironment] = []
   private(set) var pending: Int
 
   init(of recipient: PushRecipient) {
     self.recipient = recipient
     accepted = recipient.acceptedDevices
-    pending = recipient.devices.count
+    pending = recipient.targets.count
   }
 
   /// Adds the verdict on the push to one device.
   /// - Parameters:
   ///   - elapsed: from the claim to now, in microseconds.
   ///   - claimedAt: when the push was claimed and the registration read; microseconds since 1970.
-  mutating func add(_ verdict: DeviceVerdict, for device: PushDevice, elapsed: Int64, claimedAt: Int64) {
+  mutating func add(_ verdict: DeviceVerdict, for target: PushTarget, elapsed: Int64, claimedAt: Int64) {
     pending -= 1
     switch verdict {
     case .accepted:
-      accept(device, elapsed)
+      accept(target, elapsed)
     case .acceptedElsewhere(let environment):
-      accept(device, elapsed)
+      accept(target, elapsed)
       learntEnvironments.append(
-        LearntEnvironment(device: device, environment: environment.rawValue, readAt: claimedAt))
+        LearntEnvironment(target: target, environment: environment, readAt: claimedAt))
     case .dead(let reason, let milliseconds):
-      deadTokens.append(
-        DeadDeviceToken(
-          token: device.token, reason: reason ?? "dead", sinceMilliseconds: milliseconds, claimedAt: claimedAt))
+      deadTargets.append(
+        DeadTarget(
+          address: target.address, reason: reason ?? "dead", sinceMilliseconds: milliseconds, claimedAt: claimedAt))
       firstFailure = firstFailure ?? reason
     case .refused(let reason):
       firstFailure = firstFailure ?? reason
@@ -70,8 +69,8 @@ struct RecipientDelivery {
     return outcome
   }
 
-  private mutating func accept(_ device: PushDevice, _ elapsed: Int64) {
-    accepted.append(device.token)
+  private mutating func accept(_ target: PushTarget, _ elapsed: Int64) {
+    accepted.append(target.mark)
     acceptedMicroseconds = acceptedMicroseconds ?? elapsed
   }
 }
@@ -88,11 +87,11 @@ enum DeviceVerdict: Equatable, Sendable {
     case long
   }
 
-  /// APNs took it.
+  /// The service took it.
   case accepted
-  /// APNs took it in the environment that the token's registration does not name.
-  case acceptedElsewhere(APNSEnvironment)
-  /// The token is dropped, unless it was registered after this moment in milliseconds since 1970; after the claim without
+  /// The service took it in an environment that the target's registration does not name.
+  case acceptedElsewhere(environment: String)
+  /// The target is dropped, unless it was registered after this moment in milliseconds since 1970; after the claim without
   /// one.
   case dead(reason: String?, sinceMilliseconds: Int64?)
   /// It cannot be sent.
@@ -102,8 +101,8 @@ enum DeviceVerdict: Equatable, Sendable {
   /// It waits for a lane.
   case waiting(lane: String, reason: String?, StepBack)
 
-  /// The same, except that a token is kept instead of dropped.
-  var sparingToken: DeviceVerdict {
+  /// The same, except that a target is kept instead of dropped.
+  var sparingTarget: DeviceVerdict {
     if case .dead(let reason, _) = self { .refused(reason: reason) } else { self }
   }
 }

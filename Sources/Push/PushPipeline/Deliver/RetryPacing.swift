@@ -1,4 +1,4 @@
-internal import APNSCore
+internal import Delivery
 internal import PushRules
 internal import PushStore
 
@@ -70,7 +70,7 @@ struct RetryPacing {
   }
 }
 
-/// When a push that APNs did not take is tried again.
+/// When a push that its service did not take is tried again.
 public struct RetryPolicy: Sendable {
   /// The first wait. A reconnect takes less, and the collapse identifier makes an early resend harmless.
   public var base = Duration.seconds(1)

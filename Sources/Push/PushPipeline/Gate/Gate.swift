@@ -15,7 +15,7 @@ struct Gate: Sendable {
       return skip(recipient, reason: "not_participant")
     }
     switch policy.decision(for: recipient.situation) {
-    case .send: return recipient.devices.isEmpty ? alreadySent(to: recipient) : nil
+    case .send: return recipient.targets.isEmpty ? alreadySent(to: recipient) : nil
     case .skip(let reason): return skip(recipient, reason: reason.rawValue)
     case .hold(let duration, let reason): return hold(recipient, for: duration, reason: reason.rawValue)
     }

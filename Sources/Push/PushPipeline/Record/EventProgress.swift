@@ -19,7 +19,7 @@ final class EventProgress {
   private var outcomes: [RecipientOutcome] = []
   /// How many of the outcomes an earlier part has covered.
   private var partedCount = 0
-  private var deadTokens: [DeadDeviceToken] = []
+  private var deadTargets: [DeadTarget] = []
   private var learntEnvironments: [LearntEnvironment] = []
   /// By the recipient's place in the event.
   private var sending: [Int: Sending] = [:]
@@ -50,7 +50,7 @@ final class EventProgress {
 
   var decided: DecidedEvent {
     var decided = DecidedEvent(
-      event: event, outcomes: outcomes, deadTokens: deadTokens, learntEnvironments: learntEnvironments,
+      event: event, outcomes: outcomes, deadTargets: deadTargets, learntEnvironments: learntEnvironments,
       wokenBy: wokenBy.rawValue)
     decided.decider = decider
     return decided
@@ -61,7 +61,7 @@ final class EventProgress {
     let accepted = outcomes[partedCount...].filter { $0.decision == .sent && $0.remaining == nil }
     partedCount = outcomes.count
     guard !accepted.isEmpty else { return nil }
-    var part = DecidedEvent(event: event, outcomes: accepted, deadTokens: [], wokenBy: wokenBy.rawValue)
+    var part = DecidedEvent(event: event, outcomes: accepted, deadTargets: [], wokenBy: wokenBy.rawValue)
     part.decider = decider
     part.purpose = .part
     return part
@@ -77,18 +77,18 @@ final class EventProgress {
     sending[index] = Sending(delivery: RecipientDelivery(of: event.recipients[index]), decidedMicroseconds: elapsed)
   }
 
-  /// Adds the verdict on the push to one of the recipient's devices, and its attempts.
-  func add(_ verdict: DeviceVerdict, for device: PushDevice, of index: Int, after trail: AttemptTrail = AttemptTrail())
+  /// Adds the verdict on the push to one of the recipient's targets, and its attempts.
+  func add(_ verdict: DeviceVerdict, for target: PushTarget, of index: Int, after trail: AttemptTrail = AttemptTrail())
   {
-    sending[index]?.delivery.add(verdict, for: device, elapsed: elapsed, claimedAt: event.claimedAt)
-    sending[index]?.attempts += trail.history(of: device, verdict, now: elapsed, claimedAt: datedAt)
+    sending[index]?.delivery.add(verdict, for: target, elapsed: elapsed, claimedAt: event.claimedAt)
+    sending[index]?.attempts += trail.history(of: target, verdict, now: elapsed, claimedAt: datedAt)
   }
 
   /// Closes a recipient once all of its devices have reported.
   func finishIfComplete(_ index: Int, pacing: @autoclosure () -> RetryPacing) {
     guard let done = sending[index], done.delivery.pending == 0 else { return }
     sending[index] = nil
-    deadTokens += done.delivery.deadTokens
+    deadTargets += done.delivery.deadTargets
     learntEnvironments += done.delivery.learntEnvironments
     var outcome = done.delivery.outcome(pacing())
     outcome.deviceAttempts = done.attempts

@@ -17,7 +17,7 @@ extension Recorder {
       return true
     }
     guard error.isRefusal else { return false }
-    if let known = batch[0].withoutTokenFindings {
+    if let known = batch[0].withoutFindings {
       await write([known], on: reactor)
       return true
     }

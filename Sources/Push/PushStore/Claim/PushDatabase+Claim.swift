@@ -41,7 +41,7 @@ struct ClaimRow {
   enum Column: Int, PostgresColumn {
     case subjectID, kind, attempts, isDelivery, enqueuedAt, claimedAt, surfaceID, pushKind, senderName, body, content
     case userID, isParticipant, hasRead, lastSeen, leftAt, createdAt, priorReadAt, badge
-    case deviceTokens, environments, apps, acceptedDevices, heldUS, retries, isWaiting
+    case channels, addresses, environments, apps, keys, acceptedDevices, heldUS, retries, isWaiting
     case isDeleted, lifeUS, withheld, isOptedOut, isMuted, mentionsOnly, isMentioned, quietHoursRemaining,
       quietHoursPolicy
     case releasedBy, releasedAt, datedAt, place, answeredAt
@@ -135,12 +135,13 @@ struct ClaimRow {
     _ userID: HostID, of event: PushEvent, badgeMax: Int
   ) throws(PostgresError) -> PushRecipient {
     let accepted: [String] = try read(.acceptedDevices)
-    let devices = try self.devices(of: event).filter { !accepted.contains($0.token) }
+    var targets = try self.targets(of: event)
+    if !accepted.isEmpty { targets.removeAll { accepted.contains($0.mark) } }
     var recipient = PushRecipient(
       userID: userID,
       isParticipant: try read(.isParticipant),
-      situation: try situation(of: event, deviceCount: devices.count + accepted.count),
-      devices: devices,
+      situation: try situation(of: event, deviceCount: targets.count + accepted.count),
+      targets: targets,
       acceptedDevices: accepted,
       retries: Int(try read(.retries) as Int32),
       releasedBy: try read(.releasedBy),
@@ -177,17 +178,6 @@ struct ClaimRow {
       created: try finiteTime(.createdAt))
   }
 
-  private func devices(of event: PushEvent) throws(PostgresError) -> [PushDevice] {
-    if let addresses = event.content?.addresses { return addresses }
-    let tokens: [String]? = try read(.deviceTokens)
-    let environments: [String]? = try read(.environments)
-    let apps: [String]? = try read(.apps)
-    guard let tokens, let environments, let apps else { return [] }
-    return zip(tokens, zip(environments, apps)).map { token, place in
-      PushDevice(token: token, environment: place.0.nonEmpty, app: place.1.nonEmpty)
-    }
-  }
-
   private func duration(_ column: Column) throws(PostgresError) -> Duration? {
     let microseconds: Int64? = try read(column)
     return microseconds.map { .microseconds($0) }
@@ -211,7 +201,7 @@ struct ClaimRow {
     return value?.microseconds
   }
 
-  private func read<Value: PostgresDecodable>(_ column: Column) throws(PostgresError) -> Value {
+  func read<Value: PostgresDecodable>(_ column: Column) throws(PostgresError) -> Value {
     try row.decode(places[column.rawValue])
   }
 }
@@ -231,11 +221,6 @@ private struct ClaimTurn: Comparable {
   static func < (one: ClaimTurn, other: ClaimTurn) -> Bool {
     (one.rank, one.time, one.place) < (other.rank, other.time, other.place)
   }
-}
-
-extension String {
-  /// Arrays of text hold an empty one for a null.
-  fileprivate var nonEmpty: String? { isEmpty ? nil : self }
 }
 
 extension PushEvent {

@@ -62,10 +62,10 @@ public struct PushRecipient: Equatable, Sendable {
   /// The user's unread messages, absolute; nil when they were not counted, and the app's icon keeps its badge.
   public private(set) var badge: Int?
 
-  /// Devices that have not got this push yet; at most ``ClaimLimits/devicesMax``.
-  public let devices: [PushDevice]
+  /// Where this push has still to go; at most ``ClaimLimits/devicesMax``.
+  public let targets: [PushTarget]
 
-  /// Device tokens that APNs accepted in an earlier attempt.
+  /// Targets that have it from an earlier attempt, by their ``PushTarget/mark``.
   public let acceptedDevices: [String]
 
   /// How often APNs' answers have put this push off; what its lane went through does not count.

@@ -8,8 +8,8 @@ public struct DecidedEvent: Sendable {
   /// One per recipient of the claim.
   public let outcomes: [RecipientOutcome]
 
-  /// Tokens found dead on the way.
-  public let deadTokens: [DeadDeviceToken]
+  /// Targets found dead on the way.
+  public let deadTargets: [DeadTarget]
 
   /// Tokens that work elsewhere than their registration says.
   public let learntEnvironments: [LearntEnvironment]
@@ -36,12 +36,12 @@ public struct DecidedEvent: Sendable {
 
   /// Joins a claim and its outcomes.
   public init(
-    event: PushEvent, outcomes: [RecipientOutcome], deadTokens: [DeadDeviceToken],
+    event: PushEvent, outcomes: [RecipientOutcome], deadTargets: [DeadTarget],
     learntEnvironments: [LearntEnvironment] = [], wokenBy: String
   ) {
     self.event = event
     self.outcomes = outcomes
-    self.deadTokens = deadTokens
+    self.deadTargets = deadTargets
     self.learntEnvironments = learntEnvironments
     self.wokenBy = wokenBy
   }
@@ -78,7 +78,7 @@ public struct RecipientOutcome: Equatable, Sendable {
   /// What remains; nil exactly when `due` is.
   public var remaining: Remaining?
 
-  /// Device tokens that have the push by now.
+  /// Targets that have the push by now, by their ``PushTarget/mark``.
   public var acceptedDevices: [String]
 
   /// The lane that is waited for, at most some words; nil exactly unless `remaining` is `waiting`.

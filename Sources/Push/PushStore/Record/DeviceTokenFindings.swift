@@ -1,31 +1,31 @@
 public import PushKinds
 
-/// A device token that APNs has declared dead.
-public struct DeadDeviceToken: Equatable, Sendable {
-  /// The token as the host stores it.
-  public let token: String
+/// A target that its service has declared dead.
+public struct DeadTarget: Equatable, Sendable {
+  /// The device token, endpoint or other address as the host stores it.
+  public let address: String
 
-  /// APNs' reason.
+  /// The service's reason.
   public let reason: String
 
-  /// Since when, microseconds since 1970. A registration after this moment keeps the token alive.
+  /// Since when, microseconds since 1970. A registration after this moment keeps the target alive.
   public let invalidSince: Int64
 
-  /// Notes a dead token.
-  public init(token: String, reason: String, invalidSince: Int64) {
-    self.token = token
+  /// Notes a dead target.
+  public init(address: String, reason: String, invalidSince: Int64) {
+    self.address = address
     self.reason = reason
     self.invalidSince = invalidSince
   }
 
-  /// As APNs says, which counts milliseconds since 1970; since the claim without a moment.
+  /// As the service says, which counts milliseconds since 1970; since the claim without a moment.
   /// - Parameter claimedAt: when the registration was read; microseconds since 1970.
-  public init(token: String, reason: String, sinceMilliseconds: Int64?, claimedAt: Int64) {
+  public init(address: String, reason: String, sinceMilliseconds: Int64?, claimedAt: Int64) {
     self.init(
-      token: token, reason: reason, invalidSince: Self.microseconds(sinceMilliseconds, claimedAt: claimedAt))
+      address: address, reason: reason, invalidSince: Self.microseconds(sinceMilliseconds, claimedAt: claimedAt))
   }
 
-  /// APNs' moment in milliseconds as one of the database's: not before 1970, and not after the registration was read, because
+  /// The service's moment in milliseconds as one of the database's: not before 1970, and not after the registration was read, because
   /// later registrations were not sent to.
   private static func microseconds(_ milliseconds: Int64?, claimedAt: Int64) -> Int64 {
     guard let milliseconds else { return claimedAt }
@@ -37,7 +37,7 @@ public struct DeadDeviceToken: Equatable, Sendable {
 /// An environment in which APNs has accepted a device token, after that of its registration had refused it.
 public struct LearntEnvironment: Equatable, Sendable {
   /// The token's registration as the claim read it; a registration that says something else meanwhile is not touched.
-  public let device: PushDevice
+  public let target: PushTarget
 
   /// `production` or `sandbox`.
   public let environment: String
@@ -46,18 +46,18 @@ public struct LearntEnvironment: Equatable, Sendable {
   public let readAt: Int64
 
   /// Notes where a token works.
-  public init(device: PushDevice, environment: String, readAt: Int64) {
-    self.device = device
+  public init(target: PushTarget, environment: String, readAt: Int64) {
+    self.target = target
     self.environment = environment
     self.readAt = readAt
   }
 }
 
 extension DecidedEvent {
-  /// The same without what was learnt about device tokens; nil when nothing was.
-  public var withoutTokenFindings: DecidedEvent? {
-    if deadTokens.isEmpty, learntEnvironments.isEmpty { return nil }
-    var copy = DecidedEvent(event: event, outcomes: outcomes, deadTokens: [], wokenBy: wokenBy)
+  /// The same without what was learnt about targets; nil when nothing was.
+  public var withoutFindings: DecidedEvent? {
+    if deadTargets.isEmpty, learntEnvironments.isEmpty { return nil }
+    var copy = DecidedEvent(event: event, outcomes: outcomes, deadTargets: [], wokenBy: wokenBy)
     copy.decider = decider
     copy.purpose = purpose
     return copy

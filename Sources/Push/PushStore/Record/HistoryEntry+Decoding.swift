@@ -97,7 +97,7 @@ extension HistoryEntry.Attempt: Decodable {
     case device, route
     case endedMicroseconds = "ended_us"
     case status, reason
-    case apnsID = "apns_id"
+    case identifier = "apns_id"
     case verdict
   }
 
@@ -109,7 +109,7 @@ extension HistoryEntry.Attempt: Decodable {
     endedMicroseconds = try members.microseconds(.endedMicroseconds) ?? 0
     status = try members.decodeIfPresent(Int.self, forKey: .status)
     reason = try members.decodeIfPresent(String.self, forKey: .reason)
-    apnsID = try members.decodeIfPresent(String.self, forKey: .apnsID)
+    identifier = try members.decodeIfPresent(String.self, forKey: .identifier)
     verdict = try members.decode(String.self, forKey: .verdict)
   }
 }

@@ -131,7 +131,7 @@ extension HistoryEntry.Attempt {
     json.append(member: "ended_us", integer: endedMicroseconds)
     json.append(member: "status", integer: status.map(Int64.init))
     json.append(member: "reason", text: reason)
-    json.append(member: "apns_id", text: apnsID)
+    json.append(member: "apns_id", text: identifier)
     json.append(member: "verdict", present: verdict)
     json.append(literal: "}")
   }

@@ -1,7 +1,7 @@
 /// One claim of a push to one recipient: what was known, what was decided, and the result.
 ///
 /// The ledger keeps a list of them for each of its rows, the oldest first, as JSON objects whose keys are the words below.
-/// What is false, zero or unknown is left out. It holds no text, no name and no whole device token.
+/// What is false, zero or unknown is left out. It holds no text, no name and no whole address.
 public struct HistoryEntry: Equatable, Sendable {
   /// How many the ledger keeps of one push: the first half of them stay, and the newest.
   public static let keptMax = 40
@@ -107,33 +107,33 @@ public struct HistoryEntry: Equatable, Sendable {
 
   /// One attempt at one device, or the reason why it was not made.
   public struct Attempt: Equatable, Sendable {
-    /// The first eight bytes of the device token.
+    /// The first eight bytes of the target's mark.
     public let device: String
-    /// App and environment that it went to, as lanes are named; nil when unknown.
+    /// The route that it took, as lanes are named; nil when unknown.
     public let route: String?
     /// When it ended, in microseconds from the claim's date on.
     public let endedMicroseconds: Int64
-    /// APNs' status; nil when no answer came or nothing was sent.
+    /// The service's status; nil when no answer came or nothing was sent.
     public let status: Int?
-    /// APNs' reason, or what the connection did.
+    /// The service's reason, or what the connection did.
     public let reason: String?
-    /// The `apns-id` that was sent; nil when nothing was.
-    public let apnsID: String?
+    /// What the push is called at the service, such as the `apns-id`; nil when nothing was sent.
+    public let identifier: String?
     /// What it means for the push and its device: `accepted`, `dropped`, `refused`, `postponed`, `waiting`,
     /// `elsewhere` when the other environment was asked next, or `impossible` when that said nothing about the device.
     public let verdict: String
 
-    /// Notes an attempt; of the device token its beginning is kept.
+    /// Notes an attempt; of the mark its beginning is kept.
     public init(
-      deviceToken: String, route: String?, endedMicroseconds: Int64, status: Int? = nil, reason: String? = nil,
-      apnsID: String? = nil, verdict: String
+      mark: String, route: String?, endedMicroseconds: Int64, status: Int? = nil, reason: String? = nil,
+      identifier: String? = nil, verdict: String
     ) {
-      device = String(decoding: deviceToken.utf8.prefix(8), as: UTF8.self)
+      device = String(decoding: mark.utf8.prefix(8), as: UTF8.self)
       self.route = route
       self.endedMicroseconds = endedMicroseconds
       self.status = status
       self.reason = reason
-      self.apnsID = apnsID
+      self.identifier = identifier
       self.verdict = verdict
     }
   }

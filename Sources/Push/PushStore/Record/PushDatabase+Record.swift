@@ -61,7 +61,7 @@ extension DecidedEvent {
 
   /// Whether nothing more is to be done for it, and nothing was learnt on the way.
   private var isFinished: Bool {
-    event.origin == .inbox && purpose != .part && !event.hasMore && deadTokens.isEmpty && learntEnvironments.isEmpty
+    event.origin == .inbox && purpose != .part && !event.hasMore && deadTargets.isEmpty && learntEnvironments.isEmpty
       && outcomes.allSatisfy { $0.due == nil }
   }
 }

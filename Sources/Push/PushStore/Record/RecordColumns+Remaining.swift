@@ -4,7 +4,7 @@ internal import PushKinds
 // Of events with work that remains, and with findings about device tokens.
 extension RecordColumns {
   var record: StatementCall {
-    let (dead, learnt) = (events.flatMap(\.deadTokens), events.flatMap(\.learntEnvironments))
+    let (dead, learnt) = (events.flatMap(\.deadTargets), events.flatMap(\.learntEnvironments))
     return .record(
       subjectIDs: subjectIDs, kinds: kinds, userIDs: userIDs, decisions: decisions, reasons: reasons,
       enqueuedMicroseconds: enqueued, claimedMicroseconds: claimed, wokenMicroseconds: woken,
@@ -13,15 +13,15 @@ extension RecordColumns {
       areDeliveries: isDelivery, conversationIDs: conversationIDs, heldMicroseconds: held, lanes: lanes,
       retries: retries, logIDs: logIDs, contents: contents, histories: histories, eventIDs: eventIDs,
       eventKinds: eventKinds, eventAttempts: eventAttempts, eventsHaveMore: inboxEvents.map(\.hasMore),
-      deadTokens: dead.map(\.token), deadReasons: dead.map(\.reason), deadSinceMicroseconds: dead.map(\.invalidSince),
-      learntTokens: learnt.map(\.device.token), learntEnvironments: learnt.map(\.environment),
-      learntRegisteredEnvironments: learnt.map(\.device.environment), learntRegisteredApps: learnt.map(\.device.app),
+      deadTokens: dead.map(\.address), deadReasons: dead.map(\.reason), deadSinceMicroseconds: dead.map(\.invalidSince),
+      learntTokens: learnt.map(\.target.address), learntEnvironments: learnt.map(\.environment),
+      learntRegisteredEnvironments: learnt.map(\.target.environment), learntRegisteredApps: learnt.map(\.target.app),
       learntReadMicroseconds: learnt.map(\.readAt))
   }
 
   private var due: [Int64?] { column { outcome, _ in outcome.dueAfterClaim } }
   private var remaining: [String?] { column { outcome, _ in outcome.remaining?.rawValue } }
-  // Hexadecimal text, so a comma cannot be part of a token; an array of arrays of unequal lengths cannot be sent.
+  // Hexadecimal text, so a comma cannot be part of a mark; an array of arrays of unequal lengths cannot be sent.
   private var acceptedDevices: [String] { column { outcome, _ in outcome.acceptedDevices.joined(separator: ",") } }
   private var isDelivery: [Bool] { column { $1.event.origin == .delivery } }
   private var conversationIDs: IDColumn { IDColumn(column { $1.event.surfaceID }) }

@@ -81,11 +81,10 @@ enum ChannelRoutes {
   private static func desk(
     _ app: String?, _ environment: String?, _ services: PushServices
   ) throws -> (APNSChannels, BundleIdentifier, APNSEnvironment) {
-    let route = services.pipeline.route(app: app, environment: environment)
-    guard let route, let desk = services.channels(route.app) else {
+    guard let desk = services.channels(app, environment) else {
       throw ProblemDetails.unprocessable("app", "app is not configured.")
     }
-    return (desk, route.app, route.environment)
+    return (desk.channels, desk.route.app, desk.route.environment)
   }
 
   /// 502 for what APNs has refused or not answered.

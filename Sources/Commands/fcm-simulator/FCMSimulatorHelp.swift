@@ -1,0 +1,62 @@
+/// What `--help` teaches.
+enum FCMSimulatorHelp {
+  static let text = [start, control, faults, limits].joined(separator: "\n\n")
+
+  private static let start = """
+    It speaks plain HTTP. POST /token exchanges a signed assertion for an
+    access token, as https://oauth2.googleapis.com/token does, and POST
+    /v1/projects/PROJECT/messages:send takes messages as
+    https://fcm.googleapis.com does. Requests are checked as strictly as
+    there. With port 0 the system chooses one; the actual addresses are the
+    first line of the output, in JSON.
+
+    --account-out writes a service account as Google's console does, for a
+    sender that reads such a file. --service-account takes an existing one.
+    """
+
+  private static let control = """
+    Everything else goes to the control endpoint, in JSON:
+
+      PUT /tokens/TOKEN     a device: "project", "package", "state"
+                            (registered, unregistered, busy, wrong_apns_key),
+                            "inactive_days", "online"; all optional
+      POST /tokens/TOKEN    {"online": false}, and true to get what waits
+      GET /tokens/TOKEN     what the device has received and shows
+      DELETE /tokens/TOKEN
+      PUT /projects/ID      "number", "api_enabled"
+      POST /accounts        a service account's file; "role": false if it
+                            may not send
+      POST /bearers         an access token without an exchange: "token",
+                            "project", "expires_in", "role", "scope"
+      DELETE /bearers       ends all access tokens
+      GET /messages         requests to send with their answers; ?after=,
+                            ?limit=, ?token=
+      GET /messages/wait    ?count=, ?timeout_ms=
+      DELETE /messages
+      POST /conduct         "delay_ms", "reverse_details", "accept_any_token"
+      POST /clock           {"advance_ms": 3600000}
+      GET /healthz
+    """
+
+  private static let faults = """
+    POST /faults orders a misbehaviour for the next requests, GET shows those
+    that wait, DELETE removes them. "endpoint" is send (when absent) or token,
+    "skip" and "times" count its requests.
+
+      answer       "status", and "error_status", "error_code", "message" or
+                   "raw_body"; "retry_after"
+      quota        429 of the project; "retry_after", "has_code"
+      delay        "delay_ms"
+      drop_before  the connection ends, and the message is lost
+      drop_after   the connection ends, and the message is delivered
+      silence      the request is never answered
+    """
+
+  private static let limits = """
+    An offline device keeps 100 messages without a collapse key and 4 keys, as
+    FCM does. A device shows 20 notifications at once and then one in three
+    minutes. Topics, conditions and HTTP/2 are not simulated.
+
+    SIGTERM and SIGINT stop it.
+    """
+}

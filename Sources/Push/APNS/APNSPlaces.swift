@@ -1,0 +1,35 @@
+public import APNSCore
+public import PushKinds
+
+/// The apps that pushes go to, and what is meant by a device token that names none.
+public struct APNSPlaces: Equatable, Sendable {
+  /// The apps with credentials, each with the APNs environment of device tokens that do not name theirs.
+  public var apps: [BundleIdentifier: APNSEnvironment]
+
+  /// The app of device tokens that do not name theirs, and the environment of those that name neither.
+  public var defaultRoute: PushRoute
+
+  /// - Parameter apps: the default route's alone without any.
+  public init(defaultRoute: PushRoute, apps: [BundleIdentifier: APNSEnvironment]? = nil) {
+    self.defaultRoute = defaultRoute
+    self.apps = apps ?? [defaultRoute.app: defaultRoute.environment]
+  }
+
+  /// The route to a device or a broadcast channel.
+  /// - Throws: `bundleIdentifierMalformed` when the registration names an app that cannot be one.
+  public func route(to target: PushTarget) throws(PushRequestError) -> PushRoute {
+    let app = try target.app.map { name throws(PushRequestError) in try BundleIdentifier(name) } ?? defaultRoute.app
+    let environment = target.environment.flatMap(APNSEnvironment.init)
+    return PushRoute(
+      app: app, environment: environment ?? apps[app] ?? defaultRoute.environment,
+      service: target.isBroadcast ? .broadcasts : .devices)
+  }
+
+  /// Where the broadcast channels of an app are; nil for a text that is no bundle identifier.
+  /// - Parameters:
+  ///   - app: nil for the default one.
+  ///   - environment: nil for the app's.
+  public func broadcastRoute(app: String?, environment: String?) -> PushRoute? {
+    try? route(to: PushTarget(address: "", environment: environment, app: app, isBroadcast: true))
+  }
+}

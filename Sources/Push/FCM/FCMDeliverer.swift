@@ -1,0 +1,151 @@
+public import APNSCore
+public import Deliverers
+public import Delivery
+internal import FoundationEssentials
+public import PushKinds
+public import Reactors
+
+extension DeliveryChannel {
+  /// Android devices, over Firebase Cloud Messaging.
+  public static let fcm = DeliveryChannel(rawValue: "fcm")
+}
+
+/// The deliverer of Android devices: one route, the Firebase project.
+public final class FCMDeliverer {
+  private let client: FCMClient
+  private let route: DeliveryRoute
+  private let style: FCMStyle
+  private let clock: () -> Int64
+
+  /// Makes a deliverer on the client's reactor.
+  /// - Parameter clock: Unix seconds; nil for the machine's wall clock.
+  public init(_ client: FCMClient, style: FCMStyle = FCMStyle(), clock: (() -> Int64)? = nil) {
+    self.client = client
+    self.style = style
+    route = DeliveryRoute(.fcm, name: "fcm/\(client.projectIdentifier)")
+    self.clock = clock ?? { Int64(Date().timeIntervalSince1970) }
+  }
+}
+
+/// How messages are shown on Android.
+public struct FCMStyle: Equatable, Sendable {
+  /// Who shows them.
+  public var presentation = FCMMessage.Presentation.notification
+
+  /// The app's notification channel; nil for the one of its manifest.
+  public var channelIdentifier: String?
+
+  /// As the app's manifest says.
+  public init() {}
+}
+
+extension FCMDeliverer: PushDeliverer {
+  /// Android devices.
+  public var channel: DeliveryChannel { .fcm }
+
+  /// The project.
+  public var routes: [DeliveryRoute] { [route] }
+
+  /// The client's bound.
+  public var pushesInFlightMax: Int? { client.messagesMax }
+
+  /// The project.
+  public func route(to target: PushTarget) throws(PushRequestError) -> DeliveryRoute { route }
+
+  /// The push as a message: a notification, or data that wakes the app.
+  /// - Throws: ``PushRequestError`` for a token or a content that FCM would refuse.
+  public func request(
+    for push: OutgoingPush, over route: DeliveryRoute
+  ) throws(PushRequestError) -> any DeliveryRequest {
+    do throws(FCMMessageError) {
+      return FCMDelivery(message: try message(push).fitted())
+    } catch {
+      throw PushRequestError(error)
+    }
+  }
+
+  /// Sends over the client.
+  public func send(
+    _ request: any DeliveryRequest, over route: DeliveryRoute, until deadline: UInt64, permit: PushPermit?,
+    on reactor: isolated Reactor
+  ) async -> DeliveryAttempt {
+    guard let delivery = request as? FCMDelivery else { preconditionFailure("a request of another deliverer") }
+    if let permit, !permit.isValid {
+      var attempt = DeliveryAttempt(.retryLater(minimumWait: .zero))
+      attempt.isWithdrawn = true
+      return attempt
+    }
+    return await client.send(delivery.message, until: deadline, on: reactor)
+  }
+
+  private func message(_ push: OutgoingPush) throws(FCMMessageError) -> FCMMessage {
+    var message = FCMMessage(token: push.target.address)
+    message.timeToLive = .seconds(max(0, push.expiresAt - clock()))
+    switch push.push.document {
+    case .alert(_, let alert): fill(&message, with: alert, of: push)
+    case .background(let custom):
+      message.presentation = .dataOnly
+      message.priority = .normal
+      message.data = FCMData(renaming: custom.texts(badge: push.badge))
+      message.collapseKey = "background"
+    case .liveActivity: throw FCMMessageError(.nothingToShow, "Android shows no Live Activities")
+    }
+    return message
+  }
+
+  private func fill(_ message: inout FCMMessage, with alert: AlertPayload, of push: OutgoingPush) {
+    var data = alert.custom.texts(badge: push.badge)
+    data["push_log_id"] = push.logID.lowercased
+    data["category"] = alert.category
+    message.presentation = style.presentation
+    message.title = alert.title?.words
+    message.body = [alert.subtitle?.words, alert.body?.words].compactMap { $0 }.joined(separator: "\n")
+    message.image = data.removeValue(forKey: "image_url")
+    message.data = FCMData(renaming: data)
+    message.priority = push.push.priority == .powerAware || alert.interruptionLevel == .passive ? .normal : .high
+    // A resend after a lost answer replaces what it repeats.
+    message.tag = push.push.collapseIdentifier.text
+    message.channelIdentifier = style.channelIdentifier
+    message.badge = push.badge
+  }
+}
+
+/// A push in the form of FCM.
+private struct FCMDelivery: DeliveryRequest {
+  let message: FCMMessage
+
+  /// FCM names a message in its answer.
+  var identifier: String? { nil }
+}
+
+extension AlertText {
+  /// The words; of a key of the app's translations nothing.
+  fileprivate var words: String? { if case .verbatim(let words) = self { words } else { nil } }
+}
+
+extension PayloadObject {
+  /// The members as FCM's data can have them: texts as they are, other values as JSON. A member `badge` of null becomes the badge.
+  fileprivate func texts(badge: Int?) -> [String: String] {
+    var texts: [String: String] = [:]
+    for (key, value) in members {
+      switch value {
+      case .string(let text): texts[key] = text
+      case .null: texts[key] = key == "badge" ? badge.map { "\($0)" } : nil
+      default:
+        let document = JSONBytes.document(reservingBytes: 64) { json in json.append(object: ["": value]) }
+        texts[key] = String(decoding: document.dropFirst(#"{"":"#.utf8.count).dropLast(), as: UTF8.self)
+      }
+    }
+    return texts
+  }
+}
+
+extension PushRequestError {
+  fileprivate init(_ error: FCMMessageError) {
+    switch error.code {
+    case .payloadTooLarge: self.init(.payloadTooLarge, error.description)
+    case .nothingToShow: self.init(.nothingToShow, error.description)
+    default: self.init(.targetMalformed, error.description)
+    }
+  }
+}

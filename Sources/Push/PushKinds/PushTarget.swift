@@ -1,0 +1,52 @@
+internal import Cryptography
+public import Delivery
+
+/// Where a push goes, as the host or an app has stored it: an address of a channel.
+public struct PushTarget: Equatable, Sendable {
+  /// The longest address, in bytes: an endpoint of a browser. A device token is half as long.
+  public static let addressBytesMax = 1024
+
+  /// The channel that delivers to it.
+  public let channel: DeliveryChannel
+
+  /// A device token, an endpoint or whatever else the channel knows its devices by; not yet checked.
+  public let address: String
+
+  /// `production` or `sandbox`; nil when the registration did not say, and for channels with one environment.
+  public let environment: String?
+
+  /// The app that got the address, not yet checked; nil when its registration did not say.
+  public let app: String?
+
+  /// What the channel needs beside the address, as the app has given it: a JSON object, not yet checked. Nil for nothing.
+  public let keys: String?
+
+  /// Whether it is a broadcast channel of APNs, which is everyone who follows it.
+  public let isBroadcast: Bool
+
+  /// Describes a target.
+  public init(
+    _ channel: DeliveryChannel = .apns, address: String, environment: String? = nil, app: String? = nil,
+    keys: String? = nil, isBroadcast: Bool = false
+  ) {
+    self.channel = channel
+    self.address = address
+    self.environment = environment
+    self.app = app
+    self.keys = keys
+    self.isBroadcast = isBroadcast
+  }
+}
+
+extension PushTarget {
+  /// What stands for the target in the ledger and among the targets that have a push: the device token itself at APNs, else 32
+  /// digits of the address's SHA-256, because who knows an endpoint can push to it.
+  public var mark: String {
+    channel == .apns ? address : SHA256.hash(Array(address.utf8)).hexadecimal(bytes: 16)
+  }
+}
+
+extension DeliveryChannel {
+  /// Apple's push service. Targets that name no channel are of it.
+  public static let apns = DeliveryChannel(rawValue: "apns")
+}

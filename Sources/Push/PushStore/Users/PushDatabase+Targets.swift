@@ -1,0 +1,107 @@
+internal import Delivery
+public import FoundationEssentials
+public import Postgres
+public import PushKinds
+public import Reactors
+
+// Browsers and Android apps, as they register.
+extension PushDatabase {
+  /// Gives a target to a user, and takes it from any other.
+  /// - Parameter targetsMax: targets of the channel that the user keeps, the last registered ones; at least 1.
+  /// - Returns: ``RegistrationOutcome/unknownTimeZone`` when PostgreSQL does not know the zone.
+  public func register(
+    _ target: RegisteredTarget, of user: HostID, targetsMax: Int, on reactor: isolated Reactor
+  ) async throws(PostgresError) -> RegistrationOutcome {
+    let call = StatementCall.registerTarget(
+      userID: user, channel: target.target.channel.rawValue, address: target.target.address, app: target.target.app,
+      keys: target.target.keys, locale: target.locale, timeZone: target.timeZone, fetchDigest: target.fetchDigest,
+      expiresMicroseconds: target.expiresAt, targetsMax: targetsMax)
+    return try await pool.query(call, on: reactor).one().decode(0) ? .registered : .unknownTimeZone
+  }
+
+  /// Registers the subscription by which a browser has replaced one, for the same user.
+  /// - Parameter fetchDigest: of the token of the replaced one's worker.
+  /// - Returns: false for an unknown browser.
+  public func renew(
+    _ target: RegisteredTarget, replacing fetchDigest: String, targetsMax: Int, on reactor: isolated Reactor
+  ) async throws(PostgresError) -> Bool {
+    let call = StatementCall.renewTarget(
+      fetchDigest: fetchDigest, address: target.target.address, keys: target.target.keys,
+      nextDigest: target.fetchDigest, expiresMicroseconds: target.expiresAt, targetsMax: targetsMax)
+    return try await pool.query(call, on: reactor).one().decode(0)
+  }
+
+  /// Ends a user's session on a target. Another user's stays.
+  public func remove(
+    _ target: PushTarget, of user: HostID, on reactor: isolated Reactor
+  ) async throws(PostgresError) {
+    _ = try await pool.query(
+      .removeTarget(userID: user, channel: target.channel.rawValue, address: target.address), on: reactor)
+  }
+
+  /// The newest push to the user of a browser that shows something; nil without one, and for an unknown browser.
+  /// - Parameter fetchDigest: of the token of the browser's worker.
+  public func latestPush(
+    fetchDigest: String, on reactor: isolated Reactor
+  ) async throws(PostgresError) -> LatestPush? {
+    guard let row = try await pool.query(.latestPush(fetchDigest: fetchDigest), on: reactor).first else { return nil }
+    let claimed = ClaimedContent(
+      surfaceID: try row.decode("surface_id"), senderName: try row.decode("sender_name"), text: try row.decode("body"),
+      document: try row.decode("content"))
+    let content = KnownKinds.content(claimed, of: try row.decode("push_kind"))
+    let enqueuedAt: PostgresTimestamp = try row.decode("enqueued_at")
+    let badge: Int64? = try row.decode("badge")
+    return LatestPush(
+      subject: PushSubject(id: try row.decode("subject_id"), kind: try row.decode("kind")),
+      userID: try row.decode("user_id"), enqueuedAt: try enqueuedAt.finite(), content: content,
+      badge: badge.map { min(max(0, Int(clamping: $0)), badgeMax) })
+  }
+
+  /// Records pushes as opened that the worker of a browser reports.
+  /// - Returns: the browser's user; nil for an unknown browser.
+  public func recordOpenings(
+    _ logIDs: [UUID], fetchDigest: String, on reactor: isolated Reactor
+  ) async throws(PostgresError) -> HostID? {
+    let rows = try await pool.query(.recordWorkerOpenings(fetchDigest: fetchDigest, logIDs: logIDs), on: reactor)
+    return try rows.first?.decode(0)
+  }
+}
+
+/// What an app says of a browser or an Android device. What is nil stays as it was known.
+public struct RegisteredTarget: Equatable, Sendable {
+  /// The channel, the address, the app and the keys.
+  public let target: PushTarget
+
+  /// A BCP 47 language tag.
+  public var locale: String?
+
+  /// An IANA time zone.
+  public var timeZone: String?
+
+  /// SHA-256 of the token by which a worker asks for the newest push, in hexadecimal.
+  public var fetchDigest: String?
+
+  /// When it ends, microseconds since 1970; nil for never.
+  public var expiresAt: Int64?
+
+  /// A target of which nothing else is said.
+  public init(_ target: PushTarget) { self.target = target }
+}
+
+/// A push that a browser asks for because it got one without content.
+public struct LatestPush: Sendable {
+  /// What it is about.
+  public let subject: PushSubject
+
+  /// Whom it is for.
+  public let userID: HostID
+
+  /// When its event was committed, microseconds since 1970.
+  public let enqueuedAt: Int64
+
+  /// What it says.
+  public let content: any PushContent
+
+  /// The user's unread messages; nil when they are not counted.
+  public let badge: Int?
+}

@@ -1,0 +1,61 @@
+internal import APNSCore
+
+extension WebPushNotification {
+  /// The end of a shortened text.
+  private static let continuation = "..."
+
+  /// The JSON document with as much of its text as the limit leaves room for.
+  ///
+  /// Cuts the body, and then the title, between grapheme clusters and appends `...`. Everything else stays, because the page
+  /// relies on it. No text is searched further than the limit.
+  /// - Throws: `payloadTooLarge` when the rest alone is too large.
+  public func fitted(to bytesMax: Int = Self.bytesMax) throws(WebPushError) -> [UInt8] {
+    let whole = encoded()
+    guard whole.count > bytesMax else { return whole }
+    var notification = self
+    for member in [\Self.shownBody, \Self.title] {
+      let excess = notification.encoded().count - bytesMax
+      guard excess > 0 else { break }
+      notification[keyPath: member] = Self.shortened(notification[keyPath: member], byBytes: excess)
+    }
+    let document = notification.encoded()
+    guard document.count <= bytesMax, !notification.title.isEmpty else {
+      throw WebPushError(.payloadTooLarge, "more than \(bytesMax) bytes, even without its text")
+    }
+    return document
+  }
+
+  private var shownBody: String {
+    get { body ?? "" }
+    set { body = newValue }
+  }
+
+  /// The longest beginning and the continuation that together take so many bytes less in the document; empty when even the
+  /// continuation alone does not.
+  private static func shortened(_ text: String, byBytes excess: Int) -> String {
+    let width = text.utf8.reduce(0) { $0 + JSONEscape.width(of: $1) }
+    let room = width - excess - continuation.utf8.count
+    return room < 0 ? "" : beginning(of: text, encodedBytesMax: room) + continuation
+  }
+
+  /// Whole grapheme clusters that take at most so many bytes inside a JSON string. Bounds the bytes before it looks for
+  /// clusters, because a cluster may have any length.
+  private static func beginning(of text: String, encodedBytesMax: Int) -> Substring {
+    let scalars = text.unicodeScalars
+    var room = encodedBytesMax
+    let scalarsEnd =
+      scalars.indices.first { index in
+        room -= UTF8.encode(scalars[index])?.reduce(0) { $0 + JSONEscape.width(of: $1) } ?? 0
+        return room < 0
+      } ?? scalars.endIndex
+    // Rounds down to the start of the cluster that the bound tears.
+    let examined = scalars.index(scalarsEnd, offsetBy: 1, limitedBy: scalars.endIndex) ?? scalars.endIndex
+    var end = text.startIndex
+    while end < scalarsEnd {
+      let next = text[..<examined].index(after: end)
+      guard next <= scalarsEnd else { break }
+      end = next
+    }
+    return text[..<end]
+  }
+}

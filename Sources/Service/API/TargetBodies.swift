@@ -1,0 +1,122 @@
+internal import APNSCore
+internal import Callers
+internal import FoundationEssentials
+internal import HTTPServing
+internal import PushKinds
+internal import PushStore
+internal import WebPush
+
+/// What a registration says of the person.
+struct TargetOwner: Decodable {
+  let locale: String?
+  let timeZone: String?
+
+  private enum Key: String, CodingKey, CaseIterable {
+    case locale
+    case timeZone = "time_zone"
+  }
+
+  init(from decoder: any Decoder) throws {
+    let body = try decoder.container(keyedBy: Key.self)
+    locale = try body.decodeText(.locale, "must be a BCP 47 language tag", LanguageTag.isWellFormed)
+    timeZone = try body.decodeText(.timeZone, "must be the name of a time zone", TimeZoneName.isWellFormed)
+  }
+
+  func fill(_ target: inout RegisteredTarget) {
+    target.locale = locale
+    target.timeZone = timeZone
+  }
+}
+
+/// What a browser's `PushSubscription.toJSON()` says, with the person's locale and zone.
+struct SubscriptionBody: Decodable {
+  private struct Keys: Codable {
+    let p256dh: String
+    let auth: String
+    /// The application server key that the browser subscribed with.
+    var key: String?
+  }
+
+  let owner: TargetOwner
+  /// Microseconds since 1970; nil for never.
+  let expiresAt: Int64?
+  private let endpoint: String
+  private let keys: Keys
+
+  private enum Key: String, CodingKey, CaseIterable {
+    case endpoint, keys, locale
+    case expirationTime = "expiration_time"
+    case timeZone = "time_zone"
+  }
+
+  init(from decoder: any Decoder) throws {
+    let body = try decoder.members(Key.self)
+    endpoint = try body.decode(String.self, forKey: .endpoint)
+    keys = try body.decode(Keys.self, forKey: .keys)
+    expiresAt = try body.decodeText(.expirationTime, "must be a time as RFC 3339 writes it") {
+      InstantText.microseconds(of: $0) != nil
+    }.flatMap(InstantText.microseconds)
+    owner = try TargetOwner(from: decoder)
+  }
+
+  /// The target, checked.
+  func target(among offer: WebPushOffer) throws(ProblemDetails) -> PushTarget {
+    do throws(WebPushError) {
+      let endpoint = try WebPushEndpoint(endpoint, among: offer.hosts)
+      _ = try WebPushKeys(p256dh: keys.p256dh, auth: keys.auth)
+      var stored = keys
+      stored.key = offer.publicKey
+      let document = (try? JSONEncoder().encode(stored)).map { String(decoding: $0, as: UTF8.self) }
+      return PushTarget(.webPush, address: endpoint.url, keys: document)
+    } catch {
+      let field =
+        switch error.code {
+        case .publicKeyMalformed: "keys.p256dh"
+        case .authenticationSecretMalformed: "keys.auth"
+        default: "endpoint"
+        }
+      throw .content(field, "\(field) cannot be used: \(error.message).")
+    }
+  }
+}
+
+/// Which subscription ends.
+struct EndpointBody: Decodable {
+  let endpoint: String
+
+  private enum Key: String, CodingKey, CaseIterable { case endpoint }
+
+  init(from decoder: any Decoder) throws {
+    let body = try decoder.members(Key.self)
+    endpoint =
+      try body.decodeText(.endpoint, "must be an endpoint") { (1...WebPushEndpoint.bytesMax).contains($0.utf8.count) }
+      ?? ""
+  }
+}
+
+/// What an Android app says of itself.
+struct RegistrationBody: Decodable {
+  /// The registration token or Firebase Installation ID.
+  let token: String
+  /// The application's id.
+  let app: String?
+  let owner: TargetOwner
+
+  private enum Key: String, CodingKey, CaseIterable {
+    case token, app, locale
+    case timeZone = "time_zone"
+  }
+
+  init(from decoder: any Decoder) throws {
+    let body = try decoder.members(Key.self)
+    token = try body.decode(String.self, forKey: .token)
+    guard (1...PushTarget.addressBytesMax).contains(token.utf8.count),
+      token.utf8.allSatisfy({ (0x21...0x7E).contains($0) })
+    else {
+      throw ProblemDetails.content(
+        "token", "token must be 1 to \(PushTarget.addressBytesMax) visible ASCII characters.")
+    }
+    app = try body.decodeText(.app, "must be the id of an application") { (1...255).contains($0.utf8.count) }
+    owner = try TargetOwner(from: decoder)
+  }
+}

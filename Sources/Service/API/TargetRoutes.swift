@@ -1,0 +1,158 @@
+internal import APNSCore
+internal import Callers
+internal import Cryptography
+internal import Delivery
+internal import FCM
+internal import FoundationEssentials
+internal import HTTPServing
+internal import HTTPTypes
+internal import PushKinds
+internal import PushStore
+internal import Reactors
+public import WebPush
+
+/// What browsers and Android apps register with; nil where the channel is not set up.
+public struct TargetOffers: Sendable {
+  /// The public key that browsers subscribe with, and the push services that they may name.
+  public let webPush: WebPushOffer?
+
+  /// Whether Android apps may register.
+  public let takesAndroid: Bool
+
+  /// Nothing is offered without arguments.
+  public init(webPush: WebPushOffer? = nil, takesAndroid: Bool = false) {
+    self.webPush = webPush
+    self.takesAndroid = takesAndroid
+  }
+}
+
+/// What browsers need to know, and what is needed to answer them.
+public struct WebPushOffer: Sendable {
+  let publicKey: String
+  let hosts: WebPushHosts
+  let links: WebPushLinks
+
+  /// - Parameters:
+  ///   - publicKey: as `VAPIDSigner.publicKeyText`.
+  ///   - hosts: the push services that browsers may name.
+  ///   - links: where a click leads.
+  public init(publicKey: String, hosts: WebPushHosts, links: WebPushLinks) {
+    self.publicKey = publicKey
+    self.hosts = hosts
+    self.links = links
+  }
+}
+
+/// `/v1/web-push/…` and `/v1/fcm/registrations`: browsers and Android apps register for a user, and log the user out.
+enum TargetRoutes {
+  /// - Parameter targetsMax: targets of a channel that a user keeps, the last registered ones.
+  static func add(
+    to group: inout RouteGroup, _ services: PerReactor<PushServices>, _ offers: TargetOffers, targetsMax: Int
+  ) {
+    if let offer = offers.webPush { addWebPush(to: &group, services, offer, targetsMax) }
+    if offers.takesAndroid { addAndroid(to: &group, services, targetsMax) }
+  }
+
+  private static func addWebPush(
+    to group: inout RouteGroup, _ services: PerReactor<PushServices>, _ offer: WebPushOffer, _ targetsMax: Int
+  ) {
+    let key = (["public_key": .string(offer.publicKey)] as PayloadObject).encoded()
+    group.add { routes in
+      routes.add(
+        .get, "/v1/web-push/key", bodyBytesMax: RouteGroup.bodyBytesMax,
+        immediate: { _, _ in
+          HTTPServerResponse(
+            status: .ok, fields: [.contentType: "application/json"], body: key)
+        })
+    }
+    group.addForWorkers(
+      .put, "/v1/web-push/subscriptions", hasContent: true, load: .write,
+      // Of a worker whose browser has replaced its subscription.
+      handler: { former, request, reactor in
+        let (target, token) = try subscription(in: request, offer)
+        let callers = services.value(on: reactor).callers
+        guard try await callers.renew(target, replacing: former.digest, targetsMax: targetsMax, on: reactor) else {
+          throw ProblemDetails(.unauthorized, detail: "There is no such subscription.")
+        }
+        return token.answer
+      },
+      client: { user, request, reactor in
+        let (target, token) = try subscription(in: request, offer)
+        try await register(target, of: user, targetsMax, services.value(on: reactor), on: reactor)
+        return token.answer
+      })
+    group.addForClients(.delete, "/v1/web-push/subscriptions", hasContent: true, load: .write) {
+      user, request, reactor in
+      let body = try RequestContent.decode(EndpointBody.self, from: request.body)
+      let target = PushTarget(.webPush, address: body.endpoint)
+      try await services.value(on: reactor).callers.remove(target, of: user, on: reactor)
+      return HTTPServerResponse(status: .noContent)
+    }
+  }
+
+  private static func subscription(
+    in request: HTTPServerRequest, _ offer: WebPushOffer
+  ) throws -> (RegisteredTarget, FetchToken) {
+    let body = try RequestContent.decode(SubscriptionBody.self, from: request.body)
+    let token = FetchToken()
+    var target = RegisteredTarget(try body.target(among: offer))
+    target.fetchDigest = token.digest
+    target.expiresAt = body.expiresAt
+    body.owner.fill(&target)
+    return (target, token)
+  }
+
+  private static func addAndroid(
+    to group: inout RouteGroup, _ services: PerReactor<PushServices>, _ targetsMax: Int
+  ) {
+    group.addForClients(.put, "/v1/fcm/registrations", hasContent: true, load: .write) { user, request, reactor in
+      let body = try RequestContent.decode(RegistrationBody.self, from: request.body)
+      var target = RegisteredTarget(PushTarget(.fcm, address: body.token, app: body.app))
+      body.owner.fill(&target)
+      try await register(target, of: user, targetsMax, services.value(on: reactor), on: reactor)
+      return HTTPServerResponse(status: .noContent)
+    }
+    group.addForClients(.delete, "/v1/fcm/registrations", hasContent: true, load: .write) { user, request, reactor in
+      let body = try RequestContent.decode(RegistrationBody.self, from: request.body)
+      let target = PushTarget(.fcm, address: body.token)
+      try await services.value(on: reactor).callers.remove(target, of: user, on: reactor)
+      return HTTPServerResponse(status: .noContent)
+    }
+  }
+
+  private static func register(
+    _ target: RegisteredTarget, of user: HostID, _ targetsMax: Int, _ services: PushServices,
+    on reactor: isolated Reactor
+  ) async throws {
+    switch try await services.callers.register(target, of: user, targetsMax: targetsMax, on: reactor) {
+    case .registered, .unknownUser: break
+    case .unknownTimeZone:
+      throw ProblemDetails.unprocessable("time_zone", "time_zone is not the name of a known time zone.")
+    }
+  }
+}
+
+/// The proof by which a service worker, which has no user's token, asks for the newest push of its own subscription.
+struct FetchToken {
+  /// 32 random bytes in base64url.
+  let text: String
+
+  init() {
+    var generator = SystemRandomNumberGenerator()
+    text = Base64URL.encode((0..<32).map { _ in UInt8.random(in: .min ... .max, using: &generator) })
+  }
+
+  /// Nil for what cannot be one.
+  init?(_ text: String) {
+    guard text.utf8.count == 43, Base64URL.decode(text.utf8)?.count == 32 else { return nil }
+    self.text = text
+  }
+
+  /// What a browser is told.
+  var answer: HTTPServerResponse {
+    HTTPServerResponse(json: (["fetch_token": .string(text)] as PayloadObject).encoded())
+  }
+
+  /// What is stored of it: who reads the database cannot ask in the browser's name.
+  var digest: String { SHA256.hash(Array(text.utf8)).hexadecimal(bytes: 32) }
+}

@@ -1,0 +1,158 @@
+import Foundation
+import Testing
+
+@testable import TacetClient
+
+@Suite("What users do with notifications")
+struct NotificationResponderTests {
+  private let transport: MockTransport
+  private let store = MemoryStore()
+  private let queue: TelemetryQueue
+  private let pushLogID = UUID()
+
+  init() {
+    transport = MockTransport()
+    queue = TelemetryQueue(Self.client(transport), store: store)
+  }
+
+  private static func client(_ transport: MockTransport) -> PushServiceClient {
+    PushServiceClient(
+      origin: URL(string: "https://push.example.com")!, transport: transport, token: { "t" }, sleep: { _ in })
+  }
+
+  private static var ritual: [AnyHashable: Any] {
+    [
+      "type": "ritual", "slot": "0800", "fire_date": "2026-11-22", "action": "open_do", "phase": "morning",
+      "micro_action": 4,
+    ]
+  }
+
+  private typealias Row = (String?, [AnyHashable: Any], NotificationRoute?)
+
+  private static var routes: [Row] {
+    [
+      (nil, ritual, .openDo(phase: "morning", microAction: 4)),
+      ("START_RITUAL", ritual, .openDo(phase: "morning", microAction: 4)),
+      ("DID_THIS", ritual, nil),
+      (nil, ["type": "check_in", "action": "new_conversation", "domain": "sleep"], .newConversation(domain: "sleep")),
+      (nil, ["type": "check_in", "action": "new_conversation"], .newConversation(domain: nil)),
+      (nil, ["type": "message", "conversation_id": "c", "message_id": "m"], .conversation(id: "c", messageID: "m")),
+      (nil, ["type": "post", "surface_kind": "question", "surface_id": "q"], .surface(kind: "question", id: "q")),
+      (nil, ["type": "morning"], .mood), ("LOG_MOOD", ["type": "morning"], .mood),
+      ("QUICK_CHAT", ["type": "morning"], .chat), (nil, ["type": "reengagement"], .chat),
+      (nil, ["type": "workout", "workoutType": "Run"], .workout(type: "Run")),
+      ("START_WORKOUT", ["type": "workout"], .workout(type: nil)), ("SNOOZE_30", ["type": "workout"], nil),
+      (nil, ["type": "meal", "mealType": "lunch"], .meal(type: "lunch", isQuick: false)),
+      ("LOG_MEAL", ["type": "meal", "mealType": "lunch"], .meal(type: "lunch", isQuick: false)),
+      ("QUICK_ADD", ["type": "meal", "mealType": "lunch"], .meal(type: "lunch", isQuick: true)),
+      ("OPEN", ["type": "daily"], .other(type: "daily", action: "")),
+      (nil, ["type": "daily", "action": "x"], .other(type: "daily", action: "x")),
+      ("SHARE", ["type": "daily"], .other(type: "daily", action: "SHARE")),
+      (nil, [:], .other(type: nil, action: "")),
+    ]
+  }
+
+  @Test("a tap and each button name their route", arguments: routes.indices)
+  func route(index: Int) {
+    let (button, userInfo, route) = Self.routes[index]
+    #expect(NotificationRoute(button: button, of: PushContent(userInfo)) == route)
+  }
+
+  private func handle(
+    _ choice: NotificationResponse.Choice, _ userInfo: [AnyHashable: Any], isPush: Bool,
+    _ categories: NotificationCategories? = nil
+  ) async -> NotificationRoute? {
+    var userInfo = userInfo
+    if isPush { userInfo["push_log_id"] = pushLogID.uuidString }
+    let response = NotificationResponse(
+      choice, content: PushContent(userInfo), category: "C", date: Date(timeIntervalSince1970: 1_795_330_931))
+    return await NotificationResponder(queue, categories: categories).handle(response)
+  }
+
+  private var opened: String { "POST /v1/pushes/\(pushLogID.uuidString.lowercased())/opened" }
+
+  @Test("a tap on a local notification is an event")
+  func localTap() async throws {
+    #expect(await handle(.notification, Self.ritual, isPush: false) != nil)
+    #expect(transport.lines == ["POST /v1/telemetry"])
+    let content = try JSON(Data(try #require(transport.asked[0].content).utf8))
+    #expect(content["events"]?.list?.first?["code"] == .string("opened"))
+    #expect(content["events"]?.list?.first?["identifier"] == .string("ritual.0800.2026-11-22"))
+  }
+
+  @Test("a tap on a push of a slot is an opened push and an event")
+  func pushTap() async {
+    _ = await handle(.notification, Self.ritual, isPush: true)
+    #expect(transport.lines == [opened, "POST /v1/telemetry"])
+  }
+
+  @Test("a tap on another push is an opened push")
+  func messageTap() async {
+    _ = await handle(.notification, ["type": "message", "conversation_id": "c"], isPush: true)
+    #expect(transport.lines == [opened])
+  }
+
+  @Test("a button in the background is an action, and opens nothing")
+  func background() async throws {
+    #expect(await handle(.button("DID_THIS"), Self.ritual, isPush: true) == nil)
+    #expect(transport.lines == ["POST /v1/actions"])
+    let content = try JSON(Data(try #require(transport.asked[0].content).utf8))
+    #expect(content["action"] == .string("DID_THIS") && content["at"] == .string("2026-11-22T07:02:11.000Z"))
+  }
+
+  @Test("a button that opens the app is an action, an opened push and an event")
+  func foreground() async {
+    #expect(await handle(.button("START_RITUAL"), Self.ritual, isPush: true) != nil)
+    #expect(transport.lines == ["POST /v1/actions", opened, "POST /v1/telemetry"])
+  }
+
+  @Test("a dismissal is an event of a slot, and nothing of another push")
+  func dismissal() async throws {
+    #expect(await handle(.dismissal, Self.ritual, isPush: true) == nil)
+    _ = await handle(.dismissal, ["type": "message"], isPush: true)
+    #expect(transport.lines == ["POST /v1/telemetry"])
+    #expect(try #require(transport.asked[0].content).contains("dismissed"))
+  }
+
+  @Test("a button whose identifier the service does not take is not reported as one", arguments: ["a b", "", "ä"])
+  func unknownButton(button: String) async {
+    #expect(await handle(.button(button), Self.ritual, isPush: false) != nil)
+    #expect(transport.lines == ["POST /v1/telemetry"])
+  }
+
+  @Test("what cannot be sent waits, and is sent by the next start")
+  func offline() async {
+    let transport = MockTransport([.nothing, .nothing, .nothing])
+    let store = MemoryStore()
+    let queue = TelemetryQueue(Self.client(transport), store: store)
+    let response = NotificationResponse(.button("DID_THIS"), content: PushContent(Self.ritual))
+    await NotificationResponder(queue).handle(response)
+    #expect(await queue.count == 1)
+    let next = TelemetryQueue(Self.client(transport), store: store)
+    await next.flush()
+    #expect(await next.count == 0)
+    let sent = transport.asked.map { $0.content.flatMap { try? JSON(Data($0.utf8)) } }
+    #expect(sent.count == 4 && sent[0] != nil && Set(sent).count == 1)
+  }
+
+  @Test("the configuration tells which of the host's own buttons open the app")
+  func ownButtons() async throws {
+    let configuration = """
+      {"flags":{},"channels":[],"categories":[{"id":"C","actions":[{"id":"LATER","title":"L","options":[]},
+      {"id":"SHOW","title":"S","options":["foreground"]}]}]}
+      """
+    let categories = NotificationCategories(
+      Self.client(MockTransport([.status(200, content: configuration)])), registry: MockRegistry(), store: store)
+    await categories.refresh()
+    #expect(await handle(.button("LATER"), Self.ritual, isPush: false, categories) == nil)
+    #expect(
+      await handle(.button("SHOW"), Self.ritual, isPush: false, categories) == .other(type: "ritual", action: "SHOW"))
+  }
+
+  @Test("the system's identifiers are read")
+  func choices() {
+    #expect(NotificationResponse.Choice("com.apple.UNNotificationDefaultActionIdentifier") == .notification)
+    #expect(NotificationResponse.Choice("com.apple.UNNotificationDismissActionIdentifier") == .dismissal)
+    #expect(NotificationResponse.Choice("DID_THIS") == .button("DID_THIS"))
+  }
+}

@@ -1,0 +1,2 @@
+self.tacet = { title: 'Neutral title', body: 'Neutral text' }
+importScripts('/clients/tacet-sw.js')

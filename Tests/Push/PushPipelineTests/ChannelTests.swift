@@ -1,0 +1,133 @@
+import APNSCore
+import Deliverers
+import Delivery
+import PushKinds
+import PushStore
+import Reactors
+import Testing
+
+@testable import PushPipeline
+
+@Suite("Channels beside APNs", .serialized)
+struct ChannelTests {
+  /// A rig whose second deliverer is scripted.
+  private static func run(
+    _ body: @escaping @Sendable (PipelineRig, ScriptedDeliverer, isolated Reactor) async throws -> Void
+  ) async throws {
+    try await PipelineRig.run(
+      with: { _ in [ScriptedDeliverer()] },
+      configure: { $0.lanes.breaker = .quick }
+    ) { rig, reactor in
+      let other = try #require(
+        rig.pipeline.deliverers[DeliveryChannel(rawValue: "web_push")] as? ScriptedDeliverer)
+      try await body(rig, other, reactor)
+      other.release(on: reactor)
+    }
+  }
+
+  /// Registers a browser of each recipient at a route.
+  private static func subscribe(
+    _ chat: Chat, _ route: String, _ rig: PipelineRig, on reactor: isolated Reactor
+  ) async throws {
+    for (number, user) in chat.recipients.enumerated() {
+      try await rig.execute(
+        """
+        insert into tacet.targets (channel, address, user_id, app, keys)
+        values ('web_push', 'https://\(route)/\(number),a', '\(user)', '\(route)', '{"auth":"x"}')
+        """, on: reactor)
+    }
+  }
+
+  @Test("a message goes to a user's phone and browser, and the ledger has one row with both")
+  func both() async throws {
+    try await Self.run { rig, other, reactor in
+      let chat = try await Chat(in: rig, on: reactor)
+      try await Self.subscribe(chat, "web_push/one", rig, on: reactor)
+      rig.start(on: reactor)
+      let id = try await chat.post(waking: .webhook, on: reactor)
+      let outcomes = try await rig.outcomes(of: id, on: reactor)
+      #expect(outcomes.map(\.decision) == [.sent])
+      #expect(try await rig.value("select devices_accepted from tacet.push_log", as: Int32.self, on: reactor) == 2)
+      #expect(rig.channel.sent.map(\.token) == ["00aa"])
+      let push = try #require(other.sent.first?.push)
+      #expect(push.target.keys == #"{"auth":"x"}"# && push.target.address == "https://web_push/one/0,a")
+      #expect(push.push.alert?.title == "Message from Ann")
+    }
+  }
+
+  @Test("a browser that is gone is dropped, and the phone keeps its token; a later registration is kept")
+  func dropped() async throws {
+    try await Self.run { rig, other, reactor in
+      let chat = try await Chat(in: rig, on: reactor)
+      try await Self.subscribe(chat, "web_push/one", rig, on: reactor)
+      other.answer = { _, _ in DeliveryAttempt(.dropToken(invalidSinceMilliseconds: nil), status: 410, reason: "gone") }
+      rig.start(on: reactor)
+      let id = try await chat.post(waking: .webhook, on: reactor)
+      #expect(try await rig.outcomes(of: id, on: reactor).map(\.decision) == [.sent])
+      try await rig.nothingLeft(on: reactor)
+      let state = "select drop_reason from tacet.targets"
+      #expect(try await rig.value(state, as: String.self, on: reactor) == "gone")
+      #expect(try await rig.isDropped(on: reactor) == false)
+      // Registered again, and refused by an answer of before.
+      try await rig.execute(
+        "update tacet.targets set dropped_at = null, registered_at = clock_timestamp() + interval '1 hour'", on: reactor
+      )
+      let second = try await chat.post(waking: .webhook, on: reactor)
+      _ = try await rig.outcomes(of: second, on: reactor)
+      #expect(
+        try await rig.value("select dropped_at is null from tacet.targets", as: Bool.self, on: reactor))
+    }
+  }
+
+  @Test("a channel that is out delays no other, and gets the push when it is back, once")
+  func outage() async throws {
+    try await Self.run { rig, other, reactor in
+      let chat = try await Chat(in: rig, on: reactor)
+      try await Self.subscribe(chat, "web_push/one", rig, on: reactor)
+      other.answer = { _, _ in
+        DeliveryAttempt(.retryLater(minimumWait: .zero), reason: "host_unreachable", fault: .connection)
+      }
+      rig.start(on: reactor)
+      let id = try await chat.post(waking: .webhook, on: reactor)
+      #expect(try await rig.outcomes(of: id, on: reactor).map(\.decision) == [.sent])
+      #expect(rig.channel.sent.count == 1)
+      #expect(rig.pipeline.fault(of: DeliveryRoute(other.channel, name: "web_push/one")) == "host_unreachable")
+      #expect(rig.pipeline.fault(of: PushFixtures.route) == nil)
+      other.answer = { _, _ in DeliveryAttempt(.accepted, status: 201) }
+      try await rig.nothingLeft(on: reactor)
+      #expect(rig.channel.sent.count == 1, "the phone has it")
+      #expect(try await rig.value("select devices_accepted from tacet.push_log", as: Int32.self, on: reactor) == 2)
+    }
+  }
+
+  @Test("a service that answers slowly takes its own places, and others go on")
+  func slow() async throws {
+    try await Self.run { rig, other, reactor in
+      let chat = try await Chat(of: 8, in: rig, on: reactor)
+      try await Self.subscribe(chat, "web_push/two", rig, on: reactor)
+      other.held = ["web_push/two"]
+      rig.start(on: reactor)
+      _ = try await chat.post(waking: .webhook, on: reactor)
+      try await rig.channel.received(8, on: reactor)
+      try await other.received(4, on: reactor)
+      #expect(other.mostInFlight == 4)
+      other.release(on: reactor)
+      try await rig.nothingLeft(on: reactor)
+      #expect(other.sent.count == 8 && other.mostInFlight == 4)
+      #expect(rig.channel.sent.count == 8)
+    }
+  }
+
+  @Test("a push to a channel that is not set up waits until it is, and others of the user go")
+  func absent() async throws {
+    try await PipelineRig.run { rig, reactor in
+      let chat = try await Chat(in: rig, on: reactor)
+      try await Self.subscribe(chat, "web_push/one", rig, on: reactor)
+      rig.start(on: reactor)
+      let id = try await chat.post(waking: .webhook, on: reactor)
+      #expect(try await rig.outcomes(of: id, on: reactor).map(\.decision) == [.sent])
+      let waiting = "select lane from tacet.deliveries where state = 'waiting'"
+      #expect(try await rig.value(waiting, as: String.self, on: reactor) == "web_push")
+    }
+  }
+}

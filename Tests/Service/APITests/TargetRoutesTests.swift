@@ -1,0 +1,211 @@
+import Cryptography
+import FoundationEssentials
+import TestIDs
+import Testing
+
+@Suite("Browsers and Android apps over HTTP")
+struct TargetRoutesTests {
+  private struct Problem: Decodable {
+    let status: Int
+    let field: String?
+  }
+
+  private struct Registered: Decodable { let fetch_token: String }
+
+  private struct Shown: Decodable {
+    struct Notification: Decodable {
+      let title: String
+      let body: String?
+      let navigate: String
+      let tag: String?
+    }
+    let web_push: Int
+    let notification: Notification
+  }
+
+  private static let point = Base64URL.encode(P256PrivateKey().publicKey.x963)
+  private static let path = "/v1/web-push/subscriptions"
+
+  private static func body(_ endpoint: String, more: String = "") -> String {
+    #"{"endpoint": "\#(endpoint)", "keys": {"p256dh": "\#(point)", "auth": "BTBZMqHH6r4Tts7J_aSIgg"}\#(more)}"#
+  }
+
+  private static func endpoint(_ name: String) -> String {
+    "https://updates.push.services.mozilla.com/wpush/v2/\(name)"
+  }
+
+  @Test("a subscription is stored with its keys and the key that it was made with, and moves to whoever registers it")
+  func registered() async throws {
+    try await ServiceRig.run { rig in
+      let (one, other) = (try await rig.makeUser(), try await rig.makeUser())
+      let more = #", "locale": "de-CH", "time_zone": "Europe/Zurich", "expiration_time": "2031-01-01T00:00:00Z""#
+      let first = try await rig.ask("PUT", Self.path, as: one, body: Self.body(Self.endpoint("a"), more: more))
+      #expect(first.status == 200)
+      let row = """
+        select user_id, channel, locale, time_zone, expires_at = '2031-01-01Z', keys::json ->> 'key', dropped_at is null
+        from tacet.targets
+        """
+      #expect(
+        try await rig.psql(row) == "\(one)|web_push|de-CH|Europe/Zurich|t|\(ServiceRig.publicKey)|t\n")
+      let second = try await rig.ask("PUT", Self.path, as: other, body: Self.body(Self.endpoint("a")))
+      #expect(try first.decode(Registered.self).fetch_token != second.decode(Registered.self).fetch_token)
+      #expect(try await rig.psql(row) == "\(other)|web_push||||\(ServiceRig.publicKey)|t\n")
+    }
+  }
+
+  @Test("a user keeps the newest, and a log-out ends only the user's own")
+  func kept() async throws {
+    try await ServiceRig.run { rig in
+      let (user, stranger) = (try await rig.makeUser(), try await rig.makeUser())
+      for name in ["a", "b", "c"] {
+        #expect(try await rig.ask("PUT", Self.path, as: user, body: Self.body(Self.endpoint(name))).status == 200)
+      }
+      let rows = "select right(address, 1), drop_reason from tacet.targets order by 1"
+      #expect(try await rig.psql(rows) == "a|too_many\nb|\nc|\n")
+      let body = #"{"endpoint": "\#(Self.endpoint("b"))"}"#
+      #expect(try await rig.ask("DELETE", Self.path, as: stranger, body: body).status == 204)
+      #expect(try await rig.psql(rows) == "a|too_many\nb|\nc|\n")
+      for _ in 0..<2 { #expect(try await rig.ask("DELETE", Self.path, as: user, body: body).status == 204) }
+      #expect(try await rig.psql(rows) == "a|too_many\nb|logged_out\nc|\n")
+    }
+  }
+
+  @Test("what cannot be used is refused by its name, and nothing is stored")
+  func refused() async throws {
+    try await ServiceRig.run { rig in
+      let user = try await rig.makeUser()
+      let endpoints = [
+        "http://updates.push.services.mozilla.com/a", "https://example.com/a", "https://127.0.0.1/a",
+        "https://169.254.169.254/latest", "https://u:p@updates.push.services.mozilla.com/a",
+        "https://updates.push.services.mozilla.com:8443/a", "https://updates.push.services.mozilla.com/a#b", "a", "",
+        Self.endpoint(String(repeating: "a", count: 1000)),
+      ]
+      for endpoint in endpoints {
+        let answer = try await rig.ask("PUT", Self.path, as: user, body: Self.body(endpoint))
+        #expect(answer.status == 400, "\(endpoint)")
+        #expect(try answer.decode(Problem.self).field == "endpoint", "\(endpoint)")
+      }
+      let whole = Self.body(Self.endpoint("a"))
+      let bodies = [
+        (whole.replacing(Self.point, with: Self.point.dropLast(2)), "keys.p256dh", 400),
+        (whole.replacing("BTBZMqHH6r4Tts7J_aSIgg", with: "BTBZ"), "keys.auth", 400),
+        (Self.body(Self.endpoint("a"), more: #", "time_zone": "Mars/Olympus""#), "time_zone", 422),
+        (Self.body(Self.endpoint("a"), more: #", "locale": "de_CH""#), "locale", 400),
+        (Self.body(Self.endpoint("a"), more: #", "expiration_time": "tomorrow""#), "expiration_time", 400),
+        (Self.body(Self.endpoint("a"), more: #", "colour": "red""#), "colour", 400),
+        (#"{"endpoint": "\#(Self.endpoint("a"))"}"#, "keys", 400),
+      ]
+      for (body, field, status) in bodies {
+        let answer = try await rig.ask("PUT", Self.path, as: user, body: body)
+        #expect(answer.status == status, "\(field)")
+        #expect(try answer.decode(Problem.self).field == field)
+      }
+      #expect(try await rig.psql("select count(*) from tacet.targets") == "0\n")
+    }
+  }
+
+  @Test("an Android app registers and leaves by its token")
+  func android() async throws {
+    try await ServiceRig.run { rig in
+      let user = try await rig.makeUser()
+      let path = "/v1/fcm/registrations"
+      let token = #"{"token": "bk3RNwTe3H0:CI2k_HHwgIpo", "app": "com.example.app"}"#
+      #expect(try await rig.ask("PUT", path, as: user, body: token).status == 204)
+      let row = "select user_id, channel, address, app, drop_reason from tacet.targets"
+      #expect(try await rig.psql(row) == "\(user)|fcm|bk3RNwTe3H0:CI2k_HHwgIpo|com.example.app|\n")
+      #expect(try await rig.ask("DELETE", path, as: user, body: token).status == 204)
+      #expect(try await rig.psql(row) == "\(user)|fcm|bk3RNwTe3H0:CI2k_HHwgIpo|com.example.app|logged_out\n")
+      for token in ["", "a b", "\\u0000", String(repeating: "a", count: 1025)] {
+        let answer = try await rig.ask("PUT", path, as: user, body: #"{"token": "\#(token)"}"#)
+        #expect(answer.status == 400)
+        #expect(try answer.decode(Problem.self).field == "token")
+      }
+    }
+  }
+
+  @Test("a worker gets the newest push of its user, and reports what was opened of it")
+  func worker() async throws {
+    try await ServiceRig.run { rig in
+      let (message, reader) = try await rig.makeMessage()
+      let stranger = try await rig.makeUser()
+      let answer = try await rig.ask("PUT", Self.path, as: reader, body: Self.body(Self.endpoint("a")))
+      let token = try answer.decode(Registered.self).fetch_token
+      #expect(try await rig.worker("GET", "/v1/notifications/latest", token).status == 204)
+      try await rig.psql(
+        """
+        insert into tacet.push_log (subject_id, user_id, push_type, decision, enqueued_at)
+        values ('\(message)', '\(reader)', 'message', 'sent', now())
+        """)
+      let shown = try await rig.worker("GET", "/v1/notifications/latest", token)
+      #expect(shown.status == 200 && shown.fields["cache-control"] == "no-store")
+      let document = try shown.decode(Shown.self)
+      #expect(document.web_push == 8030 && document.notification.body == "Hello")
+      let conversation = try await rig.psql("select conversation_id from public.messages").filter { !$0.isWhitespace }
+      #expect(document.notification.navigate == "https://chat.example.com/c/\(conversation)")
+      #expect(document.notification.tag == message)
+
+      let row = try await rig.psql("select id from tacet.push_log").filter { !$0.isWhitespace }
+      let event = #"{"events": [{"push_log_id": "\#(row)", "event": "opened"}]}"#
+      #expect(try await rig.worker("POST", "/v1/notifications/events", token, event).status == 204)
+      #expect(try await rig.psql("select opened from tacet.push_log") == "t\n")
+      // Another user's worker changes nothing.
+      let other = try await rig.ask("PUT", Self.path, as: stranger, body: Self.body(Self.endpoint("b")))
+      try await rig.psql("update tacet.push_log set opened = false")
+      let foreign = try other.decode(Registered.self).fetch_token
+      #expect(try await rig.worker("POST", "/v1/notifications/events", foreign, event).status == 204)
+      #expect(try await rig.psql("select opened from tacet.push_log") == "f\n")
+      // A log-out ends the token.
+      _ = try await rig.ask("DELETE", Self.path, as: reader, body: #"{"endpoint": "\#(Self.endpoint("a"))"}"#)
+      #expect(try await rig.worker("POST", "/v1/notifications/events", token, event).status == 401)
+      #expect(try await rig.worker("GET", "/v1/notifications/latest", token).status == 204)
+      for wrong in ["", "abc", String(repeating: "a", count: 44)] {
+        #expect(try await rig.worker("GET", "/v1/notifications/latest", wrong).status == 401)
+      }
+    }
+  }
+
+  @Test("a worker whose browser has replaced its subscription says so in its user's name, once")
+  func replaced() async throws {
+    try await ServiceRig.run { rig in
+      let user = try await rig.makeUser()
+      let first = try await rig.ask("PUT", Self.path, as: user, body: Self.body(Self.endpoint("a")))
+      let token = try first.decode(Registered.self).fetch_token
+      let second = try await rig.worker("PUT", Self.path, token, Self.body(Self.endpoint("b")))
+      #expect(second.status == 200)
+      #expect(try second.decode(Registered.self).fetch_token != token)
+      let rows = "select right(address, 1), user_id, drop_reason from tacet.targets order by 1"
+      #expect(try await rig.psql(rows) == "a|\(user)|replaced\nb|\(user)|\n")
+      #expect(try await rig.worker("PUT", Self.path, token, Self.body(Self.endpoint("c"))).status == 401)
+      let refused = try await rig.worker(
+        "PUT", Self.path, second.decode(Registered.self).fetch_token, Self.body("https://example.com/a"))
+      #expect(refused.status == 400)
+      #expect(try await rig.psql(rows) == "a|\(user)|replaced\nb|\(user)|\n")
+    }
+  }
+
+  @Test("browsers load the client and the worker, once")
+  func files() async throws {
+    try await ServiceRig.run(hasDatabase: false) { rig in
+      let worker = try await PlainClient.ask("GET", "/clients/tacet-sw.js", port: rig.port)
+      #expect(worker.status == 200 && worker.fields["content-type"] == "text/javascript; charset=utf-8")
+      #expect(worker.fields["service-worker-allowed"] == "/")
+      let tag = try #require(worker.fields["etag"])
+      let again = try await PlainClient.ask(
+        "GET", "/clients/tacet-sw.js", fields: ["If-None-Match": tag], port: rig.port)
+      #expect(again.status == 304 && again.body.isEmpty)
+      #expect(try await PlainClient.ask("GET", "/clients/passwd", port: rig.port).status == 404)
+      let key = try await PlainClient.ask("GET", "/v1/web-push/key", port: rig.port)
+      #expect(key.body == #"{"public_key":"\#(ServiceRig.publicKey)"}"#)
+    }
+  }
+}
+
+extension ServiceRig {
+  fileprivate func worker(
+    _ method: String, _ path: String, _ token: String, _ body: String = ""
+  ) async throws -> PlainResponse {
+    var fields = ["Authorization": "Bearer \(token)"]
+    if !body.isEmpty { fields["Content-Type"] = "application/json" }
+    return try await PlainClient.ask(method, path, fields: fields, body: body, port: port)
+  }
+}

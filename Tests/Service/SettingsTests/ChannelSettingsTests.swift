@@ -1,0 +1,67 @@
+import Cryptography
+import FCM
+import Settings
+import Testing
+import WebPush
+
+@Suite("The settings of browsers and Android")
+struct ChannelSettingsTests {
+  private static let key = P256PrivateKey().pem
+  private static let browsers: [String: String?] = [
+    "VAPID_PRIVATE_KEY": key, "VAPID_SUBJECT": "mailto:ops@example.com",
+    "WEB_PUSH_URL": "https://chat.example.com/c/{conversation_id}",
+  ]
+  private static let account = """
+    {"type": "service_account", "project_id": "demo", "client_email": "push@demo.iam.gserviceaccount.com",
+    "private_key_id": "k1", "private_key": "\(RSAPrivateKey().pem.split(separator: "\n").joined(separator: "\\n"))\\n",
+    "token_uri": "https://oauth2.googleapis.com/token"}
+    """
+
+  @Test("without a key and an account there are neither")
+  func off() throws {
+    let settings = try makeSettings()
+    #expect(settings.webPush == nil && settings.fcm == nil)
+  }
+
+  @Test("a key brings browsers, in a setting or in a file, and a new one needs a restart")
+  func keys() throws {
+    let inline = try makeSettings(Self.browsers)
+    #expect(inline.webPush?.hosts == .standard)
+    #expect(inline.webPush?.links.origin == "https://chat.example.com")
+    let changes = Self.browsers.merging(["VAPID_PRIVATE_KEY": nil, "VAPID_PRIVATE_KEY_FILE": "/vapid.pem"]) { $1 }
+    let file = try makeSettings(changes, files: ["/vapid.pem": Self.key])
+    #expect(file.webPush?.privateKey == inline.webPush?.privateKey)
+    let other = Self.browsers.merging(["VAPID_PRIVATE_KEY": P256PrivateKey().pem]) { $1 }
+    #expect(try makeSettings(other).keysNeedingRestart(since: inline) == ["VAPID_PRIVATE_KEY"])
+  }
+
+  @Test(
+    "what a key needs is named",
+    arguments: [
+      ("VAPID_SUBJECT", String?.none), ("VAPID_SUBJECT", "ops@example.com"), ("VAPID_SUBJECT", "mailto:root@localhost"),
+      ("WEB_PUSH_URL", nil), ("WEB_PUSH_URL", "http://chat.example.com/"), ("WEB_PUSH_URL", "https://a/{b"),
+      ("WEB_PUSH_URL", "javascript:alert(1)"), ("VAPID_PRIVATE_KEY", "no key"), ("WEB_PUSH_HOSTS", "*"),
+      ("WEB_PUSH_CA_FILE", "/none.pem"),
+    ])
+  func named(_ name: String, _ value: String?) {
+    #expect(problems(Self.browsers.merging([name: value]) { $1 }).map(\.key) == [name])
+  }
+
+  @Test("a file without a key, and an account that is none, are named without their text")
+  func files() {
+    let changes = Self.browsers.merging(["VAPID_PRIVATE_KEY": nil, "VAPID_PRIVATE_KEY_FILE": "/a"]) { $1 }
+    #expect(problems(changes, files: ["/a": "secret text"]).map(\.key) == ["VAPID_PRIVATE_KEY_FILE"])
+    let account = problems(["FCM_SERVICE_ACCOUNT_FILE": "/a"], files: ["/a": #"{"private_key": "secret text"}"#])
+    #expect(account.map(\.key) == ["FCM_SERVICE_ACCOUNT_FILE"])
+    #expect(account.allSatisfy { !$0.message.contains("secret text") })
+  }
+
+  @Test("an account brings Android, in a setting or in a file")
+  func accounts() throws {
+    let settings = try makeSettings(["FCM_SERVICE_ACCOUNT": Self.account, "FCM_MESSAGES": "data"])
+    #expect(settings.fcm?.account.projectIdentifier == "demo" && settings.fcm?.style.presentation == .dataOnly)
+    let file = try makeSettings(["FCM_SERVICE_ACCOUNT_FILE": "/a"], files: ["/a": Self.account])
+    #expect(file.fcm?.account.projectIdentifier == "demo" && file.fcm?.style.presentation == .notification)
+    #expect(problems(["FCM_SERVICE_ACCOUNT": Self.account, "FCM_URL": "http://example.com"]).map(\.key) == ["FCM_URL"])
+  }
+}

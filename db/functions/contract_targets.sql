@@ -1,0 +1,153 @@
+-- Host contract: where pushes go, over all channels. And the targets that Tacet keeps itself.
+
+set check_function_bodies = off;
+
+-- Where a user's pushes go: the host's device tokens, and the browsers and Android apps that have registered here. environment: null
+-- where the channel has one. keys: a JSON object, null where the channel needs none. FCM forgets a token whose app has not been heard
+-- of for 270 days, so that one of then is left out.
+call tacet.provide('push_targets(tacet.user_id)', is_tried => true, definition => $default$
+create or replace function tacet.push_targets(user_id tacet.user_id)
+returns table (channel text, address text, environment text, app text, keys text)
+language sql stable
+as $$
+  select 'apns', d.device_token, d.environment, d.app, null::text
+  from tacet.device_tokens(push_targets.user_id) d
+  union all
+  select n.channel, n.address, null::text, n.app, n.keys
+  from (
+    select t.channel, t.address, t.app, t.keys
+    from tacet.targets t
+    where t.user_id = push_targets.user_id and t.dropped_at is null and (t.expires_at > now()) is not false
+      and (t.channel <> 'fcm' or t.registered_at > now() - interval '270 days')
+    order by t.registered_at desc
+    limit 50
+  ) n
+$$
+$default$);
+
+-- Gives a target to a user, and takes it from any other. The user keeps the targets_max newest of the channel. Null keeps what is
+-- known; one that changes its user loses locale and time zone, which belong to the person. Of dropped rows the newest 50 stay.
+create or replace function tacet.register_target(
+  user_id tacet.user_id, channel text, address text, app text, keys text, locale text, time_zone text, fetch_digest text,
+  expires_at timestamptz, targets_max int
+)
+returns void
+language plpgsql volatile
+set search_path = pg_catalog, pg_temp
+as $$
+begin
+  -- One registration of a user at a time, or two would each see room for the last target.
+  perform pg_advisory_xact_lock(hashtextextended('user ' || register_target.user_id, 1952539493));
+  insert into tacet.targets as t (user_id, channel, address, app, keys, locale, time_zone, fetch_digest, expires_at)
+  values (
+    register_target.user_id, register_target.channel, register_target.address, register_target.app, register_target.keys,
+    register_target.locale, register_target.time_zone, register_target.fetch_digest, register_target.expires_at)
+  on conflict on constraint targets_pkey do update
+  set
+    user_id = excluded.user_id, app = coalesce(excluded.app, t.app), keys = coalesce(excluded.keys, t.keys),
+    locale = coalesce(excluded.locale, case when t.user_id = excluded.user_id then t.locale end),
+    time_zone = coalesce(excluded.time_zone, case when t.user_id = excluded.user_id then t.time_zone end),
+    fetch_digest = coalesce(excluded.fetch_digest, t.fetch_digest), expires_at = excluded.expires_at,
+    registered_at = clock_timestamp(), dropped_at = null, drop_reason = null;
+  update tacet.targets t
+  set dropped_at = now(), drop_reason = 'too_many'
+  where t.ctid = any (array(
+    select o.ctid
+    from tacet.targets o
+    where o.user_id = register_target.user_id and o.channel = register_target.channel and o.dropped_at is null
+    order by o.registered_at desc
+    offset register_target.targets_max));
+  delete from tacet.targets t
+  where t.ctid = any (array(
+    select o.ctid
+    from tacet.targets o
+    where o.user_id = register_target.user_id and o.dropped_at is not null
+    order by o.dropped_at desc
+    offset 50
+    for update skip locked));
+end
+$$;
+
+-- Registers the subscription by which a browser has replaced one, for the user of that one, which is dropped. fetch_digest: of the
+-- replaced one's worker. Returns whether there is one.
+create or replace function tacet.renew_target(
+  fetch_digest text, address text, keys text, next_digest text, expires_at timestamptz, targets_max int
+)
+returns boolean
+language plpgsql volatile
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  former tacet.targets;
+begin
+  update tacet.targets t
+  set dropped_at = now(), drop_reason = 'replaced', fetch_digest = null
+  where t.ctid = (
+      select x.ctid
+      from tacet.targets x
+      where x.fetch_digest = renew_target.fetch_digest and x.dropped_at is null
+      limit 1
+      for update)
+  returning t.* into former;
+  if not found then
+    return false;
+  end if;
+  perform tacet.register_target(
+    former.user_id, former.channel, renew_target.address, former.app, renew_target.keys, former.locale, former.time_zone,
+    renew_target.next_digest, renew_target.expires_at, renew_target.targets_max);
+  return true;
+end
+$$;
+
+-- Drops a user's target after a log-out. One of another user is not changed.
+create or replace function tacet.remove_target(user_id tacet.user_id, channel text, address text)
+returns void
+language sql volatile
+set search_path = pg_catalog, pg_temp
+as $$
+  update tacet.targets t
+  set dropped_at = now(), drop_reason = 'logged_out', fetch_digest = null
+  where t.channel = remove_target.channel and t.address = remove_target.address and t.user_id = remove_target.user_id
+    and t.dropped_at is null
+$$;
+
+-- A user's newest push of the last day that shows something; no row without one. A push that is on its way has no row in the ledger
+-- yet, and is found in the inbox.
+create or replace function tacet.newest_push(user_id tacet.user_id)
+returns table (subject_id tacet.subject_id, kind text, enqueued_at timestamptz)
+language sql stable rows 1
+as $$
+  select r.subject_id, r.kind, r.enqueued_at
+  from (
+    (
+      select l.subject_id, l.push_type as kind, l.enqueued_at
+      from tacet.push_log l
+      where l.user_id = newest_push.user_id and l.enqueued_at > now() - interval '1 day'
+        and l.decision = 'sent' and l.push_type not in ('read_sync', 'live_activity')
+      order by l.enqueued_at desc
+      limit 1
+    )
+    union all
+    (
+      select i.subject_id, i.kind, i.enqueued_at
+      from tacet.pushes p
+      join tacet.inbox i on i.subject_id = p.id::tacet.subject_id
+      where p.user_id = newest_push.user_id and i.is_claimed
+      order by i.enqueued_at desc
+      limit 1
+    )
+  ) r
+  order by r.enqueued_at desc
+  limit 1
+$$;
+
+-- The beginning of a target's mark, by which the ledger's history names it: of a device token itself, else of the SHA-256 of the
+-- address in hexadecimal.
+create or replace function tacet.target_beginning(channel text, address text)
+returns text
+language sql immutable
+as $$
+  select left(case when channel = 'apns' then address else encode(sha256(convert_to(address, 'UTF8')), 'hex') end, 8)
+$$;
+
+reset check_function_bodies;
