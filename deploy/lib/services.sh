@@ -40,9 +40,13 @@ start_all() {
   webhook_secret=whsec_$(openssl rand -base64 24)
   jwt_secret=$(openssl rand -hex 32)
   service_key=$(openssl rand -hex 24)
+  openssl ecparam -name prime256v1 -genkey -noout >"$state/vapid-key.pem"
   more_settings="JWT_SECRET=$jwt_secret
 SERVICE_KEY=$service_key
 APNS_CHANNELS_URL=https://$(address production "$state/simulator.json")
+VAPID_PRIVATE_KEY_FILE=$state/vapid-key.pem
+VAPID_SUBJECT=mailto:ops@example.com
+WEB_PUSH_URL=https://chat.example.com/c/{conversation_id}
 ${more_settings:-}"
   start_service_anywhere
   write_env
