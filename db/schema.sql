@@ -1380,7 +1380,7 @@ ALTER TABLE tacet.watched_activities ENABLE ROW LEVEL SECURITY;
 -- tacet.sync_read(user_id uuid, conversation_id uuid, message_ids uuid[], device_token text) returns bigint
 -- tacet.take_cap(user_id uuid, cap_group text) returns boolean
 -- tacet.takes_part(conversation_id uuid, user_id uuid) returns boolean
--- tacet.target_beginning(channel text, address text) returns text
+-- tacet.target_mark(channel text, address text) returns text
 -- tacet.tell_devices(user_id uuid) returns void
 -- tacet.tend_live_activities(activities_max integer) returns integer
 -- tacet.turn_of(user_id uuid) returns uuid

@@ -80,8 +80,13 @@ as $$
 declare
   former tacet.targets;
 begin
+  -- In the order of register_target: first the user, then the row.
+  perform pg_advisory_xact_lock(hashtextextended('user ' || x.user_id, 1952539493))
+  from tacet.targets x
+  where x.fetch_digest = renew_target.fetch_digest and x.dropped_at is null
+  limit 1;
   update tacet.targets t
-  set dropped_at = now(), drop_reason = 'replaced', fetch_digest = null
+  set dropped_at = now(), drop_reason = 'replaced', fetch_digest = null, keys = null
   where t.ctid = (
       select x.ctid
       from tacet.targets x
@@ -106,7 +111,7 @@ language sql volatile
 set search_path = pg_catalog, pg_temp
 as $$
   update tacet.targets t
-  set dropped_at = now(), drop_reason = 'logged_out', fetch_digest = null
+  set dropped_at = now(), drop_reason = 'logged_out', fetch_digest = null, keys = null
   where t.channel = remove_target.channel and t.address = remove_target.address and t.user_id = remove_target.user_id
     and t.dropped_at is null
 $$;
@@ -123,7 +128,7 @@ as $$
       select l.subject_id, l.push_type as kind, l.enqueued_at
       from tacet.push_log l
       where l.user_id = newest_push.user_id and l.enqueued_at > now() - interval '1 day'
-        and l.decision = 'sent' and l.push_type not in ('read_sync', 'live_activity')
+        and l.decision = 'sent' and l.push_type not in ('read_sync', 'live_activity', 'schedule_changed')
       order by l.enqueued_at desc
       limit 1
     )
@@ -141,13 +146,13 @@ as $$
   limit 1
 $$;
 
--- The beginning of a target's mark, by which the ledger's history names it: of a device token itself, else of the SHA-256 of the
--- address in hexadecimal.
-create or replace function tacet.target_beginning(channel text, address text)
+-- What stands for a target in the ledger, and for an app that names itself: the device token in lower case, else 32 digits of the
+-- address's SHA-256.
+create or replace function tacet.target_mark(channel text, address text)
 returns text
 language sql immutable
 as $$
-  select left(case when channel = 'apns' then address else encode(sha256(convert_to(address, 'UTF8')), 'hex') end, 8)
+  select case when channel = 'apns' then lower(address) else left(encode(sha256(convert_to(address, 'UTF8')), 'hex'), 32) end
 $$;
 
 reset check_function_bodies;

@@ -158,7 +158,8 @@ begin
       (select l.user_id from tacet.push_log l where l.user_id > next_user order by l.user_id limit 1),
       (select p.user_id from tacet.preferences p where p.user_id > next_user order by p.user_id limit 1),
       (select c.user_id from tacet.conversation_preferences c where c.user_id > next_user order by c.user_id limit 1),
-      (select f.user_id from tacet.frequency_caps f where f.user_id > next_user order by f.user_id limit 1));
+      (select f.user_id from tacet.frequency_caps f where f.user_id > next_user order by f.user_id limit 1),
+      (select t.user_id from tacet.targets t where t.user_id > next_user order by t.user_id limit 1));
     exit when next_user is null;
     users := users || next_user;
   end loop;

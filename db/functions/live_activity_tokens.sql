@@ -147,9 +147,9 @@ begin
   update tacet.activity_channels c set gone_because = drop_dead_token.reason where c.channel_id = drop_dead_token.device_token;
   is_ours := found or is_ours;
   update tacet.targets t
-  set dropped_at = now(), drop_reason = drop_dead_token.reason
+  set dropped_at = now(), drop_reason = drop_dead_token.reason, fetch_digest = null, keys = null
   where t.address = drop_dead_token.device_token and t.registered_at <= drop_dead_token.invalid_since and t.dropped_at is null;
-  if not (found or is_ours) then
+  if not (found or is_ours or exists (select from tacet.targets t where t.address = drop_dead_token.device_token)) then
     perform tacet.invalidate_device_token(device_token, reason, invalid_since);
   end if;
 end

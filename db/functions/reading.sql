@@ -76,7 +76,7 @@ declare
 begin
   if not exists (
     select from tacet.push_targets(sync_read.user_id) d
-    where lower(d.address) <> coalesce(lower(sync_read.device_token), '')
+    where tacet.target_mark(d.channel, d.address) <> coalesce(lower(sync_read.device_token), '')
   ) then
     return null;
   end if;

@@ -33,7 +33,8 @@ public enum FCMAnswer {
     var attempt = DeliveryAttempt(
       disposition, status: status, reason: refusal.code ?? refusal.status ?? "http_\(status)",
       fault: fault(status, refusal, disposition))
-    attempt.askedWait = asked ?? .zero
+    // Google wants ten seconds before the first retry after a fault of its own.
+    attempt.askedWait = max(asked ?? .zero, attempt.fault == .service ? serviceWait : .zero)
     return attempt
   }
 

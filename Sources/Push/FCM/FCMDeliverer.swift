@@ -75,7 +75,15 @@ extension FCMDeliverer: PushDeliverer {
       attempt.isWithdrawn = true
       return attempt
     }
-    return await client.send(delivery.message, until: deadline, on: reactor)
+    var attempt = await client.send(delivery.message, until: deadline, on: reactor)
+    // The project's credential of another platform is wrong: an app of iOS has registered its token here, as any user can. So
+    // only refusals of several users in a row stop the route.
+    if attempt.reason == "THIRD_PARTY_AUTH_ERROR" {
+      attempt.disposition = .suspectToken
+      attempt.fault = nil
+      attempt.sparesTarget = true
+    }
+    return attempt
   }
 
   private func message(_ push: OutgoingPush) throws(FCMMessageError) -> FCMMessage {
@@ -86,7 +94,7 @@ extension FCMDeliverer: PushDeliverer {
     case .background(let custom):
       message.presentation = .dataOnly
       message.priority = .normal
-      message.data = FCMData(renaming: custom.texts(badge: push.badge))
+      message.data = FCMData(renaming: custom.fewerReads.texts(badge: push.badge))
       message.collapseKey = "background"
     case .liveActivity: throw FCMMessageError(.nothingToShow, "Android shows no Live Activities")
     }
@@ -96,7 +104,7 @@ extension FCMDeliverer: PushDeliverer {
   private func fill(_ message: inout FCMMessage, with alert: AlertPayload, of push: OutgoingPush) {
     var data = alert.custom.texts(badge: push.badge)
     data["push_log_id"] = push.logID.lowercased
-    data["category"] = alert.category
+    if let category = alert.category { data["category"] = category }
     message.presentation = style.presentation
     message.title = alert.title?.words
     message.body = [alert.subtitle?.words, alert.body?.words].compactMap { $0 }.joined(separator: "\n")
@@ -124,6 +132,18 @@ extension AlertText {
 }
 
 extension PayloadObject {
+  /// The most messages of a read that fit.
+  private static let readsMax = 40
+
+  /// The same with the newest reads alone, which come first.
+  fileprivate var fewerReads: PayloadObject {
+    guard case .array(let ids)? = self["message_ids"], ids.count > Self.readsMax else { return self }
+    var fewer = self
+    fewer["message_ids"] = .array(Array(ids.prefix(Self.readsMax)))
+    if fewer["conversation_id"] != nil { fewer["all_before"] = fewer["all_before"] ?? ids.first }
+    return fewer
+  }
+
   /// The members as FCM's data can have them: texts as they are, other values as JSON. A member `badge` of null becomes the badge.
   fileprivate func texts(badge: Int?) -> [String: String] {
     var texts: [String: String] = [:]

@@ -18,8 +18,8 @@ extension WebPushNotification {
       title: title.isEmpty ? lines.first ?? "" : title, link: links.link(for: alert.custom),
       body: lines.isEmpty || title.isEmpty && lines.count == 1 ? nil : lines.joined(separator: "\n"),
       tag: push.push.collapseIdentifier.text, badge: push.badge, image: image, isSilent: alert.sound == nil,
-      // A replaced notification that says something new is news.
-      alertsAgain: true, data: data)
+      // What replaces others says something new. The same push once more, after an answer was lost, does not.
+      alertsAgain: push.replacesOthers, data: data)
   }
 }
 

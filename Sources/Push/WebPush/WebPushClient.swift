@@ -47,10 +47,13 @@ public final class WebPushClient {
   ) async -> DeliveryAttempt {
     let endpoint = subscription.endpoint
     let now = Reactor.now
-    guard deadline > now, permit?.isValid != false else {
+    guard permit?.isValid != false else {
       var attempt = DeliveryAttempt(.retryLater(minimumWait: .zero))
       attempt.isWithdrawn = true
       return attempt
+    }
+    guard deadline > now else {
+      return DeliveryAttempt(.retryLater(minimumWait: .zero), reason: "answer_late", fault: .connection)
     }
     guard hasRoom(for: endpoint) else {
       return DeliveryAttempt(.retryLater(minimumWait: .seconds(1)), reason: "too_many_in_flight")

@@ -19,6 +19,8 @@ struct RouteGroup: Sendable {
   private let callers: CallerAuthentication
   private let failures: FailureGate
   private let requests: ClientRequests
+  /// Of workers, whose tokens are known by the database alone: unknown ones take nothing from users.
+  private let workerRequests = ClientRequests()
 
   init(callers: CallerAuthentication, requests: ClientRequests = ClientRequests(), logger: Logger) {
     self.callers = callers
@@ -57,11 +59,12 @@ struct RouteGroup: Sendable {
     handler: @escaping @Sendable (FetchToken, HTTPServerRequest, isolated Reactor) async throws -> HTTPServerResponse,
     client: ClientHandler? = nil
   ) {
-    let (callers, requests, logger) = (callers, requests, routeLogger(method, pattern))
+    let (callers, users, workers, logger) = (callers, requests, workerRequests, routeLogger(method, pattern))
     add(method, pattern, hasContent, Self.bodyBytesMax) { request, reactor in
       // A user's token is longer, and has dots.
       let token = request.head.fields.bearerToken.flatMap(FetchToken.init)
       let caller: String
+      let requests = token == nil ? users : workers
       if let token {
         caller = token.digest
       } else if client != nil {

@@ -84,7 +84,9 @@ enum TargetRoutes {
     group.addForClients(.delete, "/v1/web-push/subscriptions", hasContent: true, load: .write) {
       user, request, reactor in
       let body = try RequestContent.decode(EndpointBody.self, from: request.body)
-      let target = PushTarget(.webPush, address: body.endpoint)
+      // As it was stored, if it can be one.
+      let address = (try? WebPushEndpoint(body.endpoint, among: offer.hosts))?.url ?? body.endpoint
+      let target = PushTarget(.webPush, address: address)
       try await services.value(on: reactor).callers.remove(target, of: user, on: reactor)
       return HTTPServerResponse(status: .noContent)
     }

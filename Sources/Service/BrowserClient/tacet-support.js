@@ -129,6 +129,7 @@ export function makePlatform(given = {}) {
     clearTimeout: (timer) => host.clearTimeout(timer),
     zone: () => Intl.DateTimeFormat().resolvedOptions().timeZone,
     randomUUID: () => host.crypto.randomUUID(),
+    digest: async (data) => host.crypto.subtle.digest('SHA-256', data),
     indexedDB: blocked(() => host.indexedDB),
     localStorage: blocked(() => host.localStorage),
     window: host.window,

@@ -11,6 +11,10 @@ function bytesOf(text) {
   return Uint8Array.from(binary, (character) => character.charCodeAt(0));
 }
 
+function hexadecimal(buffer) {
+  return [...new Uint8Array(buffer)].map((byte) => byte.toString(16).padStart(2, '0')).join('');
+}
+
 /** Whether a subscription was made for a key. Browsers that do not say are taken to be right. */
 function isFor(subscription, key) {
   const own = subscription.options?.applicationServerKey;
@@ -90,6 +94,14 @@ export class WebPush {
     await subscription?.unsubscribe();
     if (endpoint) await this.#forget(endpoint);
     return 'off';
+  }
+
+  /** What the service calls this browser where an app has its device token; undefined without a subscription. */
+  async mark() {
+    const { endpoint } = await this.#stored();
+    if (!endpoint) return undefined;
+    const digest = await this.#platform.digest(new TextEncoder().encode(endpoint)).catch(() => undefined);
+    return digest && hexadecimal(digest).slice(0, 32);
   }
 
   /** Wrapped apps have the system's notifications, which no service worker handles. */

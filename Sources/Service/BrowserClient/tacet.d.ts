@@ -60,6 +60,8 @@ export interface TacetPlatform {
   /** The IANA name of the device's time zone. */
   zone(): string;
   randomUUID(): string;
+  /** SHA-256. Rejects where the page is no secure context. */
+  digest(data: Uint8Array): Promise<ArrayBuffer>;
   /** Pauses between two tries. */
   sleep?(seconds: number): Promise<void>;
   indexedDB?: IDBFactory;
@@ -269,7 +271,8 @@ export class TacetClient {
   leave(surface: Surface): Promise<void>;
   /**
    * Marks messages of a conversation as read, up to one or all, and clears their pushes on the user's other devices.
-   * `badge` is the number of unread messages in all conversations.
+   * Without a device token it is this browser's subscription that is not told. `badge` is the number of unread messages
+   * in all conversations.
    */
   markRead(
     conversation: string, options?: { upTo?: string; deviceToken?: string },
@@ -359,6 +362,8 @@ export class WebPush {
   check(options?: WebPushOptions): Promise<WebPushState>;
   /** Ends the subscription, here and at the service. Call it before the user logs out. */
   disable(): Promise<WebPushState>;
+  /** What the service calls this browser where an app has its device token; undefined without a subscription. */
+  mark(): Promise<string | undefined>;
 }
 
 /** A row with its instant, in milliseconds since 1970: `local_time` in the device's zone. */

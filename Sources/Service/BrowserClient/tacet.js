@@ -97,9 +97,9 @@ export class TacetClient {
     await this.#calls.send('DELETE', surfacePath(surface), { tries: 2, keepalive: true });
   }
 
-  markRead(conversation, { upTo, deviceToken = this.deviceToken } = {}) {
+  async markRead(conversation, { upTo, deviceToken = this.deviceToken } = {}) {
     const isRead = (answer) => isObject(answer) && isCount(answer.read) && isCount(answer.badge);
-    const body = { up_to_message_id: upTo, device_token: deviceToken };
+    const body = { up_to_message_id: upTo, device_token: deviceToken ?? (await this.webPush.mark()) };
     return this.#calls.document('POST', ['conversations', conversation, 'read'], isRead, { body });
   }
 

@@ -32,6 +32,7 @@ enum RefusalWords {
     "answer_late": "the push service did not answer in time, so it may have delivered the push",
     "answer_lost": "the connection ended before the answer, so the push may have been delivered",
     "address_not_allowed": "the endpoint leads to a private address",
+    "channel_not_configured": "the service's settings do not have the channel",
     "parked": "it was set aside after it failed too often",
     "replayed": "it was set aside before, and somebody has put it back",
     "unknown": "the route takes no pushes",

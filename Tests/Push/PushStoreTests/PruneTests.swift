@@ -157,6 +157,7 @@ extension PruneTests {
       case .sessions: "last_at, user_id"
       case .liveActivities: "id, user_id, type, state"
       case .liveActivityUpdates: "activity_id, version, available_at, event, priority, state, unix_time"
+      case .targets: "channel, address, user_id"
       }
     let values =
       switch table {
@@ -178,6 +179,7 @@ extension PruneTests {
       case .sessions: "now(), gen_random_uuid()"
       case .liveActivities: "gen_random_uuid()::text, gen_random_uuid(), 'WorkoutActivityAttributes', '{}'"
       case .liveActivityUpdates: "'run', floor(random() * 2e9)::int, now(), 'update', 5, '{}', 0"
+      case .targets: "'fcm', gen_random_uuid()::text, gen_random_uuid()"
       }
     let activity = """
       insert into tacet.activities (id, user_id, type, state)
@@ -214,6 +216,7 @@ extension PruneTests {
     case .sessions: "tacet.user_sessions"
     case .liveActivities: "tacet.activities"
     case .liveActivityUpdates: "tacet.activity_updates"
+    case .targets: "tacet.targets"
     }
   }
 
@@ -237,6 +240,7 @@ extension PruneTests {
     case .sessions: "began_at"
     case .liveActivities: "ended_at"
     case .liveActivityUpdates: "created_at"
+    case .targets: "dropped_at"
     }
   }
 }

@@ -38,6 +38,30 @@ struct ReadSyncTests {
     #expect(recipient.situation.lastSeenAge == nil && !recipient.situation.hasRead)
   }
 
+  @Test(
+    "a browser says by its mark that it has read, and is not told",
+    arguments: [("8fa421cf2002c453bb5ef348c0f4a05b", ["aa", "bb"]), ("aa", ["bb", "https://push/old"])])
+  func browser(_ reading: String, _ told: [String]) async throws {
+    let (chat, _) = try await scene()
+    try await chat.database.sql(
+      "insert into tacet.targets (channel, address, user_id) values ('web_push', 'https://push/old', '\(chat.reader)')")
+    try await chat.read(on: reading)
+    #expect(
+      try await claim(chat.database).first?.recipients.flatMap(\.targets).map(\.address).sorted() == told)
+  }
+
+  @Test("a browser that has read alone queues nothing")
+  func onlyBrowser() async throws {
+    let (chat, _) = try await scene()
+    try await chat.database.sql(
+      """
+      delete from push_tokens;
+      insert into tacet.targets (channel, address, user_id) values ('web_push', 'https://push/old', '\(chat.reader)')
+      """)
+    #expect(
+      try await chat.read(on: "8fa421cf2002c453bb5ef348c0f4a05b") == .marked(count: 1, badge: 0, syncWait: nil))
+  }
+
   @Test("without a device that has not read, without anything read, or switched off nothing is queued")
   func nobody() async throws {
     let (chat, messages) = try await scene(messages: 3)

@@ -44,7 +44,7 @@ struct StatementTextTests {
       ),
       ("m.dated_at,", "null::timestamptz as dated_at,"),
       (
-        " and (m.reading_device is null or lower(d.address) <> all (string_to_array(lower(m.reading_device), ' ')))",
+        " and (m.reading_device is null or tacet.target_mark(d.channel, d.address) <> all (string_to_array(lower(m.reading_device), ' '))) and (w.kind <> 'schedule_changed' or d.channel <> 'web_push')",
         ""
       ),
       (" and not m.is_silent", ""),

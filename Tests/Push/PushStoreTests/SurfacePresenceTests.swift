@@ -130,8 +130,13 @@ struct SurfacePresenceTests {
         _ = try await store.note([SurfaceView(of: calendar, by: user): PresenceReport(sign)], on: reactor)
       }
     }
+    // A session hands over its counts when it ends, which is a moment after its client has left.
     let counts = """
-      select pg_stat_force_next_flush();
+      do $$ begin
+        while exists (select from pg_stat_activity where datname = current_database() and pid <> pg_backend_pid()
+          and backend_type = 'client backend')
+        loop perform pg_sleep(0.01), pg_stat_clear_snapshot(); end loop;
+      end $$;
       select n_tup_upd > 0 and n_tup_upd = n_tup_hot_upd from pg_stat_user_tables where relname = 'surface_views'
       """
     #expect(try await database.sql(counts).hasSuffix("t"))

@@ -1,6 +1,7 @@
 // A browser with Web Push, and the service that it subscribes to.
 
 import assert from 'node:assert/strict';
+import { webcrypto } from 'node:crypto';
 import { makeClient, MockDatabase, MockNetwork, MockTarget, responseOf } from './support.mjs';
 
 const keyOf = (byte) => Buffer.alloc(65, byte).toString('base64url');
@@ -17,6 +18,7 @@ export class Browser {
 
   constructor({
     permission = 'default', answers = 'granted', subscription, stored, isActive = true, userAgent = 'x', capacitor,
+    digest = (data) => webcrypto.subtle.digest('SHA-256', data),
   } = {}) {
     this.subscription = subscription && this.#made(subscription.endpoint, subscription.key);
     this.database = new MockDatabase();
@@ -46,7 +48,7 @@ export class Browser {
     this.window = new MockTarget({ Notification, PushManager: class {}, Capacitor: capacitor });
     this.network = new MockNetwork((request) => this.#answer(request));
     this.client = makeClient(this.network, {
-      zone: 'Europe/Zurich', indexedDB: this.database, navigator: this.navigator, window: this.window,
+      digest, zone: 'Europe/Zurich', indexedDB: this.database, navigator: this.navigator, window: this.window,
     });
   }
 
@@ -63,6 +65,7 @@ export class Browser {
   }
 
   #answer({ line, body }) {
+    if (line.endsWith('/read')) return responseOf({ status: 200, body: { read: 1, badge: 0 } });
     if (line === 'GET /v1/web-push/key') return responseOf({ status: 200, body: this.served });
     assert.match(line, /^(PUT|DELETE) \/v1\/web-push\/subscriptions$/);
     assert.equal(typeof body.endpoint, 'string');

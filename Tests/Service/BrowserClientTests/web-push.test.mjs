@@ -121,6 +121,34 @@ describe('The start of a page', () => {
   }
 });
 
+describe('A read', () => {
+  const stored = { endpoint: 'https://push/old' };
+
+  for (const [name, given, told] of [
+    ['names the browser’s subscription', { stored }, '8fa421cf2002c453bb5ef348c0f4a05b'],
+    ['names nothing without a subscription', {}, undefined],
+  ]) {
+    test(name, async () => {
+      const browser = new Browser(given);
+      await browser.client.markRead('c1');
+      assert.equal(browser.network.requests[0].body.device_token, told);
+    });
+  }
+
+  test('names the device token that the app has given', async () => {
+    const browser = new Browser({ stored });
+    browser.client.deviceToken = 'AB';
+    await browser.client.markRead('c1');
+    assert.equal(browser.network.requests[0].body.device_token, 'ab');
+  });
+
+  test('is sent also where no digest can be made', async () => {
+    const browser = new Browser({ stored, digest: async () => { throw new Error('insecure'); } });
+    await browser.client.markRead('c1');
+    assert.equal(browser.network.requests[0].body.device_token, undefined);
+  });
+});
+
 describe('Log-out', () => {
   test('ends the subscription here and at the service', async () => {
     const stored = { endpoint: 'https://push/old' };

@@ -74,7 +74,7 @@ struct WebPushFaultTests {
     try await PushStand.run { stand in
       let subscription = try stand.subscribe()
       let late = try await stand.send(to: subscription, within: .zero)
-      #expect(late.isWithdrawn)
+      #expect(late.fault == .connection && late.reason == "answer_late" && !late.isWithdrawn)
       let push = try WebPushRequest(content: nil, urgency: .high, timeToLiveSeconds: 60)
       let shut = await stand.client.perform { client, reactor in
         await client.send(

@@ -168,7 +168,9 @@ left join lateral (
     select d.channel, d.address, d.environment, d.app, d.keys
     from tacet.push_targets(s.user_id) d
     where octet_length(d.address) <= 1024
-      and (m.reading_device is null or lower(d.address) <> all (string_to_array(lower(m.reading_device), ' ')))
+      and (m.reading_device is null
+        or tacet.target_mark(d.channel, d.address) <> all (string_to_array(lower(m.reading_device), ' ')))
+      and (w.kind <> 'schedule_changed' or d.channel <> 'web_push')
     limit 50
   ) n
 ) t on s.user_id is not null

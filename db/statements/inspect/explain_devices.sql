@@ -5,7 +5,7 @@
 select coalesce(
   (
     select jsonb_agg(jsonb_build_object(
-      'device', tacet.target_beginning(t.channel, t.address), 'channel', left(t.channel, 32), 'app', left(t.app, 256),
+      'device', left(tacet.target_mark(t.channel, t.address), 8), 'channel', left(t.channel, 32), 'app', left(t.app, 256),
       'environment', left(t.environment, 32))
       order by t.channel, t.address)
     from (select d.* from tacet.push_targets(u.user_id) d limit 20) t

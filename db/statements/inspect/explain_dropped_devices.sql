@@ -7,7 +7,7 @@
 select coalesce(
   (
     select jsonb_agg(jsonb_build_object(
-      'device', tacet.target_beginning(t.channel, t.address), 'channel', left(t.channel, 32), 'app', left(t.app, 256), 'environment', left(t.environment, 32),
+      'device', left(tacet.target_mark(t.channel, t.address), 8), 'channel', left(t.channel, 32), 'app', left(t.app, 256), 'environment', left(t.environment, 32),
       'droppedAt',
       case when isfinite(t.invalidated_at) then (extract(epoch from t.invalidated_at) * 1000000)::bigint end,
         'dropReason', left(t.invalidation_reason, 256))

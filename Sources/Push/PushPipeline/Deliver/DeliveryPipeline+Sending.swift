@@ -24,9 +24,7 @@ extension DeliveryPipeline {
       do throws(PushRequestError) {
         guard let push else { throw PushRequestError(.payloadEmpty, "there is nothing to say") }
         guard let deliverer = deliverers[target.channel] else {
-          turnAway(
-            target, of: index, in: progress,
-            .waiting(lane: target.channel.rawValue, reason: Lanes.isNotConfigured, .none))
+          turnAway(target, of: index, in: progress, .refused(reason: Lanes.isNotSetUp))
           continue
         }
         let route = try deliverer.route(to: target)

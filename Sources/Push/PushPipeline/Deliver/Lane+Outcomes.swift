@@ -80,8 +80,8 @@ extension Lane {
       return true
     }
     if isFault { return false }
-    let isPauseOver = endsPause()
-    return breaker.isClosed && slowStart.answered() || isPauseOver
+    let (isPauseOver, isRoomBack) = (endsPause(), endsFullness())
+    return breaker.isClosed && slowStart.answered() || isPauseOver || isRoomBack
   }
 
   private func verdict(

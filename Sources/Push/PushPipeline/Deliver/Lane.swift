@@ -32,6 +32,8 @@ final class Lane {
   var doubtsInRow = 0
   var doubtReason: String?
   var hasTurnedAwayPaused = false
+  /// Whether pushes were turned away because as many as may be were in flight.
+  var hasTurnedAwayFull = false
 
   /// Whether pushes of tokens registered for it wait for it, as far as known since it shut.
   var isWaitedFor = false
@@ -51,7 +53,7 @@ final class Lane {
   /// How many of the waiting deliveries may be claimed now; one to probe it while it is shut.
   func room(now: UInt64) -> Int {
     guard !isPaused else { return 0 }
-    guard breaker.isClosed else { return breaker.mayAdmit(now: now) ? 1 : 0 }
+    guard breaker.isClosed else { return breaker.mayAdmit(now: now) && !isFull ? 1 : 0 }
     let places = min(slowStart.allowance ?? .max, inFlightMax ?? .max)
     return places == .max ? .max : max(0, places - inFlight)
   }
@@ -79,10 +81,18 @@ final class Lane {
   /// Whether as many pushes as it may have are in flight. Further ones wait in the database, not in the places of others.
   private var isFull: Bool { inFlightMax.map { inFlight >= $0 } ?? false }
 
+  /// Whether pushes that found it full may go now: once half of its places are free, so that they come together.
+  func endsFullness() -> Bool {
+    guard hasTurnedAwayFull, let inFlightMax, inFlight <= inFlightMax / 2 else { return false }
+    hasTurnedAwayFull = false
+    return breaker.isClosed
+  }
+
   private func turnAway() -> DeviceVerdict {
     isWaitedFor = true
     if isPaused { hasTurnedAwayPaused = true }
-    return .waiting(lane: route.name, reason: fault ?? doubtReason, .none)
+    if isFull { hasTurnedAwayFull = true }
+    return .waiting(lane: route.name, reason: fault ?? doubtReason ?? (isFull ? "too_many_in_flight" : nil), .none)
   }
 
   /// Whether a push whose device is unknown in the other environment may try this one. A lane that is shut for its settings

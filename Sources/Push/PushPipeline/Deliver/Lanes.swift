@@ -64,6 +64,9 @@ struct Lanes {
   /// A claim of all waiting deliveries whose route is configured, also of shut lanes.
   var all: [ClaimLimits.RouteLimit] { lanes.keys.map { ClaimLimits.RouteLimit($0.name, deliveriesMax: 1) } }
 
-  /// The reason of a push whose app, or whose channel, is not configured: it waits until an operator configures it.
+  /// The reason of a push whose app is not configured: it waits until an operator configures it.
   static let isNotConfigured = "app_not_configured"
+
+  /// The reason of a push over a channel that is switched off, which nothing waits for.
+  static let isNotSetUp = "channel_not_configured"
 }

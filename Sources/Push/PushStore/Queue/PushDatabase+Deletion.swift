@@ -40,6 +40,8 @@ public enum PrunedTable: String, CaseIterable, Sendable {
   case liveActivities
   /// `tacet.activity_updates` of those that run.
   case liveActivityUpdates
+  /// `tacet.targets`, those that no push goes to any more.
+  case targets
 }
 
 extension PushDatabase {
@@ -81,6 +83,7 @@ extension PrunedTable {
     case .sessions: .pruneSessions(retentionMicroseconds: retention)
     case .liveActivities: .pruneActivities(retentionMicroseconds: retention)
     case .liveActivityUpdates: .pruneActivityUpdates(retentionMicroseconds: retention)
+    case .targets: .pruneTargets(retentionMicroseconds: retention)
     }
   }
 }
