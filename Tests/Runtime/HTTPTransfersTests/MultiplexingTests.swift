@@ -64,6 +64,17 @@ struct MultiplexingTests {
     }
   }
 
+  @Test("no connection has more streams than its server allows; another one takes the rest")
+  func streamsMax() async throws {
+    try await run(.endsExcess, holding: 101) { rig, server in
+      let tasks = (0..<101).map { number in rig.start(Self.post(rig, number)) }
+      for (number, task) in tasks.enumerated() { #expect(await task.value.text == "\(number)") }
+      let (peak, opened) = await server.perform { server, _ in (server.streamsPeak, server.openedCount) }
+      #expect(peak == 100)
+      #expect(opened == 2)
+    }
+  }
+
   @Test("a kept connection serves again")
   func keeps() async throws {
     try await run(.answers) { rig, server in

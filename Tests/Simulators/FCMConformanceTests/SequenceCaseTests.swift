@@ -10,7 +10,7 @@ import Testing
 
 @Suite("The cases of several requests", .timeLimit(.minutes(5)))
 struct SequenceCaseTests {
-  @Test("there are 7 cases; S06 is about HTTP/2, which the simulator does not speak")
+  @Test("there are 7 cases; S06 is about HTTP/2, which the simulator does not speak: see HTTPTransfersTests")
   func count() {
     #expect(FCMCase.sequences.map(\.identifier) == ["S01", "S02", "S03", "S04", "S05", "S06", "S07"])
   }
