@@ -348,8 +348,8 @@ let package = Package(
     tests("Client/TacetClientTests", ["TacetClient"], resources: [.copy("Cases")]),
 
     // What simulators and their commands have in common.
-    layer("Simulators/SimulationControl", ["HTTP1", "HTTPServing", httpTypes]),
-    layer("Simulators/SimulatorCommands", ["Reactors", argumentParser, logging]),
+    layer("Simulators/SimulationControl", ["HTTP1", "HTTPServing", "Reactors", httpTypes]),
+    layer("Simulators/SimulatorCommands", ["Reactors", argumentParser, logging, signals]),
 
     // A local APNs for development, tests and demos.
     layer(
@@ -375,7 +375,7 @@ let package = Package(
       ["Cryptography", "HTTP1", "HTTPServing", "Reactors", "SimulationControl", deque, httpTypes, logging]),
     command(
       "Commands/fcm-simulator",
-      ["FCMSimulation", "Reactors", "SimulatorCommands", argumentParser, logging, signals]),
+      ["FCMSimulation", "SimulatorCommands", argumentParser, logging]),
     support("Support/TestFCMCases", [yams], resources: [.copy("Resources")]),
     tests(
       "Push/FCMTests", ["Cryptography", "Delivery", "FCM", "Reactors", "TestRandomness", httpTypes]),
@@ -413,7 +413,7 @@ let package = Package(
       ], resources: [.copy("Resources")]),
     command(
       "Commands/web-push-simulator",
-      ["Reactors", "SimulatorCommands", "WebPushSimulation", argumentParser, logging, signals]),
+      ["SimulatorCommands", "WebPushSimulation", argumentParser, logging]),
 
     // The client against the simulator: everything that can happen to connections, and one list of cases for both.
     tests(
@@ -451,7 +451,7 @@ let package = Package(
       ["APNSSimulation", "Reactors", "SimulatorCommands", argumentParser, logging, signals]),
     command(
       "Commands/model-simulator",
-      ["LanguageModelSimulation", "Reactors", "SimulatorCommands", argumentParser, logging, signals]),
+      ["LanguageModelSimulation", "SimulatorCommands", argumentParser, logging]),
     command(
       "Commands/tacet-bench",
       [

@@ -1,9 +1,7 @@
 import ArgumentParser
 import FCMSimulation
 import Logging
-import Reactors
 import SimulatorCommands
-import UnixSignals
 
 /// The command line of the simulator.
 @main
@@ -51,15 +49,11 @@ struct FCMSimulatorCommand: AsyncParsableCommand {
   }
 
   func run() async throws {
-    SimulatorLog.begin(at: logLevel)
-    let stop = await UnixSignalsSequence(trapping: .sigterm, .sigint)
-    let group = try ReactorGroup(count: 1, name: "simulator")
-    let simulator = try await FCMSimulator.start(simulatorConfiguration(), on: group.reactors[0])
-    if let accountOut { try TextFile.write(simulator.makeServiceAccount(project: project), to: accountOut) }
-    try Readiness.announce(simulator.json, writingTo: readyFile)
-    for await _ in stop { break }
-    await simulator.stop()
-    await group.stop()
+    try await SimulatorProcess.run(at: logLevel, writingTo: readyFile) { reactor in
+      let simulator = try await FCMSimulator.start(simulatorConfiguration(), on: reactor)
+      if let accountOut { try TextFile.write(simulator.makeServiceAccount(project: project), to: accountOut) }
+      return (simulator.json, simulator.stop)
+    }
   }
 
   private func simulatorConfiguration() throws -> FCMSimulatorConfiguration {

@@ -1,9 +1,7 @@
 import ArgumentParser
 import LanguageModelSimulation
 import Logging
-import Reactors
 import SimulatorCommands
-import UnixSignals
 
 /// The command line of the simulator.
 @main
@@ -40,14 +38,10 @@ struct ModelSimulatorCommand: AsyncParsableCommand {
   }
 
   func run() async throws {
-    SimulatorLog.begin(at: logLevel)
-    let stop = await UnixSignalsSequence(trapping: .sigterm, .sigint)
-    let group = try ReactorGroup(count: 1, name: "simulator")
-    let simulator = try await LanguageModelSimulator.start(simulatorConfiguration(), on: group.reactors[0])
-    try Readiness.announce(simulator.json, writingTo: readyFile)
-    for await _ in stop { break }
-    await simulator.stop()
-    await group.stop()
+    try await SimulatorProcess.run(at: logLevel, writingTo: readyFile) { reactor in
+      let simulator = try await LanguageModelSimulator.start(simulatorConfiguration(), on: reactor)
+      return (simulator.json, simulator.stop)
+    }
   }
 
   private func simulatorConfiguration() throws -> LanguageModelSimulatorConfiguration {

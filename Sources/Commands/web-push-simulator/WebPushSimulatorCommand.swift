@@ -1,8 +1,6 @@
 import ArgumentParser
 import Logging
-import Reactors
 import SimulatorCommands
-import UnixSignals
 import WebPushSimulation
 
 /// The command line of the simulator.
@@ -22,14 +20,8 @@ struct WebPushSimulatorCommand: AsyncParsableCommand {
   @Option(help: "The service of subscriptions that name none: mozilla, apple, fcm or wns.", transform: Self.face)
   var face = PushServiceFace.mozilla
 
-  @Option(help: "A PEM file with the server's certificate and its intermediates; else a private authority is made.")
-  var certificate: String?
-
-  @Option(help: "A PEM file with the certificate's key.")
-  var privateKey: String?
-
-  @Option(help: "A file to write the private authority's certificate into, for clients to trust.")
-  var caOut: String?
+  @OptionGroup
+  var tls: TLSOptions
 
   @Option(help: "Push records kept in full.")
   var records = 10_000
@@ -47,24 +39,14 @@ struct WebPushSimulatorCommand: AsyncParsableCommand {
 
   func validate() throws {
     guard records > 0 else { throw ValidationError("--records is a number from 1") }
-    guard (certificate == nil) == (privateKey == nil) else {
-      throw ValidationError("--certificate and --private-key belong together")
-    }
-    guard certificate == nil || caOut == nil else {
-      throw ValidationError("--ca-out is for the private authority, which --certificate replaces")
-    }
   }
 
   func run() async throws {
-    SimulatorLog.begin(at: logLevel)
-    let stop = await UnixSignalsSequence(trapping: .sigterm, .sigint)
-    let group = try ReactorGroup(count: 1, name: "simulator")
-    let simulator = try await WebPushSimulator.start(simulatorConfiguration(), on: group.reactors[0])
-    if let caOut { try TextFile.write(simulator.certificateAuthority ?? "", to: caOut) }
-    try Readiness.announce(simulator.json, writingTo: readyFile)
-    for await _ in stop { break }
-    await simulator.stop()
-    await group.stop()
+    try await SimulatorProcess.run(at: logLevel, writingTo: readyFile) { reactor in
+      let simulator = try await WebPushSimulator.start(simulatorConfiguration(), on: reactor)
+      if let path = tls.caOut { try TextFile.write(simulator.certificateAuthority ?? "", to: path) }
+      return (simulator.json, simulator.stop)
+    }
   }
 
   private func simulatorConfiguration() throws -> WebPushSimulatorConfiguration {
@@ -73,10 +55,7 @@ struct WebPushSimulatorCommand: AsyncParsableCommand {
     configuration.control = control.address
     configuration.face = face
     configuration.recordsMax = records
-    if let certificate, let privateKey {
-      configuration.identity = .pem(
-        certificate: try TextFile.read(certificate), key: try TextFile.read(privateKey))
-    }
+    if let (certificate, key) = try tls.files() { configuration.identity = .pem(certificate: certificate, key: key) }
     return configuration
   }
 }

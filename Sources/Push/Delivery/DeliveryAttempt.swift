@@ -61,6 +61,25 @@ public struct DeliveryAttempt: Equatable, Sendable {
     self.reason = reason
     self.fault = fault
   }
+
+  /// A push whose permit ended before it could go.
+  public static var withdrawn: DeliveryAttempt {
+    var attempt = DeliveryAttempt(.retryLater(minimumWait: .zero))
+    attempt.isWithdrawn = true
+    return attempt
+  }
+
+  /// The same end, laid to the target instead of the settings.
+  ///
+  /// Users register targets, and some are refused like a wrong setting. So only refusals of several users in a row stop the route, as
+  /// those of device tokens do, and no target is dropped for one.
+  public var suspectingTarget: DeliveryAttempt {
+    var attempt = self
+    attempt.disposition = .suspectToken
+    attempt.fault = nil
+    attempt.sparesTarget = true
+    return attempt
+  }
 }
 
 /// Where the fault lies that stops a whole route.

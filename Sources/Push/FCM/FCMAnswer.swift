@@ -6,9 +6,6 @@ public import HTTPTypes
 ///
 /// Judges by the `errorCode`, then by the HTTP status. Source: Google, "FCM error codes" and "Scale FCM".
 public enum FCMAnswer {
-  /// The wait after 429 without `Retry-After`. Source: "Scale FCM".
-  static let quotaWait = Duration.seconds(60)
-
   /// The least wait after a fault of the service. Source: "Scale FCM".
   static let serviceWait = Duration.seconds(10)
 
@@ -45,7 +42,7 @@ public enum FCMAnswer {
     case (400...499, "THIRD_PARTY_AUTH_ERROR"): .fixCredentials
     case (400, "INVALID_ARGUMENT") where refusal.fields.contains("message.token"):
       .dropToken(invalidSinceMilliseconds: nil)
-    case (429, _), (400...499, "QUOTA_EXCEEDED"): .retryLater(minimumWait: asked ?? quotaWait)
+    case (429, _), (400...499, "QUOTA_EXCEEDED"): .retryLater(minimumWait: asked ?? PushDisposition.tooManyWait)
     case (401, nil): .refreshProviderToken
     case (401, _), (403, _), (404, _): .fixCredentials
     case (408, _): .retryLater(minimumWait: max(asked ?? .zero, serviceWait))
@@ -82,5 +79,12 @@ public enum FCMAnswer {
 
   private struct Success: Decodable {
     let name: String
+  }
+}
+
+extension RetryAfter {
+  /// The wait of an answer's fields; nil for a date that has passed. Google says to give up after 60 minutes ("Scale FCM").
+  static func wait(_ fields: HTTPFields) -> Duration? {
+    wait(fields[.retryAfter], date: fields[.date], atMost: .seconds(3600), passed: nil)
   }
 }

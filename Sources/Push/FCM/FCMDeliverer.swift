@@ -70,20 +70,10 @@ extension FCMDeliverer: PushDeliverer {
     on reactor: isolated Reactor
   ) async -> DeliveryAttempt {
     guard let delivery = request as? FCMDelivery else { preconditionFailure("a request of another deliverer") }
-    if let permit, !permit.isValid {
-      var attempt = DeliveryAttempt(.retryLater(minimumWait: .zero))
-      attempt.isWithdrawn = true
-      return attempt
-    }
-    var attempt = await client.send(delivery.message, until: deadline, on: reactor)
-    // The project's credential of another platform is wrong: an app of iOS has registered its token here, as any user can. So
-    // only refusals of several users in a row stop the route.
-    if attempt.reason == "THIRD_PARTY_AUTH_ERROR" {
-      attempt.disposition = .suspectToken
-      attempt.fault = nil
-      attempt.sparesTarget = true
-    }
-    return attempt
+    guard permit?.isValid != false else { return .withdrawn }
+    let attempt = await client.send(delivery.message, until: deadline, on: reactor)
+    // The project's credential of another platform is wrong: an app of iOS has registered its token here.
+    return attempt.reason == "THIRD_PARTY_AUTH_ERROR" ? attempt.suspectingTarget : attempt
   }
 
   private func message(_ push: OutgoingPush) throws(FCMMessageError) -> FCMMessage {

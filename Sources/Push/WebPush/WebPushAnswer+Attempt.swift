@@ -1,11 +1,6 @@
 public import Delivery
 
 extension WebPushAnswer {
-  /// The shortest wait after a fault inside a push service that asks for none: as after APNs' own.
-  static let serviceFaultWait = Duration.seconds(15 * 60)
-  /// The shortest wait after 429 and 406 that ask for none.
-  static let tooManyWait = Duration.seconds(60)
-
   /// What the sender knows about the request beside its answer.
   public struct Sent: Sendable {
     /// Whether the subscription was made with another key than the one that signed: the stored one differs.
@@ -45,12 +40,12 @@ extension WebPushAnswer {
     case 401, 403: return refusedCredential(sent)
     case 404, 410: return (.dropToken(invalidSinceMilliseconds: nil), nil)
     // Windows uses 406 for its limits.
-    case 406, 429: return later(Self.tooManyWait, windowsStatus == .appThrottled ? .throttle : nil)
+    case 406, 429: return later(PushDisposition.tooManyWait, windowsStatus == .appThrottled ? .throttle : nil)
     // RFC 9110 sections 15.5.9 and 15.5.20: the same request may succeed on another connection.
     case 408, 421: return (.reconnect, .connection)
     case 413: return (.never, nil)
     case 400...499: return (.fixRequest, nil)
-    default: return later(Self.serviceFaultWait, .service)
+    default: return later(PushDisposition.serviceFaultWait, .service)
     }
   }
 
@@ -58,8 +53,8 @@ extension WebPushAnswer {
   private var accepted: Ruling {
     switch windowsStatus {
     case .dropped: (.never, nil)
-    case .channelThrottled: later(Self.tooManyWait, nil)
-    case .appThrottled: later(Self.tooManyWait, .throttle)
+    case .channelThrottled: later(PushDisposition.tooManyWait, nil)
+    case .appThrottled: later(PushDisposition.tooManyWait, .throttle)
     case .received, nil: (.accepted, nil)
     }
   }
@@ -71,7 +66,7 @@ extension WebPushAnswer {
     case "BadJwtToken" where status < 500: refusedCredential(sent)
     case "BadVapidPublicKey" where status < 500: refusedCredential(sent)
     case "IdleTimeout", "Shutdown": (.reconnect, .connection)
-    case "TooManyRequests" where status < 500: later(Self.tooManyWait, nil)
+    case "TooManyRequests" where status < 500: later(PushDisposition.tooManyWait, nil)
     default: nil
     }
   }

@@ -1,3 +1,4 @@
+internal import Delivery
 internal import FoundationEssentials
 public import HTTPTypes
 
@@ -48,8 +49,8 @@ public struct WebPushAnswer: Equatable, Sendable {
       Self.shown($0)
     }
     askedWait =
-      RetryWait.wait(fields[.retryAfter], date: fields[.date], now: now)
-      ?? RetryWait.wait(fields[.windowsWait], date: nil, now: now)
+      RetryAfter.wait(fields[.retryAfter], date: fields[.date], now: now)
+      ?? RetryAfter.wait(fields[.windowsWait], date: nil, now: now)
     identifier = fields[.appleIdentifier].flatMap { Self.shown($0) }
     namesOtherKey = refusal.reason == "VapidPkHashMismatch" || (status == 403 && Self.isOtherKeyOfFCM(body))
   }
@@ -62,6 +63,14 @@ public struct WebPushAnswer: Equatable, Sendable {
   /// credentials in the authorization header do not correspond to the credentials used to create the subscriptions.`
   private static func isOtherKeyOfFCM(_ body: [UInt8]) -> Bool {
     String(decoding: body.prefix(bodyBytesMax), as: UTF8.self).contains("not correspond to the")
+  }
+}
+
+extension RetryAfter {
+  /// The wait of a field: at most an hour, because a longer one would outlive most pushes, and a broken proxy may ask for years.
+  /// - Parameter now: Unix seconds by this machine, in place of a missing `Date`.
+  static func wait(_ text: String?, date: String?, now: Int64) -> Duration? {
+    wait(text, date: date, atMost: .seconds(3600), now: now)
   }
 }
 

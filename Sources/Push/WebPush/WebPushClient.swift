@@ -47,11 +47,7 @@ public final class WebPushClient {
   ) async -> DeliveryAttempt {
     let endpoint = subscription.endpoint
     let now = Reactor.now
-    guard permit?.isValid != false else {
-      var attempt = DeliveryAttempt(.retryLater(minimumWait: .zero))
-      attempt.isWithdrawn = true
-      return attempt
-    }
+    guard permit?.isValid != false else { return .withdrawn }
     guard deadline > now else {
       return DeliveryAttempt(.retryLater(minimumWait: .zero), reason: "answer_late", fault: .connection)
     }

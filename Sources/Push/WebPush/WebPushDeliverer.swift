@@ -71,16 +71,10 @@ extension WebPushDeliverer: PushDeliverer {
     on reactor: isolated Reactor
   ) async -> DeliveryAttempt {
     guard let delivery = request as? WebPushDelivery else { preconditionFailure("a request of another deliverer") }
-    var attempt = await client.send(
+    let attempt = await client.send(
       delivery.request, to: delivery.subscription, until: deadline, permit: permit, on: reactor)
-    // Endpoints come from users, and one that was made with a foreign key is refused like a wrong setting. So the refusals of
-    // several users in a row stop the route, as those of device tokens do, and no subscription is dropped for one.
-    if attempt.disposition == .fixCredentials {
-      attempt.disposition = .suspectToken
-      attempt.fault = nil
-      attempt.sparesTarget = true
-    }
-    return attempt
+    // A subscription that was made with a foreign key is refused like a wrong key of this server.
+    return attempt.disposition == .fixCredentials ? attempt.suspectingTarget : attempt
   }
 
   private func endpoint(of target: PushTarget) throws(PushRequestError) -> WebPushEndpoint {

@@ -60,10 +60,7 @@ enum TargetRoutes {
     group.add { routes in
       routes.add(
         .get, "/v1/web-push/key", bodyBytesMax: RouteGroup.bodyBytesMax,
-        immediate: { _, _ in
-          HTTPServerResponse(
-            status: .ok, fields: [.contentType: "application/json"], body: key)
-        })
+        immediate: { _, _ in HTTPServerResponse(json: key) })
     }
     group.addForWorkers(
       .put, "/v1/web-push/subscriptions", hasContent: true, load: .write,

@@ -10,7 +10,7 @@ internal import Synchronization
 /// The state of a simulated FCM: registry, records, faults and clock. Usable from any thread; each call is one short
 /// critical section.
 public final class SimulatedFCM: Sendable {
-  /// Requests that are held until the simulator stops.
+  /// Requests that wait for the time of their answer, or until the simulator stops.
   let held = HeldRequests()
 
   private let books: Mutex<Books>

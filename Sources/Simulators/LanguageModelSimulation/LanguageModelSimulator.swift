@@ -1,6 +1,7 @@
 internal import HTTPServing
 public import Logging
 public import Reactors
+internal import SimulationControl
 
 /// A stand-in for language models. It serves the interfaces of Anthropic and OpenAI with their strictness, answers as a
 /// script says, and has a control endpoint.
@@ -57,7 +58,7 @@ public final class LanguageModelSimulator: Sendable {
 
   /// Closes the connections of waiting requests, and stops. Idempotent.
   public func stop() async {
-    model.pauses.end()
+    model.held.end()
     _ = await service.drain(within: Self.drainLimit)
   }
 }

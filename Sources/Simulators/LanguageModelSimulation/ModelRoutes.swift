@@ -40,12 +40,20 @@ struct ModelRoutes: Sendable {
     }
   }
 
+  /// Waits as long as the step says.
+  /// - Returns: false when the simulator stops.
+  private static func wait(for turn: ModelTurn, _ model: SimulatedModel, on reactor: isolated Reactor) async -> Bool {
+    let hangs = turn.step.answer.kind == .hang
+    guard hangs || turn.delay > .zero else { return true }
+    return await model.held.wait(for: hangs ? nil : turn.delay, on: reactor)
+  }
+
   /// Waits and responds as the script says.
   private static func answer(
     _ inquiry: ModelInquiry, _ face: any ProviderFace.Type, _ model: SimulatedModel, on reactor: isolated Reactor
   ) async throws -> HTTPServerResponse {
     let turn = model.begin(inquiry)
-    guard await model.pauses.wait(for: turn, on: reactor) else {
+    guard await Self.wait(for: turn, model, on: reactor) else {
       model.end(turn.number, .init("close"))
       throw HTTPHangUp()
     }

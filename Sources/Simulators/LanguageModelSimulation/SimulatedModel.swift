@@ -1,11 +1,12 @@
 internal import DequeModule
 internal import FoundationEssentials
 internal import Reactors
+internal import SimulationControl
 internal import Synchronization
 
 /// The script and the records of a simulated model. Usable from any thread; each call is one short critical section.
 public final class SimulatedModel: Sendable {
-  let pauses = Pauses()
+  let held = HeldRequests()
   private let delay: Duration
   private let books: Mutex<ModelBooks>
 
@@ -33,7 +34,7 @@ public final class SimulatedModel: Sendable {
   /// Answers all hanging requests.
   /// - Returns: their number.
   @discardableResult
-  public func release() -> Int { pauses.release() }
+  public func release() -> Int { held.release() }
 
   /// Whether a model exists.
   func knows(_ name: String) -> Bool {

@@ -2,6 +2,7 @@ internal import HTTP1
 internal import HTTPServing
 internal import HTTPTypes
 internal import Reactors
+internal import SimulationControl
 
 /// The push service as senders see it.
 struct PushRoutes: Sendable {
@@ -29,11 +30,11 @@ struct PushRoutes: Sendable {
     switch fault?.kind {
     case .dropAfter: throw HTTPHangUp()
     case .blackHole:
-      _ = await service.pauses.wait(for: nil, on: reactor)
+      _ = await service.held.wait(for: nil, on: reactor)
       throw HTTPHangUp()
     case .delay:
       let delay = Duration.milliseconds(fault?.delayMilliseconds ?? 0)
-      guard await service.pauses.wait(for: delay, on: reactor) else { throw HTTPHangUp() }
+      guard await service.held.wait(for: delay, on: reactor) else { throw HTTPHangUp() }
     case .answer, .dropBefore, nil: break
     }
     return HTTPServerResponse(response)

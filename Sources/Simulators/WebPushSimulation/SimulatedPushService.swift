@@ -1,5 +1,6 @@
 internal import FoundationEssentials
 internal import Reactors
+internal import SimulationControl
 internal import Synchronization
 
 /// Subscriptions, faults and records of the stand-in. Usable from any thread; each call is one short critical section.
@@ -7,7 +8,7 @@ public final class SimulatedPushService: Sendable {
   /// The most subscriptions: some megabytes.
   private static let subscriptionsMax = 10_000
 
-  let pauses = HeldAnswers()
+  let held = HeldRequests()
   private let books: Mutex<Books>
 
   private struct Books: Sendable {

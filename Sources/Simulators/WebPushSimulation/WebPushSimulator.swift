@@ -1,6 +1,7 @@
 internal import HTTPServing
 public import Logging
 public import Reactors
+internal import SimulationControl
 internal import TLSStreams
 
 /// A stand-in for the browsers' push services, and for the browsers behind them. It judges requests as the services do, decrypts
@@ -97,7 +98,7 @@ public final class WebPushSimulator: Sendable {
 
   /// Closes the connections of waiting requests, and stops. Stopping twice does nothing.
   public func stop() async {
-    service.pauses.end()
+    service.held.end()
     for server in servers { _ = await server.drain(within: Self.drainLimit) }
   }
 }

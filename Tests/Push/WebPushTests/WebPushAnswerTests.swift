@@ -191,9 +191,9 @@ struct RetryWaitTests {
       ("Fri, 31 Dec 9999 23:59:59 GMT", .seconds(3600)), ("Thu, 01 Jan 1970 00:00:00 GMT", .zero),
     ])
   func accepted(_ text: String, _ wait: Duration) {
-    #expect(RetryWait.wait(text, date: Self.date, now: 0) == wait)
-    #expect(RetryWait.wait(text, date: nil, now: 784_111_777) == wait)
-    #expect(RetryWait.wait(text, date: "yesterday", now: 784_111_777) == wait)
+    #expect(RetryAfter.wait(text, date: Self.date, now: 0) == wait)
+    #expect(RetryAfter.wait(text, date: nil, now: 784_111_777) == wait)
+    #expect(RetryAfter.wait(text, date: "yesterday", now: 784_111_777) == wait)
   }
 
   @Test(
@@ -206,12 +206,12 @@ struct RetryWaitTests {
       "Sun, 06 Nov 1994 08:49:37  GMT", "Sun, -6 Nov 1994 08:49:37 GMT",
     ])
   func refused(_ text: String) {
-    #expect(RetryWait.wait(text, date: Self.date, now: 0) == nil)
+    #expect(RetryAfter.wait(text, date: Self.date, now: 0) == nil)
   }
 
   @Test("a date cut anywhere asks for nothing")
   func cuts() {
-    for count in 0..<Self.date.count { #expect(RetryWait.unixSeconds(String(Self.date.prefix(count))) == nil) }
+    for count in 0..<Self.date.count { #expect(RetryAfter.unixSeconds(String(Self.date.prefix(count))) == nil) }
   }
 
   @Test(
@@ -223,6 +223,6 @@ struct RetryWaitTests {
       ("Thu, 31 Dec 2026 23:59:60 GMT", 1_798_761_600),
     ] as [(String, Int64)])
   func days(_ text: String, _ seconds: Int64) {
-    #expect(RetryWait.unixSeconds(text) == seconds)
+    #expect(RetryAfter.unixSeconds(text) == seconds)
   }
 }
