@@ -49,15 +49,13 @@ public struct PushIdentifier: Hashable, Sendable {
         UnsafeMutableRawBufferPointer(rebasing: bytes[end...]).copyBytes(from: part.utf8)
         end += part.utf8.count
       }
-      return SHA1.hash(UnsafeRawBufferPointer(bytes)) { hash in HexadecimalDigits.uuid { marked(hash[$0], at: $0) } }
-    }
-  }
-
-  private static func marked(_ byte: UInt8, at index: Int) -> UInt8 {
-    switch index {
-    case 6: byte & 0x0F | 0x50  // version 5
-    case 8: byte & 0x3F | 0x80  // the variant of RFC 9562
-    default: byte
+      return SHA1.hash(UnsafeRawBufferPointer(bytes)) { hash in
+        let high = UInt64(bigEndian: hash.loadUnaligned(as: UInt64.self))
+        let low = UInt64(bigEndian: hash.loadUnaligned(fromByteOffset: 8, as: UInt64.self))
+        // Version 5, and the variant of RFC 9562.
+        return HexadecimalDigits.uuid(
+          high: high & ~0xF000 | 0x5000, low: low & 0x3FFF_FFFF_FFFF_FFFF | 0x8000_0000_0000_0000)
+      }
     }
   }
 }
@@ -98,21 +96,33 @@ package enum HexadecimalDigits {
     number < 10 ? UInt8(ascii: "0") &+ number : UInt8(ascii: "a") &- 10 &+ number
   }
 
-  /// Sixteen bytes as a UUID's text: 8-4-4-4-12 digits in lower case, as PostgreSQL prints and APNs documents it. Every push
-  /// needs several, and Foundation formats each byte by `snprintf`.
-  package static func uuid(_ byte: (_ index: Int) -> UInt8) -> String {
+  /// A UUID's text: 8-4-4-4-12 digits in lower case, as PostgreSQL prints and APNs documents it. Every push needs several, and
+  /// Foundation formats each byte by `snprintf`.
+  /// - Parameters:
+  ///   - high: its first eight bytes, the first of them in the highest bits.
+  ///   - low: its last eight bytes.
+  package static func uuid(high: UInt64, low: UInt64) -> String {
     String(unsafeUninitializedCapacity: 36) { text in
       var position = 0
-      for index in 0..<16 {
-        if index == 4 || index == 6 || index == 8 || index == 10 {
-          text[position] = UInt8(ascii: "-")
+      func append(_ digits: Int, of bits: UInt64) {
+        for place in stride(from: 4 * (digits - 1), through: 0, by: -4) {
+          text[position] = lowerCase(UInt8(truncatingIfNeeded: bits >> UInt64(place)) & 0x0F)
           position += 1
         }
-        let byte = byte(index)
-        text[position] = lowerCase(byte >> 4)
-        text[position + 1] = lowerCase(byte & 0x0F)
-        position += 2
       }
+      func appendHyphen() {
+        text[position] = UInt8(ascii: "-")
+        position += 1
+      }
+      append(8, of: high >> 32)
+      appendHyphen()
+      append(4, of: high >> 16)
+      appendHyphen()
+      append(4, of: high)
+      appendHyphen()
+      append(4, of: low >> 48)
+      appendHyphen()
+      append(12, of: low)
       return position
     }
   }

@@ -67,7 +67,11 @@ extension HostID: Decodable {
 extension UUID {
   /// The form that PostgreSQL prints and APNs documents.
   package var lowercased: String {
-    withUnsafeBytes(of: uuid) { bytes in HexadecimalDigits.uuid { bytes[$0] } }
+    withUnsafeBytes(of: uuid) { bytes in
+      HexadecimalDigits.uuid(
+        high: UInt64(bigEndian: bytes.loadUnaligned(as: UInt64.self)),
+        low: UInt64(bigEndian: bytes.loadUnaligned(fromByteOffset: 8, as: UInt64.self)))
+    }
   }
 
   /// Reads ``lowercased``, and no other form.

@@ -10,18 +10,24 @@ public protocol PostgresColumn: RawRepresentable<Int>, CaseIterable, Sendable {}
 /// each statement, as a static value: another statement may have the same columns in another order.
 public final class PostgresColumns<Column: PostgresColumn>: Sendable {
   private let places = Mutex<[Int]>([])
+  private let constants: Set<Int>
 
   /// Knows nothing before the first result.
-  public init() {}
+  /// - Parameter constants: columns that the statement leaves out, because all its rows have the same value. They are read as
+  ///   null. libpq takes some 700 instructions for the description of a column, with every result.
+  public init(without constants: [Column] = []) {
+    self.constants = Set(constants.map(\.rawValue))
+  }
 
   /// The places of the columns, in the order of the cases' raw values, which count from 0.
-  /// - Throws: ``PostgresError/Code/decoding`` where the statement has no column of a case's name.
+  /// - Throws: ``PostgresError/Code/decoding`` where the statement has no column of a case's name and does not leave it out.
   public func places(in rows: PostgresRows) throws(PostgresError) -> [Int] {
     let known = places.withLock { $0 }
     if !known.isEmpty { return known }
     var found: [Int] = []
     for column in Column.allCases.sorted(by: { $0.rawValue < $1.rawValue }) {
-      found.append(try rows.place(of: Self.name(of: column)))
+      let isLeftOut = constants.contains(column.rawValue)
+      found.append(isLeftOut ? PostgresRow.leftOut : try rows.place(of: Self.name(of: column)))
     }
     places.withLock { $0 = found }
     return found
@@ -37,6 +43,17 @@ public final class PostgresColumns<Column: PostgresColumn>: Sendable {
       wasCapital = letter.isUppercase
     }
     return name
+  }
+}
+
+extension PostgresRow {
+  fileprivate static let leftOut = -1
+
+  /// Reads the column at one of the ``PostgresColumns/places(in:)``.
+  /// - Throws: ``PostgresError/Code/decoding`` as for a name; a column that the statement leaves out needs an optional too.
+  public func decode<Value: PostgresDecodable>(at place: Int) throws(PostgresError) -> Value {
+    if place == Self.leftOut, let null = Value(PostgresField(bytes: nil, type: .text)) { return null }
+    return try decode(place)
   }
 }
 

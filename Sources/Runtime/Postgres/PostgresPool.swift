@@ -159,13 +159,14 @@ public final class PostgresPool {
 
 // Finding a session.
 extension PostgresPool {
-  /// The session with the fewest pending statements; nil if no session can be used now.
+  /// The session with the fewest pending statements, the first of them; nil if no session can be used now.
   var leastBusy: ReconnectingConnection? {
     if isClosed { return nil }
     var best: (member: ReconnectingConnection, pending: Int)?
     for member in members {
-      guard let pending = member.usable?.pendingCount, pending < best?.pending ?? pendingMax else { continue }
-      best = (member, pending)
+      guard let pending = member.usable?.pendingCount else { continue }
+      if pending == 0 { return member }
+      if pending < best?.pending ?? pendingMax { best = (member, pending) }
     }
     return best?.member
   }

@@ -1,4 +1,5 @@
--- Leases new messages, and returns what claim returns. Nearly all work is new messages.
+-- Leases new messages, and returns what claim returns, without the columns that are the same for all new messages. Nearly
+-- all work is new messages.
 --
 --   :messages_max    bigint  messages at most
 --   :lease_us        bigint  the lease
@@ -53,7 +54,6 @@ select
   w.subject_id,
   w.kind,
   w.attempts,
-  false as is_delivery,
   w.enqueued_at,
   w.moment as claimed_at,
   m.surface_id,
@@ -76,14 +76,7 @@ select
   t.environments,
   t.apps,
   t.keys,
-  '{}'::text[] as accepted_devices,
-  0::bigint as held_us,
-  0 as retries,
-  false as is_waiting,
-  null::text as content,
   m.surface_id is null as is_deleted,
-  null::bigint as life_us,
-  null::text as withheld,
   f.is_opted_out,
   f.is_muted,
   f.mentions_only,
@@ -93,9 +86,6 @@ select
     then (extract(epoch from least(f.quiet_hours_remaining, interval '2 days')) * 1000000)::bigint
   end as quiet_hours_remaining,
   left(f.quiet_hours_policy, 16) as quiet_hours_policy,
-  null::text as released_by,
-  null::timestamptz as released_at,
-  null::timestamptz as dated_at,
   s.place,
   clock_timestamp() as answered_at
 from work w

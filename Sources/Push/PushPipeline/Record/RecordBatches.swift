@@ -1,4 +1,4 @@
-internal import FoundationEssentials
+internal import DequeModule
 internal import PushKinds
 internal import PushStore
 internal import Reactors
@@ -40,29 +40,28 @@ struct RecordBatch {
 struct RecentRecords {
   /// How old a record is that a crash of the server can lose: three rounds of PostgreSQL's WAL writer, by default 200 ms each,
   /// and some more.
-  private static let forgettable = Duration.milliseconds(700)
+  private static let forgettable = Duration.milliseconds(700).clampedNanoseconds
   private static let eventsMax = 2 * RecordBatch.eventsMax
 
-  /// With their times in monotonic nanoseconds.
-  private var records: [(at: UInt64, events: [DecidedEvent])] = []
+  /// The oldest first, with their times in monotonic nanoseconds.
+  private var records: Deque<(at: UInt64, events: [DecidedEvent])> = []
+  private var count = 0
 
   /// Keeps a batch that was recorded now, and drops what is too old or too much.
   mutating func add(_ batch: [DecidedEvent]) {
     let now = Reactor.now
     records.append((now, batch))
-    var count = 0
-    // The newest first.
-    let kept = records.reversed().prefix { record in
-      count += record.events.count
-      return count <= Self.eventsMax && record.at &+ Self.forgettable.clampedNanoseconds >= now
+    count += batch.count
+    while let oldest = records.first, count > Self.eventsMax || oldest.at &+ Self.forgettable < now {
+      count -= oldest.events.count
+      records.removeFirst()
     }
-    if kept.count < records.count { records = kept.reversed() }
   }
 
   /// Takes out what a server may have lost that crashed at this moment, to be recorded again; forgets the rest.
   mutating func takeForgotten(lostAt: UInt64) -> [DecidedEvent] {
-    defer { records.removeAll() }
-    return records.filter { $0.at &+ Self.forgettable.clampedNanoseconds >= lostAt }.flatMap(\.events).map { decided in
+    defer { (records, count) = ([], 0) }
+    return records.filter { $0.at &+ Self.forgettable >= lostAt }.flatMap(\.events).map { decided in
       var again = decided
       if again.purpose == .record { again.purpose = .again }
       return again

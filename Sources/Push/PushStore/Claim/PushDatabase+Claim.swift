@@ -49,7 +49,12 @@ struct ClaimRow {
 
   /// Of `claim`, `claim_messages`, `look_at_event` and `look_at_delivery`.
   static let claim = PostgresColumns<Column>()
-  static let claimMessages = PostgresColumns<Column>()
+  /// A new message is in no ledger yet, and nothing but its own row says when it came.
+  static let claimMessages = PostgresColumns<Column>(
+    without: [
+      .isDelivery, .content, .acceptedDevices, .heldUS, .retries, .isWaiting, .lifeUS, .withheld, .releasedBy,
+      .releasedAt, .datedAt,
+    ])
   static let lookAtEvent = PostgresColumns<Column>()
   static let lookAtDelivery = PostgresColumns<Column>()
 
@@ -77,7 +82,7 @@ struct ClaimRow {
       let row = ClaimRow(row: row, places: places)
       if try found.last?.event.isOfSameClaim(row) != true {
         let event = try row.event(answeredAt: answeredAt)
-        found.append((ClaimTurn(of: event, isWaiting: try row.read(.isWaiting), place: found.count), event))
+        found.append((ClaimTurn(of: event, isWaiting: try row.flag(.isWaiting), place: found.count), event))
       }
       try row.addRecipient(to: &found[found.count - 1].event, recipientsMax: recipientsMax, badgeMax: badgeMax)
     }
@@ -101,7 +106,7 @@ struct ClaimRow {
   }
 
   fileprivate var isDelivery: Bool {
-    get throws(PostgresError) { try read(.isDelivery) }
+    get throws(PostgresError) { try flag(.isDelivery) }
   }
 
   fileprivate var userID: HostID? {
@@ -134,7 +139,7 @@ struct ClaimRow {
   private func recipient(
     _ userID: HostID, of event: PushEvent, badgeMax: Int
   ) throws(PostgresError) -> PushRecipient {
-    let accepted: [String] = try read(.acceptedDevices)
+    let accepted: [String] = try read(.acceptedDevices) ?? []
     var targets = try self.targets(of: event)
     if !accepted.isEmpty { targets.removeAll { accepted.contains($0.mark) } }
     var recipient = PushRecipient(
@@ -143,7 +148,7 @@ struct ClaimRow {
       situation: try situation(of: event, deviceCount: targets.count + accepted.count),
       targets: targets,
       acceptedDevices: accepted,
-      retries: Int(try read(.retries) as Int32),
+      retries: Int(try read(.retries) ?? Int32(0)),
       releasedBy: try read(.releasedBy),
       releasedAt: try finiteTime(.releasedAt))
     recipient.setBadge(try read(.badge), max: badgeMax)
@@ -155,7 +160,7 @@ struct ClaimRow {
     let withheld: String? = try read(.withheld)
     var situation = RecipientSituation.nothingKnown
     situation.messageAge = .microseconds(event.claimedAt - event.datedAt)
-    situation.heldFor = .microseconds(try read(.heldUS) as Int64)
+    situation.heldFor = .microseconds(try read(.heldUS) ?? Int64(0))
     situation.isDeleted = try read(.isDeleted)
     situation.isCancelled = withheld == DecisionReason.cancelled.rawValue
     situation.isCapped = withheld == DecisionReason.pushedToday.rawValue
@@ -183,8 +188,8 @@ struct ClaimRow {
     return microseconds.map { .microseconds($0) }
   }
 
-  /// A null is no: of what the host's functions leave out.
-  private func flag(_ column: Column) throws(PostgresError) -> Bool {
+  /// A null is no: of what the host's functions leave out, and the statement.
+  fileprivate func flag(_ column: Column) throws(PostgresError) -> Bool {
     let value: Bool? = try read(column)
     return value ?? false
   }
@@ -202,7 +207,7 @@ struct ClaimRow {
   }
 
   func read<Value: PostgresDecodable>(_ column: Column) throws(PostgresError) -> Value {
-    try row.decode(places[column.rawValue])
+    try row.decode(at: places[column.rawValue])
   }
 }
 
