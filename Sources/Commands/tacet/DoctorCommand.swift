@@ -16,20 +16,42 @@ struct DoctorCommand: AsyncParsableCommand {
       settings keep the service from starting; then it tells what it can all the same.
       """)
 
+  /// Between two looks of `--watch`: each takes some seconds at most, and asks APNs with a push to nobody.
+  private static let watchPause = Duration.seconds(30)
+
   @Flag(help: "One JSON object instead of lines.")
   var json = false
 
+  @Flag(help: "Looks again every 30 seconds until it is stopped, and prints what gets better or worse, with the time.")
+  var watch = false
+
+  func validate() throws {
+    if json && watch { throw ValidationError("--watch prints lines: it does not go with --json.") }
+  }
+
   func run() async throws {
+    var diagnosis = try await look(printing: !json)
+    Self.print(json ? diagnosis.json : Array(diagnosis.summary.utf8))
+    while watch {
+      try await Task.sleep(for: Self.watchPause)
+      let next = try await look(printing: false)
+      for finding in next.changes(since: diagnosis) {
+        Self.print(Array("\(Date.now.formatted(.iso8601))  \(finding.line)".utf8))
+      }
+      diagnosis = next
+    }
+    throw ExitCode(diagnosis.exitCode)
+  }
+
+  private func look(printing: Bool) async throws -> Diagnosis {
     let settings = ExaminedSettings(environment: ProcessInfo.processInfo.environment)
     // What parts of the service would log is said by the findings.
     let logger = Logger(label: "tacet.doctor") { _ in SwiftLogNoOpLogHandler() }
-    let diagnosis = try await ReactorGroup.perform { [json] reactor in
+    return try await ReactorGroup.perform { reactor in
       await ServiceExamination(settings, logger: logger).run(on: reactor) { finding in
-        if !json { Self.print(Array(finding.line.utf8)) }
+        if printing { Self.print(Array(finding.line.utf8)) }
       }
     }
-    Self.print(json ? diagnosis.json : Array(diagnosis.summary.utf8))
-    throw ExitCode(diagnosis.exitCode)
   }
 
   /// A line at once, also when the output is a pipe.

@@ -23,18 +23,21 @@ struct PushService {
   private let metricsAddress: SocketAddress?
   private let tls: TLSContext?
   private let signals: UnixSignalsSequence
+  private let supervisor: Supervisor
   private let readAgain: @Sendable () throws -> ServeSettings
 
   /// Checks what can be checked without a network: the keys sign, the certificate fits, the address can be resolved.
   /// - Parameters:
   ///   - signals: SIGHUP makes the service read its settings again, any other one stops it. readAgain: how it reads.
+  ///   - supervisor: learns of starts, reloads and stops, and may have opened the sockets.
   init(
-    _ settings: ServeSettings, logger: Logger, signals: UnixSignalsSequence,
+    _ settings: ServeSettings, logger: Logger, signals: UnixSignalsSequence, supervisor: Supervisor,
     readAgain: @escaping @Sendable () throws -> ServeSettings
   ) async throws {
     self.settings = settings
     self.logger = logger
     self.signals = signals
+    self.supervisor = supervisor
     self.readAgain = readAgain
     plan = try APNSPlan(settings.apns)
     channels = try OtherChannels(settings)
@@ -46,6 +49,10 @@ struct PushService {
   /// Serves until a signal says stop.
   func run() async throws {
     let group = try ReactorGroup(count: settings.reactors ?? ReactorGroup.processorCount)
+    let watch = Task(executorPreference: globalConcurrentExecutor) { [supervisor, reactors = group.reactors] in
+      await supervisor.watch(reactors)
+    }
+    defer { watch.cancel() }
     do {
       try await serve(on: group)
     } catch {
@@ -72,7 +79,9 @@ struct PushService {
     let http = try await startHTTP(routes, page, on: group)
     let figures = try await startMetrics(page, on: group)
     logger.notice("serving", metadata: ["address": "\(http.address)", "reactors": "\(group.reactors.count)"])
+    supervisor.tellReady("serving on \(http.address)")
     await reloadUntilStop(workers, http)
+    supervisor.tellStopping()
     logger.notice("stopping")
     for worker in workers.all { await worker.perform { $0.leave(on: $1) } }
     // The pipelines go on meanwhile, because webhooks wait for what they do.
@@ -98,7 +107,11 @@ struct PushService {
   private func reloadUntilStop(_ workers: PerReactor<ReactorWorker>, _ http: HTTPService) async {
     var reload = SettingsReload(
       from: settings, plan: plan, workers: workers, http: http, logger: logger, read: readAgain)
-    for await _ in signals.prefix(while: { $0 == .sighup }) { await reload.run() }
+    for await _ in signals.prefix(while: { $0 == .sighup }) {
+      supervisor.tellReloading()
+      await reload.run()
+      supervisor.tellReady("serving on \(http.address)")
+    }
   }
 
   private func makeWorkers(
@@ -151,7 +164,8 @@ struct PushService {
     var configuration = HTTPServiceConfiguration(settings.http)
     configuration.fit(descriptors: DescriptorLimit.raise(), logger: logger)
     return try await HTTPService.start(
-      routes, on: address, reactors: group.reactors, configuration: configuration, tls: tls,
+      routes, on: address, inherited: supervisor.interfaceSocket, reactors: group.reactors,
+      configuration: configuration, tls: tls,
       meter: page.meter, metrics: page.registry, logger: logger)
   }
 
@@ -163,42 +177,10 @@ struct PushService {
     var configuration = HTTPServiceConfiguration()
     configuration.connections.totalMax = 64
     let http = try await HTTPService.start(
-      routes, on: metricsAddress, reactors: [group.reactors[0]], configuration: configuration, logger: logger)
+      routes, on: metricsAddress, inherited: supervisor.metricsSocket, reactors: [group.reactors[0]],
+      configuration: configuration, logger: logger)
     logger.notice("serving figures", metadata: ["address": "\(http.address)"])
     return http
-  }
-}
-
-extension PushService {
-  /// Stops a start in a database whose schema this program does not support, or in a copy of another one. A database that
-  /// cannot be asked yet is no reason to: its sessions are checked one by one.
-  private static func refuseUnusable(
-    _ configuration: PostgresConfiguration, logger: Logger, on reactor: isolated Reactor
-  ) async throws {
-    var configuration = configuration
-    configuration.connectLimit = .seconds(2)
-    let support: SchemaSupport?
-    let identity: DatabaseIdentity?
-    do throws(PostgresError) {
-      let connection = try await PostgresConnection.connect(configuration, logger: logger, on: reactor)
-      defer { connection.close(on: reactor) }
-      // Without a right to read the migrations, the identity still counts.
-      support = try? await SchemaSupport.look(over: connection, on: reactor)
-      try await IDTypes.look(over: connection, on: reactor)
-      // A schema that is not supported may not have the settings.
-      let isAsked = support ?? .supported == .supported
-      identity = isAsked ? try await DatabaseIdentity.look(over: connection, on: reactor) : nil
-    } catch {
-      logger.debug("the database is not known yet", metadata: ["error": "\(error.debugDescription)"])
-      return
-    }
-    if let support, support != .supported { throw UnsupportedSchema(support: support) }
-    if let identity, identity.isForeign { throw ForeignDatabase(identity: identity) }
-    if identity == nil {
-      logger.warning(
-        "row-level security hides the service's own tables",
-        metadata: ["remedy": "as their owner, call tacet.grant_service for this role, or give it BYPASSRLS"])
-    }
   }
 }
 
@@ -215,35 +197,5 @@ extension ListenAddress {
       guard let address = SocketAddress(unixPath: path) else { preconditionFailure("the settings checked the path") }
       return address
     }
-  }
-}
-
-/// This program cannot work with the database's schema.
-struct UnsupportedSchema: Error, CustomStringConvertible {
-  let support: SchemaSupport
-
-  var description: String {
-    switch support {
-    case .supported: "the schema is supported"
-    case .tooOld(let missing):
-      "the database lacks migrations that this program needs: \(missing.joined(separator: ", ")). Run \"tacet migrate\" first."
-    case .tooNew(let version, let oldest):
-      """
-      the database has migration \(version), beside which only programs that know migration \(oldest) may run; this one \
-      knows \(Migration.all.last?.version ?? 0). Start the program that the migration came with.
-      """
-    }
-  }
-}
-
-/// The database's settings were written in another database.
-struct ForeignDatabase: Error, CustomStringConvertible {
-  let identity: DatabaseIdentity
-
-  var description: String {
-    """
-    this database (\(identity.actual)) is a copy of another one (\(identity.noted ?? "")), and carries what waits to be \
-    pushed there. Run "tacet adopt" to drop what waits, or "tacet adopt --keep-waiting" if the database has only moved.
-    """
   }
 }

@@ -18,7 +18,7 @@ struct Tacet: AsyncParsableCommand {
     version: BuildInformation.version,
     subcommands: [
       ServeCommand.self, InitCommand.self, MigrateCommand.self, AdoptCommand.self, DoctorCommand.self,
-      ExplainCommand.self,
+      ExplainCommand.self, SupportBundleCommand.self,
     ])
 }
 
@@ -39,7 +39,8 @@ struct ServeCommand: AsyncParsableCommand {
     let environment = ProcessInfo.processInfo.environment
     let settings = try ServeSettings(environment: environment)
     let logger = settings.log.makeLogger(label: "tacet", instance: ServiceInstance.current.id)
-    let service = try await PushService(settings, logger: logger, signals: signals) {
+    let supervisor = Supervisor(environment: environment)
+    let service = try await PushService(settings, logger: logger, signals: signals, supervisor: supervisor) {
       try ServeSettings(environment: environment)
     }
     try await service.run()

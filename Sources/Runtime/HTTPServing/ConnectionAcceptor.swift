@@ -44,10 +44,12 @@ final class ConnectionAcceptor {
     registration = try reactor.register(socket.descriptor, for: .read, handler: self)
   }
 
-  /// Drops new connection attempts. Connections that the kernel has assigned to this socket are still accepted.
+  /// Drops new connection attempts. Connections that the kernel has assigned to this socket are still accepted, except from an
+  /// inherited one: there they wait for the next process.
   func leave(on reactor: isolated Reactor) {
+    guard let socket, !socket.isInherited else { return close(on: reactor) }
     do {
-      try socket?.refuseHandshakes()
+      try socket.refuseHandshakes()
     } catch {
       service.logger.warning("connections may be reset by the stop", metadata: ["error": "\(error)"])
     }
@@ -57,6 +59,10 @@ final class ConnectionAcceptor {
   func stop(on reactor: isolated Reactor) {
     var batches = ListeningSocket.backlog / Self.acceptsPerTickMax
     while batches > 0, acceptWaiting(on: reactor) { batches -= 1 }
+    close(on: reactor)
+  }
+
+  private func close(on reactor: isolated Reactor) {
     reactor.deregister(&registration)
     socket = nil
   }

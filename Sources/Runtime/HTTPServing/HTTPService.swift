@@ -22,6 +22,7 @@ public final class HTTPService: Sendable {
   /// Over TCP the kernel spreads connections over the reactors (`SO_REUSEPORT`). The first reactor alone serves a Unix socket,
   /// where the kernel cannot.
   /// - Parameters:
+  ///   - inherited: a listening socket from which all reactors accept, in place of the address.
   ///   - tls: the server's identity, for `http/1.1`; nil serves without TLS.
   ///   - meter: reads the service's figures from now on.
   ///   - metrics: records how long requests take, as `tacet_http_request_duration_seconds{method, route}`.
@@ -29,7 +30,7 @@ public final class HTTPService: Sendable {
   ///     failed handlers at `error`.
   /// - Throws: `SystemError` if the address cannot be bound.
   public static func start(
-    _ routes: HTTPRoutes, on address: SocketAddress, reactors: [Reactor],
+    _ routes: HTTPRoutes, on address: SocketAddress, inherited: Int32? = nil, reactors: [Reactor],
     configuration: HTTPServiceConfiguration = HTTPServiceConfiguration(), tls: TLSContext? = nil,
     meter: HTTPServiceMeter = HTTPServiceMeter(), metrics: any MetricsFactory = NOOPMetricsHandler.instance,
     logger: Logger
@@ -38,10 +39,13 @@ public final class HTTPService: Sendable {
       routes: routes, configuration: configuration, metrics: metrics, logger: logger)
     var address = address
     var listeners: [ReactorBound<ReactorListener>] = []
-    for reactor in address.isUnix ? reactors.prefix(1) : reactors[...] {
+    for reactor in address.isUnix && inherited == nil ? reactors.prefix(1) : reactors[...] {
       let wanted = address
       let (listener, bound) = try await reactor.perform { reactor in
-        let listener = try ReactorListener(on: wanted, tls: tls, service: context, reactor: reactor)
+        let socket =
+          try inherited.map(ListeningSocket.init(inherited:))
+          ?? ListeningSocket(on: wanted, unixMode: configuration.unixSocketMode)
+        let listener = try ReactorListener(socket, tls: tls, service: context, reactor: reactor)
         meter.add(ReactorBound(listener.registry, on: reactor))
         return (ReactorBound(listener, on: reactor), listener.acceptor.address)
       }
@@ -140,10 +144,9 @@ private struct ReactorListener {
   let registry: ConnectionRegistry
 
   init(
-    on address: SocketAddress, tls: TLSContext?, service: ServiceContext, reactor: isolated Reactor
+    _ socket: ListeningSocket, tls: TLSContext?, service: ServiceContext, reactor: isolated Reactor
   ) throws(SystemError) {
     registry = ConnectionRegistry(service.configuration, operations: service.routes.operations)
-    let socket = try ListeningSocket(on: address, unixMode: service.configuration.unixSocketMode)
     acceptor = ConnectionAcceptor(socket, tls: tls, registry: registry, service: service)
     try acceptor.start(on: reactor)
   }

@@ -22,6 +22,9 @@ public final class ListeningSocket {
   /// The file of a Unix socket. It is removed at the end, unless another file has replaced it.
   private let unixFile: UnixSocketFile?
 
+  /// Whether another process owns the queue, so that connections left in it are not lost.
+  public let isInherited: Bool
+
   /// The address it listens on, with the kernel's choice in place of port 0.
   public let address: SocketAddress
 
@@ -46,6 +49,31 @@ public final class ListeningSocket {
       throw SystemError(operation: "listen on \(address)", code: errno)
     }
     self.address = address.family == .unix ? address : socket.localAddress ?? address
+    isInherited = false
+  }
+
+  /// Takes a socket that a supervisor has opened, through a separate descriptor: several may accept from its queue.
+  /// - Throws: ``SystemError`` for a descriptor that is no listening stream socket.
+  public init(inherited descriptor: Int32) throws(SystemError) {
+    let operation = "listen on the inherited descriptor \(descriptor)"
+    guard Self.option(SO_TYPE, of: descriptor) == Int32(SOCK_STREAM.rawValue),
+      Self.option(SO_ACCEPTCONN, of: descriptor) == 1
+    else { throw SystemError(operation: operation, code: EINVAL) }
+    let copy = fcntl(descriptor, F_DUPFD_CLOEXEC, 0)
+    guard copy >= 0 else { throw SystemError(operation: operation, code: errno) }
+    socket = Socket(owning: copy)
+    guard fcntl(copy, F_SETFL, fcntl(copy, F_GETFL) | O_NONBLOCK) == 0, let address = socket.localAddress else {
+      throw SystemError(operation: operation, code: errno)
+    }
+    self.address = address
+    unixFile = nil
+    isInherited = true
+  }
+
+  private static func option(_ option: Int32, of descriptor: Int32) -> Int32? {
+    var value: Int32 = 0
+    var length = socklen_t(MemoryLayout<Int32>.size)
+    return getsockopt(descriptor, SOL_SOCKET, option, &value, &length) == 0 ? value : nil
   }
 
   deinit {

@@ -88,6 +88,17 @@ public struct Diagnosis: Sendable {
   /// Adds a finding.
   public mutating func add(_ finding: CheckFinding) { findings.append(finding) }
 
+  /// The findings whose verdict differs from an earlier diagnosis, and those that are new and not well. What is looked at no
+  /// more, such as a route without devices, is no change.
+  public func changes(since earlier: Diagnosis) -> [CheckFinding] {
+    findings.filter { finding in
+      guard let before = earlier.findings.first(where: { $0.name == finding.name }) else {
+        return finding.verdict != .ok
+      }
+      return before.verdict != finding.verdict
+    }
+  }
+
   /// For scripts: 0 when all is well or a warning, 1 when something fails, 2 when the settings keep the service from
   /// starting, so that not everything could be looked at.
   public var exitCode: Int32 {

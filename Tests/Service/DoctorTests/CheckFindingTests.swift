@@ -26,6 +26,23 @@ struct CheckFindingTests {
     #expect(diagnosis.exitCode == code)
   }
 
+  @Test(
+    "change when their verdict does, or when one is new and not well",
+    arguments: [
+      ([("a", .ok)], [("a", .ok)], []), ([("a", .ok)], [("a", .failure)], ["a"]),
+      ([("a", .failure)], [("a", .ok)], ["a"]), ([("a", .warning)], [("a", .failure)], ["a"]),
+      ([], [("a", .ok)], []), ([], [("a", .warning)], ["a"]), ([("a", .failure)], [], []),
+      ([("a", .ok), ("b", .ok)], [("b", .skipped), ("a", .ok)], ["b"]),
+    ] as [([(String, CheckFinding.Verdict)], [(String, CheckFinding.Verdict)], [String])])
+  func changes(_ before: [(String, CheckFinding.Verdict)], _ after: [(String, CheckFinding.Verdict)], _ names: [String])
+  {
+    func diagnosis(_ findings: [(String, CheckFinding.Verdict)], _ found: String) -> Diagnosis {
+      findings.reduce(into: Diagnosis()) { $0.add(CheckFinding($1.0, $1.1, found)) }
+    }
+    let changes = diagnosis(after, "3 of them").changes(since: diagnosis(before, "2 of them"))
+    #expect(changes.map(\.name) == names)
+  }
+
   @Test("are JSON with the words of the verdicts, without what is not there")
   func json() throws {
     var diagnosis = Diagnosis()
