@@ -52,14 +52,18 @@ struct PushService {
     let watch = Task(executorPreference: globalConcurrentExecutor) { [supervisor, reactors = group.reactors] in
       await supervisor.watch(reactors)
     }
-    defer { watch.cancel() }
+    func end() async {
+      watch.cancel()
+      await watch.value
+      await group.stop()
+    }
     do {
       try await serve(on: group)
     } catch {
-      await group.stop()
+      await end()
       throw error
     }
-    await group.stop()
+    await end()
     logger.notice("stopped")
   }
 
