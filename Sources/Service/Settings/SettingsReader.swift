@@ -35,7 +35,19 @@ struct SettingsReader {
   private static func unknownKeys(in environment: [String: String]) -> [SettingsProblem] {
     environment.keys.sorted()
       .filter { name in !SettingNames.all.contains(name) && SettingNames.ownPrefixes.contains { name.hasPrefix($0) } }
+      .filter { !isServiceLink($0, in: environment) }
       .map { .unknown($0, at: "environment") }
+  }
+
+  /// Whether Kubernetes has set it, for a Service of the namespace: for one named `tacet`, `TACET_SERVICE_HOST`,
+  /// `TACET_SERVICE_PORT_HTTP`, `TACET_PORT_80_TCP_ADDR` and more.
+  private static func isServiceLink(_ name: String, in environment: [String: String]) -> Bool {
+    for mark in ["_SERVICE_HOST", "_SERVICE_PORT", "_PORT"] {
+      guard let end = name.firstRange(of: mark) else { continue }
+      let service = name[..<end.lowerBound]
+      return ["", "_"].contains(name[end.upperBound...].prefix(1)) && environment["\(service)_SERVICE_HOST"] != nil
+    }
+    return false
   }
 
   private static func text(of path: String, readFile: FileRead) throws(LocalFile.ReadError) -> String {

@@ -65,6 +65,19 @@ struct SettingsReaderTests {
     #expect(problems([name: "value"]).isEmpty)
   }
 
+  @Test(
+    "what Kubernetes sets for a Service with our name is none of our business, unless there is no such Service",
+    arguments: [
+      "TACET_SERVICE_PORT", "TACET_SERVICE_PORT_HTTP", "TACET_PORT", "TACET_PORT_80_TCP", "TACET_PORT_80_TCP_ADDR",
+    ])
+  func serviceLink(name: String) {
+    #expect(problems([name: "tcp://10.0.0.1:80", "TACET_SERVICE_HOST": "10.0.0.1"]).isEmpty)
+    #expect(problems([name: "tcp://10.0.0.1:80"]).map(\.code) == [.unknown])
+    #expect(problems([name: "tcp://10.0.0.1:80", "WEBHOOK_SERVICE_HOST": "10.0.0.1"]).map(\.code) == [.unknown])
+    let longer = [name + "S": "tcp://10.0.0.1:80", "TACET_SERVICE_HOST": "10.0.0.1"]
+    #expect(problems(longer).count == (name.contains("_PORT_") ? 0 : 1))
+  }
+
   @Test("in the file every unknown name is an error, with its line")
   func unknownInFile() {
     let found = problems(["TACET_CONFIG": "/f"], files: ["/f": "# ours\n\nLOG_LEVELS=info"])
