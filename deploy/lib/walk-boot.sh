@@ -1,0 +1,103 @@
+# shellcheck shell=bash
+# Becomes the first process of a guide's machine. Called by walk-machine.sh inside new namespaces, with a scratch folder;
+# CHECKOUT, PROGRAMS and ARCHIVE are in the environment.
+set -euo pipefail
+
+scratch=$1
+layers=$scratch/root
+
+mount_files() {
+  mount --make-rprivate /
+  mount -t tmpfs -o size=4g layers "$layers"
+  mkdir "$layers/upper" "$layers/work" "$layers/root"
+  mount -t overlay machine -o "lowerdir=/,upperdir=$layers/upper,workdir=$layers/work" "$layers/root"
+  cd "$layers/root"
+  mount -t proc proc proc
+  # Settings of the kernel are this machine's too.
+  mount --bind proc/sys proc/sys
+  mount -o remount,bind,ro proc/sys
+  mount -t sysfs -o ro sysfs sys
+  mount_devices
+  mount_control_groups
+  local folder
+  # What other users of this machine keep, and what its services have made.
+  for folder in root run tmp home etc/postgresql var/lib/postgresql var/log; do mount -t tmpfs -o mode=755 tmpfs "$folder"; done
+  chmod 1777 tmp
+  mkdir var/log/postgresql run/walk
+  chown postgres:adm var/log/postgresql
+  chown postgres:postgres var/lib/postgresql
+}
+
+mount_devices() {
+  local node
+  mount -t tmpfs -o mode=755 tmpfs dev
+  for node in null zero full random urandom tty; do
+    touch "dev/$node"
+    mount --bind "/dev/$node" "dev/$node"
+  done
+  mkdir dev/pts dev/shm
+  mount -t devpts -o newinstance,ptmxmode=666,mode=620 devpts dev/pts
+  mount -t tmpfs -o mode=1777 tmpfs dev/shm
+  ln -s pts/ptmx dev/ptmx
+  ln -s /proc/self/fd dev/fd
+}
+
+mount_control_groups() {
+  if [[ ! -d /sys/fs/cgroup/unified ]]; then
+    mount -t cgroup2 cgroup2 sys/fs/cgroup
+    return
+  fi
+  mount -t tmpfs -o mode=755 tmpfs sys/fs/cgroup
+  mkdir sys/fs/cgroup/systemd sys/fs/cgroup/unified
+  mount -t cgroup -o none,name=systemd cgroup sys/fs/cgroup/systemd
+  mount -t cgroup2 cgroup2 sys/fs/cgroup/unified
+}
+
+# Only what a guide starts runs: of this machine's own services none.
+quiet_services() {
+  local unit
+  rm -rf etc/systemd/system/*.wants
+  for unit in sysctl modules-load remount-fs binfmt networkd resolved timesyncd; do
+    ln -sf /dev/null "etc/systemd/system/systemd-$unit.service"
+  done
+}
+
+# The reader has a clone. Building is left to deploy/walk: the compiler's stand-in only says where the result is.
+fill_clone() {
+  git clone --quiet "$CHECKOUT" root/tacet
+  mkdir run/walk/programs run/walk/archive
+  mount --bind "$PROGRAMS" run/walk/programs
+  cp "$ARCHIVE" run/walk/archive/
+  cp "$CHECKOUT"/deploy/lib/walk-* run/walk/
+  # What scripts of guides have downloaded before: there is no way to the internet from here.
+  if [[ -d /root/.cache ]]; then
+    mkdir root/.cache
+    mount --bind -o ro /root/.cache root/.cache
+  fi
+  cat >root/tacet/deploy/build <<'BUILD'
+#!/bin/sh
+echo 'deploy/walk: replaces deploy/build with the archive that it has made before.'
+mkdir -p .release && cp /run/walk/archive/* .release/
+BUILD
+  cat >usr/local/bin/swift <<'SWIFT'
+#!/bin/sh
+case " $* " in
+*' --show-bin-path '*) echo /run/walk/programs ;;
+*) echo "deploy/walk: replaces swift $* with the programs that it has made before." ;;
+esac
+SWIFT
+  chmod 755 root/tacet/deploy/build usr/local/bin/swift
+}
+
+mount_files
+quiet_services
+fill_clone
+ip link set lo up
+touch "$scratch/up"
+# No chroot: processes in one cannot have user namespaces, which units use.
+mkdir old
+pivot_root . old
+umount -l /old
+rmdir /old
+exec env -i container=walk PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin \
+  /lib/systemd/systemd --system --unit=basic.target --log-target=journal
