@@ -29,7 +29,7 @@ stop_everything() {
 of_compose() { "$python" -c 'import json, sys; print(eval(sys.argv[2], json.load(open(sys.argv[1]))))' "$state/compose.json" "$1"; }
 environment_of() { "$python" "$checkout/deploy/lib/manifests.py" environment "$@"; }
 as_container() { setpriv --reuid 65532 --regid 65532 --clear-groups --no-new-privs --bounding-set=-all -- "$@"; }
-answers() { [[ $(curl -s -m 2 -o "$state/answer" -w '%{http_code}' "$1") == 200 ]]; }
+says_ok() { [[ $(curl -s -m 2 -o "$state/answer" -w '%{http_code}' "$1") == 200 ]]; }
 
 # Names and folders as in the containers.
 open_network() {
@@ -53,10 +53,10 @@ start_tacet() {
   # What Kubernetes gives to every container.
   start_process tacet setpriv --reuid 65532 --regid 65532 --clear-groups --no-new-privs --bounding-set=-all -- \
     env -i KUBERNETES_SERVICE_HOST=10.0.0.1 KUBERNETES_PORT=tcp://10.0.0.1:443 "${lines[@]}" "$state/tacet" serve
-  wait_until 20 tacet answers http://127.0.0.1:8080/readyz ||
+  wait_until 20 tacet says_ok http://127.0.0.1:8080/readyz ||
     die "$2: tacet serve is not ready: $(tail -n 5 "$state/tacet.log") $(cat "$state/answer" 2>/dev/null)"
-  answers http://127.0.0.1:8080/healthz || die "$2: /healthz does not answer"
-  answers http://127.0.0.1:9090/metrics || die "$2: there are no metrics at METRICS_ADDRESS"
+  says_ok http://127.0.0.1:8080/healthz || die "$2: /healthz does not answer"
+  says_ok http://127.0.0.1:9090/metrics || die "$2: there are no metrics at METRICS_ADDRESS"
   grep -q '^tacet_inbox_events{state="fresh"}' "$state/answer" || die "$2: the autoscaler's metric is not there"
 }
 
@@ -86,7 +86,7 @@ run_compose() {
     die "compose.yaml: migrate: $(tail -n 3 "$state/migrate.log")"
   mapfile -t arguments < <(of_compose '"\n".join(services["apns"]["command"])')
   start_process apns-simulator setpriv --reuid 65532 --regid 65532 --clear-groups -- "$state/apns-simulator" "${arguments[@]}"
-  wait_until 15 apns-simulator answers http://127.0.0.1:2199/healthz || die "apns: $(tail -n 3 "$state/apns-simulator.log")"
+  wait_until 15 apns-simulator says_ok http://127.0.0.1:2199/healthz || die "apns: $(tail -n 3 "$state/apns-simulator.log")"
   check_settings "$environment" compose.yaml
   start_tacet "$environment" compose.yaml
   # The doctor sent one to no device, which this simulator takes.

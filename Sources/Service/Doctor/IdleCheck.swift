@@ -5,7 +5,8 @@ enum IdleCheck {
   static let name = "idle"
 
   private static let longest =
-    "IDLE_MODE is webhook, and the service looks by itself after at most \(FindingWords.duration(DatabaseSleep.longestMax))"
+    "IDLE_MODE is webhook, and the service looks by itself after half of MESSAGE_TTL_SECONDS, at most "
+    + FindingWords.duration(DatabaseSleep.longestMax)
 
   static func judge(_ webhook: ExaminedWebhook) -> CheckFinding {
     if webhook.hasURL, webhook.hasSecret, webhook.hasFunction {

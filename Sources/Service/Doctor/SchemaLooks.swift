@@ -144,6 +144,10 @@ final class SchemaLooks {
 
   static func judge(_ error: PostgresError, of name: String) -> CheckFinding {
     switch error.sqlState?.description {
+    case "42501" where name == RightsCheck.name:
+      return CheckFinding(
+        name, .failure, "this role may use nothing of schema tacet",
+        remedy: "as the owner of the schema, call tacet.grant_service with the role's name")
     case "42501":
       return CheckFinding(name, .skipped, "this role may not look; see the rights check")
     case "42P01", "42703", "42883", "3F000":

@@ -60,7 +60,8 @@ public struct DevicesGuess: Equatable, Sendable {
       ?? table.column(among: HostWords.sandboxes, where: \.isFlag)
     registered = table.column(among: HostWords.registered, where: \.isTime)
     invalidated = table.column(among: HostWords.invalid) { $0.type.hasPrefix("timestamp") }
-    keepsRows = isOfUsers || !isNamed
+    // Where the token is a key, a row is a device whatever the table is called, and two cannot lose theirs alone.
+    keepsRows = isOfUsers || !isNamed && !table.isUnique([token.name])
     conditions = RowCondition.notGone(invalidated) + RowCondition.flags(HostWords.existing, in: table, .isTrue)
   }
 }

@@ -62,7 +62,8 @@ extension WiringFile {
     }
     let schemas = Set(readTables.map(\.schema.quotedIdentifier)).sorted()
     var lines = [
-      "-- What the service's role needs beside tacet.grant_service.",
+      "-- What the service's role needs.",
+      "select tacet.grant_service(\(role.quotedLiteral));",
       "grant usage on schema tacet_host, \(schemas.joined(separator: ", ")) to \(role);",
       "grant select on \(readTables.map(\.sql).joined(separator: ", ")) to \(role);",
       "grant select, insert, update, delete on all tables in schema tacet_host to \(role);",

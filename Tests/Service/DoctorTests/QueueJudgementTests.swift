@@ -97,7 +97,7 @@ struct QueueJudgementTests {
     #expect(IdleCheck.judge(webhook).found.contains("on_message"))
     (webhook.hostTrigger, webhook.hasFunction) = (nil, true)
     #expect(IdleCheck.judge(webhook).verdict == .ok)
-    #expect(IdleCheck.judge(webhook).found.contains("after at most 60 min"))
+    #expect(IdleCheck.judge(webhook).found.contains("after half of MESSAGE_TTL_SECONDS, at most 60 min"))
   }
 
   @Test("a process that has been silent for a minute does not run, or for an hour more where the database may sleep")

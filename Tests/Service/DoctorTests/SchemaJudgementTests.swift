@@ -198,6 +198,9 @@ struct SchemaJudgementTests {
     #expect(["42501", "42P01", "42703", "42883", "3F000"].map(verdict).allSatisfy { $0 == .skipped })
     #expect(["57014", "53200"].map(verdict).allSatisfy { $0 == .failure })
     #expect(verdict(nil) == .failure)
+    // Nothing else says it when the role may use nothing of the schema.
+    let rights = SchemaLooks.judge(PostgresError(.server, context: .init(sqlState: "42501")), of: RightsCheck.name)
+    #expect(rights.verdict == .failure && rights.remedy?.contains("tacet.grant_service") == true)
   }
 
   @Test("a session that does not hear is blamed on whoever stands between")

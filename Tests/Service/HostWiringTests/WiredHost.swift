@@ -60,6 +60,7 @@ struct WiredHost {
       create function tacet.known_zone(zone text) returns text language sql as 'select zone';
       create function tacet.release_conversation(conversation_id \(conversation), user_id \(user)) returns void
       language sql as 'select';
+      create function tacet.grant_service(service regrole) returns void language sql as 'select';
       create function tacet.enqueue_inserted_messages() returns trigger language plpgsql as 'begin return null; end';
       create function tacet.forget_deleted_profiles() returns trigger language plpgsql as 'begin return null; end'
       """)

@@ -136,6 +136,18 @@ struct WiringPlanTests {
     #expect(try WiringPlan(HostSchema([messages, members, users, keys])).devices == .own)
   }
 
+  @Test(
+    "a table that keeps users with a token loses the token; one whose token is a key loses the row",
+    arguments: [true, false])
+  func deadTokens(_ isKey: Bool) throws {
+    let phones = table("phones", "id int8", "user_id uuid", "device_token text", key: isKey ? ["device_token"] : nil)
+    guard case .table(let devices) = try WiringPlan(HostSchema([messages, members, users, phones])).devices else {
+      Issue.record("no table of devices")
+      return
+    }
+    #expect(devices.keepsRows == !isKey)
+  }
+
   @Test("Tacet's own columns of presence are no end of a membership")
   func migrated() throws {
     let migrated = table(
