@@ -34,12 +34,11 @@ copy_units() {
 
 # copy_pages FOLDER: as they are in the checkout, so that their links work.
 copy_pages() {
-  local page changes=$work/changelog
-  mkdir -p "$1/deploy"
-  for page in README.md openapi.yaml; do install -m 644 "$checkout/$page" "$1/"; done
-  for page in README.md SETTINGS.md API.md NUMBERS.md grafana-dashboard.json prometheus-alerts.yml; do
-    install -m 644 "$checkout/deploy/$page" "$1/deploy/"
-  done
+  local page
+  while read -r page; do
+    install -D -m 644 "$checkout/$page" "$1/$page"
+  done < <(cd "$checkout" &&
+    printf '%s\n' README.md openapi.yaml deploy/{,guides/}*.md deploy/grafana-dashboard.json deploy/prometheus-alerts.yml)
   ln -s ../../tacet/db "$1/db"
   install -m 644 "$checkout/deploy/debian/copyright" "$contents/sbom.cdx.json" "$1/"
   gzip -9n <"$checkout/.github/CHANGELOG.md" >"$1/changelog.gz"
@@ -62,9 +61,12 @@ write_control() {
 }
 
 # In KiB, each file rounded up; the folders' sizes depend on the file system.
-installed_size() { find "$tree" -type f ! -path '*/DEBIAN/*' -printf '%s\n' | awk '{ size += int(($1 + 1023) / 1024) } END { print size }'; }
+installed_size() {
+  find "$tree" -type f ! -path '*/DEBIAN/*' -printf '%s\n' | awk '{ size += int(($1 + 1023) / 1024) } END { print size }'
+}
 
-# The packages of the libraries, with the versions whose symbols the program uses. dpkg-shlibdeps reads a source package's control file.
+# The packages of the libraries, with the versions whose symbols the program uses. dpkg-shlibdeps reads the control file of a source
+# package.
 library_packages() {
   local source=$work/source
   mkdir -p "$source/debian"

@@ -21,13 +21,14 @@ make_root() {
 # path with /lib or /lib64.
 copy_libraries() {
   local path
+  ldd "$contents/bin/tacet" >"$work/needed"
+  if grep 'not found' "$work/needed"; then die 'The machine lacks these libraries.'; fi
   libraries=()
   while read -r path; do
     mkdir -p "$root/usr$(dirname "${path#/usr}")"
     install -m 644 "$path" "$root/usr${path#/usr}"
     libraries+=("$path")
-  done < <(ldd "$contents/bin/tacet" | grep -o '/[^ ]*' | LC_ALL=C sort -u)
-  ((${#libraries[@]} > 0)) || die "ldd names no library of $contents/bin/tacet."
+  done < <(grep -o '/[^ ]*' "$work/needed" | LC_ALL=C sort -u)
   find "$root/usr" -name 'ld-linux*' -exec chmod 755 {} +
   if [[ -d $root/usr/lib64 ]]; then ln -s usr/lib64 "$root/lib64"; fi
 }
@@ -58,10 +59,11 @@ copy_notices() {
   install -D -m 644 "$contents/LICENSE" "$root/usr/share/doc/tacet/copyright"
   install -m 644 "$contents/sbom.cdx.json" "$root/usr/share/doc/tacet/"
   mkdir -p "$root/var/lib/dpkg/status.d"
+  packages_of "${libraries[@]}" /usr/share/ca-certificates/mozilla /usr/share/zoneinfo/UTC /etc/ssl/openssl.cnf >"$work/owners"
   while read -r name; do
     install -D -m 644 "/usr/share/doc/$name/copyright" "$root/usr/share/doc/$name/copyright"
     dpkg-query -s "$name" >"$root/var/lib/dpkg/status.d/$name"
-  done < <(packages_of "${libraries[@]}" /usr/share/ca-certificates/mozilla /usr/share/zoneinfo/UTC /etc/ssl/openssl.cnf)
+  done <"$work/owners"
 }
 
 # packages_of FILE...: the packages that have these files. A package may have listed a file of /usr/lib as one of /lib.
@@ -113,7 +115,7 @@ write_configuration() {
   cat <<JSON
 {"created": "$created", "architecture": "$architecture", "os": "linux",
  "config": {
-  "User": "$user_id:$user_id", "Env": ["LISTEN_ADDRESS=[::]:8080"], "ExposedPorts": {"8080/tcp": {}}, "WorkingDir": "/",
+  "User": "$user_id:$user_id", "Env": ["LISTEN_ADDRESS=0.0.0.0:8080"], "ExposedPorts": {"8080/tcp": {}}, "WorkingDir": "/",
   "Entrypoint": ["/usr/bin/tacet"], "Cmd": ["serve"], "StopSignal": "SIGTERM",
   "Labels": {
    "org.opencontainers.image.title": "tacet", "org.opencontainers.image.version": "$version",

@@ -32,7 +32,7 @@ attempt() {
   fi
   detail=$(tail -n 1 "$work/attempt" | cut -c 1-90)
   say "$verdict  $what${detail:+: $detail}"
-  rows+=("$(printf '%-6s %-38s %s' "$verdict" "$what" "$detail")")
+  rows+=("$(printf '%-6s %-46s %s' "$verdict" "$what" "$detail")")
 }
 
 print_table() {
