@@ -56,7 +56,7 @@ check_policy() {
 boot_debian() {
   start_process nspawn systemd-nspawn --machine=tacet-try --register=no --keep-unit --boot --console=pipe \
     --bind="$postgres_socket:/run/postgresql" --directory="$debian"
-  if ! eventually 60 is_booted; then
+  if ! wait_until 60 nspawn is_booted; then
     tail -n 20 "$state/nspawn.log"
     return 1
   fi
@@ -65,7 +65,7 @@ boot_debian() {
 
 is_booted() {
   local pid
-  pid=$(process_pid nspawn)
+  pid=$(<"$state/nspawn.pid")
   leader=$(tr -d ' ' <"/proc/$pid/task/$pid/children") || return 1
   [[ -n $leader ]] && inside systemctl is-system-running
 }

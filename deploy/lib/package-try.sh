@@ -40,7 +40,7 @@ print_table() {
   printf '%s\n' "${rows[@]}"
   say
   if ((failures > 0)); then die "$failures of these fail."; fi
-  say "${green}Both packages run.${plain}"
+  say "${green}None of these fails.${plain}"
 }
 
 # A server that asks for passwords, over TCP and over a Unix socket: its clients are other users, one of them in a container.
