@@ -100,9 +100,11 @@ eventually() {
 end_trials() {
   local status=0
   if [[ -z $state ]]; then return; fi
+  touch "$work/asked" # Ends the clients.
   stop_container
   stop_debian || status=1
   stop_process apns-simulator || true
   postgres_stop "$cluster"
+  wait || true
   return "$status"
 }
