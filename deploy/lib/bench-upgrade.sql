@@ -1,7 +1,11 @@
 -- The books of deploy/bench upgrade: what the host inserted, what the simulator accepted, what the ledger says.
 
 -- When each part began.
-create table measure.parts (part int generated always as identity primary key, began timestamptz default clock_timestamp(), name text);
+create table measure.parts (
+  part int generated always as identity primary key,
+  began timestamptz not null default clock_timestamp(),
+  name text not null
+);
 
 -- The simulator's record. A push's payload names its message.
 create table measure.pushes (
