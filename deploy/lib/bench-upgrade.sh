@@ -11,16 +11,16 @@
 # A process takes over holds, waits and parked work of the one before each time. At the end the books compare each message and
 # device with the simulator's record and the ledger.
 
-upgrade_rate=60
+upgrade_rate=120
 # How long each part lasts, in seconds, beside its steps.
 upgrade_seconds=15
 # The presence window: longer than a rolling restart, so that holds cross it.
 upgrade_window=8
 # Conversations of the load, each of which gets at most one message: who looks again has seen what a second device still waits
 # for, and it gets no push. Beyond them those whose messages are parked. A read comes so many turns after its message.
-upgrade_conversations=19900
+upgrade_conversations=29900
 upgrade_parking=100
-upgrade_read_after=80
+upgrade_read_after=160
 next_parking=$((upgrade_conversations + 1))
 older_newest=
 way_back=
@@ -54,10 +54,10 @@ prepare_upgrade() {
   ln -sfn "$programs" "$state/newer"
   headline 'Starting'
   start_cluster
-  by older-1 make_host tacet 40000 40000 20000 2 "$((upgrade_conversations + upgrade_parking))"
+  by older-1 make_host tacet 60000 60000 20000 2 "$((upgrade_conversations + upgrade_parking))"
   highest=$upgrade_conversations
   sql postgres -f "$checkout/deploy/lib/bench-upgrade.sql"
-  sql postgres <<<"call measure.fill_history($1, 40000)"
+  sql postgres <<<"call measure.fill_history($1, 60000)"
   older_newest=$(sql tacet <<<'select max(version) from tacet.migrations')
   say "The older program's newest migration is $older_newest. The ledger has $1 rows."
   write_upgrade_script

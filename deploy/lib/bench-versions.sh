@@ -253,7 +253,7 @@ check_version_logs() {
   headline 'Logs'
   check_lines 'older: warnings and errors' 'cannot prune' "$(complaints_of older)"
   check_lines 'newer: warnings and errors' '^$' "$(complaints_of newer)"
-  check_lines 'PostgreSQL: errors' 'column "ctid" does not exist|due to lock timeout|connection to client lost' \
+  check_lines 'PostgreSQL: errors' 'column "ctid" does not exist|database_identity does not exist|due to lock timeout|connection to client lost' \
     "$(grep -oE ' (ERROR|FATAL|PANIC): .*' "$cluster/server.log" || true)"
 }
 
