@@ -85,6 +85,6 @@ check_upgrade_logs() {
       "$(for place in 1 2; do complaints_of "$name-$place"; done)"
   done
   check_lines 'PostgreSQL: errors' \
-    'column "ctid" does not exist|database_identity does not exist|due to lock timeout|connection to client lost' \
+    'column "ctid" does not exist|database_identity|due to lock timeout|connection to client lost' \
     "$(grep -oE ' (ERROR|FATAL|PANIC): .*' "$cluster/server.log" || true)"
 }

@@ -252,6 +252,7 @@ end_upgrade() {
   kill "$load_pid"
   wait "$load_pid" 2>/dev/null || true
   load_pid=
+  await_missed_events
   await_empty_inbox
   await_no_deliveries
   for place in 1 2; do
