@@ -205,8 +205,19 @@ await_load() {
   load_pid=
 }
 
+# A message that a trigger could not enqueue, because a migration held the lock, is found by a service within some ten seconds.
+await_missed_events() {
+  local tries
+  for ((tries = 0; tries < 300; tries++)); do
+    if [[ $(sql tacet <<<"select count(*) from tacet.trigger_failures where subject_ids <> '{}'") == 0 ]]; then return; fi
+    sleep 0.1
+  done
+  die "No service has enqueued what the triggers could not; see their logs in $state"
+}
+
 end_load() {
   await_load
+  await_missed_events
   await_empty_inbox
   await_no_deliveries
 }
@@ -248,12 +259,14 @@ sent_by() {
 }
 
 # What may be there: the older release cannot prune a ledger that is a view now; a migration that has waited too long for a lock
-# tries again; a killed process no longer reads.
+# tries again, and a trigger that has waited too long leaves its message to the service; a killed process no longer reads; the
+# newer release asks an older schema for a column that it lacks.
 check_version_logs() {
   headline 'Logs'
-  check_lines 'older: warnings and errors' 'cannot prune' "$(complaints_of older)"
+  check_lines 'older: warnings and errors' 'cannot prune|could not enqueue' "$(complaints_of older)"
   check_lines 'newer: warnings and errors' '^$' "$(complaints_of newer)"
-  check_lines 'PostgreSQL: errors' 'column "ctid" does not exist|due to lock timeout|connection to client lost' \
+  check_lines 'PostgreSQL: errors' \
+    'column "ctid" does not exist|database_identity does not exist|due to lock timeout|connection to client lost' \
     "$(grep -oE ' (ERROR|FATAL|PANIC): .*' "$cluster/server.log" || true)"
 }
 
