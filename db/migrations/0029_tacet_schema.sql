@@ -252,7 +252,9 @@ begin
     execute format('create %s index %I on %s %s', wanted.uniqueness, wanted.name, ledger, wanted.definition);
   end loop;
 
-  execute format('alter table %s enable row level security', ledger);
+  if not (select c.relrowsecurity from pg_class c where c.oid = ledger::regclass) then
+    execute format('alter table %s enable row level security', ledger);
+  end if;
   if to_regprocedure('auth.uid()') is not null and not exists (
     select from pg_policy p where p.polrelid = ledger and p.polname = 'push_log_own_rows'
   ) then

@@ -31,8 +31,8 @@ public enum Migrator {
   /// Applies what is missing while no other migrator can: each migration in its own transaction, in order, then all files of
   /// `db/functions` whose text changed since they were last applied, in one.
   ///
-  /// A file that fails changes nothing, and ends the run. A transaction that does not get a lock within two seconds is tried
-  /// five times. The end writes which database it is, unless that is known, and reads the server's time zones.
+  /// A file that fails changes nothing, and ends the run. A transaction that does not get a lock within two seconds, or whose
+  /// locks make a deadlock with others', is tried five times. The end writes which database it is, unless that is known, and reads the server's time zones.
   /// - Parameters:
   ///   - createsHostTables: whether a first installation also creates the host's tables that are missing.
   ///   - ids: the types of ids that a first installation is to have.
@@ -65,6 +65,7 @@ public enum Migrator {
     let applied = Set(try await AppliedMigration.all(over: connection, on: reactor)?.map(\.version) ?? [])
     let types = try await IDTypes.choose(ids, isInstalled: !applied.isEmpty, over: connection, on: reactor)
     let migrations = migrations.map { $0.written(with: types) }
+    if !applied.isEmpty { try await connection.simple(Migration.closeTables, on: reactor) }
     var tables = createsHostTables && applied.isEmpty ? types.written(into: Migration.hostTables) : ""
     for migration in migrations {
       if applied.contains(migration.version) {
@@ -80,13 +81,12 @@ public enum Migrator {
     let changed = try await changedFunctions(
       among: functions.map { $0.written(with: types) }, over: connection, on: reactor)
     let new = migrations.filter { !applied.contains($0.version) }
+    let written = migrations.filter { !applied.contains($0.version) || Migration.reworded.contains($0.version) }
     let isDone = changed.isEmpty && new.isEmpty
     let finish = isDone ? "select tacet.learn_time_zones();" : "call tacet.finish_applying();"
     try await applyPatiently(changed + finish, over: connection, on: reactor) { report(functionsStep, .waiting) }
-    if !new.isEmpty {
-      _ = try await connection.query(
-        .recordChecksums(versions: new.map { Int32($0.version) }, texts: new.map(\.sql)), on: reactor)
-    }
+    _ = try await connection.query(
+      .recordChecksums(versions: written.map { Int32($0.version) }, texts: written.map(\.sql)), on: reactor)
     report(functionsStep, changed.isEmpty ? .alreadyApplied : .applied)
   }
 
@@ -103,6 +103,7 @@ public enum Migrator {
       -- Written by tacet migrate --print. For psql -X -f.
 
       \\set ON_ERROR_STOP on
+      \(Migration.closeTables)
       begin;
       -- The host's inserts wait as long as this transaction waits for a lock. On a timeout, run it again.
       set local lock_timeout = '\(lockLimit.components.seconds) s';
@@ -140,7 +141,7 @@ public enum Migrator {
     for pause in pauses {
       do throws(PostgresError) {
         return try await apply(sql, over: connection, on: reactor)
-      } catch  where error.sqlState == .lockNotAvailable {
+      } catch  where [.lockNotAvailable, .deadlockDetected].contains(error.sqlState) {
         reportWaiting()
         await reactor.sleep(for: pause)
       }

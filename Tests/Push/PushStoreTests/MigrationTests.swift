@@ -19,6 +19,7 @@ struct MigrationTests {
     }
     #expect(try files("db/migrations") == Migration.all.map { "\($0.name) \($0.sql)" })
     #expect(try files("db/functions") == FunctionFile.all.map { "\($0.name) \($0.text)" })
+    #expect(Migration.closeTables == (try Repository.text("db/host/close_tables.sql")))
     #expect(Migration.hostTables == (try Repository.text("db/host/host_tables.sql")))
   }
 

@@ -89,6 +89,46 @@ struct MigratorTests {
     #expect(try await database.sql("select max(version) from tacet.migrations") == "\(Migration.all.count + 26)")
   }
 
+  @Test(
+    "open tables are closed one after the other: a reader of one keeps nobody from another, and a service keeps its rows"
+  )
+  func openTables() async throws {
+    let database = try await TestDatabase.empty()
+    _ = try await migrate(database)
+    let service = "service_\(UUID().uuidString.prefix(8).lowercased())"
+    try await database.sql(
+      """
+      create role \(service); grant usage on schema tacet to \(service); grant select, insert on tacet.inbox to \(service);
+      alter table tacet.inbox disable row level security; alter table tacet.push_log disable row level security;
+      alter table tacet.trigger_failures disable row level security
+      """)
+    try await withTwoSessions(database) { reader, writer, reactor in
+      try await reader.run("begin; lock table tacet.push_log in access share mode", on: reactor)
+      let migration = Begun.begin(on: reactor) { try await run(Migration.all, database, on: reactor) }
+      let hasTried = """
+        select count(*) > 0 from pg_locks l join pg_stat_activity a using (pid)
+        where a.datname = current_database() and a.application_name = 'tacet migrate' and not l.granted
+        """
+      for _ in 0..<5 {
+        try await writer.awaitTrue(hasTried, on: reactor)
+        // As patient as the trigger on messages.
+        try await writer.run(
+          """
+          begin; set local lock_timeout = '100ms';
+          lock table tacet.inbox in row exclusive mode; lock table tacet.trigger_failures in row exclusive mode; commit
+          """, on: reactor)
+      }
+      try await reader.run("rollback", on: reactor)
+      #expect(try await migration.value(on: reactor).last == "\(Migrator.functionsStep) alreadyApplied")
+    }
+    let open =
+      "select count(*) from pg_class where relnamespace = 'tacet'::regnamespace and relkind = 'r' and not relrowsecurity"
+    #expect(try await database.sql(open) == "0")
+    let policies = "select count(*) from pg_policies where tablename = 'inbox' and roles @> array['\(service)'::name]"
+    #expect(try await database.sql(policies) == "1")
+    try await database.sql("drop owned by \(service); drop role \(service)")
+  }
+
   @Test("a file that fails changes nothing, and those after it are not tried")
   func failing() async throws {
     let database = try await TestDatabase.empty()

@@ -39,18 +39,18 @@ struct SchemaSupportTests {
     #expect(try await look(at: database) == nil)
   }
 
-  @Test("the migrator records the texts that it applies, and a changed one is told")
+  @Test("the migrator records the texts that it applies, and a changed one is told until it is one that was reworded")
   func checksums() async throws {
     let database = try await TestDatabase.empty()
     try await database.migrate()
     #expect(
       try await database.sql("select count(*) from tacet.migrations where checksum is null and version > 26") == "0")
     #expect(try await changed(in: database) == [])
-    try await database.sql("update tacet.migrations set checksum = md5('') where version = 29")
+    try await database.sql("update tacet.migrations set checksum = md5('') where version in (28, 29)")
     try await database.sql("update tacet.migrations set checksum = null where version = 30")
-    #expect(try await changed(in: database) == ["0029_tacet_schema"])
+    #expect(try await changed(in: database) == ["0028_host_triggers", "0029_tacet_schema"])
     try await database.migrate()
-    #expect(try await changed(in: database) == ["0029_tacet_schema"])
+    #expect(try await changed(in: database) == ["0028_host_triggers"])
   }
 
   private func look(at database: TestDatabase) async throws -> SchemaSupport? {
