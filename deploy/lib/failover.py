@@ -1,0 +1,310 @@
+"""The host application of deploy/failover, and the judge of what came of its messages.
+
+play: ten writers insert messages, 50 a second together, over libpq's list of hosts. Each has an id of the application's, and is
+tried again until it is acknowledged, so a commit whose answer was lost is not made twice. Two watchers ask /readyz. After SIGTERM it
+waits until the service has decided about everything, compares messages, pushes and marks, and adds a row to rows.jsonl. Exits 1
+when a bound is missed.
+
+table: prints the rows as a table in markdown.
+"""
+
+import argparse
+import collections
+import http.client
+import json
+import pathlib
+import random
+import signal
+import sys
+import threading
+import time
+import urllib.request
+import uuid
+
+import psycopg2
+
+WRITERS = 10
+PAUSE = 0.2
+SERVICES = {"tacet-1": 8081, "tacet-2": 8082}
+DRAIN_MAX = 75.0
+# A commit whose connection went silent is tried elsewhere after a second.
+CONNECTION = "port=5432 dbname=tacet connect_timeout=2 tcp_user_timeout=1000 target_session_attrs=read-write"
+PUSHES_RESUME_MAX = 1.0
+READYZ_MAX = 3.0
+# Looks at /readyz and their answers take time.
+LOOK_TOLERANCE = 0.15
+COLUMNS = {
+    "text": "fault", "commits": "no commits, s", "pushes": "then no pushes, s", "slowest": "slowest push, s",
+    "away": "/readyz 503, s", "back": "200 again, s", "acknowledged": "acknowledged", "lost": "lost",
+    "forgotten": "forgotten", "ghosts": "pushed before", "late_ghosts": "ghosts", "twice": "shown twice",
+    "wire": "wire duplicates",
+}
+
+
+class Load:
+    """The writers, and their own book of what was acknowledged."""
+
+    def __init__(self, options, conversations):
+        self.options, self.conversations = options, conversations
+        self.tried, self.acknowledged = {}, []
+        self.lock, self.ending = threading.Lock(), threading.Event()
+        self.book = open(options.state / "acknowledged", "w", buffering=1)
+        self.writers = [threading.Thread(target=self.write, args=(n,), daemon=True) for n in range(WRITERS)]
+        for writer in self.writers:
+            writer.start()
+
+    def write(self, number):
+        connection = None
+        due = time.time() + PAUSE * number / WRITERS
+        while not self.ending.is_set():
+            time.sleep(max(0.0, due - time.time()))
+            due = max(due + PAUSE, time.time())
+            message, conversation = str(uuid.uuid4()), random.choice(self.conversations)
+            self.tried[message] = conversation
+            connection = self.commit(connection, message, conversation)
+
+    def commit(self, connection, message, conversation):
+        while True:
+            try:
+                if connection is None:
+                    connection = connect(self.options.hosts, "app")
+                    connection.autocommit = True
+                connection.cursor().execute(
+                    "insert into public.messages (id, conversation_id, from_id, text) values (%s, %s, %s, 'Are you coming?')"
+                    " on conflict (id) do nothing", (message, conversation[0], conversation[1]))
+                with self.lock:
+                    self.acknowledged.append((time.time(), connection.info.host, message))
+                    self.book.write(f"{message} {connection.info.host}\n")
+                return connection
+            except psycopg2.Error:
+                if connection is not None:
+                    connection.close()
+                    connection = None
+                if self.ending.is_set():
+                    return None
+                time.sleep(0.1)
+
+    def end(self):
+        self.ending.set()
+        for writer in self.writers:
+            writer.join(15)
+        self.acknowledged.sort()
+
+
+class Watcher:
+    """What /readyz of one service says, by the time it changes. 0: no answer within a second."""
+
+    def __init__(self, port):
+        self.port, self.changes = port, []
+        threading.Thread(target=self.watch, daemon=True).start()
+
+    def watch(self):
+        while True:
+            status = self.ask()
+            if not self.changes or self.changes[-1][1] != status:
+                self.changes.append((time.time(), status))
+            time.sleep(0.05)
+
+    def ask(self):
+        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=1)
+        try:
+            connection.request("GET", "/readyz")
+            return connection.getresponse().status
+        except OSError:
+            return 0
+        finally:
+            connection.close()
+
+    def is_ready(self):
+        return self.changes[-1][1] == 200
+
+    def first(self, status, since):
+        return next((at for at, was in self.changes if was == status and at >= since), None)
+
+
+class Pushes:
+    """The pushes that the simulator has accepted since it was made: (message, token) to [(arrival, collapse id)]."""
+
+    def __init__(self, control):
+        self.control, self.after, self.refused = control, 0, 0
+        self.read()
+        self.of = collections.defaultdict(list)
+        self.refused = 0
+
+    def read(self):
+        found = collections.defaultdict(list) if not hasattr(self, "of") else self.of
+        while True:
+            with urllib.request.urlopen(f"{self.control}/pushes?after={self.after}&limit=5000", timeout=20) as answer:
+                page = json.load(answer)["pushes"]
+            if not page:
+                return
+            for push in page:
+                self.after = max(self.after, push["number"])
+                if push["status"] != 200:
+                    self.refused += 1
+                    continue
+                message = json.loads(push["payload"])["message_id"]
+                found[message, push["token"]].append((push["arrived_us"] / 1e6, push["collapse_id"]))
+
+
+def connect(hosts, user):
+    """Hosts in any order: libpq tries them one after another, and one of them may be silent."""
+    shuffled = random.sample(hosts.split(","), 3)
+    return psycopg2.connect(f"host={','.join(shuffled)} user={user} {CONNECTION}")
+
+
+def ask(options, statement, *arguments):
+    connection = connect(options.hosts, "tacet")
+    try:
+        with connection.cursor() as cursor:
+            cursor.execute(statement, arguments)
+            return cursor.fetchall()
+    finally:
+        connection.close()
+
+
+def find_conversations(options):
+    return ask(options, """
+        select r.conversation_id::text, s.user_id::text, array_agg(t.device_token)
+        from public.push_tokens t
+        join public.conversation_participants r on r.user_id = t.user_id
+        join public.conversation_participants s on s.conversation_id = r.conversation_id and s.user_id <> r.user_id
+        group by 1, 2""")
+
+
+def drain(options, load, watchers, pushes):
+    """Waits until each message in the database has its pushes, nothing is left to decide and the services are ready. The messages."""
+    deadline = time.time() + DRAIN_MAX
+    while True:
+        there = {row[0] for row in ask(options, "select id::text from public.messages where id::text = any(%s)", list(load.tried))}
+        left = ask(options, "select (select count(*) from tacet.inbox) + (select count(*) from tacet.deliveries)")[0][0]
+        pushes.read()
+        is_whole = all(pushes.of.get((m, token)) for m in there for token in load.tried[m][2])
+        if is_whole and left == 0 and all(w.is_ready() for w in watchers) or time.time() > deadline:
+            return there, left
+        time.sleep(0.5)
+
+
+def judge(options, load, watchers, pushes, there, left):
+    marks = dict(line.split() for line in (options.state / "marks").read_text().splitlines())
+    injected = float(marks["injected"])
+    times = [at for at, _, _ in load.acknowledged]
+    is_fail_over = options.kind == "leader"
+    misses = []
+    gap_began, gap_ended = longest_gap(times, injected)
+    if is_fail_over:
+        gap_ended = next((at for at, host, _ in load.acknowledged if at > injected and host != options.leader), None)
+        if gap_ended is None:
+            return {"name": options.name, "text": options.text}, ["no other node acknowledged a commit"]
+        gap_began = max(at for at in times if at < gap_ended)
+    resumed = gap_ended if is_fail_over else float(marks.get("restored", injected))
+    acknowledged = {message: at for at, _, message in load.acknowledged}
+    arrivals = {message: min(a for a, _ in list_) for (message, _), list_ in reversed(list(pushes.of.items()))}
+    for (message, _), list_ in pushes.of.items():
+        arrivals[message] = min(arrivals[message], min(a for a, _ in list_))
+    later = {m: arrivals.get(m) for m, at in acknowledged.items() if at >= resumed and m in there}
+    ghosts = [at for m, at in arrivals.items() if m not in there]
+    # With a pooler or a standby at fault no commit stops; then what counts is the service's own silence.
+    if options.kind == "standby":
+        silence_began, silence_ended = longest_gap(sorted(arrivals.values()), injected)
+        silence = silence_ended - silence_began
+    else:
+        silence = max(0.0, min((at for at in later.values() if at), default=float("inf")) - resumed)
+    row = {
+        "name": options.name, "text": options.text, "commits": gap_ended - gap_began, "pushes": silence,
+        "slowest": max((at - acknowledged[m] for m, at in later.items() if at), default=None),
+        "acknowledged": len(acknowledged),
+        "lost": sum(1 for m in there if not all(pushes.of.get((m, token)) for token in load.tried[m][2])),
+        "forgotten": sum(1 for m in acknowledged if m not in there),
+        "ghosts": sum(1 for at in ghosts if at < resumed), "late_ghosts": sum(1 for at in ghosts if at >= resumed),
+        "twice": sum(1 for list_ in pushes.of.values() if len({c for _, c in list_}) > 1),
+        "wire": sum(len(list_) - len({c for _, c in list_}) for list_ in pushes.of.values()),
+    }
+    began = injected if options.kind == "pooler" else max(injected, gap_began)
+    outage = resumed - began
+    judge_readyz(row, misses, watchers, began, resumed, outage if options.kind != "standby" else 0)
+    for name in ("lost", "late_ghosts", "twice"):
+        if row[name]:
+            misses.append(f"{COLUMNS[name]}: {row[name]} instead of 0")
+    if options.synchronous and row["forgotten"]:
+        misses.append(f"forgotten: {row['forgotten']} instead of 0, with synchronous replication")
+    if silence > PUSHES_RESUME_MAX:
+        misses.append(f"no pushes for {silence:.2f} s instead of at most {PUSHES_RESUME_MAX:.0f}")
+    if options.kind == "standby" and row["commits"] > PUSHES_RESUME_MAX:
+        misses.append(f"no commits for {row['commits']:.2f} s instead of at most {PUSHES_RESUME_MAX:.0f}")
+    if left:
+        misses.append(f"{left} rows still wait after {DRAIN_MAX:.0f} s")
+    if pushes.refused:
+        misses.append(f"APNs refused {pushes.refused} pushes")
+    return row, misses
+
+
+def longest_gap(times, since):
+    """Of the times since then, and the last one before."""
+    recent = [at for at in times if at < since][-1:] + [at for at in times if at >= since]
+    return max(zip(recent, recent[1:]), key=lambda pair: pair[1] - pair[0])
+
+
+def judge_readyz(row, misses, watchers, began, resumed, outage):
+    """Of both services the slower one counts. A service may stay ready in an outage shorter than three seconds."""
+    away = [watcher.first(503, began) for watcher in watchers]
+    if any(watcher.first(0, began) for watcher in watchers):
+        misses.append("/readyz did not answer within a second")
+    if any(away):
+        row["away"] = max(at for at in away if at) - began
+        row["back"] = max(0.0, max(w.first(200, at) or float("inf") for w, at in zip(watchers, away) if at) - resumed)
+    limit = READYZ_MAX + LOOK_TOLERANCE
+    if outage > limit and not all(at and at - began <= limit for at in away):
+        misses.append(f"/readyz says 503 after {row.get('away', float('inf')):.2f} s instead of at most {READYZ_MAX:.0f}")
+    if not all(watcher.is_ready() for watcher in watchers):
+        misses.append("/readyz is not 200 in the end")
+
+
+def play(options):
+    # Python threads may be anywhere when the signal comes.
+    signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGTERM})
+    pushes = Pushes(options.control)
+    watchers = [Watcher(port) for port in SERVICES.values()]
+    load = Load(options, find_conversations(options))
+    signal.sigwait({signal.SIGTERM})
+    load.end()
+    there, left = drain(options, load, watchers, pushes)
+    row, misses = judge(options, load, watchers, pushes, there, left)
+    with open(options.state / "rows.jsonl", "a") as file:
+        file.write(json.dumps({**row, "misses": misses}) + "\n")
+    print("  " + ", ".join(f"{COLUMNS[key]} {shown(row.get(key))}" for key in list(COLUMNS)[1:]), flush=True)
+    for miss in misses:
+        print(f"  MISSED: {miss}", flush=True)
+    return 1 if misses else 0
+
+
+def shown(value):
+    if value is None:
+        return "-"
+    return f"{value:.2f}" if isinstance(value, float) else str(value)
+
+
+def table(path):
+    rows = [json.loads(line) for line in path.read_text().splitlines()]
+    print("| " + " | ".join(COLUMNS.values()) + " |")
+    print("|---" + "|---:" * (len(COLUMNS) - 1) + "|")
+    for row in rows:
+        print("| " + " | ".join(shown(row.get(key)) for key in COLUMNS) + " |")
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    commands = parser.add_subparsers(dest="command", required=True)
+    playing = commands.add_parser("play")
+    for name in ("name", "text", "kind", "hosts", "control", "leader"):
+        playing.add_argument(f"--{name}", required=True)
+    playing.add_argument("--state", required=True, type=pathlib.Path)
+    playing.add_argument("--synchronous", action="store_true")
+    commands.add_parser("table").add_argument("rows", type=pathlib.Path)
+    options = parser.parse_args()
+    if options.command == "table":
+        return table(options.rows)
+    return play(options)
+
+
+sys.exit(main())
