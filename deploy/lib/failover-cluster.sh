@@ -9,9 +9,11 @@
 
 nodes=(n1 n2 n3)
 declare -A node_address=([n1]=10.99.1.11 [n2]=10.99.1.12 [n3]=10.99.1.13)
-declare -A patroni_pid=() pooler_pid=()
+declare -A patroni_pid=()
 all_addresses=10.99.1.11,10.99.1.12,10.99.1.13
 pooler_port=6432
+pooler_mode=
+follower_pid=
 # Patroni's defaults are 30, 10 and 10 s, and it restarts a crashed leader for 300 s before another node takes over.
 patroni_timing='ttl: 20, loop_wait: 2, retry_timeout: 4, master_start_timeout: 0'
 
@@ -52,14 +54,14 @@ plug_all() {
   local node bridge
   for node in "${nodes[@]}"; do
     for bridge in data control; do ip link set "$node-$bridge" master "$bridge"; done
-    bridge link set dev "$node-data" isolated off
   done
+  set_isolation off "${nodes[@]}"
 }
 
-# The clients still reach all nodes, and the nodes not each other: replication stops.
-isolate_nodes() {
+# set_isolation on|off NODE...: isolated nodes reach the clients and not each other, so replication stops.
+set_isolation() {
   local node
-  for node in "${nodes[@]}"; do bridge link set dev "$node-data" isolated on; done
+  for node in "${@:2}"; do bridge link set dev "$node-data" isolated "$1"; done
 }
 
 # run_at NODE COMMAND...: in the node's namespace, as the server's user. Becomes the command; call it in a subshell or with &.
@@ -116,23 +118,13 @@ postgresql:
   parameters: {unix_socket_directories: $cluster/$node}
   authentication: {superuser: {username: postgres}, replication: {username: replicator}}
 SETTINGS
-  cat >"$cluster/$node/pgbouncer.ini" <<SETTINGS
-[databases]
-$database = host=$address user=tacet
-[pgbouncer]
-listen_addr = $address
-listen_port = $pooler_port
-unix_socket_dir =
-auth_type = any
-max_client_conn = 500
-server_login_retry = 1
-SETTINGS
 }
 
 start_node() {
   if is_running "${patroni_pid[$1]:-0}"; then return; fi
   run_at "$1" patroni "$cluster/$1/patroni.yml" >>"$cluster/$1.log" 2>&1 &
   patroni_pid[$1]=$!
+  disown # a fault kills it
 }
 
 start_cluster() {
@@ -199,24 +191,63 @@ signal_server() {
   kill "-$2" "$postmaster" "${children[@]}" 2>/dev/null || true
 }
 
-start_poolers() {
-  local node
-  for node in "${nodes[@]}"; do start_pooler_at "$node" "$1"; done
+# start_pooler MODE: a PgBouncer beside the services, in front of the leader. In session mode it has a session for each connection
+# of two services, in transaction mode fewer. It knows no leaders: a watcher names the new one to it, as confd would.
+start_pooler() {
+  pooler_mode=$1
+  run_pooler
+  follow_leader &
+  follower_pid=$!
 }
 
-# start_pooler_at NODE MODE. In session mode it has a session for each connection of two services, in transaction mode fewer.
-start_pooler_at() {
+run_pooler() {
+  write_pooler_settings "$(find_leader)"
+  (cd "$cluster" && as_postgres env -i PATH="$PATH" pgbouncer "$cluster/pgbouncer.ini" >>"$cluster/pgbouncer.log" 2>&1 9>&-) &
+  disown # a fault kills it
+  wait_for 10 PgBouncer test -s "$cluster/pgbouncer.pid"
+}
+
+write_pooler_settings() {
   local sessions=60
-  if [[ $2 == transaction ]]; then sessions=5; fi
-  { cat "$cluster/$1/pgbouncer.ini" && printf 'pool_mode = %s\ndefault_pool_size = %s\n' \
-    "$2" "$sessions"; } >"$cluster/$1/pgbouncer-$2.ini"
-  chmod 644 "$cluster/$1/pgbouncer-$2.ini"
-  run_at "$1" pgbouncer "$cluster/$1/pgbouncer-$2.ini" >>"$cluster/$1-pgbouncer.log" 2>&1 &
-  pooler_pid[$1]=$!
+  if [[ $pooler_mode == transaction ]]; then sessions=5; fi
+  cat >"$cluster/pgbouncer.new" <<SETTINGS
+[databases]
+$database = host=${node_address[$1]} user=tacet
+[pgbouncer]
+listen_addr = 127.0.0.1
+listen_port = $pooler_port
+unix_socket_dir =
+auth_type = any
+pool_mode = $pooler_mode
+default_pool_size = $sessions
+max_client_conn = 500
+server_login_retry = 1
+ignore_startup_parameters = options
+pidfile = $cluster/pgbouncer.pid
+SETTINGS
+  chmod 644 "$cluster/pgbouncer.new"
+  mv "$cluster/pgbouncer.new" "$cluster/pgbouncer.ini"
 }
 
-stop_poolers() {
+follow_leader() {
   local node
-  for node in "${!pooler_pid[@]}"; do kill "${pooler_pid[$node]}" 2>/dev/null || true; done
-  pooler_pid=()
+  trap - EXIT
+  while sleep 0.2; do
+    node=$(find_leader) || continue
+    if grep -q "host=${node_address[$node]} " "$cluster/pgbouncer.ini"; then continue; fi
+    write_pooler_settings "$node"
+    kill -HUP "$(<"$cluster/pgbouncer.pid")"
+  done
+}
+
+kill_pooler() {
+  kill -KILL "$(<"$cluster/pgbouncer.pid")"
+  rm -f "$cluster/pgbouncer.pid"
+}
+
+stop_pooler() {
+  if [[ -z $follower_pid ]]; then return; fi
+  kill "$follower_pid"
+  follower_pid=
+  kill_pooler
 }

@@ -34,9 +34,9 @@ READYZ_MAX = 3.0
 # Looks at /readyz and their answers take time.
 LOOK_TOLERANCE = 0.15
 COLUMNS = {
-    "text": "fault", "commits": "no commits, s", "pushes": "then no pushes, s", "slowest": "slowest push, s",
-    "away": "/readyz 503, s", "back": "200 again, s", "acknowledged": "acknowledged", "lost": "lost",
-    "forgotten": "forgotten", "ghosts": "pushed before", "late_ghosts": "ghosts", "twice": "shown twice",
+    "fault": "fault", "commits": "no commits, s", "pushes": "then no pushes, s", "slowest": "slowest push, s",
+    "away": "503 after, s", "back": "200 after, s", "acknowledged": "acknowledged", "lost": "lost",
+    "forgotten": "forgotten", "ghosts": "of these pushed", "late_ghosts": "pushed later", "twice": "shown twice",
     "wire": "wire duplicates",
 }
 
@@ -123,28 +123,37 @@ class Watcher:
 
 
 class Pushes:
-    """The pushes that the simulator has accepted since it was made: (message, token) to [(arrival, collapse id)]."""
+    """The pushes that the simulator has accepted since this was made: (message, token) to [(arrival, collapse id)]."""
 
     def __init__(self, control):
-        self.control, self.after, self.refused = control, 0, 0
+        self.control, self.after = control, 0
+        self.forget()
         self.read()
-        self.of = collections.defaultdict(list)
-        self.refused = 0
+        self.forget()
+
+    def forget(self):
+        self.of, self.refused = collections.defaultdict(list), 0
 
     def read(self):
-        found = collections.defaultdict(list) if not hasattr(self, "of") else self.of
-        while True:
-            with urllib.request.urlopen(f"{self.control}/pushes?after={self.after}&limit=5000", timeout=20) as answer:
-                page = json.load(answer)["pushes"]
-            if not page:
-                return
+        while page := self.page():
             for push in page:
                 self.after = max(self.after, push["number"])
-                if push["status"] != 200:
+                if push["status"] == 200:
+                    key = json.loads(push["payload"])["message_id"], push["token"]
+                    self.of[key].append((push["arrived_us"] / 1e6, push["collapse_id"]))
+                else:
                     self.refused += 1
-                    continue
-                message = json.loads(push["payload"])["message_id"]
-                found[message, push["token"]].append((push["arrived_us"] / 1e6, push["collapse_id"]))
+
+    def page(self):
+        with urllib.request.urlopen(f"{self.control}/pushes?after={self.after}&limit=5000", timeout=20) as answer:
+            return json.load(answer)["pushes"]
+
+    def arrivals(self):
+        """When the first push of each message came."""
+        first = {}
+        for (message, _), pushes in self.of.items():
+            first[message] = min([first.get(message, float("inf"))] + [at for at, _ in pushes])
+        return first
 
 
 def connect(hosts, user):
@@ -173,16 +182,27 @@ def find_conversations(options):
 
 
 def drain(options, load, watchers, pushes):
-    """Waits until each message in the database has its pushes, nothing is left to decide and the services are ready. The messages."""
+    """Waits until each message in the database has its pushes, nothing is left to decide and the services are ready.
+
+    Returns the messages, and how much is left."""
     deadline = time.time() + DRAIN_MAX
+    there, left = None, None
     while True:
-        there = {row[0] for row in ask(options, "select id::text from public.messages where id::text = any(%s)", list(load.tried))}
-        left = ask(options, "select (select count(*) from tacet.inbox) + (select count(*) from tacet.deliveries)")[0][0]
+        try:
+            there = {m for m, in ask(options, "select id::text from public.messages where id::text = any(%s)", list(load.tried))}
+            left = ask(options, "select (select count(*) from tacet.inbox) + (select count(*) from tacet.deliveries)")[0][0]
+        except psycopg2.OperationalError as error:
+            print(f"  {error}".rstrip(), flush=True)
         pushes.read()
-        is_whole = all(pushes.of.get((m, token)) for m in there for token in load.tried[m][2])
-        if is_whole and left == 0 and all(w.is_ready() for w in watchers) or time.time() > deadline:
+        is_whole = there is not None and not lost(load, pushes, there)
+        if is_whole and left == 0 and all(watcher.is_ready() for watcher in watchers) or time.time() > deadline:
             return there, left
         time.sleep(0.5)
+
+
+def lost(load, pushes, there):
+    """The messages in the database of which a device of the recipient got no push."""
+    return [m for m in there if not all(pushes.of.get((m, token)) for token in load.tried[m][2])]
 
 
 def judge(options, load, watchers, pushes, there, left):
@@ -194,16 +214,16 @@ def judge(options, load, watchers, pushes, there, left):
     gap_began, gap_ended = longest_gap(times, injected)
     if is_fail_over:
         gap_ended = next((at for at, host, _ in load.acknowledged if at > injected and host != options.leader), None)
-        if gap_ended is None:
-            return {"name": options.name, "text": options.text}, ["no other node acknowledged a commit"]
+        if gap_ended is None or there is None:
+            return {"fault": options.fault}, ["no other node has taken over"]
         gap_began = max(at for at in times if at < gap_ended)
     resumed = gap_ended if is_fail_over else float(marks.get("restored", injected))
     acknowledged = {message: at for at, _, message in load.acknowledged}
-    arrivals = {message: min(a for a, _ in list_) for (message, _), list_ in reversed(list(pushes.of.items()))}
-    for (message, _), list_ in pushes.of.items():
-        arrivals[message] = min(arrivals[message], min(a for a, _ in list_))
+    arrivals = pushes.arrivals()
     later = {m: arrivals.get(m) for m, at in acknowledged.items() if at >= resumed and m in there}
-    ghosts = [at for m, at in arrivals.items() if m not in there]
+    # Each arrival of a forgotten message counts: one that was pushed before must not come again either.
+    ghosts = {m: [at for token in conversation[2] for at, _ in pushes.of.get((m, token), [])]
+              for m, conversation in load.tried.items() if m not in there}
     # With a pooler or a standby at fault no commit stops; then what counts is the service's own silence.
     if options.kind == "standby":
         silence_began, silence_ended = longest_gap(sorted(arrivals.values()), injected)
@@ -211,12 +231,13 @@ def judge(options, load, watchers, pushes, there, left):
     else:
         silence = max(0.0, min((at for at in later.values() if at), default=float("inf")) - resumed)
     row = {
-        "name": options.name, "text": options.text, "commits": gap_ended - gap_began, "pushes": silence,
+        "fault": options.fault, "commits": gap_ended - gap_began, "pushes": silence,
         "slowest": max((at - acknowledged[m] for m, at in later.items() if at), default=None),
         "acknowledged": len(acknowledged),
-        "lost": sum(1 for m in there if not all(pushes.of.get((m, token)) for token in load.tried[m][2])),
+        "lost": len(lost(load, pushes, there)),
         "forgotten": sum(1 for m in acknowledged if m not in there),
-        "ghosts": sum(1 for at in ghosts if at < resumed), "late_ghosts": sum(1 for at in ghosts if at >= resumed),
+        "ghosts": sum(any(at < resumed for at in times) for times in ghosts.values()),
+        "late_ghosts": sum(any(at >= resumed for at in times) for times in ghosts.values()),
         "twice": sum(1 for list_ in pushes.of.values() if len({c for _, c in list_}) > 1),
         "wire": sum(len(list_) - len({c for _, c in list_}) for list_ in pushes.of.values()),
     }
@@ -296,7 +317,7 @@ def main():
     parser = argparse.ArgumentParser()
     commands = parser.add_subparsers(dest="command", required=True)
     playing = commands.add_parser("play")
-    for name in ("name", "text", "kind", "hosts", "control", "leader"):
+    for name in ("fault", "kind", "hosts", "control", "leader"):
         playing.add_argument(f"--{name}", required=True)
     playing.add_argument("--state", required=True, type=pathlib.Path)
     playing.add_argument("--synchronous", action="store_true")
