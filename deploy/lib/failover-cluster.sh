@@ -176,7 +176,7 @@ heal() {
   done
   if wait_for 60 'all nodes to follow' is_healthy; then return; fi
   for node in "${nodes[@]}"; do
-    if [[ $node != $(find_leader) ]]; then patroni_control reinit tacet "$node" --force; fi
+    curl -fs -m 1 -o /dev/null "http://${node_address[$node]}:8008/health" || patroni_control reinit tacet "$node" --force
   done
   wait_for 90 'new copies to follow' is_healthy || die 'The cluster does not become healthy.'
 }
@@ -221,7 +221,7 @@ auth_type = any
 pool_mode = $pooler_mode
 default_pool_size = $sessions
 max_client_conn = 500
-server_login_retry = 1
+server_login_retry = 0.1
 ignore_startup_parameters = options
 pidfile = $cluster/pgbouncer.pid
 SETTINGS
@@ -232,7 +232,7 @@ SETTINGS
 follow_leader() {
   local node
   trap - EXIT
-  while sleep 0.2; do
+  while sleep 0.1; do
     node=$(find_leader) || continue
     if grep -q "host=${node_address[$node]} " "$cluster/pgbouncer.ini"; then continue; fi
     write_pooler_settings "$node"

@@ -151,11 +151,13 @@ play_manual() {
   (run_at "$chosen" "$(postgres_programs)/pg_ctl" promote -s -w -D "$cluster/$chosen/data")
   await_new_leader
   conclude
-  # Patroni accepts the new leader when the lock of the old one has expired, and rewinds the old one only after a checkpoint,
-  # which it makes itself when it promotes.
+  # Patroni accepts the new leader when the lock of the old one has expired. The old one needs a new copy: Patroni 3.0 may wait
+  # for ever to rewind it from a leader that it has not promoted itself.
   wait_for 60 'Patroni to accept the new leader' find_leader
-  ask_leader checkpoint
   patroni_control resume tacet --wait >>"$state/patronictl.log" 2>&1
+  start_node "$leader"
+  wait_for 20 "Patroni of $leader" curl -fs -m 1 "http://${node_address[$leader]}:8008/liveness"
+  patroni_control reinit tacet "$leader" --force >>"$state/patronictl.log" 2>&1
 }
 
 # The host application does not use PgBouncer: messages are committed while the services are without a database.
