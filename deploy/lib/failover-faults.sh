@@ -5,18 +5,18 @@
 # Each function prepares, calls begin_load, does harm, and calls conclude, which judges while the fault still lasts.
 
 declare -A fault_text=(
-  [kill]='leader killed: SIGKILL of the postmaster and its children'
+  [kill]='leader killed: SIGKILL of postmaster and children'
   [kill-sync]='the same with synchronous_mode on'
   [switchover]='switchover by patronictl'
-  [partition]='leader cut off from the others, etcd and the clients'
+  [partition]='leader cut off from nodes, etcd and clients'
   [etcd]='leader cut off from etcd only'
   [forget]='replication cut for 2 s, then the leader crashed'
-  [standby]='a standby refuses, the other is paused; all sessions end'
-  [manual]='leader crashed, standby promoted by hand, Patroni paused'
+  [standby]='one standby refuses, one is paused; all sessions end'
+  [manual]='leader crashed, standby promoted by hand'
   [kill-session]='leader killed, PgBouncer in session mode'
   [kill-transaction]='leader killed, PgBouncer in transaction mode'
-  [pgbouncer-session]='PgBouncer (session) killed, restarted after 5 s'
-  [pgbouncer-transaction]='PgBouncer (transaction) killed, restarted after 5 s'
+  [pgbouncer-session]='PgBouncer (session) killed for 5 s'
+  [pgbouncer-transaction]='PgBouncer (transaction) killed for 5 s'
 )
 all_faults=(kill kill-sync switchover partition etcd forget standby manual kill-session pgbouncer-session kill-transaction
   pgbouncer-transaction)
