@@ -236,7 +236,7 @@ follow_leader() {
     node=$(find_leader) || continue
     if grep -q "host=${node_address[$node]} " "$cluster/pgbouncer.ini"; then continue; fi
     write_pooler_settings "$node"
-    kill -HUP "$(<"$cluster/pgbouncer.pid")"
+    kill -HUP "$(<"$cluster/pgbouncer.pid")" || true # a killed one reads them when it starts
   done
 }
 

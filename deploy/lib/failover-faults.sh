@@ -181,7 +181,8 @@ begin_load() {
   : >"$state/acknowledged"
   say "$name: ${fault_text[$name]}; the leader is $leader"
   /usr/bin/python3 "$checkout/deploy/lib/failover.py" play --state "$state" --kind "$2" \
-    --fault "\`$name\`: ${fault_text[$name]}" --hosts "$all_addresses" --control "$simulator_control" --leader "${node_address[$leader]}" \
+    --fault "\`$name\`: ${fault_text[$name]}" --hosts "$all_addresses" --control "$simulator_control" \
+    --leader "${node_address[$leader]}" \
     "${@:3}" 9>&- &
   load_pid=$!
   wait_for 30 'acknowledged commits' has_acknowledged 100 || die 'The load does not come up.'

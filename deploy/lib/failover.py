@@ -1,9 +1,8 @@
-"""The host application of deploy/failover, and the judge of what came of its messages.
+"""The host application of deploy/failover, and its watchers.
 
 play: ten writers insert messages, 50 a second together, over libpq's list of hosts. Each has an id of the application's, and is
-tried again until it is acknowledged, so a commit whose answer was lost is not made twice. Two watchers ask /readyz. After SIGTERM it
-waits until the service has decided about everything, compares messages, pushes and marks, and adds a row to rows.jsonl. Exits 1
-when a bound is missed.
+tried again until it is acknowledged, so a commit whose answer was lost is not made twice. Two watchers ask /readyz. After SIGTERM
+it waits until the service has decided about everything, judges, and adds a row to rows.jsonl. Exits 1 when a bound is missed.
 
 table: prints the rows as a table in markdown.
 """
@@ -22,6 +21,7 @@ import urllib.request
 import uuid
 
 import psycopg2
+from failover_judge import COLUMNS, judge, lost, shown, table
 
 WRITERS = 10
 PAUSE = 0.2
@@ -29,16 +29,6 @@ SERVICES = {"tacet-1": 8081, "tacet-2": 8082}
 DRAIN_MAX = 75.0
 # A commit whose connection went silent is tried elsewhere after a second.
 CONNECTION = "port=5432 dbname=tacet connect_timeout=2 tcp_user_timeout=1000 target_session_attrs=read-write"
-PUSHES_RESUME_MAX = 1.0
-READYZ_MAX = 3.0
-# Looks at /readyz and their answers take time.
-LOOK_TOLERANCE = 0.15
-COLUMNS = {
-    "fault": "fault", "commits": "no commits, s", "pushes": "then no pushes, s", "slowest": "slowest push, s",
-    "away": "503 after, s", "back": "200 after, s", "acknowledged": "acknowledged", "lost": "lost",
-    "forgotten": "forgotten", "ghosts": "of these pushed", "late_ghosts": "pushed later", "twice": "shown twice",
-    "wire": "wire duplicates",
-}
 
 
 class Load:
@@ -200,87 +190,6 @@ def drain(options, load, watchers, pushes):
         time.sleep(0.5)
 
 
-def lost(load, pushes, there):
-    """The messages in the database of which a device of the recipient got no push."""
-    return [m for m in there if not all(pushes.of.get((m, token)) for token in load.tried[m][2])]
-
-
-def judge(options, load, watchers, pushes, there, left):
-    marks = dict(line.split() for line in (options.state / "marks").read_text().splitlines())
-    injected = float(marks["injected"])
-    times = [at for at, _, _ in load.acknowledged]
-    is_fail_over = options.kind == "leader"
-    misses = []
-    gap_began, gap_ended = longest_gap(times, injected)
-    if is_fail_over:
-        gap_ended = next((at for at, host, _ in load.acknowledged if at > injected and host != options.leader), None)
-        if gap_ended is None or there is None:
-            return {"fault": options.fault}, ["no other node has taken over"]
-        gap_began = max(at for at in times if at < gap_ended)
-    resumed = gap_ended if is_fail_over else float(marks.get("restored", injected))
-    acknowledged = {message: at for at, _, message in load.acknowledged}
-    arrivals = pushes.arrivals()
-    later = {m: arrivals.get(m) for m, at in acknowledged.items() if at >= resumed and m in there}
-    # Each arrival of a forgotten message counts: one that was pushed before must not come again either.
-    ghosts = {m: [at for token in conversation[2] for at, _ in pushes.of.get((m, token), [])]
-              for m, conversation in load.tried.items() if m not in there}
-    # With a pooler or a standby at fault no commit stops; then what counts is the service's own silence.
-    if options.kind == "standby":
-        silence_began, silence_ended = longest_gap(sorted(arrivals.values()), injected)
-        silence = silence_ended - silence_began
-    else:
-        silence = max(0.0, min((at for at in later.values() if at), default=float("inf")) - resumed)
-    row = {
-        "fault": options.fault, "commits": gap_ended - gap_began, "pushes": silence,
-        "slowest": max((at - acknowledged[m] for m, at in later.items() if at), default=None),
-        "acknowledged": len(acknowledged),
-        "lost": len(lost(load, pushes, there)),
-        "forgotten": sum(1 for m in acknowledged if m not in there),
-        "ghosts": sum(any(at < resumed for at in times) for times in ghosts.values()),
-        "late_ghosts": sum(any(at >= resumed for at in times) for times in ghosts.values()),
-        "twice": sum(1 for list_ in pushes.of.values() if len({c for _, c in list_}) > 1),
-        "wire": sum(len(list_) - len({c for _, c in list_}) for list_ in pushes.of.values()),
-    }
-    began = injected if options.kind == "pooler" else max(injected, gap_began)
-    outage = resumed - began
-    judge_readyz(row, misses, watchers, began, resumed, outage if options.kind != "standby" else 0)
-    for name in ("lost", "late_ghosts", "twice"):
-        if row[name]:
-            misses.append(f"{COLUMNS[name]}: {row[name]} instead of 0")
-    if options.synchronous and row["forgotten"]:
-        misses.append(f"forgotten: {row['forgotten']} instead of 0, with synchronous replication")
-    if silence > PUSHES_RESUME_MAX:
-        misses.append(f"no pushes for {silence:.2f} s instead of at most {PUSHES_RESUME_MAX:.0f}")
-    if options.kind == "standby" and row["commits"] > PUSHES_RESUME_MAX:
-        misses.append(f"no commits for {row['commits']:.2f} s instead of at most {PUSHES_RESUME_MAX:.0f}")
-    if left:
-        misses.append(f"{left} rows still wait after {DRAIN_MAX:.0f} s")
-    if pushes.refused:
-        misses.append(f"APNs refused {pushes.refused} pushes")
-    return row, misses
-
-
-def longest_gap(times, since):
-    """Of the times since then, and the last one before."""
-    recent = [at for at in times if at < since][-1:] + [at for at in times if at >= since]
-    return max(zip(recent, recent[1:]), key=lambda pair: pair[1] - pair[0])
-
-
-def judge_readyz(row, misses, watchers, began, resumed, outage):
-    """Of both services the slower one counts. A service may stay ready in an outage shorter than three seconds."""
-    away = [watcher.first(503, began) for watcher in watchers]
-    if any(watcher.first(0, began) for watcher in watchers):
-        misses.append("/readyz did not answer within a second")
-    if any(away):
-        row["away"] = max(at for at in away if at) - began
-        row["back"] = max(0.0, max(w.first(200, at) or float("inf") for w, at in zip(watchers, away) if at) - resumed)
-    limit = READYZ_MAX + LOOK_TOLERANCE
-    if outage > limit and not all(at and at - began <= limit for at in away):
-        misses.append(f"/readyz says 503 after {row.get('away', float('inf')):.2f} s instead of at most {READYZ_MAX:.0f}")
-    if not all(watcher.is_ready() for watcher in watchers):
-        misses.append("/readyz is not 200 in the end")
-
-
 def play(options):
     # Python threads may be anywhere when the signal comes.
     signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGTERM})
@@ -297,20 +206,6 @@ def play(options):
     for miss in misses:
         print(f"  MISSED: {miss}", flush=True)
     return 1 if misses else 0
-
-
-def shown(value):
-    if value is None:
-        return "-"
-    return f"{value:.2f}" if isinstance(value, float) else str(value)
-
-
-def table(path):
-    rows = [json.loads(line) for line in path.read_text().splitlines()]
-    print("| " + " | ".join(COLUMNS.values()) + " |")
-    print("|---" + "|---:" * (len(COLUMNS) - 1) + "|")
-    for row in rows:
-        print("| " + " | ".join(shown(row.get(key)) for key in COLUMNS) + " |")
 
 
 def main():
