@@ -127,7 +127,7 @@ start_node() {
   disown # a fault kills it
 }
 
-start_cluster() {
+start_patroni() {
   local node
   rm -rf "$cluster"
   mkdir -m 711 "$cluster"
@@ -191,9 +191,9 @@ signal_server() {
   kill "-$2" "$postmaster" "${children[@]}" 2>/dev/null || true
 }
 
-# start_pooler MODE: a PgBouncer beside the services, in front of the leader. In session mode it has a session for each connection
+# start_bouncer MODE: a PgBouncer beside the services, in front of the leader. In session mode it has a session for each connection
 # of two services, in transaction mode fewer. It knows no leaders: a watcher names the new one to it, as confd would.
-start_pooler() {
+start_bouncer() {
   pooler_mode=$1
   run_pooler
   follow_leader &
@@ -245,7 +245,7 @@ kill_pooler() {
   rm -f "$cluster/pgbouncer.pid"
 }
 
-stop_pooler() {
+stop_bouncer() {
   if [[ -z $follower_pid ]]; then return; fi
   kill "$follower_pid"
   follower_pid=

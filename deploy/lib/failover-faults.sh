@@ -2,7 +2,7 @@
 # shellcheck disable=SC2034,SC2154 # variables are shared with the scripts that source this
 # The faults of deploy/failover. Sourced; needs failover-cluster.sh.
 #
-# Each function prepares, calls begin_load, does harm, and calls conclude, which judges while the fault still lasts.
+# Each function prepares, calls begin_fault, does harm, and calls end_fault, which judges while the fault still lasts.
 
 declare -A fault_text=(
   [kill]='leader killed: SIGKILL of postmaster and children'
@@ -22,7 +22,7 @@ all_faults=(kill kill-sync switchover partition etcd forget standby manual kill-
   pgbouncer-transaction)
 quick_faults=(kill switchover standby)
 
-play() {
+play_fault() {
   leader=$(find_leader)
   case $1 in
   kill) play_kill "$1" ;;
@@ -34,21 +34,21 @@ play() {
 }
 
 play_kill() {
-  begin_load "$1" leader
+  begin_fault "$1" leader
   mark injected
   signal_server "$leader" KILL
   await_new_leader
-  conclude
+  end_fault
 }
 
 play_kill_sync() {
   set_synchronous true
   wait_for 30 'a synchronous standby' has_synchronous_standby
-  begin_load kill-sync leader --synchronous
+  begin_fault kill-sync leader --synchronous
   mark injected
   signal_server "$leader" KILL
   await_new_leader
-  conclude
+  end_fault
   set_synchronous false
 }
 
@@ -57,34 +57,34 @@ set_synchronous() { patroni_control edit-config tacet --force --quiet --set "syn
 has_synchronous_standby() { [[ $(ask_leader "select count(*) from pg_stat_replication where sync_state = 'sync'") == 1 ]]; }
 
 play_switchover() {
-  begin_load switchover leader
+  begin_fault switchover leader
   mark injected
   patroni_control switchover tacet --master "$leader" --force >>"$state/patronictl.log" 2>&1
   await_new_leader
-  conclude
+  end_fault
 }
 
 play_partition() {
-  begin_load partition leader
+  begin_fault partition leader
   mark injected
   unplug "$leader" data control
   await_new_leader
-  conclude
+  end_fault
 }
 
 play_etcd() {
-  begin_load etcd leader
+  begin_fault etcd leader
   mark injected
   unplug "$leader" control
   await_new_leader
-  conclude
+  end_fault
 }
 
 # What asynchronous replication forgets: messages of these two seconds are acknowledged, pushed and lost with the machine. Its
 # cables are out before the others are connected again, because its kernel would still send what killed processes have written.
 play_forget() {
   local node
-  begin_load forget leader
+  begin_fault forget leader
   set_isolation on "${nodes[@]}"
   sleep 2
   mark injected
@@ -94,7 +94,7 @@ play_forget() {
     if [[ $node != "$leader" ]]; then set_isolation off "$node"; fi
   done
   await_new_leader
-  conclude
+  end_fault
 }
 
 crash() {
@@ -110,7 +110,7 @@ play_standby() {
     wait_for 60 'all nodes to follow' is_healthy
     leader=n3
   fi
-  begin_load standby standby
+  begin_fault standby standby
   mark injected
   kill -TERM "${patroni_pid[n1]}"
   kill -STOP "${patroni_pid[n2]}"
@@ -121,7 +121,7 @@ play_standby() {
   ((ended > 0)) || die 'The services had no sessions to end.'
   sleep "$hold_seconds"
   start_newcomer
-  conclude
+  end_fault
   stop_process tacet-3
 }
 
@@ -144,13 +144,13 @@ play_manual() {
   local chosen=n1
   if [[ $leader == n1 ]]; then chosen=n2; fi
   patroni_control pause tacet --wait >>"$state/patronictl.log" 2>&1
-  begin_load manual leader
+  begin_fault manual leader
   mark injected
   crash "$leader"
   sleep 2
   (run_at "$chosen" "$(postgres_programs)/pg_ctl" promote -s -w -D "$cluster/$chosen/data")
   await_new_leader
-  conclude
+  end_fault
   # Patroni accepts the new leader when the lock of the old one has expired. The old one needs a new copy: Patroni 3.0 may wait
   # for ever to rewind it from a leader that it has not promoted itself.
   wait_for 60 'Patroni to accept the new leader' find_leader
@@ -162,20 +162,20 @@ play_manual() {
 
 # The host application does not use PgBouncer: messages are committed while the services are without a database.
 play_pooler() {
-  begin_load "$1" pooler
+  begin_fault "$1" pooler
   mark injected
   kill_pooler
   sleep 5
   run_pooler
   mark restored
   sleep "$hold_seconds"
-  conclude
+  end_fault
 }
 
 mark() { printf '%s %s\n' "$1" "$EPOCHREALTIME" >>"$state/marks"; }
 
-# begin_load NAME KIND [OPTIONS]: the host application, until 2 s of its commits are acknowledged.
-begin_load() {
+# begin_fault NAME KIND [OPTIONS]: the host application, until 2 s of its commits are acknowledged.
+begin_fault() {
   local name=$1
   : >"$state/marks"
   : >"$state/acknowledged"
@@ -199,7 +199,7 @@ await_new_leader() {
 acknowledged_elsewhere() { tail -n 20 "$state/acknowledged" | grep -v -q " ${node_address[$leader]}$"; }
 
 # Ends the load; it waits for what is on its way, judges, and adds a row to rows.jsonl.
-conclude() {
+end_fault() {
   local status=0
   kill -TERM "$load_pid"
   wait "$load_pid" || status=$?

@@ -132,9 +132,11 @@ extension PostgresConnection {
     PostgresError(.connectionLost, "an answer without a result").of(statement: statement)
   }
 
-  /// A server that refuses writes continues to do so. Ends the session, so that the next one looks for another host.
+  /// A server that refuses writes continues to do so. Ends the session, so that the next one looks for another host: first among
+  /// the others, because without `target_session_attrs`, or behind a pooler, this one would take it again.
   private func leaveIfReadOnly(_ error: PostgresError, on reactor: isolated Reactor) {
     guard error.code == .server, error.sqlState == .readOnlyTransaction else { return }
+    if let target { configuration.hosts.record(.refuses, of: target, now: Reactor.now) }
     lose(error.with(code: .connectionLost), on: reactor)
   }
 

@@ -36,7 +36,7 @@ struct ConnectRaceTests {
         var configuration = PostgresConfiguration(
           conninfo:
             "host=\(server.folder),127.0.0.1 port=\(server.port),\(port) user=postgres dbname=absent")
-        configuration.connectLimit = .milliseconds(600)
+        configuration.connectLimit = .seconds(3)
         try await PostgresConnection.connect(configuration, logger: quiet, on: reactor).close(on: reactor)
       }
     }

@@ -28,15 +28,17 @@ struct PostgresPoolIdlingTests {
   @Test("stay while one of them works, or is used again within the limit")
   func used() async throws {
     try await onReactor { reactor in
-      let pool = try await Self.pool(limit: .milliseconds(100))
+      // A statement and a lease are longer than the limit, and the pauses between uses so much shorter that no busy machine
+      // makes up for it.
+      let pool = try await Self.pool(limit: .milliseconds(600))
       pool.start(on: reactor)
-      try await pool.query(sleepStatement, [0.4], on: reactor)
+      try await pool.query(sleepStatement, [0.9], on: reactor)
       for _ in 0..<10 {
         try await pool.query(one, on: reactor)
-        await reactor.sleep(for: .milliseconds(20))
+        await reactor.sleep(for: .milliseconds(80))
       }
       _ = try await pool.withConnection(on: reactor) { connection in
-        await reactor.sleep(for: .milliseconds(300))
+        await reactor.sleep(for: .milliseconds(900))
         return try await connection.query(one, on: reactor)
       }
       #expect(pool.idling?.hasRested == false)

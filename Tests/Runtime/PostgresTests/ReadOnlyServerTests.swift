@@ -9,15 +9,18 @@ struct ReadOnlyServerTests {
   private let port = PostgresStatement("port", "select current_setting('port')::int")
   private let write = PostgresStatement("write", "create table if not exists public.written ()")
 
-  @Test("is left for another one that takes them, as soon as it has refused one")
-  func left() async throws {
+  @Test(
+    "is left for another one that takes them, as soon as it has refused one, whatever the sessions ask for",
+    arguments: ["read-write", "any"])
+  func left(_ attributes: String) async throws {
     let first = try await TestPostgres.launch()
     let second = try await TestPostgres.shared
     let database = try await second.makeDatabase()
     let name = String(try #require(database.split(separator: "dbname=").last))
     try await first.psql("create database \(name)")
     try await onReactor { reactor in
-      let configuration = PostgresConfiguration(conninfo: first.conninfo(database: name, or: second))
+      let conninfo = first.conninfo(database: name, or: second) + " target_session_attrs=\(attributes)"
+      let configuration = PostgresConfiguration(conninfo: conninfo)
       let pool = PostgresPool(configuration, size: 1, acquireLimit: .seconds(20), logger: quiet)
       pool.start(on: reactor)
       #expect(try await pool.query(port, on: reactor).one().decode(0) == Int(first.port))
