@@ -18,8 +18,11 @@ declare
   -- Host tables that an early version created; see 0028_host_triggers.
   ours xid;
 begin
+  if to_regclass('tacet.migrations') is null then
+    return;
+  end if;
   -- What is older is refused by the migrations, unchanged.
-  if to_regclass('tacet.migrations') is null or (select max(m.version) from tacet.migrations m) < 19 then
+  if (select max(m.version) from tacet.migrations m) < 19 then
     return;
   end if;
   ours := (
