@@ -2,21 +2,6 @@
 # shellcheck disable=SC2154 # variables are shared with the scripts that source this
 # The books of deploy/bench upgrade, and what its programs complained of. Sourced; needs bench-upgrade.sh.
 
-# Takes the simulator's records since the last time, in pages.
-note_new_pushes() {
-  local last count
-  while :; do
-    last=$(sql postgres <<<'select coalesce(max(number), 0) from measure.pushes')
-    curl -fsS "$simulator_control/pushes?limit=500&after=$last" >"$state/pushes.json"
-    sql postgres -v file="$state/pushes.json" <<'SQL'
-      \set pushes `cat :file`
-      call measure.note_pushes(:'pushes');
-SQL
-    count=$(sql postgres <<<"select count(*) from measure.pushes where number > $last")
-    if ((count < 500)); then return; fi
-  done
-}
-
 # Everything in the books, by part; each device of a reader who has not read the message is due one push.
 show_books() {
   local messages held waited read due accepted lost needless again twice outcomes other

@@ -117,16 +117,13 @@ serve_older() {
 
 # Eight more messages are parked by the service: events, and holds.
 park_some() {
-  local parked tries before
+  local parked before
   before=$(sql tacet <<<'select count(*) from tacet.parked')
   sql postgres <<<"call measure.insert_parked($next_parking, $((next_parking + 3)), false)"
   sql postgres <<<"call measure.insert_parked($((next_parking + 4)), $((next_parking + 7)), true)"
   next_parking=$((next_parking + 8))
-  for ((tries = 0; tries < 300; tries++)); do
-    parked=$(sql tacet <<<'select count(*) from tacet.parked')
-    if ((parked - before == 8)); then break; fi
-    sleep 0.1
-  done
+  is_none_within 30 "select count(*) - $((before + 8)) from tacet.parked" || true
+  parked=$(sql tacet <<<'select count(*) from tacet.parked')
   check "pieces of work that the service has parked: $((parked - before))" "$((parked - before))" '==' 8
 }
 
@@ -214,15 +211,12 @@ serve_newer() {
 
 # The route comes back: what waits for it goes out.
 serve_with_open_route() {
-  local began waiting tries
+  local began waiting waiting_pushes="select count(*) from tacet.deliveries where state = 'waiting'"
   sleep "$((upgrade_seconds / 3))"
   open_route
   began=$SECONDS
-  for ((tries = 0; tries < 600; tries++)); do
-    waiting=$(sql tacet <<<"select count(*) from tacet.deliveries where state = 'waiting'")
-    if ((waiting == 0)); then break; fi
-    sleep 0.2
-  done
+  is_none_within 120 "$waiting_pushes" || true
+  waiting=$(sql tacet <<<"$waiting_pushes")
   check "pushes that wait for the route, $((SECONDS - began)) s after it came back: $waiting" "$waiting" '==' 0
   sleep "$((upgrade_seconds / 3))"
   note_new_pushes

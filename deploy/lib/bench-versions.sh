@@ -207,12 +207,7 @@ await_load() {
 
 # A message that a trigger could not enqueue, because a migration held the lock, is found by a service within some ten seconds.
 await_missed_events() {
-  local tries
-  for ((tries = 0; tries < 300; tries++)); do
-    if [[ $(sql tacet <<<"select count(*) from tacet.trigger_failures where subject_ids <> '{}'") == 0 ]]; then return; fi
-    sleep 0.1
-  done
-  die "No service has enqueued what the triggers could not; see their logs in $state"
+  is_none_within 30 "select count(*) from tacet.trigger_failures where subject_ids <> '{}'" || die "No service has enqueued what the triggers could not; see their logs in $state"
 }
 
 end_load() {
@@ -231,7 +226,7 @@ longest_wait() {
 # with the same apns-id.
 conclude_step() {
   local messages held refused lost again other unsent
-  note_pushes
+  note_new_pushes
   read -r messages held refused lost again other unsent \
     < <(sql postgres -F ' ' -v since="$since" <<<"select * from measure.outcomes(:'since')")
   check "messages: $messages, of which $held were held and $refused refused at first" "$held" '>' 0
@@ -241,15 +236,19 @@ conclude_step() {
   check "  not sent according to the ledger: $unsent" "$unsent" '==' 0
 }
 
-# Takes the simulator's records since the last time.
-note_pushes() {
-  local last
-  last=$(sql postgres <<<'select coalesce(max(number), 0) from measure.pushes')
-  curl -fsS "$simulator_control/pushes?limit=10000&after=$last" >"$state/pushes.json"
-  sql postgres -v file="$state/pushes.json" <<'SQL'
-    \set pushes `cat :file`
-    call measure.note_pushes(:'pushes');
+# Takes the simulator's records since the last time, in pages.
+note_new_pushes() {
+  local last count
+  while :; do
+    last=$(sql postgres <<<'select coalesce(max(number), 0) from measure.pushes')
+    curl -fsS "$simulator_control/pushes?limit=500&after=$last" >"$state/pushes.json"
+    sql postgres -v file="$state/pushes.json" <<'SQL'
+      \set pushes `cat :file`
+      call measure.note_pushes(:'pushes');
 SQL
+    count=$(sql postgres <<<"select count(*) from measure.pushes where number > $last")
+    if ((count < 500)); then return; fi
+  done
 }
 
 # Pushes that the service of a version has sent since it started.

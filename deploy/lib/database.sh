@@ -14,6 +14,16 @@ sql() {
   psql -X -q -A -t -v ON_ERROR_STOP=1 -d "$(conninfo "$role")" "$@"
 }
 
+# is_none_within SECONDS QUERY: waits until it counts 0; fails when it does not within that time.
+is_none_within() {
+  local tries
+  for ((tries = 0; tries < $1 * 20; tries++)); do
+    if [[ $(sql tacet <<<"$2") == 0 ]]; then return; fi
+    sleep 0.05
+  done
+  return 1
+}
+
 # A fresh database, as a host application would have one: owned by nobody special, used by two roles. app is the
 # application's server, which row-level security does not concern.
 create_database() {

@@ -35,13 +35,7 @@ expect_arrived() {
 }
 
 # await_none QUERY: until it counts 0, for 20 seconds at most; what is missing shows as a difference.
-await_none() {
-  local tries
-  for ((tries = 0; tries < 400; tries++)); do
-    if [[ $(sql tacet <<<"$1") == 0 ]]; then return; fi
-    sleep 0.05
-  done
-}
+await_none() { is_none_within 20 "$1" || true; }
 
 play_engagement() {
   play_classes

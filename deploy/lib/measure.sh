@@ -48,22 +48,13 @@ start_apns() {
 
 # Waits until nothing is in the inbox; a minute is more than any measurement leaves.
 await_empty_inbox() {
-  local tries
-  for ((tries = 0; tries < 1200; tries++)); do
-    if [[ $(sql tacet <<<'select count(*) from tacet.inbox') == 0 ]]; then return; fi
-    sleep 0.05
-  done
-  die "The service did not empty the inbox; see its log in $state"
+  is_none_within 60 'select count(*) from tacet.inbox' || die "The service did not empty the inbox; see its log in $state"
 }
 
 # Waits until every message has its outcome; held ones have theirs within a minute.
 await_no_deliveries() {
-  local tries
-  for ((tries = 0; tries < 600; tries++)); do
-    if [[ $(sql tacet <<<'select count(*) from tacet.deliveries') == 0 ]]; then return; fi
-    sleep 0.1
-  done
-  die "Deliveries are left after a minute; see the service's log in $state"
+  is_none_within 60 'select count(*) from tacet.deliveries' ||
+    die "Deliveries are left after a minute; see the service's log in $state"
 }
 
 # A device for each recipient, known to the simulator.

@@ -10,7 +10,7 @@ rows=()
 failures=0
 
 try_packages() {
-  if [[ -n ${TACET_PROGRAMS:-} ]]; then programs=$TACET_PROGRAMS; else build_release apns-simulator; fi
+  make_programs apns-simulator
   PATH=$(postgres_programs):$PATH
   headline 'Surroundings'
   start_surroundings

@@ -45,17 +45,21 @@ struct DoctorCommand: AsyncParsableCommand {
 
   private func look(printing: Bool) async throws -> Diagnosis {
     let settings = ExaminedSettings(environment: ProcessInfo.processInfo.environment)
-    // What parts of the service would log is said by the findings.
-    let logger = Logger(label: "tacet.doctor") { _ in SwiftLogNoOpLogHandler() }
-    return try await ReactorGroup.perform { reactor in
-      await ServiceExamination(settings, logger: logger).run(on: reactor) { finding in
-        if printing { Self.print(Array(finding.line.utf8)) }
-      }
-    }
+    return try await ServiceExamination.run(settings) { if printing { Self.print(Array($0.line.utf8)) } }
   }
 
   /// A line at once, also when the output is a pipe.
   private static func print(_ line: [UInt8]) {
     StandardStream.output.say(line + [UInt8(ascii: "\n")])
+  }
+}
+
+extension ServiceExamination {
+  /// Runs every check on a separate reactor, without a log: what parts of the service would log is said by the findings.
+  static func run(
+    _ settings: ExaminedSettings, tell: @escaping @Sendable (CheckFinding) -> Void = { _ in }
+  ) async throws -> Diagnosis {
+    let logger = Logger(label: "tacet.doctor") { _ in SwiftLogNoOpLogHandler() }
+    return try await ReactorGroup.perform { await ServiceExamination(settings, logger: logger).run(on: $0, tell: tell) }
   }
 }

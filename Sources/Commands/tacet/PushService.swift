@@ -169,8 +169,7 @@ struct PushService {
     configuration.fit(descriptors: DescriptorLimit.raise(), logger: logger)
     return try await HTTPService.start(
       routes, on: address, inherited: supervisor.interfaceSocket, reactors: group.reactors,
-      configuration: configuration, tls: tls,
-      meter: page.meter, metrics: page.registry, logger: logger)
+      configuration: configuration, tls: tls, meter: page.meter, metrics: page.registry, logger: logger)
   }
 
   /// Serves the figures where the settings say; nil when they are among the other routes.

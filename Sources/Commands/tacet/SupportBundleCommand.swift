@@ -4,7 +4,6 @@ import FoundationEssentials
 import Glibc
 import HTTPTransfers
 import HTTPTypes
-import Logging
 import PushStore
 import Reactors
 import Settings
@@ -32,7 +31,8 @@ struct SupportBundleCommand: AsyncParsableCommand {
     let settings = ExaminedSettings(environment: environment)
     section("Tacet \(BuildInformation.version)", Date.now.formatted(.iso8601) + "\n" + Self.machine)
     section("Settings that are set", settings.namesInUse.joined(separator: "\n"))
-    section("tacet doctor", try await Self.diagnosis(settings))
+    let diagnosis = try await ServiceExamination.run(settings)
+    section("tacet doctor", (diagnosis.findings.map(\.line) + [diagnosis.summary]).joined(separator: "\n"))
     section("Database", await Self.databaseFacts(environment))
     let url = metricsUrl ?? settings.metricsURL
     section("Figures of \(url ?? "no address")", await Self.figures(url))
@@ -48,14 +48,6 @@ struct SupportBundleCommand: AsyncParsableCommand {
     let system = withUnsafeBytes(of: name.release) { String(decoding: $0.prefix { $0 != 0 }, as: UTF8.self) }
     let processors = ReactorGroup.processorCount
     return "Linux \(system), \(processors) processors"
-  }
-
-  private static func diagnosis(_ settings: ExaminedSettings) async throws -> String {
-    let logger = Logger(label: "tacet.support-bundle") { _ in SwiftLogNoOpLogHandler() }
-    let diagnosis = try await ReactorGroup.perform { reactor in
-      await ServiceExamination(settings, logger: logger).run(on: reactor) { _ in }
-    }
-    return (diagnosis.findings.map(\.line) + [diagnosis.summary]).joined(separator: "\n")
   }
 
   private static func databaseFacts(_ environment: [String: String]) async -> String {

@@ -104,25 +104,16 @@ package enum HexadecimalDigits {
   package static func uuid(high: UInt64, low: UInt64) -> String {
     String(unsafeUninitializedCapacity: 36) { text in
       var position = 0
-      func append(_ digits: Int, of bits: UInt64) {
-        for place in stride(from: 4 * (digits - 1), through: 0, by: -4) {
-          text[position] = lowerCase(UInt8(truncatingIfNeeded: bits >> UInt64(place)) & 0x0F)
+      for index in 0..<16 {
+        if index == 4 || index == 6 || index == 8 || index == 10 {
+          text[position] = UInt8(ascii: "-")
           position += 1
         }
+        let byte = UInt8(truncatingIfNeeded: (index < 8 ? high : low) >> UInt64(56 - 8 * (index & 7)))
+        text[position] = lowerCase(byte >> 4)
+        text[position + 1] = lowerCase(byte & 0x0F)
+        position += 2
       }
-      func appendHyphen() {
-        text[position] = UInt8(ascii: "-")
-        position += 1
-      }
-      append(8, of: high >> 32)
-      appendHyphen()
-      append(4, of: high >> 16)
-      appendHyphen()
-      append(4, of: high)
-      appendHyphen()
-      append(4, of: low >> 48)
-      appendHyphen()
-      append(12, of: low)
       return position
     }
   }

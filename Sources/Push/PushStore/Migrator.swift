@@ -32,7 +32,8 @@ public enum Migrator {
   /// `db/functions` whose text changed since they were last applied, in one.
   ///
   /// A file that fails changes nothing, and ends the run. A transaction that does not get a lock within two seconds, or whose
-  /// locks make a deadlock with others', is tried five times. The end writes which database it is, unless that is known, and reads the server's time zones.
+  /// locks make a deadlock with others', is tried five times. The end writes which database it is, unless that is known, and
+  /// reads the server's time zones.
   /// - Parameters:
   ///   - createsHostTables: whether a first installation also creates the host's tables that are missing.
   ///   - ids: the types of ids that a first installation is to have.
