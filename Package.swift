@@ -173,9 +173,12 @@ let package = Package(
     tests("Campaigns/CampaignRulesTests", ["CampaignRules"], exclude: ["Slots/Definitions"]),
     layer("Campaigns/TimeZones"),
     tests("Campaigns/TimeZonesTests", ["TestPostgres", "TestProcesses", "TestRandomness", "TimeZones"]),
-    layer("Campaigns/TemporalReferences", ["CampaignRules", "TimeZones"]),
+    layer(
+      "Campaigns/TemporalReferences", ["CampaignRules", "TimeZones"],
+      exclude: ["english.vocabulary", "german.vocabulary"], plugins: [.plugin(name: "EmbedText")]),
     tests(
-      "Campaigns/TemporalReferencesTests", ["CampaignRules", "TemporalReferences", "TimeZones"], exclude: ["Cases"]),
+      "Campaigns/TemporalReferencesTests", ["CampaignRules", "TemporalReferences", "TestRandomness", "TimeZones"],
+      exclude: ["Cases"]),
 
     // The service.
     layer(

@@ -6,7 +6,9 @@ import PackagePlugin
 struct TextEmbedding: BuildToolPlugin {
   func createBuildCommands(context: PluginContext, target: any Target) throws -> [Command] {
     let all = try FileManager.default.contentsOfDirectory(at: target.directoryURL, includingPropertiesForKeys: nil)
-    let inputs = all.filter { ["css", "js", "ts", "yaml"].contains($0.pathExtension) }.sorted { $0.path < $1.path }
+    let inputs = all.filter { ["css", "js", "ts", "vocabulary", "yaml"].contains($0.pathExtension) }.sorted {
+      $0.path < $1.path
+    }
     let output = context.pluginWorkDirectoryURL.appending(path: "EmbeddedFiles.swift")
     return [
       .buildCommand(

@@ -96,17 +96,18 @@ extension Date {
 /// Finds the events in a user's messages, in the form of the rules.
 struct HappeningFinder {
   let zone: ZoneRules
-  private let finder = TemporalReferenceFinder()
+  private let finder: TemporalReferenceFinder
   private let dateOrder: NumericDateOrder
 
   /// - Parameters:
   ///   - zoneName: the database's name of the zone.
-  ///   - locale: the app's locale; nil for the order of the United States.
+  ///   - locale: the app's locale, for the language and the order of dates; nil for those of the United States.
   /// Nil for a zone that only the database has, because then tomorrow is unknown.
   init?(zoneName: String, locale: String?) {
     guard let zone = ZoneDirectory.system.rules(of: zoneName) else { return nil }
     self.zone = zone
     dateOrder = NumericDateOrder(localeIdentifier: locale ?? "en_US")
+    finder = TemporalReferenceFinder(language: .ofLocale(locale ?? "en_US"))
   }
 
   /// The known events of the messages, upcoming or not.
@@ -133,17 +134,26 @@ struct HappeningFinder {
 }
 
 extension Happening {
-  /// Nil for a time without an event, and for an event of another person or a mere possibility.
+  /// Nil for a time without an event.
   fileprivate init?(_ reference: TemporalReference) {
-    guard let event = reference.event, reference.standing != .anothers, reference.standing != .hypothetical else {
-      return nil
-    }
+    guard let event = reference.event else { return nil }
     self.init(
       event: event,
       span: EventSpan(
         start: reference.start, end: reference.end, isDayOnly: reference.grain != .minute && reference.grain != .dayPart
       ),
       confidence: reference.confidence, writtenAt: reference.writtenAt,
-      standing: reference.standing == .cancelled ? .cancelled : reference.standing == .past ? .over : .upcoming)
+      standing: Standing(reference.standing), doubts: reference.doubts)
+  }
+}
+
+extension Happening.Standing {
+  fileprivate init(_ standing: TemporalStanding) {
+    switch standing {
+    case .upcoming: self = .upcoming
+    case .cancelled: self = .cancelled
+    case .past: self = .over
+    case .hypothetical, .anothers: self = .doubtful
+    }
   }
 }

@@ -1,3 +1,4 @@
+public import CampaignRules
 public import FoundationEssentials
 
 /// A moment or stretch of time that a text names, and what is going on then.
@@ -15,17 +16,38 @@ public struct TemporalReference: Equatable, Sendable {
   public let grain: TemporalGrain
   /// The event, as the language's table describes it, such as `presentation`; nil when the text names no known event.
   public let event: String?
-  /// Whether the event is still ahead, according to the text.
-  public internal(set) var standing: TemporalStanding
-  /// The likelihood that this event of the writer takes place at this time, in `0 ... 1`.
-  ///
-  /// At least 0.7 when the text names an event and its day and does not doubt, deny or end it: 0.9 with a verb or
-  /// phrase for the future, 0.8 without, 0.75 when an earlier sentence named the event. Otherwise lower: 0.5 when the
-  /// text gives only the week, month or year, 0.4 for a time without an event, 0.3 for an event that is hypothetical or
-  /// another person's, 0.05 for one that is past or cancelled.
-  public internal(set) var confidence: Double
+  /// What speaks against the reading; empty when nothing does.
+  public internal(set) var doubts: Set<ReadingDoubt>
   /// The instant of the message. All times are resolved against it.
   public let writtenAt: Date
+}
+
+extension TemporalReference {
+  /// The likelihood that this event of the writer takes place at this time, in `0 ... 1`: 0.9, or what the gravest of
+  /// the doubts leaves. From 0.7 on, a push may say *your presentation is tomorrow*.
+  public var confidence: Double { doubts.map(\.confidenceMax).min() ?? 0.9 }
+
+  /// Whether the event is still ahead, according to the text. A cancelled or past event is that for every owner and in
+  /// every wording.
+  public var standing: TemporalStanding {
+    let standings = Set(doubts.compactMap(\.standing))
+    return [.cancelled, .past, .hypothetical, .anothers].first(where: standings.contains) ?? .upcoming
+  }
+}
+
+extension ReadingDoubt {
+  /// The standing that it gives to its reference.
+  var standing: TemporalStanding? {
+    switch self {
+    case .denied, .calledOff: .cancelled
+    case .past: .past
+    case .possibility, .condition, .question, .bound, .alternative: .hypothetical
+    case .anothers, .quoted: .anothers
+    case .noVerb, .eventNamedEarlier, .dayNamedEarlier, .unreadWord, .noDay, .approximate, .noEvent, .habit,
+      .contradiction:
+      nil
+    }
+  }
 }
 
 /// Whether the event will happen to the writer, according to the text.

@@ -34,11 +34,17 @@ public struct TemporalReferenceFinder: Sendable {
   ) -> TemporalReading {
     let resolver = PhraseResolver(writtenAt: writtenAt, zone: zone)
     var collector = ReferenceCollector(resolver: resolver, referencesMax: referencesMax)
-    var sentences = SentenceReader(text, abbreviations: language.abbreviations)
+    var sentences = SentenceReader(text, in: language)
+    var isQuoted = false
+    let grammar = { [language] in
+      PhraseGrammar(lexemes: $0, order: dateOrder, hasTwentyFourHours: language.hasTwentyFourHours)
+    }
     while let sentence = sentences.next() {
       let lexemes = LexemeReader(language: language, tokens: sentence.tokens).lexemes()
-      let phrases = collector.isFull ? [] : PhraseGrammar(lexemes: lexemes, order: dateOrder).phrases()
-      collector.read(SentenceMap(lexemes: lexemes, isQuestion: sentence.isQuestion), phrases: phrases)
+      let phrases = collector.isFull ? [] : grammar(lexemes).phrases()
+      let map = SentenceMap(lexemes: lexemes, isQuestion: sentence.isQuestion, beginsQuoted: isQuoted)
+      isQuoted = map.endsQuoted
+      collector.read(map, phrases: phrases)
     }
     return TemporalReading(references: collector.entries.map(\.reference), calledOff: collector.calledOff)
   }

@@ -97,13 +97,21 @@ extension CampaignExplanation.Day {
     var lines: [String] = []
     for case .object(let note) in facts.inputs["notes"]?.elements ?? [] {
       guard let layer = note["layer"]?.text, let rule = note["rule"]?.text else { continue }
-      let numbers = figures(of: note, but: ["layer", "rule"]).joined(separator: ", ")
-      lines.append("layer \(layer): \(CampaignWords.sentence(rule))" + (numbers.isEmpty ? "" : " (\(numbers))"))
+      let numbers = figures(of: note, but: ["layer", "rule", "doubts"]).joined(separator: ", ")
+      let sentence = CampaignWords.sentence(rule) + (numbers.isEmpty ? "" : " (\(numbers))")
+      lines.append("layer \(layer): \(sentence)\(doubts(of: note))")
     }
     if case .object(let finding) = facts.inputs["finding"], let layer = finding["layer"]?.text {
-      lines.append("layer \(layer): found " + figures(of: finding, but: ["layer"]).joined(separator: ", "))
+      let found = figures(of: finding, but: ["layer", "doubts"]).joined(separator: ", ")
+      lines.append("layer \(layer): found \(found)\(doubts(of: finding))")
     }
     return lines
+  }
+
+  /// What lowered the confidence of an event.
+  private static func doubts(of object: PayloadObject) -> String {
+    let words = object["doubts"]?.elements?.compactMap(\.text).map(CampaignWords.doubt) ?? []
+    return words.isEmpty ? "" : "; less certain because " + words.joined(separator: ", and ")
   }
 
   /// Names and values, without empty lists; seconds as lengths of time.

@@ -105,4 +105,29 @@ enum CampaignWords {
     "no_occasion": "the campaign names nothing that it is about",
     "no_topic": "the last conversation has no topic",
   ]
+
+  /// What speaks against the reading of an event, as the end of a sentence.
+  static func doubt(_ name: String) -> String { doubts[name] ?? "of \(name)" }
+
+  private static let doubts = [
+    "no_verb": "no verb says that it is ahead",
+    "event_named_earlier": "an earlier sentence named the event",
+    "day_named_earlier": "an earlier sentence named a day, and this one only a time",
+    "unread_word": "a word beside the time was not understood",
+    "no_day": "only a week, a month or a year is named",
+    "approximate": "a count of weeks or months is rarely exact",
+    "no_event": "no known event is named",
+    "habit": "it happens again and again",
+    "contradiction": "the weekday and the date do not fit",
+    "anothers": "it belongs to another person",
+    "quoted": "the words are somebody else's",
+    "possibility": "it is only possible",
+    "condition": "it depends on something",
+    "question": "the message asks about it",
+    "bound": "the time is a bound",
+    "alternative": "it is one of several times",
+    "denied": "the message denies it",
+    "called_off": "it was called off or moved",
+    "past": "it is over",
+  ]
 }

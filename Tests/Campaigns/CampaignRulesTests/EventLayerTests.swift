@@ -126,6 +126,28 @@ struct EventLayerTests {
     #expect(unsure.figures == [.count: 1, .confidence: 0.5, .confidenceNeeded: 0.7])
   }
 
+  @Test("what lowered a confidence is named, the graver doubts only")
+  func doubts() throws {
+    var unsure = Sample.happening(Sample.span(hour), confidence: 0.6)
+    unsure.doubts = [.noVerb, .unreadWord]
+    #expect(outcome(unsure).note?.doubts == [.unreadWord])
+    var sure = Sample.happening(Sample.span(hour), confidence: 0.8)
+    sure.doubts = [.noVerb]
+    #expect(outcome(sure).finding?.metadata.doubts == [.noVerb])
+  }
+
+  @Test("another person's event is no reason to write, and does not replace the user's own")
+  func doubtful() throws {
+    var anothers = Sample.happening(Sample.span(hour), of: "exam", confidence: 0.3)
+    anothers.standing = .doubtful
+    anothers.doubts = [.anothers]
+    #expect(outcome(anothers).note?.rule == .eventConfidenceLow)
+    #expect(outcome(anothers).note?.doubts == [.anothers])
+    var own = Sample.happening(Sample.span(2 * hour), of: "exam")
+    own.writtenAt = anothers.writtenAt.addingTimeInterval(-60)
+    #expect(eventWord(outcome(own, anothers)) == "exam")
+  }
+
   @Test("without the messages nothing is known")
   func missingSource() {
     var material = Sample.events([Sample.happening(Sample.span(hour))])

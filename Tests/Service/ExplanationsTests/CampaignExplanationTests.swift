@@ -65,6 +65,7 @@ struct CampaignExplanationTests {
   func nothing() throws {
     let inputs = """
       {"notes": [{"layer": "event", "rule": "event_too_far", "ahead_seconds": 90000},
+        {"layer": "event", "rule": "event_confidence_low", "confidence": 0.6, "doubts": ["unread_word", "no_verb"]},
         {"layer": "pattern", "rule": "no_valid_pattern"}]}
       """
     let day = try Self.explanation([Self.day("skipped", "nothing_to_say", inputs: inputs, attempts: 2)]).days[0]
@@ -73,6 +74,10 @@ struct CampaignExplanationTests {
     #expect(
       Array(day.steps.dropFirst()) == [
         "layer event: what comes up is more than a day away (ahead 1 d 1 h)",
+        """
+        layer event: what may come up is not certain enough (confidence 0.6); less certain because a word beside the \
+        time was not understood, and no verb says that it is ahead
+        """,
         "layer pattern: no pattern is known",
       ])
   }

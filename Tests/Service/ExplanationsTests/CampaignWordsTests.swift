@@ -27,6 +27,11 @@ struct CampaignWordsTests {
     #expect(Self.isKnown(rule.rawValue))
   }
 
+  @Test("so has every doubt about an event", arguments: ReadingDoubt.allCases)
+  func doubt(_ doubt: ReadingDoubt) {
+    #expect(!CampaignWords.doubt(doubt.rawValue).hasPrefix("of "))
+  }
+
   @Test("so has everything that the database refuses")
   func database() throws {
     let functions = try ["campaign_audience", "campaign_decisions"].map {

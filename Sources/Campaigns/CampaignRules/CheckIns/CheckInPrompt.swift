@@ -48,7 +48,7 @@ public struct CheckInPrompt: Equatable, Sendable {
   private static func decision(_ finding: LayerFinding) -> [String] {
     var fields: [(label: String, value: String?)] = [("type", finding.pushType.rawValue)]
     switch finding.subject {
-    case .event(let word, let when, _, _):
+    case .event(let word, let when, _, _, _):
       fields += [("event", TextLimits.event(word)), ("when", when)]
     case .pattern(let pattern):
       fields += [

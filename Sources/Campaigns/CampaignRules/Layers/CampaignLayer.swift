@@ -50,12 +50,17 @@ public struct LayerNote: Equatable, Sendable {
   public let rule: LayerRule
   /// The rule's numbers, all finite; may be empty.
   public let figures: [LayerFigure: Double]
+  /// What lowered the confidence of an event below the least sufficient one.
+  public let doubts: [ReadingDoubt]
 
   /// A note.
-  public init(layer: CampaignLayer, rule: LayerRule, figures: [LayerFigure: Double] = [:]) {
+  public init(
+    layer: CampaignLayer, rule: LayerRule, figures: [LayerFigure: Double] = [:], doubts: [ReadingDoubt] = []
+  ) {
     self.layer = layer
     self.rule = rule
     self.figures = figures.filter(\.value.isFinite)
+    self.doubts = doubts
   }
 }
 
@@ -68,6 +73,7 @@ extension LayerNote: Encodable {
     for (figure, value) in figures {
       try container.encode(value, forKey: Key(figure.rawValue))
     }
+    if !doubts.isEmpty { try container.encode(doubts.map(\.rawValue), forKey: Key("doubts")) }
   }
 
   private struct Key: CodingKey {

@@ -25,7 +25,9 @@ struct EventLayer: Equatable {
     }
     let sure = near.filter { $0.happening.confidence >= confidenceMin }
     guard let best = sure.min(by: { isBetter($0, than: $1, at: moment) }) else {
-      return near.isEmpty ? missWithoutNear(standing, at: moment) : missUnsure(of: near.map(\.happening.confidence))
+      if !near.isEmpty { return missUnsure(of: near.map(\.happening)) }
+      let doubtful = recent.filter { $0.standing == .doubtful && $0.span?.isOver(at: moment) == false }
+      return missWithoutNear(standing, doubtful: doubtful, at: moment)
     }
     return .hit(finding(of: best.happening, at: best.span, in: material))
   }
@@ -51,7 +53,8 @@ struct EventLayer: Equatable {
       layer: .event,
       domain: happening.domain ?? material.lastConversation?.domain,
       subject: .event(
-        word: happening.event, when: wording.words, grain: span.grain, confidence: happening.confidence))
+        word: happening.event, when: wording.words, grain: span.grain, confidence: happening.confidence,
+        doubts: happening.doubts.sorted()))
   }
 }
 
@@ -60,14 +63,20 @@ extension EventLayer {
     .miss(LayerNote(layer: .event, rule: rule, figures: figures))
   }
 
-  private func missUnsure(of confidences: [Double]) -> LayerOutcome {
-    miss(
-      .eventConfidenceLow,
-      [.count: Double(confidences.count), .confidence: confidences.max() ?? 0, .confidenceNeeded: confidenceMin])
+  /// With what speaks against the surest event.
+  private func missUnsure(of near: [Happening]) -> LayerOutcome {
+    let surest = near.max { $0.confidence < $1.confidence }
+    let figures: [LayerFigure: Double] = [
+      .count: Double(near.count), .confidence: surest?.confidence ?? 0, .confidenceNeeded: confidenceMin,
+    ]
+    let doubts = surest?.doubts.filter { $0.confidenceMax < confidenceMin }.sorted() ?? []
+    return .miss(LayerNote(layer: .event, rule: .eventConfidenceLow, figures: figures, doubts: doubts))
   }
 
   /// Why no event is near. A cancelled event explains more than a far one, and a far one more than one that is over.
-  private func missWithoutNear(_ standing: StandingStatements, at moment: Date) -> LayerOutcome {
+  private func missWithoutNear(
+    _ standing: StandingStatements, doubtful: [Happening], at moment: Date
+  ) -> LayerOutcome {
     let later = standing.upcoming.filter { !$0.span.isOver(at: moment) }
     let overCount = standing.overCount + standing.upcoming.count - later.count
     if standing.cancelledCount > 0 { return miss(.eventCancelled, [.count: Double(standing.cancelledCount)]) }
@@ -76,7 +85,8 @@ extension EventLayer {
       return miss(
         .eventTooFar, [.count: Double(later.count), .aheadSeconds: ahead, .aheadSecondsMax: horizon.inSeconds])
     }
-    return overCount > 0 ? miss(.eventOver, [.count: Double(overCount)]) : miss(.noUpcomingEvent)
+    if overCount > 0 { return miss(.eventOver, [.count: Double(overCount)]) }
+    return doubtful.isEmpty ? miss(.noUpcomingEvent) : missUnsure(of: doubtful)
   }
 }
 
@@ -94,7 +104,7 @@ private struct StandingStatements {
 
   /// - Parameter happenings: in any order. Those of one message have the same time of writing.
   init(of happenings: [Happening]) {
-    let telling = happenings.filter { $0.span != nil || $0.standing != .upcoming }
+    let telling = happenings.filter { $0.standing != .doubtful && ($0.span != nil || $0.standing != .upcoming) }
     for statements in Dictionary(grouping: telling, by: \.event).values {
       guard let newest = statements.map(\.writtenAt).max() else { continue }
       add(statements.filter { $0.writtenAt == newest })

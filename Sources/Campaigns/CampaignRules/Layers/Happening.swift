@@ -1,6 +1,6 @@
 public import FoundationEssentials
 
-/// One message's statement about one event. Wishes, assumptions and other people's events are excluded.
+/// One message's statement about one event.
 public struct Happening: Equatable, Sendable {
   /// The state of the event according to the message.
   public enum Standing: Equatable, Sendable {
@@ -10,6 +10,8 @@ public struct Happening: Equatable, Sendable {
     case cancelled
     /// It has taken place.
     case over
+    /// It is a wish, an assumption or another person's. It only explains why nothing was found.
+    case doubtful
   }
 
   /// The event's canonical word, such as `presentation`; never the user's own text. The same word means the same event.
@@ -24,6 +26,8 @@ public struct Happening: Equatable, Sendable {
   public var standing: Standing
   /// The domain of the message's conversation; nil when unknown.
   public var domain: String?
+  /// What speaks against the reading.
+  public var doubts: Set<ReadingDoubt>
 
   /// A happening. A confidence outside 0...1 is clamped.
   public init(
@@ -32,7 +36,8 @@ public struct Happening: Equatable, Sendable {
     confidence: Double,
     writtenAt: Date,
     standing: Standing = .upcoming,
-    domain: String? = nil
+    domain: String? = nil,
+    doubts: Set<ReadingDoubt> = []
   ) {
     self.event = event
     self.span = span
@@ -40,6 +45,7 @@ public struct Happening: Equatable, Sendable {
     self.writtenAt = writtenAt
     self.standing = standing
     self.domain = domain
+    self.doubts = doubts
   }
 }
 

@@ -20,10 +20,11 @@ public struct LayerFinding: Equatable, Sendable {
   public var metadata: FindingMetadata {
     var metadata = FindingMetadata(layer: layer, domains: domain.map { [$0] } ?? [])
     switch subject {
-    case .event(let word, _, let grain, let confidence):
+    case .event(let word, _, let grain, let confidence, let doubts):
       metadata.event = TextLimits.event(word)
       metadata.grain = grain
       metadata.confidence = confidence
+      metadata.doubts = doubts.isEmpty ? nil : doubts
     case .pattern(let pattern):
       metadata.themes = [pattern.theme].compactMap(TextLimits.theme)
       metadata.domains = pattern.domains.prefix(TextLimits.domainsMax).compactMap(TextLimits.domain)
@@ -43,7 +44,7 @@ public struct LayerFinding: Equatable, Sendable {
     var values: [String: String] = [:]
     values["domain"] = domain
     switch subject {
-    case .event(let word, let when, _, _):
+    case .event(let word, let when, _, _, _):
       values["event"] = TextLimits.event(word)
       values["when"] = when
     case .pattern(let pattern): values["theme"] = TextLimits.theme(pattern.theme)
@@ -57,9 +58,9 @@ public struct LayerFinding: Equatable, Sendable {
 
 /// The subject of a check-in. It may contain the user's own words, so it goes into the prompt and never into the log.
 public enum FindingSubject: Equatable, Sendable {
-  /// An upcoming event: its canonical word, its time in words relative to the user's day, the precision and the
-  /// confidence.
-  case event(word: String, when: String, grain: EventGrain, confidence: Double)
+  /// An upcoming event: its canonical word, its time in words relative to the user's day, the precision, the
+  /// confidence, and what speaks against the reading.
+  case event(word: String, when: String, grain: EventGrain, confidence: Double, doubts: [ReadingDoubt] = [])
   /// A pattern.
   case pattern(RecognizedPattern)
   /// The last conversation, by a phrase from its last messages. These are the user's words.
@@ -84,6 +85,8 @@ public struct FindingMetadata: Encodable, Equatable, Sendable {
   public var grain: EventGrain?
   /// The confidence of the reading or the pattern, in 0...1; nil for other subjects.
   public var confidence: Double?
+  /// What speaks against the reading of the event; nil when nothing does, and for other subjects.
+  public var doubts: [ReadingDoubt]?
 
   init(layer: CampaignLayer, domains: [String]) {
     self.layer = layer

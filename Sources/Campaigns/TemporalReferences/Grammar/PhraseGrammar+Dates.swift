@@ -11,7 +11,7 @@ extension PhraseGrammar {
 
   private func monthFirstDate(at index: Int) -> Parsed<DayExpression>? {
     guard let month = self[index]?.month else { return nil }
-    let start = skipping(.article, at: index + 1)
+    let start = skippingHyphen(at: skipping(.article, at: index + 1))
     if let days = dayPair(at: start) { return dated(days, month, at: start + 1) }
     guard let day = dayNumber(at: start), self[start + 1]?.unit == nil else { return nil }
     return dated(day...day, month, at: start + 1)
@@ -20,11 +20,16 @@ extension PhraseGrammar {
   private func dayFirstDate(at index: Int) -> Parsed<DayExpression>? {
     let start = skipping(.article, at: index)
     guard let days = dayPair(at: start) ?? dayNumber(at: start).map({ $0...$0 }) else { return nil }
-    let monthIndex = skipping(.of, at: start + 1)
+    let monthIndex = skippingHyphen(at: skipping(.of, at: start + 1))
     guard let lexeme = self[monthIndex], let month = lexeme.month else { return nil }
     let isCertain = !lexeme.isOrdinaryWord || monthIndex > start + 1 || self[start]?.ordinal != nil
     guard isCertain || self[monthIndex + 1]?.isUnknown != true else { return nil }
     return dated(days, month, at: monthIndex + 1)
+  }
+
+  /// The index after what joins a day and its month in *28-Nov* and *Oct/2*.
+  private func skippingHyphen(at index: Int) -> Int {
+    self[index]?.isDash == true || self[index]?.kind == .mark(.sign) ? index + 1 : index
   }
 
   /// Days of a month with an optional year; nil when the month has no such day.
@@ -38,12 +43,13 @@ extension PhraseGrammar {
   }
 
   /// A month without a day, unless it may be another word.
-  func month(at index: Int) -> Parsed<DayExpression>? {
+  func month(at index: Int, isSupported: Bool = false) -> Parsed<DayExpression>? {
     let selector = self[index]?.selector
     let start = selector == nil ? index : index + 1
     guard let lexeme = self[start], let month = lexeme.month, selector != .every else { return nil }
     let year = year(at: start + 1)
-    let isSupported = selector != nil || year != nil || means(.ahead, at: index - 1) || means(.on, at: index - 1)
+    let isSupported =
+      isSupported || selector != nil || year != nil || means(.ahead, at: index - 1) || means(.on, at: index - 1)
     guard isSupported || !lexeme.isOrdinaryWord else { return nil }
     return Parsed(.month(month, year: year, isEnd: false), end: year == nil ? start + 1 : start + 2)
   }
@@ -51,24 +57,44 @@ extension PhraseGrammar {
   /// A position in a month, such as *the 15th*, with an optional month.
   ///
   /// No noun may follow: *the 15th floor* is not a day.
-  func dayOfMonth(at index: Int) -> Parsed<DayExpression>? {
+  /// - Parameter isExpected: whether a weekday comes before it.
+  func dayOfMonth(at index: Int, isExpected: Bool = false) -> Parsed<DayExpression>? {
     let start = skipping(.article, at: index)
-    guard let lexeme = self[start], let day = lexeme.ordinal, (1...31).contains(day), !lexeme.isOrdinaryWord,
-      start > index || means(.on, at: index - 1)
-    else { return nil }
-    let selectorIndex = skipping(.article, at: start + 2)
-    if means(.of, at: start + 1), let months = self[selectorIndex]?.selector?.offset,
-      self[selectorIndex + 1]?.unit == .month
-    {
-      return Parsed(.dayOfMonth(day, months: months), end: selectorIndex + 2)
+    let hasPreposition = means(.on, at: index - 1)
+    if let day = dayNumber(at: start), let month = ofMonth(at: start + 1) {
+      return Parsed(.dayOfMonth(day, months: month.value), end: month.end)
     }
+    let isBeforeEvent = self[start]?.ordinal ?? 0 > 5 && self[start + 1]?.event != nil
+    if isExpected, let day = dayNumber(at: start), day > 12 || start > index || isBeforeEvent,
+      isBeforeEvent || !countsSomething(at: start + 1)
+    {
+      return Parsed(.dayOfMonth(day, months: nil), end: start + 1)
+    }
+    if hasPreposition, start > index, self[start]?.digits != nil, let day = dayNumber(at: start),
+      !countsSomething(at: start + 1)
+    {
+      return Parsed(.dayOfMonth(day, months: nil), end: start + 1)
+    }
+    guard let lexeme = self[start], let day = lexeme.ordinal, (1...31).contains(day),
+      !lexeme.isOrdinaryWord || (hasPreposition || isExpected) && start > index,
+      start > index || isExpected || hasPreposition
+    else { return nil }
     return countsSomething(at: start + 1) ? nil : Parsed(.dayOfMonth(day, months: nil), end: start + 1)
+  }
+
+  /// What places a day in a month by its distance: *of next month*.
+  private func ofMonth(at index: Int) -> Parsed<Int>? {
+    let start = skipping(.article, at: index + 1)
+    guard means(.of, at: index), let months = self[start]?.selector?.offset, self[start + 1]?.unit == .month else {
+      return nil
+    }
+    return Parsed(months, end: start + 2)
   }
 
   /// Whether the number before the lexeme could count it.
   func countsSomething(at index: Int) -> Bool {
     guard let lexeme = self[index] else { return false }
-    return lexeme.isUnknown || lexeme.unit != nil || lexeme.event != nil || lexeme.digits != nil
+    return lexeme.isUnknown || lexeme.unit != nil || lexeme.event != nil || lexeme.digits != nil || lexeme.means(.label)
   }
 
   /// The number of a day of some month, unless it is an hour.
@@ -111,7 +137,7 @@ extension PhraseGrammar {
   /// - Parameter isExpected: whether the preceding words expect a date.
   func numericDate(at index: Int, isExpected: Bool = false) -> Parsed<DayExpression>? {
     guard let groups = self[index]?.groups, let date = fullDate(groups) ?? shortDate(groups) else { return nil }
-    guard groups.groups.count == 3 || isExpected || expectsDate(at: index) else { return nil }
+    guard groups.groups.count == 3 || groups.isPosition || isExpected || expectsDate(at: index) else { return nil }
     return Parsed(date, end: index + 1)
   }
 
@@ -135,7 +161,8 @@ extension PhraseGrammar {
   }
 
   private func shortDate(_ number: NumericToken) -> DayExpression? {
-    guard let (first, second) = number.pair(separatedBy: "/") else { return nil }
+    let dotted = number.isPosition ? number.pair(separatedBy: ".") : nil
+    guard let (first, second) = number.pair(separatedBy: "/") ?? dotted else { return nil }
     return order == .dayMonthYear
       ? monthAndDay(second, first) ?? monthAndDay(first, second)
       : monthAndDay(first, second) ?? monthAndDay(second, first)

@@ -1,18 +1,36 @@
 extension PhraseGrammar {
   /// A day, or the days from one to another.
   func day(at index: Int) -> Parsed<DayExpression>? {
+    if let range = sharedMonth(at: index) { return range }
     guard let first = singleDay(at: index) else { return nil }
     guard joinsRange(at: first.end, begunAt: index) else { return first }
-    if let last = singleDay(at: first.end + 1) { return Parsed(.range(first.value, last.value), end: last.end) }
+    if let last = singleDay(at: first.end + 1) {
+      return Parsed(.range(first.value.inWeek(of: last.value), last.value), end: last.end)
+    }
     return shortRange(first) ?? first
   }
 
   /// One day, week or month.
   func singleDay(at index: Int) -> Parsed<DayExpression>? {
     guard let lexeme = self[index], lexeme.kind != .unknown else { return nil }
-    if let offset = lexeme.dayOffset { return Parsed(.offset(offset), end: index + 1) }
-    return date(at: index) ?? weekday(at: index) ?? numericDate(at: index) ?? count(at: index) ?? dayOfMonth(at: index)
-      ?? period(at: index) ?? month(at: index)
+    if let offset = lexeme.dayOffset { return dayWithOffset(offset, at: index + 1) }
+    return date(at: index) ?? nthWeekday(at: index) ?? weekday(at: index) ?? numericDate(at: index) ?? count(at: index)
+      ?? dayOfMonth(at: index) ?? period(at: index) ?? month(at: index) ?? holiday(at: index)
+  }
+
+  private func holiday(at index: Int) -> Parsed<DayExpression>? {
+    let start = self[index]?.selector == .this ? index + 1 : index
+    return self[start]?.holiday.map { Parsed(.holiday($0), end: start + 1) }
+  }
+
+  /// A day counted from the message's, with the weekday or date that repeats it, or a week later.
+  private func dayWithOffset(_ offset: Int, at index: Int) -> Parsed<DayExpression> {
+    if self[index]?.unit == .week { return Parsed(.offset(offset + 7), end: index + 1) }
+    if means(.ahead, at: index), let length = length(at: index + 1), let days = length.value.days {
+      return Parsed(.offset(offset + days), end: length.end)
+    }
+    guard let weekday = self[index]?.weekday else { return Parsed(.offset(offset), end: index) }
+    return Parsed(.named(weekday, .offset(offset)), end: index + 1)
   }
 
   /// Whether the lexeme there joins the ends of a range that began at `start`.
@@ -21,12 +39,22 @@ extension PhraseGrammar {
     return lexeme.isDash || lexeme.means(.until) || lexeme.means(.and) && means(.between, at: start - 1)
   }
 
+  /// A range whose end alone names the month: *the 13th to the 15th July*.
+  private func sharedMonth(at index: Int) -> Parsed<DayExpression>? {
+    let start = skipping(.article, at: index)
+    guard let first = dayNumber(at: start), joinsRange(at: start + 1, begunAt: index),
+      let last = date(at: start + 2), case .date(let month, let day, let year) = last.value, first < day
+    else { return nil }
+    return Parsed(.range(.date(month: month, day: first, year: year), last.value), end: last.end)
+  }
+
   /// A range whose end is only the number of a day, as in *March 3 to 5*.
   private func shortRange(_ first: Parsed<DayExpression>) -> Parsed<DayExpression>? {
-    guard case .date(let month, let day, let year) = first.value, let last = dayNumber(at: first.end + 1), last > day,
+    let start = skipping(.article, at: first.end + 1)
+    guard case .date(let month, let day, let year) = first.value, let last = dayNumber(at: start), last > day,
       isCalendarDay(month: month, day: last)
     else { return nil }
-    return Parsed(.range(first.value, .date(month: month, day: last, year: year)), end: first.end + 2)
+    return Parsed(.range(first.value, .date(month: month, day: last, year: year)), end: start + 1)
   }
 
   /// The end of something, or a week, month, year or weekend with its selector.
@@ -60,7 +88,7 @@ extension CalendarUnit {
   fileprivate var isPeriod: Bool {
     switch self {
     case .week, .weekend, .month, .year: true
-    case .minute, .hour, .day: false
+    case .minute, .hour, .day, .fortnight: false
     }
   }
 }
@@ -78,7 +106,7 @@ extension PhraseGrammar {
     guard let weekday = self[start]?.weekday, (second ?? selector)?.offset != nil || selector == nil,
       isSupportedWeekday(at: start), self[index - 1]?.selector != .every
     else { return nil }
-    return namedDate(at: start + 1) ?? weekLater(weekday, second ?? selector, at: start + 1)
+    return namedDate(weekday, at: start + 1) ?? weekLater(weekday, second ?? selector, at: start + 1)
       ?? Parsed(.weekday(weekday, second ?? selector), end: start + 1)
   }
 
@@ -92,8 +120,12 @@ extension PhraseGrammar {
 
   /// A week after its weekday.
   private func weekLater(_ weekday: Int, _ selector: PeriodSelector?, at index: Int) -> Parsed<DayExpression>? {
-    if self[index]?.unit == .week {
-      return Parsed(.later(days: 7, than: .weekday(weekday, selector)), end: index + 1)
+    if let unit = self[index]?.unit, unit == .week || unit == .fortnight {
+      return Parsed(.later(days: unit == .week ? 7 : 14, than: .weekday(weekday, selector)), end: index + 1)
+    }
+    if self[index]?.selector == .afterNext { return Parsed(.weekdayOfWeek(weekday, weeks: 2), end: index + 1) }
+    if means(.ahead, at: index), let length = length(at: index + 1), let days = length.value.days, days % 7 == 0 {
+      return Parsed(.later(days: days, than: .weekday(weekday, selector)), end: length.end)
     }
     let start = skipping(.of, at: index)
     guard let weeks = self[start]?.selector?.offset, self[start + 1]?.unit == .week else { return nil }
@@ -101,9 +133,29 @@ extension PhraseGrammar {
   }
 
   /// The date after a weekday. It repeats the day and is the more certain of the two.
-  private func namedDate(at index: Int) -> Parsed<DayExpression>? {
+  private func namedDate(_ weekday: Int, at index: Int) -> Parsed<DayExpression>? {
     let start = skippingPause(at: index)
-    return date(at: start) ?? numericDate(at: start, isExpected: true) ?? dayOfMonth(at: start)
+    let date = date(at: start) ?? numericDate(at: start, isExpected: true) ?? dayOfMonth(at: start, isExpected: true)
+    return date.map { Parsed(.named(weekday, $0.value), end: $0.end) }
+  }
+
+  /// A weekday of a month by its number: *the first Saturday in June*.
+  private func nthWeekday(at index: Int) -> Parsed<DayExpression>? {
+    let start = skipping(.article, at: index)
+    let isLast = self[start]?.selector == .last
+    guard let number = isLast ? -1 : self[start]?.ordinal, (-1...5).contains(number),
+      let weekday = self[start + 1]?.weekday
+    else { return nil }
+    let monthIndex = skipping(
+      .article, at: means(.of, at: start + 2) || means(.ahead, at: start + 2) ? start + 3 : start + 2)
+    if let month = month(at: monthIndex, isSupported: true) {
+      return Parsed(.nthWeekday(number, weekday: weekday, month: month.value), end: month.end)
+    }
+    let months = self[monthIndex]?.selector?.offset
+    guard monthIndex > start + 2, self[months == nil ? monthIndex : monthIndex + 1]?.unit == .month else { return nil }
+    return Parsed(
+      .nthWeekday(number, weekday: weekday, month: .period(.month, offset: months ?? 0)),
+      end: months == nil ? monthIndex + 1 : monthIndex + 2)
   }
 
   /// Whether a word with other meanings is a weekday here.
@@ -111,9 +163,11 @@ extension PhraseGrammar {
     guard let lexeme = self[index], lexeme.isOrdinaryWord else { return true }
     if let before = self[index - 1] {
       if before.means(.on) || before.means(.until) || before.isDash || before.selector != nil { return true }
+      if before.event != nil || before.meridiem != nil || before.groups != nil { return true }
     }
-    guard let after = self[index + 1] else { return false }
-    return after.dayPart != nil || after.month != nil || after.ordinal != nil || after.isDash
+    guard let after = self[index + 1], !after.isPause else { return self[index - 1]?.means(.futureSense) == true }
+    if after.groups != nil || after.means(.at) { return true }
+    return after.means(.until) || after.dayPart != nil || after.month != nil || after.ordinal != nil || after.isDash
   }
 }
 
@@ -123,7 +177,7 @@ extension PhraseGrammar {
 
   /// A count of units before or after now or some day: *in two days*, *a week ago*, *a week from Friday*.
   func count(at index: Int) -> Parsed<DayExpression>? {
-    if means(.ahead, at: index), let length = length(at: index + 1) {
+    if means(.ahead, at: index), let length = length(at: skipping(.approximately, at: index + 1)) {
       return laterThanDay(length) ?? Parsed(expression(length.value, sign: 1), end: length.end)
     }
     if means(.ago, at: index), let length = length(at: index + 1) {
@@ -138,7 +192,7 @@ extension PhraseGrammar {
   /// Days or weeks after a named day.
   private func laterThanDay(_ length: Parsed<Length>) -> Parsed<DayExpression>? {
     guard let days = length.value.days else { return nil }
-    var start = length.end
+    var start = skipping(.idiom, at: length.end)
     let isJoined = means(.from, at: start) || means(.on, at: start)
     if isJoined { start += 1 }
     if let offset = self[start]?.dayOffset { return Parsed(.later(days: days, than: .offset(offset)), end: start + 1) }
@@ -146,7 +200,7 @@ extension PhraseGrammar {
     return Parsed(.later(days: days, than: day.value), end: day.end)
   }
 
-  private struct Length {
+  struct Length {
     let count: Int
     let unit: CalendarUnit
 
@@ -155,26 +209,39 @@ extension PhraseGrammar {
       switch unit {
       case .day: count
       case .week: 7 * count
+      case .fortnight: 14 * count
       case .minute, .hour, .weekend, .month, .year: nil
       }
     }
   }
 
-  private func length(at index: Int) -> Parsed<Length>? {
+  func length(at index: Int) -> Parsed<Length>? {
     if let minutes = self[index]?.duration { return Parsed(Length(count: minutes, unit: .minute), end: index + 1) }
-    guard let count = self[index]?.count, (1...Self.countMax).contains(count), let unit = self[index + 1]?.unit,
-      unit != .weekend
-    else { return nil }
+    if self[index]?.unit == .fortnight { return Parsed(Length(count: 1, unit: .fortnight), end: index + 1) }
+    guard let unit = self[index + 1]?.unit, unit != .weekend else { return nil }
+    if unit == .hour, let (hours, tenths) = self[index]?.groups?.pair(separatedBy: "."), hours <= 48, tenths <= 9 {
+      return Parsed(Length(count: hours * 60 + tenths * 6, unit: .minute), end: index + 2)
+    }
+    guard let count = self[index]?.count, (1...Self.countMax).contains(count) else { return nil }
     return Parsed(Length(count: count, unit: unit), end: index + 2)
   }
 
-  /// Weeks and longer units are rarely exact to the day, so they mean the week or month that they reach.
+  /// Weeks and longer units are rarely exact to the day.
   private func expression(_ length: Length, sign: Int) -> DayExpression {
     switch length.unit {
     case .minute: .elapsed(minutes: sign * length.count)
     case .hour: .elapsed(minutes: sign * length.count * 60)
     case .day: .offset(sign * length.count)
-    case .week, .weekend, .month, .year: .period(length.unit, offset: sign * length.count)
+    case .fortnight: .about(.week, count: sign * 2 * length.count)
+    case .week, .weekend, .month, .year: .about(length.unit, count: sign * length.count)
     }
+  }
+}
+
+extension DayExpression {
+  /// A weekday without a week, in the week of the end of its range: *Monday to Wednesday next week*.
+  fileprivate func inWeek(of last: DayExpression) -> DayExpression {
+    guard case .weekday(let weekday, nil) = self, case .weekdayOfWeek(_, let weeks) = last else { return self }
+    return .weekdayOfWeek(weekday, weeks: weeks)
   }
 }

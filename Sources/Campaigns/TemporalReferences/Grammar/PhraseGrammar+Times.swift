@@ -2,11 +2,17 @@ extension PhraseGrammar {
   /// A clock time or the stretch between two.
   /// - Parameter besideDay: whether a day comes directly before it.
   func clock(at index: Int, besideDay: Bool) -> Parsed<ClockExpression>? {
-    let start = isClockPreposition(at: index) ? index + 1 : index
-    let isExpected = start > index || besideDay || self[index - 1]?.event != nil
+    let start = skipping(.approximately, at: isClockPreposition(at: index) ? index + 1 : index)
+    let isExpected = start > index || besideDay || self[index - 1]?.event != nil || means(.postponement, at: index - 1)
+    if means(.at, at: index) || isExpected && [5, 25].contains(self[start]?.count),
+      let reading = readingBefore(at: start)
+    {
+      return Parsed(ClockExpression(start: reading.value, end: nil), end: reading.end)
+    }
     if let pair = hourPair(at: start, isExpected: isExpected) { return pair }
     if let range = clockRange(at: start, isExpected: isExpected) { return range }
-    guard let reading = reading(at: start, isExpected: isExpected, isBareAllowed: means(.at, at: index)) else {
+    let isBareAllowed = means(.at, at: index)
+    guard let reading = reading(at: start, isExpected: isExpected, isBareAllowed: isBareAllowed) else {
       return nil
     }
     return Parsed(ClockExpression(start: reading.value, end: nil), end: reading.end)
@@ -26,12 +32,46 @@ extension PhraseGrammar {
     means(.at, at: index) || means(.from, at: index) || means(.between, at: index)
   }
 
+  /// Whether a day or a part of one follows, so that the number before it is an hour: *8 tonight*.
+  private func precedesDay(at index: Int) -> Bool {
+    guard let lexeme = self[index] else { return false }
+    if lexeme.partOfDay != nil || lexeme.dayOffset != nil { return true }
+    return (lexeme.means(.ahead) || lexeme.means(.at)) && self[skipping(.article, at: index + 1)]?.dayPart != nil
+  }
+
+  /// Whether any day follows, after *on* or not. Only minutes after the hour make sure that it is one.
+  private func precedesAnyDay(at index: Int) -> Bool {
+    precedesDay(at: index) || singleDay(at: skipping(.on, at: index)) != nil
+  }
+
+  /// Minutes before an hour: *ten to five*, which without a preposition is a stretch of hours.
+  private func readingBefore(at index: Int) -> Parsed<ClockReading>? {
+    guard let minutes = self[index]?.count, [5, 10, 20, 25].contains(minutes), means(.until, at: index + 1) else {
+      return nil
+    }
+    return readingPast(-minutes, at: index + 2)
+  }
+
+  /// Hours and minutes without anything between them: *1430*, *915 am*.
+  private func readingOfFour(_ digits: NumericToken, at index: Int, isBareAllowed: Bool) -> Parsed<ClockReading>? {
+    guard let number = digits.single, digits.digits[0] > 2 else { return nil }
+    let meridiem = self[index + 1]?.meridiem
+    let isHour = digits.digits[0] == 4 || precedesDay(at: index + 1) || means(.at, at: index - 1)
+    guard meridiem != nil || isHour && isBareAllowed && !(1900...2100).contains(number) else { return nil }
+    let reading = ClockReading(
+      hour: number / 100, minute: number % 100, meridiem: meridiem, hasLeadingZero: digits.digits[0] == 4)
+    let end = meridiem == nil ? skipping(.hourMark, at: index + 1) : index + 2
+    if meridiem == nil, countsSomething(at: end) { return nil }
+    return reading.map { Parsed($0, end: end) }
+  }
+
   /// Two readings with a word between them. Only the second needs a half of the day.
   private func clockRange(at index: Int, isExpected: Bool) -> Parsed<ClockExpression>? {
     let first = reading(at: index, isExpected: true, isBareAllowed: true)
     guard let first, joinsRange(at: first.end, begunAt: index),
       let last = reading(at: first.end + 1, isExpected: true, isBareAllowed: true),
       isExpected || self[first.end - 1]?.meridiem != nil || self[last.end - 1]?.meridiem != nil
+        || precedesDay(at: last.end) || self[index]?.groups != nil && precedesAnyDay(at: last.end)
     else { return nil }
     return Parsed(ClockExpression(start: first.value, end: last.value), end: last.end)
   }
@@ -54,23 +94,33 @@ extension PhraseGrammar {
   private func reading(at index: Int, isExpected: Bool, isBareAllowed: Bool) -> Parsed<ClockReading>? {
     if let minutes = self[index]?.clockMinutes { return Parsed(ClockReading(minutes: minutes), end: index + 1) }
     if let past = self[index]?.minutesPast { return readingPast(past, at: index + 1) }
-    if let groups = self[index]?.groups { return readingWithMinutes(groups, at: index, isExpected: isExpected) }
-    return readingOfHour(at: index, isBareAllowed: isBareAllowed)
+    if let groups = self[index]?.groups {
+      return readingWithMinutes(
+        groups, at: index, isExpected: isExpected || precedesAnyDay(at: index + 1), isBareAllowed)
+    }
+    let isFree = !means(.label, at: index - 1)
+    if let digits = self[index]?.digits, digits.digits[0] > 2 {
+      return readingOfFour(digits, at: index, isBareAllowed: isFree && (isExpected || precedesDay(at: index + 1)))
+    }
+    return readingOfHour(at: index, isBareAllowed: isBareAllowed || isFree && precedesDay(at: index + 1))
   }
 
-  private func readingWithMinutes(_ groups: NumericToken, at index: Int, isExpected: Bool) -> Parsed<ClockReading>? {
+  private func readingWithMinutes(
+    _ groups: NumericToken, at index: Int, isExpected: Bool, _ isBareAllowed: Bool
+  ) -> Parsed<ClockReading>? {
     let meridiem = self[index + 1]?.meridiem
-    let pair = groups.pair(separatedBy: ":") ?? (meridiem == nil ? nil : groups.pair(separatedBy: "."))
+    let isDotted = meridiem != nil || isBareAllowed || precedesDay(at: index + 1)
+    let pair = groups.pair(separatedBy: ":") ?? (isDotted ? groups.pair(separatedBy: ".") : nil)
     guard let (hour, minute) = pair, groups.digits[1] == 2, meridiem != nil || isExpected,
       let reading = ClockReading(
-        hour: hour, minute: minute, meridiem: meridiem, hasLeadingZero: groups.digits[0] == 2 && hour < 10)
+        hour: hour, minute: minute, meridiem: meridiem,
+        hasLeadingZero: hasTwentyFourHours || groups.digits[0] == 2 && hour < 10)
     else { return nil }
-    return Parsed(reading, end: meridiem == nil ? index + 1 : index + 2)
+    return Parsed(reading, end: meridiem == nil ? skipping(.hourMark, at: index + 1) : index + 2)
   }
 
   private func readingOfHour(at index: Int, isBareAllowed: Bool) -> Parsed<ClockReading>? {
     guard let lexeme = self[index], !lexeme.means(.article), let hour = lexeme.count else { return nil }
-    if let digits = lexeme.digits, digits.digits[0] > 2 { return nil }
     let minute = spokenMinute(at: index + 1, afterWord: lexeme.digits == nil)
     let end = minute == nil ? index + 1 : index + 2
     if let meridiem = self[end]?.meridiem {

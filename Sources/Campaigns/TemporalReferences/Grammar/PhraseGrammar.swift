@@ -5,6 +5,7 @@
 struct PhraseGrammar {
   let lexemes: [Lexeme]
   let order: NumericDateOrder
+  let hasTwentyFourHours: Bool
 
   /// All phrases, in order and without overlap.
   func phrases() -> [TemporalPhrase] {
@@ -87,10 +88,10 @@ extension PhraseGrammar {
   subscript(index: Int) -> Lexeme? { lexemes.indices.contains(index) ? lexemes[index] : nil }
 
   /// Whether the lexeme there has the meaning.
-  func means(_ meaning: WordMeaning, at index: Int) -> Bool { self[index]?.means(meaning) == true }
+  func means(_ sense: WordSense, at index: Int) -> Bool { self[index]?.means(sense) == true }
 
   /// The index after the lexeme there if it has the meaning, otherwise the index itself.
-  func skipping(_ meaning: WordMeaning, at index: Int) -> Int { means(meaning, at: index) ? index + 1 : index }
+  func skipping(_ sense: WordSense, at index: Int) -> Int { means(sense, at: index) ? index + 1 : index }
 
   /// The index after a pause there, otherwise the index itself.
   func skippingPause(at index: Int) -> Int { self[index]?.isPause == true ? index + 1 : index }

@@ -21,6 +21,12 @@ indirect enum DayExpression: Equatable {
   case date(month: Int, day: Int, year: Int?)
   /// A day of the month that is this many months later than the message's; nil without a month.
   case dayOfMonth(Int, months: Int?)
+  /// A weekday with the date that it has.
+  case named(Int, DayExpression)
+  /// A weekday of a month by its number; -1 is the last.
+  case nthWeekday(Int, weekday: Int, month: DayExpression)
+  /// A day that the calendar names.
+  case holiday(Holiday)
   /// A week, weekend, month or year, counted from the message's.
   case period(CalendarUnit, offset: Int)
   /// The last days of a period.
@@ -29,6 +35,8 @@ indirect enum DayExpression: Equatable {
   case month(Int, year: Int?, isEnd: Bool)
   /// Days after another day.
   case later(days: Int, than: DayExpression)
+  /// About as many weeks, months or years after the message.
+  case about(CalendarUnit, count: Int)
   /// From the first day of one to the last of the other.
   case range(DayExpression, DayExpression)
   /// Minutes after the message, or before it if negative.
@@ -39,14 +47,16 @@ extension DayExpression {
   /// Whether the words alone place it in the future, so that a verb in the past belongs to something else.
   var isAhead: Bool {
     switch self {
-    case .offset(let offset), .period(_, let offset), .endOfPeriod(_, let offset): offset > 0
+    case .offset(let offset), .period(_, let offset), .endOfPeriod(_, let offset), .about(_, let offset): offset > 0
     case .weekday(_, let selector): selector == .next || selector == .coming
     case .weekdayOfWeek(_, let weeks): weeks > 0
     case .dayOfMonth(_, let months): (months ?? 0) > 0
     case .elapsed(let minutes): minutes > 0
     case .later: true
     case .range(let first, let last): first.isAhead || last.isAhead
-    case .date, .month: false
+    case .nthWeekday(_, _, let month): month.isAhead
+    case .named(_, let day): day.isAhead
+    case .date, .month, .holiday: false
     }
   }
 }

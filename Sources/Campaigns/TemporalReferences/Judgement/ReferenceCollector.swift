@@ -1,3 +1,4 @@
+internal import CampaignRules
 internal import FoundationEssentials
 
 /// Reads a text's sentences in order, and applies later sentences to the events of earlier ones.
@@ -17,8 +18,13 @@ struct ReferenceCollector {
   var calledOff: [String] = []
   /// The number of sentences read.
   private(set) var sentence = 0
+  /// The week or month of the last sentence, for weekdays and dates in the next.
+  private var period: (day: DayExpression, event: String?)?
   /// The event named last. A pronoun refers to it.
   private var lastEvent: String?
+  /// Whether this sentence, and whether one before it, names a day.
+  private(set) var namesDay = false
+  private(set) var hasDay = false
   /// The last day of an event, for a later sentence that gives only its time.
   private var lastDay: (event: String, day: DayExpression)?
 
@@ -32,11 +38,13 @@ struct ReferenceCollector {
 
   /// Adds the references of the next sentence and applies its cancellations.
   mutating func read(_ map: SentenceMap, phrases: [TemporalPhrase]) {
-    let reading = SentenceReading(phrases: phrases, in: map)
+    let reading = SentenceReading(phrases: phrases, in: map, period: period)
+    period = reading.period
     for dated in reading.dated where !isFull { append(dated, of: reading) }
+    hasDay = hasDay || namesDay
     cancelDenied(reading)
     cancelEvents(in: reading)
-    lastEvent = reading.mentions.last { !$0.isDenied }?.event ?? lastEvent
+    lastEvent = reading.mentions.last { !$0.isDenied && !map.isOnlyPossible($0) }?.event ?? lastEvent
     sentence += 1
   }
 
@@ -44,6 +52,7 @@ struct ReferenceCollector {
     let dated = inheriting(moved(dated, in: reading.map), in: reading)
     guard let reference = reference(dated, in: reading.map) else { return }
     if let event = dated.event, let day = dated.phrase.day { lastDay = (event, day) }
+    if dated.phrase.day != nil { namesDay = true }
     guard !isKnown(reference) else { return }
     entries.append(Entry(reference: reference, sentence: sentence, place: dated.phrase.lexemes.lowerBound))
   }
@@ -59,9 +68,10 @@ struct ReferenceCollector {
 
   /// The end of a range such as *moved from Monday to Wednesday*.
   private func moved(_ dated: DatedPhrase, in map: SentenceMap) -> DatedPhrase {
-    guard case .range(_, let last) = dated.phrase.day, map.isDestination(dated.phrase.lexemes) else { return dated }
+    guard map.isDestination(dated.phrase.lexemes) else { return dated }
     var dated = dated
-    dated.phrase.day = last
+    if case .range(_, let last) = dated.phrase.day { dated.phrase.day = last }
+    if let end = dated.phrase.clock?.end { dated.phrase.clock = ClockExpression(start: end, end: nil) }
     return dated
   }
 
@@ -78,8 +88,7 @@ struct ReferenceCollector {
   /// Marks the matching references as cancelled, except past ones.
   mutating func cancel(where isMeant: (Entry) -> Bool) {
     for index in entries.indices where entries[index].reference.standing != .past && isMeant(entries[index]) {
-      entries[index].reference.standing = .cancelled
-      entries[index].reference.confidence = ConfidenceScale.gone
+      entries[index].reference.doubts.insert(.calledOff)
     }
   }
 }
@@ -98,7 +107,8 @@ extension ReferenceCollector {
   /// Applies the sentence's words for calling off and moving.
   mutating func cancelEvents(in reading: SentenceReading) {
     for (index, lexeme) in reading.map.lexemes.enumerated() {
-      if lexeme.means(.cancellation) {
+      let next = reading.map.lexemes[(index + 1)...].first
+      if lexeme.means(.cancellation) || lexeme.means(.refusal) && next?.means(.pronoun) != false {
         callOff(at: index, in: reading, isMoved: false)
       } else if lexeme.means(.postponement) {
         callOff(at: index, in: reading, isMoved: true)
@@ -113,9 +123,12 @@ extension ReferenceCollector {
     let subject = reading.subject(at: index)
     let sentence = sentence
     let isOwn: (Entry) -> Bool = { entry in
-      entry.sentence == sentence && reading.map.areInOneClause(entry.place, index)
-        && (subject == nil || entry.reference.event == nil || entry.reference.event == subject)
-        && !(isMoved && entry.place > index)
+      guard entry.sentence == sentence, !(isMoved && entry.place > index) else { return false }
+      if reading.map.areInOneClause(entry.place, index) {
+        return subject == nil || entry.reference.event == nil || entry.reference.event == subject
+      }
+      return !isMoved && subject != nil && entry.place > index && entry.reference.event == subject
+        && !reading.map.isDestination(entry.place..<entry.place + 1)
     }
     let hasOwn = entries.contains { isOwn($0) && $0.reference.standing != .past }
     cancel(where: isOwn)

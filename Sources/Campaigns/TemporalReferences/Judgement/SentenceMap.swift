@@ -11,13 +11,27 @@ struct SentenceMap {
   private let statements: [Int]
   /// The number of joining or separating lexemes before each place; one more element than there are lexemes.
   private let joints: [Int]
+  /// Whether each lexeme is between quotation marks.
+  private let quoted: [Bool]
+  /// The indices of the lexemes that name an event, and of those with each sense, in order.
+  private let events: [Int]
+  private let places: [WordSense: [Int]]
+  /// Whether the sentence ends within quotation marks.
+  let endsQuoted: Bool
 
-  init(lexemes: [Lexeme], isQuestion: Bool) {
+  /// - Parameter beginsQuoted: whether the sentence before ended within quotation marks.
+  init(lexemes: [Lexeme], isQuestion: Bool, beginsQuoted: Bool) {
     self.lexemes = lexemes
     self.isQuestion = isQuestion
-    var (clause, statement) = (0, 0)
-    var (clauses, statements, joints): ([Int], [Int], [Int]) = ([], [], [0])
-    for lexeme in lexemes {
+    var (clause, statement, isQuoted) = (0, 0, beginsQuoted)
+    var (clauses, statements, joints, quoted): ([Int], [Int], [Int], [Bool]) = ([], [], [0], [])
+    var places: [WordSense: [Int]] = [:]
+    for (index, lexeme) in lexemes.enumerated() {
+      for case .sense(let sense) in lexeme.meanings { places[sense, default: []].append(index) }
+      let next = index + 1 < lexemes.count ? lexemes[index + 1] : nil
+      if lexeme.selector == .every, next?.canRecur == true { places[.recurrence, default: []].append(index) }
+      if lexeme.kind == .mark(.quote) { isQuoted.toggle() }
+      quoted.append(isQuoted)
       let divides = lexeme.kind == .mark(.divide) || lexeme.means(.contrast)
       if divides { statement += 1 }
       if divides || lexeme.isPause { clause += 1 }
@@ -25,8 +39,16 @@ struct SentenceMap {
       statements.append(statement)
       joints.append(joints[joints.count - 1] + (lexeme.isJoint ? 1 : 0))
     }
-    (self.clauses, self.statements, self.joints) = (clauses, statements, joints)
+    (self.clauses, self.statements, self.joints, self.quoted) = (clauses, statements, joints, quoted)
+    self.places = places
+    events = lexemes.indices.filter { lexemes[$0].event != nil }
+    endsQuoted = isQuoted
   }
+
+  func isQuoted(_ index: Int) -> Bool { quoted[index] }
+
+  /// The indices of the lexemes with a sense, in order.
+  func places(of sense: WordSense) -> [Int] { places[sense] ?? [] }
 
   func areInOneClause(_ first: Int, _ second: Int) -> Bool { clauses[first] == clauses[second] }
 
@@ -56,74 +78,40 @@ extension SentenceMap {
     case unsaid
   }
 
-  /// How many lexemes after a phrase a hedge may follow: *Friday, maybe*, *Friday might be moved*.
-  private static let hedgeReach = 2
-
-  /// The tense of the nearest verb before a phrase in its clause, else of the first after it in its statement.
+  /// The tense of the nearest verb before a phrase in its clause, else of the first after it in its statement, or in its
+  /// clause up to a conjunction when an event stands before the phrase.
   func tense(at phrase: Range<Int>) -> Tense {
     for index in lexemes[..<phrase.upperBound].indices.reversed() where areInOneClause(index, phrase.lowerBound) {
-      if let tense = lexemes[index].tense { return tense }
+      if let tense = tense(ofVerbAt: index) { return tense }
     }
+    let hasEvent = events.contains { $0 < phrase.lowerBound && areInOneClause($0, phrase.lowerBound) }
     for index in lexemes[phrase.upperBound...].indices where areInOneStatement(index, phrase.lowerBound) {
-      if let tense = lexemes[index].tense { return tense }
+      if let tense = tense(ofVerbAt: index) { return tense }
+      if lexemes[index].means(.asking) || hasEvent && (lexemes[index].isPause || lexemes[index].means(.and)) { break }
     }
     return .unsaid
   }
 
-  /// Whether the time of a phrase, or its event, is an assumption, a wish, a question, a possibility or a bound.
-  func isUncertain(_ phrase: Range<Int>, about mention: EventMention?) -> Bool {
-    if isQuestion, lexemes.first?.means(.asking) == true { return true }
-    if isBound(phrase) || isAlternative(phrase) { return true }
-    let last = max(phrase.lowerBound, mention?.index ?? 0)
-    return hasCondition(before: last) || hasHedge(before: last, near: phrase)
-  }
-
-  /// Whether the phrase is the new time of a moved event.
-  func isDestination(_ phrase: Range<Int>) -> Bool {
-    lexemes[..<phrase.lowerBound].indices.contains {
-      lexemes[$0].means(.postponement) && areInOneClause($0, phrase.lowerBound)
-    }
-  }
-
-  /// Whether the phrase is denied by the word directly before it.
-  func isDenied(_ phrase: Range<Int>) -> Bool { lexeme(before: phrase)?.means(.negation) == true }
-
-  /// The lexeme before a phrase; nil at the beginning.
-  func lexeme(before phrase: Range<Int>) -> Lexeme? {
-    phrase.lowerBound > 0 ? lexemes[phrase.lowerBound - 1] : nil
-  }
-
-  /// Whether the text means the time before, after or up to the phrase.
-  private func isBound(_ phrase: Range<Int>) -> Bool {
-    if lexemes[phrase.lowerBound].means(.bound) { return true }
-    guard let before = lexeme(before: phrase) else { return false }
-    return before.means(.bound) || before.means(.until) && !isDestination(phrase)
-  }
-
-  /// Whether the phrase is one of several alternatives.
-  private func isAlternative(_ phrase: Range<Int>) -> Bool {
-    lexeme(before: phrase)?.means(.or) == true || lexemes[phrase.upperBound...].first?.means(.or) == true
-  }
-
-  private func hasCondition(before index: Int) -> Bool {
-    lexemes[..<index].indices.contains { lexemes[$0].means(.condition) && areInOneStatement($0, index) }
-  }
-
-  private func hasHedge(before index: Int, near phrase: Range<Int>) -> Bool {
-    let hasBefore = lexemes[..<index].indices.contains { lexemes[$0].means(.hedge) && areInOneClause($0, index) }
-    return hasBefore || lexemes[phrase.upperBound...].prefix(Self.hedgeReach).contains { $0.means(.hedge) }
-  }
-}
-
-extension Lexeme {
-  fileprivate var tense: SentenceMap.Tense? {
-    first { meaning in
+  private func tense(ofVerbAt index: Int) -> Tense? {
+    lexemes[index].first { meaning in
       switch meaning {
-      case .pastSense: .past
-      case .futureSense, .postponement: .future
+      case .sense(.pastSense): .past
+      case .sense(.pastForm): canBeVerb(index) ? .past : nil
+      case .sense(.futureSense), .sense(.postponement): .future
       default: nil
       }
     }
+  }
+
+  /// Whether a verb may stand here: at the beginning of a clause, or after who did it.
+  private func canBeVerb(_ index: Int) -> Bool {
+    guard index > 0, areInOneClause(index - 1, index), !lexemes[index - 1].isPause else { return true }
+    let before = lexemes[index - 1]
+    if before.means(.futureSense) || before.means(.pastSense) {
+      return before.means(.pronoun) && !before.means(.futureSense)
+    }
+    return before.means(.writers) || before.means(.anothers) || before.means(.pronoun) || before.means(.and)
+      || before.means(.idiom) && index > 1 && canBeVerb(index - 1) || before.event != nil || before.means(.contrast)
   }
 }
 
@@ -150,14 +138,20 @@ extension SentenceMap {
     for (index, lexeme) in lexemes.enumerated() {
       while let phrase = next.first, phrase.lexemes.upperBound <= index { next.removeFirst() }
       guard let event = lexeme.event, next.first?.lexemes.contains(index) != true else { continue }
+      // Of "anniversary dinner" the last word is the event.
+      if mentions.last?.index == index - 1 { mentions.removeLast() }
       mentions.append(
         EventMention(event: event, index: index, isDenied: isDenied(index), isAnothers: isAnothers(index)))
     }
     return mentions
   }
 
-  /// Whether a denial precedes the event with only determiners between them.
+  /// The most words between a refusal and its event: *skipping that boring team meeting*.
+  private static let refusalReach = 5
+
+  /// Whether the writer refuses the event, or a denial precedes it with only determiners between them.
   private func isDenied(_ index: Int) -> Bool {
+    if isRefused(index) { return true }
     for before in lexemes[..<index].indices.suffix(Self.determinersMax + 1).reversed() {
       if lexemes[before].means(.negation) { return true }
       guard lexemes[before].means(.determiner) || lexemes[before].means(.article) else { return false }
@@ -165,15 +159,44 @@ extension SentenceMap {
     return false
   }
 
-  /// Whether the nearest owner named before the event in its clause is another person.
-  ///
-  /// An unknown possessive directly before the event is a person's name.
-  private func isAnothers(_ index: Int) -> Bool {
-    if index > 0, lexemes[index - 1].hasClitic, lexemes[index - 1].isUnknown { return true }
-    for before in lexemes[..<index].indices.reversed() where areInOneClause(before, index) {
-      if lexemes[before].means(.writers) { return false }
-      if lexemes[before].means(.anothers) { return true }
+  private func isRefused(_ index: Int) -> Bool {
+    for before in lexemes[..<index].indices.suffix(Self.refusalReach).reversed() {
+      if lexemes[before].means(.refusal) { return true }
+      // The first of two events that touch only describes the second.
+      let isEvent = lexemes[before].event != nil && before < index - 1
+      let isPronoun = lexemes[before].means(.pronoun) && !lexemes[before].means(.determiner)
+      if isEvent || isPronoun || lexemes[before].means(.contrast) { return false }
     }
     return false
+  }
+
+  /// Whether the nearest owner named before the event in its clause is another person.
+  ///
+  /// An unknown possessive before the event is a person's name.
+  private func isAnothers(_ index: Int) -> Bool {
+    let isShared = lexemes[index].means(.shared)
+    if includesWriter(beside: index) { return false }
+    for before in lexemes[..<index].indices.reversed() where areInOneClause(before, index) {
+      let lexeme = lexemes[before]
+      if lexeme.means(.writers) { return false }
+      if lexeme.hasClitic, lexeme.isUnknown, !isShared { return true }
+      if lexeme.means(.anothers) { return !(isShared && lexeme.hasClitic) }
+      let hasObject = lexemes[before + 1..<index].contains { !$0.means(.idiom) }
+      if lexeme.means(.othersVerb), hasObject || !isShared, hasOtherSubject(before) { return true }
+    }
+    return false
+  }
+
+  /// Whether the writer is named beside others before the event, or as the object soon after it.
+  private func includesWriter(beside index: Int) -> Bool {
+    places(of: .includesWriter).contains {
+      $0 <= index + Self.determinersMax && areInOneClause($0, index) && ($0 < index || !lexemes[$0].means(.and))
+    }
+  }
+
+  /// Whether the subject of a verb in the third person is an unknown word: a person, a team, a company.
+  private func hasOtherSubject(_ verb: Int) -> Bool {
+    guard verb > 0, areInOneClause(verb - 1, verb) else { return false }
+    return lexemes[verb - 1].isUnknown
   }
 }

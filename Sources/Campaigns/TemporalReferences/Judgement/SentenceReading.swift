@@ -5,8 +5,10 @@ struct DatedPhrase {
   var mention: EventMention?
   /// The event of an earlier sentence that this one refers to.
   var inheritedEvent: String?
-  /// Whether the day comes from another phrase.
-  var borrowsDay = false
+  /// The place of the phrase that the day comes from; nil when it has its own.
+  var lender: Range<Int>?
+  /// Whether another phrase with a day touches it, so that the two may be one that was not understood.
+  var isCrowded = false
 
   /// The event's description.
   var event: String? { mention?.event ?? inheritedEvent }
@@ -23,13 +25,46 @@ struct SentenceReading {
   let mentions: [EventMention]
   /// In order of the text.
   private(set) var dated: [DatedPhrase]
+  /// The week or month, and its event, that days in the next sentence are in.
+  private(set) var period: (day: DayExpression, event: String?)?
 
-  init(phrases: [TemporalPhrase], in map: SentenceMap) {
+  /// - Parameter period: that of the sentence before.
+  init(phrases: [TemporalPhrase], in map: SentenceMap, period: (day: DayExpression, event: String?)?) {
     self.map = map
+    self.period = nil
     mentions = map.mentions(outside: phrases)
     let links = EventLinks(mentions, to: phrases, in: map)
     dated = zip(phrases, links.mentions).map { DatedPhrase(phrase: $0, mention: $1) }
+    for index in dated.indices.dropFirst() where touches(index - 1, index) {
+      (dated[index - 1].isCrowded, dated[index].isCrowded) = (true, true)
+    }
+    narrowDays(from: period)
     lendDays()
+  }
+
+  private func touches(_ first: Int, _ second: Int) -> Bool {
+    let (first, second) = (dated[first].phrase, dated[second].phrase)
+    return first.lexemes.upperBound == second.lexemes.lowerBound && first.day != nil && second.day != nil
+  }
+
+  /// Places weekdays and days of the month in the week or month named before them: *next week: Tuesday and Thursday*.
+  private mutating func narrowDays(from earlier: (day: DayExpression, event: String?)?) {
+    let continues = earlier.map { earlier in mentions.allSatisfy { $0.event == earlier.event } } ?? false
+    var (period, holder): (DayExpression?, Int?) = (continues ? earlier?.day : nil, nil)
+    var narrowed: Set<Int> = []
+    for index in dated.indices {
+      guard let day = dated[index].phrase.day else { continue }
+      if let narrower = period.flatMap(day.narrowed) {
+        dated[index].phrase.day = narrower
+        guard let holder else { continue }
+        dated[index].mention = dated[index].mention ?? dated[holder].mention
+        narrowed.insert(holder)
+      } else {
+        (period, holder) = day.isPeriodAhead ? (day, index) : (day.week, nil)
+      }
+    }
+    if let holder, let period, narrowed.isEmpty { self.period = (period, dated[holder].event) }
+    dated = dated.indices.filter { !narrowed.contains($0) }.map { dated[$0] }
   }
 
   /// Gives times the day of the nearest phrase before them, else after them. Drops a lent day without a separate event.
@@ -51,23 +86,27 @@ struct SentenceReading {
   /// Whether a phrase is a day without a time.
   private func canLend(_ lender: Int, to index: Int) -> Bool {
     let (phrase, borrower) = (dated[lender].phrase, dated[index].phrase)
-    guard !dated[lender].borrowsDay, phrase.clock == nil, phrase.part == nil || borrower.part == nil,
+    guard dated[lender].lender == nil, phrase.clock == nil, phrase.part == nil || borrower.part == nil,
       phrase.day?.isSingleDay == true
     else { return false }
     return map.areInOneStatement(phrase.lexemes.lowerBound, borrower.lexemes.lowerBound)
+      && !map.divides(phrase.lexemes, borrower.lexemes)
   }
 
   private mutating func borrowDay(from lender: Int, to index: Int) {
     dated[index].phrase.day = dated[lender].phrase.day
     dated[index].phrase.part = dated[index].phrase.part ?? dated[lender].phrase.part
-    dated[index].borrowsDay = true
+    dated[index].lender = dated[lender].phrase.lexemes
     if dated[index].mention == nil, areClose(lender, index) { dated[index].mention = dated[lender].mention }
   }
 
   private func areClose(_ first: Int, _ second: Int) -> Bool {
     let (low, high) = (dated[min(first, second)].phrase.lexemes, dated[max(first, second)].phrase.lexemes)
     let gap = low.upperBound..<high.lowerBound
-    return gap.count <= Self.sharingWordsMax || !map.hasJoint(in: gap)
+    if gap.count <= Self.sharingWordsMax || !map.hasJoint(in: gap) { return true }
+    return !map.lexemes[gap].contains {
+      $0.means(.and) || $0.means(.writers) || $0.means(.anothers) || $0.event != nil && first > second
+    }
   }
 }
 
@@ -75,8 +114,42 @@ extension DayExpression {
   /// Whether it is one day, so that it can have a time.
   fileprivate var isSingleDay: Bool {
     switch self {
-    case .offset, .weekday, .weekdayOfWeek, .date, .dayOfMonth, .later: true
-    case .period, .endOfPeriod, .month, .range, .elapsed: false
+    case .offset, .weekday, .weekdayOfWeek, .date, .dayOfMonth, .later, .named, .nthWeekday, .holiday: true
+    case .period, .endOfPeriod, .month, .range, .elapsed, .about: false
+    }
+  }
+
+  /// Whether it is a week, a month or a year.
+  fileprivate var isCoarse: Bool {
+    switch self {
+    case .period, .endOfPeriod, .month: true
+    default: false
+    }
+  }
+
+  /// Whether it is a week or month that later days may be in.
+  fileprivate var isPeriodAhead: Bool {
+    switch self {
+    case .period(.week, let offset), .period(.month, let offset): offset > 0
+    case .month(_, _, let isEnd): !isEnd
+    default: false
+    }
+  }
+
+  /// The week of a weekday that names it.
+  fileprivate var week: DayExpression? {
+    if case .weekdayOfWeek(_, let weeks) = self, weeks > 0 { return .period(.week, offset: weeks) }
+    return nil
+  }
+
+  /// This day in a week or month; nil when it says itself where it is.
+  fileprivate func narrowed(to period: DayExpression) -> DayExpression? {
+    switch (self, period) {
+    case (.weekday(let weekday, nil), .period(.week, let weeks)): .weekdayOfWeek(weekday, weeks: weeks)
+    case (.dayOfMonth(let day, nil), .period(.month, let months)): .dayOfMonth(day, months: months)
+    case (.dayOfMonth(let day, nil), .month(let month, let year, _)): .date(month: month, day: day, year: year)
+    case (.named(let weekday, let day), _): day.narrowed(to: period).map { .named(weekday, $0) }
+    default: nil
     }
   }
 }
@@ -106,6 +179,8 @@ extension SentenceReading {
 struct EventLinks {
   /// The distance that a pause or conjunction adds between a phrase and an event, in words.
   private static let jointWeight = 3
+  /// The distance that a phrase without a day, or a denied one, has in addition.
+  private static let weakness = 6
 
   private let map: SentenceMap
   private let phrases: [TemporalPhrase]
@@ -131,7 +206,8 @@ struct EventLinks {
     var nearest: (phrase: Int, distance: Int)?
     for (index, phrase) in phrases.enumerated() {
       guard map.areInOneStatement(mention.index, phrase.lexemes.lowerBound) else { continue }
-      let distance = distance(from: mention.index, to: phrase.lexemes)
+      let isWeak = phrase.day?.isCoarse == true || map.isDenied(phrase.lexemes)
+      let distance = distance(from: mention.index, to: phrase.lexemes) + (isWeak ? Self.weakness : 0)
       if distance < nearest?.distance ?? .max { nearest = (index, distance) }
     }
     return nearest

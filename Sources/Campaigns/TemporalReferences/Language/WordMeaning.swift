@@ -2,16 +2,11 @@
 ///
 /// A word may have several meanings; its context decides. This type is the whole interface between a language's table
 /// and the grammar, which knows no word of any language.
-public enum WordMeaning: Hashable, Sendable {
-  // MARK: Days
-
+enum WordMeaning: Hashable {
   /// A month of the Gregorian calendar, 1 to 12.
   case month(Int)
   /// A day of the week, 1 for Monday to 7 for Sunday.
   case weekday(Int)
-  /// The word also has an unrelated meaning. It counts as a month, weekday or ordinal only if its neighbours support
-  /// that.
-  case ordinaryWord
   /// A day counted from the message's own: 0 is the same, 1 the next, -1 the one before.
   case day(offset: Int)
   /// A position in a month, from 1.
@@ -20,11 +15,8 @@ public enum WordMeaning: Hashable, Sendable {
   case unit(CalendarUnit)
   /// Which of several units or weekdays.
   case selector(PeriodSelector)
-  /// The end of the unit or month that follows.
-  case endOf
-
-  // MARK: Times
-
+  /// A day that the calendar names.
+  case holiday(Holiday)
   /// A part of some day.
   case dayPart(DayPart)
   /// A part of a certain day, counted like ``day(offset:)``.
@@ -33,17 +25,31 @@ public enum WordMeaning: Hashable, Sendable {
   case clock(minutes: Int)
   /// The half of the day that a preceding hour belongs to.
   case meridiem(Meridiem)
-  /// Follows an hour and marks it as a time.
-  case hourMark
   /// Minutes after, or if negative before, the hour that follows.
   case minutesPast(Int)
   /// A length of time in one phrase, in minutes.
   case duration(minutes: Int)
   /// A count.
   case number(Int)
+  /// An event, by its description; two words with one description are the same event.
+  case event(String)
+  /// What it tells about its neighbours.
+  case sense(WordSense)
+}
 
-  // MARK: Relations
-
+/// What a word tells about its neighbours, by its name in a language's table.
+enum WordSense: String, Hashable {
+  /// The word also has an unrelated meaning. It counts as a month, weekday or ordinal only if its neighbours support
+  /// that.
+  case ordinaryWord
+  /// The end of the unit or month that follows.
+  case endOf
+  /// Follows an hour and marks it as a time.
+  case hourMark
+  /// Before a count or a time: it is not exact.
+  case approximately
+  /// The number that follows is a name, as of a room, and no time.
+  case label
   /// Before a count: that much later.
   case ahead
   /// Before or after a count: that much earlier.
@@ -68,29 +74,40 @@ public enum WordMeaning: Hashable, Sendable {
   case determiner
   /// Before a day that is a bound and not the day itself.
   case bound
-
-  // MARK: Sentences
-
-  /// An event, by its description; two words with one description are the same event.
-  case event(String)
+  /// The event is in the evening when its hour leaves that open.
+  case evening
+  /// The event is the writer's too when it is named after another person: *Nina's wedding*.
+  case shared
   /// The event will not take place.
   case cancellation
   /// The event will not take place when it was planned; a time after this word is the new one.
   case postponement
   /// Denies the event or time directly after it.
   case negation
+  /// The writer does not take part in the event that follows.
+  case refusal
   /// Makes its clause a wish or a mere possibility.
   case hedge
   /// Makes the rest of its statement conditional.
   case condition
+  /// Says that what stands near it happens again and again: *usually*.
+  case habit
+  /// Says when what the statement speaks of happens again and again: *on Mondays*.
+  case recurrence
   /// Speaks of the past.
   case pastSense
+  /// Speaks of the past where a verb may stand: at the beginning of a clause, or after who did it.
+  case pastForm
   /// Speaks of the present or the future.
   case futureSense
   /// The event or subject that follows belongs to another person.
   case anothers
   /// The event or subject that follows belongs to the writer.
   case writers
+  /// A verb in the third person, so that what follows belongs to its subject.
+  case othersVerb
+  /// The writer as the object of what goes before: *with me*.
+  case includesWriter
   /// Opens a question about whether something is the case.
   case asking
   /// Refers to the event mentioned last.
@@ -106,7 +123,7 @@ public enum WordMeaning: Hashable, Sendable {
 }
 
 /// A stretch of the clock or the calendar.
-public enum CalendarUnit: Hashable, Sendable {
+enum CalendarUnit: String, Hashable {
   /// 60 seconds that pass.
   case minute
   /// 60 minutes that pass.
@@ -115,6 +132,8 @@ public enum CalendarUnit: Hashable, Sendable {
   case day
   /// A civil week, from Monday to Sunday (ISO 8601).
   case week
+  /// Two weeks.
+  case fortnight
   /// The Saturday and Sunday that end a civil week.
   case weekend
   /// A month of the calendar.
@@ -123,8 +142,18 @@ public enum CalendarUnit: Hashable, Sendable {
   case year
 }
 
+/// The rule of a day that the calendar names.
+enum Holiday: Hashable {
+  /// The same date every year.
+  case date(month: Int, day: Int)
+  /// Days after the Easter Sunday of the Gregorian calendar, or before it if negative.
+  case easter(days: Int)
+  /// A weekday of a month by its number, 1 for Monday; -1 is the last. Days are counted on from there.
+  case nth(Int, weekday: Int, month: Int, later: Int = 0)
+}
+
 /// Which of several weeks, months or weekdays is meant.
-public enum PeriodSelector: Hashable, Sendable {
+enum PeriodSelector: String, Hashable {
   /// The nearest that is not over.
   case this
   /// The first that begins after today.
@@ -153,18 +182,21 @@ extension PeriodSelector {
 }
 
 /// A part of a civil day.
-public struct DayPart: Hashable, Sendable {
+struct DayPart: Hashable {
   /// Its minutes from the day's midnight, within `0 ..< 1,440`; the end is exclusive.
-  public let minutes: Range<Int>
+  let minutes: Range<Int>
 
   /// A part between two full hours of a day; 24 is its end.
-  public init(hours: Range<Int>) {
+  init(hours: Range<Int>) {
     precondition(!hours.isEmpty && hours.lowerBound >= 0 && hours.upperBound <= 24, "not hours of one day")
     minutes = hours.lowerBound * 60..<hours.upperBound * 60
   }
 }
 
 extension DayPart {
+  /// When people dine and go out.
+  static let evening = DayPart(hours: 18..<22)
+
   /// The reading of a twelve-hour time that is in this part or closest to it, in minutes from midnight. It may be in
   /// the night that follows.
   func reading(of twelveHour: Int) -> Int {
@@ -178,9 +210,9 @@ extension DayPart {
 }
 
 /// A half of the day on the twelve-hour clock.
-public enum Meridiem: Hashable, Sendable {
+enum Meridiem: String, Hashable {
   /// From midnight to noon.
-  case anteMeridiem
+  case anteMeridiem = "am"
   /// From noon to midnight.
-  case postMeridiem
+  case postMeridiem = "pm"
 }

@@ -10,6 +10,8 @@ struct Lexeme {
     case mark(Token.Mark)
     /// An unknown word, or an amount.
     case unknown
+    /// An unknown word without a vowel, such as *nxt*.
+    case shortForm
   }
 
   let kind: Kind
@@ -25,7 +27,7 @@ extension Lexeme {
     return []
   }
 
-  func means(_ meaning: WordMeaning) -> Bool { meanings.contains(meaning) }
+  func means(_ sense: WordSense) -> Bool { meanings.contains(.sense(sense)) }
 
   /// The first meaning that `value` maps to a value.
   func first<Value>(_ value: (WordMeaning) -> Value?) -> Value? {
@@ -36,7 +38,8 @@ extension Lexeme {
   }
 
   var isOrdinaryWord: Bool { means(.ordinaryWord) }
-  var isUnknown: Bool { kind == .unknown }
+  var isUnknown: Bool { kind == .unknown || isShortForm }
+  var isShortForm: Bool { kind == .shortForm }
   var isPause: Bool { kind == .mark(.pause) }
   var isDash: Bool { kind == .mark(.dash) }
 
@@ -52,8 +55,15 @@ extension Lexeme {
   var duration: Int? { first { if case .duration(let minutes) = $0 { minutes } else { nil } } }
   var event: String? { first { if case .event(let event) = $0 { event } else { nil } } }
 
+  var holiday: Holiday? { first { if case .holiday(let holiday) = $0 { holiday } else { nil } } }
+
   var partOfDay: (part: DayPart, offset: Int)? {
     first { if case .partOfDay(let part, let offset) = $0 { (part, offset) } else { nil } }
+  }
+
+  /// Whether it can happen again and again: *every week*, *every second Friday*, but not *every one of them*.
+  var canRecur: Bool {
+    unit != nil || weekday != nil || ordinal != nil || dayPart != nil || count != nil || month != nil
   }
 
   /// The number, in digits without separator.

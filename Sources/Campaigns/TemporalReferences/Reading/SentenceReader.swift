@@ -5,11 +5,11 @@ struct SentenceReader {
   static let tokensMax = 128
 
   private var tokenizer: Tokenizer
-  private let abbreviations: Set<String>
+  private let language: TemporalLanguage
 
-  init(_ text: String, abbreviations: Set<String>) {
+  init(_ text: String, in language: TemporalLanguage) {
     tokenizer = Tokenizer(text)
-    self.abbreviations = abbreviations
+    self.language = language
   }
 
   /// The tokens of the next sentence without its terminator, and whether it is a question; nil at the end of the text.
@@ -20,22 +20,44 @@ struct SentenceReader {
         tokens.append(token)
         continue
       }
-      if tokens.isEmpty || isFullStop && abbreviates(tokens[tokens.count - 1], before: token) { continue }
+      if tokens.isEmpty { continue }
+      if isFullStop, token.isAdjacent, continuesSentence(&tokens[tokens.count - 1]) { continue }
       return (tokens, isQuestion)
     }
     return tokens.isEmpty ? nil : (tokens, false)
   }
 
-  /// Whether the full stop belongs to the word before it.
-  private func abbreviates(_ word: Token, before stop: Token) -> Bool {
-    stop.isAdjacent && word.kind == .word && abbreviations.contains(word.text)
+  /// Whether a full stop belongs to the token before it: an abbreviation, or a number that it makes a position.
+  private func continuesSentence(_ token: inout Token) -> Bool {
+    if token.kind == .word {
+      let isSuffix = token.isAdjacent && language.ordinalSuffixes.contains(token.text)
+      return !isSuffix && language.abbreviations.contains(token.text)
+    }
+    guard language.hasOrdinalStops, case .number(var number) = token.kind, number.canBePosition else { return false }
+    number.isPosition = true
+    token.kind = .number(number)
+    return true
   }
 }
 
 /// Finds the phrases of a language among the tokens of a sentence.
 struct LexemeReader {
   let language: TemporalLanguage
-  let tokens: [Token]
+  private let tokens: [Token]
+
+  init(language: TemporalLanguage, tokens: [Token]) {
+    self.language = language
+    self.tokens = tokens.indices.map { index in
+      var token = tokens[index]
+      guard token.kind == .word else { return token }
+      if token.isAdjacent, index > 0, case .number = tokens[index - 1].kind {
+        token.text = language.numberSuffixes[token.text] ?? token.text
+      } else {
+        token.text = language.lexicon.corrected(token.text) ?? token.text
+      }
+      return token
+    }
+  }
 
   /// All lexemes in order. Every token belongs to one.
   func lexemes() -> [Lexeme] {
@@ -50,8 +72,8 @@ struct LexemeReader {
   }
 
   private func lexeme(at index: Int) -> Parsed<Lexeme> {
-    if let phrase = language.lexicon.longestPhrase(in: tokens, from: index), isWhole(index..<phrase.end) {
-      return parsed(.meant(phrase.value), index, phrase.end)
+    if let phrase = language.lexicon.longestPhrase(in: tokens, from: index, stem: stem), isWhole(index..<phrase.end) {
+      return parsed(.meant(phrase.value), index, phrase.end, hasClitic: stem(phrase.end - 1) != nil)
     }
     switch tokens[index].kind {
     case .word: return word(at: index)
@@ -61,25 +83,49 @@ struct LexemeReader {
     }
   }
 
+  /// The word of a token without its possessive or verb; nil when it has none.
+  private func stem(_ index: Int) -> String? {
+    let text = tokens[index].text
+    return language.clitics.first(where: text.hasSuffix).map { String(text.dropLast($0.count)) }
+  }
+
+  /// The shortest last part of a compound.
+  private static let compoundMin = 4
+
+  /// The event that the end of a compound names, without what else that word means; nil when it names none.
+  private func compound(_ text: String) -> [WordMeaning]? {
+    guard language.hasCompounds, text.count > Self.compoundMin else { return nil }
+    for start in text.indices.dropFirst(2).dropLast(Self.compoundMin - 1) {
+      let meanings = language.lexicon.meanings(of: String(text[start...]))
+      if let event = meanings.first(where: { if case .event = $0 { true } else { false } }) { return [event] }
+    }
+    return nil
+  }
+
   /// A word that is listed without its ending, or unknown.
   private func word(at index: Int) -> Parsed<Lexeme> {
     let text = tokens[index].text
-    guard let clitic = language.clitics.first(where: { text.hasSuffix($0) }) else {
-      return parsed(.unknown, index, index + 1)
+    if let compound = compound(text) { return parsed(.meant(compound), index, index + 1) }
+    guard let word = stem(index) else {
+      let isPast = language.pastEndings.contains { text.hasSuffix($0) && text.utf8.count > $0.utf8.count + 2 }
+      let isShort = !text.unicodeScalars.contains { "aeiouyäöü".unicodeScalars.contains($0) || $0.value > 0x17F }
+      return parsed(isPast ? .meant([.sense(.pastForm)]) : isShort ? .shortForm : .unknown, index, index + 1)
     }
-    let meanings = language.lexicon.meanings(of: String(text.dropLast(clitic.count)))
+    let meanings = language.lexicon.meanings(of: language.lexicon.corrected(word) ?? word)
     return parsed(meanings.isEmpty ? .unknown : .meant(meanings), index, index + 1, hasClitic: true)
   }
 
   /// A number. It is unknown when a letter or sign touches it, as in an amount or a name.
   private func number(_ number: NumericToken, at index: Int) -> Parsed<Lexeme> {
     guard !touchesSomething(before: index) else { return parsed(.unknown, index, index + 1) }
+    if number.isPosition, let ordinal = number.single { return parsed(.ordinal(ordinal), index, index + 1) }
     guard index + 1 < tokens.count, tokens[index + 1].isAdjacent else {
       return parsed(.number(number), index, index + 1)
     }
     let suffix = tokens[index + 1]
     switch suffix.kind {
     case .word: return numberWithSuffix(number, suffix.text, at: index)
+    case .mark(.sign) where suffix.text == "@": return parsed(.number(number), index, index + 1)
     case .mark(.sign), .opaque: return parsed(.unknown, index, index + 2)
     case .number, .mark, .terminator: return parsed(.number(number), index, index + 1)
     }
@@ -89,13 +135,18 @@ struct LexemeReader {
     if language.ordinalSuffixes.contains(suffix), let ordinal = number.single {
       return parsed(.ordinal(ordinal), index, index + 2)
     }
-    let isClock = language.lexicon.meanings(of: suffix).contains { if case .meridiem = $0 { true } else { false } }
-    return isClock ? parsed(.number(number), index, index + 1) : parsed(.unknown, index, index + 2)
+    let isUnit = language.lexicon.meanings(of: suffix).contains {
+      switch $0 {
+      case .meridiem, .sense(.hourMark), .unit: true
+      default: false
+      }
+    }
+    return isUnit ? parsed(.number(number), index, index + 1) : parsed(.unknown, index, index + 2)
   }
 
   /// Whether an adjacent letter, sign or minus before the number gives it another meaning.
   private func touchesSomething(before index: Int) -> Bool {
-    guard index > 0, tokens[index].isAdjacent else { return false }
+    guard index > 0, tokens[index].isAdjacent, tokens[index - 1].text != "@" else { return false }
     switch tokens[index - 1].kind {
     case .word, .opaque, .mark(.sign): return true
     case .mark(.dash): return !tokens[index - 1].isAdjacent
@@ -114,6 +165,7 @@ struct LexemeReader {
 
   /// Whether a phrase that begins with a number is not part of something longer.
   private func isWhole(_ range: Range<Int>) -> Bool {
+    if case .mark(.sign) = tokens[range.lowerBound].kind { return !touchesSomething(before: range.lowerBound) }
     guard case .number = tokens[range.lowerBound].kind else { return true }
     return !touchesSomething(before: range.lowerBound) && !isTouched(at: range.upperBound)
   }

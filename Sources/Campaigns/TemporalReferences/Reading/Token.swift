@@ -22,11 +22,13 @@ struct Token: Equatable {
     case dash
     /// A currency, percent or other sign that makes an adjacent number an amount.
     case sign
+    /// A quotation mark, which begins or ends somebody's words.
+    case quote
   }
 
-  let kind: Kind
+  var kind: Kind
   /// The lexicon's key; empty when no phrase can contain it.
-  let text: String
+  var text: String
   /// In UTF-8 bytes.
   let span: Range<Int>
   /// Whether nothing separates it from the token before.
@@ -41,9 +43,16 @@ struct NumericToken: Equatable {
   let digits: [Int]
   /// The character between them; nil for a single group.
   let separator: Unicode.Scalar?
+  /// Whether a full stop after it makes it a position, as German writes dates: `20.` or `20.4.`
+  var isPosition = false
 
   /// The number, when it is a single one.
   var single: Int? { groups.count == 1 ? groups[0] : nil }
+
+  /// Whether it can be a day, or a day and its month.
+  var canBePosition: Bool {
+    groups.count <= 2 && digits.allSatisfy { $0 <= 2 } && (groups.count == 1 || separator == ".")
+  }
 
   /// Both numbers, when there are two with this separator.
   func pair(separatedBy separator: Unicode.Scalar) -> (Int, Int)? {

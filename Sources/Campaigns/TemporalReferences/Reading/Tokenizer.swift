@@ -43,7 +43,9 @@ struct Tokenizer {
     if scalar.isDigit { return readNumber() }
     if scalar.isLetter { return readWord() }
     advance()
-    return Self.kind(of: scalar).map { ($0, $0 == .mark(.dash) ? "-" : "") }
+    return Self.kind(of: scalar).map {
+      ($0, $0 == .mark(.dash) ? "-" : scalar == "@" || scalar == "&" ? String(scalar) : "")
+    }
   }
 
   /// The kind of a scalar outside words and numbers; nil for space and decoration.
@@ -56,6 +58,7 @@ struct Tokenizer {
     case ",", ":": .mark(.pause)
     case ";", "\u{2014}": .mark(.divide)
     case "-", "\u{2010}"..."\u{2013}": .mark(.dash)
+    case "\"", "\u{201C}"..."\u{201F}", "\u{AB}", "\u{BB}": .mark(.quote)
     case "$", "%", "#", "+", "@", "/", "=", "<", ">", "&", "^", "\\", "|": .mark(.sign)
     case "\u{0}"..."\u{A0}": nil
     default: unusualKind(of: scalar)
@@ -187,6 +190,7 @@ extension Tokenizer {
     guard let scalar = scalar(), self.scalar(ahead: 1)?.isDigit == true else { return nil }
     switch scalar {
     case "/", ".", ":": return scalar
+    case "h", "H": return separator == nil ? ":" : nil
     case "-", "\u{2010}"..."\u{2013}": return separator == nil || separator == "-" ? "-" : nil
     case ",": return hasThousands ? scalar : nil
     default: return nil

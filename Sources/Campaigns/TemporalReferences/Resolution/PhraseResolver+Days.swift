@@ -5,19 +5,24 @@ struct ResolvedDays: Equatable {
   /// At least one day.
   let days: Range<CivilDay>
   let grain: TemporalGrain
+  /// What makes the day doubtful.
+  let doubt: ReadingDoubt?
 
-  init(_ days: Range<CivilDay>, _ grain: TemporalGrain) {
+  init(_ days: Range<CivilDay>, _ grain: TemporalGrain, doubt: ReadingDoubt? = nil) {
     self.days = days
     self.grain = grain
+    self.doubt = doubt
   }
 
   /// A number of days from the first one on.
-  init(_ first: CivilDay, count: Int = 1, _ grain: TemporalGrain = .day) {
-    self.init(first..<first + count, grain)
+  init(_ first: CivilDay, count: Int = 1, _ grain: TemporalGrain = .day, doubt: ReadingDoubt? = nil) {
+    self.init(first..<first + count, grain, doubt: doubt)
   }
 }
 
 extension PhraseResolver {
+  /// Months to look for a date on its weekday.
+  private static let namedMonthsMax = 14
   /// The number of days in the end of a month.
   private static let endOfMonthDays = 3
 
@@ -29,6 +34,10 @@ extension PhraseResolver {
     case .weekdayOfWeek(let weekday, let weeks): ResolvedDays(today.monday + (7 * weeks + weekday - 1))
     case .date(let month, let day, let year): date(month, day, year, isPast).map { ResolvedDays($0) }
     case .dayOfMonth(let day, let months): dayOfMonth(day, months, isPast).map { ResolvedDays($0) }
+    case .named(let weekday, let day): named(weekday, day, isPast)
+    case .nthWeekday(let number, let weekday, let month): nthWeekday(number, weekday, month, isPast)
+    case .holiday(let holiday): self.holiday(holiday, isPast).map { ResolvedDays($0) }
+    case .about(let unit, let count): about(unit, count)
     case .period(let unit, let offset): period(unit, offset)
     case .endOfPeriod(let unit, let offset): end(of: unit, offset)
     case .month(let month, let year, let isEnd): self.month(month, year, isEnd, isPast)
@@ -83,14 +92,71 @@ extension PhraseResolver {
     return CivilDay(year: first.year, month: first.month, day: day)
   }
 
+  /// A weekday with its date. Without a month it is the next month, or the latest, in which both fit.
+  private func named(_ weekday: Int, _ day: DayExpression, _ isPast: Bool) -> ResolvedDays? {
+    if case .dayOfMonth(let number, nil) = day {
+      let found = (0...Self.namedMonthsMax).lazy.compactMap { self.dayOfMonth(number, isPast ? -$0 : $0) }
+        .first { $0.weekday == weekday && (isPast ? $0 <= self.today : $0 >= self.today) }
+      if let found { return ResolvedDays(found) }
+    }
+    guard let resolved = days(of: day, isPast: isPast) else { return nil }
+    let fits = resolved.days.lowerBound.weekday == weekday
+    return ResolvedDays(resolved.days, resolved.grain, doubt: fits ? resolved.doubt : .contradiction)
+  }
+
+  /// A weekday of a month by its number, in the next such month that has it ahead, or the latest up to today.
+  private func nthWeekday(_ number: Int, _ weekday: Int, _ month: DayExpression, _ isPast: Bool) -> ResolvedDays? {
+    guard let first = days(of: month, isPast: isPast)?.days.lowerBound else { return nil }
+    let day = nth(number, weekday, year: first.year, month: first.month)
+    if case .month(let named, nil, _) = month, let found = day, isPast ? found > today : found < today {
+      return nth(number, weekday, year: first.year + (isPast ? -1 : 1), month: named).map { ResolvedDays($0) }
+    }
+    return day.map { ResolvedDays($0) }
+  }
+
+  /// A weekday of a month by its number; nil when the month has none.
+  private func nth(_ number: Int, _ weekday: Int, year: Int, month: Int) -> CivilDay? {
+    guard let first = CivilDay(year: year, month: month, day: 1) else { return nil }
+    if number < 0 {
+      let last = first.firstOfMonth(later: 1) + -1
+      return last + -(last.weekday - weekday).modulo(7)
+    }
+    let day = first + ((weekday - first.weekday).modulo(7) + 7 * (number - 1))
+    return day.month == month ? day : nil
+  }
+
+  private func holiday(_ holiday: Holiday, _ isPast: Bool) -> CivilDay? {
+    let years = isPast ? [today.year, today.year - 1] : [today.year, today.year + 1]
+    return years.lazy.compactMap { self.day(of: holiday, in: $0) }
+      .first { isPast ? $0 <= self.today : $0 >= self.today }
+  }
+
+  private func day(of holiday: Holiday, in year: Int) -> CivilDay? {
+    switch holiday {
+    case .date(let month, let day): CivilDay(year: year, month: month, day: day)
+    case .easter(let days): CivilDay.easter(of: year).map { $0 + days }
+    case .nth(let number, let weekday, let month, let later):
+      nth(number, weekday, year: year, month: month).map { $0 + later }
+    }
+  }
+
   private func period(_ unit: CalendarUnit, _ offset: Int) -> ResolvedDays? {
     switch unit {
     case .week: ResolvedDays(today.monday + 7 * offset, count: 7, .week)
     case .weekend: ResolvedDays(today.monday + (7 * offset + 5), count: 2, .week)
     case .month: ResolvedDays(today.firstOfMonth(later: offset)..<today.firstOfMonth(later: offset + 1), .month)
     case .year: year(offset)
-    case .minute, .hour, .day: nil
+    case .minute, .hour, .day, .fortnight: nil
     }
+  }
+
+  /// The same day some weeks, months or years later: a guess that is near.
+  private func about(_ unit: CalendarUnit, _ count: Int) -> ResolvedDays? {
+    if unit == .week { return ResolvedDays(today + 7 * count, doubt: .approximate) }
+    guard unit == .month || unit == .year else { return period(unit, count) }
+    let first = today.firstOfMonth(later: unit == .month ? count : 12 * count)
+    let day = CivilDay(year: first.year, month: first.month, day: min(today.date.day, 28)) ?? first
+    return ResolvedDays(day, doubt: .approximate)
   }
 
   private func year(_ offset: Int) -> ResolvedDays {
@@ -106,7 +172,7 @@ extension PhraseResolver {
     case .week: return ResolvedDays(end + -3..<end, .week)
     case .month: return ResolvedDays(end + -Self.endOfMonthDays..<end, .month)
     case .year: return ResolvedDays(end.firstOfMonth(later: -1)..<end, .year)
-    case .weekend, .minute, .hour, .day: return whole
+    case .weekend, .minute, .hour, .day, .fortnight: return whole
     }
   }
 
@@ -126,5 +192,17 @@ extension PhraseResolver {
       return ResolvedDays(start.days.lowerBound..<end.days.upperBound + 7 * weeks, grain)
     }
     return start
+  }
+}
+
+extension CivilDay {
+  /// Easter Sunday of the Gregorian calendar. Source: the anonymous algorithm in Nature of 20 April 1876.
+  fileprivate static func easter(of year: Int) -> CivilDay? {
+    let (century, ofCentury) = (year / 100, year % 100)
+    let moon = (19 * (year % 19) + century - century / 4 - (century - (century + 8) / 25 + 1) / 3 + 15) % 30
+    let weekday = (32 + 2 * (century % 4) + 2 * (ofCentury / 4) - moon - ofCentury % 4) % 7
+    let correction = (year % 19 + 11 * moon + 22 * weekday) / 451
+    let days = moon + weekday - 7 * correction + 114
+    return CivilDay(year: year, month: days / 31, day: days % 31 + 1)
   }
 }

@@ -8,6 +8,16 @@ struct ResolvedTime: Equatable {
   /// Exclusive, or equal to ``start`` for an instant.
   let end: Date
   let grain: TemporalGrain
+  /// What makes the day doubtful.
+  var doubt: ReadingDoubt?
+
+  /// The only place where an end is set: in a gap of the clock an earlier local time may be a later instant, as 2:30
+  /// becomes 3:30 while 3:15 stays.
+  init(start: Date, end: Date, grain: TemporalGrain) {
+    self.start = start
+    self.end = max(start, end)
+    self.grain = grain
+  }
 }
 
 /// Resolves phrases to times, relative to when and where a message was written.
@@ -34,8 +44,10 @@ struct PhraseResolver {
       return ResolvedTime(start: instant, end: instant, grain: .minute)
     }
     guard let resolved = days(of: day, isPast: isPast) else { return nil }
-    guard resolved.grain == .day else { return wholeDays(resolved) }
-    return timeOfDay(phrase, on: resolved.days.lowerBound, isPast: isPast) ?? wholeDays(resolved)
+    var time = wholeDays(resolved)
+    if resolved.grain == .day { time = timeOfDay(phrase, on: resolved.days.lowerBound, isPast: isPast) ?? time }
+    time.doubt = resolved.doubt
+    return time
   }
 
   /// From the beginning of the first day to the end of the last.
@@ -56,9 +68,7 @@ struct PhraseResolver {
   }
 
   private func stretch(_ day: CivilDay, _ start: Int, _ end: Int, _ grain: TemporalGrain) -> ResolvedTime {
-    let first = clock.instant(day, minutes: start)
-    // In a gap an earlier local time may be a later instant: 2:30 becomes 3:30, while 3:15 stays.
-    return ResolvedTime(start: first, end: max(first, clock.instant(day, minutes: end)), grain: grain)
+    ResolvedTime(start: clock.instant(day, minutes: start), end: clock.instant(day, minutes: end), grain: grain)
   }
 }
 
