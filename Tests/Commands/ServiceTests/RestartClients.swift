@@ -65,7 +65,7 @@ final class RestartClients: Sendable {
   }
 }
 
-/// A connection to the loopback address that blocks its thread, for ten seconds at the most.
+/// A connection to the loopback address that blocks its thread, for half a minute at the most.
 final class BlockingConnection {
   struct Failure: Error { let what: String }
 
@@ -73,7 +73,7 @@ final class BlockingConnection {
 
   init(port: UInt16) throws {
     descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
-    var limit = timeval(tv_sec: 10, tv_usec: 0)
+    var limit = timeval(tv_sec: 30, tv_usec: 0)
     let size = socklen_t(MemoryLayout<timeval>.size)
     setsockopt(descriptor, SOL_SOCKET, SO_RCVTIMEO, &limit, size)
     setsockopt(descriptor, SOL_SOCKET, SO_SNDTIMEO, &limit, size)

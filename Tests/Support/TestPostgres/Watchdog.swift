@@ -33,8 +33,7 @@ final class Watchdog: Sendable {
     input = pipe.writing
   }
 
-  /// The shell is waited for on a thread of its own: a child that nobody reaps keeps whoever waits for any child, as
-  /// the exit tests' monitor does, from seeing its own.
+  /// The shell ends by itself, which is waited for on a thread of its own.
   deinit {
     close(input)
     let child = child

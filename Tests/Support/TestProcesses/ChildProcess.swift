@@ -1,4 +1,5 @@
 package import Foundation
+import Synchronization
 
 /// A program that failed, with what it said.
 package struct TestProcessError: Error, CustomStringConvertible {
@@ -12,8 +13,12 @@ package struct TestProcessError: Error, CustomStringConvertible {
 
 /// A child process. Spawned here rather than with Foundation's `Process`, which lets a child inherit the pipes of
 /// another one that is spawned at the same moment; such a pipe then never ends.
-package struct ChildProcess {
+///
+/// One that is dropped before its end was waited for, as by a test that fails, is killed and reaped. A child that nobody
+/// reaps would keep whoever waits for any child, as the exit tests' monitor does, from ever seeing its own.
+package final class ChildProcess: Sendable {
   package let id: pid_t
+  private let isReaped = Mutex(false)
 
   /// - Parameters:
   ///   - input: becomes its standard input; without one it reads the end of input.
@@ -52,7 +57,18 @@ package struct ChildProcess {
   package func wait() -> Int32 {
     var status: Int32 = 0
     while waitpid(id, &status, 0) < 0, errno == EINTR {}
+    isReaped.withLock { $0 = true }
     return status
+  }
+
+  deinit {
+    guard !isReaped.withLock({ $0 }) else { return }
+    kill(id, SIGKILL)
+    let id = id
+    Thread.detachNewThread {
+      var status: Int32 = 0
+      while waitpid(id, &status, 0) < 0, errno == EINTR {}
+    }
   }
 }
 
