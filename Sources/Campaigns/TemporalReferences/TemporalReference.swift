@@ -43,7 +43,8 @@ extension ReadingDoubt {
     case .past: .past
     case .possibility, .condition, .question, .bound, .alternative: .hypothetical
     case .anothers, .quoted: .anothers
-    case .noVerb, .eventNamedEarlier, .dayNamedEarlier, .unreadWord, .noDay, .approximate, .noEvent, .habit,
+    case .noVerb, .eventNamedEarlier, .dayNamedEarlier, .hourOver, .afterMidnight, .purpose, .unreadWord, .noDay,
+      .approximate, .noEvent, .habit,
       .contradiction:
       nil
     }

@@ -6,6 +6,12 @@ public enum ReadingDoubt: String, CaseIterable, Comparable, Encodable, Sendable 
   case eventNamedEarlier = "event_named_earlier"
   /// An earlier sentence named a day, and this one only a time, which may be of that day.
   case dayNamedEarlier = "day_named_earlier"
+  /// The hour is over on that day, unless it is one of the evening.
+  case hourOver = "hour_over"
+  /// Written after midnight, when *tomorrow* may be the day that has begun.
+  case afterMidnight = "after_midnight"
+  /// The day may be that of something else that is done for the event.
+  case purpose
   /// A word beside the time was not understood and may change it.
   case unreadWord = "unread_word"
   /// The text gives only a week, a month or a year.
@@ -51,7 +57,7 @@ extension ReadingDoubt {
     switch self {
     case .noVerb: 0.8
     case .eventNamedEarlier: 0.75
-    case .unreadWord, .dayNamedEarlier: 0.6
+    case .unreadWord, .dayNamedEarlier, .hourOver, .afterMidnight, .purpose: 0.6
     case .noDay, .approximate: 0.5
     case .noEvent, .habit: 0.4
     case .contradiction, .anothers, .quoted, .possibility, .condition, .question, .bound, .alternative: 0.3

@@ -13,6 +13,10 @@ extension ReferenceCollector {
     var doubts = map.doubts(of: dated)
     if dated.phrase.day == nil, hasDay || namesDay { doubts.insert(.dayNamedEarlier) }
     if let doubt = time.doubt { doubts.insert(doubt) }
+    if phrase.part == nil, dated.phrase.day == .offset(0), resolver.isOver(dated.phrase.clock) {
+      doubts.insert(.hourOver)
+    }
+    if dated.phrase.day == .offset(1), resolver.isAfterMidnight { doubts.insert(.afterMidnight) }
     if map.isDestination(place), dated.phrase.day?.isAhead == false, time.start <= resolver.writtenAt {
       doubts.insert(.unreadWord)
     }
@@ -21,6 +25,7 @@ extension ReferenceCollector {
     if dated.event == nil { doubts.insert(.noEvent) }
     if dated.mention == nil { doubts.insert(.eventNamedEarlier) }
     if !isAhead, tense != .future { doubts.insert(.noVerb) }
+    if doubts.contains(.noVerb), dated.phrase.day == .offset(0), map.hasPastVerb { doubts.insert(.past) }
     return TemporalReference(
       span: map.span(of: place), start: time.start, end: time.end, grain: time.grain, event: dated.event,
       doubts: doubts, writtenAt: resolver.writtenAt)

@@ -38,6 +38,7 @@ struct ReferenceCollector {
 
   /// Adds the references of the next sentence and applies its cancellations.
   mutating func read(_ map: SentenceMap, phrases: [TemporalPhrase]) {
+    if map.opensInPast { endBareEvents() }
     let reading = SentenceReading(phrases: phrases, in: map, period: period)
     period = reading.period
     for dated in reading.dated where !isFull { append(dated, of: reading) }
@@ -54,7 +55,28 @@ struct ReferenceCollector {
     if let event = dated.event, let day = dated.phrase.day { lastDay = (event, day) }
     if dated.phrase.day != nil { namesDay = true }
     guard !isKnown(reference) else { return }
+    if dated.mention == nil, reference.standing == .upcoming, !reading.namesAnother(before: dated.phrase.lexemes) {
+      replace(reference)
+    }
     entries.append(Entry(reference: reference, sentence: sentence, place: dated.phrase.lexemes.lowerBound))
+  }
+
+  /// An event of today without a verb, of which the next sentence speaks in the past: *Therapy today. That was hard.*
+  private mutating func endBareEvents() {
+    for index in entries.indices where entries[index].sentence == sentence - 1 {
+      let reference = entries[index].reference
+      guard reference.doubts.contains(.noVerb), resolver.isToday(reference.start) else { continue }
+      entries[index].reference.doubts.insert(.past)
+    }
+  }
+
+  /// Calls off what an earlier sentence or clause said of the same event on another day: *exam Friday, no, it's Monday*.
+  private mutating func replace(_ reference: TemporalReference) {
+    cancel { entry in
+      let other = entry.reference
+      return other.event == reference.event && other.event != nil && other.standing == .upcoming
+        && (other.end <= reference.start || reference.end <= other.start)
+    }
   }
 
   /// Whether an equal reference exists, as in *Friday, the 13th*.
@@ -110,7 +132,7 @@ extension ReferenceCollector {
       let next = reading.map.lexemes[(index + 1)...].first
       if lexeme.means(.cancellation) || lexeme.means(.refusal) && next?.means(.pronoun) != false {
         callOff(at: index, in: reading, isMoved: false)
-      } else if lexeme.means(.postponement) {
+      } else if lexeme.means(.postponement) || lexeme.means(.correction) && reading.isCorrected(from: index) {
         callOff(at: index, in: reading, isMoved: true)
       }
     }

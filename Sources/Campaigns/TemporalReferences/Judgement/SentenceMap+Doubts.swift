@@ -5,10 +5,13 @@ extension SentenceMap {
   /// Why the time of a phrase, or its event, is only possible.
   func uncertainties(of phrase: Range<Int>, about mention: EventMention?) -> Set<ReadingDoubt> {
     var doubts: Set<ReadingDoubt> = []
-    if isQuestion, lexemes.first?.means(.asking) == true { doubts.insert(.question) }
-    if isBound(phrase) { doubts.insert(.bound) }
-    if isAlternative(phrase) { doubts.insert(.alternative) }
     let last = max(phrase.lowerBound, mention?.index ?? 0)
+    if isQuestion, lexemes.first?.means(.asking) == true { doubts.insert(.question) }
+    let isDue = mention.map { lexemes[$0.index].means(.dueBy) } ?? false
+    if isBound(phrase) || lexemes[phrase.lowerBound].means(.by) && !isDue { doubts.insert(.bound) }
+    if let mention, isBefore(phrase, purposeOf: mention) { doubts.insert(.purpose) }
+    if places(of: .aftermath).contains(where: { $0 < last && areInOneClause($0, last) }) { doubts.insert(.past) }
+    if isAlternative(phrase) { doubts.insert(.alternative) }
     if hasCondition(before: last) { doubts.insert(.condition) }
     if hasHedge(before: last, outside: phrase) || isHedged(after: phrase) { doubts.insert(.possibility) }
     return doubts
@@ -55,6 +58,23 @@ extension SentenceMap {
     return before.means(.bound) || before.means(.until) && !isDestination(phrase)
   }
 
+  /// Whether the day is that of what is done for an event: *buying shoes tomorrow for the wedding*.
+  private func isBefore(_ phrase: Range<Int>, purposeOf mention: EventMention) -> Bool {
+    places(of: .purpose).contains { place in
+      phrase.upperBound <= place && place < mention.index && areInOneClause(place, phrase.lowerBound)
+        && lexemes[place + 1..<mention.index].allSatisfy { $0.means(.determiner) || $0.means(.article) || $0.isUnknown }
+    }
+  }
+
+  /// Whether a time is the right one for what was said before it: after *I mean*, *sorry* and such, without an event
+  /// between them.
+  func corrects(_ phrase: Range<Int>) -> Bool {
+    places(of: .correction).contains { place in
+      place < phrase.lowerBound && areInOneStatement(place, phrase.lowerBound)
+        && !lexemes[place..<phrase.lowerBound].contains { $0.event != nil }
+    }
+  }
+
   /// Whether the phrase is one of several alternatives.
   private func isAlternative(_ phrase: Range<Int>) -> Bool {
     lexeme(before: phrase)?.means(.or) == true || lexemes[phrase.upperBound...].first?.means(.or) == true
@@ -99,13 +119,17 @@ extension SentenceMap {
 extension SentenceMap {
   /// Whether a word beside the phrase was not understood and may change its day, as in *nxt Thurs* or *Friday 2 weeks*.
   func hasUnreadWord(beside phrase: Range<Int>, hasDay: Bool) -> Bool {
+    if lexemes[phrase.lowerBound].means(.approximately), hasDay { return true }
+    if countsDays(phrase.lowerBound) { return true }
     if let after = lexemes[phrase.upperBound...].first(where: { !$0.isLink }) {
       if after.isLeftOfTime || after.kind == .mark(.sign) { return true }
       if after.means(.bound), lexemes[phrase.lowerBound].means(.article) { return true }
     }
     if lexemes[..<phrase.lowerBound].last(where: { !$0.isLink })?.isLeftOfTime == true { return true }
     guard let before = lexeme(before: phrase) else { return false }
-    if before.kind == .mark(.sign) { return true }
+    if before.kind == .mark(.sign) || before.means(.approximately) && hasDay { return true }
+    // "That Thursday" is of a week named before.
+    if before.means(.pronoun), before.means(.determiner), lexemes[phrase.lowerBound].weekday != nil { return true }
     return before.isUnknown && !before.hasClitic && isModifier(phrase.lowerBound - 1, of: phrase, hasDay: hasDay)
   }
 
@@ -138,7 +162,7 @@ extension Lexeme {
   }
 
   /// Whether it joins two parts of a time.
-  fileprivate var isLink: Bool { means(.on) || means(.at) || means(.article) }
+  fileprivate var isLink: Bool { means(.on) || means(.at) || means(.article) || means(.of) }
 
   private var isNamed: Bool {
     weekday != nil || month != nil || unit != nil || dayOffset != nil || ordinal != nil

@@ -13,6 +13,8 @@ struct SentenceMap {
   private let joints: [Int]
   /// Whether each lexeme is between quotation marks.
   private let quoted: [Bool]
+  /// The statements that name a day by its distance to another: *two weeks after*, *the Friday after*.
+  private let relative: Set<Int>
   /// The indices of the lexemes that name an event, and of those with each sense, in order.
   private let events: [Int]
   private let places: [WordSense: [Int]]
@@ -41,11 +43,18 @@ struct SentenceMap {
     }
     (self.clauses, self.statements, self.joints, self.quoted) = (clauses, statements, joints, quoted)
     self.places = places
+    relative = Set(
+      lexemes.indices.dropLast().filter { lexemes[$0].isDistance && lexemes[$0 + 1].isBeforeOrAfter }.map {
+        statements[$0]
+      })
     events = lexemes.indices.filter { lexemes[$0].event != nil }
     endsQuoted = isQuoted
   }
 
   func isQuoted(_ index: Int) -> Bool { quoted[index] }
+
+  /// Whether days in the statement of a lexeme may be those that others are counted from.
+  func countsDays(_ index: Int) -> Bool { relative.contains(statements[index]) }
 
   /// The indices of the lexemes with a sense, in order.
   func places(of sense: WordSense) -> [Int] { places[sense] ?? [] }
@@ -57,6 +66,11 @@ struct SentenceMap {
   /// Whether a lexeme in the range joins or separates things.
   func hasJoint(in range: Range<Int>) -> Bool {
     joints[range.upperBound] > joints[range.lowerBound]
+  }
+
+  /// Whether a week or month is when something is, and not a word beside another: *in May*, but not *the May figures*.
+  func isPeriod(_ phrase: Range<Int>) -> Bool {
+    lexemes[phrase.lowerBound].means(.ahead) || lexemes[phrase].contains { $0.selector != nil || $0.unit != nil }
   }
 
   /// Whether the range has only joints and prepositions, and at least one joint.
@@ -176,6 +190,7 @@ extension SentenceMap {
   private func isAnothers(_ index: Int) -> Bool {
     let isShared = lexemes[index].means(.shared)
     if includesWriter(beside: index) { return false }
+    if isForAnother(index) { return true }
     for before in lexemes[..<index].indices.reversed() where areInOneClause(before, index) {
       let lexeme = lexemes[before]
       if lexeme.means(.writers) { return false }
@@ -186,6 +201,24 @@ extension SentenceMap {
     }
     return false
   }
+
+  /// Whether the statement says for whom it is, or another person comes right after the event: *surgery for my dad*, *the
+  /// exam my brother has*.
+  private func isForAnother(_ index: Int) -> Bool {
+    if index + 2 < lexemes.count, lexemes[index + 1].means(.anothers), lexemes[index + 2].means(.othersVerb) {
+      return true
+    }
+    return places(of: .purpose).contains { place in
+      areInOneStatement(place, index) && place + 1 < lexemes.count && lexemes[place + 1].means(.anothers)
+        && !lexemes[place + 1].hasClitic
+    }
+  }
+
+  /// Whether the sentence begins with who did something, or with what something was.
+  var opensInPast: Bool { lexemes.indices.prefix(Self.determinersMax).contains { tense(ofVerbAt: $0) == .past } }
+
+  /// Whether the sentence has a verb in the past.
+  var hasPastVerb: Bool { lexemes.indices.contains { tense(ofVerbAt: $0) == .past } }
 
   /// Whether the writer is named beside others before the event, or as the object soon after it.
   private func includesWriter(beside index: Int) -> Bool {
@@ -199,4 +232,9 @@ extension SentenceMap {
     guard verb > 0, areInOneClause(verb - 1, verb) else { return false }
     return lexemes[verb - 1].isUnknown
   }
+}
+
+extension Lexeme {
+  fileprivate var isDistance: Bool { unit != nil || weekday != nil }
+  fileprivate var isBeforeOrAfter: Bool { means(.bound) && !means(.until) }
 }

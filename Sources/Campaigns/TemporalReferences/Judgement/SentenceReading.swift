@@ -24,9 +24,9 @@ struct SentenceReading {
   /// The events named, in order.
   let mentions: [EventMention]
   /// In order of the text.
-  private(set) var dated: [DatedPhrase]
+  var dated: [DatedPhrase]
   /// The week or month, and its event, that days in the next sentence are in.
-  private(set) var period: (day: DayExpression, event: String?)?
+  var period: (day: DayExpression, event: String?)?
 
   /// - Parameter period: that of the sentence before.
   init(phrases: [TemporalPhrase], in map: SentenceMap, period: (day: DayExpression, event: String?)?) {
@@ -40,31 +40,7 @@ struct SentenceReading {
     }
     narrowDays(from: period)
     lendDays()
-  }
-
-  private func touches(_ first: Int, _ second: Int) -> Bool {
-    let (first, second) = (dated[first].phrase, dated[second].phrase)
-    return first.lexemes.upperBound == second.lexemes.lowerBound && first.day != nil && second.day != nil
-  }
-
-  /// Places weekdays and days of the month in the week or month named before them: *next week: Tuesday and Thursday*.
-  private mutating func narrowDays(from earlier: (day: DayExpression, event: String?)?) {
-    let continues = earlier.map { earlier in mentions.allSatisfy { $0.event == earlier.event } } ?? false
-    var (period, holder): (DayExpression?, Int?) = (continues ? earlier?.day : nil, nil)
-    var narrowed: Set<Int> = []
-    for index in dated.indices {
-      guard let day = dated[index].phrase.day else { continue }
-      if let narrower = period.flatMap(day.narrowed) {
-        dated[index].phrase.day = narrower
-        guard let holder else { continue }
-        dated[index].mention = dated[index].mention ?? dated[holder].mention
-        narrowed.insert(holder)
-      } else {
-        (period, holder) = day.isPeriodAhead ? (day, index) : (day.week, nil)
-      }
-    }
-    if let holder, let period, narrowed.isEmpty { self.period = (period, dated[holder].event) }
-    dated = dated.indices.filter { !narrowed.contains($0) }.map { dated[$0] }
+    for index in dated.indices where isRivalled(index) { dated[index].isCrowded = true }
   }
 
   /// Gives times the day of the nearest phrase before them, else after them. Drops a lent day without a separate event.
@@ -112,7 +88,7 @@ struct SentenceReading {
 
 extension DayExpression {
   /// Whether it is one day, so that it can have a time.
-  fileprivate var isSingleDay: Bool {
+  var isSingleDay: Bool {
     switch self {
     case .offset, .weekday, .weekdayOfWeek, .date, .dayOfMonth, .later, .named, .nthWeekday, .holiday: true
     case .period, .endOfPeriod, .month, .range, .elapsed, .about: false
@@ -126,35 +102,19 @@ extension DayExpression {
     default: false
     }
   }
-
-  /// Whether it is a week or month that later days may be in.
-  fileprivate var isPeriodAhead: Bool {
-    switch self {
-    case .period(.week, let offset), .period(.month, let offset): offset > 0
-    case .month(_, _, let isEnd): !isEnd
-    default: false
-    }
-  }
-
-  /// The week of a weekday that names it.
-  fileprivate var week: DayExpression? {
-    if case .weekdayOfWeek(_, let weeks) = self, weeks > 0 { return .period(.week, offset: weeks) }
-    return nil
-  }
-
-  /// This day in a week or month; nil when it says itself where it is.
-  fileprivate func narrowed(to period: DayExpression) -> DayExpression? {
-    switch (self, period) {
-    case (.weekday(let weekday, nil), .period(.week, let weeks)): .weekdayOfWeek(weekday, weeks: weeks)
-    case (.dayOfMonth(let day, nil), .period(.month, let months)): .dayOfMonth(day, months: months)
-    case (.dayOfMonth(let day, nil), .month(let month, let year, _)): .date(month: month, day: day, year: year)
-    case (.named(let weekday, let day), _): day.narrowed(to: period).map { .named(weekday, $0) }
-    default: nil
-    }
-  }
 }
 
 extension SentenceReading {
+  /// Whether a time after the word at `index` replaces what was said before it.
+  func isCorrected(from index: Int) -> Bool {
+    dated.contains { $0.phrase.lexemes.lowerBound > index && map.corrects($0.phrase.lexemes) }
+  }
+
+  /// Whether a word before the phrase says that it is another event of the same kind.
+  func namesAnother(before phrase: Range<Int>) -> Bool {
+    map.places(of: .another).contains { $0 < phrase.lowerBound } || map.lexeme(before: phrase)?.means(.and) == true
+  }
+
   /// The most known words between a pronoun and the phrase that dates it: *it will start on*.
   private static let pronounReach = 3
   /// The most words besides the phrase of a sentence that only adds to the one before.
@@ -163,12 +123,12 @@ extension SentenceReading {
   /// Whether the phrase dates an event named earlier: after a pronoun with only known words between, alone in its
   /// sentence, or as the new time of a moved event.
   func pointsBack(_ phrase: Range<Int>) -> Bool {
-    if map.isDestination(phrase) { return true }
+    if map.isDestination(phrase) || map.corrects(phrase) { return true }
     let otherWords = map.lexemes.count - phrase.count
     if mentions.isEmpty, phrase.lowerBound == 0, otherWords <= Self.additionWordsMax { return true }
     for index in map.lexemes[..<phrase.lowerBound].indices.suffix(Self.pronounReach + 1).reversed() {
       let lexeme = map.lexemes[index]
-      if lexeme.means(.pronoun) { return true }
+      if lexeme.means(.pronoun) || lexeme.means(.another) { return true }
       if lexeme.isUnknown || lexeme.event != nil { return false }
     }
     return false

@@ -82,6 +82,16 @@ enum WordSense: String, Hashable {
   case cancellation
   /// The event will not take place when it was planned; a time after this word is the new one.
   case postponement
+  /// What follows is over, and told of.
+  case aftermath
+  /// A time after it replaces the one before it.
+  case correction
+  /// What is done before it serves the event after it, and may be on another day.
+  case purpose
+  /// At the latest then.
+  case by
+  /// An event that is on the day by which it must be done.
+  case dueBy
   /// Denies the event or time directly after it.
   case negation
   /// The writer does not take part in the event that follows.
@@ -110,6 +120,8 @@ enum WordSense: String, Hashable {
   case includesWriter
   /// Opens a question about whether something is the case.
   case asking
+  /// Refers to another event of the kind mentioned last.
+  case another
   /// Refers to the event mentioned last.
   case pronoun
   /// Joins two things of the same kind.
@@ -200,7 +212,9 @@ extension DayPart {
   /// The reading of a twelve-hour time that is in this part or closest to it, in minutes from midnight. It may be in
   /// the night that follows.
   func reading(of twelveHour: Int) -> Int {
-    [twelveHour, twelveHour + 720, twelveHour + 1440].min { distance(to: $0) < distance(to: $1) } ?? twelveHour
+    // One in the morning is before six, and not in the afternoon.
+    if minutes.upperBound <= 720 { return twelveHour }
+    return [twelveHour, twelveHour + 720, twelveHour + 1440].min { distance(to: $0) < distance(to: $1) } ?? twelveHour
   }
 
   /// The distance of a time from this part. The end counts as inside, so that twelve at night is midnight and not noon.

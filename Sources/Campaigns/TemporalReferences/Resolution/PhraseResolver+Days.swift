@@ -21,6 +21,8 @@ struct ResolvedDays: Equatable {
 }
 
 extension PhraseResolver {
+  /// Farther off, one of the two is more likely a mistake.
+  private static let namedDaysMax = 200
   /// Months to look for a date on its weekday.
   private static let namedMonthsMax = 14
   /// The number of days in the end of a month.
@@ -97,7 +99,9 @@ extension PhraseResolver {
     if case .dayOfMonth(let number, nil) = day {
       let found = (0...Self.namedMonthsMax).lazy.compactMap { self.dayOfMonth(number, isPast ? -$0 : $0) }
         .first { $0.weekday == weekday && (isPast ? $0 <= self.today : $0 >= self.today) }
-      if let found { return ResolvedDays(found) }
+      if let found {
+        return ResolvedDays(found, doubt: abs(found.number - today.number) > Self.namedDaysMax ? .contradiction : nil)
+      }
     }
     guard let resolved = days(of: day, isPast: isPast) else { return nil }
     let fits = resolved.days.lowerBound.weekday == weekday

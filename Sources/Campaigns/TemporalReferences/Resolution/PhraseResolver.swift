@@ -73,6 +73,19 @@ struct PhraseResolver {
 }
 
 extension PhraseResolver {
+  /// The hours of a night in which people still call the day that has begun tomorrow.
+  private static let nightEnds = 4 * 60
+
+  func isToday(_ instant: Date) -> Bool { clock.civilTime(at: instant).day == today }
+
+  var isAfterMidnight: Bool { now < Self.nightEnds }
+
+  /// Whether a bare hour of this morning is over, so that it is one of the evening or the text speaks of the past.
+  func isOver(_ clock: ClockExpression?) -> Bool {
+    guard let clock, clock.start.isAmbiguous else { return false }
+    return clock.start.minutes >= Self.morningBegins && clock.start.minutes <= now
+  }
+
   /// The earliest bare hour that means the morning. Few appointments are before seven, so 1 to 6 mean the afternoon.
   private static let morningBegins = 7 * 60
   /// The end of the evening hours that a bare number may mean. Nine in the evening is common; ten and eleven are not.
