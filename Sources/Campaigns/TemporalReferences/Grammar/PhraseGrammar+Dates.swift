@@ -60,7 +60,7 @@ extension PhraseGrammar {
   /// - Parameter isExpected: whether a weekday comes before it.
   func dayOfMonth(at index: Int, isExpected: Bool = false) -> Parsed<DayExpression>? {
     let start = skipping(.article, at: index)
-    let hasPreposition = means(.on, at: index - 1)
+    let hasPreposition = means(.on, at: index - 1) || followsCorrection(index)
     if let day = dayNumber(at: start), let month = ofMonth(at: start + 1) {
       return Parsed(.dayOfMonth(day, months: month.value), end: month.end)
     }
@@ -80,6 +80,11 @@ extension PhraseGrammar {
       start > index || isExpected || hasPreposition
     else { return nil }
     return countsSomething(at: start + 1) ? nil : Parsed(.dayOfMonth(day, months: nil), end: start + 1)
+  }
+
+  /// Whether a date may be corrected here: *the 15th, sorry, 16th*.
+  private func followsCorrection(_ index: Int) -> Bool {
+    means(.correction, at: index - 1) || self[index - 1]?.isPause == true && means(.correction, at: index - 2)
   }
 
   /// What places a day in a month by its distance: *of next month*.

@@ -9,7 +9,7 @@ extension SentenceMap {
     if isQuestion, lexemes.first?.means(.asking) == true { doubts.insert(.question) }
     let isDue = mention.map { lexemes[$0.index].means(.dueBy) } ?? false
     if isBound(phrase) || lexemes[phrase.lowerBound].means(.by) && !isDue { doubts.insert(.bound) }
-    if let mention, isBefore(phrase, purposeOf: mention) { doubts.insert(.purpose) }
+    if let mention, isOfAnother(phrase, than: mention) { doubts.insert(.purpose) }
     if places(of: .aftermath).contains(where: { $0 < last && areInOneClause($0, last) }) { doubts.insert(.past) }
     if isAlternative(phrase) { doubts.insert(.alternative) }
     if hasCondition(before: last) { doubts.insert(.condition) }
@@ -58,10 +58,13 @@ extension SentenceMap {
     return before.means(.bound) || before.means(.until) && !isDestination(phrase)
   }
 
-  /// Whether the day is that of what is done for an event: *buying shoes tomorrow for the wedding*.
-  private func isBefore(_ phrase: Range<Int>, purposeOf mention: EventMention) -> Bool {
-    places(of: .purpose).contains { place in
-      phrase.upperBound <= place && place < mention.index && areInOneClause(place, phrase.lowerBound)
+  /// Whether the day is that of something for the event: *buying shoes tomorrow for the wedding*, *my suit for the wedding
+  /// arrives Friday*.
+  private func isOfAnother(_ phrase: Range<Int>, than mention: EventMention) -> Bool {
+    let next = mention.index + 1
+    let hasVerb = next < phrase.lowerBound && (lexemes[next].isUnknown || lexemes[next].means(.othersVerb))
+    return places(of: .purpose).contains { place in
+      (phrase.upperBound <= place || hasVerb) && place < mention.index && areInOneClause(place, phrase.lowerBound)
         && lexemes[place + 1..<mention.index].allSatisfy { $0.means(.determiner) || $0.means(.article) || $0.isUnknown }
     }
   }

@@ -168,7 +168,8 @@ extension SentenceMap {
     if isRefused(index) { return true }
     for before in lexemes[..<index].indices.suffix(Self.determinersMax + 1).reversed() {
       if lexemes[before].means(.negation) { return true }
-      guard lexemes[before].means(.determiner) || lexemes[before].means(.article) else { return false }
+      let isFirstOfTwo = lexemes[before].event != nil && before == index - 1
+      guard isFirstOfTwo || lexemes[before].means(.determiner) || lexemes[before].means(.article) else { return false }
     }
     return false
   }

@@ -15,7 +15,9 @@ extension SentenceReading {
       guard other.event == nil, let otherDay = other.phrase.day, otherDay.isSingleDay, otherDay != day else {
         return false
       }
-      let isStated = map.lexemes[rival.lowerBound].means(.on) || map.lexeme(before: rival)?.means(.futureSense) == true
+      let isStated =
+        map.lexemes[rival.lowerBound].means(.on) || map.lexeme(before: rival)?.means(.futureSense) == true
+        || map.lexemes[rival.upperBound...].first?.means(.correction) == true
       return map.areInOneClause(place.lowerBound, rival.lowerBound) && (isStated || otherDay.isAhead)
         && !map.lexemes[place.upperBound..<rival.lowerBound].contains { $0.means(.and) || $0.means(.writers) }
     }
