@@ -21,6 +21,8 @@ extension PostgresPool {
     let resting = members
     members = []
     (failure, lostAt, returnedAt) = (nil, nil, nil)
+    // All at once: while one is closed, the next may fail to connect, which would be the pool's failure for ever.
+    for member in resting { member.retire() }
     reactor.start {
       for member in resting { await member.close(on: reactor) }
     }

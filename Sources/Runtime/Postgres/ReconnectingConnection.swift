@@ -67,9 +67,12 @@ final class ReconnectingConnection {
     reactor.start { await self.run(on: reactor) }
   }
 
+  /// From now on attempts that fail are not reported. ``close(on:)`` ends them.
+  func retire() { isClosed = true }
+
   /// Ends the session and the attempts, and returns when their task has ended. Call it once, after `start`.
   func close(on reactor: isolated Reactor) async {
-    isClosed = true
+    retire()
     configuration.hosts.remove(self)
     session?.close(on: reactor)
     closing.signal(on: reactor)

@@ -77,6 +77,22 @@ struct PostgresPoolIdlingTests {
     }
   }
 
+  @Test("rest also while attempts to open them fail, which begin a tenth of a second after the first")
+  func attempts() async throws {
+    try await onReactor { reactor in
+      for milliseconds in 90...110 {
+        let pool = PostgresPool(
+          PostgresConfiguration(conninfo: "host=/nowhere"), acquireLimit: .milliseconds(milliseconds),
+          idleLimit: .milliseconds(1), logger: quiet)
+        _ = try await failure { try await pool.query(one, on: reactor) }
+        // Longer than the idle limit, and than the first attempt of every session.
+        await reactor.sleep(for: .milliseconds(200))
+        #expect(pool.isResting && pool.failure == nil, "\(milliseconds) ms")
+        await pool.close(on: reactor)
+      }
+    }
+  }
+
   private static func pool(limit: Duration) async throws -> PostgresPool {
     PostgresPool(
       PostgresConfiguration(conninfo: try await TestPostgres.shared.conninfo()), size: 2, acquireLimit: .seconds(20),
