@@ -36,12 +36,11 @@ public struct TemporalReferenceFinder: Sendable {
     var collector = ReferenceCollector(resolver: resolver, referencesMax: referencesMax)
     var sentences = SentenceReader(text, in: language)
     var isQuoted = false
-    let grammar = { [language] in
-      PhraseGrammar(lexemes: $0, order: dateOrder, hasTwentyFourHours: language.hasTwentyFourHours)
-    }
     while let sentence = sentences.next() {
       let lexemes = LexemeReader(language: language, tokens: sentence.tokens).lexemes()
-      let phrases = collector.isFull ? [] : grammar(lexemes).phrases()
+      let grammar = PhraseGrammar(
+        lexemes: lexemes, order: dateOrder, hasTwentyFourHours: language.hasTwentyFourHours)
+      let phrases = collector.isFull ? [] : grammar.phrases()
       let map = SentenceMap(lexemes: lexemes, isQuestion: sentence.isQuestion, beginsQuoted: isQuoted)
       isQuoted = map.endsQuoted
       collector.read(map, phrases: phrases)

@@ -55,8 +55,7 @@ package final class ChildProcess: Sendable {
 
   /// Waits for its end; 0 when it succeeded.
   package func wait() -> Int32 {
-    var status: Int32 = 0
-    while waitpid(id, &status, 0) < 0, errno == EINTR {}
+    let status = Self.reap(id)
     isReaped.withLock { $0 = true }
     return status
   }
@@ -65,10 +64,13 @@ package final class ChildProcess: Sendable {
     guard !isReaped.withLock({ $0 }) else { return }
     kill(id, SIGKILL)
     let id = id
-    Thread.detachNewThread {
-      var status: Int32 = 0
-      while waitpid(id, &status, 0) < 0, errno == EINTR {}
-    }
+    Thread.detachNewThread { _ = Self.reap(id) }
+  }
+
+  private static func reap(_ id: pid_t) -> Int32 {
+    var status: Int32 = 0
+    while waitpid(id, &status, 0) < 0, errno == EINTR {}
+    return status
   }
 }
 

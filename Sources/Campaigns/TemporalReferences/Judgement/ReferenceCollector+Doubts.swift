@@ -11,7 +11,7 @@ extension ReferenceCollector {
     let phrase = dated.phrase.inEvening(dated.mention.map { map.lexemes[$0.index].means(.evening) } ?? false)
     guard let time = resolver.time(of: phrase, isPast: isToldAsPast) else { return nil }
     var doubts = map.doubts(of: dated)
-    if dated.phrase.day == nil, hasDay || namesDay { doubts.insert(.dayNamedEarlier) }
+    if dated.phrase.day == nil, hasDay { doubts.insert(.dayNamedEarlier) }
     if let doubt = time.doubt { doubts.insert(doubt) }
     if phrase.part == nil, dated.phrase.day == .offset(0), resolver.isOver(dated.phrase.clock) {
       doubts.insert(.hourOver)

@@ -22,8 +22,7 @@ struct ReferenceCollector {
   private var period: (day: DayExpression, event: String?)?
   /// The event named last. A pronoun refers to it.
   private var lastEvent: String?
-  /// Whether this sentence, and whether one before it, names a day.
-  private(set) var namesDay = false
+  /// Whether the text has named a day so far.
   private(set) var hasDay = false
   /// The last day of an event, for a later sentence that gives only its time.
   private var lastDay: (event: String, day: DayExpression)?
@@ -42,7 +41,6 @@ struct ReferenceCollector {
     let reading = SentenceReading(phrases: phrases, in: map, period: period)
     period = reading.period
     for dated in reading.dated where !isFull { append(dated, of: reading) }
-    hasDay = hasDay || namesDay
     cancelDenied(reading)
     cancelEvents(in: reading)
     lastEvent = reading.mentions.last { !$0.isDenied && !map.isOnlyPossible($0) }?.event ?? lastEvent
@@ -53,7 +51,7 @@ struct ReferenceCollector {
     let dated = inheriting(moved(dated, in: reading.map), in: reading)
     guard let reference = reference(dated, in: reading.map) else { return }
     if let event = dated.event, let day = dated.phrase.day { lastDay = (event, day) }
-    if dated.phrase.day != nil { namesDay = true }
+    if dated.phrase.day != nil { hasDay = true }
     guard !isKnown(reference) else { return }
     if dated.mention == nil, reference.standing == .upcoming, !reading.namesAnother(before: dated.phrase.lexemes) {
       replace(reference)

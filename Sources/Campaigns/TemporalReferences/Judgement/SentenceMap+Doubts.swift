@@ -155,18 +155,16 @@ extension Lexeme {
   /// Whether it is a part of a time that no phrase took.
   fileprivate var isLeftOfTime: Bool {
     if digits != nil || groups != nil { return true }
-    return weekday != nil || month != nil || unit != nil || dayOffset != nil || holiday != nil
-      || (ordinal != nil || selector != nil)
+    return isNamed || holiday != nil || selector != nil
   }
 
   /// Whether a word before it could give it another meaning.
-  fileprivate var canBeModified: Bool {
-    !hasClitic && isNamed
-  }
+  fileprivate var canBeModified: Bool { !hasClitic && isNamed }
 
   /// Whether it joins two parts of a time.
   fileprivate var isLink: Bool { means(.on) || means(.at) || means(.article) || means(.of) }
 
+  /// Whether it is a word of the calendar.
   private var isNamed: Bool {
     weekday != nil || month != nil || unit != nil || dayOffset != nil || ordinal != nil
   }

@@ -23,9 +23,10 @@ struct Spelling: Sendable {
   }
 
   func corrected(_ word: String) -> String? {
+    guard !known.contains(word), let first = word.unicodeScalars.first, let targets = targets[first] else { return nil }
     let scalars = Array(word.unicodeScalars)
-    guard scalars.count >= Self.namedMin - 1, !known.contains(word), let first = scalars.first else { return nil }
-    let target = targets[first]?.first { Self.isOneEdit(scalars, $0) }
+    guard scalars.count >= Self.namedMin - 1 else { return nil }
+    let target = targets.first { Self.isOneEdit(scalars, $0) }
     return target.map { String(String.UnicodeScalarView($0)) }
   }
 

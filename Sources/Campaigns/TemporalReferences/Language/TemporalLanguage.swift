@@ -32,7 +32,7 @@ public struct TemporalLanguage: Sendable {
 
   /// A language from its table.
   ///
-  /// A line is a meaning and its phrases, with commas between them, or a setting of the language. It goes on in indented
+  /// A line is a meaning, or several with plus signs between them, and its phrases, or a setting. It goes on in indented
   /// lines; a number sign begins a comment. Words are compared in lower case, with straight apostrophes. A phrase under
   /// several meanings has all of them; the longest phrase that matches wins. A meaning that is none traps. Building the
   /// lexicon takes some milliseconds, so keep the value.

@@ -32,10 +32,12 @@ struct VocabularyTable {
     let name = String(entry[..<colon])
     let values = entry[entry.index(after: colon)...].split(separator: ",").map { String($0.drop { $0 == " " }) }
     if Self.settingNames.contains(name) { return settings[name] = values }
-    guard let meaning = WordMeaning(name) else { preconditionFailure("not a meaning: \(name)") }
     // Many write contractions without their apostrophe.
     let bare = values.filter { $0.contains("n't") }.map { $0.replacing("n't", with: "nt") }
-    vocabulary.append((meaning, values + bare))
+    for name in name.split(separator: "+") {
+      guard let meaning = WordMeaning(String(name)) else { preconditionFailure("not a meaning: \(name)") }
+      vocabulary.append((meaning, values + bare))
+    }
   }
 }
 
