@@ -3,6 +3,8 @@ import TestProcesses
 import TestRepository
 import Testing
 
+@testable import TestLogs
+
 /// `deploy/lib/logs.sh`, which searches the logs of a test run.
 @Suite("The search of the logs of a test run")
 struct LogSearchTests {
@@ -48,6 +50,21 @@ struct LogSearchTests {
     let hit = try #require(text.split(separator: "\n").first { $0.contains(place) }, "\(text)")
     #expect(hit.contains(kind))
     #expect(!text.contains("hunter2") && !text.contains("see you at 5"))
+  }
+
+  @Test("gets whole lines, also long ones of several writers at a time")
+  func wholeLines() async throws {
+    let folder = try makeTemporaryFolder("test-logs")
+    defer { try? FileManager.default.removeItem(atPath: folder) }
+    let lines = (0..<8).map { String(repeating: "\($0)", count: 9000) }
+    await withTaskGroup(of: Void.self) { group in
+      for line in lines {
+        group.addTask { for _ in 0..<50 { RunLogs.append(Array((line + "\n").utf8), toFile: folder + "/secrets") } }
+      }
+    }
+    let written = try String(contentsOfFile: folder + "/secrets", encoding: .utf8).split(separator: "\n")
+    #expect(written.count == 400)
+    #expect(Set(written.map(String.init)) == Set(lines))
   }
 
   @Test("refuses a list with nothing on it")

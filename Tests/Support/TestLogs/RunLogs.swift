@@ -26,9 +26,16 @@ public enum RunLogs {
 
   /// Adds to a log of this run; several may write to it at the same time, each a whole line or more.
   public static func append(_ bytes: some Collection<UInt8>, to name: String) {
-    guard let folder, let file = fopen("\(folder)/\(name)", "ae") else { return }
-    defer { fclose(file) }
-    _ = Array(bytes).withUnsafeBytes { fwrite($0.baseAddress, 1, $0.count, file) }
+    guard let folder else { return }
+    append(bytes, toFile: "\(folder)/\(name)")
+  }
+
+  /// Adds to a file in one call, because what several writers add by several calls gets mixed.
+  static func append(_ bytes: some Collection<UInt8>, toFile path: String) {
+    let file = open(path, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, 0o644)
+    guard file >= 0 else { return }
+    defer { close(file) }
+    _ = Array(bytes).withUnsafeBytes { write(file, $0.baseAddress, $0.count) }
   }
 
   /// A new name for a log, with the number of this process and one within it.
