@@ -157,20 +157,25 @@ let package = Package(
     tests("Service/PrometheusMetricsTests", ["PrometheusMetrics", metrics]),
 
     // Rules and protocols: values in, values out.
+    layer(
+      "Push/Localisation", [], hotPath, exclude: ["plurals.vocabulary", "words.vocabulary"],
+      plugins: [.plugin(name: "EmbedText")]),
+    tests(
+      "Push/LocalisationTests", ["Localisation", "TestRandomness", "TestRepository"], exclude: ["plural-cases.txt"]),
     layer("Push/Delivery", [], everyFrame),
     tests("Push/DeliveryTests", ["Delivery"]),
-    layer("Push/APNSCore", ["Cryptography", "Delivery"], everyFrame),
+    layer("Push/APNSCore", ["Cryptography", "Delivery", "Localisation"], everyFrame),
     tests("Push/APNSCoreTests", ["APNSCore", "Delivery"]),
-    layer("Push/PushRules", [], hotPath),
-    layer("Push/PushKinds", ["APNSCore", "Cryptography", "Delivery", "PushRules"], hotPath),
+    layer("Push/PushRules", ["Localisation"], hotPath),
+    layer("Push/PushKinds", ["APNSCore", "Cryptography", "Delivery", "Localisation", "PushRules"], hotPath),
     layer("Push/Deliverers", ["APNSCore", "Delivery", "PushKinds", "Reactors"], hotPath),
     support(
       "Support/TestIDs",
       ["Postgres", "PushKinds", "PushStore", "TestPostgres", "TestReactors", "TestRepository", logging]),
-    tests("Push/PushKindsTests", ["APNSCore", "PushKinds", "PushRules"]),
+    tests("Push/PushKindsTests", ["APNSCore", "Localisation", "PushKinds", "PushRules"]),
     tests("Push/PushRulesTests", ["PushRules"]),
-    layer("Campaigns/CampaignRules"),
-    tests("Campaigns/CampaignRulesTests", ["CampaignRules"], exclude: ["Slots/Definitions"]),
+    layer("Campaigns/CampaignRules", ["Localisation"]),
+    tests("Campaigns/CampaignRulesTests", ["CampaignRules", "Localisation"], exclude: ["Slots/Definitions"]),
     layer("Campaigns/TimeZones"),
     tests("Campaigns/TimeZonesTests", ["TestPostgres", "TestProcesses", "TestRandomness", "TimeZones"]),
     layer(
@@ -197,7 +202,10 @@ let package = Package(
       ]),
     layer(
       "Push/WebPush",
-      ["APNSCore", "Cryptography", "Deliverers", "Delivery", "HTTPTransfers", "PushKinds", "Reactors", httpTypes]),
+      [
+        "APNSCore", "Cryptography", "Deliverers", "Delivery", "HTTPTransfers", "Localisation", "PushKinds", "Reactors",
+        httpTypes,
+      ]),
     tests(
       "Push/WebPushTests",
       [
@@ -206,9 +214,13 @@ let package = Package(
       ], exclude: ["decrypt_pushes.py"], resources: [.copy("Resources")]),
     layer(
       "Push/FCM",
-      ["APNSCore", "Cryptography", "Deliverers", "Delivery", "HTTPTransfers", "PushKinds", "Reactors", httpTypes]),
+      [
+        "APNSCore", "Cryptography", "Deliverers", "Delivery", "HTTPTransfers", "Localisation", "PushKinds", "Reactors",
+        httpTypes,
+      ]),
     layer(
-      "Push/PushStore", ["APNSCore", "Delivery", "Postgres", "PushKinds", "PushRules", "Reactors", logging], hotPath,
+      "Push/PushStore",
+      ["APNSCore", "Delivery", "Localisation", "Postgres", "PushKinds", "PushRules", "Reactors", logging], hotPath,
       plugins: [.plugin(name: "EmbedSQL")]),
     .plugin(
       name: "EmbedSQL", capability: .buildTool(), dependencies: ["embed-files"], path: "Sources/Build/EmbedSQL"),
@@ -219,7 +231,7 @@ let package = Package(
     tests(
       "Push/PushStoreTests",
       [
-        "PushKinds", "TestIDs",
+        "Localisation", "PushKinds", "TestIDs",
         "TestRepository", "Postgres", "PushRules", "PushStore", "Reactors", "TestLogs", "TestPostgres", "Cryptography",
         logging,
         "TestReactors",
@@ -228,14 +240,15 @@ let package = Package(
     layer(
       "Push/PushPipeline",
       [
-        "APNSCore", "Deliverers", "Delivery", "Postgres", "PushKinds", "PushRules", "PushStore", "Reactors", deque,
+        "APNSCore", "Deliverers", "Delivery", "Localisation", "Postgres", "PushKinds", "PushRules", "PushStore",
+        "Reactors", deque,
         logging,
         metrics,
       ], hotPath),
     tests(
       "Push/PushPipelineTests",
       [
-        "PushKinds", "TestIDs",
+        "Localisation", "PushKinds", "TestIDs",
         "TestRepository", "APNS", "APNSCore", "Deliverers", "Delivery", "Postgres", "PrometheusMetrics", "PushPipeline",
         "PushRules", "PushStore", "Reactors",
         "TestLogs", "TestPostgres", logging, metrics, "TestReactors", "TestRandomness",
@@ -243,7 +256,8 @@ let package = Package(
     layer(
       "Campaigns/Campaigns",
       [
-        "APNSCore", "CampaignRules", "HTTPTransfers", "LanguageModels", "Postgres", "PushKinds", "PushStore",
+        "APNSCore", "CampaignRules", "HTTPTransfers", "LanguageModels", "Localisation", "Postgres", "PushKinds",
+        "PushStore",
         "Reactors", "TemporalReferences", "TimeZones", deque, httpTypes, logging, metrics,
       ]),
     tests(

@@ -714,6 +714,23 @@ CREATE TABLE tacet.targets (
 )
 WITH (fillfactor='80', autovacuum_vacuum_scale_factor='0.05');
 
+CREATE TABLE tacet.texts (
+    changed_at timestamp with time zone DEFAULT clock_timestamp() NOT NULL,
+    kind text NOT NULL,
+    locale text NOT NULL,
+    title text,
+    subtitle text,
+    body text,
+    counted name,
+    plural jsonb DEFAULT '{}'::jsonb NOT NULL,
+    CONSTRAINT texts_body_check CHECK ((char_length(body) <= 2048)),
+    CONSTRAINT texts_kind_check CHECK ((kind ~ '^[a-z][a-z0-9_]{0,62}$'::text)),
+    CONSTRAINT texts_locale_check CHECK ((locale ~ '^[a-z]{2,3}(-[A-Z][a-z]{3})?(-([A-Z]{2}|[0-9]{3}))?$'::text)),
+    CONSTRAINT texts_plural_check CHECK (((jsonb_typeof(plural) = 'object'::text) AND (octet_length((plural)::text) <= 32768))),
+    CONSTRAINT texts_subtitle_check CHECK ((char_length(subtitle) <= 256)),
+    CONSTRAINT texts_title_check CHECK (((char_length(title) >= 1) AND (char_length(title) <= 256)))
+);
+
 CREATE TABLE tacet.time_zones (
     spelling text NOT NULL COLLATE pg_catalog."C",
     name text NOT NULL
@@ -904,6 +921,9 @@ ALTER TABLE ONLY tacet.surface_views
 
 ALTER TABLE ONLY tacet.targets
     ADD CONSTRAINT targets_pkey PRIMARY KEY (address, channel);
+
+ALTER TABLE ONLY tacet.texts
+    ADD CONSTRAINT texts_pkey PRIMARY KEY (kind, locale);
 
 ALTER TABLE ONLY tacet.time_zones
     ADD CONSTRAINT time_zones_pkey PRIMARY KEY (spelling);
@@ -1170,6 +1190,8 @@ ALTER TABLE tacet.surface_views ENABLE ROW LEVEL SECURITY;
 
 ALTER TABLE tacet.targets ENABLE ROW LEVEL SECURITY;
 
+ALTER TABLE tacet.texts ENABLE ROW LEVEL SECURITY;
+
 ALTER TABLE tacet.time_zones ENABLE ROW LEVEL SECURITY;
 
 ALTER TABLE tacet.trigger_failures ENABLE ROW LEVEL SECURITY;
@@ -1204,6 +1226,7 @@ ALTER TABLE tacet.watched_activities ENABLE ROW LEVEL SECURITY;
 -- tacet.campaign_zone(campaign text, user_id uuid) returns text
 -- tacet.campaign_zones(campaign text) returns SETOF text
 -- tacet.cancel_pushes(cancel_key text) returns bigint
+-- tacet.canonical_locale(locale text) returns text
 -- tacet.change_live_activity(running tacet.activities, declared tacet.activity_types, state jsonb, alert jsonb, priority integer, relevance double precision) returns void
 -- tacet.check_in_audience(moment timestamp with time zone, only_user uuid) returns TABLE(user_id uuid, time_zone text, gap_days integer)
 -- tacet.check_in_material(user_id uuid, moment timestamp with time zone) returns jsonb
@@ -1246,8 +1269,11 @@ ALTER TABLE tacet.watched_activities ENABLE ROW LEVEL SECURITY;
 -- tacet.event_content(event_kind text, subject_id uuid) returns TABLE(push_kind text, surface_id uuid, actor_id uuid, dated_at timestamp with time zone, life_us bigint, quiet_policy text, excluded_device text, withheld text, is_silent boolean, content text)
 -- tacet.fact_time(facts jsonb, name text) returns timestamp with time zone
 -- tacet.field_expressions(fields jsonb, declared jsonb) returns text
+-- tacet.fill_isolated(template text, named jsonb) returns text
 -- tacet.fill_presentation(presentation jsonb, named jsonb) returns jsonb
 -- tacet.fill_template(template text, named jsonb) returns text
+-- tacet.fill_text(template text, named jsonb) returns text
+-- tacet.fill_words(words jsonb, named jsonb, title_max integer, body_max integer) returns jsonb
 -- tacet.finish_applying()
 -- tacet.fit_triggers()
 -- tacet.fitted(definition text) returns text
@@ -1272,6 +1298,7 @@ ALTER TABLE tacet.watched_activities ENABLE ROW LEVEL SECURITY;
 -- tacet.invalidate_device_token(device_token text, reason text, invalid_since timestamp with time zone) returns void
 -- tacet.is_cancelled(cancel_key text, asked_at timestamp with time zone) returns boolean
 -- tacet.is_default(installed regprocedure) returns boolean
+-- tacet.is_localised(definition jsonb) returns boolean
 -- tacet.is_mentioned(message_id uuid, user_id uuid) returns boolean
 -- tacet.is_time_zone(name text) returns boolean
 -- tacet.join_kinds()
@@ -1293,6 +1320,8 @@ ALTER TABLE tacet.watched_activities ENABLE ROW LEVEL SECURITY;
 -- tacet.live_activity_priority(id text, declared tacet.activity_types, alert jsonb, priority integer) returns integer
 -- tacet.live_activity_type_fault(declared tacet.activity_types) returns text
 -- tacet.live_activity_value(what text, name text, type text, may_be_missing boolean, value jsonb) returns jsonb
+-- tacet.localise(kind text, locale text, title text DEFAULT NULL::text, body text DEFAULT NULL::text, subtitle text DEFAULT NULL::text, counted name DEFAULT NULL::name, plural jsonb DEFAULT '{}'::jsonb) returns void
+-- tacet.localised_texts(kind text, named jsonb) returns jsonb
 -- tacet.lock_slots(user_id uuid) returns void
 -- tacet.lowest_user_id() returns uuid
 -- tacet.mark_read(conversation_id uuid, user_id uuid, up_to_message_id uuid) returns SETOF uuid
@@ -1319,6 +1348,7 @@ ALTER TABLE tacet.watched_activities ENABLE ROW LEVEL SECURITY;
 -- tacet.note_token_environment(device_token text, environment text, registered_environment text, registered_app text, read_at timestamp with time zone) returns void
 -- tacet.notify_service(payload text) returns void
 -- tacet.one_of(facts jsonb, name text, words text[]) returns text
+-- tacet.plural_fault(plural jsonb) returns text
 -- tacet.preferred_slot(wish jsonb, standard text) returns text
 -- tacet.preferred_time(wishes jsonb) returns time without time zone
 -- tacet.presence_repeats_within() returns interval
@@ -1386,12 +1416,14 @@ ALTER TABLE tacet.watched_activities ENABLE ROW LEVEL SECURITY;
 -- tacet.turn_of(user_id uuid) returns uuid
 -- tacet.typed_id(expression text, ids regtype, type regtype) returns text
 -- tacet.typed_subject(expression text, source regclass, name name) returns text
+-- tacet.unlocalise(kind text, locale text DEFAULT NULL::text) returns integer
 -- tacet.unread_count(user_id uuid) returns bigint
 -- tacet.unread_counts(user_ids uuid[], time_max interval DEFAULT '00:00:00.05'::interval) returns bigint[]
 -- tacet.unused_id(type text) returns text
 -- tacet.unwatch(kind text) returns boolean
 -- tacet.unwatch_activity(type text) returns boolean
 -- tacet.update_live_activity(id text, state jsonb, alert jsonb DEFAULT NULL::jsonb, priority integer DEFAULT NULL::integer, relevance double precision DEFAULT NULL::double precision) returns text
+-- tacet.user_locale(user_id uuid) returns text
 -- tacet.user_time_zone(user_id uuid) returns text
 -- tacet.uses_accounts() returns boolean
 -- tacet.uuid_of(id text) returns uuid

@@ -80,11 +80,17 @@ set search_path = pg_catalog, pg_temp
 as $$
 declare
   found_material regproc;
+  has_locales boolean;
   material jsonb;
 begin
-  select c.material::regproc into found_material from tacet.campaigns c where c.name = campaign_material.campaign;
+  select c.material::regproc, tacet.is_localised(c.definition) into found_material, has_locales
+  from tacet.campaigns c
+  where c.name = campaign_material.campaign;
   if found then
     execute format('select %s($1, $2)', found_material) into material using campaign_material.user_id, clock_timestamp();
+  end if;
+  if has_locales and material ->> 'locale' is null then
+    material := material || jsonb_build_object('locale', tacet.user_locale(campaign_material.user_id));
   end if;
   return material;
 end

@@ -45,10 +45,14 @@ as $$
 declare
   watched tacet.kinds;
   named text;
+  texts text := '';
 begin
   select k.* into watched from tacet.kinds k where k.kind = watched_row_content.event_kind;
   if not found then
     return;
+  end if;
+  if exists (select from tacet.texts t where t.kind = watched_row_content.event_kind) then
+    texts := '|| jsonb_build_object(''localised'', tacet.localised_texts($2.kind, v.named))';
   end if;
   select coalesce(string_agg(format('%L, left(s.%I::text, 4096)', p.name, p.name), ', '), '') into named
   from unnest(watched.placeholders) as p (name);
@@ -58,9 +62,9 @@ begin
         e.surface_id, e.actor_id, e.send_at, $2.expires_in, null, null,
         case when tacet.is_cancelled(tacet.fill_template($2.cancel_key, v.named), null) then 'cancelled' end, false,
         json_build_object(
-          'title', tacet.fill_template($2.title, v.named), 'body', tacet.fill_template($2.body, v.named),
+          'title', tacet.fill_text($2.title, v.named), 'body', tacet.fill_text($2.body, v.named),
           'surface_kind', $2.surface_kind, 'surface_id', e.surface_id,
-          'presentation', tacet.fill_presentation($2.presentation, v.named))
+          'presentation', tacet.fill_presentation($2.presentation, v.named) %9$s)
       from (
         select
           coalesce(s.%1$I::tacet.conversation_id, s.%2$I::tacet.conversation_id) as surface_id, %3$s as actor_id,
@@ -92,7 +96,7 @@ begin
           from pg_attribute a
           where a.attrelid = watched.surface_table and a.attname = 'id'
         ))
-    end, tacet.typed_subject('$1', watched.source, watched.id_column))
+    end, tacet.typed_subject('$1', watched.source, watched.id_column), texts)
   using subject_id, watched;
 end
 $$;
@@ -130,11 +134,50 @@ as $$
   select coalesce(
     jsonb_object_agg(
       m.name,
-      case when jsonb_typeof(m.value) = 'string'
-        then to_jsonb(tacet.fill_template(m.value #>> '{}', fill_presentation.named)) else m.value
+      case
+        when m.name = 'subtitle' then to_jsonb(tacet.fill_text(m.value #>> '{}', fill_presentation.named))
+        when jsonb_typeof(m.value) = 'string'
+        then to_jsonb(tacet.fill_template(m.value #>> '{}', fill_presentation.named))
+        when jsonb_typeof(m.value) = 'array' then (
+          select jsonb_agg(tacet.fill_template(e.value, fill_presentation.named) order by e.place)
+          from jsonb_array_elements_text(m.value) with ordinality as e (value, place)
+        )
+        else m.value
       end),
     '{}')
   from jsonb_each(fill_presentation.presentation) as m (name, value)
+$$;
+
+-- A template for people to read. Where letters of both directions meet, each value is isolated (U+2068 and U+2069), so that neither a
+-- name nor its punctuation moves what stands beside it; a value alone needs none. Unicode Standard Annex 9, section 2.4.
+create or replace function tacet.fill_text(template text, named jsonb)
+returns text
+language sql immutable
+set search_path = pg_catalog, pg_temp
+as $$
+  select
+    case
+      when f.text ~ '[\u0590-\u08FF\uFB1D-\uFDFF\uFE70-\uFEFE\U00010800-\U00010FFF\U0001E800-\U0001EFFF]'
+        and f.text ~ '[A-Za-z\u00AA\u00B5\u00BA\u00C0-\u02B8\u0370-\u058F\u0900-\u1FFF\u2C00-\uD7FF\uF900-\uFB1C]'
+        and fill_text.template !~ '^\{[^{}]+\}$'
+      then tacet.fill_isolated(fill_text.template, fill_text.named)
+      else f.text
+    end
+  from (select tacet.fill_template(fill_text.template, fill_text.named)) f (text)
+$$;
+
+-- A template with its {names} replaced, each in an isolate. Apart from the above, because only databases in UTF-8 can write one.
+create or replace function tacet.fill_isolated(template text, named jsonb)
+returns text
+language sql immutable
+set search_path = pg_catalog, pg_temp
+as $$
+  select tacet.fill_template(
+    fill_isolated.template, (
+      select jsonb_object_agg(n.name, u&'\2068' || translate(n.value, u&'\2066\2067\2068\2069', '') || u&'\2069')
+      from jsonb_each_text(fill_isolated.named) as n (name, value)
+      where n.value <> ''
+    ))
 $$;
 
 -- A template with its {names} replaced, at most 4096 characters. One pass: inserted text is not examined again. A name without

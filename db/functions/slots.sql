@@ -32,7 +32,7 @@ begin
   end if;
   return query execute format(
     $query$
-      select u.user_id, z.time_zone, case when z.time_zone is not null then %2$s(u.user_id, $2) end
+      select u.user_id, z.time_zone, case when z.time_zone is not null then %3$s%2$s(u.user_id, $2) end
       from (select distinct n.user_id from unnest($1) as n (user_id)) u
       left join lateral (
         select coalesce(
@@ -42,7 +42,12 @@ begin
         limit 1
       ) z on true
     $query$,
-    tacet.audience_query(found_campaign.audience, '$2', 'u.user_id'), found_campaign.material::regproc)
+    tacet.audience_query(found_campaign.audience, '$2', 'u.user_id'), found_campaign.material::regproc,
+    case
+      when tacet.is_localised(found_campaign.definition)
+      then 'jsonb_build_object(''locale'', tacet.user_locale(u.user_id)) || '
+      else ''
+    end)
   using slot_situations.user_ids, clock_timestamp();
 end
 $$;

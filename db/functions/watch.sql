@@ -23,12 +23,22 @@ begin
     values
       ('subtitle', 'string'), ('category', 'string'), ('sound', 'string'), ('interruption_level', 'string'),
       ('thread_id', 'string'), ('relevance_score', 'number'), ('image_url', 'string'), ('badge', 'number'),
-      ('collapse_id', 'string')
+      ('collapse_id', 'string'), ('title_loc_key', 'string'), ('title_loc_args', 'array'), ('subtitle_loc_key', 'string'),
+      ('subtitle_loc_args', 'array'), ('loc_key', 'string'), ('loc_args', 'array')
   ) as k (name, type) on k.name = m.name
   where k.type is distinct from jsonb_typeof(m.value)
   limit 1;
   if found then
     raise exception 'tacet: presentation cannot have this member %', quote_literal(fault) using errcode = '22023';
+  end if;
+  select m.name into fault
+  from jsonb_each(presentation) as m (name, value)
+  where jsonb_typeof(m.value) = 'array' and (
+    jsonb_array_length(m.value) > 20 or exists (
+      select from jsonb_array_elements(m.value) as e (value) where jsonb_typeof(e.value) <> 'string'))
+  limit 1;
+  if found then
+    raise exception 'tacet: % is a list of 20 texts at most', fault using errcode = '22023';
   end if;
   if presentation ->> 'interruption_level' not in ('passive', 'active', 'time-sensitive', 'critical') then
     raise exception 'tacet: interruption_level is passive, active, time-sensitive or critical' using errcode = '22023';
@@ -47,7 +57,8 @@ $$;
 -- fires_on: 'insert', or 'update of <column>' for a change of that column.
 -- condition: SQL over new, and old for an update; the same search_path. The default is every such row.
 -- presentation: how it is shown: subtitle, category, sound, interruption_level, thread_id, relevance_score, image_url, badge,
--- collapse_id, as POST /v1/pushes takes them; texts may have {column}.
+-- collapse_id, and keys of the app's translations (title_loc_key, title_loc_args, subtitle_loc_key, subtitle_loc_args, loc_key,
+-- loc_args), as POST /v1/pushes takes them; texts may have {column}.
 -- send_at: the column with the time of the push; at once without one. expires_in: how long it may be sent from then on.
 -- cancel_key: a text with {column}, for tacet.cancel_pushes.
 -- actor: the column with the acting user, who gets no push. unnamed_actor: {actor} for a user without a name.

@@ -33,6 +33,7 @@ start_all() {
   start_content_host
   create_news_scene
   create_workout_scene
+  create_locales_scene
   start_pooler
   start_simulator
   start_model_simulator

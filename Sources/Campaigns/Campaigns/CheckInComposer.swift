@@ -48,7 +48,8 @@ struct CheckInComposer {
     var composition = attempt
     composition.writing.by = "template"
     composition.text = definition.templates[finding.pushType]?.text(
-      for: userID.withBytes(Array.init), on: material.localTime.day(of: material.moment), with: finding.templateValues)
+      for: userID.withBytes(Array.init), on: material.localTime.day(of: material.moment), with: finding.templateValues,
+      in: material.facts.locale)
     if composition.text == nil { composition.writing.failure = composition.writing.failure ?? "no_template" }
     return composition
   }

@@ -97,7 +97,9 @@ extension FCMDeliverer: PushDeliverer {
     if let category = alert.category { data["category"] = category }
     message.presentation = style.presentation
     message.title = alert.title?.words
-    message.body = [alert.subtitle?.words, alert.body?.words].compactMap { $0 }.joined(separator: "\n")
+    message.titleKey = alert.title?.key
+    message.body = [alert.subtitle, alert.body].compactMap { $0?.words }.filter { !$0.isEmpty }.joined(separator: "\n")
+    message.bodyKey = alert.body?.key
     message.image = data.removeValue(forKey: "image_url")
     message.data = FCMData(renaming: data)
     message.priority = push.push.priority == .powerAware || alert.interruptionLevel == .passive ? .normal : .high
@@ -117,8 +119,10 @@ private struct FCMDelivery: DeliveryRequest {
 }
 
 extension AlertText {
-  /// The words; of a key of the app's translations nothing.
-  fileprivate var words: String? { if case .verbatim(let words) = self { words } else { nil } }
+  /// The key, if it is one of the app's translations.
+  fileprivate var key: FCMMessage.Key? {
+    if case .localized(let key, let arguments, _) = self { FCMMessage.Key(key, arguments: arguments) } else { nil }
+  }
 }
 
 extension PayloadObject {

@@ -19,8 +19,9 @@ extension FCMMessage {
 
   private func append(to json: inout JSONBytes) {
     json.append(member: "token", text: token)
-    if presentation == .notification {
-      json.append(member: "notification") { Self.append(texts.prefix { $0.isCommon }, to: &$0) }
+    let common = texts.prefix { $0.isCommon }
+    if presentation == .notification, !common.isEmpty {
+      json.append(member: "notification") { Self.append(common, to: &$0) }
     }
     let data = sentData
     if !data.isEmpty { json.append(member: "data") { Self.append(data, to: &$0) } }
@@ -36,7 +37,9 @@ extension FCMMessage {
 
   private static func append(_ texts: ArraySlice<ShownText>, to json: inout JSONBytes) {
     for shown in texts {
-      if shown.isNumber {
+      if let list = shown.list {
+        json.append(member: shown.name, texts: list)
+      } else if shown.isNumber {
         json.append(member: shown.name, integer: Int64(shown.text))
       } else {
         json.append(member: shown.name, text: shown.text)
@@ -58,10 +61,16 @@ extension FCMMessage {
   /// `android.notification`.
   var texts: [ShownText] {
     let count = badge.flatMap { $0 > 0 ? "\(min($0, Int(Int32.max)))" : nil }
+    // A device that gets words takes no key. Data has both, because the app chooses.
+    let isData = presentation == .dataOnly
     let all = [
-      ShownText(name: "title", text: title ?? "", isCommon: true),
-      ShownText(name: "body", text: body ?? "", isCommon: true),
+      ShownText(name: "title", text: titleKey == nil || isData ? title ?? "" : "", isCommon: true),
+      ShownText(name: "body", text: bodyKey == nil || isData ? body ?? "" : "", isCommon: true),
       ShownText(name: "image", text: image ?? "", isCommon: true), ShownText(name: "tag", text: tag ?? ""),
+      ShownText(name: "title_loc_key", text: titleKey?.name ?? ""),
+      ShownText(name: "title_loc_args", list: titleKey?.arguments ?? []),
+      ShownText(name: "body_loc_key", text: bodyKey?.name ?? ""),
+      ShownText(name: "body_loc_args", list: bodyKey?.arguments ?? []),
       ShownText(name: "channel_id", text: channelIdentifier ?? ""),
       ShownText(name: "notification_count", text: count ?? "", isNumber: true),
     ]
@@ -76,7 +85,10 @@ extension FCMMessage {
   }
 
   /// The names of ``texts``.
-  private static let textNames: Set<String> = ["title", "body", "image", "tag", "channel_id", "notification_count"]
+  private static let textNames: Set<String> = [
+    "title", "body", "image", "tag", "channel_id", "notification_count", "title_loc_key", "title_loc_args",
+    "body_loc_key", "body_loc_args",
+  ]
 }
 
 /// One member of what is shown.
@@ -86,4 +98,19 @@ struct ShownText {
   /// Whether it is a member of `notification`; otherwise only of `android.notification`.
   var isCommon = false
   var isNumber = false
+  /// The texts of a list, which ``text`` has as JSON; nil for a single one.
+  var list: [String]?
+
+  init(name: StaticString, text: String, isCommon: Bool = false, isNumber: Bool = false) {
+    self.name = name
+    self.text = text
+    self.isCommon = isCommon
+    self.isNumber = isNumber
+  }
+
+  init(name: StaticString, list: [String]) {
+    let document = JSONBytes.document(reservingBytes: 64) { $0.append(member: "", texts: list) }
+    self.init(name: name, text: list.isEmpty ? "" : String(decoding: document.dropFirst(4).dropLast(), as: UTF8.self))
+    self.list = list
+  }
 }

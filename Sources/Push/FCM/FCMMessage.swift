@@ -1,3 +1,5 @@
+internal import Localisation
+
 /// A message to one Android device.
 ///
 /// Source: the discovery document of FCM, `Message`, `AndroidConfig` and `AndroidNotification`.
@@ -30,6 +32,26 @@ public struct FCMMessage: Equatable, Sendable {
 
   /// The text below. It is shortened when the message would be too large.
   public var body: String?
+
+  /// The first line as a key of the app's string resources, in place of ``title``; nil for none.
+  public var titleKey: Key?
+
+  /// The text below as a key, in place of ``body``.
+  public var bodyKey: Key?
+
+  /// A key of the app's string resources, with the values for the places in its text.
+  public struct Key: Equatable, Sendable {
+    /// The name of the resource.
+    public let name: String
+    /// The values, in order.
+    public let arguments: [String]
+
+    /// Names a text of the app.
+    public init(_ name: String, arguments: [String] = []) {
+      self.name = name
+      self.arguments = arguments
+    }
+  }
 
   /// An `https` URL of a picture, of at most 1 MB on Android.
   public var image: String?
@@ -94,7 +116,7 @@ extension FCMMessage {
     guard excess > 0 else { return self }
     let room = (body ?? "").utf8.count - excess - Self.continuation.utf8.count
     var message = self
-    message.body = room >= 0 ? Self.beginning(of: body ?? "", bytesMax: room) + Self.continuation : nil
+    message.body = room >= 0 ? (body ?? "").beginning(bytesMax: room) + Self.continuation : nil
     guard message.payloadBytes <= bytesMax, message.hasText || presentation == .dataOnly else {
       throw FCMMessageError(.payloadTooLarge, "more than \(bytesMax) bytes, even without its body")
     }
@@ -113,17 +135,7 @@ extension FCMMessage {
     }
   }
 
-  private var hasText: Bool { !(title ?? "").isEmpty || !(body ?? "").isEmpty }
-
-  private static func beginning(of text: String, bytesMax: Int) -> Substring {
-    var room = bytesMax
-    var end = text.startIndex
-    while end < text.endIndex {
-      let next = text.index(after: end)
-      room -= text.utf8[end..<next].count
-      if room < 0 { break }
-      end = next
-    }
-    return text[..<end]
+  private var hasText: Bool {
+    titleKey != nil || bodyKey != nil || !(title ?? "").isEmpty || !(body ?? "").isEmpty
   }
 }

@@ -1,4 +1,5 @@
 public import APNSCore
+public import Localisation
 
 /// A push that a campaign has written for one user.
 public struct CampaignPush: PushContent {
@@ -9,6 +10,14 @@ public struct CampaignPush: PushContent {
 
   /// Reads what ``ServicePush`` reads.
   public init(_ claimed: ClaimedContent) throws { stored = try claimed.decode() }
+
+  /// The words in other locales.
+  public var localised: LocalisedTexts? { stored.localised }
+
+  /// The same in one of them.
+  public func inLocale(_ locale: LocaleTag) -> Self { Self(stored: stored.inLocale(locale)) }
+
+  private init(stored: StoredPush) { self.stored = stored }
 
   /// The words are ours to keep.
   public var ledgerText: String? { stored.ledgerText }

@@ -1,5 +1,6 @@
 public import APNSCore
 internal import FoundationEssentials
+public import Localisation
 
 /// What the event of one kind of push says, and everything in which kinds differ: its name, how its content is read, what its
 /// push says and how it is shown, and what explanations call it.
@@ -28,6 +29,12 @@ public protocol PushContent: Sendable {
   /// Where its pushes go; nil for each recipient's own targets.
   var targets: [PushTarget]? { get }
 
+  /// What it says in other locales; nil for one text for all.
+  var localised: LocalisedTexts? { get }
+
+  /// The same in one of those locales.
+  func inLocale(_ locale: LocaleTag) -> Self
+
   /// The push, encoded as far as its recipients share it.
   /// - Throws: ``PushRequestError`` when the content fits no push.
   func push(about subject: PushSubject) throws(PushRequestError) -> PreparedPush
@@ -52,6 +59,17 @@ extension PushContent {
 
   /// Each recipient's own.
   public var targets: [PushTarget]? { nil }
+
+  /// The same in the words for a device's locale, or its own where there are none.
+  public func suited(to locale: LocaleTag?) -> Self {
+    localised?.choice(for: locale).map { inLocale($0.shown) } ?? self
+  }
+
+  /// One text for all.
+  public var localised: LocalisedTexts? { nil }
+
+  /// The one text.
+  public func inLocale(_ locale: LocaleTag) -> Self { self }
 
   /// What the push shows.
   public func alert(about subject: PushSubject) throws(PushRequestError) -> PreparedPush? {
@@ -111,6 +129,9 @@ public struct PreparedPush: Sendable {
 
   /// Until when APNs keeps it, in Unix seconds; nil for the end of the push's life.
   public var keptUntil: Int64?
+
+  /// The locale of its words; nil when it is not known.
+  public internal(set) var locale: LocaleTag?
 
   /// The alert as it is; nil for a push that shows nothing or a Live Activity.
   public var alert: AlertPayload? { if case .alert(_, let alert) = document { alert } else { nil } }

@@ -4,7 +4,7 @@ internal import FoundationEssentials
 extension PushPresentation {
   /// The members of JSON.
   enum Key: String, CodingKey, CaseIterable {
-    case subtitle, category, sound, badge, channel
+    case subtitle, category, sound, badge, channel, localised
     case interruptionLevel = "interruption_level"
     case threadID = "thread_id"
     case relevanceScore = "relevance_score"
@@ -19,6 +19,15 @@ extension PushPresentation {
   init(_ container: Container) throws {
     for key in Key.allCases { try read(key, from: container) }
   }
+
+  /// Reads every member, also those of ``TranslationKeys``.
+  init(from decoder: any Decoder) throws {
+    try self.init(decoder.container(keyedBy: Key.self))
+    translations = try TranslationKeys(decoder.container(keyedBy: TranslationKeys.Key.self))
+  }
+
+  /// The names of all members.
+  static let memberNames = Key.allCases.map(\.rawValue) + TranslationKeys.Key.allCases.map(\.rawValue)
 
   /// Reads one member; an absent or null one stays as it is.
   mutating func read(_ key: Key, from container: Container) throws {
@@ -43,6 +52,7 @@ extension PushPresentation {
       try container.require((score == nil) == (relevanceScore == nil), key, "must be from 0 to 1")
     case .interruptionLevel: interruptionLevel = try container.word(key)
     case .channel: channel = try container.word(key) ?? channel
+    case .localised: localised = try container.decodeIfPresent(LocalisedTexts.self, forKey: key)
     }
   }
 
@@ -65,6 +75,8 @@ extension PushPresentation {
     set(.imageURL, imageURL.map { .string($0) })
     set(.badge, badge.map { .integer(Int64($0)) })
     set(.channel, channel == .alert ? nil : .string(channel.rawValue))
+    set(.localised, localised.map { .object($0.document) })
+    translations.write(to: &object)
     return object
   }
 }
@@ -82,6 +94,9 @@ struct StoredPresentation: Decodable {
     for key in PushPresentation.Key.allCases {
       var attempt = presentation
       if (try? attempt.read(key, from: container)) != nil { presentation = attempt }
+    }
+    if let keys = try? TranslationKeys(decoder.container(keyedBy: TranslationKeys.Key.self)) {
+      presentation.translations = keys
     }
     self.presentation = presentation
   }

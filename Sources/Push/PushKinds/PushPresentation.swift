@@ -1,4 +1,5 @@
 public import APNSCore
+internal import Localisation
 
 /// How a push is shown beside its title and text. The same members stand in `POST /v1/pushes`, in `tacet.watch` and in
 /// `tacet.pushes`.
@@ -32,6 +33,13 @@ public struct PushPresentation: Equatable, Sendable {
   /// Whether it shows something.
   public var channel = Channel.alert
 
+  /// The words in other locales; nil for one text for all.
+  public var localised: LocalisedTexts?
+  /// Texts as keys of the app's own translations, which win over words wherever the app has them.
+  public var translations = TranslationKeys()
+  /// The locale of the words; nil when it is not known.
+  var locale: LocaleTag?
+
   /// As a push without any of it is shown.
   public init() {}
 
@@ -49,7 +57,20 @@ public struct PushPresentation: Equatable, Sendable {
       case .fetch: try PreparedPush(waking: custom, collapsingBy: collapseID)
       }
     push.badge = badge
+    push.locale = locale
     return push
+  }
+
+  /// Takes the words of a locale in place of a push's own.
+  func inLocale(_ locale: LocaleTag, _ title: inout String, _ body: inout String) -> PushPresentation {
+    let words = localised?.words(in: locale) ?? .init()
+    title = words.title ?? title
+    body = words.body ?? body
+    var presentation = self
+    presentation.subtitle = words.subtitle ?? subtitle
+    presentation.localised = nil
+    presentation.locale = locale
+    return presentation
   }
 
   /// The payload of an alert.
@@ -59,10 +80,15 @@ public struct PushPresentation: Equatable, Sendable {
     var custom = custom
     if let imageURL { custom["image_url"] = .string(imageURL) }
     return try AlertPayload(
-      title: .verbatim(title), subtitle: subtitle.map { .verbatim($0) }, body: .verbatim(body),
+      title: TranslationKey.text(translations.title, words: title), subtitle: subtitleText,
+      body: TranslationKey.text(translations.body, words: body),
       badge: badge, sound: sound.map { .named($0) } ?? .default, threadIdentifier: threadID ?? thread,
       category: category,
       interruptionLevel: interruptionLevel, relevanceScore: relevanceScore, runsServiceExtension: imageURL != nil,
       custom: custom)
+  }
+  private var subtitleText: AlertText? {
+    guard subtitle != nil || translations.subtitle != nil else { return nil }
+    return TranslationKey.text(translations.subtitle, words: subtitle ?? "")
   }
 }

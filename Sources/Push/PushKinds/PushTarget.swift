@@ -1,5 +1,7 @@
 internal import Cryptography
 public import Delivery
+internal import FoundationEssentials
+public import Localisation
 
 /// Where a push goes, as the host or an app has stored it: an address of a channel.
 public struct PushTarget: Equatable, Sendable {
@@ -43,6 +45,23 @@ extension PushTarget {
   /// digits of the address's SHA-256, because who knows an endpoint can push to it.
   public var mark: String {
     channel == .apns ? address : SHA256.hash(Array(address.utf8)).hexadecimal(bytes: 16)
+  }
+}
+
+extension PushTarget {
+  /// The longest keys that are read, in bytes.
+  private static let keysBytesMax = 4096
+
+  /// The locale that its device asks for: the member `locale` of ``keys``. Nil without a readable one.
+  public var locale: LocaleTag? {
+    guard let keys, keys.utf8.count <= Self.keysBytesMax,
+      let members = try? JSONDecoder().decode(Members.self, from: Data(keys.utf8))
+    else { return nil }
+    return LocaleTag(members.locale)
+  }
+
+  private struct Members: Decodable {
+    let locale: String
   }
 }
 

@@ -1,5 +1,6 @@
 public import APNSCore
 internal import FoundationEssentials
+public import Localisation
 
 /// A push that a server has asked for, shown uncut. ``ServicePushRequest`` has checked it before it was stored.
 public struct ServicePush: PushContent {
@@ -11,6 +12,14 @@ public struct ServicePush: PushContent {
 
   /// Reads `title`, `body`, `data` and `presentation`.
   public init(_ claimed: ClaimedContent) throws { stored = try claimed.decode() }
+
+  /// The words in other locales.
+  public var localised: LocalisedTexts? { stored.localised }
+
+  /// The same in one of them.
+  public func inLocale(_ locale: LocaleTag) -> Self { Self(stored: stored.inLocale(locale)) }
+
+  private init(stored: StoredPush) { self.stored = stored }
 
   /// The words are ours to keep.
   public var ledgerText: String? { stored.ledgerText }

@@ -51,13 +51,13 @@ public struct ServicePushRequest: Decodable, Equatable, Sendable {
   }
 
   /// The members of an object that it reads.
-  public static let memberNames = Set(Key.allCases.map(\.rawValue) + PushPresentation.Key.allCases.map(\.rawValue))
+  public static let memberNames = Set(Key.allCases.map(\.rawValue) + PushPresentation.memberNames)
 
   /// Reads `kind` (`push` without it), `title`, `body`, `data` (an object), `expires_in` (seconds), `send_at` (RFC 3339),
   /// `cancel_key`, `cap_group`, and the members of ``PushPresentation``.
   /// - Throws: `DecodingError` that names the member which cannot be used, `body` for a push larger than APNs takes.
   public init(from decoder: any Decoder) throws {
-    presentation = try PushPresentation(decoder.container(keyedBy: PushPresentation.Key.self))
+    presentation = try PushPresentation(from: decoder)
     let container = try decoder.container(keyedBy: Key.self)
     kind = try container.decodeIfPresent(String.self, forKey: .kind) ?? "push"
     title = try container.decode(String.self, forKey: .title)
@@ -106,12 +106,13 @@ public struct ServicePushRequest: Decodable, Equatable, Sendable {
     return faults
   }
 
-  /// Whether the whole document fits APNs' limit with any badge.
+  /// Whether the whole document fits APNs' limit with any badge, in each locale.
   private var fits: Bool {
     let subject = PushSubject(id: HostID(UUID()), kind: kind)
     let stored = StoredPush(
       title: title, body: body, data: object, presentation: StoredPresentation(presentation: presentation))
-    return (try? stored.isWhole(about: subject)) == true
+    let translated = (presentation.localised?.texts.keys).map { $0.map(stored.inLocale) } ?? []
+    return ([stored] + translated).allSatisfy { (try? $0.isWhole(about: subject)) == true }
   }
 }
 

@@ -1,4 +1,5 @@
 internal import APNSCore
+internal import Localisation
 
 /// A row of `tacet.pushes`.
 struct StoredPush: Decodable {
@@ -10,6 +11,16 @@ struct StoredPush: Decodable {
   var ledgerText: String { "\(title)\n\(body)" }
 
   private var shown: PushPresentation { presentation?.presentation ?? PushPresentation() }
+
+  var localised: LocalisedTexts? { presentation?.presentation.localised }
+
+  /// The same with the words of a locale.
+  func inLocale(_ locale: LocaleTag) -> StoredPush {
+    var (title, body) = (title, body)
+    let presentation = shown.inLocale(locale, &title, &body)
+    return StoredPush(
+      title: title, body: body, data: data, presentation: StoredPresentation(presentation: presentation))
+  }
 
   /// - Parameter channel: nil for its own.
   func push(

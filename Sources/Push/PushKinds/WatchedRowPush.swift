@@ -1,4 +1,5 @@
 public import APNSCore
+public import Localisation
 internal import PushRules
 
 /// A row of a host's table that `tacet.watch` turns into pushes: words that the database has made of it.
@@ -42,6 +43,16 @@ public struct WatchedRowPush: PushContent {
 
   /// The surface.
   public var surfaceID: HostID? { surface.id }
+
+  /// The words in other locales, made of the same row.
+  public var localised: LocalisedTexts? { presentation.localised }
+
+  /// The same in one of them.
+  public func inLocale(_ locale: LocaleTag) -> WatchedRowPush {
+    var (title, body) = (title, body)
+    let presentation = presentation.inLocale(locale, &title, &body)
+    return WatchedRowPush(title: title, body: body, surface: surface, presentation: presentation)
+  }
 
   /// Its words on one line each, and the ids of row and surface.
   public func push(about subject: PushSubject) throws(PushRequestError) -> PreparedPush {

@@ -47,6 +47,8 @@ public final class DeliveryPipeline {
   lazy var unreadMarker = UnreadMarker(of: self)
   var needsAlarm = true
   lazy var alarm = DueAlarm(for: self)
+  /// What Tacet itself says, such as "+4 more".
+  lazy var words = KnownWords(in: store)
 
   /// Hears of events that concern other parts of the process.
   public weak var observer: (any DeliveryPipelineObserver)?

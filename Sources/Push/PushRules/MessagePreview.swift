@@ -1,3 +1,5 @@
+internal import Localisation
+
 /// What a push says about a message: its sender and its beginning.
 ///
 /// Both texts are cut between grapheme clusters, so that no accent or emoji is torn. Only the first few kilobytes of the input
@@ -29,8 +31,17 @@ public struct MessagePreview: Equatable, Sendable {
   public init(senderName: String?, text: String) {
     let name = TextExcerpt(of: senderName ?? "", clustersMax: Self.nameClustersMax, bytesMax: Self.nameBytesMax)
       .text.trimmed
-    title = name.isEmpty ? "New message" : "Message from " + name
+    title = name.isEmpty ? "New message" : Self.title(naming: String(name))
     body = TextExcerpt(of: text, clustersMax: Self.bodyClustersMax, bytesMax: Self.bodyBytesMax).text
+  }
+}
+
+extension MessagePreview {
+  private static func title(naming name: String) -> String {
+    var title = FilledText()
+    title.append(words: "Message from ")
+    title.append(value: name)
+    return title.text
   }
 }
 
@@ -103,7 +114,7 @@ struct TextExcerpt {
       end = next
     }
     let shown = source[..<end].onOneLine
-    return end < source.endIndex ? shown + "..." : shown
+    return end < source.endIndex ? shown.closingIsolates + "..." : shown.closingIsolates
   }
 
   /// The last boundary between scalars that is not more than `bytesMax` bytes from the start.

@@ -2,6 +2,7 @@ public import APNSCore
 public import Deliverers
 internal import Delivery
 internal import FoundationEssentials
+internal import Localisation
 internal import PushKinds
 
 extension WebPushNotification {
@@ -12,12 +13,13 @@ extension WebPushNotification {
     data["push_log_id"] = .string(push.logID.lowercased)
     let image = data["image_url"]?.text
     data["image_url"] = nil
-    let title = alert.title?.verbatim ?? ""
-    let lines = [alert.subtitle?.verbatim, alert.body?.verbatim].compactMap { $0 }
+    let title = alert.title?.words ?? ""
+    let lines = [alert.subtitle?.words, alert.body?.words].compactMap { $0?.isEmpty == false ? $0 : nil }
     try self.init(
       title: title.isEmpty ? lines.first ?? "" : title, link: links.link(for: alert.custom),
       body: lines.isEmpty || title.isEmpty && lines.count == 1 ? nil : lines.joined(separator: "\n"),
-      tag: push.push.collapseIdentifier.text, badge: push.badge, image: image, isSilent: alert.sound == nil,
+      tag: push.push.collapseIdentifier.text, language: push.push.locale?.text, badge: push.badge, image: image,
+      isSilent: alert.sound == nil,
       // What replaces others says something new. The same push once more, after an answer was lost, does not.
       alertsAgain: push.replacesOthers, data: data)
   }
@@ -52,9 +54,4 @@ struct WebPushClearing {
 
 extension PayloadValue {
   fileprivate var text: String? { if case .string(let text) = self { text } else { nil } }
-}
-
-extension AlertText {
-  /// The words; of a key of the app's translations nothing.
-  fileprivate var verbatim: String? { if case .verbatim(let words) = self { words } else { nil } }
 }

@@ -1,4 +1,5 @@
 internal import APNSCore
+internal import Localisation
 
 extension WebPushNotification {
   /// The end of a shortened text.
@@ -35,27 +36,6 @@ extension WebPushNotification {
   private static func shortened(_ text: String, byBytes excess: Int) -> String {
     let width = text.utf8.reduce(0) { $0 + JSONEscape.width(of: $1) }
     let room = width - excess - continuation.utf8.count
-    return room < 0 ? "" : beginning(of: text, encodedBytesMax: room) + continuation
-  }
-
-  /// Whole grapheme clusters that take at most so many bytes inside a JSON string. Bounds the bytes before it looks for
-  /// clusters, because a cluster may have any length.
-  private static func beginning(of text: String, encodedBytesMax: Int) -> Substring {
-    let scalars = text.unicodeScalars
-    var room = encodedBytesMax
-    let scalarsEnd =
-      scalars.indices.first { index in
-        room -= UTF8.encode(scalars[index])?.reduce(0) { $0 + JSONEscape.width(of: $1) } ?? 0
-        return room < 0
-      } ?? scalars.endIndex
-    // Rounds down to the start of the cluster that the bound tears.
-    let examined = scalars.index(scalarsEnd, offsetBy: 1, limitedBy: scalars.endIndex) ?? scalars.endIndex
-    var end = text.startIndex
-    while end < scalarsEnd {
-      let next = text[..<examined].index(after: end)
-      guard next <= scalarsEnd else { break }
-      end = next
-    }
-    return text[..<end]
+    return room < 0 ? "" : text.beginning(bytesMax: room, width: JSONEscape.width) + continuation
   }
 }

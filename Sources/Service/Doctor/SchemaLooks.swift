@@ -54,6 +54,7 @@ final class SchemaLooks {
     (CampaignWorkCheck.name, { try await $0.campaignWork(on: $1) }),
     (ModelUsageCheck.name, { try await $0.modelUsage(on: $1) }),
     (ActivityTypeCheck.name, { ActivityTypeCheck.judge(try await $0.database.activityTypes(on: $1)) }),
+    (TextCheck.name, { TextCheck.judge(try await $0.database.texts(on: $1)) }),
     (DeviceTokenCheck.name, { try await $0.deviceTokens(on: $1) }),
     (
       ChannelCheck.name,

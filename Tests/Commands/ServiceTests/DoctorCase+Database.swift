@@ -28,6 +28,10 @@ extension DoctorCase {
     .sql(
       "functions of another program", "update tacet.function_files set checksum = '' where name = 'holds'",
       "warn  migrations: functions of another version: holds", remedy: "run tacet migrate", exitCode: 0),
+    .sql(
+      "a kind that has texts is not watched",
+      "insert into tacet.texts (kind, locale, title) values ('gone', 'de', 'x')",
+      "warn  texts: gone is not watched, and has texts in de", remedy: "tacet.unlocalise('gone')", exitCode: 0),
     .sql("nothing was migrated", "drop schema tacet cascade", "FAIL  migrations: none was applied"),
     .sql(
       "the trigger on messages is disabled", "alter table messages disable trigger tacet_message_inserted",

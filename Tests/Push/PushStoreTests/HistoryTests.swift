@@ -43,7 +43,7 @@ struct HistoryTests {
       outcome.deviceAttempts = [
         HistoryEntry.Attempt(
           mark: $0.targets[0].address, route: "com.example.app/production", endedMicroseconds: 900, status: 410,
-          reason: "a \"reason\"\\", identifier: "id", verdict: "dropped")
+          reason: "a \"reason\"\\", identifier: "id", verdict: "dropped", locale: "de", askedLocale: "de-AT")
       ]
       return outcome
     }
@@ -63,6 +63,7 @@ struct HistoryTests {
     #expect(entries[1].attempts.map(\.device) == ["01234567"])
     #expect(entries[1].attempts.map(\.reason) == ["a \"reason\"\\"])
     #expect(entries[1].attempts.map(\.status) == [410])
+    #expect(entries[1].attempts.map(\.locale) == ["de"] && entries[1].attempts.map(\.askedLocale) == ["de-AT"])
   }
 
   @Test("of more than forty entries the first twenty stay, and the newest")

@@ -4,9 +4,9 @@
 
 select
   n.subject_id, n.kind, t.user_id, n.enqueued_at, m.surface_id, m.push_kind, m.sender_name, m.body, m.content,
-  tacet.unread_count(t.user_id) as badge
+  tacet.unread_count(t.user_id) as badge, t.locale
 from (
-  select x.user_id
+  select x.user_id, x.locale
   from tacet.targets x
   where x.fetch_digest = :fetch_digest and x.dropped_at is null
   limit 1

@@ -1,3 +1,5 @@
+internal import Localisation
+
 extension CampaignDefinition {
   private static let keys = [
     "layers", "occasion", "composer", "templates", "payload", "presentation",
@@ -8,7 +10,8 @@ extension CampaignDefinition {
   /// ```json
   /// {"layers": ["event", "pattern", "re_engagement"],
   ///  "composer": {"kind": "model", "on_failure": "skip"},
-  ///  "templates": {"event_based": [{"title": "Your {event}", "body": "It is {when}. How do you feel about it?"}]},
+  ///  "templates": {"event_based": [{"title": "Your {event}", "body": "It is {when}. How do you feel about it?",
+  ///                                 "localised": {"de": {"title": "{event}", "body": "Wie geht es dir damit?"}}}]},
   ///  "payload": {"action": "new_conversation"},
   ///  "presentation": {"category": "CHECK_IN", "collapse_id": "check_in"}}
   /// ```
@@ -99,11 +102,15 @@ extension CampaignDefinition {
   }
 
   private static func template(_ field: DefinitionField) throws(CampaignDefinitionDefect) -> CampaignTemplate {
-    let members = try field.members(known: ["title", "body"])
+    let members = try field.members(known: ["title", "body", "localised"])
     let title = try field.member("title", of: members).string()
     let body = try field.member("body", of: members).string()
+    let localised = try field.localised(members) { field throws(CampaignDefinitionDefect) in
+      _ = try field.members(known: ["title", "body"])
+      return try template(field)
+    }
     do {
-      return try CampaignTemplate(title: title, body: body)
+      return try CampaignTemplate(title: title, body: body, localised: localised)
     } catch {
       throw field.defect(.invalidTemplate, expected: "title and body with closed {names} (\(error.rawValue))")
     }

@@ -1,20 +1,26 @@
+public import Localisation
+
 /// A prepared push with placeholders in braces: `Your {event} is {when}.`
 public struct CampaignTemplate: Hashable, Sendable {
   private let title: TemplateText
   private let body: TemplateText
+  /// The same in other locales.
+  private let localised: [LocaleTag: CampaignTemplate]
 
   /// Reads a template.
   /// - Parameters:
   ///   - title: after its values are inserted, it is cut to ``CheckInReply/titleClustersMax`` grapheme clusters,
   ///     including the ellipsis.
   ///   - body: likewise cut to ``CheckInReply/bodyClustersMax``.
+  ///   - localised: the same in other locales.
   /// - Throws: a ``TemplateDefect``. Braces are only allowed around a name.
-  public init(title: String, body: String) throws(TemplateDefect) {
+  public init(title: String, body: String, localised: [LocaleTag: CampaignTemplate] = [:]) throws(TemplateDefect) {
     self.title = try TemplateText(title)
     self.body = try TemplateText(body)
+    self.localised = localised
   }
 
-  /// The names of all placeholders. Each needs a value.
+  /// The names of all placeholders, except those in other locales. Each needs a value.
   public var placeholders: Set<String> {
     Set(
       (title.pieces + body.pieces).compactMap { piece in
@@ -23,8 +29,11 @@ public struct CampaignTemplate: Hashable, Sendable {
   }
 
   /// The push with these values, each cut to 80 Unicode scalars, on one line and without angle brackets.
+  /// - Parameter locale: the user's. A text in it that lacks a value is not taken.
   /// - Returns: nil when a placeholder has no visible value: a sentence with a hole is worse than silence.
-  public func text(with values: [String: String]) -> CampaignText? {
+  public func text(with values: [String: String], in locale: LocaleTag? = nil) -> CampaignText? {
+    let translated = locale.flatMap { LocaleChoice(asked: $0) { localised[$0] != nil } }.flatMap { localised[$0.shown] }
+    if let text = translated?.text(with: values) { return text }
     guard let title = title.rendered(with: values, clustersMax: CheckInReply.titleClustersMax),
       let body = body.rendered(with: values, clustersMax: CheckInReply.bodyClustersMax)
     else { return nil }
@@ -74,18 +83,18 @@ private struct TemplateText: Hashable {
   ///
   /// Braces in values are not placeholders.
   func rendered(with values: [String: String], clustersMax: Int) -> String? {
-    var text = ""
+    var text = FilledText()
     for piece in pieces {
       switch piece {
-      case .literal(let literal): text += literal
+      case .literal(let literal): text.append(words: literal)
       case .placeholder(let name):
         guard let value = values[name].flatMap({ TextLimits.line($0, max: TextLimits.templateValueMax) }) else {
           return nil
         }
-        text += value
+        text.append(value: value)
       }
     }
-    return text.trimmed.cut(clustersMax: clustersMax)
+    return text.text.trimmed.cut(clustersMax: clustersMax)
   }
 }
 
@@ -93,7 +102,7 @@ extension String {
   /// The text itself, or as many clusters as leave room for an ellipsis.
   func cut(clustersMax: Int) -> String {
     guard let end = index(startIndex, offsetBy: clustersMax, limitedBy: endIndex), end < endIndex else { return self }
-    return self[..<index(before: end)].trimmed + "…"
+    return self[..<index(before: end)].trimmed.closingIsolates + "…"
   }
 }
 
@@ -141,9 +150,12 @@ public struct TemplatePool: Equatable, Sendable {
   ///   - user: the bytes of the user's identifier.
   ///   - localDay: the day on the user's clock, see ``LocalTime/day(of:)``.
   ///   - values: by placeholder.
+  ///   - locale: the user's.
   /// - Returns: nil when no template can be filled.
-  public func text(for user: some Sequence<UInt8>, on localDay: Int, with values: [String: String]) -> CampaignText? {
-    let texts = templates.compactMap { $0.text(with: values) }
+  public func text(
+    for user: some Sequence<UInt8>, on localDay: Int, with values: [String: String], in locale: LocaleTag? = nil
+  ) -> CampaignText? {
+    let texts = templates.compactMap { $0.text(with: values, in: locale) }
     if texts.isEmpty { return nil }
     return texts[Self.turn(among: texts.count, for: user, on: localDay)]
   }

@@ -1,3 +1,5 @@
+internal import Localisation
+
 /// A value of a definition with its path, so that a defect can name it.
 struct DefinitionField {
   let value: JSONValue
@@ -50,5 +52,32 @@ struct DefinitionField {
 
   static func oneOf(_ words: [String]) -> String {
     "one of: " + words.joined(separator: ", ")
+  }
+}
+
+extension DefinitionField {
+  /// The most locales of one text.
+  private static let localesMax = 50
+
+  /// The member `localised`: the same text in other locales, `{"de": …}`; empty without one.
+  func localised<Text>(
+    _ members: [String: JSONValue], _ read: (DefinitionField) throws(CampaignDefinitionDefect) -> Text
+  ) throws(CampaignDefinitionDefect) -> [LocaleTag: Text] {
+    guard let value = members["localised"] else { return [:] }
+    let field = field("localised", value)
+    let texts = try field.object()
+    guard texts.count <= Self.localesMax else {
+      throw field.defect(.outOfRange, expected: "at most \(Self.localesMax) locales")
+    }
+    var localised: [LocaleTag: Text] = [:]
+    for (name, value) in texts.sorted(by: { $0.key < $1.key }) {
+      let member = field.field(name, value)
+      guard let locale = LocaleTag(name) else {
+        throw member.defect(.unknownKey, expected: "a language tag such as de or pt-BR")
+      }
+      if localised[locale] != nil { throw member.defect(.repeated, expected: "each locale once") }
+      localised[locale] = try read(member)
+    }
+    return localised
   }
 }

@@ -1,3 +1,5 @@
+internal import Localisation
+
 /// A campaign of slots as data: its default slots, its texts and how they reach the device. The database holds its
 /// audience and the users' slots.
 public struct SlotCampaignDefinition: Equatable, Sendable {
@@ -106,6 +108,15 @@ struct SlotTextRule: Equatable {
   let title: SlotTemplate
   /// At least one. They take turns by user and day.
   let bodies: [SlotTemplate]
+  /// The same in other locales, without conditions.
+  let localised: [LocaleTag: SlotTextRule]
+
+  /// The same in the user's locale, or as it is.
+  func suited(to locale: LocaleTag?) -> SlotTextRule {
+    guard !localised.isEmpty, let locale, let choice = LocaleChoice(asked: locale, among: { localised[$0] != nil })
+    else { return self }
+    return localised[choice.shown] ?? self
+  }
 
   func applies(to values: [String: String]) -> Bool {
     conditions.allSatisfy { name, condition in values[name].map(condition.holds) ?? false }

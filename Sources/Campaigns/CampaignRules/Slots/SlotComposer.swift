@@ -1,3 +1,5 @@
+internal import Localisation
+
 /// What a slot campaign asks a language model for: a body, under a title of the campaign's own.
 ///
 /// The campaign's texts take its place where the model fails.
@@ -32,7 +34,7 @@ extension SlotCampaignDefinition {
     var (lines, _) = lines(for: occasion, values: values)
     guard
       let title = composer.title(on: occasion.fireDate, with: lines)
-        ?? texts.first(where: { $0.applies(to: lines) })?.title.filled(with: lines).text
+        ?? texts.first(where: { $0.applies(to: lines) })?.suited(to: values.locale).title.filled(with: lines).text
     else { return nil }
     lines["weekday"] = lines["weekday"] ?? occasion.fireDate.weekdayName
     return SlotDraft(prompt: composer.task.prompt(for: .body(title: title), with: lines), title: title)

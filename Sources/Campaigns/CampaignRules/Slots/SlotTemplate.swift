@@ -1,3 +1,5 @@
+internal import Localisation
+
 /// One text with tokens: `Day {{streak}} — your {{nickname}} rhythm`.
 struct SlotTemplate: Equatable {
   /// Shown in place of a token without a value.
@@ -42,17 +44,17 @@ struct SlotTemplate: Equatable {
   /// The text with its values. Braces in values are not tokens.
   /// - Returns: also the number of tokens without a value.
   func filled(with values: [String: String]) -> (text: String, missing: Int) {
-    var text = ""
+    var text = FilledText()
     var missing = 0
     for piece in pieces {
       switch piece {
-      case .literal(let literal): text += literal
+      case .literal(let literal): text.append(words: literal)
       case .token(let name):
         if values[name] == nil { missing += 1 }
-        text += values[name] ?? Self.placeholder
+        text.append(value: values[name] ?? Self.placeholder)
       }
     }
-    return (text.trimmed, missing)
+    return (text.text.trimmed, missing)
   }
 }
 

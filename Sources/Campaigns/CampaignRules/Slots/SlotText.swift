@@ -1,3 +1,5 @@
+internal import Localisation
+
 /// A rendered row.
 public struct SlotText: Equatable, Sendable {
   /// The most grapheme clusters of a title, including the ellipsis of a cut one.
@@ -31,7 +33,7 @@ extension SlotCampaignDefinition {
     for occasion: SlotOccasion, values: SlotValues, user: some Sequence<UInt8> = EmptyCollection()
   ) -> SlotText? {
     let (lines, turn) = lines(for: occasion, values: values)
-    guard let rule = texts.first(where: { $0.applies(to: lines) }) else { return nil }
+    guard let rule = texts.first(where: { $0.applies(to: lines) })?.suited(to: values.locale) else { return nil }
     let bodyTemplate = rule.body(for: user, on: occasion.fireDate, with: lines)
     let title = rule.title.filled(with: lines)
     let body = bodyTemplate.filled(with: lines)

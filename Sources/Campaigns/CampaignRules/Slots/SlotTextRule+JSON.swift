@@ -4,7 +4,11 @@ extension SlotTextRule {
   private static let bodiesMax = 31
 
   init(field: DefinitionField) throws(CampaignDefinitionDefect) {
-    let members = try field.members(known: ["if", "title", "body"])
+    try self.init(field: field, known: ["if", "title", "body", "localised"])
+  }
+
+  private init(field: DefinitionField, known: [String]) throws(CampaignDefinitionDefect) {
+    let members = try field.members(known: known)
     conditions =
       try members["if"].map { value throws(CampaignDefinitionDefect) in
         try Self.conditions(field.field("if", value))
@@ -15,6 +19,9 @@ extension SlotTextRule {
       bodies = try body.templates(Self.bodiesMax, scalarsMax: Self.bodyScalarsMax)
     } else {
       bodies = [try body.template(scalarsMax: Self.bodyScalarsMax)]
+    }
+    localised = try field.localised(members) { field throws(CampaignDefinitionDefect) in
+      try Self(field: field, known: ["title", "body"])
     }
   }
 

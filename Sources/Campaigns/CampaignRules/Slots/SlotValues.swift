@@ -1,4 +1,5 @@
 internal import FoundationEssentials
+public import Localisation
 
 /// The values of tokens and conditions by name, from the host's material or a fetched document. The document is foreign
 /// and may be hostile.
@@ -13,6 +14,9 @@ public struct SlotValues: Equatable, Sendable {
 
   /// Visible lines by name.
   let lines: [String: String]
+
+  /// The user's locale: the value `locale`. Nil when it is not known.
+  public var locale: LocaleTag? { lines["locale"].flatMap { LocaleTag($0) } }
 
   /// No values.
   public init() {

@@ -27,7 +27,7 @@ extension JSONBytes {
   }
 
   /// Texts in their order; an empty array is left out.
-  mutating func append(member name: StaticString, texts: [String]) {
+  package mutating func append(member name: StaticString, texts: [String]) {
     guard !texts.isEmpty else { return }
     append(name: name)
     append(literal: "[")

@@ -54,7 +54,7 @@ extension JSONBytes {
   ) {
     switch text {
     case .verbatim(let words): append(member: name, text: words)
-    case .localized(let key, let arguments):
+    case .localized(let key, let arguments, _):
       append(member: keyName, text: key)
       append(member: argumentsName, texts: arguments)
     case nil: break

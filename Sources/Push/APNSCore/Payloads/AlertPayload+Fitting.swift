@@ -1,3 +1,5 @@
+internal import Localisation
+
 /// A payload that fits a byte limit, and what was cut to make it fit.
 public struct FittedPayload: Equatable, Sendable {
   /// The payload, its text possibly shortened.
@@ -78,16 +80,8 @@ private struct TrimmableText {
   let body: (String) -> AlertText
 
   /// The longest beginning of whole grapheme clusters that takes at most so many bytes inside a JSON string.
-  func beginning(encodedBytesMax: Int) -> Substring {
-    var room = encodedBytesMax
-    var end = text.startIndex
-    while end < text.endIndex {
-      let next = text.index(after: end)
-      room -= text.utf8[end..<next].reduce(0) { $0 + JSONEscape.width(of: $1) }
-      if room < 0 { break }
-      end = next
-    }
-    return text[..<end]
+  func beginning(encodedBytesMax: Int) -> String {
+    text.beginning(bytesMax: encodedBytesMax, width: JSONEscape.width)
   }
 }
 
@@ -97,13 +91,13 @@ extension AlertText {
     switch self {
     case .verbatim(let words):
       return TrimmableText(place: .body, text: words, body: AlertText.verbatim)
-    case .localized(let key, let arguments):
+    case .localized(let key, let arguments, let words):
       let longest = arguments.indices.max { arguments[$0].utf8.count < arguments[$1].utf8.count }
       guard let longest else { return nil }
       return TrimmableText(place: .bodyArgument(longest), text: arguments[longest]) { text in
         var arguments = arguments
         arguments[longest] = text
-        return .localized(key: key, arguments: arguments)
+        return .localized(key: key, arguments: arguments, words: words)
       }
     }
   }

@@ -92,14 +92,22 @@ public struct AlertPayload: PushPayload {
 public enum AlertText: Equatable, Sendable {
   /// Words, shown as they are.
   case verbatim(String)
-  /// A key of the app's `Localizable` tables, and the arguments for the `%@` of its text, in order.
-  case localized(key: String, arguments: [String] = [])
+  /// A key of the app's translations, and the arguments for the `%@` of its text, in order. The words are shown where there are
+  /// no such translations: in browsers.
+  case localized(key: String, arguments: [String] = [], words: String = "")
 
   /// Whether there is nothing to show: no words, or no key.
   var isEmpty: Bool {
     switch self {
     case .verbatim(let words): words.isEmpty
-    case .localized(let key, _): key.isEmpty
+    case .localized(let key, _, _): key.isEmpty
+    }
+  }
+
+  /// The text without the app's translations.
+  public var words: String {
+    switch self {
+    case .verbatim(let words), .localized(_, _, let words): words
     }
   }
 

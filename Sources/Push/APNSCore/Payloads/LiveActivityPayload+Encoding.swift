@@ -52,7 +52,7 @@ extension JSONBytes {
   private mutating func append(member name: StaticString, _ text: AlertText) {
     switch text {
     case .verbatim(let words): append(member: name, text: words)
-    case .localized(let key, let arguments):
+    case .localized(let key, let arguments, _):
       append(member: name) { json in
         json.append(member: "loc-key", text: key)
         json.append(member: "loc-args", texts: arguments)

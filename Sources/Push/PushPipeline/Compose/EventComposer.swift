@@ -8,9 +8,10 @@ internal import PushStore
 // Compose: what an event says, once, and then the push for each target.
 extension DeliveryPipeline {
   /// What an event says; nil when it is gone or fits no push.
-  func compose(_ event: PushEvent) -> PreparedPush? {
+  func compose(_ event: PushEvent) -> ComposedPush? {
     do throws(PushRequestError) {
-      return try event.content?.push(about: event.subject)
+      guard let content = event.content else { return nil }
+      return try ComposedPush(content, about: event.subject)
     } catch {
       logger.error("cannot compose", metadata: ["subject_id": "\(event.subject.id.text)", "error": "\(error)"])
       return nil

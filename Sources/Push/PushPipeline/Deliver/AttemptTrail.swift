@@ -1,5 +1,6 @@
 internal import Deliverers
 internal import Delivery
+internal import Localisation
 internal import PushKinds
 internal import PushStore
 internal import Reactors
@@ -16,6 +17,11 @@ struct AttemptTrail {
   }
 
   private var ends: [End] = []
+
+  /// The locale of the words; nil for those of the event itself.
+  private let locale: LocaleChoice?
+
+  init(locale: LocaleChoice? = nil) { self.locale = locale }
 
   /// Whether the first answer counts, because the second said nothing about the device.
   var isJudgedByFirst = false
@@ -52,9 +58,15 @@ struct AttemptTrail {
         mark: target.mark, route: end.route.name,
         endedMicroseconds: Int64(end.at &- claimedAt) / 1000, status: end.status, reason: end.reason,
         identifier: end.identifier,
-        verdict: index == judged ? verdict.word : index < judged ? "elsewhere" : "impossible")
+        verdict: index == judged ? verdict.word : index < judged ? "elsewhere" : "impossible",
+        locale: locale?.shown.text, askedLocale: locale?.askedText)
     }
   }
+}
+
+extension LocaleChoice {
+  /// Nil where the words are in the device's own locale.
+  fileprivate var askedText: String? { asked == shown ? nil : asked.text }
 }
 
 extension DeviceVerdict {

@@ -2,6 +2,7 @@ internal import APNSCore
 internal import Deliverers
 internal import Delivery
 internal import FoundationEssentials
+internal import Localisation
 internal import PushKinds
 internal import PushRules
 internal import PushStore
@@ -16,7 +17,7 @@ struct OwnedTarget {
 // Deliver: one push to each device of a recipient, over the lane that its registration names.
 extension DeliveryPipeline {
   func deliver(
-    _ push: PreparedPush?, to index: Int, of progress: EventProgress, on reactor: isolated Reactor
+    _ push: ComposedPush?, to index: Int, of progress: EventProgress, on reactor: isolated Reactor
   ) {
     progress.begin(index)
     let recipient = progress.event.recipients[index]
@@ -28,9 +29,11 @@ extension DeliveryPipeline {
           continue
         }
         let route = try deliverer.route(to: target)
-        let outgoing = progress.event.push(push, to: target, of: recipient, timeToLive: configuration.policy.timeToLive)
+        let (shown, locale) = push.push(for: target)
+        let outgoing = progress.event.push(
+          shown, to: target, of: recipient, timeToLive: configuration.policy.timeToLive)
         let request = try deliverer.request(for: outgoing, over: route)
-        send(request, through: deliverer, to: target, over: route, of: index, in: progress, on: reactor)
+        send(request, in: locale, through: deliverer, to: target, over: route, of: index, in: progress, on: reactor)
       } catch {
         turnAway(target, of: index, in: progress, .refused(reason: error.code.rawValue))
       }
@@ -43,8 +46,9 @@ extension DeliveryPipeline {
   }
 
   private func send(
-    _ request: any DeliveryRequest, through deliverer: any PushDeliverer, to target: PushTarget,
-    over route: DeliveryRoute, of index: Int, in progress: EventProgress, on reactor: isolated Reactor
+    _ request: any DeliveryRequest, in locale: LocaleChoice?, through deliverer: any PushDeliverer,
+    to target: PushTarget, over route: DeliveryRoute, of index: Int, in progress: EventProgress,
+    on reactor: isolated Reactor
   ) {
     switch lanes.admit(target.mark, to: route) {
     case .turnedAway(let verdict): turnAway(target, of: index, in: progress, verdict)
@@ -53,7 +57,7 @@ extension DeliveryPipeline {
       let owned = OwnedTarget(target: target, user: progress.event.recipients[index].userID)
       reactor.start {
         let deadline = progress.claimedAt &+ self.configuration.pushLimit.clampedNanoseconds
-        var trail = AttemptTrail()
+        var trail = AttemptTrail(locale: locale)
         let verdict = await self.verdict(
           on: request, through: deliverer, to: owned, over: lane, until: deadline, trail: &trail, on: reactor)
         self.pushesInFlight -= 1

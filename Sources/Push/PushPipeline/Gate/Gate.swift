@@ -66,7 +66,7 @@ extension DeliveryPipeline {
 
   private func process(_ progress: EventProgress, on reactor: isolated Reactor) {
     placesInFlight += progress.event.places
-    var push: PreparedPush?
+    var push: ComposedPush?
     var overdue: [Int: RecipientOutcome] = [:]
     for (index, recipient) in progress.event.recipients.enumerated() {
       if let outcome = gate.outcome(for: recipient) {

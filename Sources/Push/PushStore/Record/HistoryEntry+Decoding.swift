@@ -98,7 +98,8 @@ extension HistoryEntry.Attempt: Decodable {
     case endedMicroseconds = "ended_us"
     case status, reason
     case identifier = "apns_id"
-    case verdict
+    case verdict, locale
+    case askedLocale = "asked"
   }
 
   /// Reads what the ledger keeps.
@@ -111,6 +112,8 @@ extension HistoryEntry.Attempt: Decodable {
     reason = try members.decodeIfPresent(String.self, forKey: .reason)
     identifier = try members.decodeIfPresent(String.self, forKey: .identifier)
     verdict = try members.decode(String.self, forKey: .verdict)
+    locale = try members.decodeIfPresent(String.self, forKey: .locale)
+    askedLocale = try members.decodeIfPresent(String.self, forKey: .askedLocale)
   }
 }
 

@@ -133,6 +133,8 @@ extension HistoryEntry.Attempt {
     json.append(member: "reason", text: reason)
     json.append(member: "apns_id", text: identifier)
     json.append(member: "verdict", present: verdict)
+    json.append(member: "locale", text: locale)
+    json.append(member: "asked", text: askedLocale)
     json.append(literal: "}")
   }
 }

@@ -122,11 +122,15 @@ public struct HistoryEntry: Equatable, Sendable {
     /// What it means for the push and its device: `accepted`, `dropped`, `refused`, `postponed`, `waiting`,
     /// `elsewhere` when the other environment was asked next, or `impossible` when that said nothing about the device.
     public let verdict: String
+    /// The locale of the words; nil for those of the event itself.
+    public let locale: String?
+    /// The locale that the device asked for, where that is another one.
+    public let askedLocale: String?
 
     /// Notes an attempt; of the mark its beginning is kept.
     public init(
       mark: String, route: String?, endedMicroseconds: Int64, status: Int? = nil, reason: String? = nil,
-      identifier: String? = nil, verdict: String
+      identifier: String? = nil, verdict: String, locale: String? = nil, askedLocale: String? = nil
     ) {
       device = String(decoding: mark.utf8.prefix(8), as: UTF8.self)
       self.route = route
@@ -135,6 +139,8 @@ public struct HistoryEntry: Equatable, Sendable {
       self.reason = reason
       self.identifier = identifier
       self.verdict = verdict
+      self.locale = locale
+      self.askedLocale = askedLocale
     }
   }
 }

@@ -1,5 +1,6 @@
 internal import Delivery
 public import FoundationEssentials
+internal import Localisation
 public import Postgres
 public import PushKinds
 public import Reactors
@@ -51,9 +52,11 @@ extension PushDatabase {
     let content = KnownKinds.content(claimed, of: try row.decode("push_kind"))
     let enqueuedAt: PostgresTimestamp = try row.decode("enqueued_at")
     let badge: Int64? = try row.decode("badge")
+    let locale: String? = try row.decode("locale")
     return LatestPush(
       subject: PushSubject(id: try row.decode("subject_id"), kind: try row.decode("kind")),
-      userID: try row.decode("user_id"), enqueuedAt: try enqueuedAt.finite(), content: content,
+      userID: try row.decode("user_id"), enqueuedAt: try enqueuedAt.finite(),
+      content: content.suited(to: locale.flatMap { LocaleTag($0) }),
       badge: badge.map { min(max(0, Int(clamping: $0)), badgeMax) })
   }
 
@@ -99,7 +102,7 @@ public struct LatestPush: Sendable {
   /// When its event was committed, microseconds since 1970.
   public let enqueuedAt: Int64
 
-  /// What it says.
+  /// What it says, in the browser's locale.
   public let content: any PushContent
 
   /// The user's unread messages; nil when they are not counted.

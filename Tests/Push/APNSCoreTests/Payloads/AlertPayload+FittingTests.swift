@@ -82,7 +82,7 @@ struct AlertPayloadFittingTests {
       let excess = payload.encoded().count - 4_096
       let fitted = try payload.fitted(to: 4_096)
       #expect(fitted.trimmed == .bodyArgument(index) && excess > 0 && fitted.bytesAfter <= 4_096)
-      guard case .localized("MESSAGE", let rest) = fitted.payload.body else {
+      guard case .localized("MESSAGE", let rest, _) = fitted.payload.body else {
         Issue.record("another body")
         return
       }

@@ -1,0 +1,227 @@
+-- Texts of watched kinds in other locales: tacet.localise, tacet.unlocalise, and what an event says in each of them.
+
+set check_function_bodies = off;
+
+-- A language tag as BCP 47 writes it, such as pt-BR for pt_br; null for one that is none.
+create or replace function tacet.canonical_locale(locale text)
+returns text
+language sql immutable
+set search_path = pg_catalog, pg_temp
+as $$
+  select concat_ws('-', lower(m.part[1]), initcap(lower(m.part[2])), upper(m.part[3]))
+  from regexp_match(
+    left(canonical_locale.locale, 86), '^([a-z]{2,3})(?:[-_]([a-z]{4}))?(?:[-_]([a-z]{2}|[0-9]{3}))?$', 'i') as m (part)
+  where m.part is not null
+$$;
+
+-- Gives a watched kind its text in a locale. A second call for the same locale replaces the first.
+--
+-- kind: as tacet.watch has named it. locale: a BCP 47 language tag, such as de or pt-BR. A device that asks for de-AT gets de,
+-- unless there is a text for de-AT; where no text is near enough, the kind's own serves.
+-- title, body, subtitle: with the {column}s that the kind's own texts have. What is null is as in those.
+-- counted: the column with the number that the text is about, one of those columns.
+-- plural: other texts by CLDR's category of that number: {"one": {"body": "{count} new order"}}. The categories are zero, one, two,
+-- few and many; title, body and subtitle above are for all others.
+--
+-- The kinds tacet_new_message and tacet_more are Tacet's own words: "New message", and "+{n} more" with the number {n}, which plural
+-- is about. Their text is the body.
+create or replace function tacet.localise(
+  kind text,
+  locale text,
+  title text default null,
+  body text default null,
+  subtitle text default null,
+  counted name default null,
+  plural jsonb default '{}'
+)
+returns void
+language plpgsql volatile
+set search_path = pg_catalog, pg_temp
+as $$
+#variable_conflict use_variable
+declare
+  watched tacet.kinds;
+  known_locale text := tacet.canonical_locale(locale);
+  is_own boolean := coalesce(kind in ('tacet_new_message', 'tacet_more'), false);
+  fault text;
+begin
+  select k.* into watched from tacet.kinds k where k.kind = localise.kind for share;
+  if is_own then
+    watched.placeholders := case kind when 'tacet_more' then '{n}'::name[] else '{}' end;
+  elsif not found then
+    raise exception 'tacet: no kind % is watched', coalesce(quote_literal(kind), 'null') using errcode = '22023';
+  end if;
+  if known_locale is null then
+    raise exception 'tacet: % is not a language tag such as de or pt-BR', coalesce(quote_literal(locale), 'null')
+      using errcode = '22023';
+  end if;
+  fault := tacet.plural_fault(plural);
+  if fault is not null then
+    raise exception 'tacet: plural %', fault using errcode = '22023';
+  end if;
+  if title is null and body is null and subtitle is null and plural = '{}' then
+    raise exception 'tacet: a text has a title, a body, a subtitle or plural forms' using errcode = '22023';
+  end if;
+  if is_own and (body is null or title is not null or subtitle is not null or counted is not null) then
+    raise exception 'tacet: the text of % is its body', kind using errcode = '22023';
+  end if;
+  if not is_own and (counted is null) <> (plural = '{}') then
+    raise exception 'tacet: counted and plural come together' using errcode = '22023';
+  end if;
+  if counted is not null and not counted = any (watched.placeholders) then
+    raise exception 'tacet: counted is a column that the kind''s own texts have, not %', counted using errcode = '42703';
+  end if;
+  select t.part[1] into fault
+  from regexp_matches(
+    concat_ws(
+      ' ', title, body, subtitle,
+      (select string_agg(w.value, ' ') from jsonb_each(plural) f, jsonb_each_text(f.value) w)),
+    '\{([^{}]+)\}', 'g') as t (part)
+  where not t.part[1] = any (watched.placeholders) and (watched.actor_column is null or t.part[1] <> 'actor')
+  limit 1;
+  if found then
+    raise exception 'tacet: {%} is not in the texts of kind %', fault, kind using errcode = '42703';
+  end if;
+  if (select count(*) from tacet.texts t where t.kind = localise.kind and t.locale <> known_locale) >= 30 then
+    raise exception 'tacet: a kind has texts in 30 locales at most' using errcode = '54000';
+  end if;
+  insert into tacet.texts as t (kind, locale, title, subtitle, body, counted, plural)
+  values (kind, known_locale, title, subtitle, body, counted, plural)
+  on conflict on constraint texts_pkey do update
+  set
+    changed_at = clock_timestamp(), title = excluded.title, subtitle = excluded.subtitle, body = excluded.body,
+    counted = excluded.counted, plural = excluded.plural;
+end
+$$;
+
+-- Takes away a kind's text in a locale, or without one in all of them. Returns how many there were. The kind may be gone.
+create or replace function tacet.unlocalise(kind text, locale text default null)
+returns int
+language sql volatile
+set search_path = pg_catalog, pg_temp
+as $$
+  with gone as (
+    delete from tacet.texts t
+    where t.kind = unlocalise.kind
+      and (unlocalise.locale is null or t.locale = tacet.canonical_locale(unlocalise.locale))
+    returning 1
+  )
+  select count(*)::int from gone
+$$;
+
+-- What is wrong with plural forms; null for nothing.
+create or replace function tacet.plural_fault(plural jsonb)
+returns text
+language sql immutable
+set search_path = pg_catalog, pg_temp
+as $$
+  select case
+    when jsonb_typeof(plural) is distinct from 'object' then 'is an object of JSON'
+    else (
+      select
+        case
+          when f.category not in ('zero', 'one', 'two', 'few', 'many') then format('cannot have this member %L', f.category)
+          when jsonb_typeof(f.words) <> 'object' then format('has an object for %L', f.category)
+          else (
+            select format('cannot have this member %L of %L', w.name, f.category)
+            from jsonb_each(f.words) as w (name, value)
+            where jsonb_typeof(w.value) <> 'string'
+              or char_length(w.value #>> '{}')
+                > case w.name when 'body' then 2048 when 'title' then 256 when 'subtitle' then 256 else -1 end
+              or w.name = 'title' and w.value #>> '{}' = ''
+            limit 1
+          )
+        end
+      from jsonb_each(plural) as f (category, words)
+      order by 1 nulls last
+      limit 1
+    )
+  end
+$$;
+
+-- What an event of a kind says in each locale that the kind has texts in, as the service reads it; null without any. All of it has
+-- at most 30,000 bytes: long texts are cut earlier where there are many.
+create or replace function tacet.localised_texts(kind text, named jsonb)
+returns jsonb
+language sql stable
+set search_path = pg_catalog, pg_temp
+as $$
+  select l.texts
+  from (values (1, 256, 1024), (2, 100, 200), (3, 60, 80)) as s (place, title_max, body_max)
+  cross join lateral (
+    select
+      jsonb_object_agg(
+        t.locale,
+        jsonb_strip_nulls(
+          tacet.fill_words(
+            jsonb_build_object('title', t.title, 'subtitle', t.subtitle, 'body', t.body), localised_texts.named,
+            s.title_max, s.body_max)
+          || jsonb_build_object(
+            'count',
+            case when localised_texts.named ->> t.counted ~ '^[+-]?[0-9]{1,9}$' then (localised_texts.named ->> t.counted)::int end,
+            'plural', (
+              select jsonb_object_agg(
+                f.category, tacet.fill_words(f.words, localised_texts.named, s.title_max, s.body_max))
+              from jsonb_each(t.plural) as f (category, words)
+            )))) as texts
+    from tacet.texts t
+    where t.kind = localised_texts.kind
+  ) l
+  where octet_length(l.texts::text) <= 30000
+  order by s.place
+  limit 1
+$$;
+
+-- Texts with their {names} replaced and cut. One that is empty then is left out.
+create or replace function tacet.fill_words(words jsonb, named jsonb, title_max int, body_max int)
+returns jsonb
+language sql immutable
+set search_path = pg_catalog, pg_temp
+as $$
+  select coalesce(
+    jsonb_object_agg(w.name, f.text) filter (where f.text <> '' or w.name <> 'title'),
+    '{}')
+  from jsonb_each_text(words) as w (name, value)
+  cross join lateral (
+    select left(tacet.fill_text(w.value, named), case w.name when 'body' then body_max else title_max end)
+  ) f (text)
+  where w.value is not null
+$$;
+
+-- Whether a campaign's definition has texts in other locales.
+create or replace function tacet.is_localised(definition jsonb)
+returns boolean
+language sql immutable
+set search_path = pg_catalog, pg_temp
+as $$
+  select definition::text like '%"localised": {%'
+$$;
+
+-- The locale that one of a user's devices asks for; null when none does. What an app has registered may be anything.
+create or replace function tacet.user_locale(user_id tacet.user_id)
+returns text
+language plpgsql stable
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  device_keys text;
+  found_locale text;
+begin
+  for device_keys in
+    select t.keys from tacet.push_targets(user_locale.user_id) t where t.keys like '%"locale"%' and octet_length(t.keys) <= 4096
+  loop
+    begin
+      found_locale := tacet.canonical_locale(device_keys::jsonb ->> 'locale');
+    exception
+      when data_exception then
+        found_locale := null;
+    end;
+    if found_locale is not null then
+      return found_locale;
+    end if;
+  end loop;
+  return null;
+end
+$$;
+
+reset check_function_bodies;
