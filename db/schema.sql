@@ -241,6 +241,20 @@ CREATE TABLE tacet.activity_updates (
 )
 WITH (fillfactor='70', autovacuum_vacuum_scale_factor='0.05');
 
+CREATE TABLE tacet.bursts (
+    sounded_at timestamp with time zone NOT NULL,
+    latest_at timestamp with time zone NOT NULL,
+    update_at timestamp with time zone,
+    latest_attempts integer NOT NULL,
+    user_id uuid NOT NULL,
+    surface_id uuid NOT NULL,
+    first_subject uuid NOT NULL,
+    latest_subject uuid NOT NULL,
+    is_mention boolean DEFAULT false NOT NULL,
+    members integer[] NOT NULL
+)
+WITH (fillfactor='50', autovacuum_vacuum_scale_factor='0.05');
+
 CREATE TABLE tacet.campaign_decisions (
     enrolled_at timestamp with time zone DEFAULT clock_timestamp() NOT NULL,
     available_at timestamp with time zone DEFAULT clock_timestamp() NOT NULL,
@@ -814,6 +828,9 @@ ALTER TABLE ONLY tacet.activity_updates
 ALTER TABLE ONLY tacet.activity_updates
     ADD CONSTRAINT activity_updates_pkey PRIMARY KEY (id);
 
+ALTER TABLE ONLY tacet.bursts
+    ADD CONSTRAINT bursts_pkey PRIMARY KEY (user_id, surface_id);
+
 ALTER TABLE ONLY tacet.campaign_decisions
     ADD CONSTRAINT campaign_decisions_pkey PRIMARY KEY (user_id, campaign, local_day);
 
@@ -1118,6 +1135,8 @@ ALTER TABLE tacet.activity_types ENABLE ROW LEVEL SECURITY;
 
 ALTER TABLE tacet.activity_updates ENABLE ROW LEVEL SECURITY;
 
+ALTER TABLE tacet.bursts ENABLE ROW LEVEL SECURITY;
+
 ALTER TABLE tacet.campaign_decisions ENABLE ROW LEVEL SECURITY;
 
 ALTER TABLE tacet.campaign_runs ENABLE ROW LEVEL SECURITY;
@@ -1277,6 +1296,7 @@ ALTER TABLE tacet.watched_activities ENABLE ROW LEVEL SECURITY;
 -- tacet.finish_applying()
 -- tacet.fit_triggers()
 -- tacet.fitted(definition text) returns text
+-- tacet.fold_messages(subject_ids uuid[], user_ids uuid[], surface_ids uuid[], enqueued_us bigint[], looked_us bigint[], attempts integer[], window_us bigint, settle_us bigint, at timestamp with time zone DEFAULT NULL::timestamp with time zone) returns TABLE(place bigint, verdict text, first_subject uuid, more integer, due_us bigint)
 -- tacet.follow_row(watched tacet.watched_activities, subject_id uuid) returns void
 -- tacet.follow_rows() returns trigger
 -- tacet.forget_deleted_profiles() returns trigger

@@ -12,6 +12,8 @@ simulator_control=
 model_simulator=
 port=
 url=
+# Situations and loads count a push for each message, so nothing folds except in burst.sh. Older programs ignore it.
+fold_window=0
 
 start_all() {
   rm -f "$state"/*.log
@@ -92,7 +94,7 @@ SETTINGS
 start_service() {
   local name=${2:-tacet}
   write_settings "$1"
-  start_process "$name" TACET_CONFIG="$state/settings" "$programs/tacet" serve
+  start_process "$name" TACET_CONFIG="$state/settings" FOLD_WINDOW_SECONDS=$fold_window "$programs/tacet" serve
   wait_until 15 "$name" curl -fsS "http://127.0.0.1:$1/readyz"
 }
 

@@ -13,6 +13,7 @@ extension PipelineConfiguration {
   /// The part of the settings that the pipeline needs.
   init(_ settings: ServeSettings) {
     self.init(policy: settings.suppression)
+    folding = settings.folding
     instance = ServiceInstance.current.id
     // Without notifications a message that has no webhook waits for the next poll.
     if settings.database.poolMode == .transaction { schedule.longest = .milliseconds(250) }

@@ -94,6 +94,7 @@ extension FCMDeliverer: PushDeliverer {
   private func fill(_ message: inout FCMMessage, with alert: AlertPayload, of push: OutgoingPush) {
     var data = alert.custom.texts(badge: push.badge)
     data["push_log_id"] = push.logID.lowercased
+    if alert.sound == nil { data["silent"] = "true" }
     if let category = alert.category { data["category"] = category }
     message.presentation = style.presentation
     message.title = alert.title?.words

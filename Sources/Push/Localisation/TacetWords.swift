@@ -53,6 +53,11 @@ public struct TacetWords: Sendable {
     return english.replacing("{n}", with: "\(count)", maxReplacements: 1)
   }
 
+  /// The locale whose words serve for a device; nil for the English ones.
+  public func choice(of name: Name, for locale: LocaleTag?) -> LocaleChoice? {
+    locale.flatMap { LocaleChoice(asked: $0) { text(name, .other, $0.text) != nil } }
+  }
+
   private func text(_ name: Name, _ category: PluralCategory, _ locale: String) -> String? {
     texts[Key(locale: locale, name: name, category: category)]
   }

@@ -1,4 +1,5 @@
 internal import APNSCore
+internal import Cryptography
 public import FoundationEssentials
 
 /// An id that the host has given: of a message, a conversation, a user, or a row that is watched.
@@ -45,6 +46,11 @@ public struct HostID: Hashable, Sendable {
     case .text(var text): return text.withUTF8 { body(UnsafeRawBufferPointer($0)) }
     }
   }
+}
+
+extension HostID {
+  /// Eight digits that stand for the id in the ledger's histories: the beginning of the SHA-256 of its text, in hexadecimal.
+  public var shortMark: String { SHA256.hash(Array(text.utf8)).hexadecimal(bytes: 4) }
 }
 
 extension HostID: CustomStringConvertible {

@@ -38,13 +38,31 @@ public struct MessagePush: PushContent {
 
   /// Its sender, its beginning, and the ids that the app opens it by.
   public func push(about subject: PushSubject) throws(PushRequestError) -> PreparedPush {
+    try PreparedPush(alert(about: subject, sound: .default), collapsingBy: subject.collapseText)
+  }
+
+  /// The same as a silent update of the notification of its burst.
+  /// - Parameters:
+  ///   - first: the message that sounded, whose notification it replaces.
+  ///   - others: that there are more messages than this one, such as `+4 more`; nil without any.
+  public func update(
+    of first: PushSubject, others: String?, about subject: PushSubject
+  ) throws(PushRequestError) -> PreparedPush {
+    let alert = try alert(about: subject, subtitle: others, interruptionLevel: .passive)
+    return try PreparedPush(alert, collapsingBy: first.collapseText)
+  }
+
+  private func alert(
+    about subject: PushSubject, subtitle: String? = nil, sound: AlertSound? = nil,
+    interruptionLevel: InterruptionLevel? = nil
+  ) throws(PushRequestError) -> AlertPayload {
     let preview = MessagePreview(senderName: senderName, text: text)
     let (conversation, message) = (conversationID.text, subject.id.text)
-    let payload = try AlertPayload(
-      title: .verbatim(preview.title), body: .verbatim(preview.body), sound: .default, threadIdentifier: conversation,
+    return try AlertPayload(
+      title: .verbatim(preview.title), subtitle: subtitle.map { .verbatim($0) }, body: .verbatim(preview.body),
+      sound: sound, threadIdentifier: conversation, interruptionLevel: interruptionLevel,
       custom: [
         "type": .string(subject.kind), "conversation_id": .string(conversation), "message_id": .string(message),
       ])
-    return try PreparedPush(payload, collapsingBy: subject.collapseText)
   }
 }

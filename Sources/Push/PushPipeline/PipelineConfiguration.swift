@@ -6,6 +6,10 @@ public struct PipelineConfiguration: Sendable {
   /// The suppression window and how long a message is worth a push.
   public var policy: SuppressionPolicy
 
+  /// How bursts of messages fold; nil for a push of each message. That is the default here, because most tests and
+  /// measurements post many messages to one recipient and count a push for each. The service's setting folds by default.
+  public var folding: FoldPolicy?
+
   /// This process, as histories name it; some letters and digits.
   public var instance = ""
 

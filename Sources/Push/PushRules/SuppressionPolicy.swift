@@ -165,4 +165,8 @@ public enum DecisionReason: String, CaseIterable, Sendable {
   case cancelled
   /// The message is older than a push may be.
   case expired
+  /// The message follows another of its burst, and soon updates its notification.
+  case folding
+  /// The notification of its burst shows a newer message, and counts this one.
+  case folded
 }

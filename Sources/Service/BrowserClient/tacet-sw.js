@@ -186,9 +186,12 @@
     shown.close();
   }
 
-  async function close(tags) {
-    for (const tag of tags) (await ownNotifications({ tag })).forEach(end);
+  async function close(tag) {
+    (await ownNotifications({ tag })).forEach(end);
   }
+
+  /** By what a read names a notification: the message that it shows. A burst has the tag of its first message. */
+  const nameOf = ({ tag, data }) => (typeof data.message_id === 'string' ? data.message_id : tag);
 
   function plain(title, body, tag, silent) {
     return notification({ title: title || 'New notification', body, tag, silent });
@@ -196,7 +199,7 @@
 
   async function present({ title, options }) {
     // iOS stacks notifications of one tag, so the old one is closed first. A failure here must not hide the new one.
-    try { if (options.tag) await close([options.tag]); } catch {}
+    try { if (options.tag) await close(options.tag); } catch {}
     const data = { ...options.data, tacet: { ...options.data.tacet, id: crypto.randomUUID() } };
     try {
       await self.registration.showNotification(title, { ...options, data });
@@ -207,7 +210,7 @@
 
   /** What a push shows that only clears. Firefox may list a notification for a moment after it was closed. */
   async function remaining(cleared) {
-    const rest = (await ownNotifications()).filter(({ tag }) => !['tacet.quiet', ...cleared].includes(tag));
+    const rest = (await ownNotifications()).filter((one) => !cleared.includes(nameOf(one)));
     const last = rest[rest.length - 1];
     if (!last) return plain(settings.quiet, '', 'tacet.quiet', true);
     const { title, body, tag, icon, data, actions: buttons } = last;
@@ -228,8 +231,9 @@
     let shown = neutral;
     try {
       found = await content(event);
-      await close(['tacet.quiet', ...(found?.clear ?? [])]);
-      shown = found?.notification ?? (found?.clear ? await remaining(found.clear) : neutral);
+      const cleared = ['tacet.quiet', ...(found?.clear ?? [])];
+      (await ownNotifications()).filter((one) => cleared.includes(nameOf(one))).forEach(end);
+      shown = found?.notification ?? (found?.clear ? await remaining(cleared) : neutral);
     } catch {
       shown = found?.notification ?? neutral;
     }

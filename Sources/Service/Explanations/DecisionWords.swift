@@ -30,6 +30,8 @@ struct DecisionWords {
     case "pushed_today": "the user had had the push of the day that its cap group allows"
     case "expired": expired
     case "not_participant": "the user took no part in \(surface) any more"
+    case "folding": "the \(event) followed others of a burst, whose notification changes once a second at most"
+    case "folded": "the notification of its burst shows a newer \(event), and counts this one"
     default: nil
     }
   }

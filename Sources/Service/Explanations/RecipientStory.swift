@@ -95,9 +95,7 @@ struct RecipientStory {
 
   /// The rule that decided, and what follows.
   private static func verdict(_ entry: HistoryEntry) -> String {
-    guard let rule = SuppressionRule.first(for: entry.situation) else {
-      return "decided: send, because no rule objects"
-    }
+    guard let rule = SuppressionRule.first(for: entry.situation) else { return FoldWords.verdict(entry) }
     guard entry.decision == .skipped || entry.remaining == "held" else {
       return "decided: nothing more (\(rule.reason)); what was sent stays sent"
     }

@@ -43,7 +43,8 @@ struct RecipientSummary {
     let when = ledger.sentAt.flatMap { sentAt in
       committedAt.map { ", \(TimeText.span(max(0, sentAt - $0))) after the \(noun)" }
     }
-    let sentence = "A push was sent: APNs accepted it for \(CountWords.devices(ledger.devicesAccepted))\(when ?? "")."
+    let push = FoldWords.push(history(ledger).last)
+    let sentence = "\(push) was sent: APNs accepted it for \(CountWords.devices(ledger.devicesAccepted))\(when ?? "")."
     return ([sentence] + [holdSentence(ledger), lossSentence(ledger), restSentence(ledger)].compactMap { $0 })
       .joined(separator: " ")
   }

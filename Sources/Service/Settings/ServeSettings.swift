@@ -71,6 +71,9 @@ public struct ServeSettings: Equatable, Sendable {
     SuppressionPolicy(window: policy.window, timeToLive: policy.timeToLive)
   }
 
+  /// How bursts of messages fold; nil for a push of each message.
+  public var folding: FoldPolicy? { policy.foldWindow > .zero ? FoldPolicy(window: policy.foldWindow) : nil }
+
   /// How long finished work is kept: `RETENTION_DAYS`, and never less than a message's time to live and a day.
   ///
   /// The ledger is what keeps a message that comes a second time from being pushed a second time. Once the message has

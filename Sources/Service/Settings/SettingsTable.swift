@@ -170,6 +170,8 @@ public struct PolicySettings: Sendable {
   /// How old a message may be when its push goes out. APNs itself keeps a push for 30 days at most.
   public let timeToLive = Setting(
     "MESSAGE_TTL_SECONDS", default: SuppressionPolicy().timeToLive, .seconds(in: 1...2_592_000))
+  /// How long the messages of a burst share one sound; zero gives each its own. One thought takes some 20 s to write.
+  public let foldWindow = Setting("FOLD_WINDOW_SECONDS", default: .seconds(20), .seconds(in: 0...3_600))
   /// How many days finished work is kept.
   public let retentionDays = Setting("RETENTION_DAYS", default: 14, .integer(in: 1...3_650))
 }

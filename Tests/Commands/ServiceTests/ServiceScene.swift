@@ -61,6 +61,8 @@ final class ServiceScene: Sendable {
     settings = [
       "DATABASE_URL": reached, "DATABASE_POOL_MODE": pooler == nil ? "session" : "transaction",
       "WEBHOOK_SECRET": Self.secret, "LISTEN_ADDRESS": "127.0.0.1:0",
+      // Tests post many messages to one recipient and count a push for each, as `PipelineConfiguration.folding` says.
+      "FOLD_WINDOW_SECONDS": "0",
       "APNS_KEY_ID": "KEY0000001", "APNS_TEAM_ID": "TEAM000001", "APNS_BUNDLE_ID": Self.bundle,
       "APNS_PRIVATE_KEY": key.pem, "APNS_URL": "https://127.0.0.1:\(port)",
       "APNS_CHANNELS_URL": "https://127.0.0.1:\(port)", "APNS_CA_FILE": folder + "/ca.pem",

@@ -1,3 +1,4 @@
+import APNS
 import APNSCore
 import FoundationEssentials
 import PushKinds
@@ -63,6 +64,30 @@ struct MessagePushTests {
     #expect(Set(outer.keys) == ["aps", "type", "conversation_id", "message_id", "push_log_id"])
     let aps = try JSONDecoder().decode(APSKeys.self, from: Data(request.body)).aps
     #expect(Set(aps.keys) == ["alert", "badge", "sound", "thread-id"])
+  }
+
+  @Test("an update of a burst replaces the first message's push, passive and without a sound, and says how many more")
+  func update() throws {
+    let event = PushFixtures.event(text: "Newest")
+    let message = try #require(event.content as? MessagePush)
+    let cases: [(more: Int, locale: String?, subtitle: String?)] = [
+      (4, nil, "\"subtitle\":\"+4 more\""), (4, "de-AT", "\"subtitle\":\"+4 weitere\""), (0, "de-AT", nil),
+    ]
+    for (more, locale, subtitle) in cases {
+      let composed = try ComposedPush(
+        message, about: event.subject, updating: .message(PushFixtures.makeID(9)), more: more, in: .builtIn)
+      let target = PushTarget(
+        address: PushFixtures.phone.address, environment: PushFixtures.phone.environment, app: PushFixtures.phone.app,
+        keys: locale.map { "{\"locale\":\"\($0)\"}" })
+      let request = try event.push(
+        composed.push(for: target).push, to: target, of: event.recipients[0], timeToLive: .seconds(3600)
+      ).request(of: PushFixtures.route.app)
+      let body = String(decoding: request.body, as: UTF8.self)
+      #expect(request.head.collapseIdentifier?.text == PushFixtures.makeID(9).text)
+      #expect(body.contains("\"interruption-level\":\"passive\"") && !body.contains("\"sound\""))
+      #expect(body.contains("\"body\":\"Newest\"") && body.contains("\"message_id\":\"\(PushFixtures.messageID)\""))
+      #expect(subtitle.map { body.contains($0) } ?? !body.contains("subtitle"))
+    }
   }
 
   private struct APSKeys: Decodable {

@@ -22,6 +22,12 @@ final class ScriptedChannel: PushChannel {
   /// Whether pushes wait for ``release(_:on:)`` before they are answered.
   var holds = false
 
+  /// Whether one of them does.
+  var delays: (Sent) -> Bool = { _ in false }
+
+  /// Pushes that wait.
+  var heldCount: Int { held.count }
+
   private(set) var sent: [Sent] = []
   private(set) var mostInFlight = 0
   private var inFlight = 0
@@ -38,7 +44,7 @@ final class ScriptedChannel: PushChannel {
     inFlight += 1
     mostInFlight = max(mostInFlight, inFlight)
     changed.signal(on: reactor)
-    if holds { await hold(on: reactor) }
+    if holds || delays(push) { await hold(on: reactor) }
     inFlight -= 1
     return answer(push, number)
   }

@@ -204,4 +204,27 @@ struct HistoryTests {
     #expect(entry.attempts.count == 4)
     #expect(entry.attemptsLeftOut == 16)
   }
+
+  @Test("has the mark of a message's conversation, and what the message did in its burst")
+  func folds() async throws {
+    let chat = try await Chat()
+    try await chat.register("aa")
+    for fold in [
+      nil, HistoryEntry.Fold(sounds: true, more: 0, burst: "00000001"), .init(sounds: false, more: 3, burst: "f"),
+    ] {
+      try await chat.send()
+      try await decide(chat) {
+        var outcome = RecipientOutcome.sent($0.userID, to: [])
+        outcome.fold = fold
+        return outcome
+      }
+      let stored = try await chat.database.sql(
+        "select history -> 0 ->> 'fold' from tacet.push_log order by enqueued_at desc limit 1")
+      let expected = [0: #"{"burst": "00000001", "sound": true}"#, 3: #"{"more": 3, "burst": "f", "sound": false}"#]
+      #expect(stored == fold.map { expected[$0.more] ?? "" } ?? "")
+    }
+    let marks =
+      "select distinct history -> 0 ->> 'surface' = left(encode(sha256('\(chat.id)'), 'hex'), 8) from tacet.push_log"
+    #expect(try await chat.database.sql(marks) == "t")
+  }
 }

@@ -56,7 +56,7 @@ struct PruneTests {
 
   @Test(
     "a batch is a thousand rows, the oldest first",
-    arguments: PrunedTable.allCases.filter { ![.surfaceViews, .unreadMarks, .contents].contains($0) })
+    arguments: PrunedTable.allCases.filter { ![.surfaceViews, .unreadMarks, .contents, .bursts].contains($0) })
   func batches(_ table: PrunedTable) async throws {
     let database = try await TestDatabase.migrated()
     try await fill(table, 200, age: "interval '2 days'", in: database)
@@ -158,6 +158,7 @@ extension PruneTests {
       case .liveActivities: "id, user_id, type, state"
       case .liveActivityUpdates: "activity_id, version, available_at, event, priority, state, unix_time"
       case .targets: "channel, address, user_id"
+      case .bursts: "user_id, surface_id, first_subject, latest_subject, latest_at, latest_attempts, members"
       }
     let values =
       switch table {
@@ -180,6 +181,7 @@ extension PruneTests {
       case .liveActivities: "gen_random_uuid()::text, gen_random_uuid(), 'WorkoutActivityAttributes', '{}'"
       case .liveActivityUpdates: "'run', floor(random() * 2e9)::int, now(), 'update', 5, '{}', 0"
       case .targets: "'fcm', gen_random_uuid()::text, gen_random_uuid()"
+      case .bursts: "gen_random_uuid(), gen_random_uuid(), gen_random_uuid(), gen_random_uuid(), now(), 1, '{1}'"
       }
     let activity = """
       insert into tacet.activities (id, user_id, type, state)
@@ -217,6 +219,7 @@ extension PruneTests {
     case .liveActivities: "tacet.activities"
     case .liveActivityUpdates: "tacet.activity_updates"
     case .targets: "tacet.targets"
+    case .bursts: "tacet.bursts"
     }
   }
 
@@ -241,6 +244,7 @@ extension PruneTests {
     case .liveActivities: "ended_at"
     case .liveActivityUpdates: "created_at"
     case .targets: "dropped_at"
+    case .bursts: "sounded_at"
     }
   }
 }

@@ -170,6 +170,15 @@ describe('The worker clears', () => {
     assert.deepEqual(scene.badges, [1]);
   });
 
+  test('a burst by the message that it shows, not by the first, whose tag it has', async () => {
+    const scene = new WorkerScene();
+    await scene.push(pushOf({ title: 'Burst', data: { message_id: 't9' } }));
+    await scene.push(clear(['t1'], 1));
+    assert.deepEqual(titles(scene), ['Burst']);
+    await scene.push(clear(['t9'], 0));
+    assert.deepEqual(titles(scene), ['You are up to date']);
+  });
+
   test('everything, and shows the quiet title, which goes with the next push', async () => {
     const scene = new WorkerScene({ search: '?quiet=Nothing+new' });
     await scene.push(pushOf());

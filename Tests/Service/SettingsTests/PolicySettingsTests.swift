@@ -21,6 +21,22 @@ struct SuppressionSettingsTests {
   }
 }
 
+@Suite("Folding settings")
+struct FoldingSettingsTests {
+  @Test(
+    "the window takes both ends, is 20 s unless said otherwise, and zero switches folding off",
+    arguments: [(nil, 20_000), ("0", nil), ("0.5", 500), ("3600", 3_600_000)] as [(String?, Int?)])
+  func window(text: String?, milliseconds: Int?) throws {
+    let folding = try makeSettings(text.map { ["FOLD_WINDOW_SECONDS": $0] } ?? [:]).folding
+    #expect(folding == milliseconds.map { FoldPolicy(window: .milliseconds($0)) })
+  }
+
+  @Test("the window has bounds", arguments: ["-1", "3600.5", "soon"])
+  func refused(text: String) {
+    #expect(throws: SettingsError.self) { try makeSettings(["FOLD_WINDOW_SECONDS": text]) }
+  }
+}
+
 @Suite("Retention settings")
 struct RetentionSettingsTests {
   @Test("whole days from one to ten years", arguments: [("1", 1), ("14", 14), ("3650", 3650)])

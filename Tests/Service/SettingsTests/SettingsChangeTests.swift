@@ -101,7 +101,7 @@ struct SettingsChangeTests {
     "SERVICE_KEY": String(repeating: "o", count: 24),
     "JWT_SECRET": String(repeating: "o", count: 32), "JWKS_URL": "https://other", "JWKS_CA_FILE": "/own.pem",
     "JWT_AUDIENCE": "other", "JWT_ISSUER": "https://other", "SUPPRESSION_WINDOW_SECONDS": "1",
-    "MESSAGE_TTL_SECONDS": "1",
+    "MESSAGE_TTL_SECONDS": "1", "FOLD_WINDOW_SECONDS": "1",
     "RETENTION_DAYS": "400", "DEVICES_PER_USER_MAX": "1", "BADGE_MAX": "1", "PUSH_TRIGGER_ENABLED": "true",
     "READ_SYNC_ENABLED": "false",
     "REACTORS": "1", "DRAIN_SECONDS": "1", "PUSH_TRIGGER_TIME": "09:30", "LANGUAGE_MODEL_PROVIDER": "openai",

@@ -66,7 +66,8 @@ public struct PushContent: Hashable, Sendable {
   /// The unread messages of a `read` push, for the app's icon.
   public let badge: Int?
 
-  /// The messages of a `read` push, the newest first. Remove their notifications.
+  /// The messages of a `read` push, the newest first. Remove the notifications that have their ``messageID``: a burst of messages
+  /// has one, whose own identifier is that of the first.
   public let readMessageIDs: [String]
 
   /// The newest read message of the conversation when not all are named: everything before it is read too.

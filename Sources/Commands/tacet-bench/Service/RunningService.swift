@@ -86,6 +86,8 @@ struct ServiceCredentials: Sendable {
       "SERVICE_KEY": serviceKey, "JWT_SECRET": jwtSecret, "APNS_KEY_ID": "BENCHKEY01", "APNS_TEAM_ID": "BENCHTEAM1",
       "APNS_BUNDLE_ID": "com.example.app", "APNS_PRIVATE_KEY": privateKey, "APNS_URL": sinkURL,
       "APNS_CA_FILE": authorityFile, "LOG_LEVEL": "warning",
+      // Loads count a push for each message, as `PipelineConfiguration.folding` says.
+      "FOLD_WINDOW_SECONDS": "0",
     ]
   }
 

@@ -9,9 +9,16 @@ internal import PushStore
 extension DeliveryPipeline {
   /// What an event says; nil when it is gone or fits no push.
   func compose(_ event: PushEvent) -> ComposedPush? {
+    compose(event) { content throws(PushRequestError) in try ComposedPush(content, about: event.subject) }
+  }
+
+  /// The same, in the words of a closure.
+  func compose(
+    _ event: PushEvent, _ push: (any PushContent) throws(PushRequestError) -> ComposedPush?
+  ) -> ComposedPush? {
     do throws(PushRequestError) {
       guard let content = event.content else { return nil }
-      return try ComposedPush(content, about: event.subject)
+      return try push(content)
     } catch {
       logger.error("cannot compose", metadata: ["subject_id": "\(event.subject.id.text)", "error": "\(error)"])
       return nil

@@ -17,9 +17,10 @@ struct OwnedTarget {
 // Deliver: one push to each device of a recipient, over the lane that its registration names.
 extension DeliveryPipeline {
   func deliver(
-    _ push: ComposedPush?, to index: Int, of progress: EventProgress, on reactor: isolated Reactor
+    _ push: ComposedPush?, to index: Int, of progress: EventProgress, fold: HistoryEntry.Fold? = nil,
+    on reactor: isolated Reactor
   ) {
-    progress.begin(index)
+    progress.begin(index, fold: fold)
     let recipient = progress.event.recipients[index]
     for target in recipient.targets {
       do throws(PushRequestError) {

@@ -26,12 +26,12 @@ struct Gate: Sendable {
     RecipientOutcome(userID: recipient.userID, decision: .sent, acceptedDevices: recipient.acceptedDevices)
   }
 
-  private func skip(_ recipient: PushRecipient, reason: String) -> RecipientOutcome {
+  func skip(_ recipient: PushRecipient, reason: String) -> RecipientOutcome {
     guard recipient.acceptedDevices.isEmpty else { return alreadySent(to: recipient) }
     return RecipientOutcome(userID: recipient.userID, decision: .skipped, reason: reason)
   }
 
-  private func hold(_ recipient: PushRecipient, for duration: Duration, reason: String) -> RecipientOutcome {
+  func hold(_ recipient: PushRecipient, for duration: Duration, reason: String) -> RecipientOutcome {
     guard recipient.acceptedDevices.isEmpty else { return alreadySent(to: recipient) }
     var outcome = RecipientOutcome(
       userID: recipient.userID, decision: .held, reason: reason, due: duration, remaining: .held)
@@ -48,14 +48,16 @@ extension DeliveryPipeline {
     guard isFresh(look, at: claimedAt) else {
       return logger.warning("claimed too long ago; left to be claimed again", metadata: ["events": "\(events.count)"])
     }
+    var foldable: [FoldableEvent] = []
     for event in events {
       let cause = event.origin == .delivery ? WakeCause.due : look.cause
       process(
         EventProgress(
           event, wokenBy: cause, wokenAt: look.wokenAt, askedAt: look.askedAt, claimedAt: claimedAt,
           decider: configuration.decider),
-        on: reactor)
+        folding: &foldable, on: reactor)
     }
+    if !foldable.isEmpty { reactor.start { [foldable] in await self.fold(foldable, on: reactor) } }
   }
 
   /// A process or a machine that was stopped must not act on old facts: another may hold the lease by now, and the recipient
@@ -64,9 +66,12 @@ extension DeliveryPipeline {
     now &- look.askedAt < configuration.lease.clampedNanoseconds / 2
   }
 
-  private func process(_ progress: EventProgress, on reactor: isolated Reactor) {
+  private func process(
+    _ progress: EventProgress, folding foldable: inout [FoldableEvent], on reactor: isolated Reactor
+  ) {
     placesInFlight += progress.event.places
     var push: ComposedPush?
+    var folding = FoldableEvent(progress, by: configuration.folding)
     var overdue: [Int: RecipientOutcome] = [:]
     for (index, recipient) in progress.event.recipients.enumerated() {
       if let outcome = gate.outcome(for: recipient) {
@@ -75,11 +80,12 @@ extension DeliveryPipeline {
         } else {
           progress.settle(outcome, of: index)
         }
-      } else {
+      } else if folding?.add(index) != true {
         if push == nil { push = compose(progress.event) }
         deliver(push, to: index, of: progress, on: reactor)
       }
     }
+    if let folding, !folding.recipients.isEmpty { foldable.append(folding) }
     if overdue.isEmpty { return recordIfDecided(progress, on: reactor) }
     reactor.start { [overdue] in await self.settle(overdue, of: progress, on: reactor) }
   }

@@ -27,6 +27,7 @@ final class EventProgress {
   private struct Sending {
     var delivery: RecipientDelivery
     let decidedMicroseconds: Int64
+    let fold: HistoryEntry.Fold?
     var attempts: [HistoryEntry.Attempt] = []
   }
 
@@ -73,8 +74,9 @@ final class EventProgress {
   }
 
   /// Sending begins; every device of the recipient will report.
-  func begin(_ index: Int) {
-    sending[index] = Sending(delivery: RecipientDelivery(of: event.recipients[index]), decidedMicroseconds: elapsed)
+  func begin(_ index: Int, fold: HistoryEntry.Fold? = nil) {
+    sending[index] = Sending(
+      delivery: RecipientDelivery(of: event.recipients[index]), decidedMicroseconds: elapsed, fold: fold)
   }
 
   /// Adds the verdict on the push to one of the recipient's targets, and its attempts.
@@ -92,6 +94,7 @@ final class EventProgress {
     learntEnvironments += done.delivery.learntEnvironments
     var outcome = done.delivery.outcome(pacing())
     outcome.deviceAttempts = done.attempts
+    outcome.fold = done.fold
     append(outcome, of: index, decidedAfter: done.decidedMicroseconds)
   }
 

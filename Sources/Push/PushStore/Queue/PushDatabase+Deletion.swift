@@ -42,6 +42,8 @@ public enum PrunedTable: String, CaseIterable, Sendable {
   case liveActivityUpdates
   /// `tacet.targets`, those that no push goes to any more.
   case targets
+  /// `tacet.bursts`.
+  case bursts
 }
 
 extension PushDatabase {
@@ -84,6 +86,7 @@ extension PrunedTable {
     case .liveActivities: .pruneActivities(retentionMicroseconds: retention)
     case .liveActivityUpdates: .pruneActivityUpdates(retentionMicroseconds: retention)
     case .targets: .pruneTargets(retentionMicroseconds: retention)
+    case .bursts: .pruneBursts(retentionMicroseconds: retention)
     }
   }
 }

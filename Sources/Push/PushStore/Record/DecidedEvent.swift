@@ -102,6 +102,9 @@ public struct RecipientOutcome: Equatable, Sendable {
   /// The recipient as claimed, for the history; nil leaves no entry.
   public var recipient: PushRecipient?
 
+  /// What a message did in its burst, for the history; nil when it was not asked.
+  public var fold: HistoryEntry.Fold?
+
   /// What was tried at the recipient's devices, for the history.
   public var deviceAttempts: [HistoryEntry.Attempt] = []
 

@@ -14,6 +14,7 @@ extension HistoryEntry: Decodable {
     case dueMicroseconds = "due_us"
     case remaining, attempts
     case attemptsLeftOut = "attempts_left_out"
+    case surface, fold
   }
 
   /// Reads what the ledger keeps.
@@ -34,6 +35,23 @@ extension HistoryEntry: Decodable {
     remaining = try members.decodeIfPresent(String.self, forKey: .remaining)
     attempts = try members.decodeIfPresent([Attempt].self, forKey: .attempts) ?? []
     attemptsLeftOut = try members.decodeIfPresent(Int.self, forKey: .attemptsLeftOut) ?? 0
+    surface = try members.decodeIfPresent(String.self, forKey: .surface)
+    fold = try members.decodeIfPresent(Fold.self, forKey: .fold)
+  }
+}
+
+extension HistoryEntry.Fold: Decodable {
+  enum CodingKeys: String, CodingKey {
+    case sounds = "sound"
+    case more, burst
+  }
+
+  /// Reads what the ledger keeps.
+  public init(from decoder: any Decoder) throws {
+    let members = try decoder.container(keyedBy: CodingKeys.self)
+    sounds = try members.decode(Bool.self, forKey: .sounds)
+    more = try members.decodeIfPresent(Int.self, forKey: .more) ?? 0
+    burst = try members.decode(String.self, forKey: .burst)
   }
 }
 

@@ -18,7 +18,8 @@ public struct Decider: Equatable, Sendable {
 
 extension HistoryEntry {
   /// What the ledger keeps of a claim; nil when nothing is known of it but its outcome.
-  init?(_ outcome: RecipientOutcome, of decided: DecidedEvent) {
+  /// - Parameter surface: as ``surface``, made once for all recipients.
+  init?(_ outcome: RecipientOutcome, of decided: DecidedEvent, surface: String? = nil) {
     guard let recipient = outcome.recipient else { return nil }
     self.init(
       claim: decided.event.attempts,
@@ -35,6 +36,8 @@ extension HistoryEntry {
       dueMicroseconds: outcome.dueAfterClaim,
       remaining: outcome.remaining?.rawValue,
       attempts: outcome.deviceAttempts)
+    self.surface = surface
+    fold = outcome.fold
   }
 
   /// The object that is kept.
@@ -54,6 +57,8 @@ extension HistoryEntry {
       object.append(member: "reason", text: reason)
       object.append(member: "due_us", integer: dueMicroseconds)
       object.append(member: "remaining", text: remaining)
+      object.append(member: "surface", text: surface)
+      if let fold { object.append(member: "fold") { fold.write(to: &$0) } }
       guard !attempts.isEmpty else { return }
       object.append(name: "attempts")
       object.append(literal: "[")
@@ -68,6 +73,14 @@ extension HistoryEntry {
       }
     }
     return String(decoding: bytes, as: UTF8.self)
+  }
+}
+
+extension HistoryEntry.Fold {
+  fileprivate func write(to object: inout JSONBytes) {
+    object.append(member: "sound", truth: sounds)
+    if more != 0 { object.append(member: "more", integer: Int64(more)) }
+    object.append(member: "burst", present: burst)
   }
 }
 

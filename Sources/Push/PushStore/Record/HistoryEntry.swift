@@ -59,6 +59,29 @@ public struct HistoryEntry: Equatable, Sendable {
   /// Attempts that came after those and were not kept.
   public var attemptsLeftOut = 0
 
+  /// Of a message the ``PushKinds/HostID/shortMark`` of its conversation, so that claims can be grouped by it.
+  public var surface: String?
+
+  /// What it did in its burst; nil when it was not asked.
+  public var fold: Fold?
+
+  /// What a message did in its burst.
+  public struct Fold: Equatable, Sendable {
+    /// Whether it was to sound.
+    public let sounds: Bool
+    /// Messages of the burst besides the one shown.
+    public let more: Int
+    /// The ``PushKinds/HostID/shortMark`` of the message that sounded.
+    public let burst: String
+
+    /// Notes it.
+    public init(sounds: Bool, more: Int, burst: String) {
+      self.sounds = sounds
+      self.more = more
+      self.burst = burst
+    }
+  }
+
   /// What the rules looked at: the members of `RecipientSituation`, ages in microseconds, and the limits of that time.
   public struct Situation: Equatable, Sendable {
     /// Whether the user took part in the conversation.

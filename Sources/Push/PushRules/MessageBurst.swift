@@ -1,0 +1,189 @@
+/// The latest burst of messages to one recipient in one conversation: a push with sound, and what followed within the window.
+///
+/// Times are microseconds since 1970. `tacet.fold_messages` keeps bursts in `tacet.bursts` by the same rules, behind a lock;
+/// ``FoldPolicy`` is for tests and replays. Keep both the same.
+public struct MessageBurst: Equatable, Sendable {
+  /// Messages that are counted; further ones add nothing.
+  public static let membersMax = 100
+
+  /// The message whose push sounded. Its pushes and those of the others have its collapse identifier.
+  public private(set) var first: BurstMessage
+
+  /// When the sound was reserved.
+  public private(set) var soundedAt: Int64
+
+  /// Whether it began with a mention within the window of another sound.
+  public private(set) var isMention = false
+
+  /// The message whose push was handed over last.
+  public private(set) var latest: BurstMessage
+
+  /// When the next update goes; nil while none is planned.
+  public private(set) var updateAt: Int64?
+
+  /// The ids of its messages since the recipient last looked.
+  public private(set) var members: Set<String>
+
+  /// Messages besides the one that is shown.
+  public var more: Int { max(0, members.count - 1) }
+
+  /// A burst that begins with this message.
+  init(_ message: BurstMessage, at now: Int64) {
+    first = message
+    soundedAt = now
+    latest = message
+    members = [message.id]
+  }
+}
+
+/// A message, in the order of a conversation: by its commit, then by its id.
+public struct BurstMessage: Hashable, Comparable, Sendable {
+  /// When it was committed.
+  public let enqueuedAt: Int64
+  /// The host's id as text.
+  public let id: String
+
+  /// Names a message.
+  public init(enqueuedAt: Int64, id: String) {
+    self.enqueuedAt = enqueuedAt
+    self.id = id
+  }
+
+  /// Older messages come first.
+  public static func < (one: Self, other: Self) -> Bool { (one.enqueuedAt, one.id) < (other.enqueuedAt, other.id) }
+}
+
+/// What the ledger says of the push that was handed over last.
+public enum HandedOverPush: String, CaseIterable, Sendable {
+  /// Nothing since it was handed over: it is in flight, or its process has died.
+  case inFlight = "in_flight"
+  /// A device has it.
+  case sent
+  /// It was put off, and asks again.
+  case waits
+  /// It was skipped, or has failed for good.
+  case gone
+}
+
+/// What a message does that may be pushed.
+public enum FoldDecision: Equatable, Sendable {
+  /// It goes with its sound, by its own collapse identifier.
+  case sound
+  /// It replaces the burst's notification without a sound.
+  case update
+  /// It is decided again at this time.
+  case wait(until: Int64)
+  /// A newer message is shown, which counts it.
+  case fold
+}
+
+/// How long a burst lasts, and how often its notification changes.
+public struct FoldPolicy: Equatable, Sendable {
+  /// How often a notification changes at most: half of a usual burst's messages come within a second of another.
+  public static let settleDefault = Duration.seconds(1)
+
+  /// From a sound on, how long nothing but a mention sounds; the end is exclusive.
+  public let window: Duration
+
+  /// Between two updates.
+  public let settle: Duration
+
+  /// A policy; both are positive.
+  public init(window: Duration, settle: Duration = settleDefault) {
+    precondition(window > .zero && settle > .zero, "without a window nothing folds")
+    self.window = window
+    self.settle = settle
+  }
+
+  /// Decides a message that the suppression rules let go, and keeps the burst's books.
+  ///
+  /// What is on the screen never becomes older: pushes with one collapse identifier may overtake each other, so an update
+  /// goes only when the push before it is recorded.
+  /// - Parameters:
+  ///   - now: when it is decided. lookedAt: when the recipient last looked at the conversation.
+  ///   - latest: the state of the push that was handed over last.
+  ///   - burst: nil before the first message.
+  public func decide(
+    _ message: BurstMessage, at now: Int64, isMentioned: Bool = false, lookedAt: Int64? = nil,
+    latest: HandedOverPush, of burst: inout MessageBurst?
+  ) -> FoldDecision {
+    guard var known = burst else {
+      burst = MessageBurst(message, at: now)
+      return .sound
+    }
+    let decision = known.decide(
+      message, at: now, isMentioned: isMentioned, lookedAt: lookedAt, latest: latest,
+      settle: settle.microseconds, window: window.microseconds)
+    burst = known
+    return decision
+  }
+}
+
+extension MessageBurst {
+  fileprivate mutating func decide(
+    _ message: BurstMessage, at now: Int64, isMentioned: Bool, lookedAt: Int64?, latest state: HandedOverPush,
+    settle: Int64, window: Int64
+  ) -> FoldDecision {
+    let end = soundedAt + window
+    if message == latest { return again(message, at: now, isOver: now >= end) }
+    if isMentioned, now < end, !members.contains(message.id) {
+      self = MessageBurst(message, at: now)
+      isMention = true
+      return .sound
+    }
+    if message < latest, state != .gone {
+      if state == .sent {
+        add(message, lookedAt)
+        return .fold
+      }
+      if now < end {
+        add(message, lookedAt)
+        return .wait(until: state == .waits ? end : min(now + settle, end))
+      }
+    }
+    let isFirstPutOff = latest == first && state == .waits
+    if now >= end || !isMention && (isFirstPutOff || latest == first && state == .gone) {
+      self = MessageBurst(message, at: now)
+      return .sound
+    }
+    add(message, lookedAt)
+    return follow(message, at: now, isFree: state != .inFlight && !isFirstPutOff, settle: settle, end: end)
+  }
+
+  /// The push that was handed over last asks again, because it was put off, or its process died.
+  private mutating func again(_ message: BurstMessage, at now: Int64, isOver: Bool) -> FoldDecision {
+    if isOver {
+      self = MessageBurst(message, at: now)
+    } else if message == first {
+      soundedAt = now
+    } else {
+      return .update
+    }
+    return .sound
+  }
+
+  private mutating func follow(
+    _ message: BurstMessage, at now: Int64, isFree: Bool, settle: Int64, end: Int64
+  ) -> FoldDecision {
+    let isDue = updateAt.map { $0 <= now } ?? false
+    // Rather now than with a sound after the window.
+    if isFree, isDue || end - now <= settle {
+      latest = message
+      updateAt = nil
+      return .update
+    }
+    let due = updateAt.flatMap { $0 > now ? $0 : nil } ?? min(now + settle, end)
+    updateAt = due
+    return .wait(until: due)
+  }
+
+  /// Counts a message. What the recipient has seen counts no more.
+  private mutating func add(_ message: BurstMessage, _ lookedAt: Int64?) {
+    if let lookedAt, lookedAt > latest.enqueuedAt { members = [] }
+    if members.count < Self.membersMax { members.insert(message.id) }
+  }
+}
+
+extension Duration {
+  fileprivate var microseconds: Int64 { components.seconds * 1_000_000 + components.attoseconds / 1_000_000_000_000 }
+}
