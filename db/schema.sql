@@ -1292,7 +1292,6 @@ ALTER TABLE tacet.watched_activities ENABLE ROW LEVEL SECURITY;
 -- tacet.fill_presentation(presentation jsonb, named jsonb) returns jsonb
 -- tacet.fill_template(template text, named jsonb) returns text
 -- tacet.fill_text(template text, named jsonb) returns text
--- tacet.fill_words(words jsonb, named jsonb, title_max integer, body_max integer) returns jsonb
 -- tacet.finish_applying()
 -- tacet.fit_triggers()
 -- tacet.fitted(definition text) returns text
@@ -1341,7 +1340,7 @@ ALTER TABLE tacet.watched_activities ENABLE ROW LEVEL SECURITY;
 -- tacet.live_activity_type_fault(declared tacet.activity_types) returns text
 -- tacet.live_activity_value(what text, name text, type text, may_be_missing boolean, value jsonb) returns jsonb
 -- tacet.localise(kind text, locale text, title text DEFAULT NULL::text, body text DEFAULT NULL::text, subtitle text DEFAULT NULL::text, counted name DEFAULT NULL::name, plural jsonb DEFAULT '{}'::jsonb) returns void
--- tacet.localised_texts(kind text, named jsonb) returns jsonb
+-- tacet.localised_texts(kind text) returns jsonb
 -- tacet.lock_slots(user_id uuid) returns void
 -- tacet.lowest_user_id() returns uuid
 -- tacet.mark_read(conversation_id uuid, user_id uuid, up_to_message_id uuid) returns SETOF uuid
@@ -1433,6 +1432,7 @@ ALTER TABLE tacet.watched_activities ENABLE ROW LEVEL SECURITY;
 -- tacet.target_mark(channel text, address text) returns text
 -- tacet.tell_devices(user_id uuid) returns void
 -- tacet.tend_live_activities(activities_max integer) returns integer
+-- tacet.text_values(named jsonb) returns jsonb
 -- tacet.turn_of(user_id uuid) returns uuid
 -- tacet.typed_id(expression text, ids regtype, type regtype) returns text
 -- tacet.typed_subject(expression text, source regclass, name name) returns text

@@ -52,7 +52,7 @@ begin
     return;
   end if;
   if exists (select from tacet.texts t where t.kind = watched_row_content.event_kind) then
-    texts := '|| jsonb_build_object(''localised'', tacet.localised_texts($2.kind, v.named))';
+    texts := '|| jsonb_build_object(''localised'', tacet.localised_texts($2.kind)), ''values'', tacet.text_values(v.named)';
   end if;
   select coalesce(string_agg(format('%L, left(s.%I::text, 4096)', p.name, p.name), ', '), '') into named
   from unnest(watched.placeholders) as p (name);

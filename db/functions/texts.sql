@@ -91,6 +91,9 @@ begin
   set
     changed_at = clock_timestamp(), title = excluded.title, subtitle = excluded.subtitle, body = excluded.body,
     counted = excluded.counted, plural = excluded.plural;
+  if octet_length(tacet.localised_texts(kind)::text) > 20000 then
+    raise exception 'tacet: the texts of a kind have 20,000 bytes at most' using errcode = '54000';
+  end if;
 end
 $$;
 
@@ -139,53 +142,27 @@ as $$
   end
 $$;
 
--- What an event of a kind says in each locale that the kind has texts in, as the service reads it; null without any. All of it has
--- at most 30,000 bytes: long texts are cut earlier where there are many.
-create or replace function tacet.localised_texts(kind text, named jsonb)
+-- A kind's texts in other locales, as the service reads them: templates, of which it fills those that a device asks for. Null without
+-- any.
+create or replace function tacet.localised_texts(kind text)
 returns jsonb
 language sql stable
-set search_path = pg_catalog, pg_temp
 as $$
-  select l.texts
-  from (values (1, 256, 1024), (2, 100, 200), (3, 60, 80)) as s (place, title_max, body_max)
-  cross join lateral (
-    select
-      jsonb_object_agg(
-        t.locale,
-        jsonb_strip_nulls(
-          tacet.fill_words(
-            jsonb_build_object('title', t.title, 'subtitle', t.subtitle, 'body', t.body), localised_texts.named,
-            s.title_max, s.body_max)
-          || jsonb_build_object(
-            'count',
-            case when localised_texts.named ->> t.counted ~ '^[+-]?[0-9]{1,9}$' then (localised_texts.named ->> t.counted)::int end,
-            'plural', (
-              select jsonb_object_agg(
-                f.category, tacet.fill_words(f.words, localised_texts.named, s.title_max, s.body_max))
-              from jsonb_each(t.plural) as f (category, words)
-            )))) as texts
-    from tacet.texts t
-    where t.kind = localised_texts.kind
-  ) l
-  where octet_length(l.texts::text) <= 30000
-  order by s.place
-  limit 1
+  select jsonb_object_agg(
+    t.locale,
+    jsonb_strip_nulls(jsonb_build_object(
+      'title', t.title, 'subtitle', t.subtitle, 'body', t.body, 'counted', t.counted, 'plural', nullif(t.plural, '{}'))))
+  from tacet.texts t
+  where t.kind = localised_texts.kind
 $$;
 
--- Texts with their {names} replaced and cut. One that is empty then is left out.
-create or replace function tacet.fill_words(words jsonb, named jsonb, title_max int, body_max int)
+-- The values of an event for those texts, each cut to what a notification shows of it; null if all of them are still too much.
+create or replace function tacet.text_values(named jsonb)
 returns jsonb
 language sql immutable
-set search_path = pg_catalog, pg_temp
 as $$
-  select coalesce(
-    jsonb_object_agg(w.name, f.text) filter (where f.text <> '' or w.name <> 'title'),
-    '{}')
-  from jsonb_each_text(words) as w (name, value)
-  cross join lateral (
-    select left(tacet.fill_text(w.value, named), case w.name when 'body' then body_max else title_max end)
-  ) f (text)
-  where w.value is not null
+  select case when octet_length(v.cut::text) <= 8000 then v.cut end
+  from (select jsonb_object_agg(n.name, left(n.value, 400)) from jsonb_each_text(text_values.named) as n (name, value)) v (cut)
 $$;
 
 -- Whether a campaign's definition has texts in other locales.

@@ -11,13 +11,20 @@ public struct LocalisedTexts: Equatable, Sendable {
 
   private(set) var texts: [LocaleTag: LocalisedText]
 
+  /// What the `{names}` in texts stand for; nil for texts that have none.
+  var values: [String: String]?
+
   /// The words for a device; nil where those of the push itself serve.
   public func choice(for locale: LocaleTag?) -> LocaleChoice? {
     locale.flatMap { LocaleChoice(asked: $0) { texts[$0] != nil } }
   }
 
   /// The words of one of the locales, without those that it leaves as they are.
-  func words(in locale: LocaleTag) -> LocalisedText.Words { texts[locale]?.words(in: locale) ?? .init() }
+  func words(in locale: LocaleTag) -> LocalisedText.Words {
+    guard let text = texts[locale] else { return .init() }
+    let words = text.words(in: locale, values ?? [:])
+    return values.map(words.filled) ?? words
+  }
 
   /// As JSON, in the order of the locales.
   var document: PayloadObject {
@@ -72,11 +79,16 @@ public struct LocalisedText: Equatable, Sendable {
   /// The number that the words are about; nil for none.
   let count: Int?
 
+  /// The name of the value with that number, in texts that have values.
+  let counted: String?
+
   /// The words for numbers of a category, where they differ from ``words``.
   let plural: [PluralCategory: Words]
 
-  fileprivate func words(in locale: LocaleTag) -> Words {
-    guard let count, let special = plural[PluralCategory(of: count, in: locale)] else { return words }
+  fileprivate func words(in locale: LocaleTag, _ values: [String: String]) -> Words {
+    guard let count = count ?? counted.flatMap({ values[$0] }).flatMap({ Int($0) }),
+      let special = plural[PluralCategory(of: count, in: locale)]
+    else { return words }
     return Words(
       title: special.title ?? words.title, subtitle: special.subtitle ?? words.subtitle,
       body: special.body ?? words.body)
@@ -85,6 +97,7 @@ public struct LocalisedText: Equatable, Sendable {
   fileprivate var document: PayloadObject {
     var object = words.document
     object["count"] = count.map { .integer(Int64($0)) }
+    object["counted"] = counted.map { .string($0) }
     let forms = PluralCategory.allCases.reduce(into: PayloadObject()) { object, category in
       object[category.rawValue] = plural[category].map { .object($0.document) }
     }
@@ -94,15 +107,16 @@ public struct LocalisedText: Equatable, Sendable {
 }
 
 extension LocalisedText: Decodable {
-  private enum Key: String, CodingKey, CaseIterable { case count, plural }
+  private enum Key: String, CodingKey, CaseIterable { case count, counted, plural }
 
   private enum Form: String, CodingKey, CaseIterable { case zero, one, two, few, many }
 
-  /// Reads `title`, `subtitle`, `body`, `count` and `plural`, an object with the same words by category.
+  /// Reads `title`, `subtitle`, `body`, `count` or `counted`, and `plural`, an object with the same words by category.
   public init(from decoder: any Decoder) throws {
     words = try Words(from: decoder)
     let container = try decoder.container(keyedBy: Key.self)
     count = try container.decodeIfPresent(Int.self, forKey: .count)
+    counted = try container.text(.counted, scalarsMax: 63)
     var plural: [PluralCategory: Words] = [:]
     if try container.contains(.plural) && !container.decodeNil(forKey: .plural) {
       let forms = try container.nestedContainer(keyedBy: Form.self, forKey: .plural)
@@ -127,11 +141,42 @@ extension LocalisedText.Words: Decodable {
     body = try container.text(.body, scalarsMax: 2048)
   }
 
+  fileprivate func filled(with values: [String: String]) -> Self {
+    let title = title?.filled(with: values)
+    return Self(
+      title: title?.isEmpty == false ? title : nil, subtitle: subtitle?.filled(with: values),
+      body: body?.filled(with: values))
+  }
+
   fileprivate var document: PayloadObject {
     var object: PayloadObject = [:]
     object["title"] = title.map { .string($0) }
     object["subtitle"] = subtitle.map { .string($0) }
     object["body"] = body.map { .string($0) }
     return object
+  }
+}
+
+extension String {
+  /// The text with its `{names}` replaced, as `tacet.fill_text` does it: a name without a value leaves nothing, and a brace that
+  /// begins no name is kept.
+  fileprivate func filled(with values: [String: String]) -> String {
+    var text = FilledText()
+    // Scalars, because a brace and a combining mark after it are one character.
+    var rest = unicodeScalars[...]
+    while let open = rest.firstIndex(of: "{") {
+      let inside = rest[open...].dropFirst()
+      guard let end = inside.firstIndex(where: { $0 == "{" || $0 == "}" }), inside[end] == "}", end > inside.startIndex
+      else {
+        text.append(words: String(rest[...open]))
+        rest = inside
+        continue
+      }
+      text.append(words: String(rest[..<open]))
+      text.append(value: values[String(inside[..<end])] ?? "")
+      rest = inside[end...].dropFirst()
+    }
+    text.append(words: String(rest))
+    return text.text
   }
 }

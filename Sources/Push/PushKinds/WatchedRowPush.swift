@@ -30,15 +30,19 @@ public struct WatchedRowPush: PushContent {
     let surface_kind: String
     let surface_id: HostID
     let presentation: StoredPresentation?
+    let values: [String: String?]?
   }
 
-  /// Reads `title`, `body`, `surface_kind`, `surface_id` and `presentation`.
+  /// Reads `title`, `body`, `surface_kind`, `surface_id` and `presentation`, and for texts in other locales `values`.
   public init(_ claimed: ClaimedContent) throws {
     let document: Document = try claimed.decode()
+    var presentation = document.presentation?.presentation ?? PushPresentation()
+    presentation.localised?.values = document.values?.compactMapValues { $0 }
+    // Templates without their values say nothing.
+    if document.values == nil { presentation.localised = nil }
     self.init(
       title: document.title, body: document.body,
-      surface: SurfaceID(kind: document.surface_kind, id: document.surface_id),
-      presentation: document.presentation?.presentation ?? PushPresentation())
+      surface: SurfaceID(kind: document.surface_kind, id: document.surface_id), presentation: presentation)
   }
 
   /// The surface.

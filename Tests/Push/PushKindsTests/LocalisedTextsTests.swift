@@ -11,7 +11,7 @@ struct LocalisedTextsTests {
 
   private func content(_ members: String, of kind: String = "service_push") -> any PushContent {
     let document =
-      #"{"title":"Go","body":"Now","surface_kind":"plan","surface_id":"\#(Self.id)","presentation":{\#(members)}}"#
+      #"{"title":"Go","body":"Now","surface_kind":"plan","surface_id":"\#(Self.id)","values":{},"presentation":{\#(members)}}"#
     return KnownKinds.content(ClaimedContent(surfaceID: Self.id, document: document), of: kind)
   }
 
@@ -84,6 +84,27 @@ struct LocalisedTextsTests {
       #expect(texts.words(in: russian).title == title && texts.words(in: russian).body == body)
       #expect(try localised(String(decoding: texts.document.encoded(), as: UTF8.self)) == texts)
     }
+  }
+
+  @Test(
+    "the places in a watched kind's texts are filled in one pass, and isolated where directions meet",
+    arguments: [
+      ("{a} ist neu", "Tee ist neu"), ("{a}{b}", "Tee{a}"), ("{none}x", "x"), ("{null}x", "x"), ("{a", "{a"),
+      ("a}", "a}"),
+      ("{}", "{}"), ("{{a}}", "{Tee}"), ("{a} {rtl}", "\u{2068}Tee\u{2069} \u{2068}דנה\u{2069}"), ("{none}", "Go"),
+    ])
+  func filled(template: String, title: String) throws {
+    let document = """
+      {"title":"Go","body":"Now","surface_kind":"plan","surface_id":"\(Self.id)",\
+      "values":{"a":"Tee","b":"{a}","null":null,"rtl":"דנה"},"presentation":{"localised":{"de":{"title":"\(template)"}}}}
+      """
+    let content = KnownKinds.content(ClaimedContent(surfaceID: Self.id, document: document), of: "watched_row")
+    #expect(try alert(content.inLocale(try #require(LocaleTag("de"))))?.title == .verbatim(title))
+    let plain = KnownKinds.content(
+      ClaimedContent(
+        surfaceID: Self.id, document: document.replacing(/"values".*"presentation"/, with: "\"presentation\"")),
+      of: "watched_row")
+    #expect(plain.localised == nil, "templates without values say nothing")
   }
 
   @Test("the app's keys go to APNs in place of words, which remain for others")

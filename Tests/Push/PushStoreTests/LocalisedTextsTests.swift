@@ -59,7 +59,7 @@ struct LocalisedTextsTests {
     #expect(try await words(scene, in: "pl-PL", note: "'5'") == ["5 zadań", "5!", "pl"])
     #expect(try await words(scene, in: "pl", note: "'viele'") == ["zadania: viele", "viele!", "pl"])
     #expect(try await words(scene, in: "pl", note: "null") == ["zadania: ", "!", "pl"])
-    #expect(try await words(scene, in: "pl", note: "'99999999999'") == ["zadania: 99999999999", "99999999999!", "pl"])
+    #expect(try await words(scene, in: "pl", note: "'99999999999'") == ["99999999999 zadań", "99999999999!", "pl"])
   }
 
   @Test(
@@ -95,18 +95,24 @@ struct LocalisedTextsTests {
     #expect(try await words(scene, in: "de") == [" ist neu", "No more", "de"], "what its texts lack is left out")
   }
 
-  @Test("thirty locales of the longest texts still leave room for the event")
+  @Test("thirty locales, and as many bytes as leave room for the event")
   func bounded() async throws {
     let scene = try await WatchScene.tasks()
-    try await scene.database.sql(
-      """
-      select tacet.localise('task_added', chr(97 + i / 26) || chr(97 + i % 26), repeat('t', 200) || '{note}', repeat('ü', 2000))
-      from generate_series(0, 29) i
-      """)
-    await #expect(throws: (any Error).self) { try await localise(scene, "'de', 'x'") }
+    func localise(_ count: Int, _ body: String) async throws {
+      try await scene.database.sql(
+        """
+        select tacet.localise('task_added', chr(97 + i / 26) || chr(97 + i % 26), '{note}', \(body))
+        from generate_series(0, \(count - 1)) i
+        """)
+    }
+    await #expect(throws: (any Error).self) { try await localise(31, "'x'") }
+    await #expect(throws: (any Error).self) { try await localise(10, "repeat('x', 2000)") }
+    #expect(try await scene.database.sql("select count(*) from tacet.texts") == "0")
+    try await localise(30, "repeat('ü', 290)")
     try await scene.add(note: "repeat('ж', 4096)")
     let push = try #require(try await claim(scene.database).first?.watchedRow)
     #expect(push.localised?.texts.count == 30)
+    #expect(push.inLocale(try #require(LocaleTag("ad"))).title == String(repeating: "ж", count: 400))
     #expect(push.body.hasSuffix("ж"))
   }
 
