@@ -37,13 +37,15 @@ declare
   state text;
   mark int;
   is_older boolean;
+  is_free boolean;
   mentions boolean;
 begin
   for asked in
     select
       a.place, a.subject_id, a.user_id, a.surface_id, least(a.attempts, 32767) as attempts,
       timestamptz 'epoch' + a.enqueued_us * interval '1 microsecond' as enqueued_at,
-      timestamptz 'epoch' + a.looked_us * interval '1 microsecond' as looked_at
+      timestamptz 'epoch' + a.looked_us * interval '1 microsecond' as looked_at,
+      lead(a.place) over (partition by a.user_id, a.surface_id order by a.enqueued_us, a.subject_id) is null as is_newest
     from unnest(
       fold_messages.subject_ids, fold_messages.user_ids, fold_messages.surface_ids, fold_messages.enqueued_us,
       fold_messages.looked_us, fold_messages.attempts
@@ -133,8 +135,13 @@ begin
       end if;
       if verdict is null then
         -- Rather now than with a sound after the window.
-        if state <> 'in_flight' and not (state = 'waits' and burst.latest_subject = burst.first_subject)
-          and (burst.update_at <= moment or ends_at - moment <= settle) then
+        is_free := state <> 'in_flight' and not (state = 'waits' and burst.latest_subject = burst.first_subject)
+          and (burst.update_at <= moment or ends_at - moment <= settle) is true;
+        if is_free and not asked.is_newest then
+          -- A newer one of this look takes the update.
+          verdict := 'wait';
+          due_us := extract(epoch from least(moment + settle, ends_at)) * 1000000;
+        elsif is_free then
           verdict := 'update';
           burst.latest_subject := asked.subject_id;
           burst.latest_at := asked.enqueued_at;

@@ -21,9 +21,9 @@ write_message() {
 await_burst() {
   local tries
   for ((tries = 0; tries < 600; tries++)); do
-    if [[ $(sql tacet <<<"select count(*) from tacet.inbox") == 0 &&
-      $(sql tacet <<<"select count(*) from tacet.deliveries d join demo.situations s on s.conversation_id = d.conversation_id
-        where s.name = 'burst'") == 0 ]]; then return; fi
+    if [[ $(sql tacet <<<"select count(*) from demo.situations s join (
+        select conversation_id from tacet.inbox union all select conversation_id from tacet.deliveries
+      ) w using (conversation_id) where s.name = 'burst'") == 0 ]]; then return; fi
     sleep 0.05
   done
   return 1

@@ -101,10 +101,11 @@ public struct FoldPolicy: Equatable, Sendable {
   /// goes only when the push before it is recorded.
   /// - Parameters:
   ///   - now: when it is decided. lookedAt: when the recipient last looked at the conversation.
+  ///   - isNewest: whether no newer message of the conversation is decided together with it, after it.
   ///   - latest: the state of the push that was handed over last.
   ///   - burst: nil before the first message.
   public func decide(
-    _ message: BurstMessage, at now: Int64, isMentioned: Bool = false, lookedAt: Int64? = nil,
+    _ message: BurstMessage, at now: Int64, isMentioned: Bool = false, lookedAt: Int64? = nil, isNewest: Bool = true,
     latest: HandedOverPush, of burst: inout MessageBurst?
   ) -> FoldDecision {
     guard var known = burst else {
@@ -112,7 +113,7 @@ public struct FoldPolicy: Equatable, Sendable {
       return .sound
     }
     let decision = known.decide(
-      message, at: now, isMentioned: isMentioned, lookedAt: lookedAt, latest: latest,
+      message, at: now, isMentioned: isMentioned, lookedAt: lookedAt, isNewest: isNewest, latest: latest,
       settle: settle.microseconds, window: window.microseconds)
     burst = known
     return decision
@@ -121,7 +122,8 @@ public struct FoldPolicy: Equatable, Sendable {
 
 extension MessageBurst {
   fileprivate mutating func decide(
-    _ message: BurstMessage, at now: Int64, isMentioned: Bool, lookedAt: Int64?, latest state: HandedOverPush,
+    _ message: BurstMessage, at now: Int64, isMentioned: Bool, lookedAt: Int64?, isNewest: Bool,
+    latest state: HandedOverPush,
     settle: Int64, window: Int64
   ) -> FoldDecision {
     let end = soundedAt + window
@@ -147,7 +149,8 @@ extension MessageBurst {
       return .sound
     }
     add(message, lookedAt)
-    return follow(message, at: now, isFree: state != .inFlight && !isFirstPutOff, settle: settle, end: end)
+    let isFree = state != .inFlight && !isFirstPutOff
+    return follow(message, at: now, isFree: isFree, isNewest: isNewest, settle: settle, end: end)
   }
 
   /// The push that was handed over last asks again, because it was put off, or its process died.
@@ -163,11 +166,12 @@ extension MessageBurst {
   }
 
   private mutating func follow(
-    _ message: BurstMessage, at now: Int64, isFree: Bool, settle: Int64, end: Int64
+    _ message: BurstMessage, at now: Int64, isFree: Bool, isNewest: Bool, settle: Int64, end: Int64
   ) -> FoldDecision {
     let isDue = updateAt.map { $0 <= now } ?? false
     // Rather now than with a sound after the window.
     if isFree, isDue || end - now <= settle {
+      guard isNewest else { return .wait(until: min(now + settle, end)) }
       latest = message
       updateAt = nil
       return .update

@@ -49,6 +49,14 @@ struct MessageBurstTests {
     #expect(burst?.latest == message(now < 1001 ? 10 : 12))
   }
 
+  @Test("of messages that are decided together the newest takes the update")
+  func together() {
+    var burst = burst([(11, 1, .sent), (12, 2, .sent)])
+    #expect(policy.decide(message(11), at: 1001, isNewest: false, latest: .sent, of: &burst) == .wait(until: 2001))
+    #expect(policy.decide(message(12), at: 1001, latest: .sent, of: &burst) == .update)
+    #expect(policy.decide(message(11), at: 2001, latest: .sent, of: &burst) == .fold)
+  }
+
   @Test("after an update the next is planned anew, also when the update itself was put off or failed")
   func nextUpdate() {
     for state in [HandedOverPush.sent, .waits, .gone] {

@@ -24,6 +24,8 @@ struct FoldOracle {
   private(set) var updates = 0
   private(set) var messages = 0
   private var shown: [Shown] = []
+  /// The message of each notification, by its collapse identifier.
+  private var screen: [String: Int] = [:]
   /// When a push with sound was last handed over, by its collapse identifier.
   private var soundSentAt: [String: Int64] = [:]
   /// The newest message that the recipient has read or may have seen.
@@ -64,6 +66,7 @@ struct FoldOracle {
       violations.append("the text went back from \(same.message) to \(push.message)")
     }
     if push.more >= max(1, messages) { violations.append("+\(push.more) more of \(messages)") }
+    screen[push.collapse] = push.message
     sounds += push.sounds ? 1 : 0
     updates += push.sounds ? 0 : 1
     shown.append(
@@ -83,10 +86,10 @@ struct FoldOracle {
     }
     let newest = messages - 1
     guard newest > handled else { return }
-    // A mention that comes behind a newer message begins a notification, as does what was slow until its burst was over.
-    let last = shown.last { !$0.isMention || $0.message == newest }
-    if last?.message != newest {
-      violations.append("shows \(last?.message ?? -1) in the end instead of \(newest); seen \(handled)")
+    // Beside it there may be the notification of an older mention, or of what sounded anew while a slow update was in flight.
+    let last = shown.last { $0.message == newest }.flatMap { self.screen[$0.collapse] }
+    if last != newest {
+      violations.append("shows \(last ?? -1) in the end instead of \(newest); seen \(handled)")
     }
   }
 }

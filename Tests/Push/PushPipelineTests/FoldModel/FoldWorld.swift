@@ -19,7 +19,9 @@ final class FoldWorld {
   private let byToken: [String: Int]
   private(set) var oracles: [FoldOracle]
   private var generator: SeededGenerator
-  private var sentAt: [Int: Int64] = [:]
+  private var sentAt: [Int: (time: Int64, advances: Int)] = [:]
+  /// How often time was moved.
+  private var advances = 0
   /// Virtual minus monotonic microseconds.
   private var offset: Int64 = 0
   private var isCalm = false
@@ -94,6 +96,7 @@ final class FoldWorld {
 
   private func advance(by time: Int64, on reactor: isolated Reactor) async throws {
     try await clock.advance(to: try await clock.now(on: reactor) + time, on: reactor)
+    advances += 1
     offset = try await clock.now(on: reactor) - Int64(Reactor.now / 1000)
   }
 
@@ -111,8 +114,10 @@ final class FoldWorld {
   /// Both pipelines look until nothing is due, and nothing is under way but what the channel holds.
   private func look(on reactor: isolated Reactor) async throws {
     for _ in 0..<30_000 {
-      let work: Int64 = try await rig.pool.query(Self.underWay, on: reactor).one().decode(0)
-      if work <= rig.channel.heldCount { return }
+      let row = try await rig.pool.query(Self.underWay, on: reactor).one()
+      let (work, waiting): (Int64, Int64) = (try row.decode(0), try row.decode(1))
+      // What waits for a route waits as long as a slow push probes it.
+      if work <= rig.channel.heldCount, waiting == 0 || rig.channel.heldCount > 0 { return }
       let done = Signal()
       reactor.start {
         await self.other.look(on: reactor)
@@ -127,7 +132,7 @@ final class FoldWorld {
   /// Whether the push is slow.
   private func handedOver(_ sent: ScriptedChannel.Sent) -> Bool {
     guard let push = FoldPush(sent), let place = byToken[push.token] else { return false }
-    sentAt[key(sent)] = now
+    sentAt[key(sent)] = (now, advances)
     oracles[place].sent(push, at: now)
     note(push, "handed over", at: place)
     return !isCalm && Int.random(in: 0..<10, using: &generator) == 0
@@ -135,12 +140,14 @@ final class FoldWorld {
 
   private func answer(_ sent: ScriptedChannel.Sent) -> PushAttempt {
     guard let push = FoldPush(sent), let place = byToken[push.token] else { return .badKey }
-    if !isCalm, Int.random(in: 0..<10, using: &generator) == 0 {
+    let sentAt = self.sentAt[key(sent)] ?? (now, advances)
+    // Queued again, the message would have the date of its claim, from before time was moved, and seem newer than it is.
+    if !isCalm, sentAt.advances == advances, Int.random(in: 0..<10, using: &generator) == 0 {
       note(push, "refused", at: place)
       return Bool.random(using: &generator) ? .busy : .limited
     }
     note(push, "accepted", at: place)
-    oracles[place].accepted(push, sentAt: sentAt[key(sent)] ?? now)
+    oracles[place].accepted(push, sentAt: sentAt.time)
     return .accepted
   }
 
@@ -153,7 +160,9 @@ final class FoldWorld {
   private static let underWay = PostgresStatement(
     "fold_under_way",
     """
-    select (select count(*) from tacet.inbox) + (
-      select count(*) from tacet.deliveries where due_at <= now() or is_claimed)
+    select
+      (select count(*) from tacet.inbox) + (
+        select count(*) from tacet.deliveries where due_at <= now() and state <> 'waiting' or is_claimed),
+      (select count(*) from tacet.deliveries where due_at <= now() and state = 'waiting' and not is_claimed)
     """)
 }
