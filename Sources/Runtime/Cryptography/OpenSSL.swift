@@ -13,6 +13,9 @@ enum OpenSSL {
   // Safe for the same reason.
   nonisolated(unsafe) static let aes128GCM = require(
     EVP_CIPHER_fetch(nil, "AES-128-GCM", nil), "EVP_CIPHER_fetch AES-128-GCM")
+  // Safe for the same reason.
+  nonisolated(unsafe) static let aes256GCM = require(
+    EVP_CIPHER_fetch(nil, "AES-256-GCM", nil), "EVP_CIPHER_fetch AES-256-GCM")
 
   /// Traps unless the call returned an object.
   static func require(_ object: OpaquePointer?, _ call: StaticString) -> OpaquePointer {
