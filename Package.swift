@@ -167,12 +167,23 @@ let package = Package(
     layer("Push/APNSCore", ["Cryptography", "Delivery", "Localisation"], everyFrame),
     tests("Push/APNSCoreTests", ["APNSCore", "Delivery"]),
     layer("Push/PushRules", ["Localisation"], hotPath),
-    layer("Push/PushKinds", ["APNSCore", "Cryptography", "Delivery", "Localisation", "PushRules"], hotPath),
+    layer("Push/Sealing", ["Cryptography"]),
+    layer(
+      "Push/PushKinds", ["APNSCore", "Cryptography", "Delivery", "Localisation", "PushRules", "Sealing"], hotPath),
     layer("Push/Deliverers", ["APNSCore", "Delivery", "PushKinds", "Reactors"], hotPath),
     support(
       "Support/TestIDs",
       ["Postgres", "PushKinds", "PushStore", "TestPostgres", "TestReactors", "TestRepository", logging]),
-    tests("Push/PushKindsTests", ["APNSCore", "Localisation", "PushKinds", "PushRules"]),
+    tests(
+      "Push/PushKindsTests",
+      ["APNSCore", "Cryptography", "Delivery", "Localisation", "PushKinds", "PushRules", "Sealing"]),
+    tests(
+      "Push/SealingTests",
+      [
+        "APNSCore", "Cryptography", "Delivery", "PushKinds", "PushRules", "Sealing", "TestProcesses", "TestRandomness",
+        "TestRepository",
+      ],
+      exclude: ["open_sealed.py"]),
     tests("Push/PushRulesTests", ["PushRules"]),
     layer("Campaigns/CampaignRules", ["Localisation"]),
     tests("Campaigns/CampaignRulesTests", ["CampaignRules", "Localisation"], exclude: ["Slots/Definitions"]),
@@ -273,7 +284,7 @@ let package = Package(
       [
         "APNS", "APNSCore", "CampaignRules", "Cryptography", "Delivery", "FCM", "WebPush", "HTTP2", "HTTPTransfers",
         "LanguageModels", "Postgres",
-        "PushStore",
+        "PushRules", "PushStore",
         "Reactors", "Settings", "TimeZones", "TLSStreams", httpTypes, logging,
       ]),
     tests(
@@ -323,7 +334,7 @@ let package = Package(
         "Campaigns", "HTTP1",
         "HTTPServing", "Postgres", "Explanations",
         "PushKinds", "PushPipeline",
-        "PushRules", "PushStore", "Reactors", "Cryptography", "TimeZones", httpTypes, logging,
+        "Sealing", "PushRules", "PushStore", "Reactors", "Cryptography", "TimeZones", httpTypes, logging,
       ], exclude: ["openapi.yaml"], plugins: [.plugin(name: "EmbedText")]),
     tests(
       "Service/APITests",
@@ -362,7 +373,10 @@ let package = Package(
 
     // What apps call the service with.
     layer("Client/TacetClient"),
-    tests("Client/TacetClientTests", ["TacetClient"], resources: [.copy("Cases")]),
+    tests(
+      "Client/TacetClientTests",
+      ["APNSCore", "Cryptography", "Delivery", "PushKinds", "PushRules", "TacetClient", "TestRandomness"],
+      resources: [.copy("Cases")]),
 
     // What simulators and their commands have in common.
     layer("Simulators/SimulationControl", ["HTTP1", "HTTPServing", "Reactors", httpTypes]),
@@ -460,7 +474,8 @@ let package = Package(
         "APNS", "APNSCore", "Campaigns", "Callers", "Cryptography", "Deliverers", "Delivery", "FCM", "WebPush", "HTTP1",
         "HTTPServing", "HTTPTransfers",
         "LanguageModels", "Pages", "Postgres",
-        "PrometheusMetrics", "API", "Explanations", "HostWiring", "PushPipeline", "PushStore", "Reactors", "Doctor",
+        "PrometheusMetrics", "API", "Explanations", "HostWiring", "PushKinds", "PushPipeline", "PushStore", "Reactors",
+        "Doctor",
         "Settings", "TLSStreams", argumentParser, httpTypes, logging, metrics, signals,
       ]),
     command(

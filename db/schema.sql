@@ -585,6 +585,7 @@ CREATE TABLE tacet.preferences (
     quiet_zone text,
     quiet_policy text,
     disabled_kinds text[] DEFAULT '{}'::text[] NOT NULL,
+    content text,
     CONSTRAINT preferences_check CHECK ((num_nulls(quiet_start, quiet_end, quiet_policy) = ANY (ARRAY[0, 3]))),
     CONSTRAINT preferences_check1 CHECK ((quiet_start <> quiet_end)),
     CONSTRAINT preferences_quiet_policy_check CHECK ((quiet_policy = ANY (ARRAY['hold'::text, 'drop'::text])))
@@ -708,6 +709,17 @@ CREATE TABLE tacet.surface_views (
     surface_kind text NOT NULL
 )
 WITH (fillfactor='50', autovacuum_vacuum_scale_factor='0.05', autovacuum_vacuum_threshold='1000', autovacuum_analyze_scale_factor='0', autovacuum_analyze_threshold='10000', vacuum_truncate=off);
+
+CREATE TABLE tacet.target_wishes (
+    channel text NOT NULL,
+    address text NOT NULL,
+    user_id uuid NOT NULL,
+    wishes text NOT NULL,
+    CONSTRAINT target_wishes_address_check CHECK (((octet_length(address) >= 1) AND (octet_length(address) <= 1024))),
+    CONSTRAINT target_wishes_channel_check CHECK ((channel ~ '^[a-z0-9_]{1,32}$'::text)),
+    CONSTRAINT target_wishes_wishes_check CHECK ((octet_length(wishes) <= 1024))
+)
+WITH (fillfactor='80', autovacuum_vacuum_scale_factor='0.05');
 
 CREATE TABLE tacet.targets (
     registered_at timestamp with time zone DEFAULT clock_timestamp() NOT NULL,
@@ -936,6 +948,9 @@ ALTER TABLE ONLY tacet.slots
 ALTER TABLE ONLY tacet.surface_views
     ADD CONSTRAINT surface_views_pkey PRIMARY KEY (user_id, surface_id, surface_kind);
 
+ALTER TABLE ONLY tacet.target_wishes
+    ADD CONSTRAINT target_wishes_pkey PRIMARY KEY (address, channel);
+
 ALTER TABLE ONLY tacet.targets
     ADD CONSTRAINT targets_pkey PRIMARY KEY (address, channel);
 
@@ -1032,6 +1047,8 @@ CREATE INDEX parked_parked_idx ON tacet.parked USING btree (parked_at);
 
 CREATE INDEX parked_subject_idx ON tacet.parked USING btree (subject_id);
 
+CREATE INDEX preferences_content_idx ON tacet.preferences USING btree (user_id) WHERE (content IS NOT NULL);
+
 CREATE INDEX push_log_campaign_idx ON tacet.push_log USING btree (user_id, sent_at DESC) WHERE ((push_type <> 'message'::text) IS TRUE);
 
 CREATE INDEX push_log_enqueued_idx ON tacet.push_log USING btree (enqueued_at);
@@ -1055,6 +1072,8 @@ CREATE INDEX read_syncs_user_idx ON tacet.read_syncs USING btree (user_id, avail
 CREATE INDEX releases_queued_idx ON tacet.releases USING btree (queued_at);
 
 CREATE INDEX slots_available_idx ON tacet.slots USING btree (available_at);
+
+CREATE INDEX target_wishes_user_idx ON tacet.target_wishes USING btree (user_id);
 
 CREATE INDEX targets_fetch_idx ON tacet.targets USING btree (fetch_digest) WHERE (fetch_digest IS NOT NULL);
 
@@ -1207,6 +1226,8 @@ ALTER TABLE tacet.slots ENABLE ROW LEVEL SECURITY;
 
 ALTER TABLE tacet.surface_views ENABLE ROW LEVEL SECURITY;
 
+ALTER TABLE tacet.target_wishes ENABLE ROW LEVEL SECURITY;
+
 ALTER TABLE tacet.targets ENABLE ROW LEVEL SECURITY;
 
 ALTER TABLE tacet.texts ENABLE ROW LEVEL SECURITY;
@@ -1251,6 +1272,7 @@ ALTER TABLE tacet.watched_activities ENABLE ROW LEVEL SECURITY;
 -- tacet.check_in_material(user_id uuid, moment timestamp with time zone) returns jsonb
 -- tacet.check_live_activity_size(attributes jsonb, state jsonb, alert jsonb) returns void
 -- tacet.check_presentation(presentation jsonb) returns void
+-- tacet.choose_content(user_id uuid, content text) returns void
 -- tacet.choose_slots(campaign text, user_id uuid, is_on boolean, chosen jsonb, zone text, lead_us bigint, is_chosen boolean DEFAULT true) returns void
 -- tacet.civil_instant(civil timestamp without time zone, zone text) returns timestamp with time zone
 -- tacet.close_table(source regclass) returns void
@@ -1321,6 +1343,7 @@ ALTER TABLE tacet.watched_activities ENABLE ROW LEVEL SECURITY;
 -- tacet.is_mentioned(message_id uuid, user_id uuid) returns boolean
 -- tacet.is_time_zone(name text) returns boolean
 -- tacet.join_kinds()
+-- tacet.keep_wishes(user_id uuid, channel text, address text, wishes text) returns void
 -- tacet.known_facts(user_id uuid, moment timestamp with time zone) returns jsonb
 -- tacet.known_zone(zone text) returns text
 -- tacet.lapse_audience(moment timestamp with time zone, only_user uuid) returns TABLE(user_id uuid, time_zone text, gap_days integer, local_time time without time zone, refusal text)

@@ -22,7 +22,7 @@ struct ArrowTests {
     "HTTPServing": ["HTTP1", "Reactors", "TLSStreams"],
     "APNSCore": ["Delivery", "Localisation"],
     "PushRules": ["Localisation"],
-    "PushKinds": ["APNSCore", "Delivery", "Localisation", "PushRules"],
+    "PushKinds": ["APNSCore", "Delivery", "Localisation", "PushRules", "Sealing"],
     "Deliverers": ["APNSCore", "Delivery", "PushKinds"],
     "APNS": ["APNSCore", "Deliverers", "Delivery", "PushKinds"],
     "WebPush": ["APNSCore", "Deliverers", "Delivery", "Localisation", "PushKinds"],

@@ -114,4 +114,15 @@ begin
 end
 $$;
 
+-- Stores what a user has chosen for all devices, after put_preferences: full, sender, none or sealed; null for nothing.
+create or replace function tacet.choose_content(user_id tacet.user_id, content text)
+returns void
+language sql volatile
+set search_path = pg_catalog, pg_temp
+as $$
+  update tacet.preferences p
+  set content = choose_content.content
+  where p.user_id = choose_content.user_id and p.content is distinct from choose_content.content
+$$;
+
 reset check_function_bodies;

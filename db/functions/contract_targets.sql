@@ -4,29 +4,48 @@ set check_function_bodies = off;
 
 -- Where a user's pushes go: the host's device tokens, and the browsers and Android apps that have registered here. environment: null
 -- where the channel has one. keys: a JSON object, null where the channel needs none. FCM forgets a token whose app has not been heard
--- of for 270 days, so that one of then is left out.
+-- of for 270 days, so that one of then is left out. Of devices and targets alike, keys has what registrations say of content and
+-- language (content, sealing_key, locale), and as user_content what the user has chosen for all devices.
 call tacet.provide('push_targets(tacet.user_id)', is_tried => true, definition => $default$
 create or replace function tacet.push_targets(user_id tacet.user_id)
 returns table (channel text, address text, environment text, app text, keys text)
 language sql stable
 as $$
-  select 'apns', d.device_token, d.environment, d.app, null::text
-  from tacet.device_tokens(push_targets.user_id) d
-  union all
-  select n.channel, n.address, null::text, n.app, n.keys
+  select
+    t.channel, t.address, t.environment, t.app,
+    case
+      when c.content is null then t.keys
+      else (coalesce(t.keys::jsonb, '{}') || jsonb_build_object('user_content', c.content))::text
+    end
   from (
-    select t.channel, t.address, t.app, t.keys
-    from tacet.targets t
-    where t.user_id = push_targets.user_id and t.dropped_at is null and (t.expires_at > now()) is not false
-      and (t.channel <> 'fcm' or t.registered_at > now() - interval '270 days')
-    order by t.registered_at desc
-    limit 50
-  ) n
+    select (select p.content from tacet.preferences p where p.user_id = push_targets.user_id and p.content is not null) as content
+    offset 0
+  ) c
+  cross join (
+    select
+      'apns' as channel, d.device_token as address, d.environment, d.app,
+      (
+        select w.wishes
+        from tacet.target_wishes w
+        where w.address = lower(d.device_token) and w.channel = 'apns' and w.user_id = push_targets.user_id
+      ) as keys
+    from tacet.device_tokens(push_targets.user_id) d
+    union all
+    select n.channel, n.address, null::text, n.app, n.keys
+    from (
+      select t.channel, t.address, t.app, t.keys
+      from tacet.targets t
+      where t.user_id = push_targets.user_id and t.dropped_at is null and (t.expires_at > now()) is not false
+        and (t.channel <> 'fcm' or t.registered_at > now() - interval '270 days')
+      order by t.registered_at desc
+      limit 50
+    ) n
+  ) t
 $$
 $default$);
 
 -- Gives a target to a user, and takes it from any other. The user keeps the targets_max newest of the channel. Null keeps what is
--- known; one that changes its user loses locale and time zone, which belong to the person. Of dropped rows the newest 50 stay.
+-- known; one that changes its user loses locale, time zone and what it said of content. Of dropped rows the newest 50 stay.
 create or replace function tacet.register_target(
   user_id tacet.user_id, channel text, address text, app text, keys text, locale text, time_zone text, fetch_digest text,
   expires_at timestamptz, targets_max int
@@ -44,7 +63,11 @@ begin
     register_target.locale, register_target.time_zone, register_target.fetch_digest, register_target.expires_at)
   on conflict on constraint targets_pkey do update
   set
-    user_id = excluded.user_id, app = coalesce(excluded.app, t.app), keys = coalesce(excluded.keys, t.keys),
+    user_id = excluded.user_id, app = coalesce(excluded.app, t.app),
+    keys = case
+      when t.user_id = excluded.user_id then coalesce((t.keys::jsonb || excluded.keys::jsonb)::text, excluded.keys, t.keys)
+      else coalesce(excluded.keys, (t.keys::jsonb - '{content,sealing_key,locale}'::text[])::text)
+    end,
     locale = coalesce(excluded.locale, case when t.user_id = excluded.user_id then t.locale end),
     time_zone = coalesce(excluded.time_zone, case when t.user_id = excluded.user_id then t.time_zone end),
     fetch_digest = coalesce(excluded.fetch_digest, t.fetch_digest), expires_at = excluded.expires_at,
@@ -85,20 +108,20 @@ begin
   from tacet.targets x
   where x.fetch_digest = renew_target.fetch_digest and x.dropped_at is null
   limit 1;
-  update tacet.targets t
-  set dropped_at = now(), drop_reason = 'replaced', fetch_digest = null, keys = null
-  where t.ctid = (
-      select x.ctid
-      from tacet.targets x
-      where x.fetch_digest = renew_target.fetch_digest and x.dropped_at is null
-      limit 1
-      for update)
-  returning t.* into former;
+  select x.* into former
+  from tacet.targets x
+  where x.fetch_digest = renew_target.fetch_digest and x.dropped_at is null
+  limit 1
+  for update;
   if not found then
     return false;
   end if;
+  update tacet.targets t
+  set dropped_at = now(), drop_reason = 'replaced', fetch_digest = null, keys = null
+  where t.channel = former.channel and t.address = former.address;
   perform tacet.register_target(
-    former.user_id, former.channel, renew_target.address, former.app, renew_target.keys, former.locale, former.time_zone,
+    former.user_id, former.channel, renew_target.address, former.app,
+    (coalesce(former.keys::jsonb, '{}') || renew_target.keys::jsonb)::text, former.locale, former.time_zone,
     renew_target.next_digest, renew_target.expires_at, renew_target.targets_max);
   return true;
 end
@@ -114,6 +137,30 @@ as $$
   set dropped_at = now(), drop_reason = 'logged_out', fetch_digest = null, keys = null
   where t.channel = remove_target.channel and t.address = remove_target.address and t.user_id = remove_target.user_id
     and t.dropped_at is null
+$$;
+
+-- Keeps what a registration says of content and language: wishes, a JSON object of the members that it has. What it does not say
+-- stays as it was said for the same user. What the user's dropped devices said is forgotten.
+create or replace function tacet.keep_wishes(user_id tacet.user_id, channel text, address text, wishes text)
+returns void
+language plpgsql volatile
+set search_path = pg_catalog, pg_temp
+as $$
+begin
+  delete from tacet.target_wishes w
+  where w.address = keep_wishes.address and w.channel = keep_wishes.channel and w.user_id <> keep_wishes.user_id;
+  if keep_wishes.wishes <> '{}' then
+    insert into tacet.target_wishes as w (channel, address, user_id, wishes)
+    values (keep_wishes.channel, keep_wishes.address, keep_wishes.user_id, keep_wishes.wishes)
+    on conflict on constraint target_wishes_pkey do update
+    set user_id = excluded.user_id, wishes = (w.wishes::jsonb || excluded.wishes::jsonb)::text;
+  end if;
+  delete from tacet.target_wishes w
+  where w.user_id = keep_wishes.user_id and w.channel = 'apns' and w.address <> keep_wishes.address
+    and not exists (
+      select from tacet.device_tokens(keep_wishes.user_id) d where lower(d.device_token) = w.address
+    );
+end
 $$;
 
 -- A user's newest push of the last day that shows something; no row without one. A push that is on its way has no row in the ledger

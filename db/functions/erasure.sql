@@ -159,7 +159,8 @@ begin
       (select p.user_id from tacet.preferences p where p.user_id > next_user order by p.user_id limit 1),
       (select c.user_id from tacet.conversation_preferences c where c.user_id > next_user order by c.user_id limit 1),
       (select f.user_id from tacet.frequency_caps f where f.user_id > next_user order by f.user_id limit 1),
-      (select t.user_id from tacet.targets t where t.user_id > next_user order by t.user_id limit 1));
+      (select t.user_id from tacet.targets t where t.user_id > next_user order by t.user_id limit 1),
+      (select w.user_id from tacet.target_wishes w where w.user_id > next_user order by w.user_id limit 1));
     exit when next_user is null;
     users := users || next_user;
   end loop;

@@ -151,6 +151,9 @@ begin
   where t.address = drop_dead_token.device_token and t.registered_at <= drop_dead_token.invalid_since and t.dropped_at is null;
   if not (found or is_ours or exists (select from tacet.targets t where t.address = drop_dead_token.device_token)) then
     perform tacet.invalidate_device_token(device_token, reason, invalid_since);
+    delete from tacet.target_wishes w
+    where w.address = lower(drop_dead_token.device_token) and w.channel = 'apns'
+      and not exists (select from tacet.device_tokens(w.user_id) d where lower(d.device_token) = w.address);
   end if;
 end
 $$;

@@ -23,7 +23,7 @@ $$;
 -- plural: other texts by CLDR's category of that number: {"one": {"body": "{count} new order"}}. The categories are zero, one, two,
 -- few and many; title, body and subtitle above are for all others.
 --
--- The kinds tacet_new_message and tacet_more are Tacet's own words: "New message", and "+{n} more" with the number {n}, which plural
+-- The kinds tacet_new_message, tacet_new_notification and tacet_more are Tacet's own words: "New message", "New notification", and "+{n} more" with the number {n}, which plural
 -- is about. Their text is the body.
 create or replace function tacet.localise(
   kind text,
@@ -42,7 +42,7 @@ as $$
 declare
   watched tacet.kinds;
   known_locale text := tacet.canonical_locale(locale);
-  is_own boolean := coalesce(kind in ('tacet_new_message', 'tacet_more'), false);
+  is_own boolean := coalesce(kind in ('tacet_new_message', 'tacet_new_notification', 'tacet_more'), false);
   fault text;
 begin
   select k.* into watched from tacet.kinds k where k.kind = localise.kind for share;

@@ -34,6 +34,7 @@ start_all() {
   create_engagement_scene
   start_content_host
   create_news_scene
+  add_sealed_scene
   create_workout_scene
   create_locales_scene
   start_pooler

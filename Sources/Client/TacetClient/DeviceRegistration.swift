@@ -22,6 +22,18 @@ public struct DeviceRegistration: Hashable, Sendable, Encodable {
     case notDetermined = "not_determined"
   }
 
+  /// What pushes may say on a device. The strictest choice of the service, the app and the user applies.
+  public enum Content: String, Sendable, Encodable {
+    /// Everything.
+    case full
+    /// The sender's name.
+    case sender
+    /// That there is something, and ids.
+    case none
+    /// Everything, encrypted for the device; see ``ContentSeal``.
+    case sealed
+  }
+
   /// The device token as hexadecimal text.
   public let token: String
 
@@ -42,6 +54,12 @@ public struct DeviceRegistration: Hashable, Sendable, Encodable {
 
   /// What the app may show; nil changes nothing.
   public var authorization: Authorization?
+
+  /// What the user wants pushes to say on this device; nil changes nothing.
+  public var content: Content?
+
+  /// The public key for which the service seals pushes, of ``ContentSeal/registrationKey(for:rotates:)``; nil changes nothing.
+  public var sealingKey: String?
 
   /// This device, with its own platform, locale and time zone.
   /// - Parameter deviceToken: the argument of `didRegisterForRemoteNotificationsWithDeviceToken`.
@@ -89,7 +107,8 @@ public struct DeviceRegistration: Hashable, Sendable, Encodable {
   }
 
   private enum CodingKeys: String, CodingKey {
-    case environment, app, platform, locale, authorization
+    case environment, app, platform, locale, authorization, content
     case timeZone = "time_zone"
+    case sealingKey = "sealing_key"
   }
 }

@@ -106,8 +106,7 @@ final class ReactorWorker {
     configuration.sleep = sleep
     let pipeline = DeliveryPipeline(
       store: PushDatabase(pool: pool, badgeMax: badgeMax), deliverers: [apps.deliverer] + others.all,
-      configuration: configuration,
-      metrics: PipelineMetrics(metrics), logger: logger)
+      configuration: configuration, metrics: PipelineMetrics(metrics), logger: logger)
     self.pipeline = pipeline
     duties =
       number > 0
@@ -156,6 +155,7 @@ final class ReactorWorker {
   func follow(
     _ plan: APNSPlan, renewed: Set<BundleIdentifier>, within limit: Duration, on reactor: isolated Reactor
   ) async {
+    pipeline.content = plan.settings.contentPolicy
     await apps.follow(plan, within: limit, on: reactor)
     pipeline.followRoutes(renewed: apps.deliverer.routes(of: renewed), on: reactor)
     duties?.renew(plan.sources)

@@ -3,6 +3,7 @@ import APNSCore
 import HTTP1
 import HTTPServing
 import Logging
+import PushKinds
 import PushPipeline
 import PushRules
 import PushStore
@@ -15,6 +16,7 @@ extension PipelineConfiguration {
     self.init(policy: settings.suppression)
     folding = settings.folding
     instance = ServiceInstance.current.id
+    content = settings.apns.contentPolicy
     // Without notifications a message that has no webhook waits for the next poll.
     if settings.database.poolMode == .transaction { schedule.longest = .milliseconds(250) }
   }
@@ -47,6 +49,14 @@ extension APNSSettings {
     APNSPlaces(
       defaultRoute: defaultRoute,
       apps: Dictionary(uniqueKeysWithValues: apps.map { ($0.bundleIdentifier, $0.environment) }))
+  }
+
+  /// What pushes may say.
+  var contentPolicy: ContentPolicy {
+    let stricter = apps.filter { $0.content != content }.map { ($0.bundleIdentifier.text, $0.content) }
+    return ContentPolicy(
+      service: content, apps: Dictionary(uniqueKeysWithValues: stricter),
+      defaultApp: defaultApp.bundleIdentifier.text)
   }
 
   /// Where each environment takes pushes for a service.

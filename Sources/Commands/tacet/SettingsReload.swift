@@ -82,6 +82,7 @@ struct SettingsReload {
     add("removed", change.removed.map(\.text))
     add("default", change.defaultApp.map { [$0.text] } ?? [])
     add("other", change.reachesOtherwise ? ["servers or authorities"] : [])
+    add("content", change.disclosesOtherwise ? ["changed"] : [])
     add("certificate", hasNewCertificate ? ["renewed"] : [])
     add("needs_restart", keys)
     logger.notice(metadata.isEmpty ? "settings reloaded, nothing has changed" : "settings reloaded", metadata: metadata)

@@ -96,7 +96,8 @@ extension FCMDeliverer: PushDeliverer {
     data["push_log_id"] = push.logID.lowercased
     if alert.sound == nil { data["silent"] = "true" }
     if let category = alert.category { data["category"] = category }
-    message.presentation = style.presentation
+    // The system would show a sealed message without the app that opens it.
+    message.presentation = alert.custom["sealed"] == nil ? style.presentation : .dataOnly
     message.title = alert.title?.words
     message.titleKey = alert.title?.key
     message.body = [alert.subtitle, alert.body].compactMap { $0?.words }.filter { !$0.isEmpty }.joined(separator: "\n")

@@ -4,6 +4,8 @@ public struct TacetWords: Sendable {
   public enum Name: String, CaseIterable, Sendable {
     /// In place of a message whose words are not shown: `New message`.
     case newMessage = "new_message"
+    /// The same for a push that is no message: `New notification`.
+    case newNotification = "new_notification"
     /// That a notification stands for further messages: `+4 more`.
     case more
   }

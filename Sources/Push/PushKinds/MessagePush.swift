@@ -36,6 +36,12 @@ public struct MessagePush: PushContent {
   /// The conversation.
   public var surfaceID: HostID? { conversationID }
 
+  /// The sender, on one line.
+  public var sender: String? {
+    let name = MessagePreview(senderName: senderName, text: "").name
+    return name.isEmpty ? nil : name
+  }
+
   /// Its sender, its beginning, and the ids that the app opens it by.
   public func push(about subject: PushSubject) throws(PushRequestError) -> PreparedPush {
     try PreparedPush(alert(about: subject, sound: .default), collapsingBy: subject.collapseText)

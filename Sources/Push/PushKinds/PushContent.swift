@@ -23,6 +23,9 @@ public protocol PushContent: Sendable {
   /// What its recipients may be looking at; nil for nothing.
   var surfaceID: HostID? { get }
 
+  /// Whose name its pushes may show where they show nothing else; nil for an event without a sender.
+  var sender: String? { get }
+
   /// What the ledger keeps of its words; nil for those that are the host's.
   var ledgerText: String? { get }
 
@@ -53,6 +56,9 @@ extension PushContent {
 
   /// Nothing.
   public var surfaceID: HostID? { nil }
+
+  /// No sender.
+  public var sender: String? { nil }
 
   /// The words are the host's.
   public var ledgerText: String? { nil }
@@ -116,7 +122,7 @@ public struct PreparedPush: Sendable {
   }
 
   /// What is sent.
-  public let document: Document
+  public internal(set) var document: Document
 
   /// By what it replaces others on the screen.
   public let collapseIdentifier: CollapseIdentifier

@@ -1,6 +1,7 @@
 public import Deliverers
 public import Delivery
 public import Logging
+public import PushKinds
 public import PushStore
 public import Reactors
 
@@ -50,6 +51,9 @@ public final class DeliveryPipeline {
   /// What Tacet itself says, such as "+4 more".
   lazy var words = KnownWords(in: store)
 
+  /// What pushes may say from now on.
+  public var content: ContentPolicy
+
   /// Hears of events that concern other parts of the process.
   public weak var observer: (any DeliveryPipelineObserver)?
 
@@ -66,6 +70,7 @@ public final class DeliveryPipeline {
     self.configuration = configuration
     self.logger = logger
     self.metrics = metrics
+    content = configuration.content
     gate = Gate(policy: configuration.policy)
     signal = WakefulPause(configuration.sleep)
     pacer = LookPacer(PollSchedule(configuration.schedule, now: Reactor.now))

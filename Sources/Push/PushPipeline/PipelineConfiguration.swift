@@ -1,3 +1,4 @@
+public import PushKinds
 public import PushRules
 public import PushStore
 
@@ -9,6 +10,9 @@ public struct PipelineConfiguration: Sendable {
   /// How bursts of messages fold; nil for a push of each message. That is the default here, because most tests and
   /// measurements post many messages to one recipient and count a push for each. The service's setting folds by default.
   public var folding: FoldPolicy?
+
+  /// What pushes may say at first.
+  public var content = ContentPolicy()
 
   /// This process, as histories name it; some letters and digits.
   public var instance = ""

@@ -18,6 +18,8 @@ public struct MessagePreview: Equatable, Sendable {
 
   /// `Message from <name>`, or `New message` when there is no name.
   public let title: String
+  /// The sender's name alone; empty when it is unknown.
+  public let name: String
   /// The first 50 clusters of the text, with `...` when there was more; empty for an empty text, such as that of a picture.
   public let body: String
 
@@ -31,7 +33,8 @@ public struct MessagePreview: Equatable, Sendable {
   public init(senderName: String?, text: String) {
     let name = TextExcerpt(of: senderName ?? "", clustersMax: Self.nameClustersMax, bytesMax: Self.nameBytesMax)
       .text.trimmed
-    title = name.isEmpty ? "New message" : Self.title(naming: String(name))
+    self.name = String(name)
+    title = name.isEmpty ? "New message" : Self.title(naming: self.name)
     body = TextExcerpt(of: text, clustersMax: Self.bodyClustersMax, bytesMax: Self.bodyBytesMax).text
   }
 }

@@ -3,8 +3,10 @@ internal import Callers
 internal import FoundationEssentials
 internal import HTTPServing
 internal import HTTPTypes
+internal import PushRules
 internal import PushStore
 internal import Reactors
+internal import Sealing
 
 /// `PUT` and `DELETE /v1/devices/{token}`: an app registers its device token for a user, and logs the user out.
 enum DeviceRoutes {
@@ -53,6 +55,8 @@ struct DeviceBody: Decodable, Equatable {
   let locale: String?
   let timeZone: String?
   let authorization: String?
+  let content: String?
+  let sealingKey: String?
 
   /// What the system lets an app show.
   static let authorizations = ["authorized", "provisional", "denied", "not_determined"]
@@ -61,8 +65,9 @@ struct DeviceBody: Decodable, Equatable {
   static let platforms = ["ios", "ipados", "macos", "tvos", "visionos", "watchos"]
 
   private enum Key: String, CodingKey, CaseIterable {
-    case environment, app, platform, locale, authorization
+    case environment, app, platform, locale, authorization, content
     case timeZone = "time_zone"
+    case sealingKey = "sealing_key"
   }
 
   init(from decoder: any Decoder) throws {
@@ -74,6 +79,8 @@ struct DeviceBody: Decodable, Equatable {
     timeZone = try body.decodeText(.timeZone, "must be the name of a time zone", TimeZoneName.isWellFormed)
     authorization = try body.decodeText(
       .authorization, "must be \(Self.authorizations.joined(separator: ", "))", Self.authorizations.contains)
+    content = try body.decodeContent(.content)
+    sealingKey = try body.decodeSealingKey(.sealingKey)
   }
 
   func registration(of token: String) -> RegisteredDevice {
@@ -84,6 +91,8 @@ struct DeviceBody: Decodable, Equatable {
     device.locale = locale
     device.timeZone = timeZone
     device.authorization = authorization
+    device.content = content
+    device.sealingKey = sealingKey
     return device
   }
 }
@@ -97,5 +106,17 @@ extension KeyedDecodingContainer {
   /// An APNs environment; nil when it is absent or null.
   func decodeEnvironment(_ key: Key) throws -> String? {
     try decodeText(key, "must be production or sandbox") { APNSEnvironment(rawValue: $0) != nil }
+  }
+
+  /// What pushes may say; nil when it is absent or null.
+  func decodeContent(_ key: Key) throws -> String? {
+    try decodeText(key, "must be full, sender, none or sealed") { ContentChoice(rawValue: $0) != nil }
+  }
+
+  /// A public key of X25519 for which content can be sealed; nil when it is absent or null.
+  func decodeSealingKey(_ key: Key) throws -> String? {
+    try decodeText(key, "must be the 32 bytes of an X25519 public key in base64url") {
+      SealingKey(text: $0)?.isUsable == true
+    }
   }
 }

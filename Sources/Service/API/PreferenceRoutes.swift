@@ -53,7 +53,7 @@ struct PreferenceDocument: JSONAnswer, Decodable {
   }
 
   private enum Key: String, CodingKey, CaseIterable {
-    case conversations
+    case conversations, content
     case quietHours = "quiet_hours"
     case disabledKinds = "disabled_kinds"
   }
@@ -62,6 +62,7 @@ struct PreferenceDocument: JSONAnswer, Decodable {
     let body = try decoder.members(Key.self)
     preferences = UserPreferences(
       quietHours: try body.decodeIfPresent(QuietHoursDocument.self, forKey: .quietHours)?.quietHours,
+      content: try body.decodeContent(.content).flatMap(ContentChoice.init),
       disabledKinds: try Self.kinds(in: body),
       conversations: try Self.conversations(in: body))
   }
@@ -102,6 +103,7 @@ struct PreferenceDocument: JSONAnswer, Decodable {
   func encode(to encoder: any Encoder) throws {
     var body = encoder.container(keyedBy: Key.self)
     try body.encode(preferences.quietHours.map(QuietHoursDocument.init), forKey: .quietHours)
+    try body.encodeIfPresent(preferences.content?.rawValue, forKey: .content)
     try body.encode(preferences.disabledKinds, forKey: .disabledKinds)
     try body.encode(preferences.conversations.map(ConversationDocument.init), forKey: .conversations)
   }

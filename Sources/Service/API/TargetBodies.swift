@@ -10,9 +10,10 @@ internal import WebPush
 struct TargetOwner: Decodable {
   let locale: String?
   let timeZone: String?
+  let content: String?
 
   private enum Key: String, CodingKey, CaseIterable {
-    case locale
+    case locale, content
     case timeZone = "time_zone"
   }
 
@@ -20,11 +21,13 @@ struct TargetOwner: Decodable {
     let body = try decoder.container(keyedBy: Key.self)
     locale = try body.decodeText(.locale, "must be a BCP 47 language tag", LanguageTag.isWellFormed)
     timeZone = try body.decodeText(.timeZone, "must be the name of a time zone", TimeZoneName.isWellFormed)
+    content = try body.decodeContent(.content)
   }
 
   func fill(_ target: inout RegisteredTarget) {
     target.locale = locale
     target.timeZone = timeZone
+    target.content = content
   }
 }
 
@@ -44,7 +47,7 @@ struct SubscriptionBody: Decodable {
   private let keys: Keys
 
   private enum Key: String, CodingKey, CaseIterable {
-    case endpoint, keys, locale
+    case endpoint, keys, locale, content
     case expirationTime = "expiration_time"
     case timeZone = "time_zone"
   }
@@ -100,11 +103,14 @@ struct RegistrationBody: Decodable {
   let token: String
   /// The application's id.
   let app: String?
+  /// The public key for which pushes are sealed.
+  let sealingKey: String?
   let owner: TargetOwner
 
   private enum Key: String, CodingKey, CaseIterable {
-    case token, app, locale
+    case token, app, locale, content
     case timeZone = "time_zone"
+    case sealingKey = "sealing_key"
   }
 
   init(from decoder: any Decoder) throws {
@@ -117,6 +123,7 @@ struct RegistrationBody: Decodable {
         "token", "token must be 1 to \(PushTarget.addressBytesMax) visible ASCII characters.")
     }
     app = try body.decodeText(.app, "must be the id of an application") { (1...255).contains($0.utf8.count) }
+    sealingKey = try body.decodeSealingKey(.sealingKey)
     owner = try TargetOwner(from: decoder)
   }
 }

@@ -107,6 +107,7 @@ enum TargetRoutes {
     group.addForClients(.put, "/v1/fcm/registrations", hasContent: true, load: .write) { user, request, reactor in
       let body = try RequestContent.decode(RegistrationBody.self, from: request.body)
       var target = RegisteredTarget(PushTarget(.fcm, address: body.token, app: body.app))
+      target.sealingKey = body.sealingKey
       body.owner.fill(&target)
       try await register(target, of: user, targetsMax, services.value(on: reactor), on: reactor)
       return HTTPServerResponse(status: .noContent)

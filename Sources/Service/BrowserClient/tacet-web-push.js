@@ -132,13 +132,14 @@ export class WebPush {
     return pushManager.subscribe({ userVisibleOnly: true, applicationServerKey: bytesOf(key) });
   }
 
-  async #report(subscription, key, { locale, timeZone } = {}) {
+  async #report(subscription, key, { locale, timeZone, content } = {}) {
     const { endpoint, keys, expirationTime } = subscription.toJSON();
     const body = {
       endpoint, keys: { p256dh: keys.p256dh, auth: keys.auth },
       expiration_time: typeof expirationTime === 'number' ? new Date(expirationTime).toISOString() : undefined,
       locale: locale ?? this.#platform.navigator.language,
       time_zone: timeZone ?? this.#platform.zone(),
+      content,
     };
     const isAnswer = (answer) => isObject(answer) && isText(answer.fetch_token, 1024);
     const { fetch_token } = await this.#calls.document('PUT', path, isAnswer, { body });

@@ -106,10 +106,19 @@ export interface DeviceRegistration {
   time_zone?: string;
   /** What the system lets the app show. */
   authorization?: 'authorized' | 'provisional' | 'denied' | 'not_determined';
+  /** What pushes may say on the device; unchanged unless given. */
+  content?: ContentChoice;
+  /** The X25519 public key, 32 bytes in base64url, for which pushes are sealed; unchanged unless given. */
+  sealing_key?: string;
 }
+
+/** What pushes may say: everything, the sender's name, nothing of it, or everything encrypted for the device. */
+export type ContentChoice = 'full' | 'sender' | 'none' | 'sealed';
 
 /** What a user wants of pushes. */
 export interface Preferences {
+  /** What pushes may say on all devices; no choice unless given. */
+  content?: ContentChoice | null;
   /** Times of the user's day such as `22:00`. */
   quiet_hours?: { start: string; end: string; time_zone?: string | null; policy?: 'hold' | 'drop' } | null;
   /** Kinds of pushes that are switched off, 64 at most. */
@@ -343,6 +352,8 @@ export type WebPushState = 'on' | 'off' | 'denied' | 'unsupported';
 export interface WebPushOptions {
   locale?: string;
   timeZone?: string;
+  /** What pushes may say in this browser; unchanged unless given. */
+  content?: ContentChoice;
 }
 
 /** The browser's subscription. The page registers the service worker, `tacet-sw.js` or one that imports it. */

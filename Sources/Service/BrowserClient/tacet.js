@@ -59,8 +59,8 @@ export class TacetClient {
 
   async register(device) {
     const { locale = this.#platform.navigator?.language, time_zone = this.#platform.zone() } = device;
-    const { token, environment, app, platform, authorization } = device;
-    const body = { environment, app, platform, locale, time_zone, authorization };
+    const { token, environment, app, platform, authorization, content, sealing_key } = device;
+    const body = { environment, app, platform, locale, time_zone, authorization, content, sealing_key };
     this.deviceToken = token;
     const path = ['devices', this.deviceToken];
     try {

@@ -57,6 +57,13 @@ final class SchemaLooks {
     (TextCheck.name, { TextCheck.judge(try await $0.database.texts(on: $1)) }),
     (DeviceTokenCheck.name, { try await $0.deviceTokens(on: $1) }),
     (
+      SealingKeyCheck.name,
+      {
+        SealingKeyCheck.judge(
+          try await $0.database.sealingKeys(on: $1), $0.addresses.tokens, apns: $0.apns)
+      }
+    ),
+    (
       ChannelCheck.name,
       {
         $0.addresses.channels = try await $0.database.channels(on: $1)
@@ -68,7 +75,7 @@ final class SchemaLooks {
   /// Without a database each of these is skipped.
   static let names = [ListenCheck.name] + first.map(\.name) + laterNames
   private static let laterNames = later.map(\.name).filter {
-    ![CampaignWorkCheck.name, ModelUsageCheck.name, ChannelCheck.name].contains($0)
+    ![CampaignWorkCheck.name, ModelUsageCheck.name, SealingKeyCheck.name, ChannelCheck.name].contains($0)
   }
 
   private let database: DatabaseExamination

@@ -20,7 +20,8 @@ struct AttemptSteps {
     let isSent = attempt.identifier != nil || attempt.status != nil
     switch attempt.verdict {
     case "accepted":
-      return "\(service) accepted the push for \(device)\(attempt.localeWords)"
+      let form = attempt.content.map { ", \(ContentWords.form($0))" } ?? ""
+      return "\(service) accepted the push for \(device)\(attempt.localeWords)\(form)"
         + (followsTrial(index) ? "; its environment was noted" : "")
     case "elsewhere":
       return "not for \(device) in this environment: \(why); the other one was asked next"

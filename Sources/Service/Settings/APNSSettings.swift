@@ -1,4 +1,5 @@
 public import APNSCore
+public import PushRules
 
 /// How to reach APNs, and for which apps.
 public struct APNSSettings: Equatable, Sendable {
@@ -8,6 +9,8 @@ public struct APNSSettings: Equatable, Sendable {
 
   /// At least one, each once. The first is the app of device tokens that do not name theirs.
   public let apps: [AppSettings]
+  /// How much of an event's words pushes bring that are to no app of the list.
+  public let content: ContentLevel
   /// The file of certificates trusted besides the system's; nil without one.
   public let certificatesFile: String?
   /// The servers, and the text of that file.
@@ -42,8 +45,9 @@ public struct APNSSettings: Equatable, Sendable {
   init?(_ reader: inout SettingsReader) {
     servers = SettingValues(APNSTable(), &reader)
     certificatesFile = reader.text(APNSTable().certificates.name)
-    guard let apps = AppList.read(&reader) else { return nil }
+    guard let (apps, content) = AppList.read(&reader) else { return nil }
     self.apps = apps
+    self.content = content
   }
 }
 
@@ -62,6 +66,8 @@ public struct AppSettings: Equatable, Sendable {
   public let key: SigningKeySettings
   /// The push service of its device tokens that do not name theirs.
   public let environment: APNSEnvironment
+  /// How much of an event's words its pushes bring.
+  public let content: ContentLevel
 }
 
 /// A key that signs provider tokens. Apps of one team may share it.

@@ -1,12 +1,13 @@
 internal import APNSCore
+internal import PushRules
 
 /// The apps of a service: that of the short form `APNS_*`, and those of the sections.
 ///
 /// A section says what is particular about its app and inherits the rest from the short form. The app of tokens that name
 /// no app is `APNS_BUNDLE_ID`, which may also have a section; without it, that of the first section.
 enum AppList {
-  /// The apps, the default one first; nil only when a problem was recorded.
-  static func read(_ reader: inout SettingsReader) -> [AppSettings]? {
+  /// The apps, the default one first, and the short form's level of content; nil only when a problem was recorded.
+  static func read(_ reader: inout SettingsReader) -> (apps: [AppSettings], content: ContentLevel)? {
     let sections = reader.apps
     let shared = AppFields.read(&reader)
     let bundleID = DefaultAppTable().bundleID
@@ -19,7 +20,10 @@ enum AppList {
         .unusable, SettingNames.configFile, "names \(apps.count) apps; expected at most \(APNSSettings.appsMax)")
     }
     guard let first = named ?? sections.first?.bundleIdentifier, usable.count == apps.count else { return nil }
-    return usable.filter { $0.bundleIdentifier == first } + usable.filter { $0.bundleIdentifier != first }
+    return (
+      usable.filter { $0.bundleIdentifier == first } + usable.filter { $0.bundleIdentifier != first },
+      shared.content.value ?? .full
+    )
   }
 
   /// That of the short form, unless it has a section, and those of the sections; nil in the place of an unusable one.
@@ -76,6 +80,7 @@ struct AppFields {
   var team: SettingReading<String>
   var key: SettingReading<Key>
   var environment: SettingReading<APNSEnvironment>
+  var content: SettingReading<ContentLevel>
 
   private static let table = AppTable()
 
@@ -83,14 +88,15 @@ struct AppFields {
   func inheriting(_ other: AppFields) -> AppFields {
     AppFields(
       team: team.inheriting(other.team), key: key.inheriting(other.key),
-      environment: environment.inheriting(other.environment))
+      environment: environment.inheriting(other.environment), content: content.strictest(other.content))
   }
 
   /// Reads what the short form says, or the section that is being read.
   static func read(_ reader: inout SettingsReader) -> AppFields {
     let key = key(&reader)
     return AppFields(
-      team: table.teamID.reading(&reader), key: key, environment: table.environment.reading(&reader))
+      team: table.teamID.reading(&reader), key: key, environment: table.environment.reading(&reader),
+      content: table.content.reading(&reader).map(ContentLevel.init))
   }
 
   /// The app that has all of this; nil only when a problem was recorded, of these fields or of the app's own identifier.
@@ -105,7 +111,7 @@ struct AppFields {
       bundleIdentifier: bundleIdentifier,
       key: SigningKeySettings(
         keyIdentifier: key.identifier, teamIdentifier: team, privateKey: Secret(key.text)),
-      environment: environment.value ?? .production)
+      environment: environment.value ?? .production, content: content.value ?? .full)
   }
 
   private static func key(_ reader: inout SettingsReader) -> SettingReading<Key> {
@@ -163,5 +169,23 @@ extension AppSection {
       throw UnusableValue("no section", expected: expectation)
     }
     self.init(bundle)
+  }
+}
+
+extension SettingReading {
+  fileprivate func map<Other>(_ change: (Value) -> Other) -> SettingReading<Other> {
+    switch self {
+    case .absent: .absent
+    case .unusable: .unusable
+    case .value(let value): .value(change(value))
+    }
+  }
+}
+
+extension SettingReading<ContentLevel> {
+  /// The stricter one where both say something.
+  fileprivate func strictest(_ other: SettingReading) -> SettingReading {
+    guard let own = value, let other = other.value else { return inheriting(other) }
+    return .value(own.strictest(other))
   }
 }

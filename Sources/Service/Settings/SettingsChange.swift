@@ -6,12 +6,14 @@ public struct SettingsChange: Equatable, Sendable {
   public let added: [BundleIdentifier]
   /// Apps that are there no more.
   public let removed: [BundleIdentifier]
-  /// Apps with another team, key or environment.
+  /// Apps with another team, key, environment or level of content.
   public let changed: [BundleIdentifier]
   /// The new app of device tokens that do not name theirs; nil when it has not changed.
   public let defaultApp: BundleIdentifier?
   /// Whether APNs is reached at other servers, or other authorities are trusted.
   public let reachesOtherwise: Bool
+  /// Whether pushes to other channels than APNs bring more or fewer words.
+  public let disclosesOtherwise: Bool
   /// The apps whose routes have new credentials or lead elsewhere, or that gain or lose the device tokens that name no
   /// app: what their routes have shown of tokens holds no more.
   public let renewed: Set<BundleIdentifier>
@@ -27,12 +29,13 @@ public struct SettingsChange: Equatable, Sendable {
     let firstBefore = old.defaultApp.bundleIdentifier
     defaultApp = first == firstBefore ? nil : first
     reachesOtherwise = !new.reachesLike(old)
+    disclosesOtherwise = old.content != new.content
     let defaults = first == firstBefore ? [] : after.intersection([first, firstBefore])
     renewed = reachesOtherwise ? after : defaults.union(added + changed)
   }
 
   /// Nothing is different.
   public var isEmpty: Bool {
-    added.isEmpty && removed.isEmpty && changed.isEmpty && defaultApp == nil && !reachesOtherwise
+    added.isEmpty && removed.isEmpty && changed.isEmpty && defaultApp == nil && !reachesOtherwise && !disclosesOtherwise
   }
 }

@@ -160,6 +160,8 @@ struct AppTable: Sendable {
   let privateKeyFile = Setting("APNS_PRIVATE_KEY_FILE", .text, [.secret, .reloaded])
   /// The push service of the app's device tokens that do not name theirs.
   let environment = Setting("APNS_ENVIRONMENT", default: APNSEnvironment.production, .choice, .reloaded)
+  /// How much of an event's words pushes to the app bring. An app can only be stricter than the service.
+  let content = Setting("CONTENT", default: ContentChoice.full, .choice, .reloaded)
 }
 
 /// When pushes are withheld, and how long finished work is kept.

@@ -18,12 +18,12 @@ struct DurableStatementTests {
       let calls: [StatementCall] = [
         .registerDevice(
           userID: user, deviceToken: "aa", environment: none, app: none, platform: none, locale: none, timeZone: none,
-          authStatus: none, devicesMax: 10),
+          authStatus: none, wishes: "{}", devicesMax: 10),
         .removeDevice(userID: user, deviceToken: "aa"),
         .putPreferences(
           userID: user, quietStart: Int?.none, quietEnd: Int?.none, quietZone: none, quietPolicy: none,
           disabledKinds: [String](), conversationIDs: [HostID](), muted: [Bool](), mutedUntilMicroseconds: [Int64?](),
-          mentionsOnly: [Bool]()),
+          mentionsOnly: [Bool](), content: none),
         .reportSlotAction(
           userID: user, eventID: UUID(), action: "OPEN", identifier: "daily.0800.2026-11-22", campaign: "daily",
           slot: "0800", fireDate: "2026-11-22", happenedMicroseconds: Int64(0)),

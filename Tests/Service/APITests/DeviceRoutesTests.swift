@@ -29,6 +29,21 @@ struct DeviceRoutesTests {
     }
   }
 
+  @Test("what the user wants pushes to say and the device's key are kept, and the claim brings them")
+  func wishes() async throws {
+    try await ServiceRig.run { rig in
+      let user = try await rig.makeUser()
+      let key = "3p7bfXt9wbTTW2HC7OQ1Nz-DQ8hbeGdNrfx-FG-IK08"
+      let body = #"{"content": "sealed", "sealing_key": "\#(key)", "locale": "de-AT"}"#
+      #expect(try await rig.ask("PUT", "/v1/devices/aa0f", as: user, body: body).status == 204)
+      #expect(try await rig.ask("PUT", "/v1/preferences", as: user, body: #"{"content": "sender"}"#).status == 200)
+      let stored = "select keys::jsonb - 'locale' from tacet.push_targets('\(user)')"
+      #expect(
+        try await rig.psql(stored)
+          == #"{"content": "sealed", "sealing_key": "\#(key)", "user_content": "sender"}"# + "\n")
+    }
+  }
+
   @Test("what cannot be used is refused by its name, and nothing is stored")
   func refused() async throws {
     try await ServiceRig.run { rig in
@@ -38,7 +53,10 @@ struct DeviceRoutesTests {
         ("app", #""\#(String(repeating: "a", count: 256))""#), ("platform", #""android""#), ("platform", #""iOS""#),
         ("locale", #""de_CH""#), ("time_zone", #""Europe/Nowhere""#), ("time_zone", #""Mars""#),
         ("time_zone", #""GMT+2""#),
-        ("time_zone", #""a b""#), ("time_zone", "{}"),
+        ("time_zone", #""a b""#), ("time_zone", "{}"), ("content", #""Full""#), ("content", "1"),
+        ("sealing_key", #""\#(String(repeating: "B", count: 42))""#), ("sealing_key", "7"),
+        // Of low order: everybody knows what it agrees on.
+        ("sealing_key", #""\#(String(repeating: "A", count: 43))""#),
       ]
       for (field, value) in bodies {
         let answer = try await rig.ask("PUT", "/v1/devices/aa", as: user, body: #"{"\#(field)": \#(value)}"#)

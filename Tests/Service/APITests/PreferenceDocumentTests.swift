@@ -11,7 +11,7 @@ struct PreferenceDocumentTests {
   @Test("a document that is cut anywhere is refused, and whole it says the same when it is written and read again")
   func cut() throws {
     let text = """
-      {"conversations":[{"conversation_id":"0b6f9a52-53c4-4d3c-9d0c-5f2c4f3b8f11","mentions_only":true,"muted":true,\
+      {"content":"sealed","conversations":[{"conversation_id":"0b6f9a52-53c4-4d3c-9d0c-5f2c4f3b8f11","mentions_only":true,"muted":true,\
       "muted_until":"2026-01-31T20:15:00.120Z"}],"disabled_kinds":["message"],"quiet_hours":{"end":"07:00",\
       "policy":"drop","start":"22:00","time_zone":"Europe/Berlin"}}
       """
@@ -33,6 +33,7 @@ struct PreferenceDocumentTests {
       (#"{"quiet_hours":{"start":"21:00","end":"22:00","policy":"wait"}}"#, "quiet_hours.policy"),
       (#"{"quiet_hours":{"start":"21:00","end":"22:00","time_zone":"a b"}}"#, "quiet_hours.time_zone"),
       (#"{"quiet_hours":[]}"#, "quiet_hours"),
+      (#"{"content":"some"}"#, "content"), (#"{"content":1}"#, "content"),
       (#"{"disabled_kinds":["a","a"]}"#, "disabled_kinds"),
       (#"{"disabled_kinds":["a b"]}"#, "disabled_kinds"),
       (#"{"disabled_kinds":[""]}"#, "disabled_kinds"),

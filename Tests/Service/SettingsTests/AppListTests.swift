@@ -1,5 +1,6 @@
 import APNSCore
 import Cryptography
+import PushRules
 import Settings
 import Testing
 
@@ -53,6 +54,25 @@ struct AppListTests {
     #expect(apns.apps.map(\.key.keyIdentifier) == ["ABC123DEFG", "ABC123DEFG", "ABC123DEFG", "KEYCOACH01"])
     #expect(Set(apns.apps.map(\.key)).count == 2)
     #expect(apns.defaultApp == apns.apps[0])
+  }
+
+  @Test("what pushes say is the strictest of the short form and the section, and of the service the short form's")
+  func content() throws {
+    let apns = try makeSettings(
+      ["TACET_CONFIG": "/f", "CONTENT": "sender"],
+      files: Self.files(
+        "[app com.example.rider]", "[app com.example.test]", "CONTENT=full", "[app com.example.third]", "CONTENT=none",
+        "[app com.example.fourth]", "CONTENT=sealed")
+    ).apns
+    let sender = ContentLevel(.sender)
+    #expect(apns.content == sender)
+    #expect(
+      apns.apps.map(\.content) == [
+        sender, sender, sender, ContentLevel(.none), ContentLevel(words: .sender, isSealed: true),
+      ])
+    #expect(try makeSettings().apns.content == .full)
+    let found = problems(["TACET_CONFIG": "/f", "CONTENT": "some"], files: Self.files("[app a]"))
+    #expect(found.map { "\($0.key) \($0.code)" } == ["CONTENT unusable"])
   }
 
   @Test("APNS_BUNDLE_ID may name a section: that app is the default and follows its section")

@@ -48,6 +48,13 @@ struct SettingsChangeTests {
     #expect(change.added == [] && change.removed == [])
   }
 
+  @Test("another level of content is a change of the apps that inherit it, and of the other channels")
+  func content() throws {
+    let change = try change(to: "[app b]\nCONTENT=none", variables: ["CONTENT": "none"])
+    #expect(change.changed.map(\.text) == ["com.example.app", "b"] && change.disclosesOtherwise)
+    #expect(try !self.change(to: "[app b]\nCONTENT=none").disclosesOtherwise)
+  }
+
   @Test("another key in the same file is a change of all who sign with it")
   func keyFile() throws {
     #expect(try change(files: ["/a.p8": Self.otherKey]).changed.map(\.text) == ["com.example.app", "b"])
@@ -137,7 +144,7 @@ struct SettingsChangeTests {
     #expect(try makeSettings(["LANGUAGE_MODEL_KEY": "key"]).keysNeedingRestart(since: start) == [])
     guard let value = Self.fixed[key] else {
       #expect(
-        key.hasPrefix("APNS_") || key == "TACET_CONFIG" || Self.certificates.contains(key)
+        key.hasPrefix("APNS_") || ["TACET_CONFIG", "CONTENT"].contains(key) || Self.certificates.contains(key)
           || Self.switches.contains(key))
       return
     }

@@ -15,6 +15,6 @@ select
   ) as missing_column
 from tacet.texts t
 left join tacet.kinds k on k.kind = t.kind
-where t.kind not in ('tacet_new_message', 'tacet_more')
+where t.kind not in ('tacet_new_message', 'tacet_new_notification', 'tacet_more')
 order by 1, 2
 limit 3000;

@@ -7,5 +7,5 @@ cross join lateral (
   union all
   select p.category, p.words ->> 'body' from jsonb_each(t.plural) as p (category, words)
 ) f
-where t.kind in ('tacet_new_message', 'tacet_more') and f.text <> ''
+where t.kind in ('tacet_new_message', 'tacet_new_notification', 'tacet_more') and f.text <> ''
 limit 1000;

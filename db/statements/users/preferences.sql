@@ -5,7 +5,7 @@
 select
   (extract(epoch from p.quiet_start) / 60)::int4 as quiet_start,
   (extract(epoch from p.quiet_end) / 60)::int4 as quiet_end,
-  p.quiet_zone, p.quiet_policy, coalesce(p.disabled_kinds, '{}') as disabled_kinds,
+  p.quiet_zone, p.quiet_policy, p.content, coalesce(p.disabled_kinds, '{}') as disabled_kinds,
   c.ids, c.muted, c.muted_until, c.mentions_only
 from (values (1)) as one
 left join tacet.preferences p on p.user_id = :user_id

@@ -10,6 +10,7 @@
 --   :muted             boolean[]                whether it is muted
 --   :muted_until_us    bigint[]                 until when it is muted, since 1970; null for always
 --   :mentions_only     boolean[]                whether only mentions are pushed
+--   :content           text                     what pushes may say; null for no choice
 --
 -- It waits for the disk, whatever the session does otherwise, because the app does not ask again.
 
@@ -22,7 +23,8 @@ with durable as materialized (select set_config('synchronous_commit', 'on', true
         select timestamptz 'epoch' + u.us * interval '1 microsecond'
         from unnest(:muted_until_us) with ordinality as u (us, place)
         order by u.place),
-      :mentions_only)
+      :mentions_only),
+    tacet.choose_content(:user_id, :content)
   from durable
   cross join (select tacet.known_zone(:quiet_zone) as known offset 0) zone
   where :quiet_zone::text is null or zone.known is not null

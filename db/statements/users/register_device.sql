@@ -8,13 +8,15 @@
 --   :locale        text           the locale; null for unknown
 --   :time_zone     text           the time zone; null for unknown
 --   :auth_status   text           what the app may show: authorized, provisional, denied or not_determined; null for unknown
+--   :wishes        text           what it says of content and language, a JSON object
 --   :devices_max   integer        devices that the user keeps
 --
 -- It waits for the disk, whatever the session does otherwise, because the app does not ask again.
 
 with durable as materialized (select set_config('synchronous_commit', 'on', true)), registered as materialized (
   select tacet.register_device(:user_id, :device_token, :environment, :app, :platform, :locale, zone.known,
-    :devices_max), tacet.authorize_device(:user_id, :device_token, :auth_status)
+    :devices_max), tacet.authorize_device(:user_id, :device_token, :auth_status),
+    tacet.keep_wishes(:user_id, 'apns', :device_token, :wishes)
   from durable
   cross join (select tacet.known_zone(:time_zone) as known offset 0) zone
   where :time_zone::text is null or zone.known is not null

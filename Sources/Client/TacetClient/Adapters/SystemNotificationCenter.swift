@@ -81,13 +81,23 @@ extension NotificationResponse {
 }
 
 extension NotificationServiceContent {
-  /// The content with the push's image; the content alone if that fails.
-  public func content(of request: UNNotificationRequest) async -> UNNotificationContent {
-    guard let content = request.content.mutableCopy() as? UNMutableNotificationContent,
-      let file = await image(of: PushContent(content.userInfo)),
+  /// The content with what was sealed and the push's image; without either where that fails.
+  /// - Parameter seal: opens sealed pushes; nil leaves them as they are.
+  public func content(
+    of request: UNNotificationRequest, opening seal: ContentSeal? = nil
+  ) async -> UNNotificationContent {
+    guard let content = request.content.mutableCopy() as? UNMutableNotificationContent else { return request.content }
+    if let words = try? seal?.open(content.userInfo) {
+      content.title = words.title ?? ""
+      content.subtitle = words.subtitle ?? ""
+      content.body = words.body ?? ""
+      content.userInfo = words.userInfo(completing: content.userInfo)
+    }
+    if let file = await image(of: PushContent(content.userInfo)),
       let attachment = try? UNNotificationAttachment(identifier: "image", url: file)
-    else { return request.content }
-    content.attachments = [attachment]
+    {
+      content.attachments = [attachment]
+    }
     return content
   }
 }

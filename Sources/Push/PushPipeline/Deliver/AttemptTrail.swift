@@ -21,7 +21,13 @@ struct AttemptTrail {
   /// The locale of the words; nil for those of the event itself.
   private let locale: LocaleChoice?
 
-  init(locale: LocaleChoice? = nil) { self.locale = locale }
+  /// What was kept back of the push; nil for nothing.
+  private let note: ContentNote?
+
+  init(locale: LocaleChoice? = nil, _ note: ContentNote? = nil) {
+    self.locale = locale
+    self.note = note
+  }
 
   /// Whether the first answer counts, because the second said nothing about the device.
   var isJudgedByFirst = false
@@ -57,7 +63,7 @@ struct AttemptTrail {
       HistoryEntry.Attempt(
         mark: target.mark, route: end.route.name,
         endedMicroseconds: Int64(end.at &- claimedAt) / 1000, status: end.status, reason: end.reason,
-        identifier: end.identifier,
+        identifier: end.identifier, content: note?.rawValue,
         verdict: index == judged ? verdict.word : index < judged ? "elsewhere" : "impossible",
         locale: locale?.shown.text, askedLocale: locale?.askedText)
     }

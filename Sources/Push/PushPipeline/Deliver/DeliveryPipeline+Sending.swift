@@ -30,11 +30,13 @@ extension DeliveryPipeline {
           continue
         }
         let route = try deliverer.route(to: target)
-        let (shown, locale) = push.push(for: target)
+        let (composed, locale) = push.push(for: target)
+        let form = try progress.form(of: composed, for: target, by: content, words.current(on: reactor))
         let outgoing = progress.event.push(
-          shown, to: target, of: recipient, timeToLive: configuration.policy.timeToLive)
+          form.push, to: target, of: recipient, timeToLive: configuration.policy.timeToLive)
         let request = try deliverer.request(for: outgoing, over: route)
-        send(request, in: locale, through: deliverer, to: target, over: route, of: index, in: progress, on: reactor)
+        let trail = AttemptTrail(locale: locale, form.note)
+        send(request, trail, through: deliverer, to: target, over: route, of: index, in: progress, on: reactor)
       } catch {
         turnAway(target, of: index, in: progress, .refused(reason: error.code.rawValue))
       }
@@ -47,9 +49,8 @@ extension DeliveryPipeline {
   }
 
   private func send(
-    _ request: any DeliveryRequest, in locale: LocaleChoice?, through deliverer: any PushDeliverer,
-    to target: PushTarget, over route: DeliveryRoute, of index: Int, in progress: EventProgress,
-    on reactor: isolated Reactor
+    _ request: any DeliveryRequest, _ trail: AttemptTrail, through deliverer: any PushDeliverer, to target: PushTarget,
+    over route: DeliveryRoute, of index: Int, in progress: EventProgress, on reactor: isolated Reactor
   ) {
     switch lanes.admit(target.mark, to: route) {
     case .turnedAway(let verdict): turnAway(target, of: index, in: progress, verdict)
@@ -58,7 +59,7 @@ extension DeliveryPipeline {
       let owned = OwnedTarget(target: target, user: progress.event.recipients[index].userID)
       reactor.start {
         let deadline = progress.claimedAt &+ self.configuration.pushLimit.clampedNanoseconds
-        var trail = AttemptTrail(locale: locale)
+        var trail = trail
         let verdict = await self.verdict(
           on: request, through: deliverer, to: owned, over: lane, until: deadline, trail: &trail, on: reactor)
         self.pushesInFlight -= 1

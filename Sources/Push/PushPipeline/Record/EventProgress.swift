@@ -1,3 +1,5 @@
+internal import APNSCore
+internal import Localisation
 internal import PushKinds
 internal import PushStore
 internal import Reactors
@@ -21,6 +23,7 @@ final class EventProgress {
   private var partedCount = 0
   private var deadTargets: [DeadTarget] = []
   private var learntEnvironments: [LearntEnvironment] = []
+  private var forms = ContentForms()
   /// By the recipient's place in the event.
   private var sending: [Int: Sending] = [:]
 
@@ -77,6 +80,16 @@ final class EventProgress {
   func begin(_ index: Int, fold: HistoryEntry.Fold? = nil) {
     sending[index] = Sending(
       delivery: RecipientDelivery(of: event.recipients[index]), decidedMicroseconds: elapsed, fold: fold)
+  }
+
+  /// The push as a target may get it.
+  func form(
+    of push: PreparedPush, for target: PushTarget, by policy: ContentPolicy, _ words: @autoclosure () -> TacetWords
+  ) throws(PushRequestError) -> DisclosedPush {
+    try forms.form(
+      of: push, for: target, by: policy,
+      about: ContentForms.Event(
+        event.subject, sender: event.content?.sender, in: words(), target.locale, issuedAt: event.claimedAt / 1000))
   }
 
   /// Adds the verdict on the push to one of the recipient's targets, and its attempts.

@@ -116,7 +116,7 @@ extension HistoryEntry.Attempt: Decodable {
     case endedMicroseconds = "ended_us"
     case status, reason
     case identifier = "apns_id"
-    case verdict, locale
+    case content, verdict, locale
     case askedLocale = "asked"
   }
 
@@ -129,6 +129,7 @@ extension HistoryEntry.Attempt: Decodable {
     status = try members.decodeIfPresent(Int.self, forKey: .status)
     reason = try members.decodeIfPresent(String.self, forKey: .reason)
     identifier = try members.decodeIfPresent(String.self, forKey: .identifier)
+    content = try members.decodeIfPresent(String.self, forKey: .content)
     verdict = try members.decode(String.self, forKey: .verdict)
     locale = try members.decodeIfPresent(String.self, forKey: .locale)
     askedLocale = try members.decodeIfPresent(String.self, forKey: .askedLocale)

@@ -145,6 +145,7 @@ extension HistoryEntry.Attempt {
     json.append(member: "status", integer: status.map(Int64.init))
     json.append(member: "reason", text: reason)
     json.append(member: "apns_id", text: identifier)
+    json.append(member: "content", text: content)
     json.append(member: "verdict", present: verdict)
     json.append(member: "locale", text: locale)
     json.append(member: "asked", text: askedLocale)

@@ -142,6 +142,8 @@ public struct HistoryEntry: Equatable, Sendable {
     public let reason: String?
     /// What the push is called at the service, such as the `apns-id`; nil when nothing was sent.
     public let identifier: String?
+    /// What was kept back of the push: `sender`, `none`, `sealed` or `no_key`; nil for nothing.
+    public let content: String?
     /// What it means for the push and its device: `accepted`, `dropped`, `refused`, `postponed`, `waiting`,
     /// `elsewhere` when the other environment was asked next, or `impossible` when that said nothing about the device.
     public let verdict: String
@@ -153,7 +155,8 @@ public struct HistoryEntry: Equatable, Sendable {
     /// Notes an attempt; of the mark its beginning is kept.
     public init(
       mark: String, route: String?, endedMicroseconds: Int64, status: Int? = nil, reason: String? = nil,
-      identifier: String? = nil, verdict: String, locale: String? = nil, askedLocale: String? = nil
+      identifier: String? = nil, content: String? = nil, verdict: String, locale: String? = nil,
+      askedLocale: String? = nil
     ) {
       device = String(decoding: mark.utf8.prefix(8), as: UTF8.self)
       self.route = route
@@ -161,6 +164,7 @@ public struct HistoryEntry: Equatable, Sendable {
       self.status = status
       self.reason = reason
       self.identifier = identifier
+      self.content = content
       self.verdict = verdict
       self.locale = locale
       self.askedLocale = askedLocale

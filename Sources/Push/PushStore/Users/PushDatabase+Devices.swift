@@ -13,7 +13,7 @@ extension PushDatabase {
     let call = StatementCall.registerDevice(
       userID: user, deviceToken: device.token, environment: device.environment, app: device.app,
       platform: device.platform, locale: device.locale, timeZone: device.timeZone,
-      authStatus: device.authorization, devicesMax: devicesMax)
+      authStatus: device.authorization, wishes: device.wishes.json, devicesMax: devicesMax)
     do throws(PostgresError) {
       return try await pool.query(call, on: reactor).one().decode(0) ? .registered : .unknownTimeZone
     } catch {
@@ -54,6 +54,12 @@ public struct RegisteredDevice: Equatable, Sendable {
 
   /// What the app may show: `authorized`, `provisional`, `denied` or `not_determined`. A denied device gets no slots.
   public var authorization: String?
+
+  /// What pushes may say on it: `full`, `sender`, `none` or `sealed`.
+  public var content: String?
+
+  /// The public key for which they are sealed, in base64url.
+  public var sealingKey: String?
 
   /// A device of which nothing is said but its token.
   public init(token: String) {

@@ -15,7 +15,8 @@ extension PushDatabase {
   ) async throws(PostgresError) -> RegistrationOutcome {
     let call = StatementCall.registerTarget(
       userID: user, channel: target.target.channel.rawValue, address: target.target.address, app: target.target.app,
-      keys: target.target.keys, locale: target.locale, timeZone: target.timeZone, fetchDigest: target.fetchDigest,
+      keys: target.wishes.added(to: target.target.keys), locale: target.locale, timeZone: target.timeZone,
+      fetchDigest: target.fetchDigest,
       expiresMicroseconds: target.expiresAt, targetsMax: targetsMax)
     return try await pool.query(call, on: reactor).one().decode(0) ? .registered : .unknownTimeZone
   }
@@ -80,6 +81,12 @@ public struct RegisteredTarget: Equatable, Sendable {
 
   /// An IANA time zone.
   public var timeZone: String?
+
+  /// What pushes may say on it: `full`, `sender`, `none` or `sealed`.
+  public var content: String?
+
+  /// The public key for which they are sealed, in base64url.
+  public var sealingKey: String?
 
   /// SHA-256 of the token by which a worker asks for the newest push, in hexadecimal.
   public var fetchDigest: String?

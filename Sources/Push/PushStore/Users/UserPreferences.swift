@@ -50,12 +50,18 @@ public struct UserPreferences: Equatable, Sendable {
   public var quietHours: QuietHours?
   /// Kinds of events of which no push is wanted, each once.
   public var disabledKinds: [String]
+  /// What pushes may say on all devices; nil for no choice.
+  public var content: ContentChoice?
   /// Conversations of which something else is wanted than usual, each once; in the order of their ids when read.
   public var conversations: [Conversation]
 
   /// Preferences; the defaults are those of a user who never said anything.
-  public init(quietHours: QuietHours? = nil, disabledKinds: [String] = [], conversations: [Conversation] = []) {
+  public init(
+    quietHours: QuietHours? = nil, content: ContentChoice? = nil, disabledKinds: [String] = [],
+    conversations: [Conversation] = []
+  ) {
     self.quietHours = quietHours
+    self.content = content
     self.disabledKinds = disabledKinds
     self.conversations = conversations
   }
@@ -68,8 +74,10 @@ extension PushDatabase {
     of user: HostID, on reactor: isolated Reactor
   ) async throws(PostgresError) -> UserPreferences {
     let row = try await pool.query(.preferences(userID: user), on: reactor).one()
+    let content: String? = try row.decode("content")
     return UserPreferences(
-      quietHours: try Self.quietHours(of: row), disabledKinds: try row.decode("disabled_kinds"),
+      quietHours: try Self.quietHours(of: row), content: content.flatMap(ContentChoice.init),
+      disabledKinds: try row.decode("disabled_kinds"),
       conversations: try Self.conversations(of: row))
   }
 
@@ -84,7 +92,8 @@ extension PushDatabase {
       userID: user, quietStart: quiet?.start, quietEnd: quiet?.end, quietZone: quiet?.timeZone,
       quietPolicy: quiet?.policy.rawValue, disabledKinds: preferences.disabledKinds,
       conversationIDs: conversations.map(\.id), muted: conversations.map(\.isMuted),
-      mutedUntilMicroseconds: conversations.map(\.mutedUntil), mentionsOnly: conversations.map(\.mentionsOnly))
+      mutedUntilMicroseconds: conversations.map(\.mutedUntil), mentionsOnly: conversations.map(\.mentionsOnly),
+      content: preferences.content?.rawValue)
     return try await pool.query(call, on: reactor).one().decode(0)
   }
 

@@ -28,7 +28,9 @@ struct ChannelScene {
   private let publicKey: String
 
   /// Runs a test; everything is stopped afterwards.
-  static func play(_ body: (ChannelScene, RunningService) async throws -> Void) async throws {
+  static func play(
+    extra: [String: String] = [:], _ body: (ChannelScene, RunningService) async throws -> Void
+  ) async throws {
     let group = try ReactorGroup(count: 1)
     var webPush = WebPushSimulatorConfiguration()
     webPush.logger = RunLogs.logger
@@ -48,7 +50,7 @@ struct ChannelScene {
         "WEB_PUSH_URL": "https://chat.example.com/c/{conversation_id}", "WEB_PUSH_CA_FILE": folder + "/push.pem",
         "FCM_SERVICE_ACCOUNT": try android.makeServiceAccount(), "FCM_URL": android.origin,
         "SERVICE_KEY": serviceKey, "REACTORS": "1",
-      ].merging(AppTests.settings) { $1 })
+      ].merging(AppTests.settings) { $1 }.merging(extra) { $1 })
     let service = try await scene.startService()
     let outcome: Result<Void, any Error>
     do {
@@ -78,8 +80,11 @@ struct ChannelScene {
   }
 
   /// Registers an Android app.
-  func register(_ user: String, _ token: String = androidToken, at service: RunningService) async throws {
-    #expect(try await service.put("/v1/fcm/registrations", #"{"token": "\#(token)"}"#, as: user).status == 204)
+  func register(
+    _ user: String, _ token: String = androidToken, sealingKey: String? = nil, at service: RunningService
+  ) async throws {
+    let key = sealingKey.map { #", "sealing_key": "\#($0)""# } ?? ""
+    #expect(try await service.put("/v1/fcm/registrations", #"{"token": "\#(token)"\#(key)}"#, as: user).status == 204)
   }
 
   /// The document that a browser has got, with its arrival.
@@ -90,7 +95,8 @@ struct ChannelScene {
 }
 
 extension RunningService {
-  fileprivate func put(_ path: String, _ body: String, as user: String) async throws -> HTTPAnswer {
+  /// Calls as the app of a user.
+  func put(_ path: String, _ body: String, as user: String) async throws -> HTTPAnswer {
     var request = URLRequest(url: try #require(URL(string: origin + path)))
     request.httpMethod = "PUT"
     request.httpBody = Data(body.utf8)

@@ -1,0 +1,60 @@
+/// How much of an event's words a push brings: the value of `CONTENT`, of an app's section, and of a user's choice.
+public enum ContentChoice: String, CaseIterable, Sendable {
+  /// Everything.
+  case full
+  /// The sender's name.
+  case sender
+  /// That there is something, and ids.
+  case none
+  /// Everything, encrypted for the device: who carries the push sees what ``none`` shows.
+  case sealed
+}
+
+/// What several choices come to: how many words the device shows, and whether they are encrypted on the way.
+///
+/// The two are independent, so the strictest of both applies. `sealed` and `sender` together seal the sender's name; `sealed` and
+/// `none` together are `none`.
+public struct ContentLevel: Hashable, Sendable {
+  /// Words that a device may show.
+  public enum Words: Int, Comparable, Sendable {
+    /// All.
+    case full
+    /// The sender's name.
+    case sender
+    /// None of the event's.
+    case none
+
+    /// Fewer words are more.
+    public static func < (one: Words, other: Words) -> Bool { one.rawValue < other.rawValue }
+  }
+
+  /// What the device shows.
+  public var words: Words
+
+  /// Whether the words are encrypted for the device.
+  public var isSealed: Bool
+
+  /// Everything, in the clear.
+  public static let full = ContentLevel(words: .full, isSealed: false)
+
+  /// Describes a level.
+  public init(words: Words, isSealed: Bool) {
+    self.words = words
+    self.isSealed = isSealed
+  }
+
+  /// What one choice means.
+  public init(_ choice: ContentChoice) {
+    switch choice {
+    case .full, .sealed: words = .full
+    case .sender: words = .sender
+    case .none: words = .none
+    }
+    isSealed = choice == .sealed
+  }
+
+  /// The strictest of both.
+  public func strictest(_ other: ContentLevel) -> ContentLevel {
+    ContentLevel(words: max(words, other.words), isSealed: isSealed || other.isSealed)
+  }
+}
