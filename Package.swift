@@ -283,14 +283,15 @@ let package = Package(
       "Service/Doctor",
       [
         "APNS", "APNSCore", "CampaignRules", "Cryptography", "Delivery", "FCM", "WebPush", "HTTP2", "HTTPTransfers",
-        "LanguageModels", "Postgres",
+        "LanguageModels", "Postgres", "PushKinds",
         "PushRules", "PushStore",
         "Reactors", "Settings", "TimeZones", "TLSStreams", httpTypes, logging,
       ]),
     tests(
       "Service/DoctorTests",
       [
-        "APNSCore", "Delivery", "LanguageModels", "Postgres", "PushStore", "Reactors", "Doctor", "Settings",
+        "APNSCore", "Delivery", "LanguageModels", "Postgres", "PushKinds", "PushStore", "Reactors", "Doctor",
+        "Settings",
         "TimeZones", "TLSStreams", "Cryptography",
       ]),
     tests(
@@ -366,10 +367,10 @@ let package = Package(
     tests(
       "Service/HostWiringTests",
       ["HostWiring", "Postgres", "PushStore", "Reactors", "TestHosts", "TestPostgres", "TestReactors", logging]),
-    layer("Service/Settings", ["APNSCore", "Cryptography", "FCM", "PushRules", "Reactors", "WebPush"]),
+    layer("Service/Settings", ["APNSCore", "Cryptography", "FCM", "PushKinds", "PushRules", "Reactors", "WebPush"]),
     tests(
       "Service/SettingsTests",
-      ["APNSCore", "Cryptography", "FCM", "PushRules", "Reactors", "Settings", "TestKeys", "WebPush"]),
+      ["APNSCore", "Cryptography", "FCM", "PushKinds", "PushRules", "Reactors", "Settings", "TestKeys", "WebPush"]),
 
     // What apps call the service with.
     layer("Client/TacetClient"),

@@ -23,8 +23,8 @@ $$;
 -- plural: other texts by CLDR's category of that number: {"one": {"body": "{count} new order"}}. The categories are zero, one, two,
 -- few and many; title, body and subtitle above are for all others.
 --
--- The kinds tacet_new_message, tacet_new_notification and tacet_more are Tacet's own words: "New message", "New notification", and "+{n} more" with the number {n}, which plural
--- is about. Their text is the body.
+-- The kinds tacet_new_message, tacet_new_notification and tacet_more are Tacet's own words: "New message", "New notification", and
+-- "+{n} more" with the number {n}, which plural is about. Their text is the body.
 create or replace function tacet.localise(
   kind text,
   locale text,

@@ -83,6 +83,7 @@ struct PushService {
     let http = try await startHTTP(routes, page, on: group)
     let figures = try await startMetrics(page, on: group)
     logger.notice("serving", metadata: ["address": "\(http.address)", "reactors": "\(group.reactors.count)"])
+    if let notice = settings.shadow.notice { logger.warning("this is a shadow", metadata: ["detail": "\(notice)"]) }
     supervisor.tellReady("serving on \(http.address)")
     await reloadUntilStop(workers, http)
     supervisor.tellStopping()

@@ -3,6 +3,7 @@ import APNS
 import APNSCore
 import CoreMetrics
 import Logging
+import PushKinds
 import PushPipeline
 import Reactors
 import Settings
@@ -13,6 +14,8 @@ final class ReactorApps {
   let deliverer: APNSDeliverer
 
   private let router: APNSRouter
+  /// What is not sent. Where that is everything, no connection to APNs is opened.
+  let shadow: ShadowedKinds
 
   private let logger: Logger
   private let metrics: APNSMetrics
@@ -23,8 +26,9 @@ final class ReactorApps {
   private var connectionsOpenedBefore = 0
 
   /// Connects nothing yet.
-  init(_ plan: APNSPlan, metrics: any MetricsFactory, logger: Logger) {
+  init(_ plan: APNSPlan, shadow: ShadowedKinds, metrics: any MetricsFactory, logger: Logger) {
     self.logger = logger
+    self.shadow = shadow
     self.plan = plan
     clients = Self.clients(of: plan, keeping: [:], logger: logger)
     self.metrics = APNSMetrics(metrics)
@@ -35,7 +39,7 @@ final class ReactorApps {
 
   /// Opens a connection to the environment of each app ahead of its first push.
   func warmUp(on reactor: isolated Reactor) {
-    plan.warmUp(clients, on: reactor)
+    if shadow != .all { plan.warmUp(clients, on: reactor) }
   }
 
   /// Follows another plan: what is new is connected before what is old is closed, after its last answers.
@@ -45,9 +49,11 @@ final class ReactorApps {
   func follow(_ next: APNSPlan, within limit: Duration, on reactor: isolated Reactor) async {
     let kept = next.settings.reachesLike(plan.settings) ? clients : [:]
     let clients = Self.clients(of: next, keeping: kept, logger: logger)
-    next.warmUp(clients, on: reactor)
-    let deadline = Reactor.now &+ limit.clampedNanoseconds
-    while !next.isConnected(clients), Reactor.now < deadline { await reactor.sleep(for: .milliseconds(20)) }
+    if shadow != .all {
+      next.warmUp(clients, on: reactor)
+      let deadline = Reactor.now &+ limit.clampedNanoseconds
+      while !next.isConnected(clients), Reactor.now < deadline { await reactor.sleep(for: .milliseconds(20)) }
+    }
     next.show(in: metrics)
     router.update(next.routing(clients), on: reactor)
     deliverer.update(next.settings.places)
@@ -79,10 +85,11 @@ final class ReactorApps {
   var tokenAges: [Duration] { plan.tokenAges }
 
   /// The routes that are looked at: each app's own, the one to the other environment's devices where it is used or fails, and
-  /// those to channels where they fail.
+  /// those to channels where they fail. None where nothing is sent.
   /// - Parameter pipeline: the one whose pushes take them.
   func routes(of pipeline: DeliveryPipeline) -> [RouteState] {
-    plan.settings.apps.flatMap { app in
+    guard shadow != .all else { return [] }
+    return plan.settings.apps.flatMap { app in
       APNSEnvironment.allCases.compactMap { environment in
         let route = PushRoute(app: app.bundleIdentifier, environment: environment)
         guard let client = clients[app.key] else { return nil }
@@ -91,6 +98,12 @@ final class ReactorApps {
         return isOwn || state.fault != nil || client.connectionsOpened(to: environment) > 0 ? state : nil
       } + failingBroadcasts(of: app, in: pipeline)
     }
+  }
+
+  /// The routes' part of `/readyz`, and what is not sent.
+  func readiness(of pipeline: DeliveryPipeline) -> [ReadinessCheck] {
+    routes(of: pipeline).map(\.readiness)
+      + (shadow.notice.map { [ReadinessCheck(ReadinessCheck.shadow, isReady: true, detail: $0)] } ?? [])
   }
 
   private func failingBroadcasts(of app: AppSettings, in pipeline: DeliveryPipeline) -> [RouteState] {

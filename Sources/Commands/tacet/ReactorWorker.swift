@@ -98,7 +98,7 @@ final class ReactorWorker {
       opensOnDemand: true, idleLimit: sleep?.quiet, logger: logger)
     if let sleep { callerPool.onUse = { sleep.stayAwake() } }
     badgeMax = settings.badgeMax
-    apps = ReactorApps(plan, metrics: metrics, logger: logger)
+    apps = ReactorApps(plan, shadow: settings.shadow, metrics: metrics, logger: logger)
     others = channels.deliverers(on: reactor)
     var configuration = PipelineConfiguration(settings)
     configuration.schedule.isLeading = number == 0
@@ -132,7 +132,7 @@ final class ReactorWorker {
       isReadSyncEnabled: isReadSyncEnabled,
       wakeCampaigns: isPushTriggerEnabled ? { [unowned self] in last?.submit { $0.campaigns?.wake(on: $1) } } : nil,
       slots: SlotScheduler(store: callers, metrics: campaignMetrics, logger: logger),
-      channels: { [unowned self] in apps.channelDesk(of: $0, in: $1) }, logger: logger,
+      channels: { [unowned self] in apps.channelDesk(of: $0, in: $1) }, shadow: apps.shadow, logger: logger,
       readiness: { [unowned self] in readiness() })
   }
 
@@ -226,7 +226,7 @@ final class ReactorWorker {
       ReadinessCheck("database", isReady: databaseFault == nil, detail: databaseFault),
       ReadinessCheck("listen", isReady: listening.isReady, detail: listening.detail),
       contract.readiness,
-    ] + apps.routes(of: pipeline).map(\.readiness) + (clients?.readiness.map { [$0] } ?? [])
+    ] + apps.readiness(of: pipeline) + (clients?.readiness.map { [$0] } ?? [])
       + (isLeaving ? [ReadinessCheck("process", isReady: false, detail: "it is stopping")] : [])
   }
 }

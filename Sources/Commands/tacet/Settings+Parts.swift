@@ -17,6 +17,7 @@ extension PipelineConfiguration {
     folding = settings.folding
     instance = ServiceInstance.current.id
     content = settings.apns.contentPolicy
+    shadow = settings.shadow
     // Without notifications a message that has no webhook waits for the next poll.
     if settings.database.poolMode == .transaction { schedule.longest = .milliseconds(250) }
   }

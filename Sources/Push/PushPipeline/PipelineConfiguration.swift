@@ -46,6 +46,9 @@ public struct PipelineConfiguration: Sendable {
   /// transaction takes to commit after its last statement.
   public var holdReviewWait = Duration.seconds(1)
 
+  /// The kinds whose pushes are recorded and not sent.
+  public var shadow = ShadowedKinds.none
+
   /// How the pipeline paces its looks.
   public var schedule = PollSchedule.Configuration()
 

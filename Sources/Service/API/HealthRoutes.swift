@@ -28,6 +28,9 @@ struct HealthRoutes: Sendable {
 
 /// One condition of the service's readiness.
 public struct ReadinessCheck: Sendable, Encodable {
+  /// The part that says which pushes are not sent. It is ready, and for operators to notice all the same.
+  public static let shadow = "shadow"
+
   /// The part that was looked at, such as `database`.
   public let name: String
 

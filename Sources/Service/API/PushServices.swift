@@ -49,6 +49,9 @@ public struct PushServices {
   /// configured.
   public let channels: (_ app: String?, _ environment: String?) -> ChannelDesk?
 
+  /// The kinds whose pushes are not sent. Where Live Activities are among them, no channel is made or deleted at Apple.
+  public let shadow: ShadowedKinds
+
   /// Whether this reactor can do its work; asked by `/readyz`.
   public let readiness: () -> [ReadinessCheck]
 
@@ -57,7 +60,8 @@ public struct PushServices {
     callers: PushDatabase, operators: PushDatabase, counts: PushDatabase, pipeline: DeliveryPipeline,
     isReadSyncEnabled: Bool = true,
     wakeCampaigns: (() -> Void)? = nil, slots: SlotScheduler? = nil,
-    channels: @escaping (_ app: String?, _ environment: String?) -> ChannelDesk? = { _, _ in nil }, logger: Logger,
+    channels: @escaping (_ app: String?, _ environment: String?) -> ChannelDesk? = { _, _ in nil },
+    shadow: ShadowedKinds = .none, logger: Logger,
     readiness: @escaping () -> [ReadinessCheck]
   ) {
     self.callers = callers
@@ -70,6 +74,7 @@ public struct PushServices {
     self.wakeCampaigns = wakeCampaigns
     self.slots = slots
     self.channels = channels
+    self.shadow = shadow
     self.readiness = readiness
   }
 }

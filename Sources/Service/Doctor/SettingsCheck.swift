@@ -1,5 +1,6 @@
 internal import APNSCore
 internal import Glibc
+internal import PushKinds
 internal import Settings
 
 /// Whether `tacet serve` would start with its settings.
@@ -22,6 +23,16 @@ enum SettingsCheck {
     case .conflicting: "keep one"
     case .unreadable: "correct the path, or let the service's user read the file"
     case .malformed: "correct the line"
+    }
+  }
+}
+
+/// Whether pushes are sent at all.
+enum ShadowCheck {
+  /// Nil when they are.
+  static func judge(_ shadow: ShadowedKinds) -> CheckFinding? {
+    shadow.notice.map {
+      CheckFinding("shadow", .warning, $0, remedy: "take SHADOW out and restart, when Tacet is to send")
     }
   }
 }

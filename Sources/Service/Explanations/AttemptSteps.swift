@@ -1,3 +1,4 @@
+internal import PushKinds
 internal import PushStore
 
 /// The attempts of one claim at the recipient's devices.
@@ -27,6 +28,7 @@ struct AttemptSteps {
       return "not for \(device) in this environment: \(why); the other one was asked next"
     case "dropped": return "\(service) refused \(device): \(why); its token was dropped"
     case "refused": return isSent ? "\(service) refused \(device): \(why)" : "not sent to \(device): \(why)"
+    case ShadowedKinds.reason: return "shadow: the push for \(device) was built, and not sent to \(service)"
     case "postponed": return "put off for \(device): \(why)"
     case "waiting":
       return isSent

@@ -143,7 +143,7 @@ extension CampaignExplanation.Day {
   private static func push(_ facts: CampaignDayFacts) -> [String] {
     guard let push = facts.push else { return [] }
     var lines = (push.content ?? "").split(separator: "\n").map { "“\($0)”" }
-    if let sentAt = push.sentAt { lines.append("accepted by APNs \(TimeText.instant(sentAt))") }
+    if let line = CampaignPushWords.time(push) { lines.append(line) }
     lines.append(push.opened ? "opened by the user" : "not opened")
     return lines
   }

@@ -29,6 +29,7 @@ struct DecisionWords {
     case "cancelled": "the push had been cancelled"
     case "pushed_today": "the user had had the push of the day that its cap group allows"
     case "expired": expired
+    case ShadowedKinds.reason: "the service is a shadow (SHADOW): the push would have been sent"
     case "not_participant": "the user took no part in \(surface) any more"
     case "folding": "the \(event) followed others of a burst, whose notification changes once a second at most"
     case "folded": "the notification of its burst shows a newer \(event), and counts this one"

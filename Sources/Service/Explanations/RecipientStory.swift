@@ -1,3 +1,4 @@
+internal import PushKinds
 internal import PushStore
 
 /// What happened to one recipient's push, step by step.
@@ -110,7 +111,7 @@ struct RecipientStory {
       let woken = ledger.wokenBy.map { ", woken \(CauseWords.wake($0))" } ?? ""
       steps.append(Step(.claimed, at: claimedAt, text: "claimed\(woken), claim \(ledger.attempts); no more was kept"))
     }
-    if let sentAt = ledger.sentAt {
+    if let sentAt = ledger.sentAt, ledger.decision == .sent {
       steps.append(
         Step(.attempt, at: sentAt, text: "accepted by APNs, for \(CountWords.devices(ledger.devicesAccepted))"))
     }

@@ -1,3 +1,4 @@
+internal import PushKinds
 internal import PushStore
 
 /// The outcome of one recipient's push, and why, in a sentence or a few.
@@ -32,19 +33,31 @@ struct RecipientSummary {
   }
 
   private func skipped(_ ledger: LedgerFacts) -> String {
+    if ledger.reason == ShadowedKinds.reason { return shadowed(ledger) }
     let sentence = "No push, because \(clause(ledger.reason, history(ledger).last))."
     let hold = history(ledger).last { $0.remaining == "held" }
     return hold.map { "\(sentence) Until then it was held, because \(clause($0.reason, $0))." } ?? sentence
   }
 
+  /// A push that was built and not sent.
+  private func shadowed(_ ledger: LedgerFacts) -> String {
+    let devices = Self.verdicts(history(ledger)).count { $0.verdict == ShadowedKinds.reason }
+    let sentence =
+      "Shadow: would have been sent to \(CountWords.devices(devices))\(delay(ledger)). SHADOW is set, so nothing was sent."
+    return ([sentence] + [holdSentence(ledger), restSentence(ledger)].compactMap { $0 }).joined(separator: " ")
+  }
+
   // MARK: Sent
 
+  private func delay(_ ledger: LedgerFacts) -> String {
+    guard let sentAt = ledger.sentAt, let committedAt else { return "" }
+    return ", \(TimeText.span(max(0, sentAt - committedAt))) after the \(noun)"
+  }
+
   private func sent(_ ledger: LedgerFacts) -> String {
-    let when = ledger.sentAt.flatMap { sentAt in
-      committedAt.map { ", \(TimeText.span(max(0, sentAt - $0))) after the \(noun)" }
-    }
     let push = FoldWords.push(history(ledger).last)
-    let sentence = "\(push) was sent: APNs accepted it for \(CountWords.devices(ledger.devicesAccepted))\(when ?? "")."
+    let devices = CountWords.devices(ledger.devicesAccepted)
+    let sentence = "\(push) was sent: APNs accepted it for \(devices)\(delay(ledger))."
     return ([sentence] + [holdSentence(ledger), lossSentence(ledger), restSentence(ledger)].compactMap { $0 })
       .joined(separator: " ")
   }
@@ -68,7 +81,9 @@ struct RecipientSummary {
 
   /// Devices that did not get it, or not yet.
   private func restSentence(_ ledger: LedgerFacts) -> String? {
-    let rest = Self.verdicts(history(ledger)).filter { $0.verdict != "accepted" }
+    let rest = Self.verdicts(history(ledger)).filter {
+      !["accepted", ShadowedKinds.reason].contains($0.verdict)
+    }
     let open = recipient.delivery == nil ? [] : rest.filter { ["postponed", "waiting"].contains($0.verdict) }
     let ended = rest.filter { attempt in !open.contains { $0.device == attempt.device } }
     func words(_ lead: String, _ attempts: [HistoryEntry.Attempt]) -> String? {

@@ -1,5 +1,6 @@
 internal import APNSCore
 internal import FoundationEssentials
+internal import PushKinds
 public import PushStore
 
 /// What became of a slot on one of the user's days.
@@ -35,7 +36,7 @@ public struct SlotRowExplanation: Equatable, Sendable {
     lines += [facts.title, facts.body].compactMap { $0 }.filter { !$0.isEmpty }.map { "“\($0)”" }
     if facts.attempts > 1 { lines.append("claimed \(facts.attempts) times") }
     if facts.armedBy > 0 { lines.append("armed by \(facts.armedBy) device\(facts.armedBy == 1 ? "" : "s")") }
-    if let sentAt = facts.push?.sentAt { lines.append("accepted by APNs \(TimeText.instant(sentAt))") }
+    if let line = CampaignPushWords.time(facts.push) { lines.append(line) }
     if facts.status == "opened" || facts.push?.opened == true { lines.append("opened by the user") }
     return lines
   }
@@ -60,9 +61,17 @@ public struct SlotRowExplanation: Equatable, Sendable {
 
 /// What became of a campaign's push.
 enum CampaignPushWords {
+  /// When it was sent, or would have been; nil when neither.
+  static func time(_ push: CampaignPushFacts?) -> String? {
+    guard let push, let sentAt = push.sentAt else { return nil }
+    let what = push.reason == ShadowedKinds.reason ? "would have been sent" : "accepted by APNs"
+    return "\(what) \(TimeText.instant(sentAt))"
+  }
+
   static func outcome(_ push: CampaignPushFacts?) -> String {
     guard let push else { return "A push is queued." }
     if push.decision == "sent" { return "A push was sent." }
+    if push.reason == ShadowedKinds.reason { return "Shadow: a push would have been sent." }
     return "A push was queued and is \(push.decision)" + (push.reason.map { " (\($0))" } ?? "") + "."
   }
 }

@@ -8,9 +8,11 @@ struct ProcessFault: Equatable {
   /// Nil when there is no more to say.
   let detail: String?
 
-  /// What the checks of `/readyz` say, except those of routes, which pages show in a separate table.
+  /// What the checks of `/readyz` say, except those of routes, which pages show in a separate table. A shadow is among them: a page
+  /// that called all well would hide that nothing is sent.
   static func all(_ checks: [ReadinessCheck]) -> [ProcessFault] {
-    checks.filter { !$0.isReady && !$0.name.hasPrefix("apns ") }.map { ProcessFault(name: $0.name, detail: $0.detail) }
+    checks.filter { $0.name == ReadinessCheck.shadow || !$0.isReady && !$0.name.hasPrefix("apns ") }
+      .map { ProcessFault(name: $0.name, detail: $0.detail) }
   }
 }
 

@@ -84,6 +84,9 @@ enum Wording {
   /// A reason: what it means where the rules gave it, and its name in the interface.
   static func reason(_ reason: String?) -> HTML {
     guard let reason else { return "" }
+    if reason == ShadowedKinds.reason {
+      return "<span class=\"meaning\">would have been sent</span> <code>\(reason)</code>"
+    }
     guard let known = DecisionReason(rawValue: reason) else { return "<code>\(reason)</code>" }
     return "<span class=\"meaning\">\(meaning(known))</span> <code>\(reason)</code>"
   }

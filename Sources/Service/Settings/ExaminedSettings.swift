@@ -1,3 +1,5 @@
+public import PushKinds
+
 /// As much of the settings as can be read, and everything that is wrong with them: for looking at a service that perhaps
 /// cannot start.
 public struct ExaminedSettings: Sendable {
@@ -29,6 +31,8 @@ public struct ExaminedSettings: Sendable {
   public let callers: SettingValues<CallerSettings>?
   /// Nil when anything of it cannot be used.
   public let campaigns: SettingValues<CampaignSettings>?
+  /// The kinds whose pushes are not sent; nil when the rules' settings cannot be used.
+  public let shadow: ShadowedKinds?
   /// The names of the settings that are set, and of apps in the settings file how many. No value is among them.
   public let namesInUse: [String]
   /// Where `/metrics` is, over plain HTTP; nil when the address cannot be used or is a Unix socket.
@@ -62,6 +66,7 @@ public struct ExaminedSettings: Sendable {
     fcm = part { FCMSettings(SettingValues(FCMTable(), &$0), &$0) }
     callers = part { SettingValues(CallerSettings(), &$0) }
     campaigns = part { SettingValues(CampaignSettings(), &$0) }
+    shadow = part { SettingValues(PolicySettings(), &$0) }?.shadow
     let process = part { SettingValues(ProcessSettings(), &$0) }
     metricsURL = process.flatMap { ($0.metricsAddress ?? $0.listenAddress).url(path: "/metrics") }
     var reader = SettingsReader(environment: environment, readFile: readFile)

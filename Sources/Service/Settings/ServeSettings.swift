@@ -1,3 +1,4 @@
+public import PushKinds
 public import PushRules
 
 /// The settings of the running service, read once at its start.
@@ -73,6 +74,9 @@ public struct ServeSettings: Equatable, Sendable {
 
   /// How bursts of messages fold; nil for a push of each message.
   public var folding: FoldPolicy? { policy.foldWindow > .zero ? FoldPolicy(window: policy.foldWindow) : nil }
+
+  /// The kinds whose pushes are not sent.
+  public var shadow: ShadowedKinds { policy.shadow }
 
   /// How long finished work is kept: `RETENTION_DAYS`, and never less than a message's time to live and a day.
   ///

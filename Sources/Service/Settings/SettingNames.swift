@@ -25,7 +25,8 @@ enum SettingNames {
     "HTTP_CONNECTION",
     "HTTP_HEADER_", "HTTP_IDLE_", "HTTP_PEER_", "HTTP_REQUEST_", "HTTP_WRITE_", "JWKS_", "JWT_AUD", "JWT_ISS",
     "LANGUAGE_MODEL_", "LISTEN_ADDR", "LISTEN_SOCKET_", "MESSAGE_TTL", "METRICS_ADDR", "PUSH_TRIGGER_", "READ_SYNC_",
-    "RETENTION_", "SLOT_PUSHES_", "SUPPRESSION_", "TACET_", "TLS_CERT", "TLS_KEY", "TRUSTED_PROX", "VAPID_", "WEBHOOK_",
+    "RETENTION_", "SHADOW", "SLOT_PUSHES_", "SUPPRESSION_", "TACET_", "TLS_CERT", "TLS_KEY", "TRUSTED_PROX", "VAPID_",
+    "WEBHOOK_",
     "WEB_PUSH_",
   ]
 
@@ -38,6 +39,12 @@ enum SettingNames {
       return distance(from: name, to: other) - max(beginning, 2 * end > name.utf8.count ? end : 0)
     }
     return known.min { unlikeness($0) < unlikeness($1) } ?? configFile
+  }
+
+  /// Whether a text is the word with a letter too many, too few, wrong or in the wrong place, in any case.
+  static func isNearly(_ text: String, _ word: String) -> Bool {
+    let text = text.lowercased()
+    return distance(from: text, to: word) < 2 || text.sorted() == word.sorted()
   }
 
   /// Insertions, deletions and replacements that turn one name into the other (Levenshtein's distance).

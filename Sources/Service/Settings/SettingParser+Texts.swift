@@ -1,6 +1,7 @@
 internal import APNSCore
 internal import Cryptography
 internal import FoundationEssentials
+internal import PushKinds
 public import Reactors
 
 // Texts as operators write them: addresses, secrets and lists.
@@ -144,6 +145,23 @@ extension SettingParser<[String]> {
         throw UnusableValue("an audience is empty", expected: "audiences separated by commas")
       }
       return audiences
+    }
+  }
+}
+
+extension SettingParser<ShadowedKinds> {
+  /// `true`, `false` as every switch, or kinds separated by commas.
+  ///
+  /// A single word that is nearly `true` or `false` is a typing error: taken for a kind it would let every other push go.
+  static var shadowedKinds: Self {
+    Self { text throws(UnusableValue) in
+      if let isOn = try? SettingParser<Bool>.boolean(text) { return isOn ? .all : .none }
+      let kinds = text.split(separator: ",", omittingEmptySubsequences: false).map { String($0.trimmed) }
+      let isMistyped = kinds.count == 1 && ["true", "false"].contains { SettingNames.isNearly(text, $0) }
+      guard kinds.allSatisfy(PushSubject.canBeKind), !isMistyped else {
+        throw UnusableValue("neither yes, no nor kinds", expected: "true, false, or kinds separated by commas")
+      }
+      return .only(Set(kinds))
     }
   }
 }

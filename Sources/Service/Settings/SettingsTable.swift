@@ -1,4 +1,5 @@
 internal import APNSCore
+public import PushKinds
 internal import PushRules
 
 // Every setting is here once: its name, how it is read, and what applies without it. A new one takes a row, its use, a line in
@@ -176,6 +177,8 @@ public struct PolicySettings: Sendable {
   public let foldWindow = Setting("FOLD_WINDOW_SECONDS", default: .seconds(20), .seconds(in: 0...3_600))
   /// How many days finished work is kept.
   public let retentionDays = Setting("RETENTION_DAYS", default: 14, .integer(in: 1...3_650))
+  /// What is decided and recorded, and not sent.
+  public let shadow = Setting("SHADOW", default: ShadowedKinds.none, .shadowedKinds)
 }
 
 /// Pushes that no event asks for: whether, when, and which language model writes them.
@@ -226,9 +229,8 @@ public struct CampaignSettings: Sendable {
 
 /// What the service logs, and how.
 public struct LogSettings: Sendable {
-  /// The names of swift-log.
+  /// The names of swift-log; each is less severe than the next.
   public enum Level: String, CaseIterable, Sendable {
-    /// Each is less severe than the next.
     case trace, debug, info, notice, warning, error, critical
   }
 

@@ -118,7 +118,7 @@ final class ServiceScene: Sendable {
     let address = try #require(line.split(separator: " ").first { $0.hasPrefix("address=") }).dropFirst(8)
     let isListening = pooler == nil && settings["IDLE_MODE"] != "webhook"
     _ = try await process.line(containing: isListening ? "listening for notifications" : "not listening")
-    _ = try await process.line(containing: "connected to APNs")
+    if settings["SHADOW"] != "true" { _ = try await process.line(containing: "connected to APNs") }
     return RunningService(process: process, origin: "http://\(address)")
   }
 

@@ -1,4 +1,5 @@
 import FoundationEssentials
+import PushKinds
 import Testing
 
 @testable import Doctor
@@ -12,6 +13,14 @@ struct CheckFindingTests {
     #expect(CheckFinding("name", .ok, "found").line == "ok    name: found")
     #expect(
       CheckFinding("name", .warning, "did you mean X?", remedy: "do").line == "warn  name: did you mean X? To do: do")
+  }
+
+  @Test("warn of a shadow, and say nothing where pushes are sent")
+  func shadow() {
+    #expect(ShadowCheck.judge(.none) == nil)
+    let finding = ShadowCheck.judge(.all)
+    #expect(finding?.verdict == .warning)
+    #expect(finding?.line.hasPrefix("warn  shadow: SHADOW is true: pushes are recorded, none is sent.") == true)
   }
 
   @Test(

@@ -73,6 +73,23 @@ struct RecipientSummaryTests {
     #expect(told.sentence.hasSuffix("The token was dropped."))
   }
 
+  @Test("a push that a shadow withheld is told with its devices, and those that it could not have reached")
+  func shadow() {
+    var told = Told()
+    told.claim(
+      decision: .skipped, reason: "shadow",
+      attempts: [
+        Self.attempt("aaaaaaaa", "shadow"), Self.attempt("bbbbbbbb", "shadow"),
+        Self.attempt("cccccccc", "refused", "app_not_configured"),
+      ])
+    #expect(
+      told.sentence.hasPrefix(
+        "Shadow: would have been sent to 2 devices. SHADOW is set, so nothing was sent. Not for cccccccc: "))
+    let steps = told.explanation.recipients[0].steps.map(\.text)
+    #expect(steps.contains("decided: send, because no rule objects"))
+    #expect(steps.contains("shadow: the push for device aaaaaaaa was built, and not sent to APNs"))
+  }
+
   @Test("a device that is still to be reached is told, by its last attempt, and one that was reached later is not")
   func stillToGo() {
     var told = Told()

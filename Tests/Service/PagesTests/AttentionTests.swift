@@ -38,4 +38,10 @@ struct AttentionTests {
     ]
     #expect(ProcessFault.all(checks) == [ProcessFault(name: "process", detail: nil)])
   }
+
+  @Test("a shadow is told although it is ready: else all would be called well while nothing is sent")
+  func shadow() {
+    let check = ReadinessCheck(ReadinessCheck.shadow, isReady: true, detail: "SHADOW is true")
+    #expect(ProcessFault.all([check]) == [ProcessFault(name: "shadow", detail: "SHADOW is true")])
+  }
 }

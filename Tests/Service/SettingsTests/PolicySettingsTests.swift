@@ -1,3 +1,4 @@
+import PushKinds
 import PushRules
 import Settings
 import Testing
@@ -56,5 +57,33 @@ struct RetentionSettingsTests {
   func timeToLive(text: String, seconds: Int) throws {
     let settings = try makeSettings(["RETENTION_DAYS": "2", "MESSAGE_TTL_SECONDS": text])
     #expect(settings.retention == .seconds(seconds))
+  }
+}
+
+@Suite("Shadow settings")
+struct ShadowSettingsTests {
+  @Test(
+    "a switch, or kinds",
+    arguments: [
+      ("false", .none), ("off", .none), ("true", .all), ("YES", .all), ("1", .all), ("message", .only(["message"])),
+      (" coach , message ", .only(["coach", "message"])), ("tree_planted", .only(["tree_planted"])),
+    ] as [(String, ShadowedKinds)])
+  func known(text: String, shadow: ShadowedKinds) throws {
+    #expect(try makeSettings(["SHADOW": text]).shadow == shadow)
+  }
+
+  @Test("off unless set")
+  func unset() throws { #expect(try makeSettings().shadow == .none) }
+
+  @Test(
+    "a mistyped switch is no kind, and a list has kinds alone",
+    arguments: ["ture", "tru", "True!", "flase", "fals", "Message", "message,", ",", "a-b", "message coach", "*"])
+  func unusable(text: String) {
+    #expect(throws: SettingsError.self) { try makeSettings(["SHADOW": text]) }
+  }
+
+  @Test("a misspelt name is refused")
+  func misspelt() {
+    #expect(throws: SettingsError.self) { try makeSettings(["SHADOWS": "true"]) }
   }
 }

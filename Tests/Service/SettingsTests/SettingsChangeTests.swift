@@ -117,7 +117,7 @@ struct SettingsChangeTests {
     "LANGUAGE_MODEL_OUTPUT_DOLLARS": "2", "LANGUAGE_MODEL_DAILY_TOKENS_MAX": "1",
     "LANGUAGE_MODEL_DAILY_DOLLARS_MAX": "1", "CONTENT_AUTHORIZATION": "Bearer other",
     "CONTENT_PRIVATE_ADDRESSES": "true", "SLOT_PUSHES_PER_SECOND": "1",
-    "LOG_LEVEL": "error", "LOG_FORMAT": "json",
+    "SHADOW": "message", "LOG_LEVEL": "error", "LOG_FORMAT": "json",
     "VAPID_SUBJECT": "mailto:ops@example.com", "WEB_PUSH_URL": "https://chat.example.com/",
     "WEB_PUSH_HOSTS": "127.0.0.1:1",
     "WEB_PUSH_CA_FILE": "/own.pem", "FCM_MESSAGES": "data", "FCM_CHANNEL_ID": "other", "FCM_URL": "https://other",

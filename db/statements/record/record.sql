@@ -53,6 +53,8 @@
 --   apply.
 -- - Each claim's record adds one entry to the row's history, however often it is written. Of more than 40 entries
 --   (HistoryEntry.keptMax) the first 20 stay, and the newest.
+-- - A push that a shadow has withheld has the moment at which it would have been sent. Gaps between campaigns count from
+--   there, so that what the shadow decides next is what the service would.
 -- - A row keeps its id, because pushes that were sent carry it.
 -- - Times and counts beyond the ledger's columns are cut. After an outage a wake-up can be hours old, and one refused
 --   row would take its whole batch with it.
@@ -114,7 +116,10 @@ with reported as materialized (
   select
     o.log_id, o.subject_id, o.kind, o.user_id, o.decision, o.reason, o.enqueued_at, o.claimed_at,
     case when o.decision = 'held' then o.due_at end,
-    case when o.decision = 'sent' then o.claimed_at + o.accepted_us * interval '1 microsecond' end,
+    case
+      when o.decision = 'sent' then o.claimed_at + o.accepted_us * interval '1 microsecond'
+      when o.reason = 'shadow' then o.claimed_at + o.decided_us * interval '1 microsecond'
+    end,
     -- Cut at what the columns hold. Only pushes with a text of ours can have metadata, and only for them is it looked
     -- up.
     least(o.woken_us, 2147483647), least(o.decided_us, 2147483647),

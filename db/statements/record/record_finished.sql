@@ -55,8 +55,10 @@ with ours as materialized (
     timestamptz 'epoch' + o.enqueued_us * interval '1 microsecond',
     timestamptz 'epoch' + o.claimed_us * interval '1 microsecond',
     null,
-    case when o.decision = 'sent'
-      then timestamptz 'epoch' + (o.claimed_us + o.accepted_us) * interval '1 microsecond'
+    -- See record for shadows.
+    case
+      when o.decision = 'sent' then timestamptz 'epoch' + (o.claimed_us + o.accepted_us) * interval '1 microsecond'
+      when o.reason = 'shadow' then timestamptz 'epoch' + (o.claimed_us + o.decided_us) * interval '1 microsecond'
     end,
     -- Cut at what the columns hold. Only pushes with a text of ours can have metadata, and only for them is it looked
     -- up.

@@ -55,7 +55,7 @@ struct AttemptTrail {
       return [
         HistoryEntry.Attempt(
           mark: target.mark, route: verdict.lane, endedMicroseconds: now, reason: verdict.reason,
-          verdict: verdict.word)
+          identifier: verdict.identifier, verdict: verdict.word)
       ]
     }
     let judged = isJudgedByFirst ? 0 : ends.count - 1
@@ -83,18 +83,27 @@ extension DeviceVerdict {
     case .dead: "dropped"
     case .refused: "refused"
     case .postponed: "postponed"
+    case .shadowed: ShadowedKinds.reason
     case .waiting: "waiting"
     }
   }
 
   fileprivate var lane: String? {
-    guard case .waiting(let lane, _, _) = self else { return nil }
-    return lane
+    switch self {
+    case .waiting(let lane, _, _), .shadowed(let lane, _): lane
+    default: nil
+    }
+  }
+
+  /// What the push would have been called at the service.
+  fileprivate var identifier: String? {
+    guard case .shadowed(_, let identifier) = self else { return nil }
+    return identifier
   }
 
   fileprivate var reason: String? {
     switch self {
-    case .accepted, .acceptedElsewhere: nil
+    case .accepted, .acceptedElsewhere, .shadowed: nil
     case .dead(let reason, _), .refused(let reason), .postponed(let reason, _), .waiting(_, let reason, _): reason
     }
   }

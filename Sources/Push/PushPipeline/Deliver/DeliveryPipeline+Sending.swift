@@ -22,6 +22,7 @@ extension DeliveryPipeline {
   ) {
     progress.begin(index, fold: fold)
     let recipient = progress.event.recipients[index]
+    let isShadowed = configuration.shadow.covers(progress.event.subject.kind)
     for target in recipient.targets {
       do throws(PushRequestError) {
         guard let push else { throw PushRequestError(.payloadEmpty, "there is nothing to say") }
@@ -35,12 +36,23 @@ extension DeliveryPipeline {
         let outgoing = progress.event.push(
           form.push, to: target, of: recipient, timeToLive: configuration.policy.timeToLive)
         let request = try deliverer.request(for: outgoing, over: route)
-        let trail = AttemptTrail(locale: locale, form.note)
-        send(request, trail, through: deliverer, to: target, over: route, of: index, in: progress, on: reactor)
+        if isShadowed {
+          turnAway(target, of: index, in: progress, shadow(of: request, over: route))
+        } else {
+          let trail = AttemptTrail(locale: locale, form.note)
+          send(request, trail, through: deliverer, to: target, over: route, of: index, in: progress, on: reactor)
+        }
       } catch {
         turnAway(target, of: index, in: progress, .refused(reason: error.code.rawValue))
       }
     }
+  }
+
+  /// What a push comes to that is not sent: its service would have had it now. Breakers, quarantines and limits of a route know
+  /// nothing, because no push of the kind takes it. Nothing waits either for a route that an operator may configure later.
+  private func shadow(of request: any DeliveryRequest, over route: DeliveryRoute) -> DeviceVerdict {
+    guard lanes[route] != nil else { return .refused(reason: Lanes.isNotConfigured) }
+    return .shadowed(lane: route.name, identifier: request.identifier)
   }
 
   private func turnAway(_ target: PushTarget, of index: Int, in progress: EventProgress, _ verdict: DeviceVerdict) {

@@ -10,6 +10,7 @@ struct RecipientDelivery {
   private var firstRetry: String?
   private var retryMinimum: Duration?
   private var lanes: Set<String> = []
+  private var isShadowed = false
   private var stepBack = DeviceVerdict.StepBack.none
   private(set) var acceptedMicroseconds: Int64?
   private(set) var deadTargets: [DeadTarget] = []
@@ -42,6 +43,8 @@ struct RecipientDelivery {
       firstFailure = firstFailure ?? reason
     case .refused(let reason):
       firstFailure = firstFailure ?? reason
+    case .shadowed:
+      isShadowed = true
     case .postponed(let reason, let minimum):
       firstRetry = firstRetry ?? reason
       retryMinimum = max(retryMinimum ?? .zero, minimum)
@@ -61,7 +64,10 @@ struct RecipientDelivery {
     outcome.retries = recipient.retries
     outcome.waitsFromMicroseconds = pacing.elapsed.wholeMicroseconds
     pacing.plan(&outcome, for: recipient, minimum: retryMinimum, lanes: lanes, stepBack)
-    if accepted.isEmpty {
+    if accepted.isEmpty, isShadowed {
+      outcome.decision = .skipped
+      outcome.reason = ShadowedKinds.reason
+    } else if accepted.isEmpty {
       let isFinal = outcome.remaining == nil
       outcome.decision = isFinal ? .failed : .held
       outcome.reason = isFinal ? firstRetry ?? firstFailure : firstRetry
@@ -98,6 +104,8 @@ enum DeviceVerdict: Equatable, Sendable {
   case refused(reason: String?)
   /// It is tried again on its own, after this time at the least.
   case postponed(reason: String?, minimum: Duration)
+  /// It would have been sent over this lane, and its kind is not sent.
+  case shadowed(lane: String, identifier: String?)
   /// It waits for a lane.
   case waiting(lane: String, reason: String?, StepBack)
 

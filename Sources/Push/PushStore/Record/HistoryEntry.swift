@@ -145,7 +145,8 @@ public struct HistoryEntry: Equatable, Sendable {
     /// What was kept back of the push: `sender`, `none`, `sealed` or `no_key`; nil for nothing.
     public let content: String?
     /// What it means for the push and its device: `accepted`, `dropped`, `refused`, `postponed`, `waiting`,
-    /// `elsewhere` when the other environment was asked next, or `impossible` when that said nothing about the device.
+    /// `elsewhere` when the other environment was asked next, `impossible` when that said nothing about the device, or
+    /// `shadow` when the push was built and its kind is not sent.
     public let verdict: String
     /// The locale of the words; nil for those of the event itself.
     public let locale: String?

@@ -81,6 +81,9 @@ enum ChannelRoutes {
   private static func desk(
     _ app: String?, _ environment: String?, _ services: PushServices
   ) throws -> (APNSChannels, BundleIdentifier, APNSEnvironment) {
+    guard !services.shadow.covers(LiveActivityPush.name) else {
+      throw ProblemDetails.unprocessable("app", "SHADOW is set: no channel is made or deleted at Apple.")
+    }
     guard let desk = services.channels(app, environment) else {
       throw ProblemDetails.unprocessable("app", "app is not configured.")
     }
