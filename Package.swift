@@ -363,6 +363,8 @@ let package = Package(
         "PushPipeline", "PushRules", "PushStore", "Reactors", "TestPostgres", "TestProcesses", "TestReactors",
         httpTypes, logging,
       ]),
+    layer("Service/SenderLogs", ["PushKinds"]),
+    tests("Service/SenderLogsTests", ["SenderLogs"]),
     layer("Service/HostWiring"),
     tests(
       "Service/HostWiringTests",
@@ -476,8 +478,7 @@ let package = Package(
         "HTTPServing", "HTTPTransfers",
         "LanguageModels", "Pages", "Postgres",
         "PrometheusMetrics", "API", "Explanations", "HostWiring", "PushKinds", "PushPipeline", "PushStore", "Reactors",
-        "Doctor",
-        "Settings", "TLSStreams", argumentParser, httpTypes, logging, metrics, signals,
+        "Doctor", "SenderLogs", "Settings", "TLSStreams", argumentParser, httpTypes, logging, metrics, signals,
       ]),
     command(
       "Commands/apns-simulator",

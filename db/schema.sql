@@ -324,6 +324,14 @@ CREATE TABLE tacet.cancellations (
     CONSTRAINT cancellations_cancel_key_check CHECK (((octet_length(cancel_key) >= 1) AND (octet_length(cancel_key) <= 255)))
 );
 
+CREATE TABLE tacet.compared_pushes (
+    sent_at timestamp with time zone NOT NULL,
+    subject_id uuid NOT NULL,
+    user_id uuid NOT NULL,
+    kind text DEFAULT 'message'::text NOT NULL,
+    outcome text
+);
+
 CREATE TABLE tacet.conversation_preferences (
     muted_until timestamp with time zone,
     user_id uuid NOT NULL,
@@ -858,6 +866,9 @@ ALTER TABLE ONLY tacet.campaigns
 ALTER TABLE ONLY tacet.cancellations
     ADD CONSTRAINT cancellations_pkey PRIMARY KEY (cancel_key);
 
+ALTER TABLE ONLY tacet.compared_pushes
+    ADD CONSTRAINT compared_pushes_pkey PRIMARY KEY (subject_id, user_id, kind);
+
 ALTER TABLE ONLY tacet.conversation_preferences
     ADD CONSTRAINT conversation_preferences_pkey PRIMARY KEY (user_id, conversation_id);
 
@@ -1010,6 +1021,10 @@ CREATE INDEX campaign_runs_started_idx ON tacet.campaign_runs USING btree (start
 CREATE INDEX campaign_slots_due_idx ON tacet.campaign_slots USING btree (due_at);
 
 CREATE INDEX cancellations_cancelled_at_idx ON tacet.cancellations USING btree (cancelled_at);
+
+CREATE INDEX compared_pushes_sent_idx ON tacet.compared_pushes USING btree (sent_at);
+
+CREATE INDEX compared_pushes_user_idx ON tacet.compared_pushes USING btree (user_id);
 
 CREATE INDEX deliveries_due_idx ON tacet.deliveries USING btree (due_at) WHERE (state <> 'waiting'::text);
 
@@ -1165,6 +1180,8 @@ ALTER TABLE tacet.campaign_slots ENABLE ROW LEVEL SECURITY;
 ALTER TABLE tacet.campaigns ENABLE ROW LEVEL SECURITY;
 
 ALTER TABLE tacet.cancellations ENABLE ROW LEVEL SECURITY;
+
+ALTER TABLE tacet.compared_pushes ENABLE ROW LEVEL SECURITY;
 
 ALTER TABLE tacet.conversation_preferences ENABLE ROW LEVEL SECURITY;
 
@@ -1336,6 +1353,8 @@ ALTER TABLE tacet.watched_activities ENABLE ROW LEVEL SECURITY;
 -- tacet.hydration_audience(moment timestamp with time zone, only_user uuid) returns TABLE(user_id uuid, time_zone text, gap_days integer, slots jsonb, refusal text)
 -- tacet.hydration_material(user_id uuid, moment timestamp with time zone) returns jsonb
 -- tacet.hydration_slots(frequency jsonb, first_slot text, end_slot text) returns jsonb
+-- tacet.import_compared(subject_ids uuid[], user_ids uuid[], kinds text[], moments timestamp with time zone[], outcomes text[]) returns bigint
+-- tacet.import_compared_table(source text, subject_column text, user_column text, time_column text, kind_column text, outcome_column text, pushed_words text[]) returns TABLE(imported bigint, left_out bigint)
 -- tacet.invalidate_device_token(device_token text, reason text, invalid_since timestamp with time zone) returns void
 -- tacet.is_cancelled(cancel_key text, asked_at timestamp with time zone) returns boolean
 -- tacet.is_default(installed regprocedure) returns boolean

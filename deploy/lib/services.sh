@@ -21,6 +21,7 @@ start_all() {
   stop_process apns-simulator || true
   stop_process model-simulator || true
   stop_process content-host.py || true
+  stop_process psql || true
   stop_pooler
   postgres_start "$cluster"
   say "PostgreSQL: $("$(postgres_programs)/postgres" --version | cut -d ' ' -f 3), in $cluster, socket in $postgres_socket"

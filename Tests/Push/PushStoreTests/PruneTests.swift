@@ -159,6 +159,7 @@ extension PruneTests {
       case .liveActivityUpdates: "activity_id, version, available_at, event, priority, state, unix_time"
       case .targets: "channel, address, user_id"
       case .bursts: "user_id, surface_id, first_subject, latest_subject, latest_at, latest_attempts, members"
+      case .comparedPushes: "subject_id, user_id"
       }
     let values =
       switch table {
@@ -182,6 +183,7 @@ extension PruneTests {
       case .liveActivityUpdates: "'run', floor(random() * 2e9)::int, now(), 'update', 5, '{}', 0"
       case .targets: "'fcm', gen_random_uuid()::text, gen_random_uuid()"
       case .bursts: "gen_random_uuid(), gen_random_uuid(), gen_random_uuid(), gen_random_uuid(), now(), 1, '{1}'"
+      case .comparedPushes: "gen_random_uuid(), gen_random_uuid()"
       }
     let activity = """
       insert into tacet.activities (id, user_id, type, state)
@@ -220,6 +222,7 @@ extension PruneTests {
     case .liveActivityUpdates: "tacet.activity_updates"
     case .targets: "tacet.targets"
     case .bursts: "tacet.bursts"
+    case .comparedPushes: "tacet.compared_pushes"
     }
   }
 
@@ -245,6 +248,7 @@ extension PruneTests {
     case .liveActivityUpdates: "created_at"
     case .targets: "dropped_at"
     case .bursts: "sounded_at"
+    case .comparedPushes: "sent_at"
     }
   }
 }

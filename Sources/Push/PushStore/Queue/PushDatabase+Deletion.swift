@@ -44,6 +44,8 @@ public enum PrunedTable: String, CaseIterable, Sendable {
   case targets
   /// `tacet.bursts`.
   case bursts
+  /// `tacet.compared_pushes`.
+  case comparedPushes
 }
 
 extension PushDatabase {
@@ -87,6 +89,7 @@ extension PrunedTable {
     case .liveActivityUpdates: .pruneActivityUpdates(retentionMicroseconds: retention)
     case .targets: .pruneTargets(retentionMicroseconds: retention)
     case .bursts: .pruneBursts(retentionMicroseconds: retention)
+    case .comparedPushes: .pruneComparedPushes(retentionMicroseconds: retention)
     }
   }
 }
