@@ -153,6 +153,32 @@ struct ShadowPipelineTests {
     }
   }
 
+  @Test("withholds what shows no message: read syncs and the starts of Live Activities")
+  func others() async throws {
+    try await PipelineRig.run(configure: { $0.shadow = .all }) { rig, reactor in
+      let chat = try await Chat(devices: ["aa", "bb"], in: rig, on: reactor)
+      let user = chat.recipients[0]
+      let message = try await chat.post(on: reactor)[0]
+      try await rig.execute(
+        """
+        select tacet.read_conversation('\(chat.id)', '\(user)', '\(message)', '00aa', true);
+        select tacet.put_start_token(
+          '\(user)', '00aa', 'WorkoutActivityAttributes', '\(String(repeating: "b1", count: 40))', null, null);
+        select tacet.start_live_activity(
+          'run', '\(user)', 'WorkoutActivityAttributes', '{"workoutType": "Run", "startTime": "2026-11-25T07:30:00Z"}',
+          null, null, null, true);
+        """, on: reactor)
+      rig.start(on: reactor)
+      rig.pipeline.wake(.webhook, on: reactor)
+      try await rig.nothingLeft(on: reactor)
+      let reasons = "select string_agg(push_type || ' ' || reason, ', ' order by push_type) from tacet.push_log"
+      #expect(
+        try await rig.value(reasons, as: String.self, on: reactor)
+          == "live_activity shadow, message already_read, read_sync shadow")
+      #expect(rig.channel.sent.isEmpty)
+    }
+  }
+
   @Test("a push that one device had before stays sent")
   func acceptedBefore() {
     let verdicts: [DeviceVerdict] = [.refused(reason: "BadTopic"), .shadowed(lane: "a/production", identifier: "id")]
