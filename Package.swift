@@ -365,6 +365,9 @@ let package = Package(
       ]),
     layer("Service/SenderLogs", ["PushKinds"]),
     tests("Service/SenderLogsTests", ["SenderLogs"]),
+    // What the contract costs in a host's database.
+    layer("Service/ReadBench", ["Postgres", "PushKinds", "PushStore", "Reactors", logging]),
+    tests("Service/ReadBenchTests", ["PushKinds", "PushStore", "ReadBench"]),
     layer("Service/HostWiring"),
     tests(
       "Service/HostWiringTests",
@@ -477,8 +480,9 @@ let package = Package(
         "APNS", "APNSCore", "Campaigns", "Callers", "Cryptography", "Deliverers", "Delivery", "FCM", "WebPush", "HTTP1",
         "HTTPServing", "HTTPTransfers",
         "LanguageModels", "Pages", "Postgres",
-        "PrometheusMetrics", "API", "Explanations", "HostWiring", "PushKinds", "PushPipeline", "PushStore", "Reactors",
-        "Doctor", "SenderLogs", "Settings", "TLSStreams", argumentParser, httpTypes, logging, metrics, signals,
+        "PrometheusMetrics", "API", "Explanations", "HostWiring", "PushKinds", "PushPipeline", "PushStore", "ReadBench",
+        "Reactors", "Doctor", "SenderLogs", "Settings", "TLSStreams", argumentParser, httpTypes, logging, metrics,
+        signals,
       ]),
     command(
       "Commands/apns-simulator",

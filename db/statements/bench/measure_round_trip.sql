@@ -1,0 +1,3 @@
+-- Does nothing, so that its time is the network's and the sessions'.
+
+select 1 as one;

@@ -1,0 +1,102 @@
+-- Reads a message as claim_messages does, and leases nothing. Keep both the same.
+--
+--   :subject_id      tacet.subject_id  the message
+--   :recipients_max  bigint            recipients at most
+
+with work as materialized (
+  select
+    :subject_id as subject_id, 'message' as kind, 1 as attempts, statement_timestamp() as enqueued_at,
+    (null::tacet.push_recipient).user_id as told_until, clock_timestamp() as moment,
+    array(select (null::tacet.push_recipient).user_id where false) as recorded
+)
+select
+  w.subject_id,
+  w.kind,
+  w.attempts,
+  w.enqueued_at,
+  w.moment as claimed_at,
+  m.surface_id,
+  'message' as push_kind,
+  case when s.place > 1 then null else m.sender_name end as sender_name,
+  case when s.place > 1 then null else m.body end as body,
+  s.user_id,
+  s.user_id is not null as is_participant,
+  s.user_id = any (m.read_by) as has_read,
+  s.last_seen,
+  s.left_at,
+  m.created_at,
+  case when s.user_id = any (m.prior_read_by) then m.prior_touched_at end as prior_read_at,
+  case when s.places < :recipients_max and t.addresses is not null then coalesce(
+    case when tacet.counts_by_default_when_planned() then (select n.unread from tacet.count_unread(s.user_id) n) end,
+    tacet.unread_count(s.user_id))
+  end as badge,
+  t.channels,
+  t.addresses,
+  t.environments,
+  t.apps,
+  t.keys,
+  m.surface_id is null as is_deleted,
+  f.is_opted_out,
+  f.is_muted,
+  f.mentions_only,
+  case when f.mentions_only then tacet.is_mentioned(tacet.message_of(w.subject_id), s.user_id) end as is_mentioned,
+  -- Two days at most, after which they are asked for again: a host's interval may exceed the number's range.
+  case when f.quiet_hours_remaining > interval '0'
+    then (extract(epoch from least(f.quiet_hours_remaining, interval '2 days')) * 1000000)::bigint
+  end as quiet_hours_remaining,
+  left(f.quiet_hours_policy, 16) as quiet_hours_policy,
+  s.place,
+  clock_timestamp() as answered_at
+from work w
+-- What is known of the event. Texts and lists are cut here, also those of functions that a host has replaced, before
+-- they are multiplied by recipients. `limit 1` keeps the planner from computing them for each recipient. A character
+-- has four bytes at most, and no preview shows as much as is left. Of the readers the last 10000 are kept, because
+-- readers are appended.
+left join lateral (
+  select
+    e.surface_id, e.sender_id, left(e.sender_name, 1024) as sender_name, left(e.body, 4096) as body,
+    e.created_at,
+    case when cardinality(e.read_by) > 10000
+      then e.read_by[cardinality(e.read_by) - 9999:] else e.read_by
+    end as read_by,
+    case when cardinality(e.prior_read_by) > 10000
+      then e.prior_read_by[cardinality(e.prior_read_by) - 9999:] else e.prior_read_by
+    end as prior_read_by,
+    e.prior_touched_at
+  from (
+    select
+      c.conversation_id as surface_id, c.sender_id, c.sender_name, c.body, c.created_at, c.read_by,
+      c.prior_read_by, c.prior_touched_at
+    from tacet.message_context(tacet.message_of(w.subject_id)) c
+  ) e
+  limit 1
+) m on true
+left join lateral (
+  select v.user_id, v.last_seen, v.left_at, row_number() over () as place, count(*) over () as places
+  from (
+    select p.user_id, p.last_seen, p.left_at
+    from tacet.seen_by(m.surface_id) p
+    where p.user_id is distinct from m.sender_id
+      and p.user_id >= coalesce(w.told_until, tacet.lowest_user_id())
+      and w.recorded[width_bucket(p.user_id, w.recorded)] is distinct from p.user_id
+    order by p.user_id
+    limit :recipients_max
+  ) v
+) s on true
+-- 50 targets of a user at most (ClaimLimits.devicesMax); an address has 1024 bytes at most, and its keys too.
+left join lateral (
+  select
+    array_agg(left(n.channel, 32)) as channels,
+    array_agg(n.address) as addresses,
+    array_agg(left(coalesce(n.environment, ''), 32)) as environments,
+    array_agg(left(coalesce(n.app, ''), 256)) as apps,
+    array_agg(left(coalesce(n.keys, ''), 1024)) as keys
+  from (
+    select d.channel, d.address, d.environment, d.app, d.keys
+    from tacet.push_targets(s.user_id) d
+    where octet_length(d.address) <= 1024
+    limit 50
+  ) n
+) t on s.user_id is not null
+left join lateral tacet.recipient_preferences(s.user_id, w.kind, m.surface_id, w.moment) f
+  on s.user_id is not null;
