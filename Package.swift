@@ -261,7 +261,7 @@ let package = Package(
       [
         "Localisation", "PushKinds", "TestIDs",
         "TestRepository", "APNS", "APNSCore", "Deliverers", "Delivery", "Postgres", "PrometheusMetrics", "PushPipeline",
-        "PushRules", "PushStore", "Reactors",
+        "PushRules", "PushStore", "Reactors", "Replay",
         "TestLogs", "TestPostgres", logging, metrics, "TestReactors", "TestRandomness",
       ]),
     layer(
@@ -279,6 +279,15 @@ let package = Package(
         "PrometheusMetrics", "PushStore", "Reactors", "TestLogs", "TestPostgres", httpTypes, logging,
       ]),
     layer("Service/Explanations", ["APNSCore", "PushKinds", "PushRules", "PushStore"]),
+    // Past pushes, decided by other rules.
+    layer(
+      "Service/Replay",
+      ["Explanations", "PushKinds", "PushRules", "PushStore", "Reactors", "TimeZones", collections], hotPath),
+    tests(
+      "Service/ReplayTests",
+      [
+        "Explanations", "PushKinds", "PushRules", "PushStore", "Replay", "TestRandomness", "TimeZones",
+      ]),
     layer(
       "Service/Doctor",
       [
@@ -352,7 +361,7 @@ let package = Package(
       "Service/Pages",
       [
         "API", "Callers", "Explanations", "HTTP1", "HTTPServing", "Postgres", "PushRules", "PushStore", "Reactors",
-        "Cryptography", httpTypes, logging,
+        "Replay", "Cryptography", httpTypes, logging,
       ], exclude: ["style.css"], plugins: [.plugin(name: "EmbedText")]),
     tests(
       "Service/PagesTests",
@@ -481,8 +490,8 @@ let package = Package(
         "HTTPServing", "HTTPTransfers",
         "LanguageModels", "Pages", "Postgres",
         "PrometheusMetrics", "API", "Explanations", "HostWiring", "PushKinds", "PushPipeline", "PushStore", "ReadBench",
-        "Reactors", "Doctor", "SenderLogs", "Settings", "TLSStreams", argumentParser, httpTypes, logging, metrics,
-        signals,
+        "Reactors", "Replay", "Doctor", "SenderLogs", "Settings", "TLSStreams", argumentParser, httpTypes, logging,
+        metrics, signals,
       ]),
     command(
       "Commands/apns-simulator",

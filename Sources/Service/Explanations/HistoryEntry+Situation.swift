@@ -1,9 +1,9 @@
-internal import PushRules
-internal import PushStore
+package import PushRules
+package import PushStore
 
 extension HistoryEntry.Situation {
   /// What the rules were given, as far as it is kept.
-  var recipientSituation: RecipientSituation {
+  package var recipientSituation: RecipientSituation {
     var known = RecipientSituation.nothingKnown
     known.messageAge = .microseconds(messageAge)
     known.heldFor = .microseconds(heldFor)
@@ -27,7 +27,7 @@ extension HistoryEntry.Situation {
   }
 
   /// The limits of that time.
-  var policy: SuppressionPolicy {
+  package var policy: SuppressionPolicy {
     SuppressionPolicy(window: .microseconds(max(0, window)), timeToLive: .microseconds(max(0, timeToLive)))
   }
 }

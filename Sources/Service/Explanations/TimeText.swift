@@ -9,7 +9,7 @@ package enum TimeText {
   private static let day = 24 * hour
 
   /// A length of time in its two largest units, without its sign. `0.4 ms`, `12 ms`, `1.5 s`, `2 min 5 s`, `3 h 20 min`.
-  static func span(_ microseconds: Int64) -> String {
+  package static func span(_ microseconds: Int64) -> String {
     let length = Int64(clamping: microseconds.magnitude)
     return switch length {
     case ..<(10_000): decimal(length, unit: 1000) + " ms"

@@ -49,6 +49,7 @@ public enum DashboardRoutes {
     page(DashboardLink.pushes) { try await dashboard.pushes($0, on: $1) }
     page(DashboardLink.explanation) { try await dashboard.explanation($0, on: $1) }
     page(DashboardLink.engagement) { try await dashboard.engagement($0, on: $1) }
+    page(DashboardLink.replay) { try await dashboard.replay($0, on: $1) }
     form(DashboardLink.search) { request, reactor in
       try await dashboard.inside(request, on: reactor) { try await dashboard.search($0, on: $1) }
     }
@@ -70,6 +71,7 @@ enum DashboardLink {
   static let pushes = "/dashboard/pushes"
   static let explanation = "/dashboard/explain"
   static let engagement = "/dashboard/engagement"
+  static let replay = "/dashboard/replay"
   static let style = "/dashboard/style.css"
 
   /// The log-in form, and where it leads.

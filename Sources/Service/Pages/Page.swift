@@ -83,6 +83,7 @@ struct Page {
     <nav class="places" aria-label="Main">
     <a href="\(DashboardLink.overview)">Overview</a>
     <a href="\(DashboardLink.engagement)">Engagement</a>
+    <a href="\(DashboardLink.replay)">Replay</a>
     </nav>
     <form class="search" role="search" method="post" action="\(DashboardLink.search)">
     <label class="unseen" for="q">User id, message id or device token</label>

@@ -1,6 +1,6 @@
 // Entries as the ledger's JSON has them. What is read is bounded, so that moments and ages can be added.
 extension HistoryEntry: Decodable {
-  enum CodingKeys: String, CodingKey {
+  enum CodingKeys: String, CodingKey, CaseIterable {
     case claim
     case claimedAt = "at"
     case instance = "by"
@@ -56,7 +56,7 @@ extension HistoryEntry.Fold: Decodable {
 }
 
 extension HistoryEntry.Situation: Decodable {
-  enum CodingKeys: String, CodingKey {
+  enum CodingKeys: String, CodingKey, CaseIterable {
     case isParticipant = "participant"
     case messageAge = "message_us"
     case heldFor = "held_us"
@@ -139,9 +139,13 @@ extension HistoryEntry.Attempt: Decodable {
 /// Read by its raw value.
 extension OutcomeDecision: Decodable {}
 
-extension KeyedDecodingContainer {
+extension HistoryEntry {
   /// Within 73,000 years of 1970 or of nothing: a moment and an age can always be added.
+  static func bounded(_ microseconds: Int64) -> Int64 { min(max(microseconds, -1 << 61), 1 << 61) }
+}
+
+extension KeyedDecodingContainer {
   fileprivate func microseconds(_ key: Key) throws -> Int64? {
-    try decodeIfPresent(Int64.self, forKey: key).map { min(max($0, -1 << 61), 1 << 61) }
+    try decodeIfPresent(Int64.self, forKey: key).map(HistoryEntry.bounded)
   }
 }
