@@ -2,7 +2,7 @@
 # shellcheck disable=SC2034,SC2154 # variables are shared with the scripts that source this
 # deploy/bench replay: a day of the ledger, decided again. Sourced; needs measure.sh.
 #
-# A million pushes of all kinds of ends (bench-replay.sql), 1.27 decisions each. First by the rules of their time, which must change
+# A million pushes of all kinds of ends (bench-replay.sql), 1.3 decisions each. First by the rules of their time, which must change
 # nothing; then by a shorter window with folding; then by quiet hours for everyone.
 
 replay_seconds_max=60

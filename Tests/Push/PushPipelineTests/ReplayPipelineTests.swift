@@ -39,8 +39,8 @@ struct ReplayPipelineTests {
       Situation(
         name: "muted",
         before: """
-          insert into tacet.conversation_preferences (user_id, conversation_id, is_muted)
-          values ('$user', '$conversation', true)
+          insert into tacet.conversation_preferences (user_id, conversation_id, is_muted, mentions_only)
+          values ('$user', '$conversation', true, false)
           """, outcome: "skipped muted"),
       Situation(name: "without a device", hasDevice: false, outcome: "skipped no_tokens"),
       Situation(
