@@ -291,8 +291,8 @@ let package = Package(
     layer(
       "Service/Doctor",
       [
-        "APNS", "APNSCore", "CampaignRules", "Cryptography", "Delivery", "FCM", "WebPush", "HTTP2", "HTTPTransfers",
-        "LanguageModels", "Postgres", "PushKinds",
+        "APNS", "APNSCore", "CampaignRules", "Cryptography", "Delivery", "FCM", "HostEvents", "WebPush", "HTTP2",
+        "HTTPTransfers", "LanguageModels", "Postgres", "PushKinds",
         "PushRules", "PushStore",
         "Reactors", "Settings", "TimeZones", "TLSStreams", httpTypes, logging,
       ]),
@@ -319,6 +319,21 @@ let package = Package(
       [
         "API", "Callers", "Cryptography", "HTTP1", "HTTPServing", "HTTPTransfers", "PushKinds", "Reactors", "TestKeys",
         "TestLogs", "TestProcesses", "TestReactors", "TestRepository", httpTypes, logging,
+      ]),
+    layer(
+      "Service/HostEvents",
+      [
+        "Callers", "Delivery", "Explanations", "HTTPTransfers", "Postgres", "PushKinds", "PushStore", "Reactors",
+        "Settings",
+        httpTypes,
+        logging, metrics,
+      ]),
+    support("Support/TestReceivers", ["Callers", "HTTP1", "HTTPServing", "Reactors", httpTypes, logging]),
+    tests(
+      "Service/HostEventsTests",
+      [
+        "Callers", "HTTPTransfers", "HostEvents", "Postgres", "PushKinds", "PushStore", "Reactors", "TestIDs",
+        "TestLogs", "TestPostgres", "TestReceivers", httpTypes, logging,
       ]),
     // What browsers load from the service.
     layer(
@@ -489,9 +504,9 @@ let package = Package(
         "APNS", "APNSCore", "Campaigns", "Callers", "Cryptography", "Deliverers", "Delivery", "FCM", "WebPush", "HTTP1",
         "HTTPServing", "HTTPTransfers",
         "LanguageModels", "Pages", "Postgres",
-        "PrometheusMetrics", "API", "Explanations", "HostWiring", "PushKinds", "PushPipeline", "PushStore", "ReadBench",
-        "Reactors", "Replay", "Doctor", "SenderLogs", "Settings", "TLSStreams", argumentParser, httpTypes, logging,
-        metrics, signals,
+        "PrometheusMetrics", "API", "Explanations", "HostEvents", "HostWiring", "PushKinds", "PushPipeline", "PushStore",
+        "ReadBench", "Reactors", "Replay", "Doctor", "SenderLogs", "Settings", "TLSStreams", argumentParser, httpTypes,
+        logging, metrics, signals,
       ]),
     command(
       "Commands/apns-simulator",
@@ -535,7 +550,7 @@ let package = Package(
         "PushKinds", "TestHosts", "TestIDs",
         "TestRepository", "APNSSimulation", "FCMSimulation", "TLSStreams", "WebPushSimulation",
         "LanguageModelSimulation", "Reactors", "TacetClient", "TestLogs",
-        "TestPostgres",
+        "TestPostgres", "TestReceivers",
         "TestProcesses", "TestRandomness", "apns-simulator", "tacet", "Cryptography", yams,
       ], exclude: ["Firefox"]),
   ]

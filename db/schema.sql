@@ -70,6 +70,31 @@ CREATE TABLE tacet.activity_types (
     CONSTRAINT activity_types_urgent_per_hour_check CHECK (((urgent_per_hour >= 0) AND (urgent_per_hour <= 3600)))
 );
 
+CREATE TABLE tacet.host_events (
+    occurred_at timestamp with time zone DEFAULT clock_timestamp() NOT NULL,
+    due_at timestamp with time zone DEFAULT clock_timestamp() NOT NULL,
+    first_tried_at timestamp with time zone,
+    ended_at timestamp with time zone,
+    sent_at timestamp with time zone,
+    id bigint NOT NULL,
+    webhook_id uuid DEFAULT gen_random_uuid() NOT NULL,
+    log_id uuid,
+    user_id uuid NOT NULL,
+    subject_id uuid,
+    attempts integer DEFAULT 0 NOT NULL,
+    status integer,
+    is_claimed boolean DEFAULT false NOT NULL,
+    state text DEFAULT 'waiting'::text NOT NULL,
+    type text NOT NULL,
+    kind text,
+    reason text,
+    channel text,
+    device text,
+    error text,
+    CONSTRAINT host_events_state_check CHECK ((state = ANY (ARRAY['waiting'::text, 'taken'::text, 'cancelled'::text, 'dead'::text])))
+)
+WITH (fillfactor='70', autovacuum_vacuum_scale_factor='0.02', autovacuum_vacuum_threshold='1000');
+
 CREATE TABLE tacet.watched_activities (
     type text NOT NULL,
     source regclass NOT NULL,
@@ -254,6 +279,11 @@ CREATE TABLE tacet.bursts (
     members integer[] NOT NULL
 )
 WITH (fillfactor='50', autovacuum_vacuum_scale_factor='0.05');
+CREATE TABLE tacet.announcements (
+    event text NOT NULL,
+    kinds text[],
+    CONSTRAINT announcements_event_check CHECK ((event = ANY (ARRAY['push.unread'::text, 'push.sent'::text, 'push.skipped'::text, 'push.failed'::text, 'device.dropped'::text])))
+);
 
 CREATE TABLE tacet.campaign_decisions (
     enrolled_at timestamp with time zone DEFAULT clock_timestamp() NOT NULL,
@@ -408,6 +438,13 @@ ALTER TABLE tacet.erasures ALTER COLUMN id ADD GENERATED ALWAYS AS IDENTITY (
     CACHE 1
 );
 
+CREATE TABLE tacet.escalations (
+    after interval NOT NULL,
+    kind text NOT NULL,
+    CONSTRAINT escalations_after_check CHECK (((after >= '00:00:01'::interval) AND (after <= '7 days'::interval))),
+    CONSTRAINT escalations_kind_check CHECK ((kind ~ '^[a-z][a-z0-9_]{0,62}$'::text))
+);
+
 CREATE TABLE tacet.frequency_caps (
     committed_at timestamp with time zone,
     committed_day date,
@@ -425,6 +462,15 @@ CREATE TABLE tacet.host_additions (
     relation text NOT NULL,
     kind text NOT NULL,
     name text NOT NULL
+);
+
+ALTER TABLE tacet.host_events ALTER COLUMN id ADD GENERATED ALWAYS AS IDENTITY (
+    SEQUENCE NAME tacet.host_events_id_seq
+    START WITH 1
+    INCREMENT BY 1
+    NO MINVALUE
+    NO MAXVALUE
+    CACHE 1
 );
 
 CREATE TABLE tacet.inbox (
@@ -782,6 +828,13 @@ CREATE TABLE tacet.trigger_failures (
 WITH (vacuum_truncate=off);
 ALTER TABLE ONLY tacet.trigger_failures REPLICA IDENTITY FULL;
 
+CREATE TABLE tacet.unread_checks (
+    due_at timestamp with time zone NOT NULL,
+    log_id uuid NOT NULL,
+    user_id uuid NOT NULL
+)
+WITH (fillfactor='70', autovacuum_vacuum_scale_factor='0', autovacuum_vacuum_threshold='1000');
+
 CREATE TABLE tacet.unread_marks (
     read_until timestamp with time zone NOT NULL,
     built_at timestamp with time zone DEFAULT clock_timestamp() NOT NULL,
@@ -791,6 +844,13 @@ CREATE TABLE tacet.unread_marks (
 WITH (autovacuum_vacuum_scale_factor='0.05', autovacuum_vacuum_threshold='1000');
 
 COMMENT ON TABLE tacet.unread_marks IS 'where counting of unread messages begins; may be emptied at any time, which makes badges slower for an hour';
+
+CREATE TABLE tacet.unread_preferences (
+    after interval,
+    user_id uuid NOT NULL,
+    kind text NOT NULL,
+    CONSTRAINT unread_preferences_after_check CHECK (((after >= '00:00:01'::interval) AND (after <= '7 days'::interval)))
+);
 
 CREATE VIEW tacet.user_columns AS
  SELECT (c.oid)::regclass AS relation,
@@ -850,6 +910,8 @@ ALTER TABLE ONLY tacet.activity_updates
 
 ALTER TABLE ONLY tacet.bursts
     ADD CONSTRAINT bursts_pkey PRIMARY KEY (user_id, surface_id);
+ALTER TABLE ONLY tacet.announcements
+    ADD CONSTRAINT announcements_pkey PRIMARY KEY (event);
 
 ALTER TABLE ONLY tacet.campaign_decisions
     ADD CONSTRAINT campaign_decisions_pkey PRIMARY KEY (user_id, campaign, local_day);
@@ -887,6 +949,9 @@ ALTER TABLE ONLY tacet.engagement_analyses
 ALTER TABLE ONLY tacet.erasures
     ADD CONSTRAINT erasures_pkey PRIMARY KEY (id);
 
+ALTER TABLE ONLY tacet.escalations
+    ADD CONSTRAINT escalations_pkey PRIMARY KEY (kind);
+
 ALTER TABLE ONLY tacet.frequency_caps
     ADD CONSTRAINT frequency_caps_pkey PRIMARY KEY (user_id, cap_group);
 
@@ -895,6 +960,9 @@ ALTER TABLE ONLY tacet.function_files
 
 ALTER TABLE ONLY tacet.host_additions
     ADD CONSTRAINT host_additions_pkey PRIMARY KEY (relation, kind, name);
+
+ALTER TABLE ONLY tacet.host_events
+    ADD CONSTRAINT host_events_pkey PRIMARY KEY (id);
 
 ALTER TABLE ONLY tacet.inbox
     ADD CONSTRAINT inbox_pkey PRIMARY KEY (subject_id, kind);
@@ -971,8 +1039,14 @@ ALTER TABLE ONLY tacet.texts
 ALTER TABLE ONLY tacet.time_zones
     ADD CONSTRAINT time_zones_pkey PRIMARY KEY (spelling);
 
+ALTER TABLE ONLY tacet.unread_checks
+    ADD CONSTRAINT unread_checks_pkey PRIMARY KEY (log_id);
+
 ALTER TABLE ONLY tacet.unread_marks
     ADD CONSTRAINT unread_marks_pkey PRIMARY KEY (user_id, conversation_id);
+
+ALTER TABLE ONLY tacet.unread_preferences
+    ADD CONSTRAINT unread_preferences_pkey PRIMARY KEY (user_id, kind);
 
 ALTER TABLE ONLY tacet.user_sessions
     ADD CONSTRAINT user_sessions_pkey PRIMARY KEY (user_id, began_at);
@@ -1040,6 +1114,18 @@ CREATE INDEX device_permissions_user_idx ON tacet.device_permissions USING btree
 
 CREATE INDEX erasures_due_idx ON tacet.erasures USING btree (due_at);
 
+CREATE INDEX host_events_dead_idx ON tacet.host_events USING btree (ended_at) WHERE (state = 'dead'::text);
+
+CREATE INDEX host_events_due_idx ON tacet.host_events USING btree (due_at) WHERE (state = 'waiting'::text);
+
+CREATE INDEX host_events_ended_idx ON tacet.host_events USING btree (ended_at) WHERE (ended_at IS NOT NULL);
+
+CREATE INDEX host_events_order_idx ON tacet.host_events USING btree (user_id, id) WHERE (state = 'waiting'::text);
+
+CREATE UNIQUE INDEX host_events_unread_idx ON tacet.host_events USING btree (log_id) WHERE (type = 'push.unread'::text);
+
+CREATE INDEX host_events_user_idx ON tacet.host_events USING btree (user_id);
+
 CREATE INDEX inbox_claimed_idx ON tacet.inbox USING btree (available_at) WHERE is_claimed;
 
 CREATE INDEX inbox_fresh_idx ON tacet.inbox USING btree (available_at) WHERE (NOT is_claimed);
@@ -1097,6 +1183,10 @@ CREATE INDEX targets_user_idx ON tacet.targets USING btree (user_id, registered_
 CREATE INDEX trigger_failures_failed_idx ON tacet.trigger_failures USING btree (failed_at);
 
 CREATE INDEX trigger_failures_missed_idx ON tacet.trigger_failures USING btree (failed_at) WHERE (subject_ids <> '{}'::uuid[]);
+
+CREATE INDEX unread_checks_due_idx ON tacet.unread_checks USING btree (due_at);
+
+CREATE INDEX unread_checks_user_idx ON tacet.unread_checks USING btree (user_id);
 
 CREATE INDEX user_sessions_began_idx ON tacet.user_sessions USING btree (began_at);
 
@@ -1170,6 +1260,7 @@ ALTER TABLE tacet.activity_types ENABLE ROW LEVEL SECURITY;
 ALTER TABLE tacet.activity_updates ENABLE ROW LEVEL SECURITY;
 
 ALTER TABLE tacet.bursts ENABLE ROW LEVEL SECURITY;
+ALTER TABLE tacet.announcements ENABLE ROW LEVEL SECURITY;
 
 ALTER TABLE tacet.campaign_decisions ENABLE ROW LEVEL SECURITY;
 
@@ -1195,11 +1286,15 @@ ALTER TABLE tacet.engagement_analyses ENABLE ROW LEVEL SECURITY;
 
 ALTER TABLE tacet.erasures ENABLE ROW LEVEL SECURITY;
 
+ALTER TABLE tacet.escalations ENABLE ROW LEVEL SECURITY;
+
 ALTER TABLE tacet.frequency_caps ENABLE ROW LEVEL SECURITY;
 
 ALTER TABLE tacet.function_files ENABLE ROW LEVEL SECURITY;
 
 ALTER TABLE tacet.host_additions ENABLE ROW LEVEL SECURITY;
+
+ALTER TABLE tacet.host_events ENABLE ROW LEVEL SECURITY;
 
 ALTER TABLE tacet.inbox ENABLE ROW LEVEL SECURITY;
 
@@ -1253,7 +1348,11 @@ ALTER TABLE tacet.time_zones ENABLE ROW LEVEL SECURITY;
 
 ALTER TABLE tacet.trigger_failures ENABLE ROW LEVEL SECURITY;
 
+ALTER TABLE tacet.unread_checks ENABLE ROW LEVEL SECURITY;
+
 ALTER TABLE tacet.unread_marks ENABLE ROW LEVEL SECURITY;
+
+ALTER TABLE tacet.unread_preferences ENABLE ROW LEVEL SECURITY;
 
 ALTER TABLE tacet.user_sessions ENABLE ROW LEVEL SECURITY;
 
@@ -1265,6 +1364,9 @@ ALTER TABLE tacet.watched_activities ENABLE ROW LEVEL SECURITY;
 -- tacet.adopt_database(keeps_waiting boolean) returns TABLE(what text, dropped bigint)
 -- tacet.advance_slots(campaign text, user_ids uuid[], slots text[], attempts integer[], lead_us bigint) returns void
 -- tacet.analyse_engagement() returns interval
+-- tacet.announce(events text[], kinds text[] DEFAULT NULL::text[]) returns void
+-- tacet.announce_decisions() returns trigger
+-- tacet.announce_nothing() returns void
 -- tacet.audience_query(audience text, moment text, only_user text) returns text
 -- tacet.audience_says(audience text, name text) returns boolean
 -- tacet.authorize_device(user_id uuid, device_token text, auth_status text) returns void
@@ -1290,8 +1392,11 @@ ALTER TABLE tacet.watched_activities ENABLE ROW LEVEL SECURITY;
 -- tacet.check_live_activity_size(attributes jsonb, state jsonb, alert jsonb) returns void
 -- tacet.check_presentation(presentation jsonb) returns void
 -- tacet.choose_content(user_id uuid, content text) returns void
+-- tacet.check_unread(checks_max integer) returns bigint
 -- tacet.choose_slots(campaign text, user_id uuid, is_on boolean, chosen jsonb, zone text, lead_us bigint, is_chosen boolean DEFAULT true) returns void
 -- tacet.civil_instant(civil timestamp without time zone, zone text) returns timestamp with time zone
+-- tacet.claim_host_event(owner uuid, lease interval) returns tacet.host_events
+-- tacet.claim_host_events(events_max integer, lease interval) returns SETOF tacet.host_events
 -- tacet.close_table(source regclass) returns void
 -- tacet.coaching_facts(user_id uuid, moment timestamp with time zone) returns jsonb
 -- tacet.commit_campaign_push(campaign text, user_id uuid, local_day date, attempts integer, layer text, inputs jsonb, push_type text, title text, body text, data json, metadata jsonb, input_tokens bigint, output_tokens bigint, cost_microdollars bigint) returns TABLE(reason text, push_id uuid)
@@ -1309,6 +1414,7 @@ ALTER TABLE tacet.watched_activities ENABLE ROW LEVEL SECURITY;
 -- tacet.deliver_slot(campaign text, user_id uuid, slot text) returns TABLE(refusal text, push_id uuid)
 -- tacet.device_token_owners(beginning text, owners_max integer) returns TABLE(user_id uuid, device_token text)
 -- tacet.device_tokens(user_id uuid) returns TABLE(device_token text, environment text, app text)
+-- tacet.drop_dead_device(device_token text, reason text, invalid_since timestamp with time zone) returns void
 -- tacet.drop_dead_token(device_token text, reason text, invalid_since timestamp with time zone) returns void
 -- tacet.drop_watch_triggers(kind text, source regclass, happenings text[] DEFAULT '{happened,deleted}'::text[]) returns void
 -- tacet.due_slots(campaign text, standard_time time without time zone, zones text[], moment timestamp with time zone DEFAULT clock_timestamp()) returns TABLE(time_zone text, local_day date, due_at timestamp with time zone)
@@ -1350,6 +1456,7 @@ ALTER TABLE tacet.watched_activities ENABLE ROW LEVEL SECURITY;
 -- tacet.highest_user_id() returns uuid
 -- tacet.hmac_sha256(message bytea, key bytea) returns bytea
 -- tacet.holds_ids(type regtype, ids regtype, takes_any boolean DEFAULT false) returns boolean
+-- tacet.host_event_lock(user_id uuid) returns bigint
 -- tacet.hydration_audience(moment timestamp with time zone, only_user uuid) returns TABLE(user_id uuid, time_zone text, gap_days integer, slots jsonb, refusal text)
 -- tacet.hydration_material(user_id uuid, moment timestamp with time zone) returns jsonb
 -- tacet.hydration_slots(frequency jsonb, first_slot text, end_slot text) returns jsonb
@@ -1384,6 +1491,7 @@ ALTER TABLE tacet.watched_activities ENABLE ROW LEVEL SECURITY;
 -- tacet.localise(kind text, locale text, title text DEFAULT NULL::text, body text DEFAULT NULL::text, subtitle text DEFAULT NULL::text, counted name DEFAULT NULL::name, plural jsonb DEFAULT '{}'::jsonb) returns void
 -- tacet.localised_texts(kind text) returns jsonb
 -- tacet.lock_slots(user_id uuid) returns void
+-- tacet.looked_at_because(log_id uuid) returns text
 -- tacet.lowest_user_id() returns uuid
 -- tacet.mark_read(conversation_id uuid, user_id uuid, up_to_message_id uuid) returns SETOF uuid
 -- tacet.may_view(surface_kind text, surface_id uuid, user_id uuid) returns boolean
@@ -1420,6 +1528,7 @@ ALTER TABLE tacet.watched_activities ENABLE ROW LEVEL SECURITY;
 -- tacet.put_activity_token(id text, user_id uuid, device_token text, token text, app text, environment text) returns boolean
 -- tacet.put_preferences(user_id uuid, quiet_start time without time zone, quiet_end time without time zone, quiet_zone text, quiet_policy text, disabled_kinds text[], conversation_ids uuid[], muted boolean[], muted_until timestamp with time zone[], mentions_only boolean[]) returns void
 -- tacet.put_start_token(user_id uuid, device_token text, type text, token text, app text, environment text) returns boolean
+-- tacet.put_unread_preferences(user_id uuid, kinds text[], afters interval[]) returns void
 -- tacet.quiet_hours_remaining(quiet_start time without time zone, quiet_end time without time zone, zone text, moment timestamp with time zone) returns interval
 -- tacet.read_conversation(conversation_id uuid, user_id uuid, up_to_message_id uuid, device_token text, is_synced boolean, OUT takes_part boolean, OUT knows_message boolean, OUT read_count bigint, OUT badge bigint, OUT sync_wait bigint) returns record
 -- tacet.read_sync_audience(event_kind text, subject_id uuid, surface_id uuid) returns SETOF tacet.push_recipient
@@ -1446,6 +1555,7 @@ ALTER TABLE tacet.watched_activities ENABLE ROW LEVEL SECURITY;
 -- tacet.report_slot_events(user_id uuid, ids uuid[], codes text[], identifiers text[], campaigns text[], slots text[], fire_dates date[], device_tokens text[], happened_ats timestamp with time zone[]) returns SETOF bigint
 -- tacet.reserve_model_usage(usage_day date, tokens bigint, microdollars bigint, tokens_max bigint, microdollars_max bigint) returns boolean
 -- tacet.retire(IN signature text, IN result text DEFAULT NULL::text)
+-- tacet.retry_host_events() returns bigint
 -- tacet.ritual_action(user_id uuid, action text, day date, moment timestamp with time zone) returns jsonb
 -- tacet.ritual_audience(moment timestamp with time zone, only_user uuid) returns TABLE(user_id uuid, time_zone text, gap_days integer)
 -- tacet.ritual_material(user_id uuid, moment timestamp with time zone) returns jsonb
@@ -1455,6 +1565,7 @@ ALTER TABLE tacet.watched_activities ENABLE ROW LEVEL SECURITY;
 -- tacet.service_push_content(event_kind text, subject_id uuid) returns SETOF tacet.push_content
 -- tacet.sessions_between(user_id uuid, first_moment timestamp with time zone, end_moment timestamp with time zone) returns TABLE(session_id uuid)
 -- tacet.sessions_of(user_id uuid, period_start timestamp with time zone, period_end timestamp with time zone) returns TABLE(began_at timestamp with time zone, ended_at timestamp with time zone)
+-- tacet.settle_host_event(event_id bigint, attempt integer, status integer, error text, next_try interval, gives_up interval) returns text
 -- tacet.settle_model_usage(usage_day date, tokens bigint, microdollars bigint, used_input bigint, used_output bigint, used_microdollars bigint) returns void
 -- tacet.slot_days(slot text, zone text, first_day date, days integer, weekdays smallint[]) returns TABLE(fire_date date, fire_at timestamp with time zone)
 -- tacet.slot_instant(slot text, zone text, day date) returns timestamp with time zone
@@ -1464,6 +1575,7 @@ ALTER TABLE tacet.watched_activities ENABLE ROW LEVEL SECURITY;
 -- tacet.slot_time(slot text) returns time without time zone
 -- tacet.snooze_slot_row(user_id uuid, campaign text, slot text, day date, action text, happened_at timestamp with time zone, is_new boolean) returns jsonb
 -- tacet.start_live_activity(id text, user_id uuid, type text, attributes jsonb, state jsonb, alert jsonb, channel text, is_pushed boolean) returns text
+-- tacet.still_unread(event tacet.host_events) returns boolean
 -- tacet.stored_push_audience(event_kind text, subject_id uuid, surface_id uuid) returns SETOF tacet.push_recipient
 -- tacet.stored_push_content(event_kind text, subject_id uuid, of_campaign boolean) returns SETOF tacet.push_content
 -- tacet.subject_of(id uuid) returns uuid
@@ -1487,6 +1599,7 @@ ALTER TABLE tacet.watched_activities ENABLE ROW LEVEL SECURITY;
 -- tacet.update_live_activity(id text, state jsonb, alert jsonb DEFAULT NULL::jsonb, priority integer DEFAULT NULL::integer, relevance double precision DEFAULT NULL::double precision) returns text
 -- tacet.user_locale(user_id uuid) returns text
 -- tacet.user_time_zone(user_id uuid) returns text
+-- tacet.users_of_device(address text) returns SETOF uuid
 -- tacet.uses_accounts() returns boolean
 -- tacet.uuid_of(id text) returns uuid
 -- tacet.view_conversations(conversation_ids uuid[], user_ids uuid[], have_looked boolean[], have_left boolean[]) returns TABLE(conversation_id uuid, user_id uuid, is_participant boolean, is_skipped boolean)

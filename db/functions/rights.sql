@@ -66,6 +66,14 @@ begin
   get diagnostics dropped = row_count;
   what := 'campaign_decisions';
   return next;
+  delete from tacet.unread_checks;
+  get diagnostics dropped = row_count;
+  what := 'unread_checks';
+  return next;
+  delete from tacet.host_events e where e.state = 'waiting';
+  get diagnostics dropped = row_count;
+  what := 'host_events';
+  return next;
 end
 $$;
 
@@ -120,7 +128,8 @@ begin
   execute format('grant select, insert, update, delete on all tables in schema tacet to %s', service);
   execute format(
     'revoke insert, update, delete on tacet.kinds, tacet.push_kinds, tacet.campaigns, tacet.default_bodies, tacet.function_files, '
-    'tacet.host_additions, tacet.activity_types, tacet.watched_activities, tacet.texts from %s', service);
+    'tacet.host_additions, tacet.activity_types, tacet.watched_activities, tacet.texts, tacet.announcements, tacet.escalations from %s',
+    service);
   execute format('revoke all on tacet.settings from %s', service);
   execute format(
     'grant select (is_only_row, notify_enabled, listening_until, database_identity, webhook_url, has_webhook_secret), '
@@ -147,8 +156,8 @@ begin
       and (
         p.prorettype = 'trigger'::regtype
         or p.proname in (
-          'watch', 'unwatch', 'watch_activity', 'unwatch_activity', 'localise', 'unlocalise', 'grant_service', 'grant_services',
-          'close_table', 'adopt_database'))
+          'watch', 'unwatch', 'watch_activity', 'unwatch_activity', 'localise', 'unlocalise', 'announce', 'announce_nothing',
+          'grant_service', 'grant_services', 'close_table', 'adopt_database'))
   loop
     execute format('revoke execute on function %s from %s', reserved, service);
   end loop;

@@ -22,6 +22,7 @@ start_all() {
   stop_process model-simulator || true
   stop_process content-host.py || true
   stop_process psql || true
+  stop_process event-host.py || true
   stop_pooler
   postgres_start "$cluster"
   say "PostgreSQL: $("$(postgres_programs)/postgres" --version | cut -d ' ' -f 3), in $cluster, socket in $postgres_socket"
@@ -34,6 +35,7 @@ start_all() {
   create_ritual_scene
   create_engagement_scene
   start_content_host
+  start_event_host
   create_news_scene
   add_sealed_scene
   create_workout_scene

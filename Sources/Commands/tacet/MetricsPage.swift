@@ -69,6 +69,9 @@ enum MetricsCatalogue {
       "tacet_slot_codes_total", "What happened to slots of campaigns, such as fetches of content, by code.", .counter,
       seriesMax: 512),
     MetricDescription(
+      "tacet_host_events_total", "Attempts at events for the host, by what has become of the event.", .counter,
+      seriesMax: 64),
+    MetricDescription(
       "tacet_http_request_duration_seconds", "From a request's head to its answer.", bounds: HistogramBounds.usual),
   ]
 }

@@ -1,4 +1,5 @@
 import APNS
+import CoreMetrics
 import Logging
 import Postgres
 import PushPipeline
@@ -18,12 +19,19 @@ final class ProcessDuties {
   private let analyst: EngagementAnalyst
   private let beacon: InstanceBeacon
   private let contract: ContractWatch
+  /// Nil where the host gets no events.
+  private let events: HostEventDuty?
+  /// How long events under way may take. They are sent again after their leases, under the same id.
+  private static let eventsLimit = Duration.seconds(3)
+
   /// What waits in the database, for `/metrics`.
   let figures: QueueFiguresReader
 
   init(
     _ settings: ServeSettings, database: PostgresConfiguration, pool: PostgresPool, pipeline: DeliveryPipeline,
-    tokens: [ProviderTokenSource], listening: ListenStatus, contract: ContractStatus, logger: Logger
+    tokens: [ProviderTokenSource], listening: ListenStatus, contract: ContractStatus, metrics: any MetricsFactory,
+    logger: Logger,
+    on reactor: isolated Reactor
   ) {
     listener =
       settings.database.reasonNotToListen == nil
@@ -38,6 +46,8 @@ final class ProcessDuties {
     pruner = Pruner(store: PushDatabase(pool: pool), retention: settings.retention, sleep: sleep, logger: logger)
     analysisPool = PushDatabase.analysisPool(database, logger: logger)
     analyst = EngagementAnalyst(store: PushDatabase(pool: analysisPool), sleep: sleep, logger: logger)
+    events = HostEventDuty(
+      settings.events, store: PushDatabase(pool: pool), sleep: sleep, metrics: metrics, logger: logger, on: reactor)
   }
 
   func start(on reactor: isolated Reactor) {
@@ -49,6 +59,7 @@ final class ProcessDuties {
     reactor.start { await self.analyst.run(on: reactor) }
     reactor.start { await self.beacon.run(on: reactor) }
     reactor.start { await self.contract.run(on: reactor) }
+    events?.start(on: reactor)
   }
 
   /// The provider tokens to renew from now on.
@@ -73,11 +84,13 @@ final class ProcessDuties {
     analyst.stop(on: reactor)
     beacon.stop(on: reactor)
     contract.stop(on: reactor)
+    events?.stop(on: reactor)
     tokenTimer.stop(on: reactor)
   }
 
   /// Says that the process is about to end, and ends the separate sessions.
   func close(on reactor: isolated Reactor) async {
+    await events?.close(within: Self.eventsLimit, on: reactor)
     await beacon.close(on: reactor)
     await listener?.close(on: reactor)
     await figures.close(on: reactor)

@@ -3,14 +3,10 @@ import PushStore
 
 /// What is known once in a process: what waits in the database, whether it notifies, and the provider tokens.
 struct ProcessWideFigures: Sendable {
-  /// Whether the database answers, if only that the look at what waits took too long.
-  let isDatabaseUp: Bool
+  /// What the database says.
+  let database: DatabaseFigures
   /// Whether the process leaves the database alone; nil where it polls.
   let isDatabaseAsleep: Bool?
-  /// Nil while the database does not say.
-  let queue: QueueFigures?
-  /// The newest analysis; nil before the first, and while the database does not say.
-  let engagement: EngagementAnalysis?
   let listening: ListenStatus.State
   /// How old the provider token of each key is, in the order in which the settings name the keys.
   let tokenAges: [Duration]
@@ -19,9 +15,10 @@ struct ProcessWideFigures: Sendable {
     [
       MetricFamily(
         "tacet_database_up", "1 when the database answers, 0 when it does not.", .gauge,
-        .integer(isDatabaseUp ? 1 : 0)),
+        .integer(database.isUp ? 1 : 0)),
       providerTokens,
-    ] + sleeping + hearing + (queue?.families ?? []) + (engagement?.families ?? [])
+    ] + sleeping + hearing + (database.queue?.families ?? []) + (database.engagement?.families ?? [])
+      + (database.hostEvents?.families ?? [])
   }
 
   private var providerTokens: MetricFamily {
@@ -93,6 +90,26 @@ extension QueueFigures {
     var family = MetricFamily(name, help, .gauge)
     for (value, count) in values { family.add(.integer(Int64(count)), MetricLabels([(label, value)])) }
     return family
+  }
+}
+
+extension HostEventFigures {
+  /// The same for every service on one database.
+  var families: [MetricFamily] {
+    [
+      MetricFamily(
+        "tacet_host_events_waiting", "Events that the host has not taken yet, to 50,000.", .gauge,
+        .integer(Int64(waiting))),
+      MetricFamily(
+        "tacet_host_events_oldest_age_seconds", "Since the oldest of them happened; 0 without one.", .gauge,
+        .number(oldestAge?.inSeconds ?? 0)),
+      MetricFamily(
+        "tacet_host_events_dead", "Events that the host has not taken for too long, to 50,000.", .gauge,
+        .integer(Int64(dead))),
+      MetricFamily(
+        "tacet_unread_checks", "Pushes that are looked at later, because of push.unread, to 50,000.", .gauge,
+        .integer(Int64(checks))),
+    ]
   }
 }
 

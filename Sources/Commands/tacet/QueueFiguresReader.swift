@@ -9,6 +9,8 @@ struct DatabaseFigures {
   var queue: QueueFigures?
   /// The newest analysis of engagement; nil when there is none, or the database does not say.
   var engagement: EngagementAnalysis?
+  /// Events for the host; nil when the database does not say.
+  var hostEvents: HostEventFigures?
   /// Whether the database answers at all.
   var isUp: Bool
 }
@@ -83,10 +85,22 @@ final class QueueFiguresReader {
       var figures = DatabaseFigures(isUp: true)
       figures.queue = try await store.queueFigures(within: Self.answerLimit, on: reactor)
       figures.engagement = await engagement(until: deadline, on: reactor)
+      figures.hostEvents = await hostEvents(until: deadline, on: reactor)
       return figures
     } catch {
       logger.debug("no figures of the queue", metadata: ["error": "\(error)"])
       return DatabaseFigures(isUp: !error.concernsConnection)
+    }
+  }
+
+  /// Without them the other figures are shown.
+  private func hostEvents(until deadline: UInt64, on reactor: isolated Reactor) async -> HostEventFigures? {
+    let now = Reactor.now
+    do throws(PostgresError) {
+      return try await store.hostEventFigures(within: .nanoseconds(deadline - min(now, deadline)), on: reactor)
+    } catch {
+      logger.debug("no figures of events for the host", metadata: ["error": "\(error)"])
+      return nil
     }
   }
 

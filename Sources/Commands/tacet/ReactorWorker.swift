@@ -113,7 +113,7 @@ final class ReactorWorker {
       ? nil
       : ProcessDuties(
         settings, database: database, pool: pool, pipeline: pipeline, tokens: plan.sources, listening: listening,
-        contract: contract, logger: logger)
+        contract: contract, metrics: metrics, logger: logger, on: reactor)
     campaigns =
       number < reactorCount - 1
       ? nil
@@ -203,8 +203,7 @@ final class ReactorWorker {
     guard let duties else { return nil }
     let database = await duties.figures.read(on: reactor)
     return ProcessWideFigures(
-      isDatabaseUp: database.isUp, isDatabaseAsleep: sleep?.isAsleep, queue: database.queue,
-      engagement: database.engagement, listening: listening.state, tokenAges: apps.tokenAges)
+      database: database, isDatabaseAsleep: sleep?.isAsleep, listening: listening.state, tokenAges: apps.tokenAges)
   }
 
   /// Shown to everybody who asks: without the server's message.

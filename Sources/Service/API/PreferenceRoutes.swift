@@ -43,6 +43,8 @@ struct PreferenceDocument: JSONAnswer, Decodable {
   static let conversationsMax = 1000
   /// The most bytes of a document: the most conversations with 200 bytes each, and as much again for white space.
   static let bytesMax = 512 * 1024
+  /// How long a push may be unread, in seconds: from the time in which a phone is taken out of a pocket to a week.
+  static let unreadSeconds = 10...604_800
   /// The most bytes of a kind's name.
   static let kindBytesMax = 64
 
@@ -56,6 +58,7 @@ struct PreferenceDocument: JSONAnswer, Decodable {
     case conversations, content
     case quietHours = "quiet_hours"
     case disabledKinds = "disabled_kinds"
+    case unreadAfter = "unread_after"
   }
 
   init(from decoder: any Decoder) throws {
@@ -64,7 +67,7 @@ struct PreferenceDocument: JSONAnswer, Decodable {
       quietHours: try body.decodeIfPresent(QuietHoursDocument.self, forKey: .quietHours)?.quietHours,
       content: try body.decodeContent(.content).flatMap(ContentChoice.init),
       disabledKinds: try Self.kinds(in: body),
-      conversations: try Self.conversations(in: body))
+      conversations: try Self.conversations(in: body), unreadAfter: try Self.unreadAfter(in: body))
   }
 
   private static func kinds(in body: KeyedDecodingContainer<Key>) throws -> [String] {
@@ -74,6 +77,17 @@ struct PreferenceDocument: JSONAnswer, Decodable {
     try body.require(
       kinds.allSatisfy(isKind), .disabledKinds, "must name kinds: 1 to \(kindBytesMax) letters, digits, _, - and .")
     return kinds
+  }
+
+  private static func unreadAfter(in body: KeyedDecodingContainer<Key>) throws -> [String: Int] {
+    let wishes = try body.decodeIfPresent([String: Int].self, forKey: .unreadAfter) ?? [:]
+    try body.require(wishes.count <= kindsMax, .unreadAfter, "must not have more than \(kindsMax) members")
+    try body.require(
+      wishes.keys.allSatisfy(isKind), .unreadAfter, "must name kinds: 1 to \(kindBytesMax) letters, digits, _, - and .")
+    try body.require(
+      wishes.values.allSatisfy { $0 == 0 || unreadSeconds.contains($0) }, .unreadAfter,
+      "must have seconds: 0 for never, or from \(unreadSeconds.lowerBound) to \(unreadSeconds.upperBound)")
+    return wishes
   }
 
   private static func isKind(_ text: String) -> Bool {
@@ -106,6 +120,7 @@ struct PreferenceDocument: JSONAnswer, Decodable {
     try body.encodeIfPresent(preferences.content?.rawValue, forKey: .content)
     try body.encode(preferences.disabledKinds, forKey: .disabledKinds)
     try body.encode(preferences.conversations.map(ConversationDocument.init), forKey: .conversations)
+    try body.encode(preferences.unreadAfter, forKey: .unreadAfter)
   }
 }
 

@@ -131,6 +131,8 @@ export interface Preferences {
     muted_until?: string | null;
     mentions_only?: boolean;
   }[];
+  /** Seconds by kind, after which the server learns of an unread push; 0 for never. */
+  unread_after?: { [kind: string]: number };
 }
 
 /** A custom member of a notification, or a flag. */

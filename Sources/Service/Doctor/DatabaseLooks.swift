@@ -20,15 +20,17 @@ struct DatabaseLooks {
   private let settings: SettingValues<DatabaseSettings>
   private let apns: APNSSettings?
   private let campaigns: SettingValues<CampaignSettings>?
+  private let sendsEvents: Bool
   private let logger: Logger
 
   init(
     _ settings: SettingValues<DatabaseSettings>, apns: APNSSettings?, campaigns: SettingValues<CampaignSettings>?,
-    logger: Logger
+    sendsEvents: Bool, logger: Logger
   ) {
     self.settings = settings
     self.apns = apns
     self.campaigns = campaigns
+    self.sendsEvents = sendsEvents
     self.logger = logger
   }
 
@@ -45,7 +47,7 @@ struct DatabaseLooks {
       let looks = SchemaLooks(
         database, server, conninfo: conninfo, apns: apns, campaigns: campaigns,
         isListened: settings.poolMode == .session && settings.idleMode == .poll,
-        mayIdle: settings.idleMode == .webhook,
+        mayIdle: settings.idleMode == .webhook, sendsEvents: sendsEvents,
         until: Reactor.now + UInt64(Self.limit.components.seconds) * 1_000_000_000, logger: logger)
       return await looks.run(on: reactor, add: add)
     } catch {

@@ -50,6 +50,10 @@ final class SchemaLooks {
         return try await $0.database.instances(on: $1).map { InstanceCheck.judge($0, mayIdle: mayIdle) } ?? []
       }
     ),
+    (
+      HostEventCheck.name,
+      { [HostEventCheck.judge(try await $0.database.hostEvents(on: $1), isConfigured: $0.sendsEvents)] }
+    ),
     (CampaignCheck.name, { try await $0.campaigns(on: $1) }),
     (CampaignWorkCheck.name, { try await $0.campaignWork(on: $1) }),
     (ModelUsageCheck.name, { try await $0.modelUsage(on: $1) }),
@@ -87,6 +91,7 @@ final class SchemaLooks {
   private let logger: Logger
   private let isListened: Bool
   private let mayIdle: Bool
+  private let sendsEvents: Bool
   private let deadline: UInt64
 
   /// Those of the default host that the host contract reads.
@@ -97,11 +102,12 @@ final class SchemaLooks {
   /// - Parameters:
   ///   - conninfo: for what needs a session that may write.
   ///   - mayIdle: whether the service leaves the database alone while nothing happens.
+  ///   - sendsEvents: whether the settings say where events of the host go.
   ///   - deadline: no look begins after it, in monotonic nanoseconds.
   init(
     _ database: DatabaseExamination, _ server: ExaminedServer, conninfo: String, apns: APNSSettings?,
-    campaigns: SettingValues<CampaignSettings>?, isListened: Bool, mayIdle: Bool, until deadline: UInt64,
-    logger: Logger
+    campaigns: SettingValues<CampaignSettings>?, isListened: Bool, mayIdle: Bool, sendsEvents: Bool,
+    until deadline: UInt64, logger: Logger
   ) {
     self.conninfo = conninfo
     self.logger = logger
@@ -111,6 +117,7 @@ final class SchemaLooks {
     campaignSettings = campaigns.flatMap { $0.isEnabled ? $0 : nil }
     self.isListened = isListened
     self.mayIdle = mayIdle
+    self.sendsEvents = sendsEvents
     self.deadline = deadline
   }
 

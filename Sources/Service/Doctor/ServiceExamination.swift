@@ -36,7 +36,10 @@ public struct ServiceExamination: Sendable {
     add(settings.secretFiles.compactMap(SecretFileCheck.look).map(SecretFileCheck.judge))
     var addresses = ExaminedAddresses()
     if let database = settings.database {
-      addresses = await DatabaseLooks(database, apns: settings.apns, campaigns: settings.campaigns, logger: logger).run(
+      addresses = await DatabaseLooks(
+        database, apns: settings.apns, campaigns: settings.campaigns, sendsEvents: settings.events != nil,
+        logger: logger
+      ).run(
         on: reactor, add: add)
     } else {
       add([CheckFinding(DatabaseCheck.name, .skipped, "DATABASE_URL cannot be used")])
@@ -47,6 +50,7 @@ public struct ServiceExamination: Sendable {
       add([CheckFinding("apns", .skipped, "the settings of APNs cannot be used")])
     }
     add([browsers, await android(on: reactor)])
+    if let events = settings.events { add([await HostEventCheck.look(events, on: reactor)]) }
     add([await keySet(on: reactor), await languageModel(on: reactor), timeZones])
     return diagnosis
   }

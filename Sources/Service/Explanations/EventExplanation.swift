@@ -44,7 +44,7 @@ public struct EventExplanation: Equatable, Sendable {
       /// A decision and its ends.
       case decided, released, remaining
       /// Devices and afterwards.
-      case attempt, parked, opened, now
+      case attempt, parked, opened, unread, now
     }
 
     /// What it is about.

@@ -134,6 +134,9 @@ extension RecipientStory {
       let text = ledger.openedAt == nil ? "opened by the user, at a time that was not kept" : "opened by the user"
       steps.append(.init(.opened, at: at, text: text))
     }
+    if let unread = recipient.unread {
+      steps.append(UnreadSteps(unread: unread, sentAt: recipient.ledger?.sentAt, now: event.now).step)
+    }
     return steps + [.init(.now, at: event.now, text: nowText, details: nowDetails)]
   }
 

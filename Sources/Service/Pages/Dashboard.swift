@@ -80,6 +80,18 @@ struct Dashboard: Sendable {
     return EngagementPage(current: current, analyses: analyses).page.response()
   }
 
+  /// Events that the host has not taken.
+  func events(_ request: HTTPServerRequest, on reactor: isolated Reactor) async throws -> HTTPServerResponse {
+    let store = services.value(on: reactor).operators
+    return HostEventPage(events: try await store.hostEvents(HostEventPage.rowsMax, on: reactor)).page.response()
+  }
+
+  /// Sends them again.
+  func retryEvents(_ request: HTTPServerRequest, on reactor: isolated Reactor) async throws -> HTTPServerResponse {
+    try await services.value(on: reactor).callers.retryHostEvents(on: reactor)
+    return Page.redirect(to: DashboardLink.events)
+  }
+
   private func logFailure(_ error: PostgresError, of request: HTTPServerRequest) {
     logger.error("a page could not be made", metadata: ["route": "\(request.route)", "error": "\(error)"])
   }

@@ -50,6 +50,10 @@ public enum DashboardRoutes {
     page(DashboardLink.explanation) { try await dashboard.explanation($0, on: $1) }
     page(DashboardLink.engagement) { try await dashboard.engagement($0, on: $1) }
     page(DashboardLink.replay) { try await dashboard.replay($0, on: $1) }
+    page(DashboardLink.events) { try await dashboard.events($0, on: $1) }
+    form(DashboardLink.retryEvents) { request, reactor in
+      try await dashboard.inside(request, on: reactor) { try await dashboard.retryEvents($0, on: $1) }
+    }
     form(DashboardLink.search) { request, reactor in
       try await dashboard.inside(request, on: reactor) { try await dashboard.search($0, on: $1) }
     }
@@ -72,6 +76,8 @@ enum DashboardLink {
   static let explanation = "/dashboard/explain"
   static let engagement = "/dashboard/engagement"
   static let replay = "/dashboard/replay"
+  static let events = "/dashboard/events"
+  static let retryEvents = "/dashboard/events/retry"
   static let style = "/dashboard/style.css"
 
   /// The log-in form, and where it leads.

@@ -84,6 +84,7 @@ struct Page {
     <a href="\(DashboardLink.overview)">Overview</a>
     <a href="\(DashboardLink.engagement)">Engagement</a>
     <a href="\(DashboardLink.replay)">Replay</a>
+    <a href="\(DashboardLink.events)">Events</a>
     </nav>
     <form class="search" role="search" method="post" action="\(DashboardLink.search)">
     <label class="unseen" for="q">User id, message id or device token</label>

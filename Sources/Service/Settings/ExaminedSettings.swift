@@ -27,6 +27,8 @@ public struct ExaminedSettings: Sendable {
   public let webPush: WebPushSettings?
   /// Nil without Android, and when anything of it cannot be used.
   public let fcm: FCMSettings?
+  /// Nil without events for the host, and when anything of it cannot be used.
+  public let events: EventSettings?
   /// Nil when anything of it cannot be used.
   public let callers: SettingValues<CallerSettings>?
   /// Nil when anything of it cannot be used.
@@ -64,6 +66,7 @@ public struct ExaminedSettings: Sendable {
     apns = part { APNSSettings(&$0) }
     webPush = part { WebPushSettings(SettingValues(WebPushTable(), &$0), &$0) }
     fcm = part { FCMSettings(SettingValues(FCMTable(), &$0), &$0) }
+    events = part { EventSettings(SettingValues(EventTable(), &$0), &$0) }
     callers = part { SettingValues(CallerSettings(), &$0) }
     campaigns = part { SettingValues(CampaignSettings(), &$0) }
     shadow = part { SettingValues(PolicySettings(), &$0) }?.shadow

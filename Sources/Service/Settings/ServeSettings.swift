@@ -25,6 +25,9 @@ public struct ServeSettings: Equatable, Sendable {
   /// Pushes to Android devices; nil without.
   public let fcm: FCMSettings?
   private let fcmValues: SettingValues<FCMTable>
+  /// Events for the host; nil without.
+  public let events: EventSettings?
+  private let eventValues: SettingValues<EventTable>
   private let policy: SettingValues<PolicySettings>
   /// Pushes that no event asks for.
   public let campaigns: SettingValues<CampaignSettings>
@@ -54,6 +57,8 @@ public struct ServeSettings: Equatable, Sendable {
     webPush = WebPushSettings(webPushValues, &reader)
     fcmValues = SettingValues(FCMTable(), &reader)
     fcm = FCMSettings(fcmValues, &reader)
+    eventValues = SettingValues(EventTable(), &reader)
+    events = EventSettings(eventValues, &reader)
     policy = SettingValues(PolicySettings(), &reader)
     campaigns = SettingValues(CampaignSettings(), &reader)
     log = SettingValues(LogSettings(), &reader)
@@ -96,6 +101,7 @@ public struct ServeSettings: Equatable, Sendable {
       + process.changes(since: start.process) + webhooks.changes(since: start.webhooks)
       + callers.changes(since: start.callers) + apns.servers.changes(since: start.apns.servers)
       + webPushValues.changes(since: start.webPushValues) + fcmValues.changes(since: start.fcmValues)
+      + eventValues.changes(since: start.eventValues)
       + policy.changes(since: start.policy) + campaigns.changes(since: start.campaigns)
       + log.changes(since: start.log)
     return secured + changes.filter { !$0.traits.contains(.reloaded) }.map(\.name)

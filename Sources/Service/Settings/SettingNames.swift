@@ -5,8 +5,8 @@ enum SettingNames {
 
   private static let tables: [any Sendable] = [
     DatabaseSettings(), ProcessSettings(), HTTPSettings(), TLSTable(), WebhookSettings(), CallerSettings(), AppTable(),
-    DefaultAppTable(), APNSTable(), WebPushTable(), FCMTable(), PolicySettings(), CampaignSettings(), LogSettings(),
-    FileTable(),
+    DefaultAppTable(), APNSTable(), WebPushTable(), FCMTable(), EventTable(), PolicySettings(), CampaignSettings(),
+    LogSettings(), FileTable(),
   ]
 
   /// In the order of the tables.
@@ -21,7 +21,8 @@ enum SettingNames {
   /// Beginnings of names that nothing but this service would use, so an unknown name with one of them is a typing
   /// error. Names like `LOG_…`, `DATABASE_…` and `HTTP_…` (`HTTP_PROXY`) are also those of other programs.
   static let ownPrefixes = [
-    "APNS_", "BADGE_", "CONTENT_AUTH", "CONTENT_PRIVATE_", "DEVICES_PER_", "DRAIN_", "FCM_", "FOLD_", "HTTP_BODY_",
+    "APNS_", "BADGE_", "CONTENT_AUTH", "CONTENT_PRIVATE_", "DEVICES_PER_", "DRAIN_", "EVENTS_", "FCM_", "FOLD_",
+    "HTTP_BODY_",
     "HTTP_CONNECTION",
     "HTTP_HEADER_", "HTTP_IDLE_", "HTTP_PEER_", "HTTP_REQUEST_", "HTTP_WRITE_", "JWKS_", "JWT_AUD", "JWT_ISS",
     "LANGUAGE_MODEL_", "LISTEN_ADDR", "LISTEN_SOCKET_", "MESSAGE_TTL", "METRICS_ADDR", "PUSH_TRIGGER_", "READ_SYNC_",

@@ -10,12 +10,27 @@ import Testing
 struct ProcessWideFiguresTests {
   private func lines(
     _ queue: QueueFigures?, _ listening: ListenStatus.State = .listening, isUp: Bool? = nil,
-    isAsleep: Bool? = nil, engagement: EngagementAnalysis? = nil
+    isAsleep: Bool? = nil, engagement: EngagementAnalysis? = nil,
+    hostEvents: HostEventFigures? = nil
   ) -> [Substring] {
     let figures = ProcessWideFigures(
-      isDatabaseUp: isUp ?? (queue != nil), isDatabaseAsleep: isAsleep, queue: queue,
-      engagement: engagement, listening: listening, tokenAges: [])
+      database: DatabaseFigures(
+        queue: queue, engagement: engagement, hostEvents: hostEvents, isUp: isUp ?? (queue != nil)),
+      isDatabaseAsleep: isAsleep, listening: listening, tokenAges: [])
     return ExpositionText.make(figures.families).split(separator: "\n").filter { !$0.hasPrefix("#") }
+  }
+
+  @Test("events for the host have a line each; without one there is no age")
+  func hostEvents() {
+    var figures = HostEventFigures()
+    (figures.waiting, figures.oldestAge, figures.dead, figures.checks) = (3, .milliseconds(2500), 1, 4)
+    #expect(
+      lines(nil, .unused, isUp: true, hostEvents: figures) == [
+        "tacet_database_up 1", "tacet_host_events_dead 1", "tacet_host_events_oldest_age_seconds 2.5",
+        "tacet_host_events_waiting 3", "tacet_unread_checks 4",
+      ])
+    figures.oldestAge = nil
+    #expect(lines(nil, hostEvents: figures).contains("tacet_host_events_oldest_age_seconds 0"))
   }
 
   @Test("what waits has a line each; an empty inbox has no age")

@@ -23,7 +23,7 @@ struct DurableStatementTests {
         .putPreferences(
           userID: user, quietStart: Int?.none, quietEnd: Int?.none, quietZone: none, quietPolicy: none,
           disabledKinds: [String](), conversationIDs: [HostID](), muted: [Bool](), mutedUntilMicroseconds: [Int64?](),
-          mentionsOnly: [Bool](), content: none),
+          mentionsOnly: [Bool](), content: none, unreadKinds: [String](), unreadSeconds: [Int64?]()),
         .reportSlotAction(
           userID: user, eventID: UUID(), action: "OPEN", identifier: "daily.0800.2026-11-22", campaign: "daily",
           slot: "0800", fireDate: "2026-11-22", happenedMicroseconds: Int64(0)),

@@ -160,6 +160,7 @@ extension PruneTests {
       case .targets: "channel, address, user_id"
       case .bursts: "user_id, surface_id, first_subject, latest_subject, latest_at, latest_attempts, members"
       case .comparedPushes: "subject_id, user_id"
+      case .hostEvents: "user_id, type, state"
       }
     let values =
       switch table {
@@ -184,6 +185,7 @@ extension PruneTests {
       case .targets: "'fcm', gen_random_uuid()::text, gen_random_uuid()"
       case .bursts: "gen_random_uuid(), gen_random_uuid(), gen_random_uuid(), gen_random_uuid(), now(), 1, '{1}'"
       case .comparedPushes: "gen_random_uuid(), gen_random_uuid()"
+      case .hostEvents: "gen_random_uuid(), 'push.sent', 'dead'"
       }
     let activity = """
       insert into tacet.activities (id, user_id, type, state)
@@ -223,6 +225,7 @@ extension PruneTests {
     case .targets: "tacet.targets"
     case .bursts: "tacet.bursts"
     case .comparedPushes: "tacet.compared_pushes"
+    case .hostEvents: "tacet.host_events"
     }
   }
 
@@ -249,6 +252,7 @@ extension PruneTests {
     case .targets: "dropped_at"
     case .bursts: "sounded_at"
     case .comparedPushes: "sent_at"
+    case .hostEvents: "ended_at"
     }
   }
 }

@@ -13,7 +13,7 @@ struct PreferenceDocumentTests {
     let text = """
       {"content":"sealed","conversations":[{"conversation_id":"0b6f9a52-53c4-4d3c-9d0c-5f2c4f3b8f11","mentions_only":true,"muted":true,\
       "muted_until":"2026-01-31T20:15:00.120Z"}],"disabled_kinds":["message"],"quiet_hours":{"end":"07:00",\
-      "policy":"drop","start":"22:00","time_zone":"Europe/Berlin"}}
+      "policy":"drop","start":"22:00","time_zone":"Europe/Berlin"},"unread_after":{"digest":0,"message":10}}
       """
     let bytes = Array(text.utf8)
     for length in bytes.indices {
@@ -39,6 +39,9 @@ struct PreferenceDocumentTests {
       (#"{"disabled_kinds":[""]}"#, "disabled_kinds"),
       (#"{"disabled_kinds":["\#(String(repeating: "k", count: 65))"]}"#, "disabled_kinds"),
       (#"{"disabled_kinds":[\#(list(65) { "\"k\($0)\"" })]}"#, "disabled_kinds"),
+      (#"{"unread_after":{"a":9}}"#, "unread_after"), (#"{"unread_after":{"a":604801}}"#, "unread_after"),
+      (#"{"unread_after":{"a":-1}}"#, "unread_after"), (#"{"unread_after":{"a b":60}}"#, "unread_after"),
+      (#"{"unread_after":{\#(list(65) { "\"k\($0)\":60" })}}"#, "unread_after"),
       (#"{"conversations":[{"muted":true}]}"#, "conversations[0].conversation_id"),
       (#"{"conversations":[\#(list(2) { _ in conversation(0) })]}"#, "conversations"),
       (#"{"conversations":[\#(list(1001, conversation))]}"#, "conversations"),

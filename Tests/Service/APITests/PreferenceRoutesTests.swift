@@ -3,7 +3,7 @@ import Testing
 
 @Suite("Preferences over HTTP")
 struct PreferenceRoutesTests {
-  private static let defaults = #"{"conversations":[],"disabled_kinds":[],"quiet_hours":null}"#
+  private static let defaults = #"{"conversations":[],"disabled_kinds":[],"quiet_hours":null,"unread_after":{}}"#
 
   @Test("whoever said nothing has the defaults; a document is answered as it was stored, and the next one replaces it")
   func replaced() async throws {
@@ -14,13 +14,14 @@ struct PreferenceRoutesTests {
         {"quiet_hours": {"start": "22:00", "end": "07:05"}, "disabled_kinds": ["message"],
         "conversations": [
           {"conversation_id": "0B6F9A52-53C4-4D3C-9D0C-5F2C4F3B8F11", "muted": true, "muted_until": "2026-01-31T20:15:00+01:00"},
-          {"conversation_id": "00000000-0000-0000-0000-000000000001", "mentions_only": true}]}
+          {"conversation_id": "00000000-0000-0000-0000-000000000001", "mentions_only": true}],
+        "unread_after": {"message": 900, "digest": 0}}
         """
       let stored = """
         {"conversations":[{"conversation_id":"00000000-0000-0000-0000-000000000001","mentions_only":true,"muted":false,\
         "muted_until":null},{"conversation_id":"0b6f9a52-53c4-4d3c-9d0c-5f2c4f3b8f11","mentions_only":false,"muted":true,\
         "muted_until":"2026-01-31T19:15:00.000Z"}],"disabled_kinds":["message"],"quiet_hours":{"end":"07:05",\
-        "policy":"hold","start":"22:00","time_zone":null}}
+        "policy":"hold","start":"22:00","time_zone":null},"unread_after":{"digest":0,"message":900}}
         """
       let answer = try await rig.ask("PUT", "/v1/preferences", as: user, body: body)
       #expect(answer.status == 200)

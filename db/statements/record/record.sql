@@ -206,7 +206,7 @@ with reported as materialized (
 ), told as (
   select
     case
-      when t.environment is null then tacet.drop_dead_token(t.device_token, t.reason, t.moment)
+      when t.environment is null then tacet.drop_dead_device(t.device_token, t.reason, t.moment)
       else
         tacet.note_token_environment(
           t.device_token, t.environment, t.registered_environment, t.registered_app, t.moment)

@@ -11,6 +11,8 @@
 --   :muted_until_us    bigint[]                 until when it is muted, since 1970; null for always
 --   :mentions_only     boolean[]                whether only mentions are pushed
 --   :content           text                     what pushes may say; null for no choice
+--   :unread_kinds      text[]                   kinds with a wish for push.unread, one element for each
+--   :unread_seconds    bigint[]                 after how long; null for never
 --
 -- It waits for the disk, whatever the session does otherwise, because the app does not ask again.
 
@@ -24,7 +26,13 @@ with durable as materialized (select set_config('synchronous_commit', 'on', true
         from unnest(:muted_until_us) with ordinality as u (us, place)
         order by u.place),
       :mentions_only),
-    tacet.choose_content(:user_id, :content)
+    tacet.choose_content(:user_id, :content),
+    tacet.put_unread_preferences(
+      :user_id, :unread_kinds,
+      array(
+        select u.seconds * interval '1 second'
+        from unnest(:unread_seconds) with ordinality as u (seconds, place)
+        order by u.place))
   from durable
   cross join (select tacet.known_zone(:quiet_zone) as known offset 0) zone
   where :quiet_zone::text is null or zone.known is not null

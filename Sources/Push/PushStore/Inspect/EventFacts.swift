@@ -138,6 +138,8 @@ public struct RecipientFacts: Equatable, Sendable, Decodable {
   public var preferences: PreferenceFacts?
   /// The user's devices now, those that were dropped last among them.
   public var devices: [DeviceFacts]
+  /// Whether the host was told that the push is unread; nil where nobody asked.
+  public var unread: UnreadFacts?
 
   /// A user without anything else known.
   public init(userID: HostID, isParticipant: Bool = true, isActor: Bool = false) {

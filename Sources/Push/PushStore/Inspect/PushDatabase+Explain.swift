@@ -112,6 +112,7 @@ extension OperatorLook {
     }
     try await addDevices(to: &records, host: &host, on: reactor)
     try await addInstances(to: &records, on: reactor)
+    try await addUnread(to: &records, on: reactor)
     records.event.hostFailure = host.failure
     return records
   }
@@ -143,6 +144,16 @@ extension OperatorLook {
     let ids = Set(records.recipients.flatMap { $0.ledger?.history ?? [] }.map(\.instance))
     records.instances = try documents(
       try await query(.explainInstances(instanceIDs: ids.sorted()), on: reactor))
+  }
+
+  private func addUnread(to records: inout EventRecords, on reactor: isolated Reactor) async throws(PostgresError) {
+    let ids = records.recipients.compactMap(\.ledger?.id)
+    guard !ids.isEmpty else { return }
+    let facts: [UnreadFacts] = try documents(try await query(.explainUnread(logIDs: ids), on: reactor))
+    let known = Dictionary(facts.map { ($0.logID, $0) }) { first, _ in first }
+    for index in records.recipients.indices {
+      records.recipients[index].unread = records.recipients[index].ledger.flatMap { known[$0.id] }
+    }
   }
 
   /// Asks the host as well, as long as it answers.

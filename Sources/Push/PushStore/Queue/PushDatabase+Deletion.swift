@@ -46,6 +46,8 @@ public enum PrunedTable: String, CaseIterable, Sendable {
   case bursts
   /// `tacet.compared_pushes`.
   case comparedPushes
+  /// `tacet.host_events`, those that have ended.
+  case hostEvents
 }
 
 extension PushDatabase {
@@ -90,6 +92,7 @@ extension PrunedTable {
     case .targets: .pruneTargets(retentionMicroseconds: retention)
     case .bursts: .pruneBursts(retentionMicroseconds: retention)
     case .comparedPushes: .pruneComparedPushes(retentionMicroseconds: retention)
+    case .hostEvents: .pruneHostEvents(retentionMicroseconds: retention)
     }
   }
 }

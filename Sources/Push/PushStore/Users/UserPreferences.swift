@@ -55,13 +55,18 @@ public struct UserPreferences: Equatable, Sendable {
   /// Conversations of which something else is wanted than usual, each once; in the order of their ids when read.
   public var conversations: [Conversation]
 
+  /// After how many seconds the host learns that a push of a kind is unread; 0 for never. Kinds that are not here have the host's
+  /// own rule.
+  public var unreadAfter: [String: Int]
+
   /// Preferences; the defaults are those of a user who never said anything.
   public init(
     quietHours: QuietHours? = nil, content: ContentChoice? = nil, disabledKinds: [String] = [],
-    conversations: [Conversation] = []
+    conversations: [Conversation] = [], unreadAfter: [String: Int] = [:]
   ) {
     self.quietHours = quietHours
     self.content = content
+    self.unreadAfter = unreadAfter
     self.disabledKinds = disabledKinds
     self.conversations = conversations
   }
@@ -78,7 +83,7 @@ extension PushDatabase {
     return UserPreferences(
       quietHours: try Self.quietHours(of: row), content: content.flatMap(ContentChoice.init),
       disabledKinds: try row.decode("disabled_kinds"),
-      conversations: try Self.conversations(of: row))
+      conversations: try Self.conversations(of: row), unreadAfter: try Self.unreadAfter(of: row))
   }
 
   /// Replaces a user's preferences. Pushes that the user is held are looked at again.
@@ -88,13 +93,24 @@ extension PushDatabase {
   ) async throws(PostgresError) -> Bool {
     let quiet = preferences.quietHours
     let conversations = preferences.conversations
+    let kinds = preferences.unreadAfter.keys.sorted()
     let call = StatementCall.putPreferences(
       userID: user, quietStart: quiet?.start, quietEnd: quiet?.end, quietZone: quiet?.timeZone,
       quietPolicy: quiet?.policy.rawValue, disabledKinds: preferences.disabledKinds,
       conversationIDs: conversations.map(\.id), muted: conversations.map(\.isMuted),
       mutedUntilMicroseconds: conversations.map(\.mutedUntil), mentionsOnly: conversations.map(\.mentionsOnly),
-      content: preferences.content?.rawValue)
+      content: preferences.content?.rawValue, unreadKinds: kinds,
+      unreadSeconds: kinds.map { Self.stored(preferences.unreadAfter[$0]) })
     return try await pool.query(call, on: reactor).one().decode(0)
+  }
+
+  /// Nil, which the database has for never, instead of 0.
+  private static func stored(_ seconds: Int?) -> Int64? { seconds == 0 ? nil : seconds.map(Int64.init) }
+
+  private static func unreadAfter(of row: PostgresRow) throws(PostgresError) -> [String: Int] {
+    let kinds: [String] = try row.decode("unread_kinds")
+    let seconds: [Int64?] = try row.decode("unread_seconds")
+    return Dictionary(zip(kinds, seconds.map { Int($0 ?? 0) })) { $1 }
   }
 
   private static func quietHours(of row: PostgresRow) throws(PostgresError) -> UserPreferences.QuietHours? {

@@ -1,0 +1,164 @@
+public import FoundationEssentials
+internal import Postgres
+public import PushKinds
+
+/// An event that a process has claimed, to send it to the host.
+public struct HostEvent: Equatable, Sendable {
+  /// Its place in the order of its user.
+  public var id: Int64
+  /// Attempts so far, this one among them.
+  public var attempt: Int
+  /// What the host knows it by; the same in each attempt.
+  public var webhookID: UUID
+  /// Such as `push.unread`.
+  public var type: String
+  /// Whom it is about.
+  public var userID: HostID
+  /// The row of the ledger; nil for a device.
+  public var pushID: UUID?
+  /// The subject of the push; nil for a device.
+  public var subjectID: HostID?
+  /// The kind of the push; nil for a device.
+  public var kind: String?
+  /// The ledger's reason, or why a device was dropped; nil for a plain success.
+  public var reason: String?
+  /// The service of a dropped device, such as `apns`; nil for a push.
+  public var channel: String?
+  /// The first eight characters of a dropped device's token; nil for a push.
+  public var device: String?
+  /// When it happened, in microseconds since 1970.
+  public var occurredAt: Int64
+  /// When the push was accepted first; nil when it was not.
+  public var sentAt: Int64?
+
+  /// An event about a push or a device.
+  public init(
+    id: Int64, attempt: Int = 1, webhookID: UUID = UUID(), type: String, userID: HostID, occurredAt: Int64
+  ) {
+    self.id = id
+    self.attempt = attempt
+    self.webhookID = webhookID
+    self.type = type
+    self.userID = userID
+    self.occurredAt = occurredAt
+  }
+
+  init(_ row: PostgresRow) throws(PostgresError) {
+    self.init(
+      id: try row.decode("id"), attempt: try row.decode("attempts"), webhookID: try row.decode("webhook_id"),
+      type: try row.decode("type"), userID: try row.decode("user_id"), occurredAt: try row.decode("occurred_us"))
+    pushID = try row.decode("log_id")
+    subjectID = try row.decode("subject_id")
+    kind = try row.decode("kind")
+    reason = try row.decode("reason")
+    channel = try row.decode("channel")
+    device = try row.decode("device")
+    sentAt = try row.decode("sent_us")
+  }
+}
+
+/// What the host answered to an attempt at an event.
+public struct HostEventAnswer: Equatable, Sendable {
+  /// The status; nil without an answer.
+  public var status: Int?
+  /// What is wrong with it; nil when the host has taken the event.
+  public var fault: String?
+  /// After how long to try again; nil when the host has taken the event.
+  public var nextTry: Duration?
+
+  /// An answer; one without a wait takes the event.
+  public init(status: Int?, fault: String? = nil, nextTry: Duration? = nil) {
+    self.status = status
+    self.fault = fault
+    self.nextTry = nextTry
+  }
+}
+
+/// What has become of an event; the raw values are those of the database.
+public enum HostEventState: String, CaseIterable, Sendable {
+  /// It is tried, again if it was before.
+  case waiting
+  /// The host has answered 2xx.
+  case taken
+  /// A push was looked at before `push.unread` was sent.
+  case cancelled
+  /// It was not taken for too long.
+  case dead
+}
+
+/// An event that is dead or waits, for the operator.
+public struct HostEventEntry: Equatable, Sendable {
+  /// Dead or waiting.
+  public let state: HostEventState
+  /// Such as `push.unread`.
+  public let type: String
+  /// The kind of the push; nil for a device.
+  public let kind: String?
+  /// Whom it is about.
+  public let userID: HostID
+  /// The subject of the push; nil for a device.
+  public let subjectID: HostID?
+  /// Attempts so far.
+  public let attempts: Int
+  /// The status of the last answer; nil without one.
+  public let status: Int?
+  /// What was wrong with it.
+  public let error: String?
+  /// When it happened, in microseconds since 1970.
+  public let occurredAt: Int64
+  /// When it died, or when it is tried next.
+  public let at: Int64
+
+  /// An entry of the list.
+  public init(
+    state: HostEventState, type: String, kind: String?, userID: HostID, subjectID: HostID?, attempts: Int, status: Int?,
+    error: String?, occurredAt: Int64, at: Int64
+  ) {
+    self.state = state
+    self.type = type
+    self.kind = kind
+    self.userID = userID
+    self.subjectID = subjectID
+    self.attempts = attempts
+    self.status = status
+    self.error = error
+    self.occurredAt = occurredAt
+    self.at = at
+  }
+
+  init(_ row: PostgresRow) throws(PostgresError) {
+    self.init(
+      state: HostEventState(rawValue: try row.decode("state")) ?? .waiting, type: try row.decode("type"),
+      kind: try row.decode("kind"), userID: try row.decode("user_id"), subjectID: try row.decode("subject_id"),
+      attempts: try row.decode("attempts"), status: try row.decode("status"), error: try row.decode("error"),
+      occurredAt: try row.decode("occurred_us"), at: try row.decode("next_us"))
+  }
+}
+
+/// How many events are on their way to the host.
+public struct HostEventFigures: Equatable, Sendable {
+  /// Where counting stops.
+  public static let rowsMax = 50_000
+
+  /// Events that wait, to ``rowsMax``.
+  public var waiting = 0
+  /// Since the oldest of them happened; nil without one.
+  public var oldestAge: Duration?
+  /// Events that were not taken for too long, to ``rowsMax``.
+  public var dead = 0
+  /// Pushes that are looked at later, to ``rowsMax``.
+  public var checks = 0
+  /// The types of events that the host gets.
+  public var announced: [String] = []
+
+  /// Nothing is on its way.
+  public init() {}
+
+  init(_ row: PostgresRow) throws(PostgresError) {
+    waiting = try row.decode("waiting")
+    oldestAge = try row.duration("oldest_us").map { max(.zero, $0) }
+    dead = try row.decode("dead")
+    checks = try row.decode("checks")
+    announced = try row.decode("announced")
+  }
+}

@@ -1,0 +1,22 @@
+-- Returns what is known of whether pushes are unread: a document for each that is looked at later, or has made an event.
+--
+--   :log_ids  uuid[]  the rows of the ledger
+
+select jsonb_build_object(
+  'logID', u.log_id, 'state', u.state, 'reason', left(u.reason, 256), 'attempts', u.attempts, 'status', u.status,
+  'error', left(u.error, 256),
+  'sentAt', case when isfinite(u.sent_at) then (extract(epoch from u.sent_at) * 1000000)::bigint end,
+  'occurredAt', case when isfinite(u.occurred_at) then (extract(epoch from u.occurred_at) * 1000000)::bigint end,
+  'at', case when isfinite(u.at) then (extract(epoch from u.at) * 1000000)::bigint end)::text
+from (
+  select
+    c.log_id, 'checked_later' as state, null as reason, 0 as attempts, null::int as status, null as error, null::timestamptz as sent_at,
+    c.due_at as occurred_at, c.due_at as at
+  from tacet.unread_checks c
+  where c.log_id = any (:log_ids)
+  union all
+  select
+    e.log_id, e.state, e.reason, e.attempts, e.status, e.error, e.sent_at, e.occurred_at, coalesce(e.ended_at, e.due_at)
+  from tacet.host_events e
+  where e.log_id = any (:log_ids) and e.type = 'push.unread'
+) u;
