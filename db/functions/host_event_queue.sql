@@ -1,7 +1,7 @@
 -- The way of events to the host: claims, what the host answered, and events that are sent again.
 --
--- A user's events go one after the other, the lowest id first. A claim locks the user, without a wait, before it looks at what is under
--- way, so that processes that claim side by side see each other's claims.
+-- A user's events go one after the other, the lowest id first. A claim locks the user, without a wait, before it looks at what is
+-- under way, so that processes that claim side by side see each other's claims.
 
 set check_function_bodies = off;
 
@@ -14,8 +14,8 @@ as $$
   select hashtextextended('host events ' || user_id, 1952539493)
 $$;
 
--- Claims the oldest event of each of at most events_max users, unless it is tried later. A push that was looked at since it was due makes
--- no event. One for which a function of the host fails is put off by a minute, for an hour.
+-- Claims the oldest event of each of at most events_max users, unless it is tried later. A push that was looked at since it was due
+-- makes no event. One for which a function of the host fails is put off by a minute, for an hour.
 create or replace function tacet.claim_host_events(events_max int, lease interval)
 returns setof tacet.host_events
 language plpgsql volatile
@@ -49,8 +49,8 @@ begin
 end
 $$;
 
--- Claims the oldest event of a user who is locked; null if there is none to try now. Later events become due with it: otherwise each
--- claim would look at them again.
+-- Claims the oldest event of a user who is locked; null if there is none to try now. Later events become due with it: otherwise
+-- each claim would look at them again.
 create or replace function tacet.claim_host_event(owner tacet.user_id, lease interval)
 returns tacet.host_events
 language plpgsql volatile
@@ -117,8 +117,8 @@ end
 $$;
 
 -- Records what the host answered to an attempt, unless the claim has passed to another. next_try: after how long to try again; null
--- when the host has taken the event. An event that was not taken within gives_up after its first attempt is dead. When an event ends,
--- the user's next one is due. Returns what has become of it; null if the claim is another's.
+-- when the host has taken the event. An event that was not taken within gives_up after its first attempt is dead. When an event
+-- ends, the user's next one is due. Returns what has become of it; null if the claim is another's.
 create or replace function tacet.settle_host_event(
   event_id bigint, attempt int, status int, error text, next_try interval, gives_up interval
 )
@@ -141,7 +141,9 @@ begin
     select
       x.id,
       case
-        when next_try is null then 'taken' when clock_timestamp() + next_try > x.first_tried_at + gives_up then 'dead' else 'waiting'
+        when next_try is null then 'taken'
+        when clock_timestamp() + next_try > x.first_tried_at + gives_up then 'dead'
+        else 'waiting'
       end as state
     from tacet.host_events x
     where x.id = event_id
@@ -174,7 +176,9 @@ begin
     id = default, state = 'waiting', attempts = 0, first_tried_at = null, ended_at = null, due_at = clock_timestamp()
   where e.state = 'dead';
   get diagnostics dead = row_count;
-  update tacet.host_events e set due_at = clock_timestamp() where e.state = 'waiting' and not e.is_claimed and e.due_at > clock_timestamp();
+  update tacet.host_events e
+  set due_at = clock_timestamp()
+  where e.state = 'waiting' and not e.is_claimed and e.due_at > clock_timestamp();
   get diagnostics waiting = row_count;
   return dead + waiting;
 end

@@ -32,7 +32,9 @@ begin
     return 'opted_out';
   end if;
   if push.push_type = 'message' then
-    select c.conversation_id as surface_id, c.created_at as dated_at, push.user_id = any (c.read_by) as is_read, null::text as withheld
+    select
+      c.conversation_id as surface_id, c.created_at as dated_at, push.user_id = any (c.read_by) as is_read,
+      null::text as withheld
     into about
     from tacet.message_context(tacet.message_of(push.subject_id)) c
     limit 1;

@@ -39,9 +39,9 @@ create index if not exists unread_checks_user_idx on tacet.unread_checks (user_i
 -- Events on their way to the host, the lower id of a user first. What the host has taken goes, except push.unread, which
 -- explanations tell of.
 --
--- due_at: when it may be tried next, or when the claim ends. first_tried_at, attempts: since it was last made to wait. webhook_id: the
--- same in each attempt. reason: of the ledger, of the drop, or why it was cancelled. status, error: of the last attempt. channel,
--- device: of a dropped device, whose address is cut.
+-- due_at: when it may be tried next, or when the claim ends. first_tried_at, attempts: since it was last made to wait. webhook_id:
+-- the same in each attempt. reason: of the ledger, of the drop, or why it was cancelled. status, error: of the last attempt.
+-- channel, device: of a dropped device, whose address is cut.
 create table if not exists tacet.host_events (
   occurred_at timestamptz not null default clock_timestamp(),
   due_at timestamptz not null default clock_timestamp(),

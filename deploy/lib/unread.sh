@@ -39,7 +39,7 @@ settled_event() {
   sql tacet -F ' ' -v id="$1" <<<"select state, reason from tacet.host_events where subject_id = :'id'"
 }
 
-explain_unread() { explain --message "$1" | grep -F 'push.unread' | sed 's/^ */      /'; }
+explain_unread() { explain --message "$1" | grep -A 1 -F 'push.unread' | sed 's/^ */      /'; }
 
 play_unread() {
   local unread read refused
