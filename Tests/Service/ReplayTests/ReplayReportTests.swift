@@ -80,4 +80,19 @@ struct ReplayReportTests {
     #expect(report.text.contains("silent updates: 0 as recorded, 2 by these rules"))
     #expect(report.differences == 0)
   }
+
+  @Test("a kind whose folding does not change sounds as it did")
+  func asRecorded() {
+    var rules = ReplayRules()
+    rules.kinds["coach"] = RuleChange()
+    rules.kinds["coach"]?.foldWindow = .seconds(20)
+    var tally = ReplayTally(rules, examplesMax: 0)
+    for sounds in [true, false, nil] as [Bool?] {
+      var story = Story { _ in }
+      story.sounds = sounds
+      tally.add(story.push)
+    }
+    let report = tally.report(of: 0..<1, isCut: false)
+    #expect(report.sounding?.before == 2 && report.sounding?.after == 2)
+  }
 }

@@ -47,6 +47,11 @@ struct BurstCount {
     waiting.insert(Push(at: moment, key: key, isMention: isMention, window: window))
   }
 
+  /// Counts a push whose kind folds as it did.
+  mutating func add(asRecorded sounds: Bool) {
+    if sounds { sounding += 1 } else { silent += 1 }
+  }
+
   /// Counts what goes out before a moment, as no earlier push comes any more.
   mutating func advance(to moment: Int64) {
     while let push = waiting.min, push.at < moment {

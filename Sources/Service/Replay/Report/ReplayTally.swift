@@ -63,11 +63,14 @@ struct ReplayTally {
     if case .pushed = before, push.sounds != false { figures.sounding?.before += 1 }
     bursts.advance(to: push.enqueuedAt)
     guard case .pushed(let at, _) = after else { return }
+    guard let window = change.foldWindow else {
+      bursts.add(asRecorded: push.sounds != false)
+      return
+    }
     if push.surface == nil { figures.withoutSurface += 1 }
     bursts.add(
       push.surface.map { BurstCount.Key(userID: push.userID, surface: $0) }, at: at,
-      isMention: push.history?.last?.situation.isMentioned == true,
-      window: change.foldWindow?.wholeMicroseconds ?? 0)
+      isMention: push.history?.last?.situation.isMentioned == true, window: window.wholeMicroseconds)
   }
 
   /// Ends the replay.
