@@ -180,8 +180,8 @@ let package = Package(
     tests(
       "Push/SealingTests",
       [
-        "APNSCore", "Cryptography", "Delivery", "PushKinds", "PushRules", "Sealing", "TestProcesses", "TestRandomness",
-        "TestRepository",
+        "APNSCore", "Cryptography", "Delivery", "Localisation", "PushKinds", "PushRules", "Sealing", "TestProcesses",
+        "TestRandomness", "TestRepository",
       ],
       exclude: ["open_sealed.py"]),
     tests("Push/PushRulesTests", ["PushRules"]),
@@ -405,7 +405,10 @@ let package = Package(
     layer("Client/TacetClient"),
     tests(
       "Client/TacetClientTests",
-      ["APNSCore", "Cryptography", "Delivery", "PushKinds", "PushRules", "TacetClient", "TestRandomness"],
+      [
+        "APNSCore", "Cryptography", "Delivery", "Localisation", "PushKinds", "PushRules", "TacetClient",
+        "TestRandomness",
+      ],
       resources: [.copy("Cases")]),
 
     // What simulators and their commands have in common.
@@ -504,7 +507,8 @@ let package = Package(
         "APNS", "APNSCore", "Campaigns", "Callers", "Cryptography", "Deliverers", "Delivery", "FCM", "WebPush", "HTTP1",
         "HTTPServing", "HTTPTransfers",
         "LanguageModels", "Pages", "Postgres",
-        "PrometheusMetrics", "API", "Explanations", "HostEvents", "HostWiring", "PushKinds", "PushPipeline", "PushStore",
+        "PrometheusMetrics", "API", "Explanations", "HostEvents", "HostWiring", "PushKinds", "PushPipeline",
+        "PushStore",
         "ReadBench", "Reactors", "Replay", "Doctor", "SenderLogs", "Settings", "TLSStreams", argumentParser, httpTypes,
         logging, metrics, signals,
       ]),

@@ -266,6 +266,12 @@ CREATE TABLE tacet.activity_updates (
 )
 WITH (fillfactor='70', autovacuum_vacuum_scale_factor='0.05');
 
+CREATE TABLE tacet.announcements (
+    event text NOT NULL,
+    kinds text[],
+    CONSTRAINT announcements_event_check CHECK ((event = ANY (ARRAY['push.unread'::text, 'push.sent'::text, 'push.skipped'::text, 'push.failed'::text, 'device.dropped'::text])))
+);
+
 CREATE TABLE tacet.bursts (
     sounded_at timestamp with time zone NOT NULL,
     latest_at timestamp with time zone NOT NULL,
@@ -279,11 +285,6 @@ CREATE TABLE tacet.bursts (
     members integer[] NOT NULL
 )
 WITH (fillfactor='50', autovacuum_vacuum_scale_factor='0.05');
-CREATE TABLE tacet.announcements (
-    event text NOT NULL,
-    kinds text[],
-    CONSTRAINT announcements_event_check CHECK ((event = ANY (ARRAY['push.unread'::text, 'push.sent'::text, 'push.skipped'::text, 'push.failed'::text, 'device.dropped'::text])))
-);
 
 CREATE TABLE tacet.campaign_decisions (
     enrolled_at timestamp with time zone DEFAULT clock_timestamp() NOT NULL,
@@ -908,10 +909,11 @@ ALTER TABLE ONLY tacet.activity_updates
 ALTER TABLE ONLY tacet.activity_updates
     ADD CONSTRAINT activity_updates_pkey PRIMARY KEY (id);
 
-ALTER TABLE ONLY tacet.bursts
-    ADD CONSTRAINT bursts_pkey PRIMARY KEY (user_id, surface_id);
 ALTER TABLE ONLY tacet.announcements
     ADD CONSTRAINT announcements_pkey PRIMARY KEY (event);
+
+ALTER TABLE ONLY tacet.bursts
+    ADD CONSTRAINT bursts_pkey PRIMARY KEY (user_id, surface_id);
 
 ALTER TABLE ONLY tacet.campaign_decisions
     ADD CONSTRAINT campaign_decisions_pkey PRIMARY KEY (user_id, campaign, local_day);
@@ -1259,8 +1261,9 @@ ALTER TABLE tacet.activity_types ENABLE ROW LEVEL SECURITY;
 
 ALTER TABLE tacet.activity_updates ENABLE ROW LEVEL SECURITY;
 
-ALTER TABLE tacet.bursts ENABLE ROW LEVEL SECURITY;
 ALTER TABLE tacet.announcements ENABLE ROW LEVEL SECURITY;
+
+ALTER TABLE tacet.bursts ENABLE ROW LEVEL SECURITY;
 
 ALTER TABLE tacet.campaign_decisions ENABLE ROW LEVEL SECURITY;
 
@@ -1391,8 +1394,8 @@ ALTER TABLE tacet.watched_activities ENABLE ROW LEVEL SECURITY;
 -- tacet.check_in_material(user_id uuid, moment timestamp with time zone) returns jsonb
 -- tacet.check_live_activity_size(attributes jsonb, state jsonb, alert jsonb) returns void
 -- tacet.check_presentation(presentation jsonb) returns void
--- tacet.choose_content(user_id uuid, content text) returns void
 -- tacet.check_unread(checks_max integer) returns bigint
+-- tacet.choose_content(user_id uuid, content text) returns void
 -- tacet.choose_slots(campaign text, user_id uuid, is_on boolean, chosen jsonb, zone text, lead_us bigint, is_chosen boolean DEFAULT true) returns void
 -- tacet.civil_instant(civil timestamp without time zone, zone text) returns timestamp with time zone
 -- tacet.claim_host_event(owner uuid, lease interval) returns tacet.host_events

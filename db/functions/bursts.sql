@@ -95,7 +95,7 @@ begin
         verdict := 'update';
       end if;
     else
-      mentions := mark <> all (burst.members) and moment < ends_at
+      mentions := mark <> all (burst.members) and (is_older or moment < ends_at)
         and tacet.is_mentioned(tacet.message_of(asked.subject_id), asked.user_id) is true;
       state := coalesce((
         select
@@ -109,7 +109,8 @@ begin
         where l.subject_id = burst.latest_subject and l.user_id = burst.user_id and l.push_type = 'message'
       ), 'in_flight');
       if mentions then
-        verdict := 'begin';
+        -- Behind a newer message it sounds beside the burst, whose notification shows that.
+        verdict := case when is_older then 'sound' else 'begin' end;
       elsif is_older and state <> 'gone' then
         if state = 'sent' then
           verdict := 'fold';
@@ -125,7 +126,7 @@ begin
       then
         verdict := 'begin';
       end if;
-      if verdict is distinct from 'begin' then
+      if verdict is distinct from 'begin' and verdict is distinct from 'sound' then
         if asked.looked_at > burst.latest_at then
           burst.members := '{}';
         end if;
@@ -168,7 +169,7 @@ begin
       burst.update_at := null;
       burst.members := array[mark];
     end if;
-    first_subject := burst.first_subject;
+    first_subject := case when verdict = 'sound' then asked.subject_id else burst.first_subject end;
     more := greatest(cardinality(burst.members) - 1, 0);
     update tacet.bursts b
     set

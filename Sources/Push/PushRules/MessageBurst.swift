@@ -128,7 +128,9 @@ extension MessageBurst {
   ) -> FoldDecision {
     let end = soundedAt + window
     if message == latest { return again(message, at: now, isOver: now >= end) }
-    if isMentioned, now < end, !members.contains(message.id) {
+    if isMentioned, message < latest || now < end, !members.contains(message.id) {
+      // Behind a newer message it sounds beside the burst, whose notification shows that.
+      if message < latest { return .sound }
       self = MessageBurst(message, at: now)
       isMention = true
       return .sound

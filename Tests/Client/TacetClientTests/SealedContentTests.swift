@@ -1,6 +1,7 @@
 import APNSCore
 import Cryptography
 import Foundation
+import Localisation
 import PushRules
 import Synchronization
 import Testing

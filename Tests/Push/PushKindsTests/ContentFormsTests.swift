@@ -1,6 +1,7 @@
 import Cryptography
 import Delivery
 import Foundation
+import Localisation
 import PushRules
 import Testing
 

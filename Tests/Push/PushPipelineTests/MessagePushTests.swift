@@ -1,6 +1,7 @@
 import APNS
 import APNSCore
 import FoundationEssentials
+import Localisation
 import PushKinds
 import TestIDs
 import Testing

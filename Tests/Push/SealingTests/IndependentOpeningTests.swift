@@ -1,5 +1,6 @@
 import Cryptography
 import Foundation
+import Localisation
 import PushRules
 import TestProcesses
 import TestRandomness

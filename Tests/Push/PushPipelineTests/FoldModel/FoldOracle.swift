@@ -76,12 +76,8 @@ struct FoldOracle {
   /// Once nothing is left to do.
   mutating func judgeEnd() {
     let shown = shown.sorted { $0.sentAt < $1.sentAt }
-    let sounding = shown.filter(\.sounds)
-    for (last, next) in zip(sounding, sounding.dropFirst()) where !next.isMention && next.sentAt < last.sentAt + window
-    {
-      // Decided in one order, and handed over in another.
-      let isTogether = last.isMention && next.sentAt < last.sentAt + Self.lag
-      if isTogether || next.sentAt > last.sentAt + window - Self.lag { continue }
+    let sounding = shown.filter { $0.sounds && !$0.isMention }
+    for (last, next) in zip(sounding, sounding.dropFirst()) where next.sentAt < last.sentAt + window - Self.lag {
       violations.append("\(next.message) sounds at \(next.sentAt), but \(last.message) did at \(last.sentAt)")
     }
     let newest = messages - 1
