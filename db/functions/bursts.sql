@@ -101,7 +101,7 @@ begin
         select
           case
             when l.attempts < burst.latest_attempts then 'in_flight'
-            when l.decision = 'sent' then 'sent'
+            when l.decision = 'sent' or l.reason = 'shadow' then 'sent'
             when l.decision = 'held' then 'waits'
             else 'gone'
           end

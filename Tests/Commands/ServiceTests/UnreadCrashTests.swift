@@ -12,8 +12,8 @@ import Testing
 struct UnreadCrashTests {
   private static let secret = "a-secret-of-the-events-of-this-test"
   private static let people = 20
-  private static let rounds = 15
-  private static let kills = 7
+  private static let rounds = 9
+  private static let kills = 4
   /// After how long a push is unread.
   private static let after = Duration.seconds(3)
 
@@ -53,8 +53,8 @@ struct UnreadCrashTests {
     var killed = 0
     for round in 0..<Self.rounds {
       let message = try await chat.say()
-      // Twice a service dies with pushes under way, and another one sends them after its lease.
-      let diesEarly = round == 5 || round == 11
+      // Once a service dies with pushes under way, and another one sends them after its lease.
+      let diesEarly = round == 5
       if diesEarly { try await replace(&services, scene, &random) }
       try await decide(message, scene)
       messages.append(message)
@@ -161,7 +161,7 @@ struct UnreadCrashTests {
       ).split(separator: "\n").map(String.init))
     let told = Set(unread.map(\.push))
     #expect(expected.subtracting(told).isEmpty, "unread, and the host was not told")
-    #expect(certain.count > 50 && expected.count > 50)
+    #expect(certain.count > 30 && expected.count > 30)
     try await judgeOrder(scene, taken)
     let states = try await scene.sql(
       "select state, count(*) from tacet.host_events group by 1 order by 1"

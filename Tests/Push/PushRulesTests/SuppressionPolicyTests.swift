@@ -209,7 +209,7 @@ struct DecisionReasonTests {
     #expect(
       Set(DecisionReason.allCases.map(\.rawValue)) == [
         "user_viewing", "already_read", "no_tokens", "no_recipients", "muted", "quiet_hours", "deleted", "expired",
-        "opted_out", "not_mentioned", "cancelled", "pushed_today",
+        "opted_out", "not_mentioned", "cancelled", "pushed_today", "folding", "folded",
       ])
   }
 }

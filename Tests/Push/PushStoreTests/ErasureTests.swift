@@ -13,6 +13,8 @@ struct ErasureTests {
     "subject_id", "subject_ids", "conversation_id", "surface_id", "message_ids", "run_id", "push_id", "id",
     // Messages of a burst, whose row goes with its user.
     "first_subject", "latest_subject",
+    // Rows of the ledger, and the name of an event; beside the user.
+    "log_id", "webhook_id",
     // How far a large event has been told; gone with the event.
     "told_until",
   ]

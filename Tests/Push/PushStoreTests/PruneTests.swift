@@ -28,7 +28,7 @@ struct PruneTests {
       // The time of a transaction stands still, so a row's age can be told to the microsecond.
       try await sessions[0].run("begin", on: reactor)
       for age in ["interval '1 day'", "interval '1 day 1 microsecond'"] {
-        try await sessions[0].run(insertion(table, 1, age: age), on: reactor)
+        try await sessions[0].run(table.insertion(of: 1, age: age), on: reactor)
       }
       #expect(try await prune(table, over: sessions[0], on: reactor) == 1)
       try await sessions[0].run("commit", on: reactor)
@@ -66,7 +66,8 @@ struct PruneTests {
       #expect(first == (1000, true))
     }
     #expect(
-      try await database.sql("select count(*) from \(name(table)) where \(time(table)) < now() - interval '60 h'")
+      try await database.sql(
+        "select count(*) from \(table.sqlName) where \(table.timeColumn) < now() - interval '60 h'")
         == "0")
     try await withStore(database) { store, reactor in
       let second = try await store.prune(table, olderThan: Self.retention, on: reactor)
@@ -132,127 +133,10 @@ extension PruneTests {
   private func fill(
     _ table: PrunedTable, _ rows: Int, age: String, decision: String = "skipped", in database: TestDatabase
   ) async throws {
-    try await database.sql(insertion(table, rows, age: age, decision: decision))
-  }
-
-  /// - Parameter age: an SQL expression.
-  private func insertion(_ table: PrunedTable, _ rows: Int, age: String, decision: String = "skipped") -> String {
-    let columns =
-      switch table {
-      case .ledger: "user_id, subject_id, push_type, decision"
-      case .parked: "enqueued_at, subject_id, kind, attempts, reason"
-      case .triggerFailures: "sqlstate, message"
-      case .surfaceViews: "surface_kind, surface_id, user_id"
-      case .readSyncs: "user_id, conversation_id, message_ids"
-      case .pushes: "user_id, kind, title, body"
-      case .cancellations: "cancel_key"
-      case .instances: "id, host, pid, version"
-      case .unreadMarks: "read_until, user_id, conversation_id"
-      case .campaignDecisions: "due_at, local_day, user_id, run_id, campaign, time_zone"
-      case .campaignRuns: "due_at, campaign, cause"
-      case .campaignSlots: "local_day, campaign, time_zone"
-      case .slotRows: "available_at, user_id, campaign, slot, fire_date, time_zone"
-      case .slotReports: "happened_at, id, user_id, code"
-      case .contents: "fire_date, user_id, campaign, slot"
-      case .sessions: "last_at, user_id"
-      case .liveActivities: "id, user_id, type, state"
-      case .liveActivityUpdates: "activity_id, version, available_at, event, priority, state, unix_time"
-      case .targets: "channel, address, user_id"
-      case .bursts: "user_id, surface_id, first_subject, latest_subject, latest_at, latest_attempts, members"
-      case .comparedPushes: "subject_id, user_id"
-      case .hostEvents: "user_id, type, state"
-      }
-    let values =
-      switch table {
-      case .ledger: "gen_random_uuid(), gen_random_uuid(), 'message', '\(decision)'"
-      case .parked: "now(), gen_random_uuid(), 'message', 1, 'test'"
-      case .triggerFailures: "'XX000', 'test'"
-      case .surfaceViews: "'calendar', gen_random_uuid(), gen_random_uuid()"
-      case .readSyncs: "gen_random_uuid(), gen_random_uuid(), array[gen_random_uuid()]"
-      case .pushes: "gen_random_uuid(), 'push', 'test', ''"
-      case .cancellations: "gen_random_uuid()::text"
-      case .instances: "gen_random_uuid()::text, 'host', 1, '1.0'"
-      case .unreadMarks: "now(), gen_random_uuid(), gen_random_uuid()"
-      case .campaignDecisions: "now(), current_date, gen_random_uuid(), gen_random_uuid(), 'coach', 'UTC'"
-      case .campaignRuns: "now(), 'coach', 'schedule'"
-      case .campaignSlots: "current_date, 'coach', gen_random_uuid()::text"
-      case .slotRows: "now(), gen_random_uuid(), 'ritual', '0800', current_date, 'UTC'"
-      case .slotReports: "now(), gen_random_uuid(), gen_random_uuid(), 'armed'"
-      case .contents: "current_date, gen_random_uuid(), 'ritual', '0800'"
-      case .sessions: "now(), gen_random_uuid()"
-      case .liveActivities: "gen_random_uuid()::text, gen_random_uuid(), 'WorkoutActivityAttributes', '{}'"
-      case .liveActivityUpdates: "'run', floor(random() * 2e9)::int, now(), 'update', 5, '{}', 0"
-      case .targets: "'fcm', gen_random_uuid()::text, gen_random_uuid()"
-      case .bursts: "gen_random_uuid(), gen_random_uuid(), gen_random_uuid(), gen_random_uuid(), now(), 1, '{1}'"
-      case .comparedPushes: "gen_random_uuid(), gen_random_uuid()"
-      case .hostEvents: "gen_random_uuid(), 'push.sent', 'dead'"
-      }
-    let activity = """
-      insert into tacet.activities (id, user_id, type, state)
-      values ('run', gen_random_uuid(), 'WorkoutActivityAttributes', '{}') on conflict do nothing;
-      """
-    return """
-      \(table == .liveActivityUpdates ? activity : "")
-      insert into \(name(table)) (\(time(table)), \(columns)) select now() - (\(age)), \(values)
-      from generate_series(1, \(rows))
-      """
+    try await database.sql(table.insertion(of: rows, age: age, decision: decision))
   }
 
   private func count(_ table: PrunedTable, in database: TestDatabase) async throws -> String {
-    try await database.sql("select count(*) from \(name(table))")
-  }
-
-  private func name(_ table: PrunedTable) -> String {
-    switch table {
-    case .ledger: "tacet.push_log"
-    case .parked: "tacet.parked"
-    case .triggerFailures: "tacet.trigger_failures"
-    case .surfaceViews: "tacet.surface_views"
-    case .readSyncs: "tacet.read_syncs"
-    case .pushes: "tacet.pushes"
-    case .cancellations: "tacet.cancellations"
-    case .instances: "tacet.instances"
-    case .unreadMarks: "tacet.unread_marks"
-    case .campaignDecisions: "tacet.campaign_decisions"
-    case .campaignRuns: "tacet.campaign_runs"
-    case .campaignSlots: "tacet.campaign_slots"
-    case .slotRows: "tacet.notif_deliveries"
-    case .slotReports: "tacet.notif_events"
-    case .contents: "tacet.notif_contents"
-    case .sessions: "tacet.user_sessions"
-    case .liveActivities: "tacet.activities"
-    case .liveActivityUpdates: "tacet.activity_updates"
-    case .targets: "tacet.targets"
-    case .bursts: "tacet.bursts"
-    case .comparedPushes: "tacet.compared_pushes"
-    case .hostEvents: "tacet.host_events"
-    }
-  }
-
-  private func time(_ table: PrunedTable) -> String {
-    switch table {
-    case .ledger: "enqueued_at"
-    case .parked: "parked_at"
-    case .triggerFailures: "failed_at"
-    case .surfaceViews: "last_seen"
-    case .readSyncs: "available_at"
-    case .pushes: "created_at"
-    case .cancellations: "cancelled_at"
-    case .instances: "seen_at"
-    case .unreadMarks: "built_at"
-    case .campaignDecisions: "enrolled_at"
-    case .campaignRuns: "started_at"
-    case .campaignSlots: "due_at"
-    case .slotRows: "fire_at"
-    case .slotReports: "received_at"
-    case .contents: "attempted_at"
-    case .sessions: "began_at"
-    case .liveActivities: "ended_at"
-    case .liveActivityUpdates: "created_at"
-    case .targets: "dropped_at"
-    case .bursts: "sounded_at"
-    case .comparedPushes: "sent_at"
-    case .hostEvents: "ended_at"
-    }
+    try await database.sql("select count(*) from \(table.sqlName)")
   }
 }

@@ -72,9 +72,12 @@ struct ReplayReportTests {
   func folding() {
     var change = RuleChange()
     change.foldWindow = .seconds(20)
-    var known = Story { _ in }
-    known.surface = "c0ffee17"
-    let report = Self.report([known, known, known, Story { _ in }], change)
+    let known = ["1", "2", "3"].map { id in
+      var story = Story { _ in }
+      (story.surface, story.subjectID) = ("c0ffee17", HostID(text: id))
+      return story
+    }
+    let report = Self.report(known + [Story { _ in }], change)
     #expect(report.sounding?.before == 4 && report.sounding?.after == 2 && report.withoutSurface == 1)
     #expect(report.text.contains("with sound: 4 as recorded, 2 by these rules (1 without a recorded conversation"))
     #expect(report.text.contains("silent updates: 0 as recorded, 2 by these rules"))

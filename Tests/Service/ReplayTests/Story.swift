@@ -15,6 +15,7 @@ struct Story {
   var surface: String?
   var sounds: Bool?
   var userID = HostID(text: "7")
+  var subjectID = HostID(text: "42")
   /// When the ledger is read; the push is then still held if that is its last decision.
   var askedAt = 1_000_000.0
   private(set) var entries: [HistoryEntry] = []
@@ -63,7 +64,7 @@ struct Story {
 
   var push: RecordedPush {
     RecordedPush(
-      enqueuedAt: Self.start, subjectID: HostID(text: "42"), kind: kind, userID: userID,
+      enqueuedAt: Self.start, subjectID: subjectID, kind: kind, userID: userID,
       decision: entries.last?.decision ?? .failed, history: entries, surface: surface, sounds: sounds,
       askedAt: Self.start + Self.microseconds(askedAt))
   }

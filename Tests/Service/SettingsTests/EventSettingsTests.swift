@@ -32,6 +32,13 @@ struct EventSettingsTests {
     #expect(((try? read(["EVENTS_URL": url, "EVENTS_SECRET": Self.secret])) != nil) == isTaken, "\(url)")
   }
 
+  @Test("a new URL needs a restart")
+  func restart() throws {
+    let start = try makeSettings(["EVENTS_SECRET": Self.secret])
+    let now = try makeSettings(["EVENTS_SECRET": Self.secret, "EVENTS_URL": "https://host/"])
+    #expect(now.keysNeedingRestart(since: start) == ["EVENTS_URL"])
+  }
+
   @Test("a URL without a secret stops the start, and so does a time that cannot be meant")
   func missing() {
     for more in [

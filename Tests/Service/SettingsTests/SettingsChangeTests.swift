@@ -122,6 +122,7 @@ struct SettingsChangeTests {
     "WEB_PUSH_HOSTS": "127.0.0.1:1",
     "WEB_PUSH_CA_FILE": "/own.pem", "FCM_MESSAGES": "data", "FCM_CHANNEL_ID": "other", "FCM_URL": "https://other",
     "FCM_CA_FILE": "/own.pem",
+    "EVENTS_SECRET": "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw", "EVENTS_RETRY_HOURS": "1", "EVENTS_CA_FILE": "/own.pem",
     "LISTEN_SOCKET_MODE": "0600", "TRUSTED_PROXIES": "::1", "TRUSTED_PROXY_HEADER": "forwarded",
     "HTTP_CONNECTIONS_MAX": "1",
     "HTTP_PEER_CONNECTIONS_MAX": "1", "HTTP_CONNECTION_REQUESTS_MAX": "1", "HTTP_REQUEST_LINE_BYTES_MAX": "1000",
@@ -133,9 +134,10 @@ struct SettingsChangeTests {
   /// Followed at run time; ``HTTPSettingsTests`` looks at them, since they come together.
   private static let certificates: Set<String> = ["TLS_CERTIFICATE_FILE", "TLS_KEY_FILE"]
 
-  /// Those whose values bring others with them; ``ChannelSettingsTests`` looks at them.
+  /// Those whose values bring others with them; ``ChannelSettingsTests`` and ``EventSettingsTests`` look at them.
   private static let switches: Set<String> = [
     "VAPID_PRIVATE_KEY", "VAPID_PRIVATE_KEY_FILE", "FCM_SERVICE_ACCOUNT", "FCM_SERVICE_ACCOUNT_FILE",
+    "EVENTS_URL",
   ]
 
   @Test("every key is either followed at run time or named as needing a restart", arguments: SettingNames.all)

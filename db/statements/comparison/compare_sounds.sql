@@ -5,7 +5,8 @@
 --   :to_us    bigint  its end, which is outside
 --   :kinds    text[]  the kinds that are compared
 --
--- The ledger does not say which pushes of the other sender are silent. What no kind sounds with is left out on both sides.
+-- Silent updates of a burst are left out of the ledger's, and on both sides what never sounds. Nobody says which pushes of the
+-- other sender are silent.
 
 with pushed as (
   select l.user_id, (l.sent_at at time zone 'UTC')::date as day, 1 as ours, 0 as theirs
@@ -13,7 +14,7 @@ with pushed as (
   where l.enqueued_at >= timestamptz 'epoch' + :from_us * interval '1 microsecond'
     and l.enqueued_at < timestamptz 'epoch' + :to_us * interval '1 microsecond'
     and l.push_type = any (:kinds::text[]) and l.push_type not in ('read_sync', 'live_activity', 'schedule_changed')
-    and (l.decision = 'sent' or l.reason = 'shadow')
+    and (l.decision = 'sent' or l.reason = 'shadow') and (l.history -> -1 -> 'fold' -> 'sound') is distinct from 'false'
   union all
   select c.user_id, (c.sent_at at time zone 'UTC')::date, 0, 1
   from tacet.compared_pushes c

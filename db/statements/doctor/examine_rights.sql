@@ -44,7 +44,7 @@ cross join unnest(
   case
     when c.relname = 'settings' then '{}'
     when c.relname in ('kinds', 'push_kinds', 'campaigns', 'default_bodies', 'function_files', 'host_additions', 'activity_types',
-      'watched_activities')
+      'watched_activities', 'texts', 'announcements', 'escalations')
       then array['select']
     else array['select', 'insert', 'update', 'delete']
   end
@@ -74,7 +74,8 @@ select format('function tacet.%I', p.proname), 'execute', true
 from pg_proc p
 where p.pronamespace = (select oid from own) and p.prokind = 'f' and p.prorettype <> 'trigger'::regtype
   and p.proname not in (
-    'watch', 'unwatch', 'watch_activity', 'unwatch_activity', 'grant_service', 'grant_services', 'close_table', 'adopt_database')
+    'watch', 'unwatch', 'watch_activity', 'unwatch_activity', 'localise', 'unlocalise', 'announce', 'announce_nothing',
+    'grant_service', 'grant_services', 'close_table', 'adopt_database')
   and not has_function_privilege(p.oid, 'execute')
 union all
 select format('public.%I', w.name), p.privilege, false

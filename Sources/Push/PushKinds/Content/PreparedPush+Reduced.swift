@@ -20,7 +20,8 @@ extension PreparedPush.Document {
     case .alert(_, let alert):
       let sender = words == .sender ? event.sender : nil
       let payload = try AlertPayload(
-        title: .verbatim(sender ?? event.notice), body: sender == nil ? nil : .verbatim(event.notice), sound: alert.sound,
+        title: .verbatim(sender ?? event.notice), body: sender == nil ? nil : .verbatim(event.notice),
+        sound: alert.sound,
         threadIdentifier: alert.threadIdentifier, category: alert.category,
         interruptionLevel: alert.interruptionLevel, relevanceScore: alert.relevanceScore,
         runsServiceExtension: words == .none, custom: alert.custom.kept)

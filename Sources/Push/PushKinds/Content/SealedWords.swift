@@ -16,9 +16,9 @@ struct SealedWords {
 
   init(of alert: AlertPayload, withheld data: PayloadObject, issuedAt: Int64) {
     self.issuedAt = issuedAt
-    title = alert.title?.words
-    subtitle = alert.subtitle?.words
-    body = alert.body?.words
+    title = alert.title?.words.nonEmpty
+    subtitle = alert.subtitle?.words.nonEmpty
+    body = alert.body?.words.nonEmpty
     var data = data
     if case .string(let address)? = data["image_url"] { imageURL = address } else { imageURL = nil }
     data["image_url"] = nil
@@ -72,7 +72,7 @@ struct SealedWords {
   }
 }
 
-extension AlertText {
-  /// The words; of a key of the app's translations nothing.
-  var words: String? { if case .verbatim(let words) = self { words } else { nil } }
+extension String {
+  /// Nil for no words, as beside a key of the app's translations.
+  fileprivate var nonEmpty: String? { isEmpty ? nil : self }
 }

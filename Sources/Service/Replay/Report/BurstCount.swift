@@ -1,11 +1,11 @@
 internal import HeapModule
 internal import PushKinds
+internal import PushRules
 
-/// Counts the pushes that sound and the silent ones, where the followers of a burst are folded.
+/// Counts the pushes that sound and the silent ones, where the followers of a burst are folded as ``FoldPolicy`` says. What only a
+/// newer push shows counts as silent.
 ///
-/// The first push of a conversation to a recipient sounds. What follows within the window is silent, unless it mentions the
-/// recipient. A push that sounds begins a new window. Pushes come in the order of their commits; held ones go out later, and
-/// wait here until no earlier one can come.
+/// Pushes come in the order of their commits. Held ones go out later, and wait here until no earlier one can come.
 struct BurstCount {
   /// Whose bursts.
   struct Key: Hashable {
@@ -15,20 +15,26 @@ struct BurstCount {
 
   private struct Push: Comparable {
     let at: Int64
+    let message: BurstMessage
     let key: Key
     let isMention: Bool
     let window: Int64
 
-    static func < (one: Push, other: Push) -> Bool { one.at < other.at }
-    static func == (one: Push, other: Push) -> Bool { one.at == other.at }
+    static func < (one: Push, other: Push) -> Bool { (one.at, one.message) < (other.at, other.message) }
+    static func == (one: Push, other: Push) -> Bool { (one.at, one.message) == (other.at, other.message) }
   }
 
-  /// Windows that are kept before those that are over are forgotten.
-  private static let windowsKept = 4096
+  private struct Burst {
+    var burst: MessageBurst?
+    var end: Int64
+  }
+
+  /// Bursts that are kept before those that are over are forgotten.
+  private static let burstsKept = 4096
 
   private var waiting = Heap<Push>()
-  private var windows: [Key: Int64] = [:]
-  private var windowsMax = windowsKept
+  private var bursts: [Key: Burst] = [:]
+  private var burstsMax = burstsKept
 
   /// With sound.
   private(set) var sounding = 0
@@ -39,12 +45,12 @@ struct BurstCount {
   /// - Parameters:
   ///   - key: nil where the conversation is not recorded; such a push sounds.
   ///   - window: zero for no folding.
-  mutating func add(_ key: Key?, at moment: Int64, isMention: Bool, window: Int64) {
+  mutating func add(_ message: BurstMessage, of key: Key?, at moment: Int64, isMention: Bool, window: Int64) {
     guard let key, window > 0 else {
       sounding += 1
       return
     }
-    waiting.insert(Push(at: moment, key: key, isMention: isMention, window: window))
+    waiting.insert(Push(at: moment, message: message, key: key, isMention: isMention, window: window))
   }
 
   /// Counts a push whose kind folds as it did.
@@ -58,17 +64,23 @@ struct BurstCount {
       waiting.removeMin()
       count(push)
     }
-    guard windows.count > windowsMax else { return }
-    windows = windows.filter { $0.value > moment }
-    windowsMax = max(Self.windowsKept, 2 * windows.count)
+    guard bursts.count > burstsMax else { return }
+    bursts = bursts.filter { $0.value.end > moment }
+    burstsMax = max(Self.burstsKept, 2 * bursts.count)
   }
 
+  /// Every push before is taken for one that reached its device.
   private mutating func count(_ push: Push) {
-    if !push.isMention, let end = windows[push.key], push.at < end {
-      silent += 1
-    } else {
-      sounding += 1
-      windows[push.key] = push.at + push.window
+    var burst = bursts[push.key]?.burst
+    let decision = FoldPolicy(window: .microseconds(push.window))
+      .decide(push.message, at: push.at, isMentioned: push.isMention, latest: .sent, of: &burst)
+    switch decision {
+    case .sound: sounding += 1
+    case .update, .fold: silent += 1
+    case .wait(let time):
+      waiting.insert(
+        Push(at: time, message: push.message, key: push.key, isMention: push.isMention, window: push.window))
     }
+    bursts[push.key] = Burst(burst: burst, end: (burst?.soundedAt ?? push.at) + push.window)
   }
 }

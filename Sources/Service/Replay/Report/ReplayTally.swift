@@ -1,3 +1,5 @@
+internal import FoundationEssentials
+internal import PushKinds
 internal import PushRules
 internal import PushStore
 
@@ -69,7 +71,8 @@ struct ReplayTally {
     }
     if push.surface == nil { figures.withoutSurface += 1 }
     bursts.add(
-      push.surface.map { BurstCount.Key(userID: push.userID, surface: $0) }, at: at,
+      BurstMessage(enqueuedAt: push.enqueuedAt, id: push.subjectID?.text ?? push.id.uuidString),
+      of: push.surface.map { BurstCount.Key(userID: push.userID, surface: $0) }, at: at,
       isMention: push.history?.last?.situation.isMentioned == true, window: window.wholeMicroseconds)
   }
 
