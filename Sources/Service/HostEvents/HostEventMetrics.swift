@@ -6,13 +6,21 @@ internal import PushStore
 public final class HostEventMetrics {
   private let factory: any MetricsFactory
 
+  /// The events that `tacet.announce` knows.
+  private static let types = ["push.unread", "push.sent", "push.skipped", "push.failed", "device.dropped"]
+
   /// - Parameter factory: the destination of the figures; by default none.
   public init(_ factory: any MetricsFactory = NOOPMetricsHandler.instance) {
     self.factory = factory
+    // A rate needs the zero before the first one.
+    for type in Self.types { counter(of: type, HostEventState.taken.rawValue).increment(by: 0) }
   }
 
   func count(_ event: HostEvent, _ state: HostEventState?) {
-    let dimensions = [("type", event.type), ("outcome", state?.rawValue ?? "lost")]
-    Counter(label: "tacet_host_events_total", dimensions: dimensions, factory: factory).increment()
+    counter(of: event.type, state?.rawValue ?? "lost").increment()
+  }
+
+  private func counter(of type: String, _ outcome: String) -> Counter {
+    Counter(label: "tacet_host_events_total", dimensions: [("type", type), ("outcome", outcome)], factory: factory)
   }
 }

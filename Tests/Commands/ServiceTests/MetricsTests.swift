@@ -19,7 +19,8 @@ struct MetricsTests {
     let extra = [
       "PUSH_TRIGGER_ENABLED": "true", "SERVICE_KEY": serviceKey, "VAPID_PRIVATE_KEY": P256PrivateKey().pem,
       "VAPID_SUBJECT": "mailto:ops@example.com", "WEB_PUSH_URL": "https://chat.example.com/",
-      "WEB_PUSH_HOSTS": "127.0.0.1:9",
+      "WEB_PUSH_HOSTS": "127.0.0.1:9", "EVENTS_URL": "http://127.0.0.1:9/",
+      "EVENTS_SECRET": "a-secret-of-the-events-of-this-test",
     ]
     try await ServiceScene.play(extra: extra) { scene, service in
       let conversation = try await Conversation(scene, [.away(), .viewing(), .away()])

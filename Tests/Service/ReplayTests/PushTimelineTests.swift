@@ -158,4 +158,15 @@ struct PushTimelineTests {
       #expect(PushTimeline(push).isConsistent == isConsistent, "\(json)")
     }
   }
+
+  @Test(
+    "what folds into a burst, and what a shadow keeps back, has been let go by the rules",
+    arguments: ["folded", "shadow"])
+  func keptBack(reason: String) {
+    var story = Story()
+    story.look(at: 0.002, kept: reason)
+    #expect(story.timeline.isConsistent)
+    #expect(story.timeline.recorded == .pushed(at: Story.start + 2000, after: nil))
+    #expect(story.timeline.replayed(by: RuleChange()) == story.timeline.recorded)
+  }
 }

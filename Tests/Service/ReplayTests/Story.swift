@@ -33,8 +33,9 @@ struct Story {
   /// - Parameters:
   ///   - release: what ended the hold before it, and when.
   ///   - isPutOff: whether the service puts a push off that goes out.
+  ///   - kept: why a push does not go out that the rules let go.
   mutating func look(
-    at seconds: Double, release: (cause: String, at: Double)? = nil, isPutOff: Bool = false,
+    at seconds: Double, release: (cause: String, at: Double)? = nil, isPutOff: Bool = false, kept: String? = nil,
     _ facts: (inout HistoryEntry.Situation) -> Void = { _ in }
   ) {
     let age = Self.microseconds(seconds)
@@ -49,7 +50,7 @@ struct Story {
     switch policy.decision(for: known.recipientSituation) {
     case _ where !isTakingPart: (decision, reason) = (.skipped, "not_participant")
     case .send where isPutOff: (decision, reason, due, remaining) = (.held, "Shutdown", 1_000_000, "retryable")
-    case .send: break
+    case .send: if let kept { (decision, reason) = (.skipped, kept) }
     case .skip(let why): (decision, reason) = (.skipped, why.rawValue)
     case .hold(let wait, let why):
       (decision, reason, due, remaining) = (.held, why.rawValue, wait.wholeMicroseconds, "held")

@@ -1,3 +1,4 @@
+internal import PushKinds
 internal import PushRules
 internal import PushStore
 
@@ -18,8 +19,11 @@ struct PushTimeline {
   /// More than any recorded push needs: each look between two claims ends later than the one before.
   private static let looksBetweenMax = 16
 
-  /// Reasons of messages that wait to update the notification of their burst, and that a newer one's counts.
-  private static let (folding, folded) = ("folding", "folded")
+  /// Reasons of pushes that the rules let go: messages that wait to update the notification of their burst, those that a newer one's
+  /// counts, and what a shadow kept back.
+  private static let letGo: Set = [
+    DecisionReason.folding.rawValue, DecisionReason.folded.rawValue, ShadowedKinds.reason,
+  ]
 
   let entries: [HistoryEntry]
   let looks: [ReplayLook]
@@ -103,7 +107,7 @@ struct PushTimeline {
   func recordedVerdict(_ place: Int) -> ReplayVerdict {
     let entry = entries[place]
     let reason = Self.known(entry.reason)
-    if entry.reason == Self.folding || entry.reason == Self.folded { return .send }
+    if let reason = entry.reason, Self.letGo.contains(reason) { return .send }
     switch entry.decision {
     case .sent: return .send
     case .skipped: return .skip(reason: reason)
@@ -120,7 +124,7 @@ struct PushTimeline {
   /// Whether it waited because rules had said so.
   func wasHeld(_ place: Int) -> Bool { entries[place].remaining == "held" && !waitsToFold(place) }
 
-  private func waitsToFold(_ place: Int) -> Bool { entries[place].reason == Self.folding }
+  private func waitsToFold(_ place: Int) -> Bool { entries[place].reason == DecisionReason.folding.rawValue }
 
   /// Whether a service or its burst put it off, and another claim followed.
   private func isTriedAgain(_ place: Int) -> Bool {
