@@ -154,7 +154,7 @@ enum OperatorSession {
     configuration.applicationName = "tacet explain"
     configuration.poolMode = settings.database.poolMode == .transaction ? .transaction : .session
     configuration.settings = PushDatabase.sessionSettings
-    if isReadOnly { configuration.settings["default_transaction_read_only"] = "on" }
+    if isReadOnly { configuration.forbidWrites() }
     if let limit {
       configuration.statementLimit = limit
       configuration.answerLimit = limit

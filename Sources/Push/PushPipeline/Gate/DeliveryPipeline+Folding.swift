@@ -37,16 +37,19 @@ extension DeliveryPipeline {
     } catch {
       logger.warning("cannot fold messages; each has its push", metadata: ["error": "\(error)"])
     }
-    var next = answers.makeIterator()
     for event in events {
+      // None without an answer.
+      let own = Array(answers.prefix(event.recipients.count))
+      answers.removeFirst(own.count)
       guard event.progress.elapsedSinceAsked < configuration.lease / 2 else {
         // Another process may soon hold the lease.
         release(event.progress.event.places, on: reactor)
         continue
       }
       var push: ComposedPush?
-      for (index, _) in event.recipients {
-        settle(index, of: event.progress, next.next(), sounding: &push, on: reactor)
+      for (place, recipient) in event.recipients.enumerated() {
+        let folded = place < own.count ? own[place] : nil
+        settle(recipient.index, of: event.progress, folded, sounding: &push, on: reactor)
       }
       recordIfDecided(event.progress, on: reactor)
     }

@@ -31,9 +31,8 @@ public final class MeasuringSession {
     configuration.applicationName = "tacet bench"
     configuration.poolMode = isPooled ? .transaction : .session
     configuration.statementLimit = min(limit, statementLimitMax)
-    // A transaction of a pooler has begun when its settings are made.
-    let readOnly = isPooled ? "transaction_read_only" : "default_transaction_read_only"
-    configuration.settings = PushDatabase.serviceSettings.merging([readOnly: "on", "lock_timeout": "1s"]) { $1 }
+    configuration.settings = PushDatabase.serviceSettings.merging(["lock_timeout": "1s"]) { $1 }
+    configuration.forbidWrites()
     let connection = try await PostgresConnection.connect(configuration, logger: logger, on: reactor)
     do throws(PostgresError) {
       try await IDTypes.look(over: connection, on: reactor)

@@ -43,9 +43,7 @@ extension PushDatabase {
     database.applicationName = "tacet operators"
     database.statementLimit = limit
     database.answerLimit = limit
-    // Behind a pooler the settings come inside each transaction, which the default would not reach any more.
-    let readOnly = database.poolMode == .transaction ? "transaction_read_only" : "default_transaction_read_only"
-    database.settings[readOnly] = "on"
+    database.forbidWrites()
     return PostgresPool(
       database, size: 1, acquireLimit: lookLimit, opensOnDemand: true, idleLimit: idleLimit, logger: logger)
   }
@@ -70,5 +68,13 @@ struct ExplainedDocument<Content: Decodable>: PostgresDecodable {
       return nil
     }
     self.content = content
+  }
+}
+
+extension PostgresConfiguration {
+  /// Lets sessions read only.
+  public mutating func forbidWrites() {
+    // Behind a pooler the settings come inside each transaction, which the default would not reach any more.
+    settings[poolMode == .transaction ? "transaction_read_only" : "default_transaction_read_only"] = "on"
   }
 }
