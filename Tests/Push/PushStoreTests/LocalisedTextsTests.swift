@@ -22,7 +22,7 @@ struct LocalisedTextsTests {
     return [shown.title, shown.body, choice.shown.text]
   }
 
-  @Test("an event brings its words in each locale that has a text, and nothing about locales without any")
+  @Test("an event brings its words in each locale that has a text, and nothing about locales without any", .uuidsOnly)
   func claimed() async throws {
     let scene = try await WatchScene.tasks()
     try await scene.add(note: "'Tea'")

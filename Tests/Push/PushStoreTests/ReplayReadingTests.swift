@@ -1,6 +1,7 @@
 import Foundation
 import Postgres
 import PushKinds
+import TestIDs
 import TestRandomness
 import Testing
 
@@ -132,7 +133,7 @@ struct ReplayReadingTests {
     }
   }
 
-  @Test("a page is read by the index on times, without a sort of the span")
+  @Test("a page is read by the index on times, without a sort of the span", .uuidsOnly)
   func plan() async throws {
     let database = try await TestDatabase.migrated()
     try await database.sql(

@@ -101,7 +101,7 @@ struct IndependentOpeningTests {
       let members = try #require(try JSONSerialization.jsonObject(with: Data(document)) as? [String: Any])
       let (title, body) = (members["title"] as? String ?? "", members["body"] as? String ?? "")
       #expect(title.contains("Anna Wintour"), "seed \(seed)")
-      #expect(body.hasPrefix(one.body.prefix(12).filter { $0 != "\n" && $0 != "\t" }.prefix(9)), "seed \(seed)")
+      #expect(body.hasPrefix(one.body.prefix { $0 != " " }), "seed \(seed)")
       #expect(members["issued_at"] as? Int64 == 1_800_000_000_123)
       #expect(one.payload.count <= 4096)
       let visible = String(decoding: one.payload, as: UTF8.self)

@@ -2,11 +2,12 @@ import Foundation
 import PushRules
 import Reactors
 import Synchronization
+import TestIDs
 import Testing
 
 @testable import PushPipeline
 
-@Suite("The model of bursts", .serialized)
+@Suite("The model of bursts", .serialized, .uuidsOnly)
 struct FoldModelTests {
   private static let worldSize = 250
   private static let steps = 14
