@@ -60,10 +60,12 @@ final class FoldWorld {
       try await look(on: reactor)
     }
     isCalm = true
-    for _ in 0..<6 {
+    // Seconds let a burst's last update go; more than the window ends what waits for that.
+    for round in 0..<30 {
       rig.channel.release(rig.channel.heldCount, on: reactor)
       try await look(on: reactor)
-      try await advance(by: 21_000_000, on: reactor)
+      if round > 5, try await leftovers(on: reactor) == 0 { break }
+      try await advance(by: round % 2 == 0 ? 21_000_000 : 2_000_000, on: reactor)
     }
     try await look(on: reactor)
     for place in oracles.indices { oracles[place].judgeEnd() }
