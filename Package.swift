@@ -387,7 +387,7 @@ let package = Package(
         "PushPipeline", "PushRules", "PushStore", "Reactors", "TestPostgres", "TestProcesses", "TestReactors",
         httpTypes, logging,
       ]),
-    layer("Service/SenderLogs", ["PushKinds"]),
+    layer("Service/SenderLogs", ["CampaignRules", "PushKinds"]),
     tests("Service/SenderLogsTests", ["SenderLogs"]),
     // What the contract costs in a host's database.
     layer("Service/ReadBench", ["Postgres", "PushKinds", "PushStore", "Reactors", logging]),

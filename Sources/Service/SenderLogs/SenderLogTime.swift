@@ -1,3 +1,5 @@
+internal import CampaignRules
+
 /// Instants as logs have them. A log has millions, so they are read by hand.
 enum SenderLogTime {
   /// Reads RFC 3339 and what PostgreSQL prints (`2026-11-26 10:00:00.5+00`), of the years 2000 to 2999, and seconds or milliseconds
@@ -10,13 +12,13 @@ enum SenderLogTime {
 
   private static func instant(_ scanner: inout Scanner) -> Int64? {
     guard let year = scanner.number(4), (2000...2999).contains(year), scanner.take("-") != nil,
-      let month = scanner.number(2), (1...12).contains(month), scanner.take("-") != nil,
-      let day = scanner.number(2), (1...length(of: month, year)).contains(day), scanner.take("Tt ") != nil,
+      let month = scanner.number(2), scanner.take("-") != nil, let day = scanner.number(2),
+      let date = CivilDay(year: Int(year), month: Int(month), day: Int(day)), scanner.take("Tt ") != nil,
       let hour = scanner.number(2), hour < 24, scanner.take(":") != nil, let minute = scanner.number(2), minute < 60,
       scanner.take(":") != nil, let second = scanner.number(2), second < 60, let fraction = scanner.fraction(),
       let zone = scanner.zoneMinutes(), scanner.rest.isEmpty
     else { return nil }
-    let minutes = days(year, month, day) * 1440 + hour * 60 + minute - zone
+    let minutes = Int64(date.number) * 1440 + hour * 60 + minute - zone
     return (minutes * 60 + second) * 1_000_000 + fraction
   }
 
@@ -27,23 +29,6 @@ enum SenderLogTime {
     if digits > 11 { return scanner.rest.isEmpty ? number * 1000 : nil }
     guard let fraction = scanner.fraction(), scanner.rest.isEmpty else { return nil }
     return number * 1_000_000 + fraction
-  }
-
-  private static func length(of month: Int64, _ year: Int64) -> Int64 {
-    switch month {
-    case 2: year % 4 == 0 && (year % 100 != 0 || year % 400 == 0) ? 29 : 28
-    case 4, 6, 9, 11: 30
-    default: 31
-    }
-  }
-
-  /// Days since 1970. Counts years from March, so that a leap day ends a year. Source: Howard Hinnant, "chrono-compatible
-  /// low-level date algorithms", `days_from_civil`.
-  private static func days(_ year: Int64, _ month: Int64, _ day: Int64) -> Int64 {
-    let shifted = month <= 2 ? year - 1 : year
-    let (era, yearOfEra) = (shifted / 400, shifted % 400)
-    let dayOfYear = (153 * ((month + 9) % 12) + 2) / 5 + day - 1
-    return era * 146_097 + yearOfEra * 365 + yearOfEra / 4 - yearOfEra / 100 + dayOfYear - 719_468
   }
 }
 

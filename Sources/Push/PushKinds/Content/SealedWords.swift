@@ -1,4 +1,5 @@
 internal import APNSCore
+internal import Localisation
 
 /// What is sealed of a push: `{"issued_at":…,"title":…,"subtitle":…,"body":…,"image_url":…,"data":{…}}`, without what is empty.
 struct SealedWords {
@@ -45,20 +46,8 @@ struct SealedWords {
     let room = width - (whole.count - bytesMax) - Self.continuation.utf8.count
     guard room >= 0 else { return nil }
     var shorter = self
-    shorter.body = Self.beginning(of: body, encodedBytesMax: room) + Self.continuation
+    shorter.body = body.beginning(bytesMax: room, width: JSONEscape.width) + Self.continuation
     return shorter.document
-  }
-
-  private static func beginning(of text: String, encodedBytesMax: Int) -> Substring {
-    var room = encodedBytesMax
-    var end = text.startIndex
-    while end < text.endIndex {
-      let next = text.index(after: end)
-      room -= text.utf8[end..<next].reduce(0) { $0 + JSONEscape.width(of: $1) }
-      if room < 0 { break }
-      end = next
-    }
-    return text[..<end]
   }
 
   private var document: [UInt8] {

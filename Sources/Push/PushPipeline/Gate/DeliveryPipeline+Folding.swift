@@ -31,16 +31,16 @@ extension DeliveryPipeline {
   /// needless sound is better than a late push.
   func fold(_ events: [FoldableEvent], on reactor: isolated Reactor) async {
     guard let policy = configuration.folding else { return }
-    var answers: [FoldedMessage] = []
+    var answers: ArraySlice<FoldedMessage> = []
     do throws(PostgresError) {
-      answers = try await store.fold(events.flatMap { $0.recipients.map(\.message) }, by: policy, on: reactor)
+      answers = try await store.fold(events.flatMap { $0.recipients.map(\.message) }, by: policy, on: reactor)[...]
     } catch {
       logger.warning("cannot fold messages; each has its push", metadata: ["error": "\(error)"])
     }
     for event in events {
       // None without an answer.
-      let own = Array(answers.prefix(event.recipients.count))
-      answers.removeFirst(own.count)
+      let own = answers.prefix(event.recipients.count)
+      answers = answers.dropFirst(own.count)
       guard event.progress.elapsedSinceAsked < configuration.lease / 2 else {
         // Another process may soon hold the lease.
         release(event.progress.event.places, on: reactor)
@@ -48,8 +48,7 @@ extension DeliveryPipeline {
       }
       var push: ComposedPush?
       for (place, recipient) in event.recipients.enumerated() {
-        let folded = place < own.count ? own[place] : nil
-        settle(recipient.index, of: event.progress, folded, sounding: &push, on: reactor)
+        settle(recipient.index, of: event.progress, own.dropFirst(place).first, sounding: &push, on: reactor)
       }
       recordIfDecided(event.progress, on: reactor)
     }

@@ -24,16 +24,11 @@ struct BurstCount {
     static func == (one: Push, other: Push) -> Bool { (one.at, one.message) == (other.at, other.message) }
   }
 
-  private struct Burst {
-    var burst: MessageBurst?
-    var end: Int64
-  }
-
   /// Bursts that are kept before those that are over are forgotten.
   private static let burstsKept = 4096
 
   private var waiting = Heap<Push>()
-  private var bursts: [Key: Burst] = [:]
+  private var bursts: [Key: (burst: MessageBurst, end: Int64)] = [:]
   private var burstsMax = burstsKept
 
   /// With sound.
@@ -81,6 +76,6 @@ struct BurstCount {
       waiting.insert(
         Push(at: time, message: push.message, key: push.key, isMention: push.isMention, window: push.window))
     }
-    bursts[push.key] = Burst(burst: burst, end: (burst?.soundedAt ?? push.at) + push.window)
+    bursts[push.key] = burst.map { ($0, $0.soundedAt + push.window) }
   }
 }
