@@ -1,4 +1,4 @@
--- The reader's application in the walked guides: a chat with tables of its own. It stands for yours.
+-- The reader's application in the guides: a chat with tables of its own. It stands for yours.
 
 create table people (id uuid primary key default gen_random_uuid(), name text not null);
 create table rooms (id uuid primary key default gen_random_uuid(), created_at timestamptz not null default now());

@@ -1,9 +1,9 @@
 # shellcheck shell=bash
 # shellcheck disable=SC2016 # SQL and scripts of the stand-ins have dollars of their own
-# What a guide's reader has, made in the guide's machine: prints the value of one variable. Called by walk.py with its name.
+# What a guide's reader has, made in the guide's machine: prints the value of one variable. Called by guides.py with its name.
 set -euo pipefail
 
-here=/run/walk
+here=/run/checks
 
 # PostgreSQL as Debian's package makes it: port 5432, passwords over TCP, and root becomes postgres for the superuser.
 has_server() {
@@ -22,7 +22,7 @@ stand_in_OWNER_URL() {
   if [[ -z $(pg_lsclusters -h) ]]; then
     has_server
     superuser -c "create role app login password 'app-password'" -c 'create database app owner app'
-    psql -X -q -v ON_ERROR_STOP=1 -d "$url" -f "$here/walk-app.sql" >&2
+    psql -X -q -v ON_ERROR_STOP=1 -d "$url" -f "$here/app.sql" >&2
     pg_dump --schema-only "$url" >/root/schema-before.sql
   fi
   printf '%s\n' "$url"
@@ -61,8 +61,8 @@ stand_in_PROJECT_DB() {
   runuser -u postgres -- "$programs/initdb" -D "$folder" -U supabase_admin -A trust -E UTF8 --locale=C.UTF-8 --no-sync >&2
   in_background project-db --uid=postgres "$programs/postgres" -D "$folder" -c unix_socket_directories=/tmp
   until pg_isready -q -h 127.0.0.1; do sleep 0.1; done
-  psql -X -q -v ON_ERROR_STOP=1 -d "$admin" -f "$here/walk-supabase.sql" >&2
-  in_background pg-net python3 "$here/walk-supabase.py" net "$admin"
+  psql -X -q -v ON_ERROR_STOP=1 -d "$admin" -f "$here/supabase.sql" >&2
+  in_background pg-net python3 "$here/supabase.py" net "$admin"
   printf 'postgresql://postgres:project-password@127.0.0.1:5432/postgres\n'
 }
 
@@ -70,7 +70,7 @@ make_pg_net() {
   local folder
   folder=$(pg_config --sharedir 2>/dev/null || printf '%s\n' /usr/share/postgresql/* | sort -V | tail -n 1)/extension
   printf "comment = 'a stand-in'\ndefault_version = '0.14.0'\nrelocatable = false\n" >"$folder/pg_net.control"
-  cp "$here/walk-pg-net.sql" "$folder/pg_net--0.14.0.sql"
+  cp "$here/pg-net.sql" "$folder/pg_net--0.14.0.sql"
 }
 
 in_background() {
@@ -80,18 +80,18 @@ in_background() {
 }
 
 stand_in_POOLER() {
-  cat >/etc/walk-pooler.ini <<'SETTINGS'
+  cat >/etc/checks-pooler.ini <<'SETTINGS'
 [databases]
 postgres = host=127.0.0.1 port=5432
 [pgbouncer]
 listen_addr = 127.0.0.1
 listen_port = 6543
 auth_type = trust
-auth_file = /etc/walk-pooler.users
+auth_file = /etc/checks-pooler.users
 pool_mode = transaction
 SETTINGS
-  printf '"tacet_service" ""\n' >/etc/walk-pooler.users
-  in_background pooler --uid=postgres /usr/sbin/pgbouncer /etc/walk-pooler.ini
+  printf '"tacet_service" ""\n' >/etc/checks-pooler.users
+  in_background pooler --uid=postgres /usr/sbin/pgbouncer /etc/checks-pooler.ini
   printf '127.0.0.1:6543\n'
 }
 
@@ -101,11 +101,11 @@ stand_in_POOLER_USER() { printf 'tacet_service\n'; }
 stand_in_PUSH_URL() { printf 'http://127.0.0.1:8080\n'; }
 
 stand_in_AUTH_KEYS() {
-  python3 "$here/walk-supabase.py" keys "$here/auth"
+  python3 "$here/supabase.py" keys "$here/auth"
   in_background auth-keys python3 -m http.server --bind 127.0.0.1 --directory "$here/auth" 9999
   printf 'http://127.0.0.1:9999/auth/v1/.well-known/jwks.json\n'
 }
 
-stand_in_USER_TOKEN() { python3 "$here/walk-supabase.py" token "$here/auth"; }
+stand_in_USER_TOKEN() { python3 "$here/supabase.py" token "$here/auth"; }
 
 "stand_in_$1"

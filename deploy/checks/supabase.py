@@ -1,8 +1,8 @@
-"""Parts of a Supabase project, for the walked guide.
+"""Parts of a Supabase project, for its guide.
 
-    walk-supabase.py keys FOLDER     makes Auth's signing key, and FOLDER/auth/v1/.well-known/jwks.json for a file server
-    walk-supabase.py token FOLDER    prints an access token of Bob
-    walk-supabase.py net DATABASE    posts what pg_net's stand-in has queued, until it is stopped
+    supabase.py keys FOLDER     makes Auth's signing key, and FOLDER/auth/v1/.well-known/jwks.json for a file server
+    supabase.py token FOLDER    prints an access token of Bob
+    supabase.py net DATABASE    posts what pg_net's stand-in has queued, until it is stopped
 """
 
 import base64
@@ -31,14 +31,14 @@ def make_keys(folder):
     openssl("ecparam", "-name", "prime256v1", "-genkey", "-noout", "-out", folder / "key.pem")
     # The point is at the end of the public key.
     point = openssl("ec", "-in", folder / "key.pem", "-pubout", "-outform", "DER")[-64:]
-    key = {"kty": "EC", "crv": "P-256", "alg": "ES256", "use": "sig", "kid": "walk"}
+    key = {"kty": "EC", "crv": "P-256", "alg": "ES256", "use": "sig", "kid": "checks"}
     key |= {"x": encoded(point[:32]), "y": encoded(point[32:])}
     page.write_text(json.dumps({"keys": [key]}))
 
 
 def token(folder):
     claims = {"sub": BOB, "aud": "authenticated", "role": "authenticated", "exp": int(time.time()) + 3600}
-    parts = ({"alg": "ES256", "typ": "JWT", "kid": "walk"}, claims)
+    parts = ({"alg": "ES256", "typ": "JWT", "kid": "checks"}, claims)
     text = ".".join(encoded(json.dumps(part).encode()) for part in parts)
     signature = openssl("dgst", "-sha256", "-sign", folder / "key.pem", input=text.encode())
     # DER: a sequence of two integers, of which a token has the 32 bytes each.

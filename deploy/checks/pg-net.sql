@@ -1,4 +1,4 @@
--- Stands in for the extension pg_net, of which Debian has no package: its queue, and a worker (walk-supabase.py) that posts after
+-- Stands in for the extension pg_net, of which Debian has no package: its queue, and a worker (supabase.py) that posts after
 -- the commit, as the extension does. Only net.http_post.
 
 create schema net;

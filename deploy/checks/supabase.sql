@@ -1,4 +1,4 @@
--- A database like a Supabase project's, for the walked guide: the roles, schema auth, pg_net, and a chat with row-level security.
+-- A database like a Supabase project's, for its guide: the roles, schema auth, pg_net, and a chat with row-level security.
 -- Run as supabase_admin, the superuser there. postgres is none, as on Supabase.
 
 create role postgres login createrole createdb replication bypassrls;

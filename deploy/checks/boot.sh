@@ -1,6 +1,6 @@
 # shellcheck shell=bash
-# Becomes the first process of a guide's machine. Called by walk-machine.sh inside new namespaces, with a scratch folder;
-# CHECKOUT, PROGRAMS and ARCHIVE are in the environment.
+# Becomes the first process of a throwaway machine. Called by machine.sh inside new namespaces, with a scratch folder; CHECKOUT,
+# PROGRAMS and ARCHIVE are in the environment.
 set -euo pipefail
 
 scratch=$1
@@ -23,7 +23,7 @@ mount_files() {
   # What other users of this machine keep, and what its services have made.
   for folder in root run tmp home etc/postgresql var/lib/postgresql var/log; do mount -t tmpfs -o mode=755 tmpfs "$folder"; done
   chmod 1777 tmp
-  mkdir var/log/postgresql run/walk
+  mkdir var/log/postgresql run/checks
   chown postgres:adm var/log/postgresql
   chown postgres:postgres var/lib/postgresql
 }
@@ -62,28 +62,23 @@ quiet_services() {
   done
 }
 
-# The reader has a clone. Building is left to deploy/walk: the compiler's stand-in only says where the result is.
+# The reader has a clone. Building is done: the compiler's stand-in only says where the result is.
 fill_clone() {
   git clone --quiet "$CHECKOUT" root/tacet
-  mkdir run/walk/programs run/walk/archive
-  mount --bind "$PROGRAMS" run/walk/programs
-  cp "$ARCHIVE" run/walk/archive/
-  cp "$CHECKOUT"/deploy/lib/walk-* run/walk/
-  # What scripts of guides have downloaded before: there is no way to the internet from here.
-  if [[ -d /root/.cache ]]; then
-    mkdir root/.cache
-    mount --bind -o ro /root/.cache root/.cache
-  fi
+  mkdir run/checks/programs run/checks/archive
+  mount --bind "$PROGRAMS" run/checks/programs
+  cp "$ARCHIVE" run/checks/archive/
+  cp "$CHECKOUT"/deploy/checks/* run/checks/
   cat >root/tacet/deploy/build <<'BUILD'
 #!/bin/sh
-echo 'deploy/walk: replaces deploy/build with the archive that it has made before.'
-mkdir -p .release && cp /run/walk/archive/* .release/
+echo 'This machine has the archive already.'
+mkdir -p .release && cp /run/checks/archive/* .release/
 BUILD
   cat >usr/local/bin/swift <<'SWIFT'
 #!/bin/sh
 case " $* " in
-*' --show-bin-path '*) echo /run/walk/programs ;;
-*) echo "deploy/walk: replaces swift $* with the programs that it has made before." ;;
+*' --show-bin-path '*) echo /run/checks/programs ;;
+*) echo "This machine has the result of swift $* already." ;;
 esac
 SWIFT
   chmod 755 root/tacet/deploy/build usr/local/bin/swift
@@ -99,5 +94,5 @@ mkdir old
 pivot_root . old
 umount -l /old
 rmdir /old
-exec env -i container=walk PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin \
+exec env -i container=checks PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin \
   /lib/systemd/systemd --system --unit=basic.target --log-target=journal

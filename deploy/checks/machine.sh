@@ -1,24 +1,51 @@
 # shellcheck shell=bash
 # shellcheck disable=SC2034,SC2154 # variables are shared with the script that sources this
-# A machine for one guide: namespaces for mounts, processes, network, host name and System V, with this machine's files under a
-# layer in memory, and systemd as its first process. Sourced; needs say.sh, scratch.
-#
-# Nothing that happens in it reaches this machine, and ending its first process ends and removes all of it.
+# A throwaway machine: namespaces for mounts, processes, network, host name and System V, with this machine's files under a layer in
+# memory, and systemd as its first process. Nothing that happens in it reaches this machine, and ending its first process ends and
+# removes all of it. Sourced; needs say.sh, build.sh, machine.sh of deploy/lib, and scratch, a folder.
 
 machine=        # its systemd, as this machine numbers processes
 machine_parent= # the process that waits for it
 machine_clone=  # the clone of the checkout, as this machine sees it
 machine_groups=()
 
-# start_machine CHECKOUT PROGRAMS ARCHIVE
+# Of prometheus only promtool is used.
+require_machine() {
+  packages_needed=(postgresql pgbouncer prometheus systemd dbus iproute2 python3 python3-venv git tzdata ca-certificates dpkg-dev)
+  require_packages
+}
+
+# Sets programs and archive: what deploy/build makes, or of the programs in TACET_PROGRAMS the same without its list of contents.
+find_archive() {
+  local name
+  if [[ -z ${TACET_PROGRAMS:-} ]]; then
+    "$checkout/deploy/build"
+    make_programs apns-simulator
+    archive=$checkout/.release/tacet-$("$programs/tacet" --version)-linux-$(uname -m).tar.gz
+    return
+  fi
+  make_programs tacet apns-simulator
+  name=tacet-$("$programs/tacet" --version)-linux-$(uname -m)
+  archive=$scratch/$name.tar.gz
+  mkdir -p "$scratch/head" "$scratch/$name/bin"
+  install -m 755 "$programs/tacet" "$scratch/$name/bin/"
+  git -C "$checkout" archive HEAD db deploy LICENSE openapi.yaml | tar -x -C "$scratch/head"
+  copy_files "$scratch/head" "$scratch/$name"
+  printf '{}\n' >"$scratch/$name/sbom.cdx.json"
+  (cd "$scratch/$name" && find . -type f -printf '%P\n' | xargs sha256sum) >"$scratch/sums"
+  mv "$scratch/sums" "$scratch/$name/SHA256SUMS"
+  tar -C "$scratch" -czf "$archive" "$name"
+}
+
+# start_machine CHECKOUT
 start_machine() {
   local tries
   rm -f "$scratch/up"
   mkdir -p "$scratch/root"
   own_control_groups
-  CHECKOUT=$1 PROGRAMS=$2 ARCHIVE=$3 unshare --mount --pid --fork --kill-child --net --uts --ipc bash -c \
+  CHECKOUT=$1 PROGRAMS=$programs ARCHIVE=$archive unshare --mount --pid --fork --kill-child --net --uts --ipc bash -c \
     "$(declare -f enter_control_groups); enter_control_groups ${machine_groups[*]}; exec unshare --cgroup \
-    bash '$1/deploy/lib/walk-boot.sh' '$scratch'" >"$scratch/boot.log" 2>&1 &
+    bash '$1/deploy/checks/boot.sh' '$scratch'" >"$scratch/boot.log" 2>&1 &
   machine_parent=$!
   for ((tries = 0; tries < 600; tries++)); do
     machine=$(pgrep -P "$machine_parent" || true)
@@ -63,8 +90,8 @@ own_control_groups() {
     if [[ $number == 0 ]]; then controllers=$(control_group_root); fi
     folder=/sys/fs/cgroup/${controllers#name=}$path
     if [[ -w $folder ]]; then
-      mkdir -p "$folder/tacet-walk.$$"
-      machine_groups+=("$folder/tacet-walk.$$")
+      mkdir -p "$folder/tacet-checks.$$"
+      machine_groups+=("$folder/tacet-checks.$$")
     fi
   done </proc/self/cgroup
 }
