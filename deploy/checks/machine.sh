@@ -11,7 +11,8 @@ machine_groups=()
 
 # Of prometheus only promtool is used.
 require_machine() {
-  packages_needed=(postgresql pgbouncer prometheus systemd dbus iproute2 python3 python3-venv git tzdata ca-certificates dpkg-dev)
+  packages_needed=(postgresql pgbouncer prometheus systemd dbus iproute2 python3 python3-venv python3-cryptography git tzdata
+    ca-certificates dpkg-dev)
   require_packages
 }
 

@@ -1,7 +1,7 @@
 """What deploy/checks/manifests asks of rendered manifests. Prints a line for each problem, and exits with 1 if there is one.
 
   manifests.py schemas VERSION STATE    every object fits Kubernetes' JSON schema of that version, with no unknown field
-  manifests.py rules DEPLOY STATE       hardening, probes, ports and references; kustomize and Helm agree; compose.yaml is hardened
+  manifests.py rules DEPLOY STATE       hardening, probes and ports; kustomize and Helm agree; compose.yaml is hardened
 """
 
 import pathlib
@@ -63,15 +63,6 @@ def check_serving(place, things, pod):
         problems.append(f"{place}: terminationGracePeriodSeconds is too short")
 
 
-def check_selectors(place, things, pods):
-    for name, thing in things.items():
-        spec = thing.get("spec", {})
-        selector = spec.get("podSelector", spec.get("selector", {}))
-        selector = selector.get("matchLabels", selector)
-        if selector and sum(selector.items() <= labels.items() for labels in pods) != 1:
-            problems.append(f"{place}: {name} does not select the pods of one Deployment or Job")
-
-
 def plain(thing):
     """Without what only one tool writes: checksums, hooks, and the name of the release."""
     if isinstance(thing, dict):
@@ -92,7 +83,6 @@ def check_rules(deploy, state):
             check_pod(f"{place}: {name}", template["spec"], image)
             if name.startswith("Deployment/"):
                 check_serving(f"{place}: {name}", things, template["spec"])
-        check_selectors(place, things, [template["metadata"]["labels"] for template in templates.values()])
     for path in sorted((state / "kustomize").iterdir()):
         one, other = ({plain(name): plain(thing) for name, thing in load(folder / path.name).items()}
                       for folder in (state / "kustomize", state / "helm"))

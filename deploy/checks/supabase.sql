@@ -12,8 +12,6 @@ alter database postgres owner to postgres;
 alter schema public owner to postgres;
 grant usage on schema public to anon, authenticated, service_role;
 alter default privileges for role postgres in schema public grant all on tables to anon, authenticated, service_role;
-alter default privileges for role postgres in schema public grant all on functions to anon, authenticated, service_role;
-alter default privileges for role postgres in schema public grant all on sequences to anon, authenticated, service_role;
 
 create schema auth authorization supabase_auth_admin;
 create table auth.users (id uuid primary key default gen_random_uuid(), email text unique);
@@ -40,10 +38,8 @@ create table messages (
   room_id uuid not null references rooms on delete cascade, content varchar(500) not null,
   created_at timestamptz not null default now()
 );
-alter table profiles enable row level security;
-alter table rooms enable row level security;
-alter table room_participants enable row level security;
-alter table messages enable row level security;
+alter table profiles enable row level security; alter table rooms enable row level security;
+alter table room_participants enable row level security; alter table messages enable row level security;
 create policy "everyone sees names" on profiles for select to authenticated using (true);
 create policy "own rows" on room_participants for select to authenticated using (profile_id = auth.uid());
 create policy "participants read" on messages for select to authenticated using (
