@@ -17,7 +17,10 @@ mount_files() {
   mount --bind proc/sys proc/sys
   mount -o remount,bind,ro proc/sys
   mount -t sysfs -o ro sysfs sys
-  mount_devices
+  # The devices are this machine's, except its terminals and shared memory.
+  mount --rbind /dev dev
+  mount -t devpts -o newinstance,ptmxmode=666,mode=620 devpts dev/pts
+  mount -t tmpfs -o mode=1777 tmpfs dev/shm
   mount_control_groups
   local folder
   # What other users of this machine keep, and what its services have made.
@@ -26,20 +29,6 @@ mount_files() {
   mkdir var/log/postgresql run/checks
   chown postgres:adm var/log/postgresql
   chown postgres:postgres var/lib/postgresql
-}
-
-mount_devices() {
-  local node
-  mount -t tmpfs -o mode=755 tmpfs dev
-  for node in null zero full random urandom tty; do
-    touch "dev/$node"
-    mount --bind "/dev/$node" "dev/$node"
-  done
-  mkdir dev/pts dev/shm
-  mount -t devpts -o newinstance,ptmxmode=666,mode=620 devpts dev/pts
-  mount -t tmpfs -o mode=1777 tmpfs dev/shm
-  ln -s pts/ptmx dev/ptmx
-  ln -s /proc/self/fd dev/fd
 }
 
 mount_control_groups() {

@@ -2,40 +2,27 @@
 # shellcheck disable=SC2034,SC2154 # variables are shared with the script that sources this
 # A throwaway machine: namespaces for mounts, processes, network, host name and System V, with this machine's files under a layer in
 # memory, and systemd as its first process. Nothing that happens in it reaches this machine, and ending its first process ends and
-# removes all of it. Sourced; needs say.sh, build.sh, machine.sh of deploy/lib, and scratch, a folder.
+# removes all of it. Sourced; needs say.sh, build.sh and machine.sh of deploy/lib.
 
 machine=        # its systemd, as this machine numbers processes
 machine_parent= # the process that waits for it
 machine_clone=  # the clone of the checkout, as this machine sees it
 machine_groups=()
 
-# Of prometheus only promtool is used.
-require_machine() {
+# Sets programs, archive and scratch; whatever is made goes at the end.
+prepare_machines() {
+  ((EUID == 0)) || die 'It needs root, for a machine of namespaces.'
+  # Of prometheus only promtool is used.
   packages_needed=(postgresql pgbouncer prometheus systemd dbus iproute2 python3 python3-venv python3-cryptography git tzdata
     ca-certificates dpkg-dev)
   require_packages
-}
-
-# Sets programs and archive: what deploy/build makes, or of the programs in TACET_PROGRAMS the same without its list of contents.
-find_archive() {
-  local name
-  if [[ -z ${TACET_PROGRAMS:-} ]]; then
-    "$checkout/deploy/build"
-    make_programs apns-simulator
-    archive=$checkout/.release/tacet-$("$programs/tacet" --version)-linux-$(uname -m).tar.gz
-    return
-  fi
-  make_programs tacet apns-simulator
-  name=tacet-$("$programs/tacet" --version)-linux-$(uname -m)
-  archive=$scratch/$name.tar.gz
-  mkdir -p "$scratch/head" "$scratch/$name/bin"
-  install -m 755 "$programs/tacet" "$scratch/$name/bin/"
-  git -C "$checkout" archive HEAD db deploy LICENSE openapi.yaml | tar -x -C "$scratch/head"
-  copy_files "$scratch/head" "$scratch/$name"
-  printf '{}\n' >"$scratch/$name/sbom.cdx.json"
-  (cd "$scratch/$name" && find . -type f -printf '%P\n' | xargs sha256sum) >"$scratch/sums"
-  mv "$scratch/sums" "$scratch/$name/SHA256SUMS"
-  tar -C "$scratch" -czf "$archive" "$name"
+  scratch=$(mktemp -d /var/tmp/tacet-checks.XXXXXX)
+  trap 'stop_machine; rm -rf "$scratch"' EXIT
+  trap 'exit 130' INT
+  trap 'exit 143' TERM HUP
+  "$checkout/deploy/build"
+  make_programs apns-simulator
+  archive=$checkout/.release/tacet-$(sed -n 's/^appVersion: //p' "$checkout/deploy/helm/tacet/Chart.yaml")-linux-$(uname -m).tar.gz
 }
 
 # start_machine CHECKOUT
@@ -76,8 +63,7 @@ stop_machine() {
   for group in "${machine_groups[@]}"; do
     # The last processes end a little later than the first one.
     for ((tries = 0; tries < 100; tries++)); do
-      find "$group" -depth -type d -exec rmdir {} + 2>/dev/null || true
-      if [[ ! -d $group ]]; then break; fi
+      if find "$group" -depth -type d -exec rmdir {} + 2>/dev/null; then break; fi
       sleep 0.05
     done
   done
