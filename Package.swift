@@ -261,7 +261,7 @@ let package = Package(
       [
         "Localisation", "PushKinds", "TestIDs",
         "TestRepository", "APNS", "APNSCore", "Deliverers", "Delivery", "Postgres", "PrometheusMetrics", "PushPipeline",
-        "PushRules", "PushStore", "Reactors", "Replay",
+        "PushRules", "PushStore", "Reactors",
         "TestLogs", "TestPostgres", logging, metrics, "TestReactors", "TestRandomness",
       ]),
     layer(
@@ -279,15 +279,6 @@ let package = Package(
         "PrometheusMetrics", "PushStore", "Reactors", "TestLogs", "TestPostgres", httpTypes, logging,
       ]),
     layer("Service/Explanations", ["APNSCore", "PushKinds", "PushRules", "PushStore"]),
-    // Past pushes, decided by other rules.
-    layer(
-      "Service/Replay",
-      ["Explanations", "PushKinds", "PushRules", "PushStore", "Reactors", "TimeZones", collections], hotPath),
-    tests(
-      "Service/ReplayTests",
-      [
-        "Explanations", "PushKinds", "PushRules", "PushStore", "Replay", "TestRandomness", "TimeZones",
-      ]),
     layer(
       "Service/Doctor",
       [
@@ -376,7 +367,7 @@ let package = Package(
       "Service/Pages",
       [
         "API", "Callers", "Explanations", "HTTP1", "HTTPServing", "Postgres", "PushRules", "PushStore", "Reactors",
-        "Replay", "Cryptography", httpTypes, logging,
+        "Cryptography", httpTypes, logging,
       ], exclude: ["style.css"], plugins: [.plugin(name: "EmbedText")]),
     tests(
       "Service/PagesTests",
@@ -387,11 +378,6 @@ let package = Package(
         "PushPipeline", "PushRules", "PushStore", "Reactors", "TestPostgres", "TestProcesses", "TestReactors",
         httpTypes, logging,
       ]),
-    layer("Service/SenderLogs", ["CampaignRules", "PushKinds"]),
-    tests("Service/SenderLogsTests", ["SenderLogs"]),
-    // What the contract costs in a host's database.
-    layer("Service/ReadBench", ["Postgres", "PushKinds", "PushStore", "Reactors", logging]),
-    tests("Service/ReadBenchTests", ["PushKinds", "PushStore", "ReadBench"]),
     layer("Service/HostWiring"),
     tests(
       "Service/HostWiringTests",
@@ -509,7 +495,7 @@ let package = Package(
         "LanguageModels", "Pages", "Postgres",
         "PrometheusMetrics", "API", "Explanations", "HostEvents", "HostWiring", "PushKinds", "PushPipeline",
         "PushStore",
-        "ReadBench", "Reactors", "Replay", "Doctor", "SenderLogs", "Settings", "TLSStreams", argumentParser, httpTypes,
+        "Reactors", "Doctor", "Settings", "TLSStreams", argumentParser, httpTypes,
         logging, metrics, signals,
       ]),
     command(

@@ -126,47 +126,32 @@ struct UnusableOption: Error, CustomDebugStringConvertible {
   var debugDescription: String { "--\(name) must be \(form)" }
 }
 
-/// One session with the database, for a command that asks it, or writes one thing.
+/// One session with the database, for a command that asks it.
 enum OperatorSession {
   /// Opens a session that only reads, runs the body on a separate reactor, and closes both.
-  /// - Parameter limit: how long a statement may take; nil for a session's usual limit.
   static func perform<Result: Sendable>(
-    _ settings: CommandSettings, within limit: Duration? = nil,
+    _ settings: CommandSettings,
     _ body: @escaping @Sendable (PushDatabase, isolated Reactor) async throws -> Result
   ) async throws -> Result {
-    try await ReactorGroup.perform { try await run(settings, limit, isReadOnly: true, body, on: $0) }
-  }
-
-  /// The same with a session that may write.
-  static func perform<Result: Sendable>(
-    _ settings: CommandSettings, writingWithin limit: Duration,
-    _ body: @escaping @Sendable (PushDatabase, isolated Reactor) async throws -> Result
-  ) async throws -> Result {
-    try await ReactorGroup.perform { try await run(settings, limit, isReadOnly: false, body, on: $0) }
+    try await ReactorGroup.perform { try await run(settings, body, on: $0) }
   }
 
   private static func run<Result: Sendable>(
-    _ settings: CommandSettings, _ limit: Duration?, isReadOnly: Bool,
-    _ body: (PushDatabase, isolated Reactor) async throws -> Result, on reactor: isolated Reactor
+    _ settings: CommandSettings, _ body: (PushDatabase, isolated Reactor) async throws -> Result,
+    on reactor: isolated Reactor
   ) async throws -> Result {
     let logger = settings.log.makeLogger(label: "tacet.explain")
     var configuration = PostgresConfiguration(conninfo: settings.database.connectionString.exposed)
     configuration.applicationName = "tacet explain"
     configuration.poolMode = settings.database.poolMode == .transaction ? .transaction : .session
     configuration.settings = PushDatabase.sessionSettings
-    if isReadOnly { configuration.forbidWrites() }
-    if let limit {
-      configuration.statementLimit = limit
-      configuration.answerLimit = limit
-      // A statement that may take so long reads whole tables.
-      configuration.settings["enable_seqscan"] = "on"
-    }
+    configuration.forbidWrites()
     try await IDTypes.look(in: configuration, logger: logger, on: reactor)
     let pool = PostgresPool(configuration, size: 1, acquireLimit: .seconds(5), logger: logger)
     pool.start(on: reactor)
     let result: Swift.Result<Result, any Error>
     do {
-      result = .success(try await body(PushDatabase(pool: pool, lookLimit: limit ?? .seconds(30)), reactor))
+      result = .success(try await body(PushDatabase(pool: pool, lookLimit: .seconds(30)), reactor))
     } catch {
       result = .failure(error)
     }

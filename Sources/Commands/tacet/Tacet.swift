@@ -18,7 +18,7 @@ struct Tacet: AsyncParsableCommand {
     version: BuildInformation.version,
     subcommands: [
       ServeCommand.self, InitCommand.self, MigrateCommand.self, AdoptCommand.self, DoctorCommand.self,
-      BenchCommand.self, ExplainCommand.self, CompareCommand.self, ReplayCommand.self, SupportBundleCommand.self,
+      ExplainCommand.self,
     ])
 }
 

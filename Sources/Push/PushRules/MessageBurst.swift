@@ -1,7 +1,7 @@
 /// The latest burst of messages to one recipient in one conversation: a push with sound, and what followed within the window.
 ///
 /// Times are microseconds since 1970. `tacet.fold_messages` keeps bursts in `tacet.bursts` by the same rules, behind a lock;
-/// ``FoldPolicy`` is for tests and replays. Keep both the same.
+/// ``FoldPolicy`` is for tests. Keep both the same.
 public struct MessageBurst: Equatable, Sendable {
   /// Messages that are counted; further ones add nothing.
   public static let membersMax = 100

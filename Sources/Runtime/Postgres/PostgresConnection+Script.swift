@@ -76,23 +76,6 @@ extension PostgresConnection {
     return value
   }
 
-  /// Runs `body` between BEGIN and ROLLBACK: what it does is undone, and what it notifies is not sent. An error of `body` is
-  /// rethrown.
-  public func withRollback<Value>(
-    on reactor: isolated Reactor, _ body: () async throws -> Value
-  ) async throws -> Value {
-    try await query(.begin, on: reactor)
-    let result: Result<Value, any Error>
-    do {
-      result = .success(try await body())
-    } catch {
-      result = .failure(error)
-    }
-    // If ROLLBACK fails the connection is lost, which rolls back too.
-    _ = try? await query(.rollback, on: reactor)
-    return try result.get()
-  }
-
   /// Whether the session is in no transaction, and no pending statement can have opened one.
   var isOutsideTransaction: Bool { pending.isEmpty && PQtransactionStatus(handle) == PQTRANS_IDLE }
 }

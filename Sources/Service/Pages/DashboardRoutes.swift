@@ -49,7 +49,6 @@ public enum DashboardRoutes {
     page(DashboardLink.pushes) { try await dashboard.pushes($0, on: $1) }
     page(DashboardLink.explanation) { try await dashboard.explanation($0, on: $1) }
     page(DashboardLink.engagement) { try await dashboard.engagement($0, on: $1) }
-    page(DashboardLink.replay) { try await dashboard.replay($0, on: $1) }
     page(DashboardLink.events) { try await dashboard.events($0, on: $1) }
     form(DashboardLink.retryEvents) { request, reactor in
       try await dashboard.inside(request, on: reactor) { try await dashboard.retryEvents($0, on: $1) }
@@ -75,7 +74,6 @@ enum DashboardLink {
   static let pushes = "/dashboard/pushes"
   static let explanation = "/dashboard/explain"
   static let engagement = "/dashboard/engagement"
-  static let replay = "/dashboard/replay"
   static let events = "/dashboard/events"
   static let retryEvents = "/dashboard/events/retry"
   static let style = "/dashboard/style.css"

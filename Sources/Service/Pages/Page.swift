@@ -83,7 +83,6 @@ struct Page {
     <nav class="places" aria-label="Main">
     <a href="\(DashboardLink.overview)">Overview</a>
     <a href="\(DashboardLink.engagement)">Engagement</a>
-    <a href="\(DashboardLink.replay)">Replay</a>
     <a href="\(DashboardLink.events)">Events</a>
     </nav>
     <form class="search" role="search" method="post" action="\(DashboardLink.search)">

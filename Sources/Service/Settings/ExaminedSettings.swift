@@ -35,10 +35,6 @@ public struct ExaminedSettings: Sendable {
   public let campaigns: SettingValues<CampaignSettings>?
   /// The kinds whose pushes are not sent; nil when the rules' settings cannot be used.
   public let shadow: ShadowedKinds?
-  /// The names of the settings that are set, and of apps in the settings file how many. No value is among them.
-  public let namesInUse: [String]
-  /// Where `/metrics` is, over plain HTTP; nil when the address cannot be used or is a Unix socket.
-  public let metricsURL: String?
   /// The settings file, and the files with private keys, each once. What is no path of a file is left out by the check of
   /// their permissions: a key may have been pasted where its file should be named.
   public let secretFiles: [SecretFile]
@@ -70,13 +66,7 @@ public struct ExaminedSettings: Sendable {
     callers = part { SettingValues(CallerSettings(), &$0) }
     campaigns = part { SettingValues(CampaignSettings(), &$0) }
     shadow = part { SettingValues(PolicySettings(), &$0) }?.shadow
-    let process = part { SettingValues(ProcessSettings(), &$0) }
-    metricsURL = process.flatMap { ($0.metricsAddress ?? $0.listenAddress).url(path: "/metrics") }
     var reader = SettingsReader(environment: environment, readFile: readFile)
-    let known = [SettingNames.configFile] + SettingNames.all
-    namesInUse =
-      known.filter { environment[$0] != nil || reader.text($0) != nil }
-      + (reader.apps.isEmpty ? [] : ["\(reader.apps.count) apps"])
     let (configFile, keyFile) = (SettingNames.configFile, AppTable().privateKeyFile.name)
     var files = environment[configFile].map { [SecretFile(key: configFile, path: $0)] } ?? []
     let others = [TLSTable().keyFile.name, WebPushTable().privateKeyFile.name, FCMTable().accountFile.name]

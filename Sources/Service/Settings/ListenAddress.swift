@@ -23,12 +23,6 @@ public enum ListenAddress: Equatable, Sendable {
     }
   }
 
-  /// An address over plain HTTP; nil for a Unix socket.
-  func url(path: String) -> String? {
-    guard case .tcp(let host, let port) = self else { return nil }
-    return "http://\(host.contains(":") ? "[\(host)]" : host):\(port)\(path)"
-  }
-
   private static func unixSocket(_ path: Substring) throws(UnusableValue) -> ListenAddress {
     guard path.hasPrefix("/") else { throw UnusableValue("the path is not absolute", expected: expectation) }
     guard path.utf8.count <= pathBytesMax else {

@@ -49,6 +49,16 @@ struct DoctorTests {
     await doctor.scene.simulator.stop()
   }
 
+  @Test("watching, it prints its first look like any other, and goes on")
+  func watch() async throws {
+    let doctor = try await DoctorScene()
+    let watching = try ServiceProcess(["doctor", "--watch"], settings: doctor.settings)
+    _ = try await watching.line(containing: " well, ", within: .seconds(60))
+    try await watching.signal(SIGTERM)
+    #expect(try await watching.exitCode() == 128 + 15)
+    await doctor.scene.simulator.stop()
+  }
+
   /// Every text has the empty one; Foundation says otherwise.
   private static func has(_ text: String, _ part: String) -> Bool { part.isEmpty || text.contains(part) }
 

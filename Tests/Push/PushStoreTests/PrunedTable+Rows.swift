@@ -59,7 +59,6 @@ extension PrunedTable {
           "user_id, surface_id, first_subject, latest_subject, latest_at, latest_attempts, members",
           "gen_random_uuid(), gen_random_uuid(), gen_random_uuid(), gen_random_uuid(), now(), 1, '{1}'"
         )
-      case .comparedPushes: ("subject_id, user_id", "gen_random_uuid(), gen_random_uuid()")
       case .hostEvents: ("user_id, type, state", "gen_random_uuid(), 'push.sent', 'dead'")
       }
     let activity = """
@@ -95,7 +94,6 @@ extension PrunedTable {
     case .liveActivityUpdates: "tacet.activity_updates"
     case .targets: "tacet.targets"
     case .bursts: "tacet.bursts"
-    case .comparedPushes: "tacet.compared_pushes"
     case .hostEvents: "tacet.host_events"
     }
   }
@@ -122,7 +120,6 @@ extension PrunedTable {
     case .liveActivityUpdates: "created_at"
     case .targets: "dropped_at"
     case .bursts: "sounded_at"
-    case .comparedPushes: "sent_at"
     case .hostEvents: "ended_at"
     }
   }

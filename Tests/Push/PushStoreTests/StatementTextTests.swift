@@ -48,13 +48,6 @@ struct StatementTextTests {
       .replacing(devices, with: "")
   }
 
-  @Test("tacet bench reads a message as a claim does")
-  func bench() throws {
-    let read = "select w.subject_id, w.kind, w.attempts"
-    #expect(
-      try Statement("bench/read_message").part(from: read) == Statement("claim/claim_messages").part(from: read))
-  }
-
   @Test("a claim and a lease pick the same work")
   func picks() throws {
     let end = "from deliveries d )"

@@ -93,24 +93,6 @@ struct PostgresConnectionScriptTests {
     }
   }
 
-  @Test("what is done between BEGIN and ROLLBACK is undone, whether the body returns or throws")
-  func undone() async throws {
-    try await withTable { connection, reactor in
-      let value = try await connection.withRollback(on: reactor) {
-        try await connection.query(insert, [2], on: reactor)
-        return try await connection.query(count, on: reactor).one().decode(0, as: Int64.self)
-      }
-      #expect(value == 2)
-      await #expect(throws: UnexpectedSuccess.self) {
-        try await connection.withRollback(on: reactor) {
-          try await connection.query(insert, [2], on: reactor)
-          throw UnexpectedSuccess()
-        }
-      }
-      #expect(try await connection.query(count, on: reactor).one().decode(0) == 1)
-    }
-  }
-
   @Test("a transaction whose body overlooks an error is an error, not a silent rollback")
   func overlookedError() async throws {
     try await withTable { connection, reactor in

@@ -12,7 +12,7 @@ struct DashboardLoginTests {
     try await PageRig.run { rig in
       for path in [
         "/dashboard", "/dashboard/pushes?user_id=\(HostID.new())", "/dashboard/explain?subject_id=\(HostID.new())",
-        "/dashboard/engagement", "/dashboard/replay",
+        "/dashboard/engagement",
       ] {
         for cookie in [nil, "tacet_session=", "tacet_session=1.2", "other=1"] {
           let answer = try await rig.get(path, cookie: cookie)
@@ -127,7 +127,7 @@ struct DashboardLoginTests {
       let session = try await rig.logIn()
       for path in [
         "/dashboard", "/dashboard/login", "/dashboard/explain?subject_id=\(HostID.new())", "/dashboard/pushes",
-        "/dashboard/engagement", "/dashboard/replay",
+        "/dashboard/engagement",
       ] {
         let fields = try await rig.get(path, cookie: session).fields
         #expect(

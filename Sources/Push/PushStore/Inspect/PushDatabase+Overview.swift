@@ -26,12 +26,6 @@ extension PushDatabase {
         instances: try instances.map(LiveInstance.init), newest: try entries.map(LedgerEntry.init))
     }
   }
-
-  /// Facts about the database for somebody who helps from afar, as indented JSON: no text, no token, no id of a user.
-  /// - Throws: ``PostgresError``.
-  public func supportFacts(on reactor: isolated Reactor) async throws -> String {
-    try await look(on: reactor) { try await $0.query(.supportFacts, on: reactor).one().decode(0) }
-  }
 }
 
 extension LedgerFigures {

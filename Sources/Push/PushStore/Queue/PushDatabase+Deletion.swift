@@ -44,8 +44,6 @@ public enum PrunedTable: String, CaseIterable, Sendable {
   case targets
   /// `tacet.bursts`.
   case bursts
-  /// `tacet.compared_pushes`.
-  case comparedPushes
   /// `tacet.host_events`, those that have ended.
   case hostEvents
 }
@@ -91,7 +89,6 @@ extension PrunedTable {
     case .liveActivityUpdates: .pruneActivityUpdates(retentionMicroseconds: retention)
     case .targets: .pruneTargets(retentionMicroseconds: retention)
     case .bursts: .pruneBursts(retentionMicroseconds: retention)
-    case .comparedPushes: .pruneComparedPushes(retentionMicroseconds: retention)
     case .hostEvents: .pruneHostEvents(retentionMicroseconds: retention)
     }
   }

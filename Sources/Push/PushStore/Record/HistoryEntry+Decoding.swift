@@ -1,6 +1,6 @@
 // Entries as the ledger's JSON has them. What is read is bounded, so that moments and ages can be added.
 extension HistoryEntry: Decodable {
-  enum CodingKeys: String, CodingKey, CaseIterable {
+  enum CodingKeys: String, CodingKey {
     case claim
     case claimedAt = "at"
     case instance = "by"
@@ -14,7 +14,7 @@ extension HistoryEntry: Decodable {
     case dueMicroseconds = "due_us"
     case remaining, attempts
     case attemptsLeftOut = "attempts_left_out"
-    case surface, fold
+    case fold
   }
 
   /// Reads what the ledger keeps.
@@ -35,7 +35,6 @@ extension HistoryEntry: Decodable {
     remaining = try members.decodeIfPresent(String.self, forKey: .remaining)
     attempts = try members.decodeIfPresent([Attempt].self, forKey: .attempts) ?? []
     attemptsLeftOut = try members.decodeIfPresent(Int.self, forKey: .attemptsLeftOut) ?? 0
-    surface = try members.decodeIfPresent(String.self, forKey: .surface)
     fold = try members.decodeIfPresent(Fold.self, forKey: .fold)
   }
 }
@@ -56,7 +55,7 @@ extension HistoryEntry.Fold: Decodable {
 }
 
 extension HistoryEntry.Situation: Decodable {
-  enum CodingKeys: String, CodingKey, CaseIterable {
+  enum CodingKeys: String, CodingKey {
     case isParticipant = "participant"
     case messageAge = "message_us"
     case heldFor = "held_us"

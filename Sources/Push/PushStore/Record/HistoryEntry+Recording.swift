@@ -18,8 +18,7 @@ public struct Decider: Equatable, Sendable {
 
 extension HistoryEntry {
   /// What the ledger keeps of a claim; nil when nothing is known of it but its outcome.
-  /// - Parameter surface: as ``surface``, made once for all recipients.
-  init?(_ outcome: RecipientOutcome, of decided: DecidedEvent, surface: String? = nil) {
+  init?(_ outcome: RecipientOutcome, of decided: DecidedEvent) {
     guard let recipient = outcome.recipient else { return nil }
     self.init(
       claim: decided.event.attempts,
@@ -36,7 +35,6 @@ extension HistoryEntry {
       dueMicroseconds: outcome.dueAfterClaim,
       remaining: outcome.remaining?.rawValue,
       attempts: outcome.deviceAttempts)
-    self.surface = surface
     fold = outcome.fold
   }
 
@@ -57,7 +55,6 @@ extension HistoryEntry {
       object.append(member: "reason", text: reason)
       object.append(member: "due_us", integer: dueMicroseconds)
       object.append(member: "remaining", text: remaining)
-      object.append(member: "surface", text: surface)
       if let fold { object.append(member: "fold") { fold.write(to: &$0) } }
       guard !attempts.isEmpty else { return }
       object.append(name: "attempts")

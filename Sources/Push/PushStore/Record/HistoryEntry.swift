@@ -59,9 +59,6 @@ public struct HistoryEntry: Equatable, Sendable {
   /// Attempts that came after those and were not kept.
   public var attemptsLeftOut = 0
 
-  /// Of a message the ``PushKinds/HostID/shortMark`` of its conversation, so that claims can be grouped by it.
-  public var surface: String?
-
   /// What it did in its burst; nil when it was not asked.
   public var fold: Fold?
 

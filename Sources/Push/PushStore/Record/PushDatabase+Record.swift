@@ -116,11 +116,7 @@ extension RecordColumns {
   var logIDs: [UUID] { column { $1.event.logID(of: $0.userID) } }
   var contents: [String?] { column { $1.event.content?.ledgerText } }
   var histories: [String?] {
-    events.flatMap { decided in
-      let isMessage = decided.event.subject.kind == MessagePush.name
-      let surface = isMessage ? decided.event.surfaceID?.shortMark : nil
-      return decided.outcomes.map { HistoryEntry($0, of: decided, surface: surface)?.json }
-    }
+    events.flatMap { decided in decided.outcomes.map { HistoryEntry($0, of: decided)?.json } }
   }
 }
 
