@@ -5,9 +5,6 @@
 -- Kept: the host's tables and rows, also in tables that --create-host-tables made, whose comment goes; columns and indexes that
 -- the host had before; roles and their grants. A view, policy or default of the host that depends on schema tacet stops it, and
 -- then nothing is dropped.
---
--- For a database that was first migrated before version 27 it is unknown what was added. Its columns and indexes stay, and a
--- notice has the line that drops each.
 
 \set ON_ERROR_STOP on
 begin;
@@ -19,12 +16,10 @@ declare
   found record;
 begin
   if to_regclass('tacet.host_additions') is null then
-    raise exception 'schema tacet is not installed, or older than version 27: migrate first';
+    raise exception 'schema tacet is not installed';
   end if;
 
-  if to_regclass('tacet.push_log') is null then
-    drop table public.push_log;
-  elsif obj_description(to_regclass('public.push_log'), 'pg_class') = 'Created by tacet migrate.' then
+  if obj_description(to_regclass('public.push_log'), 'pg_class') = 'Created by tacet migrate.' then
     drop view public.push_log;
   end if;
 
@@ -62,55 +57,18 @@ begin
   end loop;
 
   for found in
-    select
-      n.noted is not null as is_ours,
-      case k.place
-        when 1 then format('drop index public.%I', k.name)
-        when 2 then format('alter table public.%I drop column %I', k.relation, k.name)
-        else format(
-          'alter table public.%I reset (autovacuum_vacuum_scale_factor, autovacuum_vacuum_threshold, '
-          'autovacuum_vacuum_cost_delay)', k.relation)
-      end as line
-    from (
-      values
-        (1, 'index', 'conversation_participants', 'conversation_participants_last_seen_idx'),
-        (1, 'index', 'conversation_participants', 'conversation_participants_user_idx'),
-        (1, 'index', 'messages', 'messages_conversation_idx'),
-        (1, 'index', 'push_tokens', 'push_tokens_user_idx'),
-        (1, 'index', 'push_tokens', 'push_tokens_spelling_idx'),
-        (1, 'index', 'push_tokens', 'push_tokens_dropped_idx'),
-        (2, 'column', 'conversation_participants', 'last_seen'),
-        (2, 'column', 'conversation_participants', 'left_at'),
-        (2, 'column', 'push_tokens', 'registered_at'),
-        (2, 'column', 'push_tokens', 'invalidated_at'),
-        (2, 'column', 'push_tokens', 'environment'),
-        (2, 'column', 'push_tokens', 'app'),
-        (2, 'column', 'push_tokens', 'invalidation_reason'),
-        (2, 'column', 'push_tokens', 'locale'),
-        (2, 'column', 'push_tokens', 'time_zone'),
-        (3, 'storage', 'conversation_participants', 'autovacuum')
-    ) as k (place, kind, relation, name)
-    left join lateral (
-      select true as noted
-      from tacet.host_additions a
-      where a.relation = k.relation and a.kind = k.kind and a.name = k.name
-    ) n on true
-    where case k.place
-        when 1 then to_regclass(format('public.%I', k.name)) is not null
-        when 2 then exists (
-          select
-          from pg_attribute a
-          where a.attrelid = to_regclass(format('public.%I', k.relation)) and a.attname = k.name and not a.attisdropped)
-        else to_regclass(format('public.%I', k.relation)) is not null
-      end
-      and (n.noted or exists (select from tacet.migrations m where m.version = 1 and m.name = '0001_host_tables'))
-    order by k.place
+    select case a.kind
+      when 'index' then format('drop index if exists public.%I', a.name)
+      when 'column' then format('alter table public.%I drop column if exists %I', a.relation, a.name)
+      else format(
+        'alter table public.%I reset (autovacuum_vacuum_scale_factor, autovacuum_vacuum_threshold, '
+        'autovacuum_vacuum_cost_delay)', a.relation)
+    end as line
+    from tacet.host_additions a
+    join pg_class c on c.oid = to_regclass(format('public.%I', a.relation)) and c.relkind in ('r', 'p')
+    order by a.kind <> 'index'
   loop
-    if found.is_ours then
-      execute found.line;
-    else
-      raise notice 'tacet: unless it is the host''s: %;', found.line;
-    end if;
+    execute found.line;
   end loop;
 end
 $$;

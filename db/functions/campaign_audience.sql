@@ -2,14 +2,6 @@
 
 set check_function_bodies = off;
 
-call tacet.retire('campaign_eligible(text, timestamptz, text, tacet.user_id)');
-call tacet.retire(
-  'campaign_eligible(text, timestamptz, text, tacet.user_id, boolean)',
-  'TABLE(user_id tacet.user_id, time_zone text, local_day date, local_time time without time zone)');
-call tacet.retire('campaign_gate(tacet.user_id, boolean, text[], date, timestamptz, timestamptz, timestamptz)');
-call tacet.retire('guarded_campaign_gate(tacet.user_id, boolean, text[], date, timestamptz, timestamptz, timestamptz)');
-call tacet.retire('campaign_push_types()');
-
 -- The users whom a campaign considers for an hour: its audience without those whom the gate keeps back and those whose account
 -- is gone. only_zone: null for all zones. guarded: uses the gate that isolates each user's errors.
 --

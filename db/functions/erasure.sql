@@ -2,9 +2,6 @@
 
 set check_function_bodies = off;
 
--- A host may have put the function on a table of its own, which then keeps it.
-call tacet.retire('forget_views_of_profiles()');
-
 -- Queues the deleted rows of a table of users, by their ids. It waits for no row. When the queue is locked as a whole, it
 -- writes the ids to tacet.trigger_failures, where the service finds them.
 create or replace function tacet.forget_deleted_profiles()

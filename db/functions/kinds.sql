@@ -8,8 +8,6 @@
 
 set check_function_bodies = off;
 
-call tacet.retire('content_by(text, text, tacet.subject_id)');
-
 -- The kinds of an installation whose files have not changed.
 call tacet.join_kinds();
 

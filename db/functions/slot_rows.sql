@@ -5,8 +5,6 @@
 
 set check_function_bodies = off;
 
-call tacet.retire('slot_push_parts(text, text, date, text)');
-
 -- Writes rendered rows of a campaign; arrays have an element for each row. A row that is new, or whose words or time have changed,
 -- is scheduled anew, so devices arm it again. Rows that were pushed or skipped stay, and nothing is written for a phase that was
 -- sent on that day from another slot. Returns the users whose rows have changed.

@@ -5,8 +5,6 @@
 
 set check_function_bodies = off;
 
-call tacet.retire('choose_slots(text, tacet.user_id, boolean, jsonb, text, bigint)');
-
 -- Serialises changes of one user's slots.
 create or replace function tacet.lock_slots(user_id tacet.user_id)
 returns void

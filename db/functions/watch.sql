@@ -2,9 +2,6 @@
 
 set check_function_bodies = off;
 
-call tacet.retire('drop_watch_triggers(text, regclass)');
-call tacet.retire('watch(text, regclass, regproc, text, text, text, text, name, name, text, regclass, name, text)');
-
 -- Raises an error for a member that no push has, and for a value of the wrong type.
 create or replace function tacet.check_presentation(presentation jsonb)
 returns void

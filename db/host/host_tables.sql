@@ -1,6 +1,6 @@
 -- The tables of the default host contract, for a database that has no application in it yet.
 --
--- Applied before 0027_host_tables, and only by `tacet migrate --create-host-tables`. It creates all of them in a database without
+-- Applied before 0001_baseline, and only by `tacet migrate --create-host-tables`. It creates all of them in a database without
 -- tables of an application, and otherwise not one: in a host with tables of its own they would be strangers. Schemas that
 -- Supabase makes, tables of extensions and the ledger do not count.
 --

@@ -44,6 +44,11 @@ struct UnsupportedSchema: Error, CustomStringConvertible {
   var description: String {
     switch support {
     case .supported: "the schema is supported"
+    case .unreleased:
+      """
+      the database has a schema from before the first release, which cannot be upgraded. Reinstall: run \
+      "psql -X -f db/uninstall.sql", then "tacet migrate".
+      """
     case .tooOld(let missing):
       "the database lacks migrations that this program needs: \(missing.joined(separator: ", ")). Run \"tacet migrate\" first."
     case .tooNew(let version, let oldest):

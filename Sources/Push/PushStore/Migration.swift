@@ -5,7 +5,7 @@ public struct Migration: Sendable {
   /// The number in front of the file's name; versions are applied in order.
   public let version: Int
 
-  /// The file's name without its ending, e.g. `0029_tacet_schema`.
+  /// The file's name without its ending, e.g. `0001_baseline`.
   public let name: String
 
   let sql: String
@@ -20,15 +20,8 @@ public struct Migration: Sendable {
   /// The same file for a database whose ids have these types.
   func written(with types: IDTypes) -> Migration { Migration(name: name, text: types.written(into: sql)) }
 
-  /// Migrations whose text has changed since databases have them, without a change of what they make. Each `tacet migrate` writes
-  /// down their new text.
-  static let reworded: Set<Int> = [29]
-
-  /// Closes what an early version has left open, before the migrations and outside of a transaction.
-  static let closeTables = SQLFiles.host[0].text
-
   /// The tables of the default host contract, for a database without an application.
-  package static let hostTables = SQLFiles.host[1].text
+  package static let hostTables = SQLFiles.host[0].text
 
   /// Every migration, in order.
   public static let all = SQLFiles.migrations.map(Migration.init)

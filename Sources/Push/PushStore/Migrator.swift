@@ -63,13 +63,13 @@ public enum Migrator {
     let connection = try await PostgresConnection.connect(configuration, logger: logger, on: reactor)
     defer { connection.close(on: reactor) }
     try await connection.query(PushStatements.lockMigrations, on: reactor)
-    let applied = Set(try await AppliedMigration.all(over: connection, on: reactor)?.map(\.version) ?? [])
+    // By name: a schema from before the baseline is refused by the baseline.
+    let applied = Set(try await AppliedMigration.all(over: connection, on: reactor)?.map(\.name) ?? [])
     let types = try await IDTypes.choose(ids, isInstalled: !applied.isEmpty, over: connection, on: reactor)
     let migrations = migrations.map { $0.written(with: types) }
-    if !applied.isEmpty { try await connection.simple(Migration.closeTables, on: reactor) }
     var tables = createsHostTables && applied.isEmpty ? types.written(into: Migration.hostTables) : ""
     for migration in migrations {
-      if applied.contains(migration.version) {
+      if applied.contains(migration.name) {
         report(migration.name, .alreadyApplied)
       } else {
         try await applyPatiently(tables + migration.sql, over: connection, on: reactor) {
@@ -81,13 +81,12 @@ public enum Migrator {
     }
     let changed = try await changedFunctions(
       among: functions.map { $0.written(with: types) }, over: connection, on: reactor)
-    let new = migrations.filter { !applied.contains($0.version) }
-    let written = migrations.filter { !applied.contains($0.version) || Migration.reworded.contains($0.version) }
+    let new = migrations.filter { !applied.contains($0.name) }
     let isDone = changed.isEmpty && new.isEmpty
     let finish = isDone ? "select tacet.learn_time_zones();" : "call tacet.finish_applying();"
     try await applyPatiently(changed + finish, over: connection, on: reactor) { report(functionsStep, .waiting) }
     _ = try await connection.query(
-      .recordChecksums(versions: written.map { Int32($0.version) }, texts: written.map(\.sql)), on: reactor)
+      .recordChecksums(versions: new.map { Int32($0.version) }, texts: new.map(\.sql)), on: reactor)
     report(functionsStep, changed.isEmpty ? .alreadyApplied : .applied)
   }
 
@@ -104,7 +103,6 @@ public enum Migrator {
       -- Written by tacet migrate --print. For psql -X -f.
 
       \\set ON_ERROR_STOP on
-      \(Migration.closeTables)
       begin;
       -- The host's inserts wait as long as this transaction waits for a lock. On a timeout, run it again.
       set local lock_timeout = '\(lockLimit.components.seconds) s';

@@ -13,6 +13,10 @@ enum MigrationCheck {
   ) -> CheckFinding {
     guard !applied.isEmpty else { return CheckFinding(name, .failure, "none was applied", remedy: "run tacet migrate") }
     switch SchemaSupport(applied: applied, known: known) {
+    case .unreleased:
+      return CheckFinding(
+        name, .failure, "the schema is from before the first release, and cannot be upgraded",
+        remedy: "reinstall: run psql -X -f db/uninstall.sql, then tacet migrate")
     case .tooOld(let missing):
       return CheckFinding(
         name, .failure, "missing: \(missing.joined(separator: ", "))", remedy: "run tacet migrate")

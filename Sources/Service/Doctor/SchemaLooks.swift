@@ -179,7 +179,10 @@ final class SchemaLooks {
 extension SchemaLooks {
   private func migrations(on reactor: isolated Reactor) async throws(PostgresError) -> [CheckFinding] {
     let applied = try await database.appliedMigrations(on: reactor)
-    if case .tooOld = SchemaSupport(applied: applied) { return [MigrationCheck.judge(applied)] }
+    switch SchemaSupport(applied: applied) {
+    case .unreleased, .tooOld: return [MigrationCheck.judge(applied)]
+    case .supported, .tooNew: break
+    }
     return [
       MigrationCheck.judge(
         applied, changed: try await database.changedMigrations(on: reactor),

@@ -90,7 +90,7 @@ enum TriggerCheck {
     if triggers.contains(where: { $0.function == expected.function && $0.argument == expected.argument }) { return nil }
     return CheckFinding(
       name, .warning, "no trigger runs tacet.\(expected.function)('\(expected.argument)'): \(expected.consequence)",
-      remedy: "make it on \(expected.table) as migration 0028_host_triggers does, or call tacet.release_holds yourself")
+      remedy: "make it on \(expected.table) as migration 0001_baseline does, or call tacet.release_holds yourself")
   }
 
   /// A trigger that is there and does not fire.

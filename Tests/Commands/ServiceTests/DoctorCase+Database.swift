@@ -20,8 +20,8 @@ extension DoctorCase {
   /// What can be wrong with a database that is reached.
   static let database: [DoctorCase] = [
     .sql(
-      "a migration is missing", "delete from tacet.migrations where version = 29", "FAIL  migrations:",
-      part: "0029_tacet_schema", remedy: "run tacet migrate"),
+      "the schema is from before the first release", "update tacet.migrations set name = '0030_tacet_features'",
+      "FAIL  migrations: the schema is from before the first release", remedy: "reinstall"),
     .sql(
       "a migration of a later program", "insert into tacet.migrations (version, name) values (9999, '9999_later')",
       "warn  migrations:", part: "9999", exitCode: 0),

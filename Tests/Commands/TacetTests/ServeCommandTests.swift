@@ -78,7 +78,8 @@ struct ServeCommandTests {
     expectNoSecret(run)
   }
 
-  @Test("does not start where the schema is older than its own, or needs a newer service, and says which")
+  @Test(
+    "does not start where the schema is older than its own, needs a newer service or a new installation, and says so")
   func schema() async throws {
     let server = try await TestPostgres.shared
     let conninfo = try await server.makeDatabase()
@@ -94,6 +95,15 @@ struct ServeCommandTests {
     #expect(after.exitCode > 0)
     #expect(after.output.contains("migration 9000") && after.output.contains("migration 8999"), "\(after.output)")
     expectNoSecret(after)
+    try await server.psql(
+      "update tacet.migrations set name = '0030_tacet_features' where version = 1", through: conninfo)
+    for command in [["serve"], migrate] {
+      let refused = try await CommandRun.tacet(command, settings)
+      #expect(refused.exitCode > 0)
+      #expect(refused.output.contains("before the first release"), "\(refused.output)")
+      #expect(refused.output.contains("Reinstall: "), "\(refused.output)")
+      #expect(refused.output.contains("db/uninstall.sql"))
+    }
   }
 
   private func expectNoSecret(_ run: CommandRun) {

@@ -128,48 +128,6 @@ struct CapGroupTests {
     #expect(try await scene.written() == "1|1|0|committed")
   }
 
-  @Test("an upgrade from version 30 keeps every cap, and all campaigns share it as before", arguments: [true, false])
-  func upgraded(_ isByHand: Bool) async throws {
-    let database = try await TestDatabase.withHostTables()
-    for migration in Migration.all.prefix(4) { try await database.sql(IDTypes.tested.written(into: migration.sql)) }
-    let user = HostID.new()
-    let other = HostID.new()
-    try await database.sql(
-      """
-      insert into tacet.campaigns (name, audience, material, push_types, definition)
-      select 'evening', audience, material, '{occasion}', definition from tacet.campaigns;
-      insert into tacet.frequency_caps (user_id, committed_at, committed_day)
-      values ('\(user)', now(), '2026-06-15'), ('\(other)', null, null)
-      """)
-    if isByHand { try await database.apply(Repository.install) } else { try await database.migrate() }
-    let caps = try await database.sql(
-      """
-      select cap_group, committed_day, committed_at is not null from tacet.frequency_caps order by committed_day;
-      select string_agg(name || ' ' || cap_group, ', ' order by name) from tacet.campaigns;
-      select string_agg(t, ' ' order by t) from unnest(tacet.campaign_push_types('check_in')) t
-      """)
-    #expect(
-      caps == """
-        check_in|2026-06-15|t
-        check_in||f
-        coach check_in, evening check_in, lapse check_in
-        event_based occasion pattern_based re_engagement reengagement
-        """)
-    let scene = try await CampaignScene(in: database)
-    for (campaign, day, isEligible) in [
-      ("coach", "15", false), ("evening", "15", false), ("coach", "16", true), ("evening", "16", true),
-    ] {
-      let capped = try await scene.addUser(zone: "'UTC'")
-      let cap = "update tacet.frequency_caps set user_id = '\(capped)' where user_id = '\(user)'"
-      let isFound = try await scene.isEligible(capped, at: "2026-06-\(day) 10:00+00", campaign: campaign, after: cap)
-      #expect(isFound == isEligible, "\(campaign) \(day)")
-    }
-    // A group that the operator takes away stays away.
-    try await database.sql("update tacet.campaigns set cap_group = null where name = 'evening'")
-    try await database.apply(Repository.install)
-    #expect(try await database.sql("select cap_group is null from tacet.campaigns where name = 'evening'") == "t")
-  }
-
   /// A cap of another day for each user and group.
   static let earlierCaps = """
     insert into tacet.frequency_caps (user_id, cap_group, committed_day)

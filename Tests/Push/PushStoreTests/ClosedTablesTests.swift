@@ -70,19 +70,6 @@ struct ClosedTablesTests {
     #expect(try await server.psql("set role service_role; select count(*) from push_log").contains("2"))
   }
 
-  @Test("tables that an earlier version created are closed, and roles with a grant of their own keep it")
-  func mended() async throws {
-    let server = try await TestPostgres.launch()
-    try await server.psql(Self.supabase)
-    try await server.restore(Repository.file("Tests/Push/PushStoreTests/Versions/19.sql.gz"), into: "postgres")
-    try await server.psql("\(TestDatabase.emptied); \(UpgradeTests.madeByOurs)")
-    try await server.psql("create role app; grant select, insert on push_tokens to app")
-    try await server.psql("\\i '\(Repository.install.path)'")
-    try await server.psql(Self.rows)
-    try await refuse(server)
-    #expect(try await server.psql("set role app; select device_token from push_tokens").contains("aa"))
-  }
-
   @Test("a table that the application has made is left alone, and the doctor says who reaches tokens there")
   func hosts() async throws {
     let tables = try String(contentsOf: Repository.hostTables, encoding: .utf8)

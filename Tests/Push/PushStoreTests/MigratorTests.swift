@@ -34,11 +34,34 @@ struct MigratorTests {
   func afterHand() async throws {
     let database = try await TestDatabase.withHostTables()
     let files = Repository.files(in: "db/migrations", ending: "sql")
-    for file in files.prefix(2) {
+    for file in files {
       try await database.sql(IDTypes.tested.written(into: try String(contentsOf: file, encoding: .utf8)))
     }
-    let expected = Self.steps.enumerated().map { "\($1) \($0 < 2 ? "alreadyApplied" : "applied")" }
+    let expected = Migration.all.map { "\($0.name) alreadyApplied" } + ["\(Migrator.functionsStep) applied"]
     #expect(try await migrate(database) == expected)
+  }
+
+  @Test(
+    "a schema from before the first release is refused with what to do, by the migrator and by psql, and stays",
+    arguments: [true, false])
+  func unreleased(_ isByHand: Bool) async throws {
+    let database = try await TestDatabase.migrated()
+    try await database.sql(SchemaSupportTests.unreleased)
+    let before = try await database.dumpSchema()
+    let words = "not wired: the schema is from before the first release"
+    if isByHand {
+      let error = await #expect(throws: (any Error).self) { try await database.apply(Repository.install) }
+      #expect(error.map { String(reflecting: $0) }?.contains(words) == true)
+    } else {
+      let error = await #expect(throws: PostgresError.self) {
+        try await onReactor { _ = try await run(Migration.all, database, on: $0) }
+      }
+      #expect(error?.sqlState == Migrator.notWired)
+      #expect(error?.message.contains(words) == true)
+    }
+    #expect(try await database.dumpSchema() == before)
+    try await database.apply(Repository.file("db/uninstall.sql"))
+    try await database.apply(Repository.install)
   }
 
   @Test("a second migrator waits for the first, and both end well")
@@ -86,47 +109,7 @@ struct MigratorTests {
       }
       #expect(waits == 1)
     }
-    #expect(try await database.sql("select max(version) from tacet.migrations") == "\(Migration.all.count + 26)")
-  }
-
-  @Test(
-    "open tables are closed one after the other: a reader of one keeps nobody from another, and a service keeps its rows"
-  )
-  func openTables() async throws {
-    let database = try await TestDatabase.empty()
-    _ = try await migrate(database)
-    let service = "service_\(UUID().uuidString.prefix(8).lowercased())"
-    try await database.sql(
-      """
-      create role \(service); grant usage on schema tacet to \(service); grant select, insert on tacet.inbox to \(service);
-      alter table tacet.inbox disable row level security; alter table tacet.push_log disable row level security;
-      alter table tacet.trigger_failures disable row level security
-      """)
-    try await withTwoSessions(database) { reader, writer, reactor in
-      try await reader.run("begin; lock table tacet.push_log in access share mode", on: reactor)
-      let migration = Begun.begin(on: reactor) { try await run(Migration.all, database, on: reactor) }
-      let hasTried = """
-        select count(*) > 0 from pg_locks l join pg_stat_activity a using (pid)
-        where a.datname = current_database() and a.application_name = 'tacet migrate' and not l.granted
-        """
-      for _ in 0..<5 {
-        try await writer.awaitTrue(hasTried, on: reactor)
-        // As patient as the trigger on messages.
-        try await writer.run(
-          """
-          begin; set local lock_timeout = '100ms';
-          lock table tacet.inbox in row exclusive mode; lock table tacet.trigger_failures in row exclusive mode; commit
-          """, on: reactor)
-      }
-      try await reader.run("rollback", on: reactor)
-      #expect(try await migration.value(on: reactor).last == "\(Migrator.functionsStep) alreadyApplied")
-    }
-    let open =
-      "select count(*) from pg_class where relnamespace = 'tacet'::regnamespace and relkind = 'r' and not relrowsecurity"
-    #expect(try await database.sql(open) == "0")
-    let policies = "select count(*) from pg_policies where tablename = 'inbox' and roles @> array['\(service)'::name]"
-    #expect(try await database.sql(policies) == "1")
-    try await database.sql("drop owned by \(service); drop role \(service)")
+    #expect(try await database.sql("select max(version) from tacet.migrations") == "\(Migration.all.count)")
   }
 
   @Test("a file that fails changes nothing, and those after it are not tried")
@@ -138,7 +121,7 @@ struct MigratorTests {
     let state = try await failure(of: Migration.all + [broken, last], in: database)
     #expect(state == "22012")
     #expect(try await database.sql("select to_regclass('public.half'), to_regclass('public.last')") == "|")
-    #expect(try await database.sql("select max(version) from tacet.migrations") == "\(Migration.all.count + 26)")
+    #expect(try await database.sql("select max(version) from tacet.migrations") == "\(Migration.all.count)")
     #expect(try await migrate(database).last == "\(Migrator.functionsStep) applied")
   }
 

@@ -107,15 +107,5 @@ struct SchemaTests {
     #expect(try await database.dumpSchema() == before)
   }
 
-  @Test("columns that an earlier version added stay, and a notice says how each is dropped")
-  func earlier() async throws {
-    let database = try await TestDatabase.version(19)
-    try await database.apply(Repository.install)
-    let notices = try await database.apply(Self.uninstall)
-    #expect(notices.contains("unless it is the host's: alter table public.push_tokens drop column locale;"))
-    #expect(try await database.sql("select locale from push_tokens") == "de_DE")
-    #expect(try await database.sql("select to_regnamespace('tacet'), to_regclass('push_log')") == "|")
-  }
-
   private static let uninstall = Repository.file("db/uninstall.sql")
 }

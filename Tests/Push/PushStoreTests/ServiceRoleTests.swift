@@ -11,14 +11,13 @@ import Testing
 
 @Suite("A service with a role of its own", .uuidsOnly)
 struct ServiceRoleTests {
-  /// When the role is made: before an upgrade, by rights to everything in the schema and without `tacet.grant_service`, or
-  /// after an installation.
+  /// How the role got its rights: before another `tacet migrate`, to everything in the schema and without
+  /// `tacet.grant_service`, or by it.
   enum Age: CaseIterable { case before, after }
 
   /// A migrated database that the service uses as another role than its owner.
   static func database(_ age: Age) async throws -> TestDatabase {
-    var database = try await age == .before ? TestDatabase.version(19) : TestDatabase.migrated()
-    if age == .before { try await database.sql(TestDatabase.emptied) }
+    var database = try await TestDatabase.migrated()
     let rights = try Self.documented()
     let grant = "select tacet.grant_service('$role');"
     try #require(rights.contains(grant))

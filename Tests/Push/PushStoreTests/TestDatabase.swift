@@ -34,32 +34,6 @@ struct TestDatabase: Sendable {
   /// A database to which every migration was applied.
   static func migrated() async throws -> TestDatabase { try await TestDatabase(from: try await template.value) }
 
-  /// A database as an earlier version of Tacet left it, with rows in every table: 19, of commit c84122f, which also created
-  /// the host's tables and left them open, or 26, the last one before the baseline. `pg_dump --no-owner` wrote the files.
-  static func version(_ version: Int) async throws -> TestDatabase {
-    let database = try await empty()
-    let file = Repository.file("Tests/Push/PushStoreTests/Versions/\(version).sql.gz")
-    try await database.server.restore(file, into: database.name)
-    return database
-  }
-
-  /// Takes the rows of a database of an earlier version away, except settings and the coach.
-  static let emptied = """
-    do $$
-    declare source regclass;
-    begin
-      for source in
-        select c.oid from pg_class c
-        where c.relkind = 'r' and c.relnamespace in ('public'::regnamespace, 'tacet'::regnamespace)
-          and c.relname not in ('migrations', 'settings', 'campaigns', 'time_zones')
-      loop
-        execute format('truncate %s cascade', source);
-      end loop;
-      delete from tacet.campaigns c where c.name <> 'coach';
-      update tacet.campaigns c set local_time = null;
-    end $$
-    """
-
   private init(from template: String) async throws {
     server = try await TestPostgres.shared
     name = "test_" + UUID().uuidString.lowercased().filter { $0 != "-" }

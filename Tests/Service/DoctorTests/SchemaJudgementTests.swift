@@ -1,8 +1,8 @@
-import PushStore
 import Testing
 
 @testable import Doctor
 @testable import Postgres
+@testable import PushStore
 
 @Suite("Judgements about the schema and the way to it")
 struct SchemaJudgementTests {
@@ -21,22 +21,26 @@ struct SchemaJudgementTests {
 
   @Test("migrations that are missing fail, those of a later program are told")
   func migrations() {
-    let all = Migration.all.map { AppliedMigration(version: $0.version) }
-    let some = all.filter { $0.version != 28 }
-    let later = AppliedMigration(version: 9999)
-    func verdict(_ applied: [AppliedMigration]) -> CheckFinding.Verdict { MigrationCheck.judge(applied).verdict }
+    let known = [Migration(name: "0001_first", text: ""), Migration(name: "0002_second", text: "")]
+    let all = known.map { AppliedMigration(version: $0.version, name: $0.name) }
+    let some = Array(all.prefix(1))
+    let later = AppliedMigration(version: 9999, name: "9999_later")
+    func verdict(_ applied: [AppliedMigration]) -> CheckFinding.Verdict {
+      MigrationCheck.judge(applied, known: known).verdict
+    }
     #expect(verdict(all) == .ok)
     #expect(verdict(some) == .failure)
     #expect(verdict(all + [later]) == .warning)
     #expect(verdict(some + [later]) == .failure)
-    #expect(verdict(all + [AppliedMigration(version: 9999, oldestService: 9998)]) == .failure)
+    #expect(verdict(all + [AppliedMigration(version: 9999, name: "9999_later", oldestService: 9998)]) == .failure)
     #expect(verdict([]) == .failure)
+    #expect(MigrationCheck.judge([later], known: known).remedy?.contains("reinstall") == true)
     for finding in [
-      MigrationCheck.judge(all, changed: ["0028_a", "0029_b"]),
-      MigrationCheck.judge(all, outdatedFunctions: ["0028_a", "0029_b"]),
+      MigrationCheck.judge(all, known: known, changed: ["0001_a", "0002_b"]),
+      MigrationCheck.judge(all, known: known, outdatedFunctions: ["0001_a", "0002_b"]),
     ] {
       #expect(finding.verdict == .warning)
-      #expect(finding.found.contains("0028_a, 0029_b"))
+      #expect(finding.found.contains("0001_a, 0002_b"))
     }
   }
 

@@ -1,4 +1,3 @@
-public import Foundation
 import TestProcesses
 
 extension TestPostgres {
@@ -11,16 +10,5 @@ extension TestPostgres {
     // Newer versions write a random token.
     return dump.split(separator: "\n", omittingEmptySubsequences: false)
       .filter { !$0.hasPrefix("\\restrict") && !$0.hasPrefix("\\unrestrict") }.joined(separator: "\n")
-  }
-
-  /// Restores a plain dump that `gzip` has compressed into an empty database.
-  public func restore(_ dump: URL, into database: String) async throws {
-    let connection = conninfo(database: database)
-    _ = try await onOwnThread {
-      try run([
-        "/bin/sh", "-c", #"gunzip -c "$1" | "$2" -X -q -v ON_ERROR_STOP=1 -d "$3" -o /dev/null"#, "restore", dump.path,
-        Self.binaries + "/psql", connection,
-      ])
-    }
   }
 }

@@ -1,5 +1,5 @@
 -- Returns the migrations that were applied, and which service may run beside each.
 --
--- As JSON, because a database from before migration 33 does not have all columns.
+-- As JSON, because a schema from before the first release may lack a column.
 
-select m.version, (to_jsonb(m) ->> 'oldest_service')::int as oldest_service from tacet.migrations m order by m.version;
+select m.version, m.name, (to_jsonb(m) ->> 'oldest_service')::int as oldest_service from tacet.migrations m order by m.version;

@@ -6,12 +6,16 @@ public struct AppliedMigration: Equatable, Sendable {
   /// The number in front of its name.
   public let version: Int
 
+  /// The file's name without its ending.
+  public let name: String
+
   /// The newest migration that a service beside it must know; nil for any service.
   public let oldestService: Int?
 
   /// Names what was applied.
-  public init(version: Int, oldestService: Int? = nil) {
+  public init(version: Int, name: String, oldestService: Int? = nil) {
     self.version = version
+    self.name = name
     self.oldestService = oldestService
   }
 
@@ -25,7 +29,9 @@ public struct AppliedMigration: Equatable, Sendable {
     for row in try await connection.query(PushStatements.appliedMigrations, on: reactor) {
       let oldest = try row.decode("oldest_service", as: Int32?.self)
       applied.append(
-        AppliedMigration(version: Int(try row.decode("version", as: Int32.self)), oldestService: oldest.map(Int.init)))
+        AppliedMigration(
+          version: Int(try row.decode("version", as: Int32.self)), name: try row.decode("name"),
+          oldestService: oldest.map(Int.init)))
     }
     return applied
   }
@@ -35,6 +41,9 @@ public struct AppliedMigration: Equatable, Sendable {
 public enum SchemaSupport: Equatable, Sendable {
   /// It can.
   case supported
+
+  /// The database has a schema from before the first release, which lacks the baseline and cannot be upgraded.
+  case unreleased
 
   /// The database lacks these migrations, by name.
   case tooOld(missing: [String])
@@ -46,11 +55,13 @@ public enum SchemaSupport: Equatable, Sendable {
   ///   - applied: the database's migrations.
   ///   - known: the service's, in order.
   public init(applied: [AppliedMigration], known: [Migration] = Migration.all) {
-    let versions = Set(applied.map(\.version))
-    let missing = known.filter { !versions.contains($0.version) }.map(\.name)
+    let names = Set(applied.map(\.name))
+    let missing = known.map(\.name).filter { !names.contains($0) }
     let newest = known.last?.version ?? 0
     let beyond = applied.first { $0.version > newest && ($0.oldestService ?? 0) > newest }
-    if let beyond, let oldest = beyond.oldestService {
+    if !applied.isEmpty, missing.first == known.first?.name {
+      self = .unreleased
+    } else if let beyond, let oldest = beyond.oldestService {
       self = .tooNew(version: beyond.version, oldestService: oldest)
     } else {
       self = missing.isEmpty ? .supported : .tooOld(missing: missing)

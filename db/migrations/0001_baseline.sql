@@ -1,0 +1,1810 @@
+-- The whole schema: what Tacet keeps, and what it adds to the host's tables.
+--
+--    1  the schema, and what was applied to it        7  users: wishes, devices, erasure
+--    2  the service's settings and processes          8  Live Activities
+--    3  work that waits                               9  campaigns
+--    4  the ledger                                   10  slots: pushes at times of a user's day
+--    5  kinds of push, and what they say             11  events for the host
+--    6  presence, reads and activity                 12  the host's tables
+--
+-- A host that cannot be served is refused with SQLSTATE TC001, and nothing is made. Applied again, the file changes nothing.
+--
+-- Locks: in part 12 alone, which says them.
+
+-- 1. The schema, and what was applied to it -------------------------------------------------------------------------------------
+
+do $$
+begin
+  if to_regnamespace('tacet') is null then
+    create schema tacet;
+  end if;
+exception
+  when insufficient_privilege then
+    raise exception e'not wired: role % may not create schemas\nAs a role that may: create schema tacet authorization %;',
+      current_user, quote_ident(current_user)
+      using errcode = 'TC001';
+end
+$$;
+
+-- What exists is skipped without a notice.
+set client_min_messages = warning;
+
+comment on schema tacet is 'Push notifications: inbox, remaining deliveries, host contract. Owned by the Tacet service.';
+revoke all on schema tacet from public;
+
+do $$
+begin
+  if to_regclass('tacet.migrations') is null then
+    return;
+  end if;
+  if exists (select from tacet.migrations) and not exists (
+    select from tacet.migrations m where m.version = 1 and m.name = '0001_baseline'
+  ) then
+    raise exception e'not wired: the schema is from before the first release, and cannot be upgraded\nReinstall: stop the '
+      'service, take the schema out with psql -X -f db/uninstall.sql, and migrate again. Your tables and rows stay; what Tacet '
+      'has kept, its ledger too, goes.'
+      using errcode = 'TC001';
+  end if;
+end
+$$;
+
+-- Which files of this folder were applied. Each file inserts its own row, so files applied by psql count too.
+create table if not exists tacet.migrations (
+  applied_at timestamptz not null default now(),
+  version int primary key,
+  oldest_service int,
+  name text not null,
+  checksum text
+);
+
+comment on column tacet.migrations.oldest_service is
+  'the newest migration that a service beside this one must know; null for any service';
+comment on column tacet.migrations.checksum is
+  'md5 of the file that tacet migrate has applied; null for files applied by psql';
+
+-- What tacet migrate has applied of functions/: the md5 of each file.
+create table if not exists tacet.function_files (
+  applied_at timestamptz not null default now(),
+  name text primary key,
+  checksum text not null
+);
+
+-- The bodies of the host contract that Tacet has installed, by md5 with runs of white space as one space. Another body is the
+-- host's, and stays.
+create table if not exists tacet.default_bodies (
+  name text,
+  body text,
+  primary key (name, body)
+);
+
+-- What was added to the host's tables; uninstall.sql takes it away. kind: column, index or storage.
+create table if not exists tacet.host_additions (
+  relation text,
+  kind text,
+  name text,
+  primary key (relation, kind, name)
+);
+
+-- 2. The service's settings and processes ---------------------------------------------------------------------------------------
+
+-- One row of settings that triggers read. Only the owner reads the secret. listening_until: when the service stops counting
+-- as listening. database_identity: the cluster's system identifier and the database's name; null until it is first written.
+-- The row is replaced every few seconds, so its page has room for an update in place.
+create table if not exists tacet.settings (
+  is_only_row boolean primary key default true check (is_only_row),
+  notify_enabled boolean not null default true,
+  webhook_url text,
+  webhook_secret text,
+  listening_until timestamptz,
+  database_identity text,
+  has_webhook_secret boolean generated always as (webhook_secret is not null) stored
+) with (fillfactor = 50);
+
+comment on column tacet.settings.notify_enabled is
+  'false for a host that uses PREPARE TRANSACTION, which refuses transactions that have notified';
+comment on column tacet.settings.webhook_url is
+  'where triggers post a signed webhook when pg_net is installed; null posts nothing';
+comment on column tacet.settings.webhook_secret is
+  'the service''s WEBHOOK_SECRET: whsec_<base64>, or plain text';
+comment on column tacet.settings.listening_until is
+  'until when a service has said that it listens; kept by the service, null when none ever did';
+comment on column tacet.settings.database_identity is
+  'the database that this row was written in; tacet serve refuses to start in another one until tacet adopt';
+
+insert into tacet.settings default values on conflict do nothing;
+
+-- Processes of the service. id: drawn at each start and named in histories. stopped_at: null while the process runs, and for
+-- one that was killed, whose seen_at then grows old.
+create table if not exists tacet.instances (
+  started_at timestamptz not null default clock_timestamp(),
+  seen_at timestamptz not null default clock_timestamp(),
+  stopped_at timestamptz,
+  pid int not null,
+  id text primary key,
+  host text not null,
+  version text not null
+) with (fillfactor = 50, vacuum_truncate = off);
+
+create index if not exists instances_seen_idx on tacet.instances (seen_at);
+
+-- 3. Work that waits ------------------------------------------------------------------------------------------------------------
+
+-- Events without a decision. A row is written in the event's transaction and deleted in the one that records the outcome.
+--
+-- available_at: when it may be claimed; a claim sets it to the end of its lease, and is_claimed. conversation_id: whose turn it
+-- is when a claim cannot take everything. rescues: how often a lease ended without a record. error: why the event could not
+-- be read. told_until: the last recipient of those whom a large event has reached, by id; null before its first part.
+--
+-- A vacuum that returns the end of the table to the disk would block the host's inserts, so freed pages are reused instead. The
+-- table is rewritten all the time and small: vacuum it by count, without pauses.
+create table if not exists tacet.inbox (
+  available_at timestamptz not null default clock_timestamp(),
+  enqueued_at timestamptz not null default clock_timestamp(),
+  attempts int not null default 0,
+  subject_id tacet.subject_id not null,
+  kind text not null,
+  conversation_id tacet.conversation_id,
+  rescues int not null default 0,
+  is_claimed boolean not null default false,
+  error text,
+  told_until tacet.user_id,
+  primary key (subject_id, kind)
+) with (
+  fillfactor = 50, autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 1000,
+  autovacuum_vacuum_insert_scale_factor = 0, autovacuum_analyze_scale_factor = 0, autovacuum_analyze_threshold = 10000,
+  vacuum_truncate = off, autovacuum_vacuum_cost_delay = 0
+);
+
+create index if not exists inbox_fresh_idx on tacet.inbox (available_at) where not is_claimed;
+create index if not exists inbox_claimed_idx on tacet.inbox (available_at) where is_claimed;
+
+-- What remains to be done for one recipient of a decided event.
+--
+-- state: held waits for the rules to learn more, retryable is one push that was put off, waiting is for a lane that takes
+-- nothing now. lane: the app and environment that a waiting row waits for. accepted_devices: device tokens that have this push
+-- already. since: when the state was decided. held_us: microseconds held on purpose before that. retries: how often APNs'
+-- answers have put the push off; waits double by it. released_at, released_by: when and by what a hold ended early.
+create table if not exists tacet.deliveries (
+  due_at timestamptz not null,
+  enqueued_at timestamptz not null,
+  attempts int not null default 0,
+  subject_id tacet.subject_id not null,
+  user_id tacet.user_id not null,
+  kind text not null,
+  state text not null,
+  accepted_devices text[] not null default '{}',
+  since timestamptz not null default now(),
+  held_us bigint not null default 0,
+  conversation_id tacet.conversation_id,
+  rescues int not null default 0,
+  is_claimed boolean not null default false,
+  lane text,
+  error text,
+  retries int not null default 0,
+  released_at timestamptz,
+  released_by text,
+  primary key (subject_id, user_id, kind),
+  constraint deliveries_state_check check (
+    state in ('held', 'retryable', 'waiting') and (lane is not null) = (state = 'waiting')
+  )
+) with (
+  fillfactor = 50, autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 1000,
+  autovacuum_vacuum_insert_scale_factor = 0, autovacuum_analyze_scale_factor = 0, autovacuum_analyze_threshold = 10000,
+  vacuum_truncate = off, autovacuum_vacuum_cost_delay = 0
+);
+
+create index if not exists deliveries_due_idx on tacet.deliveries (due_at) where state <> 'waiting';
+create index if not exists deliveries_waiting_idx on tacet.deliveries (lane, enqueued_at) where state = 'waiting';
+create index if not exists deliveries_suspect_idx on tacet.deliveries (due_at) where rescues > 1;
+create index if not exists deliveries_held_idx on tacet.deliveries (user_id, conversation_id) where state = 'held';
+-- The moment from which the push's life counts, as an interval since 1970: expressions of intervals can be indexed, those of
+-- times cannot.
+create index if not exists deliveries_expiry_idx on tacet.deliveries
+  ((enqueued_at - timestamptz 'epoch' + held_us * interval '1 microsecond')) where state = 'waiting';
+
+-- Holds that a host's transaction wanted to release and could not. The service empties it.
+create table if not exists tacet.releases (
+  queued_at timestamptz not null default clock_timestamp(),
+  id bigint generated always as identity primary key,
+  subject_id tacet.subject_id not null,
+  user_id tacet.user_id not null,
+  cause text not null
+) with (autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 1000, vacuum_truncate = off);
+
+create index if not exists releases_queued_idx on tacet.releases (queued_at);
+
+-- What cannot succeed, with the reason, until an operator calls tacet.replay. user_id: null for an event that could not be read.
+create table if not exists tacet.parked (
+  parked_at timestamptz not null default clock_timestamp(),
+  enqueued_at timestamptz not null,
+  attempts int not null,
+  subject_id tacet.subject_id not null,
+  user_id tacet.user_id,
+  conversation_id tacet.conversation_id,
+  held_us bigint not null default 0,
+  kind text not null,
+  reason text not null,
+  accepted_devices text[] not null default '{}'
+);
+
+create index if not exists parked_subject_idx on tacet.parked (subject_id);
+create index if not exists parked_parked_idx on tacet.parked (parked_at);
+
+-- Errors that a trigger caught, so that the host's statement succeeded. subject_ids: events without an inbox row, which the
+-- service enqueues. kind: of those events.
+create table if not exists tacet.trigger_failures (
+  failed_at timestamptz not null default clock_timestamp(),
+  sqlstate text not null,
+  message text not null,
+  subject_ids tacet.subject_id[] not null default '{}',
+  kind text not null default 'message'
+) with (vacuum_truncate = off);
+
+create index if not exists trigger_failures_missed_idx on tacet.trigger_failures (failed_at) where subject_ids <> '{}';
+create index if not exists trigger_failures_failed_idx on tacet.trigger_failures (failed_at);
+
+-- A publication FOR ALL TABLES refuses to update or delete rows without an identity. Both tables are nearly empty.
+alter table tacet.trigger_failures replica identity full;
+alter table tacet.parked replica identity full;
+
+-- 4. The ledger -----------------------------------------------------------------------------------------------------------------
+
+-- One row for each event and recipient.
+--
+-- content: only of pushes that the service composed, never message text. woken_microseconds: from the wake-up to the claim;
+-- decided_microseconds, accepted_microseconds: from the claim. history: a JSON object for each claim that left a record, the
+-- oldest first, the first twenty and the newest twenty; ages, flags, reasons and the beginnings of device tokens, no text and
+-- no name. opened_at: when the app first reported it.
+--
+-- id is a UUID of version 7 (RFC 9562, section 5.7): 48 bits of milliseconds, then random bits, so that ids of one moment share
+-- a page of the primary key. overlay keeps the version digit of a random UUID, 4; setting two bits makes it 7. It is an
+-- expression because a function would need its own grant for each role that inserts.
+--
+-- Rows are appended at one end and pruned at the other. Vacuum reads every index in full, so it comes at 2 percent and not
+-- more often; inserts alone make it visit and freeze new pages.
+create table if not exists tacet.push_log (
+  enqueued_at timestamptz not null default now(),
+  claimed_at timestamptz,
+  held_until timestamptz,
+  sent_at timestamptz,
+  opened_at timestamptz,
+  woken_microseconds int,
+  decided_microseconds int,
+  accepted_microseconds int,
+  devices_accepted smallint not null default 0,
+  attempts smallint not null default 1,
+  opened boolean not null default false,
+  id uuid primary key default encode(
+    set_bit(
+      set_bit(
+        overlay(
+          uuid_send(gen_random_uuid())
+          placing substring(int8send(floor(extract(epoch from clock_timestamp()) * 1000)::bigint) from 3)
+          from 1 for 6),
+        52, 1),
+      53, 1),
+    'hex')::uuid,
+  user_id tacet.user_id not null,
+  subject_id tacet.subject_id,
+  push_type text not null,
+  decision text not null check (decision in ('sent', 'held', 'skipped', 'failed')),
+  reason text,
+  woken_by text,
+  content text,
+  metadata jsonb not null default '{}',
+  history jsonb not null default '[]'
+) with (
+  autovacuum_vacuum_scale_factor = 0.02, autovacuum_vacuum_threshold = 10000,
+  autovacuum_vacuum_insert_scale_factor = 0.02, autovacuum_vacuum_insert_threshold = 100000,
+  autovacuum_analyze_scale_factor = 0.02, autovacuum_analyze_threshold = 10000
+);
+
+create unique index if not exists push_log_subject_idx on tacet.push_log (subject_id, user_id, push_type);
+create index if not exists push_log_enqueued_idx on tacet.push_log (enqueued_at);
+create index if not exists push_log_user_enqueued_idx on tacet.push_log (user_id, enqueued_at desc);
+-- When a user last got a push that is no message. "is true" keeps the planner from using it for statements about one type.
+create index if not exists push_log_campaign_idx on tacet.push_log (user_id, sent_at desc)
+  where (push_type <> 'message') is true;
+
+-- On Supabase users may read their own rows of the ledger, and servers all. Nobody there may change one. Later grants are the
+-- host's, and stay.
+do $$
+declare
+  person name;
+begin
+  if exists (select from tacet.migrations) then
+    return;
+  end if;
+  alter table tacet.push_log enable row level security;
+  if to_regprocedure('auth.uid()') is not null then
+    create policy push_log_own_rows on tacet.push_log for select using (user_id = auth.uid());
+  end if;
+  revoke all on tacet.push_log from public;
+  for person in select r.rolname from pg_roles r where r.rolname in ('anon', 'authenticated') loop
+    execute format('revoke all on tacet.push_log from %I', person);
+  end loop;
+  for person in select r.rolname from pg_roles r where r.rolname in ('authenticated', 'service_role') loop
+    execute format('grant select on tacet.push_log to %I', person);
+  end loop;
+end
+$$;
+
+-- 5. Kinds of push, and what they say -------------------------------------------------------------------------------------------
+
+-- The kinds of push. Each file functions/kind_*.sql inserts its row.
+--
+-- name: as PushKinds in the service has it. event_kind: the kind of its events in the inbox and in the ledger's push_type; null
+-- for a kind whose events have names that the host or a server chooses. content, audience: functions; see functions/kinds.sql.
+create table if not exists tacet.push_kinds (
+  name text primary key check (name ~ '^[a-z][a-z0-9_]{0,62}$'),
+  event_kind text unique check (event_kind ~ '^[a-z][a-z0-9_]{0,62}$'),
+  content text not null,
+  audience text not null
+);
+
+do $$
+begin
+  -- What the rules and the composer need of one event.
+  --
+  -- surface_id: what its recipients may be looking at, and by which preferences mute. actor_id: a user who gets no push of it.
+  -- dated_at: when its life begins; null for when it was enqueued. life: how long it may be sent; null for the service's
+  -- setting. quiet_policy: hold or drop; null for the recipient's wish. excluded_device: a token that gets no push. withheld:
+  -- the reason why it is not sent any more; null while it may be. is_silent: whether nothing is shown, so that no preferences
+  -- are asked. content: what the kind's file in Sources/Push/PushKinds decodes.
+  if to_regtype('tacet.push_content') is null then
+    create type tacet.push_content as (
+      surface_id tacet.conversation_id, actor_id tacet.user_id, dated_at timestamptz, life interval, quiet_policy text,
+      excluded_device text, withheld text, is_silent boolean, content json
+    );
+  end if;
+  -- A recipient, and what is known of the user's looks at the surface.
+  if to_regtype('tacet.push_recipient') is null then
+    create type tacet.push_recipient as (user_id tacet.user_id, last_seen timestamptz, left_at timestamptz);
+  end if;
+end
+$$;
+
+-- Watched kinds, written by tacet.watch.
+--
+-- source: the table whose rows are the subjects. update_column: the column whose change is the event; null for inserts.
+-- condition: over new, and old for an update. recipients: a function of the subject's id. surface_column: holds the id of what
+-- users look at; null for the row itself. surface_table: where that id must exist; null to accept any. placeholders: the
+-- columns that title and body name. presentation: members as POST /v1/pushes takes them, with {column} in their texts.
+-- send_at_column: the column with the time of the push. expires_in: the life of the push from then on.
+create table if not exists tacet.kinds (
+  watched_at timestamptz not null default now(),
+  source regclass not null,
+  surface_table regclass,
+  kind text primary key check (kind ~ '^[a-z][a-z0-9_]{0,62}$'),
+  surface_kind text not null check (surface_kind ~ '^[a-z][a-z0-9_]{0,62}$'),
+  id_column name not null,
+  update_column name,
+  actor_column name,
+  surface_column name,
+  recipients text not null,
+  condition text not null,
+  title text not null check (title <> ''),
+  body text not null,
+  unnamed_actor text not null,
+  placeholders name[] not null,
+  send_at_column name,
+  cancel_key text,
+  expires_in interval,
+  presentation jsonb not null default '{}'
+);
+
+-- Triggers run the condition with their owner's rights, so only the owner writes it, whatever other grants there are.
+alter table tacet.kinds enable row level security;
+
+do $$
+begin
+  if not exists (
+    select from pg_policies p where p.schemaname = 'tacet' and p.tablename = 'kinds' and p.policyname = 'kinds_are_read'
+  ) then
+    create policy kinds_are_read on tacet.kinds for select using (true);
+  end if;
+end
+$$;
+
+-- Texts of watched kinds in other locales; see tacet.localise.
+--
+-- locale: a BCP 47 language tag, such as de or pt-BR. title, subtitle, body: null for that of the kind. counted: the column with
+-- the number that the texts are about; null for none. plural: texts by CLDR's category of that number, where they differ.
+create table if not exists tacet.texts (
+  changed_at timestamptz not null default clock_timestamp(),
+  kind text not null check (kind ~ '^[a-z][a-z0-9_]{0,62}$'),
+  locale text not null check (locale ~ '^[a-z]{2,3}(-[A-Z][a-z]{3})?(-([A-Z]{2}|[0-9]{3}))?$'),
+  title text check (char_length(title) between 1 and 256),
+  subtitle text check (char_length(subtitle) <= 256),
+  body text check (char_length(body) <= 2048),
+  counted name,
+  plural jsonb not null default '{}' check (jsonb_typeof(plural) = 'object' and octet_length(plural::text) <= 32768),
+  primary key (kind, locale)
+);
+
+-- Pushes that another server or a campaign asks for.
+--
+-- kind: as in the ledger and the payload. data: the app's own, kept as it will be sent, because jsonb rewrites numbers.
+-- idempotency_key: of the request. metadata: copied to the ledger, whose readers all read it; nothing personal. quiet_policy:
+-- hold or drop, before the user's own; null for the user's. presentation: members as POST /v1/pushes takes them. expires_in: the
+-- life of the push from send_at on; null for the service's setting. campaign: the campaign that has written it; null for a
+-- server's. cap_group: the group of which the user gets one push a day. excluded_devices: tokens that get no push, separated by
+-- blanks. withheld: why it is not to be sent; null while it is.
+create table if not exists tacet.pushes (
+  created_at timestamptz not null default clock_timestamp(),
+  send_at timestamptz,
+  expires_in interval,
+  id uuid primary key default gen_random_uuid(),
+  user_id tacet.user_id not null,
+  kind text not null,
+  title text not null,
+  body text not null,
+  collapse_id text,
+  idempotency_key text,
+  cancel_key text,
+  campaign text,
+  cap_group text,
+  withheld text,
+  excluded_devices text,
+  data json,
+  metadata jsonb not null default '{}' check (octet_length(metadata::text) <= 4096),
+  presentation jsonb not null default '{}',
+  quiet_policy text check (quiet_policy in ('hold', 'drop'))
+);
+
+create unique index if not exists pushes_idempotency_key_idx on tacet.pushes (idempotency_key)
+  where idempotency_key is not null;
+create index if not exists pushes_created_idx on tacet.pushes (created_at);
+create index if not exists pushes_user_idx on tacet.pushes (user_id);
+create index if not exists pushes_cancel_key_idx on tacet.pushes (cancel_key) where cancel_key is not null;
+
+-- Keys whose pushes are cancelled, and until when their rows are kept.
+create table if not exists tacet.cancellations (
+  cancelled_at timestamptz not null default clock_timestamp(),
+  cancel_key text primary key check (octet_length(cancel_key) between 1 and 255)
+);
+
+create index if not exists cancellations_cancelled_at_idx on tacet.cancellations (cancelled_at);
+
+-- 6. Presence, reads and activity -----------------------------------------------------------------------------------------------
+
+-- Who looks at which surface that is not a conversation, and who has left. Rewritten all the time: no index on the times, and
+-- room beside each row, so that updates stay on their page.
+create table if not exists tacet.surface_views (
+  last_seen timestamptz,
+  left_at timestamptz,
+  surface_id tacet.conversation_id not null,
+  user_id tacet.user_id not null,
+  surface_kind text not null,
+  primary key (user_id, surface_id, surface_kind)
+) with (
+  fillfactor = 50, autovacuum_vacuum_scale_factor = 0.05, autovacuum_vacuum_threshold = 1000,
+  autovacuum_analyze_scale_factor = 0, autovacuum_analyze_threshold = 10000, vacuum_truncate = off
+);
+
+-- Reads of a user that the user's other devices learn by a push of kind read_sync.
+--
+-- available_at: when that push may go. conversation_id: of the messages; null when they are in several. message_ids: what was
+-- read, the oldest first, at most the newest ninety, because a push has no room for more. has_more: whether earlier ones were
+-- left out. device_token: the device that has read; null when there were several.
+create table if not exists tacet.read_syncs (
+  available_at timestamptz not null,
+  id uuid primary key default gen_random_uuid(),
+  user_id tacet.user_id not null,
+  conversation_id tacet.conversation_id,
+  has_more boolean not null default false,
+  message_ids tacet.message_id[] not null,
+  device_token text
+) with (fillfactor = 70, vacuum_truncate = off);
+
+create index if not exists read_syncs_user_idx on tacet.read_syncs (user_id, available_at);
+create index if not exists read_syncs_available_idx on tacet.read_syncs (available_at);
+
+-- Until when a user has read everything in a conversation; the badge counts from there. built_at: when the mark was last made
+-- from the first message.
+create table if not exists tacet.unread_marks (
+  read_until timestamptz not null,
+  built_at timestamptz not null default clock_timestamp(),
+  user_id tacet.user_id not null,
+  conversation_id tacet.conversation_id not null,
+  primary key (user_id, conversation_id)
+) with (autovacuum_vacuum_scale_factor = 0.05, autovacuum_vacuum_threshold = 1000);
+
+comment on table tacet.unread_marks is
+  'where counting of unread messages begins; may be emptied at any time, which makes badges slower for an hour';
+
+-- The latest burst of messages to a user in a conversation; see tacet.fold_messages. No index but the key's, so that updates stay
+-- on their page.
+create table if not exists tacet.bursts (
+  sounded_at timestamptz not null,
+  latest_at timestamptz not null,
+  update_at timestamptz,
+  latest_attempts int not null,
+  user_id tacet.user_id not null,
+  surface_id tacet.conversation_id not null,
+  first_subject tacet.subject_id not null,
+  latest_subject tacet.subject_id not null,
+  is_mention boolean not null default false,
+  members int[] not null,
+  primary key (user_id, surface_id)
+) with (fillfactor = 50, autovacuum_vacuum_scale_factor = 0.05);
+
+-- When a user's last sign of activity was written. session_began_at: the first sign of the session that it belongs to.
+-- re_engagement_attempts: pushes since then that asked the user to come back. re_engaged_at: of the last of these.
+create table if not exists tacet.activity (
+  last_active timestamptz not null,
+  session_began_at timestamptz not null,
+  re_engaged_at timestamptz,
+  user_id tacet.user_id primary key,
+  re_engagement_attempts int not null default 0
+) with (fillfactor = 80, autovacuum_vacuum_scale_factor = 0.05);
+
+-- Sessions, those that may still go on included: from the first to the last sign that was written.
+create table if not exists tacet.user_sessions (
+  began_at timestamptz not null,
+  last_at timestamptz not null,
+  user_id tacet.user_id not null,
+  primary key (user_id, began_at)
+) with (fillfactor = 80, autovacuum_vacuum_scale_factor = 0.05);
+
+create index if not exists user_sessions_began_idx on tacet.user_sessions (began_at);
+
+-- How engaged users were, once every 72 hours: users by class at period_end, and their sessions that began in the period; see
+-- tacet.analyse_engagement.
+create table if not exists tacet.engagement_analyses (
+  analysed_at timestamptz primary key,
+  period_start timestamptz not null,
+  period_end timestamptz not null,
+  total_users bigint not null,
+  active_users bigint not null,
+  recent_users bigint not null,
+  lapsed_users bigint not null,
+  churn_risk_users bigint not null,
+  sessions bigint not null,
+  session_seconds double precision not null
+);
+
+-- 7. Users: wishes, devices, erasure --------------------------------------------------------------------------------------------
+
+-- What a user wants in general. quiet_start, quiet_end, quiet_policy: all null without quiet hours. quiet_zone: null for the
+-- newest device's zone. content: the choice for all devices; null for none. changed_at: the user's last change.
+create table if not exists tacet.preferences (
+  changed_at timestamptz not null default clock_timestamp(),
+  quiet_start time,
+  quiet_end time,
+  user_id tacet.user_id primary key,
+  quiet_zone text,
+  quiet_policy text check (quiet_policy in ('hold', 'drop')),
+  content text,
+  disabled_kinds text[] not null default '{}',
+  check (num_nulls(quiet_start, quiet_end, quiet_policy) in (0, 3)),
+  check (quiet_start <> quiet_end)
+);
+
+create index if not exists preferences_content_idx on tacet.preferences (user_id) where content is not null;
+
+-- What a user wants of one conversation. muted_until: when a mute ends; null for a mute without end.
+create table if not exists tacet.conversation_preferences (
+  muted_until timestamptz,
+  user_id tacet.user_id,
+  conversation_id tacet.conversation_id,
+  is_muted boolean not null,
+  mentions_only boolean not null,
+  primary key (user_id, conversation_id)
+);
+
+-- The zones of the server's tz database. A table, because PostgreSQL searches the file system for each name that it does not
+-- know, and keeps for good every name of the form of a POSIX rule, such as FOO+99.
+create table if not exists tacet.time_zones (
+  spelling text collate "C" primary key,
+  name text not null
+);
+
+comment on table tacet.time_zones is 'names of time zones; filled by tacet.learn_time_zones()';
+
+-- Targets that Tacet keeps itself: subscriptions of browsers and registrations of Android apps.
+--
+-- channel: what delivers to it, such as web_push or fcm. address: an endpoint or a registration token. keys: what the channel
+-- needs beside it, a JSON object. fetch_digest: SHA-256 of the token by which a service worker asks for the newest push, in
+-- hexadecimal. expires_at: when the browser says that it ends; null for never. drop_reason: why no push goes there any more.
+create table if not exists tacet.targets (
+  registered_at timestamptz not null default clock_timestamp(),
+  dropped_at timestamptz,
+  expires_at timestamptz,
+  channel text not null check (channel ~ '^[a-z0-9_]{1,32}$'),
+  address text not null check (octet_length(address) between 1 and 1024),
+  user_id tacet.user_id not null,
+  app text,
+  keys text check (octet_length(keys) <= 1024),
+  locale text,
+  time_zone text,
+  fetch_digest text,
+  drop_reason text,
+  primary key (address, channel)
+) with (fillfactor = 80, autovacuum_vacuum_scale_factor = 0.05);
+
+create index if not exists targets_user_idx on tacet.targets (user_id, registered_at desc);
+create index if not exists targets_fetch_idx on tacet.targets (fetch_digest) where fetch_digest is not null;
+
+-- What registrations of device tokens, which are the host's, say of content and language. Targets that Tacet keeps have the same
+-- members in tacet.targets.keys. wishes: a JSON object with content, sealing_key and locale. A row counts for its user alone.
+create table if not exists tacet.target_wishes (
+  channel text not null check (channel ~ '^[a-z0-9_]{1,32}$'),
+  address text not null check (octet_length(address) between 1 and 1024),
+  user_id tacet.user_id not null,
+  wishes text not null check (octet_length(wishes) <= 1024),
+  primary key (address, channel)
+) with (fillfactor = 80, autovacuum_vacuum_scale_factor = 0.05);
+
+create index if not exists target_wishes_user_idx on tacet.target_wishes (user_id);
+
+-- What a device has reported of what it may show. tolerance_seconds: of its alarms.
+create table if not exists tacet.device_permissions (
+  changed_at timestamptz not null default clock_timestamp(),
+  user_id tacet.user_id not null,
+  tolerance_seconds int not null default 0,
+  is_denied boolean not null default false,
+  device_token text primary key
+);
+
+create index if not exists device_permissions_user_idx on tacet.device_permissions (user_id);
+
+-- Users whose rows are to be deleted. asked_at: when the host deleted the user. begun_at: the first pass; due_at: the next one.
+-- is_clean: the last pass left nothing. source: the table that the user was deleted from; null when unknown.
+--
+-- The user is not a key: an insert that meets the same key waits for the other session, and this insert is in the host's
+-- transaction.
+create table if not exists tacet.erasures (
+  asked_at timestamptz not null default clock_timestamp(),
+  due_at timestamptz not null default clock_timestamp(),
+  begun_at timestamptz,
+  id bigint generated always as identity primary key,
+  user_id tacet.user_id not null,
+  source regclass,
+  is_clean boolean not null default false
+);
+
+create index if not exists erasures_due_idx on tacet.erasures (due_at);
+
+-- Where rows belong to users: every table of the schema with a column user_id or only_user. A new table is covered as soon as it
+-- exists.
+create or replace view tacet.user_columns as
+select c.oid::regclass as relation, a.attname as user_column
+from pg_catalog.pg_class c
+join pg_catalog.pg_attribute a on a.attrelid = c.oid
+where c.relnamespace = 'tacet'::regnamespace and c.relkind = 'r' and c.oid <> 'tacet.erasures'::regclass
+  and a.attname in ('user_id', 'only_user') and a.atttypid = 'tacet.user_id'::regtype and not a.attisdropped;
+
+-- 8. Live Activities ------------------------------------------------------------------------------------------------------------
+
+-- Types of Live Activities.
+--
+-- name: the type's name in Swift. attributes, state: fields by name, each `string`, `int`, `number`, `bool` or `date`, with `?`
+-- where it may be missing. attribute_defaults: attributes that a start may leave out. first_state: of a start without one.
+-- end_state: fields that an end without a state changes. stale_after_start, stale_after_update: when the device calls the state
+-- stale; null for never. dismiss_after: how long an ended one stays; null for as long as the system likes. alert_title,
+-- alert_body: of a start by push, with {attribute}. priority: of updates that ask for none. urgent_per_hour: pushes of priority
+-- 10 in an hour; further updates go with 5.
+create table if not exists tacet.activity_types (
+  name text primary key check (name ~ '^[A-Za-z_][A-Za-z0-9_.]{0,99}$'),
+  attributes jsonb not null check (jsonb_typeof(attributes) = 'object'),
+  attribute_defaults jsonb not null default '{}' check (jsonb_typeof(attribute_defaults) = 'object'),
+  state jsonb not null check (jsonb_typeof(state) = 'object'),
+  first_state jsonb not null default '{}' check (jsonb_typeof(first_state) = 'object'),
+  end_state jsonb not null default '{}' check (jsonb_typeof(end_state) = 'object'),
+  stale_after_start interval check (stale_after_start between '1 second' and '8 hours'),
+  stale_after_update interval check (stale_after_update between '1 second' and '8 hours'),
+  dismiss_after interval check (dismiss_after between '0' and '4 hours'),
+  alert_title text not null check (char_length(alert_title) between 1 and 100),
+  alert_body text not null default '' check (char_length(alert_body) <= 200),
+  priority smallint not null default 5 check (priority in (5, 10)),
+  urgent_per_hour int not null default 12 check (urgent_per_hour between 0 and 3600)
+);
+
+insert into tacet.activity_types (
+  name, attributes, attribute_defaults, state, first_state, end_state, stale_after_start, stale_after_update, dismiss_after,
+  alert_title, alert_body
+)
+values
+  (
+    'WorkoutActivityAttributes', '{"workoutType": "string", "startTime": "date"}', '{}',
+    '{"elapsedTime": "number", "heartRate": "int", "activeCalories": "int", "currentExercise": "string?"}',
+    '{"elapsedTime": 0, "heartRate": 0, "activeCalories": 0}', '{"heartRate": 0, "currentExercise": "Workout Complete! 🎉"}',
+    '30 min', '5 min', '30 s', 'Workout started', '{workoutType}'
+  ),
+  (
+    'MealTrackingActivityAttributes', '{"mealType": "string", "targetCalories": "int", "targetProtein": "number"}',
+    '{"targetCalories": 600, "targetProtein": 30}',
+    '{"itemsLogged": "int", "totalCalories": "int", "totalProtein": "number", "lastFoodItem": "string?"}',
+    '{"itemsLogged": 0, "totalCalories": 0, "totalProtein": 0}', '{}', '2 h', '30 min', '0', 'Meal tracking started', '{mealType}'
+  )
+on conflict (name) do nothing;
+
+-- Broadcast channels. channel_id: Apple's id; null until Apple has made it. storage: 0 keeps nothing, 1 the newest state.
+-- gone_because: why APNs no longer takes its pushes.
+create table if not exists tacet.activity_channels (
+  created_at timestamptz not null default clock_timestamp(),
+  id text primary key,
+  app text,
+  environment text,
+  storage smallint not null check (storage in (0, 1)),
+  channel_id text unique,
+  gone_because text
+);
+
+-- Live Activities, and the streams of states of channels, which have no user.
+--
+-- version: of the newest state. pushed_version: of the newest row of activity_updates. unix_time: the `timestamp` of its push,
+-- which grows with every push. next_push_at: before it no further push begins. source_state: what a watched row said last.
+create table if not exists tacet.activities (
+  started_at timestamptz not null default clock_timestamp(),
+  ended_at timestamptz,
+  next_push_at timestamptz not null default '-infinity',
+  unix_time bigint not null default 0,
+  version int not null default 0,
+  pushed_version int,
+  id text primary key,
+  user_id tacet.user_id,
+  type text not null references tacet.activity_types on update cascade,
+  channel text references tacet.activity_channels on delete cascade,
+  attributes jsonb not null default '{}',
+  state jsonb not null,
+  source_state jsonb,
+  end_reason text,
+  check (user_id is not null or channel is not null)
+) with (fillfactor = 70, autovacuum_vacuum_scale_factor = 0.05);
+
+create index if not exists activities_user_idx on tacet.activities (user_id);
+create index if not exists activities_channel_idx on tacet.activities (channel) where channel is not null;
+create index if not exists activities_running_idx on tacet.activities (started_at) where ended_at is null;
+create index if not exists activities_ended_idx on tacet.activities (ended_at) where ended_at is not null;
+
+-- The pushes of Live Activities; the id is the event's subject. A newer state takes the place of one that waits: version is
+-- that of the state, merged counts the states that it has replaced.
+create table if not exists tacet.activity_updates (
+  created_at timestamptz not null default clock_timestamp(),
+  available_at timestamptz not null,
+  stale_at timestamptz,
+  dismiss_at timestamptz,
+  unix_time bigint not null,
+  version int not null,
+  merged int not null default 0,
+  id uuid not null default gen_random_uuid() primary key,
+  activity_id text not null references tacet.activities on delete cascade,
+  event text not null check (event in ('start', 'update', 'end')),
+  priority smallint not null check (priority in (5, 10)),
+  relevance double precision,
+  state jsonb not null,
+  alert jsonb,
+  unique (activity_id, version)
+) with (fillfactor = 70, autovacuum_vacuum_scale_factor = 0.05);
+
+create index if not exists activity_updates_urgent_idx on tacet.activity_updates (activity_id, created_at) where priority = 10;
+create index if not exists activity_updates_created_idx on tacet.activity_updates (created_at);
+
+-- The tokens to which a Live Activity's pushes go. device_token: the device's own token where the app has said it, else empty.
+create table if not exists tacet.activity_tokens (
+  registered_at timestamptz not null default clock_timestamp(),
+  activity_id text not null references tacet.activities on delete cascade,
+  device_token text not null,
+  token text not null,
+  app text,
+  environment text,
+  primary key (activity_id, device_token)
+);
+
+create index if not exists activity_tokens_token_idx on tacet.activity_tokens (token);
+
+-- The push-to-start tokens: one for each type and device.
+create table if not exists tacet.activity_start_tokens (
+  registered_at timestamptz not null default clock_timestamp(),
+  user_id tacet.user_id not null,
+  type text not null references tacet.activity_types on update cascade on delete cascade,
+  device_token text not null,
+  token text not null,
+  app text,
+  environment text,
+  primary key (device_token, type)
+);
+
+create index if not exists activity_start_tokens_user_idx on tacet.activity_start_tokens (user_id, type);
+create index if not exists activity_start_tokens_token_idx on tacet.activity_start_tokens (token);
+
+-- Host tables whose rows are Live Activities; see tacet.watch_activity. fields: SQL over new for each field.
+create table if not exists tacet.watched_activities (
+  type text primary key references tacet.activity_types on update cascade,
+  source regclass not null,
+  id_column name not null,
+  user_column name not null,
+  fields jsonb not null,
+  ended_when text not null
+);
+
+-- 9. Campaigns ------------------------------------------------------------------------------------------------------------------
+
+-- A campaign: whom it may concern, what is known of them, and what is composed of it.
+--
+-- local_time: when each user is considered, in the user's zone; null for the service's setting. weekdays: of ISO 8601, Monday
+-- is 1. audience: a function (moment timestamptz, only_user tacet.user_id) returns table (user_id tacet.user_id, time_zone
+-- text, gap_days int). material: a function (user_id tacet.user_id, moment timestamptz) returns jsonb. on_push: a function
+-- (user_id tacet.user_id, moment timestamptz), called in the transaction that queues a push of a campaign with hours; null for
+-- none. on_action: a function (user_id tacet.user_id, action text, day date, moment timestamptz) returns jsonb, called when a
+-- user takes an action of one of its notifications; null for none. push_types: of its pushes. cap_group: the campaigns with
+-- which this one shares a cap; null for no cap. definition: db/README.md describes it.
+create table if not exists tacet.campaigns (
+  created_at timestamptz not null default now(),
+  local_time time,
+  is_active boolean not null default true,
+  is_scheduled boolean not null default true,
+  needs_no_session boolean not null default true,
+  name text primary key check (name ~ '^[a-z][a-z0-9_]{0,62}$'),
+  audience text not null,
+  material text not null,
+  on_push text,
+  on_action text,
+  cap_group text check (cap_group ~ '^[a-z][a-z0-9_]{0,62}$'),
+  push_types text[] not null check (cardinality(push_types) > 0),
+  weekdays smallint[] not null default '{1,2,3,4,5,6,7}' check (weekdays <@ '{1,2,3,4,5,6,7}'),
+  definition jsonb not null
+);
+
+-- One enrolment of the users whose hour has come in one zone, or of those whom a request names.
+create table if not exists tacet.campaign_runs (
+  started_at timestamptz not null default clock_timestamp(),
+  due_at timestamptz not null,
+  enrolled int not null default 0,
+  id uuid primary key default gen_random_uuid(),
+  only_user tacet.user_id,
+  campaign text not null,
+  cause text not null check (cause in ('schedule', 'request')),
+  time_zone text
+);
+
+create index if not exists campaign_runs_started_idx on tacet.campaign_runs (started_at);
+
+-- Hours that were served, so that each is served once by whichever process comes first.
+create table if not exists tacet.campaign_slots (
+  due_at timestamptz not null,
+  local_day date,
+  campaign text,
+  time_zone text,
+  primary key (campaign, time_zone, local_day)
+);
+
+create index if not exists campaign_slots_due_idx on tacet.campaign_slots (due_at);
+
+-- A user whom a campaign considers, once for each of the user's days, and the decision.
+--
+-- available_at: when it may be claimed; a claim sets it to the end of its lease. due_at: the hour that is served. decision: null
+-- while open; committed means that a push was queued, and the ledger has the rest. inputs: ages, counts and flags that the
+-- rules read; no text.
+create table if not exists tacet.campaign_decisions (
+  enrolled_at timestamptz not null default clock_timestamp(),
+  available_at timestamptz not null default clock_timestamp(),
+  due_at timestamptz not null,
+  decided_at timestamptz,
+  cost_microdollars bigint not null default 0,
+  input_tokens int not null default 0,
+  output_tokens int not null default 0,
+  local_day date not null,
+  attempts smallint not null default 0,
+  user_id tacet.user_id not null,
+  run_id uuid not null,
+  push_id uuid,
+  campaign text not null,
+  time_zone text not null,
+  decision text check (decision in ('committed', 'skipped', 'failed')),
+  reason text,
+  layer text,
+  inputs jsonb not null default '{}',
+  primary key (user_id, campaign, local_day)
+) with (fillfactor = 80, autovacuum_vacuum_scale_factor = 0.05);
+
+create index if not exists campaign_decisions_available_idx on tacet.campaign_decisions (available_at)
+  where decision is null;
+create index if not exists campaign_decisions_run_idx on tacet.campaign_decisions (run_id);
+create index if not exists campaign_decisions_enrolled_idx on tacet.campaign_decisions (enrolled_at);
+
+-- A user's newest push of the campaigns of a group. The row is the lock under which the next one is decided.
+create table if not exists tacet.frequency_caps (
+  committed_at timestamptz,
+  committed_day date,
+  user_id tacet.user_id not null,
+  cap_group text not null,
+  primary key (user_id, cap_group)
+);
+
+-- What language models have cost, a row for each day of UTC, kept for good. reserved_tokens, reserved_microdollars: of calls
+-- under way; what a killed process has reserved counts for the rest of the day.
+create table if not exists tacet.model_usage (
+  input_tokens bigint not null default 0,
+  output_tokens bigint not null default 0,
+  reserved_tokens bigint not null default 0,
+  cost_microdollars bigint not null default 0,
+  reserved_microdollars bigint not null default 0,
+  calls bigint not null default 0,
+  day date primary key
+);
+
+-- The campaigns that come with Tacet. The coach runs where PUSH_TRIGGER_ENABLED is set and the host has its tables
+-- (db/examples/coach.sql) or functions that take their place. The others become active when the host has theirs: rituals, two
+-- micro-actions a day (db/examples/ritual.sql), reminders, and the lapse, which asks users back who have stopped coming
+-- (db/examples/engagement.sql); its detection is at nine, the earliest time that a user may wish. What an operator has removed
+-- does not come back.
+insert into tacet.campaigns (
+  is_active, is_scheduled, needs_no_session, local_time, name, audience, material, on_push, on_action, push_types, cap_group,
+  definition
+)
+select
+  c.is_active, c.is_scheduled, c.needs_no_session, c.local_time, c.name, format('tacet.%s_audience', c.functions),
+  format('tacet.%s_material', c.functions), c.on_push, c.on_action, c.push_types, c.cap_group, c.definition
+from (
+  values
+    (
+      true, true, true, null::time, 'coach', 'check_in', null, null,
+      '{event_based,pattern_based,re_engagement}'::text[], 'check_in',
+      $json$
+        {
+          "layers": ["event", "pattern", "re_engagement"],
+          "composer": {"kind": "model", "on_failure": "skip"},
+          "payload": {"action": "new_conversation"}
+        }
+      $json$::jsonb
+    ),
+    (
+      false, true, false, '09:00', 'lapse', 'lapse', 'tacet.note_re_engagement', null, '{reengagement}', 'check_in',
+      $json$
+        {
+          "layers": ["lapse"],
+          "composer": {
+            "kind": "model", "on_failure": "template", "rules": "plain", "seconds": 2,
+            "task": "Welcome back a person who has not opened the app for some days. Be kind, and make it easy to begin again.",
+            "facts": ["name", "days_away", "primary_goal", "attempts", "last_workout_type", "personality_traits"]},
+          "templates": {"reengagement": [
+            {"title": "We miss you!", "body": "Your coach is waiting to help you get back on track."}]},
+          "payload": {"user_id": "{{user_id}}", "days_away": "{{days_away}}"},
+          "presentation": {
+            "category": "RE_ENGAGEMENT", "interruption_level": "time-sensitive", "collapse_id": "lapse_{{days_away}}"}
+        }
+      $json$
+    ),
+    (
+      false, false, false, null, 'ritual', 'ritual', null, 'tacet.ritual_action', '{ritual}', null,
+      $json$
+        {
+          "slots": [{"slot": "0800", "phase": "morning"}, {"slot": "2000", "phase": "evening"}],
+          "way": "auto",
+          "category": {"id": "TERRAIN_RITUAL", "actions": [
+            {"id": "DID_THIS", "title": "Did This ✓", "foreground": false},
+            {"id": "START_RITUAL", "title": "Start Ritual →", "foreground": true}]},
+          "pools": {
+            "cold.morning": [
+              {"text": "Drink a glass of warm water", "seconds": "10"},
+              {"text": "Rub your palms together briskly for 10 seconds", "seconds": "10"},
+              {"text": "Place your warm palms over your lower back", "seconds": "15"},
+              {"text": "Stretch your arms overhead and take 3 deep breaths", "seconds": "15"},
+              {"text": "Roll your ankles slowly — 5 circles each direction", "seconds": "20"},
+              {"text": "Press your thumb into the center of your palm for 5 seconds", "seconds": "10"},
+              {"text": "Gently massage your earlobes for 10 seconds", "seconds": "10"}],
+            "cold.evening": [
+              {"text": "Place your hands on your lower belly and breathe deeply", "seconds": "15"},
+              {"text": "Sip warm water before bed", "seconds": "10"},
+              {"text": "Rub the soles of your feet gently for 15 seconds", "seconds": "15"},
+              {"text": "Take 3 slow breaths, imagining warmth spreading inward", "seconds": "15"},
+              {"text": "Gently press the space between your eyebrows for 5 seconds", "seconds": "10"},
+              {"text": "Roll your shoulders backward slowly 5 times", "seconds": "15"},
+              {"text": "Cup your palms over your closed eyes and relax your jaw", "seconds": "15"}],
+            "warm.morning": [
+              {"text": "Drink room-temperature water with a slow exhale", "seconds": "10"},
+              {"text": "Splash cool water on your wrists and inner elbows", "seconds": "10"},
+              {"text": "Take 3 breaths — inhale 4 counts, exhale 6 counts", "seconds": "20"},
+              {"text": "Gently press your temples with your fingertips for 5 seconds", "seconds": "10"},
+              {"text": "Open a window and take 3 deep breaths of fresh air", "seconds": "15"},
+              {"text": "Close your eyes and unclench your jaw for 10 seconds", "seconds": "10"},
+              {"text": "Roll your neck slowly — 3 circles each direction", "seconds": "20"}],
+            "warm.evening": [
+              {"text": "Take 3 slow exhales through your mouth", "seconds": "15"},
+              {"text": "Press your thumbs into your temples gently for 10 seconds", "seconds": "10"},
+              {"text": "Place a cool cloth on the back of your neck", "seconds": "15"},
+              {"text": "Close your eyes and count 5 slow breaths", "seconds": "20"},
+              {"text": "Gently shake out your hands for 10 seconds to release tension", "seconds": "10"},
+              {"text": "Rest your palms face-up on your knees and breathe", "seconds": "15"},
+              {"text": "Soften your forehead and relax your tongue from the roof of your mouth", "seconds": "10"}],
+            "neutral.morning": [
+              {"text": "Take 3 deep breaths by a window", "seconds": "15"},
+              {"text": "Roll your shoulders back 5 times", "seconds": "15"},
+              {"text": "Stand tall and press your feet into the floor for 10 seconds", "seconds": "10"},
+              {"text": "Tap the top of your head lightly with your fingertips", "seconds": "10"},
+              {"text": "Stretch your arms wide and take one big breath", "seconds": "10"},
+              {"text": "Rub your hands together and place them over your eyes", "seconds": "15"},
+              {"text": "Interlace your fingers overhead and lean gently to each side", "seconds": "15"}],
+            "neutral.evening": [
+              {"text": "Drop your shoulders away from your ears", "seconds": "10"},
+              {"text": "Close your eyes and count 5 breaths", "seconds": "20"},
+              {"text": "Place one hand on your chest and one on your belly — breathe slowly", "seconds": "15"},
+              {"text": "Gently massage the web between your thumb and index finger", "seconds": "15"},
+              {"text": "Relax your tongue and soften the muscles around your eyes", "seconds": "10"},
+              {"text": "Take a slow sip of warm water and notice the warmth", "seconds": "10"},
+              {"text": "Rock gently from your heels to your toes 5 times", "seconds": "15"}]},
+          "pool": "{{group}}.{{phase}}",
+          "texts": [
+            {"if": {"is_onboarded": "true", "phase": "morning", "streak": {"above": 3}},
+              "title": "Day {{streak}} — your {{nickname}} rhythm", "body": "{{text}} ({{seconds}} sec)"},
+            {"if": {"is_onboarded": "true", "phase": "evening", "streak": {"above": 3}},
+              "title": "Day {{streak}} — wind-down time", "body": "{{text}} ({{seconds}} sec)"},
+            {"if": {"is_onboarded": "true", "phase": "morning"},
+              "title": "Your {{nickname}} body thrives with {{principle}}", "body": "{{text}} ({{seconds}} sec)"},
+            {"if": {"is_onboarded": "true", "phase": "evening"},
+              "title": "Time to settle your {{nickname}} pattern", "body": "{{text}} ({{seconds}} sec)"},
+            {"if": {"phase": "morning"},
+              "title": "Good morning", "body": "Your daily routine is ready."},
+            {"if": {"phase": "evening"},
+              "title": "Good evening", "body": "Your daily routine is ready."}],
+          "payload": {"action": "open_do"}
+        }
+      $json$
+    ),
+    (
+      false, false, false, null, 'morning', 'morning', null, null, '{morning}', null,
+      $json$
+        {
+          "slots": [{"slot": "0800"}],
+          "way": "push",
+          "category": {"id": "DAILY_CHECK", "actions": [
+            {"id": "LOG_MOOD", "title": "Log Mood", "foreground": true},
+            {"id": "QUICK_CHAT", "title": "Chat with Coach", "foreground": true}]},
+          "composer": {
+            "seconds": 2,
+            "task": "Greet a person in the morning as their coach.",
+            "facts": [
+              "sleep_quality", "sleep_hours", "weather", "temperature", "planned_workout", "streak", "weekday",
+              "motivational_style"]},
+          "texts": [
+            {"if": {"name": {"known": true}}, "title": "Good morning, {{name}}! ☀️", "body": [
+              "Rise and shine! Ready to make today amazing?",
+              "Good morning! Your coach is here to support you today.",
+              "A new day, new opportunities! What will you achieve today?",
+              "Morning champion! Let's make today count."]},
+            {"title": "Good morning! ☀️", "body": [
+              "Rise and shine! Ready to make today amazing?",
+              "Good morning! Your coach is here to support you today.",
+              "A new day, new opportunities! What will you achieve today?",
+              "Morning champion! Let's make today count."]}],
+          "payload": {"image_key": "{{image_key}}"},
+          "presentation": {"collapse_id": "morning_greeting", "image_key": "{{image_key}}"}
+        }
+      $json$
+    ),
+    (
+      false, false, false, null, 'workout', 'workout', null, null, '{workout}', null,
+      $json$
+        {
+          "slots": [{"slot": "0700"}],
+          "way": "push",
+          "category": {"id": "WORKOUT", "actions": [
+            {"id": "START_WORKOUT", "title": "Start Workout", "foreground": true},
+            {"id": "SNOOZE_30", "title": "Remind in 30 min", "foreground": false}]},
+          "composer": {
+            "seconds": 2,
+            "task": "Remind a person of a workout that begins now.",
+            "facts": ["type", "days_since", "streak", "motivational_style"],
+            "titles": [
+              "Time to crush your {{type}}! 💪", "Ready for today's {{type}}?", "Your {{type}} awaits! 🏋️",
+              "Let's make today count! 🎯"],
+            "titles_by": "streak"},
+          "texts": [
+            {"title": "Workout Time! 🏋️", "body": [
+              "Your {{type}} is waiting! Keep that {{streak}}-day streak going! 🔥",
+              "Time to move! Your body will thank you. 💪",
+              "Ready to feel amazing? Your {{type}} starts now!",
+              "Let's go! Every workout counts towards your goals."]}],
+          "payload": {"workoutType": "{{type}}"},
+          "presentation": {"collapse_id": "workout_{{fire_seconds}}", "sound": "reminder.caf"}
+        }
+      $json$
+    ),
+    (
+      false, false, false, null, 'meal', 'meal', null, null, '{meal}', null,
+      $json$
+        {
+          "slots": [
+            {"slot": "0800", "phase": "breakfast"}, {"slot": "1230", "phase": "lunch"},
+            {"slot": "1500", "phase": "snack"}, {"slot": "1830", "phase": "dinner"}],
+          "way": "push",
+          "category": {"id": "MEAL", "actions": [
+            {"id": "LOG_MEAL", "title": "Log Meal", "foreground": true},
+            {"id": "QUICK_ADD", "title": "Quick Add", "foreground": true}]},
+          "pools": {
+            "breakfast": [{"meal": "breakfast", "meal_name": "Breakfast", "emoji": "🍳"}],
+            "lunch": [{"meal": "lunch", "meal_name": "Lunch", "emoji": "🥗"}],
+            "dinner": [{"meal": "dinner", "meal_name": "Dinner", "emoji": "🍽️"}],
+            "snack": [{"meal": "snack", "meal_name": "Snack", "emoji": "🍎"}]},
+          "pool": "{{phase}}",
+          "composer": {
+            "seconds": 2,
+            "task": "Remind a person to eat and log a meal.",
+            "facts": ["meal", "calories", "protein", "carbs", "fat", "last_logged", "favorite_foods", "motivational_style"],
+            "titles": ["{{emoji}} {{meal_name}} time!"]},
+          "texts": [
+            {"title": "{{emoji}} {{meal_name}} Reminder", "body": [
+              "Time to fuel your body with a nutritious {{meal}}!",
+              "Don't forget to log your {{meal}} - every meal counts!",
+              "Hungry? Let's track that {{meal}} and stay on top of your nutrition.",
+              "{{meal_name}} time! Quick tip: log it now while it's fresh in your mind."]}],
+          "payload": {"mealType": "{{phase}}"},
+          "presentation": {"collapse_id": "meal_{{phase}}", "sound": "reminder.caf"}
+        }
+      $json$
+    ),
+    (
+      false, false, false, null, 'hydration', 'hydration', null, null, '{hydration}', null,
+      $json$
+        {
+          "slots": [{"slot": "0800"}],
+          "way": "push",
+          "category": {"id": "HYDRATION", "actions": []},
+          "texts": [{"title": "💧 Hydration Time!", "body": "Time for a water break. Stay hydrated!"}],
+          "payload": {},
+          "presentation": {"collapse_id": "hydration_reminder", "sound": "reminder.caf"}
+        }
+      $json$
+    )
+) as c (
+  is_active, is_scheduled, needs_no_session, local_time, name, functions, on_push, on_action, push_types, cap_group, definition
+)
+where not exists (select from tacet.migrations);
+
+-- 10. Slots: pushes at times of a user's day ------------------------------------------------------------------------------------
+
+-- A slot of a user in a campaign: a time of the user's day, such as 0800.
+--
+-- next_fire_at, fire_date: when the next row of tacet.notif_deliveries for it is due; null while the slot is off. available_at:
+-- when that row may be rendered; a claim sets it to the end of its lease. delivered_at: when its last row was last sent on
+-- request. is_on: whether the user has the campaign on; the same in all of the user's slots of it. is_chosen: whether the user
+-- has chosen the slots, so that the campaign's own do not replace them. phase: of slots of which one a day is sent, wherever it
+-- is moved.
+create table if not exists tacet.slots (
+  next_fire_at timestamptz,
+  available_at timestamptz,
+  delivered_at timestamptz,
+  fire_date date,
+  user_id tacet.user_id not null,
+  attempts int not null default 0,
+  is_on boolean not null default true,
+  is_enabled boolean not null default true,
+  is_chosen boolean not null default false,
+  campaign text not null,
+  slot text not null check (slot ~ '^([01][0-9]|2[0-3])[0-5][0-9]$'),
+  phase text check (phase ~ '^[a-z][a-z0-9_]{0,62}$'),
+  time_zone text not null,
+  weekdays smallint[] not null default '{1,2,3,4,5,6,7}' check (weekdays <@ '{1,2,3,4,5,6,7}'),
+  primary key (user_id, campaign, slot)
+) with (fillfactor = 80, autovacuum_vacuum_scale_factor = 0.05);
+
+create index if not exists slots_available_idx on tacet.slots (available_at);
+
+-- What a slot says on one of the user's days: rendered before it is due, read by apps that arm it, and pushed from here.
+--
+-- fire_date: the user's day. available_at: when it may be claimed; a claim sets it to the end of its lease, and infinity is
+-- for rows that the device shows. armed_by: device tokens that show it without a push. content_key: of the host's document
+-- that it is made of. push_id: of the push that was queued. snoozes: how often the user has asked to be reminded again.
+create table if not exists tacet.notif_deliveries (
+  fire_at timestamptz not null,
+  available_at timestamptz not null,
+  rendered_at timestamptz not null default clock_timestamp(),
+  changed_at timestamptz not null default clock_timestamp(),
+  push_id uuid,
+  fire_date date not null,
+  user_id tacet.user_id not null,
+  attempts int not null default 0,
+  snoozes smallint not null default 0,
+  campaign text not null,
+  slot text not null,
+  phase text,
+  time_zone text not null,
+  status text not null default 'scheduled'
+    check (status in ('scheduled', 'armed', 'sent', 'delivered', 'opened', 'skipped', 'cancelled', 'failed')),
+  reason text,
+  title text,
+  body text,
+  category text,
+  data json,
+  armed_by text[] not null default '{}',
+  primary key (user_id, campaign, slot, fire_date)
+) with (fillfactor = 80, autovacuum_vacuum_scale_factor = 0.05);
+
+-- Only claims name the end of available_at, so that no look at some users' rows takes this index while the table is believed
+-- empty.
+create index if not exists notif_deliveries_available_idx on tacet.notif_deliveries (available_at)
+  where status in ('scheduled', 'armed') and available_at < 'infinity';
+create index if not exists notif_deliveries_fire_idx on tacet.notif_deliveries (fire_at);
+create index if not exists notif_deliveries_push_idx on tacet.notif_deliveries (push_id) where push_id is not null;
+-- One of each phase a day, also after the user has moved the slot.
+create unique index if not exists notif_deliveries_phase_idx on tacet.notif_deliveries (user_id, campaign, phase, fire_date)
+  where phase is not null and status <> 'cancelled';
+
+-- A user's schedule. run_at: when it was last rendered on request. told_at: when the user's devices were last told to read it
+-- again, or will be.
+create table if not exists tacet.schedules (
+  run_at timestamptz,
+  told_at timestamptz,
+  user_id tacet.user_id primary key
+);
+
+-- What slot campaigns have fetched from their hosts: one document for all users of a slot, or one for each user.
+--
+-- fetched_at: of the last answer 200 or 304. fresh_until: how long the document may be used. attempted_at, fire_date: of the
+-- last attempt, and the day that it was for. A day has one attempt, which counts as made when its process dies. url, etag: of
+-- the document; the URL is the campaign's, with {user_id} as it is. failure_code: of the last attempt; null when it has
+-- succeeded or is under way. owner: the user in the key, which takes no null; the letter keeps the document of all users apart
+-- from that of a user whose id is an empty text.
+create table if not exists tacet.notif_contents (
+  attempted_at timestamptz not null default clock_timestamp(),
+  fetched_at timestamptz,
+  fresh_until timestamptz,
+  fire_date date not null,
+  user_id tacet.user_id,
+  campaign text not null,
+  slot text not null check (slot ~ '^([01][0-9]|2[0-3])[0-5][0-9]$'),
+  url text,
+  etag text,
+  failure_code text,
+  document jsonb check (
+    jsonb_typeof(document) = 'object' and not jsonb_path_exists(document, 'strict $.* ? (@.type() <> "string")')
+  ),
+  owner text generated always as (coalesce('u' || user_id::text, '')) stored,
+  primary key (campaign, slot, owner)
+) with (fillfactor = 80, autovacuum_vacuum_scale_factor = 0.05);
+
+create index if not exists notif_contents_user_idx on tacet.notif_contents (user_id) where user_id is not null;
+
+-- Flags of all slot campaigns that differ from the service's defaults, by the names that apps know. imageBaseURL: where
+-- pictures are whose names campaigns have.
+create table if not exists tacet.notif_config (
+  changed_at timestamptz not null default clock_timestamp(),
+  name text primary key,
+  value jsonb not null,
+  check (
+    case name
+      when 'mode' then value in ('"online_first"', '"offline_first"')
+      when 'prefetchRunner' then value in ('"none"', '"background-runner"')
+      when 'scheduler' then value = '"auto"'
+      when 'prefetchLeadMinutes' then value::text ~ '^[1-9][0-9]{0,3}$' and value <= '1440'
+      when 'ttlSeconds' then value::text ~ '^[1-9][0-9]{0,6}$' and value <= '1209600'
+      when 'runnerRearm' then jsonb_typeof(value) = 'boolean'
+      when 'iosCategoryIdentifier' then value::text ~ '^"[A-Za-z0-9_.-]{1,100}"$'
+      when 'androidChannelId' then value::text ~ '^"[A-Za-z0-9_.-]{1,100}"$'
+      when 'imageBaseURL' then value::text ~ '^"https://[!#-\[\]-~]{1,255}/"$'
+      else false
+    end
+  )
+);
+
+-- What apps report, once each: acknowledgements and codes of slots, and actions on them.
+create table if not exists tacet.notif_events (
+  received_at timestamptz not null default clock_timestamp(),
+  happened_at timestamptz not null,
+  id uuid not null,
+  user_id tacet.user_id not null,
+  code text not null,
+  identifier text,
+  device_token text,
+  primary key (user_id, id)
+);
+
+create index if not exists notif_events_received_idx on tacet.notif_events (received_at);
+
+-- 11. Events for the host -------------------------------------------------------------------------------------------------------
+
+-- The events that the host gets. kinds: of pushes; null for all.
+create table if not exists tacet.announcements (
+  event text primary key
+    check (event in ('push.unread', 'push.sent', 'push.skipped', 'push.failed', 'device.dropped')),
+  kinds text[]
+);
+
+-- How long a push of a kind may be unread before push.unread, from its acceptance on.
+create table if not exists tacet.escalations (
+  after interval not null check (after between interval '1 second' and interval '7 days'),
+  kind text primary key check (kind ~ '^[a-z][a-z0-9_]{0,62}$')
+);
+
+-- What users want instead. after: null for never.
+create table if not exists tacet.unread_preferences (
+  after interval check (after between interval '1 second' and interval '7 days'),
+  user_id tacet.user_id not null,
+  kind text not null,
+  primary key (user_id, kind)
+);
+
+-- Pushes that will be looked at when they are due. log_id: of the ledger.
+create table if not exists tacet.unread_checks (
+  due_at timestamptz not null,
+  log_id uuid primary key,
+  user_id tacet.user_id not null
+) with (fillfactor = 70, autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 1000);
+
+create index if not exists unread_checks_due_idx on tacet.unread_checks (due_at);
+create index if not exists unread_checks_user_idx on tacet.unread_checks (user_id);
+
+-- Events on their way to the host, the lower id of a user first. What the host has taken goes, except push.unread, which
+-- explanations tell of.
+--
+-- due_at: when it may be tried next, or when the claim ends. first_tried_at, attempts: since it was last made to wait.
+-- webhook_id: the same in each attempt. reason: of the ledger, of the drop, or why it was cancelled. status, error: of the last
+-- attempt. channel, device: of a dropped device, whose address is cut.
+create table if not exists tacet.host_events (
+  occurred_at timestamptz not null default clock_timestamp(),
+  due_at timestamptz not null default clock_timestamp(),
+  first_tried_at timestamptz,
+  ended_at timestamptz,
+  sent_at timestamptz,
+  id bigint generated always as identity primary key,
+  webhook_id uuid not null default gen_random_uuid(),
+  log_id uuid,
+  user_id tacet.user_id not null,
+  subject_id tacet.subject_id,
+  attempts int not null default 0,
+  status int,
+  is_claimed boolean not null default false,
+  state text not null default 'waiting' check (state in ('waiting', 'taken', 'cancelled', 'dead')),
+  type text not null,
+  kind text,
+  reason text,
+  channel text,
+  device text,
+  error text
+) with (fillfactor = 70, autovacuum_vacuum_scale_factor = 0.02, autovacuum_vacuum_threshold = 1000);
+
+create index if not exists host_events_due_idx on tacet.host_events (due_at) where state = 'waiting';
+create index if not exists host_events_order_idx on tacet.host_events (user_id, id) where state = 'waiting';
+create index if not exists host_events_user_idx on tacet.host_events (user_id);
+create index if not exists host_events_ended_idx on tacet.host_events (ended_at) where ended_at is not null;
+create index if not exists host_events_dead_idx on tacet.host_events (ended_at) where state = 'dead';
+create unique index if not exists host_events_unread_idx on tacet.host_events (log_id) where type = 'push.unread';
+
+reset client_min_messages;
+
+-- 12. The host's tables ---------------------------------------------------------------------------------------------------------
+
+-- Whether a valid index begins with these columns, under any name. An index without a predicate serves any predicate.
+--
+-- columns, predicate: as pg_get_indexdef writes them. Sort orders are ignored, because an index is read from either end.
+create or replace function tacet.has_index(source regclass, columns text, predicate text default null)
+returns boolean
+language sql stable
+set search_path = pg_catalog, pg_temp
+as $$
+  select exists (
+    select
+    from pg_index i
+    cross join lateral substring(
+      regexp_replace(
+        regexp_replace(pg_get_indexdef(i.indexrelid), ' (DESC|ASC|NULLS FIRST|NULLS LAST)', '', 'g'),
+        '\((\w+)\)::text', '\1', 'g')
+      from ' USING btree \((.*)$') as d (definition)
+    cross join lateral substring(d.definition from ' WHERE \((.*)\)$') as p (predicate)
+    where i.indrelid = source and i.indisvalid
+      and (starts_with(d.definition, columns || ')') or starts_with(d.definition, columns || ', '))
+      and (p.predicate is null or p.predicate = has_index.predicate))
+$$;
+
+revoke all on function tacet.has_index(regclass, text, text) from public;
+
+-- The checks, columns and indexes of a first installation; later the host may have moved to other tables. A database without any
+-- application, ids of another type, columns of ours with another type, and large tables without the indexes are refused. Tables
+-- that the host does not have under these names, and views, are passed over with a notice.
+--
+-- Locks: ACCESS EXCLUSIVE on conversation_participants and push_tokens; nothing is rewritten. An index is built here only on
+-- tables of up to a million rows, and blocks their writers.
+do $$
+declare
+  -- columns and predicate as tacet.has_index takes them. preparation: adds the column that a concurrent build needs.
+  wanted_indexes constant jsonb := '[
+    {"place": 1, "relation": "conversation_participants", "columns": "conversation_id, last_seen",
+     "name": "conversation_participants_last_seen_idx", "definition": "(conversation_id, last_seen)",
+     "preparation": "alter table public.conversation_participants add column if not exists last_seen timestamptz;"},
+    {"place": 2, "relation": "conversation_participants", "columns": "user_id",
+     "name": "conversation_participants_user_idx", "definition": "(user_id)"},
+    {"place": 3, "relation": "messages", "columns": "conversation_id, created_at",
+     "name": "messages_conversation_idx", "definition": "(conversation_id, created_at desc)"},
+    {"place": 4, "relation": "push_tokens", "columns": "user_id", "predicate": "invalidated_at IS NULL",
+     "name": "push_tokens_user_idx", "definition": "(user_id) where invalidated_at is null",
+     "preparation": "alter table public.push_tokens add column if not exists invalidated_at timestamptz;"},
+    {"place": 5, "relation": "push_tokens", "columns": "lower(device_token)",
+     "name": "push_tokens_spelling_idx", "definition": "(lower(device_token))"},
+    {"place": 6, "relation": "push_tokens", "columns": "user_id", "predicate": "invalidated_at IS NOT NULL",
+     "name": "push_tokens_dropped_idx", "definition": "(user_id) where invalidated_at is not null"}]';
+  is_creator boolean := coalesce((
+    select has_schema_privilege(n.oid, 'create') from pg_namespace n where n.nspname = 'public'), false);
+  problems text[];
+  missing text;
+  views text;
+  remedies text;
+  unmade text;
+  wanted record;
+begin
+  if exists (select from tacet.migrations) then
+    return;
+  end if;
+
+  -- A host keeps its tables under these names or others. A database without any has no application in it yet, and is rather the
+  -- wrong one. Schemas that Supabase makes and tables of extensions do not count; host_tables.sql has the same condition.
+  if not exists (
+    select
+    from pg_class c
+    join pg_namespace n on n.oid = c.relnamespace
+    where c.relkind in ('r', 'p', 'v', 'm', 'f') and n.nspname !~ '^pg_' and n.nspname not in (
+        'information_schema', 'tacet', 'auth', 'storage', 'realtime', 'vault', 'extensions', 'graphql', 'graphql_public', 'net',
+        'cron', 'pgsodium', 'pgbouncer', 'supabase_functions', 'supabase_migrations')
+      and c.oid is distinct from to_regclass('public.push_log')
+      and not exists (
+        select from pg_depend d where d.classid = 'pg_class'::regclass and d.objid = c.oid and d.deptype = 'e'
+      )
+  ) then
+    raise exception e'not wired: table public.profiles is missing, table public.conversations is missing, table '
+      'public.conversation_participants is missing, table public.messages is missing, table public.push_tokens is missing, and '
+      'there is no other one\nCreate the application''s tables first, or run tacet migrate --create-host-tables, which makes '
+      'these.'
+      using errcode = 'TC001';
+  end if;
+
+  -- Ids go into columns of ours, which have one type for each kind of id; integers go into bigint. Triggers read the required
+  -- columns; the host contract can do without the rest.
+  select array_agg(
+    case
+      when a.attname is null then format('public.%s has no column %s', t.relation, t.name)
+      else format('public.%s.%s is %s instead of %s', t.relation, t.name, format_type(a.atttypid, a.atttypmod), t.type)
+    end order by t.place)
+  into problems
+  from (
+    values
+      (1, 'profiles', 'id', 'tacet.user_id', true),
+      (2, 'conversations', 'id', 'tacet.conversation_id', false),
+      (3, 'conversation_participants', 'conversation_id', 'tacet.conversation_id', false),
+      (4, 'conversation_participants', 'user_id', 'tacet.user_id', false),
+      (5, 'messages', 'id', 'tacet.message_id', true),
+      (6, 'messages', 'conversation_id', 'tacet.conversation_id', false),
+      (7, 'messages', 'from_id', 'tacet.user_id', false),
+      (8, 'messages', 'created_at', 'timestamp with time zone', false),
+      (9, 'push_tokens', 'user_id', 'tacet.user_id', false),
+      (10, 'push_tokens', 'device_token', 'text', false),
+      (11, 'conversation_participants', 'last_seen', 'timestamp with time zone', false),
+      (12, 'conversation_participants', 'left_at', 'timestamp with time zone', false),
+      (13, 'push_tokens', 'registered_at', 'timestamp with time zone', false),
+      (14, 'push_tokens', 'invalidated_at', 'timestamp with time zone', false)
+  ) as t (place, relation, name, type, is_required)
+  join pg_class c on c.oid = to_regclass('public.' || t.relation)
+  left join pg_attribute a on a.attrelid = c.oid and a.attname = t.name and not a.attisdropped
+  where (a.attname is null and t.is_required)
+    or (
+      a.atttypid <> to_regtype(t.type)
+      and not (t.type = 'text' and a.atttypid in ('varchar'::regtype, 'bpchar'::regtype))
+      and not (t.type = 'bigint' and a.atttypid in ('int'::regtype, 'smallint'::regtype))
+      and not (t.name = 'created_at' and a.atttypid = 'timestamp'::regtype)
+    );
+  if problems is not null then
+    raise exception e'not wired: %\nGive the columns these types. Or keep such tables in another schema, and replace the functions '
+      'of the host contract that read them (db/CONTRACT.md).',
+      array_to_string(problems, ', ')
+      using errcode = 'TC001';
+  end if;
+
+  -- Everything is found by its id alone. A partitioned table has the columns by which it is partitioned in each key, and no
+  -- unique index on others; an index that begins with the id finds rows there.
+  select string_agg(
+    format('ids of public.%s may repeat, because its primary key is (%s)', t.name, (
+      select string_agg(a.attname, ', ' order by x.place)
+      from unnest(k.indkey::int2[]) with ordinality as x (attnum, place)
+      join pg_attribute a on a.attrelid = c.oid and a.attnum = x.attnum
+    )), ', ' order by t.place)
+  into remedies
+  from unnest(array['profiles', 'conversations', 'messages']) with ordinality as t (name, place)
+  join pg_class c on c.oid = to_regclass('public.' || t.name)
+  join pg_index k on k.indrelid = c.oid and k.indisprimary and k.indnkeyatts > 1
+  join pg_attribute i on i.attrelid = c.oid and i.attname = 'id' and i.attnum = any (k.indkey::int2[])
+  left join pg_partitioned_table p on p.partrelid = c.oid
+  where exists (
+      select from unnest(k.indkey::int2[]) as x (attnum)
+      where x.attnum <> i.attnum and (p.partattrs is null or x.attnum <> all (p.partattrs::int2[])))
+    and not (c.relkind = 'p' and tacet.has_index(c.oid, 'id'))
+    and not exists (
+      select from pg_index u
+      where u.indrelid = c.oid and u.indisunique and u.indisvalid and u.indpred is null and u.indnkeyatts = 1
+        and u.indkey[0] = i.attnum
+    );
+  if remedies is not null then
+    raise exception e'not wired: %\nTacet finds rows by their ids alone. Where ids are unique, create a unique index on id beside '
+      'the key; on a partitioned table, an index that begins with id. Where another tenant has the same id, Tacet cannot serve '
+      'the database.', remedies
+      using errcode = 'TC001';
+  end if;
+
+  select string_agg(t.name, ', public.' order by t.place) filter (where c.oid is null),
+    string_agg(t.name, ', public.' order by t.place) filter (where c.relkind not in ('r', 'p'))
+  into missing, views
+  from unnest(array['profiles', 'conversations', 'conversation_participants', 'messages', 'push_tokens'])
+    with ordinality as t (name, place)
+  left join pg_class c on c.oid = to_regclass('public.' || t.name);
+  if missing is not null then
+    raise notice 'tacet: the host has no public.%; if it keeps these elsewhere, replace what reads them and make the triggers '
+      'there (db/CONTRACT.md)', missing;
+  end if;
+  if views is not null then
+    raise notice 'tacet: public.% is no table: columns, indexes and triggers of Tacet belong to the tables behind it '
+      '(db/CONTRACT.md)', views;
+  end if;
+
+  -- On a large table the owner builds the index beforehand. PostgreSQL builds no index CONCURRENTLY on a partitioned table:
+  -- each partition gets its own, attached to one that exists on the parent alone. Rows of a table that was never analysed are
+  -- estimated from its size, at 100 bytes each; an analysed table may have grown since.
+  select string_agg(t.line, e'\n' order by t.place, t.step, t.branch) into remedies
+  from (
+    with recursive indexes as (
+      select w.*
+      from jsonb_to_recordset(wanted_indexes) as w (
+        place int, relation text, columns text, predicate text, preparation text, name text, definition text)
+    ), tree (place, relation, branch) as (
+      select w.place, to_regclass('public.' || w.relation)::oid, array[0::bigint] from indexes w
+      union all
+      select t.place, i.inhrelid, t.branch || row_number() over (partition by t.place, i.inhparent order by i.inhrelid)
+      from tree t
+      join pg_inherits i on i.inhparent = t.relation
+    ), large (place) as (
+      select t.place
+      from tree t
+      join pg_class c on c.oid = t.relation and c.relkind = 'r'
+      cross join lateral (select pg_relation_size(c.oid) as bytes) s
+      group by t.place
+      having sum(
+        case
+          when c.reltuples < 0 then s.bytes / 100.0
+          else c.reltuples
+            * greatest(s.bytes / greatest(c.relpages, 1) / current_setting('block_size')::float8, 1)
+        end) > 1000000
+    ), made as (
+      select
+        t.*, c.relkind, n.nspname, w.definition, w.preparation, cardinality(t.branch) = 1 as is_root,
+        w.name || coalesce('_' || nullif(array_to_string(t.branch[2:], '_'), ''), '') as index_name,
+        format('%I.%I', n.nspname, c.relname) as table_name
+      from tree t
+      join indexes w on w.place = t.place
+      join pg_class c on c.oid = t.relation
+      join pg_namespace n on n.oid = c.relnamespace
+      where t.place in (select l.place from large l)
+        and not tacet.has_index(to_regclass('public.' || w.relation), w.columns, w.predicate)
+    )
+    select m.place, 0 as step, m.branch, m.preparation as line from made m where m.is_root
+    union all
+    select m.place, 1, m.branch,
+      case when m.relkind = 'p' then format('create index %I on only %s %s;', m.index_name, m.table_name, m.definition)
+        else format('create index concurrently %I on %s %s;', m.index_name, m.table_name, m.definition)
+      end
+    from made m
+    union all
+    select m.place, 2, m.branch,
+      format('alter index %I.%I attach partition %I.%I;', p.nspname, p.index_name, m.nspname, m.index_name)
+    from made m
+    join made p on p.place = m.place and p.relkind = 'p' and p.branch = m.branch[:cardinality(m.branch) - 1]
+  ) t;
+  if remedies is not null then
+    raise exception e'not wired: tables of more than a million rows lack indexes\nRun these lines one by one, outside of a '
+      'transaction, and then migrate again:\n%', remedies
+      using errcode = 'TC001';
+  end if;
+
+  -- last_seen: the user was looking at the conversation then. left_at: the user's client reported that it left, which ends the
+  -- presence. registered_at: when the app last handed the token over; an APNs answer about an earlier time must not drop it.
+  -- environment, app: which APNs host and which app the token is for; null is the service's default. locale: a BCP 47 language
+  -- tag. time_zone: an IANA name, used for quiet hours that name none.
+  for wanted in
+    select t.*
+    from (
+      values
+        (1, 'conversation_participants', 'last_seen', 'timestamptz'),
+        (2, 'conversation_participants', 'left_at', 'timestamptz'),
+        (3, 'push_tokens', 'registered_at', 'timestamptz not null default now()'),
+        (4, 'push_tokens', 'invalidated_at', 'timestamptz'),
+        (5, 'push_tokens', 'environment', 'text'),
+        (6, 'push_tokens', 'app', 'text'),
+        (7, 'push_tokens', 'invalidation_reason', 'text'),
+        (8, 'push_tokens', 'locale', 'text'),
+        (9, 'push_tokens', 'time_zone', 'text')
+    ) as t (place, relation, name, definition)
+    join pg_class c on c.oid = to_regclass('public.' || t.relation) and c.relkind in ('r', 'p')
+    where not exists (
+      select from pg_attribute a where a.attrelid = c.oid and a.attname = t.name and not a.attisdropped
+    )
+    order by t.place
+  loop
+    execute format('alter table public.%I add column %I %s', wanted.relation, wanted.name, wanted.definition);
+    insert into tacet.host_additions values (wanted.relation, 'column', wanted.name);
+  end loop;
+
+  for wanted in
+    select w.*
+    from jsonb_to_recordset(wanted_indexes) as w (
+      place int, relation text, columns text, predicate text, name text, definition text)
+    join pg_class c on c.oid = to_regclass('public.' || w.relation) and c.relkind in ('r', 'p')
+    where not tacet.has_index(c.oid, w.columns, w.predicate) and to_regclass('public.' || quote_ident(w.name)) is null
+    order by w.place
+  loop
+    if not is_creator then
+      unmade := concat_ws(
+        e'\n', unmade, format('create index %I on public.%I %s;', wanted.name, wanted.relation, wanted.definition));
+      continue;
+    end if;
+    begin
+      execute format('create index %I on public.%I %s', wanted.name, wanted.relation, wanted.definition);
+      insert into tacet.host_additions values (wanted.relation, 'index', wanted.name);
+    exception
+      -- A host with its own columns chooses its own indexes.
+      when undefined_column or undefined_function then
+        raise notice 'tacet: the host tables differ from the default; replace the functions of the host contract (%)', sqlerrm;
+    end;
+  end loop;
+  if unmade is not null then
+    raise notice e'tacet: role % may not create in schema public; these indexes are missing, and without them claims read whole '
+      'tables:\n%', current_user, unmade;
+  end if;
+
+  -- Heartbeats rewrite rows that the index on last_seen keeps from being updated in place. With the server's defaults a fifth of
+  -- the table would be dead rows before a vacuum. A host that has settings of its own keeps them.
+  if exists (
+    select from pg_class c
+    where c.oid = to_regclass('public.conversation_participants') and c.relkind = 'r'
+      and not exists (select from unnest(c.reloptions) as o (setting) where o.setting like 'autovacuum%')
+  ) then
+    begin
+      alter table public.conversation_participants set (
+        autovacuum_vacuum_scale_factor = 0.02, autovacuum_vacuum_threshold = 1000, autovacuum_vacuum_cost_delay = 0
+      );
+      insert into tacet.host_additions values ('conversation_participants', 'storage', 'autovacuum');
+    exception
+      when insufficient_privilege then
+        raise notice 'tacet: have conversation_participants vacuumed often, because heartbeats rewrite its rows';
+    end;
+  end if;
+end
+$$;
+
+-- The triggers of a first installation, on tables that have the columns; a host with other tables makes its own. They call
+-- functions/, which are applied after the migrations: until then each function does nothing.
+do $$
+declare
+  message_columns int;
+  participant_columns int;
+  arguments text := '';
+  name text;
+begin
+  if exists (select from tacet.migrations) then
+    return;
+  end if;
+  foreach name in array array['enqueue_inserted_messages', 'release_concerned', 'forget_deleted_profiles'] loop
+    execute format(
+      'create or replace function tacet.%I() returns trigger language plpgsql as %L', name, 'begin return null; end');
+  end loop;
+
+  select count(*) into message_columns
+  from (
+    values ('id', 'tacet.message_id'), ('conversation_id', 'tacet.conversation_id'), ('read_by', 'tacet.user_id[]')
+  ) as t (name, type)
+  join pg_class c on c.oid = to_regclass('public.messages') and c.relkind in ('r', 'p')
+  join pg_attribute a on a.attrelid = c.oid and a.attname = t.name and not a.attisdropped
+  where a.atttypid = any (
+    t.type::regtype || case t.type
+      when 'bigint' then '{int,smallint}'::regtype[] when 'bigint[]' then '{int[],smallint[]}'
+      when 'text' then '{varchar,bpchar}' when 'text[]' then '{varchar[],bpchar[]}'
+      else '{}'
+    end);
+  select count(*) into participant_columns
+  from pg_attribute a
+  join pg_class c on c.oid = a.attrelid and c.relkind in ('r', 'p')
+  where a.attrelid = to_regclass('public.conversation_participants') and not a.attisdropped
+    and a.attname in ('conversation_id', 'user_id', 'last_seen', 'left_at');
+
+  if message_columns = 3 then
+    arguments := '''conversation_id''';
+    if exists (
+      select
+      from pg_attribute a
+      where a.attrelid = to_regclass('public.messages') and a.attname = 'created_at' and not a.attisdropped
+        and a.atttypid = 'timestamptz'::regtype
+    ) then
+      arguments := '''conversation_id'', ''created_at''';
+    end if;
+    create or replace trigger tacet_message_read
+    after update on public.messages
+    referencing old table as previous new table as changed
+    for each statement execute function tacet.release_concerned('read');
+
+    create or replace trigger tacet_message_deleted
+    after delete on public.messages
+    referencing old table as previous
+    for each statement execute function tacet.release_concerned('deleted');
+  end if;
+  if exists (select from pg_class c where c.oid = to_regclass('public.messages') and c.relkind in ('r', 'p')) then
+    execute format(
+      'create or replace trigger tacet_message_inserted after insert on public.messages referencing new table as inserted '
+      'for each statement execute function tacet.enqueue_inserted_messages(%s)', arguments);
+  else
+    raise notice 'tacet: make the trigger tacet_message_inserted on the table of your messages (db/CONTRACT.md)';
+  end if;
+
+  if participant_columns = 4 then
+    create or replace trigger tacet_conversation_seen
+    after update on public.conversation_participants
+    referencing old table as previous new table as changed
+    for each statement execute function tacet.release_concerned('seen');
+
+    create or replace trigger tacet_conversation_left
+    after delete on public.conversation_participants
+    referencing old table as previous
+    for each statement execute function tacet.release_concerned('left');
+  end if;
+  if message_columns < 3 or participant_columns < 4 then
+    raise notice 'tacet: the host tables differ from the default; call tacet.release_holds from triggers of your own '
+      '(db/CONTRACT.md)';
+  end if;
+
+  if exists (select from pg_class c where c.oid = to_regclass('public.profiles') and c.relkind in ('r', 'p')) then
+    create or replace trigger tacet_profile_deleted
+    after delete on public.profiles
+    referencing old table as deleted
+    for each statement execute function tacet.forget_deleted_profiles();
+  else
+    raise notice 'tacet: make the trigger tacet_profile_deleted on the table of your users, or call tacet.forget_user '
+      '(db/CONTRACT.md)';
+  end if;
+end
+$$;
+
+-- A view public.push_log shows the ledger where the host's readers look for it.
+--
+-- It has security_invoker: its readers need the table's privileges too, and get the rows that the table's policies show them. They
+-- need no right on schema tacet. Default privileges of schema public, as Supabase has them, would open it to others.
+--
+-- The view is left out, with a notice, where the role may not create in schema public, where the host has a public.push_log of
+-- its own, and on PostgreSQL 14, which has no security_invoker.
+do $$
+declare
+  lines text;
+  reason text;
+begin
+  if exists (select from tacet.migrations) then
+    return;
+  end if;
+  select concat_ws(e'\n',
+    'create view public.push_log with (security_invoker = true) as select * from tacet.push_log;',
+    'comment on view public.push_log is ''Created by tacet migrate.'';',
+    'revoke all on public.push_log from public;',
+    format('grant select on public.push_log to %I;', current_user),
+    string_agg(
+      format('revoke all on public.push_log from %I;', r.rolname), e'\n' order by r.rolname
+    ) filter (where r.rolname in ('anon', 'authenticated')),
+    string_agg(
+      format('grant select on public.push_log to %I;', r.rolname), e'\n' order by r.rolname
+    ) filter (where r.rolname in ('authenticated', 'service_role')))
+  into lines
+  from pg_roles r;
+
+  reason := case
+    when to_regclass('public.push_log') is not null then
+      'public.push_log is the host''s'
+    when current_setting('server_version_num')::int < 150000 then
+      'PostgreSQL 14 has no views that show each reader''s own rows'
+    when not coalesce((
+      select has_schema_privilege(n.oid, 'create') from pg_namespace n where n.nspname = 'public'), false)
+    then
+      format(e'role %s may not create in schema public\nAs a role that may, if users or dashboards read the ledger:\n%s',
+        current_user, lines)
+  end;
+  if reason is null then
+    execute lines;
+  else
+    raise notice 'tacet: the ledger is tacet.push_log; there is no view public.push_log, because %', reason;
+  end if;
+end
+$$;
+
+insert into tacet.migrations (version, name) values (1, '0001_baseline') on conflict do nothing;
