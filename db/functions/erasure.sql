@@ -74,7 +74,7 @@ begin
   insert into tacet.erasures (user_id) select s.id::tacet.user_id from missed m, unnest(m.subject_ids) as s (id);
 
   picked := array(
-    select e.id from tacet.erasures e where e.due_at <= clock_timestamp() order by e.due_at limit users_max
+    select e.id from tacet.erasures e where e.due_at <= (select clock_timestamp()) order by e.due_at limit users_max
     for update skip locked);
 
   for relation in

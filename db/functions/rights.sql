@@ -1,14 +1,14 @@
 -- Who may use the schema, and which database it is in.
 
--- The cluster's system identifier and the database's name. Runs with its owner's rights, so that the service's role needs none
--- on pg_control_system(). Without that right it uses the object id of schema tacet, which a restored dump changes.
+-- The cluster's system identifier, the object id of schema tacet, which a restored dump changes, and the database's name. Runs with
+-- its owner's rights, so that the service's role needs none on pg_control_system(); without that right the identifier is left out.
 create or replace function tacet.database_identity()
 returns text
 language plpgsql stable security definer
 set search_path = pg_catalog, pg_temp
 as $$
 begin
-  return format('%s/%s', (pg_control_system()).system_identifier, current_database());
+  return format('%s/%s/%s', (pg_control_system()).system_identifier, 'tacet'::regnamespace::oid, current_database());
 exception
   when insufficient_privilege then
     return format('schema %s/%s', 'tacet'::regnamespace::oid, current_database());

@@ -1358,6 +1358,8 @@ create table if not exists tacet.host_events (
 
 create index if not exists host_events_due_idx on tacet.host_events (due_at) where state = 'waiting';
 create index if not exists host_events_order_idx on tacet.host_events (user_id, id) where state = 'waiting';
+create index if not exists host_events_later_idx on tacet.host_events (user_id, due_at) where state = 'waiting';
+create index if not exists host_events_claimed_idx on tacet.host_events (user_id, due_at) where state = 'waiting' and is_claimed;
 create index if not exists host_events_user_idx on tacet.host_events (user_id);
 create index if not exists host_events_ended_idx on tacet.host_events (ended_at) where ended_at is not null;
 create index if not exists host_events_dead_idx on tacet.host_events (ended_at) where state = 'dead';

@@ -81,7 +81,7 @@ def fault_in(blocks, output):
     parts = dict(re.findall(r"\x01(.+)\n([^\x01]*)", output))
     for block in blocks:
         if lacks := missing(block.expected, parts.get(str(block.first), "").split("\n")):
-            return lacks if "end" in parts else f"stopped in the block at line {block.first}, or before"
+            return lacks if "end" in parts else f"stopped at line {block.first}"
     return None if "end" in parts else "the session ended early"
 
 

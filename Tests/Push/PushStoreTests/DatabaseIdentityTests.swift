@@ -1,6 +1,7 @@
 import Foundation
 import Postgres
 import Reactors
+import TestPostgres
 import TestReactors
 import Testing
 
@@ -26,6 +27,20 @@ struct DatabaseIdentityTests {
     #expect(identity.noted == identity.actual)
     #expect(identity.actual.hasSuffix("/\(database.name)"))
     try await database.sql(Self.copied)
+    #expect(try await look(database)?.isForeign == true)
+  }
+
+  @Test("a database is a copy after its own dump was restored over it, and after what the page says of physical copies")
+  func restored() async throws {
+    let database = try await TestDatabase.migrated()
+    #expect(try await look(database)?.isForeign == false)
+    try await database.server.restoreInPlace(database.name)
+    #expect(try await look(database)?.isForeign == true)
+    _ = try await onReactor {
+      try await DatabaseIdentity.adopt(keepingWaiting: true, in: database.configuration, logger: quiet, on: $0)
+    }
+    #expect(try await look(database)?.isForeign == false)
+    try await database.sql("update tacet.settings set database_identity = 'a copy'")
     #expect(try await look(database)?.isForeign == true)
   }
 

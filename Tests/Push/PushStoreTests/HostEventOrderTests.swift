@@ -131,4 +131,25 @@ struct HostEventOrderTests {
     try await scene.settle(event)
     #expect(try await scene.database.sql(due) == "1")
   }
+
+  @Test("a claim reads as little however many events wait for the user", .uuidsOnly)
+  func many() async throws {
+    let scene = try await HostEventScene(escalates: nil)
+    try await scene.database.sql(
+      """
+      insert into tacet.host_events (type, user_id) select 'push.sent', '\(scene.chat.reader)' from generate_series(1, 3000);
+      analyze tacet.host_events
+      """)
+    try await scene.settle(try #require(try await scene.claim().first))
+    // Those that wait for the user's first one are not looked at again: neither from the table nor from an index.
+    let reads = try await scene.database.sql(
+      """
+      select pg_stat_force_next_flush();
+      create table reads as select seq_tup_read + idx_tup_fetch as n from pg_stat_user_tables where relid = 'tacet.host_events'::regclass;
+      select from tacet.claim_host_events(1, '30 s');
+      select pg_stat_force_next_flush();
+      select seq_tup_read + idx_tup_fetch - n < 20 from reads, pg_stat_user_tables where relid = 'tacet.host_events'::regclass
+      """)
+    #expect(reads.split(separator: "\n").last == "t")
+  }
 }

@@ -43,6 +43,16 @@ struct PruneTests {
     #expect(try await prune(.ledger, in: database) == (decision == "held" ? 0 : 1))
   }
 
+  @Test("old pushes go although more than a batch of older ones is still to be sent")
+  func scheduled() async throws {
+    let database = try await TestDatabase.migrated()
+    try await fill(.pushes, 1001, age: "interval '20 days'", in: database)
+    try await database.sql("update tacet.pushes set send_at = now() + interval '1 day'")
+    try await fill(.pushes, 2, age: "interval '2 days'", in: database)
+    #expect(try await prune(.pushes, in: database) == 2)
+    #expect(try await count(.pushes, in: database) == "1001")
+  }
+
   @Test("an error whose events are still missing in the inbox stays")
   func missed() async throws {
     let database = try await TestDatabase.migrated()

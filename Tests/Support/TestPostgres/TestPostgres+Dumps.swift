@@ -11,4 +11,16 @@ extension TestPostgres {
     return dump.split(separator: "\n", omittingEmptySubsequences: false)
       .filter { !$0.hasPrefix("\\restrict") && !$0.hasPrefix("\\unrestrict") }.joined(separator: "\n")
   }
+
+  /// Restores a database's own dump over it.
+  public func restoreInPlace(_ database: String) async throws {
+    let connection = conninfo(database: database)
+    _ = try await onOwnThread {
+      try run([
+        "/bin/sh", "-c",
+        #"dump=$(mktemp) && "$1" -Fc -f "$dump" -d "$3" && "$2" --clean -d "$3" "$dump" && rm "$dump""#,
+        "restore", Self.binaries + "/pg_dump", Self.binaries + "/pg_restore", connection,
+      ])
+    }
+  }
 }

@@ -7,7 +7,7 @@
 with picked as materialized (
   select d.user_id, d.campaign, d.local_day
   from tacet.campaign_decisions d
-  where d.decision is null and d.available_at <= clock_timestamp()
+  where d.decision is null and d.available_at <= (select clock_timestamp())
   order by d.available_at
   limit :decisions_max
   for update skip locked

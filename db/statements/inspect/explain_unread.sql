@@ -1,4 +1,5 @@
--- Returns what is known of whether pushes are unread: a document for each that is looked at later, or has made an event.
+-- Returns what is known of whether pushes are unread: a document for each that is looked at later, has made an event, or made none
+-- because it was looked at before its time.
 --
 --   :log_ids  uuid[]  the rows of the ledger
 
@@ -19,4 +20,13 @@ from (
     e.log_id, e.state, e.reason, e.attempts, e.status, e.error, e.sent_at, e.occurred_at, coalesce(e.ended_at, e.due_at)
   from tacet.host_events e
   where e.log_id = any (:log_ids) and e.type = 'push.unread'
+  union all
+  select l.id, 'cancelled', c.cause, 0, null, null, l.sent_at, l.sent_at + e.after, l.sent_at + e.after
+  from tacet.push_log l
+  join tacet.escalations e on e.kind = l.push_type
+  join tacet.announcements a on a.event = 'push.unread' and (a.kinds is null or l.push_type = any (a.kinds))
+  cross join lateral (select tacet.looked_at_because(l.id) as cause) c
+  where l.id = any (:log_ids) and l.decision = 'sent' and c.cause <> 'not_known'
+    and not exists (select from tacet.unread_checks k where k.log_id = l.id)
+    and not exists (select from tacet.host_events h where h.log_id = l.id and h.type = 'push.unread')
 ) u;

@@ -8,10 +8,11 @@ with pruned as (
     select r.ctid
     from tacet.pushes r
     where r.created_at < now() - :retention_us::bigint * interval '1 microsecond'
+      and (r.send_at is null or r.send_at < now() - :retention_us::bigint * interval '1 microsecond')
     order by r.created_at
     limit 1000
     for update skip locked
-  )) and (send_at is null or send_at < now() - :retention_us::bigint * interval '1 microsecond')
+  ))
   returning 1
 )
 select count(*) from pruned;
