@@ -133,7 +133,9 @@ let package = Package(
     support("Support/TestPostgres", ["TestProcesses"]),
     support("Support/TestHosts"),
     support("Support/TestRepository"),
-    tests("Runtime/PostgresTests", ["Postgres", "Reactors", "TestLogs", "TestPostgres", logging, "TestReactors"]),
+    tests(
+      "Runtime/PostgresTests",
+      ["Postgres", "Reactors", "TestLogs", "TestPostgres", "TestProcesses", logging, "TestReactors"]),
 
     // Language models, and their stand-in for tests and demos.
     layer("Campaigns/LanguageModels", ["HTTPTransfers", "Reactors", deque, httpTypes]),
@@ -243,8 +245,8 @@ let package = Package(
       "Push/PushStoreTests",
       [
         "Localisation", "PushKinds", "TestIDs",
-        "TestRepository", "Postgres", "PushRules", "PushStore", "Reactors", "TestLogs", "TestPostgres", "Cryptography",
-        logging,
+        "TestRepository", "Postgres", "PushRules", "PushStore", "Reactors", "TestHosts", "TestLogs", "TestPostgres",
+        "Cryptography", logging,
         "TestReactors",
         "TestRandomness",
       ], exclude: ["Versions"]),
@@ -378,7 +380,7 @@ let package = Package(
         "PushPipeline", "PushRules", "PushStore", "Reactors", "TestPostgres", "TestProcesses", "TestReactors",
         httpTypes, logging,
       ]),
-    layer("Service/HostWiring"),
+    layer("Service/HostWiring", ["Postgres"]),
     tests(
       "Service/HostWiringTests",
       ["HostWiring", "Postgres", "PushStore", "Reactors", "TestHosts", "TestPostgres", "TestReactors", logging]),

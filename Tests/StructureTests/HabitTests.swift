@@ -103,6 +103,15 @@ struct HabitTests {
     #expect(found == [])
   }
 
+  @Test("names and texts are quoted for SQL and shells in one file, by bytes")
+  func quoting() {
+    let quotes = /replac\w*\((of: )?#?"(\\"|'|\\\\|\\|\$\$)"|'\\{1,2}''|"\\"\\""|"''"/
+    let files = SourceTree.sources.filter {
+      $0.path != "Sources/Runtime/Postgres/QuotedText.swift" && $0.folder != "Build"
+    }
+    #expect(matches(in: files) { $0.contains(quotes) } == [])
+  }
+
   @Test("no script or page gives curl a secret as an argument, which everybody on the machine can read")
   func secretsInArguments() {
     let secret = /(-H|--header)[ =]"[^"]*(?i:authorization|signature)[^"]*\$|--oauth2-bearer|(-u|--user)[ =]/

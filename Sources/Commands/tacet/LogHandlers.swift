@@ -65,7 +65,7 @@ struct TextLogHandler: LogHandler {
     guard value.unicodeScalars.contains(where: { $0.properties.isWhitespace || $0 == "=" || $0 == "\"" }) else {
       return escaped(value)
     }
-    return "\"\(escaped(value.replacing("\\", with: #"\\"#).replacing("\"", with: #"\""#)))\""
+    return "\"\(escaped(value, isQuoted: true))\""
   }
 
   /// Whether a byte is a character that needs no escape anywhere in a line.
@@ -73,10 +73,13 @@ struct TextLogHandler: LogHandler {
     (0x21...0x7E).contains(byte) && byte != UInt8(ascii: "=") && byte != UInt8(ascii: "\"")
   }
 
-  private static func escaped(_ text: String) -> String {
-    guard text.unicodeScalars.contains(where: isControl) else { return text }
+  /// Scalar by scalar: a quote with a combining mark behind it is one character, and equals no quote.
+  private static func escaped(_ text: String, isQuoted: Bool = false) -> String {
+    guard isQuoted || text.unicodeScalars.contains(where: isControl) else { return text }
     return text.unicodeScalars.reduce(into: "") { result, scalar in
       switch scalar {
+      case "\"" where isQuoted: result += #"\""#
+      case "\\" where isQuoted: result += #"\\"#
       case "\n": result += #"\n"#
       case "\r": result += #"\r"#
       case "\t": result += #"\t"#

@@ -109,22 +109,14 @@ extension PostgresConfiguration {
   /// A query that makes the settings for its transaction only.
   var transactionSettings: String {
     "select "
-      + sessionSettings.map { "set_config(\(quoted($0.name)), \(quoted($0.value)), true)" }
+      + sessionSettings.map { "set_config(\($0.name.quotedLiteral), \($0.value.quotedLiteral), true)" }
       .joined(separator: ", ")
   }
 
   private func escaped(_ value: String) -> String {
-    value.reduce(into: "") { text, character in
-      if character == "\\" || character.isWhitespace { text.append("\\") }
-      text.append(character)
+    value.unicodeScalars.reduce(into: "") { text, scalar in
+      if scalar == "\\" || scalar.properties.isWhitespace { text.unicodeScalars.append("\\") }
+      text.unicodeScalars.append(scalar)
     }
-  }
-
-  /// An SQL literal with `E`, which does not depend on `standard_conforming_strings`.
-  private func quoted(_ text: String) -> String {
-    text.reduce(into: "E'") { literal, character in
-      if character == "\\" || character == "'" { literal.append(character) }
-      literal.append(character)
-    } + "'"
   }
 }

@@ -95,7 +95,7 @@ extension PostgresListener: ReconnectingConnectionOwner {
   func setUp(_ connection: PostgresConnection, on reactor: isolated Reactor) async throws(PostgresError) {
     let all = channels + (probe.map { [$0.channel] } ?? [])
     for (number, channel) in all.enumerated() {
-      let identifier = "\"" + channel.reduce(into: "") { $0 += $1 == "\"" ? "\"\"" : String($1) } + "\""
+      let identifier = channel.quotedIdentifier
       try await connection.query(PostgresStatement("listen_\(number)", "listen \(identifier)"), on: reactor)
     }
     guard let probe else { return }

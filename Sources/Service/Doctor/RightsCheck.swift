@@ -1,3 +1,4 @@
+internal import Postgres
 internal import PushStore
 
 /// Whether the schema is that of this program.
@@ -69,11 +70,11 @@ enum RightsCheck {
     let more = missing.count > 5 ? " and \(missing.count - 5) more" : ""
     return CheckFinding(
       name, .failure, "role \(role) lacks \(shown)\(more)",
-      remedy: "as the owner of the schema, call tacet.grant_service('\(quoted(role))')")
+      remedy: "as the owner of the schema, call tacet.grant_service(\(role.quotedLiteral))")
   }
 
   private static func judge(_ right: MissingRight, role: String) -> CheckFinding {
-    let identifier = "\"\(role.replacing("\"", with: "\"\""))\""
+    let identifier = role.quotedIdentifier
     if let command = right.privilege.split(separator: " ").last, right.privilege.hasPrefix("policy for ") {
       let conditions = ["insert": "with check (true)", "delete": "using (true)"]
       let condition = conditions[String(command)] ?? "using (true) with check (true)"
@@ -91,8 +92,6 @@ enum RightsCheck {
       name, .failure, "role \(role) lacks \(right.privilege) on \(right.object)",
       remedy: "grant \(right.privilege) on \(right.object) to \(identifier)")
   }
-
-  private static func quoted(_ role: String) -> String { role.replacing("'", with: "''") }
 }
 
 /// Whether device tokens are out of the reach of strangers: a role that writes one can get another user's pushes.
@@ -104,7 +103,7 @@ enum TokenAccessCheck {
       return [CheckFinding(name, .ok, "no other role than the owner and the service reaches push_tokens")]
     }
     return access.map {
-      let role = $0.role == "public" ? "public" : "\"\($0.role.replacing("\"", with: "\"\""))\""
+      let role = $0.role == "public" ? "public" : $0.role.quotedIdentifier
       return CheckFinding(
         name, .failure, "role \($0.role) can \($0.privileges) on every row of public.push_tokens",
         remedy:

@@ -30,7 +30,8 @@ struct TextLogHandlerTests {
     arguments: [
       ("plain", "plain"), ("", ""), ("a:b/c\\d", "a:b/c\\d"), ("x decision=sent", #""x decision=sent""#),
       ("a=b", #""a=b""#), (#"say "no""#, #""say \"no\"""#), (#"x\" decision=sent"#, #""x\\\" decision=sent""#),
-      ("x\u{A0}y", "\"x\u{A0}y\""), ("x\u{2028}", #""x\u{2028}""#),
+      ("x\u{A0}y", "\"x\u{A0}y\""),
+      ("x\"\u{301} decision=sent", "\"x\\\"\u{301} decision=sent\""), ("x\u{2028}", #""x\u{2028}""#),
     ])
   func quotes(_ value: String, _ written: String) {
     #expect(text("m", ["x": "\(value)"]) == "m instance=0123abcd x=\(written)")
