@@ -1,7 +1,22 @@
 -- A message played through the host contract, for tacet doctor.
 
+-- The tables of the host that functions of the host contract read with the caller's rights, by the names in their bodies.
+create or replace function tacet.tables_read(function_names text[])
+returns table (function_name text, relation regclass)
+language sql stable
+set search_path = pg_catalog, pg_temp
+as $$
+  select distinct p.proname::text, c.oid::regclass
+  from pg_proc p
+  cross join lateral regexp_matches(
+    p.prosrc, '((?:[a-zA-Z_][\w$]*|"(?:[^"]|"")+")\.(?:[a-zA-Z_][\w$]*|"(?:[^"]|"")+"))', 'g') as m (name)
+  join pg_class c on c.oid = to_regclass(m.name[1]) and c.relnamespace <> 'tacet'::regnamespace and c.relkind in ('r', 'p', 'v', 'm', 'f')
+  where p.pronamespace = 'tacet'::regnamespace and p.proname = any (function_names) and not p.prosecdef
+$$;
+
 -- Plays a message through the host contract as the calling role, and undoes everything. Returns a row for each function that
--- claims, devices, looks and reads will call.
+-- claims, devices, looks and reads will call, one for each table of theirs whose rows row-level security hides, and with is_inserting
+-- one that says whether anybody would be reached.
 --
 -- is_inserting: whether to insert a copy of one of the host's messages, to see the trigger work; otherwise that message is
 -- read. The device token is invented. Nothing remains, neither a notification nor a lock.
@@ -33,6 +48,8 @@ declare
   failed_state text;
   failed_message text;
   failed_context text;
+  recipients bigint;
+  reached bigint;
 begin
   begin
     select t.tgrelid into source
@@ -139,6 +156,8 @@ begin
             select to_jsonb(count(p.is_opted_out or p.is_muted or p.mentions_only)
               + count(p.quiet_hours_remaining + interval '0') + count(p.quiet_hours_policy || ''))
             from tacet.recipient_preferences($4, 'message', $2, clock_timestamp()) p $q$),
+          (5, 'takes_pushes', 'select to_jsonb(tacet.takes_pushes($4)::boolean)'),
+          (5, 'has_blocked', 'select to_jsonb(tacet.has_blocked($4, $3)::boolean)'),
           (6, 'is_mentioned', 'select to_jsonb(tacet.is_mentioned($1, $4)::boolean)'),
           (7, 'profile_name', 'select to_jsonb(tacet.profile_name($4)::text is null)'),
           (8, 'takes_part', $q$
@@ -227,6 +246,56 @@ begin
         recipient := coalesce(recipient, tacet.unused_id('tacet.user_id')::tacet.user_id);
       end if;
     end loop;
+    for trial in
+      select t.function_name as step, format('no policy shows this role the rows of %s', t.relation) as message
+      from tacet.tables_read(
+        '{message_context,seen_by,takes_part,device_tokens,push_targets,takes_pushes,unread_count,profile_name}') t
+      where row_security_active(t.relation) and not exists (
+        select
+        from pg_policy y
+        where y.polrelid = t.relation and y.polpermissive and y.polcmd in ('r', '*')
+          and exists (select from unnest(y.polroles) as o (oid) where o.oid = 0 or pg_has_role(o.oid, 'usage')))
+      order by 1, 2
+    loop
+      trials := trials || jsonb_build_object('step', trial.step, 'outcome', 'empty', 'message', trial.message);
+    end loop;
+
+    -- Of the newest messages that are pushed: how many they are for, and how many of those a push reaches.
+    if is_inserting and known is not null then
+      begin
+        execute format(
+          $q$
+            select count(*), count(*) filter (where r.is_reached)
+            from (select x.id from %s x order by x.id desc limit 20) s
+            cross join lateral (select x.conversation_id, x.sender_id from tacet.message_context(s.id) x limit 1) c
+            cross join lateral (
+              select exists (select from tacet.push_targets(v.user_id)) as is_reached
+              from (
+                select b.user_id from tacet.seen_by(c.conversation_id) b where b.user_id is distinct from c.sender_id limit 100
+              ) v
+              where not tacet.has_blocked(v.user_id, c.sender_id)
+            ) r $q$, source)
+        into recipients, reached;
+        trials := trials || (
+          select jsonb_build_object(
+            'step', 'reach', 'outcome', case when reached > 0 then 'done' else 'empty' end, 'message', case
+              when reached > 0 then null
+              when recipients = 0 then format('none of the newest messages of %s is for anybody, by %s', source, t.names)
+              else format('none of the recipients of the newest messages of %s has a device, by %s', source, t.names)
+            end)
+          from (
+            select coalesce(string_agg(distinct t.relation::text, ', '), 'no table') as names
+            from tacet.tables_read(case
+              when recipients = 0 then '{seen_by,has_blocked}'::text[]
+              else '{device_tokens,push_targets,takes_pushes}'
+            end) t
+          ) t);
+      exception
+        -- A step above says what fails.
+        when others then
+          null;
+      end;
+    end if;
     raise exception 'undone' using errcode = 'TACET';
   exception
     when sqlstate 'TACET' then

@@ -52,10 +52,14 @@ public enum ContractCheck {
     let state = trial.sqlState.map { " (SQLSTATE \($0))" } ?? ""
     switch (trial.outcome, trial.step) {
     case (.done, _), (.skipped, _): return nil
-    case (.empty, "trigger"):
+    case (.empty, let step) where trial.message.hasPrefix("no policy shows"):
       return CheckFinding(
-        name, .warning, trial.message,
+        name, .warning, step == "trigger" ? trial.message : "tacet.\(step) finds nothing: \(trial.message)",
         remedy: "create a policy for select to \(role), as under Roles in db/README.md")
+    case (.empty, "reach"):
+      return CheckFinding(
+        name, .warning, "nobody would get a push: \(trial.message)",
+        remedy: "if some have devices, replace the functions that read those tables, or let \(role) see their rows")
     case (.empty, let step):
       return CheckFinding(
         name, .warning, "tacet.\(step): \(trial.message)",

@@ -28,9 +28,10 @@ struct ContractTrialTests {
   func works(_ isInserting: Bool) async throws {
     let chat = try await Chat()
     try await chat.send()
+    try await chat.register(String(repeating: "0a", count: 32))
     let before = try await chat.database.sql(Self.everything)
     let trials = try await rehearse(chat.database, isInserting: isInserting)
-    #expect(trials.count == 15)
+    #expect(trials.count == (isInserting ? 18 : 17))
     #expect(trials.filter { $0.outcome != .done }.map(\.step) == (isInserting ? [] : ["trigger"]))
     #expect(try await chat.database.sql(Self.everything) == before)
   }
@@ -39,6 +40,65 @@ struct ContractTrialTests {
   func nobody() async throws {
     let trials = try await rehearse(try await ServiceRoleTests.database(.after))
     #expect(trials.filter { $0.outcome == .failed || $0.outcome == .empty } == [])
+  }
+
+  @Test("finds nobody where no recipient has a device or no message a recipient, and names the tables")
+  func nobodyReached() async throws {
+    let chat = try await Chat()
+    try await chat.send()
+    func reach() async throws -> ContractTrial? { try await rehearse(chat.database).first { $0.step == "reach" } }
+    #expect(
+      try await reach()
+        == ContractTrial(
+          "reach", .empty,
+          message:
+            "none of the recipients of the newest messages of public.messages has a device, by public.push_tokens"))
+    try await chat.register(String(repeating: "0a", count: 32))
+    #expect(try await reach()?.outcome == .done)
+    try await chat.database.sql("delete from conversation_participants where user_id = '\(chat.reader)'")
+    #expect(
+      try await reach()
+        == ContractTrial(
+          "reach", .empty,
+          message: "none of the newest messages of public.messages is for anybody, by public.conversation_participants")
+    )
+  }
+
+  @Test("names tables of the host whose rows row-level security hides from the service, in any function")
+  func hidden() async throws {
+    let chat = try await Chat(in: try await ServiceRoleTests.database(.after))
+    try await chat.send()
+    let role = try #require(chat.database.role)
+    try await chat.database.sql(
+      """
+      create schema app;
+      create table app."odd phones" (person uuid, token text);
+      create table app.people (id uuid, is_gone boolean);
+      insert into app."odd phones" values ('\(chat.reader)', repeat('0a', 32));
+      alter table app."odd phones" enable row level security;
+      alter table app.people enable row level security;
+      grant usage on schema app to \(role);
+      grant select on all tables in schema app to \(role);
+      create or replace function tacet.device_tokens(user_id uuid)
+      returns table (device_token text, environment text, app text) language sql stable as $$
+        select f.token, null::text, null::text from app."odd phones" f where f.person = device_tokens.user_id
+      $$;
+      create or replace function tacet.takes_pushes(user_id uuid) returns boolean language plpgsql stable as $$
+        begin return exists (select from app.people p where p.id = takes_pushes.user_id); end
+      $$
+      """)
+    let empty = try await rehearse(chat.database).filter { $0.outcome == .empty }
+    #expect(
+      empty == [
+        ContractTrial(
+          "device_tokens", .empty, message: "no policy shows this role the rows of app.\"odd phones\""),
+        ContractTrial("takes_pushes", .empty, message: "no policy shows this role the rows of app.people"),
+        ContractTrial(
+          "reach", .empty,
+          message:
+            "none of the recipients of the newest messages of public.messages has a device, by app.\"odd phones\", app.people"
+        ),
+      ])
   }
 
   @Test(

@@ -59,6 +59,9 @@ struct SchemaJudgementTests {
     #expect(findings[0].remedy?.hasSuffix("tacet.grant_service('it''s \"x\"')") == true)
     #expect(findings[1].remedy == #"grant update (read_by) on public.messages to "it's ""x""""#)
     #expect(findings[2].remedy?.hasPrefix("create policy tacet_service on public.profiles") == true)
+    let odd = RightsCheck.judge(missing + host, role: "'\u{301}\"\u{301}; drop table y; --")
+    #expect(odd[0].remedy?.hasSuffix("tacet.grant_service('''\u{301}\"\u{301}; drop table y; --')") == true)
+    #expect(odd[1].remedy?.hasSuffix("to \"'\u{301}\"\"\u{301}; drop table y; --\"") == true)
     #expect(RightsCheck.judge([], role: "x").map(\.verdict) == [.ok])
   }
 
@@ -70,9 +73,9 @@ struct SchemaJudgementTests {
     }
     #expect(
       remedies == [
-        #"create policy tacet_service_update on public.t for update to "r" using (true) with check (true)"#,
-        #"create policy tacet_service_insert on public.t for insert to "r" with check (true)"#,
-        #"create policy tacet_service_delete on public.t for delete to "r" using (true)"#,
+        #"create policy tacet_service_update on public.t for update to r using (true) with check (true)"#,
+        #"create policy tacet_service_insert on public.t for insert to r with check (true)"#,
+        #"create policy tacet_service_delete on public.t for delete to r using (true)"#,
       ])
   }
 
@@ -88,8 +91,13 @@ struct SchemaJudgementTests {
       (ContractTrial("mark_read", .failed, message: "row-level security lets"), "fail", "create a policy for update"),
       (ContractTrial("unread_count", .failed, sqlState: "22P02", message: "x"), "fail", "the server's log"),
       (ContractTrial("trigger", .failed, message: "no table"), "fail", "create trigger"),
-      (ContractTrial("trigger", .empty, message: "no policy"), "warn", "create a policy for select"),
+      (ContractTrial("trigger", .empty, message: "no policy shows this role"), "warn", "create a policy for select"),
       (ContractTrial("seen_by", .empty, message: "nobody"), "warn", "replace it"),
+      (
+        ContractTrial("device_tokens", .empty, message: "no policy shows this role"), "warn",
+        "create a policy for select"
+      ),
+      (ContractTrial("reach", .empty, message: "none has a device"), "warn", "replace the functions"),
       (ContractTrial("trigger", .skipped, message: "this role may not"), "ok", ""),
       (ContractTrial("seen_by", .done), "ok", ""),
     ])

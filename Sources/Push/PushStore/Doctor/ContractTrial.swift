@@ -15,7 +15,7 @@ public struct ContractTrial: Equatable, Sendable {
     case skipped
   }
 
-  /// `trigger` for the trigger on messages, otherwise the function of schema `tacet`.
+  /// `trigger` for the trigger on messages, `reach` for whether anybody would get a push, otherwise the function of schema `tacet`.
   public let step: String
   /// How it went.
   public let outcome: Outcome
@@ -34,7 +34,8 @@ public struct ContractTrial: Equatable, Sendable {
 
   /// Steps without which no message is pushed; the others concern what apps report.
   public static let neededForPushes: Set<String> = [
-    "message_context", "seen_by", "unread_count", "device_tokens", "recipient_preferences",
+    "message_context", "seen_by", "has_blocked", "unread_count", "device_tokens", "takes_pushes", "push_targets",
+    "recipient_preferences",
   ]
 
   /// A function that failed once is told once, by its first failure.
