@@ -1,21 +1,27 @@
+internal import Postgres
+
 // Indexes, and what a service with a separate role may do.
 extension WiringFile {
-  /// Building an index blocks writers; on a larger table it is built beforehand.
-  private static let rowsMax = 1_000_000.0
-
+  /// Built without blocking writers, which PostgreSQL cannot do inside a transaction, nor on a partitioned table. A build that was
+  /// stopped leaves an invalid index behind, which is built again.
   var indexes: String {
     let wanted = wantedIndexes.filter { $0.expression != nil || !$0.table.hasIndex($0.columns) && $0.table.isTable }
-    return wanted.map { index in
+    guard !wanted.isEmpty else { return "" }
+    let names = wanted.map { "\($0.table.schema.quotedIdentifier).\($0.name)".quotedLiteral }
+    let built = wanted.map { index in
       let columns = index.expression ?? index.columns.map(\.quotedIdentifier).joined(separator: ", ")
-      let place = "\(index.name) on \(index.table.sql) (\(columns));"
-      guard index.table.rows > Self.rowsMax, !index.table.isPartitioned else {
-        return "create index if not exists \(place)"
-      }
-      return """
-        -- Run this beforehand, outside a transaction: the table is large, and a plain build blocks its writers.
-        --   create index concurrently if not exists \(place.onOneLine)
-        """
-    }.joined(separator: "\n")
+      let way = index.table.isPartitioned ? "index" : "index concurrently"
+      return "create \(way) if not exists \(index.name) on \(index.table.sql) (\(columns));"
+    }
+    return """
+      -- Indexes, which psql builds one after the other while others write. Those of partitioned tables block writers: build them
+      -- beforehand on each partition if these are large.
+      select format('drop index concurrently %s', i.indexrelid::regclass)
+      from pg_index i
+      where not i.indisvalid and i.indexrelid = any (array[\(names.map { "to_regclass(\($0))" }.joined(separator: ", "))])
+      \\gexec
+      \(built.joined(separator: "\n"))
+      """
   }
 
   private struct Index {

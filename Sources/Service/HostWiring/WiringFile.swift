@@ -1,4 +1,6 @@
-/// The SQL file that wires Tacet to a host: one transaction, which may run again.
+internal import Postgres
+
+/// The SQL file that wires Tacet to a host: one transaction, and behind it the indexes. It may run again.
 ///
 /// Aliases are the same everywhere: `m` a message, `p` a participant, `u` a user, `d` a device, `s` a user's presence.
 public struct WiringFile {
@@ -9,8 +11,8 @@ public struct WiringFile {
 
   /// The whole text.
   public var text: String {
-    ([head, check, ownTables] + messageFunctions + participantFunctions + deviceFunctions + [
-      triggers, indexes, rights, tail,
+    ([head, check, ownTables] + messageFunctions + participantFunctions + barrierFunctions + deviceFunctions + [
+      triggers, rights, "commit;", indexes, tail,
     ])
     .filter { !$0.isEmpty }.joined(separator: "\n\n") + "\n"
   }
@@ -104,8 +106,6 @@ public struct WiringFile {
 
   private var tail: String {
     """
-    commit;
-
     -- Now run tacet doctor. It plays a message through these functions and undoes it.
     """
   }

@@ -60,7 +60,7 @@ struct WiredHostTests {
       ["init", "--output", file] + sample.options + options,
       settings: ["DATABASE_URL": scene.postgres.conninfo(database: scene.database)])
     try #require(try await wiring.exitCode() == 0, "\(wiring.text)")
-    try await scene.sql(String(contentsOfFile: file, encoding: .utf8))
+    try await scene.postgres.psql(script: String(contentsOfFile: file, encoding: .utf8), database: scene.database)
     return wiring.text
   }
 

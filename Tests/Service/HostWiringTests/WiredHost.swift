@@ -27,19 +27,22 @@ struct WiredHost {
   func lookAgain() async throws -> HostSchema { try await Self.look(server.conninfo(database: database)) }
 
   private static func look(_ conninfo: String) async throws -> HostSchema {
-    let documents = try await onReactor { reactor in
+    let found = try await onReactor { reactor in
       let logger = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
       let examination = try await DatabaseExamination.begin(conninfo, within: .seconds(30), logger: logger, on: reactor)
       defer { examination.end(on: reactor) }
-      return try await examination.hostTables(on: reactor).documents
+      return try await examination.hostTables(on: reactor)
     }
-    return try HostSchema(documents: documents)
+    return try HostSchema(tables: found.tables, hidden: found.hidden, blocks: found.blocks)
   }
 
   @discardableResult
   func sql(_ text: String) async throws -> String {
     try await server.psql(text, database: database).trimmingCharacters(in: .whitespacesAndNewlines)
   }
+
+  /// Runs a wiring file.
+  func run(_ file: String) async throws { try await server.psql(script: file, database: database) }
 
   /// As much of schema `tacet` as a wiring file needs, with ids of a plan's types. The file is written for what `tacet migrate`
   /// makes; tests of the service run it there.

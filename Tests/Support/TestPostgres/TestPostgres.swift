@@ -143,6 +143,20 @@ public final class TestPostgres: Sendable {
     }
   }
 
+  /// Runs a script as `psql -f`: a transaction of its own for each statement that is in none.
+  @discardableResult
+  public func psql(script: String, database: String) async throws -> String {
+    let file = folder + "/script-\(UUID()).sql"
+    try script.write(toFile: file, atomically: false, encoding: .utf8)
+    let conninfo = conninfo(database: database)
+    return try await onOwnThread {
+      defer { try? FileManager.default.removeItem(atPath: file) }
+      return try run([
+        Self.binaries + "/psql", "-X", "-q", "-A", "-t", "-v", "ON_ERROR_STOP=1", "-d", conninfo, "-f", file,
+      ])
+    }
+  }
+
   /// Where PostgreSQL's programs are.
   public static let binaries: String =
     (try? run(["pg_config", "--bindir"]).trimmingCharacters(in: .whitespacesAndNewlines)) ?? "/usr/bin"
