@@ -112,7 +112,9 @@ $$;
 
 -- A definition for the tables that the host has in schema public. A line that ends with `-- if FACT` stays where the fact is
 -- true, one with `-- unless FACT` where it is not. FACT: `messages.deleted_at` for a column, `messages.partitioned` for a
--- partitioned table. What stays loses its mark, so a host without the column has the same body as without the line.
+-- partitioned table, `messages.shown` where columns say that rows are hidden (tacet.hidden_rows). In the line of the last, shown(m) is
+-- the condition that a row is not, present(m) the same without what a member only wishes, and columns(m) names what both read. What
+-- stays loses its mark, so a host without the column has the same body as without the line.
 --
 -- tacet migrate applies a file again when the facts in it change (examine_function_files.sql reads them the same way).
 create or replace function tacet.fitted(definition text)
@@ -120,18 +122,61 @@ returns text
 language sql stable
 set search_path = pg_catalog, pg_temp
 as $$
-  select string_agg(regexp_replace(l.line, ' -- (if|unless) \w+\.\w+$', ''), e'\n' order by l.place)
-  from string_to_table(definition, e'\n') with ordinality as l (line, place)
-  cross join lateral regexp_match(l.line || ' -- if .', ' -- (if|unless) (\w*)\.(\w*)') as m (mark)
-  where mark[2] = '' or (mark[1] = 'if') = exists (
+  with hidden as materialized (
+    select c.relname, r.place, r.column_name, r.before, r.after, r.is_wish
+    from tacet.hidden_rows('{public.messages,public.conversation_participants,public.profiles}') r
+    join pg_class c on c.oid = r.relation and c.relnamespace = 'public'::regnamespace
+    where strpos(definition, '.shown') > 0 and r.before is not null
+  )
+  select string_agg(
+    case
+      when x.word[4] is not null then
+        replace(replace(replace(x.line, x.word[1], h.shown), x.word[2], h.present), x.word[3], h.columns)
+      else x.line
+    end, e'\n' order by x.place)
+  from (
     select
-    from pg_class c
-    join pg_namespace n on n.oid = c.relnamespace and n.nspname = 'public'
-    where c.relname = mark[2] and (
-      mark[3] = 'partitioned' and c.relkind = 'p'
-      or exists (
-        select from pg_attribute a where a.attrelid = c.oid and a.attname = mark[3] and a.attnum > 0 and not a.attisdropped
-      )))
+      l.place, regexp_match(l.line || ' -- if .', ' -- (if|unless) (\w*)\.(\w*)') as mark,
+      regexp_replace(l.line, ' -- (if|unless) \w+\.\w+$', '') as line,
+      (
+        select array['shown(' || a.alias || ')', 'present(' || a.alias || ')', 'columns(' || a.alias || ')', a.alias]
+        from substring(l.line from '(?:shown|present|columns)\((\w+)\)') as a (alias)
+      ) as word
+    from string_to_table(definition, e'\n') with ordinality as l (line, place)
+  ) x
+  left join lateral (
+    select
+      '(' || string_agg(y.condition, ' and ') || ')' as shown,
+      coalesce('(' || string_agg(y.condition, ' and ') filter (where not y.is_wish) || ')', 'true') as present,
+      string_agg(y.column_name, ', ') as columns
+    from (
+      select
+        format('%s%s.%I%s', r.before, x.word[4], r.column_name, r.after) as condition, r.is_wish,
+        format('%s.%I', x.word[4], r.column_name) as column_name
+      from hidden r
+      where x.mark[3] = 'shown' and r.relname = x.mark[2] and r.place = case x.mark[2]
+          when 'messages' then 'message'
+          when 'conversation_participants' then 'member'
+          when 'profiles' then 'profile'
+        end
+      order by r.column_name
+    ) y
+    having count(*) > 0
+  ) h on true
+  where x.mark[2] = '' or (x.mark[1] = 'if') = case
+    when x.mark[3] = 'shown' then h.shown is not null
+    else exists (
+      select
+      from pg_class c
+      join pg_namespace n on n.oid = c.relnamespace and n.nspname = 'public'
+      where c.relname = x.mark[2] and (
+        x.mark[3] = 'partitioned' and c.relkind = 'p'
+        or exists (
+          select
+          from pg_attribute a
+          where a.attrelid = c.oid and a.attname = x.mark[3] and a.attnum > 0 and not a.attisdropped
+        )))
+  end
 $$;
 
 -- What functions answer that write into a table which the host does not have.
@@ -258,6 +303,7 @@ begin
     execute format('revoke all on routine %s from public', opened);
   end loop;
   call tacet.fit_triggers();
+  call tacet.tell_hidden_rows();
   perform tacet.grant_services();
   perform tacet.learn_time_zones();
   update tacet.settings s set database_identity = tacet.database_identity() where s.database_identity is null;

@@ -26,7 +26,7 @@ as $$
     ) c
     cross join lateral (
       select
-        m.deleted_at, -- if messages.deleted_at
+        columns(m), -- if messages.shown
         m.from_id, m.read_by
       from public.messages m
       where m.conversation_id = c.conversation_id
@@ -40,7 +40,7 @@ as $$
     ) m
     where c.conversation_id <> all (count_unread.left_out) and m.from_id <> c.user_id
       and not (m.read_by @> array[c.user_id])
-      and m.deleted_at is null -- if messages.deleted_at
+      and shown(m) -- if messages.shown
     limit tacet.badge_max()
   ) n
 $$

@@ -3,8 +3,7 @@
 set check_function_bodies = off;
 
 -- The device tokens to which APNs may be asked to deliver, the newest first. environment: production, sandbox or null. At most
--- a thousand rows are sorted, so that one user's rows do not delay everybody. A user whose profile has deleted_at has none, so
--- nothing is pushed to that user.
+-- a thousand rows are sorted, so that one user's rows do not delay everybody. A user who takes no pushes has none.
 call tacet.provide('device_tokens(tacet.user_id)', is_tried => true, definition => $default$
 create or replace function tacet.device_tokens(user_id tacet.user_id)
 returns table (device_token text, environment text, app text)
@@ -17,9 +16,7 @@ as $$
     where t.user_id = device_tokens.user_id
       and t.invalidated_at is null
       and lower(t.platform) in ('ios', 'ipados', 'macos', 'watchos', 'tvos', 'visionos', 'apns')
-      and not exists ( -- if profiles.deleted_at
-        select from public.profiles p where p.id = device_tokens.user_id and p.deleted_at is not null -- if profiles.deleted_at
-      ) -- if profiles.deleted_at
+      and tacet.takes_pushes(device_tokens.user_id)
     limit 1000
   ) n
   order by n.registered_at desc

@@ -5,7 +5,7 @@ set check_function_bodies = off;
 -- What the rules and the composer need of one message; no row when it was deleted. prior_read_by, prior_touched_at: of the
 -- newest other message, a weaker sign of presence for clients that report no last_seen.
 --
--- A message with deleted_at is deleted. A partitioned table is searched in its partitions of the last two days first: a look-up
+-- A row that the host hides, such as one that is deleted or a draft, has none (tacet.hidden_rows). A partitioned table is searched in its partitions of the last two days first: a look-up
 -- by id alone visits every partition.
 call tacet.provide('message_context(tacet.message_id)', is_tried => true, definition => $default$
 create or replace function tacet.message_context(message_id tacet.message_id)
@@ -44,7 +44,7 @@ as $$
     limit 1
   ) prior on true
   where m.id = message_context.message_id
-    and m.deleted_at is null -- if messages.deleted_at
+    and shown(m) -- if messages.shown
 $$
 $default$);
 
@@ -62,6 +62,7 @@ as $$
     null::timestamptz -- unless conversation_participants.left_at
   from public.conversation_participants c
   where c.conversation_id = seen_by.conversation_id
+    and shown(c) -- if conversation_participants.shown
 $$
 $default$);
 

@@ -16,6 +16,7 @@ as $$
       select true
       from public.conversation_participants c
       where c.conversation_id = takes_part.conversation_id and c.user_id = takes_part.user_id
+        and present(c) -- if conversation_participants.shown
     ),
     (select false from public.conversations c where c.id = takes_part.conversation_id))
 $$

@@ -37,6 +37,7 @@ as $$
       from tacet.targets t
       where t.user_id = push_targets.user_id and t.dropped_at is null and (t.expires_at > now()) is not false
         and (t.channel <> 'fcm' or t.registered_at > now() - interval '270 days')
+        and tacet.takes_pushes(push_targets.user_id)
       order by t.registered_at desc
       limit 50
     ) n

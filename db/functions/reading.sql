@@ -4,7 +4,7 @@
 -- transaction.
 --
 -- takes_part: null when there is no such conversation. knows_message: whether up_to_message_id is one of its messages; apps may
--- show one with deleted_at, which tacet.message_context leaves out.
+-- show one that tacet.message_context leaves out.
 -- read_count: messages marked; call again while it is 1000. badge: unread messages afterwards; null while there may be more.
 -- sync_wait: as tacet.sync_read returns it.
 do $do$
@@ -27,11 +27,11 @@ begin
     select from tacet.message_context(read_conversation.up_to_message_id) m
     where m.conversation_id = read_conversation.conversation_id
   )
-    or exists ( -- if messages.deleted_at
-      select from public.messages d -- if messages.deleted_at
-      where d.id = read_conversation.up_to_message_id -- if messages.deleted_at
-        and d.conversation_id = read_conversation.conversation_id and d.deleted_at is not null -- if messages.deleted_at
-    ) -- if messages.deleted_at
+    or exists ( -- if messages.shown
+      select from public.messages d -- if messages.shown
+      where d.id = read_conversation.up_to_message_id -- if messages.shown
+        and d.conversation_id = read_conversation.conversation_id -- if messages.shown
+    ) -- if messages.shown
   ;
   if takes_part is not true or not knows_message then
     return;
@@ -152,7 +152,7 @@ begin
             select m.created_at
             from (
               select
-                m.deleted_at, -- if messages.deleted_at
+                columns(m), -- if messages.shown
                 m.created_at, m.from_id, m.read_by
               from public.messages m
               where m.conversation_id = c.conversation_id and m.created_at >= f.counted_from
@@ -160,7 +160,7 @@ begin
               limit 10000
             ) m
             where m.from_id <> c.user_id and not (m.read_by @> array[c.user_id])
-              and m.deleted_at is null -- if messages.deleted_at
+              and shown(m) -- if messages.shown
             limit 1
           ),
           (
@@ -268,7 +268,7 @@ begin
           sum(pg_column_size(n.read_by)) over (rows unbounded preceding) > 2097152 as is_beyond
         from (
           select
-            m.deleted_at, -- if messages.deleted_at
+            columns(m), -- if messages.shown
             m.created_at, m.from_id, m.read_by
           from public.messages m
           where m.conversation_id = shared.conversation_id
@@ -280,7 +280,7 @@ begin
         select n.*
         from newest n
         where not n.is_beyond and n.from_id is not null and n.read_by is not null
-          and n.deleted_at is null -- if messages.deleted_at
+          and shown(n) -- if messages.shown
       ), taken as materialized (
         select x.place, count(distinct x.number) as messages
         from (

@@ -22,7 +22,8 @@ struct InitCommand: AsyncParsableCommand {
   @Option(help: "The table of the messages.")
   var messages: String?
 
-  @Option(help: "The table that says who takes part in a conversation, or everyone.")
+  @Option(
+    help: "The table that says who takes part in a conversation, or everyone: then every user gets every message.")
   var participants: String?
 
   @Option(help: "The table of the users, or none.")
@@ -75,13 +76,13 @@ struct InitCommand: AsyncParsableCommand {
     let (conninfo, logger) = (
       settings.database.connectionString.exposed, settings.log.makeLogger(label: "tacet.init")
     )
-    let (documents, leftOut) = try await ReactorGroup.perform { reactor in
+    let found = try await ReactorGroup.perform { reactor in
       let database = try await DatabaseExamination.begin(conninfo, within: .seconds(10), logger: logger, on: reactor)
       defer { database.end(on: reactor) }
       return try await database.hostTables(on: reactor)
     }
-    if leftOut > 0 { Self.complain("\(leftOut) \(Self.columnsLeftOut)") }
-    return try HostSchema(documents: documents)
+    if found.leftOut > 0 { Self.complain("\(found.leftOut) \(Self.columnsLeftOut)") }
+    return try HostSchema(tables: found.tables, hidden: found.hidden, blocks: found.blocks)
   }
 
   /// Guesses, and asks for what is missing.
@@ -118,7 +119,7 @@ struct InitCommand: AsyncParsableCommand {
 
       Read \(output), then run:
         \(migrate)
-        psql -X -v ON_ERROR_STOP=1 -f \(output) "$DATABASE_URL"
+        psql -X -v ON_ERROR_STOP=1 -f \(output.shellQuoted) "$DATABASE_URL"
         tacet doctor
       """
   }

@@ -19,7 +19,12 @@ struct FunctionFile {
   static func examine(
     _ files: [FunctionFile], over connection: PostgresConnection, on reactor: isolated Reactor
   ) async throws(PostgresError) -> PostgresRows {
-    try await connection.query(.examineFunctionFiles(names: files.map(\.name), texts: files.map(\.text)), on: reactor)
+    let hidden = try await HiddenRows.look(
+      at: ["public.messages", "public.conversation_participants", "public.profiles"], over: connection, on: reactor)
+    return try await connection.query(
+      .examineFunctionFiles(
+        names: files.map(\.name), texts: files.map(\.text),
+        hidden: hidden.columns + hidden.blocks), on: reactor)
   }
 }
 

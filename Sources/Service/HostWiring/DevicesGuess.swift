@@ -62,6 +62,6 @@ public struct DevicesGuess: Equatable, Sendable {
     invalidated = table.column(among: HostWords.invalid) { $0.type.hasPrefix("timestamp") }
     // Where the token is a key, a row is a device whatever the table is called, and two cannot lose theirs alone.
     keepsRows = isOfUsers || !isNamed && !table.isUnique([token.name])
-    conditions = RowCondition.notGone(invalidated) + RowCondition.flags(HostWords.existing, in: table, .isTrue)
+    conditions = RowCondition.unset(invalidated) + RowCondition.flags(HostWords.existing, in: table)
   }
 }

@@ -5,14 +5,27 @@ public struct HostSchema: Equatable, Sendable {
   /// In the order of their names.
   public var tables: [HostTable]
 
-  /// - Parameter tables: in the order of their names.
-  public init(_ tables: [HostTable]) { self.tables = tables }
+  /// Tables that say who wants to hear nothing of whom.
+  var blocks: [BlockTable]
 
-  /// Reads the documents of `examine_host.sql`.
+  /// - Parameter tables: in the order of their names.
+  public init(_ tables: [HostTable]) { (self.tables, blocks) = (tables, []) }
+
+  /// Reads documents.
+  /// - Parameters:
+  ///   - tables: those of `examine_host.sql`.
+  ///   - hidden: those of `tacet.hidden_rows` in `db/functions`.
+  ///   - blocks: those of `tacet.block_tables`.
   /// - Throws: `DecodingError` for a document of another shape.
-  public init(documents: [String]) throws {
+  public init(tables: [String], hidden: [String], blocks: [String]) throws {
     let decoder = JSONDecoder()
-    tables = try documents.map { try decoder.decode(HostTable.self, from: Data($0.utf8)) }
+    func decoded<Value: Decodable>(_ documents: [String], as type: Value.Type) throws -> [Value] {
+      try documents.map { try decoder.decode(type, from: Data($0.utf8)) }
+    }
+    self.tables = try decoded(tables, as: HostTable.self)
+    self.blocks = try decoded(blocks, as: BlockTable.self)
+    let hidden = Dictionary(grouping: try decoded(hidden, as: HidingColumn.self)) { "\($0.schema).\($0.table)" }
+    for place in self.tables.indices { self.tables[place].hiding = hidden[self.tables[place].fullName] ?? [] }
   }
 
   /// The table that an operator names: with its schema, or without where that is clear.
@@ -43,6 +56,12 @@ public struct HostTable: Equatable, Sendable, Decodable {
   let indexes: [HostIndex]
   /// Foreign keys of one column.
   let references: [HostReference]
+  /// Columns that say, or look as if they said, that a row is hidden.
+  var hiding: [HidingColumn] = []
+
+  private enum CodingKeys: String, CodingKey {
+    case schema, name, isTable, isPartitioned, rows, hasRowSecurity, columns, indexes, references
+  }
 
   /// As operators write it, and as questions show it. Not quoted.
   public var fullName: String { "\(schema).\(name)" }
@@ -80,6 +99,32 @@ public struct HostColumn: Equatable, Sendable, Decodable {
   var isInteger: Bool { ["int2", "int4", "int8"].contains(type) }
   /// A time, or a number that counts from 1970.
   var isTime: Bool { ["timestamptz", "timestamp", "int8", "int4", "float8", "numeric"].contains(type) }
+}
+
+/// A column by which a host hides rows, in a table of one purpose.
+struct HidingColumn: Equatable, Sendable, Decodable {
+  enum Place: String, Equatable, Sendable, Decodable {
+    case message, member, profile, block
+  }
+
+  let schema: String
+  let table: String
+  let place: Place
+  let name: String
+  /// What stands before and behind the column in a condition that is true of rows that are shown; nil where it is not understood.
+  let before: String?
+  let after: String?
+  let words: String?
+  /// Whether a member still takes part, and only wants no push.
+  let isWish: Bool?
+}
+
+/// A table that says whom a user does not want to hear from. Without the columns where they are not understood.
+struct BlockTable: Equatable, Sendable, Decodable {
+  let schema: String
+  let table: String
+  let blocker: String?
+  let blocked: String?
 }
 
 /// An index. An expression is an empty text among its columns.

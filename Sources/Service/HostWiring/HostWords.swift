@@ -25,6 +25,19 @@ enum HostWords {
     "sender", "author", "user", "userprofile", "from", "createdby", "creator", "profile", "poster", "writer",
     "participation", "participant", "membership", "member", "account", "person",
   ]
+  /// Who a message is for, where its own row says it; the first three also at the end of a name.
+  static let recipients = [
+    "recipient", "receiver", "addressee", "to", "touser", "toprofile", "tomember", "toaccount", "toperson", "whisperto",
+    "visibleto", "directedto",
+  ]
+  /// Places that everybody may enter, unless a column of theirs says otherwise.
+  static let publicPlaces = ["channel", "room", "topic", "forum", "board", "stream", "feed", "wall"]
+  /// Columns of places that only some may enter.
+  static let privacy = [
+    "private", "isprivate", "direct", "isdirect", "dm", "isdm", "isgroup", "public", "ispublic", "inviteonly",
+    "isinviteonly",
+    "type", "kind", "channeltype", "roomtype", "visibility", "access", "accesslevel", "readrestricted",
+  ]
   /// How columns begin that name other users than the sender.
   static let notSenders = [
     "to", "reply", "deleted", "last", "locked", "edited", "updated", "parent", "target", "mentioned",
@@ -33,10 +46,6 @@ enum HostWords {
     "createdat", "createat", "insertedat", "sentat", "datesent", "writtenat", "postedat", "created", "timestamp",
     "time",
     "date",
-  ]
-  static let deleted = ["deletedat", "deleteat", "removedat", "isdeleted", "deleted", "isremoved", "removed"]
-  static let hidden = [
-    "private", "isprivate", "internal", "isinternal", "whisper", "issystem", "system", "isdraft", "draft",
   ]
   static let kinds = ["messagetype", "messagekind", "kind", "type", "eventtype"]
 
@@ -57,11 +66,6 @@ enum HostWords {
   ]
   static let reads = ["lastreadat", "lastread", "readat", "readuntil"]
   static let readMessages = ["lastreadmessage", "lastreadid", "lastseenmessage", "readmessage"]
-  static let left = ["leftat", "leaveat", "removedat", "deletedat", "deleteat", "isdeleted", "deleted"]
-  static let taking = ["following", "active", "isactive", "isuseractive", "subscribed", "issubscribed", "enabled"]
-  static let away = [
-    "muted", "ismuted", "blocked", "isblocked", "banned", "isbanned", "archived", "isarchived", "hidden",
-  ]
 
   // Columns of users.
   static let names = [

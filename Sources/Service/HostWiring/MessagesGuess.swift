@@ -34,12 +34,8 @@ public struct MessagesGuess: Equatable, Sendable {
     self.conversation = conversation
     self.sender = sender
     created = table.column(among: HostWords.created, where: \.isTime)
-    let kind = table.column(among: HostWords.kinds) { $0.isInteger || $0.isText || $0.isEnum }
-    kindNumber = kind.flatMap { $0.isInteger ? $0 : nil }
-    let gone = table.column(among: HostWords.deleted) { $0.isFlag || $0.isTime }
-    conditions =
-      RowCondition.notGone(gone) + RowCondition.flags(HostWords.hidden, in: table, .isNotTrue)
-      + (kind.map { $0.isInteger ? [] : [RowCondition(column: $0, test: .isNoSystemKind)] } ?? [])
+    kindNumber = table.column(among: HostWords.kinds, where: \.isInteger)
+    conditions = RowCondition.shown(.message, in: table, besides: [id, body, conversation, sender, created])
     let name = NameKey(table.name).weight(among: HostWords.messages)
     let keys = [conversation, sender].filter { table.reference(of: $0.name) != nil }.count
     score = name + (created == nil ? 0 : 2) + keys - (table.isAside ? 8 : 0)
@@ -63,17 +59,6 @@ public struct MessagesGuess: Equatable, Sendable {
 
   /// The class that a polymorphic sender must have, beside the sender's column.
   var senderClass: HostColumn? { table.classColumn(of: sender) }
-}
-
-extension HostColumn {
-  /// Types of the host's own, such as enumerations; the catalog's have no capital or underscore at their beginning that helps,
-  /// so these are all that nothing else is.
-  var isEnum: Bool {
-    !isText && !isJSON && !isFlag && !isTime
-      && !["int2", "uuid", "date", "time", "bytea", "inet", "interval", "float4", "tsvector", "char", "oid"].contains(
-        type)
-      && !type.hasPrefix("_")
-  }
 }
 
 extension HostTable {

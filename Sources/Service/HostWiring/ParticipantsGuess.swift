@@ -31,15 +31,13 @@ public struct ParticipantsGuess: Equatable, Sendable {
     self.table = table
     self.conversation = conversation
     self.user = user
-    let presence = ["last_seen", "left_at"].compactMap(table.column).filter { $0.type == "timestamptz" }
     looked = table.column(among: HostWords.looks, where: \.isTime)
-    leftAt = presence.count == 2 ? presence[1] : nil
+    // Tacet's own column there; elsewhere left_at is the host's, and says that a member has left.
+    leftAt = table.fullName == "public.conversation_participants" ? table.column("left_at") : nil
     let position = Self.position(of: table, in: messages)
     (read, isReadByID) = (position?.column, position?.isID ?? false)
-    let gone = table.column(among: HostWords.left) { $0.isFlag || $0.isTime }
     conditions =
-      RowCondition.notGone(leftAt == nil ? gone : nil) + RowCondition.flags(HostWords.taking, in: table, .isTrue)
-      + RowCondition.flags(HostWords.away, in: table, .isNotTrue)
+      RowCondition.shown(.member, in: table, besides: [conversation, user, looked, leftAt])
       + (table.classColumn(of: user).map { [RowCondition(column: $0, test: .isClass(users?.className ?? "User"))] }
         ?? [])
     score = Self.score(table, conversation, user, reads: read != nil)
@@ -102,8 +100,7 @@ public struct UsersGuess: Equatable, Sendable {
     names = Array(
       HostWords.names.compactMap { word in table.column(among: [word], where: \.isText) }.prefix(2))
     zone = table.column(among: HostWords.zones, where: \.isText)
-    let gone = table.column(among: HostWords.deleted) { $0.isFlag || $0.isTime }
-    conditions = RowCondition.notGone(gone) + RowCondition.flags(HostWords.existing, in: table, .isTrue)
+    conditions = RowCondition.shown(.profile, in: table, besides: [id, zone] + names)
     score = NameKey(table.name).weight(among: HostWords.users) + (names.isEmpty ? 0 : 2) - (table.isAside ? 8 : 0)
   }
 

@@ -1,3 +1,5 @@
+internal import Postgres
+
 /// Takes the best table for each need, or asks.
 struct PlanFinder {
   /// A table that scores this much less than the best one is not asked about.
@@ -20,6 +22,7 @@ struct PlanFinder {
   func messages() throws -> Found<MessagesGuess> {
     if let name = answers.messages {
       let table = try chosen(name, .messages)
+      try refuseRecipient(in: table, users: nil)
       guard let guess = MessagesGuess(chosen: table) else {
         throw WiringProblem(
           "\(name) lacks what messages need: a key of one column (uuid, a whole number or text), a text, and columns that "
@@ -28,6 +31,11 @@ struct PlanFinder {
       return (try checked(guess), [])
     }
     let guesses = schema.tables.compactMap { MessagesGuess($0) }.sorted { $0.score > $1.score }
+    if guesses.isEmpty {
+      for table in schema.tables where NameKey(table.name).weight(among: HostWords.messages) > 0 {
+        try refuseRecipient(in: table, users: nil)
+      }
+    }
     let best = try pick(
       guesses.map { ($0, $0.score, $0.table.fullName) }, .messages, "Which table holds the messages?",
       orElse: schema.tables.filter { MessagesGuess(chosen: $0) != nil }.map(\.fullName))
@@ -45,6 +53,30 @@ struct PlanFinder {
           + "(id ... generated always as (\(guess.id.name.quotedIdentifier)) stored, and a unique index on it).")
     }
     return guess
+  }
+
+  /// Direct messages without conversations: a row that names the sender and the recipient. Read as a message of a conversation it
+  /// would go to people whom it is not for.
+  /// - Parameter users: where it is known.
+  func refuseRecipient(in table: HostTable, users: HostTable?, conversation: HostColumn? = nil) throws {
+    let recipient = table.columns.first { column in
+      let key = NameKey(column: column.name).text
+      let isNamed = HostWords.recipients.contains(key) || HostWords.recipients.prefix(3).contains { key.hasSuffix($0) }
+      guard let reference = table.reference(of: column.name) else {
+        return isNamed && !schema.tables.contains { NameKey.words(of: $0.name).last == key }
+      }
+      let isOfUsers =
+        users.map { reference.schema == $0.schema && reference.table == $0.name }
+        ?? (NameKey(reference.table).weight(among: HostWords.users) > 0)
+      return isOfUsers && (isNamed || column == conversation)
+    }
+    guard let recipient else { return }
+    throw WiringProblem(
+      """
+      \(table.fullName).\(recipient.name) says who a message is for. tacet init wires conversations with participants, and would \
+      show such a message to others. Write message_context and seen_by for it: "Direct messages in one row" in db/CONTRACT.md has \
+      both.
+      """)
   }
 
   /// The table of users; nil where the host has none that can be read.
@@ -80,8 +112,14 @@ struct PlanFinder {
   }
 
   func participants(_ messages: MessagesGuess, _ users: HostTable?) throws -> Found<WiringPlan.Participants> {
+    let closed = privacy(of: messages)
     if answers.participants == "everyone" {
-      guard users != nil else { throw WiringProblem("Without a table of users (--users) not everyone can take part.") }
+      guard let users else { throw WiringProblem("Without a table of users (--users) not everyone can take part.") }
+      if let closed {
+        throw WiringProblem(
+          "\(closed): with --participants everyone \(users.everyone). Name the table that says who takes part, or write "
+            + "seen_by as db/CONTRACT.md shows.")
+      }
       return (.everyone, [])
     }
     if let name = answers.participants {
@@ -98,11 +136,27 @@ struct PlanFinder {
     let others = schema.tables.filter {
       $0 != messages.table && ParticipantsGuess(chosen: $0, of: messages, users: users) != nil
     }
+    let offered = closed == nil ? users : nil
     let best = try pick(
       guesses.map { ($0, $0.score, $0.table.fullName) }, .participants,
-      "Which table says who takes part in a conversation?",
-      orElse: ["everyone"] + others.map(\.fullName))
+      "Which table says who takes part in a conversation?" + (offered.map { " With everyone, \($0.everyone)." } ?? ""),
+      orElse: others.map(\.fullName) + (offered == nil ? [] : ["everyone"]))
     return (.table(best.value), best.others)
+  }
+
+  /// Why messages may be private; nil where everybody may enter the places that they are written in.
+  private func privacy(of messages: MessagesGuess) -> String? {
+    let column = messages.conversation
+    let name = NameKey(column: column.name)
+    let place =
+      messages.table.reference(of: column.name).map(schema.table(of:))
+      ?? schema.tables.first { NameKey($0.name) == name }
+    guard let place else { return "no table says what \(messages.table.fullName).\(column.name) is" }
+    guard HostWords.publicPlaces.contains(where: NameKey(place.name).text.hasSuffix) else {
+      return "\(place.fullName) may be private"
+    }
+    let closed = place.columns.first { HostWords.privacy.contains(NameKey.plain($0.name)) }
+    return closed.map { "\(place.fullName).\($0.name) says that some may be private" }
   }
 
   func devices(_ users: UsersGuess?, _ userType: IDType) throws -> WiringPlan.Devices {
@@ -140,6 +194,37 @@ struct PlanFinder {
       throw WiringProblem("--message-kinds takes numbers separated by commas, or all.")
     }
     return [RowCondition(column: kind, test: .isOneOf(numbers.compactMap { $0.map(Int.init) }))]
+  }
+
+  /// Tables of blocks, and what looks as if it hid something in the tables of the plan and is not used.
+  func hidden(
+    _ messages: MessagesGuess, _ participants: WiringPlan.Participants, _ users: UsersGuess?, _ userType: IDType
+  ) -> (blocks: [WiringPlan.Blocks], unused: [String]) {
+    var blocks: [WiringPlan.Blocks] = []
+    var unused: [String] = []
+    func add(_ place: HidingColumn.Place, of table: HostTable?, besides used: [HostColumn?]) {
+      let names = used.compactMap { $0?.name }
+      let left = table?.hiding.filter { $0.place == place && $0.before == nil && !names.contains($0.name) } ?? []
+      unused += left.map { "\($0.schema).\($0.table).\($0.name)" }
+    }
+    add(.message, of: messages.table, besides: [messages.conversation, messages.sender, messages.kindNumber])
+    if case .table(let members) = participants {
+      add(.member, of: members.table, besides: [members.conversation, members.user, members.looked, members.leftAt])
+    }
+    add(.profile, of: users?.table, besides: [users?.zone])
+    for found in schema.blocks {
+      guard let table = schema.tables.first(where: { $0.schema == found.schema && $0.name == found.table }) else {
+        continue
+      }
+      if let blocker = found.blocker.flatMap(table.column), let blocked = found.blocked.flatMap(table.column),
+        IDType(blocker) == userType, IDType(blocked) == userType
+      {
+        blocks.append(WiringPlan.Blocks(table: table, blocker: blocker, blocked: blocked))
+      } else {
+        unused.append(table.fullName)
+      }
+    }
+    return (blocks, unused)
   }
 
   func types(

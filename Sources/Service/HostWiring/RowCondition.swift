@@ -1,13 +1,11 @@
+internal import Postgres
+
 /// What a row must be like to count: a deleted message, a private note or a muted member does not.
 struct RowCondition: Equatable, Sendable {
   enum Test: Equatable, Sendable {
-    case isTrue
-    case isNotTrue
-    /// Null, or zero where the column is a number.
-    case isUnset
+    /// A condition in SQL around the column, and its words.
+    case shows(before: String, after: String, words: String)
     case isKnown
-    /// No text that begins like the kinds that applications give to what they write themselves.
-    case isNoSystemKind
     case isOneOf([Int])
     /// The class of a polymorphic reference, as Rails and Laravel write it.
     case isClass(String)
@@ -15,18 +13,15 @@ struct RowCondition: Equatable, Sendable {
 
   let column: HostColumn
   let test: Test
+  /// Whether a row that does not count still is one of a member, who only wants no push.
+  var isWish = false
 
   /// - Parameter row: the alias of the table.
   func sql(_ row: String) -> String {
     let value = "\(row).\(column.name.quotedIdentifier)"
     switch test {
-    case .isTrue: return column.isNullable ? "\(value) is not false" : value
-    case .isNotTrue: return column.isNullable ? "\(value) is not true" : "not \(value)"
-    case .isUnset where !column.type.hasPrefix("timestamp"):
-      return column.isNullable ? "coalesce(\(value), 0) = 0" : "\(value) = 0"
-    case .isUnset: return "\(value) is null"
+    case .shows(let before, let after, _): return "\(before)\(value)\(after)"
     case .isKnown: return "\(value) is not null"
-    case .isNoSystemKind: return "coalesce(\(value)::text, '') !~* '^(system|activity|event|notice)'"
     case .isOneOf(let numbers): return "\(value) in (\(numbers.map(String.init).joined(separator: ", ")))"
     case .isClass(let name): return "\(value) like \("%\(name)".quotedLiteral)"
     }
@@ -35,19 +30,30 @@ struct RowCondition: Equatable, Sendable {
   /// For the summary.
   var words: String {
     switch test {
-    case .isTrue: "\(column.name) is true"
-    case .isNotTrue: "\(column.name) is not true"
-    case .isUnset: "\(column.name) is not set"
+    case .shows(_, _, let words): "\(column.name) \(words)"
     case .isKnown: "\(column.name) is known"
-    case .isNoSystemKind: "\(column.name) is no system kind"
     case .isOneOf(let numbers): "\(column.name) is \(numbers.map(String.init).joined(separator: " or "))"
     case .isClass(let name): "\(column.name) is \(name)"
     }
   }
 
-  /// A flag that says yes, a time that is set, or a number that is not zero: the row is gone.
-  static func notGone(_ column: HostColumn?) -> [RowCondition] {
-    column.map { [RowCondition(column: $0, test: $0.isFlag ? .isNotTrue : .isUnset)] } ?? []
+  /// Of rows that the host does not hide.
+  static func shown(_ place: HidingColumn.Place, in table: HostTable, besides taken: [HostColumn?] = [])
+    -> [RowCondition]
+  {
+    table.hiding.compactMap { hiding in
+      guard hiding.place == place, let before = hiding.before, let after = hiding.after,
+        let column = table.column(hiding.name), !taken.contains(column)
+      else { return nil }
+      return RowCondition(
+        column: column, test: .shows(before: before, after: after, words: hiding.words ?? ""),
+        isWish: hiding.isWish ?? false)
+    }
+  }
+
+  /// A time that is not set.
+  static func unset(_ column: HostColumn?) -> [RowCondition] {
+    column.map { [RowCondition(column: $0, test: .shows(before: "", after: " is null", words: "is not set"))] } ?? []
   }
 
   /// Columns that must not be null, where they may be.
@@ -55,9 +61,10 @@ struct RowCondition: Equatable, Sendable {
     columns.filter(\.isNullable).map { RowCondition(column: $0, test: .isKnown) }
   }
 
-  static func flags(_ words: [String], in table: HostTable, _ test: Test) -> [RowCondition] {
+  /// Flags that must not be false.
+  static func flags(_ words: [String], in table: HostTable) -> [RowCondition] {
     table.columns.filter { $0.isFlag && words.contains(NameKey.plain($0.name)) }.map {
-      RowCondition(column: $0, test: test)
+      RowCondition(column: $0, test: .shows(before: "", after: " is not false", words: "is true"))
     }
   }
 }

@@ -1,3 +1,5 @@
+internal import Postgres
+
 // Device tokens: those of the host, or in a table of the wiring.
 extension WiringFile {
   var devicesTable: String {
@@ -24,11 +26,46 @@ extension WiringFile {
     }
   }
 
-  /// Users who have no account any more get no push.
-  private func hasAccount(_ user: String) -> String {
-    guard let users = plan.users, !users.conditions.isEmpty else { return "" }
-    let conditions = users.conditions.map { " and \($0.sql("u"))" }.joined()
-    return "\n  and exists (select from \(users.table.sql) u where \(users.id.equals(user, "u"))\(conditions))"
+  /// Who gets no pushes, and from whom.
+  var barrierFunctions: [String] {
+    var functions: [String] = []
+    if let users = plan.users, !users.conditions.isEmpty {
+      let conditions = users.conditions.map { $0.sql("u") }.joined(separator: " and ")
+      let user = users.id.equals("takes_pushes.user_id", "u")
+      functions.append(
+        function(
+          "takes_pushes(user_id \(plan.userIDs))", returns: "boolean", "plpgsql stable",
+          comment: "Whether a user has an account that is in use, and wants pushes.",
+          """
+          begin
+            return exists (select from \(users.table.sql) u where \(user) and \(conditions));
+          end
+          """))
+    }
+    if !plan.blocks.isEmpty {
+      let blocks = plan.blocks.map { block in
+        let (user, sender) = (
+          block.blocker.equals("has_blocked.user_id", "b"), block.blocked.equals("has_blocked.sender_id", "b")
+        )
+        let conditions = block.conditions.map { " and \($0.sql("b"))" }.joined()
+        return "exists (select from \(block.table.sql) b where \(user) and \(sender)\(conditions))"
+      }
+      functions.append(
+        function(
+          "has_blocked(user_id \(plan.userIDs), sender_id \(plan.userIDs))", returns: "boolean",
+          "plpgsql stable security definer\nset search_path = pg_catalog, pg_temp",
+          comment: "Whether a user wants nothing of a sender.",
+          """
+          begin
+            return \(blocks.joined(separator: "\n    or "));
+          end
+          """))
+    }
+    return functions
+  }
+
+  private var account: [String] {
+    plan.users?.conditions.isEmpty == false ? ["tacet.takes_pushes(device_tokens.user_id)"] : []
   }
 
   private func tokens(_ body: String) -> String {
@@ -61,7 +98,7 @@ extension WiringFile {
         select \(token), \(environment(of: devices)), \(devices.app?.plainText("d") ?? "null::text")
         from \(devices.table.sql) d
         where \(devices.user.equals("device_tokens.user_id", "d")) and \(token) is not null\
-        \(and(devices.conditions.map { $0.sql("d") } + platforms(devices)))\(hasAccount("device_tokens.user_id"))
+        \(and(devices.conditions.map { $0.sql("d") } + platforms(devices) + account))
         order by \(devices.registered.map { "d.\($0.name.quotedIdentifier) desc nulls last" } ?? token)
         limit 50
         """),
@@ -103,7 +140,7 @@ extension WiringFile {
       return "update \(devices.table.sql) d\nset \(column.name.quotedIdentifier) = now()\n\(condition)"
     }
     guard devices.keepsRows else { return "delete from \(devices.table.sql) d\n\(condition)" }
-    let nothing = devices.token.isNullable ? "null" : "''"
+    let nothing = devices.token.isNullable ? "null" : "".quotedLiteral
     return "update \(devices.table.sql) d\nset \(devices.token.name.quotedIdentifier) = \(nothing)\n\(condition)"
   }
 
@@ -115,7 +152,7 @@ extension WiringFile {
         """
         select d.device_token, d.environment, d.app
         from tacet_host.devices d
-        where d.user_id = device_tokens.user_id\(hasAccount("device_tokens.user_id"))
+        where d.user_id = device_tokens.user_id\(and(account))
         order by d.registered_at desc
         limit 50
         """),

@@ -1,3 +1,5 @@
+internal import Postgres
+
 // What is read of messages.
 extension WiringFile {
   var messageFunctions: [String] { [messageContext, unreadCount].compactMap { $0 } + nameFunctions }

@@ -49,6 +49,11 @@ extension WiringFile {
     (RowCondition.known(members.user) + members.conditions).map { $0.sql("p") }
   }
 
+  /// Who is muted takes part.
+  private func present(_ members: ParticipantsGuess) -> [String] {
+    members.conditions.filter { !$0.isWish }.map { $0.sql("p") }
+  }
+
   private func whereUsers(_ users: UsersGuess) -> String {
     users.conditions.isEmpty ? "" : "\nwhere " + users.conditions.map { $0.sql("u") }.joined(separator: " and ")
   }
@@ -64,7 +69,7 @@ extension WiringFile {
             select true
             from \(members.table.sql) p
             where \(conversation)
-              and \(members.user.equals("takes_part.user_id", "p"))\(and(members.conditions.map { $0.sql("p") }, indent: 6))
+              and \(members.user.equals("takes_part.user_id", "p"))\(and(present(members), indent: 6))
             limit 1
           ),
           (select false from \(members.table.sql) p where \(conversation) limit 1))
@@ -78,7 +83,7 @@ extension WiringFile {
         """
     case .everyone:
       guard let users = plan.users else { preconditionFailure("a plan for everyone has a table of users") }
-      let conditions = users.conditions.map { " and \($0.sql("u"))" }.joined()
+      let conditions = users.conditions.filter { !$0.isWish }.map { " and \($0.sql("u"))" }.joined()
       body = """
         select exists (
           select from \(users.table.sql) u where \(users.id.equals("takes_part.user_id", "u"))\(conditions))

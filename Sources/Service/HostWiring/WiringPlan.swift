@@ -16,12 +16,25 @@ public struct WiringPlan: Equatable, Sendable {
     case own
   }
 
+  /// A table of blocks with its columns.
+  struct Blocks: Equatable, Sendable {
+    let table: HostTable
+    let blocker: HostColumn
+    let blocked: HostColumn
+
+    var conditions: [RowCondition] { RowCondition.shown(.block, in: table, besides: [blocker, blocked]) }
+  }
+
   let messages: MessagesGuess
   let participants: Participants
   let users: UsersGuess?
   /// Where a sender may be of several classes: tables of the others, whose names are shown.
   let otherSenders: [UsersGuess]
   let devices: Devices
+  /// Who has blocked whom.
+  let blocks: [Blocks]
+  /// Columns and tables that look as if they hid something, and are not used.
+  let unused: [String]
   let role: String?
   /// Tables that looked likely too, by what they were looked at for.
   let alternatives: [WiringQuestion.Subject: [String]]
@@ -39,6 +52,8 @@ public struct WiringPlan: Equatable, Sendable {
     let finder = PlanFinder(schema, answers)
     var messages = try finder.messages()
     let users = try finder.users(messages.value)
+    try finder.refuseRecipient(
+      in: messages.value.table, users: users?.table, conversation: messages.value.conversation)
     let participants = try finder.participants(messages.value, users?.table)
     if let kind = messages.value.kindNumber {
       messages.value.conditions += try finder.kinds(of: kind, in: messages.value.table)
@@ -51,6 +66,7 @@ public struct WiringPlan: Equatable, Sendable {
     otherSenders = messages.value.senderClass == nil ? [] : finder.otherSenders(messages.value)
     self.devices = devices
     role = answers.role
+    (blocks, unused) = finder.hidden(messages.value, participants.value, users, userIDs)
     alternatives = [.messages: messages.others, .participants: participants.others].filter { !$0.value.isEmpty }
   }
 

@@ -13,10 +13,17 @@ public struct WiringSummary {
     lines.append("presence      \(presence)")
     lines.append(
       "ids           messages \(plan.messageIDs), conversations \(plan.conversationIDs), users \(plan.userIDs)")
+    if !plan.blocks.isEmpty {
+      let blocks = plan.blocks.map {
+        "\($0.table.fullName) (\($0.blocker.name), \($0.blocked.name))\(only($0.conditions))"
+      }
+      lines.append("blocks        \(blocks.joined(separator: ", "))")
+    }
     for subject in WiringQuestion.Subject.allCases {
       guard let others = plan.alternatives[subject] else { continue }
       lines.append("also possible for \(subject.rawValue): \(others.joined(separator: ", ")) (--\(subject.rawValue))")
     }
+    lines += plan.unused.map { "\($0) is not used: if it hides something, add it to the functions" }
     if usesLocalTimes { lines.append("times without a zone are taken for UTC") }
     return lines
   }
@@ -33,7 +40,7 @@ public struct WiringSummary {
       return
         "\(pair.table.fullName) (\(([pair.id] + pair.users).map(\.name).joined(separator: ", "))), which names both"
     }
-    guard case .table(let members) = plan.participants else { return "every user, in every conversation" }
+    guard case .table(let members) = plan.participants else { return plan.users?.table.everyone ?? "" }
     let columns = [members.conversation, members.user] + [members.read].compactMap { $0 }
     return "\(members.table.fullName) (\(columns.map(\.name).joined(separator: ", ")))\(only(members.conditions))"
   }
@@ -70,4 +77,9 @@ public struct WiringSummary {
     if case .table(let members) = plan.participants { columns.append(members.looked) }
     return columns.contains { $0?.type == "timestamp" }
   }
+}
+
+extension HostTable {
+  /// What `everyone` means, of a table of users.
+  var everyone: String { "every user of \(fullName) gets every message (now about \(Int(rows)) users)" }
 }

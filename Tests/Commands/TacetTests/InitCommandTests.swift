@@ -42,6 +42,7 @@ struct InitCommandTests {
     let run = try await CommandRun.tacet(["init", "--output", "-"], settings)
     #expect(run.exitCode == 1)
     #expect(run.output.contains("Which table says who takes part"))
+    #expect(run.output.contains("With everyone, every user of public.users gets every message (now about 0 users)."))
     #expect(run.output.contains("--participants: everyone"))
     let wrong = try await CommandRun.tacet(["init", "--output", "-", "--participants", "nothing"], settings)
     #expect(wrong.exitCode == 1)

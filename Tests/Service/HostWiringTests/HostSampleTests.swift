@@ -34,7 +34,7 @@ struct HostSampleTests {
     try await host.sql("create role \"\(role.replacing("\"", with: "\"\""))\"")
     let plan = try WiringPlan(host.schema, answers)
     try await host.makeContract(for: plan)
-    for _ in 1...2 { try await host.sql(WiringFile(plan).text) }
+    for _ in 1...2 { try await host.run(WiringFile(plan).text) }
     let again = try WiringPlan(try await host.lookAgain(), answers)
     #expect(WiringSummary(again).lines == sample.summary)
     // Tokens reach Tacet in lower case; applications store them in either.
@@ -69,7 +69,7 @@ struct HostSampleTests {
     let host = try await WiredHost(sample.tables)
     let plan = try WiringPlan(host.schema, WiringAnswers(sample.answers))
     try await host.makeContract(for: plan)
-    try await host.sql(WiringFile(plan).text)
+    try await host.run(WiringFile(plan).text)
     try await host.sql(sample.people.replacing("$token", with: "00"))
     try await host.sql(sample.note)
     let table = sample.summary[0].split(separator: " ")[1]
@@ -82,7 +82,7 @@ struct HostSampleTests {
     let host = try await WiredHost(sample.tables)
     let plan = try WiringPlan(host.schema, WiringAnswers(sample.answers))
     try await host.makeContract(for: plan)
-    try await host.sql(WiringFile(plan).text)
+    try await host.run(WiringFile(plan).text)
     try await host.sql(sample.people.replacing("$token", with: "00"))
     func report(_ hasLooked: Bool, _ hasLeft: Bool) async throws -> String {
       try await host.sql(

@@ -56,13 +56,72 @@ struct WiringPlanTests {
     #expect(try WiringPlan(HostSchema(tables), answers).messages.table == other)
   }
 
-  @Test("without participants it asks, and everyone needs a table of users")
+  @Test("everyone is offered last, where nothing says that places are private, and with what it means")
   func participants() throws {
-    #expect(asked([messages, users])?.choices.first == "everyone")
+    let rooms = table("rooms", "id uuid", "name text")
+    let followers = table("room_followers", "room_id uuid", "user_id uuid", "note text", "body text", "message_id uuid")
+    let question = asked([messages, users, rooms, followers])
+    #expect(question?.choices == ["public.room_followers", "everyone"])
+    #expect(question?.text.contains("every user of public.users gets every message (now about 0 users)") == true)
     var answers = WiringAnswers()
     answers.participants = "everyone"
-    #expect(try WiringPlan(HostSchema([messages, users]), answers).participants == .everyone)
-    #expect(refused([messages], answers)?.contains("--users") == true)
+    let plan = try WiringPlan(HostSchema([messages, users, rooms]), answers)
+    #expect(plan.participants == .everyone)
+    #expect(WiringFile(plan).text.contains("every user of public.users gets every message (now about 0 users)"))
+    #expect(refused([messages, rooms], answers)?.contains("--users") == true)
+  }
+
+  @Test(
+    "everyone is neither offered nor taken where messages may be private",
+    arguments: [
+      ["rooms", "id uuid", "is_private bool"], ["rooms", "id uuid", "kind text"], ["dialogs", "id uuid"],
+      ["x", "id uuid"],
+    ])
+  func privatePlaces(_ place: [String]) throws {
+    let column = place[0] == "dialogs" ? "dialog_id uuid" : "room_id uuid"
+    let messages = table("messages", "id uuid", column, "sender_id uuid", "body text", "created_at timestamptz")
+    let columns = place.dropFirst().map { text in
+      let parts = text.split(separator: " ").map(String.init)
+      return HostColumn(name: parts[0], type: parts[1], isNullable: false)
+    }
+    let places = HostTable(
+      schema: "public", name: place[0], isTable: true, isPartitioned: false, rows: 0, hasRowSecurity: false,
+      columns: columns,
+      indexes: [HostIndex(isUnique: true, isPrimary: true, columns: ["id"])], references: [])
+    let members = table("followers", column, "user_id uuid", "body text", "message_id uuid")
+    #expect(asked([messages, users, places, members])?.choices == ["public.followers"])
+    #expect(refused([messages, users, places])?.contains("db/CONTRACT.md") == true)
+    var answers = WiringAnswers()
+    answers.participants = "everyone"
+    #expect(
+      refused([messages, users, places], answers)?.contains("every user of public.users gets every message") == true)
+  }
+
+  @Test(
+    "a message that names its recipient in the row is refused, with what to do",
+    arguments: ["recipient_id uuid", "to_user_id uuid", "receiver uuid", "to uuid", "message_recipient_id uuid"],
+    [true, false])
+  func directMessages(_ recipient: String, _ hasRoom: Bool) {
+    let columns = ["id uuid", "sender_id uuid", recipient, "body text", "created_at timestamptz"]
+    for isReferring in [true, false] {
+      let name = String(recipient.prefix { $0 != " " })
+      let reference = HostReference(column: name, schema: "public", table: "users", target: "id")
+      let direct = HostTable(
+        schema: "public", name: "messages", isTable: true, isPartitioned: false, rows: 0, hasRowSecurity: false,
+        columns: (columns + (hasRoom ? ["room_id uuid"] : [])).map { text in
+          HostColumn(
+            name: String(text.prefix { $0 != " " }), type: text.split(separator: " ").last.map(String.init) ?? "",
+            isNullable: false)
+        }, indexes: [HostIndex(isUnique: true, isPrimary: true, columns: ["id"])],
+        references: isReferring ? [reference] : [])
+      for participants in [nil, "everyone"] {
+        var answers = WiringAnswers()
+        answers.participants = participants
+        let text = refused([direct, members, users], answers)
+        #expect(text?.contains("public.messages.\(name) says who a message is for") == true)
+        #expect(text?.contains("db/CONTRACT.md") == true)
+      }
+    }
   }
 
   @Test("a conversation that names two users needs no table of participants")
@@ -146,21 +205,5 @@ struct WiringPlanTests {
       return
     }
     #expect(devices.keepsRows == !isKey)
-  }
-
-  @Test("Tacet's own columns of presence are no end of a membership")
-  func migrated() throws {
-    let migrated = table(
-      "room_members", "room_id uuid", "user_id uuid", "last_seen timestamptz?", "left_at timestamptz?",
-      key: ["room_id", "user_id"])
-    guard case .table(let members) = try WiringPlan(HostSchema([messages, migrated, users])).participants else {
-      return
-    }
-    #expect(members.leftAt?.name == "left_at")
-    #expect(members.conditions == [])
-    let left = table(
-      "room_members", "room_id uuid", "user_id uuid", "left_at timestamptz?", key: ["room_id", "user_id"])
-    guard case .table(let others) = try WiringPlan(HostSchema([messages, left, users])).participants else { return }
-    #expect(others.conditions.map { $0.sql("p") } == ["p.left_at is null"])
   }
 }

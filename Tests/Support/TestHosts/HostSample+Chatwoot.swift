@@ -48,13 +48,14 @@ extension HostSample {
     summary: [
       """
       messages      public.messages (id, conversation_id, sender_id, content, created_at) \
-      where private is not true, message_type is 0 or 1
+      where private is not true, sender_type is no system kind, message_type is 0 or 1
       """,
       "participants  public.conversation_participants (conversation_id, user_id)",
       "users         public.users (id, display_name, name)",
       "devices       tacet_host.devices, which this file creates: apps register with Tacet",
       "presence      tacet_host.presence, which this file creates",
       "ids           messages bigint, conversations bigint, users bigint",
+      "public.messages.status is not used: if it hides something, add it to the functions",
       "times without a zone are taken for UTC",
     ],
     migrateOptions: ["--message-ids", "bigint", "--conversation-ids", "bigint", "--user-ids", "bigint"],

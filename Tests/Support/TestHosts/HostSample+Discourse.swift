@@ -60,7 +60,10 @@ extension HostSample {
       )
       """,
     summary: [
-      "messages      public.chat_messages (id, chat_channel_id, user_id, message, created_at) where deleted_at is not set",
+      """
+      messages      public.chat_messages (id, chat_channel_id, user_id, message, created_at) \
+      where deleted_at is not set, deleted_by_id is not set
+      """,
       """
       participants  public.user_chat_channel_memberships (chat_channel_id, user_id, last_read_message_id) \
       where following is true, muted is not true
@@ -70,6 +73,7 @@ extension HostSample {
       "presence      tacet_host.presence, which this file creates; also public.user_chat_channel_memberships.last_viewed_at",
       "ids           messages bigint, conversations bigint, users bigint",
       "also possible for messages: public.posts (--messages)",
+      "public.user_chat_channel_memberships.notification_level is not used: if it hides something, add it to the functions",
       "times without a zone are taken for UTC",
     ],
     migrateOptions: ["--message-ids", "bigint", "--conversation-ids", "bigint", "--user-ids", "bigint"],

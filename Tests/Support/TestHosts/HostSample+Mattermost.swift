@@ -54,6 +54,8 @@ extension HostSample {
       "devices       public.sessions (userid, deviceid)",
       "presence      tacet_host.presence, which this file creates; also public.channelmembers.lastviewedat",
       "ids           messages text, conversations text, users text",
+      "public.channelmembers.notifyprops is not used: if it hides something, add it to the functions",
+      "public.users.notifyprops is not used: if it hides something, add it to the functions",
     ],
     migrateOptions: ["--message-ids", "text", "--conversation-ids", "text", "--user-ids", "text"],
     people: """

@@ -67,7 +67,7 @@ extension HostSample {
     options: ["--participants", "everyone"],
     summary: [
       "messages      public.messages (id, channel_id, user_id, message, inserted_at)",
-      "participants  every user, in every conversation",
+      "participants  every user of public.users gets every message (now about 0 users)",
       "users         public.users (id, username)",
       "devices       tacet_host.devices, which this file creates: apps register with Tacet",
       "presence      tacet_host.presence, which this file creates",

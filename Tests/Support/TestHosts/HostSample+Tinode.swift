@@ -44,6 +44,7 @@ extension HostSample {
       "devices       public.devices (userid, deviceid, platform)",
       "presence      tacet_host.presence, which this file creates",
       "ids           messages bigint, conversations text, users bigint",
+      "public.users.state is not used: if it hides something, add it to the functions",
       "times without a zone are taken for UTC",
     ],
     migrateOptions: ["--message-ids", "bigint", "--conversation-ids", "text", "--user-ids", "bigint"],

@@ -61,7 +61,7 @@ extension HostSample {
       "messages      public.zerver_message (id, recipient_id, sender_id, content, date_sent) where type is 1",
       """
       participants  public.zerver_subscription (recipient_id, user_profile_id) \
-      where active is true, is_user_active is true, is_muted is not true
+      where active is true, is_muted is not true, is_user_active is true, push_notifications is true
       """,
       "users         public.zerver_userprofile (id, full_name, timezone) where is_active is true",
       "devices       public.zerver_pushdevicetoken (user_id, token, ios_app_id)",

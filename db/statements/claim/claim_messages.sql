@@ -118,6 +118,7 @@ left join lateral (
     select p.user_id, p.last_seen, p.left_at
     from tacet.seen_by(m.surface_id) p
     where p.user_id is distinct from m.sender_id
+      and not tacet.has_blocked(p.user_id, m.sender_id)
       and p.user_id >= coalesce(w.told_until, tacet.lowest_user_id())
       and w.recorded[width_bucket(p.user_id, w.recorded)] is distinct from p.user_id
     order by p.user_id

@@ -132,6 +132,7 @@ left join lateral (
         select v.user_id, v.last_seen, v.left_at
         from tacet.seen_by(m.surface_id) v
         where w.kind = 'message' and v.user_id is distinct from m.sender_id
+          and not tacet.has_blocked(v.user_id, m.sender_id)
           and v.user_id >= coalesce(w.user_id, w.told_until, tacet.lowest_user_id())
           and v.user_id <= coalesce(w.user_id, tacet.highest_user_id(), v.user_id)
           and (w.user_id is not null or (
@@ -145,6 +146,7 @@ left join lateral (
         select v.user_id, v.last_seen, v.left_at
         from tacet.event_audience(m.push_kind, w.kind, w.subject_id, m.surface_id) v
         where w.kind <> 'message' and v.user_id is distinct from m.sender_id
+          and not tacet.has_blocked(v.user_id, m.sender_id)
           and v.user_id >= coalesce(w.user_id, w.told_until, tacet.lowest_user_id())
           and v.user_id <= coalesce(w.user_id, tacet.highest_user_id(), v.user_id)
           and (w.user_id is not null or (

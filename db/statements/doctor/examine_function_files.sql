@@ -1,13 +1,14 @@
 -- Compares files of db/functions with what was applied last. Returns those that differ: their places from 0, their checksums.
 --
---   :names  text[]  the files' names
---   :texts  text[]  their texts
+--   :names   text[]  the files' names
+--   :texts   text[]  their texts
+--   :hidden  text[]  what hides rows of the host: documents of tacet.hidden_rows and tacet.block_tables of this program
 --
 -- The checksum of a file whose functions are fitted to the host's tables, by tacet.provide or tacet.fitted, also covers which
--- tables and columns that it names are there. The functions may not exist yet.
+-- tables and columns that it names are there, and where it asks what hides rows, :hidden. The functions may not exist yet.
 
 with files as (
-  select f.place, f.name, md5(f.text || coalesce(t.facts, '')) as checksum
+  select f.place, f.name, md5(f.text || coalesce(t.facts, '') || coalesce(h.facts, '')) as checksum
   from unnest(:names, :texts) with ordinality as f (name, text, place)
   cross join lateral (
     select string_agg(distinct m.relation || coalesce('.' || m.mark, ''), ' ') as facts
@@ -29,6 +30,13 @@ with files as (
         where a.attrelid = c.oid and a.attname = m.mark and a.attnum > 0 and not a.attisdropped
       )
   ) t
+  cross join lateral (
+    select string_agg(x.document, '' order by x.place) as facts
+    from unnest(:hidden) with ordinality as x (document, place)
+    cross join lateral (select x.document::jsonb as known) d
+    where d.known ->> 'schema' = 'public' and strpos(f.text, (d.known ->> 'table') || '.shown') > 0
+      or coalesce(d.known ->> 'place', 'block') = 'block' and strpos(f.text, 'from tacet.block_tables()') > 0
+  ) h
 )
 select f.place::int - 1 as place, f.checksum
 from files f

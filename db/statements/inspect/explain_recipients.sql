@@ -40,6 +40,7 @@ with present as materialized (
     ) p
     where p.user_id between coalesce(:user_id, tacet.lowest_user_id())
       and coalesce(:user_id, tacet.highest_user_id(), p.user_id)
+      and not tacet.has_blocked(p.user_id, m.sender_id)
   ) v
   order by v.user_id
   limit :users_max

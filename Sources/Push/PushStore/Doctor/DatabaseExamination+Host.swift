@@ -6,17 +6,19 @@ extension DatabaseExamination {
   /// Of all tables together. A catalog with more is read by the beginning of the alphabet.
   public static let hostColumnsMax = 5000
 
-  /// The host's tables and views in the order of their names: a JSON document each, as `examine_host.sql` says.
+  /// The host's tables and views in the order of their names, the columns that hide rows, and the tables of blocks: a JSON document
+  /// each, as `examine_host.sql` and `db/functions/applying_to_hosts.sql` say.
   /// - Returns: also how many tables `hostColumnsMax` leaves out.
   public func hostTables(
     on reactor: isolated Reactor
-  ) async throws(PostgresError) -> (documents: [String], leftOut: Int) {
+  ) async throws(PostgresError) -> (tables: [String], hidden: [String], blocks: [String], leftOut: Int) {
     var count = 0
     let documents = try await rows(.examineHost(columnsMax: Int64(Self.hostColumnsMax)), on: reactor) {
       row throws(PostgresError) in
       count = Int(try row.decode("count", as: Int64.self))
       return try row.decode("document", as: String.self)
     }
-    return (documents, count - documents.count)
+    let hidden = try await HiddenRows.look(at: [], over: connection, on: reactor)
+    return (documents, hidden.columns, hidden.blocks, count - documents.count)
   }
 }

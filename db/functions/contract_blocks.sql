@@ -1,0 +1,77 @@
+-- Host contract: who gets no pushes, and from whom.
+
+set check_function_bodies = off;
+
+-- Whether a user may get pushes at all: has an account that is in use, and has not switched them off.
+--
+-- The default asks public.profiles, where columns say such a thing (tacet.hidden_rows). A user without a profile may. Where no column
+-- does, it is a constant, and the planner leaves it out of the claim.
+call tacet.provide('takes_pushes(tacet.user_id)', is_tried => true, definition => $default$
+create or replace function tacet.takes_pushes(user_id tacet.user_id)
+returns boolean
+language sql stable -- unless profiles.shown
+language plpgsql stable -- if profiles.shown
+as $$
+  select true -- unless profiles.shown
+begin -- if profiles.shown
+  return not exists (select from public.profiles p where p.id = takes_pushes.user_id and not shown(p)); -- if profiles.shown
+end -- if profiles.shown
+$$
+$default$);
+
+-- Whether a user wants nothing of a sender. Such a user is no recipient of that sender's messages.
+--
+-- The default asks the tables of schema public that tacet.block_tables understands, and there nothing that is deleted or over. It runs
+-- with its owner's rights, so that the service needs none on those tables. Without such a table it is a constant, and the planner
+-- leaves it out of the claim.
+do $do$
+declare
+  blocks text;
+begin
+  select string_agg(
+    format(
+      'exists (select from %s b where b.%I = has_blocked.user_id and b.%I = has_blocked.sender_id%s)', b.table_name,
+      b.blocker_column, b.blocked_column, (
+        select string_agg(format(' and %sb.%I%s', r.before, r.column_name, r.after), '' order by r.column_name)
+        from tacet.hidden_rows(array['public.' || c.relname]) r
+        where r.relation = b.relation and r.place = 'block' and r.before is not null
+      )),
+    e'\n    or ' order by b.table_name)
+  into blocks
+  from tacet.block_tables() b
+  join pg_class c on c.oid = b.relation
+  where c.relnamespace = 'public'::regnamespace and 2 = (
+    select count(*)
+    from pg_attribute a
+    where a.attrelid = b.relation and a.attname in (b.blocker_column, b.blocked_column)
+      and case 'tacet.user_id'
+        when 'bigint' then a.atttypid in ('int2'::regtype, 'int4'::regtype, 'int8'::regtype)
+        when 'text' then a.atttypid in ('text'::regtype, 'varchar'::regtype)
+        else a.atttypid = 'tacet.user_id'::regtype
+      end
+  );
+  call tacet.provide('has_blocked(tacet.user_id, tacet.user_id)', is_tried => true, definition => case
+    when blocks is null then $default$
+create or replace function tacet.has_blocked(user_id tacet.user_id, sender_id tacet.user_id)
+returns boolean
+language sql stable
+as $$
+  select false
+$$
+$default$
+    else format($default$
+create or replace function tacet.has_blocked(user_id tacet.user_id, sender_id tacet.user_id)
+returns boolean
+language plpgsql stable security definer
+set search_path = pg_catalog, pg_temp
+as $$
+begin
+  return %s;
+end
+$$
+$default$, blocks)
+  end);
+end
+$do$;
+
+reset check_function_bodies;
