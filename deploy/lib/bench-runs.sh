@@ -4,31 +4,23 @@
 #
 # Within a round, compared subjects are measured right after one another, and each round begins with another subject.
 
-# Name; the rounds: every one, some (the first of a quick measurement, every other of a whole one), or some of a whole
-# measurement; the participants: the builds, also the databases, or a reference beside the builds.
+# Name; the rounds: every one, or some (the first of a quick measurement, every other of a whole one); the participants: the builds, also the databases, or a reference beside the builds.
 bench_scenarios='
-  inserts               every  references
-  inserts-300           every  references
-  inserts-1000          some   references
-  apns-client           every  references
-  http-server           every  references
-  messages-notify-300   every  databases
-  messages-notify-1000  some   databases
-  messages-notify-50    some   databases
-  messages-webhook-50   whole  builds
-  messages-webhook-300  some   builds
-  messages-webhook-1000 whole  builds
-  sustained             some   builds
-  burst-10000           every  builds
-  fanout-1              some   builds
-  fanout-10             some   builds
-  fanout-100            some   builds
-  fanout-1000           some   builds
-  fanout-5000           some   builds
-  direct-during-fanout  some   builds
-  suppressed            some   builds
-  start                 some   builds
-  reference             some   builds
+  inserts-300   every  references
+  inserts-1000  some   references
+  apns-client   every  references
+  http-server   every  references
+  messages-300  every  databases
+  messages-1000 some   databases
+  messages-50   some   databases
+  sustained     some   builds
+  burst-10000   every  builds
+  fanout-1      some   builds
+  fanout-10     some   builds
+  fanout-100    some   builds
+  fanout-1000   some   builds
+  fanout-5000   some   builds
+  start         some   builds
 '
 
 # scenarios_of PARTICIPANTS ROUND: the names of those that the round has.
@@ -36,7 +28,7 @@ scenarios_of() {
   local name often who
   while read -r name often who; do
     # In a quick measurement history is looked at in one of them.
-    if $quick && [[ $who == databases && $name != messages-notify-300 ]]; then who=builds; fi
+    if $quick && [[ $who == databases && $name != messages-300 ]]; then who=builds; fi
     if [[ -z $name || $who != "$1" ]] || ! is_in_round "$often" "$2"; then continue; fi
     if ((${#only[@]} > 0)) && [[ " ${only[*]} " != *" $name "* ]]; then continue; fi
     printf '%s\n' "$name"
@@ -98,10 +90,7 @@ run_service() {
   load_pid=
 }
 
-# The host's inserts into a separate table, as many as 64 connections achieve.
-run_inserts() { run_pgbench inserts "$1" -c 64; }
-
-# 300 of them a second: pgbench sleeps most of the time, like the service at this rate.
+# The host's inserts into a separate table, 300 a second: pgbench sleeps most of the time, like the service at this rate.
 run_inserts_300() { run_pgbench inserts-300 "$1" -c 4 -R 300; }
 
 run_inserts_1000() { run_pgbench inserts-1000 "$1" -c 16 -R 1000; }

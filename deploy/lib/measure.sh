@@ -34,12 +34,6 @@ SQL
   sql postgres -c 'vacuum analyze' -c checkpoint
 }
 
-# The tables of the service and of a host application, empty.
-migrate_host_tables() {
-  env -i DATABASE_URL="$(conninfo tacet)" "$programs/tacet" migrate --create-host-tables >"$state/migrate.log" ||
-    die "The migrations failed: $(tail -n 3 "$state/migrate.log")"
-}
-
 # The simulator, and where the service finds it.
 start_apns() {
   webhook_secret=whsec_$(openssl rand -base64 24)
@@ -70,12 +64,11 @@ SQL
 }
 
 # insert_load PREFIX OPTIONS...: pgbench as the host's role, inserting single messages in separate transactions, into
-# the conversations lowest to highest of those that were picked. Its report goes to PREFIX.report; with -l its transactions go to PREFIX.ID files.
+# the conversations lowest to highest of those that were picked. Its report goes to PREFIX.report.
 insert_load() {
-  local prefix=$1 logging=()
+  local prefix=$1
   shift
-  if [[ " $* " == *' -l '* ]]; then logging=("--log-prefix=$prefix"); fi
-  pgbench -n -M prepared -f "$state/insert.sql" -D "lowest=$lowest" -D "highest=$highest" "${logging[@]}" "$@" "$(conninfo app)" \
+  pgbench -n -M prepared -f "$state/insert.sql" -D "lowest=$lowest" -D "highest=$highest" "$@" "$(conninfo app)" \
     >"$prefix.report" 2>&1
 }
 
@@ -88,18 +81,6 @@ SQL
 
 # Transactions per second of a report.
 rate_of() { sed -n 's/^tps = \([0-9.]*\) .*/\1/p' "$1.report"; }
-
-# percentile PREFIX SHARE: of the transactions that -l has logged, in milliseconds.
-percentile() {
-  cat "$1".[0-9]* | awk '{ print $3 }' | sort -n |
-    awk -v share="$2" '{ v[NR] = $1 } END { i = int(NR * share); if (i < NR * share) i++; if (i < 1) i = 1; printf "%.3f", v[i] / 1000 }'
-}
-
-# median VALUES...: and the range of the values, as "median lowest highest".
-median() {
-  printf '%s\n' "$@" | sort -g |
-    awk '{ v[NR] = $1 } END { m = NR % 2 ? v[(NR + 1) / 2] : (v[NR / 2] + v[NR / 2 + 1]) / 2; print m, v[1], v[NR] }'
-}
 
 calculate() { awk "BEGIN { printf \"%.3f\", $1 }"; }
 
@@ -118,19 +99,4 @@ check() {
   local text
   text=$(verdict "$2" "$3" "$4") || misses=$((misses + 1))
   printf '  %-68s %s\n' "$1" "$text"
-}
-
-show_range() {
-  local text=$1 digits=$2 middle lowest highest
-  shift 2
-  read -r middle lowest highest < <(median "$@")
-  printf "  %-68s %.${digits}f (%.${digits}f … %.${digits}f)\n" "$text" "$middle" "$lowest" "$highest"
-}
-
-# check_median TEXT OPERATOR BOUND VALUES...
-check_median() {
-  local text=$1 operator=$2 bound=$3 middle lowest highest
-  shift 3
-  read -r middle lowest highest < <(median "$@")
-  check "$(printf '%s: %.2f (%.2f … %.2f)' "$text" "$middle" "$lowest" "$highest")" "$middle" "$operator" "$bound"
 }

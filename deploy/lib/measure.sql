@@ -61,22 +61,3 @@ begin
   set session_replication_role = origin;
 end
 $$;
-
--- Finished rows of messages that are there, spread over `days`; ids in the order of their times, as the service writes.
-create procedure measure.fill_ledger(finished int, days int, users int)
-language plpgsql
-as $$
-begin
-  insert into tacet.push_log (
-    subject_id, user_id, push_type, decision, reason, enqueued_at, claimed_at, woken_microseconds, decided_microseconds,
-    woken_by
-  )
-  select
-    measure.id('m', n), measure.id('u', n % users), 'message', 'skipped', 'no_tokens', f.at, f.at, 700, 20, 'notify'
-  from (select n, now() - (finished - n) * (days * interval '1 day') / finished as at from generate_series(1, finished) n) f;
-end
-$$;
-
-create function measure.pretty(bytes bigint) returns text
-language sql immutable
-as $$ select round(bytes / 1048576.0, 1) || ' MB' $$;

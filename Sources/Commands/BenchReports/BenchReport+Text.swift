@@ -8,12 +8,6 @@ extension BenchReport {
     return sections.filter { !$0.1.isEmpty }.map { "\($0.0)\n\n\($0.1)" }.joined(separator: "\n")
   }
 
-  /// The targets, with the facts on a line below.
-  public var markdown: String {
-    let line = facts.map { "\($0.name) \($0.value)" }.joined(separator: "; ")
-    return line.isEmpty ? targets.markdown : "\(targets.markdown)\n\(line).\n"
-  }
-
   private var targets: TextTable {
     var table = TextTable("what", "target", "measured median (lowest … highest)", "met")
     for verdict in verdicts {
@@ -81,11 +75,6 @@ struct TextTable {
     let widths = head.indices.map { column in ([head] + rows).map { $0[column].count }.max() ?? 0 }
     let rule = widths.map { String(repeating: "-", count: $0) }
     return ([head, rule] + rows).map { Self.line($0, widths) }.joined()
-  }
-
-  /// As in GitHub's Markdown.
-  var markdown: String {
-    ([head, head.map { _ in "---" }] + rows).map { "| \($0.joined(separator: " | ")) |\n" }.joined()
   }
 
   private static func line(_ cells: [String], _ widths: [Int]) -> String {

@@ -48,7 +48,7 @@ public struct BenchRuns: Sendable {
 ///
 /// Measurements print each run as one line of JSON, and reports read those lines.
 public struct BenchRun: Codable, Sendable, Equatable {
-  /// The scenario, such as `messages-notify-300`.
+  /// The scenario, such as `messages-300`.
   public var scenario: String
 
   /// The subject: `tacet`, another database or build, or a reference such as `h2load`.

@@ -1,38 +1,27 @@
 /// The scenarios of a measurement, by their names.
 public enum BenchScenario {
-  /// Messages inserted at a rate, found by notifications.
-  public static func notify(_ rate: Int) -> String { "messages-notify-\(rate)" }
-  /// Messages inserted at a rate, each announced by a webhook.
-  public static func webhook(_ rate: Int) -> String { "messages-webhook-\(rate)" }
+  /// Messages inserted at a rate.
+  public static func messages(_ rate: Int) -> String { "messages-\(rate)" }
   /// One message to many recipients.
   public static func fanout(_ recipients: Int) -> String { "fanout-\(recipients)" }
 
   /// The highest rate at which 99 of 100 messages are accepted within 100 ms.
   public static let sustained = "sustained"
-  /// Direct messages while one after another goes to 5000.
-  public static let directDuringFanout = "direct-during-fanout"
   /// Ten thousand messages at once.
   public static let burst = "burst-10000"
-  /// All recipients are looking, so that nothing is sent.
-  public static let suppressed = "suppressed"
   /// The start of the service, and its idle footprint.
   public static let start = "start"
-  /// Round trips and commits of one connection.
-  public static let reference = "reference"
   /// The APNs client beside h2load.
   public static let client = "apns-client"
   /// The HTTP server beside nginx.
   public static let server = "http-server"
-  /// Inserts of a host at full speed, without the service.
-  public static let inserts = "inserts"
-  /// The same at a rate: the cost of a database and a client that are mostly idle.
+  /// Inserts of a host at a rate, without the service: the reference of the messages at that rate.
   public static func inserts(_ rate: Int) -> String { "inserts-\(rate)" }
 
   /// The scenarios of a whole measurement.
   public static let all =
-    [50, 300, 1000].flatMap { [notify($0), webhook($0)] } + [1, 10, 100, 1000, 5000].map(fanout)
-    + [sustained, directDuringFanout, burst, suppressed, start, reference, client, server, inserts]
-    + [300, 1000].map { inserts($0) }
+    [50, 300, 1000].map(messages) + [1, 10, 100, 1000, 5000].map(fanout) + [sustained, burst, start, client, server]
+    + [300, 1000].map(inserts)
 }
 
 /// The subjects of runs, by their names.

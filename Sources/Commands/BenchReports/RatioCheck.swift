@@ -129,10 +129,10 @@ extension RatioDefinition {
   public static let all = [
     RatioDefinition(
       "service CPU per push at 300/s, over pgbench's per insert at 300/s",
-      ours(BenchScenario.notify(300), "cpu_us_per_push"), over: pacedInsert, worse: .higher),
+      ours(BenchScenario.messages(300), "cpu_us_per_push"), over: pacedInsert, worse: .higher),
     RatioDefinition(
       "database CPU per push at 300/s, over pgbench's per insert at 300/s",
-      ours(BenchScenario.notify(300), "database_cpu_us_per_push"), over: pacedInsert, worse: .higher),
+      ours(BenchScenario.messages(300), "database_cpu_us_per_push"), over: pacedInsert, worse: .higher),
     RatioDefinition(
       "service CPU per push of a burst, over h2load's per request", ours(BenchScenario.burst, "cpu_us_per_push"),
       over: h2loadRequest, worse: .higher),
@@ -155,7 +155,7 @@ extension RatioDefinition {
   }
 
   private static func growth(_ subject: String) -> RatioDefinition {
-    let scenario = BenchScenario.notify(300)
+    let scenario = BenchScenario.messages(300)
     return RatioDefinition(
       "service CPU per push at 300/s with \(subject) of history, over none",
       FigurePath(scenario, subject, "cpu_us_per_push"), over: ours(scenario, "cpu_us_per_push"), worse: .higher)

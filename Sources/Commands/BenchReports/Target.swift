@@ -76,13 +76,13 @@ extension Target {
 
   private static let way = [
     Target(
-      "commit to accepted at 300/s, p50", figure(BenchScenario.notify(300), "accepted_p50_ms"), .atMost(0.6), "ms"),
+      "commit to accepted at 300/s, p50", figure(BenchScenario.messages(300), "accepted_p50_ms"), .atMost(0.6), "ms"),
     Target(
-      "commit to accepted at 300/s, p99", figure(BenchScenario.notify(300), "accepted_p99_ms"), .atMost(1.8), "ms"),
+      "commit to accepted at 300/s, p99", figure(BenchScenario.messages(300), "accepted_p99_ms"), .atMost(1.8), "ms"),
     Target(
-      "commit to accepted at 1000/s, p50", figure(BenchScenario.notify(1000), "accepted_p50_ms"), .atMost(0.8), "ms"),
+      "commit to accepted at 1000/s, p50", figure(BenchScenario.messages(1000), "accepted_p50_ms"), .atMost(0.8), "ms"),
     Target(
-      "commit to accepted at 1000/s, p99", figure(BenchScenario.notify(1000), "accepted_p99_ms"), .atMost(3.5), "ms"),
+      "commit to accepted at 1000/s, p99", figure(BenchScenario.messages(1000), "accepted_p99_ms"), .atMost(3.5), "ms"),
   ]
 
   private static let capacity = [
@@ -90,16 +90,13 @@ extension Target {
       "sustained, p99 below 100 ms", figure(BenchScenario.sustained, "messages_per_second"), .atLeast(5000),
       "messages/s"),
     Target("service CPU per push at that rate", figure(BenchScenario.sustained, "cpu_us_per_push"), .atMost(25), "µs"),
-    Target("service CPU per push at 300/s", figure(BenchScenario.notify(300), "cpu_us_per_push"), .atMost(120), "µs"),
+    Target("service CPU per push at 300/s", figure(BenchScenario.messages(300), "cpu_us_per_push"), .atMost(120), "µs"),
     Target(
       "database CPU per push at the sustained rate", figure(BenchScenario.sustained, "database_cpu_us_per_push"),
       .atMost(220), "µs"),
     Target("database CPU at 300/s over bare inserts", database(over: 300), .atMost(2)),
     Target("database CPU at 1000/s over bare inserts", database(over: 1000), .atMost(1.6)),
     Target("burst of 10,000, all accepted", figure(BenchScenario.burst, "complete_ms"), .atMost(3000), "ms"),
-    Target(
-      "direct message during a 5000 fan-out, p99", figure(BenchScenario.directDuringFanout, "accepted_p99_ms"),
-      .atMost(50), "ms"),
   ]
 
   private static let client = [
@@ -138,12 +135,12 @@ extension Target {
 
   private static func database(over rate: Int) -> Quantity {
     .ratio(
-      FigurePath(BenchScenario.notify(rate), BenchSubject.tacet, "database_cpu_us_per_push"),
+      FigurePath(BenchScenario.messages(rate), BenchSubject.tacet, "database_cpu_us_per_push"),
       over: FigurePath(BenchScenario.inserts(rate), BenchSubject.pgbench, "database_cpu_us_per_insert"))
   }
 
   private static func grown(_ figure: String) -> Quantity {
-    let scenario = BenchScenario.notify(300)
+    let scenario = BenchScenario.messages(300)
     return .ratio(
       FigurePath(scenario, BenchSubject.tenMillionRows, figure), over: FigurePath(scenario, BenchSubject.tacet, figure))
   }

@@ -27,9 +27,6 @@ struct ReportCommand: ParsableCommand {
   @Option(help: "Write the whole report here as JSON.")
   var json: String?
 
-  @Option(help: "Write the table of the targets here as Markdown.")
-  var markdown: String?
-
   @Option(help: "Compare with the ratios recorded in this file.")
   var check: String?
 
@@ -48,7 +45,6 @@ struct ReportCommand: ParsableCommand {
     let report = BenchReport(runs, facts: fact, records: try records())
     print(report.text, terminator: "")
     try write(try report.json(), to: json)
-    try write(report.markdown, to: markdown)
     try write(try RecordedRatio.json(RecordedRatio.all(in: runs)), to: record)
     for complaint in report.complaints { Progress.say(complaint) }
     guard report.keepsRecords, report.missesNothing || !strict else { throw ExitCode.failure }

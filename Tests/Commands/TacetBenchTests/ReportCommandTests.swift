@@ -33,15 +33,14 @@ struct ReportCommandTests {
     }
   }
 
-  @Test("the report is written as JSON and as Markdown, with the facts")
+  @Test("the report is written as JSON, with the facts")
   func files() throws {
     try withFolder { folder in
       let runs = try runs(in: folder)
-      let options = ["--json", "\(folder)/a.json", "--markdown", "\(folder)/a.md", "--fact", "model=A=B"]
+      let options = ["--json", "\(folder)/a.json", "--fact", "model=A=B"]
       try ReportCommand.parse([runs] + options).run()
       let json = try JSONSerialization.jsonObject(with: Data(contentsOf: URL(filePath: "\(folder)/a.json")))
       #expect((json as? [String: Any])?["facts"] as? [[String: String]] == [["name": "model", "value": "A=B"]])
-      #expect(try String(contentsOfFile: "\(folder)/a.md", encoding: .utf8).hasSuffix("\nmodel A=B.\n"))
     }
   }
 

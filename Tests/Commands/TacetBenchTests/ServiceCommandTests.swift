@@ -14,8 +14,8 @@ struct ServiceCommandTests {
   func messages() async throws {
     let (conninfo, folder) = try await makeHost()
     defer { try? FileManager.default.removeItem(atPath: folder) }
-    let runs = try await measure(conninfo, folder, ["messages-notify-50"], ["--rounds", "2"])
-    #expect(runs.map(\.scenario) == ["messages-notify-50", "messages-notify-50"])
+    let runs = try await measure(conninfo, folder, ["messages-50"], ["--rounds", "2"])
+    #expect(runs.map(\.scenario) == ["messages-50", "messages-50"])
     #expect(runs.map(\.subject) == ["tacet", "tacet"])
     #expect(runs.map(\.round) == [1, 2])
     for figures in runs.map(\.figures) {
@@ -37,18 +37,16 @@ struct ServiceCommandTests {
   func others() async throws {
     let (conninfo, folder) = try await makeHost()
     defer { try? FileManager.default.removeItem(atPath: folder) }
-    let names = ["messages-webhook-50", "fanout-10", "burst-200", "suppressed", "reference"]
+    let names = ["fanout-10", "burst-200", "start"]
     let runs = try await measure(conninfo, folder, names, [])
     #expect(runs.map(\.scenario) == names)
-    #expect(runs.map { $0.figures["pushes"] } == [50, 200, 200, nil, nil])
-    #expect(try #require(runs[3].figures["decisions_per_second"]) > 0)
-    #expect(try #require(runs[4].figures["roundtrip_p50_us"]) > 0)
+    #expect(runs.map { $0.figures["pushes"] } == [200, 200, nil])
+    #expect(try #require(runs[2].figures["ready_ms"]) > 0)
     let left = try await TestPostgres.shared.psql(
       """
-      select (select count(*) from tacet.deliveries), (select count(*) from tacet.inbox),
-        (select notify_enabled from tacet.settings)
+      select (select count(*) from tacet.deliveries), (select count(*) from tacet.inbox)
       """, through: conninfo)
-    #expect(left == "0|0|t\n")
+    #expect(left == "0|0\n")
   }
 
   @Test("fails without a line when the service does not come up")
@@ -56,7 +54,7 @@ struct ServiceCommandTests {
     let (conninfo, folder) = try await makeHost()
     defer { try? FileManager.default.removeItem(atPath: folder) }
     await #expect {
-      _ = try await measure(conninfo, folder, ["messages-notify-50"], [], program: "/bin/false")
+      _ = try await measure(conninfo, folder, ["messages-50"], [], program: "/bin/false")
     } throws: { error in
       "\(error)".contains("the service did not become ready")
     }

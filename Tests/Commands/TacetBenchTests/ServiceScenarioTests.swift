@@ -7,11 +7,9 @@ struct ServiceScenarioTests {
   @Test(
     "is called what it was asked for as",
     arguments: [
-      ("messages-notify-50", .messages(.notify, perSecond: 50)),
-      ("messages-webhook-1000", .messages(.webhook, perSecond: 1000)),
+      ("messages-50", .messages(perSecond: 50)), ("messages-1000", .messages(perSecond: 1000)),
       ("sustained", .sustained), ("fanout-1", .fanOut(recipients: 1)), ("fanout-5000", .fanOut(recipients: 5000)),
-      ("direct-during-fanout", .directDuringFanOut), ("burst-10000", .burst(messages: 10_000)),
-      ("suppressed", .suppressed), ("start", .start), ("reference", .reference),
+      ("burst-10000", .burst(messages: 10_000)), ("start", .start),
     ] as [(String, ServiceScenario)])
   func names(name: String, scenario: ServiceScenario) {
     #expect(ServiceScenario(argument: name) == scenario)
@@ -21,9 +19,8 @@ struct ServiceScenarioTests {
   @Test(
     "is no other",
     arguments: [
-      "", "-", "messages", "messages-notify", "messages-poll-50", "messages-notify-0", "messages-notify-050",
-      "messages-notify-+5", "messages-notify-1000001", "messages-notify-50-1", "fanout", "fanout-", "fanout--1",
-      "burst-1e4", "start-1", "Start", "direct-during-fanout-1",
+      "", "-", "messages", "messages-", "messages-50", "messages-0", "messages-050", "messages-+5",
+      "messages-1000001", "fanout", "fanout-", "fanout--1", "burst-1e4", "start-1", "Start",
     ])
   func refused(text: String) {
     #expect(ServiceScenario(argument: text) == nil)

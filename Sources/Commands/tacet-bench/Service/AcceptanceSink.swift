@@ -14,7 +14,6 @@ final class AcceptanceSink {
   /// Other requests since the last ``take()``.
   private(set) var others = 0
   private var awaited = Int.max
-  private var watched: (message: UUID, missing: Int)?
   private let arrival = Signal()
 
   /// Accepted since the last ``take()``.
@@ -42,18 +41,6 @@ final class AcceptanceSink {
     return true
   }
 
-  /// Waits for this many pushes of one message since the last ``take()``. One wait at a time.
-  /// - Returns: false when the limit passed first.
-  func wait(for message: UUID, pushes: Int, within limit: Duration, on reactor: isolated Reactor) async -> Bool {
-    watched = (message, pushes - acceptances.count { $0.message == message })
-    defer { watched = nil }
-    let deadline = Reactor.now + limit.clampedNanoseconds
-    while let missing = watched?.missing, missing > 0 {
-      let now = Reactor.now
-      guard now < deadline, await arrival.wait(for: .nanoseconds(deadline - now), on: reactor) else { return false }
-    }
-    return true
-  }
 }
 
 extension AcceptanceSink: HTTP2RequestHandler {
@@ -65,7 +52,7 @@ extension AcceptanceSink: HTTP2RequestHandler {
     var fields = HTTP2Fields(reservingBytes: 64)
     if let identifier = request.fields["apns-id"] { fields.append("apns-id", identifier, isIndexed: false) }
     connection.respond(to: request.streamID, status: 200, fields: fields, on: reactor)
-    if acceptances.count >= awaited || watched?.missing == 0 { arrival.signal(on: reactor) }
+    if acceptances.count >= awaited { arrival.signal(on: reactor) }
   }
 
   private func record(_ request: HTTP2ServerRequest) {
@@ -76,7 +63,6 @@ extension AcceptanceSink: HTTP2RequestHandler {
       return
     }
     acceptances.append(Acceptance(message: message, device: device, moment: request.arrival))
-    if message == watched?.message { watched?.missing -= 1 }
   }
 }
 
@@ -141,11 +127,5 @@ struct RunningSink: Sendable {
   /// - Returns: false when the limit passed first.
   func wait(for count: Int, within limit: Duration) async -> Bool {
     await bound.perform { await $0.sink.wait(for: count, within: limit, on: $1) }
-  }
-
-  /// Waits for this many pushes of one message since then.
-  /// - Returns: false when the limit passed first.
-  func wait(for message: UUID, pushes: Int, within limit: Duration) async -> Bool {
-    await bound.perform { await $0.sink.wait(for: message, pushes: pushes, within: limit, on: $1) }
   }
 }

@@ -23,11 +23,6 @@ enum HostScene {
     return conversations
   }
 
-  /// Ends the presence of all participants.
-  static func forgetPresence(_ control: PostgresConnection, on reactor: isolated Reactor) async throws {
-    try await control.query(forgetPresence, on: reactor)
-  }
-
   private static func conversation(_ row: PostgresRow) throws -> BenchConversation {
     let tokens: [String] = try row.decode("tokens")
     return try BenchConversation(

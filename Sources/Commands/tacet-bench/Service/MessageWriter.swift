@@ -6,8 +6,6 @@ import Reactors
 final class MessageWriter {
   /// In the order of the requests.
   private(set) var messages: [SentMessage] = []
-  /// Called for each commit after its response.
-  var observer: (any CommitObserver)?
 
   private let conversations: [BenchConversation]
   private let turns: Int
@@ -76,7 +74,6 @@ final class MessageWriter {
       try await run(numbers, over: connection, on: reactor)
       let now = Reactor.now
       update(numbers) { $0.committed = now }
-      for number in numbers { observer?.committed(messages[number].id, on: reactor) }
     } catch {
       failure = error
     }
@@ -103,12 +100,6 @@ final class MessageWriter {
         on: reactor)
     }
   }
-}
-
-/// Observes commits on the load's reactor.
-protocol CommitObserver: AnyObject {
-  /// A message is committed, and the response has been read.
-  func committed(_ message: UUID, on reactor: isolated Reactor)
 }
 
 extension PostgresStatement {

@@ -1,19 +1,16 @@
 import Reactors
 
-/// Scenarios `messages-notify-RATE` and `messages-webhook-RATE`.
+/// Scenario `messages-RATE`.
 struct MessagesRun {
   let bench: ServiceBench
   let subject: SubjectBench
-  let way: WakeWay
   let perSecond: Int
 
   func figures(on reactor: isolated Reactor) async throws -> [String: Double] {
     let trial = MessageTrial(
-      bench: bench, subject: subject, way: way, perSecond: Double(perSecond), warmUpSeconds: bench.warmUpSeconds,
+      bench: bench, subject: subject, perSecond: Double(perSecond), warmUpSeconds: bench.warmUpSeconds,
       seconds: bench.seconds)
-    return try await subject.withNotifies(way == .notify, on: reactor) {
-      try await bench.withService(of: subject, on: reactor) { try await trial.run(beside: $0, on: reactor) }
-    }
+    return try await bench.withService(of: subject, on: reactor) { try await trial.run(beside: $0, on: reactor) }
   }
 }
 
@@ -21,7 +18,6 @@ struct MessagesRun {
 struct MessageTrial {
   let bench: ServiceBench
   let subject: SubjectBench
-  let way: WakeWay
   let perSecond: Double
   let warmUpSeconds: Double
   let seconds: Double
@@ -29,14 +25,10 @@ struct MessageTrial {
   /// - Throws: when a push was lost, and what the database throws.
   func run(beside service: RunningService, on reactor: isolated Reactor) async throws -> [String: Double] {
     try await LoadRun.with(bench, subject, service, on: reactor) { run in
-      let poster = WebhookPoster(to: service, secret: bench.credentials.webhookSecret, on: reactor)
-      defer { poster.close(on: reactor) }
-      if way == .webhook { run.writer.observer = poster }
       let schedule = ArrivalSchedule(
         start: Reactor.now + ArrivalSchedule.leadNanoseconds, perSecond: perSecond, warmUpSeconds: warmUpSeconds,
         seconds: seconds)
       try await OpenLoop(schedule, through: run.writer, atFirstCounted: run.markStart).run(on: reactor)
-      try poster.check()
       let outcome = try await run.finish(counting: schedule.counted.contains, on: reactor)
       return Self.figures(of: outcome.books, schedule).merging(outcome.costs) { $1 }
     }
@@ -86,7 +78,7 @@ struct SustainedRun {
 
   private func trial(at rate: Double, on reactor: isolated Reactor) async throws -> [String: Double] {
     let trial = MessageTrial(
-      bench: bench, subject: subject, way: .notify, perSecond: rate, warmUpSeconds: Self.warmUpSeconds,
+      bench: bench, subject: subject, perSecond: rate, warmUpSeconds: Self.warmUpSeconds,
       seconds: bench.seconds / 2)
     return try await bench.withService(of: subject, on: reactor) { try await trial.run(beside: $0, on: reactor) }
   }

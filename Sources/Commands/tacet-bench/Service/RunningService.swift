@@ -13,13 +13,10 @@ final class RunningService {
   let child: ServiceChild
   /// From the start of the process to its first readiness response, in nanoseconds.
   let readyAfter: UInt64
-  /// `http://HOST:PORT`.
-  let url: String
 
-  private init(_ child: ServiceChild, readyAfter: UInt64, url: String) {
+  private init(_ child: ServiceChild, readyAfter: UInt64) {
     self.child = child
     self.readyAfter = readyAfter
-    self.url = url
   }
 
   /// Starts the service and checks its readiness every millisecond.
@@ -39,7 +36,7 @@ final class RunningService {
       }
       await reactor.sleep(for: .milliseconds(1))
     }
-    return RunningService(child, readyAfter: Reactor.now - child.started, url: "http://\(address)")
+    return RunningService(child, readyAfter: Reactor.now - child.started)
   }
 
   /// Current resident memory and threads.
@@ -66,7 +63,7 @@ final class RunningService {
 
 /// The service's settings apart from the database: secrets of this run, and the sink.
 struct ServiceCredentials: Sendable {
-  let webhookSecret = Self.secret()
+  private let webhookSecret = Self.secret()
   private let serviceKey = Self.secret()
   private let jwtSecret = Self.secret()
   private let privateKey = P256PrivateKey().pem

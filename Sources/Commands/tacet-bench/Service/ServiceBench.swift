@@ -20,15 +20,12 @@ struct ServiceBench: Sendable {
   let sustainedFrom: Double
 
   /// A service that has finished the work of earlier runs.
-  /// - Parameter settings: of this run only.
-  func start(
-    _ bench: SubjectBench, settings: [String: String] = [:], on reactor: isolated Reactor
-  ) async throws -> RunningService {
+  func start(_ bench: SubjectBench, on reactor: isolated Reactor) async throws -> RunningService {
     let service = try await RunningService.start(
       bench.subject.program, log: "\(folder)/\(bench.subject.name).log",
       settings: { address in
         credentials.settings(database: bench.subject.conninfo, listenAddress: address)
-          .merging(moreSettings) { $1 }.merging(settings) { $1 }
+          .merging(moreSettings) { $1 }
       }, on: reactor)
     do {
       try await bench.awaitQuiet(on: reactor)
@@ -42,11 +39,10 @@ struct ServiceBench: Sendable {
 
   /// Runs work beside a service, and always ends the service.
   func withService<Value>(
-    of bench: SubjectBench, settings: [String: String] = [:], on reactor: isolated Reactor,
-    _ work: (RunningService) async throws -> Value
+    of bench: SubjectBench, on reactor: isolated Reactor, _ work: (RunningService) async throws -> Value
   ) async throws -> Value {
     try await bench.checkpoint(on: reactor)
-    let service = try await start(bench, settings: settings, on: reactor)
+    let service = try await start(bench, on: reactor)
     do {
       let value = try await work(service)
       try await service.child.stop(on: reactor)

@@ -30,8 +30,7 @@ struct ServiceCommand: AsyncParsableCommand {
   @Option(
     name: .customLong("scenario"),
     help: """
-      messages-notify-RATE, messages-webhook-RATE, sustained, fanout-RECIPIENTS, direct-during-fanout,
-      burst-MESSAGES, suppressed, start or reference; may be repeated.
+      messages-RATE, sustained, fanout-RECIPIENTS, burst-MESSAGES or start; may be repeated.
       """)
   var scenarios: [ServiceScenario]
 

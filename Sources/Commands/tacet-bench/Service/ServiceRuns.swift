@@ -58,18 +58,14 @@ struct ServiceRuns: Sendable {
     _ scenario: ServiceScenario, _ subject: SubjectBench, on reactor: isolated Reactor
   ) async throws -> [String: Double] {
     switch scenario {
-    case .messages(let way, let rate):
-      try await MessagesRun(bench: bench, subject: subject, way: way, perSecond: rate).figures(on: reactor)
+    case .messages(let rate):
+      try await MessagesRun(bench: bench, subject: subject, perSecond: rate).figures(on: reactor)
     case .sustained:
       try await SustainedRun(bench: bench, subject: subject, from: bench.sustainedFrom).figures(on: reactor)
     case .burst(let messages):
       try await BurstRun(bench: bench, subject: subject, messages: messages).figures(on: reactor)
     case .fanOut(let recipients):
       try await FanOutRun(bench: bench, subject: subject, recipients: recipients).figures(on: reactor)
-    case .directDuringFanOut:
-      try await DirectDuringFanOutRun(bench: bench, subject: subject).figures(on: reactor)
-    case .suppressed: try await SuppressedRun(bench: bench, subject: subject).figures(on: reactor)
-    case .reference: try await ReferenceRun(subject: subject).figures(on: reactor)
     case .start: try await StartRun(bench: bench, subject: subject).figures(on: reactor)
     }
   }
@@ -77,29 +73,23 @@ struct ServiceRuns: Sendable {
 
 /// A scenario, with the name in its reports.
 enum ServiceScenario: ExpressibleByArgument, Sendable, Equatable, CustomStringConvertible {
-  /// Messages inserted at a steady rate per second: `messages-notify-RATE`, `messages-webhook-RATE`.
-  case messages(WakeWay, perSecond: Int)
+  /// Messages inserted at a steady rate per second: `messages-RATE`.
+  case messages(perSecond: Int)
   /// The highest rate that the service keeps.
   case sustained
   /// One message to many: `fanout-RECIPIENTS`.
   case fanOut(recipients: Int)
-  /// Messages to one recipient during messages to thousands.
-  case directDuringFanOut
   /// Many messages at once: `burst-MESSAGES`.
   case burst(messages: Int)
-  /// Messages to recipients who are looking.
-  case suppressed
   /// The start and the idle footprint.
   case start
-  /// The database alone, as a reference.
-  case reference
 
   init?(argument: String) {
     let words = argument.split(separator: "-", omittingEmptySubsequences: false)
     switch (words[0], words.count) {
-    case ("messages", 3):
-      guard let way = WakeWay(rawValue: String(words[1])), let rate = Self.number(words[2]) else { return nil }
-      self = .messages(way, perSecond: rate)
+    case ("messages", 2):
+      guard let rate = Self.number(words[1]) else { return nil }
+      self = .messages(perSecond: rate)
     case ("burst", 2):
       guard let messages = Self.number(words[1]) else { return nil }
       self = .burst(messages: messages)
@@ -113,18 +103,15 @@ enum ServiceScenario: ExpressibleByArgument, Sendable, Equatable, CustomStringCo
   }
 
   /// The scenarios without a number.
-  private static let named: [ServiceScenario] = [.sustained, .directDuringFanOut, .suppressed, .start, .reference]
+  private static let named: [ServiceScenario] = [.sustained, .start]
 
   var description: String {
     switch self {
-    case .messages(let way, let rate): "messages-\(way.rawValue)-\(rate)"
+    case .messages(let rate): "messages-\(rate)"
     case .sustained: "sustained"
     case .burst(let messages): "burst-\(messages)"
     case .fanOut(let recipients): "fanout-\(recipients)"
-    case .directDuringFanOut: "direct-during-fanout"
-    case .suppressed: "suppressed"
     case .start: "start"
-    case .reference: "reference"
     }
   }
 
@@ -133,12 +120,4 @@ enum ServiceScenario: ExpressibleByArgument, Sendable, Equatable, CustomStringCo
     guard let number = Int(text), (1...1_000_000).contains(number), String(number) == text else { return nil }
     return number
   }
-}
-
-/// How the service learns of a message.
-enum WakeWay: String, Sendable {
-  /// The trigger notifies, as without pg_net.
-  case notify
-  /// A webhook follows the commit, without a notify.
-  case webhook
 }

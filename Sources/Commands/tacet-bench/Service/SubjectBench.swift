@@ -34,9 +34,6 @@ final class SubjectBench {
   ) async throws -> SubjectBench {
     let control = try await PostgresConnection.connect(
       .bench(subject.conninfo, application: "control"), logger: Logger(label: "control"), on: reactor)
-    // An interrupted run may have left these.
-    try await control.query(dropHolds, on: reactor)
-    try await control.query(setNotifies, [true], on: reactor)
     let conversations = try await HostScene.prepare(control, on: reactor)
     return SubjectBench(subject, hostConninfo: hostConninfo, control: control, conversations: conversations)
   }
@@ -52,22 +49,6 @@ final class SubjectBench {
     }
   }
 
-  /// Runs work with or without the trigger's notifies, and enables them afterwards.
-  func withNotifies<Value>(
-    _ notifies: Bool, on reactor: isolated Reactor, _ work: () async throws -> Value
-  ) async throws -> Value {
-    try await control.query(Self.setNotifies, [notifies], on: reactor)
-    let result: Result<Value, any Error>
-    do { result = .success(try await work()) } catch { result = .failure(error) }
-    try await control.query(Self.setNotifies, [true], on: reactor)
-    return try result.get()
-  }
-
-  /// Deletes the holds of suppressed messages.
-  func dropHolds(on reactor: isolated Reactor) async throws {
-    try await control.query(Self.dropHolds, on: reactor)
-  }
-
   /// Makes a checkpoint, so that none falls into a run. Skipped without the privilege.
   func checkpoint(on reactor: isolated Reactor) async throws {
     guard try await control.query(Self.mayCheckpoint, on: reactor).one().decode("may", as: Bool.self) else { return }
@@ -77,12 +58,6 @@ final class SubjectBench {
   private static let hasWork = PostgresStatement(
     "bench_has_work",
     "select exists (select from tacet.inbox) or exists (select from tacet.deliveries) as has_work")
-
-  private static let dropHolds = PostgresStatement(
-    "bench_drop_holds", "delete from tacet.deliveries where state = 'held'")
-
-  private static let setNotifies = PostgresStatement(
-    "bench_set_notifies", "update tacet.settings set notify_enabled = $1 where notify_enabled <> $1", [.bool])
 
   /// Since PostgreSQL 15 there is a role for it.
   private static let mayCheckpoint = PostgresStatement(

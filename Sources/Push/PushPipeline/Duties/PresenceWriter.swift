@@ -19,7 +19,7 @@ public final class PresenceWriter {
 
   /// How long the first report of a batch waits for others. No user notices four milliseconds. 10,000 users who report every
   /// 15 s are 667 reports a second: with four milliseconds and the time of a write, a statement writes five or six, and the
-  /// sessions take 270 µs for each instead of 630 (`deploy/bench presence`).
+  /// sessions take 270 µs for each instead of 630.
   private static let gathering = Duration.milliseconds(4)
 
   /// Waits before a locked row is written again: 300 ms in all. A host's transactions take milliseconds; after a longer lock
