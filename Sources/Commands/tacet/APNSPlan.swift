@@ -5,26 +5,22 @@ import Reactors
 import Settings
 import TLSStreams
 
-/// How every reactor reaches APNs for every app. It is whole before any reactor takes it, so that settings that cannot
-/// work change nothing.
+/// How every reactor reaches APNs for every app. It is whole before any reactor takes it, so that keys that cannot sign
+/// change nothing.
 struct APNSPlan: Sendable {
   let settings: APNSSettings
   private let context: TLSContext
   /// One for each team and key in the process: APNs counts how often their tokens change.
   private let tokens: [SigningKeySettings: ProviderTokenSource]
 
-  /// Reuses what is still right in the plan before it.
+  /// Reuses the tokens of the plan before it, which has the same apps and servers.
   ///
   /// Token sources are kept for one plan longer than they are used: an operator who takes a new key back at once must not
   /// cause a second token of the old one.
   /// - Throws: when a key cannot sign, or the certificates cannot be trusted.
   init(_ settings: APNSSettings, after previous: APNSPlan? = nil) throws {
     self.settings = settings
-    if let previous, previous.settings.reachesLike(settings) {
-      context = previous.context
-    } else {
-      context = try APNSClient.makeContext(certificatesFile: settings.certificatesFile)
-    }
+    context = try previous?.context ?? APNSClient.makeContext(certificatesFile: settings.certificatesFile)
     var tokens = previous?.tokensInUse ?? [:]
     for key in Set(settings.apps.map(\.key)) {
       tokens[key] = try Self.source(for: key, known: previous?.tokens[key])

@@ -18,7 +18,6 @@ final class ReactorApps {
   let shadow: ShadowedKinds
 
   private let logger: Logger
-  private let metrics: APNSMetrics
   private var plan: APNSPlan
   private var clients: [SigningKeySettings: APNSClient]
   private var channels: [SigningKeySettings: APNSChannels] = [:]
@@ -31,10 +30,10 @@ final class ReactorApps {
     self.shadow = shadow
     self.plan = plan
     clients = Self.clients(of: plan, keeping: [:], logger: logger)
-    self.metrics = APNSMetrics(metrics)
-    router = APNSRouter(plan.routing(clients), metrics: self.metrics)
+    let metrics = APNSMetrics(metrics)
+    router = APNSRouter(plan.routing(clients), metrics: metrics)
     deliverer = APNSDeliverer(router, places: plan.settings.places)
-    plan.show(in: self.metrics)
+    plan.show(in: metrics)
   }
 
   /// Opens a connection to the environment of each app ahead of its first push.
@@ -42,21 +41,18 @@ final class ReactorApps {
     if shadow != .all { plan.warmUp(clients, on: reactor) }
   }
 
-  /// Follows another plan: what is new is connected before what is old is closed, after its last answers.
+  /// Follows a plan with other keys: what is new is connected before what is old is closed, after its last answers.
   ///
   /// The wait looks again every 20 ms: a connection takes a hundred, and nothing else hangs on it.
   /// - Parameter limit: after it the plan is followed nevertheless; pushes wait in the database until APNs is reached.
   func follow(_ next: APNSPlan, within limit: Duration, on reactor: isolated Reactor) async {
-    let kept = next.settings.reachesLike(plan.settings) ? clients : [:]
-    let clients = Self.clients(of: next, keeping: kept, logger: logger)
+    let clients = Self.clients(of: next, keeping: self.clients, logger: logger)
     if shadow != .all {
       next.warmUp(clients, on: reactor)
       let deadline = Reactor.now &+ limit.clampedNanoseconds
       while !next.isConnected(clients), Reactor.now < deadline { await reactor.sleep(for: .milliseconds(20)) }
     }
-    next.show(in: metrics)
     router.update(next.routing(clients), on: reactor)
-    deliverer.update(next.settings.places)
     let gone = self.clients.values.filter { old in !clients.values.contains { $0 === old } }
     connectionsOpenedBefore += Self.connectionsOpened(by: gone)
     self.clients = clients

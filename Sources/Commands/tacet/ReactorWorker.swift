@@ -149,13 +149,12 @@ final class ReactorWorker {
     reactor.start { await self.pipeline.run(on: reactor) }
   }
 
-  /// Follows another plan while pushes go on; returns when nothing new goes the old way.
+  /// Follows a plan with other keys while pushes go on; returns when nothing new is signed with an old one.
   /// - Parameters:
-  ///   - renewed: the apps whose way to APNs is another than before. limit: how long new connections may take.
+  ///   - renewed: the apps with another key than before. limit: how long new connections may take.
   func follow(
     _ plan: APNSPlan, renewed: Set<BundleIdentifier>, within limit: Duration, on reactor: isolated Reactor
   ) async {
-    pipeline.content = plan.settings.contentPolicy
     await apps.follow(plan, within: limit, on: reactor)
     pipeline.followRoutes(renewed: apps.deliverer.routes(of: renewed), on: reactor)
     duties?.renew(plan.sources)
@@ -211,6 +210,7 @@ final class ReactorWorker {
     guard pool.isReady || pool.isResting else {
       return "no session is open" + (pool.failure.map { ": \($0.description)" } ?? " yet")
     }
+    if pool.takesNoWrites(now: Reactor.now) { return PostgresError.takesNoWrites }
     return pipeline.claimFault(now: Reactor.now)
   }
 

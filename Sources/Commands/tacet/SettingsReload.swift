@@ -4,8 +4,8 @@ import Logging
 import Reactors
 import Settings
 
-/// Reads the settings again while the service runs, and makes it follow what can be followed: the apps, their keys, and
-/// the way to APNs, and the certificate of the HTTP service.
+/// Reads the settings again while the service runs, and makes it follow what is renewed without a restart: the apps' keys
+/// and the certificate of the HTTP service.
 ///
 /// All or nothing: when anything is unusable, everything stays as it is. Pushes go on meanwhile.
 struct SettingsReload {
@@ -37,18 +37,19 @@ struct SettingsReload {
   mutating func run() async {
     do {
       let settings = try read()
-      let change = SettingsChange(from: plan.settings, to: settings.apns)
+      let apns = plan.settings.signing(like: settings.apns)
+      let renewed = zip(plan.settings.apps, apns.apps).filter { $0.key != $1.key }.map(\.1.bundleIdentifier)
       let renewedTLS = tls == nil || tls == settings.tls ? nil : settings.tls
       let context = try renewedTLS?.context()
-      if !change.isEmpty {
-        plan = try APNSPlan(settings.apns, after: plan)
-        await follow(plan, renewed: change)
+      if !renewed.isEmpty {
+        plan = try APNSPlan(apns, after: plan)
+        await follow(plan, renewed: Set(renewed))
       }
       if let context {
         tls = renewedTLS
         await http.replaceTLS(context)
       }
-      report(change, hasNewCertificate: context != nil, needingRestart: settings.keysNeedingRestart(since: start))
+      report(renewed, hasNewCertificate: context != nil, needingRestart: settings.keysNeedingRestart(since: start))
     } catch let error as SettingsError {
       refuse(error.problems.map(\.description).joined(separator: "; "))
     } catch {
@@ -56,12 +57,12 @@ struct SettingsReload {
     }
   }
 
-  private func follow(_ plan: APNSPlan, renewed change: SettingsChange) async {
+  private func follow(_ plan: APNSPlan, renewed: Set<BundleIdentifier>) async {
     await withDiscardingTaskGroup { group in
       for worker in workers.all {
         group.addTask {
           await worker.perform {
-            await $0.follow(plan, renewed: change.renewed, within: Self.warmUpLimit, on: $1)
+            await $0.follow(plan, renewed: renewed, within: Self.warmUpLimit, on: $1)
           }
         }
       }
@@ -72,17 +73,12 @@ struct SettingsReload {
     logger.error("settings not reloaded, those before stay", metadata: ["problems": "\(problems)"])
   }
 
-  private func report(_ change: SettingsChange, hasNewCertificate: Bool, needingRestart keys: [String]) {
+  private func report(_ renewed: [BundleIdentifier], hasNewCertificate: Bool, needingRestart keys: [String]) {
     var metadata: Logger.Metadata = [:]
     func add(_ name: String, _ words: [String]) {
       if !words.isEmpty { metadata[name] = "\(words.joined(separator: " "))" }
     }
-    add("added", change.added.map(\.text))
-    add("changed", change.changed.map(\.text))
-    add("removed", change.removed.map(\.text))
-    add("default", change.defaultApp.map { [$0.text] } ?? [])
-    add("other", change.reachesOtherwise ? ["servers or authorities"] : [])
-    add("content", change.disclosesOtherwise ? ["changed"] : [])
+    add("keys", renewed.map(\.text))
     add("certificate", hasNewCertificate ? ["renewed"] : [])
     add("needs_restart", keys)
     logger.notice(metadata.isEmpty ? "settings reloaded, nothing has changed" : "settings reloaded", metadata: metadata)

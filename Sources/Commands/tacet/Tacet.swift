@@ -28,9 +28,8 @@ struct ServeCommand: AsyncParsableCommand {
     commandName: "serve",
     abstract: "Runs the service until SIGTERM or SIGINT, then finishes what it has begun and exits.",
     discussion: """
-      SIGHUP makes it read its settings again: apps, keys, certificates and APNs' addresses are followed without \
-      dropping a push; what else has changed is named in the log and waits for a restart. Settings with a problem \
-      change nothing.
+      SIGHUP makes it read its settings again: the apps' keys and the certificate are followed without dropping a \
+      push; what else has changed is named in the log and waits for a restart. Settings with a problem change nothing.
       """)
 
   func run() async throws {
@@ -39,6 +38,12 @@ struct ServeCommand: AsyncParsableCommand {
     let environment = ProcessInfo.processInfo.environment
     let settings = try ServeSettings(environment: environment)
     let logger = settings.log.makeLogger(label: "tacet", instance: ServiceInstance.current.id)
+    let proxies = UnusedProxies.names(in: environment)
+    if !proxies.isEmpty {
+      logger.warning(
+        "a proxy is not used",
+        metadata: ["variables": "\(proxies.joined(separator: " "))", "detail": "\(UnusedProxies.notice)"])
+    }
     let supervisor = Supervisor(environment: environment)
     let service = try await PushService(settings, logger: logger, signals: signals, supervisor: supervisor) {
       try ServeSettings(environment: environment)

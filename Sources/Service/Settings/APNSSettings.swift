@@ -8,7 +8,7 @@ public struct APNSSettings: Equatable, Sendable {
   public static let appsMax = 100
 
   /// At least one, each once. The first is the app of device tokens that do not name theirs.
-  public let apps: [AppSettings]
+  public private(set) var apps: [AppSettings]
   /// How much of an event's words pushes bring that are to no app of the list.
   public let content: ContentLevel
   /// The file of certificates trusted besides the system's; nil without one.
@@ -38,8 +38,36 @@ public struct APNSSettings: Equatable, Sendable {
     }
   }
 
-  /// Whether both reach APNs at the same servers, and trust the same authorities.
-  public func reachesLike(_ other: APNSSettings) -> Bool { servers == other.servers }
+  /// The same apps and servers, each app with the key that other settings give it.
+  public func signing(like other: APNSSettings) -> APNSSettings {
+    var settings = self
+    for index in apps.indices {
+      let renewed = other.apps.first { $0.bundleIdentifier == apps[index].bundleIdentifier }
+      if let renewed { settings.apps[index].key = renewed.key }
+    }
+    return settings
+  }
+
+  /// Names of settings and sections that say something else than before, apart from keys.
+  func changes(since old: APNSSettings) -> [String] {
+    let (before, now) = (old.apps, apps)
+    func sections(of apps: [AppSettings], without others: [AppSettings]) -> [String] {
+      apps.filter { app in !others.contains { $0.bundleIdentifier == app.bundleIdentifier } }
+        .map { AppSection($0.bundleIdentifier).header }
+    }
+    func differs<Value: Equatable>(_ value: KeyPath<AppSettings, Value>) -> Bool {
+      now.contains { app in
+        before.first { $0.bundleIdentifier == app.bundleIdentifier }.map { $0[keyPath: value] != app[keyPath: value] }
+          ?? false
+      }
+    }
+    let table = AppTable()
+    var names = sections(of: now, without: before) + sections(of: before, without: now)
+    if defaultApp.bundleIdentifier != old.defaultApp.bundleIdentifier { names.append(DefaultAppTable().bundleID.name) }
+    if differs(\.environment) { names.append(table.environment.name) }
+    if content != old.content || differs(\.content) { names.append(table.content.name) }
+    return names + servers.changes(since: old.servers).map(\.name)
+  }
 
   /// Nil when a problem was recorded.
   init?(_ reader: inout SettingsReader) {
@@ -63,7 +91,7 @@ public struct AppSettings: Equatable, Sendable {
   /// The app.
   public let bundleIdentifier: BundleIdentifier
   /// What its pushes are signed with.
-  public let key: SigningKeySettings
+  public fileprivate(set) var key: SigningKeySettings
   /// The push service of its device tokens that do not name theirs.
   public let environment: APNSEnvironment
   /// How much of an event's words its pushes bring.

@@ -93,18 +93,17 @@ public struct ServeSettings: Equatable, Sendable {
   }
 
   /// The names of the settings that took effect at the start and say something else now: the service needs a restart to
-  /// follow them. Another certificate is not among them, but whether there is one is.
+  /// follow them. Keys of apps and another certificate are not among them, but whether there is a certificate is.
   public func keysNeedingRestart(since start: ServeSettings) -> [String] {
     let secured = (tls == nil) == (start.tls == nil) ? [] : [TLSTable().certificateFile.name]
     let changes =
       http.changes(since: start.http) + database.changes(since: start.database)
       + process.changes(since: start.process) + webhooks.changes(since: start.webhooks)
-      + callers.changes(since: start.callers) + apns.servers.changes(since: start.apns.servers)
-      + webPushValues.changes(since: start.webPushValues) + fcmValues.changes(since: start.fcmValues)
-      + eventValues.changes(since: start.eventValues)
+      + callers.changes(since: start.callers) + webPushValues.changes(since: start.webPushValues)
+      + fcmValues.changes(since: start.fcmValues) + eventValues.changes(since: start.eventValues)
       + policy.changes(since: start.policy) + campaigns.changes(since: start.campaigns)
       + log.changes(since: start.log)
-    return secured + changes.filter { !$0.traits.contains(.reloaded) }.map(\.name)
+    return secured + apns.changes(since: start.apns) + changes.map(\.name)
   }
 }
 

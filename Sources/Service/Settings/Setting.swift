@@ -55,8 +55,6 @@ struct SettingTraits: OptionSet, Sendable {
   /// The value must never be shown: it is a secret, or may hold one, as a URL holds a password and as a key is pasted where
   /// its file should be named.
   static let secret = SettingTraits(rawValue: 1)
-  /// The running service follows a change; all other settings need a restart.
-  static let reloaded = SettingTraits(rawValue: 2)
 }
 
 /// A row without the type of its value.

@@ -99,8 +99,8 @@ public struct HTTPSettings: Sendable {
 
 /// What the HTTP service proves itself with. The files are read together, by ``TLSSettings``.
 struct TLSTable: Sendable {
-  let certificateFile = Setting("TLS_CERTIFICATE_FILE", .text, .reloaded)
-  let keyFile = Setting("TLS_KEY_FILE", .text, [.secret, .reloaded])
+  let certificateFile = Setting("TLS_CERTIFICATE_FILE", .text)
+  let keyFile = Setting("TLS_KEY_FILE", .text, .secret)
 }
 
 /// How database webhooks are received.
@@ -132,37 +132,37 @@ public struct CallerSettings: Sendable {
 /// How to reach APNs.
 struct APNSTable: Sendable {
   let production = Setting(
-    "APNS_URL", default: ServiceOrigin(host: APNSEnvironment.production.hostName), .origin, [.secret, .reloaded])
+    "APNS_URL", default: ServiceOrigin(host: APNSEnvironment.production.hostName), .origin, .secret)
   let sandbox = Setting(
-    "APNS_SANDBOX_URL", default: ServiceOrigin(host: APNSEnvironment.sandbox.hostName), .origin, [.secret, .reloaded])
+    "APNS_SANDBOX_URL", default: ServiceOrigin(host: APNSEnvironment.sandbox.hostName), .origin, .secret)
   /// Where pushes to channels go; nil for the same server as pushes to devices.
-  let productionBroadcasts = Setting("APNS_BROADCAST_URL", .origin, [.secret, .reloaded])
-  let sandboxBroadcasts = Setting("APNS_SANDBOX_BROADCAST_URL", .origin, [.secret, .reloaded])
+  let productionBroadcasts = Setting("APNS_BROADCAST_URL", .origin, .secret)
+  let sandboxBroadcasts = Setting("APNS_SANDBOX_BROADCAST_URL", .origin, .secret)
   /// Where channels are created and deleted.
   let productionChannels = Setting(
-    "APNS_CHANNELS_URL", default: .channels(of: .production), .origin, [.secret, .reloaded])
+    "APNS_CHANNELS_URL", default: .channels(of: .production), .origin, .secret)
   let sandboxChannels = Setting(
-    "APNS_SANDBOX_CHANNELS_URL", default: .channels(of: .sandbox), .origin, [.secret, .reloaded])
+    "APNS_SANDBOX_CHANNELS_URL", default: .channels(of: .sandbox), .origin, .secret)
   /// Certificates trusted besides the system's.
-  let certificates = Setting(certificates: "APNS_CA_FILE", .reloaded)
+  let certificates = Setting(certificates: "APNS_CA_FILE")
 }
 
 /// The app of device tokens that do not name theirs.
 struct DefaultAppTable: Sendable {
-  let bundleID = Setting(required: "APNS_BUNDLE_ID", .bundleIdentifier, .reloaded)
+  let bundleID = Setting(required: "APNS_BUNDLE_ID", .bundleIdentifier)
 }
 
 /// What an app can have for itself, in a section of the settings file.
 struct AppTable: Sendable {
-  let keyID = Setting(required: "APNS_KEY_ID", .appleIdentifier, .reloaded)
-  let teamID = Setting(required: "APNS_TEAM_ID", .appleIdentifier, .reloaded)
+  let keyID = Setting(required: "APNS_KEY_ID", .appleIdentifier)
+  let teamID = Setting(required: "APNS_TEAM_ID", .appleIdentifier)
   /// One of these two.
-  let privateKey = Setting("APNS_PRIVATE_KEY", .privateKey, [.secret, .reloaded])
-  let privateKeyFile = Setting("APNS_PRIVATE_KEY_FILE", .text, [.secret, .reloaded])
+  let privateKey = Setting("APNS_PRIVATE_KEY", .privateKey, .secret)
+  let privateKeyFile = Setting("APNS_PRIVATE_KEY_FILE", .text, .secret)
   /// The push service of the app's device tokens that do not name theirs.
-  let environment = Setting("APNS_ENVIRONMENT", default: APNSEnvironment.production, .choice, .reloaded)
+  let environment = Setting("APNS_ENVIRONMENT", default: APNSEnvironment.production, .choice)
   /// How much of an event's words pushes to the app bring. An app can only be stricter than the service.
-  let content = Setting("CONTENT", default: ContentChoice.full, .choice, .reloaded)
+  let content = Setting("CONTENT", default: ContentChoice.full, .choice)
 }
 
 /// When pushes are withheld, and how long finished work is kept.

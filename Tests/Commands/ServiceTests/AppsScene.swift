@@ -42,6 +42,13 @@ struct AppsScene {
     try outcome.get()
   }
 
+  /// Starts another service from the file, beside the one that runs.
+  func restart(_ body: (RunningService) async throws -> Void) async throws {
+    let service = try await scene.startService(settings: environment)
+    try await body(service)
+    try await service.stop()
+  }
+
   /// Everything but the apps.
   private var environment: [String: String] {
     scene.settings.filter { !$0.key.hasPrefix("APNS_") || ["APNS_URL", "APNS_CA_FILE"].contains($0.key) }

@@ -5,100 +5,75 @@ import Testing
 @testable import Settings
 
 @Suite("Settings that are read again")
-struct SettingsChangeTests {
+struct SettingsReloadTests {
   private static let otherKey = P256PrivateKey().pem
   private static let certificate = "-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n"
   private static let base: [String: String?] = [
     "TACET_CONFIG": "/f", "APNS_PRIVATE_KEY": nil, "APNS_PRIVATE_KEY_FILE": "/a.p8", "APNS_CA_FILE": "/ca.pem",
   ]
 
-  /// What changes when the settings file of two apps becomes another, and files and variables with it.
-  private func change(
-    to file: String = "[app b]", files: [String: String] = [:], variables: [String: String?] = [:]
-  ) throws -> SettingsChange {
+  /// The settings before and after the settings file of two apps becomes another, and files and variables with it.
+  private func settings(
+    _ file: String = "[app b]", files: [String: String] = [:], variables: [String: String?] = [:]
+  ) throws -> (before: ServeSettings, after: ServeSettings) {
     let before = ["/f": "[app b]", "/a.p8": signingKeyPEM, "/ca.pem": Self.certificate]
     let after = before.merging(["/f": file]) { $1 }.merging(files) { $1 }
-    return SettingsChange(
-      from: try makeSettings(Self.base, files: before).apns,
-      to: try makeSettings(Self.base.merging(variables) { $1 }, files: after).apns)
+    return (
+      try makeSettings(Self.base, files: before), try makeSettings(Self.base.merging(variables) { $1 }, files: after)
+    )
   }
 
   @Test("the same again is no change, however it is written")
   func same() throws {
-    #expect(try change().isEmpty)
-    #expect(try change(to: "# ours\n[ app b ]\nAPNS_ENVIRONMENT=production\n").isEmpty)
-    #expect(try change(files: ["/a.p8": signingKeyPEM + "\n"]).isEmpty)
+    for (before, after) in [
+      try settings(), try settings("# ours\n[ app b ]\nAPNS_ENVIRONMENT=production\n"),
+      try settings(files: ["/a.p8": signingKeyPEM + "\n"]),
+      try settings(files: ["/g.pem": Self.certificate], variables: ["APNS_CA_FILE": "/g.pem"]),
+    ] {
+      #expect(after.keysNeedingRestart(since: before) == [])
+      #expect(before.apns.signing(like: after.apns) == before.apns)
+    }
   }
 
-  @Test("apps come and go")
-  func apps() throws {
-    let change = try change(to: "[app c]\n[app a]")
-    #expect(change.added.map(\.text) == ["c", "a"])
-    #expect(change.removed.map(\.text) == ["b"])
-    #expect(change.changed == [] && change.defaultApp == nil && !change.reachesOtherwise)
-    #expect(change.renewed.map(\.text).sorted() == ["a", "c"])
-    #expect(!change.isEmpty)
-  }
-
-  @Test("an app with another environment has changed, and no other has")
-  func environment() throws {
-    let change = try change(to: "[app b]\nAPNS_ENVIRONMENT=sandbox")
-    #expect(change.changed.map(\.text) == ["b"])
-    #expect(change.renewed.map(\.text) == ["b"])
-    #expect(change.added == [] && change.removed == [])
-  }
-
-  @Test("another level of content is a change of the apps that inherit it, and of the other channels")
-  func content() throws {
-    let change = try change(to: "[app b]\nCONTENT=none", variables: ["CONTENT": "none"])
-    #expect(change.changed.map(\.text) == ["com.example.app", "b"] && change.disclosesOtherwise)
-    #expect(try !self.change(to: "[app b]\nCONTENT=none").disclosesOtherwise)
-  }
-
-  @Test("another key in the same file is a change of all who sign with it")
+  @Test("another key in the same file is followed by all who sign with it, and by nobody else")
   func keyFile() throws {
-    #expect(try change(files: ["/a.p8": Self.otherKey]).changed.map(\.text) == ["com.example.app", "b"])
+    let (before, after) = try settings(files: ["/a.p8": Self.otherKey])
+    #expect(after.keysNeedingRestart(since: before) == [])
+    #expect(before.apns.signing(like: after.apns) == after.apns)
+    let own = "[app b]\nAPNS_KEY_ID=KEY0000009\nAPNS_PRIVATE_KEY_FILE=/b.p8"
+    let (_, one) = try settings(own, files: ["/b.p8": Self.otherKey])
+    let keys = before.apns.signing(like: one.apns).apps.map(\.key)
+    #expect(keys[0] == before.apns.apps[0].key && keys[1] == one.apns.apps[1].key)
+    #expect(one.keysNeedingRestart(since: before) == [])
   }
 
-  @Test("another default is a change of no app, and renews the old one and the new: they have other tokens now")
-  func defaultApp() throws {
-    let change = try change(to: "[app b]\n[app com.example.app]\n[app c]", variables: ["APNS_BUNDLE_ID": "b"])
-    #expect(change.defaultApp?.text == "b")
-    #expect(change.changed == [] && change.added.map(\.text) == ["c"] && !change.isEmpty)
-    #expect(change.renewed.map(\.text).sorted() == ["b", "c", "com.example.app"])
-  }
-
-  @Test("an old default that is gone has nothing to renew")
-  func defaultGone() throws {
-    let change = try change(variables: ["APNS_BUNDLE_ID": "b"])
-    #expect(change.removed.map(\.text) == ["com.example.app"])
-    #expect(change.renewed.map(\.text) == ["b"])
+  @Test("what else is said of apps needs a restart, and keys are followed beside it")
+  func apps() throws {
+    let (before, after) = try settings("[app c]\n[app a]", files: ["/a.p8": Self.otherKey])
+    #expect(after.keysNeedingRestart(since: before) == ["[app c]", "[app a]", "[app b]"])
+    let signing = before.apns.signing(like: after.apns).apps
+    #expect(signing.map(\.bundleIdentifier) == before.apns.apps.map(\.bundleIdentifier))
+    #expect(signing[0].key == after.apns.apps[0].key && signing[1].key == before.apns.apps[1].key)
   }
 
   @Test(
-    "other servers or authorities renew every route",
+    "the settings of apps that need a restart are named",
     arguments: [
-      ["APNS_URL": "https://127.0.0.1:1"], ["APNS_SANDBOX_URL": "https://127.0.0.1:1"],
-      ["APNS_BROADCAST_URL": "https://127.0.0.1:1"], ["APNS_SANDBOX_BROADCAST_URL": "https://127.0.0.1:1"],
-      ["APNS_CHANNELS_URL": "https://127.0.0.1:1"], ["APNS_SANDBOX_CHANNELS_URL": "https://127.0.0.1:1"],
-      ["APNS_CA_FILE": nil],
-      ["APNS_CA_FILE": "/other.pem"],
-    ] as [[String: String?]])
-  func reach(variables: [String: String?]) throws {
+      ("[app b]\nAPNS_ENVIRONMENT=sandbox", [:], ["APNS_ENVIRONMENT"]), ("[app b]\nCONTENT=none", [:], ["CONTENT"]),
+      ("[app b]", ["CONTENT": "none"], ["CONTENT"]),
+      ("[app b]", ["APNS_BUNDLE_ID": "b"], ["[app com.example.app]", "APNS_BUNDLE_ID"]),
+      ("[app b]", ["APNS_URL": "https://127.0.0.1:1"], ["APNS_URL"]),
+      ("[app b]", ["APNS_SANDBOX_URL": "https://127.0.0.1:1"], ["APNS_SANDBOX_URL"]),
+      ("[app b]", ["APNS_CA_FILE": nil], ["APNS_CA_FILE"]),
+      ("[app b]", ["APNS_CA_FILE": "/other.pem"], ["APNS_CA_FILE"]),
+    ] as [(String, [String: String?], [String])])
+  func restartOfApps(file: String, variables: [String: String?], names: [String]) throws {
     let other = Self.certificate.replacingOccurrences("AAAA", "BBBB")
-    let change = try change(files: ["/other.pem": other], variables: variables)
-    #expect(change.reachesOtherwise && !change.isEmpty)
-    #expect(change.renewed.map(\.text).sorted() == ["b", "com.example.app"])
+    let (before, after) = try settings(file, files: ["/other.pem": other], variables: variables)
+    #expect(after.keysNeedingRestart(since: before) == names)
   }
 
-  @Test("other authorities in the same file count as well; the same ones in another file do not")
-  func authorities() throws {
-    let other = Self.certificate.replacingOccurrences("AAAA", "BBBB")
-    #expect(try change(files: ["/ca.pem": other]).reachesOtherwise)
-    #expect(try change(files: ["/g.pem": Self.certificate], variables: ["APNS_CA_FILE": "/g.pem"]).isEmpty)
-  }
-
-  /// Another usable value for each key that is fixed at the start.
+  /// Another usable value for each key that is fixed at the start, but those of apps.
   private static let fixed: [String: String] = [
     "DATABASE_URL": "postgresql://other", "DATABASE_POOL_MODE": "transaction",
     "IDLE_MODE": "webhook", "IDLE_SECONDS": "1",
@@ -153,7 +128,6 @@ struct SettingsChangeTests {
     let changes = ["LANGUAGE_MODEL_KEY": "key"].merging([key: value]) { $1 }
     let now = try makeSettings(changes, files: ["/own.pem": Self.certificate])
     #expect(now.keysNeedingRestart(since: start) == [key])
-    #expect(SettingsChange(from: start.apns, to: now.apns).isEmpty)
   }
 }
 
