@@ -384,7 +384,9 @@ let package = Package(
     tests(
       "Service/HostWiringTests",
       ["HostWiring", "Postgres", "PushStore", "Reactors", "TestHosts", "TestPostgres", "TestReactors", logging]),
-    layer("Service/Settings", ["APNSCore", "Cryptography", "FCM", "PushKinds", "PushRules", "Reactors", "WebPush"]),
+    layer(
+      "Service/Settings",
+      ["APNSCore", "Cryptography", "FCM", "Postgres", "PushKinds", "PushRules", "Reactors", "WebPush"]),
     tests(
       "Service/SettingsTests",
       ["APNSCore", "Cryptography", "FCM", "PushKinds", "PushRules", "Reactors", "Settings", "TestKeys", "WebPush"]),

@@ -45,6 +45,8 @@ final class ContractWatch {
   private func look(on reactor: isolated Reactor) async -> Duration? {
     do throws(PostgresError) {
       let trials = try await store.rehearseMessage(on: reactor)
+      // Claims and readiness say so.
+      if ContractTrial.areRefused(trials) { return Self.outageInterval }
       let findings = ContractCheck.judge(trials, role: "the service").filter { $0.verdict != .ok }
       status.update(trials)
       if findings != told { tell(findings) }

@@ -18,8 +18,7 @@ struct ConnectionParameters {
   var targets: [ConnectionTarget]
 
   /// Parses a connection string and adds the configuration's settings.
-  /// - Throws: ``PostgresError/Code/invalidConfiguration``. libpq's text may quote the password, so only the two texts that quote
-  ///   an option's name are kept.
+  /// - Throws: ``PostgresError/Code/invalidConfiguration``, without libpq's text, which may quote the password.
   init(_ configuration: PostgresConfiguration) throws(PostgresError) {
     keywords = try ConnectionParameters.parse(configuration.conninfo)
     targets = ConnectionParameters.targets(of: keywords)
@@ -59,13 +58,7 @@ struct ConnectionParameters {
   }
 
   private static func parse(_ conninfo: String) throws(PostgresError) -> [String: String] {
-    var message: UnsafeMutablePointer<CChar>?
-    defer { PQfreemem(message) }
-    guard let options = PQconninfoParse(conninfo, &message) else {
-      let text = message.map { String(cString: $0) } ?? ""
-      let isHarmless = text.hasPrefix("invalid connection option") || text.hasPrefix("invalid URI query parameter")
-      throw PostgresError(.invalidConfiguration, isHarmless ? text.filter { !$0.isNewline } : "")
-    }
+    guard let options = PQconninfoParse(conninfo, nil) else { throw PostgresError(.invalidConfiguration) }
     defer { PQconninfoFree(options) }
     var keywords: [String: String] = [:]
     var option = options
@@ -129,5 +122,66 @@ extension ConnectionParameters {
   /// `127.0.0.1:80` and `[::1]:80` without port and brackets.
   static func numericHost(of address: SocketAddress) -> String {
     String(address.description.dropLast(":\(address.port)".count).filter { $0 != "[" && $0 != "]" })
+  }
+}
+
+extension PostgresConfiguration {
+  /// Why libpq could not use a connection string, or would take a part of its password for something else; nil when it is usable.
+  /// Nothing of the string is in the text but names of libpq's own parameters. Connects to nothing.
+  public static func fault(of conninfo: String) -> String? {
+    do throws(PostgresError) {
+      return try ConnectionParameters.fault(of: conninfo)
+    } catch {
+      return "not understood by libpq"
+    }
+  }
+}
+
+extension ConnectionParameters {
+  fileprivate static func fault(of conninfo: String) throws(PostgresError) -> String? {
+    let keywords = try parse(conninfo)
+    // A URI ends the password at its first @ or /. What follows would be a host, a port or a database, which are printed.
+    let path = conninfo.firstRange(of: "://").map { conninfo[$0.upperBound...].prefix { $0 != "?" } } ?? ""
+    let isPasswordCut = path.firstIndex(of: "/").map { path[$0...].contains("@") } ?? false
+    guard !isPasswordCut, targets(of: keywords).allSatisfy({ isHost($0.host) && isPort($0.port) }),
+      keywords["port"].map({ list($0).allSatisfy(isPort) }) ?? true
+    else { return "not usable: its host, port or database is none" }
+    return refusedParameter(keywords).map { "not usable: libpq does not take its value of \($0)" }
+  }
+
+  /// A name, an address, a folder, or a socket in the abstract namespace.
+  private static func isHost(_ text: String) -> Bool {
+    if text.hasPrefix("/") { return true }
+    let name = text.hasPrefix("@") ? text.dropFirst() : text[...]
+    return name.utf8.allSatisfy { byte in
+      switch byte {
+      case UInt8(ascii: "A")...UInt8(ascii: "Z"), UInt8(ascii: "a")...UInt8(ascii: "z"),
+        UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "."), UInt8(ascii: "-"), UInt8(ascii: "_"),
+        UInt8(ascii: ":"), UInt8(ascii: "%"):
+        true
+      default: false
+      }
+    }
+  }
+
+  private static func isPort(_ text: String) -> Bool { text.isEmpty || Int(text).map((1...65_535).contains) ?? false }
+
+  /// The parameter whose value libpq refuses when it begins to connect, such as an unknown `sslmode`. It begins with a folder
+  /// without a socket, which fails at once.
+  private static func refusedParameter(_ keywords: [String: String]) -> String? {
+    var keywords = keywords
+    for key in ["hostaddr", "service", "passfile"] { keywords[key] = nil }
+    keywords["host"] = "/nonexistent"
+    keywords["port"] = "1"
+    let parameters = ConnectionParameters(keywords: keywords, targets: [])
+    let handle = parameters.startConnect(to: ConnectionTarget(host: "", address: "", port: ""))
+    defer { PQfinish(handle) }
+    let message = PQerrorMessage(handle).map { String(cString: $0) } ?? ""
+    return keywords.keys.first { message.hasPrefix("invalid \($0) value") }
+  }
+
+  private init(keywords: [String: String], targets: [ConnectionTarget]) {
+    self.keywords = keywords
+    self.targets = targets
   }
 }

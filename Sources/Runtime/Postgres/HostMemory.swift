@@ -28,7 +28,11 @@ final class HostMemory: Sendable {
     var askedAt: UInt64?
   }
 
+  /// How long a refused write says that a host takes none. A service tries one each second after a refusal.
+  private static let refusedWriteLife = Duration.seconds(3)
+
   private let entries = Mutex<[ConnectionTarget: Entry]>([:])
+  private let refusedWrites = Mutex<[ConnectionTarget: UInt64]>([:])
   private let sessions = Mutex(Sessions())
 
   private struct Sessions {
@@ -40,6 +44,17 @@ final class HostMemory: Sendable {
   func record(_ finding: Finding, of target: ConnectionTarget, now: UInt64) {
     entries.withLock { $0[target] = Entry(finding: finding, at: now, askedAt: $0[target]?.askedAt) }
     if finding == .open { leaveSilentHosts(for: target) }
+  }
+
+  /// A server with open sessions has refused a write.
+  func recordRefusedWrite(to target: ConnectionTarget, now: UInt64) {
+    refusedWrites.withLock { $0[target] = now }
+    record(.refuses, of: target, now: now)
+  }
+
+  /// Whether a host has refused a write a moment ago.
+  func refusesWrites(_ target: ConnectionTarget, now: UInt64) -> Bool {
+    refusedWrites.withLock { $0[target] }.map { now &- $0 < Self.refusedWriteLife.clampedNanoseconds } ?? false
   }
 
   /// The finding about a host since a time; nil without one.

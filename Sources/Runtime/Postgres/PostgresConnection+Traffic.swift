@@ -136,7 +136,7 @@ extension PostgresConnection {
   /// the others, because without `target_session_attrs`, or behind a pooler, this one would take it again.
   private func leaveIfReadOnly(_ error: PostgresError, on reactor: isolated Reactor) {
     guard error.code == .server, error.sqlState == .readOnlyTransaction else { return }
-    if let target { configuration.hosts.record(.refuses, of: target, now: Reactor.now) }
+    if let target { configuration.hosts.recordRefusedWrite(to: target, now: Reactor.now) }
     lose(error.with(code: .connectionLost), on: reactor)
   }
 

@@ -180,12 +180,16 @@ private func trimmed(_ text: UnsafePointer<CChar>?) -> String {
 }
 
 extension PostgresError {
-  /// A hint for the operator, if a pooler in transaction mode may be the cause; empty for other failures. Names the service's
-  /// setting, because every log line of the failure contains this.
+  /// A hint for the operator, if the server takes no writes, or a pooler in transaction mode may be the cause; empty for other
+  /// failures. Names the service's setting, because every log line of the failure contains this.
   private var likelyCause: String {
     if code == .deaf { return ": a half-open connection, or \(Self.pooler)" }
+    if sqlState == .readOnlyTransaction { return ": \(Self.takesNoWrites)" }
     return isOfPooler ? ": perhaps \(Self.pooler)" : ""
   }
+
+  /// Why a database answers, and no push goes out: of sessions, readiness and the doctor alike.
+  public static let takesNoWrites = "it takes no writes: a standby, or default_transaction_read_only is on"
 
   private static let pooler = "a pooler in transaction mode, which needs DATABASE_POOL_MODE=transaction"
 

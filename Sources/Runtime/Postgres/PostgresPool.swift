@@ -114,6 +114,11 @@ public final class PostgresPool {
   /// Whether at least one session is open.
   public var isReady: Bool { members.contains { $0.connection != nil } }
 
+  /// Whether the server of an open session has just refused a write.
+  public func takesNoWrites(now: UInt64) -> Bool {
+    members.contains { $0.connection?.target.map { configuration.hosts.refusesWrites($0, now: now) } ?? false }
+  }
+
   /// Why the last session ended or could not be opened; nil once a session is opened.
   public internal(set) var failure: PostgresError?
 

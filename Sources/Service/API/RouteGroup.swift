@@ -195,6 +195,6 @@ extension PostgresError {
     // Nothing was run: the statement's preparation, for which it waited in the session's pipeline, was cut short.
     if state == .invalidStatementName { return true }
     return state.isConnectionException || state.isOperatorIntervention || state.isInsufficientResources
-      || state.isRetryable || state == .lockNotAvailable
+      || state.isRetryable || state == .lockNotAvailable || state == .readOnlyTransaction
   }
 }

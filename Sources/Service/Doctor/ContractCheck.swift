@@ -38,9 +38,13 @@ enum HostContractCheck {
 public enum ContractCheck {
   static let name = "contract"
 
+  /// Where the database lets nothing be played.
+  static let untried = CheckFinding(name, .skipped, "it was not tried: \(PostgresError.takesNoWrites)")
+
   /// - Parameter role: as whom it was played.
   /// - Returns: a finding for each step that does not go as it should; one that all is well, if all is.
   public static func judge(_ trials: [ContractTrial], role: String) -> [CheckFinding] {
+    if ContractTrial.areRefused(trials) { return [untried] }
     let found = trials.compactMap { judge($0, role: role) }
     guard found.isEmpty else { return found }
     let skipped = trials.filter { $0.outcome == .skipped && !$0.message.isEmpty }

@@ -25,10 +25,12 @@ enum DatabaseCheck {
     if server.version < versionMin {
       return CheckFinding(name, .failure, "\(version) is too old", remedy: "upgrade to PostgreSQL 14 or later")
     }
-    if server.isStandby {
+    if server.isStandby || server.isReadOnly {
       return CheckFinding(
-        name, .failure, "\(version), a standby that takes no writes",
-        remedy: "name the primary in DATABASE_URL, or several hosts with target_session_attrs=read-write")
+        name, .failure, "\(version); \(PostgresError.takesNoWrites)",
+        remedy: server.isStandby
+          ? "name the primary in DATABASE_URL, or several hosts with target_session_attrs=read-write"
+          : "end what made it read-only, such as a full disk at your provider, and reset the setting")
     }
     return CheckFinding(name, .ok, version)
   }

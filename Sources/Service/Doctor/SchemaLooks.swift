@@ -211,6 +211,7 @@ extension SchemaLooks {
   }
 
   private func contract(on reactor: isolated Reactor) async throws -> [CheckFinding] {
+    if server.isStandby || server.isReadOnly { return [ContractCheck.untried] }
     let trials = try await DatabaseExamination.rehearseMessage(
       conninfo, within: .seconds(5), logger: logger, on: reactor)
     return ContractCheck.judge(trials.filter { !failedFunctions.contains($0.step) }, role: server.role)

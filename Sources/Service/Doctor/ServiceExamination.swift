@@ -33,6 +33,7 @@ public struct ServiceExamination: Sendable {
     }
     add(SettingsCheck.judge(problems: settings.problems, apns: settings.apns))
     add(settings.shadow.flatMap(ShadowCheck.judge).map { [$0] } ?? [])
+    add(ProxyCheck.judge(settings.unusedProxies).map { [$0] } ?? [])
     add(settings.secretFiles.compactMap(SecretFileCheck.look).map(SecretFileCheck.judge))
     var addresses = ExaminedAddresses()
     if let database = settings.database {

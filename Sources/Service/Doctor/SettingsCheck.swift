@@ -37,6 +37,17 @@ enum ShadowCheck {
   }
 }
 
+/// Whether somebody relies on a proxy.
+enum ProxyCheck {
+  /// Nil when nobody does.
+  static func judge(_ names: [String]) -> CheckFinding? {
+    guard !names.isEmpty else { return nil }
+    return CheckFinding(
+      "proxy", .warning, "\(names.joined(separator: ", ")): \(UnusedProxies.notice)",
+      remedy: "let the machine reach them without a proxy, and take the variable out")
+  }
+}
+
 /// Whether files that hold secrets are kept from others on the machine.
 enum SecretFileCheck {
   /// What was found of a file: its permissions, as `chmod` takes them.

@@ -35,6 +35,8 @@ public struct ExaminedSettings: Sendable {
   public let campaigns: SettingValues<CampaignSettings>?
   /// The kinds whose pushes are not sent; nil when the rules' settings cannot be used.
   public let shadow: ShadowedKinds?
+  /// Variables of the environment that name a proxy, and that nothing here uses.
+  public let unusedProxies: [String]
   /// The settings file, and the files with private keys, each once. What is no path of a file is left out by the check of
   /// their permissions: a key may have been pasted where its file should be named.
   public let secretFiles: [SecretFile]
@@ -66,6 +68,7 @@ public struct ExaminedSettings: Sendable {
     callers = part { SettingValues(CallerSettings(), &$0) }
     campaigns = part { SettingValues(CampaignSettings(), &$0) }
     shadow = part { SettingValues(PolicySettings(), &$0) }?.shadow
+    unusedProxies = UnusedProxies.names(in: environment)
     var reader = SettingsReader(environment: environment, readFile: readFile)
     let (configFile, keyFile) = (SettingNames.configFile, AppTable().privateKeyFile.name)
     var files = environment[configFile].map { [SecretFile(key: configFile, path: $0)] } ?? []
@@ -78,5 +81,16 @@ public struct ExaminedSettings: Sendable {
       if let path { files.append(SecretFile(key: keyFile, path: path)) }
     }
     secretFiles = files.reduce(into: []) { if !$0.contains($1) { $0.append($1) } }
+  }
+}
+
+/// The variables by which other programs learn of a proxy. Pushes, key sets and models are reached directly.
+public enum UnusedProxies {
+  /// Why they say nothing, for the log and for `tacet doctor`.
+  public static let notice = "set, and not used: Tacet connects to push services, key sets and language models directly"
+
+  /// Those that are set.
+  public static func names(in environment: [String: String]) -> [String] {
+    ["HTTPS_PROXY", "https_proxy", "ALL_PROXY", "all_proxy"].filter { !environment[$0, default: ""].isEmpty }
   }
 }

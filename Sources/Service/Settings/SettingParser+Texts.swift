@@ -1,6 +1,7 @@
 internal import APNSCore
 internal import Cryptography
 internal import FoundationEssentials
+internal import Postgres
 internal import PushKinds
 public import Reactors
 
@@ -50,13 +51,21 @@ extension SettingParser<BundleIdentifier> {
 }
 
 extension SettingParser<Secret<String>> {
-  /// Tells a connection string from something else entirely; libpq checks the rest when it connects.
+  /// What libpq can use, by its own parser.
   static var connectionString: Self {
     Self { text throws(UnusableValue) in
       let isURI = text.hasPrefix("postgresql://") || text.hasPrefix("postgres://")
       guard isURI || (!text.contains("://") && text.contains("=")) else {
         throw UnusableValue(
           "not a connection string", expected: "postgresql://user@host/database or keyword=value pairs")
+      }
+      if let fault = PostgresConfiguration.fault(of: text) {
+        throw UnusableValue(
+          fault,
+          expected: """
+            parameters of libpq alone (no pgbouncer=true, no sslmode=no-verify), and in the user and password of a URI \
+            %40 for @, %2F for /, %25 for %
+            """)
       }
       return Secret(text)
     }

@@ -27,9 +27,31 @@ struct SettingsReader {
           SettingsProblem(.unreadable, SettingNames.configFile, "names \(path), which cannot be read: \(error.reason)"))
       }
     }
+    problems += Self.quotedValues(in: environment, Self.quotes + Self.curlyQuotes, at: "environment")
+    for values in [file.values] + file.apps.map(\.values) {
+      problems += Self.quotedValues(in: values, Self.curlyQuotes, at: "settings file")
+    }
     apps = file.apps
     self.environment = environment
     fileValues = file.values
+  }
+
+  private static let quotes: [(Character, Character)] = [("\"", "\""), ("'", "'")]
+  private static let curlyQuotes: [(Character, Character)] = [("“", "”"), ("‘", "’"), ("„", "“")]
+
+  /// Values that somebody has quoted for a shell that is not there, as in the files of `docker run --env-file`. A secret with quotes
+  /// around it would be another secret. In the settings file, a value in quotes may have others inside.
+  private static func quotedValues(
+    in values: [String: String], _ quotes: [(Character, Character)], at place: String
+  ) -> [SettingsProblem] {
+    SettingNames.all.compactMap { name in
+      guard let value = values[name]?.trimmed, value.count > 1,
+        quotes.contains(where: { $0.0 == value.first && $0.1 == value.last })
+      else { return nil }
+      return SettingsProblem(
+        .unusable, name,
+        "(\(place)) is not usable: in quotes, which would belong to it; expected the value without them")
+    }
   }
 
   private static func unknownKeys(in environment: [String: String]) -> [SettingsProblem] {

@@ -60,6 +60,44 @@ struct OutageTests {
     }
   }
 
+  @Test(
+    "a database that takes no writes is an outage: callers get 503, readiness and the doctor give one reason, and it ends"
+  )
+  func readOnlyDatabase() async throws {
+    let postgres = try await TestPostgres.launch()
+    try await ServiceScene.play(postgres: postgres) { scene, service in
+      let conversation = try await Conversation(scene, [.away()])
+      try await postgres.psql("alter system set default_transaction_read_only = on")
+      try await postgres.psql("select pg_reload_conf()")
+      let words = "it takes no writes"
+      var readiness = try await service.get("/readyz")
+      let start = ContinuousClock.now
+      while !readiness.text.contains(words), ContinuousClock.now < start + .seconds(20) {
+        try await Task.sleep(for: .milliseconds(50))
+        readiness = try await service.get("/readyz")
+      }
+      #expect(readiness.status == 503, "\(readiness.text)")
+      let checks = try #require(readiness.json["checks"] as? [[String: any Sendable]])
+      #expect(
+        checks.filter { $0["ready"] as? Bool == false }.map { $0["name"] as? String } == ["database"],
+        "\(readiness.text)")
+      for _ in 0..<3 {
+        let answer = try await service.webhook(#"{"message_id": "\#(UUID().uuidString)"}"#)
+        #expect(answer.status == 503 && answer.field("Retry-After") != nil, "\(answer.text)")
+      }
+      let doctor = try await DoctorRun(scene.settings)
+      #expect(
+        doctor.exitCode == 1 && doctor.lines("FAIL").contains { $0.contains("server: ") && $0.contains(words) },
+        "\(doctor.text)")
+      #expect(
+        !doctor.lines("FAIL").contains { $0.contains("contract") || $0.contains("host functions") }, "\(doctor.text)")
+      try await postgres.psql("alter system reset default_transaction_read_only")
+      try await postgres.psql("select pg_reload_conf()")
+      let message = try await conversation.say()
+      #expect(try await scene.pushes(of: message, atLeast: 1).count == 1)
+    }
+  }
+
   @Test("readiness turns within seconds when the database falls silent, and comes back with it")
   func silentDatabase() async throws {
     let postgres = try await TestPostgres.launch()

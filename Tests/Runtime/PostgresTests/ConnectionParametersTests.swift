@@ -52,4 +52,52 @@ struct ConnectionParametersTests {
     #expect(keywords["application_name"] == "mine")
     #expect(keywords["options"]?.hasSuffix("-c search_path=x") == true)
   }
+
+  @Test(
+    "a usable string has no fault",
+    arguments: [
+      "postgresql://u:p@a,b:5433/db?target_session_attrs=read-write", "postgres://localhost", "host=/run user=tacet",
+      "service=tacet", "postgresql:///db?host=/tmp", "postgresql://u@[::1]:5/db", "host=@x port=5,6",
+      "postgresql://u:p%40s%2Fs%25@db.example/app?sslmode=require", "host=db password='p@s/s #%'",
+      "postgresql://u:p#s@h/db",
+    ])
+  func usable(conninfo: String) {
+    #expect(PostgresConfiguration.fault(of: conninfo) == nil)
+  }
+
+  @Test(
+    "a string that libpq refuses, now or when it connects, is a fault in which nothing of it stands",
+    arguments: [
+      ("postgresql://u:hunter2@h/d?pgbouncer=true", "libpq"),
+      ("postgresql://u:hunter2@h/d?sslmode=no-verify", "sslmode"),
+      ("host=h password=hunter2 x", "libpq"), ("host=h password='hunter2", "libpq"),
+      ("host=h hunter2=x", "libpq"), ("postgresql://u:hunter2@h:99999/d", "port"),
+      ("postgresql://u:p@hunter2@h/d", "host"),
+      ("postgresql://u:hunter2/x@h/d", "port"), ("postgresql://u:12/hunter2@h/d", "database"),
+      ("host=hunter2# user=u", "host"),
+      ("postgresql://u:hunter2@h/d?target_session_attrs=any-one", "target_session_attrs"),
+      ("postgresql://u:hunter2@h/d?channel_binding=yes", "channel_binding"), ("postgresql://u:hunter2%@h/d", "libpq"),
+    ])
+  func unusable(conninfo: String, named: String) throws {
+    let fault = try #require(PostgresConfiguration.fault(of: conninfo))
+    #expect(fault.contains(named) && !fault.contains("hunter2"))
+  }
+
+  @Test("a password of any characters in a URI either stays whole, or the string is refused")
+  func passwords() throws {
+    let marks = Array("@#/?%:[]&=' \"\\,;+")
+    for start in ["pw", "12"] {
+      for one in marks {
+        for other in marks {
+          let password = "\(start)\(one)x\(other)34"
+          let conninfo = "postgresql://u:\(password)@db.example:5432/app"
+          guard PostgresConfiguration.fault(of: conninfo) == nil else { continue }
+          let parameters = try parameters(conninfo)
+          #expect(parameters.keywords["password"] == password, "\(conninfo)")
+          #expect(
+            parameters.targets == [ConnectionTarget(host: "db.example", address: "", port: "5432")], "\(conninfo)")
+        }
+      }
+    }
+  }
 }

@@ -191,6 +191,27 @@ struct SchemaJudgementTests {
     #expect(findings[1].verdict.rawValue == verdict)
   }
 
+  @Test(
+    "a server whose transactions only read is refused, in the words of readiness, and nothing else is blamed for it")
+  func readOnly() {
+    let server = ExaminedServer(
+      version: 150_000, isStandby: false, isReadOnly: true, isPooled: false, role: "r", replicationRole: "origin")
+    let finding = DatabaseCheck.judge(server, host: "", asPool: PoolWords(isTransaction: false))[1]
+    #expect(finding.verdict == .failure && finding.found.contains(PostgresError.takesNoWrites))
+    let trials = [
+      ContractTrial("seen_by", .done), ContractTrial("mark_read", .failed, sqlState: "25006", message: "no"),
+    ]
+    let contract = ContractCheck.judge(trials, role: "r")
+    #expect(contract.map(\.verdict) == [.skipped] && contract[0].found.contains(PostgresError.takesNoWrites))
+  }
+
+  @Test("a proxy that nobody uses is a warning")
+  func proxy() {
+    #expect(ProxyCheck.judge([]) == nil)
+    let finding = ProxyCheck.judge(["HTTPS_PROXY"])
+    #expect(finding?.verdict == .warning && finding?.found.contains("HTTPS_PROXY") == true)
+  }
+
   @Test("each role that reaches device tokens fails")
   func tokenAccess() {
     #expect(TokenAccessCheck.judge([]).map(\.verdict) == [.ok])

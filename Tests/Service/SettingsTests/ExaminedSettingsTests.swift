@@ -14,6 +14,15 @@ struct ExaminedSettingsTests {
     #expect(settings.problems.contains { $0.key == "JWT_SECRET" })
   }
 
+  @Test("names the variables of proxies, which nothing uses")
+  func proxies() {
+    let environment = [
+      "HTTPS_PROXY": "http://proxy:3128", "all_proxy": "socks5://proxy", "https_proxy": "", "NO_PROXY": "x",
+    ]
+    #expect(ExaminedSettings(environment: environment).unusedProxies == ["HTTPS_PROXY", "all_proxy"])
+    #expect(ExaminedSettings(environment: [:]).unusedProxies == [])
+  }
+
   @Test("names the files with secrets, each once, those of sections too")
   func files() {
     let file = """

@@ -27,6 +27,28 @@ struct SettingsReaderTests {
     #expect(settings.reactors == 4)
   }
 
+  @Test(
+    "a value in quotes that nothing takes off is refused, and not repeated",
+    arguments: [
+      ("WEBHOOK_SECRET", "\"a secret of twenty-four bytes\""), ("SERVICE_KEY", "'service-key-of-the-tests'"),
+      ("JWT_SECRET", "“a secret of thirty-two bytes, or more of them”"), ("LOG_LEVEL", "\"info\""),
+      ("REACTORS", " '2' "),
+    ])
+  func quoted(name: String, value: String) {
+    let found = problems([name: value])
+    #expect(found.contains { $0.key == name && $0.message.contains("in quotes") })
+    #expect(found.allSatisfy { !$0.description.contains("secret of") && !$0.description.contains("key-of") })
+  }
+
+  @Test("the settings file takes quotes off, and keeps those inside them; curly ones are refused there too")
+  func quotedInFile() throws {
+    let secret = "\"a secret of twenty-four bytes\""
+    let settings = try makeSettings(["TACET_CONFIG": "/f", "JWT_ISSUER": nil], files: ["/f": "JWT_ISSUER='\(secret)'"])
+    #expect(settings.callers.issuer == secret)
+    let found = problems(["TACET_CONFIG": "/f"], files: ["/f": "JWT_ISSUER=“me”"])
+    #expect(found.map(\.key) == ["JWT_ISSUER"])
+  }
+
   @Test("a settings file that cannot be read is named with the reason")
   func unreadable() {
     let found = problems(["TACET_CONFIG": "/gone"])

@@ -6,5 +6,7 @@
 
 select
   current_setting('server_version_num')::bigint as version, pg_is_in_recovery() as is_standby,
+  -- The transaction itself only reads; this is what other ones are given.
+  current_setting('default_transaction_read_only')::bool as is_read_only,
   pg_backend_pid()::bigint as backend_id, current_user::text as role,
   current_setting('session_replication_role') as replication_role;

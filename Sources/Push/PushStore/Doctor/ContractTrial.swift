@@ -38,6 +38,11 @@ public struct ContractTrial: Equatable, Sendable {
     "recipient_preferences",
   ]
 
+  /// Whether the database took no writes, which says nothing of the contract.
+  public static func areRefused(_ trials: [ContractTrial]) -> Bool {
+    trials.contains { $0.sqlState == SQLState.readOnlyTransaction.description }
+  }
+
   /// A function that failed once is told once, by its first failure.
   static func trials(from rows: PostgresRows) throws(PostgresError) -> [ContractTrial] {
     var failed: Set<String> = []

@@ -91,6 +91,8 @@ public struct ExaminedServer: Equatable, Sendable {
   public let version: Int
   /// Whether it only follows another server and takes no writes.
   public let isStandby: Bool
+  /// Whether its transactions may not write unless they say so.
+  public let isReadOnly: Bool
   /// Whether the session is another one than the connection was given: there is a pooler between.
   public let isPooled: Bool
   /// The role of the session.
@@ -99,9 +101,12 @@ public struct ExaminedServer: Equatable, Sendable {
   public let replicationRole: String
 
   /// Notes what a server said.
-  public init(version: Int, isStandby: Bool, isPooled: Bool, role: String, replicationRole: String) {
+  public init(
+    version: Int, isStandby: Bool, isReadOnly: Bool = false, isPooled: Bool, role: String, replicationRole: String
+  ) {
     self.version = version
     self.isStandby = isStandby
+    self.isReadOnly = isReadOnly
     self.isPooled = isPooled
     self.role = role
     self.replicationRole = replicationRole

@@ -62,6 +62,7 @@ public final class DatabaseExamination {
     let row = try await connection.query(.examineServer, on: reactor).one()
     return ExaminedServer(
       version: try row.decode("version"), isStandby: try row.decode("is_standby"),
+      isReadOnly: try row.decode("is_read_only"),
       isPooled: try row.decode("backend_id", as: Int64.self) != Int64(connection.backendID),
       role: try row.decode("role"), replicationRole: try row.decode("replication_role"))
   }
