@@ -3,8 +3,8 @@ import Testing
 
 @Suite("Habits of the source")
 struct HabitTests {
-  /// A page that can be read in one go.
-  private static let linesMax = 250
+  /// One concept whole.
+  private static let linesMax = 500
 
   /// Where tasks are made with the reactor's executor. The library for apps runs where there is none.
   private static let taskMakers = ["Sources/Runtime/Reactors/Reactor+Work.swift"]

@@ -124,7 +124,7 @@ set search_path = pg_catalog, pg_temp
 as $$
   with hidden as materialized (
     select c.relname, r.place, r.column_name, r.before, r.after, r.is_wish
-    from tacet.hidden_rows('{public.messages,public.conversation_participants,public.profiles}') r
+    from tacet.hidden_rows('{messages,conversation_participants,profiles}') r
     join pg_class c on c.oid = r.relation and c.relnamespace = 'public'::regnamespace
     where strpos(definition, '.shown') > 0 and r.before is not null
   )

@@ -3,7 +3,7 @@
 
 -- The columns of the host's tables that say that a row is hidden.
 --
--- tables: with their schemas, not quoted; empty for all, which takes a second for some thousand columns.
+-- tables: names in schema public; empty for all tables, which takes a second for some thousand columns.
 -- place: what the table would have to hold: message, member, profile or block. before, after: what stands before and behind the
 -- column in a condition that is true of rows that may be pushed, and is never null; null where the column looks like one that hides
 -- and is not understood. words: the same for people, behind the column's name. is_wish: whether a member still takes part, and only
@@ -79,7 +79,7 @@ as $$
     join pg_attribute a on a.attrelid = c.oid and a.attnum > 0 and not a.attisdropped
     join pg_type t on t.oid = a.atttypid
     left join pg_type b on b.oid = t.typbasetype
-    where ($1 = '{}' or n.nspname || '.' || c.relname = any ($1))
+    where ($1 = '{}' or n.nspname = 'public' and c.relname = any ($1))
       and c.relkind in ('r', 'p', 'v', 'm', 'f') and n.nspname !~ '^(pg_|information_schema$|tacet)'
       -- What Tacet adds there itself.
       and not (n.nspname = 'public' and c.relname = 'conversation_participants' and a.attname in ('last_seen', 'left_at')
@@ -194,7 +194,7 @@ begin
           ('conversation_participants', 'member', 'seen_by(tacet.conversation_id)'),
           ('profiles', 'profile', 'takes_pushes(tacet.user_id)')
       ) as d (name, place, reader)
-      join tacet.hidden_rows('{public.messages,public.conversation_participants,public.profiles}') r
+      join tacet.hidden_rows('{messages,conversation_participants,profiles}') r
         on r.relation = to_regclass('public.' || d.name) and r.place = d.place
       join pg_proc p on p.oid = to_regprocedure('tacet.' || d.reader)
       where tacet.is_default(p.oid) and p.prosrc !~ '-- inert$'

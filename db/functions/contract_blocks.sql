@@ -33,7 +33,7 @@ begin
       'exists (select from %s b where b.%I = has_blocked.user_id and b.%I = has_blocked.sender_id%s)', b.table_name,
       b.blocker_column, b.blocked_column, (
         select string_agg(format(' and %sb.%I%s', r.before, r.column_name, r.after), '' order by r.column_name)
-        from tacet.hidden_rows(array['public.' || c.relname]) r
+        from tacet.hidden_rows(array[c.relname::text]) r
         where r.relation = b.relation and r.place = 'block' and r.before is not null
       )),
     e'\n    or ' order by b.table_name)

@@ -20,7 +20,7 @@ struct FunctionFile {
     _ files: [FunctionFile], over connection: PostgresConnection, on reactor: isolated Reactor
   ) async throws(PostgresError) -> PostgresRows {
     let hidden = try await HiddenRows.look(
-      at: ["public.messages", "public.conversation_participants", "public.profiles"], over: connection, on: reactor)
+      at: ["messages", "conversation_participants", "profiles"], over: connection, on: reactor)
     return try await connection.query(
       .examineFunctionFiles(
         names: files.map(\.name), texts: files.map(\.text),

@@ -140,21 +140,6 @@ struct SoftDeletionTests {
     #expect(try await outdated(database) == [])
   }
 
-  @Test("without the columns the bodies are those from before there were any variants")
-  func plain() async throws {
-    let database = try await TestDatabase.migrated()
-    let bodies = """
-      select proname, md5(regexp_replace(prosrc, '\\s+', ' ', 'g')) from pg_proc where pronamespace = 'tacet'::regnamespace
-      and proname in ('message_context', 'seen_by', 'device_tokens') order by 1
-      """
-    #expect(
-      try await database.sql(bodies) == """
-        device_tokens|995acc5ef0a8da597373f76010850b9b
-        message_context|eaf0f4c28129503eff6ef16a3c9b98ae
-        seen_by|c15b1a0fe83e64c3b55f736512326fd6
-        """)
-  }
-
   @Test("a function of the host stays, with the column or without it")
   func hosts() async throws {
     let chat = try await Self.chat()

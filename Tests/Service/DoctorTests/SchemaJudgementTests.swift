@@ -219,7 +219,7 @@ struct SchemaJudgementTests {
       TokenAccess(role: "anon", privileges: "select"), TokenAccess(role: "public", privileges: "insert, delete"),
     ])
     #expect(findings.map(\.verdict) == [.failure, .failure])
-    #expect(findings[0].remedy?.contains("revoke select on public.push_tokens from \"anon\"") == true)
+    #expect(findings[0].remedy?.contains("revoke select on public.push_tokens from anon") == true)
     #expect(findings[1].remedy?.contains("from public,") == true)
   }
 

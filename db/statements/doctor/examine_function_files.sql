@@ -34,8 +34,8 @@ with files as (
     select string_agg(x.document, '' order by x.place) as facts
     from unnest(:hidden) with ordinality as x (document, place)
     cross join lateral (select x.document::jsonb as known) d
-    where d.known ->> 'schema' = 'public' and strpos(f.text, (d.known ->> 'table') || '.shown') > 0
-      or coalesce(d.known ->> 'place', 'block') = 'block' and strpos(f.text, 'from tacet.block_tables()') > 0
+    where d.known ->> 'place' <> 'block' and strpos(f.text, format(' -- if %s.shown', d.known ->> 'table')) > 0
+      or coalesce(d.known ->> 'place', 'block') = 'block' and f.name = 'contract_blocks'
   ) h
 )
 select f.place::int - 1 as place, f.checksum

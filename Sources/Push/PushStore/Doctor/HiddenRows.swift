@@ -5,7 +5,7 @@ internal import Reactors
 /// `tacet init` and the first `tacet migrate` look at databases that do not have the functions.
 enum HiddenRows {
   /// Documents of columns that hide rows, and of tables of blocks, in an order of their own.
-  /// - Parameter tables: those whose columns are looked at beside the tables of blocks; empty for all.
+  /// - Parameter tables: those of schema public whose columns are looked at beside the tables of blocks; empty for all.
   static func look(
     at tables: [String], over connection: PostgresConnection, on reactor: isolated Reactor
   ) async throws(PostgresError) -> (columns: [String], blocks: [String]) {
@@ -18,6 +18,10 @@ enum HiddenRows {
     var documents: [String] = []
     let looked = tables.isEmpty ? [] : tables + names
     for row in try await connection.query(columns, [looked], on: reactor) {
+      // Only a table of blocks is read as one.
+      let place: String = try row.decode(1)
+      let table: String = try row.decode(2)
+      guard place != "block" || names.contains(table) else { continue }
       documents.append(try row.decode(0, as: String.self))
     }
     return (documents, found)
@@ -28,7 +32,8 @@ enum HiddenRows {
     """
     select jsonb_build_object(
       'schema', n.nspname, 'table', c.relname, 'place', r.place, 'name', r.column_name, 'before', r.before, 'after', r.after,
-      'words', r.words, 'isWish', r.is_wish)::text
+      'words', r.words, 'isWish', r.is_wish)::text,
+      r.place, c.relname::text
     from (\(body(of: "hidden_rows"))) r (relation, place, column_name, before, after, words, is_wish)
     join pg_class c on c.oid = r.relation
     join pg_namespace n on n.oid = c.relnamespace
@@ -40,7 +45,7 @@ enum HiddenRows {
     """
     select jsonb_build_object(
       'schema', n.nspname, 'table', c.relname, 'blocker', b.blocker_column, 'blocked', b.blocked_column)::text,
-      n.nspname || '.' || c.relname
+      c.relname::text
     from (\(body(of: "block_tables"))) b (relation, table_name, blocker_column, blocked_column)
     join pg_class c on c.oid = b.relation
     join pg_namespace n on n.oid = c.relnamespace
