@@ -61,11 +61,11 @@ struct UnreadTests {
     try await scene.database.sql(sql.replacing("READER", with: scene.chat.reader.text))
     #expect(try await scene.look() == 1)
     #expect(try await scene.events() == (cause == nil ? "push.unread|waiting|" : ""))
-    let message = HostID(try await scene.database.sql("select subject_id from tacet.push_log"))!
+    let message = HostID(text: try await scene.database.sql("select subject_id from tacet.push_log"))
     let known = try await withStore(scene.database) {
       try await $0.records(ofSubject: message, on: $1).flatMap(\.recipients).filter { $0.ledger != nil }.map(\.unread)
     }
-    #expect(known.map { $0?.state } == [cause == nil ? .waiting : .cancelled])
+    #expect(known.map { $0?.state } == [cause == nil ? UnreadFacts.State.waiting : .cancelled])
     #expect(known.map { $0?.reason } == [cause])
     #expect(try await scene.claim().count == (cause == nil ? 1 : 0))
     #expect(try await scene.look() == 0)
