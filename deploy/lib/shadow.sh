@@ -5,7 +5,7 @@
 
 # compare_since TIME: for each verdict and reason of Tacet, how many pairs of message and user.
 compare_since() {
-  sql app <<<"select
+  sql tacet <<<"select
       case
         when o.message_id is null then 'only Tacet pushed'
         when l.reason = 'shadow' then 'both pushed'
