@@ -9,8 +9,9 @@
 -- and is not understood. words: the same for people, behind the column's name. is_wish: whether a member still takes part, and only
 -- wants no push.
 --
--- fits: the types that a rule reads: flag, time, number, word or any. Of enumerations those count that have such a word. test: off and on for flags; unset; past and future for times
--- that have to be, with null_past and null_future where null will do; zero for numbers; a pattern for words that hide.
+-- In a rule, fits says which types it reads: flag, time, number, word or any; of enumerations those that have such a word. test: off and
+-- on for flags; unset and set; past for times that have to be, null_past and null_future where null will do; zero for numbers; else a
+-- pattern of words that hide.
 --
 -- Words are as hosts write them: system, draft and so on at the beginning of the kind of a message. A status that says how far a
 -- message has come (pending, sent, read) hides nothing: it is inserted with the first of them.
@@ -20,29 +21,37 @@ language sql stable
 as $$
   with rules (places, names, fits, test, is_wish) as (
     values
-      ('message member profile block', '((is|was|has_?been)?(deleted|removed|trashed|retracted|recalled|unsent|withdrawn))', 'flag', 'off', false),
-      ('message member profile block', '(deleted?|deletion|removed?|trashed|retracted|recalled|unsent|withdrawn|revoked)(at|on|time|date)?', 'time', 'unset', false),
+      ('message member profile block', '((is|was|has_?been)?(deleted|removed|trashed|retracted|recalled|unsent|withdrawn))',
+        'flag', 'off', false),
+      ('message member profile block', '(deleted?|deletion|removed?|trashed|retracted|recalled|unsent|withdrawn|revoked)(at|on|time|date)?',
+        'time', 'unset', false),
       ('message member profile block', '(deleted?|removed?)(at|time)', 'number', 'zero', false),
       ('message', '(deleted|removed|hidden|retracted)by(user|profile|member|account|admin)?(id)?', 'any', 'unset', false),
       ('message', '(is)?(private|internal|whisper|system|systemmessage|service|servicemessage|draft|scheduled|hidden|invisible|'
-        'spam|blocked|shadow|shadowbanned|ephemeral|rejected|archived|note|privatenote|internalnote|staff|staffnote)', 'flag', 'off', false),
+        'spam|blocked|shadow|shadowbanned|ephemeral|rejected|archived|note|privatenote|internalnote|staff|staffnote)',
+        'flag', 'off', false),
       ('message', '(is|for)?(staff|admin|agent|moderator|mod|team)s?only', 'flag', 'off', false),
       ('message', '(is)?(published|visible|approved)', 'flag', 'on', false),
-      ('message', '(scheduled?|publish|deliver|release|visible|available|embargo(ed)?)(at|for|from|on|after|until|time|date)|send(at|on|after)', 'time', 'null_past', false),
+      ('message',
+        '(scheduled?|publish|deliver|release|visible|available|embargo(ed)?)(at|for|from|on|after|until|time|date)|send(at|on|after)',
+        'time', 'null_past', false),
       ('message', 'published(at|on)', 'time', 'past', false),
       ('message block', 'expir(es|ed|e|ing|y|ation)(at|on|time|date)?', 'time', 'null_future', false),
       ('message', '(hidden|archived|blocked|rejected)(at|on)', 'time', 'unset', false),
       ('message', '(message)?(type|kind|subtype|category)|eventtype|(sender|author|from)(type|kind|role)|role', 'word',
         'system|activity|event|notice|service|notif|draft|note|internal|staff|whisper|scheduled|audit|log$', false),
       ('message', '(message|post|publish|publication|workflow|record)?(status|state)', 'word',
-        'draft|schedul|unpublish|embargo|delet|remov|hidden|spam|reject|block|flag|private|internal|staff|archiv|trash|cancel|retract|recall|withdr', false),
+        'draft|schedul|unpublish|embargo|delet|remov|hidden|spam|reject|block|flag|private|internal|staff|archiv|trash|cancel|'
+        'retract|recall|withdr', false),
       ('message', '(moderation|approval|review)(status|state)?', 'word',
         'pending|wait|held|hold|review|queue|draft|delet|remov|hidden|spam|reject|block|flag|denied|disapprov|unapprov', false),
       ('message', 'visib(ility|leto)|audience|scope|access', 'word',
         'private|internal|staff|hidden|draft|admin|mod|agent|team|whisper|self|me$|only|none|sender|author|nobody', false),
-      ('member', '(left|leave|kicked|expelled|banned|blocked|suspended|deactivated|declined|rejected|revoked|ended|exited)(at|on)', 'time', 'unset', false),
+      ('member', '(left|leave|kicked|expelled|banned|blocked|suspended|deactivated|declined|rejected|revoked|ended|exited)(at|on)',
+        'time', 'unset', false),
       ('member', '(left|leave|kicked|banned|deactivated)at', 'number', 'zero', false),
-      ('member', '(is|has)?(left|kicked|expelled|banned|blocked|suspended|deactivated|pending|invited|declined|rejected|inactive|former)', 'flag', 'off', false),
+      ('member', '(is|has)?(left|kicked|expelled|banned|blocked|suspended|deactivated|pending|invited|declined|rejected|inactive|former)',
+        'flag', 'off', false),
       ('member', '(is|has)?(accepted|confirmed|approved|joined|useractive|active|member)', 'flag', 'on', false),
       ('member', '(accepted|confirmed|approved)(at|on)', 'time', 'set', false),
       ('member', '(membership|member|participant|invite|invitation|join)?(status|state)|membership', 'word',
@@ -50,19 +59,23 @@ as $$
       ('member', '(member|membership)?(role|type)', 'word', 'left|remov|delet|kick|ban|block|invit|pending|former|request|none', false),
       ('member profile', '(banned|blocked|suspended|silenced)(until|till|expiresat|to)', 'time', 'null_past', false),
       ('member profile', '((is)?notifications?)?(is)?(muted|snoozed|silenced|disabled)|donotdisturb|(is)?dnd|(is)?silent|mutes?(all)?|'
-        '(notifications?|push)(muted|off|disabled|blocked|paused)|(disable|mute|block|no)(push|notifications?)|optedout|pushoptout', 'flag', 'off', true),
+        '(notifications?|push)(muted|off|disabled|blocked|paused)|(disable|mute|block|no)(push|notifications?)|optedout|pushoptout',
+        'flag', 'off', true),
       ('member', '(is)?(archived|hidden|closed)', 'flag', 'off', true),
       ('member', '(is)?(following|subscribed|enabled)', 'flag', 'on', true),
       ('member profile', '(has|is|wants|allows?|receives?|enables?|get)?(push|notify|notifications?|pushnotifications?|alerts?)'
         '(enabled|on|allowed|active|optin|consent)?', 'flag', 'on', true),
-      ('member profile', '(notifications?|push)?(muted?|snoozed?|silenced|dnd|donotdisturb|paused?)(until|till|expiresat|to|ends?at)', 'time', 'null_past', true),
+      ('member profile', '(notifications?|push)?(muted?|snoozed?|silenced|dnd|donotdisturb|paused?)(until|till|expiresat|to|ends?at)',
+        'time', 'null_past', true),
       ('member', '(muted|archived|hidden|silenced)(at|on|since)', 'time', 'unset', true),
-      ('member', '(push)?notif(y|ications?)(level|mode|settings?|preferences?|status|type|state)?', 'word', 'none|never|off|mute|nothing|disabled|silent|no$|false|0$', true),
+      ('member', '(push)?notif(y|ications?)(level|mode|settings?|preferences?|status|type|state)?',
+        'word', 'none|never|off|mute|nothing|disabled|silent|no$|false|0$', true),
       ('profile', '(is)?(banned|blocked|suspended|disabled|deactivated|inactive|closed|shadowbanned)', 'flag', 'off', false),
       ('profile', '(is|account)?(active|enabled|useractive)', 'flag', 'on', false),
       ('profile', '(deactivated|disabled|banned|blocked|suspended|closed|archived)(at|on)', 'time', 'unset', false),
       ('profile', '(deactivated|disabled|banned|blocked|suspended)at', 'number', 'zero', false),
-      ('profile', '(account|user|member)?(status|state)', 'word', 'delet|remov|ban|block|suspend|deactiv|disab|closed|archiv|lock|terminat', false)
+      ('profile', '(account|user|member)?(status|state)',
+        'word', 'delet|remov|ban|block|suspend|deactiv|disab|closed|archiv|lock|terminat', false)
   ), columns as (
     select
       c.oid, a.attname::text as name, lower(regexp_replace(a.attname, '[^A-Za-z0-9]', '', 'g')) as plain, a.attnum,
@@ -134,7 +147,8 @@ as $$
         '^(status|state)$|reject|archiv|trash|whisper|recipient|receiver|secret|confid|shadow|recall|retract|redact|embargo|expir'),
       ('member', 'delet|remov|^left|^leave|kick|banned|block|mute|silenc|notif|invit|pending|^(status|state)$|suspend|archiv|active$|snooz|'
         'hidden|accept|approv|enabled|disabled'),
-      ('profile', 'delet|remov|activ(e|ated)|enabled|disabled|banned|block|suspend|^(status|state)$|notif|mute|dnd|disturb|snooz|lockedat|closed')
+      ('profile', 'delet|remov|activ(e|ated)|enabled|disabled|banned|block|suspend|^(status|state)$|notif|mute|dnd|disturb|snooz|lockedat|'
+        'closed')
   ) as p (place, stems)
   where c.plain ~ p.stems and c.labels is null and not exists (
     select from understood u where u.oid = c.oid and u.place = p.place and u.attnum = c.attnum)
@@ -157,9 +171,11 @@ as $$
     from (
       select
         t.attname::text as name,
-        p.plain ~ '^(user|profile|member|account|person|owner|creator|createdby|from|by|source|subject)?((blocker|muter|ignorer)|(blocked|muted|ignored)by|(blocking|muting|ignoring))?(user|profile|member|account)?(uu)?(id)?$'
+        p.plain ~ '^(user|profile|member|account|person|owner|creator|createdby|from|by|source|subject)?('
+            '(blocker|muter|ignorer)|(blocked|muted|ignored)by|(blocking|muting|ignoring))?(user|profile|member|account)?(uu)?(id)?$'
           and p.plain !~ '^(uu)?(id)?$' as is_blocker,
-        p.plain ~ '^(user|profile|member|account|person)?(blocked|muted|ignored|blockee|target|other|to)(user|profile|member|account|person)?(uu)?(id)?$' as is_blocked
+        p.plain ~ '^(user|profile|member|account|person)?(blocked|muted|ignored|blockee|target|other|to)'
+            '(user|profile|member|account|person)?(uu)?(id)?$' as is_blocked
       from pg_attribute t
       cross join lateral lower(regexp_replace(t.attname, '[^A-Za-z0-9]', '', 'g')) as p (plain)
       where t.attrelid = c.oid and t.attnum > 0 and not t.attisdropped
@@ -173,7 +189,8 @@ as $$
   ) x
   where c.relkind in ('r', 'p', 'v') and not c.relispartition and n.nspname !~ '^(pg_|information_schema$|tacet)'
     and lower(regexp_replace(c.relname, '[^A-Za-z0-9]', '', 'g'))
-      ~ '(^|user|profile|member|account|contact)s?(block(s|ed|list|edlist|edusers?|users?|edmembers?|edprofiles?|edaccounts?)?|mute(s|dusers?|d)?|ignore(s|dusers?|d)?)$'
+      ~ '(^|user|profile|member|account|contact)s?(block(s|ed|list|edlist|edusers?|users?|edmembers?|edprofiles?|edaccounts?)?|'
+        'mute(s|dusers?|d)?|ignore(s|dusers?|d)?)$'
 $$;
 
 -- Says which columns keep rows of the default tables from being pushed, and which columns and tables look as if they did and are not
@@ -205,7 +222,8 @@ begin
       where tacet.is_default(p.oid)
     )
     select format(
-      'rows of public.%s take part in pushes where %s', k.name, string_agg(format('%I %s', k.column_name, k.words), ', ' order by k.column_name))
+      'rows of public.%s take part in pushes where %s', k.name,
+      string_agg(format('%I %s', k.column_name, k.words), ', ' order by k.column_name))
     from known k
     where k.before is not null
     group by k.name
