@@ -111,10 +111,11 @@ end
 $$;
 
 -- A definition for the tables that the host has in schema public. A line that ends with `-- if FACT` stays where the fact is
--- true, one with `-- unless FACT` where it is not. FACT: `messages.deleted_at` for a column, `messages.partitioned` for a
--- partitioned table, `messages.shown` where columns say that rows are hidden (tacet.hidden_rows). In the line of the last, shown(m) is
--- the condition that a row is not, present(m) the same without what a member only wishes, and columns(m) names what both read. What
--- stays loses its mark, so a host without the column has the same body as without the line.
+-- true, one with `-- unless FACT` where it is not. FACT: `messages.deleted_at` for a column, `messages.created_at_unzoned` for
+-- one of type timestamp, without a time zone, `messages.partitioned` for a partitioned table, `messages.shown` where columns
+-- say that rows are hidden (tacet.hidden_rows). In the line of the last, shown(m) is the condition that a row is not,
+-- present(m) the same without what a member only wishes, and columns(m) names what both read. What stays loses its mark, so a
+-- host without the column has the same body as without the line.
 --
 -- tacet migrate applies a file again when the facts in it change (examine_function_files.sql reads them the same way).
 create or replace function tacet.fitted(definition text)
@@ -174,7 +175,8 @@ as $$
         or exists (
           select
           from pg_attribute a
-          where a.attrelid = c.oid and a.attname = x.mark[3] and a.attnum > 0 and not a.attisdropped
+          where a.attrelid = c.oid and a.attnum > 0 and not a.attisdropped
+            and (a.attname = x.mark[3] or a.attname || '_unzoned' = x.mark[3] and a.atttypid = 'timestamp'::regtype)
         )))
   end
 $$;

@@ -94,9 +94,6 @@ as $$
     left join pg_type b on b.oid = t.typbasetype
     where ($1 = '{}' or n.nspname = 'public' and c.relname = any ($1))
       and c.relkind in ('r', 'p', 'v', 'm', 'f') and n.nspname !~ '^(pg_|information_schema$|tacet)'
-      -- What Tacet adds there itself.
-      and not (n.nspname = 'public' and c.relname = 'conversation_participants' and a.attname in ('last_seen', 'left_at')
-        and a.atttypid = 'timestamptz'::regtype)
   ), understood as (
     select distinct on (c.oid, p.place, c.attnum)
       c.oid, p.place, c.attnum, c.name, c.plain, r.is_wish, r.test,

@@ -22,6 +22,7 @@ as $$
       select c.conversation_id, c.user_id
       from public.conversation_participants c
       where c.user_id = count_unread.user_id
+        and present(c) -- if conversation_participants.shown
       limit 1000
     ) c
     cross join lateral (

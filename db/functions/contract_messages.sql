@@ -5,7 +5,12 @@ set check_function_bodies = off;
 -- What the rules and the composer need of one message; no row when it was deleted. prior_read_by, prior_touched_at: of the
 -- newest other message, a weaker sign of presence for clients that report no last_seen.
 --
--- A row that the host hides, such as one that is deleted or a draft, has none (tacet.hidden_rows). A partitioned table is searched in its partitions of the last two days first: a look-up
+-- A created_at without a time zone says nothing to the hour: it is a time of UTC to some frameworks, and of the session's zone to
+-- others. It counts as the latest moment that it can be, so a message is dated by its insert, and an old one that is imported stays
+-- old. An updated_at without a time zone is no sign of presence.
+--
+-- A row that the host hides, such as one that is deleted or a draft, has none (tacet.hidden_rows). A partitioned table is
+-- searched in its partitions of the last two days first: a look-up
 -- by id alone visits every partition.
 call tacet.provide('message_context(tacet.message_id)', is_tried => true, definition => $default$
 create or replace function tacet.message_context(message_id tacet.message_id)
@@ -25,8 +30,12 @@ as $$
     m.conversation_id, m.from_id,
     p.name, -- if profiles.name
     null::text, -- unless profiles.name
-    left(m.text, 4096), m.created_at, m.read_by, prior.read_by,
-    prior.updated_at
+    left(m.text, 4096),
+    m.created_at, -- unless messages.created_at_unzoned
+    nullif(least(m.created_at at time zone 'UTC' + interval '13 hours', now()), now()), -- if messages.created_at_unzoned
+    m.read_by, prior.read_by,
+    prior.updated_at -- unless messages.updated_at_unzoned
+    null::timestamptz -- if messages.updated_at_unzoned
   from public.messages m -- unless messages.partitioned
   from ( -- if messages.partitioned
     select n.* from public.messages n -- if messages.partitioned
@@ -39,7 +48,8 @@ as $$
   left join lateral (
     select o.read_by, o.updated_at
     from public.messages o
-    where o.conversation_id = m.conversation_id and o.id <> m.id and o.created_at <= now()
+    where o.conversation_id = m.conversation_id and o.id <> m.id
+      and o.created_at <= now() -- unless messages.created_at_unzoned
     order by o.created_at desc
     limit 1
   ) prior on true
@@ -48,7 +58,7 @@ as $$
 $$
 $default$);
 
--- Who takes part in a conversation, and when each last looked at it and left it.
+-- Who takes part in a conversation, and when each last looked at it and left it. A left_at is the host's, of members who have left.
 call tacet.provide('seen_by(tacet.conversation_id)', is_tried => true, definition => $default$
 create or replace function tacet.seen_by(conversation_id tacet.conversation_id)
 returns table (user_id tacet.user_id, last_seen timestamptz, left_at timestamptz)
@@ -58,8 +68,8 @@ as $$
     c.user_id,
     c.last_seen, -- if conversation_participants.last_seen
     null::timestamptz, -- unless conversation_participants.last_seen
-    c.left_at -- if conversation_participants.left_at
-    null::timestamptz -- unless conversation_participants.left_at
+    c.tacet_left_at -- if conversation_participants.tacet_left_at
+    null::timestamptz -- unless conversation_participants.tacet_left_at
   from public.conversation_participants c
   where c.conversation_id = seen_by.conversation_id
     and shown(c) -- if conversation_participants.shown

@@ -31,7 +31,7 @@ $default$);
 --
 -- A call waits for no row: a transaction of the host that has locked one would delay everybody's reports, and deadlock with a
 -- call when it wants another. The clock is read when the row is locked, so that the times of a row only grow. A look clears
--- left_at, because clocks are set and comparing would not do. Leaving is dated after a look that a client has dated in the
+-- tacet_left_at, because clocks are set and comparing would not do. Leaving is dated after a look that a client has dated in the
 -- future.
 --
 -- A repeated report is not written, unless something depends on it: a held push, or a message after the stored look.
@@ -59,18 +59,21 @@ begin
         select
         from public.conversation_participants c
         where c.conversation_id = r.conversation_id and c.user_id = r.user_id
+          and present(c) -- if conversation_participants.shown
           and (
             r.has_left
             or c.last_seen is null
             or c.last_seen not between clock_timestamp() - tacet.presence_repeats_within() and clock_timestamp()
-            or c.left_at >= c.last_seen
+            or c.tacet_left_at >= c.last_seen
             or exists (
               select from tacet.deliveries d
               where d.user_id = c.user_id and d.conversation_id = c.conversation_id and d.state = 'held'
             )
             or exists (
               select from public.messages m
-              where m.conversation_id = c.conversation_id and m.created_at >= c.last_seen
+              where m.conversation_id = c.conversation_id
+                and m.created_at >= c.last_seen -- unless messages.created_at_unzoned
+                and m.created_at >= c.last_seen - interval '1 day' -- if messages.created_at_unzoned
             )
           )
         limit 1
@@ -88,7 +91,7 @@ begin
       update public.conversation_participants c
       set
         last_seen = case when l.has_looked then l.moment else c.last_seen end,
-        left_at = case when l.has_left then greatest(l.moment, case when not l.has_looked then c.last_seen end) end
+        tacet_left_at = case when l.has_left then greatest(l.moment, case when not l.has_looked then c.last_seen end) end
       from locked l
       where l.is_locked and c.conversation_id = l.conversation_id and c.user_id = l.user_id
     )

@@ -102,6 +102,8 @@ $$;
 -- planned when first run, so only its own transition tables must exist. Sequential scans are off, because a plan made while
 -- nothing was held would be kept when much waits.
 --
+-- The marks of what is read are dated in UTC, also where messages are dated without a time zone.
+--
 -- A large statement costs no more than many small ones: changes are found set against set, and each look at the deliveries is
 -- one index look-up, which `offset 0` keeps in place. A join of old and new rows would be planned for few rows, and compare
 -- each with each.
@@ -112,6 +114,7 @@ set search_path = pg_catalog, pg_temp
 set lock_timeout = '50ms'
 set enable_seqscan = off
 set jit = off
+set timezone = 'UTC'
 as $$
 declare
   subjects tacet.subject_id[];
@@ -160,9 +163,9 @@ begin
       ) d;
     when 'seen' then
       with left_now as (
-        select n.conversation_id, n.user_id, n.left_at from changed n where n.left_at is not null
+        select n.conversation_id, n.user_id, n.tacet_left_at from changed n where n.tacet_left_at is not null
         except
-        select o.conversation_id, o.user_id, o.left_at from previous o
+        select o.conversation_id, o.user_id, o.tacet_left_at from previous o
       )
       select
         array_agg(d.subject_id), array_agg(d.user_id),
@@ -174,9 +177,9 @@ begin
           end)
       into subjects, users, causes
       from (
-        select n.conversation_id, n.user_id, n.last_seen, n.left_at from changed n
+        select n.conversation_id, n.user_id, n.last_seen, n.tacet_left_at from changed n
         except
-        select o.conversation_id, o.user_id, o.last_seen, o.left_at from previous o
+        select o.conversation_id, o.user_id, o.last_seen, o.tacet_left_at from previous o
       ) news
       cross join lateral (
         select d.subject_id, d.user_id

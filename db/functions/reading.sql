@@ -122,7 +122,7 @@ end
 $$;
 
 -- Moves users' marks to their first unread message, or to ten minutes ago, because a message is dated at the beginning of its
--- transaction and becomes visible later. No mark is made where it would pass over almost nothing. A mark is made anew after a
+-- transaction and becomes visible later; to a day ago where messages are dated without a time zone. No mark is made where it would pass over almost nothing. A mark is made anew after a
 -- day, which finds messages inserted with past dates.
 --
 -- A mark passes over at most ten thousand messages at a time, in a thousand of the user's conversations.
@@ -146,7 +146,8 @@ begin
     select
       c.user_id, c.conversation_id, k.built_at, f.counted_from,
       least(
-        now() - interval '10 minutes',
+        now() - interval '10 minutes', -- unless messages.created_at_unzoned
+        now() - interval '1 day', -- if messages.created_at_unzoned
         coalesce(
           (
             select m.created_at
@@ -253,6 +254,7 @@ begin
         select p.user_id, p.conversation_id
         from public.conversation_participants p
         where p.user_id = u.user_id
+          and present(p) -- if conversation_participants.shown
         limit 1000
       ) p
     ) c

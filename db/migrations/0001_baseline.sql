@@ -14,9 +14,24 @@
 -- 1. The schema, and what was applied to it -------------------------------------------------------------------------------------
 
 do $$
+declare
+  relation text;
 begin
+  if current_setting('server_encoding') <> 'UTF8' then
+    raise exception 'not wired: the encoding of the database is %, and Tacet needs UTF8', current_setting('server_encoding')
+      using errcode = 'TC001';
+  end if;
   if to_regnamespace('tacet') is null then
     create schema tacet;
+  end if;
+  select min(c.relname) into relation
+  from pg_class c
+  where c.relnamespace = 'tacet'::regnamespace and c.relkind in ('r', 'p', 'v', 'm', 'f', 'S')
+    and (to_regclass('tacet.migrations') is null or to_regclass('tacet.host_additions') is null);
+  if relation is not null then
+    raise exception e'not wired: schema tacet is there already, and its % was not made by Tacet\nTacet keeps everything in a '
+      'schema of this name. Rename yours.', relation
+      using errcode = 'TC001';
   end if;
 exception
   when insufficient_privilege then
@@ -1393,35 +1408,46 @@ $$;
 
 revoke all on function tacet.has_index(regclass, text, text) from public;
 
--- The checks, columns and indexes of a first installation; later the host may have moved to other tables. A database without any
--- application, ids of another type, columns of ours with another type, and large tables without the indexes are refused. Tables
--- that the host does not have under these names, and views, are passed over with a notice.
+-- The checks, columns and indexes of a first installation; later the host may have moved to other tables. A database without
+-- any application, ids of another type, columns of ours with another type, and large tables without the indexes are refused.
+-- Tables that the host does not have under these names, or that lack the columns by which they are known, and views, are passed
+-- over with a notice.
 --
--- Locks: ACCESS EXCLUSIVE on conversation_participants and push_tokens; nothing is rewritten. An index is built here only on
--- tables of up to a million rows, and blocks their writers.
+-- A column that was there before is the host's. So what says that a client has left a conversation is called tacet_left_at: a
+-- left_at of the host's own says that a member has left. last_seen and the columns of push_tokens have one meaning wherever
+-- they come from.
+--
+-- Locks: SHARE on tables that lack an index, and then ACCESS EXCLUSIVE on conversation_participants and push_tokens; nothing is
+-- rewritten. An index is built here only on tables of up to 100,000 rows: a tenth of a second for each.
 do $$
 declare
-  -- columns and predicate as tacet.has_index takes them. preparation: adds the column that a concurrent build needs.
+  -- columns and predicate as tacet.has_index takes them. step: 3 for indexes on columns of ours, which are added in step 2.
+  -- preparation: adds the column that a concurrent build needs.
   wanted_indexes constant jsonb := '[
-    {"place": 1, "relation": "conversation_participants", "columns": "conversation_id, last_seen",
+    {"place": 1, "step": 3, "relation": "conversation_participants", "columns": "conversation_id, last_seen",
      "name": "conversation_participants_last_seen_idx", "definition": "(conversation_id, last_seen)",
      "preparation": "alter table public.conversation_participants add column if not exists last_seen timestamptz;"},
-    {"place": 2, "relation": "conversation_participants", "columns": "user_id",
+    {"place": 2, "step": 1, "relation": "conversation_participants", "columns": "user_id",
      "name": "conversation_participants_user_idx", "definition": "(user_id)"},
-    {"place": 3, "relation": "messages", "columns": "conversation_id, created_at",
+    {"place": 3, "step": 1, "relation": "messages", "columns": "conversation_id, created_at",
      "name": "messages_conversation_idx", "definition": "(conversation_id, created_at desc)"},
-    {"place": 4, "relation": "push_tokens", "columns": "user_id", "predicate": "invalidated_at IS NULL",
+    {"place": 4, "step": 3, "relation": "push_tokens", "columns": "user_id", "predicate": "invalidated_at IS NULL",
      "name": "push_tokens_user_idx", "definition": "(user_id) where invalidated_at is null",
      "preparation": "alter table public.push_tokens add column if not exists invalidated_at timestamptz;"},
-    {"place": 5, "relation": "push_tokens", "columns": "lower(device_token)",
+    {"place": 5, "step": 1, "relation": "push_tokens", "columns": "lower(device_token)",
      "name": "push_tokens_spelling_idx", "definition": "(lower(device_token))"},
-    {"place": 6, "relation": "push_tokens", "columns": "user_id", "predicate": "invalidated_at IS NOT NULL",
+    {"place": 6, "step": 3, "relation": "push_tokens", "columns": "user_id", "predicate": "invalidated_at IS NOT NULL",
      "name": "push_tokens_dropped_idx", "definition": "(user_id) where invalidated_at is not null"}]';
   is_creator boolean := coalesce((
     select has_schema_privilege(n.oid, 'create') from pg_namespace n where n.nspname = 'public'), false);
+  publications text;
+  -- The tables of the default contract that are here.
+  tables text[];
   problems text[];
   missing text;
   views text;
+  others text;
+  found_columns text;
   remedies text;
   unmade text;
   wanted record;
@@ -1451,40 +1477,89 @@ begin
       using errcode = 'TC001';
   end if;
 
-  -- Ids go into columns of ours, which have one type for each kind of id; integers go into bigint. Triggers read the required
-  -- columns; the host contract can do without the rest.
+  -- A subscriber stops at the first row of a table that it does not have.
+  select string_agg(quote_ident(p.pubname), ', ' order by p.pubname) into publications
+  from pg_publication p
+  where p.puballtables and coalesce(current_setting('tacet.published', true), '') <> 'on';
+  if publications is not null then
+    raise exception e'not wired: publication % sends every table, and its subscribers stop at the first row of one that they '
+      'lack\nRun tacet migrate in each subscriber first, and start no service there. Where that is done, or where the readers of the '
+      'publication take new tables: alter database % set tacet.published = ''on''; and migrate again.',
+      publications, quote_ident(current_database())
+      using errcode = 'TC001';
+  end if;
+
+  -- A table of one of the names without the columns by which it is known is another one.
+  select
+    coalesce(array_agg(k.name order by k.place) filter (where c.oid is not null and k.lacks is null), '{}'),
+    string_agg(k.name, ', public.' order by k.place) filter (where c.oid is null),
+    string_agg(k.name, ', public.' order by k.place) filter (where c.relkind not in ('r', 'p')),
+    string_agg(format('public.%s has no column %s', k.name, k.lacks), ', ' order by k.place)
+      filter (where c.oid is not null and k.lacks is not null)
+  into tables, missing, views, others
+  from (
+    select t.*, (
+      select string_agg(n.name, ' and ')
+      from unnest(t.columns) as n (name)
+      where not exists (
+        select from pg_attribute a
+        where a.attrelid = to_regclass('public.' || t.name) and a.attname = n.name and not a.attisdropped)
+    ) as lacks
+    from (
+      values
+        (1, 'profiles', '{id}'::text[]), (2, 'conversations', '{id}'),
+        (3, 'conversation_participants', '{conversation_id,user_id}'), (4, 'messages', '{id}'),
+        (5, 'push_tokens', '{user_id,device_token}')
+    ) as t (place, name, columns)
+  ) k
+  left join pg_class c on c.oid = to_regclass('public.' || k.name);
+  if missing is not null then
+    raise notice 'tacet: the host has no public.%; if it keeps these elsewhere, replace what reads them and make the triggers '
+      'there (db/CONTRACT.md)', missing;
+  end if;
+  if views is not null then
+    raise notice 'tacet: public.% is no table: columns, indexes and triggers of Tacet belong to the tables behind it '
+      '(db/CONTRACT.md)', views;
+  end if;
+  if others is not null then
+    raise notice 'tacet: %, and is not taken for a table of the default contract; replace what reads it (db/CONTRACT.md)', others;
+  end if;
+
+  select string_agg(distinct format('publication %I sends public.%s', p.pubname, p.tablename), ', ') into publications
+  from pg_publication_tables p
+  where p.schemaname = 'public' and p.tablename in ('conversation_participants', 'push_tokens') and p.tablename = any (tables);
+  if publications is not null then
+    raise notice 'tacet: %, which gets columns; a subscriber that lacks them stops at the next change', publications;
+  end if;
+
+  -- Ids go into columns of ours, which have one type for each kind of id; integers go into bigint.
   select array_agg(
-    case
-      when a.attname is null then format('public.%s has no column %s', t.relation, t.name)
-      else format('public.%s.%s is %s instead of %s', t.relation, t.name, format_type(a.atttypid, a.atttypmod), t.type)
-    end order by t.place)
+    format('public.%s.%s is %s instead of %s', t.relation, t.name, format_type(a.atttypid, a.atttypmod), t.type)
+    order by t.place)
   into problems
   from (
     values
-      (1, 'profiles', 'id', 'tacet.user_id', true),
-      (2, 'conversations', 'id', 'tacet.conversation_id', false),
-      (3, 'conversation_participants', 'conversation_id', 'tacet.conversation_id', false),
-      (4, 'conversation_participants', 'user_id', 'tacet.user_id', false),
-      (5, 'messages', 'id', 'tacet.message_id', true),
-      (6, 'messages', 'conversation_id', 'tacet.conversation_id', false),
-      (7, 'messages', 'from_id', 'tacet.user_id', false),
-      (8, 'messages', 'created_at', 'timestamp with time zone', false),
-      (9, 'push_tokens', 'user_id', 'tacet.user_id', false),
-      (10, 'push_tokens', 'device_token', 'text', false),
-      (11, 'conversation_participants', 'last_seen', 'timestamp with time zone', false),
-      (12, 'conversation_participants', 'left_at', 'timestamp with time zone', false),
-      (13, 'push_tokens', 'registered_at', 'timestamp with time zone', false),
-      (14, 'push_tokens', 'invalidated_at', 'timestamp with time zone', false)
-  ) as t (place, relation, name, type, is_required)
-  join pg_class c on c.oid = to_regclass('public.' || t.relation)
-  left join pg_attribute a on a.attrelid = c.oid and a.attname = t.name and not a.attisdropped
-  where (a.attname is null and t.is_required)
-    or (
-      a.atttypid <> to_regtype(t.type)
-      and not (t.type = 'text' and a.atttypid in ('varchar'::regtype, 'bpchar'::regtype))
-      and not (t.type = 'bigint' and a.atttypid in ('int'::regtype, 'smallint'::regtype))
-      and not (t.name = 'created_at' and a.atttypid = 'timestamp'::regtype)
-    );
+      (1, 'profiles', 'id', 'tacet.user_id'),
+      (2, 'conversations', 'id', 'tacet.conversation_id'),
+      (3, 'conversation_participants', 'conversation_id', 'tacet.conversation_id'),
+      (4, 'conversation_participants', 'user_id', 'tacet.user_id'),
+      (5, 'messages', 'id', 'tacet.message_id'),
+      (6, 'messages', 'conversation_id', 'tacet.conversation_id'),
+      (7, 'messages', 'from_id', 'tacet.user_id'),
+      (8, 'messages', 'created_at', 'timestamp with time zone'),
+      (9, 'push_tokens', 'user_id', 'tacet.user_id'),
+      (10, 'push_tokens', 'device_token', 'text'),
+      (11, 'conversation_participants', 'last_seen', 'timestamp with time zone'),
+      (12, 'conversation_participants', 'tacet_left_at', 'timestamp with time zone'),
+      (13, 'push_tokens', 'registered_at', 'timestamp with time zone'),
+      (14, 'push_tokens', 'invalidated_at', 'timestamp with time zone')
+  ) as t (place, relation, name, type)
+  join pg_attribute a on a.attrelid = to_regclass('public.' || t.relation) and a.attname = t.name and not a.attisdropped
+  where t.relation = any (tables)
+    and a.atttypid <> to_regtype(t.type)
+    and not (t.type = 'text' and a.atttypid in ('varchar'::regtype, 'bpchar'::regtype))
+    and not (t.type = 'bigint' and a.atttypid in ('int'::regtype, 'smallint'::regtype))
+    and not (t.name = 'created_at' and a.atttypid = 'timestamp'::regtype);
   if problems is not null then
     raise exception e'not wired: %\nGive the columns these types. Or keep such tables in another schema, and replace the functions '
       'of the host contract that read them (db/CONTRACT.md).',
@@ -1522,21 +1597,6 @@ begin
       using errcode = 'TC001';
   end if;
 
-  select string_agg(t.name, ', public.' order by t.place) filter (where c.oid is null),
-    string_agg(t.name, ', public.' order by t.place) filter (where c.relkind not in ('r', 'p'))
-  into missing, views
-  from unnest(array['profiles', 'conversations', 'conversation_participants', 'messages', 'push_tokens'])
-    with ordinality as t (name, place)
-  left join pg_class c on c.oid = to_regclass('public.' || t.name);
-  if missing is not null then
-    raise notice 'tacet: the host has no public.%; if it keeps these elsewhere, replace what reads them and make the triggers '
-      'there (db/CONTRACT.md)', missing;
-  end if;
-  if views is not null then
-    raise notice 'tacet: public.% is no table: columns, indexes and triggers of Tacet belong to the tables behind it '
-      '(db/CONTRACT.md)', views;
-  end if;
-
   -- On a large table the owner builds the index beforehand. PostgreSQL builds no index CONCURRENTLY on a partitioned table:
   -- each partition gets its own, attached to one that exists on the parent alone. Rows of a table that was never analysed are
   -- estimated from its size, at 100 bytes each; an analysed table may have grown since.
@@ -1546,6 +1606,7 @@ begin
       select w.*
       from jsonb_to_recordset(wanted_indexes) as w (
         place int, relation text, columns text, predicate text, preparation text, name text, definition text)
+      where w.relation = any (tables)
     ), tree (place, relation, branch) as (
       select w.place, to_regclass('public.' || w.relation)::oid, array[0::bigint] from indexes w
       union all
@@ -1563,7 +1624,7 @@ begin
           when c.reltuples < 0 then s.bytes / 100.0
           else c.reltuples
             * greatest(s.bytes / greatest(c.relpages, 1) / current_setting('block_size')::float8, 1)
-        end) > 1000000
+        end) > 100000
     ), made as (
       select
         t.*, c.relkind, n.nspname, w.definition, w.preparation, cardinality(t.branch) = 1 as is_root,
@@ -1590,60 +1651,76 @@ begin
     join made p on p.place = m.place and p.relkind = 'p' and p.branch = m.branch[:cardinality(m.branch) - 1]
   ) t;
   if remedies is not null then
-    raise exception e'not wired: tables of more than a million rows lack indexes\nRun these lines one by one, outside of a '
+    raise exception e'not wired: tables of more than 100,000 rows lack indexes\nRun these lines one by one, outside of a '
       'transaction, and then migrate again:\n%', remedies
       using errcode = 'TC001';
   end if;
 
-  -- last_seen: the user was looking at the conversation then. left_at: the user's client reported that it left, which ends the
-  -- presence. registered_at: when the app last handed the token over; an APNs answer about an earlier time must not drop it.
+  select string_agg(a.attname, ', ' order by a.attnum) into found_columns
+  from pg_attribute a
+  where 'push_tokens' = any (tables) and a.attrelid = to_regclass('public.push_tokens') and not a.attisdropped
+    and a.attname in (
+      'registered_at', 'invalidated_at', 'environment', 'app', 'invalidation_reason', 'locale', 'time_zone');
+  if found_columns is not null then
+    raise notice 'tacet: public.push_tokens has % already, and Tacet reads and writes them; if they mean something else than in '
+      'db/CONTRACT.md, rename them or keep devices elsewhere (tacet init)', found_columns;
+  end if;
+
+  -- last_seen: the user was looking at the conversation then. tacet_left_at: the user's client reported that it left, which ends
+  -- the presence. registered_at: when the app last handed the token over; an APNs answer about an earlier time must not drop it.
   -- environment, app: which APNs host and which app the token is for; null is the service's default. locale: a BCP 47 language
   -- tag. time_zone: an IANA name, used for quiet hours that name none.
+  --
+  -- An index keeps its name unless the host has something of that name.
   for wanted in
-    select t.*
+    select s.*
     from (
-      values
-        (1, 'conversation_participants', 'last_seen', 'timestamptz'),
-        (2, 'conversation_participants', 'left_at', 'timestamptz'),
-        (3, 'push_tokens', 'registered_at', 'timestamptz not null default now()'),
-        (4, 'push_tokens', 'invalidated_at', 'timestamptz'),
-        (5, 'push_tokens', 'environment', 'text'),
-        (6, 'push_tokens', 'app', 'text'),
-        (7, 'push_tokens', 'invalidation_reason', 'text'),
-        (8, 'push_tokens', 'locale', 'text'),
-        (9, 'push_tokens', 'time_zone', 'text')
-    ) as t (place, relation, name, definition)
-    join pg_class c on c.oid = to_regclass('public.' || t.relation) and c.relkind in ('r', 'p')
-    where not exists (
-      select from pg_attribute a where a.attrelid = c.oid and a.attname = t.name and not a.attisdropped
-    )
-    order by t.place
+      select
+        w.place, w.step, 'index' as kind, w.relation, w.columns, w.predicate, w.definition,
+        case when to_regclass('public.' || quote_ident(w.name)) is null then w.name else 'tacet_' || w.name end as name
+      from jsonb_to_recordset(wanted_indexes) as w (
+        place int, step int, relation text, columns text, predicate text, name text, definition text)
+      union all
+      select c.place, 2, 'column', c.relation, null, null, c.definition, c.name
+      from (
+        values
+          (1, 'conversation_participants', 'last_seen', 'timestamptz'),
+          (2, 'conversation_participants', 'tacet_left_at', 'timestamptz'),
+          (3, 'push_tokens', 'registered_at', 'timestamptz not null default now()'),
+          (4, 'push_tokens', 'invalidated_at', 'timestamptz'),
+          (5, 'push_tokens', 'environment', 'text'),
+          (6, 'push_tokens', 'app', 'text'),
+          (7, 'push_tokens', 'invalidation_reason', 'text'),
+          (8, 'push_tokens', 'locale', 'text'),
+          (9, 'push_tokens', 'time_zone', 'text')
+      ) as c (place, relation, name, definition)
+    ) s
+    join pg_class c on c.oid = to_regclass('public.' || s.relation) and c.relkind in ('r', 'p')
+    where s.relation = any (tables)
+    order by s.step, s.place
   loop
-    execute format('alter table public.%I add column %I %s', wanted.relation, wanted.name, wanted.definition);
-    insert into tacet.host_additions values (wanted.relation, 'column', wanted.name);
-  end loop;
-
-  for wanted in
-    select w.*
-    from jsonb_to_recordset(wanted_indexes) as w (
-      place int, relation text, columns text, predicate text, name text, definition text)
-    join pg_class c on c.oid = to_regclass('public.' || w.relation) and c.relkind in ('r', 'p')
-    where not tacet.has_index(c.oid, w.columns, w.predicate) and to_regclass('public.' || quote_ident(w.name)) is null
-    order by w.place
-  loop
-    if not is_creator then
-      unmade := concat_ws(
-        e'\n', unmade, format('create index %I on public.%I %s;', wanted.name, wanted.relation, wanted.definition));
-      continue;
+    if wanted.kind = 'column' then
+      continue when exists (
+        select from pg_attribute a
+        where a.attrelid = to_regclass('public.' || wanted.relation) and a.attname = wanted.name and not a.attisdropped);
+      execute format('alter table public.%I add column %I %s', wanted.relation, wanted.name, wanted.definition);
+    else
+      continue when tacet.has_index(to_regclass('public.' || wanted.relation), wanted.columns, wanted.predicate);
+      if not is_creator then
+        unmade := concat_ws(
+          e'\n', unmade, format('create index %I on public.%I %s;', wanted.name, wanted.relation, wanted.definition));
+        continue;
+      end if;
+      begin
+        execute format('create index %I on public.%I %s', wanted.name, wanted.relation, wanted.definition);
+      exception
+        -- A host with its own columns chooses its own indexes.
+        when undefined_column or undefined_function then
+          raise notice 'tacet: the host tables differ from the default; replace the functions of the host contract (%)', sqlerrm;
+          continue;
+      end;
     end if;
-    begin
-      execute format('create index %I on public.%I %s', wanted.name, wanted.relation, wanted.definition);
-      insert into tacet.host_additions values (wanted.relation, 'index', wanted.name);
-    exception
-      -- A host with its own columns chooses its own indexes.
-      when undefined_column or undefined_function then
-        raise notice 'tacet: the host tables differ from the default; replace the functions of the host contract (%)', sqlerrm;
-    end;
+    insert into tacet.host_additions values (wanted.relation, wanted.kind, wanted.name);
   end loop;
   if unmade is not null then
     raise notice e'tacet: role % may not create in schema public; these indexes are missing, and without them claims read whole '
@@ -1655,6 +1732,7 @@ begin
   if exists (
     select from pg_class c
     where c.oid = to_regclass('public.conversation_participants') and c.relkind = 'r'
+      and c.relname = any (tables)
       and not exists (select from unnest(c.reloptions) as o (setting) where o.setting like 'autovacuum%')
   ) then
     begin
@@ -1677,11 +1755,19 @@ declare
   message_columns int;
   participant_columns int;
   arguments text := '';
+  has_messages boolean;
+  has_profiles boolean;
   name text;
 begin
   if exists (select from tacet.migrations) then
     return;
   end if;
+  select coalesce(bool_or(c.relname = 'messages'), false), coalesce(bool_or(c.relname = 'profiles'), false)
+  into has_messages, has_profiles
+  from pg_class c
+  join pg_attribute a on a.attrelid = c.oid and a.attname = 'id' and not a.attisdropped
+  where c.oid in (to_regclass('public.messages'), to_regclass('public.profiles')) and c.relkind in ('r', 'p');
+
   foreach name in array array['enqueue_inserted_messages', 'release_concerned', 'forget_deleted_profiles'] loop
     execute format(
       'create or replace function tacet.%I() returns trigger language plpgsql as %L', name, 'begin return null; end');
@@ -1703,7 +1789,7 @@ begin
   from pg_attribute a
   join pg_class c on c.oid = a.attrelid and c.relkind in ('r', 'p')
   where a.attrelid = to_regclass('public.conversation_participants') and not a.attisdropped
-    and a.attname in ('conversation_id', 'user_id', 'last_seen', 'left_at');
+    and a.attname in ('conversation_id', 'user_id', 'last_seen', 'tacet_left_at');
 
   if message_columns = 3 then
     arguments := '''conversation_id''';
@@ -1725,7 +1811,7 @@ begin
     referencing old table as previous
     for each statement execute function tacet.release_concerned('deleted');
   end if;
-  if exists (select from pg_class c where c.oid = to_regclass('public.messages') and c.relkind in ('r', 'p')) then
+  if has_messages then
     execute format(
       'create or replace trigger tacet_message_inserted after insert on public.messages referencing new table as inserted '
       'for each statement execute function tacet.enqueue_inserted_messages(%s)', arguments);
@@ -1749,7 +1835,7 @@ begin
       '(db/CONTRACT.md)';
   end if;
 
-  if exists (select from pg_class c where c.oid = to_regclass('public.profiles') and c.relkind in ('r', 'p')) then
+  if has_profiles then
     create or replace trigger tacet_profile_deleted
     after delete on public.profiles
     referencing old table as deleted
@@ -1763,8 +1849,8 @@ $$;
 
 -- A view public.push_log shows the ledger where the host's readers look for it.
 --
--- It has security_invoker: its readers need the table's privileges too, and get the rows that the table's policies show them. They
--- need no right on schema tacet. Default privileges of schema public, as Supabase has them, would open it to others.
+-- It has security_invoker: its readers need the table's privileges too, and get the rows that the table's policies show them.
+-- They need no right on schema tacet. Default privileges of schema public, as Supabase has them, would open it to others.
 --
 -- The view is left out, with a notice, where the role may not create in schema public, where the host has a public.push_log of
 -- its own, and on PostgreSQL 14, which has no security_invoker.

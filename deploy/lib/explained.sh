@@ -61,7 +61,7 @@ play_holds() {
        select c.user_id from public.conversation_participants c where $there) where id = :'id'" \
     'skipped already_read' 'No push, because the user had read the message. Until then it was held'
   play_hold leaving 'Vera was looking, and left: sent at once' \
-    "update public.conversation_participants set left_at = now() where $there" 'sent -' 'then the user left.'
+    "update public.conversation_participants set tacet_left_at = now() where $there" 'sent -' 'then the user left.'
   play_hold looking 'Vera was looking, and looked again: skipped' \
     "update public.conversation_participants set last_seen = clock_timestamp() where $there" \
     'skipped user_viewing' 'No push, because the user has looked at the conversation since'

@@ -49,7 +49,7 @@ $settings"
   insert_message away >/dev/null
   insert_message read >/dev/null
   insert_message no-device >/dev/null
-  after_message viewing 'left_at = clock_timestamp()'
+  after_message viewing 'tacet_left_at = clock_timestamp()'
   after_message group 'last_seen = clock_timestamp()'
   is_none_within 10 "select 8 - count(*) from tacet.push_log
     where enqueued_at >= '$began' and decision <> 'held' and push_type = 'message'" || true

@@ -1,3 +1,4 @@
+import Glibc
 import Logging
 import Postgres
 import PushKinds
@@ -34,6 +35,56 @@ extension PushService {
         "row-level security hides the service's own tables",
         metadata: ["remedy": "as their owner, call tacet.grant_service for this role, or give it BYPASSRLS"])
     }
+  }
+}
+
+extension PushService {
+  /// Stops a start on a TCP port that a process of another database serves: the kernel would give connections to either. One of the
+  /// same database is a replica, or a predecessor. A database that cannot be asked is no reason to.
+  static func refuseSharing(
+    _ address: SocketAddress, _ configuration: PostgresConfiguration, logger: Logger, on reactor: isolated Reactor
+  ) async throws {
+    guard address.port != 0, await isServed(address, on: reactor) else { return }
+    var configuration = configuration
+    configuration.connectLimit = .seconds(2)
+    // A process that has just begun to listen may not have noted itself yet.
+    for _ in 0..<20 {
+      do throws(PostgresError) {
+        let connection = try await PostgresConnection.connect(configuration, logger: logger, on: reactor)
+        defer { connection.close(on: reactor) }
+        let neighbours = try await ServiceInstance.current.neighbours(over: connection, on: reactor)
+        if neighbours.contains(where: { $0.isRecent || kill($0.processID, 0) == 0 || errno == EPERM }) { return }
+      } catch {
+        logger.warning(
+          "another process listens here, and the database cannot say whether it is one of its own",
+          metadata: ["address": "\(address)", "error": "\(error.debugDescription)"])
+        return
+      }
+      await reactor.sleep(for: .milliseconds(250))
+    }
+    throw SharedPort(address: address)
+  }
+
+  private static func isServed(_ address: SocketAddress, on reactor: isolated Reactor) async -> Bool {
+    do {
+      let socket = try await Socket.connect(to: address, within: .seconds(1), on: reactor)
+      // Where nobody listens, a socket may have got this very port and met itself.
+      return socket.localAddress?.port != address.port
+    } catch {
+      return false
+    }
+  }
+}
+
+/// A process that does not work with this database listens where this one is to listen.
+struct SharedPort: Error, CustomStringConvertible {
+  let address: SocketAddress
+
+  var description: String {
+    """
+    another process listens on \(address), and none of this database runs on this machine. Requests would go to either. Choose \
+    another address, or stop it.
+    """
   }
 }
 

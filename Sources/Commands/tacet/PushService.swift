@@ -73,6 +73,14 @@ struct PushService {
     try await group.reactors[0].perform { [database, logger] in
       try await Self.refuseUnusable(database, logger: logger, on: $0)
     }
+    let listeners: [(SocketAddress?, Int32?)] = [
+      (address, supervisor.interfaceSocket), (metricsAddress, supervisor.metricsSocket),
+    ]
+    for case (let address?, nil) in listeners {
+      try await group.reactors[0].perform { [database, logger] in
+        try await Self.refuseSharing(address, database, logger: logger, on: $0)
+      }
+    }
     let clients = try await ClientAccess(
       settings.callers, user: { [database] in IDTypes(ofSessions: database).users.id($0)?.text },
       on: group.reactors, logger: logger)

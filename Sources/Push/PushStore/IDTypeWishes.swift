@@ -37,7 +37,7 @@ extension IDTypes {
   ) async throws(PostgresError) -> IDTypes {
     if isInstalled {
       let types = try await look(over: connection, on: reactor)
-      guard wishes.types(otherwise: types) == types else { throw try await refused(types, connection, on: reactor) }
+      guard wishes.types(otherwise: types) == types else { throw await refused(types, connection, on: reactor) }
       return types
     }
     let row = try await connection.query(PushStatements.examineHostIDs, on: reactor).one()
@@ -51,20 +51,13 @@ extension IDTypes {
     return types
   }
 
-  /// The server's own error, as a file of `db/migrations` raises it.
   private static func refused(
     _ types: IDTypes, _ connection: PostgresConnection, on reactor: isolated Reactor
-  ) async throws(PostgresError) -> PostgresError {
-    do throws(PostgresError) {
-      try await connection.simple(
-        """
-        do $$ begin raise exception 'not wired: the schema was installed for ids of messages, conversations and users that are \
-        \(types.messages.rawValue), \(types.conversations.rawValue) and \(types.users.rawValue), and cannot change them'
-        using errcode = '\(Migrator.notWired)'; end $$
-        """, on: reactor)
-    } catch {
-      return error
-    }
-    preconditionFailure("an exception was raised and not reported")
+  ) async -> PostgresError {
+    await connection.refusal(
+      """
+      not wired: the schema was installed for ids of messages, conversations and users that are \
+      \(types.messages.rawValue), \(types.conversations.rawValue) and \(types.users.rawValue), and cannot change them
+      """, on: reactor)
   }
 }

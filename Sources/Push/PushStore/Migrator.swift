@@ -62,7 +62,13 @@ public enum Migrator {
     configuration.noticeHandler = notice
     let connection = try await PostgresConnection.connect(configuration, logger: logger, on: reactor)
     defer { connection.close(on: reactor) }
-    try await connection.query(PushStatements.lockMigrations, on: reactor)
+    let encoding = try await connection.query(PushStatements.lockMigrations, on: reactor).one().decode(
+      0, as: String.self)
+    // The baseline says it too, but has characters that such a server cannot even read.
+    guard encoding == "UTF8" else {
+      throw await connection.refusal(
+        "not wired: the encoding of the database is \(encoding), and Tacet needs UTF8", on: reactor)
+    }
     // By name: a schema from before the baseline is refused by the baseline.
     let applied = Set(try await AppliedMigration.all(over: connection, on: reactor)?.map(\.name) ?? [])
     let types = try await IDTypes.choose(ids, isInstalled: !applied.isEmpty, over: connection, on: reactor)
@@ -158,5 +164,18 @@ public enum Migrator {
       try? await connection.simple("rollback", on: reactor)
       throw error
     }
+  }
+}
+
+extension PostgresConnection {
+  /// The server's own error, as a file of `db/migrations` raises it.
+  func refusal(_ message: String, on reactor: isolated Reactor) async -> PostgresError {
+    do throws(PostgresError) {
+      try await simple(
+        "do $$ begin raise exception '\(message)' using errcode = '\(Migrator.notWired)'; end $$", on: reactor)
+    } catch {
+      return error
+    }
+    preconditionFailure("an exception was raised and not reported")
   }
 }

@@ -32,8 +32,8 @@ public struct ParticipantsGuess: Equatable, Sendable {
     self.conversation = conversation
     self.user = user
     looked = table.column(among: HostWords.looks, where: \.isTime)
-    // Tacet's own column there; elsewhere left_at is the host's, and says that a member has left.
-    leftAt = table.fullName == "public.conversation_participants" ? table.column("left_at") : nil
+    // Where tacet migrate has added it. A left_at is the host's, and says that a member has left.
+    leftAt = table.column("tacet_left_at")
     let position = Self.position(of: table, in: messages)
     (read, isReadByID) = (position?.column, position?.isID ?? false)
     conditions =

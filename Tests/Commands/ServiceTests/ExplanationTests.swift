@@ -37,7 +37,7 @@ struct ExplanationTests {
   @Test(
     "tells what ended a hold before its time",
     arguments: [
-      ("update conversation_participants set left_at = now() where user_id = '$user'", "then the user left."),
+      ("update conversation_participants set tacet_left_at = now() where user_id = '$user'", "then the user left."),
       (
         "update conversation_participants set last_seen = clock_timestamp() where user_id = '$user'",
         "No push, because the user has looked at the conversation since: the app reported it"

@@ -9,7 +9,7 @@ struct HoldTests {
   @Test(
     "ends at once when the host writes what is learnt",
     arguments: [
-      ("update conversation_participants set left_at = now() where user_id = '$user'", "sent "),
+      ("update conversation_participants set tacet_left_at = now() where user_id = '$user'", "sent "),
       ("update conversation_participants set last_seen = now() where user_id = '$user'", "skipped user_viewing"),
       ("update messages set read_by = array_append(read_by, '$user')", "skipped already_read"),
       ("delete from messages", "skipped deleted"),
@@ -40,11 +40,11 @@ struct HoldTests {
     _ = try await first.process.exitCode()
     // One leaves while nobody is there to hear it, the other afterwards.
     try await scene.sql(
-      "update conversation_participants set left_at = now() where user_id = '\(conversation.people[0])'")
+      "update conversation_participants set tacet_left_at = now() where user_id = '\(conversation.people[0])'")
     let second = try await scene.startService()
     _ = try await scene.pushes(of: message, atLeast: 1)
     try await scene.sql(
-      "update conversation_participants set left_at = now() where user_id = '\(conversation.people[1])'")
+      "update conversation_participants set tacet_left_at = now() where user_id = '\(conversation.people[1])'")
     #expect(Set(try await scene.settled(message).values) == ["sent "])
     #expect(try await scene.pushes(of: message, atLeast: 2).count == 2)
     try await second.stop()

@@ -28,7 +28,7 @@ struct HostShape: Sendable, CustomTestStringConvertible {
       create view profiles as select id, name from app.people;
       create view conversations as select id from app.rooms;
       create view conversation_participants as
-      select conversation_id, user_id, seen_at as last_seen, null::timestamptz as left_at from app.members;
+      select conversation_id, user_id, seen_at as last_seen, null::timestamptz as tacet_left_at from app.members;
       create table messages (
         id uuid primary key default gen_random_uuid(), conversation_id uuid, from_id uuid, text text,
         read_by uuid[] not null default '{}', created_at timestamptz not null default now(), updated_at timestamptz
@@ -138,7 +138,7 @@ struct HostShapeTests {
     try await scene.sql(
       """
       update messages set text = '\(text)' where id = '\(edited)';
-      update conversation_participants set left_at = now() where user_id = '\(user)'
+      update conversation_participants set tacet_left_at = now() where user_id = '\(user)'
       """)
     #expect(try await scene.settled(edited) == [user: "sent "])
     let pushes = try await scene.pushes(of: edited, atLeast: 1)

@@ -161,7 +161,7 @@ private struct ShadowChat {
     let people = conversation.people
     func seen(_ ago: String, _ person: Int) -> String {
       """
-      update conversation_participants set last_seen = clock_timestamp() - interval '\(ago)', left_at = null
+      update conversation_participants set last_seen = clock_timestamp() - interval '\(ago)', tacet_left_at = null
       where user_id = '\(people[person])';
       """
     }
@@ -169,7 +169,8 @@ private struct ShadowChat {
     let message = try await conversation.say(readBy: [reader])
     _ = try await scene.ledger(of: message, rows: people.count)
     try await scene.sql(
-      seen("0 s", 1) + "update conversation_participants set left_at = clock_timestamp() where user_id = '\(people[6])'"
+      seen("0 s", 1)
+        + "update conversation_participants set tacet_left_at = clock_timestamp() where user_id = '\(people[6])'"
     )
     _ = try await scene.settled(message)
     return message

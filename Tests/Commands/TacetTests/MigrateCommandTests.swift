@@ -57,11 +57,14 @@ struct MigrateCommandTests {
   func notices() async throws {
     let server = try await TestPostgres.shared
     let conninfo = try await server.makeDatabase()
-    try await server.psql(UnwiredHost.tables.replacing("name text", with: "title text"), through: conninfo)
+    try await server.psql(
+      UnwiredHost.tables.replacing("name text", with: "title text") + "create publication few for table push_tokens",
+      through: conninfo)
     let run = try await CommandRun.tacet(["migrate"], ["DATABASE_URL": conninfo])
     #expect(run.exitCode == 0)
     #expect(
       run.output.contains("tacet migrate: notice: tacet: the host tables differ from the default"), "\(run.output)")
+    #expect(run.output.contains("publication few sends public.push_tokens, which gets columns"), "\(run.output)")
     #expect(!run.output.contains("already exists, skipping"))
   }
 
@@ -122,11 +125,55 @@ struct MigrateCommandTests {
     #expect(try await server.psql(Self.objects, through: conninfo) == before)
   }
 
+  @Test("refuses a database of another encoding before it makes anything")
+  func encoding() async throws {
+    let server = try await TestPostgres.shared
+    let name = "latin_\(UUID().uuidString.prefix(8).lowercased())"
+    try await server.psql("create database \(name) template template0 encoding 'LATIN1' lc_collate 'C' lc_ctype 'C'")
+    let conninfo = server.conninfo(database: name)
+    let run = try await CommandRun.tacet(["migrate", "--create-host-tables"], ["DATABASE_URL": conninfo])
+    #expect(run.exitCode != 0)
+    #expect(
+      run.output.contains("not wired: the encoding of the database is LATIN1, and Tacet needs UTF8"), "\(run.output)")
+    #expect(try await server.psql("select to_regnamespace('tacet')", through: conninfo) == "\n")
+  }
+
+  @Test("makes its tables beside a publication of all tables where the subscribers are said to have them")
+  func published() async throws {
+    let server = try await TestPostgres.shared
+    let conninfo = try await server.makeDatabase()
+    try await server.psql(UnwiredHost.tables + "create publication everything for all tables", through: conninfo)
+    let database =
+      "do $$ begin execute format('alter database %I set tacet.published = on', current_database()); end $$"
+    try await server.psql(database, through: conninfo)
+    let run = try await CommandRun.tacet(["migrate"], ["DATABASE_URL": conninfo])
+    #expect(run.exitCode == 0, "\(run.output)")
+  }
+
+  @Test("passes over tables of these names that lack the columns by which they are known, and says so")
+  func others() async throws {
+    let server = try await TestPostgres.shared
+    let conninfo = try await server.makeDatabase()
+    try await server.psql(
+      """
+      create table profiles (user_id uuid primary key); create table messages (subject text, mailbox int);
+      create table push_tokens (subscription text); create table app (id uuid)
+      """, through: conninfo)
+    let run = try await CommandRun.tacet(["migrate"], ["DATABASE_URL": conninfo])
+    #expect(run.exitCode == 0, "\(run.output)")
+    #expect(run.output.contains("public.profiles has no column id, public.messages has no column id"), "\(run.output)")
+    let made = """
+      select count(*), (select count(*) from pg_trigger where tgname like 'tacet%') from pg_attribute
+      where attrelid in ('profiles'::regclass, 'messages'::regclass, 'push_tokens'::regclass) and attnum > 0
+      """
+    #expect(try await server.psql(made, through: conninfo) == "4|0\n")
+  }
+
   @Test("builds indexes itself where the lines are run, or the tables are small", arguments: [true, false])
   func mended(_ isPartitioned: Bool) async throws {
     let server = try await TestPostgres.shared
     let conninfo = try await server.makeDatabase()
-    let host = isPartitioned ? UnwiredHost.partitioned : UnwiredHost.tables + UnwiredHost.filled(rows: 12_000)
+    let host = isPartitioned ? UnwiredHost.partitioned : UnwiredHost.tables + UnwiredHost.filled(rows: 1_200)
     try await server.psql(host, through: conninfo)
     var run = try await CommandRun.tacet(["migrate"], ["DATABASE_URL": conninfo])
     let lines = run.lines.filter { $0.hasSuffix(";") }

@@ -106,6 +106,33 @@ struct ServeCommandTests {
     }
   }
 
+  @Test("does not start where a process listens that is none of its database")
+  func sharedPort() async throws {
+    let conninfo = try await TestPostgres.shared.makeDatabase()
+    let database = ["DATABASE_URL": conninfo]
+    #expect(try await CommandRun.tacet(["migrate", "--create-host-tables"], database).exitCode == 0)
+    // As a service does, so that the kernel allows a second listener.
+    let listener = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
+    defer { close(listener) }
+    var one: Int32 = 1
+    setsockopt(listener, SOL_SOCKET, SO_REUSEPORT, &one, socklen_t(MemoryLayout<Int32>.size))
+    var address = sockaddr_in()
+    address.sin_family = sa_family_t(AF_INET)
+    address.sin_addr.s_addr = UInt32(0x7f00_0001).bigEndian
+    var length = socklen_t(MemoryLayout<sockaddr_in>.size)
+    try withUnsafeMutablePointer(to: &address) {
+      try $0.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+        try #require(bind(listener, $0, length) == 0 && listen(listener, 8) == 0)
+        try #require(getsockname(listener, $0, &length) == 0)
+      }
+    }
+    let listening = ["LISTEN_ADDRESS": "127.0.0.1:\(UInt16(bigEndian: address.sin_port))"]
+    let run = try await CommandRun.tacet(["serve"], Self.settings.merging(database.merging(listening) { $1 }) { $1 })
+    #expect(run.exitCode > 0)
+    #expect(run.output.contains("another process listens on 127.0.0.1:"), "\(run.output)")
+    expectNoSecret(run)
+  }
+
   private func expectNoSecret(_ run: CommandRun) {
     #expect(!run.output.contains("hunter2"))
     let key = Self.settings["APNS_PRIVATE_KEY"]?.split(separator: "\n") ?? []

@@ -32,15 +32,24 @@ struct UnwiredHost: Sendable, CustomTestStringConvertible {
       "a column of ours has another type", tables + "alter table conversation_participants add last_seen bigint;",
       says: "public.conversation_participants.last_seen is bigint instead of timestamp with time zone"),
     UnwiredHost(
+      "all tables are published", tables + "create publication everything for all tables",
+      says: "publication everything sends every table", "Run tacet migrate in each subscriber first"),
+    UnwiredHost(
+      "a schema tacet of the host's", tables + "create schema tacet; create table tacet.orders (id int);",
+      says: "schema tacet is there already, and its orders was not made by Tacet"),
+    UnwiredHost(
+      "a table of migrations of the host's", tables + "create schema tacet; create table tacet.migrations (id int);",
+      says: "its migrations was not made by Tacet"),
+    UnwiredHost(
       "a large table without an index",
-      tables + "update pg_class set reltuples = 1000001 where oid = 'messages'::regclass;",
-      says: "more than a million rows",
+      tables + "update pg_class set reltuples = 100001 where oid = 'messages'::regclass;",
+      says: "more than 100,000 rows",
       "create index concurrently messages_conversation_idx on public.messages (conversation_id, created_at desc);"),
     UnwiredHost(
-      "a large table that was never analysed", tables + filled(rows: 12_300), says: "more than a million rows",
+      "a large table that was never analysed", tables + filled(rows: 1_300), says: "more than 100,000 rows",
       "create index concurrently messages_conversation_idx on public.messages (conversation_id, created_at desc);"),
     UnwiredHost(
-      "a large table whose parts are each below the bound", partitioned, says: "more than a million rows",
+      "a large table whose parts are each below the bound", partitioned, says: "more than 100,000 rows",
       "create index concurrently messages_conversation_idx_1_2 on archive.messages_old_1 (conversation_id, created_at desc);"
     ),
   ]
@@ -66,7 +75,7 @@ struct UnwiredHost: Sendable, CustomTestStringConvertible {
     """
   }
 
-  /// Messages in partitions of partitions, of 1,200,000 rows in all.
+  /// Messages in partitions of partitions, of 120,000 rows in all.
   static let partitioned = """
     \(tables.replacing("id uuid primary key, text text", with: "id uuid, text text")
       .replacing("updated_at timestamptz default now()\n)", with: "updated_at timestamptz\n) partition by range (created_at)"))
@@ -76,6 +85,6 @@ struct UnwiredHost: Sendable, CustomTestStringConvertible {
     create table archive.messages_old_0 partition of archive.messages_old for values with (modulus 2, remainder 0);
     create table archive.messages_old_1 partition of archive.messages_old for values with (modulus 2, remainder 1);
     create table messages_new partition of messages for values from ('2026-01-01') to (maxvalue);
-    update pg_class set reltuples = 400000 where relname in ('messages_old_0', 'messages_old_1', 'messages_new');
+    update pg_class set reltuples = 40000 where relname in ('messages_old_0', 'messages_old_1', 'messages_new');
     """
 }

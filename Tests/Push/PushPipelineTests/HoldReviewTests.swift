@@ -18,7 +18,7 @@ struct HoldReviewTests {
   @Test(
     "what a host commits while the hold is being recorded ends it soon after",
     arguments: [
-      ("update public.conversation_participants set left_at = clock_timestamp()", OutcomeDecision.sent, nil),
+      ("update public.conversation_participants set tacet_left_at = clock_timestamp()", OutcomeDecision.sent, nil),
       (
         "update public.conversation_participants set last_seen = clock_timestamp()", .skipped, "user_viewing"
       ),

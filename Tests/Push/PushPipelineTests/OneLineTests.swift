@@ -24,7 +24,7 @@ struct OneLineTests {
       let id = try await chat.post(waking: .webhook, on: reactor)
       #expect(try await rig.outcomes(of: id, on: reactor).map(\.decision) == [.held])
       try await rig.execute(
-        "update public.conversation_participants set left_at = clock_timestamp() where user_id = '\(chat.recipients[0])'",
+        "update public.conversation_participants set tacet_left_at = clock_timestamp() where user_id = '\(chat.recipients[0])'",
         on: reactor)
       rig.pipeline.wake(.due, on: reactor)
       _ = try await rig.outcomes(of: id, on: reactor) { $0.first?.decision == .sent }

@@ -39,7 +39,7 @@ struct PresenceWriterTests {
       }
       #expect(try await crowd.answers(on: reactor).viewers == 5)
       #expect(writer.writes == 1)
-      let left = "select left_at >= last_seen from public.conversation_participants where last_seen is not null"
+      let left = "select tacet_left_at >= last_seen from public.conversation_participants where last_seen is not null"
       #expect(try await rig.value(left, as: Bool.self, on: reactor))
     }
   }

@@ -64,7 +64,7 @@ struct QuietHoursPipelineTests {
       let chat = try await Chat(in: rig, on: reactor)
       rig.start(on: reactor)
       try await chat.see(ago: "10 min", on: reactor)
-      try await rig.execute("update public.conversation_participants set left_at = now()", on: reactor)
+      try await rig.execute("update public.conversation_participants set tacet_left_at = now()", on: reactor)
       try await Self.quiet(chat, end: "1 h", in: rig, on: reactor)
       let id = try await chat.post(waking: .webhook, on: reactor)
       #expect(try await rig.outcomes(of: id, on: reactor).map(\.reason) == ["quiet_hours"])

@@ -41,7 +41,7 @@ struct RescuerTests {
       try await rig.execute(
         """
         insert into tacet.releases (subject_id, user_id, cause) values ('\(id)', '\(chat.recipients[0])', 'left');
-        update public.conversation_participants set left_at = clock_timestamp()
+        update public.conversation_participants set tacet_left_at = clock_timestamp()
         """, on: reactor)
       if isNotified {
         rig.pipeline.releasesQueued(on: reactor)

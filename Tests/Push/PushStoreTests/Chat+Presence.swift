@@ -17,7 +17,7 @@ extension Chat {
     try await database.sql(
       """
       select concat_ws(', ', case when last_seen is not null then 'seen' end,
-        case when left_at >= coalesce(last_seen, left_at) then 'left' end)
+        case when tacet_left_at >= coalesce(last_seen, tacet_left_at) then 'left' end)
       from conversation_participants where conversation_id = '\(id)' and user_id = '\(user)'
       """)
   }
@@ -25,7 +25,7 @@ extension Chat {
   /// The first reader's row and where it stands: another text whenever it was written.
   func row() async throws -> String {
     try await database.sql(
-      "select ctid, xmin, last_seen, left_at from conversation_participants where user_id = '\(reader)'")
+      "select ctid, xmin, last_seen, tacet_left_at from conversation_participants where user_id = '\(reader)'")
   }
 }
 

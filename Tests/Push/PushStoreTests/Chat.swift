@@ -66,7 +66,7 @@ struct Chat: Sendable {
   func see(_ lastSeen: String, left: String = "null", user: HostID? = nil) async throws {
     try await database.sql(
       """
-      update conversation_participants set last_seen = \(lastSeen), left_at = \(left)
+      update conversation_participants set last_seen = \(lastSeen), tacet_left_at = \(left)
       where user_id = '\(user ?? reader)'
       """)
   }

@@ -107,7 +107,7 @@ struct ContractTrialTests {
       ("drop trigger tacet_message_inserted on messages", "trigger", nil, "no table"),
       ("alter table messages disable trigger tacet_message_inserted", "trigger", nil, "no table"),
       ("alter table profiles rename name to title", "message_context", "42703", "p.name"),
-      ("alter table conversation_participants rename left_at to gone_at", "seen_by", "42703", "left_at"),
+      ("alter table conversation_participants rename tacet_left_at to gone_at", "seen_by", "42703", "tacet_left_at"),
       ("alter table push_tokens rename platform to system", "device_tokens", "42703", "platform"),
       (
         """
@@ -193,6 +193,21 @@ struct ContractTrialTests {
     #expect(tables.isDisjoint(with: ["push_tokens", "conversation_participants"]))
     let missing = try await missingRights(database)
     #expect(!missing.contains { $0.contains("push_tokens") || $0.contains("participants") }, "\(missing)")
+  }
+
+  @Test("a table conversations that only functions of campaigns would read is asked for no right")
+  func conversationsOfOthers() async throws {
+    var database = try await TestDatabase.empty()
+    try await database.sql(
+      """
+      create schema app; create table app.chat (id uuid primary key);
+      create table conversations (id uuid primary key, owner_id uuid, created_at timestamptz)
+      """)
+    try await database.migrate()
+    database.role = try await makeRole(
+      in: database, "select tacet.grant_service('$role'); grant usage on schema public to $role")
+    #expect(try await missingRights(database).filter { $0.contains("public.") } == [])
+    #expect(try await examine(database) { try await $0.contractTables(on: $1) } == [])
   }
 
   /// Functions that read tokens and participants elsewhere.

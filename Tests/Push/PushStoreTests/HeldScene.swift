@@ -42,7 +42,8 @@ struct HeldScene: Sendable {
     return switch news {
     case .read: "update public.messages set read_by = array_append(read_by, '\(chat.reader)') where id = '\(message)'"
     case .seen: "update public.conversation_participants set last_seen = clock_timestamp() where \(participant)"
-    case .leftScreen: "update public.conversation_participants set left_at = clock_timestamp() where \(participant)"
+    case .leftScreen:
+      "update public.conversation_participants set tacet_left_at = clock_timestamp() where \(participant)"
     case .deleted: "delete from public.messages where id = '\(message)'"
     case .leftGroup: "delete from public.conversation_participants where \(participant)"
     }

@@ -119,7 +119,7 @@ struct HistoryTests {
     try await scene.chat.database.sql(
       """
       alter table public.conversation_participants disable trigger user;
-      update public.conversation_participants set left_at = clock_timestamp()
+      update public.conversation_participants set tacet_left_at = clock_timestamp()
       """)
     #expect(try await withStore(scene.chat.database) { try await $0.review([scene.hold], on: $1).released } == 1)
     #expect(try await claim(scene.chat.database).first?.recipients.first?.releasedBy == "review")

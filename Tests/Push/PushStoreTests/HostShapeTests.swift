@@ -49,11 +49,11 @@ struct HostShapeTests {
     try await database.apply(Repository.file("db/uninstall.sql"))
   }
 
-  @Test("a view of participants with last_seen and left_at has presence")
+  @Test("a view of participants with last_seen and tacet_left_at has presence")
   func presentView() async throws {
     let database = try await TestDatabase.empty()
     try await database.sql(
-      Self.tables + "alter table conversation_participants add last_seen timestamptz, add left_at timestamptz;"
+      Self.tables + "alter table conversation_participants add last_seen timestamptz, add tacet_left_at timestamptz;"
         + Self.asView("conversation_participants"))
     try await database.migrate()
     let chat = try await Chat(in: database)

@@ -26,9 +26,9 @@ struct LeavingTests {
       \(isReader ? "update messages set read_by = array['\(chat.reader)']::uuid[] where id = '\(other)';" : "")
       update messages set updated_at = now() - interval '15 s', created_at = now() - interval '1 h';
       update conversation_participants
-      set last_seen = now() - interval '\(seen ?? "0 s")', left_at = now() - interval '\(left ?? "0 s")';
+      set last_seen = now() - interval '\(seen ?? "0 s")', tacet_left_at = now() - interval '\(left ?? "0 s")';
       update conversation_participants
-      set last_seen = \(seen == nil ? "null" : "last_seen"), left_at = \(left == nil ? "null" : "left_at");
+      set last_seen = \(seen == nil ? "null" : "last_seen"), tacet_left_at = \(left == nil ? "null" : "tacet_left_at");
       commit
       """)
     try await chat.send()

@@ -183,7 +183,7 @@ struct PreferencesTests {
     let scene = try await HeldScene.held()
     try await scene.chat.database.sql(
       """
-      update public.conversation_participants set left_at = clock_timestamp() where user_id = '\(scene.chat.reader)';
+      update public.conversation_participants set tacet_left_at = clock_timestamp() where user_id = '\(scene.chat.reader)';
       update tacet.deliveries set due_at = now() + interval '1 h';
       update tacet.push_log set reason = '\(reason)'
       """)

@@ -145,7 +145,7 @@ struct PresenceTests {
     let views = chat.readers.map { SurfaceView(of: .conversation(chat.id), by: $0) }
     let reports = Dictionary(uniqueKeysWithValues: views.map { ($0, PresenceReport(.left)) })
     try await withTwoSessions(chat.database) { host, app, reactor in
-      let lock = "update public.conversation_participants set left_at = null where user_id = "
+      let lock = "update public.conversation_participants set tacet_left_at = null where user_id = "
       try await host.run("begin; \(lock)'\(chat.readers[2])'", on: reactor)
       try await app.run("begin", on: reactor)
       try await app.note(chat, chat.readers, PresenceReport(.left), on: reactor)
@@ -172,7 +172,7 @@ struct PresenceTests {
       for _ in 0..<50 { try await other.note(chat, chat.readers.reversed(), PresenceReport(.left), on: reactor) }
       try await first.value(on: reactor)
     }
-    let left = "select count(left_at) from conversation_participants"
+    let left = "select count(tacet_left_at) from conversation_participants"
     #expect(try await chat.database.sql(left) == "40")
   }
 

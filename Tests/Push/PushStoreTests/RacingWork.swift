@@ -111,7 +111,7 @@ final class RacingWork {
     case 0..<8:
       "update public.messages set read_by = array_append(read_by, '\(user)') where id = '\(message)'"
     case 8..<13: "update public.conversation_participants set last_seen = now() where \(participant)"
-    case 13..<19: "update public.conversation_participants set left_at = now() where \(participant)"
+    case 13..<19: "update public.conversation_participants set tacet_left_at = now() where \(participant)"
     default: "delete from public.messages where id = '\(message)' and id < '80000000-0000-0000-0000-000000000000'"
     }
   }

@@ -31,7 +31,7 @@ struct ReleaseTests {
     ("delete from messages", true),
     ("delete from conversations", true),
     ("update conversation_participants set last_seen = now() where user_id = '$reader'", true),
-    ("update conversation_participants set left_at = now() where user_id = '$reader'", true),
+    ("update conversation_participants set tacet_left_at = now() where user_id = '$reader'", true),
     ("update conversation_participants set last_seen = null where user_id = '$reader'", true),
     ("update conversation_participants set last_seen = last_seen where user_id = '$reader'", false),
     ("update conversation_participants set last_seen = now() where user_id <> '$reader'", false),
@@ -70,7 +70,7 @@ struct ReleaseTests {
   /// What a host does to many rows at once.
   private static let largeChanges = [
     "update conversation_participants set last_seen = now()",
-    "update conversation_participants set left_at = now()",
+    "update conversation_participants set tacet_left_at = now()",
     "delete from conversation_participants",
     "update messages set read_by = array[(select user_id from tacet.deliveries limit 1)]",
     "delete from messages",

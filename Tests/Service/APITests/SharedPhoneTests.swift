@@ -20,7 +20,7 @@ struct SharedPhoneTests {
       #expect(await phone.shown() == [first, retried])
 
       try await phone.logIn(ben)
-      try await rig.psql("update public.conversation_participants set left_at = now()")
+      try await rig.psql("update public.conversation_participants set tacet_left_at = now()")
       try await phone.makeDue()
       for message in [retried, held] {
         try await phone.settled(message)
@@ -42,7 +42,7 @@ struct SharedPhoneTests {
       try await phone.logIn(ann)
       let held = try await phone.write(to: ann, isLooking: true)
       try await phone.logOut(ann)
-      try await rig.psql("update public.conversation_participants set left_at = now()")
+      try await rig.psql("update public.conversation_participants set tacet_left_at = now()")
       try await phone.makeDue()
       try await phone.settled(held)
       #expect(try await phone.decision(on: held) == "skipped|no_tokens")

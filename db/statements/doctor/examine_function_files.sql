@@ -27,7 +27,8 @@ with files as (
       or exists (
         select
         from pg_attribute a
-        where a.attrelid = c.oid and a.attname = m.mark and a.attnum > 0 and not a.attisdropped
+        where a.attrelid = c.oid and a.attnum > 0 and not a.attisdropped
+          and (a.attname = m.mark or a.attname || '_unzoned' = m.mark and a.atttypid = 'timestamp'::regtype)
       )
   ) t
   cross join lateral (

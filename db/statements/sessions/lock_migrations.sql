@@ -1,3 +1,3 @@
--- Keeps a second migrator waiting.
+-- Keeps a second migrator waiting. Returns the database's encoding.
 
-select pg_advisory_lock(1952539493, 2);
+select current_setting('server_encoding') as encoding, pg_advisory_lock(1952539493, 2);

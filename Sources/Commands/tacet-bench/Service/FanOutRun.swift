@@ -101,8 +101,8 @@ enum FanOutScene {
   private static let forgetPresence = PostgresStatement(
     "bench_forget_fan_out_presence",
     """
-    update public.conversation_participants c set last_seen = null, left_at = null
-    where c.conversation_id = \(conversation) and (c.last_seen is not null or c.left_at is not null)
+    update public.conversation_participants c set last_seen = null, tacet_left_at = null
+    where c.conversation_id = \(conversation) and (c.last_seen is not null or c.tacet_left_at is not null)
     """, [.int4])
 
   private static let read = PostgresStatement(

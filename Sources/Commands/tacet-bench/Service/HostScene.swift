@@ -33,9 +33,9 @@ enum HostScene {
   private static let forgetPresence = PostgresStatement(
     "bench_forget_presence",
     """
-    update public.conversation_participants c set last_seen = null, left_at = null
+    update public.conversation_participants c set last_seen = null, tacet_left_at = null
     from measure.conversations p
-    where c.conversation_id = p.conversation_id and (c.last_seen is not null or c.left_at is not null)
+    where c.conversation_id = p.conversation_id and (c.last_seen is not null or c.tacet_left_at is not null)
     """)
 
   private static let dropSpareTokens = PostgresStatement(

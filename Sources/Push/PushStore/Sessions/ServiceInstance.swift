@@ -38,3 +38,17 @@ extension PushDatabase {
         isEnding: isEnding), on: reactor)
   }
 }
+
+extension ServiceInstance {
+  /// Other processes of the service on this one's machine, as its database knows them, each with whether it has given a sign of
+  /// life in the last minute. A process that leaves the database alone for hours gives none.
+  public func neighbours(
+    over connection: PostgresConnection, on reactor: isolated Reactor
+  ) async throws(PostgresError) -> [(processID: Int32, isRecent: Bool)] {
+    var found: [(processID: Int32, isRecent: Bool)] = []
+    for row in try await connection.query(.neighbours(host: host), on: reactor) {
+      found.append((try row.decode("pid", as: Int32.self), try row.decode("is_recent", as: Bool.self)))
+    }
+    return found
+  }
+}

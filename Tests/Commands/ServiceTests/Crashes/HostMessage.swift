@@ -79,7 +79,8 @@ struct HostMessage {
         where id = '\(id)' and not '\(reader)' = any (read_by);
         """
     case .leave:
-      return "update conversation_participants set left_at = clock_timestamp() where conversation_id = '\(room.id)';"
+      return
+        "update conversation_participants set tacet_left_at = clock_timestamp() where conversation_id = '\(room.id)';"
     case .delete: return "delete from messages where id = '\(id)';"
     case nil: return ""
     }

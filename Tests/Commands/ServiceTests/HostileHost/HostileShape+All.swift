@@ -113,7 +113,7 @@ extension HostileShape {
         .room(
           "looks and leaves dated \(date)",
           """
-          update conversation_participants set last_seen = '\(date)', left_at = '\(date)' where conversation_id =
+          update conversation_participants set last_seen = '\(date)', tacet_left_at = '\(date)' where conversation_id =
           room;
           """),
       ]

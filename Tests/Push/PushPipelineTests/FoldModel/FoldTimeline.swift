@@ -67,7 +67,7 @@ struct FoldTimeline {
       where conversation_id = '\(id)' and read_by = '{}';
       """
     case .look: reporting("last_seen")
-    case .leave: reporting("left_at")
+    case .leave: reporting("tacet_left_at")
     }
   }
 

@@ -4,7 +4,7 @@ enum HostAction: Equatable, Sendable {
   case post(message: Int, author: Int)
   /// `last_seen = now()`.
   case look(Int)
-  /// `left_at = now()`.
+  /// `tacet_left_at = now()`.
   case leaveScreen(Int)
   /// `touches`: whether the host moves `updated_at` with it.
   case read(Int, messages: [Int], touches: Bool)
@@ -61,7 +61,7 @@ extension HostAction: CustomStringConvertible {
     switch self {
     case .post(let message, let author): "user \(author) posts message \(message)"
     case .look(let user): "user \(user) looks (last_seen = now())"
-    case .leaveScreen(let user): "user \(user) leaves the screen (left_at = now())"
+    case .leaveScreen(let user): "user \(user) leaves the screen (tacet_left_at = now())"
     case .read(let user, let messages, let touches):
       "user \(user) reads \(messages)\(touches ? "" : ", updated_at stays")"
     case .edit(let message): "message \(message) is edited"

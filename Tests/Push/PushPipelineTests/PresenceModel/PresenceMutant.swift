@@ -13,7 +13,7 @@ struct PresenceMutant: Sendable, CustomStringConvertible {
   static let all = [
     shortWindow,
     PresenceMutant(description: "a window of 120 s", property: 4) { $0.productWindow = .seconds(120) },
-    PresenceMutant(sql: "the last look is ignored", breaks: 1, seenBy(lastSeen: "null", leftAt: "c.left_at")),
+    PresenceMutant(sql: "the last look is ignored", breaks: 1, seenBy(lastSeen: "null", leftAt: "c.tacet_left_at")),
     PresenceMutant(sql: "leaving is ignored", breaks: 4, seenBy(lastSeen: "c.last_seen", leftAt: "null")),
     PresenceMutant(sql: "read_by is ignored", breaks: 1, messageContext(readBy: "'{}'", priorReadBy: "o.read_by")),
     PresenceMutant(

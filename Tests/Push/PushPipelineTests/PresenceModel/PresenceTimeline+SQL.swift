@@ -25,7 +25,7 @@ extension PresenceTimeline {
       values ('\(id(of: message))', '\(conversation)', '\(users[author])', 'Message \(message)');
       """
     case .look(let user): updating("last_seen", of: user)
-    case .leaveScreen(let user): updating("left_at", of: user)
+    case .leaveScreen(let user): updating("tacet_left_at", of: user)
     case .read(let user, let messages, let touches): reading(messages, by: users[user], touches: touches)
     case .edit(let message):
       "update public.messages set text = text || '!', updated_at = now() where id = '\(id(of: message))';"
