@@ -38,6 +38,13 @@ extension HostColumn {
     }
   }
 
+  /// The column of a row as the time of a message. A `timestamp` may be of any zone, so it counts as the latest moment that it can
+  /// be; null, so that the time of the insert counts, where that is not over.
+  func birth(_ row: String) -> String {
+    guard type == "timestamp" else { return moment(row) }
+    return "nullif(least(\(moment(row)) + interval '13 hours', now()), now())"
+  }
+
   /// What was before all moments, in the column's type.
   var beginning: String { type.hasPrefix("timestamp") ? "'-infinity'" : "0" }
 

@@ -23,7 +23,7 @@ extension WiringFile {
         \(sender),
         \(senderName),
         left(\(messages.body.plainText("m")), 4096),
-        \(messages.created?.moment("m") ?? "null::timestamptz"),
+        \(messages.created?.birth("m") ?? "null::timestamptz"),
         \(readBy),
         null::\(plan.userIDs)[],
         null::timestamptz

@@ -44,7 +44,7 @@ struct HostSampleTests {
     let message = try await host.sql(sample.message)
     let shown = try await host.sql(
       """
-      select conversation_id, coalesce(sender_name, '-'), body, abs(extract(epoch from now() - created_at)) < 3600
+      select conversation_id, coalesce(sender_name, '-'), body, abs(extract(epoch from now() - coalesce(created_at, now()))) < 3600
       from tacet.message_context('\(message)')
       """)
     #expect(shown == "\(sample.conversation)|\(sample.shown.name ?? "-")|\(sample.shown.text)|t")
@@ -61,6 +61,24 @@ struct HostSampleTests {
       try await host.sql(
         "select tacet.invalidate_device_token('\(token.lowercased())', 'Unregistered', now() \(since))")
       #expect(try await host.sql(tokens) == (isKept ? token.lowercased() : ""))
+    }
+  }
+
+  @Test(
+    "date a message without a time zone by its insert, wherever the host's sessions are",
+    arguments: ["America/Los_Angeles", "Asia/Tokyo"])
+  func unzoned(_ zone: String) async throws {
+    for sample in HostSample.all where sample.tables.contains("timestamp") {
+      let host = try await WiredHost(sample.tables)
+      let plan = try WiringPlan(host.schema, WiringAnswers(sample.answers))
+      try await host.makeContract(for: plan)
+      try await host.run(WiringFile(plan).text)
+      try await host.sql(
+        "do $$ begin execute format('alter database %I set timezone = %L', current_database(), '\(zone)'); end $$")
+      try await host.sql(sample.people.replacing("$token", with: String(repeating: "ab", count: 32)))
+      let message = try await host.sql(sample.message)
+      let age = "select coalesce(now() - created_at, '0') < '1 h' from tacet.message_context('\(message)')"
+      #expect(try await host.sql("set timezone = 'UTC'; \(age)").hasSuffix("t"), "\(sample)")
     }
   }
 
