@@ -39,7 +39,8 @@ $$;
 -- wait for the next pass.
 --
 -- A push that was under way when its user was deleted may still be recorded. So passes continue, at growing intervals, until
--- one finds nothing after `settled` since the first. A user who is back in the table is not erased.
+-- one finds nothing after `settled` since the first. A user who is back in the table is not erased. Only tables that have the
+-- trigger above are read, and auth.users: a view would run with the rights of this function's owner.
 --
 -- erased: rows deleted. finished: users done. has_more: whether to call again at once.
 create or replace function tacet.erase_users(users_max int, rows_max int, settled interval)
@@ -80,8 +81,15 @@ begin
   for relation in
     select distinct e.source
     from tacet.erasures e
-    join pg_class c on c.oid = e.source
     where e.id = any (picked) and has_table_privilege(e.source, 'select') and not row_security_active(e.source)
+      and (
+        e.source = tacet.table_of_users('auth', 'users')
+        or exists (
+          select
+          from pg_trigger t
+          join pg_class c on c.oid = t.tgrelid and c.relkind in ('r', 'p')
+          where t.tgrelid = e.source and t.tgfoid = 'tacet.forget_deleted_profiles()'::regprocedure
+        ))
   loop
     execute format(
       'delete from tacet.erasures e using %s s where e.id = any ($1) and e.source = $2 and s.id = e.user_id', relation
@@ -123,6 +131,21 @@ begin
 end
 $$;
 
+-- A table of users that functions with their owner's rights may read: a view could run another role's code, and so could a cast
+-- of a type that does not come with PostgreSQL. Null without such a table, and where its rows are hidden or may not be read.
+create or replace function tacet.table_of_users(schema_name name, table_name name)
+returns regclass
+language sql stable
+set search_path = pg_catalog, pg_temp
+as $$
+  select c.oid::regclass
+  from pg_namespace n
+  join pg_class c on c.relnamespace = n.oid and c.relname = table_name and c.relkind in ('r', 'p')
+  join pg_attribute a on a.attrelid = c.oid and a.attname = 'id' and a.atttypid = 'tacet.user_id'::regtype
+  where n.nspname = schema_name and has_schema_privilege(n.oid, 'usage') and has_table_privilege(c.oid, 'select')
+    and not row_security_active(c.oid)
+$$;
+
 -- Queues users who are gone from auth.users, where no trigger of ours can be. Examines the next users with a row that is kept,
 -- in the order of their ids, and returns the last one; null at the end, where the ids of profiles are not those of auth.users,
 -- and where its rows are hidden.
@@ -132,15 +155,13 @@ language plpgsql volatile security definer
 set search_path = pg_catalog, pg_temp
 as $$
 declare
-  login regclass := to_regclass('auth.users');
+  login regclass := tacet.table_of_users('auth', 'users');
   is_login_table boolean := false;
   next_user tacet.user_id := coalesce(after, tacet.lowest_user_id());
   users tacet.user_id[] := '{}';
 begin
   -- Logins have a uuid.
-  if 'tacet.user_id' <> 'uuid' or login is null or to_regclass('public.profiles') is null or not has_table_privilege(login, 'select')
-    or row_security_active(login)
-  then
+  if 'tacet.user_id' <> 'uuid' or login is null or tacet.table_of_users('public', 'profiles') is null then
     return null;
   end if;
   execute '
@@ -180,13 +201,10 @@ language plpgsql stable security definer
 set search_path = pg_catalog, pg_temp
 as $$
 begin
-  if 'tacet.user_id' <> 'uuid' or to_regclass('auth.users') is null then
+  if 'tacet.user_id' <> 'uuid' or tacet.table_of_users('auth', 'users') is null then
     return true;
   end if;
   return exists (select from auth.users u where u.id = has_account.user_id);
-exception
-  when undefined_column or undefined_function or insufficient_privilege then
-    return true;
 end
 $$;
 
@@ -198,13 +216,10 @@ language plpgsql stable security definer
 set search_path = pg_catalog, pg_temp
 as $$
 begin
-  if 'tacet.user_id' <> 'uuid' or to_regclass('auth.users') is null then
+  if 'tacet.user_id' <> 'uuid' or tacet.table_of_users('auth', 'users') is null or tacet.table_of_users('public', 'profiles') is null then
     return false;
   end if;
   return exists (select from auth.users u where exists (select from public.profiles p where p.id = u.id));
-exception
-  when undefined_table or undefined_column or undefined_function or insufficient_privilege then
-    return false;
 end
 $$;
 

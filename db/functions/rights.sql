@@ -112,7 +112,8 @@ $$;
 
 -- Gives a service with a separate role what it needs of this schema, and revokes what would give it more: trigger functions
 -- run with their owner's rights, what tacet.watch is given becomes part of one, campaigns name functions that the service
--- calls, the settings have the webhook's secret and address, and an update trusts what an earlier one has installed. A policy lets the role through the row-level security of each
+-- calls, the settings have the webhook's secret and address, tacet.erasures names tables that a function reads with its owner's
+-- rights, and an update trusts what an earlier one has installed. A policy lets the role through the row-level security of each
 -- table, and of the host's tables that Tacet has created.
 create or replace function tacet.grant_service(service regrole)
 returns void
@@ -128,7 +129,8 @@ begin
   execute format('grant select, insert, update, delete on all tables in schema tacet to %s', service);
   execute format(
     'revoke insert, update, delete on tacet.kinds, tacet.push_kinds, tacet.campaigns, tacet.default_bodies, tacet.function_files, '
-    'tacet.host_additions, tacet.activity_types, tacet.watched_activities, tacet.texts, tacet.announcements, tacet.escalations from %s',
+    'tacet.host_additions, tacet.activity_types, tacet.watched_activities, tacet.texts, tacet.announcements, tacet.escalations, '
+    'tacet.erasures, tacet.migrations, tacet.notif_config, tacet.time_zones from %s',
     service);
   execute format('revoke all on tacet.settings from %s', service);
   execute format(
