@@ -20,7 +20,7 @@ public enum PushRoutes {
     webhookWait: Duration, devicesPerUserMax: Int, offers: TargetOffers = TargetOffers(),
     metrics: MetricsText?, logger: Logger
   ) -> HTTPRoutes {
-    var group = RouteGroup(callers: callers, logger: logger)
+    var group = RouteGroup(callers: callers, workers: authentication.workerTokens, logger: logger)
     let webhook = EventWebhook(
       authentication: authentication, failures: FailureGate(for: "webhook secret or signature", logger: logger),
       services: services, standardWait: webhookWait, logger: logger)

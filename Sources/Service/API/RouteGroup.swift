@@ -19,11 +19,15 @@ struct RouteGroup: Sendable {
   private let callers: CallerAuthentication
   private let failures: FailureGate
   private let requests: ClientRequests
-  /// Of workers, whose tokens are known by the database alone: unknown ones take nothing from users.
+  let workers: WorkerTokens
+  /// Of workers, by the token of each.
   private let workerRequests = ClientRequests()
 
-  init(callers: CallerAuthentication, requests: ClientRequests = ClientRequests(), logger: Logger) {
+  init(
+    callers: CallerAuthentication, workers: WorkerTokens, requests: ClientRequests = ClientRequests(), logger: Logger
+  ) {
     self.callers = callers
+    self.workers = workers
     self.requests = requests
     self.logger = logger
     failures = FailureGate(for: "service key", logger: logger)
@@ -59,10 +63,12 @@ struct RouteGroup: Sendable {
     handler: @escaping @Sendable (FetchToken, HTTPServerRequest, isolated Reactor) async throws -> HTTPServerResponse,
     client: ClientHandler? = nil
   ) {
-    let (callers, users, workers, logger) = (callers, requests, workerRequests, routeLogger(method, pattern))
+    let (callers, users, workers, tokens) = (callers, requests, workerRequests, workers)
+    let logger = routeLogger(method, pattern)
     add(method, pattern, hasContent, Self.bodyBytesMax) { request, reactor in
       // A user's token is longer, and has dots.
-      let token = request.head.fields.bearerToken.flatMap(FetchToken.init)
+      let bearer = request.head.fields.bearerToken
+      let token = bearer.flatMap { tokens.accepts($0) ? FetchToken(text: $0) : nil }
       let caller: String
       let requests = token == nil ? users : workers
       if let token {
@@ -70,7 +76,8 @@ struct RouteGroup: Sendable {
       } else if client != nil {
         caller = try await callers.client(request, logger, on: reactor)
       } else {
-        throw ProblemDetails(.unauthorized, detail: "The token of a subscription is missing.")
+        throw bearer == nil
+          ? ProblemDetails(.unauthorized, detail: "The token of a subscription is missing.") : .unknownSubscription
       }
       try requests.begin(load, of: caller)
       return HTTPAdmitted { request, reactor in

@@ -62,19 +62,20 @@ enum TargetRoutes {
         .get, "/v1/web-push/key", bodyBytesMax: RouteGroup.bodyBytesMax,
         immediate: { _, _ in HTTPServerResponse(json: key) })
     }
+    let tokens = group.workers
     group.addForWorkers(
       .put, "/v1/web-push/subscriptions", hasContent: true, load: .write,
       // Of a worker whose browser has replaced its subscription.
       handler: { former, request, reactor in
-        let (target, token) = try subscription(in: request, offer)
+        let (target, token) = try subscription(in: request, offer, tokens)
         let callers = services.value(on: reactor).callers
         guard try await callers.renew(target, replacing: former.digest, targetsMax: targetsMax, on: reactor) else {
-          throw ProblemDetails(.unauthorized, detail: "There is no such subscription.")
+          throw ProblemDetails.unknownSubscription
         }
         return token.answer
       },
       client: { user, request, reactor in
-        let (target, token) = try subscription(in: request, offer)
+        let (target, token) = try subscription(in: request, offer, tokens)
         try await register(target, of: user, targetsMax, services.value(on: reactor), on: reactor)
         return token.answer
       })
@@ -90,10 +91,10 @@ enum TargetRoutes {
   }
 
   private static func subscription(
-    in request: HTTPServerRequest, _ offer: WebPushOffer
+    in request: HTTPServerRequest, _ offer: WebPushOffer, _ tokens: WorkerTokens
   ) throws -> (RegisteredTarget, FetchToken) {
     let body = try RequestContent.decode(SubscriptionBody.self, from: request.body)
-    let token = FetchToken()
+    let token = FetchToken(text: tokens.make())
     var target = RegisteredTarget(try body.target(among: offer))
     target.fetchDigest = token.digest
     target.expiresAt = body.expiresAt
@@ -134,19 +135,7 @@ enum TargetRoutes {
 
 /// The proof by which a service worker, which has no user's token, asks for the newest push of its own subscription.
 struct FetchToken {
-  /// 32 random bytes in base64url.
   let text: String
-
-  init() {
-    var generator = SystemRandomNumberGenerator()
-    text = Base64URL.encode((0..<32).map { _ in UInt8.random(in: .min ... .max, using: &generator) })
-  }
-
-  /// Nil for what cannot be one.
-  init?(_ text: String) {
-    guard text.utf8.count == 43, Base64URL.decode(text.utf8)?.count == 32 else { return nil }
-    self.text = text
-  }
 
   /// What a browser is told.
   var answer: HTTPServerResponse {
@@ -155,4 +144,8 @@ struct FetchToken {
 
   /// What is stored of it: who reads the database cannot ask in the browser's name.
   var digest: String { SHA256.hash(Array(text.utf8)).hexadecimal(bytes: 32) }
+}
+
+extension ProblemDetails {
+  static let unknownSubscription = ProblemDetails(.unauthorized, detail: "There is no such subscription.")
 }

@@ -11,13 +11,14 @@ internal import Reactors
 internal import WebPush
 
 /// `/v1/notifications/…`: what the service worker of a browser asks and reports. Its proof is the token of its subscription,
-/// because a worker that a push has woken has no user's token.
+/// because a worker that a push has woken has no user's token. Strangers' tokens are refused by ``WorkerTokens``.
 enum WorkerRoutes {
   static func add(to group: inout RouteGroup, _ services: PerReactor<PushServices>, _ offer: WebPushOffer) {
     group.addForWorkers(.get, "/v1/notifications/latest") { token, _, reactor in
       let callers = services.value(on: reactor).callers
-      guard let latest = try await callers.latestPush(fetchDigest: token.digest, on: reactor),
-        let document = try document(of: latest, offer)
+      let (isKnown, latest) = try await callers.latestPush(fetchDigest: token.digest, on: reactor)
+      guard isKnown else { throw ProblemDetails.unknownSubscription }
+      guard let document = try latest.flatMap({ try document(of: $0, offer) })
       else { return HTTPServerResponse(status: .noContent) }
       return HTTPServerResponse(
         status: .ok, fields: [.contentType: "application/json", .cacheControl: "no-store"], body: document)
@@ -26,7 +27,7 @@ enum WorkerRoutes {
       let body = try RequestContent.decode(WorkerEventsBody.self, from: request.body)
       let services = services.value(on: reactor)
       let user = try await services.callers.recordOpenings(body.openings, fetchDigest: token.digest, on: reactor)
-      guard let user else { throw ProblemDetails(.unauthorized, detail: "There is no such subscription.") }
+      guard let user else { throw ProblemDetails.unknownSubscription }
       if !body.openings.isEmpty { services.activity.note(user, on: reactor) }
       return HTTPServerResponse(status: .noContent)
     }

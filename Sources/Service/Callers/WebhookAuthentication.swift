@@ -34,6 +34,9 @@ public struct WebhookAuthentication: Sendable {
     signingKeys = keys.map { HMACSHA256(key: $0.signingKey) }
   }
 
+  /// The tokens of service workers, by the same secrets.
+  package var workerTokens: WorkerTokens { WorkerTokens(signingKeys) }
+
   /// Whether the head alone proves the request.
   package func acceptsBearer(_ fields: HTTPFields) -> Bool { fields.bearerToken.map(bearers.accepts) ?? false }
 

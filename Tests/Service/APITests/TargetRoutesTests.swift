@@ -10,7 +10,7 @@ struct TargetRoutesTests {
     let field: String?
   }
 
-  private struct Registered: Decodable { let fetch_token: String }
+  struct Registered: Decodable { let fetch_token: String }
 
   private struct Shown: Decodable {
     struct Notification: Decodable {
@@ -26,11 +26,11 @@ struct TargetRoutesTests {
   private static let point = Base64URL.encode(P256PrivateKey().publicKey.x963)
   private static let path = "/v1/web-push/subscriptions"
 
-  private static func body(_ endpoint: String, more: String = "") -> String {
+  static func body(_ endpoint: String, more: String = "") -> String {
     #"{"endpoint": "\#(endpoint)", "keys": {"p256dh": "\#(point)", "auth": "BTBZMqHH6r4Tts7J_aSIgg"}\#(more)}"#
   }
 
-  private static func endpoint(_ name: String) -> String {
+  static func endpoint(_ name: String) -> String {
     "https://updates.push.services.mozilla.com/wpush/v2/\(name)"
   }
 
@@ -157,10 +157,21 @@ struct TargetRoutesTests {
       // A log-out ends the token.
       _ = try await rig.ask("DELETE", Self.path, as: reader, body: #"{"endpoint": "\#(Self.endpoint("a"))"}"#)
       #expect(try await rig.worker("POST", "/v1/notifications/events", token, event).status == 401)
-      #expect(try await rig.worker("GET", "/v1/notifications/latest", token).status == 204)
+      #expect(try await rig.worker("GET", "/v1/notifications/latest", token).status == 401)
       for wrong in ["", "abc", String(repeating: "a", count: 44)] {
         #expect(try await rig.worker("GET", "/v1/notifications/latest", wrong).status == 401)
       }
+    }
+  }
+
+  @Test("a stranger's token is refused before its content is read, and without the database")
+  func strangers() async throws {
+    try await ServiceRig.run(hasDatabase: false) { (rig) async throws in
+      var generator = SystemRandomNumberGenerator()
+      let token = Base64URL.encode((0..<32).map { _ in UInt8.random(in: .min ... .max, using: &generator) })
+      #expect(try await rig.worker("GET", "/v1/notifications/latest", token).status == 401)
+      // Content that is read is refused as no document.
+      #expect(try await rig.worker("POST", "/v1/notifications/events", token, "{").status == 401)
     }
   }
 
@@ -201,7 +212,7 @@ struct TargetRoutesTests {
 }
 
 extension ServiceRig {
-  fileprivate func worker(
+  func worker(
     _ method: String, _ path: String, _ token: String, _ body: String = ""
   ) async throws -> PlainResponse {
     var fields = ["Authorization": "Bearer \(token)"]

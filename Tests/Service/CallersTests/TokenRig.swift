@@ -93,7 +93,7 @@ final class TokenRig: Sendable {
   private static func routes(_ verifier: ClientTokenVerifier) -> HTTPRoutes {
     let logger = RunLogs.logger
     var group = RouteGroup(
-      callers: CallerAuthentication(clients: verifier, services: BearerKeys([])),
+      callers: CallerAuthentication(clients: verifier, services: BearerKeys([])), workers: WorkerTokens([]),
       logger: logger)
     group.addForClients(.get, "/whoami") { user, _, _ in
       HTTPServerResponse(status: .ok, body: Array(user.text.utf8))

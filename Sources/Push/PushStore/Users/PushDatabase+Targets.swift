@@ -41,12 +41,15 @@ extension PushDatabase {
       .removeTarget(userID: user, channel: target.channel.rawValue, address: target.address), on: reactor)
   }
 
-  /// The newest push to the user of a browser that shows something; nil without one, and for an unknown browser.
+  /// The newest push to the user of a browser that shows something, if there is one.
   /// - Parameter fetchDigest: of the token of the browser's worker.
   public func latestPush(
     fetchDigest: String, on reactor: isolated Reactor
-  ) async throws(PostgresError) -> LatestPush? {
-    guard let row = try await pool.query(.latestPush(fetchDigest: fetchDigest), on: reactor).first else { return nil }
+  ) async throws(PostgresError) -> (isKnown: Bool, push: LatestPush?) {
+    guard let row = try await pool.query(.latestPush(fetchDigest: fetchDigest), on: reactor).first else {
+      return (false, nil)
+    }
+    guard let kind: String = try row.decode("kind") else { return (true, nil) }
     let claimed = ClaimedContent(
       surfaceID: try row.decode("surface_id"), senderName: try row.decode("sender_name"), text: try row.decode("body"),
       document: try row.decode("content"))
@@ -54,11 +57,12 @@ extension PushDatabase {
     let enqueuedAt: PostgresTimestamp = try row.decode("enqueued_at")
     let badge: Int64? = try row.decode("badge")
     let locale: String? = try row.decode("locale")
-    return LatestPush(
-      subject: PushSubject(id: try row.decode("subject_id"), kind: try row.decode("kind")),
+    let push = LatestPush(
+      subject: PushSubject(id: try row.decode("subject_id"), kind: kind),
       userID: try row.decode("user_id"), enqueuedAt: try enqueuedAt.finite(),
       content: content.suited(to: locale.flatMap { LocaleTag($0) }),
       badge: badge.map { min(max(0, Int(clamping: $0)), badgeMax) })
+    return (true, push)
   }
 
   /// Records pushes as opened that the worker of a browser reports.
