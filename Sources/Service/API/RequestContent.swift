@@ -6,17 +6,23 @@ internal import PushKinds
 
 /// Reads what callers send.
 enum RequestContent {
-  /// A JSON document.
+  /// A JSON document. Refused are U+0000, which PostgreSQL stores nowhere, in any of its strings, and integers beyond 64 bits, which
+  /// would lose digits.
   /// - Throws: a problem whose `field` names the path of what is wrong, e.g. `record.id` or `list[0].id`; nil when the
   ///   whole body is.
-  /// - Parameter idTypes: of the ids in it.
+  /// - Parameters:
+  ///   - idTypes: of the ids in it.
+  ///   - isHint: whether only ids and words that are known are read, beside rows of the host.
   static func decode<Document: Decodable>(
-    _ type: Document.Type = Document.self, from bytes: [UInt8], idTypes: IDTypes = IDTypes()
+    _ type: Document.Type = Document.self, from bytes: [UInt8], idTypes: IDTypes = IDTypes(), isHint: Bool = false
   ) throws(ProblemDetails) -> Document {
     do {
       let decoder = JSONDecoder()
       decoder.userInfo[.idTypes] = idTypes
-      return try decoder.decode(type, from: Data(bytes))
+      let document = try decoder.decode(type, from: Data(bytes))
+      // Behind the decoder, which names the field where it knows of one.
+      if !isHint, let fault = JSONOddity(in: bytes) { throw ProblemDetails.content(nil, fault.words) }
+      return document
     } catch let problem as ProblemDetails {
       throw problem
     } catch let error as DecodingError {
@@ -24,6 +30,49 @@ enum RequestContent {
     } catch {
       throw .content(nil, "The body is not valid JSON.")
     }
+  }
+}
+
+/// What a valid JSON document may have, and nothing that stores or sends it keeps.
+private enum JSONOddity {
+  case zeroCharacter, longInteger
+
+  var words: String {
+    switch self {
+    case .zeroCharacter: "The body must not contain U+0000."
+    case .longInteger: "Integers must fit 64 bits, with a sign; longer ones can be sent as strings."
+    }
+  }
+
+  /// The first one of a valid document.
+  init?(in bytes: [UInt8]) {
+    var (index, isInString) = (0, false)
+    while index < bytes.count {
+      switch bytes[index] {
+      case UInt8(ascii: "\""): isInString.toggle()
+      case UInt8(ascii: "\\"):
+        // Only as an escape, because the character itself is not allowed. What is escaped is passed over.
+        index += 1
+        if bytes[index...].starts(with: "u0000".utf8) {
+          self = .zeroCharacter
+          return
+        }
+      case UInt8(ascii: "-"), UInt8(ascii: "0")...UInt8(ascii: "9"):
+        guard !isInString else { break }
+        let number = bytes[index...].prefix {
+          $0 != UInt8(ascii: ",") && $0 != UInt8(ascii: "]") && $0 != UInt8(ascii: "}") && $0 > 0x20
+        }
+        let isInteger = number.dropFirst().allSatisfy { (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }
+        if isInteger, Int64(String(decoding: number, as: UTF8.self)) == nil {
+          self = .longInteger
+          return
+        }
+        index += number.count - 1
+      default: break
+      }
+      index += 1
+    }
+    return nil
   }
 }
 

@@ -1,3 +1,4 @@
+import APNSCore
 import Callers
 import FoundationEssentials
 import HTTPServing
@@ -10,6 +11,23 @@ import Testing
 @Suite("What callers send")
 struct RequestContentTests {
   private static let id = "6f9619ff-8b86-4d01-b42d-00c04fc964ff"
+
+  @Test(
+    "an integer of more than 64 bits is refused wherever it stands, and any other number is read",
+    arguments: [
+      ("9223372036854775807", true), ("-9223372036854775808", true), ("9223372036854775808", false),
+      ("-9223372036854775809", false), ("12345678901234567890", false), ("1e300", true),
+      ("12345678901234567890.5", true),
+      ("0", true), (#""12345678901234567890""#, true), (#""a\"12345678901234567890""#, true),
+      ("[1, 12345678901234567890]", false), (#"{"b": 12345678901234567890}"#, false),
+      (#"{"12345678901234567890": 1}"#, true),
+    ])
+  func integers(_ value: String, _ isRead: Bool) {
+    for body in [#"{"a": \#(value)}"#, #"{"a":\#(value),"b":1}"#] {
+      let document = try? RequestContent.decode(PayloadObject.self, from: Array(body.utf8))
+      #expect((document != nil) == isRead, "\(body)")
+    }
+  }
 
   @Test("a UUID is 36 characters, in either case")
   func uuid() {
