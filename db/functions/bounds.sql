@@ -1,4 +1,4 @@
--- How far badges count, and how often presence is written.
+-- How far badges count, how often presence is written, and moments as programs read them.
 
 set check_function_bodies = off;
 
@@ -18,5 +18,17 @@ create or replace function tacet.presence_repeats_within()
 returns interval
 language sql immutable parallel safe
 as $$ select interval '5 seconds' $$;
+
+-- A moment in microseconds since 1970, as programs read it. One that is infinite, or outside of the years 1 to 9999, is taken for the
+-- nearest of them: a row that somebody has written by hand must not fail a statement that reads many.
+create or replace function tacet.unix_us(moment timestamptz)
+returns bigint
+language sql immutable parallel safe
+as $$
+  select case
+    when unix_us.moment is not null
+      then (extract(epoch from least(greatest(unix_us.moment, timestamptz '0001-01-01 00:00Z'), timestamptz '9999-12-31 00:00Z')) * 1000000)::bigint
+  end
+$$;
 
 reset check_function_bodies;

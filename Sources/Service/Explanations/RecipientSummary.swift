@@ -197,18 +197,29 @@ struct RecordedClaims {
     cut = last + 1..<next
   }
 
-  /// Claims before an entry, and after the one before it, that left no record.
-  func lost(before index: Int) -> [Int] { missing(before: index).filter { !cut.contains($0) } }
+  /// The most claims without a record that are named before one entry. Far more than a push has in its life; a row that
+  /// somebody has written may name any.
+  private static let lostMax = 100
 
-  /// How many claims before an entry may have been recorded, in the middle that is not kept.
-  func cutCount(before index: Int) -> Int { missing(before: index).count { cut.contains($0) } }
+  /// The first claims before an entry, and after the one before it, that left no record. Before its first own record a push
+  /// shares the claims of its event, which may be taken in several, each of other recipients.
+  func lost(before index: Int) -> [Int] {
+    let missing = missing(before: index)
+    let kept = [missing.clamped(to: 0..<cut.lowerBound), missing.clamped(to: cut.upperBound..<Int.max)]
+    return Array(kept.lazy.joined().filter { index > 0 || !ofEvent.contains($0) }.prefix(Self.lostMax))
+  }
 
-  /// Before its first own record a push shares the claims of its event, which may be taken in several, each of other
-  /// recipients.
-  private func missing(before index: Int) -> [Int] {
+  /// How many claims before an entry are not named: those in the middle that is not kept, which may have been recorded, and
+  /// those beyond the bound.
+  func cutCount(before index: Int) -> Int {
+    let missing = missing(before: index)
+    let ofOthers = index > 0 ? 0 : ofEvent.count { missing.contains($0) }
+    return missing.count - ofOthers - lost(before: index).count
+  }
+
+  private func missing(before index: Int) -> Range<Int> {
     let first = (index > 0 ? entries[index - 1].claim : 0) + 1
-    guard first < entries[index].claim else { return [] }
-    return (first..<entries[index].claim).filter { index > 0 || !ofEvent.contains($0) }
+    return first..<max(first, entries[index].claim)
   }
 
   /// A clause. Why there is no record is not known: the process may have died, or its look failed or came too late.

@@ -54,6 +54,51 @@ struct OverviewTests {
       ])
   }
 
+  @Test(
+    "a moment that no clock tells fails no look at the tables", .uuidsOnly,
+    arguments: ["infinity", "-infinity", "294276-12-31 23:59:59+00", "4713-01-01 00:00:00+00 BC"])
+  func oddMoments(_ moment: String) async throws {
+    let chat = try await Chat()
+    let message = HostID.new()
+    try await chat.database.sql(
+      """
+      insert into tacet.push_log (subject_id, user_id, push_type, decision, attempts, history)
+      values ('\(message)', '\(chat.reader)', 'message', 'sent', 1, '[{"claim": 1e300}]'),
+        ('\(message)', '\(chat.sender)', 'message', 'sent', 1, '{}');
+      insert into tacet.inbox (subject_id, kind) values ('\(message)', 'message');
+      insert into tacet.deliveries (subject_id, user_id, kind, state, due_at, enqueued_at, attempts)
+      values ('\(message)', '\(chat.reader)', 'message', 'held', now(), now(), 1);
+      insert into tacet.parked (enqueued_at, subject_id, user_id, kind, attempts, reason)
+      values (now(), '\(message)', '\(chat.reader)', 'message', 1, 'x');
+      insert into tacet.instances (id, host, pid, version) values ('i', 'host', 1, '1.0');
+      insert into tacet.trigger_failures (sqlstate, message) values ('XX000', 'x');
+      do $$
+      declare place record;
+      begin
+        for place in
+          select a.attrelid::regclass as relation, a.attname as name from pg_attribute a
+          where a.attrelid = any ('{tacet.push_log,tacet.inbox,tacet.deliveries,tacet.parked,tacet.instances,tacet.trigger_failures}'::regclass[])
+            and a.atttypid = 'timestamptz'::regtype and a.attname <> 'stopped_at' and not a.attisdropped
+        loop
+          execute format('update %s set %I = %L', place.relation, place.name, '\(moment)');
+        end loop;
+      end $$
+      """)
+    _ = try await Self.overview(of: chat.database)
+    for statement in PushStatements.all
+    where statement.parameterTypes.isEmpty
+      && ["examine_", "next_due", "overview_"].contains(where: statement.name.hasPrefix)
+      && statement.name != "examine_webhook_queue"
+    {
+      await #expect(throws: Never.self, "\(statement.name)") { try await chat.database.sql(statement.sql) }
+    }
+    try await withStore(chat.database) { store, reactor in
+      _ = try await store.queueFigures(within: .seconds(20), on: reactor)
+      let records = try await store.records(ofSubject: message, on: reactor)
+      #expect(records.first?.recipients.compactMap(\.ledger).count == 2)
+    }
+  }
+
   @Test("of a busy hour the newest rows are told, and how far back they reach")
   func busy() async throws {
     let database = try await Self.large.value

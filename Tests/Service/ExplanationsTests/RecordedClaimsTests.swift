@@ -1,3 +1,4 @@
+import Foundation
 import Testing
 
 @testable import Explanations
@@ -36,6 +37,24 @@ struct RecordedClaimsTests {
     let told = Self.told(Array(1...20) + Array(24..<(24 + count - 20)))
     #expect(told.sentence.contains("left no record") != isCut)
     #expect(Self.lost(told).contains("3 claims in between left out") == isCut)
+  }
+
+  @Test(
+    "a row with a number that no claim has is told as quickly, and says what it leaves out", .timeLimit(.minutes(1)))
+  func enormous() {
+    let told = Self.told([1, Int(Int32.max)])
+    #expect(Self.lost(told).count == 101)
+    #expect(Self.lost(told).contains("\(Int(Int32.max) - 102) claims in between left out"))
+    #expect(told.sentence.contains("Claim 2 left no record"))
+  }
+
+  @Test("a history is read as far as it can be: numbers are bounded, and entries of another form are left out")
+  func odd() throws {
+    let entry = #"{"claim": 9223372036854775807, "by": "i", "woken_by": "poll", "known": {}, "decision": "sent"}"#
+    for (history, count) in [("[\(entry), 7, {\"claim\": \"x\"}, \(entry)]", 2), ("{}", 0), ("7", 0)] {
+      let read = try JSONDecoder().decode(ReadableHistory.self, from: Data(history.utf8))
+      #expect(read.wrappedValue.map(\.claim) == Array(repeating: Int(Int32.max), count: count))
+    }
   }
 
   @Test("a host whose functions failed is named, and nobody is said to take no part")

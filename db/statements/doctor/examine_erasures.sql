@@ -1,7 +1,7 @@
 -- Returns how many deleted users are not erased ten minutes later, and how long ago the first was deleted, in
 -- microseconds.
 
-select count(*) as users, (extract(epoch from clock_timestamp() - min(o.asked_at)) * 1000000)::bigint as age
+select count(*) as users, tacet.unix_us(clock_timestamp()) - tacet.unix_us(min(o.asked_at)) as age
 from (
   select e.asked_at
   from tacet.erasures e

@@ -1,7 +1,7 @@
 -- Returns errors that triggers swallowed during the last day, by SQLSTATE and kind. Their texts may quote rows.
 
 select f.sqlstate, f.kind, count(*) as failures,
-  (extract(epoch from clock_timestamp() - max(f.failed_at)) * 1000000)::bigint as age
+  tacet.unix_us(clock_timestamp()) - tacet.unix_us(max(f.failed_at)) as age
 from (
   select t.sqlstate, t.kind, t.failed_at
   from tacet.trigger_failures t

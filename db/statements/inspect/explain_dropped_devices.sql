@@ -9,7 +9,7 @@ select coalesce(
     select jsonb_agg(jsonb_build_object(
       'device', left(tacet.target_mark(t.channel, t.address), 8), 'channel', left(t.channel, 32), 'app', left(t.app, 256), 'environment', left(t.environment, 32),
       'droppedAt',
-      case when isfinite(t.invalidated_at) then (extract(epoch from t.invalidated_at) * 1000000)::bigint end,
+      case when isfinite(t.invalidated_at) then tacet.unix_us(t.invalidated_at) end,
         'dropReason', left(t.invalidation_reason, 256))
       order by t.invalidated_at, t.address)
     from (

@@ -47,43 +47,43 @@ with source as materialized (
   where f.kind = :kind
 )
 select jsonb_build_object(
-  'now', case when isfinite(clock_timestamp()) then (extract(epoch from clock_timestamp()) * 1000000)::bigint end,
+  'now', tacet.unix_us(clock_timestamp()),
   'subjectID', :subject_id,
   'kind', :kind,
   'source', (
     select jsonb_build_object(
-      'createdAt', case when isfinite(s.created_at) then (extract(epoch from s.created_at) * 1000000)::bigint end,
+      'createdAt', case when isfinite(s.created_at) then tacet.unix_us(s.created_at) end,
       'actorID', s.sender_id)
     from source s),
   'inbox', (
     select jsonb_build_object(
-      'enqueuedAt', case when isfinite(i.enqueued_at) then (extract(epoch from i.enqueued_at) * 1000000)::bigint end,
-      'availableAt', case when isfinite(i.available_at) then (extract(epoch from i.available_at) * 1000000)::bigint end,
+      'enqueuedAt', tacet.unix_us(i.enqueued_at),
+      'availableAt', tacet.unix_us(i.available_at),
       'attempts', i.attempts, 'rescues', i.rescues, 'isClaimed', i.is_claimed, 'error', i.error)
     from inbox i),
   'parked', (
     select jsonb_build_object(
-      'parkedAt', case when isfinite(p.parked_at) then (extract(epoch from p.parked_at) * 1000000)::bigint end,
+      'parkedAt', tacet.unix_us(p.parked_at),
       'attempts', p.attempts, 'reason', p.reason)
     from parked p
     where p.user_id is null
     order by p.parked_at desc
     limit 1),
   'enqueuedAt', (
-    select case when isfinite(c.moment) then (extract(epoch from c.moment) * 1000000)::bigint end
+    select case when isfinite(c.moment) then tacet.unix_us(c.moment) end
     from committed c),
   'recordedCount', (select count(*) from logged),
   'recordedClaims', coalesce(
     (
-      select jsonb_agg(distinct (h.entry ->> 'claim')::int)
+      select jsonb_agg(distinct h.claim)
       from logged l
-      cross join lateral jsonb_array_elements(l.history) h (entry)
+      cross join lateral jsonb_path_query(l.history, 'lax $[*].claim ? (@ >= 1 && @ <= 2147483647).floor()') h (claim)
     ),
     '[]'),
   'triggerFailures', coalesce(
     (
       select jsonb_agg(jsonb_build_object(
-        'failedAt', case when isfinite(f.failed_at) then (extract(epoch from f.failed_at) * 1000000)::bigint end,
+        'failedAt', tacet.unix_us(f.failed_at),
         'sqlState', f.sqlstate,
         'concernsEvent', :subject_id = any (f.subject_ids)))
       from (
@@ -108,13 +108,13 @@ select jsonb_build_object(
         'missing')
   end,
   'watchedSince', (
-    select case when isfinite(m.applied_at) then (extract(epoch from m.applied_at) * 1000000)::bigint end
+    select case when isfinite(m.applied_at) then tacet.unix_us(m.applied_at) end
     from tacet.migrations m
     where m.version = 4),
   'ledgerSince', (
-    select case when isfinite(min(l.enqueued_at)) then (extract(epoch from min(l.enqueued_at)) * 1000000)::bigint end
+    select case when isfinite(min(l.enqueued_at)) then tacet.unix_us(min(l.enqueued_at)) end
     from tacet.push_log l),
   'serviceSeenAt', (
-    select case when isfinite(max(i.seen_at)) then (extract(epoch from max(i.seen_at)) * 1000000)::bigint end
+    select case when isfinite(max(i.seen_at)) then tacet.unix_us(max(i.seen_at)) end
     from tacet.instances i)
 )::text;

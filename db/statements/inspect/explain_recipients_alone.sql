@@ -54,7 +54,7 @@ with present as materialized (
 ), counted as materialized (
   select
     p.user_id, count(*) over () as people_count,
-    sum(coalesce(jsonb_array_length(l.history), 0)) over (
+    sum(case when jsonb_typeof(l.history) = 'array' then jsonb_array_length(l.history) else 0 end) over (
       order by p.user_id rows between unbounded preceding and 1 preceding) as entries_before
   from people p
   left join tacet.push_log l on l.subject_id = :subject_id and l.user_id = p.user_id and l.push_type = :kind
@@ -66,28 +66,28 @@ select jsonb_build_object(
   'ledger', (
     select jsonb_build_object(
       'id', l.id, 'decision', l.decision, 'reason', l.reason,
-      'enqueuedAt', case when isfinite(l.enqueued_at) then (extract(epoch from l.enqueued_at) * 1000000)::bigint end,
-      'claimedAt', case when isfinite(l.claimed_at) then (extract(epoch from l.claimed_at) * 1000000)::bigint end,
-      'heldUntil', case when isfinite(l.held_until) then (extract(epoch from l.held_until) * 1000000)::bigint end,
-      'sentAt', case when isfinite(l.sent_at) then (extract(epoch from l.sent_at) * 1000000)::bigint end,
+      'enqueuedAt', tacet.unix_us(l.enqueued_at),
+      'claimedAt', case when isfinite(l.claimed_at) then tacet.unix_us(l.claimed_at) end,
+      'heldUntil', case when isfinite(l.held_until) then tacet.unix_us(l.held_until) end,
+      'sentAt', case when isfinite(l.sent_at) then tacet.unix_us(l.sent_at) end,
       'wokenBy', l.woken_by, 'devicesAccepted', l.devices_accepted, 'attempts', l.attempts, 'opened', l.opened,
-      'openedAt', case when isfinite(l.opened_at) then (extract(epoch from l.opened_at) * 1000000)::bigint end,
+      'openedAt', case when isfinite(l.opened_at) then tacet.unix_us(l.opened_at) end,
       'history', l.history)
     from tacet.push_log l
     where l.subject_id = :subject_id and l.user_id = u.user_id and l.push_type = :kind),
   'delivery', (
     select jsonb_build_object(
       'state', d.state,
-      'dueAt', case when isfinite(d.due_at) then (extract(epoch from d.due_at) * 1000000)::bigint end,
+      'dueAt', tacet.unix_us(d.due_at),
       'isClaimed', d.is_claimed, 'attempts', d.attempts, 'rescues', d.rescues, 'lane', d.lane,
       'releasedBy', d.released_by,
-      'releasedAt', case when isfinite(d.released_at) then (extract(epoch from d.released_at) * 1000000)::bigint end,
+      'releasedAt', case when isfinite(d.released_at) then tacet.unix_us(d.released_at) end,
       'error', d.error)
     from tacet.deliveries d
     where d.subject_id = :subject_id and d.user_id = u.user_id and d.kind = :kind),
   'parked', (
     select jsonb_build_object(
-      'parkedAt', case when isfinite(p.parked_at) then (extract(epoch from p.parked_at) * 1000000)::bigint end,
+      'parkedAt', tacet.unix_us(p.parked_at),
       'attempts', p.attempts, 'reason', p.reason)
     from parked p
     where p.user_id = u.user_id

@@ -6,9 +6,9 @@
 select jsonb_build_object(
   'logID', u.log_id, 'state', u.state, 'reason', left(u.reason, 256), 'attempts', u.attempts, 'status', u.status,
   'error', left(u.error, 256),
-  'sentAt', case when isfinite(u.sent_at) then (extract(epoch from u.sent_at) * 1000000)::bigint end,
-  'occurredAt', case when isfinite(u.occurred_at) then (extract(epoch from u.occurred_at) * 1000000)::bigint end,
-  'at', case when isfinite(u.at) then (extract(epoch from u.at) * 1000000)::bigint end)::text
+  'sentAt', case when isfinite(u.sent_at) then tacet.unix_us(u.sent_at) end,
+  'occurredAt', case when isfinite(u.occurred_at) then tacet.unix_us(u.occurred_at) end,
+  'at', case when isfinite(u.at) then tacet.unix_us(u.at) end)::text
 from (
   select
     c.log_id, 'checked_later' as state, null as reason, 0 as attempts, null::int as status, null as error, null::timestamptz as sent_at,

@@ -2,8 +2,8 @@
 -- 50 at most.
 
 select
-  i.host, i.pid::bigint as pid, i.version, (extract(epoch from i.started_at) * 1000000)::bigint as started_us,
-  (extract(epoch from now() - i.seen_at) * 1000000)::bigint as seen_age_us
+  i.host, i.pid::bigint as pid, i.version, tacet.unix_us(i.started_at) as started_us,
+  tacet.unix_us(now()) - tacet.unix_us(i.seen_at) as seen_age_us
 from tacet.instances i
 where i.stopped_at is null and i.seen_at > now() - 60 * interval '1 second'
 order by i.seen_at desc

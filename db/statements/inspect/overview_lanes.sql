@@ -10,7 +10,7 @@ with recursive lane_names as (
   from lane_names n
   where n.lane is not null
 )
-select n.lane, c.waiting, (extract(epoch from now() - o.enqueued_at) * 1000000)::bigint as oldest_us, l.reason
+select n.lane, c.waiting, tacet.unix_us(now()) - tacet.unix_us(o.enqueued_at) as oldest_us, l.reason
 from (select x.lane from lane_names x where x.lane is not null limit 50) n
 cross join lateral (
   select count(*) as waiting

@@ -11,9 +11,9 @@
 with newest as materialized (
   select
     l.decision, l.reason,
-    greatest(0, (extract(epoch from now() - l.enqueued_at) * 1000000)::bigint) as age_us,
+    greatest(0, tacet.unix_us(now()) - tacet.unix_us(l.enqueued_at)) as age_us,
     case when l.decision = 'sent' and l.attempts = 1
-      then (extract(epoch from l.sent_at - l.enqueued_at) * 1000000)::bigint
+      then tacet.unix_us(l.sent_at) - tacet.unix_us(l.enqueued_at)
     end as latency_us
   from tacet.push_log l
   where l.enqueued_at > now() - interval '1 hour'

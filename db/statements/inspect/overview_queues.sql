@@ -17,7 +17,7 @@ with events as materialized (
     from tacet.inbox i where i.is_claimed order by i.available_at limit 10001
   )
 ), work as materialized (
-  select d.state, (extract(epoch from d.due_at - now()) * 1000000)::bigint as due_us
+  select d.state, tacet.unix_us(d.due_at) - tacet.unix_us(now()) as due_us
   from tacet.deliveries d
   where d.state <> 'waiting'
   order by d.due_at
@@ -27,7 +27,7 @@ with events as materialized (
 )
 select
   (select count(*) from events) as inbox,
-  (select (extract(epoch from now() - min(e.enqueued_at)) * 1000000)::bigint from events e) as oldest_us,
+  (select tacet.unix_us(now()) - tacet.unix_us(min(e.enqueued_at)) from events e) as oldest_us,
   count(*) filter (where w.state = 'held') as holds, min(w.due_us) filter (where w.state = 'held') as next_hold_us,
   count(*) filter (where w.state = 'retryable') as retries,
   min(w.due_us) filter (where w.state = 'retryable') as next_retry_us,

@@ -6,9 +6,9 @@
 --   :rows_max          bigint         rows at most
 
 select
-  l.id, (extract(epoch from l.enqueued_at) * 1000000)::bigint as enqueued_us, l.subject_id, l.push_type, l.user_id,
-  l.decision, l.reason, (extract(epoch from l.held_until) * 1000000)::bigint as held_until_us,
-  (extract(epoch from l.sent_at - l.enqueued_at) * 1000000)::bigint as latency_us,
+  l.id, tacet.unix_us(l.enqueued_at) as enqueued_us, l.subject_id, l.push_type, l.user_id,
+  l.decision, l.reason, tacet.unix_us(l.held_until) as held_until_us,
+  tacet.unix_us(l.sent_at) - tacet.unix_us(l.enqueued_at) as latency_us,
   l.devices_accepted::bigint as devices_accepted
 from tacet.push_log l
 where l.user_id = :user_id

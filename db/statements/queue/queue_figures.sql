@@ -47,7 +47,7 @@ select 'inbox' as figure, 'fresh' as label, (select count(*) from fresh) as numb
 union all
 select 'inbox', 'claimed', (select count(*) from claimed)
 union all
-select 'oldest_age', null, (extract(epoch from clock_timestamp() - o.moment) * 1000000)::bigint
+select 'oldest_age', null, tacet.unix_us(clock_timestamp()) - tacet.unix_us(o.moment)
 from oldest o
 where o.moment is not null
 union all

@@ -177,7 +177,7 @@ public struct LedgerFacts: Equatable, Sendable, Decodable {
   /// When; nil when only that is known.
   public var openedAt: Int64?
   /// Each recorded claim; empty in rows of a service before it kept them.
-  public var history: [HistoryEntry]
+  @ReadableHistory public var history: [HistoryEntry]
 }
 
 /// A row of the queue.

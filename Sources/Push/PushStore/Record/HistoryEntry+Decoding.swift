@@ -20,7 +20,8 @@ extension HistoryEntry: Decodable {
   /// Reads what the ledger keeps.
   public init(from decoder: any Decoder) throws {
     let members = try decoder.container(keyedBy: CodingKeys.self)
-    claim = try members.decode(Int.self, forKey: .claim)
+    // As the column of attempts: numbers of claims are compared and counted.
+    claim = min(max(0, try members.decode(Int.self, forKey: .claim)), Int(Int32.max))
     claimedAt = try members.microseconds(.claimedAt) ?? 0
     instance = try members.decode(String.self, forKey: .instance)
     wokenBy = try members.decode(String.self, forKey: .wokenBy)
@@ -137,6 +138,29 @@ extension HistoryEntry.Attempt: Decodable {
 
 /// Read by its raw value.
 extension OutcomeDecision: Decodable {}
+
+/// A history as far as it can be read: rows may be older than this program, or the host's own.
+@propertyWrapper
+public struct ReadableHistory: Decodable, Equatable, Sendable {
+  private struct Element: Decodable {
+    let entry: HistoryEntry?
+
+    init(from decoder: any Decoder) { entry = try? HistoryEntry(from: decoder) }
+  }
+
+  /// The entries that could be read.
+  public var wrappedValue: [HistoryEntry]
+
+  /// Takes entries that are known.
+  public init(wrappedValue: [HistoryEntry]) {
+    self.wrappedValue = wrappedValue
+  }
+
+  /// Leaves out what cannot be read; another document is an empty history.
+  public init(from decoder: any Decoder) {
+    wrappedValue = ((try? [Element](from: decoder)) ?? []).compactMap(\.entry)
+  }
+}
 
 extension HistoryEntry {
   /// Within 73,000 years of 1970 or of nothing: a moment and an age can always be added.
