@@ -14,11 +14,19 @@ struct PruneTests {
   @Test("rows younger than the retention stay, older ones go", arguments: PrunedTable.allCases)
   func edge(_ table: PrunedTable) async throws {
     let database = try await TestDatabase.migrated()
-    try await fill(table, 2, age: "interval '1 day' - interval '1 minute'", in: database)
-    try await fill(table, 3, age: "interval '1 day' + interval '1 second'", in: database)
+    let kept = "\(max(Self.retention, table.neededFor).components.seconds) s"
+    try await fill(table, 2, age: "interval '\(kept)' - interval '1 minute'", in: database)
+    try await fill(table, 3, age: "interval '\(kept)' + interval '1 second'", in: database)
     #expect(try await prune(table, in: database) == 3)
     #expect(try await prune(table, in: database) == 0)
     #expect(try await count(table, in: database) == "2")
+  }
+
+  @Test("a cancellation is known as long as the latest push that it can concern")
+  func cancellations() {
+    // The longest wait, and then the longest life.
+    #expect(PrunedTable.cancellations.neededFor >= .seconds((31 + 30) * 86_400))
+    #expect(PrunedTable.allCases.filter { $0.neededFor > .zero } == [.cancellations])
   }
 
   @Test("a row of exactly that age stays, one a microsecond older goes", arguments: PrunedTable.allCases)
@@ -66,7 +74,9 @@ struct PruneTests {
 
   @Test(
     "a batch is a thousand rows, the oldest first",
-    arguments: PrunedTable.allCases.filter { ![.surfaceViews, .unreadMarks, .contents, .bursts].contains($0) })
+    arguments: PrunedTable.allCases.filter {
+      ![.surfaceViews, .unreadMarks, .contents, .bursts, .cancellations].contains($0)
+    })
   func batches(_ table: PrunedTable) async throws {
     let database = try await TestDatabase.migrated()
     try await fill(table, 200, age: "interval '2 days'", in: database)

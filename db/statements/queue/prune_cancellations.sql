@@ -1,4 +1,4 @@
--- Deletes cancellations; see prune_ledger.
+-- Deletes cancellations; see prune_ledger. Not before the latest push that they can concern.
 --
 --   :retention_us  bigint  how long rows are kept
 

@@ -52,7 +52,7 @@ extension PushDatabase {
   /// Rows that a statement prunes at most.
   static let prunedRowsMax = 1000
 
-  /// Deletes one batch of rows that are older than the retention, by the database's clock.
+  /// Deletes one batch of rows that are older than the retention, and than the table needs, by the database's clock.
   ///
   /// Throws ``PostgresError``; a batch that throws has deleted nothing, or, when the connection was lost while it ran,
   /// may have deleted all of it.
@@ -60,13 +60,20 @@ extension PushDatabase {
   public func prune(
     _ table: PrunedTable, olderThan retention: Duration, on reactor: isolated Reactor
   ) async throws(PostgresError) -> (rows: Int, isFull: Bool) {
-    let call = table.pruning(retention: retention.wholeMicroseconds)
+    let call = table.pruning(retention: max(retention, table.neededFor).wholeMicroseconds)
     let count: Int = try await pool.query(call, on: reactor).one().decode(0)
     return (count, count >= Self.prunedRowsMax)
   }
 }
 
 extension PrunedTable {
+  /// How long rows are kept whatever the retention is. A push may be cancelled as soon as it is asked for, and sent as late as its
+  /// time and its life allow.
+  var neededFor: Duration {
+    guard self == .cancellations else { return .zero }
+    return .seconds(ServicePushRequest.waitSecondsMax + ServicePushRequest.lifeSecondsMax)
+  }
+
   func pruning(retention: Int64) -> StatementCall {
     switch self {
     case .ledger: .pruneLedger(retentionMicroseconds: retention)
