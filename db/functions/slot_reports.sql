@@ -2,11 +2,53 @@
 
 set check_function_bodies = off;
 
+-- Whether no further report of a user is noted: 5,000 are kept, more than an app of ten slots a day sends in two weeks. Rows go after
+-- the retention.
+create or replace function tacet.has_reported_enough(user_id tacet.user_id)
+returns boolean
+language sql stable
+set search_path = pg_catalog, pg_temp
+as $$
+  select count(*) = 5000
+  from (select from tacet.notif_events e where e.user_id = has_reported_enough.user_id limit 5000) e
+$$;
+
+-- Marks the pushes of a row as opened: the row's own, and those that it has been snoozed to.
+create or replace function tacet.open_slot_pushes(user_id tacet.user_id, campaign text, slot text, day date, moment timestamptz)
+returns void
+language sql volatile
+set search_path = pg_catalog, pg_temp
+as $$
+  update tacet.push_log l
+  set opened = true, opened_at = least(open_slot_pushes.moment, clock_timestamp())
+  from (
+    select d.push_id
+    from tacet.notif_deliveries d
+    where d.user_id = open_slot_pushes.user_id and d.campaign = open_slot_pushes.campaign and d.slot = open_slot_pushes.slot
+      and d.fire_date = open_slot_pushes.day
+    union
+    select p.id
+    from tacet.pushes p
+    where p.user_id = open_slot_pushes.user_id
+      and p.cancel_key = tacet.snooze_key(open_slot_pushes.user_id, open_slot_pushes.campaign, open_slot_pushes.slot, open_slot_pushes.day)
+  ) p
+  where l.subject_id = tacet.subject_of(p.push_id) and l.user_id = open_slot_pushes.user_id and l.decision = 'sent' and not l.opened
+$$;
+
+-- What names the pushes that a row is snoozed to.
+create or replace function tacet.snooze_key(user_id tacet.user_id, campaign text, slot text, day date)
+returns text
+language sql stable
+set search_path = pg_catalog, pg_temp
+as $$
+  select format('snooze %s.%s.%s %s', snooze_key.campaign, snooze_key.slot, snooze_key.day, snooze_key.user_id)
+$$;
+
 -- Notes an action that a user has taken of a row's notification, and calls the campaign's function for it. The first report of an
 -- id counts. A repeated one calls the function for its answer alone: what the function writes is undone.
 --
--- identifier: of the row. outcome: noted, repeated, unknown_row, or other_report for an id that was used for something else; the
--- last two have no answer. Waits for the disk.
+-- identifier: of the row. outcome: noted, repeated, unknown_row, other_report for an id that was used for something else, or
+-- too_many; the last three have no answer. An action of a push is also an opening. Waits for the disk.
 create or replace function tacet.report_slot_action(
   user_id tacet.user_id, event_id uuid, action text, identifier text, campaign text, slot text, day date,
   happened_at timestamptz
@@ -27,18 +69,24 @@ begin
   from tacet.notif_deliveries d
   where d.user_id = report_slot_action.user_id and d.campaign = report_slot_action.campaign
     and d.slot = report_slot_action.slot and d.fire_date = report_slot_action.day
+    and not tacet.has_reported_enough(report_slot_action.user_id)
   on conflict do nothing;
   outcome := case when found then 'noted' else 'repeated' end;
   select e.* into first_report
   from tacet.notif_events e
   where e.user_id = report_slot_action.user_id and e.id = report_slot_action.event_id;
   if not found then
-    outcome := 'unknown_row';
+    outcome := case when tacet.has_reported_enough(report_slot_action.user_id) then 'too_many' else 'unknown_row' end;
   elsif (first_report.code, first_report.identifier)
     is distinct from (report_slot_action.action, report_slot_action.identifier)
   then
     outcome := 'other_report';
   else
+    if outcome = 'noted' then
+      perform tacet.open_slot_pushes(
+        first_report.user_id, report_slot_action.campaign, report_slot_action.slot, report_slot_action.day,
+        first_report.happened_at);
+    end if;
     answer := tacet.snooze_slot_row(
       first_report.user_id, report_slot_action.campaign, report_slot_action.slot, report_slot_action.day, first_report.code,
       first_report.happened_at, outcome = 'noted');
@@ -76,7 +124,7 @@ declare
   minutes int := substring(snooze_slot_row.action from '^SNOOZE_([1-9][0-9]{0,2})$')::int;
   moment timestamptz := snooze_slot_row.happened_at + minutes * interval '1 minute';
   row_name text := format('%s.%s.%s', snooze_slot_row.campaign, snooze_slot_row.slot, snooze_slot_row.day);
-  key text := format('snooze %s %s', row_name, snooze_slot_row.user_id);
+  key text := tacet.snooze_key(snooze_slot_row.user_id, snooze_slot_row.campaign, snooze_slot_row.slot, snooze_slot_row.day);
   actions text[];
   shown jsonb;
   found_row tacet.notif_deliveries;
@@ -135,11 +183,12 @@ end
 $$;
 
 -- Notes events that an app reports, each id once, and what follows from them; arrays have an element for each event, in the order
--- in which they happened. device_tokens: in lower case; one that is not the user's has no effect. Returns the places of the
--- events that were not known before. Waits for the disk.
+-- in which they happened. device_tokens: in lower case; one that is not the user's has no effect. circumstances: what else the app
+-- said, JSON objects. Returns the places of the events that were not known before; 0 alone for a user who has reported enough. Waits
+-- for the disk.
 create or replace function tacet.report_slot_events(
   user_id tacet.user_id, ids uuid[], codes text[], identifiers text[], campaigns text[], slots text[], fire_dates date[],
-  device_tokens text[], happened_ats timestamptz[]
+  device_tokens text[], circumstances text[], happened_ats timestamptz[]
 )
 returns setof bigint
 language plpgsql volatile
@@ -152,14 +201,20 @@ declare
 begin
   perform set_config('synchronous_commit', 'on', true);
   perform tacet.lock_slots(report_slot_events.user_id);
+  if tacet.has_reported_enough(report_slot_events.user_id) then
+    return next 0;
+    return;
+  end if;
   with reported as materialized (
     select distinct on (r.id) r.*
-    from unnest(ids, codes, identifiers, device_tokens, happened_ats)
-      with ordinality as r (id, code, identifier, device_token, happened_at, place)
+    from unnest(ids, codes, identifiers, device_tokens, circumstances, happened_ats)
+      with ordinality as r (id, code, identifier, device_token, circumstances, happened_at, place)
     order by r.id, r.place
   ), entered as (
-    insert into tacet.notif_events as e (happened_at, id, user_id, code, identifier, device_token)
-    select r.happened_at, r.id, report_slot_events.user_id, r.code, r.identifier, r.device_token from reported r
+    insert into tacet.notif_events as e (happened_at, id, user_id, code, identifier, device_token, circumstances)
+    select
+      r.happened_at, r.id, report_slot_events.user_id, r.code, r.identifier, r.device_token, r.circumstances::jsonb
+    from reported r
     on conflict do nothing
     returning e.id
   )
@@ -186,6 +241,10 @@ begin
     if event.campaign is not null then
       perform tacet.acknowledge_slot_row(
         report_slot_events.user_id, event.campaign, event.slot, event.fire_date, event.code, event.token);
+      if event.code = 'opened' then
+        perform tacet.open_slot_pushes(
+          report_slot_events.user_id, event.campaign, event.slot, event.fire_date, event.happened_at);
+      end if;
     end if;
     if event.token is not null then
       case event.code
@@ -245,7 +304,7 @@ as $$
 $$;
 
 -- Notes what a device may show; null keeps what is known. moment: when that was so. An older report changes no newer permission.
--- What another user's session on the device has said is forgotten.
+-- What another user's session on the device has said is forgotten, and what the user's dropped devices have said.
 create or replace function tacet.note_device_permission(
   user_id tacet.user_id, device_token text, is_denied boolean, tolerance_seconds int, moment timestamptz
 )
@@ -275,7 +334,12 @@ as $$
         and (note_device_permission.is_denied is null or p.changed_at > excluded.changed_at)
         then p.is_denied
       else excluded.is_denied
-    end
+    end;
+  delete from tacet.device_permissions p
+  where p.user_id = note_device_permission.user_id and p.device_token <> lower(note_device_permission.device_token)
+    and not exists (
+      select from tacet.device_tokens(note_device_permission.user_id) d where lower(d.device_token) = p.device_token
+    )
 $$;
 
 -- Notes the authorization that an app has for notifications on a device, when it says one: denied, or authorized or provisional;

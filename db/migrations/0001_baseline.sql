@@ -1295,7 +1295,8 @@ create table if not exists tacet.notif_config (
   )
 );
 
--- What apps report, once each: acknowledgements and codes of slots, and actions on them.
+-- What apps report, once each: acknowledgements and codes of slots, and actions on them. circumstances: what else an event says, under the
+-- names of its envelope.
 create table if not exists tacet.notif_events (
   received_at timestamptz not null default clock_timestamp(),
   happened_at timestamptz not null,
@@ -1304,6 +1305,7 @@ create table if not exists tacet.notif_events (
   code text not null,
   identifier text,
   device_token text,
+  circumstances jsonb,
   primary key (user_id, id)
 );
 

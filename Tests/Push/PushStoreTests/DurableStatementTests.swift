@@ -29,7 +29,8 @@ struct DurableStatementTests {
           slot: "0800", fireDate: "2026-11-22", happenedMicroseconds: Int64(0)),
         .reportSlotEvents(
           userID: user, ids: [UUID](), codes: [String](), identifiers: [String?](), campaigns: [String?](),
-          slots: [String?](), fireDates: [String?](), deviceTokens: [String?](), happenedMicroseconds: [Int64]()),
+          slots: [String?](), fireDates: [String?](), deviceTokens: [String?](), circumstances: [String](),
+          happenedMicroseconds: [Int64]()),
         .readConversation(
           conversationID: chat.id, userID: user, messageID: HostID?.none, deviceToken: none, isSynced: true),
       ]

@@ -24,6 +24,31 @@ struct SlotActionReportTests {
     #expect(events == "DID_THIS|ritual.0800.2026-11-22\nOTHER|ritual.0800.2026-11-22")
   }
 
+  @Test("an action of a notification opens its push, and the one that it was snoozed to")
+  func opens() async throws {
+    let scene = try await SlotReportScene()
+    try await scene.push()
+    _ = try await scene.report("SNOOZE_30", id: UUID())
+    #expect(try await scene.opened() == "row\nsnooze ritual.0800")
+  }
+
+  @Test("as many reports of a user are kept as may be; the next is refused, and a repeated one is answered")
+  func enough() async throws {
+    let scene = try await SlotReportScene()
+    let id = UUID()
+    _ = try await scene.report(id: id)
+    try await scene.database.sql(
+      """
+      insert into tacet.notif_events (happened_at, id, user_id, code)
+      select now(), gen_random_uuid(), '\(scene.user)', 'armed' from generate_series(1, 4999)
+      """)
+    #expect(try await scene.report(id: UUID()) == .tooMany)
+    #expect(try await scene.report(id: id) == .repeated(answer: #"{"days": 1}"#))
+    #expect(try await scene.report([SlotReportScene.event(.armed)]) == nil)
+    #expect(try await scene.database.sql("select count(*) from tacet.notif_events") == "5000")
+    #expect(try await scene.report([SlotReportScene.event(.armed)], of: scene.chat.readers[1]) == 1)
+  }
+
   @Test("an id is of one report, and a repeated one is answered when the row is pruned")
   func other() async throws {
     let scene = try await SlotReportScene()

@@ -22,12 +22,38 @@ struct SlotEventReportTests {
     #expect(try await scene.database.sql(noted) == "3|ritual.0800.2026-11-22|aa")
   }
 
+  @Test("an opened notification is an opened push")
+  func opened() async throws {
+    let scene = try await SlotReportScene()
+    try await scene.push()
+    try await scene.report(.delivered)
+    #expect(try await scene.opened() == "")
+    try await scene.report(.opened)
+    #expect(try await scene.opened() == "row\nsnooze ritual.0800")
+  }
+
+  @Test("what a dropped device has said is forgotten with the next report of the user's")
+  func dropped() async throws {
+    let scene = try await SlotReportScene()
+    for _ in 0..<20 {
+      let token = UUID().uuidString.filter { $0 != "-" }.lowercased()
+      var device = RegisteredDevice(token: token)
+      device.authorization = "denied"
+      let denied = device
+      let outcome = try await withStore(scene.database) {
+        try await $0.register(denied, of: scene.user, devicesMax: 2, on: $1)
+      }
+      #expect(outcome == .registered)
+    }
+    #expect(try await scene.permissions().split(separator: "\n").count <= 2)
+  }
+
   @Test("two connections that report one batch count it once")
   func atOnce() async throws {
     let scene = try await Scene()
     let call = """
       tacet.report_slot_events('\(scene.user)', '{\(UUID())}', '{armed}', '{ritual.0800.2026-11-22}', '{ritual}',
-        '{0800}', '{2026-11-22}', '{aa}', array[now()])
+        '{0800}', '{2026-11-22}', '{aa}', '{"{}"}', array[now()])
       """
     try await withTwoSessions(scene.database) { first, second, reactor in
       try await first.run("begin; select \(call)", on: reactor)

@@ -42,11 +42,11 @@ struct SlotReportScene: Sendable {
     return try await withStore(database) { try await $0.report(report, of: user, on: $1) }
   }
 
-  /// Reports events in one batch.
+  /// Reports events in one batch. Nil for a user who has reported enough.
   @discardableResult
-  func report(_ events: [SlotEvent], of user: HostID? = nil) async throws -> Int {
+  func report(_ events: [SlotEvent], of user: HostID? = nil) async throws -> Int? {
     let user = user ?? self.user
-    return try await withStore(database) { try await $0.report(events, of: user, on: $1).count }
+    return try await withStore(database) { try await $0.report(events, of: user, on: $1)?.count }
   }
 
   /// Reports one event of each code, with this token.
@@ -59,6 +59,30 @@ struct SlotReportScene: Sendable {
     happenedAt: Int64 = Int64(Date().timeIntervalSince1970 * 1_000_000)
   ) -> SlotEvent {
     SlotEvent(id: id, code: code, row: row, deviceToken: token, happenedAt: happenedAt)
+  }
+
+  /// Makes the row one that was pushed, and pushed again after a snooze.
+  func push() async throws {
+    try await database.sql(
+      """
+      with sent as (
+        insert into tacet.pushes (user_id, kind, title, body, campaign, cancel_key)
+        values ('\(user)', 'ritual', 'a', 'b', 'ritual', null),
+          ('\(user)', 'ritual', 'a', 'b', 'ritual', 'snooze ritual.0800.2026-11-22 \(user)'),
+          ('\(user)', 'ritual', 'a', 'b', 'ritual', 'snooze ritual.1200.2026-11-22 \(user)')
+        returning id, cancel_key
+      ), logged as (
+        insert into tacet.push_log (subject_id, user_id, push_type, decision, reason)
+        select tacet.subject_of(s.id), '\(user)', 'ritual', 'sent', s.cancel_key from sent s
+      )
+      update tacet.notif_deliveries d set push_id = s.id from sent s where s.cancel_key is null
+      """)
+  }
+
+  /// The pushes that were opened.
+  func opened() async throws -> String {
+    try await database.sql(
+      "select coalesce(left(reason, 18), 'row') from tacet.push_log where opened and opened_at <= now() order by 1")
   }
 
   /// The row's state.

@@ -40,6 +40,7 @@ struct SnoozeTests {
       case .repeated(let answer): return "repeated \(answer)"
       case .otherReport: return "other"
       case .unknownRow: return "unknown"
+      case .tooMany: return "too many"
       }
     }
 

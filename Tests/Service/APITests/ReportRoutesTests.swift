@@ -148,6 +148,25 @@ struct ReportRoutesTests {
     }
   }
 
+  @Test("everything that an event must say is kept")
+  func kept() async throws {
+    try await Self.run { (rig, user, _) async throws in
+      let envelope = """
+        {"id": "3d7f3f1e-0d0f-4c3b-8a50-4b1f6f2c9e01", "code": "STORAGE_BUSY", "slotId": "0800", "whenMs": 1795330800000,
+        "attempt": 2, "networkState": "offline", "tzOffset": -300, "appState": "background", "timestamp": \(Self.now)}
+        """
+      #expect(try await Self.report([envelope], as: user, in: rig).accepted == 1)
+      let row = try await rig.psql(
+        "select code, (extract(epoch from happened_at) * 1000)::bigint, circumstances from tacet.notif_events")
+      let circumstances =
+        #"{"slotId": "0800", "whenMs": 1795330800000, "attempt": 2, "appState": "background", "tzOffset": -300, "networkState": "offline"}"#
+      #expect(row == "STORAGE_BUSY|\(Self.now)|\(circumstances)\n")
+    }
+  }
+
+  /// Milliseconds since 1970.
+  private static let now = Int(Date().timeIntervalSince1970 * 1000)
+
   @Test("a device without permission gets no rows until it registers as allowed; one without exact alarms gets a hint")
   func permissions() async throws {
     try await Self.run { (rig, user, rows) async throws in

@@ -9,11 +9,13 @@
 --   :slots          text[]         the rows' slots; null for none
 --   :fire_dates     text[]         the rows' days; null for none
 --   :device_tokens  text[]         the devices, in lower case; null when unknown
+--   :circumstances  text[]         what else the app said, JSON objects
 --   :happened_us    bigint[]       when they happened, since 1970
 
 select r.place
 from tacet.report_slot_events(
   :user_id, :ids, :codes, :identifiers, :campaigns, :slots, :fire_dates::date[], :device_tokens,
+  :circumstances,
   array(
     select timestamptz 'epoch' + h.us * interval '1 microsecond'
     from unnest(:happened_us) with ordinality as h (us, place)

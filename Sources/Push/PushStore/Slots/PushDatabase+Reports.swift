@@ -20,22 +20,28 @@ extension PushDatabase {
     case "noted": .noted(answer: answer)
     case "repeated": .repeated(answer: answer)
     case "other_report": .otherReport
+    case "too_many": .tooMany
     default: .unknownRow
     }
   }
 
   /// Notes events of a user's app, each once, and what follows from them for rows and devices.
   /// - Parameter events: in the order in which they happened.
-  /// - Returns: those that were not known before.
+  /// - Returns: those that were not known before; nil for a user who has reported enough.
   public func report(
     _ events: [SlotEvent], of userID: HostID, on reactor: isolated Reactor
-  ) async throws(PostgresError) -> [SlotEvent] {
+  ) async throws(PostgresError) -> [SlotEvent]? {
     let call = StatementCall.reportSlotEvents(
       userID: userID, ids: events.map(\.id), codes: events.map(\.code.rawValue), identifiers: events.map(\.row?.text),
       campaigns: events.map(\.row?.campaign), slots: events.map(\.row?.slot), fireDates: events.map(\.row?.fireDate),
-      deviceTokens: events.map(\.deviceToken), happenedMicroseconds: events.map(\.happenedAt))
+      deviceTokens: events.map(\.deviceToken), circumstances: events.map(\.circumstances),
+      happenedMicroseconds: events.map(\.happenedAt))
     var new: [SlotEvent] = []
-    for row in try await pool.query(call, on: reactor) { new.append(events[try row.decode("place") - 1]) }
+    for row in try await pool.query(call, on: reactor) {
+      let place: Int = try row.decode("place")
+      guard place > 0 else { return nil }
+      new.append(events[place - 1])
+    }
     return new
   }
 }
@@ -96,6 +102,8 @@ public enum SlotActionOutcome: Equatable, Sendable {
   case otherReport
   /// The user has no such row; nothing was changed.
   case unknownRow
+  /// As many reports of the user are kept as may be; nothing was changed.
+  case tooMany
 }
 
 /// What an app reports of a row or of its device.
@@ -138,9 +146,14 @@ public struct SlotEvent: Equatable, Sendable {
   public let deviceToken: String?
   /// When it happened, microseconds since 1970.
   public let happenedAt: Int64
+  /// What else the app says of it, a JSON object that is kept as it is.
+  public let circumstances: String
 
   /// Describes one.
-  public init(id: UUID, code: Code, row: SlotIdentifier?, deviceToken: String?, happenedAt: Int64) {
+  public init(
+    id: UUID, code: Code, row: SlotIdentifier?, deviceToken: String?, circumstances: String = "{}", happenedAt: Int64
+  ) {
+    self.circumstances = circumstances
     self.id = id
     self.code = code
     self.row = row

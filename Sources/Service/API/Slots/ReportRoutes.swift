@@ -20,10 +20,13 @@ enum ReportRoutes {
       return try await note(report, of: user, services.value(on: reactor), logger, on: reactor)
     }
     group.addForClients(.post, "/v1/telemetry", hasContent: true, load: .documentWrite) { user, request, reactor in
-      let document = try RequestContent.decode(TelemetryDocument.self, from: request.body)
+      // What is stored of an event has no such character.
+      let document = try RequestContent.decode(TelemetryDocument.self, from: request.body, isHint: true)
       let events = document.events
       let services = services.value(on: reactor)
-      let new = events.isEmpty ? [] : try await services.callers.report(events, of: user, on: reactor)
+      guard let new = events.isEmpty ? [] : try await services.callers.report(events, of: user, on: reactor) else {
+        throw ProblemDetails.reportedEnough
+      }
       try await services.slots?.count(new, on: reactor)
       let answer = TelemetryAnswer(
         accepted: new.count, duplicates: events.count - new.count, rejected: document.rejections)
@@ -43,9 +46,16 @@ enum ReportRoutes {
       return HTTPServerResponse(json: Array(answer.utf8))
     case .repeated(let answer): return HTTPServerResponse(json: Array(answer.utf8))
     case .otherReport: throw ProblemDetails.unprocessable("id", "This id was used for another report.")
+    case .tooMany: throw ProblemDetails.reportedEnough
     case .unknownRow: throw ProblemDetails.content("identifier", "The user has no notification of this identifier.")
     }
   }
+}
+
+extension ProblemDetails {
+  /// Rows of reports go after the retention, a few each hour.
+  fileprivate static let reportedEnough = ProblemDetails(
+    .tooManyRequests, detail: "As many reports of the user are kept as may be.", fields: [.retryAfter: "3600"])
 }
 
 extension PushServices {

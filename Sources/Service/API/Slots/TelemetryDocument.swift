@@ -54,7 +54,7 @@ private enum TelemetryElement: Decodable {
   }
 }
 
-/// One event. What is not stored is checked too, so that an app's mistakes are found before somebody looks for the numbers.
+/// One event.
 private struct TelemetryEnvelope: Decodable {
   let event: SlotEvent
 
@@ -69,24 +69,29 @@ private struct TelemetryEnvelope: Decodable {
     try body.require(id != nil, .id, "must be a UUID")
     let code = SlotEvent.Code(rawValue: try body.decode(String.self, forKey: .code))
     try body.require(code != nil, .code, "must be a known code")
-    try body.require(UserSlot.isSlot(try body.decode(String.self, forKey: .slotId)), .slotId, SlotDocument.slotDemand)
+    let slot = try body.decode(String.self, forKey: .slotId)
+    try body.require(UserSlot.isSlot(slot), .slotId, SlotDocument.slotDemand)
     let identifier = try body.decodeIfPresent(String.self, forKey: .identifier)
     let row = identifier.flatMap(SlotIdentifier.init)
     try body.require(identifier == nil || row != nil, .identifier, "must be as ritual.0800.2026-11-22")
     let token = try body.decodeIfPresent(String.self, forKey: .deviceToken)
     let device = token.flatMap { try? DeviceToken($0) }
     try body.require(token == nil || device != nil, .deviceToken, "must be \(DeviceToken.demand)")
-    try Self.checkCircumstances(in: body)
+    var circumstances = try Self.circumstances(in: body)
+    circumstances[Key.slotId.rawValue] = .string(slot)
     let time = try Self.timestamp(in: body)
     guard let id, let code else { preconditionFailure("what is required is there") }
     event = SlotEvent(
-      id: id, code: code, row: row, deviceToken: device?.hexadecimal, happenedAt: ReportTime.clamped(time))
+      id: id, code: code, row: row, deviceToken: device?.hexadecimal,
+      circumstances: String(decoding: circumstances.encoded(), as: UTF8.self), happenedAt: ReportTime.clamped(time))
   }
 
   /// Of the year 3000.
   private static let millisecondsMax = 32_503_680_000_000
 
-  private static func checkCircumstances(in body: KeyedDecodingContainer<Key>) throws {
+  /// What is kept beside the code and its time, under the names of the envelope.
+  private static func circumstances(in body: KeyedDecodingContainer<Key>) throws -> PayloadObject {
+    var told = PayloadObject()
     for (key, range) in [
       (Key.whenMs, 0...millisecondsMax), (.attempt, 0...Int(Int32.max)), (.tzOffset, -1440...1440),
     ] {
@@ -95,13 +100,16 @@ private struct TelemetryEnvelope: Decodable {
       try body.require(
         number.map(range.contains) == true, key,
         "must be a whole number from \(range.lowerBound) to \(range.upperBound)")
+      told[key.rawValue] = number.map { .integer(Int64($0)) }
     }
     for (key, words) in [
       (Key.networkState, ["online", "offline", "unknown"]), (.appState, ["active", "background", "killed"]),
     ] {
-      try body.require(
-        words.contains(try body.decode(String.self, forKey: key)), key, "must be \(words.joined(separator: ", "))")
+      let word = try body.decode(String.self, forKey: key)
+      try body.require(words.contains(word), key, "must be \(words.joined(separator: ", "))")
+      told[key.rawValue] = .string(word)
     }
+    return told
   }
 
   /// Microseconds since 1970, from text or from milliseconds since 1970.
