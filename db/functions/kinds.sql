@@ -23,7 +23,7 @@ as $$
 $$;
 
 -- Cancels the pushes of a key that have not been sent: those that were asked for before, and events of watched rows with that
--- key for good, because a key of theirs names a row. Returns how many a server has asked for that wait.
+-- key for good (61 days, longer than any of them waits), because a key of theirs names a row. Returns how many a server has asked for that wait.
 create or replace function tacet.cancel_pushes(cancel_key text)
 returns bigint
 language plpgsql volatile
@@ -53,6 +53,57 @@ begin
     perform tacet.wake(null);
   end if;
   return waiting;
+end
+$$;
+
+-- The pushes of a user that servers have asked for or campaigns have queued, and that wait: for their time, a hold's end or another
+-- try. The next first; due_at: when they are looked at. Those that are cancelled are left out.
+create or replace function tacet.waiting_pushes(user_id tacet.user_id)
+returns table (push_id uuid, kind text, title text, due_at timestamptz, state text, cancel_key text)
+language sql stable
+set search_path = pg_catalog, pg_temp
+as $$
+  select p.id, p.kind, p.title, w.due_at, w.state, p.cancel_key
+  from tacet.pushes p
+  cross join lateral (
+    select i.available_at as due_at, 'scheduled' as state
+    from tacet.inbox i
+    where i.subject_id = tacet.subject_of(p.id) and i.kind = p.kind
+    union all
+    select d.due_at, d.state
+    from tacet.deliveries d
+    where d.subject_id = tacet.subject_of(p.id) and d.user_id = p.user_id and d.kind = p.kind
+    limit 1
+  ) w
+  where p.user_id = waiting_pushes.user_id and p.withheld is distinct from 'cancelled'
+    and (p.cancel_key is null or not tacet.is_cancelled(p.cancel_key, p.created_at))
+  order by w.due_at, p.id
+$$;
+
+-- Cancels all of them. Returns how many.
+create or replace function tacet.cancel_user_pushes(user_id tacet.user_id)
+returns bigint
+language plpgsql volatile
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  found_pushes uuid[] := array(select w.push_id from tacet.waiting_pushes(cancel_user_pushes.user_id) w order by w.push_id);
+begin
+  if found_pushes = '{}' then
+    return 0;
+  end if;
+  update tacet.pushes p set withheld = 'cancelled' where p.id = any (found_pushes);
+  perform tacet.release_holds(array_agg(d.subject_id), array_agg(d.user_id), array_agg('cancelled'::text))
+  from unnest(found_pushes) as f (id)
+  join tacet.deliveries d on d.subject_id = tacet.subject_of(f.id) and d.user_id = cancel_user_pushes.user_id
+  where d.state = 'held'
+  having count(*) > 0;
+  update tacet.inbox i
+  set available_at = least(i.available_at, clock_timestamp())
+  from unnest(found_pushes) as f (id)
+  where i.subject_id = tacet.subject_of(f.id) and not i.is_claimed;
+  perform tacet.wake(null);
+  return cardinality(found_pushes);
 end
 $$;
 

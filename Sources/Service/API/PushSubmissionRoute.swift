@@ -8,7 +8,8 @@ internal import PushPipeline
 internal import PushStore
 internal import Reactors
 
-/// `POST /v1/pushes`: another server sends a push to a user. `DELETE /v1/pushes?cancel_key=…` takes back what waits.
+/// `POST /v1/pushes`: another server sends a push to a user. `GET` and `DELETE /v1/pushes`
+/// list and take back what waits.
 struct PushSubmissionRoute: Sendable {
   let services: PerReactor<PushServices>
   let standardWait: Duration
@@ -17,19 +18,35 @@ struct PushSubmissionRoute: Sendable {
     let route = PushSubmissionRoute(services: services, standardWait: wait)
     group.addForServices(.post, "/v1/pushes", hasContent: true) { try await route.handle($0, on: $1) }
     group.addForServices(.delete, "/v1/pushes") { try await route.cancel($0, on: $1) }
+    group.addForServices(.get, "/v1/pushes") { try await route.list($0, on: $1) }
   }
 
   func cancel(_ request: HTTPServerRequest, on reactor: isolated Reactor) async throws -> HTTPServerResponse {
-    guard let key = try StrictQuery(request.head, known: ["cancel_key"])["cancel_key"] else {
-      throw ProblemDetails.content("cancel_key", "cancel_key is missing.")
+    let query = try StrictQuery(request.head, known: ["cancel_key", "user_id"])
+    let services = services.value(on: reactor)
+    if let user = try query.id("user_id", of: services.idTypes.users), query["cancel_key"] == nil {
+      let answer = Cancellation(cancelled: try await services.callers.cancelPushes(of: user, on: reactor))
+      return HTTPServerResponse(json: answer.json)
+    }
+    guard let key = query["cancel_key"], query["user_id"] == nil else {
+      throw ProblemDetails.content("cancel_key", "Either cancel_key or user_id says which pushes.")
     }
     guard (1...ServicePushRequest.cancelKeyScalarsMax).contains(key.unicodeScalars.count), !key.utf8.contains(0) else {
       throw ProblemDetails.content(
         "cancel_key", "cancel_key must have 1 to \(ServicePushRequest.cancelKeyScalarsMax) characters.")
     }
-    let services = services.value(on: reactor)
     let answer = Cancellation(cancelled: try await services.callers.cancelPushes(key, on: reactor))
     return HTTPServerResponse(json: answer.json)
+  }
+
+  func list(_ request: HTTPServerRequest, on reactor: isolated Reactor) async throws -> HTTPServerResponse {
+    let services = services.value(on: reactor)
+    let query = try StrictQuery(request.head, known: ["user_id"])
+    guard let user = try query.id("user_id", of: services.idTypes.users) else {
+      throw ProblemDetails.content("user_id", "user_id is missing.")
+    }
+    let rows = try await services.callers.waitingPushes(of: user, rowsMax: WaitingPushes.rowsMax + 1, on: reactor)
+    return HTTPServerResponse(json: WaitingPushes(rows).json)
   }
 
   func handle(_ request: HTTPServerRequest, on reactor: isolated Reactor) async throws -> HTTPServerResponse {
@@ -61,6 +78,33 @@ struct PushSubmissionRoute: Sendable {
       throw .content("Idempotency-Key", "Idempotency-Key must be 1 to 255 visible characters.")
     }
     return key
+  }
+}
+
+/// A user's pushes that wait.
+private struct WaitingPushes: JSONAnswer {
+  /// Of one answer. More wait for nobody whom a person looks after.
+  static let rowsMax = 100
+
+  struct Push: Encodable {
+    let pushID: String
+    let kind: String
+    let title: String
+    let dueAt: String
+    let state: String
+    let cancelKey: String?
+  }
+
+  let pushes: [Push]
+  let hasMore: Bool
+
+  init(_ rows: [WaitingPush]) {
+    pushes = rows.prefix(Self.rowsMax).map {
+      Push(
+        pushID: $0.id.uuidString.lowercased(), kind: $0.kind, title: $0.title, dueAt: TimeText.instant($0.dueAt),
+        state: $0.state, cancelKey: $0.cancelKey)
+    }
+    hasMore = rows.count > Self.rowsMax
   }
 }
 

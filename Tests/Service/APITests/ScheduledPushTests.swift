@@ -85,10 +85,55 @@ struct ScheduledPushTests {
     }
   }
 
+  private struct Waiting: Decodable {
+    struct Push: Decodable {
+      let push_id: UUID
+      let state: String
+      let cancel_key: String?
+    }
+
+    let pushes: [Push]
+    let has_more: Bool
+  }
+
+  @Test("all that waits for a user is listed, the next first, and cancelled at once; nothing of other users is")
+  func ofUser() async throws {
+    try await ServiceRig.run { rig in
+      rig.startPipeline()
+      let users = [try await Self.makeUser(in: rig), try await Self.makeUser(in: rig)]
+      for (user, seconds, key) in [(0, 7200.0, "late"), (0, 3600, "soon"), (1, 3600, "other")] {
+        _ = try await Self.post(users[user], #""send_at":"\#(Self.time(in: seconds))","cancel_key":"\#(key)""#, in: rig)
+      }
+      _ = try await Self.post(users[0], #""send_at":"\#(Self.time(in: 3600))""#, in: rig)
+      _ = try await Self.post(users[0], #""send_at":"\#(Self.time(in: 1800))","cancel_key":"gone""#, in: rig)
+      _ = try await rig.ask("DELETE", "/v1/pushes?cancel_key=gone")
+      _ = try await Self.decided(1, in: rig)
+      // A push that is held.
+      try await rig.psql(
+        """
+        insert into tacet.preferences (user_id, quiet_start, quiet_end, quiet_zone, quiet_policy)
+        values ('\(users[0])', '00:00', '23:59', 'UTC', 'hold');
+        """)
+      _ = try await Self.post(users[0], #""cancel_key":"held""#, in: rig)
+      let list = try await rig.ask("GET", "/v1/pushes?user_id=\(users[0])").decode(Waiting.self)
+      #expect(
+        list.pushes.map(\.cancel_key).contains("late") && list.pushes.last?.cancel_key == "late" && !list.has_more)
+      #expect(Set(list.pushes.map { $0.cancel_key ?? "none" }) == ["held", "soon", "none", "late"])
+      #expect(list.pushes.filter { $0.state == "held" }.map(\.cancel_key) == ["held"])
+      let answer = try await rig.ask("DELETE", "/v1/pushes?user_id=\(users[0])")
+      #expect(answer.status == 200 && answer.body == #"{"cancelled":4}"#)
+      #expect(try await rig.ask("GET", "/v1/pushes?user_id=\(users[0])").decode(Waiting.self).pushes.isEmpty)
+      let decided = try await Self.decided(5, in: rig)
+      #expect(decided == String(repeating: "skipped|cancelled\n", count: 5))
+      #expect(try await rig.ask("GET", "/v1/pushes?user_id=\(users[1])").decode(Waiting.self).pushes.count == 1)
+    }
+  }
+
   @Test(
     "nothing is cancelled without a key, by an empty one, or by a misspelt parameter",
     arguments: [
-      "", "?cancel_key=", "?cancel=k", "?cancel_key=k&cancel_key=l",
+      "", "?cancel_key=", "?cancel=k", "?user_id=", "?cancel_key=k&user_id=3e1c2f60-8e0f-4f0a-b1a5-0d3a4b5c6d7e",
+      "?cancel_key=k&cancel_key=l",
       "?cancel_key=\(String(repeating: "k", count: 256))",
     ])
   func malformed(query: String) async throws {

@@ -92,4 +92,36 @@ extension PushDatabase {
   public func cancelPushes(_ key: String, on reactor: isolated Reactor) async throws(PostgresError) -> Int {
     Int(clamping: try await pool.query(.cancelPushes(cancelKey: key), on: reactor).one().decode(0, as: Int64.self))
   }
+
+  /// Cancels all pushes of a user that servers have asked for or campaigns have queued, and that wait.
+  /// - Returns: how many.
+  public func cancelPushes(of user: HostID, on reactor: isolated Reactor) async throws(PostgresError) -> Int {
+    try await pool.query(.cancelUserPushes(userID: user), on: reactor).one().decode(0)
+  }
+
+  /// The same pushes, the next first.
+  package func waitingPushes(
+    of user: HostID, rowsMax: Int, on reactor: isolated Reactor
+  ) async throws(PostgresError) -> [WaitingPush] {
+    var pushes: [WaitingPush] = []
+    for row in try await pool.query(.waitingPushes(userID: user, rowsMax: rowsMax), on: reactor) {
+      pushes.append(
+        WaitingPush(
+          id: try row.decode("push_id"), kind: try row.decode("kind"), title: try row.decode("title"),
+          dueAt: try row.decode("due_us"), state: try row.decode("state"), cancelKey: try row.decode("cancel_key")))
+    }
+    return pushes
+  }
+}
+
+/// A push of a user that waits.
+package struct WaitingPush: Equatable, Sendable {
+  package let id: UUID
+  package let kind: String
+  package let title: String
+  /// When it is looked at; microseconds since 1970.
+  package let dueAt: Int64
+  /// `scheduled`, `held`, `retryable` or `waiting`.
+  package let state: String
+  package let cancelKey: String?
 }
