@@ -1,6 +1,8 @@
 import Foundation
 import HTTPServing
 import HTTPTypes
+import TestProcesses
+import TestRepository
 import Testing
 
 @testable import API
@@ -29,6 +31,14 @@ struct DescriptionTests {
       #expect(described.subtracting(served) == [])
       #expect(served.count == rig.operations.count)
     }
+  }
+
+  @Test("a second parser reads it too, and more strictly: PyYAML")
+  func secondParser() throws {
+    let script = "import sys, yaml; yaml.safe_load(open(sys.argv[1], encoding='utf-8'))"
+    // The system's, whose packages deploy/test installs.
+    let parser = try ChildProcess(["/usr/bin/python3", "-c", script, Repository.file("openapi.yaml").path])
+    #expect(parser.wait() == 0)
   }
 
   @Test("every operation lists the refusals of the server")
