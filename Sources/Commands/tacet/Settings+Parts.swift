@@ -101,6 +101,7 @@ extension HTTPServiceConfiguration {
     set(\.timeouts.write, settings.writeTime)
     set(\.unixSocketMode, settings.socketMode)
     set(\.proxies, TrustedProxies(settings))
+    set(\.crossOrigins.origins, Set(settings.crossOrigins))
   }
 
   /// Takes no more connections than there are descriptors for, so that the answer to too many is 503 and no failure of

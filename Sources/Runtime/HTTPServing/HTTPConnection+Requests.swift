@@ -8,6 +8,7 @@ extension HTTPConnection {
   func route(_ head: RequestHead, on reactor: isolated Reactor) -> ConnectionAction? {
     stretch = nil
     isSettled = false
+    permission = service.configuration.crossOrigins.permission(for: head)
     requestsLeft -= 1
     let (client, isWelcome) = beginRequest(head)
     guard isWelcome else { return answer(HTTPServerResponse(Overload.clientFull)) }
@@ -127,6 +128,7 @@ extension HTTPConnection {
 
   private func answer(_ response: HTTPServerResponse) -> ConnectionAction {
     endRequest()
+    let response = permission.take()?.allow(response) ?? response
     recordAnswer(response.statusCode)
     // While the machine processes a request it closes nothing, but makes this answer the last.
     if isDraining || requestsLeft <= 0 { _ = machine.drainRequested() }

@@ -57,6 +57,8 @@ final class HTTPConnection {
   /// The request whose content is being read, and its handler.
   var request: HTTPServerRequest?
   var handler: HTTPRoute.Handler?
+  /// What the answer to the current request tells browsers of other origins.
+  var permission: CrossOrigins.Permission?
   /// Whether the caller of the last request has proven who it is.
   var isSettled = false
   /// Bytes of the content that a handler has.

@@ -42,6 +42,10 @@ public struct HTTPServerResponse: Sendable {
 
   let content: Content
 
+  init(content: Content) {
+    self.content = content
+  }
+
   /// A response for this request.
   ///
   /// By default it forbids caches to store it, because answers change and may be private, and clients to guess its type

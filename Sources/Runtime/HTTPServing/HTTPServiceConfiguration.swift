@@ -14,6 +14,9 @@ public struct HTTPServiceConfiguration: Sendable {
   /// Proxies trusted to set the client address. None by default.
   public var proxies = TrustedProxies()
 
+  /// Pages of other origins that may call the service. None by default.
+  public var crossOrigins = CrossOrigins()
+
   /// The permissions of a Unix socket's file.
   ///
   /// 0660: the service's user and group, so that a proxy in the group can connect.

@@ -67,7 +67,9 @@ final class ServiceContext: Sendable {
       let request = HTTPServerRequest(head, from: client, to: route, parameters: parameters)
       return .process(request, bodyBytesMax: bodyBytesMax)
     case .methodNotAllowed(let allowed) where head.method == .options:
-      return .answer(Self.options(allowed), of: nil)
+      let answer = Self.options(allowed)
+      let permission = configuration.crossOrigins.permission(for: head)
+      return .answer(permission?.allowRequest(answer, methods: allowed) ?? answer, of: nil)
     case .methodNotAllowed(let allowed):
       return .answer(ProblemDetails.methodNotAllowed(allowed).response, of: nil)
     case .notFound:

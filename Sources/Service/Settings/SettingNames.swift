@@ -21,7 +21,8 @@ enum SettingNames {
   /// Beginnings of names that nothing but this service would use, so an unknown name with one of them is a typing
   /// error. Names like `LOG_…`, `DATABASE_…` and `HTTP_…` (`HTTP_PROXY`) are also those of other programs.
   static let ownPrefixes = [
-    "APNS_", "BADGE_", "CONTENT_AUTH", "CONTENT_PRIVATE_", "DEVICES_PER_", "DRAIN_", "EVENTS_", "FCM_", "FOLD_",
+    "APNS_", "BADGE_", "CONTENT_AUTH", "CONTENT_PRIVATE_", "CORS_", "DEVICES_PER_", "DRAIN_", "EVENTS_", "FCM_",
+    "FOLD_",
     "HTTP_BODY_",
     "HTTP_CONNECTION",
     "HTTP_HEADER_", "HTTP_IDLE_", "HTTP_PEER_", "HTTP_REQUEST_", "HTTP_WRITE_", "JWKS_", "JWT_AUD", "JWT_ISS",

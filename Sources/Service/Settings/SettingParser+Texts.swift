@@ -197,3 +197,27 @@ extension SettingParser<TrustedPeers> {
     }
   }
 }
+
+extension SettingParser<[String]> {
+  /// Origins of web pages as browsers write them, separated by spaces or commas. Exact: no pattern, and no `null`, which any page
+  /// can have.
+  static var webOrigins: Self {
+    Self { text throws(UnusableValue) in
+      let origins = text.split { $0 == " " || $0 == "," }.map(String.init)
+      let isGood = origins.allSatisfy { origin in
+        guard let parts = URLComponents(string: origin, encodingInvalidCharacters: false), let scheme = parts.scheme,
+          let host = parts.host, !host.isEmpty, !host.contains("*"), !["file", "data", "blob"].contains(scheme)
+        else { return false }
+        let port = parts.port.map { ":\($0)" } ?? ""
+        let isUsual = scheme == "https" && parts.port == 443 || scheme == "http" && parts.port == 80
+        return origin == "\(scheme)://\(host)\(port)" && origin == origin.lowercased() && !isUsual
+      }
+      guard !origins.isEmpty, isGood else {
+        throw UnusableValue(
+          "not all origins",
+          expected: "origins as browsers write them, such as https://app.example.com, separated by spaces")
+      }
+      return origins
+    }
+  }
+}

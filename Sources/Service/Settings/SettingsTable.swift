@@ -71,6 +71,8 @@ public struct HTTPSettings: Sendable {
   public let proxies = Setting("TRUSTED_PROXIES", default: TrustedPeers(), .trustedPeers)
   /// The field that they append to.
   public let proxyHeader = Setting("TRUSTED_PROXY_HEADER", default: ProxyHeader.xForwardedFor, .choice)
+  /// Web pages of other origins that may call the service.
+  public let crossOrigins = Setting("CORS_ORIGINS", default: [], .webOrigins)
   /// Open connections.
   public let connectionsMax = Setting("HTTP_CONNECTIONS_MAX", .integer(in: 1...1_000_000))
   /// Open connections of one peer.

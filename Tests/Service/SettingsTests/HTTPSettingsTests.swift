@@ -84,6 +84,27 @@ struct HTTPSettingsTests {
     #expect(problems(["TRUSTED_PROXIES": text]).map(\.key) == ["TRUSTED_PROXIES"])
   }
 
+  @Test("origins of pages are exact; none unless set")
+  func crossOrigins() throws {
+    #expect(try makeSettings().http.crossOrigins == [])
+    let set = "https://app.example.com, http://localhost:5173 capacitor://localhost"
+    #expect(
+      try makeSettings(["CORS_ORIGINS": set]).http.crossOrigins == [
+        "https://app.example.com", "http://localhost:5173", "capacitor://localhost",
+      ])
+  }
+
+  @Test(
+    "what no browser writes as an origin is refused",
+    arguments: [
+      "*", "null", "https://*.example.com", "app.example.com", "https://app.example.com/", "https://app.example.com/a",
+      "https://App.example.com", "https://app.example.com:443", "http://a.example:80", "https://u@a.example",
+      "https://a.example?b", "https://", ",", "file://a",
+    ])
+  func unusableOrigins(_ text: String) {
+    #expect(problems(["CORS_ORIGINS": text]).map(\.key) == ["CORS_ORIGINS"])
+  }
+
   @Test("another header is refused")
   func unusableHeader() {
     #expect(problems(["TRUSTED_PROXY_HEADER": "X-Real-IP"]).map(\.key) == ["TRUSTED_PROXY_HEADER"])
